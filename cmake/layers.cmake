@@ -1,0 +1,114 @@
+# CMake's side of layers.toml: a module's links come from there and from nowhere else.
+#
+#   zeus_module(measure SOURCES a.cpp b.cpp TESTS a_test.cpp)   in the module's own folder: static library zeus_measure
+#                                                                (INTERFACE when it has no source) and measure_test
+#   zeus_program(zeus)                                           bin/zeus from its source in layers.toml
+#   zeus_check_links()                                           last: refuses a link that layers.toml does not list
+
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
+  ${PROJECT_SOURCE_DIR}/layers.toml ${PROJECT_SOURCE_DIR}/tools/check_layers.py ${PROJECT_SOURCE_DIR}/tools/source_tree.py)
+execute_process(
+  COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/check_layers.py --root ${PROJECT_SOURCE_DIR} --cmake
+  OUTPUT_FILE ${PROJECT_BINARY_DIR}/layers.generated.cmake COMMAND_ERROR_IS_FATAL ANY)
+include(${PROJECT_BINARY_DIR}/layers.generated.cmake)
+include(GoogleTest)
+
+# Headers that nearly every file needs, compiled once per build: the standard library for all, GoogleTest for tests.
+function(zeus_precompile target test)
+  if(NOT ZEUS_PRECOMPILE)
+    return()
+  endif()
+  if(test)
+    set(holder zeus_precompiled_test)
+  else()
+    set(holder zeus_precompiled)
+  endif()
+  if(NOT TARGET ${holder})
+    add_library(${holder} OBJECT ${PROJECT_SOURCE_DIR}/cmake/precompiled.cpp)
+    target_precompile_headers(${holder} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled.hpp)
+    if(test)
+      target_link_libraries(${holder} PRIVATE GTest::gtest GTest::gmock)
+      target_precompile_headers(${holder} PRIVATE <gtest/gtest.h>)
+    endif()
+  endif()
+  target_precompile_headers(${target} REUSE_FROM ${holder})
+endfunction()
+
+# Keeps of a list of our targets those whose folders exist in this tree.
+function(zeus_present_targets result)
+  set(present "")
+  foreach(target IN LISTS ARGN)
+    if(TARGET ${target})
+      list(APPEND present ${target})
+    endif()
+  endforeach()
+  set(${result} ${present} PARENT_SCOPE)
+endfunction()
+
+function(zeus_module name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;TESTS")
+  string(REPLACE "/" "_" flat ${name})
+  if(NOT DEFINED ZEUS_MODULE_${flat}_FOLDER)
+    message(FATAL_ERROR "layers.toml has no module '${name}'")
+  endif()
+  zeus_present_targets(links ${ZEUS_MODULE_${flat}_LINKS})
+  add_library(zeus_${flat} STATIC ${arg_SOURCES})
+  zeus_precompile(zeus_${flat} FALSE)
+  target_include_directories(zeus_${flat} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>)
+  target_link_libraries(zeus_${flat} PUBLIC ${links} ${ZEUS_MODULE_${flat}_EXTERNAL} Threads::Threads)
+  set_property(GLOBAL APPEND PROPERTY ZEUS_CHECKED_TARGETS zeus_${flat})
+  set_property(TARGET zeus_${flat} PROPERTY ZEUS_ALLOWED ${links} ${ZEUS_MODULE_${flat}_EXTERNAL} Threads::Threads)
+  if(arg_TESTS)
+    zeus_present_targets(test_links ${ZEUS_MODULE_${flat}_TEST_LINKS})
+    # Back-ends stand on higher floors than some modules whose tests use them: linked by name, resolved when all exist.
+    zeus_test(${flat}_test SOURCES ${arg_TESTS} LINKS ${ZEUS_MODULE_${flat}_TEST_LINKS} ${ZEUS_MODULE_${flat}_TEST_EXTERNAL})
+  endif()
+endfunction()
+
+# A GoogleTest program, each of whose tests is a test of its own for ctest.
+function(zeus_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINKS")
+  add_executable(${name} ${arg_SOURCES})
+  zeus_precompile(${name} TRUE)
+  set_property(GLOBAL APPEND PROPERTY ZEUS_TEST_PROGRAMS ${name})
+  set_property(TARGET ${name} PROPERTY ZEUS_WANTED_LINKS ${arg_LINKS})
+  set_property(TARGET ${name} PROPERTY RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  target_link_libraries(${name} PRIVATE zeus_test_support GTest::gtest_main GTest::gmock)
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300)
+endfunction()
+
+function(zeus_program name)
+  # The target has a name of its own, since the library is called zeus too.
+  set(target zeus_program_${name})
+  add_executable(${target} ${PROJECT_SOURCE_DIR}/${ZEUS_PROGRAM_${name}_SOURCE})
+  set_property(TARGET ${target} PROPERTY OUTPUT_NAME ${name})
+  zeus_precompile(${target} FALSE)
+  zeus_present_targets(links ${ZEUS_PROGRAM_${name}_LINKS})
+  target_link_libraries(${target} PRIVATE ${links} ${ZEUS_PROGRAM_${name}_EXTERNAL})
+  set_property(GLOBAL APPEND PROPERTY ZEUS_CHECKED_TARGETS ${target})
+  set_property(TARGET ${target} PROPERTY ZEUS_ALLOWED ${links} ${ZEUS_PROGRAM_${name}_EXTERNAL})
+endfunction()
+
+function(zeus_check_links)
+  get_property(tests GLOBAL PROPERTY ZEUS_TEST_PROGRAMS)
+  foreach(test IN LISTS tests)
+    get_target_property(wanted ${test} ZEUS_WANTED_LINKS)
+    foreach(link IN LISTS wanted)
+      if(TARGET ${link} OR NOT link MATCHES "^zeus_")
+        target_link_libraries(${test} PRIVATE ${link})
+      endif()
+    endforeach()
+  endforeach()
+  get_property(targets GLOBAL PROPERTY ZEUS_CHECKED_TARGETS)
+  foreach(target IN LISTS targets)
+    get_target_property(allowed ${target} ZEUS_ALLOWED)
+    get_target_property(linked ${target} LINK_LIBRARIES)
+    foreach(link IN LISTS linked)
+      if(NOT link IN_LIST allowed AND NOT link MATCHES "^\\$<LINK_LIBRARY:|^::@")
+        message(FATAL_ERROR "${target} links ${link}, which layers.toml does not allow it: "
+                            "list it there (and say why in the change), or do without")
+      endif()
+    endforeach()
+  endforeach()
+endfunction()

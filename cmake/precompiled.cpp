@@ -1,0 +1,1 @@
+// Nothing: CMake needs one source file to build the precompiled header for.

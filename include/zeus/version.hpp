@@ -1,0 +1,13 @@
+// The version of the library in use, which may differ from the headers a program was built with.
+#pragma once
+
+#include <zeus/export.hpp>
+
+#include <string_view>
+
+namespace zeus {
+
+// "major.minor.patch"; a static string, callable from any thread.
+ZEUS_API std::string_view version();
+
+}  // namespace zeus

@@ -1,0 +1,42 @@
+// A shared library opened at run time, so that nothing needs a vendor's SDK to build or to start.
+// The library stays loaded as long as the object lives; symbols must not be called after it. Lookups are thread-safe.
+#pragma once
+
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+
+namespace zeus {
+
+class DynamicLibrary {
+ public:
+  // Opens the first of `names` that the loader finds ("libnvidia-ml.so.1", "libnvidia-ml.so"); nothing when none is
+  // there. A library that is there but cannot be loaded (a missing dependency, another architecture) is an Error.
+  [[nodiscard]] static std::optional<DynamicLibrary> open(std::span<const std::string> names);
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+
+  // The function of that name, or the first of several (newest version first); null when the library has none of them.
+  template <typename Function>
+    requires std::is_function_v<Function>
+  [[nodiscard]] Function* function(std::initializer_list<const char*> names) const {
+    for (const char* name : names) {
+      if (void* address = find(name)) {
+        return reinterpret_cast<Function*>(address);  // NOLINT(cppcoreguidelines-pro-type-reinterpret-cast): dlsym
+      }
+    }
+    return nullptr;
+  }
+
+ private:
+  DynamicLibrary(std::string name, std::shared_ptr<void> handle);
+  [[nodiscard]] void* find(const char* symbol) const;
+
+  std::string name_;
+  std::shared_ptr<void> handle_;
+};
+
+}  // namespace zeus

@@ -1,0 +1,42 @@
+#include <zeus/error.hpp>
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <string>
+
+namespace zeus {
+namespace {
+
+TEST(Error, SaysWhatHappenedAndWhatToDoOnOneLine) {
+  const Error error{ErrorKind::not_found, "there is no GPU 7", "choose one of 0, 1"};
+  EXPECT_STREQ(error.what(), "there is no GPU 7; choose one of 0, 1");
+  EXPECT_EQ(error.kind(), ErrorKind::not_found);
+  EXPECT_EQ(error.message(), "there is no GPU 7");
+  EXPECT_EQ(error.advice(), "choose one of 0, 1");
+  EXPECT_FALSE(error.cause());
+}
+
+TEST(Error, RemembersTheExceptionBeingHandledAsItsCause) {
+  try {
+    try {
+      throw std::runtime_error{"disk on fire"};
+    } catch (...) {
+      throw Error{ErrorKind::unavailable, "cannot save the profile", "check the disk"};
+    }
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "cannot save the profile (because: disk on fire); check the disk");
+    EXPECT_THROW(std::rethrow_exception(error.cause()), std::runtime_error);
+  }
+}
+
+TEST(Error, EveryKindHasItsOwnName) {
+  const std::string internal{to_string(ErrorKind::internal)};
+  for (int kind = 0; kind < static_cast<int>(ErrorKind::internal); ++kind) {
+    EXPECT_NE(to_string(static_cast<ErrorKind>(kind)), internal);
+    EXPECT_NE(to_string(static_cast<ErrorKind>(kind)), "unknown");
+  }
+}
+
+}  // namespace
+}  // namespace zeus

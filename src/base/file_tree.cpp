@@ -1,0 +1,141 @@
+#include "base/file_tree.hpp"
+
+#include "base/file_descriptor.hpp"
+
+#include <zeus/error.hpp>
+
+#include <fmt/format.h>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+namespace zeus {
+
+namespace {
+
+bool is_absence(int error) {
+  return error == ENOENT || error == ENOTDIR;
+}
+
+void sync_folder(const std::filesystem::path& folder) {
+  const FileDescriptor handle{::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  // Some file systems refuse to sync a folder (EINVAL); there is nothing better to do on them.
+  if (!handle || (::fsync(handle.get()) != 0 && errno != EINVAL)) {
+    throw system_failure(errno, fmt::format("cannot sync the folder {}", folder.string()));
+  }
+}
+
+std::string unique_suffix() {
+  static std::atomic<unsigned> count{0};
+  return fmt::format(".{}.{}.new", ::getpid(), count.fetch_add(1));
+}
+
+}  // namespace
+
+FileTree::FileTree(std::filesystem::path root) : root_{std::move(root)} {
+}
+
+std::filesystem::path FileTree::resolve(std::string_view path) const {
+  return root_ / std::filesystem::path{path}.relative_path();
+}
+
+std::optional<std::string> FileTree::read(std::string_view path) const {
+  const std::filesystem::path full = resolve(path);
+  const FileDescriptor file{::open(full.c_str(), O_RDONLY | O_CLOEXEC)};
+  if (!file) {
+    if (is_absence(errno)) {
+      return std::nullopt;
+    }
+    throw system_failure(errno, fmt::format("cannot open {}", full.string()));
+  }
+  std::string content;
+  std::array<char, 16384> buffer{};
+  while (true) {
+    const ssize_t count = ::read(file.get(), buffer.data(), buffer.size());
+    if (count == 0) {
+      return content;
+    }
+    if (count > 0) {
+      content.append(buffer.data(), static_cast<std::size_t>(count));
+    } else if (errno != EINTR) {
+      throw system_failure(errno, fmt::format("cannot read {}", full.string()));
+    }
+  }
+}
+
+std::optional<std::string> FileTree::read_line(std::string_view path) const {
+  std::optional<std::string> content = read(path);
+  if (content) {
+    content->erase(content->find_last_not_of(" \t\r\n") + 1);
+  }
+  return content;
+}
+
+std::vector<std::string> FileTree::list(std::string_view folder) const {
+  std::error_code error;
+  const std::filesystem::path full = resolve(folder);
+  std::vector<std::string> names;
+  for (auto entry = std::filesystem::directory_iterator{full, error};
+       !error && entry != std::filesystem::directory_iterator{}; entry.increment(error)) {
+    names.push_back(entry->path().filename().string());
+  }
+  if (error && !is_absence(error.value())) {
+    throw system_failure(error.value(), fmt::format("cannot list {}", full.string()));
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+bool FileTree::exists(std::string_view path) const {
+  std::error_code error;
+  return std::filesystem::exists(resolve(path), error);
+}
+
+void FileTree::write_durably(std::string_view path, std::string_view content) const {
+  const std::filesystem::path full = resolve(path);
+  std::error_code error;
+  std::filesystem::create_directories(full.parent_path(), error);
+  if (error) {
+    throw system_failure(error.value(), fmt::format("cannot make the folder {}", full.parent_path().string()));
+  }
+  const std::filesystem::path temporary = full.string() + unique_suffix();
+  try {
+    const FileDescriptor file{::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR)};
+    if (!file) {
+      throw system_failure(errno, fmt::format("cannot create {}", temporary.string()));
+    }
+    write_all(file, content, temporary.string());
+    if (::fsync(file.get()) != 0) {
+      throw system_failure(errno, fmt::format("cannot sync {}", temporary.string()));
+    }
+    if (::rename(temporary.c_str(), full.c_str()) != 0) {
+      throw system_failure(errno, fmt::format("cannot replace {}", full.string()));
+    }
+  } catch (...) {
+    ::unlink(temporary.c_str());
+    throw;
+  }
+  sync_folder(full.parent_path());
+}
+
+bool FileTree::remove_durably(std::string_view path) const {
+  const std::filesystem::path full = resolve(path);
+  if (::unlink(full.c_str()) != 0) {
+    if (is_absence(errno)) {
+      return false;
+    }
+    throw system_failure(errno, fmt::format("cannot remove {}", full.string()));
+  }
+  sync_folder(full.parent_path());
+  return true;
+}
+
+}  // namespace zeus

@@ -1,0 +1,40 @@
+// Files as an argument: a view of the file system below a root, so that a recorded /sys serves as well as the real one.
+// Paths are relative to the root ("sys/class/powercap"); absence is an ordinary answer. Safe to use from any thread:
+// it holds no state but its root.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace zeus {
+
+class FileTree {
+ public:
+  explicit FileTree(std::filesystem::path root = "/");
+
+  [[nodiscard]] const std::filesystem::path& root() const { return root_; }
+  [[nodiscard]] std::filesystem::path resolve(std::string_view path) const;
+
+  // The whole file as it is; nothing when there is no such file. What exists but cannot be read is an Error.
+  [[nodiscard]] std::optional<std::string> read(std::string_view path) const;
+  // The same without the white space at its end, as most files of /sys and /proc are meant.
+  [[nodiscard]] std::optional<std::string> read_line(std::string_view path) const;
+
+  // Names in a folder, sorted; empty when there is no such folder.
+  [[nodiscard]] std::vector<std::string> list(std::string_view folder) const;
+  [[nodiscard]] bool exists(std::string_view path) const;
+
+  // Replaces a file so that any reader, also after a power cut, finds either the old content or the new one. Missing
+  // folders are made. New files are readable by their owner only.
+  void write_durably(std::string_view path, std::string_view content) const;
+  // Removes a file, durably; false when there was none.
+  bool remove_durably(std::string_view path) const;
+
+ private:
+  std::filesystem::path root_;
+};
+
+}  // namespace zeus

@@ -1,0 +1,9 @@
+#include <zeus/version.hpp>
+
+namespace zeus {
+
+std::string_view version() {
+  return ZEUS_VERSION;
+}
+
+}  // namespace zeus

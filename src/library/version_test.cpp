@@ -1,0 +1,16 @@
+#include <zeus/zeus.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace zeus {
+namespace {
+
+TEST(Version, IsThreeNumbers) {
+  EXPECT_EQ(std::ranges::count(version(), '.'), 2);
+  EXPECT_TRUE(std::ranges::all_of(version(), [](char c) { return c == '.' || (c >= '0' && c <= '9'); })) << version();
+}
+
+}  // namespace
+}  // namespace zeus

@@ -1,0 +1,99 @@
+"""What the guards look at: the project's own source files, and layers.toml as objects.
+
+Shared by the check_*.py scripts; nothing here prints or judges.
+"""
+
+import pathlib
+import tomllib
+from dataclasses import dataclass, field
+
+CPP_SUFFIXES = {".cpp", ".hpp", ".h"}
+SOURCE_FOLDERS = ("include", "src", "apps", "drivers", "fuzz", "bench", "tests", "examples", "python", "tools")
+SKIPPED_FOLDERS = {"golden", "corpus", "fixtures", "__pycache__", "node_modules"}
+
+
+def source_files(root: pathlib.Path, suffixes: set[str]) -> list[pathlib.Path]:
+    """All hand-written files with one of the suffixes, sorted, below the folders that hold sources."""
+    found = []
+    for folder in SOURCE_FOLDERS:
+        for path in sorted((root / folder).rglob("*")):
+            if path.suffix in suffixes and not SKIPPED_FOLDERS.intersection(path.relative_to(root).parts):
+                found.append(path)
+    return found
+
+
+def is_test(path: pathlib.PurePath) -> bool:
+    return path.stem.endswith("_test")
+
+
+@dataclass(frozen=True)
+class Module:
+    name: str
+    folder: str
+    floor: float
+    uses: tuple[str, ...] = ()
+    external: tuple[str, ...] = ()
+    test_uses: tuple[str, ...] = ()
+    test_external: tuple[str, ...] = ()
+    public: tuple[str, ...] = ()
+
+    @property
+    def target(self) -> str:
+        return "zeus_" + self.name.replace("/", "_")
+
+
+@dataclass(frozen=True)
+class Program:
+    name: str
+    source: str
+    uses: tuple[str, ...]
+    external: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Layers:
+    modules: dict[str, Module]
+    programs: dict[str, Program]
+    external: dict[str, dict]
+    public_only: tuple[str, ...] = field(default=())
+
+    @staticmethod
+    def load(root: pathlib.Path) -> "Layers":
+        data = tomllib.loads((root / "layers.toml").read_text(encoding="utf-8"))
+        modules = {}
+        for name, entry in data["modules"].items():
+            lists = {
+                key: tuple(entry.get(key, ()))
+                for key in ("uses", "external", "test_uses", "test_external", "public")
+            }
+            modules[name] = Module(name, entry.get("folder", f"src/{name}"), entry["floor"], **lists)
+        programs = {
+            name: Program(name, entry["source"], tuple(entry["uses"]), tuple(entry.get("external", ())))
+            for name, entry in data.get("programs", {}).items()
+        }
+        public_only = tuple(data.get("public_only", {}).get("folders", ()))
+        return Layers(modules, programs, data.get("external", {}), public_only)
+
+    def expand(self, names: tuple[str, ...], below: float) -> set[str]:
+        """Module names meant by a `uses` list: "*" is every module under `src` below that floor, "a" covers "a/b"."""
+        result = set()
+        for name in names:
+            if name == "*":
+                result |= {m.name for m in self.modules.values() if m.floor < below and m.folder.startswith("src/")}
+            elif name in self.modules:
+                result.add(name)
+            else:
+                result |= {other for other in self.modules if other.startswith(name + "/")}
+        return result
+
+    def allowed(self, name: str, in_test: bool = False) -> set[str]:
+        """Modules that a module (or, in_test, its tests) may include."""
+        module = self.modules[name]
+        result = self.expand(module.uses, module.floor) | {"base"} - {name}
+        if in_test:
+            result |= self.expand(module.test_uses, float("inf")) | {name}
+        return result
+
+    def allowed_external(self, name: str, in_test: bool = False) -> set[str]:
+        module = self.modules[name]
+        return set(module.external) | (set(module.test_external) if in_test else set())
