@@ -1,9 +1,9 @@
 # CMake's side of layers.toml: a module's links come from there and from nowhere else.
 #
-#   zeus_module(measure SOURCES a.cpp b.cpp TESTS a_test.cpp)   in the module's own folder: static library zeus_measure
-#                                                                (INTERFACE when it has no source) and measure_test
-#   zeus_program(zeus)                                           bin/zeus from its source in layers.toml
-#   zeus_check_links()                                           last: refuses a link that layers.toml does not list
+#   zeus_module(measure [PARALLEL] SOURCES a.cpp TESTS a_test.cpp)   in the module's own folder: static library zeus_measure
+#                                             and measure_test; PARALLEL when threads meet in it, for the thread sanitizer
+#   zeus_program(zeus)                        bin/zeus from its source in layers.toml
+#   zeus_check_links()                        last: refuses a link that layers.toml does not list
 
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
   ${PROJECT_SOURCE_DIR}/layers.toml ${PROJECT_SOURCE_DIR}/tools/check_layers.py ${PROJECT_SOURCE_DIR}/tools/source_tree.py)
@@ -46,7 +46,7 @@ function(zeus_present_targets result)
 endfunction()
 
 function(zeus_module name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;TESTS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "PARALLEL" "" "SOURCES;TESTS")
   string(REPLACE "/" "_" flat ${name})
   if(NOT DEFINED ZEUS_MODULE_${flat}_FOLDER)
     message(FATAL_ERROR "layers.toml has no module '${name}'")
@@ -60,22 +60,31 @@ function(zeus_module name)
   set_property(GLOBAL APPEND PROPERTY ZEUS_CHECKED_TARGETS zeus_${flat})
   set_property(TARGET zeus_${flat} PROPERTY ZEUS_ALLOWED ${links} ${ZEUS_MODULE_${flat}_EXTERNAL} Threads::Threads)
   if(arg_TESTS)
-    zeus_present_targets(test_links ${ZEUS_MODULE_${flat}_TEST_LINKS})
-    # Back-ends stand on higher floors than some modules whose tests use them: linked by name, resolved when all exist.
-    zeus_test(${flat}_test SOURCES ${arg_TESTS} LINKS ${ZEUS_MODULE_${flat}_TEST_LINKS} ${ZEUS_MODULE_${flat}_TEST_EXTERNAL})
+    if(arg_PARALLEL)
+      set(parallel PARALLEL)
+    endif()
+    zeus_test(${flat}_test ${parallel} SOURCES ${arg_TESTS}
+      LINKS ${ZEUS_MODULE_${flat}_TEST_LINKS} ${ZEUS_MODULE_${flat}_TEST_EXTERNAL})
   endif()
 endfunction()
 
-# A GoogleTest program, each of whose tests is a test of its own for ctest.
+# A GoogleTest program, each of whose tests is a test of its own for ctest; LINKS may name modules that come later.
+add_custom_target(parallel_tests)
+
 function(zeus_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINKS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "PARALLEL" "" "SOURCES;LINKS")
   add_executable(${name} ${arg_SOURCES})
   zeus_precompile(${name} TRUE)
   set_property(GLOBAL APPEND PROPERTY ZEUS_TEST_PROGRAMS ${name})
   set_property(TARGET ${name} PROPERTY ZEUS_WANTED_LINKS ${arg_LINKS})
   set_property(TARGET ${name} PROPERTY RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   target_link_libraries(${name} PRIVATE zeus_test_support GTest::gtest_main GTest::gmock)
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300)
+  set(label "")
+  if(arg_PARALLEL)
+    add_dependencies(parallel_tests ${name})
+    set(label LABELS parallel)
+  endif()
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300 ${label})
 endfunction()
 
 function(zeus_program name)
@@ -93,7 +102,7 @@ endfunction()
 function(zeus_check_links)
   get_property(tests GLOBAL PROPERTY ZEUS_TEST_PROGRAMS)
   foreach(test IN LISTS tests)
-    get_target_property(wanted ${test} ZEUS_WANTED_LINKS)
+    get_property(wanted TARGET ${test} PROPERTY ZEUS_WANTED_LINKS)
     foreach(link IN LISTS wanted)
       if(TARGET ${link} OR NOT link MATCHES "^zeus_")
         target_link_libraries(${test} PRIVATE ${link})

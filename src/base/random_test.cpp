@@ -1,13 +1,11 @@
 #include "base/random.hpp"
 
 #include "tests/support/golden.hpp"
+#include "tests/support/random_draws.hpp"
 
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <cstdio>
 #include <set>
-#include <string>
 #include <vector>
 
 namespace zeus {
@@ -23,19 +21,9 @@ TEST(Philox, GivesThePublishedAnswers) {
             (Block{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
 }
 
-// The same file is compared with the draws of GCC and Clang, debug and release, by tests/portability.
+// tests/portability holds GCC and Clang, with and without optimization, to the same file.
 TEST(Random, TenThousandDrawsAreThoseOfTheGoldenFile) {
-  EXPECT_NO_FATAL_FAILURE(test::expect_golden("base/random_draws.txt", [] {
-    std::string text;
-    Random random{20230417, 3, 1};
-    for (int i = 0; i < 2500; ++i) {
-      char line[128];
-      std::snprintf(line, sizeof line, "%016llx %a %a %a\n", static_cast<unsigned long long>(random.bits()),
-                    random.uniform(), random.normal(), random.gamma(0.1 + 0.01 * i));
-      text += line;
-    }
-    return text;
-  }()));
+  test::expect_golden("base/random_draws.txt", test::random_draws());
 }
 
 TEST(Random, StreamsOfOneSeedAreDifferentAndRepeatable) {

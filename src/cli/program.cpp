@@ -15,6 +15,10 @@ namespace {
 constexpr const char* description = "Measures the energy of deep-learning work and spends less of it.";
 constexpr const char* closing = "docs/cli.md has the contracts that scripts may rely on.";
 
+bool is_command(const Commands& commands, const std::string& name) {
+  return std::ranges::any_of(commands, [&](const auto& command) { return command->name() == name; });
+}
+
 int report_usage(const CLI::App& app, const CLI::ParseError& error, Context& context) {
   if (error.get_exit_code() == 0) {
     return app.exit(error, context.out, context.err);
@@ -27,6 +31,11 @@ int report_usage(const CLI::App& app, const CLI::ParseError& error, Context& con
 
 int run_program(std::string_view version, const Commands& commands, std::span<const std::string> arguments,
                 Context& context) {
+  if (!arguments.empty() && !arguments[0].starts_with('-') && !is_command(commands, arguments[0])) {
+    context.err << "zeus: there is no command '" << arguments[0].substr(0, 64)
+                << "'; `zeus --help` lists what there is\n";
+    return exit_bad_usage;
+  }
   CLI::App app{description, "zeus"};
   app.footer(closing);
   app.set_version_flag("--version", "zeus " + std::string{version});

@@ -1,0 +1,46 @@
+# The front door. Each target does its own set-up; `make test` and `make demo` are all a newcomer needs.
+
+.PHONY: build test demo bench format check golden nightly setup clean
+
+build: setup
+	cmake --preset release
+	cmake --build build
+
+test: build
+	ctest --preset release -j $$(nproc)
+
+demo: build
+	tools/demo.sh build/bin
+
+bench: setup
+	tools/run_benches.py $(NAMES)
+
+# Everything that refuses: the guards, without building the project.
+check: setup
+	tools/check_layers.py
+	tools/check_source.py
+	tools/check_format.py
+	tools/check_headers.py
+	tools/draw_layers.py --check
+	tools/check_tidy.py
+
+format: setup
+	tools/check_format.py --fix
+
+# Writes the golden files anew; read the diff before it is committed.
+golden: build
+	ZEUS_UPDATE_GOLDEN=1 ctest --preset release -j $$(nproc)
+	git --no-pager diff --stat -- tests/golden
+
+nightly: test
+	tools/check_tidy.py --all
+	cmake --preset asan-ubsan && cmake --build build-asan-ubsan && ctest --preset asan-ubsan
+	cmake --preset tsan && cmake --build build-tsan && ctest --preset tsan
+	tools/run_fuzzers.py --seconds 7200
+	tools/run_benches.py
+
+setup:
+	@packaging/set_up.sh
+
+clean:
+	rm -rf build build-*

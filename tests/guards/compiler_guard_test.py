@@ -1,0 +1,48 @@
+"""What only a compiler can see is refused too: headers that do not stand alone, warnings, bad names, bad formatting."""
+
+import shutil
+import subprocess
+import unittest
+
+from planted import PlantedTree
+
+CLANG_TIDY = "clang-tidy-16"
+
+
+class CompilerGuard(PlantedTree):
+    def test_a_header_that_does_not_stand_alone_is_refused(self):
+        header = self.tree / "src/base/leaning.hpp"
+        self.plant("src/base/leaning.hpp", "// Leans on its includers.\n#pragma once\ninline std::string name();\n")
+        done = self.run_tool("check_headers.py", "--root", self.tree, header)
+        self.assert_refused(done, "src/base/leaning.hpp does not compile alone", "string")
+        self.plant("src/base/leaning.hpp", "// Stands.\n#pragma once\n#include <string>\nstd::string name();\n")
+        self.assertEqual(self.run_tool("check_headers.py", "--root", self.tree, header).returncode, 0)
+
+    def test_a_warning_is_an_error(self):
+        self.append("layers.toml", "\n[modules.planted]\nfloor = 1\n")
+        self.plant("src/planted/CMakeLists.txt", "zeus_module(planted SOURCES planted.cpp)\n")
+        self.plant("src/planted/planted.cpp", "int truncate(double x) { int unused; return x; }\n")
+        build = self.tree / "build"
+        subprocess.run(["cmake", "-G", "Ninja", "-S", self.tree, "-B", build], capture_output=True, check=True)
+        done = subprocess.run(["cmake", "--build", build, "--target", "zeus_planted"], capture_output=True, text=True,
+                              check=False)
+        self.assert_refused(done, "Werror=unused-variable", "Werror=float-conversion")
+
+    def test_a_badly_named_type_is_refused(self):
+        if not shutil.which(CLANG_TIDY):
+            self.skipTest(f"{CLANG_TIDY} is not installed")
+        self.plant("src/base/bad.cpp", "struct bad_name {\n  int BadMember = 0;\n};\nvoid BadFunction(bad_name) {}\n")
+        done = subprocess.run([CLANG_TIDY, "--quiet", self.tree / "src/base/bad.cpp", "--", "-std=c++20"],
+                              capture_output=True, text=True, check=False)
+        self.assert_refused(done, "invalid case style for struct 'bad_name'", "invalid case style for member 'BadMember'",
+                            "invalid case style for function 'BadFunction'")
+
+    def test_bad_formatting_is_refused_and_mended(self):
+        self.plant("src/base/bad.cpp", "int  f( int x ){return x;}\n")
+        self.assert_refused(self.run_tool("check_format.py", "--root", self.tree), "src/base/bad.cpp:1")
+        self.assertEqual(self.run_tool("check_format.py", "--root", self.tree, "--fix").returncode, 0)
+        self.assertEqual(self.run_tool("check_format.py", "--root", self.tree).returncode, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

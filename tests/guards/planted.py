@@ -1,0 +1,43 @@
+"""A copy of the project in which a test can plant an offence, to see the guard refuse it."""
+
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+KEPT = ("apps", "CMakeLists.txt", "layers.toml", ".clang-format", ".clang-tidy", "cmake", "include", "src", "tools", "tests")
+
+
+class PlantedTree(unittest.TestCase):
+    """Each test gets `self.tree`, a fresh copy of the project's sources."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.tree = pathlib.Path(folder.name) / "zeus"
+        self.tree.mkdir()
+        for name in KEPT:
+            source = ROOT / name
+            copy = shutil.copytree if source.is_dir() else shutil.copy
+            copy(source, self.tree / name)
+
+    def plant(self, path: str, text: str) -> None:
+        file = self.tree / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+
+    def append(self, path: str, text: str) -> None:
+        file = self.tree / path
+        self.plant(path, file.read_text(encoding="utf-8") + text)
+
+    def run_tool(self, tool: str, *arguments) -> subprocess.CompletedProcess:
+        command = [sys.executable, self.tree / "tools" / tool, *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    def assert_refused(self, done: subprocess.CompletedProcess, *expected: str) -> None:
+        self.assertNotEqual(done.returncode, 0, "the planted offence was let through")
+        for text in expected:
+            self.assertIn(text, done.stderr + done.stdout)

@@ -1,0 +1,7 @@
+#include "tests/support/random_draws.hpp"
+
+#include <iostream>
+
+int main() {
+  std::cout << zeus::test::random_draws();
+}

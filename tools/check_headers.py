@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+"""Compiles each header alone, so that whoever includes it needs to include nothing else.
+
+  check_headers.py [--root DIR] [--compiler g++] [HEADER ...]     all headers by default; exit 1 if any does not stand alone
+
+Through ccache where there is one, so that a second run costs little.
+"""
+
+import argparse
+import concurrent.futures
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+from source_tree import source_files
+
+# What needs a library that a build machine need not have.
+NEEDS_MORE = {"include/zeus/torch.hpp"}
+
+
+def compile_alone(root: pathlib.Path, header: pathlib.Path, compiler: str, scratch: pathlib.Path) -> str:
+    """The compiler's complaint; empty when the header stands alone."""
+    relative = header.relative_to(root).as_posix()
+    language = "c" if header.suffix == ".h" else "c++"
+    unit = scratch / (relative.replace("/", "_") + (".c" if language == "c" else ".cpp"))
+    unit.write_text(f'#include "{header}"\n', encoding="utf-8")
+    standard = "-std=c11" if language == "c" else "-std=c++20"
+    command = [compiler, "-x", language, standard, "-Wall", "-Wextra", "-Werror", f"-I{root}/include", f"-I{root}/src", f"-I{root}", "-c",
+               str(unit), "-o", str(unit) + ".o"]
+    ccache = shutil.which("ccache")
+    if ccache:
+        command.insert(0, ccache)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return "" if done.returncode == 0 else f"{relative} does not compile alone:\n{done.stderr}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parent.parent)
+    parser.add_argument("--compiler", default="g++")
+    parser.add_argument("headers", nargs="*", type=pathlib.Path)
+    options = parser.parse_args()
+    root = options.root.resolve()
+    headers = [path.resolve() for path in options.headers] or source_files(root, {".hpp", ".h"})
+    headers = [path for path in headers if path.relative_to(root).as_posix() not in NEEDS_MORE]
+    scratch = root / "build-headers"  # always the same place, so that ccache knows the files again
+    scratch.mkdir(exist_ok=True)
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        complaints = list(pool.map(lambda path: compile_alone(root, path, options.compiler, scratch), headers))
+    for complaint in filter(None, complaints):
+        print(complaint, file=sys.stderr)
+    return 1 if any(complaints) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
