@@ -62,12 +62,12 @@ void stream_yardstick(benchmark::State& state) {
 }
 BENCHMARK(stream_yardstick)->Name("new_stream/yardstick");  // seeding a std::mt19937_64
 
-template <double (*function)(double)>
+template <double (*Function)(double)>
 void elementary(benchmark::State& state) {
   double x = 0.1;
   for (auto _ : state) {
     x = x > 20.0 ? 0.1 : x * 1.01;
-    benchmark::DoNotOptimize(function(x));
+    benchmark::DoNotOptimize(Function(x));
   }
 }
 BENCHMARK(elementary<zeus::portable::exp>)->Name("exp/ours");

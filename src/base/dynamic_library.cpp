@@ -2,6 +2,8 @@
 
 #include <zeus/error.hpp>
 
+#include <fmt/format.h>
+
 #include <dlfcn.h>
 
 #include <string_view>
@@ -27,7 +29,8 @@ std::optional<DynamicLibrary> DynamicLibrary::open(std::span<const std::string> 
     const char* reported = ::dlerror();
     const std::string failure = reported != nullptr ? reported : "the loader gave no reason";
     if (!is_absence(failure, name)) {
-      throw Error{ErrorKind::unavailable, "the library " + name + " is installed but cannot be loaded: " + failure,
+      throw Error{ErrorKind::unavailable,
+                  fmt::format("the library {} is installed but cannot be loaded: {}", name, failure),
                   "reinstall the driver that brings it"};
     }
   }
