@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Runs clang-tidy, whose every word is an error (.clang-tidy).
 
-  check_tidy.py                    what the last day of changes touched, without the static analyzer: minutes
-  check_tidy.py --since REV        what has changed since a revision
-  check_tidy.py --all              everything, with the static analyzer (make nightly)
+  check_tidy.py                    what the last day of changes touched, but for tests, without the static analyzer: minutes
+  check_tidy.py --since REV        the same since a revision
+  check_tidy.py --all              everything, tests and static analyzer included (make nightly)
   check_tidy.py FILE ...           these files
 
 Needs a compilation database: cmake --preset tidy (made when it is missing).
@@ -16,6 +16,8 @@ import os
 import pathlib
 import subprocess
 import sys
+
+from source_tree import is_test
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build-tidy"
@@ -35,13 +37,14 @@ def changed_files(since: str | None) -> set[pathlib.Path]:
 
 
 def units_to_check(changed: set[pathlib.Path] | None) -> list[pathlib.Path]:
-    """Translation units of the database: all, or those that changed or whose own header did."""
+    """Translation units of the database: all, or those but for tests that changed or whose own header did."""
     database = json.loads((BUILD / "compile_commands.json").read_text(encoding="utf-8"))
     units = sorted({pathlib.Path(entry["file"]) for entry in database})
     units = [unit for unit in units if unit.is_relative_to(ROOT) and not unit.is_relative_to(BUILD)]
     if changed is None:
         return units
-    return [unit for unit in units if {unit, unit.with_suffix(".hpp"), unit.with_suffix(".h")} & changed]
+    return [unit for unit in units
+            if not is_test(unit) and {unit, unit.with_suffix(".hpp"), unit.with_suffix(".h")} & changed]
 
 
 def tidy(unit: pathlib.Path, extra: list[str]) -> tuple[pathlib.Path, str]:
