@@ -27,7 +27,8 @@ def compile_alone(root: pathlib.Path, header: pathlib.Path, compiler: str, scrat
     unit = scratch / (relative.replace("/", "_") + (".c" if language == "c" else ".cpp"))
     unit.write_text(f'#include "{header}"\n', encoding="utf-8")
     standard = "-std=c11" if language == "c" else "-std=c++20"
-    command = [compiler, "-x", language, standard, "-Wall", "-Wextra", "-Werror", f"-I{root}/include", f"-I{root}/src", f"-I{root}", "-c",
+    warnings = ["-Wall", "-Wextra", "-Wno-missing-field-initializers", "-Werror"]  # as in cmake/compile_options.cmake
+    command = [compiler, "-x", language, standard, *warnings, f"-I{root}/include", f"-I{root}/src", f"-I{root}", "-c",
                str(unit), "-o", str(unit) + ".o"]
     ccache = shutil.which("ccache")
     if ccache:
