@@ -1,0 +1,152 @@
+#include "base/child_process.hpp"
+
+#include "base/file_descriptor.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <ctime>
+
+namespace zeus {
+
+namespace {
+
+constexpr int passed_signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> result;
+  for (std::string& text : texts) {
+    result.push_back(text.data());
+  }
+  result.push_back(nullptr);
+  return result;
+}
+
+bool holds_terminal() {
+  return ::isatty(STDIN_FILENO) != 0 && ::tcgetpgrp(STDIN_FILENO) == ::getpgrp();
+}
+
+// Takes a group to the foreground, also from the background, where the terminal would stop who asks.
+void give_terminal(pid_t group) {
+  sigset_t output{};
+  sigset_t former{};
+  ::sigemptyset(&output);
+  ::sigaddset(&output, SIGTTOU);
+  ::pthread_sigmask(SIG_BLOCK, &output, &former);
+  ::tcsetpgrp(STDIN_FILENO, group);
+  ::pthread_sigmask(SIG_SETMASK, &former, nullptr);
+}
+
+}  // namespace
+
+std::optional<std::string> ChildProcess::why_not_run(const std::string& command, int code) {
+  if (code == exit_not_found) {
+    return "'" + command + "' was not found (exit code 127)";
+  }
+  if (code == exit_not_executable) {
+    return "'" + command + "' cannot be executed (exit code 126)";
+  }
+  return std::nullopt;
+}
+
+ChildProcess::ChildProcess(const Plan& plan) : own_group_{plan.own_group} {
+  ::sigemptyset(&passed_);
+  ::sigaddset(&passed_, SIGCHLD);
+  for (const int signal : passed_signals) {
+    ::sigaddset(&passed_, signal);
+  }
+  std::vector<std::string> command = plan.command;
+  std::vector<std::string> variables;
+  for (const auto& [name, value] : plan.environment.variables()) {
+    variables.emplace_back(name).append("=").append(value);
+  }
+  const std::vector<char*> arguments = pointers(command);
+  const std::vector<char*> environment = pointers(variables);
+  const bool terminal = own_group_ && holds_terminal();
+  ::pthread_sigmask(SIG_BLOCK, &passed_, &former_);
+  process_ = ::fork();
+  if (process_ < 0) {
+    const int error = errno;
+    ::pthread_sigmask(SIG_SETMASK, &former_, nullptr);
+    throw system_failure(error, "cannot start a process");
+  }
+  if (process_ == 0) {
+    if (own_group_) {
+      ::setpgid(0, 0);
+    }
+    if (terminal) {
+      give_terminal(::getpid());
+    }
+    if (plan.before_command) {
+      plan.before_command();
+    }
+    ::pthread_sigmask(SIG_SETMASK, &former_, nullptr);
+    ::execvpe(arguments[0], arguments.data(), environment.data());
+    ::_exit(errno == ENOENT || errno == ENOTDIR ? exit_not_found : exit_not_executable);
+  }
+  if (own_group_) {
+    ::setpgid(process_, process_);
+  }
+}
+
+ChildProcess::~ChildProcess() {
+  if (own_group_ && ::isatty(STDIN_FILENO) != 0 && ::tcgetpgrp(STDIN_FILENO) == process_) {
+    give_terminal(::getpgrp());
+  }
+  ::pthread_sigmask(SIG_SETMASK, &former_, nullptr);
+}
+
+std::optional<int> ChildProcess::collect() {
+  int status = 0;
+  if (!code_ && ::waitpid(process_, &status, WNOHANG | (own_group_ ? WUNTRACED : 0)) == process_) {
+    if (!WIFSTOPPED(status)) {
+      code_ = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    } else if (WSTOPSIG(status) == SIGTSTP) {
+      stop_with_group();
+    }
+  }
+  return code_;
+}
+
+// The terminal stopped the command's group, which is not ours: stop too, so that the shell takes over until it
+// continues us.
+void ChildProcess::stop_with_group() const {
+  const bool terminal = ::isatty(STDIN_FILENO) != 0 && ::tcgetpgrp(STDIN_FILENO) == process_;
+  if (terminal) {
+    give_terminal(::getpgrp());
+  }
+  ::kill(::getpid(), SIGSTOP);
+  if (terminal) {
+    give_terminal(process_);
+  }
+  ::kill(-process_, SIGCONT);
+}
+
+void ChildProcess::pass_on(const siginfo_t& signal) const {
+  // What the terminal sends, it sends to the whole foreground group, the command included.
+  if (signal.si_signo != SIGCHLD && (signal.si_code != SI_KERNEL || own_group_)) {
+    ::kill(process_, signal.si_signo);
+  }
+}
+
+std::optional<int> ChildProcess::wait_for(Seconds patience) {
+  const SystemClock clock;
+  const Instant deadline = clock.now() + patience;
+  while (!collect()) {
+    const Seconds left = deadline - clock.now();
+    if (left <= Seconds{0}) {
+      return std::nullopt;
+    }
+    const auto nanoseconds = (Instant{} + left).nanoseconds;
+    const timespec timeout{.tv_sec = static_cast<time_t>(nanoseconds / 1'000'000'000),
+                           .tv_nsec = static_cast<long>(nanoseconds % 1'000'000'000)};
+    siginfo_t signal{};
+    if (::sigtimedwait(&passed_, &signal, &timeout) > 0) {
+      pass_on(signal);
+    }
+  }
+  return code_;
+}
+
+}  // namespace zeus

@@ -1,0 +1,64 @@
+// A command run as a child of this process, in the manner of time, nice and perf stat: it inherits the terminal and the
+// standard streams, gets the signals that are sent to us, and its exit code becomes ours. One at a time, from the main
+// thread of a program without other threads that want signals: while a ChildProcess lives, those it passes on are
+// blocked.
+#pragma once
+
+#include "base/clock.hpp"
+#include "base/environment.hpp"
+
+#include <sys/types.h>
+
+#include <csignal>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace zeus {
+
+class ChildProcess {
+ public:
+  // What a shell makes of a command that it cannot run; of our own failures, 125.
+  static constexpr int exit_own_failure = 125;
+  static constexpr int exit_not_executable = 126;
+  static constexpr int exit_not_found = 127;
+
+  // A line for a person where an exit code says that the command did not run; nothing otherwise. A command may also
+  // exit with these codes of itself, as a shell does for one that it cannot run in its turn.
+  static std::optional<std::string> why_not_run(const std::string& command, int code);
+
+  struct Plan {
+    std::vector<std::string> command;
+    Environment environment;
+    // A process group of its own, which gets the terminal when we have it: for who wants to stop the whole group.
+    bool own_group = false;
+    // Called in the child before the command replaces it.
+    std::function<void()> before_command;
+  };
+
+  // Whether the command could be run is told by the exit code.
+  explicit ChildProcess(const Plan& plan);
+  ChildProcess(const ChildProcess&) = delete;
+  ChildProcess& operator=(const ChildProcess&) = delete;
+  // Does not end the command.
+  ~ChildProcess();
+
+  [[nodiscard]] pid_t process() const { return process_; }
+  // Waits until the command has ended and returns its exit code (128+n for signal n), or until the time is up. Passes
+  // signals on meanwhile.
+  std::optional<int> wait_for(Seconds patience);
+
+ private:
+  [[nodiscard]] std::optional<int> collect();
+  void stop_with_group() const;
+  void pass_on(const siginfo_t& signal) const;
+
+  sigset_t passed_{};
+  sigset_t former_{};
+  pid_t process_ = -1;
+  bool own_group_ = false;
+  std::optional<int> code_;
+};
+
+}  // namespace zeus

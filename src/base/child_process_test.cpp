@@ -1,0 +1,81 @@
+#include "base/child_process.hpp"
+
+#include "tests/support/temporary_folder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace zeus {
+namespace {
+
+constexpr Seconds long_enough{60.0};
+
+int code_of(std::vector<std::string> command, Environment environment = Environment::of_process()) {
+  ChildProcess child{{.command = std::move(command), .environment = std::move(environment), .before_command = {}}};
+  return child.wait_for(long_enough).value_or(-1);
+}
+
+TEST(ChildProcess, GivesTheCommandsExitCode) {
+  EXPECT_EQ(code_of({"true"}), 0);
+  EXPECT_EQ(code_of({"sh", "-c", "exit 7"}), 7);
+  EXPECT_EQ(code_of({"sh", "-c", "kill -KILL $$"}), 128 + SIGKILL);
+}
+
+TEST(ChildProcess, TellsWhatIsNotThereFromWhatCannotBeExecuted) {
+  const test::TemporaryFolder folder;
+  const std::string file = (folder.path() / "text").string();
+  std::ofstream{file} << "text";
+  EXPECT_EQ(code_of({"no-such-command-anywhere"}), ChildProcess::exit_not_found);
+  EXPECT_EQ(code_of({file + "/below"}), ChildProcess::exit_not_found);
+  EXPECT_EQ(code_of({file}), ChildProcess::exit_not_executable);
+}
+
+TEST(ChildProcess, GivesTheCommandItsEnvironmentAndNoOther) {
+  const Environment environment{{{"PATH", "/usr/bin:/bin"}, {"GREETING", "hello there"}}};
+  EXPECT_EQ(code_of({"sh", "-c", "test \"$GREETING\" = 'hello there' && test -z \"$HOME\""}, environment), 0);
+}
+
+TEST(ChildProcess, WaitsNoLongerThanItShould) {
+  ChildProcess child{{.command = {"sleep", "60"}, .environment = Environment::of_process(), .before_command = {}}};
+  EXPECT_EQ(child.wait_for(Seconds{0.01}), std::nullopt);
+  ::kill(child.process(), SIGTERM);
+  EXPECT_EQ(child.wait_for(long_enough), 128 + SIGTERM);
+  EXPECT_EQ(child.wait_for(long_enough), 128 + SIGTERM);
+}
+
+TEST(ChildProcess, PassesOnWhatIsSentToUs) {
+  const test::TemporaryFolder folder;
+  const std::string ready = (folder.path() / "ready").string();
+  ChildProcess child{{.command = {"sh", "-c", "trap 'exit 5' USR1; : > " + ready + "; while :; do sleep 0.01; done"},
+                      .environment = Environment::of_process(),
+                      .before_command = {}}};
+  while (!std::filesystem::exists(ready)) {
+    ASSERT_EQ(child.wait_for(Seconds{0.01}), std::nullopt);
+  }
+  ::kill(::getpid(), SIGUSR1);
+  EXPECT_EQ(child.wait_for(long_enough), 5);
+}
+
+TEST(ChildProcess, DoesWhatItWasGivenBeforeTheCommand) {
+  ChildProcess child{{.command = {"sh", "-c", "test $(pwd) = /"},
+                      .environment = Environment::of_process(),
+                      .before_command = [] { (void)!::chdir("/"); }}};
+  EXPECT_EQ(child.wait_for(long_enough), 0);
+}
+
+TEST(ChildProcess, MayHaveAGroupOfItsOwn) {
+  ChildProcess child{
+      {.command = {"sleep", "60"}, .environment = Environment::of_process(), .own_group = true, .before_command = {}}};
+  EXPECT_EQ(::getpgid(child.process()), child.process());
+  ::kill(-child.process(), SIGTERM);
+  EXPECT_EQ(child.wait_for(long_enough), 128 + SIGTERM);
+}
+
+}  // namespace
+}  // namespace zeus

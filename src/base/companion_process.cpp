@@ -1,0 +1,173 @@
+#include "base/companion_process.hpp"
+
+#include <fmt/format.h>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+
+namespace zeus {
+
+namespace {
+
+// Where the companion finds its end; the standard streams are before it.
+constexpr int companion_socket = 3;
+
+struct SpawnPlan {
+  posix_spawn_file_actions_t actions{};
+  posix_spawnattr_t attributes{};
+
+  explicit SpawnPlan(int socket) {
+    ::posix_spawn_file_actions_init(&actions);
+    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+      ::posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_RDWR, 0);
+    }
+    ::posix_spawn_file_actions_adddup2(&actions, socket, companion_socket);
+    ::posix_spawnattr_init(&attributes);
+    sigset_t all{};
+    ::sigfillset(&all);
+    ::posix_spawnattr_setsigmask(&attributes, &all);
+    ::posix_spawnattr_setsigdefault(&attributes, &all);
+    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  }
+  SpawnPlan(const SpawnPlan&) = delete;
+  SpawnPlan& operator=(const SpawnPlan&) = delete;
+  ~SpawnPlan() {
+    ::posix_spawnattr_destroy(&attributes);
+    ::posix_spawn_file_actions_destroy(&actions);
+  }
+};
+
+std::array<FileDescriptor, 2> connect_pair() {
+  std::array<int, 2> ends{};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+    throw system_failure(errno, "cannot make a socket");
+  }
+  return {FileDescriptor{ends[0]}, FileDescriptor{ends[1]}};
+}
+
+// Clear of the streams and of companion_socket, which the file actions replace.
+FileDescriptor moved_up(const FileDescriptor& descriptor) {
+  FileDescriptor moved{::fcntl(descriptor.get(), F_DUPFD_CLOEXEC, companion_socket + 1)};
+  if (!moved) {
+    throw system_failure(errno, "cannot duplicate a socket");
+  }
+  return moved;
+}
+
+// It forks and ends at once. Somebody else in this process may wait for any child, and be first.
+void await_intermediate(pid_t process) {
+  while (::waitpid(process, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+}  // namespace
+
+CompanionProcess::CompanionProcess(const std::filesystem::path& program, const std::vector<std::string>& arguments)
+    : owner_{::getpid()} {
+  std::array<FileDescriptor, 2> ends = connect_pair();
+  const FileDescriptor theirs = moved_up(ends[1]);
+  const SpawnPlan plan{theirs.get()};
+  std::string name = program.string();
+  std::vector<std::string> texts = arguments;
+  std::vector<char*> pointers{name.data()};
+  std::ranges::transform(texts, std::back_inserter(pointers), [](std::string& text) { return text.data(); });
+  pointers.push_back(nullptr);
+  pid_t process = -1;
+  if (const int error =
+          ::posix_spawn(&process, name.c_str(), &plan.actions, &plan.attributes, pointers.data(), ::environ)) {
+    throw system_failure(error, fmt::format("cannot start {}", name));
+  }
+  await_intermediate(process);
+  socket_ = std::move(ends[0]);
+}
+
+CompanionProcess::~CompanionProcess() {
+  if (owner_ == ::getpid()) {
+    ::shutdown(socket_.get(), SHUT_RDWR);
+  }
+}
+
+bool CompanionProcess::is_there() const {
+  pollfd asked{socket_.get(), 0, 0};
+  return ::poll(&asked, 1, 0) == 0;
+}
+
+std::optional<std::string> CompanionProcess::read_line(Seconds patience) {
+  using std::chrono::steady_clock;
+  const auto deadline = steady_clock::now() + std::chrono::duration<double>{patience.value()};
+  std::string line;
+  while (true) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - steady_clock::now()).count();
+    pollfd asked{socket_.get(), POLLIN, 0};
+    const int ready = ::poll(&asked, 1, static_cast<int>(std::max<std::int64_t>(left, 0)));
+    if (ready == 0) {
+      return std::nullopt;
+    }
+    char character = 0;
+    if (ready > 0) {
+      const ssize_t count = ::recv(socket_.get(), &character, 1, 0);
+      if (count == 1 && character == '\n') {
+        return line;
+      }
+      if (count == 1) {
+        line += character;
+        continue;
+      }
+      if (count == 0 || errno != EINTR) {
+        return std::nullopt;
+      }
+    } else if (errno != EINTR) {
+      throw system_failure(errno, "cannot wait for a companion");
+    }
+  }
+}
+
+void CompanionProcess::nudge() const noexcept {
+  const char byte = '!';
+  // A full buffer is as good as one more byte: the companion has yet to look.
+  static_cast<void>(::send(socket_.get(), &byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT));
+}
+
+FileDescriptor enter_companion() {
+  struct stat status {};
+  if (::fstat(companion_socket, &status) != 0 || !S_ISSOCK(status.st_mode)) {
+    throw Error{ErrorKind::invalid_argument, "this program is started by others of Zeus, and not by hand"};
+  }
+  const pid_t child = ::fork();
+  if (child < 0) {
+    throw system_failure(errno, "cannot go into the background");
+  }
+  if (child > 0) {
+    ::_exit(0);
+  }
+  constexpr unsigned first = companion_socket + 1;
+#ifdef SYS_close_range
+  const bool closed = ::syscall(SYS_close_range, first, ~0U, 0) == 0;
+#else
+  const bool closed = false;
+#endif
+  if (!closed) {
+    constexpr long many = 65536;
+    const long end = std::min(many, ::sysconf(_SC_OPEN_MAX));
+    for (int descriptor = first; descriptor < end; ++descriptor) {
+      ::close(descriptor);
+    }
+  }
+  FileDescriptor socket{companion_socket};
+  ::fcntl(socket.get(), F_SETFD, FD_CLOEXEC);
+  return socket;
+}
+
+}  // namespace zeus

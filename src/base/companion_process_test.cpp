@@ -1,0 +1,94 @@
+#include "base/companion_process.hpp"
+
+#include "base/clock.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <memory>
+#include <string>
+
+namespace zeus {
+namespace {
+
+// A shell that does as a companion does: goes into the background, and has its end of the socket as descriptor 3.
+std::vector<std::string> script(const std::string& text) {
+  return {"-c", "(" + text + ") <&3 >&3 &"};
+}
+
+TEST(CompanionProcess, TalksOverItsSocketAndIsNobodysChild) {
+  CompanionProcess companion{"/bin/sh", script("echo ready; read byte; echo $byte")};
+  EXPECT_EQ(companion.read_line(60_s), "ready");
+  EXPECT_TRUE(companion.is_there());
+  errno = 0;
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
+  EXPECT_EQ(errno, ECHILD);
+}
+
+TEST(CompanionProcess, IsInASessionOfItsOwn) {
+  CompanionProcess companion{"/bin/sh", script("cut -d ' ' -f 6 /proc/self/stat")};
+  const std::optional<std::string> session = companion.read_line(60_s);
+  ASSERT_TRUE(session);
+  EXPECT_NE(std::stol(*session), ::getsid(0));
+}
+
+TEST(CompanionProcess, ItsEndIsSeen) {
+  CompanionProcess companion{"/bin/sh", script("exit")};
+  EXPECT_EQ(companion.read_line(60_s), std::nullopt);
+  EXPECT_FALSE(companion.is_there());
+  companion.nudge();
+}
+
+TEST(CompanionProcess, SilenceIsNoLine) {
+  CompanionProcess companion{"/bin/sh", script("echo unfinished | tr -d '\\n'; sleep 60")};
+  EXPECT_EQ(companion.read_line(20_ms), std::nullopt);
+}
+
+TEST(CompanionProcess, AProgramThatIsNotThereIsAnError) {
+  try {
+    const CompanionProcess companion{"/no/such/program", {}};
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::not_found);
+  }
+}
+
+TEST(CompanionProcess, AForkedChildThatLivesOnDoesNotKeepTheConnectionOpen) {
+  const test::TemporaryFolder folder;
+  const std::string seen = (folder.path() / "over").string();
+  auto companion = std::make_unique<CompanionProcess>("/bin/sh", script("read line; touch " + seen));
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::pause();
+    ::_exit(0);
+  }
+  companion.reset();
+  SystemClock clock;
+  const Instant deadline = clock.now() + 60_s;
+  while (!std::filesystem::exists(seen) && clock.now() < deadline) {
+    clock.sleep_until(clock.now() + 1_ms);
+  }
+  EXPECT_TRUE(std::filesystem::exists(seen));
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+}
+
+TEST(CompanionProcess, EndingItInAForkedChildDoesNotEndItForTheParent) {
+  auto companion = std::make_unique<CompanionProcess>("/bin/sh", script("echo ready; read line; echo over"));
+  EXPECT_EQ(companion->read_line(60_s), "ready");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    companion.reset();
+    ::_exit(0);
+  }
+  ::waitpid(child, nullptr, 0);
+  EXPECT_TRUE(companion->is_there());
+}
+
+}  // namespace
+}  // namespace zeus

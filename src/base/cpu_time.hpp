@@ -1,0 +1,10 @@
+// What the calling thread has cost so far. Any thread, about itself.
+#pragma once
+
+#include <zeus/units.hpp>
+
+namespace zeus {
+
+Seconds thread_cpu_time();
+
+}  // namespace zeus

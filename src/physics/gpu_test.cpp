@@ -1,0 +1,158 @@
+#include "physics/gpu.hpp"
+
+#include "base/random.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace zeus::physics {
+namespace {
+
+constexpr Instant beginning{.nanoseconds = 1'234'567'890};
+
+struct Card {
+  explicit Card(std::string_view name) : model{preset(name)} { gpu.start(beginning); }
+  GpuModel model;
+  std::unique_ptr<GpuState> state = std::make_unique<GpuState>();
+  Gpu gpu{model, *state};
+};
+
+TEST(Gpu, AnIdleHourDrawsIdlePower) {
+  const Card card{"V100"};
+  EXPECT_NEAR(card.gpu.energy(beginning + 3600_s).value(), card.model.power.idle.value() * 3600, 1e-6);
+  EXPECT_NEAR(card.gpu.energy(beginning - 10_s).value(), card.model.power.idle.value() * -10, 1e-9);
+}
+
+TEST(Gpu, ASquareWaveOfMillionsOfPeriodsIsExact) {
+  Card card{"V100"};
+  card.gpu.set_load(beginning, Load::square(Demand::of_power(80_W), Demand::of_power(240_W), 1_ms, beginning));
+  EXPECT_NEAR(card.gpu.energy(beginning + 1000_s).value(), 160'000.0, 1e-3);
+  EXPECT_NEAR(card.gpu.energy(beginning + 0.5_ms).value(), 0.04, 1e-9) << "the low half comes first";
+  EXPECT_EQ(card.gpu.operating_point(beginning + 0.25_ms).power, 80_W);
+  EXPECT_EQ(card.gpu.operating_point(beginning + 0.75_ms).power, 240_W);
+}
+
+TEST(Gpu, ATableIsFollowedPointByPointAndOverAgain) {
+  const std::vector<TablePoint> table{
+      {0_s, Demand::of_power(100_W)}, {2_s, Demand::of_power(200_W)}, {3_s, Demand::of_power(50_W)}};
+  Card card{"V100"};
+  Gpu gpu{card.model, *card.state, table};
+  gpu.set_load(beginning, Load::from_table(beginning, true));
+  EXPECT_NEAR(gpu.energy(beginning + 2.5_s).value(), 300.0, 1e-6);
+  EXPECT_NEAR(gpu.energy(beginning + 30_s).value(), 4000.0, 1e-5);
+  gpu.set_load(beginning + 30_s, Load::from_table(beginning + 30_s, false));
+  EXPECT_NEAR(gpu.energy(beginning + 43_s).value(), 4000.0 + 400.0 + 500.0, 1e-5);
+}
+
+// Reading, and how often, must not change anything: every process of a session sees the same energy.
+TEST(Gpu, EnergyDoesNotDependOnWhoAdvancedWhen) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    Random random{seed};
+    Card often{"A40"};
+    Card seldom{"A40"};
+    Instant now = beginning;
+    for (int event = 0; event < 50; ++event) {
+      now = now + Seconds{random.uniform(0.0, 4.0)};
+      for (int i = 0; i < 5; ++i) {
+        often.gpu.advance(now - Seconds{random.uniform(0.0, 4.0)});
+      }
+      const Load load =
+          Load::square(Demand::of_work(random.uniform(), random.uniform(), random.uniform(0.0, 0.5)),
+                       Demand::of_power(Watts{random.uniform(90, 400)}), Seconds{random.uniform(0.001, 3.0)}, now);
+      Controls controls = Controls::defaults(often.model);
+      controls.requested_limit = Watts{random.uniform(100, 300)};
+      for (Gpu* gpu : {&often.gpu, &seldom.gpu}) {
+        event % 3 == 0 ? gpu->set_controls(now, controls) : gpu->set_load(now, load);
+      }
+      const Instant later = now + Seconds{random.uniform(0.0, 5.0)};
+      EXPECT_EQ(often.gpu.totals(later), seldom.gpu.totals(later));
+      EXPECT_EQ(often.gpu.temperature(later), seldom.gpu.temperature(later));
+    }
+  }
+}
+
+TEST(Gpu, ALateEventCountsAsOfTheLatestOne) {
+  Card card{"V100"};
+  card.gpu.set_load(beginning + 2_s, Load::constant(Demand::of_power(200_W)));
+  card.gpu.set_load(beginning + 1_s, Load::constant(Demand::of_power(100_W)));
+  EXPECT_NEAR(card.gpu.energy(beginning + 3_s).value(), 2 * card.model.power.idle.value() + 100.0, 1e-9);
+}
+
+TEST(Gpu, TemperatureRisesToWhatThePowerAndTheCoolingSay) {
+  Card card{"A100"};
+  card.gpu.set_load(beginning, Load::constant(Demand::of_power(300_W)));
+  Celsius before = card.gpu.temperature(beginning);
+  for (int second = 10; second <= 600; second += 10) {
+    const Celsius now = card.gpu.temperature(beginning + Seconds{static_cast<double>(second)});
+    EXPECT_GE(now, before);
+    before = now;
+  }
+  EXPECT_NEAR(before.value(), card.model.thermal.ambient.value() + 300 * card.model.thermal.kelvins_per_watt, 0.05);
+}
+
+// More events than slots, close together: looking back stays exact at remembered points and near between them.
+TEST(Gpu, LooksBackFurtherThanItsSegments) {
+  Card card{"V100"};
+  std::vector<std::pair<Instant, Joules>> truth;
+  for (int i = 0; i < 2000; ++i) {
+    const Instant now = beginning + Milliseconds{static_cast<double>(i)};
+    card.gpu.set_load(now, Load::constant(Demand::of_power(i % 2 == 0 ? 100_W : 200_W)));
+    truth.emplace_back(now, card.gpu.energy(now));
+  }
+  for (std::size_t i = 0; i < truth.size(); ++i) {
+    EXPECT_NEAR(card.gpu.energy(truth[i].first).value(), truth[i].second.value(), 0.2)
+        << "half a mark spacing at 100 W";
+  }
+}
+
+// One writer and readers that take no lock: what they see never goes back, and is never torn.
+TEST(Gpu, ReadersNeedNoLockBesideAWriter) {
+  Card card{"V100"};
+  std::atomic<std::int64_t> time{beginning.nanoseconds};
+  std::atomic<bool> done{false};
+  std::vector<std::thread> readers;
+  std::atomic<int> wrong{0};
+  for (int i = 0; i < 3; ++i) {
+    readers.emplace_back([&] {
+      Joules last;
+      while (!done) {
+        const Instant now{time.load()};
+        const Joules energy = card.gpu.energy(now);
+        const Watts power = card.gpu.operating_point(now).power;
+        // A reader that the writer overtakes by more than 64 events looks its time up between remembered points.
+        wrong += energy + Joules{0.2} < last || (power != 100_W && power != 200_W && power != 25_W) ? 1 : 0;
+        last = std::max(last, energy);
+      }
+    });
+  }
+  for (int i = 0; i < 20'000; ++i) {
+    const Instant now = beginning + Milliseconds{static_cast<double>(i)};
+    card.gpu.set_load(now, Load::constant(Demand::of_power(i % 2 == 0 ? 100_W : 200_W)));
+    time = now.nanoseconds;
+  }
+  done = true;
+  for (std::thread& reader : readers) {
+    reader.join();
+  }
+  EXPECT_EQ(wrong, 0);
+}
+
+// A writer may be killed between any two stores: what it had written of the next segment is not part of the state.
+TEST(Gpu, AWriterKilledBeforePublishingLeavesTheStateAsItWas) {
+  Card card{"V100"};
+  card.gpu.set_load(beginning, Load::constant(Demand::of_power(100_W)));
+  const GpuState before = *card.state;
+  card.gpu.set_load(beginning + 1_ms, Load::constant(Demand::of_power(200_W)));
+  // The stores of publish(), in their order, up to but without the last one.
+  card.state->segments_published = before.segments_published;
+  EXPECT_NEAR(card.gpu.energy(beginning + 0.9_s).value(), 90.0, 1e-9);
+  card.gpu.set_load(beginning + 500_ms, Load::constant(Demand::of_power(50_W)));
+  EXPECT_NEAR(card.gpu.energy(beginning + 1.5_s).value(), 100.0, 1e-9);
+}
+
+}  // namespace
+}  // namespace zeus::physics
