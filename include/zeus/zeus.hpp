@@ -1,7 +1,9 @@
 // Everything of the C++ interface of Zeus in one header.
 #pragma once
 
+#include <zeus/energy.hpp>
 #include <zeus/error.hpp>
 #include <zeus/export.hpp>
+#include <zeus/measure.hpp>
 #include <zeus/units.hpp>
 #include <zeus/version.hpp>

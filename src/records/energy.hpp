@@ -1,8 +1,8 @@
-// An energy that carries its doubt: how much, how sure, and how it was found.
-// Plain values; copy them freely between threads.
+// What is done with energies that carry their doubt (zeus/energy.hpp): adding, writing and reading them.
+// Pure functions; call them from any thread.
 #pragma once
 
-#include <zeus/units.hpp>
+#include <zeus/energy.hpp>
 
 #include <optional>
 #include <string>
@@ -10,23 +10,11 @@
 
 namespace zeus::records {
 
-enum class EnergyMethod {
-  counter,     // the device's own energy counter
-  integrated,  // power samples, integrated over time
-  estimate,    // a model's word, or readings too sparse to integrate
-};
+using zeus::Energy;
+using zeus::EnergyMethod;
 
 std::string_view to_string(EnergyMethod method);
 std::optional<EnergyMethod> energy_method_from(std::string_view text);
-
-struct Energy {
-  Joules value;
-  Joules uncertainty;  // half-width of the 95 % interval that edges and sampling leave
-  std::optional<Joules>
-      systematic;  // bound of the calibration error that no repetition removes; unknown for most cards
-  EnergyMethod method = EnergyMethod::counter;
-  friend bool operator==(const Energy&, const Energy&) = default;
-};
 
 // The sum over devices whose errors are independent: uncertainties add in squares, calibration bounds add up (and are
 // unknown when one is), and the method is the least direct of the two.

@@ -1,0 +1,140 @@
+// Windows of time and the energy that GPUs, CPU packages and memory used in them.
+//
+//   zeus::Monitor monitor;                       // all GPUs and CPUs that can be seen
+//   monitor.begin("epoch");  train();            // windows may nest and overlap in any way
+//   zeus::Measurement at_once = monitor.end("epoch");
+//   zeus::Measurement settled = monitor.settle(at_once);
+//
+// Threads: every member of a Monitor may be called from any thread at any time. Cost: an edge of a window is one driver
+// call per GPU. Fork: in a child, windows that were open are unknown, and new ones work. One sampler thread per process
+// serves all monitors, from the first open window until two seconds after the last.
+#pragma once
+
+#include <zeus/energy.hpp>
+#include <zeus/export.hpp>
+#include <zeus/units.hpp>
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace zeus {
+
+namespace measure {
+class Windows;
+struct WindowEdges;
+}  // namespace measure
+
+// An energy, or the reason why it is not known; `remark` is what a careful reader should know of it.
+struct MeasuredEnergy {
+  std::optional<Energy> energy;
+  std::string reason;  // empty when the energy is known
+  std::string remark;  // empty mostly
+};
+
+// For how long each cause held a GPU's clocks back within a window; unknown where the driver does not count it.
+struct ThrottleTime {
+  std::optional<Seconds> power_cap;
+  std::optional<Seconds> thermal;
+};
+
+struct Measurement {
+  std::string window;
+  Seconds start;  // on the monotonic clock of this machine
+  Seconds end;
+  double start_wall = 0;  // seconds since 1970, for logs
+  std::map<int, MeasuredEnergy> gpu_energy;
+  std::map<int, MeasuredEnergy> cpu_energy;
+  std::map<int, MeasuredEnergy> dram_energy;  // only of packages that count their memory
+  std::map<int, ThrottleTime> gpu_throttle;
+  bool settled = false;  // waiting longer would not change it
+
+  std::shared_ptr<measure::WindowEdges> edges;  // what settle() goes by
+
+  [[nodiscard]] Seconds time() const { return end - start; }
+  // Over all GPUs; unknown when one of them is.
+  [[nodiscard]] ZEUS_API MeasuredEnergy total_gpu_energy() const;
+};
+
+struct PowerSample {
+  Seconds at;  // on the monotonic clock of this machine
+  Watts power;
+};
+
+struct TemperatureSample {
+  Seconds at;
+  Celsius temperature;
+};
+
+struct SamplerCost {
+  Seconds running;  // wall time for which the sampler thread has run
+  Seconds busy;     // of it, spent on its own work
+  Seconds driver;   // of it, spent inside the driver's calls
+};
+
+struct MonitorOptions {
+  std::optional<std::vector<int>> gpus;  // those of the machine's list to measure; all without
+  std::optional<std::vector<int>> cpus;
+  std::function<void()> synchronize;   // waits until the GPUs have done what was given to them, before each edge
+  std::filesystem::path log;           // start_time,window_name,elapsed_time,gpu0_energy,... ; none when empty
+  std::filesystem::path complete_log;  // the same with CPUs, memory, uncertainty, method and throttling
+};
+
+class ZEUS_API Monitor {
+ public:
+  using Options = MonitorOptions;
+
+  // Measures this machine. A GPU or CPU that is asked for by number and is not there is a not_found Error; without
+  // numbers, a machine without any is fine.
+  explicit Monitor(const Options& options = {});
+  // For tests and embedders who bring their own devices.
+  explicit Monitor(std::unique_ptr<measure::Windows> windows);
+  Monitor(Monitor&&) noexcept;
+  Monitor& operator=(Monitor&&) noexcept;
+  ~Monitor();
+
+  // Opens a window. A name that is open already is an already_exists Error, unless it is to be restarted.
+  void begin(std::string_view name, bool restart = false);
+  // Closes it and returns the best estimate at once. A name that is not open is a not_found Error.
+  Measurement end(std::string_view name);
+  // Waits until a measurement cannot become any better (two updates of the counters, and `patience` at most).
+  Measurement settle(const Measurement& measurement, Seconds patience = Seconds{2});
+  void cancel(std::string_view name);
+  void reset();  // cancels all
+
+  // A window that lasts as long as the object, or until end() is called on it. The monitor outlives it.
+  class ZEUS_API Window {
+   public:
+    Window(Monitor& monitor, std::string name);
+    Window(const Window&) = delete;
+    Window& operator=(const Window&) = delete;
+    ~Window();
+    Measurement end();
+
+   private:
+    Monitor* monitor_;
+    std::string name_;
+    bool open_ = true;
+  };
+  [[nodiscard]] Window window(std::string name) { return Window{*this, std::move(name)}; }
+
+  [[nodiscard]] std::vector<int> gpus() const;
+  [[nodiscard]] std::vector<int> cpus() const;
+
+  // Keeps the sampler running, so that timelines are filled also while no window is open, as long as the object lives.
+  [[nodiscard]] std::shared_ptr<void> listen();
+  // What has been sampled later than `since`, oldest first; the last few minutes at most.
+  [[nodiscard]] std::vector<PowerSample> power_timeline(int gpu, Seconds since = {}) const;
+  [[nodiscard]] std::vector<TemperatureSample> temperature_timeline(int gpu, Seconds since = {}) const;
+  [[nodiscard]] SamplerCost sampler_cost() const;
+
+ private:
+  std::unique_ptr<measure::Windows> windows_;
+};
+
+}  // namespace zeus

@@ -1,0 +1,204 @@
+#include "backends/amdsmi/amdsmi_backend.hpp"
+
+#include "backends/amdsmi/amdsmi_gpu.hpp"
+#include "backends/amdsmi/counter_check.hpp"
+#include "backends/amdsmi/session.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <optional>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+namespace zeus::backends::amdsmi {
+
+using device::Discovery;
+using device::PowerKind;
+using device::PowerScope;
+using device::Problem;
+using device::Reading;
+using device::Stamped;
+
+namespace {
+
+constexpr const char* driver_name = "AMD driver";
+constexpr std::uint32_t oldest_version = 24;
+constexpr Seconds watched = 500_ms;
+
+Problem absence_of_library() {
+  return {
+      driver_name, "its management library, libamd_smi.so, is not installed",
+      "install ROCm 6.3 or newer (package amd-smi-lib), and add /opt/rocm/lib to LD_LIBRARY_PATH if it is elsewhere"};
+}
+
+Problem absence_of_driver() {
+  return {driver_name, "its library is installed, and its kernel module is not loaded",
+          "where there is an AMD GPU, run `sudo modprobe amdgpu`, and look at `dmesg` if that fails"};
+}
+
+Problem failure_to_open(abi::Code code) {
+  const device::Failure failure = failure_of(code);
+  if (failure.reason == device::Reason::permission) {
+    return {driver_name, "this user may not open its device files", "add the user to the groups `video` and `render`"};
+  }
+  return {driver_name, fmt::format("its library does not start: {}, code {}", to_text(failure), code),
+          "run `sudo modprobe amdgpu`, and look at `dmesg`"};
+}
+
+std::string lower(std::string_view text) {
+  std::string result{text};
+  std::ranges::transform(result, result.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return result;
+}
+
+// As the runtime names it in ROCR_VISIBLE_DEVICES: from its own mouth, or made of the serial number as it makes it.
+std::string uuid_of(Session& session, abi::Processor processor, const abi::AsicInfo& asic) {
+  abi::EnumerationInfo enumeration;
+  if (session.call(session.amdsmi().enumeration_info, processor, &enumeration) == abi::success &&
+      std::string_view{enumeration.hip_uuid}.starts_with("GPU-")) {
+    return "GPU-" + lower(enumeration.hip_uuid + 4);
+  }
+  const std::string serial = lower(asic.serial);
+  if (const std::string digits = serial.starts_with("0x") ? serial.substr(2) : serial; !digits.empty()) {
+    return fmt::format("GPU-{:0>16}", digits);
+  }
+  std::array<char, 64> text{};
+  std::uint32_t length = text.size() - 1;
+  session.call(session.amdsmi().uuid, processor, &length, text.data());
+  return text[0] == '\0' ? "" : "GPU-" + lower(text.data());
+}
+
+// HIP's numbers where the library tells them, the kernel's nodes before that, and its own order as a last resort.
+std::uint64_t order_of(Session& session, abi::Processor processor, std::size_t position) {
+  abi::EnumerationInfo enumeration;
+  if (session.call(session.amdsmi().enumeration_info, processor, &enumeration) == abi::success) {
+    return enumeration.hip_id;
+  }
+  abi::KfdInfo kfd;
+  return session.call(session.amdsmi().kfd_info, processor, &kfd) == abi::success ? kfd.node_id : position;
+}
+
+device::GpuIdentity identify(Session& session, abi::Processor processor) {
+  abi::AsicInfo asic;
+  session.call(session.amdsmi().asic_info, processor, &asic);
+  abi::DriverInfo driver;
+  session.call(session.amdsmi().driver_info, processor, &driver);
+  device::GpuIdentity identity;
+  identity.vendor = device::Vendor::amd;
+  identity.uuid = uuid_of(session, processor, asic);
+  identity.pci = address_of(session, processor);
+  identity.name = asic.market_name;
+  identity.driver = driver.version;
+  return identity;
+}
+
+std::optional<Watts> power_of(const device::Gpu& gpu) {
+  for (const PowerKind kind : {PowerKind::instant, PowerKind::average}) {
+    if (const Reading<Stamped<Watts>> power = gpu.power(kind, PowerScope::gpu)) {
+      return power->value;
+    }
+  }
+  return std::nullopt;
+}
+
+// All counters are watched over the same half second.
+void check_counters(const std::vector<std::shared_ptr<AmdsmiGpu>>& gpus, Clock& clock, std::vector<Problem>& problems) {
+  std::vector<Reading<Stamped<Joules>>> first;
+  std::ranges::transform(gpus, std::back_inserter(first), [](const auto& gpu) { return gpu->energy(); });
+  if (std::ranges::none_of(first, [](const auto& reading) { return static_cast<bool>(reading); })) {
+    return;
+  }
+  clock.sleep_until(clock.now() + watched);
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
+    const Reading<Stamped<Joules>> last = gpus[i]->energy();
+    const Reading<device::EnergyCounter> counter = gpus[i]->energy_counter();
+    if (!first[i] || !last || !counter) {
+      continue;
+    }
+    const std::optional<device::Failure> verdict =
+        judge_counter({first[i]->value, last->value, last->at - first[i]->at, counter->resolution, power_of(*gpus[i])});
+    if (verdict) {
+      gpus[i]->disbelieve_counter(*verdict);
+      problems.push_back({to_text(gpus[i]->identity()), fmt::format("its energy is not counted: {}", verdict->detail),
+                          "update ROCm; until then energy comes from power samples"});
+    }
+  }
+}
+
+std::vector<std::shared_ptr<AmdsmiGpu>> open_gpus(const std::shared_ptr<Session>& session) {
+  const std::vector<abi::Processor> present = session->gpus();
+  std::vector<std::pair<std::uint64_t, abi::Processor>> ordered;
+  for (std::size_t position = 0; position < present.size(); ++position) {
+    ordered.emplace_back(order_of(*session, present[position], position), present[position]);
+  }
+  std::ranges::stable_sort(ordered, {}, &std::pair<std::uint64_t, abi::Processor>::first);
+  std::vector<std::shared_ptr<AmdsmiGpu>> gpus;
+  for (const auto& [order, processor] : ordered) {
+    device::GpuIdentity identity = identify(*session, processor);
+    identity.index = static_cast<int>(gpus.size());
+    gpus.push_back(std::make_shared<AmdsmiGpu>(session, processor, std::move(identity)));
+  }
+  return gpus;
+}
+
+}  // namespace
+
+AmdsmiBackend::AmdsmiBackend(Clock& clock, std::vector<std::string> names) : clock_{clock}, names_{std::move(names)} {
+}
+
+Discovery AmdsmiBackend::discover() {
+  Discovery found;
+  std::optional<DynamicLibrary> library = DynamicLibrary::open(names_);
+  if (!library) {
+    found.absence = absence_of_library();
+    return found;
+  }
+  const Functions functions = load_functions(*library);
+  if (!functions.usable()) {
+    found.problems.push_back({driver_name,
+                              fmt::format("its library {} lacks calls that every version has had", library->name()),
+                              "reinstall ROCm, and look at LD_LIBRARY_PATH for another library of that name"});
+    return found;
+  }
+  return discover_in(std::make_shared<Session>(functions, std::move(library), clock_));
+}
+
+Discovery discover_in(const std::shared_ptr<Session>& session) {
+  Discovery found;
+  const abi::Code code = session->open();
+  if (code == abi::driver_not_loaded) {
+    found.absence = absence_of_driver();  // as where the tools are installed and no such GPU is
+    return found;
+  }
+  if (code != abi::success) {
+    found.problems.push_back(failure_to_open(code));
+    return found;
+  }
+  const abi::Version& version = session->version();
+  if (version.major < oldest_version) {
+    found.problems.push_back({driver_name,
+                              fmt::format("its library is of version {}, and {} is the oldest that can be read",
+                                          version.major, oldest_version),
+                              "update ROCm to 6.3 or newer"});
+    return found;
+  }
+  const std::vector<std::shared_ptr<AmdsmiGpu>> gpus = open_gpus(session);
+  check_counters(gpus, session->clock(), found.problems);
+  for (const auto& gpu : gpus) {
+    found.gpus.push_back({gpu, gpu});
+  }
+  if (gpus.empty()) {
+    found.absence = Problem{"AMD GPUs", "the driver's library runs here and shows no GPU",
+                            "look at `lspci | grep -i amd`; in a container, give it /dev/kfd and /dev/dri"};
+  } else {
+    found.summary = fmt::format("driver {}, AMD SMI {}.{}.{}", gpus.front()->identity().driver, version.major,
+                                version.minor, version.release);
+  }
+  return found;
+}
+
+}  // namespace zeus::backends::amdsmi

@@ -1,0 +1,325 @@
+#include "backends/amdsmi/amdsmi_gpu.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <iterator>
+#include <utility>
+
+namespace zeus::backends::amdsmi {
+
+using device::ClockDomain;
+using device::Failure;
+using device::GpuFeature;
+using device::Outcome;
+using device::PowerKind;
+using device::PowerScope;
+using device::Reading;
+using device::Reason;
+using device::Stamped;
+
+namespace {
+
+constexpr Failure no_sensor{Reason::unsupported, "the power sensor shows nothing, as on a module's second die"};
+constexpr Failure not_on_amd{Reason::unsupported, "AMD's driver has no such thing"};
+constexpr Failure not_told{Reason::unsupported, "AMD's library does not tell"};
+
+std::uint32_t code_of(ClockDomain domain) {
+  return domain == ClockDomain::memory ? abi::clock_memory : abi::clock_graphics;
+}
+
+// Numbers of 16 and of 32 bits are told apart by nothing but their value for "not available".
+std::optional<std::uint32_t> available(std::uint32_t number) {
+  return number == abi::none_16 || number == abi::none_32 ? std::nullopt : std::optional{number};
+}
+
+Reading<Watts> microwatts(const Reading<abi::PowerCap>& cap, std::uint64_t abi::PowerCap::*member) {
+  return cap ? Reading<Watts>{Watts{static_cast<double>((*cap).*member) * 1e-6}} : cap.failure();
+}
+
+Reading<Megahertz> megahertz(const Reading<abi::ClockInfo>& info, std::uint32_t abi::ClockInfo::*member) {
+  if (!info) {
+    return info.failure();
+  }
+  const std::optional<std::uint32_t> clock = available((*info).*member);
+  return clock ? Reading<Megahertz>{Megahertz{static_cast<double>(*clock)}} : Reading<Megahertz>{Reason::unsupported};
+}
+
+std::uint64_t whole_megahertz(Megahertz clock) {
+  return static_cast<std::uint64_t>(std::lround(std::clamp(clock.value(), 0.0, 1e6)));
+}
+
+}  // namespace
+
+template <typename Value, typename Function, typename... Arguments>
+Reading<Value> AmdsmiGpu::ask(Function* function, Arguments... arguments) const {
+  if (function == nullptr) {
+    return call_missing;
+  }
+  Value value{};
+  if (const abi::Code code = session_->call(function, handle_, arguments..., &value); code != abi::success) {
+    return failure_of(code);
+  }
+  return value;
+}
+
+device::PciAddress address_of(Session& session, abi::Processor processor) {
+  std::uint64_t bits = 0;
+  session.call(session.amdsmi().bdf, processor, &bits);
+  const auto part = [bits](unsigned shift, std::uint64_t mask) {
+    return static_cast<std::uint32_t>((bits >> shift) & mask);
+  };
+  return {part(16, 0xFFFFFFFF), part(8, 0xFF), part(3, 0x1F), part(0, 0x7)};
+}
+
+AmdsmiGpu::AmdsmiGpu(std::shared_ptr<Session> session, abi::Processor handle, device::GpuIdentity identity)
+    : session_{std::move(session)},
+      handle_{handle},
+      identity_{std::move(identity)},
+      generation_{session_->generation()} {
+  probe();
+}
+
+void AmdsmiGpu::disbelieve_counter(Failure why) {
+  disbelief_ = why;
+  features_.set(GpuFeature::energy_counter, why);
+}
+
+void AmdsmiGpu::probe() {
+  features_.probe(GpuFeature::energy_counter, energy());
+  for (const PowerKind kind : {PowerKind::instant, PowerKind::average}) {
+    features_.probe(*device::power_feature(kind, PowerScope::gpu), power(kind, PowerScope::gpu));
+  }
+  features_.probe(GpuFeature::power_limits, power_limits().current);
+  features_.probe(GpuFeature::clocks, clocks().sm);
+  features_.probe(GpuFeature::supported_clocks, supported_memory_clocks());
+  features_.probe(GpuFeature::temperature, temperature());
+  features_.probe(GpuFeature::utilization, utilization());
+  features_.probe(GpuFeature::processes, processes());
+}
+
+Reading<AmdsmiGpu::Count> AmdsmiGpu::count() const {
+  if (amdsmi().energy_count == nullptr) {
+    return call_missing;
+  }
+  std::uint64_t counted = 0;
+  float microjoules = 0;
+  std::uint64_t timestamp = 0;  // on the device's clock, which is not ours
+  const Instant before = session_->clock().now();
+  const abi::Code code = session_->call(amdsmi().energy_count, handle_, &counted, &microjoules, &timestamp);
+  const Seconds latency = session_->clock().now() - before;
+  if (code != abi::success) {
+    return failure_of(code);
+  }
+  const Joules resolution{static_cast<double>(microjoules) * 1e-6};
+  return Count{{resolution * static_cast<double>(counted), before + latency / 2, latency}, resolution};
+}
+
+Reading<device::EnergyCounter> AmdsmiGpu::energy_counter() const {
+  if (disbelief_) {
+    return *disbelief_;
+  }
+  const Reading<Count> counted = count();
+  if (!counted) {
+    return counted.failure();
+  }
+  return device::EnergyCounter{counted->resolution, std::nullopt, PowerScope::gpu};
+}
+
+Reading<Stamped<Joules>> AmdsmiGpu::energy() const {
+  if (disbelief_) {
+    return *disbelief_;
+  }
+  const Reading<Count> counted = count();
+  return counted ? Reading<Stamped<Joules>>{counted->energy} : counted.failure();
+}
+
+Reading<Stamped<Watts>> AmdsmiGpu::power(PowerKind kind, PowerScope scope) const {
+  if (kind == PowerKind::plain || scope != PowerScope::gpu) {
+    return not_on_amd;
+  }
+  const Instant before = session_->clock().now();
+  const Reading<abi::PowerInfo> info = ask<abi::PowerInfo>(amdsmi().power_info);
+  const Seconds latency = session_->clock().now() - before;
+  if (!info) {
+    return info.failure();
+  }
+  constexpr std::uint32_t first_with_socket_power = 25;
+  const bool old = session_->version().major < first_with_socket_power;
+  const std::uint32_t instant = old ? info->version_24.current_socket_power : info->version_25.current_socket_power;
+  const std::uint32_t average = old ? info->version_24.average_socket_power : info->version_25.average_socket_power;
+  const std::optional<std::uint32_t> watts = available(kind == PowerKind::instant ? instant : average);
+  if (!watts || *watts == 0) {
+    return watts ? no_sensor : Failure{Reason::unsupported, {}};
+  }
+  return Stamped<Watts>{Watts{static_cast<double>(*watts)}, before + latency / 2, latency};
+}
+
+Outcome AmdsmiGpu::power_samples(Instant /*since*/, std::vector<Stamped<Watts>>& /*samples*/) const {
+  return not_on_amd;
+}
+
+device::PowerLimits AmdsmiGpu::power_limits() const {
+  constexpr std::uint32_t whole_socket = 0;
+  const Reading<abi::PowerCap> cap = ask<abi::PowerCap>(amdsmi().power_cap, whole_socket);
+  device::PowerLimits limits;
+  limits.current = microwatts(cap, &abi::PowerCap::cap);
+  limits.standard = microwatts(cap, &abi::PowerCap::standard);
+  limits.minimum = microwatts(cap, &abi::PowerCap::minimum);
+  limits.maximum = microwatts(cap, &abi::PowerCap::maximum);
+  limits.enforced = limits.current;  // the driver keeps one limit: what is asked for is what holds
+  return limits;
+}
+
+device::Clocks AmdsmiGpu::clocks() const {
+  const Reading<abi::ClockInfo> graphics = ask<abi::ClockInfo>(amdsmi().clock_info, abi::clock_graphics);
+  const Reading<abi::ClockInfo> memory = ask<abi::ClockInfo>(amdsmi().clock_info, abi::clock_memory);
+  return {megahertz(graphics, &abi::ClockInfo::current), megahertz(graphics, &abi::ClockInfo::current),
+          megahertz(memory, &abi::ClockInfo::current), megahertz(graphics, &abi::ClockInfo::maximum),
+          megahertz(memory, &abi::ClockInfo::maximum)};
+}
+
+Reading<std::vector<Megahertz>> AmdsmiGpu::supported_clocks(std::uint32_t domain) const {
+  const Reading<abi::Frequencies> frequencies = ask<abi::Frequencies>(amdsmi().frequencies, domain);
+  if (!frequencies) {
+    return frequencies.failure();
+  }
+  const std::size_t count = std::min<std::size_t>(frequencies->count, std::size(frequencies->hertz));
+  std::vector<Megahertz> clocks;
+  std::transform(frequencies->hertz, frequencies->hertz + count, std::back_inserter(clocks),
+                 [](std::uint64_t hertz) { return Hertz{static_cast<double>(hertz)}; });
+  std::ranges::sort(clocks, std::greater<>{});
+  return clocks;
+}
+
+Reading<std::vector<Megahertz>> AmdsmiGpu::supported_memory_clocks() const {
+  return supported_clocks(abi::clock_memory);
+}
+
+Reading<std::vector<Megahertz>> AmdsmiGpu::supported_graphics_clocks(Megahertz memory) const {
+  const Reading<std::vector<Megahertz>> known = supported_memory_clocks();
+  if (known && std::ranges::find(*known, memory) == known->end()) {
+    return Failure{Reason::out_of_range, "memory does not run at this clock"};
+  }
+  return supported_clocks(abi::clock_graphics);
+}
+
+Reading<std::optional<device::ClockRange>> AmdsmiGpu::locked_clocks(ClockDomain /*domain*/) const {
+  return not_told;
+}
+
+Reading<Celsius> AmdsmiGpu::temperature() const {
+  const Reading<std::int64_t> degrees =
+      ask<std::int64_t>(amdsmi().temperature, abi::temperature_hotspot, abi::temperature_current);
+  if (!degrees) {
+    return degrees.failure();
+  }
+  // Versions differ in the unit; no GPU lives at a thousand degrees, and none runs below one.
+  constexpr std::int64_t hottest = 1000;
+  return Celsius{static_cast<double>(*degrees) / (*degrees > hottest ? 1000.0 : 1.0)};
+}
+
+Reading<device::Utilization> AmdsmiGpu::utilization() const {
+  const Reading<abi::EngineUsage> usage = ask<abi::EngineUsage>(amdsmi().activity);
+  if (!usage) {
+    return usage.failure();
+  }
+  const std::optional<std::uint32_t> graphics = available(usage->graphics);
+  const std::optional<std::uint32_t> memory = available(usage->memory);
+  if (!graphics || !memory) {
+    return Reason::unsupported;
+  }
+  return device::Utilization{std::min(*graphics, 100U) / 100.0, std::min(*memory, 100U) / 100.0};
+}
+
+Reading<device::ThrottleReasons> AmdsmiGpu::throttle_reasons() const {
+  return not_told;
+}
+
+device::ThrottleTimes AmdsmiGpu::throttle_times() const {
+  return {session_->clock().now(), not_told, not_told, not_told, not_told, not_told};
+}
+
+Reading<bool> AmdsmiGpu::persistence_mode() const {
+  return not_on_amd;
+}
+
+Reading<std::vector<device::GpuProcess>> AmdsmiGpu::processes() const {
+  if (amdsmi().process_list == nullptr) {
+    return call_missing;
+  }
+  constexpr std::uint32_t most = 1024;
+  std::vector<abi::Process> entries(most);
+  std::uint32_t count = most;
+  if (const abi::Code code = session_->call(amdsmi().process_list, handle_, &count, entries.data());
+      code != abi::success) {
+    return failure_of(code);
+  }
+  entries.resize(std::min(count, most));
+  std::vector<device::GpuProcess> processes;
+  std::ranges::transform(entries, std::back_inserter(processes), [](const abi::Process& entry) {
+    device::GpuProcess process;
+    process.pid = entry.pid;
+    process.memory_bytes = entry.memory;
+    return process;
+  });
+  return processes;
+}
+
+Reading<device::MigState> AmdsmiGpu::mig() const {
+  return not_on_amd;
+}
+
+Outcome AmdsmiGpu::reopen() {
+  if (Outcome outcome = session_->reopen(generation_); !outcome) {
+    return outcome;
+  }
+  const std::vector<abi::Processor> present = session_->gpus();
+  const auto same = std::ranges::find_if(
+      present, [&](abi::Processor processor) { return address_of(*session_, processor) == identity_.pci; });
+  if (same == present.end()) {
+    return failure_of(abi::not_found);
+  }
+  handle_ = *same;
+  generation_ = session_->generation();
+  probe();
+  return device::done;
+}
+
+Outcome AmdsmiGpu::set_power_limit(Watts limit) {
+  const device::PowerLimits limits = power_limits();
+  if (!(limit.value() >= 0) || limit < limits.minimum.optional().value_or(limit) ||
+      limit > limits.maximum.optional().value_or(limit)) {
+    return Reason::out_of_range;  // some versions accept anything and clamp it silently
+  }
+  if (amdsmi().set_power_cap == nullptr) {
+    return call_missing;
+  }
+  constexpr std::uint32_t whole_socket = 0;
+  const auto microwatts_asked = static_cast<std::uint64_t>(std::llround(limit.value() * 1e6));
+  const abi::Code code = session_->call(amdsmi().set_power_cap, handle_, whole_socket, microwatts_asked);
+  return code == abi::success ? Outcome{device::done} : failure_of_setting(code);
+}
+
+Outcome AmdsmiGpu::lock_clocks(ClockDomain domain, device::ClockRange range) {
+  if (amdsmi().set_clock_range == nullptr) {
+    return call_missing;
+  }
+  const abi::Code code = session_->call(amdsmi().set_clock_range, handle_, whole_megahertz(range.minimum),
+                                        whole_megahertz(range.maximum), code_of(domain));
+  return code == abi::success ? Outcome{device::done} : failure_of_setting(code);
+}
+
+Outcome AmdsmiGpu::reset_clocks(ClockDomain /*domain*/) {
+  if (amdsmi().set_level == nullptr) {
+    return call_missing;
+  }
+  const abi::Code code = session_->call(amdsmi().set_level, handle_, abi::level_automatic);
+  return code == abi::success ? Outcome{device::done} : failure_of_setting(code);
+}
+
+Outcome AmdsmiGpu::set_persistence_mode(bool /*enabled*/) {
+  return not_on_amd;
+}
+
+}  // namespace zeus::backends::amdsmi

@@ -1,0 +1,73 @@
+// How a call of the library becomes a reading. Pure functions; none allocates but the one that returns a text.
+#pragma once
+
+#include "backends/nvml/session.hpp"
+#include "base/clock.hpp"
+#include "device/reading.hpp"
+#include "device/stamped.hpp"
+
+#include <zeus/units.hpp>
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+namespace zeus::backends::nvml {
+
+inline constexpr device::Failure call_missing{device::Reason::unsupported, "the driver's library is too old for this"};
+
+// function(handle, arguments..., &value) as a reading of that value.
+template <typename Value, typename Function, typename... Arguments>
+device::Reading<Value> ask(Function* function, abi::Device handle, Arguments... arguments) {
+  if (function == nullptr) {
+    return call_missing;
+  }
+  Value value{};
+  if (const abi::Code code = function(handle, arguments..., &value); code != abi::success) {
+    return failure_of(code);
+  }
+  return value;
+}
+
+// function(handle, arguments...) as an outcome.
+template <typename Function, typename... Arguments>
+device::Outcome tell(Function* function, abi::Device handle, Arguments... arguments) {
+  if (function == nullptr) {
+    return call_missing;
+  }
+  if (const abi::Code code = function(handle, arguments...); code != abi::success) {
+    return failure_of_setting(code);
+  }
+  return device::done;
+}
+
+// The text that function(arguments..., buffer, length) writes; empty where it writes none.
+template <typename Function, typename... Arguments>
+std::string ask_text(Function* function, Arguments... arguments) {
+  std::array<char, abi::text_length + 1> text{};
+  const bool there = function != nullptr && function(arguments..., text.data(), abi::text_length) == abi::success;
+  return there ? text.data() : "";
+}
+
+// Both clocks at one moment: the library stamps what it measures with civil time, and readings are on the monotonic
+// one.
+struct TwoClocks {
+  explicit TwoClocks(const Clock& clock) : now{clock.now()}, wall{clock.wall()} {}
+
+  [[nodiscard]] Instant instant(std::int64_t microseconds_since_epoch) const {
+    return {now.nanoseconds - (wall.microseconds_since_epoch - microseconds_since_epoch) * 1000};
+  }
+  [[nodiscard]] std::int64_t microseconds_since_epoch(Instant instant) const {
+    return wall.microseconds_since_epoch - (now.nanoseconds - instant.nanoseconds) / 1000;
+  }
+
+  Instant now;
+  WallTime wall;
+};
+
+// One field of the library. It carries its own time stamp, which is used where it can be right (not after the call, and
+// not long before); the middle of the call serves otherwise.
+device::Reading<device::Stamped<double>> ask_field(const Session& session, abi::Device handle, std::uint32_t field,
+                                                   std::uint32_t scope);
+
+}  // namespace zeus::backends::nvml

@@ -1,0 +1,163 @@
+#include "backends/nvml/nvml_backend.hpp"
+
+#include "backends/nvml/ask.hpp"
+#include "backends/nvml/nvml_gpu.hpp"
+#include "backends/nvml/session.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+#include <utility>
+
+namespace zeus::backends::nvml {
+
+using device::Discovery;
+using device::Problem;
+using device::Reading;
+
+namespace {
+
+constexpr const char* driver_name = "NVIDIA driver";
+
+Problem absence_of_library() {
+  return {
+      driver_name, "its management library, libnvidia-ml.so.1, is not installed",
+      "install NVIDIA's driver; in a container start it with `--gpus all` (NVIDIA Container Toolkit) and the driver "
+      "capability `utility`"};
+}
+
+Problem failure_to_open(abi::Code code) {
+  switch (code) {
+    case abi::driver_not_loaded:
+      return {driver_name, "it is installed, and its kernel module is not loaded",
+              "run `sudo modprobe nvidia`, and look at `dmesg` if that fails"};
+    case abi::library_mismatch:
+      return {driver_name,
+              "its library and its kernel module are of different versions: it was updated while it was in use",
+              "restart the machine"};
+    case abi::no_permission:
+      return {driver_name, "this user may not open its device files",
+              "give the user access to /dev/nvidiactl and /dev/nvidia0 (`ls -l /dev/nvidia*` shows who has it)"};
+    default:
+      return {driver_name, fmt::format("its library does not start: {}, code {}", to_text(failure_of(code)), code),
+              "run `nvidia-smi`, and look at `dmesg`"};
+  }
+}
+
+Problem failure_of_device(unsigned index, abi::Code code) {
+  const device::Failure failure = failure_of(code);
+  return {fmt::format("GPU {}", index), fmt::format("it cannot be opened: {}", to_text(failure)),
+          failure.reason == device::Reason::permission
+              ? fmt::format("give this user access to /dev/nvidia{}", index)
+              : std::string{"look for its reason in `dmesg` (Xid), then reset it with `sudo nvidia-smi --gpu-reset` or "
+                            "restart the machine"}};
+}
+
+std::string lower(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+// "GPU-" stays as it is; what follows is hexadecimal and compared as text everywhere.
+std::string uuid_of(const Functions& nvml, abi::Device handle) {
+  const std::string uuid = ask_text(nvml.uuid, handle);
+  constexpr std::size_t kept = 4;
+  return uuid.substr(0, kept) + lower(uuid.size() > kept ? uuid.substr(kept) : "");
+}
+
+device::GpuIdentity identify(const Functions& nvml, abi::Device handle, unsigned index, const std::string& driver) {
+  device::GpuIdentity identity;
+  identity.vendor = device::Vendor::nvidia;
+  identity.uuid = uuid_of(nvml, handle);
+  identity.index = static_cast<int>(index);
+  identity.name = ask_text(nvml.name, handle);
+  identity.driver = driver;
+  if (const Reading<abi::PciInfo> pci = ask<abi::PciInfo>(nvml.pci_info, handle)) {
+    identity.pci = {pci->domain, pci->bus, pci->device, 0};
+  }
+  const Reading<unsigned> cores = ask<unsigned>(nvml.core_count, handle);
+  const Reading<unsigned> clock = ask<unsigned>(nvml.maximum_clock, handle, abi::clock_sm);
+  if (cores && clock) {
+    identity.relative_speed = static_cast<double>(*cores) * static_cast<double>(*clock);
+  }
+  return identity;
+}
+
+void note_mig(const device::Gpu& gpu, std::vector<Problem>& problems) {
+  if (const Reading<device::MigState> mig = gpu.mig(); mig && mig->enabled) {
+    problems.push_back(
+        {to_text(gpu.identity()),
+         fmt::format("MIG is enabled: energy and power can be measured of the whole GPU only, not of its {} slice{}",
+                     mig->instances.size(), mig->instances.size() == 1 ? "" : "s"),
+         "leave one slice in use while measuring, or disable MIG with `sudo nvidia-smi -mig 0`"});
+  }
+}
+
+void add_gpu(const std::shared_ptr<Session>& session, unsigned index, const std::string& driver, Discovery& found) {
+  abi::Device handle = nullptr;
+  if (const abi::Code code = session->nvml().device_by_index(index, &handle); code != abi::success) {
+    found.problems.push_back(failure_of_device(index, code));
+    return;
+  }
+  device::GpuIdentity identity = identify(session->nvml(), handle, index, driver);
+  if (identity.uuid.empty()) {
+    found.problems.push_back({fmt::format("GPU {}", index),
+                              "it does not say its UUID, so it cannot be told from others",
+                              "look for its reason in `dmesg` (Xid), then restart the machine"});
+    return;
+  }
+  const auto gpu = std::make_shared<NvmlGpu>(session, handle, std::move(identity));
+  note_mig(*gpu, found.problems);
+  found.gpus.push_back({gpu, gpu});
+}
+
+}  // namespace
+
+NvmlBackend::NvmlBackend(const Clock& clock, std::vector<std::string> names) : clock_{clock}, names_{std::move(names)} {
+}
+
+Discovery NvmlBackend::discover() {
+  Discovery found;
+  std::optional<DynamicLibrary> library = DynamicLibrary::open(names_);
+  if (!library) {
+    found.absence = absence_of_library();
+    return found;
+  }
+  const Functions functions = load_functions(*library);
+  if (!functions.usable()) {
+    found.problems.push_back(
+        {driver_name, fmt::format("its library {} lacks calls that every version has had", library->name()),
+         "reinstall NVIDIA's driver, and look at LD_LIBRARY_PATH for another library of that name"});
+    return found;
+  }
+  return discover_in(std::make_shared<Session>(functions, std::move(library), clock_));
+}
+
+Discovery discover_in(const std::shared_ptr<Session>& session) {
+  Discovery found;
+  if (const abi::Code code = session->open(); code != abi::success) {
+    found.problems.push_back(failure_to_open(code));
+    return found;
+  }
+  const Functions& nvml = session->nvml();
+  unsigned count = 0;
+  if (const abi::Code code = nvml.device_count(&count); code != abi::success) {
+    found.problems.push_back(failure_to_open(code));
+    return found;
+  }
+  const std::string driver = ask_text(nvml.driver_version);
+  for (unsigned index = 0; index < count; ++index) {
+    add_gpu(session, index, driver, found);
+  }
+  if (count == 0) {
+    found.absence = Problem{"NVIDIA GPUs", fmt::format("the driver {} runs here and shows no GPU", driver),
+                            "look at `lspci | grep -i nvidia`; in a container, at which GPUs it was given"};
+  } else {
+    found.summary = fmt::format("driver {}, NVML {}", driver, ask_text(nvml.library_version));
+  }
+  return found;
+}
+
+}  // namespace zeus::backends::nvml

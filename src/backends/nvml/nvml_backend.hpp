@@ -1,0 +1,33 @@
+// NVIDIA's GPUs, through the management library that comes with their driver, opened at run time. A back-end as
+// device/backend.hpp says.
+#pragma once
+
+#include "backends/nvml/functions.hpp"
+#include "base/clock.hpp"
+#include "device/backend.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace zeus::backends::nvml {
+
+class Session;
+
+class NvmlBackend final : public device::Backend {
+ public:
+  // `clock` must outlive the back-end and its GPUs. `names` are what the library may be called, best first.
+  explicit NvmlBackend(const Clock& clock, std::vector<std::string> names = {"libnvidia-ml.so.1", "libnvidia-ml.so"});
+
+  [[nodiscard]] std::string_view name() const override { return "nvml"; }
+  [[nodiscard]] device::Discovery discover() override;
+
+ private:
+  const Clock& clock_;
+  std::vector<std::string> names_;
+};
+
+// What a session that has not been opened yet finds: discover() without the search for the library.
+device::Discovery discover_in(const std::shared_ptr<Session>& session);
+
+}  // namespace zeus::backends::nvml

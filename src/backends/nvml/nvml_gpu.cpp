@@ -1,0 +1,333 @@
+#include "backends/nvml/nvml_gpu.hpp"
+
+#include "backends/nvml/ask.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+namespace zeus::backends::nvml {
+
+using device::ClockDomain;
+using device::Failure;
+using device::GpuFeature;
+using device::Outcome;
+using device::PowerKind;
+using device::PowerScope;
+using device::Reading;
+using device::Reason;
+using device::Stamped;
+
+namespace {
+
+Reading<Watts> watts(const Reading<unsigned>& milliwatts) {
+  return milliwatts ? Reading<Watts>{Milliwatts{static_cast<double>(*milliwatts)}} : milliwatts.failure();
+}
+
+Reading<Megahertz> megahertz(const Reading<unsigned>& reading) {
+  return reading ? Reading<Megahertz>{Megahertz{static_cast<double>(*reading)}} : reading.failure();
+}
+
+std::uint32_t code_of(PowerScope scope) {
+  return scope == PowerScope::module   ? abi::scope_module
+         : scope == PowerScope::memory ? abi::scope_memory
+                                       : abi::scope_gpu;
+}
+
+unsigned whole_megahertz(Megahertz clock) {
+  return static_cast<unsigned>(std::lround(std::clamp(clock.value(), 0.0, 1e6)));
+}
+
+// The clocks that `function(handle, arguments..., &count, clocks)` lists, highest first.
+template <typename Function, typename... Arguments>
+Reading<std::vector<Megahertz>> list_clocks(Function* function, abi::Device handle, Arguments... arguments) {
+  if (function == nullptr) {
+    return call_missing;
+  }
+  unsigned count = 0;
+  abi::Code code = function(handle, arguments..., &count, nullptr);
+  std::vector<unsigned> clocks(count);
+  if (code == abi::insufficient_size || (code == abi::success && count > 0)) {
+    code = function(handle, arguments..., &count, clocks.data());
+  }
+  if (code != abi::success) {
+    return failure_of(code);
+  }
+  clocks.resize(std::min<std::size_t>(count, clocks.size()));
+  std::ranges::sort(clocks, std::greater<>{});
+  std::vector<Megahertz> result;
+  std::ranges::transform(clocks, std::back_inserter(result),
+                         [](unsigned clock) { return Megahertz{static_cast<double>(clock)}; });
+  return result;
+}
+
+}  // namespace
+
+NvmlGpu::NvmlGpu(std::shared_ptr<Session> session, abi::Device handle, device::GpuIdentity identity)
+    : session_{std::move(session)},
+      handle_{handle},
+      identity_{std::move(identity)},
+      generation_{session_->generation()} {
+  probe();
+}
+
+void NvmlGpu::probe() {
+  energy_source_ = EnergySource::none;
+  for (const EnergySource source : {EnergySource::call, EnergySource::energy_field, EnergySource::total_energy_field}) {
+    const Reading<Stamped<Joules>> reading = energy_from(source);
+    if (reading) {
+      energy_source_ = source;
+      break;
+    }
+    // The first failure is of the call made for this, and says most.
+    no_energy_ = source == EnergySource::call ? reading.failure() : no_energy_;
+  }
+  features_.probe(GpuFeature::energy_counter, energy());
+  for (const PowerKind kind : {PowerKind::instant, PowerKind::average, PowerKind::plain}) {
+    for (const PowerScope scope : {PowerScope::gpu, PowerScope::module, PowerScope::memory}) {
+      if (const std::optional<GpuFeature> feature = device::power_feature(kind, scope)) {
+        features_.probe(*feature, power(kind, scope));
+      }
+    }
+  }
+  features_.set(GpuFeature::power_samples, probe_samples());
+  features_.probe(GpuFeature::power_limits, power_limits().current);
+  features_.probe(GpuFeature::clocks, clocks().sm);
+  features_.probe(GpuFeature::supported_clocks, supported_memory_clocks());
+  features_.probe(GpuFeature::locked_clocks, locked_clocks(ClockDomain::graphics));
+  features_.probe(GpuFeature::temperature, temperature());
+  features_.probe(GpuFeature::utilization, utilization());
+  features_.probe(GpuFeature::throttle_reasons, throttle_reasons());
+  features_.probe(GpuFeature::throttle_times, throttle_times().power_cap);
+  features_.probe(GpuFeature::persistence_mode, persistence_mode());
+  features_.probe(GpuFeature::processes, processes());
+  features_.probe(GpuFeature::mig, mig());
+}
+
+Outcome NvmlGpu::probe_samples() const {
+  std::vector<Stamped<Watts>> samples;
+  return power_samples(session_->clock().now(), samples);
+}
+
+Reading<device::EnergyCounter> NvmlGpu::energy_counter() const {
+  if (energy_source_ == EnergySource::none) {
+    return no_energy_;
+  }
+  // Superchips, which have a sensor for their module, count the module: its CPU and memory included.
+  const bool superchip =
+      features_.has(GpuFeature::module_instant_power) || features_.has(GpuFeature::module_average_power);
+  return device::EnergyCounter{Millijoules{1}, std::nullopt, superchip ? PowerScope::module : PowerScope::gpu};
+}
+
+Reading<Stamped<Joules>> NvmlGpu::energy() const {
+  return energy_source_ == EnergySource::none ? Reading<Stamped<Joules>>{no_energy_} : energy_from(energy_source_);
+}
+
+Reading<Stamped<Joules>> NvmlGpu::energy_from(EnergySource source) const {
+  if (source == EnergySource::call) {
+    const Instant before = session_->clock().now();
+    const Reading<unsigned long long> millijoules = ask<unsigned long long>(nvml().total_energy, handle_);
+    const Seconds latency = session_->clock().now() - before;
+    if (!millijoules) {
+      return millijoules.failure();
+    }
+    return Stamped<Joules>{Millijoules{static_cast<double>(*millijoules)}, before + latency / 2, latency};
+  }
+  const std::uint32_t field = source == EnergySource::energy_field ? abi::field_energy : abi::field_total_energy;
+  const Reading<Stamped<double>> millijoules = ask_field(*session_, handle_, field, abi::scope_gpu);
+  if (!millijoules) {
+    return millijoules.failure();
+  }
+  return Stamped<Joules>{Millijoules{millijoules->value}, millijoules->at, millijoules->latency};
+}
+
+Reading<Stamped<Watts>> NvmlGpu::power(PowerKind kind, PowerScope scope) const {
+  if (!device::power_feature(kind, scope)) {
+    return Reason::unsupported;
+  }
+  if (kind == PowerKind::plain) {
+    const Instant before = session_->clock().now();
+    const Reading<unsigned> milliwatts = ask<unsigned>(nvml().power_usage, handle_);
+    const Seconds latency = session_->clock().now() - before;
+    if (!milliwatts) {
+      return milliwatts.failure();
+    }
+    return Stamped<Watts>{Milliwatts{static_cast<double>(*milliwatts)}, before + latency / 2, latency};
+  }
+  const std::uint32_t field = kind == PowerKind::instant ? abi::field_power_instant : abi::field_power_average;
+  const Reading<Stamped<double>> milliwatts = ask_field(*session_, handle_, field, code_of(scope));
+  if (!milliwatts) {
+    return milliwatts.failure();
+  }
+  if (scope != PowerScope::gpu && milliwatts->value == 0) {
+    return Failure{Reason::unsupported, "the driver answers zero, which it does where there is no such sensor"};
+  }
+  return Stamped<Watts>{Milliwatts{milliwatts->value}, milliwatts->at, milliwatts->latency};
+}
+
+Outcome NvmlGpu::power_samples(Instant since, std::vector<Stamped<Watts>>& samples) const {
+  if (nvml().samples == nullptr) {
+    return call_missing;
+  }
+  const TwoClocks clocks{session_->clock()};
+  const auto last_seen =
+      static_cast<unsigned long long>(std::max<std::int64_t>(clocks.microseconds_since_epoch(since), 0));
+  abi::ValueType type = abi::ValueType::unsigned_int;
+  unsigned count = 0;
+  abi::Code code = nvml().samples(handle_, abi::total_power_samples, last_seen, &type, &count, nullptr);
+  std::vector<abi::Sample> ring(count);
+  if (code == abi::success && count > 0) {
+    code = nvml().samples(handle_, abi::total_power_samples, last_seen, &type, &count, ring.data());
+    ring.resize(std::min<std::size_t>(count, ring.size()));
+  }
+  if (code == abi::not_found) {
+    return device::done;  // nothing newer
+  }
+  if (code != abi::success) {
+    return failure_of(code);
+  }
+  if (type != abi::ValueType::unsigned_int) {
+    return Failure{Reason::unreliable, "the driver gives samples of a type that it does not document"};
+  }
+  std::ranges::sort(ring, {}, &abi::Sample::timestamp_microseconds);
+  for (const abi::Sample& sample : ring) {
+    if (sample.timestamp_microseconds > last_seen) {
+      samples.push_back({Milliwatts{static_cast<double>(sample.value.unsigned_int)},
+                         clocks.instant(static_cast<std::int64_t>(sample.timestamp_microseconds)), Seconds{0}});
+    }
+  }
+  return device::done;
+}
+
+device::PowerLimits NvmlGpu::power_limits() const {
+  device::PowerLimits limits;
+  limits.current = watts(ask<unsigned>(nvml().power_limit, handle_));
+  limits.standard = watts(ask<unsigned>(nvml().default_power_limit, handle_));
+  limits.enforced = watts(ask<unsigned>(nvml().enforced_power_limit, handle_));
+  if (nvml().power_limit_range == nullptr) {
+    limits.minimum = call_missing;
+    limits.maximum = call_missing;
+    return limits;
+  }
+  unsigned minimum = 0;
+  unsigned maximum = 0;
+  const abi::Code code = nvml().power_limit_range(handle_, &minimum, &maximum);
+  limits.minimum = watts(code == abi::success ? Reading<unsigned>{minimum} : failure_of(code));
+  limits.maximum = watts(code == abi::success ? Reading<unsigned>{maximum} : failure_of(code));
+  return limits;
+}
+
+Reading<Megahertz> NvmlGpu::clock(int domain) const {
+  return megahertz(ask<unsigned>(nvml().clock, handle_, domain));
+}
+
+Reading<Megahertz> NvmlGpu::maximum_clock(int domain) const {
+  return megahertz(ask<unsigned>(nvml().maximum_clock, handle_, domain));
+}
+
+device::Clocks NvmlGpu::clocks() const {
+  return {clock(abi::clock_graphics), clock(abi::clock_sm), clock(abi::clock_memory),
+          maximum_clock(abi::clock_graphics), maximum_clock(abi::clock_memory)};
+}
+
+Reading<std::vector<Megahertz>> NvmlGpu::supported_memory_clocks() const {
+  return list_clocks(nvml().supported_memory_clocks, handle_);
+}
+
+Reading<std::vector<Megahertz>> NvmlGpu::supported_graphics_clocks(Megahertz memory) const {
+  return list_clocks(nvml().supported_graphics_clocks, handle_, whole_megahertz(memory));
+}
+
+Reading<std::optional<device::ClockRange>> NvmlGpu::locked_clocks(ClockDomain /*domain*/) const {
+  return Failure{Reason::unsupported, "NVIDIA's library locks clocks and cannot tell what they are locked to"};
+}
+
+Reading<Celsius> NvmlGpu::temperature() const {
+  abi::Temperature answer;
+  if (nvml().temperature != nullptr && nvml().temperature(handle_, &answer) == abi::success) {
+    return Celsius{static_cast<double>(answer.celsius)};
+  }
+  const Reading<unsigned> degrees = ask<unsigned>(nvml().old_temperature, handle_, abi::temperature_gpu);
+  return degrees ? Reading<Celsius>{Celsius{static_cast<double>(*degrees)}} : degrees.failure();
+}
+
+Reading<device::Utilization> NvmlGpu::utilization() const {
+  const Reading<abi::Utilization> percent = ask<abi::Utilization>(nvml().utilization, handle_);
+  if (!percent) {
+    return percent.failure();
+  }
+  return device::Utilization{percent->gpu / 100.0, percent->memory / 100.0};
+}
+
+Reading<device::ThrottleReasons> NvmlGpu::throttle_reasons() const {
+  const Reading<unsigned long long> bits = ask<unsigned long long>(nvml().throttle_reasons, handle_);
+  if (!bits) {
+    return bits.failure();
+  }
+  // The two enumerations agree bit for bit in all that is named; what a newer driver adds is left out.
+  return device::ThrottleReasons{static_cast<std::uint32_t>(*bits) & 0x1FFU};
+}
+
+Reading<Seconds> NvmlGpu::throttled_for(std::uint32_t field) const {
+  const Reading<Stamped<double>> nanoseconds = ask_field(*session_, handle_, field, abi::scope_gpu);
+  return nanoseconds ? Reading<Seconds>{Seconds{nanoseconds->value * 1e-9}} : nanoseconds.failure();
+}
+
+device::ThrottleTimes NvmlGpu::throttle_times() const {
+  return {session_->clock().now(),
+          throttled_for(abi::field_perf_policy_power),
+          throttled_for(abi::field_perf_policy_sync_boost),
+          throttled_for(abi::field_software_thermal),
+          throttled_for(abi::field_hardware_thermal),
+          throttled_for(abi::field_power_brake)};
+}
+
+Reading<bool> NvmlGpu::persistence_mode() const {
+  const Reading<unsigned> enabled = ask<unsigned>(nvml().persistence_mode, handle_);
+  return enabled ? Reading<bool>{*enabled != 0} : enabled.failure();
+}
+
+Outcome NvmlGpu::reopen() {
+  if (Outcome outcome = session_->reopen(generation_); !outcome) {
+    return outcome;
+  }
+  const Reading<abi::Device> handle = [&]() -> Reading<abi::Device> {
+    abi::Device found = nullptr;
+    const abi::Code code = nvml().device_by_uuid != nullptr
+                               ? nvml().device_by_uuid(identity_.uuid.c_str(), &found)
+                               : nvml().device_by_index(static_cast<unsigned>(identity_.index), &found);
+    return code == abi::success ? Reading<abi::Device>{found} : failure_of(code);
+  }();
+  if (!handle) {
+    return handle.failure();
+  }
+  handle_ = *handle;
+  generation_ = session_->generation();
+  probe();
+  return device::done;
+}
+
+Outcome NvmlGpu::set_power_limit(Watts limit) {
+  const double milliwatts = Milliwatts{limit}.value();
+  if (!(milliwatts >= 0 && milliwatts <= 1e9)) {
+    return Reason::out_of_range;
+  }
+  return tell(nvml().set_power_limit, handle_, static_cast<unsigned>(std::lround(milliwatts)));
+}
+
+Outcome NvmlGpu::lock_clocks(ClockDomain domain, device::ClockRange range) {
+  return tell(domain == ClockDomain::memory ? nvml().lock_memory_clocks : nvml().lock_graphics_clocks, handle_,
+              whole_megahertz(range.minimum), whole_megahertz(range.maximum));
+}
+
+Outcome NvmlGpu::reset_clocks(ClockDomain domain) {
+  return tell(domain == ClockDomain::memory ? nvml().reset_memory_clocks : nvml().reset_graphics_clocks, handle_);
+}
+
+Outcome NvmlGpu::set_persistence_mode(bool enabled) {
+  return tell(nvml().set_persistence_mode, handle_, enabled ? 1U : 0U);
+}
+
+}  // namespace zeus::backends::nvml

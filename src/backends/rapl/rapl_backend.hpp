@@ -1,0 +1,24 @@
+// CPU packages and their memory, from the kernel's powercap tree (Intel's RAPL, which AMD's processors have as well).
+// A back-end as device/backend.hpp says; the tree's root is injected, so that a recorded tree serves as well.
+#pragma once
+
+#include "base/clock.hpp"
+#include "base/file_tree.hpp"
+#include "device/backend.hpp"
+
+namespace zeus::backends::rapl {
+
+class RaplBackend final : public device::Backend {
+ public:
+  // `clock` must outlive the back-end and its packages.
+  RaplBackend(FileTree tree, const Clock& clock) : tree_{std::move(tree)}, clock_{clock} {}
+
+  [[nodiscard]] std::string_view name() const override { return "rapl"; }
+  [[nodiscard]] device::Discovery discover() override;
+
+ private:
+  FileTree tree_;
+  const Clock& clock_;
+};
+
+}  // namespace zeus::backends::rapl

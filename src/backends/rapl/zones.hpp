@@ -1,0 +1,47 @@
+// The RAPL zones of the kernel's powercap tree, recognised by what they call themselves and never by their position: a
+// "psys" zone may come before a package, and the same package may appear twice (intel-rapl and intel-rapl-mmio).
+// Pure apart from reading files; nothing here keeps state.
+#pragma once
+
+#include "base/file_tree.hpp"
+#include "device/problem.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace zeus::backends::rapl {
+
+// One counter file, and where it starts again at zero.
+struct Zone {
+  std::string path;  // of its folder, below the tree's root
+  std::optional<std::uint64_t> range_microjoules;
+};
+
+struct PackageZones {
+  std::string name;  // "package-0", "package-1-die-0"
+  int package = 0;
+  int die = 0;
+  Zone energy;
+  std::optional<Zone> dram;
+};
+
+struct ZoneScan {
+  std::vector<PackageZones> packages;  // in the order of package and die
+  std::vector<device::Problem> problems;
+};
+
+// The tree's zones. Where a package has several, the first whose counter can be read counts, MSR before MMIO.
+ZoneScan scan_zones(const FileTree& tree);
+
+struct PackageName {
+  int package = 0;
+  int die = 0;
+};
+
+// "package-0", "package-1-die-0"; nothing for psys, core, uncore, dram and whatever else there will be.
+std::optional<PackageName> parse_package_name(std::string_view name);
+
+}  // namespace zeus::backends::rapl

@@ -1,0 +1,32 @@
+// Virtual GPUs in this process, on a clock of the caller's. A back-end as device/backend.hpp says.
+#pragma once
+
+#include "backends/virtual/virtual_gpu.hpp"
+#include "base/clock.hpp"
+#include "device/backend.hpp"
+#include "physics/gpu_model.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace zeus::backends::virtual_gpu {
+
+class VirtualBackend final : public device::Backend {
+ public:
+  // `clock` outlives the back-end and its GPUs. Which GPUs there are stays as it is.
+  VirtualBackend(Clock& clock, std::span<const physics::GpuModel> models);
+
+  [[nodiscard]] std::string_view name() const override { return "virtual"; }
+  [[nodiscard]] device::Discovery discover() override;
+
+  // For whoever loads them, asks for the truth or breaks them; at() refuses an index that there is not.
+  [[nodiscard]] VirtualGpu& gpu(std::size_t index) { return *gpus_.at(index); }
+  [[nodiscard]] std::size_t size() const { return gpus_.size(); }
+
+ private:
+  std::vector<std::shared_ptr<VirtualGpu>> gpus_;
+};
+
+}  // namespace zeus::backends::virtual_gpu

@@ -1,0 +1,109 @@
+// A GPU made of physics/, in this process, on whatever clock it is given: hours of a virtual one pass in milliseconds.
+// Behind device::Gpu and device::GpuControl it cannot be told from hardware; beside them it can be loaded, asked for
+// the truth, and made to misbehave.
+//
+// Threads: everything may be called from any thread. Fork: a child has a copy of its own from there on; fork while no
+// other thread is inside a call. Ownership: keeps alive what it needs, but for the clock, which outlives it.
+#pragma once
+
+#include "backends/virtual/faults.hpp"
+#include "base/clock.hpp"
+#include "device/gpu.hpp"
+#include "device/gpu_control.hpp"
+#include "physics/gpu.hpp"
+#include "physics/gpu_model.hpp"
+#include "physics/gpu_state.hpp"
+#include "physics/load.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace zeus::backends::virtual_gpu {
+
+// What the GPUs of one back-end share: their time, and how often they have been opened.
+struct Host {
+  Clock& clock;
+  std::atomic<std::uint64_t> generation{1};
+};
+
+class VirtualGpu final : public device::Gpu, public device::GpuControl {
+ public:
+  VirtualGpu(std::shared_ptr<Host> host, const physics::GpuModel& model, int index);
+
+  // Work and truth. A load counts from now, or from its origin where it has a rhythm.
+  void set_load(const physics::Load& load);
+  // `table` is followed from now on, over and over when it `repeats`. An unsorted one is an invalid_argument Error.
+  void follow_table(std::vector<physics::TablePoint> table, bool repeats);
+  [[nodiscard]] const physics::GpuModel& model() const { return model_; }
+  [[nodiscard]] physics::Totals truth() const;
+  [[nodiscard]] Joules true_energy(Instant at) const;
+  [[nodiscard]] physics::OperatingPoint operating_point() const;
+
+  // Misbehaviour.
+  void set_faults(const Faults& faults);
+  void reset_counter();                   // as when the driver is loaded anew: it starts at zero again
+  void wrap_counter_at(Joules limit);     // from now on it starts over there
+  void freeze_counter();                  // it stays where it is
+  void turn_counter_back(Joules amount);  // it jumps back, and goes on from there
+  void heal_counter();                    // it is the truth again
+  void set_processes(std::vector<device::GpuProcess> processes);
+
+  [[nodiscard]] const device::GpuIdentity& identity() const override { return identity_; }
+  [[nodiscard]] const device::GpuFeatures& features() const override { return features_; }
+  device::Reading<device::EnergyCounter> energy_counter() const override;
+  device::Reading<device::Stamped<Joules>> energy() const override;
+  device::Reading<device::Stamped<Watts>> power(device::PowerKind kind, device::PowerScope scope) const override;
+  device::Outcome power_samples(Instant since, std::vector<device::Stamped<Watts>>& samples) const override;
+  [[nodiscard]] device::PowerLimits power_limits() const override;
+  [[nodiscard]] device::Clocks clocks() const override;
+  device::Reading<std::vector<Megahertz>> supported_memory_clocks() const override;
+  device::Reading<std::vector<Megahertz>> supported_graphics_clocks(Megahertz memory) const override;
+  device::Reading<std::optional<device::ClockRange>> locked_clocks(device::ClockDomain domain) const override;
+  device::Reading<Celsius> temperature() const override;
+  device::Reading<device::Utilization> utilization() const override;
+  device::Reading<device::ThrottleReasons> throttle_reasons() const override;
+  [[nodiscard]] device::ThrottleTimes throttle_times() const override;
+  device::Reading<bool> persistence_mode() const override;
+  device::Reading<std::vector<device::GpuProcess>> processes() const override;
+  device::Reading<device::MigState> mig() const override;
+  device::Outcome reopen() override;
+  [[nodiscard]] std::uint64_t generation() const override { return generation_; }
+
+  device::Outcome set_power_limit(Watts limit) override;
+  device::Outcome lock_clocks(device::ClockDomain domain, device::ClockRange range) override;
+  device::Outcome reset_clocks(device::ClockDomain domain) override;
+  device::Outcome set_persistence_mode(bool enabled) override;
+
+ private:
+  // One call of the driver: waits as long as a slow one takes, holds the lock, and has brought the state up to `now`.
+  struct Call {
+    std::unique_lock<std::mutex> lock;
+    Instant now;
+  };
+  [[nodiscard]] Call begin_call() const;
+  // The failure that readings, or settings, are to have now.
+  [[nodiscard]] std::optional<device::Failure> refusal(const std::optional<device::Reason>& reason) const;
+  template <typename T, typename Read>
+  device::Reading<T> read(Read&& value) const;
+  [[nodiscard]] physics::Gpu gpu() const { return {model_, *state_, table_}; }
+  void set_controls(Instant now, const physics::Controls& controls);
+  [[nodiscard]] bool locks_clocks() const { return model_.architecture != physics::Architecture::pascal; }
+  void probe();
+
+  std::shared_ptr<Host> host_;
+  physics::GpuModel model_;
+  device::GpuIdentity identity_;
+  device::GpuFeatures features_;
+  std::uint64_t generation_;
+  mutable std::mutex mutex_;
+  std::unique_ptr<physics::GpuState> state_;
+  std::vector<physics::TablePoint> table_;
+  Faults faults_;
+  bool persistence_mode_ = false;
+  std::vector<device::GpuProcess> processes_;
+};
+
+}  // namespace zeus::backends::virtual_gpu

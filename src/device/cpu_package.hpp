@@ -1,0 +1,50 @@
+// A CPU package (socket, or die of one) and the memory behind it, as far as they count their energy.
+// Threads, cost, failures, fork and ownership as for Gpu (device/gpu.hpp): readings from any thread, none allocates or
+// throws because of the hardware.
+#pragma once
+
+#include "device/energy_counter.hpp"
+#include "device/reading.hpp"
+#include "device/stamped.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace zeus::device {
+
+enum class CpuDomain {
+  package,  // cores, caches and what else is on the package
+  dram,     // the memory behind it, which the package does not include
+};
+
+std::string_view to_string(CpuDomain domain);
+
+struct CpuIdentity {
+  int index = 0;     // 0, 1, ... without gaps, in the order of the kernel's package and die numbers
+  std::string name;  // "package-0", "package-1-die-0"
+
+  friend bool operator==(const CpuIdentity&, const CpuIdentity&) = default;
+};
+
+class CpuPackage {
+ public:
+  CpuPackage() = default;
+  CpuPackage(const CpuPackage&) = delete;
+  CpuPackage& operator=(const CpuPackage&) = delete;
+  virtual ~CpuPackage() = default;
+
+  [[nodiscard]] virtual const CpuIdentity& identity() const = 0;
+
+  // How the domain's counter counts; a failure where there is none. These counters wrap within minutes.
+  virtual Reading<EnergyCounter> energy_counter(CpuDomain domain) const = 0;
+
+  // The cumulative counter, raw, between zero and where it wraps.
+  virtual Reading<Stamped<Joules>> energy(CpuDomain domain) const = 0;
+
+  // As Gpu::reopen() and Gpu::generation().
+  virtual Outcome reopen() = 0;
+  [[nodiscard]] virtual std::uint64_t generation() const = 0;
+};
+
+}  // namespace zeus::device

@@ -1,0 +1,84 @@
+// What a GPU can tell. One object is one physical GPU, behind whatever back-end found it.
+//
+// Threads: every reading may be called from any thread, and by several at once; reopen() by nobody while another call
+// is under way on any device of the same back-end. Cost: energy() and power() are for hot paths: they do not allocate,
+// do not log and do not lock across a driver's call longer than the driver itself needs. Failures: a reading never
+// throws because of what the device or its driver does; it says why it has no value. Fork: a child that wants to read
+// must reopen() first; until then every reading may say that the device is lost. Call reopen() on each device; what
+// devices share is opened again only once. Ownership: shared by whoever needs it; a device keeps alive what it needs of
+// its back-end.
+#pragma once
+
+#include "device/clocks.hpp"
+#include "device/energy_counter.hpp"
+#include "device/gpu_feature.hpp"
+#include "device/gpu_identity.hpp"
+#include "device/gpu_process.hpp"
+#include "device/mig.hpp"
+#include "device/power.hpp"
+#include "device/reading.hpp"
+#include "device/stamped.hpp"
+#include "device/throttle.hpp"
+#include "device/utilization.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace zeus::device {
+
+class Gpu {
+ public:
+  Gpu() = default;
+  Gpu(const Gpu&) = delete;
+  Gpu& operator=(const Gpu&) = delete;
+  virtual ~Gpu() = default;
+
+  [[nodiscard]] virtual const GpuIdentity& identity() const = 0;
+
+  // As probed when the device was opened. A feature that is there may still fail later; one that is not stays away
+  // until the device is reopened.
+  [[nodiscard]] virtual const GpuFeatures& features() const = 0;
+
+  // How the counter of energy() counts; a failure where there is none.
+  virtual Reading<EnergyCounter> energy_counter() const = 0;
+
+  // The cumulative counter, raw: it starts anywhere, starts again when the driver is loaded anew, and advances only
+  // every 20 to 100 ms on most hardware.
+  virtual Reading<Stamped<Joules>> energy() const = 0;
+
+  virtual Reading<Stamped<Watts>> power(PowerKind kind, PowerScope scope) const = 0;
+
+  // Appends to `samples`, oldest first, the power samples that the driver has kept and that are later than `since`. The
+  // buffer is the caller's, so that polling reuses it.
+  virtual Outcome power_samples(Instant since, std::vector<Stamped<Watts>>& samples) const = 0;
+
+  [[nodiscard]] virtual PowerLimits power_limits() const = 0;
+
+  [[nodiscard]] virtual Clocks clocks() const = 0;
+  // Highest first. Which graphics clocks there are depends on the memory clock.
+  virtual Reading<std::vector<Megahertz>> supported_memory_clocks() const = 0;
+  virtual Reading<std::vector<Megahertz>> supported_graphics_clocks(Megahertz memory) const = 0;
+  // The range a domain is locked to, and an empty optional where it is not locked; few drivers tell.
+  virtual Reading<std::optional<ClockRange>> locked_clocks(ClockDomain domain) const = 0;
+
+  virtual Reading<Celsius> temperature() const = 0;
+  virtual Reading<Utilization> utilization() const = 0;
+  virtual Reading<ThrottleReasons> throttle_reasons() const = 0;
+  [[nodiscard]] virtual ThrottleTimes throttle_times() const = 0;
+  virtual Reading<bool> persistence_mode() const = 0;
+  virtual Reading<std::vector<GpuProcess>> processes() const = 0;
+  virtual Reading<MigState> mig() const = 0;
+
+  // Opens the device anew: in a forked child, or after a reading said that it is lost. The identity stays; features are
+  // probed again. On failure the device stays lost, and reopening may be tried again.
+  virtual Outcome reopen() = 0;
+
+  // Grows with every reopen() that succeeded: counters read under different generations are not to be subtracted.
+  [[nodiscard]] virtual std::uint64_t generation() const = 0;
+};
+
+// The feature that says whether power() can answer for this kind and scope; nothing when no device ever does.
+std::optional<GpuFeature> power_feature(PowerKind kind, PowerScope scope);
+
+}  // namespace zeus::device

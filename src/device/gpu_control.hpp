@@ -1,0 +1,32 @@
+// What a GPU can be told. Only `control` calls this, and only under a lease that has saved what it found; everything
+// else is handed a Gpu, which cannot be told anything.
+//
+// Threads, fork and ownership as for Gpu; setting is not for hot paths (10 to 20 ms per call on hardware). That a
+// setting was accepted does not mean that it holds: read back what is enforced.
+#pragma once
+
+#include "device/clocks.hpp"
+#include "device/reading.hpp"
+
+#include <zeus/units.hpp>
+
+namespace zeus::device {
+
+class GpuControl {
+ public:
+  GpuControl() = default;
+  GpuControl(const GpuControl&) = delete;
+  GpuControl& operator=(const GpuControl&) = delete;
+  virtual ~GpuControl() = default;
+
+  // out_of_range when the limit is outside of what Gpu::power_limits() allows.
+  virtual Outcome set_power_limit(Watts limit) = 0;
+
+  // Keeps a domain's clocks within a range (graphics and sm are one domain to most drivers) until reset.
+  virtual Outcome lock_clocks(ClockDomain domain, ClockRange range) = 0;
+  virtual Outcome reset_clocks(ClockDomain domain) = 0;
+
+  virtual Outcome set_persistence_mode(bool enabled) = 0;
+};
+
+}  // namespace zeus::device

@@ -1,0 +1,15 @@
+#include "device/gpu_identity.hpp"
+
+#include <fmt/format.h>
+
+namespace zeus::device {
+
+std::string_view to_string(Vendor vendor) {
+  return vendor == Vendor::nvidia ? "NVIDIA" : "AMD";
+}
+
+std::string to_text(const GpuIdentity& identity) {
+  return fmt::format("GPU {} ({})", identity.index, identity.name);
+}
+
+}  // namespace zeus::device

@@ -1,0 +1,52 @@
+#include "device/inventory.hpp"
+
+#include <zeus/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <iterator>
+#include <utility>
+
+namespace zeus::device {
+
+namespace {
+
+bool holds(const std::vector<DiscoveredGpu>& gpus, const std::string& uuid) {
+  return std::ranges::any_of(gpus, [&](const DiscoveredGpu& known) { return known.gpu->identity().uuid == uuid; });
+}
+
+void add(Inventory& inventory, std::string_view name, Discovery found) {
+  for (DiscoveredGpu& device : found.gpus) {
+    if (!holds(inventory.gpus, device.gpu->identity().uuid)) {
+      inventory.gpus.push_back(std::move(device));
+    }
+  }
+  std::ranges::move(found.cpus, std::back_inserter(inventory.cpus));
+  std::ranges::move(found.problems, std::back_inserter(inventory.problems));
+  inventory.backends.push_back({std::string{name}, found.kind, std::move(found.summary), std::move(found.absence)});
+}
+
+void add_failure(Inventory& inventory, std::string_view name, std::string what, std::string fix) {
+  inventory.problems.push_back({std::string{name}, std::move(what), std::move(fix)});
+  inventory.backends.push_back({std::string{name}, {}, {}, std::nullopt});
+}
+
+}  // namespace
+
+Inventory take_inventory(std::span<Backend* const> backends) {
+  Inventory inventory;
+  for (Backend* const backend : backends) {
+    try {
+      add(inventory, backend->name(), backend->discover());
+    } catch (const Error& error) {
+      add_failure(inventory, backend->name(), error.message(), error.advice());
+    } catch (const std::exception& error) {
+      add_failure(inventory, backend->name(), error.what(), "this is a defect in zeus, please report it");
+    }
+  }
+  return inventory;
+}
+
+}  // namespace zeus::device

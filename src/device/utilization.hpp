@@ -1,0 +1,13 @@
+// How busy a GPU was over its driver's last sampling period, as fractions from 0 to 1. A plain value.
+#pragma once
+
+namespace zeus::device {
+
+struct Utilization {
+  double gpu = 0;     // of the time, some kernel was running
+  double memory = 0;  // of the time, memory was being read or written
+
+  friend bool operator==(const Utilization&, const Utilization&) = default;
+};
+
+}  // namespace zeus::device

@@ -1,0 +1,67 @@
+// What happens to a recurring job, one event at a time: its history is the sequence of these and nothing else.
+// A try is known by the number of its submission, a recurrence by its own number; both are given by whoever keeps the
+// history, in ascending order. Plain values; copy them freely between threads.
+#pragma once
+
+#include "records/limit_profile.hpp"
+
+#include <zeus/units.hpp>
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace zeus::records {
+
+// Why a try was made; a try that is only there because another is still running teaches, but decides nothing.
+enum class TryPurpose { explore, exploit, concurrent };
+
+enum class TryOutcome {
+  reached,    // the target, after `epochs` epochs
+  stopped,    // not within the budget it was given: it ran `epochs` epochs and was still short of the target
+  exhausted,  // not within the job's maximum of epochs
+  lost,       // it crashed or its end was never seen: says nothing about the batch size
+};
+
+struct TrySubmitted {
+  std::uint64_t try_number = 0;
+  std::uint64_t recurrence = 0;
+  int batch_size = 0;
+  TryPurpose purpose = TryPurpose::exploit;
+};
+
+// Limits measured for one batch size, and what measuring them cost beside any training. What is not charged to a try is
+// charged to `recurrence`.
+struct LimitsProfiled {
+  std::uint64_t recurrence = 0;
+  int batch_size = 0;
+  std::vector<LimitProfile> limits;
+  Joules energy;
+  Seconds time;
+};
+
+struct TryEnded {
+  std::uint64_t try_number = 0;
+  std::uint64_t recurrence = 0;
+  int batch_size = 0;
+  TryOutcome outcome = TryOutcome::lost;
+  int epochs = 0;
+  Joules energy;
+  Seconds time;
+};
+
+// From here on the job runs on another model of GPU: what is known of epochs holds, what is known of their cost does
+// not. `max_power` is what the new devices draw at most, all of them together.
+struct DeviceChanged {
+  std::string model;
+  Watts max_power;
+};
+
+using JobEvent = std::variant<TrySubmitted, LimitsProfiled, TryEnded, DeviceChanged>;
+
+constexpr bool reached(TryOutcome outcome) {
+  return outcome == TryOutcome::reached;
+}
+
+}  // namespace zeus::records

@@ -1,0 +1,34 @@
+// A frequency plan for one iteration of pipeline training, as a file: what `zeus pipeline` prints and a training loop's
+// optimizer follows. Plain values; copy them freely between threads.
+#pragma once
+
+#include <zeus/units.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace zeus::records {
+
+struct PlannedInstruction {
+  std::string name;     // what the training loop announces: "forward"
+  Megahertz frequency;  // to lock while it runs; 0 leaves the clock as it is
+  friend bool operator==(const PlannedInstruction&, const PlannedInstruction&) = default;
+};
+
+struct PipelinePlan {
+  Seconds time;   // of one iteration
+  Joules energy;  // of all GPUs in one iteration, blocking included
+  // By pipeline rank, in the order in which it runs them; its data- and tensor-parallel copies all do the same.
+  std::vector<std::vector<PlannedInstruction>> frequencies;
+  friend bool operator==(const PipelinePlan&, const PipelinePlan&) = default;
+};
+
+// {"time_s":..,"energy_j":..,"frequencies":[[["forward",1410],["backward",1350],..],..]}, on one line.
+std::string to_json(const PipelinePlan& plan);
+
+// Reads a plan back. Also takes the whole output of `zeus pipeline --json` if it holds exactly one plan. What is
+// neither is a corrupt_data Error that says where it stops making sense.
+PipelinePlan pipeline_plan_from_json(std::string_view text);
+
+}  // namespace zeus::records

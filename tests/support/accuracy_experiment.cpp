@@ -1,0 +1,187 @@
+#include "tests/support/accuracy_experiment.hpp"
+
+#include "base/random.hpp"
+#include "measure/edge_estimator.hpp"
+#include "physics/gpu.hpp"
+#include "physics/sensors.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <vector>
+
+namespace zeus::test {
+
+namespace {
+
+// A card, and somebody who looks at it as the sampler does: the counter when the estimator asks for it, the driver's
+// ring of samples once per tick. Reading takes a moment, and waking up is late by another.
+class Bench {
+ public:
+  Bench(const AccuracySetting& setting)
+      : setting_{setting},
+        model_{setting.model},
+        random_{setting.seed},
+        estimator_{{.resolution = Joules{1e-3}, .wraps_at = {}},
+                   measure::sensor_timing({.name = std::string{setting.model.product()}})} {
+    model_.sensors.phase = Seconds{random_.uniform(0, 0.1)};
+    gpu_ = std::make_unique<physics::Gpu>(model_, *state_);
+    gpu_->start(now_);
+    new_phase();
+  }
+
+  void new_phase() {
+    if (setting_.period <= Seconds{0}) {
+      gpu_->set_load(now_, physics::Load::constant(physics::Demand::of_power(setting_.low)));
+      return;
+    }
+    const Seconds back = setting_.period * random_.uniform();
+    gpu_->set_load(now_, physics::Load::square(physics::Demand::of_power(setting_.low),
+                                               physics::Demand::of_power(setting_.high), setting_.period, now_ - back));
+  }
+
+  void idle(Seconds duration) {
+    estimator_.pause();
+    now_ = now_ + duration;
+    gpu_->advance(now_);
+  }
+
+  void look_until(Instant until) {
+    while (true) {
+      const Instant next = estimator_.track().next_reading(now_) + Seconds{random_.uniform(0, 60e-6)};
+      if (next > until) {
+        break;
+      }
+      now_ = next;
+      look();
+    }
+    now_ = until;
+    gpu_->advance(now_);
+  }
+
+  Joules look() {
+    const physics::EnergyReading reading = *physics::Sensors{*gpu_}.counter(now_);
+    const Joules shown{std::floor(reading.value.value() * 1e3) * 1e-3};
+    const bool was_first = !estimator_.track().latest_reading();
+    const auto seen = estimator_.observe(now_, Seconds{2e-6}, shown);
+    if (was_first || seen == measure::CounterTrack::Observation::ticked) {
+      read_samples();
+    }
+    return shown;
+  }
+
+  void read_samples() {
+    std::array<physics::PowerReading, 128> ring;
+    const std::size_t count = physics::Sensors{*gpu_}.samples(now_, estimator_.latest_sample(), ring);
+    std::vector<device::Stamped<Watts>> samples;
+    for (std::size_t i = 0; i < count; ++i) {
+      samples.push_back({.value = Watts{std::floor(ring[i].value.value() * 1e3) * 1e-3}, .at = ring[i].updated});
+    }
+    estimator_.observe_samples(samples);
+  }
+
+  [[nodiscard]] Instant now() const { return now_; }
+  [[nodiscard]] Joules truth(Instant at) const { return gpu_->energy(at); }
+  [[nodiscard]] const measure::EdgeEstimator& estimator() const { return estimator_; }
+  Random& random() { return random_; }
+
+ private:
+  AccuracySetting setting_;
+  physics::GpuModel model_;
+  Random random_;
+  std::unique_ptr<physics::GpuState> state_ = std::make_unique<physics::GpuState>();
+  std::unique_ptr<physics::Gpu> gpu_;
+  measure::EdgeEstimator estimator_;
+  Instant now_{1'000'000'000};
+};
+
+struct Errors {
+  std::vector<double> errors;
+  std::vector<double> half_widths;
+
+  void add(double error, double half_width) {
+    errors.push_back(error);
+    half_widths.push_back(half_width);
+  }
+};
+
+double root_mean_square(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) {
+    sum += value * value;
+  }
+  return std::sqrt(sum / static_cast<double>(values.size()));
+}
+
+Accuracy summarise(Errors& all, double plain, double floor) {
+  int covered = 0;
+  for (std::size_t i = 0; i < all.errors.size(); ++i) {
+    covered += std::abs(all.errors[i]) <= all.half_widths[i] ? 1 : 0;
+  }
+  std::ranges::nth_element(all.half_widths, all.half_widths.begin() + static_cast<long>(all.half_widths.size() / 2));
+  const double error = root_mean_square(all.errors);
+  return {.error = error / plain,
+          .coverage = covered / static_cast<double>(all.errors.size()),
+          .half_width = all.half_widths[all.half_widths.size() / 2] / std::max(3 * error, floor)};
+}
+
+}  // namespace
+
+AccuracyResult measure_accuracy(const AccuracySetting& setting) {
+  Bench bench{setting};
+  std::vector<double> plain;
+  Errors settled;
+  Errors immediate;
+  const Seconds tick = setting.model.sensors.counter_period;
+  bench.look_until(bench.now() + 3_s);
+  for (int i = 0; i < setting.windows; ++i) {
+    if (setting.cold) {
+      bench.idle(Seconds{bench.random().uniform(4.0, 4.5)});
+      bench.new_phase();
+      bench.idle(Seconds{bench.random().uniform(1.0, 1.5)});
+    } else {
+      bench.new_phase();
+      bench.look_until(bench.now() + Seconds{bench.random().uniform(0.4, 0.9)});
+    }
+    const Instant begin = bench.now();
+    const Joules begin_shown = bench.look();
+    // What the monitor does: it settles the begin edge when the ticks around it are in.
+    const Instant end = begin + setting.window;
+    bench.look_until(std::min(end, begin + tick * 4.5));
+    auto begin_edge = bench.estimator().edge(begin);
+    bench.look_until(end);
+    const Joules end_shown = bench.look();
+    if (!begin_edge || !begin_edge->settled) {
+      begin_edge = bench.estimator().edge(begin);
+    }
+    const auto end_edge = bench.estimator().edge(end);
+    const double truth = (bench.truth(end) - bench.truth(begin)).value();
+    plain.push_back((end_shown - begin_shown).value() - truth);
+    if (begin_edge && end_edge) {
+      const auto energy = measure::energy_between(*begin_edge, *end_edge);
+      immediate.add(energy.value.value() - truth, 1.96 * energy.doubt.value());
+    } else {
+      immediate.add(-truth, 0);
+    }
+    while (!bench.estimator().final(end)) {
+      bench.look_until(bench.now() + tick * 0.5);
+    }
+    if (!begin_edge || !begin_edge->settled || setting.window < tick * 4.5) {
+      begin_edge = bench.estimator().edge(begin);
+    }
+    if (begin_edge) {
+      const auto energy = measure::energy_between(*begin_edge, *bench.estimator().edge(end));
+      settled.add(energy.value.value() - truth, 1.96 * energy.doubt.value());
+    } else {
+      settled.add(-truth, 0);
+    }
+  }
+  const double plain_error = root_mean_square(plain);
+  const double floor = 0.1 * (0.5 * (setting.low + setting.high) * tick).value();
+  return {.plain = Joules{plain_error},
+          .settled = summarise(settled, plain_error, floor),
+          .immediate = summarise(immediate, plain_error, floor)};
+}
+
+}  // namespace zeus::test

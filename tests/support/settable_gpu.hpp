@@ -1,0 +1,84 @@
+// A fake GPU that can also be told things, keeps a log of what it was told, and refuses, lies or goes away on command:
+// for tests of who sets devices. One thread at a time.
+#pragma once
+
+#include "tests/support/fake_gpu.hpp"
+
+#include <fmt/format.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace zeus::test {
+
+struct SettableGpu final : FakeGpu, device::GpuControl {
+  explicit SettableGpu(int index)
+      : FakeGpu{{.vendor = device::Vendor::nvidia,
+                 .uuid = fmt::format("GPU-{}", index),
+                 .index = index,
+                 .name = "Tesla V100"}} {
+    its_limits = {250_W, 300_W, 100_W, 300_W, 250_W};
+    its_persistence = false;
+    its_clocks.sm = 1380_MHz;
+  }
+
+  // The setters' names are those of the log: "power", "lock", "unlock", "persistence".
+  std::map<std::string, device::Failure> its_refusals;
+  std::optional<Watts> its_enforced_at_most;
+  bool it_ignores = false;         // says that it has done it, and has not
+  std::function<void()> it_hangs;  // before it does what it is told, once
+  bool it_tells_locks = true;
+  std::map<device::ClockDomain, std::optional<device::ClockRange>> its_locks;
+  std::vector<std::string> log;
+
+  device::Reading<std::optional<device::ClockRange>> locked_clocks(device::ClockDomain domain) const override {
+    if (!it_tells_locks) {
+      return device::Reason::unsupported;
+    }
+    const auto found = its_locks.find(domain);
+    return found == its_locks.end() ? std::optional<device::ClockRange>{} : found->second;
+  }
+
+  device::Outcome set_power_limit(Watts limit) override {
+    return told("power", fmt::format("power {}", limit.value()), [&] {
+      its_limits.current = limit;
+      its_limits.enforced = its_enforced_at_most ? std::min(limit, *its_enforced_at_most) : limit;
+    });
+  }
+  device::Outcome lock_clocks(device::ClockDomain domain, device::ClockRange range) override {
+    return told("lock", fmt::format("lock {} {}-{}", to_string(domain), range.minimum.value(), range.maximum.value()),
+                [&] { its_locks[domain] = range; });
+  }
+  device::Outcome reset_clocks(device::ClockDomain domain) override {
+    return told("unlock", fmt::format("unlock {}", to_string(domain)), [&] { its_locks[domain] = std::nullopt; });
+  }
+  device::Outcome set_persistence_mode(bool enabled) override {
+    return told("persistence", fmt::format("persistence {}", enabled ? "on" : "off"),
+                [&] { its_persistence = enabled; });
+  }
+
+ private:
+  device::Outcome told(const std::string& setter, const std::string& line, const std::function<void()>& change) {
+    log.push_back(line);
+    if (it_hangs) {
+      std::exchange(it_hangs, nullptr)();
+    }
+    if (const auto refusal = its_refusals.find(setter); refusal != its_refusals.end()) {
+      return refusal->second;
+    }
+    if (!it_ignores) {
+      change();
+    }
+    return device::done;
+  }
+};
+
+inline device::DiscoveredGpu discovered(const std::shared_ptr<SettableGpu>& gpu) {
+  return {gpu, gpu};
+}
+
+}  // namespace zeus::test

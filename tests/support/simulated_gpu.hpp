@@ -1,0 +1,148 @@
+// A GPU whose readings come from the physics of a model, on any clock, and which misbehaves when it is told to: what
+// the tests of measuring measure. Readings from any thread; the switches are atomic.
+#pragma once
+
+#include "device/gpu.hpp"
+#include "physics/gpu.hpp"
+#include "physics/sensors.hpp"
+
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace zeus::test {
+
+class SimulatedGpu final : public device::Gpu {
+ public:
+  SimulatedGpu(const physics::GpuModel& model, const Clock& clock) : model_{model}, clock_{clock} {
+    identity_.name = std::string{model.product()};
+    identity_.uuid = "GPU-" + std::string{model.name()};
+    for (const auto feature : {device::GpuFeature::instant_power, device::GpuFeature::power_samples,
+                               device::GpuFeature::temperature, device::GpuFeature::throttle_times}) {
+      features_.set(feature, device::done);
+    }
+    if (model.sensors.counter_present) {
+      features_.set(device::GpuFeature::energy_counter, device::done);
+    }
+    gpu_.start(clock.now() - 2_s);
+  }
+
+  void draw(Watts power) {
+    const std::lock_guard guard{mutex_};
+    gpu_.set_load(clock_.now(), physics::Load::constant(physics::Demand::of_power(power)));
+  }
+  [[nodiscard]] Joules truth(Seconds at) const { return gpu_.energy(Instant{} + at); }
+
+  std::atomic<bool> lost{false};
+  std::atomic<bool> denied{false};
+  std::atomic<bool> frozen{false};
+  std::atomic<double> counter_offset{0};
+  std::atomic<int> stall_ms{0};
+  std::atomic<int> reopened{0};
+  std::atomic<double> gain_of_samples{1};
+  mutable std::atomic<int> energy_calls{0};
+
+  [[nodiscard]] const device::GpuIdentity& identity() const override { return identity_; }
+  [[nodiscard]] const device::GpuFeatures& features() const override { return features_; }
+  device::Reading<device::EnergyCounter> energy_counter() const override {
+    return device::EnergyCounter{.resolution = Joules{1e-3}, .wraps_at = {}};
+  }
+  device::Reading<device::Stamped<Joules>> energy() const override {
+    ++energy_calls;
+    if (const auto failure = trouble()) {
+      return *failure;
+    }
+    const Instant now = clock_.now();
+    const Joules value = physics::Sensors{gpu_}.counter(frozen ? Instant{} + frozen_at : now)->value;
+    return device::Stamped<Joules>{Joules{std::floor(value.value() * 1e3) * 1e-3 + counter_offset}, now, Seconds{0}};
+  }
+  device::Reading<device::Stamped<Watts>> power(device::PowerKind kind, device::PowerScope scope) const override {
+    if (const auto failure = trouble()) {
+      return *failure;
+    }
+    if (kind != device::PowerKind::instant || scope != device::PowerScope::gpu) {
+      return device::Reason::unsupported;
+    }
+    const Instant now = clock_.now();
+    return device::Stamped<Watts>{physics::Sensors{gpu_}.instant(now)->value * gain_of_samples, now, Seconds{0}};
+  }
+  device::Outcome power_samples(Instant since, std::vector<device::Stamped<Watts>>& samples) const override {
+    if (const auto failure = trouble()) {
+      return *failure;
+    }
+    std::array<physics::PowerReading, 128> ring;
+    const std::size_t count = physics::Sensors{gpu_}.samples(clock_.now(), since, ring);
+    for (std::size_t i = 0; i < count; ++i) {
+      samples.push_back({.value = ring[i].value * gain_of_samples, .at = ring[i].updated, .latency = {}});
+    }
+    return device::done;
+  }
+  device::Reading<Celsius> temperature() const override { return gpu_.temperature(clock_.now()); }
+  [[nodiscard]] device::ThrottleTimes throttle_times() const override {
+    const Instant now = clock_.now();
+    const physics::Totals totals = gpu_.totals(now);
+    device::ThrottleTimes times;
+    times.at = now;
+    times.power_cap = totals.capped;
+    times.software_thermal = totals.throttled;
+    return times;
+  }
+  device::Outcome reopen() override {
+    ++reopened;
+    lost = false;
+    return device::done;
+  }
+  [[nodiscard]] std::uint64_t generation() const override { return static_cast<std::uint64_t>(reopened.load()); }
+
+  [[nodiscard]] device::PowerLimits power_limits() const override { return {}; }
+  [[nodiscard]] device::Clocks clocks() const override { return {}; }
+  device::Reading<std::vector<Megahertz>> supported_memory_clocks() const override {
+    return device::Reason::unsupported;
+  }
+  device::Reading<std::vector<Megahertz>> supported_graphics_clocks(Megahertz /*memory*/) const override {
+    return device::Reason::unsupported;
+  }
+  device::Reading<std::optional<device::ClockRange>> locked_clocks(device::ClockDomain /*domain*/) const override {
+    return device::Reason::unsupported;
+  }
+  device::Reading<device::Utilization> utilization() const override { return device::Reason::unsupported; }
+  device::Reading<device::ThrottleReasons> throttle_reasons() const override { return device::Reason::unsupported; }
+  device::Reading<bool> persistence_mode() const override { return device::Reason::unsupported; }
+  device::Reading<std::vector<device::GpuProcess>> processes() const override { return device::Reason::unsupported; }
+  device::Reading<device::MigState> mig() const override { return device::Reason::unsupported; }
+
+  void freeze() {
+    frozen_at = clock_.now() - Instant{};
+    frozen = true;
+  }
+
+ private:
+  [[nodiscard]] std::optional<device::Failure> trouble() const {
+    if (stall_ms > 0) {
+      SystemClock real;
+      real.sleep_until(real.now() + Milliseconds{static_cast<double>(stall_ms)});
+    }
+    if (lost) {
+      return device::Failure{device::Reason::lost, "the GPU has fallen off the bus"};
+    }
+    if (denied) {
+      return device::Failure{device::Reason::permission, {}};
+    }
+    return std::nullopt;
+  }
+
+  physics::GpuModel model_;
+  const Clock& clock_;
+  device::GpuIdentity identity_;
+  device::GpuFeatures features_;
+  std::unique_ptr<physics::GpuState> state_ = std::make_unique<physics::GpuState>();
+  physics::Gpu gpu_{model_, *state_};
+  std::mutex mutex_;
+  Seconds frozen_at;
+};
+
+}  // namespace zeus::test
