@@ -1,0 +1,206 @@
+// The binary interface of NVML as its clients compile against it: return codes, numbers and structures, under names of
+// our own. Facts of the vendor's documentation; static_asserts hold the sizes that clients pass and versions encode.
+#pragma once
+
+#include <cstdint>
+
+namespace zeus::drivers::nvml {
+
+// What an nvmlDevice_t points to; clients only pass it around.
+struct Device {
+  std::uint64_t nothing;
+};
+
+enum class Return : int {
+  success = 0,
+  uninitialized = 1,
+  invalid_argument = 2,
+  not_supported = 3,
+  no_permission = 4,
+  not_found = 6,
+  insufficient_size = 7,
+  driver_not_loaded = 9,
+  timeout = 10,
+  function_not_found = 13,
+  gpu_is_lost = 15,
+  version_mismatch_with_driver = 18,
+  memory = 20,
+  argument_version_mismatch = 25,
+  unknown = 999,
+};
+
+enum class ClockType : unsigned { graphics = 0, sm = 1, memory = 2, video = 3 };
+enum class ClockId : unsigned { current = 0, application_target = 1, application_default = 2, customer_boost_max = 3 };
+enum class SampleType : unsigned {
+  power = 0,
+  gpu_utilization = 1,
+  memory_utilization = 2,
+  sm_clock = 5,
+  memory_clock = 6
+};
+enum class ValueType : unsigned { real = 0, uint32 = 1, ulong = 2, uint64 = 3, int64 = 4 };
+enum class PowerScope : unsigned { gpu = 0, module = 1, memory = 2 };
+enum class TemperatureThreshold : unsigned { shutdown = 0, slowdown = 1 };
+enum class PerformancePolicy : unsigned {
+  power = 0,
+  thermal = 1,
+  sync_boost = 2,
+  board_limit = 3,
+  low_utilization = 4,
+  reliability = 5,
+  application_clocks = 10,
+  base_clocks = 11,
+};
+
+namespace field {
+inline constexpr unsigned policy_power = 74;
+inline constexpr unsigned policy_thermal = 75;
+inline constexpr unsigned policy_base_clocks = 81;
+inline constexpr unsigned total_energy = 83;
+inline constexpr unsigned power_average = 185;
+inline constexpr unsigned power_instant = 186;
+inline constexpr unsigned limit_min = 187;
+inline constexpr unsigned limit_max = 188;
+inline constexpr unsigned limit_default = 189;
+inline constexpr unsigned limit_enforced = 190;
+inline constexpr unsigned energy = 191;
+inline constexpr unsigned limit_requested = 192;
+inline constexpr unsigned software_thermal_slowdown = 269;
+inline constexpr unsigned hardware_thermal_slowdown = 270;
+inline constexpr unsigned hardware_power_brake = 271;
+}  // namespace field
+
+namespace reason {
+inline constexpr std::uint64_t idle = 0x1;
+inline constexpr std::uint64_t application_clocks = 0x2;
+inline constexpr std::uint64_t software_power_cap = 0x4;
+inline constexpr std::uint64_t software_thermal = 0x20;
+}  // namespace reason
+
+inline constexpr unsigned symbolic_clocks_begin = 0xffffff00;
+inline constexpr unsigned symbolic_clock_tdp = 0xffffff01;
+inline constexpr unsigned symbolic_clock_unlimited = 0xffffff02;
+inline constexpr unsigned no_instance = 0xffffffff;
+
+// Structures carry their size and a version in one number.
+template <typename Struct>
+constexpr unsigned versioned(unsigned version) {
+  return static_cast<unsigned>(sizeof(Struct)) | version << 24U;
+}
+
+union Value {
+  double real;
+  unsigned uint32;
+  unsigned long ulong;
+  std::uint64_t uint64;
+  std::int64_t int64;
+};
+
+struct FieldValue {
+  unsigned field;
+  unsigned scope;
+  std::int64_t timestamp_us;
+  std::int64_t latency_us;
+  ValueType type;
+  Return result;
+  Value value;
+};
+static_assert(sizeof(FieldValue) == 40);
+
+struct Sample {
+  std::uint64_t timestamp_us;
+  Value value;
+};
+
+struct Utilization {
+  unsigned gpu;
+  unsigned memory;
+};
+
+struct Memory {
+  std::uint64_t total;
+  std::uint64_t free;
+  std::uint64_t used;
+};
+
+struct MemoryV2 {
+  unsigned version;
+  std::uint64_t total;
+  std::uint64_t reserved;
+  std::uint64_t free;
+  std::uint64_t used;
+};
+static_assert(versioned<MemoryV2>(2) == 0x02000028);
+
+struct PciInfo {
+  char bus_id_legacy[16];
+  unsigned domain;
+  unsigned bus;
+  unsigned device;
+  unsigned pci_device_id;
+  unsigned pci_subsystem_id;
+  char bus_id[32];
+};
+static_assert(sizeof(PciInfo) == 68);
+
+struct ProcessInfoV1 {
+  unsigned pid;
+  std::uint64_t used_memory;
+};
+
+struct ProcessInfo {
+  unsigned pid;
+  std::uint64_t used_memory;
+  unsigned gpu_instance;
+  unsigned compute_instance;
+};
+static_assert(sizeof(ProcessInfo) == 24);
+
+struct ProcessDetail {
+  unsigned pid;
+  std::uint64_t used_memory;
+  unsigned gpu_instance;
+  unsigned compute_instance;
+  std::uint64_t protected_memory;
+};
+
+struct ProcessDetailList {
+  unsigned version;
+  unsigned mode;
+  unsigned count;
+  ProcessDetail* processes;
+};
+static_assert(versioned<ProcessDetailList>(1) == 0x01000018);
+
+struct ProcessUtilization {
+  unsigned pid;
+  std::uint64_t timestamp_us;
+  unsigned sm;
+  unsigned memory;
+  unsigned encoder;
+  unsigned decoder;
+};
+
+struct ViolationTime {
+  std::uint64_t reference_us;
+  std::uint64_t violation_ns;
+};
+
+struct Temperature {
+  unsigned version;
+  unsigned sensor;
+  int temperature;
+};
+static_assert(versioned<Temperature>(1) == 0x0100000c);
+
+struct PowerValue {
+  unsigned version;
+  PowerScope scope;
+  unsigned milliwatts;
+};
+static_assert(versioned<PowerValue>(2) == 0x0200000c);
+
+}  // namespace zeus::drivers::nvml
+
+// Marks what the library shows to its clients; everything else is hidden inside it.
+#define ZEUS_NVML extern "C" __attribute__((visibility("default")))

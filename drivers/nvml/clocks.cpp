@@ -1,0 +1,264 @@
+// Clocks, locks on them, what holds them down, and how busy the GPU is.
+
+#include "drivers/nvml/call.hpp"
+#include "drivers/nvml/fields.hpp"
+#include "physics/gpu.hpp"
+#include "physics/operating_point.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace zeus::drivers::nvml {
+
+namespace {
+
+// Over which utilization is a mean, as with most of the vendor's cards.
+constexpr Seconds utilization_window{1.0};
+
+unsigned megahertz(Megahertz clock) {
+  return static_cast<unsigned>(std::lround(clock.value()));
+}
+
+bool locks_clocks(const physics::GpuModel& model) {
+  return model.architecture != physics::Architecture::pascal;
+}
+
+bool locks_memory_clocks(const physics::GpuModel& model) {
+  return locks_clocks(model) && model.architecture != physics::Architecture::volta &&
+         model.architecture != physics::Architecture::turing;
+}
+
+Return give_clock(const Gpu& gpu, ClockType type, unsigned* clock) {
+  if (type > ClockType::video) {
+    return Return::invalid_argument;
+  }
+  const physics::OperatingPoint point = gpu.view().operating_point(gpu.now);
+  return give(clock, megahertz(type == ClockType::memory ? point.memory_clock : point.sm_clock));
+}
+
+Return give_max_clock(const Gpu& gpu, ClockType type, unsigned* clock) {
+  if (type > ClockType::video) {
+    return Return::invalid_argument;
+  }
+  const physics::ClockRange& range = gpu.model().clocks;
+  return give(clock, megahertz(type == ClockType::memory ? range.memory : range.max));
+}
+
+std::vector<unsigned> memory_clocks(const physics::GpuModel& model) {
+  std::vector<unsigned> clocks{megahertz(model.clocks.memory)};
+  if (model.clocks.memory_idle != model.clocks.memory) {
+    clocks.push_back(megahertz(model.clocks.memory_idle));
+  }
+  return clocks;
+}
+
+// From the highest down, as the vendor's library lists them.
+std::vector<unsigned> graphics_clocks(const physics::GpuModel& model) {
+  std::vector<unsigned> clocks;
+  const physics::ClockRange& range = model.clocks;
+  const auto steps = static_cast<int>(std::floor((range.max - range.min) / range.step + 1e-9));
+  for (int i = 0; i <= steps; ++i) {
+    clocks.push_back(megahertz(range.max - range.step * static_cast<double>(i)));
+  }
+  return clocks;
+}
+
+Return give_list(const std::vector<unsigned>& list, unsigned* count, unsigned* out) {
+  const bool fits = out != nullptr && *count >= list.size();
+  *count = static_cast<unsigned>(list.size());
+  if (!fits) {
+    return Return::insufficient_size;
+  }
+  std::ranges::copy(list, out);
+  return Return::success;
+}
+
+bool symbolic(unsigned clock) {
+  return clock == symbolic_clock_tdp || clock == symbolic_clock_unlimited;
+}
+
+Return lock_clocks(const Gpu& gpu, unsigned min, unsigned max) {
+  const physics::ClockRange& range = gpu.model().clocks;
+  if (!locks_clocks(gpu.model())) {
+    return Return::not_supported;
+  }
+  const bool any_symbolic = min > symbolic_clocks_begin || max > symbolic_clocks_begin;
+  if (any_symbolic ? !symbolic(min) || !symbolic(max) : min > max) {
+    return Return::invalid_argument;
+  }
+  const Megahertz low = any_symbolic ? range.max : Megahertz{static_cast<double>(min)};
+  const Megahertz high = any_symbolic ? range.max : Megahertz{static_cast<double>(max)};
+  if (low > range.max || high < range.min) {
+    return Return::invalid_argument;
+  }
+  gpu.session.change_controls(gpu.index, [&](physics::Controls& controls) {
+    controls.clocks_locked = true;
+    controls.lock_min = std::max(low, range.min);
+    controls.lock_max = std::min(high, range.max);
+  });
+  return Return::success;
+}
+
+Return unlock_clocks(const Gpu& gpu) {
+  if (!locks_clocks(gpu.model())) {
+    return Return::not_supported;
+  }
+  gpu.session.change_controls(gpu.index, [](physics::Controls& controls) {
+    controls.clocks_locked = false;
+    controls.lock_min = Megahertz{};
+    controls.lock_max = Megahertz{};
+  });
+  return Return::success;
+}
+
+// The memory clock of the model has one value under load; a lock to that one holds, and any other is refused.
+Return lock_memory_clocks(const Gpu& gpu, unsigned min, unsigned max) {
+  if (!locks_memory_clocks(gpu.model())) {
+    return Return::not_supported;
+  }
+  const unsigned only = megahertz(gpu.model().clocks.memory);
+  return min <= max && min <= only && max >= only ? Return::success : Return::invalid_argument;
+}
+
+std::uint64_t event_reasons(const Gpu& gpu) {
+  const physics::OperatingPoint point = gpu.view().operating_point(gpu.now);
+  return (point.held_by(physics::Throttle::idle) ? reason::idle : 0) |
+         (point.held_by(physics::Throttle::power_cap) ? reason::software_power_cap : 0) |
+         (point.held_by(physics::Throttle::thermal) ? reason::software_thermal : 0) |
+         (point.held_by(physics::Throttle::locked_clock) ? reason::application_clocks : 0);
+}
+
+Return give_utilization(const Gpu& gpu, Utilization* out) {
+  const physics::Gpu view = gpu.view();
+  const Instant from = gpu.now - utilization_window;
+  const double busy = (view.totals(gpu.now).busy - view.totals(from).busy) / utilization_window;
+  const double memory = view.operating_point(gpu.now).memory_utilization;
+  *out = {.gpu = static_cast<unsigned>(std::lround(std::clamp(busy, 0.0, 1.0) * 100)),
+          .memory = static_cast<unsigned>(std::lround(std::clamp(memory, 0.0, 1.0) * 100))};
+  return Return::success;
+}
+
+}  // namespace
+
+std::uint64_t violation_ns(const Gpu& gpu, PerformancePolicy policy) {
+  const physics::Totals totals = gpu.view().totals(gpu.now);
+  const Seconds held = policy == PerformancePolicy::power     ? totals.capped
+                       : policy == PerformancePolicy::thermal ? totals.throttled
+                                                              : Seconds{0};
+  return static_cast<std::uint64_t>(std::max(held.value(), 0.0) * 1e9);
+}
+
+// NOLINTBEGIN(readability-identifier-naming): the names are the vendor's
+
+ZEUS_NVML Return nvmlDeviceGetClockInfo(Device* device, ClockType type, unsigned* clock) {
+  return device_call(
+      __func__, device, [&](const Gpu& gpu) { return give_clock(gpu, type, clock); }, clock);
+}
+
+ZEUS_NVML Return nvmlDeviceGetMaxClockInfo(Device* device, ClockType type, unsigned* clock) {
+  return device_call(
+      __func__, device, [&](const Gpu& gpu) { return give_max_clock(gpu, type, clock); }, clock);
+}
+
+ZEUS_NVML Return nvmlDeviceGetMaxCustomerBoostClock(Device* device, ClockType type, unsigned* clock) {
+  return device_call(
+      __func__, device, [&](const Gpu& gpu) { return give_max_clock(gpu, type, clock); }, clock);
+}
+
+ZEUS_NVML Return nvmlDeviceGetClock(Device* device, ClockType type, ClockId id, unsigned* clock) {
+  return device_call(
+      __func__, device,
+      [&](const Gpu& gpu) {
+        switch (id) {
+          case ClockId::current:
+            return give_clock(gpu, type, clock);
+          case ClockId::customer_boost_max:
+            return give_max_clock(gpu, type, clock);
+          case ClockId::application_target:
+          case ClockId::application_default:
+            return Return::not_supported;
+        }
+        return Return::invalid_argument;
+      },
+      clock);
+}
+
+ZEUS_NVML Return nvmlDeviceGetSupportedMemoryClocks(Device* device, unsigned* count, unsigned* clocks) {
+  return device_call(
+      __func__, device, [&](const Gpu& gpu) { return give_list(memory_clocks(gpu.model()), count, clocks); }, count);
+}
+
+ZEUS_NVML Return nvmlDeviceGetSupportedGraphicsClocks(Device* device, unsigned memory_clock, unsigned* count,
+                                                      unsigned* clocks) {
+  return device_call(
+      __func__, device,
+      [&](const Gpu& gpu) {
+        if (std::ranges::count(memory_clocks(gpu.model()), memory_clock) == 0) {
+          return Return::not_found;
+        }
+        return give_list(graphics_clocks(gpu.model()), count, clocks);
+      },
+      count);
+}
+
+ZEUS_NVML Return nvmlDeviceSetGpuLockedClocks(Device* device, unsigned min, unsigned max) {
+  return device_call(__func__, device, [&](const Gpu& gpu) { return lock_clocks(gpu, min, max); });
+}
+
+ZEUS_NVML Return nvmlDeviceResetGpuLockedClocks(Device* device) {
+  return device_call(__func__, device, [&](const Gpu& gpu) { return unlock_clocks(gpu); });
+}
+
+ZEUS_NVML Return nvmlDeviceSetMemoryLockedClocks(Device* device, unsigned min, unsigned max) {
+  return device_call(__func__, device, [&](const Gpu& gpu) { return lock_memory_clocks(gpu, min, max); });
+}
+
+ZEUS_NVML Return nvmlDeviceResetMemoryLockedClocks(Device* device) {
+  return device_call(__func__, device, [&](const Gpu& gpu) {
+    return locks_memory_clocks(gpu.model()) ? Return::success : Return::not_supported;
+  });
+}
+
+ZEUS_NVML Return nvmlDeviceGetCurrentClocksEventReasons(Device* device, unsigned long long* reasons) {
+  return device_call(
+      __func__, device,
+      [&](const Gpu& gpu) { return give(reasons, static_cast<unsigned long long>(event_reasons(gpu))); }, reasons);
+}
+
+ZEUS_NVML Return nvmlDeviceGetCurrentClocksThrottleReasons(Device* device, unsigned long long* reasons) {
+  return device_call(
+      __func__, device,
+      [&](const Gpu& gpu) { return give(reasons, static_cast<unsigned long long>(event_reasons(gpu))); }, reasons);
+}
+
+ZEUS_NVML Return nvmlDeviceGetSupportedClocksEventReasons(Device* device, unsigned long long* reasons) {
+  constexpr unsigned long long all =
+      reason::idle | reason::application_clocks | reason::software_power_cap | reason::software_thermal;
+  return device_call(
+      __func__, device, [&](const Gpu&) { return give(reasons, all); }, reasons);
+}
+
+ZEUS_NVML Return nvmlDeviceGetSupportedClocksThrottleReasons(Device* device, unsigned long long* reasons) {
+  return nvmlDeviceGetSupportedClocksEventReasons(device, reasons);
+}
+
+ZEUS_NVML Return nvmlDeviceGetViolationStatus(Device* device, PerformancePolicy policy, ViolationTime* time) {
+  return device_call(
+      __func__, device,
+      [&](const Gpu& gpu) {
+        *time = {.reference_us = static_cast<std::uint64_t>(stamp(gpu.session, gpu.now)),
+                 .violation_ns = violation_ns(gpu, policy)};
+        return Return::success;
+      },
+      time);
+}
+
+ZEUS_NVML Return nvmlDeviceGetUtilizationRates(Device* device, Utilization* utilization) {
+  return device_call(
+      __func__, device, [&](const Gpu& gpu) { return give_utilization(gpu, utilization); }, utilization);
+}
+
+// NOLINTEND(readability-identifier-naming)
+
+}  // namespace zeus::drivers::nvml

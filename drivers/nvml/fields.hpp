@@ -1,0 +1,23 @@
+// The readings that entry points of their own and field values share. Any thread; `gpu` is that of the running call.
+#pragma once
+
+#include "drivers/nvml/abi.hpp"
+#include "drivers/nvml/call.hpp"
+
+#include <cstdint>
+
+namespace zeus::drivers::nvml {
+
+enum class PowerValueKind { plain, average, instant };
+enum class LimitKind { min, max, default_limit, requested, enforced };
+
+// In mJ since the driver was loaded; not_supported without such a counter. The out value is touched on success only.
+Return read_energy(const Gpu& gpu, std::uint64_t& millijoules);
+// In mW; not_supported without such a sensor.
+Return read_power(const Gpu& gpu, PowerValueKind kind, unsigned& milliwatts);
+// In mW.
+unsigned limit_value(const Gpu& gpu, LimitKind kind);
+// How long this policy has held the clock down, in ns.
+std::uint64_t violation_ns(const Gpu& gpu, PerformancePolicy policy);
+
+}  // namespace zeus::drivers::nvml

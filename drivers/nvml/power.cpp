@@ -1,0 +1,139 @@
+// Energy, power and power limits.
+
+#include "drivers/nvml/call.hpp"
+#include "drivers/nvml/fields.hpp"
+#include "physics/operating_point.hpp"
+
+#include <cmath>
+
+namespace zeus::drivers::nvml {
+
+namespace {
+
+unsigned milliwatts(Watts power) {
+  return static_cast<unsigned>(std::lround(std::max(Milliwatts{power}.value(), 0.0)));
+}
+
+Return set_limit(const Gpu& gpu, unsigned limit) {
+  const physics::PowerLimits& allowed = gpu.model().limits;
+  if (limit < milliwatts(allowed.min) || limit > milliwatts(allowed.max)) {
+    return Return::invalid_argument;
+  }
+  const Watts asked = Milliwatts{static_cast<double>(limit)};
+  const Watts shortfall = gpu.session.limit_shortfall(gpu.index, gpu.now);
+  gpu.session.change_controls(gpu.index, [&](physics::Controls& controls) {
+    controls.requested_limit = asked;
+    controls.ceiling = shortfall > Watts{0} ? std::max(asked - shortfall, allowed.min) : allowed.max;
+  });
+  return Return::success;
+}
+
+}  // namespace
+
+Return read_energy(const Gpu& gpu, std::uint64_t& millijoules) {
+  const std::optional<Joules> counter = gpu.session.counter(gpu.index, gpu.now);
+  if (!counter) {
+    return Return::not_supported;
+  }
+  millijoules = static_cast<std::uint64_t>(std::max(Millijoules{*counter}.value(), 0.0));
+  return Return::success;
+}
+
+Return read_power(const Gpu& gpu, PowerValueKind kind, unsigned& value) {
+  const physics::Gpu view = gpu.view();
+  const physics::Sensors sensors{view};
+  const std::optional<physics::PowerReading> reading = kind == PowerValueKind::average   ? sensors.average(gpu.now)
+                                                       : kind == PowerValueKind::instant ? sensors.instant(gpu.now)
+                                                                                         : sensors.power(gpu.now);
+  if (!reading) {
+    return Return::not_supported;
+  }
+  value = milliwatts(reading->value);
+  return Return::success;
+}
+
+unsigned limit_value(const Gpu& gpu, LimitKind kind) {
+  const physics::PowerLimits& limits = gpu.model().limits;
+  switch (kind) {
+    case LimitKind::min:
+      return milliwatts(limits.min);
+    case LimitKind::max:
+      return milliwatts(limits.max);
+    case LimitKind::default_limit:
+      return milliwatts(limits.default_limit);
+    case LimitKind::enforced:
+      return milliwatts(gpu.view().controls().enforced_limit());
+    case LimitKind::requested:
+      break;
+  }
+  return milliwatts(gpu.view().controls().requested_limit);
+}
+
+// NOLINTBEGIN(readability-identifier-naming): the names are the vendor's
+
+ZEUS_NVML Return nvmlDeviceGetTotalEnergyConsumption(Device* device, unsigned long long* energy) {
+  return device_call(
+      __func__, device,
+      [&](const Gpu& gpu) {
+        std::uint64_t value = 0;
+        const Return result = read_energy(gpu, value);
+        *energy = result == Return::success ? value : *energy;
+        return result;
+      },
+      energy);
+}
+
+ZEUS_NVML Return nvmlDeviceGetPowerUsage(Device* device, unsigned* power) {
+  return device_call(
+      __func__, device, [&](const Gpu& gpu) { return read_power(gpu, PowerValueKind::plain, *power); }, power);
+}
+
+ZEUS_NVML Return nvmlDeviceGetPowerManagementMode(Device* device, unsigned* mode) {
+  return device_call(
+      __func__, device, [&](const Gpu&) { return give(mode, 1U); }, mode);
+}
+
+ZEUS_NVML Return nvmlDeviceGetPowerManagementLimit(Device* device, unsigned* limit) {
+  return device_call(
+      __func__, device, [&](const Gpu& gpu) { return give(limit, limit_value(gpu, LimitKind::requested)); }, limit);
+}
+
+ZEUS_NVML Return nvmlDeviceGetEnforcedPowerLimit(Device* device, unsigned* limit) {
+  return device_call(
+      __func__, device, [&](const Gpu& gpu) { return give(limit, limit_value(gpu, LimitKind::enforced)); }, limit);
+}
+
+ZEUS_NVML Return nvmlDeviceGetPowerManagementDefaultLimit(Device* device, unsigned* limit) {
+  return device_call(
+      __func__, device, [&](const Gpu& gpu) { return give(limit, limit_value(gpu, LimitKind::default_limit)); }, limit);
+}
+
+ZEUS_NVML Return nvmlDeviceGetPowerManagementLimitConstraints(Device* device, unsigned* min, unsigned* max) {
+  return device_call(
+      __func__, device,
+      [&](const Gpu& gpu) {
+        give(min, limit_value(gpu, LimitKind::min));
+        return give(max, limit_value(gpu, LimitKind::max));
+      },
+      min, max);
+}
+
+ZEUS_NVML Return nvmlDeviceSetPowerManagementLimit(Device* device, unsigned limit) {
+  return device_call(__func__, device, [&](const Gpu& gpu) { return set_limit(gpu, limit); });
+}
+
+ZEUS_NVML Return nvmlDeviceSetPowerManagementLimit_v2(Device* device, PowerValue* value) {
+  return device_call(
+      __func__, device,
+      [&](const Gpu& gpu) {
+        if (value->version != versioned<PowerValue>(2)) {
+          return Return::argument_version_mismatch;
+        }
+        return value->scope == PowerScope::gpu ? set_limit(gpu, value->milliwatts) : Return::not_supported;
+      },
+      value);
+}
+
+// NOLINTEND(readability-identifier-naming)
+
+}  // namespace zeus::drivers::nvml

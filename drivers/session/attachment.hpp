@@ -1,0 +1,48 @@
+// What a process keeps of its session: how often a driver library was initialised, and the session itself, found by
+// session_variable. One for each driver library in a process; every member may be called from any thread. A forked
+// child begins uninitialised, as with the vendors' libraries, and finds no lock held. The session stays mapped until
+// the process ends, since other threads may be inside a call when one shuts the library down.
+#pragma once
+
+#include "base/clock.hpp"
+#include "drivers/session/session.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+
+namespace zeus::drivers {
+
+enum class AttachResult { attached, no_session, other_layout };
+
+class Attachment {
+ public:
+  static Attachment& instance();
+
+  // A session without a GPU of that vendor is none to its library, as a machine without one has no such driver.
+  AttachResult initialise(Vendor vendor);
+  // False when it was not initialised.
+  bool shut_down();
+
+  // Null unless initialised.
+  [[nodiscard]] Session* session() const {
+    return users_.load(std::memory_order_acquire) > 0 ? session_.get() : nullptr;
+  }
+  // Initialised or not; null when there is none to attach to.
+  Session* attached();
+  [[nodiscard]] SystemClock& clock() { return clock_; }
+  [[nodiscard]] std::int32_t process() const { return process_.load(std::memory_order_relaxed); }
+
+ private:
+  Attachment();
+  AttachResult attach();
+
+  std::mutex mutex_;
+  std::atomic<int> users_ = 0;
+  std::atomic<std::int32_t> process_ = 0;
+  std::unique_ptr<Session> session_;
+  SystemClock clock_;
+};
+
+}  // namespace zeus::drivers

@@ -1,0 +1,53 @@
+// Makes a process group advance at a given speed, by stopping it for a part of the time. The decision is pure (call it
+// from one thread with the time); `Guard` is what keeps a group from staying stopped when we are killed.
+#pragma once
+
+#include "base/clock.hpp"
+#include "base/file_descriptor.hpp"
+
+#include <zeus/units.hpp>
+
+#include <sys/types.h>
+
+#include <optional>
+
+namespace zeus::drivers {
+
+class Follower {
+ public:
+  // How far the group may run ahead of its speed.
+  static constexpr Seconds slack{0.010};
+  // Speed may change at any time, so it is looked at this often.
+  static constexpr Seconds longest_pause{0.050};
+
+  struct Step {
+    bool run = true;
+    Seconds pause;  // until the next step is due
+  };
+
+  explicit Follower(Instant start) : last_{start} {}
+
+  // What to do from now on, at a speed between 0 and 1 of full.
+  Step step(Instant now, double speed);
+
+ private:
+  Instant last_;
+  double former_speed_ = 1.0;
+  bool running_ = true;
+  Seconds ahead_;
+};
+
+// A process beside the group that continues it when this process ends, however it does.
+class ContinueGuard {
+ public:
+  explicit ContinueGuard(pid_t group);
+  ContinueGuard(const ContinueGuard&) = delete;
+  ContinueGuard& operator=(const ContinueGuard&) = delete;
+  ~ContinueGuard();
+
+ private:
+  FileDescriptor lifeline_;
+  pid_t process_ = -1;
+};
+
+}  // namespace zeus::drivers

@@ -1,0 +1,123 @@
+#include "drivers/session/gpu_spec.hpp"
+
+#include <zeus/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <optional>
+#include <string>
+
+namespace zeus::drivers {
+
+namespace {
+
+constexpr std::string_view example = "write the virtual GPUs as 4xA100, 2xV100,1xH100 or 1xA100@gain=0.945";
+constexpr double least_gain = 0.1;
+constexpr double most_gain = 10.0;
+
+Error refusal(const std::string& what) {
+  return {ErrorKind::invalid_argument, what, std::string{example}};
+}
+
+// The count in front of an 'x', which is then taken off; 1 when there is none.
+std::size_t take_count(std::string_view& group) {
+  const std::size_t digits = std::min(group.find_first_not_of("0123456789"), group.size());
+  if (digits == 0 || digits == group.size() || (group[digits] != 'x' && group[digits] != 'X')) {
+    return 1;
+  }
+  std::size_t count = 0;
+  const auto [end, error] = std::from_chars(group.data(), group.data() + digits, count);
+  if (error != std::errc{} || count > most_gpus) {
+    throw Error{ErrorKind::invalid_argument,
+                fmt::format("'{}' asks for more virtual GPUs than a session holds", group.substr(0, 64)),
+                fmt::format("ask for {} at most", most_gpus)};
+  }
+  if (count == 0) {
+    throw refusal(fmt::format("'{}' asks for no virtual GPU at all", group.substr(0, 64)));
+  }
+  group.remove_prefix(digits + 1);
+  return count;
+}
+
+void apply_option(PlannedGpu& gpu, std::string_view option) {
+  if (option == "amd") {
+    gpu.vendor = Vendor::amd;
+    return;
+  }
+  if (option == "part-time" || option == "full-time") {
+    gpu.model.sensors.counter_part_time = option == "part-time";
+    return;
+  }
+  constexpr std::string_view gain = "gain=";
+  if (!option.starts_with(gain)) {
+    throw refusal(fmt::format("'{}' is no option of a virtual GPU: gain=F, full-time, part-time and amd are",
+                              option.substr(0, 64)));
+  }
+  const std::string_view text = option.substr(gain.size());
+  double value = 0.0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || !(value >= least_gain && value <= most_gain)) {
+    throw refusal(fmt::format("'{}' is not a gain between {} and {}", text.substr(0, 64), least_gain, most_gain));
+  }
+  gpu.model.sensors.gain = value;
+}
+
+// An unknown model is bad usage here, whatever it is to the presets.
+physics::GpuModel find_model(std::string_view name) {
+  std::optional<Error> unknown;
+  try {
+    return physics::preset(name);
+  } catch (const Error& error) {
+    unknown = error;
+  }
+  throw Error{ErrorKind::invalid_argument, unknown->message(), unknown->advice()};
+}
+
+void add_group(std::vector<PlannedGpu>& gpus, std::string_view group) {
+  const std::size_t count = take_count(group);
+  const std::size_t at = group.find('@');
+  const std::string_view name = group.substr(0, at);
+  if (name.empty()) {
+    throw refusal("a group of virtual GPUs names no model");
+  }
+  PlannedGpu gpu{.model = find_model(name.substr(0, 64))};
+  std::string_view options = at == std::string_view::npos ? std::string_view{} : group.substr(at + 1);
+  if (at != std::string_view::npos && options.empty()) {
+    throw refusal("there is no option behind an @");
+  }
+  while (!options.empty()) {
+    const std::size_t end = options.find('@');
+    apply_option(gpu, options.substr(0, end));
+    options.remove_prefix(end == std::string_view::npos ? options.size() : end + 1);
+  }
+  if (gpus.size() + count > most_gpus) {
+    throw Error{ErrorKind::invalid_argument, fmt::format("a session holds {} virtual GPUs at most", most_gpus),
+                "ask for fewer"};
+  }
+  gpus.insert(gpus.end(), count, gpu);
+}
+
+}  // namespace
+
+std::vector<PlannedGpu> parse_gpus(std::string_view spec) {
+  std::vector<PlannedGpu> gpus;
+  std::string_view rest = spec;
+  while (true) {
+    const std::size_t end = rest.find(',');
+    const std::string_view group = rest.substr(0, end);
+    if (group.empty()) {
+      throw refusal(spec.empty() ? std::string{"no virtual GPU is named"}
+                                 : fmt::format("'{}' has an empty group", spec.substr(0, 64)));
+    }
+    add_group(gpus, group);
+    if (end == std::string_view::npos) {
+      return gpus;
+    }
+    rest.remove_prefix(end + 1);
+  }
+}
+
+}  // namespace zeus::drivers

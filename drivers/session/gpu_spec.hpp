@@ -1,0 +1,31 @@
+// Which virtual GPUs a session has, as written on a command line: "4xA100", "2xV100,1xH100", "1xA100@gain=0.945".
+// Pure functions of text; safe from any thread.
+#pragma once
+
+#include "physics/gpu_model.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace zeus::drivers {
+
+inline constexpr std::size_t most_gpus = 64;
+
+// Whose library shows a GPU.
+enum class Vendor : std::uint32_t { nvidia, amd };
+inline constexpr std::size_t vendor_count = 2;
+
+struct PlannedGpu {
+  physics::GpuModel model;
+  Vendor vendor = Vendor::nvidia;
+};
+
+// One model for each GPU, in order. Each group is COUNTxMODEL, or MODEL alone, with options after @: gain (what every
+// reading of power and energy is off by, as a factor), full-time or part-time (what the energy counter integrates), and
+// amd (AMD's library shows it instead of NVIDIA's; the physics stays that of the model).
+// What cannot be understood is an invalid_argument Error.
+std::vector<PlannedGpu> parse_gpus(std::string_view spec);
+
+}  // namespace zeus::drivers

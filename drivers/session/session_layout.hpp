@@ -1,0 +1,88 @@
+// What lies in the shared memory of a session, in this order: SharedSession, one SharedGpu for each GPU, the rows of
+// the load's table. Only Session reads and writes it. Everything here is valid when all its bits are zero, holds no
+// pointer, and is consistent whenever any process is killed. Change `session_layout` with every change of it.
+#pragma once
+
+#include "drivers/session/call_log.hpp"
+#include "drivers/session/fault.hpp"
+#include "drivers/session/gpu_spec.hpp"
+#include "drivers/session/robust_mutex.hpp"
+#include "drivers/session/segment.hpp"
+#include "drivers/session/versioned_cell.hpp"
+#include "physics/gpu_model.hpp"
+#include "physics/gpu_state.hpp"
+
+#include <zeus/units.hpp>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+namespace zeus::drivers {
+
+inline constexpr std::uint32_t session_layout = 1;
+
+// A fault of the session; `anchor` is what the energy counter showed when a fault of the counter began, once somebody
+// has looked.
+struct FaultEntry {
+  Fault fault;
+  Joules anchor;
+  std::uint64_t anchored = 0;
+};
+
+struct FaultTable {
+  static constexpr std::size_t capacity = 128;
+
+  std::uint64_t count = 0;
+  std::array<FaultEntry, capacity> entries{};
+};
+
+// Who put the present load on a GPU. `started` tells it from a later process with the same number.
+struct LoadOwner {
+  std::int64_t process = 0;
+  std::uint64_t started = 0;
+  std::uint64_t memory_bytes = 0;
+};
+
+// What a driver keeps for a GPU beside the controls that the physics knows.
+struct GpuSettings {
+  std::uint32_t persistence = 0;
+  std::uint32_t compute_mode = 0;
+  std::uint32_t memory_lock_min = 0;
+  std::uint32_t memory_lock_max = 0;
+};
+
+struct SharedGpu {
+  // For those who write any of what follows.
+  RobustMutex mutex;
+  physics::GpuModel model;
+  Vendor vendor;
+  physics::GpuState state;
+  VersionedCell<GpuSettings> settings;
+  VersionedCell<LoadOwner> owner;
+};
+
+struct SharedSession {
+  Segment::Head head;
+  std::uint32_t gpu_count;
+  std::uint32_t table_rows;
+  std::int64_t started_ns;
+  // What is added to a time of the session to get civil time (UTC). Fixed, so that no time stamp ever moves.
+  std::int64_t civil_offset_ns;
+  std::array<char, 64> name;
+  std::array<char, 512> spec;
+  // The session's clock is the machine's shifted by this, or stands still at `frozen_at_ns` when that is not 0.
+  std::atomic<std::int64_t> clock_shift_ns;
+  std::atomic<std::int64_t> frozen_at_ns;
+
+  RobustMutex fault_mutex;
+  // So that a session without faults pays for one load.
+  std::atomic<std::uint64_t> fault_count;
+  VersionedCell<FaultTable> faults;
+  // How many calls each fault has hit.
+  std::array<std::atomic<std::uint64_t>, FaultTable::capacity> fault_hits;
+
+  CallLog calls;
+};
+
+}  // namespace zeus::drivers
