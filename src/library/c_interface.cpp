@@ -1,0 +1,281 @@
+// zeus.h: each function is its C++ counterpart behind a wall that nothing is thrown through.
+#include <zeus/zeus.h>
+#include <zeus/error.hpp>
+#include <zeus/measure.hpp>
+#include <zeus/version.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <mutex>
+#include <new>
+#include <string>
+
+struct zeus_monitor {
+  explicit zeus_monitor(const zeus::MonitorOptions& options) : monitor{options} {}
+  zeus::Monitor monitor;
+  std::mutex mutex;
+  std::shared_ptr<void> listener;
+};
+
+struct zeus_measurement {
+  zeus::Measurement measurement;
+};
+
+namespace {
+
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
+// A fixed place: that memory has run out can be said as well.
+thread_local char last_error[512] = "";
+
+zeus_status fail(zeus_status status, const char* text) noexcept {
+  std::strncpy(last_error, text, sizeof(last_error) - 1);
+  return status;
+}
+
+zeus_status status_of(zeus::ErrorKind kind) {
+  switch (kind) {
+    case zeus::ErrorKind::invalid_argument:
+      return ZEUS_INVALID_ARGUMENT;
+    case zeus::ErrorKind::not_found:
+      return ZEUS_NOT_FOUND;
+    case zeus::ErrorKind::already_exists:
+      return ZEUS_ALREADY_EXISTS;
+    case zeus::ErrorKind::permission_denied:
+      return ZEUS_PERMISSION_DENIED;
+    case zeus::ErrorKind::unavailable:
+      return ZEUS_UNAVAILABLE;
+    case zeus::ErrorKind::conflict:
+      return ZEUS_CONFLICT;
+    case zeus::ErrorKind::timeout:
+      return ZEUS_TIMEOUT;
+    case zeus::ErrorKind::corrupt_data:
+      return ZEUS_CORRUPT_DATA;
+    case zeus::ErrorKind::internal:
+      break;
+  }
+  return ZEUS_INTERNAL;
+}
+
+template <typename Body>
+zeus_status guarded(Body&& body) noexcept {
+  try {
+    body();
+    return ZEUS_OK;
+  } catch (const zeus::Error& error) {
+    return fail(status_of(error.kind()), error.what());
+  } catch (const std::bad_alloc&) {
+    return fail(ZEUS_UNAVAILABLE, "there is no memory left");
+  } catch (const std::exception& error) {
+    return fail(ZEUS_INTERNAL, error.what());
+  } catch (...) {
+    return fail(ZEUS_INTERNAL, "something that is no exception of C++ was thrown");
+  }
+}
+
+void expect(bool condition, const char* what) {
+  if (!condition) {
+    throw zeus::Error{zeus::ErrorKind::invalid_argument, what, "see zeus.h"};
+  }
+}
+
+// Copies as many bytes of a struct as both sides know; what the caller knows beyond that becomes zero.
+template <typename Struct>
+Struct known_part(const Struct* given) {
+  Struct full{};
+  std::memcpy(&full, given, std::min(given->size, sizeof(Struct)));
+  return full;
+}
+
+template <typename Struct>
+void give_back(Struct value, Struct* target) {
+  expect(target != nullptr && target->size >= sizeof(std::size_t), "a struct is missing, or its size is not set");
+  value.size = target->size;
+  std::memcpy(target, &value, std::min(target->size, sizeof(Struct)));
+}
+
+std::vector<int> numbers(const int* first, std::size_t count) {
+  return {first, first + count};
+}
+
+zeus::MonitorOptions options_from(const zeus_options* given) {
+  zeus::MonitorOptions options;
+  if (given == nullptr) {
+    return options;
+  }
+  expect(given->size >= sizeof(std::size_t), "the size of zeus_options is not set");
+  const zeus_options full = known_part(given);
+  if (full.gpus != nullptr) {
+    options.gpus = numbers(full.gpus, full.gpu_count);
+  }
+  if (full.cpus != nullptr) {
+    options.cpus = numbers(full.cpus, full.cpu_count);
+  }
+  if (full.synchronize != nullptr) {
+    options.synchronize = [call = full.synchronize, data = full.synchronize_data] {
+      if (const int code = call(data); code != 0) {
+        throw zeus::Error{zeus::ErrorKind::unavailable, fmt::format("the synchronization failed with {}", code),
+                          "look at what the callback reports"};
+      }
+    };
+  }
+  options.log = full.log != nullptr ? full.log : "";
+  options.complete_log = full.complete_log != nullptr ? full.complete_log : "";
+  return options;
+}
+
+zeus_energy to_c(const zeus::MeasuredEnergy& measured) {
+  zeus_energy energy{};
+  energy.known = measured.energy ? 1 : 0;
+  energy.value = energy.uncertainty = energy.systematic = unknown;
+  if (measured.energy) {
+    energy.value = measured.energy->value.value();
+    energy.uncertainty = measured.energy->uncertainty.value();
+    energy.systematic = measured.energy->systematic ? measured.energy->systematic->value() : unknown;
+    energy.method = static_cast<zeus_method>(measured.energy->method);
+  }
+  const std::string& text = measured.energy ? measured.remark : measured.reason;
+  std::strncpy(energy.reason, text.c_str(), sizeof(energy.reason) - 1);
+  return energy;
+}
+
+const zeus::MeasuredEnergy& find(const std::map<int, zeus::MeasuredEnergy>& energies, int index) {
+  const auto found = energies.find(index);
+  if (found == energies.end()) {
+    throw zeus::Error{zeus::ErrorKind::not_found, fmt::format("device {} is not in this measurement", index),
+                      "ask for one that the monitor measures"};
+  }
+  return found->second;
+}
+
+}  // namespace
+
+extern "C" {
+
+const char* zeus_version(void) {
+  return zeus::version().data();
+}
+
+const char* zeus_last_error(void) {
+  return last_error;
+}
+
+zeus_status zeus_monitor_open(const zeus_options* options, zeus_monitor** monitor) {
+  return guarded([&] {
+    expect(monitor != nullptr, "there is no place for the monitor");
+    *monitor = nullptr;
+    *monitor = new zeus_monitor{options_from(options)};
+  });
+}
+
+void zeus_monitor_close(zeus_monitor* monitor) {
+  (void)guarded([&] { delete monitor; });
+}
+
+zeus_status zeus_begin(zeus_monitor* monitor, const char* window) {
+  return guarded([&] {
+    expect(monitor != nullptr && window != nullptr, "the monitor or the window's name is missing");
+    monitor->monitor.begin(window);
+  });
+}
+
+zeus_status zeus_restart(zeus_monitor* monitor, const char* window) {
+  return guarded([&] {
+    expect(monitor != nullptr && window != nullptr, "the monitor or the window's name is missing");
+    monitor->monitor.begin(window, true);
+  });
+}
+
+zeus_status zeus_cancel(zeus_monitor* monitor, const char* window) {
+  return guarded([&] {
+    expect(monitor != nullptr && window != nullptr, "the monitor or the window's name is missing");
+    monitor->monitor.cancel(window);
+  });
+}
+
+zeus_status zeus_reset(zeus_monitor* monitor) {
+  return guarded([&] {
+    expect(monitor != nullptr, "the monitor is missing");
+    monitor->monitor.reset();
+  });
+}
+
+zeus_status zeus_end(zeus_monitor* monitor, const char* window, zeus_measurement** measurement) {
+  return guarded([&] {
+    expect(monitor != nullptr && window != nullptr && measurement != nullptr,
+           "the monitor, the window's name or the place for the measurement is missing");
+    *measurement = nullptr;
+    *measurement = new zeus_measurement{monitor->monitor.end(window)};
+  });
+}
+
+zeus_status zeus_settle(zeus_monitor* monitor, zeus_measurement* measurement, double patience) {
+  return guarded([&] {
+    expect(monitor != nullptr && measurement != nullptr, "the monitor or the measurement is missing");
+    expect(std::isfinite(patience) && patience >= 0, "the patience is not a number of seconds");
+    measurement->measurement = monitor->monitor.settle(measurement->measurement, zeus::Seconds{patience});
+  });
+}
+
+void zeus_measurement_free(zeus_measurement* measurement) {
+  (void)guarded([&] { delete measurement; });
+}
+
+zeus_status zeus_measurement_window(const zeus_measurement* measurement, zeus_window* window) {
+  return guarded([&] {
+    expect(measurement != nullptr, "the measurement is missing");
+    const zeus::Measurement& m = measurement->measurement;
+    zeus_window result{};
+    result.start = m.start.value();
+    result.end = m.end.value();
+    result.settled = m.settled ? 1 : 0;
+    result.gpu_count = static_cast<int>(m.gpu_energy.size());
+    result.cpu_count = static_cast<int>(m.cpu_energy.size());
+    give_back(result, window);
+  });
+}
+
+zeus_status zeus_measurement_energy(const zeus_measurement* measurement, zeus_device device, int index,
+                                    zeus_energy* energy) {
+  return guarded([&] {
+    expect(measurement != nullptr, "the measurement is missing");
+    const zeus::Measurement& m = measurement->measurement;
+    switch (device) {
+      case ZEUS_GPU:
+        return give_back(to_c(find(m.gpu_energy, index)), energy);
+      case ZEUS_CPU:
+        return give_back(to_c(find(m.cpu_energy, index)), energy);
+      case ZEUS_DRAM:
+        return give_back(to_c(find(m.dram_energy, index)), energy);
+      case ZEUS_ALL_GPUS:
+        return give_back(to_c(m.total_gpu_energy()), energy);
+    }
+    expect(false, "there is no such kind of device");
+  });
+}
+
+zeus_status zeus_listen(zeus_monitor* monitor) {
+  return guarded([&] {
+    expect(monitor != nullptr, "the monitor is missing");
+    const std::lock_guard guard{monitor->mutex};
+    monitor->listener = monitor->monitor.listen();
+  });
+}
+
+zeus_status zeus_power_timeline(zeus_monitor* monitor, int gpu, double since, zeus_power* readings, size_t* count) {
+  return guarded([&] {
+    expect(monitor != nullptr && count != nullptr && (readings != nullptr || *count == 0),
+           "the monitor or the place for the readings is missing");
+    const auto timeline = monitor->monitor.power_timeline(gpu, zeus::Seconds{std::isfinite(since) ? since : 0.0});
+    for (std::size_t i = 0; i < std::min(*count, timeline.size()); ++i) {
+      readings[i] = {timeline[i].at.value(), timeline[i].power.value()};
+    }
+    *count = timeline.size();
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,128 @@
+/* zeus.h from C: that it compiles as C, that misuse is an answer, and that windows work with whatever devices there
+ * are. Exits with 0, or says which line does not hold. */
+#include <zeus/zeus.h>
+
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXPECT(condition)                                                                         \
+  do {                                                                                            \
+    if (!(condition)) {                                                                           \
+      fprintf(stderr, "line %d: %s (last error: %s)\n", __LINE__, #condition, zeus_last_error()); \
+      exit(1);                                                                                    \
+    }                                                                                             \
+  } while (0)
+
+static int fail_to_synchronize(void* data) {
+  ++*(int*)data;
+  return 7;
+}
+
+static void* many_windows(void* data) {
+  zeus_monitor* monitor = data;
+  char name[64];
+  int i;
+  for (i = 0; i < 200; ++i) {
+    zeus_measurement* measurement = NULL;
+    snprintf(name, sizeof(name), "%p/%d", (void*)&name, i);
+    EXPECT(zeus_begin(monitor, name) == ZEUS_OK);
+    EXPECT(zeus_end(monitor, name, &measurement) == ZEUS_OK);
+    zeus_measurement_free(measurement);
+  }
+  return NULL;
+}
+
+static void misuse(zeus_monitor* monitor) {
+  zeus_measurement* measurement = NULL;
+  EXPECT(zeus_end(monitor, "never begun", &measurement) == ZEUS_NOT_FOUND);
+  EXPECT(measurement == NULL);
+  EXPECT(strstr(zeus_last_error(), "never begun") != NULL);
+  EXPECT(zeus_begin(NULL, "w") == ZEUS_INVALID_ARGUMENT);
+  EXPECT(zeus_begin(monitor, NULL) == ZEUS_INVALID_ARGUMENT);
+  EXPECT(zeus_begin(monitor, "w") == ZEUS_OK);
+  EXPECT(zeus_begin(monitor, "w") == ZEUS_ALREADY_EXISTS);
+  EXPECT(zeus_restart(monitor, "w") == ZEUS_OK);
+  EXPECT(zeus_cancel(monitor, "w") == ZEUS_OK);
+  EXPECT(zeus_cancel(monitor, "w") == ZEUS_NOT_FOUND);
+  EXPECT(zeus_reset(monitor) == ZEUS_OK);
+  zeus_measurement_free(NULL);
+  zeus_monitor_close(NULL);
+}
+
+static void options(void) {
+  zeus_monitor* monitor = NULL;
+  zeus_options given;
+  int missing = 4711;
+  int calls = 0;
+  memset(&given, 0, sizeof(given));
+  EXPECT(zeus_monitor_open(&given, &monitor) == ZEUS_INVALID_ARGUMENT); /* its size is not set */
+  given.size = sizeof(given);
+  given.gpus = &missing;
+  given.gpu_count = 1;
+  EXPECT(zeus_monitor_open(&given, &monitor) == ZEUS_NOT_FOUND);
+  EXPECT(monitor == NULL);
+  given.gpus = NULL;
+  given.log = "/proc/nowhere/log.csv";
+  EXPECT(zeus_monitor_open(&given, &monitor) != ZEUS_OK);
+  given.log = NULL;
+  given.synchronize = fail_to_synchronize;
+  given.synchronize_data = &calls;
+  EXPECT(zeus_monitor_open(&given, &monitor) == ZEUS_OK);
+  EXPECT(zeus_begin(monitor, "w") == ZEUS_UNAVAILABLE);
+  EXPECT(calls == 1);
+  zeus_monitor_close(monitor);
+  /* A caller of an older version, whose struct ended after the GPUs. */
+  given.size = offsetof(zeus_options, cpus);
+  EXPECT(zeus_monitor_open(&given, &monitor) == ZEUS_OK);
+  EXPECT(zeus_begin(monitor, "w") == ZEUS_OK);
+  zeus_monitor_close(monitor);
+}
+
+static void a_window(zeus_monitor* monitor) {
+  zeus_measurement* measurement = NULL;
+  zeus_window window;
+  zeus_energy energy;
+  int gpu;
+  EXPECT(zeus_begin(monitor, "w") == ZEUS_OK);
+  EXPECT(zeus_end(monitor, "w", &measurement) == ZEUS_OK);
+  EXPECT(zeus_settle(monitor, measurement, 2.0) == ZEUS_OK);
+  EXPECT(zeus_settle(monitor, measurement, NAN) == ZEUS_INVALID_ARGUMENT);
+  window.size = 0;
+  EXPECT(zeus_measurement_window(measurement, &window) == ZEUS_INVALID_ARGUMENT);
+  window.size = sizeof(window);
+  EXPECT(zeus_measurement_window(measurement, &window) == ZEUS_OK);
+  EXPECT(window.size == sizeof(window) && window.end >= window.start);
+  for (gpu = 0; gpu < window.gpu_count; ++gpu) {
+    energy.size = sizeof(energy);
+    EXPECT(zeus_measurement_energy(measurement, ZEUS_GPU, gpu, &energy) == ZEUS_OK);
+    EXPECT(energy.known ? energy.value >= 0 && energy.uncertainty >= 0 : isnan(energy.value) && energy.reason[0] != 0);
+  }
+  energy.size = sizeof(energy);
+  EXPECT(zeus_measurement_energy(measurement, ZEUS_ALL_GPUS, 0, &energy) == ZEUS_OK);
+  EXPECT(energy.known == (window.gpu_count > 0) || energy.reason[0] != 0);
+  EXPECT(zeus_measurement_energy(measurement, ZEUS_CPU, 99, &energy) == ZEUS_NOT_FOUND);
+  zeus_measurement_free(measurement);
+}
+
+int main(void) {
+  zeus_monitor* monitor = NULL;
+  pthread_t threads[4];
+  int i;
+  EXPECT(strlen(zeus_version()) >= 5);
+  EXPECT(zeus_monitor_open(NULL, NULL) == ZEUS_INVALID_ARGUMENT);
+  options();
+  EXPECT(zeus_monitor_open(NULL, &monitor) == ZEUS_OK);
+  misuse(monitor);
+  a_window(monitor);
+  for (i = 0; i < 4; ++i) {
+    EXPECT(pthread_create(&threads[i], NULL, many_windows, monitor) == 0);
+  }
+  for (i = 0; i < 4; ++i) {
+    pthread_join(threads[i], NULL);
+  }
+  zeus_monitor_close(monitor);
+  return 0;
+}

@@ -1,0 +1,190 @@
+#include "measure/counter_track.hpp"
+
+#include "measure/counter_gain.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace zeus::measure {
+
+namespace {
+
+constexpr Seconds search_step{2.5e-3};
+constexpr Seconds least_step{2e-4};
+constexpr double steps_per_period = 100;
+constexpr double phase_gain = 0.3;
+constexpr double most_periods_behind = 100;
+
+}  // namespace
+
+CounterTrack::Observation CounterTrack::observe(Instant at, Seconds latency, Joules value) {
+  const RawReading reading{at, latency, value};
+  if (!reading_) {
+    begin_with(reading);
+    return Observation::first;
+  }
+  if (at < reading_->at) {
+    return Observation::unchanged;
+  }
+  const auto gained = counter_gain(counter_, reading_->value, value, at - reading_->at);
+  if (!gained) {
+    pause();
+    ++epoch_;
+    begin_with(reading);
+    return Observation::broken;
+  }
+  const Instant earliest = reading_->at - reading_->latency * 0.5;
+  reading_ = reading;
+  if (*gained == Joules{0}) {
+    return Observation::unchanged;
+  }
+  total_ += *gained;
+  add_tick(earliest, at + latency * 0.5);
+  return Observation::ticked;
+}
+
+// The tick whose value the reading shows has come before: if the rhythm is known well enough, so is its time.
+void CounterTrack::begin_with(const RawReading& reading) {
+  reading_ = unseen_ = reading;
+  unseen_total_ = total_;
+  if (period_) {
+    const Instant expected = expected_after(reading.at - *period_);
+    const Seconds doubt = step() + rhythm_doubt(expected);
+    if (doubt < *period_ * 0.2) {
+      ticks_.push_back({next_number_ - 1, expected - doubt, std::min(expected + doubt, reading.at), total_});
+    }
+  }
+}
+
+void CounterTrack::add_tick(Instant earliest, Instant latest) {
+  if (period_) {
+    // What the rhythm says narrows a bracket that is wide because nobody looked in time.
+    const Instant expected = expected_after(latest - *period_ * 0.5);
+    const Seconds doubt = step() + rhythm_doubt(expected) * 3.0;
+    if (latest - earliest > doubt * 4.0 && doubt < *period_ * 0.2 && expected + doubt > earliest &&
+        expected - doubt < latest) {
+      earliest = std::max(earliest, expected - doubt);
+      latest = std::min(latest, expected + doubt);
+    }
+    earliest = std::max(earliest, latest - *period_);
+  }
+  const Tick tick{next_number_++, earliest, latest, total_};
+  if (unseen_ && period_) {
+    ticks_.clear();  // the guess at its time: the next tick says better
+  }
+  learn_rhythm(tick);
+  ticks_.push_back(tick);
+  place_unseen_tick();
+  if (ticks_.size() > depth) {
+    ticks_.pop_front();
+  }
+}
+
+void CounterTrack::learn_rhythm(const Tick& tick) {
+  if (!period_) {
+    if (!ticks_.empty()) {
+      start_rhythm(tick, tick.middle() - ticks_.back().middle());
+      period_doubt_ = (tick.width() + ticks_.back().width()) * 0.5;
+    }
+    return;
+  }
+  if (tick.width() > *period_ * 0.1) {
+    grid_error_ = std::min(*period_ * 0.5, grid_error_ * 1.5 + step());  // it came unexpectedly: look earlier next time
+    return;
+  }
+  const double passed = std::max(1.0, std::round((tick.middle() - grid_) / *period_));
+  const Seconds off = tick.middle() - (grid_ + *period_ * passed);
+  if (std::abs(off.value()) > 0.25 * period_->value()) {
+    const bool adjacent = !ticks_.empty() && tick.middle() - ticks_.back().middle() < *period_ * 1.5;
+    start_rhythm(tick, adjacent ? tick.middle() - ticks_.back().middle() : *period_);
+    return;
+  }
+  const bool after_pause = ticks_.empty();
+  if (after_pause && passed >= periods_behind_) {
+    // After a pause: the longer the base, the better the period.
+    *period_ += off / passed;
+    period_doubt_ = (tick.width() + grid_error_) / passed;
+    periods_behind_ = std::min(passed, most_periods_behind);
+    anchor_ = tick;
+  } else if (!after_pause && anchor_) {
+    const Seconds span = tick.middle() - anchor_->middle();
+    const double periods = std::round(span / *period_);
+    if (periods >= periods_behind_) {
+      period_ = span / periods;
+      period_doubt_ = (tick.width() + anchor_->width()) * (0.5 / periods);
+      periods_behind_ = std::min(periods, most_periods_behind);
+    }
+    if (periods >= 2 * most_periods_behind) {
+      anchor_ = tick;
+    }
+  }
+  grid_ = grid_ + *period_ * passed + off * (after_pause ? 1.0 : phase_gain);
+  grid_error_ = grid_error_ * 0.8 + Seconds{std::abs(off.value())} * 0.2;
+}
+
+void CounterTrack::start_rhythm(const Tick& tick, Seconds period) {
+  period_ = period;
+  periods_behind_ = 1;
+  period_doubt_ = std::max(tick.width() * 2.0, step());
+  grid_ = tick.middle();
+  grid_error_ = tick.width();
+  anchor_ = tick;
+}
+
+// Its energy is known from the first reading; its time follows from the rhythm, a period before the next tick.
+void CounterTrack::place_unseen_tick() {
+  if (!unseen_ || !period_) {
+    return;
+  }
+  const Tick& next = ticks_.front();
+  const Instant earliest = next.earliest - *period_ - period_doubt_;
+  const Instant latest = std::min(next.latest - *period_ + period_doubt_, unseen_->at);
+  ticks_.push_front({next.number - 1, std::min(earliest, latest), latest, unseen_total_});
+  unseen_.reset();
+}
+
+void CounterTrack::pause() {
+  ticks_.clear();
+  reading_.reset();
+  unseen_.reset();
+  ++next_number_;  // the number of the tick before the first one seen
+}
+
+Seconds CounterTrack::step() const {
+  return std::max(least_step, *period_ / steps_per_period);
+}
+
+// How far a tick may be from where the rhythm says; it grows while nobody looks.
+Seconds CounterTrack::rhythm_doubt(Instant expected) const {
+  const double periods = std::max(0.0, (expected - grid_) / *period_ - 1.0);
+  return std::min(*period_ * 0.5, grid_error_ + period_doubt_ * (periods + 1.0));
+}
+
+Instant CounterTrack::expected_after(Instant instant) const {
+  const double passed = std::ceil((instant - grid_) / *period_);
+  return grid_ + *period_ * passed;
+}
+
+Instant CounterTrack::next_reading(Instant now) const {
+  if (!reading_) {
+    return now;
+  }
+  if (!period_) {
+    return std::max(now, reading_->at + search_step);
+  }
+  const Instant after = unseen_          ? unseen_->at - step() - rhythm_doubt(unseen_->at)
+                        : ticks_.empty() ? reading_->at
+                                         : ticks_.back().middle() + *period_ * 0.5;
+  const Instant expected = expected_after(after);
+  // Where within its bracket a tick falls must not depend on the rhythm: the offset runs through the step.
+  const double golden = static_cast<double>(next_number_) * 0.6180339887498949;
+  const Instant early = expected - step() * (golden - std::floor(golden)) - rhythm_doubt(expected);
+  if (reading_->at < early) {
+    return std::max(now, early);
+  }
+  const Seconds overdue =
+      std::max(Seconds{0}, reading_->at - expected);  // a counter that stands still is asked less often
+  return std::max(now, reading_->at + std::max(step(), overdue * 0.1));
+}
+
+}  // namespace zeus::measure

@@ -1,0 +1,101 @@
+#include "measure/counter_track.hpp"
+
+#include "base/random.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace zeus::measure {
+namespace {
+
+constexpr Instant start{1'000'000'000};
+
+// A counter that moves every 100 ms, 33 ms after each tenth of a second, at 200 W.
+Joules shown(Instant at) {
+  return Joules{20.0 * std::floor((static_cast<double>(at.nanoseconds) * 1e-9 - 0.033) / 0.1)};
+}
+
+struct Watcher {
+  CounterTrack track{{.resolution = Joules{1e-3}, .wraps_at = {}}};
+  Instant now = start;
+  int readings = 0;
+  Random random{11};
+
+  void watch(Seconds time) {
+    const Instant until = now + time;
+    while (true) {
+      const Instant next = track.next_reading(now) + Seconds{random.uniform(1e-6, 50e-6)};
+      if (next > until) {
+        break;
+      }
+      now = next;
+      ++readings;
+      (void)track.observe(now, Seconds{0}, shown(now));
+    }
+    now = until;
+  }
+};
+
+TEST(CounterTrack, EachTickIsBracketedAndTheBracketHoldsIt) {
+  Watcher watcher;
+  watcher.watch(4_s);
+  ASSERT_GT(watcher.track.ticks().size(), 30U);
+  for (const Tick& tick : watcher.track.ticks()) {
+    const double phase = std::fmod(static_cast<double>(tick.middle().nanoseconds) * 1e-9 - 0.033 + 0.05, 0.1) - 0.05;
+    EXPECT_LE(std::abs(phase), tick.width().value() * 0.5 + 1e-9);
+    EXPECT_LT(tick.width().value(), 0.02);
+  }
+}
+
+TEST(CounterTrack, AFewReadingsPerTickSuffice) {
+  Watcher watcher;
+  watcher.watch(2_s);
+  watcher.readings = 0;
+  watcher.watch(10_s);
+  EXPECT_LT(watcher.readings, 400);  // 100 ticks
+}
+
+TEST(CounterTrack, KnowsTheRhythmAgainAfterAPause) {
+  Watcher watcher;
+  watcher.watch(3_s);
+  for (int i = 0; i < 50; ++i) {
+    watcher.track.pause();
+    watcher.now = watcher.now + Seconds{watcher.random.uniform(4, 7)};
+    watcher.watch(0.4_s);
+    ASSERT_GE(watcher.track.ticks().size(), 3U);
+    EXPECT_NEAR(watcher.track.period()->value(), 0.1, 1e-3);
+    for (const Tick& tick : watcher.track.ticks()) {
+      EXPECT_LT(tick.width().value(), 0.015);
+      EXPECT_EQ(shown(tick.middle() + tick.width()), shown(tick.middle() - tick.width()) + 20_J);
+    }
+  }
+}
+
+TEST(CounterTrack, GoingBackIsABreakAndWrappingIsNot) {
+  CounterTrack plain{{.resolution = Joules{1e-3}, .wraps_at = {}}};
+  (void)plain.observe(start, Seconds{0}, 1000_J);
+  EXPECT_EQ(plain.observe(start + 1_s, Seconds{0}, 10_J), CounterTrack::Observation::broken);
+  EXPECT_EQ(plain.epoch(), 1U);
+  CounterTrack wrapping{{.resolution = Joules{1e-3}, .wraps_at = 1024_J}};
+  (void)wrapping.observe(start, Seconds{0}, 1000_J);
+  EXPECT_EQ(wrapping.observe(start + 1_s, Seconds{0}, 10_J), CounterTrack::Observation::ticked);
+  EXPECT_EQ(wrapping.epoch(), 0U);
+}
+
+TEST(CounterTrack, ACounterThatStandsStillIsAskedLessAndLess) {
+  CounterTrack track{{.resolution = Joules{1e-3}, .wraps_at = {}}};
+  Instant now = start;
+  int readings = 0;
+  bool frozen = false;
+  while (now < start + 60_s) {
+    now = track.next_reading(now) + Seconds{20e-6};
+    frozen = now > start + 2_s;
+    (void)track.observe(now, Seconds{0}, shown(frozen ? start + 2_s : now));
+    readings += frozen ? 1 : 0;
+  }
+  EXPECT_LT(readings, 1000);
+}
+
+}  // namespace
+}  // namespace zeus::measure

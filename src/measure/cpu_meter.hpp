@@ -1,0 +1,48 @@
+// Follows one counter of a CPU package: the package's own, or its memory's. These counters move every millisecond and
+// wrap within minutes: the sampler reads them often enough that no wrap goes unseen, and a window is the difference of
+// two readings with every wrap in between undone. Every member may be called from any thread.
+#pragma once
+
+#include "base/clock.hpp"
+#include "device/cpu_package.hpp"
+
+#include <zeus/units.hpp>
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+namespace zeus::measure {
+
+class CpuMeter {
+ public:
+  CpuMeter(std::shared_ptr<device::CpuPackage> package, device::CpuDomain domain);
+
+  struct Mark {
+    std::optional<Joules> total;  // with wraps undone
+    std::uint64_t breaks = 0;
+    std::string why_not;
+  };
+  // Reads the counter once.
+  Mark mark();
+  // The sampler's round.
+  Instant poll(Instant now);
+  void pause();
+
+  [[nodiscard]] const device::CpuPackage& package() const { return *package_; }
+  [[nodiscard]] bool present() const { return counter_.has_value(); }
+  [[nodiscard]] Joules resolution() const { return counter_->resolution; }
+
+ private:
+  std::shared_ptr<device::CpuPackage> package_;
+  device::CpuDomain domain_;
+  std::optional<device::EnergyCounter> counter_;
+
+  std::mutex mutex_;
+  std::optional<device::Stamped<Joules>> last_;
+  Joules total_;
+  std::uint64_t breaks_ = 0;
+};
+
+}  // namespace zeus::measure

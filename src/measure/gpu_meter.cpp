@@ -1,0 +1,316 @@
+#include "measure/gpu_meter.hpp"
+
+#include <algorithm>
+
+namespace zeus::measure {
+
+namespace {
+
+constexpr std::size_t slow_readings_kept = 1024;
+constexpr Seconds slow_period{0.5};
+constexpr Seconds power_period{0.05};  // of GPUs that keep no samples themselves
+constexpr Seconds ring_period{0.1};
+constexpr Seconds retry_period{0.25};
+constexpr std::size_t least_samples_to_compare = 20;
+
+// Runs one call to the driver and books its time.
+template <typename Call>
+auto timed(const Clock& clock, Spent& spent, Call&& call) {
+  const Instant before = clock.now();
+  auto result = call();
+  spent.driver_ns += clock.now().nanoseconds - before.nanoseconds;
+  return result;
+}
+
+device::EnergyCounter counter_of(const device::Gpu& gpu) {
+  return gpu.energy_counter().optional().value_or(device::EnergyCounter{});
+}
+
+std::optional<device::PowerKind> best_power(const device::GpuFeatures& features) {
+  if (features.has(device::GpuFeature::instant_power)) {
+    return device::PowerKind::instant;
+  }
+  if (features.has(device::GpuFeature::plain_power)) {
+    return device::PowerKind::plain;
+  }
+  return features.has(device::GpuFeature::average_power) ? std::optional{device::PowerKind::average} : std::nullopt;
+}
+
+// How long a cause held between two instants, from readings around them.
+template <typename Member>
+std::optional<Seconds> grown(const std::deque<device::ThrottleTimes>& times, Instant from, Instant to, Member member) {
+  const auto value_at = [&](Instant at) -> std::optional<Seconds> {
+    const auto next = std::ranges::find_if(times, [&](const auto& reading) { return reading.at >= at; });
+    if (times.empty() || (next == times.end() && !(times.back().*member))) {
+      return std::nullopt;
+    }
+    if (next == times.end()) {
+      return *(times.back().*member);
+    }
+    if (next == times.begin() || !((*next).*member) || !((*std::prev(next)).*member)) {
+      return ((*next).*member).optional();
+    }
+    const auto before = std::prev(next);
+    const double part = (at - before->at) / (next->at - before->at);
+    return *((*before).*member) + (*((*next).*member) - *((*before).*member)) * part;
+  };
+  const auto first = value_at(from);
+  const auto last = value_at(to);
+  return first && last ? std::optional{std::clamp(*last - *first, Seconds{0}, to - from)} : std::nullopt;
+}
+
+}  // namespace
+
+GpuMeter::GpuMeter(std::shared_ptr<device::Gpu> gpu)
+    : gpu_{std::move(gpu)},
+      timing_{sensor_timing(gpu_->identity())},
+      has_counter_{gpu_->features().has(device::GpuFeature::energy_counter)},
+      has_samples_{gpu_->features().has(device::GpuFeature::power_samples)},
+      power_kind_{best_power(gpu_->features())},
+      estimator_{counter_of(*gpu_), timing_},
+      power_{timing_ ? timing_->window : Seconds{0}},
+      generation_{gpu_->generation()} {
+}
+
+std::uint64_t GpuMeter::mark() {
+  if (has_counter_) {
+    take_in(gpu_->energy());
+  } else if (power_kind_) {
+    take_in_power(gpu_->power(*power_kind_, device::PowerScope::gpu));
+  }
+  return breaks();
+}
+
+void GpuMeter::take_in(const device::Reading<device::Stamped<Joules>>& reading) {
+  const std::lock_guard guard{mutex_};
+  if (!reading) {
+    note_failure(reading.failure());
+    return;
+  }
+  failure_.reset();
+  if (const std::uint64_t generation = gpu_->generation(); generation != generation_) {
+    generation_ = generation;
+    break_off("the device was opened anew while the window was open");
+  }
+  if (estimator_.observe(reading->at, reading->latency, reading->value) == CounterTrack::Observation::broken) {
+    ++breaks_;
+    why_broken_ =
+        "the energy counter was reset while the window was open (the driver was reloaded, or the GPU was reset)";
+  }
+}
+
+void GpuMeter::take_in_power(const device::Reading<device::Stamped<Watts>>& reading) {
+  const std::lock_guard guard{mutex_};
+  if (!reading) {
+    note_failure(reading.failure());
+    return;
+  }
+  failure_.reset();
+  power_.add(*reading);
+}
+
+void GpuMeter::note_failure(const device::Failure& failure) {
+  const bool was_lost = failure_ && failure_->reason == device::Reason::lost;
+  failure_ = failure;
+  if (failure.reason == device::Reason::lost && !was_lost) {
+    break_off("the GPU was lost while the window was open: " + device::to_text(failure));
+  }
+}
+
+void GpuMeter::break_off(std::string why) {
+  ++breaks_;
+  why_broken_ = std::move(why);
+  estimator_.pause();
+  power_.break_off();
+}
+
+Instant GpuMeter::poll(const Clock& clock, Spent& spent) {
+  const Instant now = clock.now();
+  Instant due = now;
+  {
+    const std::lock_guard guard{mutex_};
+    due = has_counter_ ? estimator_.track().next_reading(now) : power_due_;
+  }
+  if (due <= now) {
+    if (has_counter_) {
+      const auto ticks = [&] {
+        const std::lock_guard guard{mutex_};
+        return estimator_.track().ticks().empty() ? 0 : estimator_.track().ticks().back().number;
+      };
+      const auto before = ticks();
+      take_in(timed(clock, spent, [&] { return gpu_->energy(); }));
+      if (ticks() != before || power_due_ <= now) {
+        read_power(clock, spent);
+      }
+    } else {
+      read_power(clock, spent);
+    }
+  }
+  if (slow_due_ <= now) {
+    read_slow_sensors(now, clock, spent);
+  }
+  return next_round(clock.now());
+}
+
+void GpuMeter::read_power(const Clock& clock, Spent& spent) {
+  power_due_ = clock.now() + (has_samples_ ? ring_period : power_period);
+  if (has_samples_) {
+    Instant since;
+    {
+      const std::lock_guard guard{mutex_};
+      since = estimator_.latest_sample();
+    }
+    samples_.clear();
+    const auto outcome = timed(clock, spent, [&] { return gpu_->power_samples(since, samples_); });
+    const std::lock_guard guard{mutex_};
+    if (outcome) {
+      estimator_.observe_samples(samples_);
+      for (const auto& sample : samples_) {
+        power_.add(sample);
+      }
+      return;
+    }
+    if (!has_counter_) {
+      note_failure(outcome.failure());
+    }
+  }
+  if (power_kind_) {
+    const auto reading = timed(clock, spent, [&] { return gpu_->power(*power_kind_, device::PowerScope::gpu); });
+    if (!has_counter_) {
+      take_in_power(reading);
+    } else if (reading) {
+      const std::lock_guard guard{mutex_};
+      power_.add(*reading);
+    }
+  }
+}
+
+void GpuMeter::read_slow_sensors(Instant now, const Clock& clock, Spent& spent) {
+  slow_due_ = now + slow_period;
+  if (gpu_->features().has(device::GpuFeature::temperature)) {
+    const auto reading = timed(clock, spent, [&] { return gpu_->temperature(); });
+    const std::lock_guard guard{mutex_};
+    if (reading) {
+      temperatures_.push_back({.value = *reading, .at = now});
+    }
+    if (temperatures_.size() > slow_readings_kept) {
+      temperatures_.pop_front();
+    }
+  }
+  if (gpu_->features().has(device::GpuFeature::throttle_times)) {
+    const device::ThrottleTimes times = timed(clock, spent, [&] { return gpu_->throttle_times(); });
+    const std::lock_guard guard{mutex_};
+    throttle_times_.push_back(times);
+    if (throttle_times_.size() > slow_readings_kept) {
+      throttle_times_.pop_front();
+    }
+  }
+}
+
+Instant GpuMeter::next_round(Instant now) const {
+  const std::lock_guard guard{mutex_};
+  if (failure_) {
+    return now + retry_period;
+  }
+  const Instant next = has_counter_ ? estimator_.track().next_reading(now) : power_due_;
+  return std::min(next, slow_due_);
+}
+
+void GpuMeter::pause() {
+  const std::lock_guard guard{mutex_};
+  estimator_.pause();
+  power_.break_off();
+}
+
+device::Outcome GpuMeter::reopen() {
+  const auto outcome = gpu_->reopen();
+  const std::lock_guard guard{mutex_};
+  generation_ = gpu_->generation();
+  return outcome;
+}
+
+std::optional<Edge> GpuMeter::edge(Instant at) const {
+  const std::lock_guard guard{mutex_};
+  return has_counter_ ? estimator_.edge(at) : power_.edge(at);
+}
+
+bool GpuMeter::final(Instant at) const {
+  const std::lock_guard guard{mutex_};
+  if (has_counter_) {
+    return estimator_.final(at);
+  }
+  return power_.latest() && *power_.latest() > at;
+}
+
+std::uint64_t GpuMeter::breaks() const {
+  const std::lock_guard guard{mutex_};
+  return breaks_;
+}
+
+std::string GpuMeter::why_broken() const {
+  const std::lock_guard guard{mutex_};
+  return why_broken_;
+}
+
+std::string GpuMeter::why_not() const {
+  const std::lock_guard guard{mutex_};
+  if (failure_) {
+    return device::to_text(*failure_);
+  }
+  if (!has_counter_ && !power_kind_ && !has_samples_) {
+    return "this GPU has neither an energy counter nor a power reading";
+  }
+  if (has_counter_ && !estimator_.track().ticks().empty()) {
+    return "the energy counter stands still";
+  }
+  return "nothing could be read around the window's edges";
+}
+
+std::optional<Joules> GpuMeter::energy_by_samples(Instant from, Instant to) const {
+  const std::lock_guard guard{mutex_};
+  if (!has_counter_ || power_.readings_between(from, to) < least_samples_to_compare ||
+      power_.readings().front().at > from) {
+    return std::nullopt;
+  }
+  const auto begin = power_.edge(from);
+  const auto end = power_.edge(to);
+  return begin && end ? std::optional{end->total - begin->total} : std::nullopt;
+}
+
+std::optional<EnergyBetween> GpuMeter::rough_energy(Instant from, Instant to) const {
+  const std::lock_guard guard{mutex_};
+  const auto begin = power_.edge(from);
+  const auto end = power_.edge(to);
+  if (!begin || !end || begin->epoch != end->epoch) {
+    return std::nullopt;
+  }
+  // Whatever happened between so few readings may have been anything from nothing to twice as much.
+  EnergyBetween energy = energy_between(*begin, *end);
+  energy.doubt = std::max(energy.doubt, energy.value * 0.5);
+  return energy;
+}
+
+GpuMeter::Throttled GpuMeter::throttled(Instant from, Instant to) const {
+  const std::lock_guard guard{mutex_};
+  const auto software = grown(throttle_times_, from, to, &device::ThrottleTimes::software_thermal);
+  const auto hardware = grown(throttle_times_, from, to, &device::ThrottleTimes::hardware_thermal);
+  Throttled result{.power_cap = grown(throttle_times_, from, to, &device::ThrottleTimes::power_cap), .thermal = {}};
+  if (software || hardware) {
+    result.thermal = software.value_or(Seconds{0}) + hardware.value_or(Seconds{0});
+  }
+  return result;
+}
+
+std::vector<device::Stamped<Watts>> GpuMeter::powers(Instant since) const {
+  const std::lock_guard guard{mutex_};
+  const auto first = std::ranges::find_if(power_.readings(), [&](const auto& reading) { return reading.at > since; });
+  return {first, power_.readings().end()};
+}
+
+std::vector<device::Stamped<Celsius>> GpuMeter::temperatures(Instant since) const {
+  const std::lock_guard guard{mutex_};
+  const auto first = std::ranges::find_if(temperatures_, [&](const auto& reading) { return reading.at > since; });
+  return {first, temperatures_.end()};
+}
+
+}  // namespace zeus::measure

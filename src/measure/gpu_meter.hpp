@@ -1,0 +1,91 @@
+// Follows one GPU: its energy counter, or its power where it has none, its temperature, and what throttles it. Readings
+// are taken by whoever calls; the driver is never called with the lock held, so a driver that is slow to one thread
+// holds no other up. Every member may be called from any thread. Bounded memory.
+#pragma once
+
+#include "base/clock.hpp"
+#include "device/gpu.hpp"
+#include "measure/edge_estimator.hpp"
+#include "measure/power_track.hpp"
+
+#include <zeus/energy.hpp>
+
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace zeus::measure {
+
+// What the sampler has spent, in all.
+struct Spent {
+  std::atomic<std::int64_t> driver_ns{0};
+};
+
+class GpuMeter {
+ public:
+  explicit GpuMeter(std::shared_ptr<device::Gpu> gpu);
+
+  // Reads what an edge needs, with one call to the driver. Returns the number of breaks so far.
+  std::uint64_t mark();
+  // The sampler's round: reads what is due and returns when to come again.
+  Instant poll(const Clock& clock, Spent& spent);
+  // Nobody looks any more.
+  void pause();
+  // In a forked child, before anything else.
+  device::Outcome reopen();
+
+  // Where the energy stood; nothing when it cannot be known (`why_not` says why).
+  [[nodiscard]] std::optional<Edge> edge(Instant at) const;
+  [[nodiscard]] bool final(Instant at) const;
+  // Grows when the counter was reset, the driver reloaded or the device lost: no energy is known across it.
+  [[nodiscard]] std::uint64_t breaks() const;
+  [[nodiscard]] std::string why_broken() const;
+  [[nodiscard]] std::string why_not() const;
+  [[nodiscard]] EnergyMethod method() const { return has_counter_ ? EnergyMethod::counter : EnergyMethod::integrated; }
+  // The energy of the same time by the power samples alone: where there are enough of them to compare, or, as the best
+  // that is left, from however few there are.
+  [[nodiscard]] std::optional<Joules> energy_by_samples(Instant from, Instant to) const;
+  [[nodiscard]] std::optional<EnergyBetween> rough_energy(Instant from, Instant to) const;
+
+  struct Throttled {
+    std::optional<Seconds> power_cap;
+    std::optional<Seconds> thermal;
+  };
+  [[nodiscard]] Throttled throttled(Instant from, Instant to) const;
+  [[nodiscard]] std::vector<device::Stamped<Watts>> powers(Instant since) const;
+  [[nodiscard]] std::vector<device::Stamped<Celsius>> temperatures(Instant since) const;
+  [[nodiscard]] const device::Gpu& gpu() const { return *gpu_; }
+
+ private:
+  void take_in(const device::Reading<device::Stamped<Joules>>& reading);
+  void take_in_power(const device::Reading<device::Stamped<Watts>>& reading);
+  void note_failure(const device::Failure& failure);
+  void break_off(std::string why);
+  void read_power(const Clock& clock, Spent& spent);
+  void read_slow_sensors(Instant now, const Clock& clock, Spent& spent);
+  [[nodiscard]] Instant next_round(Instant now) const;
+
+  std::shared_ptr<device::Gpu> gpu_;
+  std::optional<SensorTiming> timing_;
+  bool has_counter_ = false;
+  bool has_samples_ = false;
+  std::optional<device::PowerKind> power_kind_;
+
+  mutable std::mutex mutex_;
+  EdgeEstimator estimator_;
+  PowerTrack power_;
+  std::deque<device::Stamped<Celsius>> temperatures_;
+  std::deque<device::ThrottleTimes> throttle_times_;
+  std::uint64_t breaks_ = 0;
+  std::uint64_t generation_ = 0;
+  std::string why_broken_;
+  std::optional<device::Failure> failure_;
+  Instant power_due_;
+  Instant slow_due_;
+  std::vector<device::Stamped<Watts>> samples_;  // the sampler's buffer
+};
+
+}  // namespace zeus::measure

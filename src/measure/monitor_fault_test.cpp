@@ -1,0 +1,285 @@
+#include "measure/windows.hpp"
+#include "tests/support/simulated_gpu.hpp"
+
+#include <zeus/measure.hpp>
+
+#include <gtest/gtest.h>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <thread>
+
+namespace zeus {
+namespace {
+
+using test::SimulatedGpu;
+
+struct Bench {
+  explicit Bench(const char* model = "V100") : gpu{std::make_shared<SimulatedGpu>(physics::preset(model), clock)} {
+    gpu->draw(150_W);
+    source = std::make_shared<measure::SamplerSource>(measure::Sampler::Devices{{gpu}, {}}, clock);
+    monitor.emplace(std::make_unique<measure::Windows>(source, MonitorOptions{}));
+  }
+  void sleep(Seconds time) { clock.sleep_until(clock.now() + time); }
+  // A window during which something happens.
+  MeasuredEnergy window_around(const std::function<void()>& event) {
+    monitor->begin("w");
+    sleep(0.15_s);
+    event();
+    sleep(0.15_s);
+    return monitor->settle(monitor->end("w")).gpu_energy.at(0);
+  }
+  void expect_recovery() {
+    const Measurement m = [&] {
+      monitor->begin("after");
+      sleep(0.2_s);
+      return monitor->settle(monitor->end("after"));
+    }();
+    ASSERT_TRUE(m.gpu_energy.at(0).energy) << m.gpu_energy.at(0).reason;
+    EXPECT_NEAR(m.gpu_energy.at(0).energy->value.value(), (gpu->truth(m.end) - gpu->truth(m.start)).value(),
+                2 * m.gpu_energy.at(0).energy->uncertainty.value() + 0.01);
+  }
+
+  SystemClock clock;
+  std::shared_ptr<SimulatedGpu> gpu;
+  std::shared_ptr<measure::SamplerSource> source;
+  std::optional<Monitor> monitor;
+};
+
+TEST(MonitorFaults, ACounterResetMakesTheWindowUnknown) {
+  Bench bench;
+  const MeasuredEnergy measured = bench.window_around([&] { bench.gpu->counter_offset = -1e6; });
+  EXPECT_FALSE(measured.energy);
+  EXPECT_NE(measured.reason.find("reset"), std::string::npos) << measured.reason;
+  bench.expect_recovery();
+}
+
+TEST(MonitorFaults, ACounterThatJumpsAheadIsNoConsumption) {
+  Bench bench;
+  const MeasuredEnergy measured = bench.window_around([&] { bench.gpu->counter_offset = 1e6; });
+  EXPECT_FALSE(measured.energy);
+  bench.expect_recovery();
+}
+
+TEST(MonitorFaults, ADriverReloadMakesTheWindowUnknown) {
+  Bench bench;
+  const MeasuredEnergy measured = bench.window_around([&] { (void)bench.gpu->reopen(); });
+  EXPECT_FALSE(measured.energy);
+  EXPECT_NE(measured.reason.find("opened anew"), std::string::npos) << measured.reason;
+  bench.expect_recovery();
+}
+
+TEST(MonitorFaults, ALostGpuIsUnknownAndMeasuredAgainWhenItIsBack) {
+  Bench bench;
+  const MeasuredEnergy measured = bench.window_around([&] { bench.gpu->lost = true; });
+  EXPECT_FALSE(measured.energy);
+  EXPECT_NE(measured.reason.find("lost"), std::string::npos) << measured.reason;
+  bench.gpu->lost = false;
+  bench.sleep(0.6_s);
+  bench.expect_recovery();
+}
+
+TEST(MonitorFaults, AGpuThatWasAwayInTheMiddleOnlyIsUnknownAsWell) {
+  Bench bench;
+  const MeasuredEnergy measured = bench.window_around([&] {
+    bench.gpu->lost = true;
+    bench.sleep(0.4_s);
+    bench.gpu->lost = false;
+    bench.sleep(0.4_s);
+  });
+  EXPECT_FALSE(measured.energy);
+}
+
+TEST(MonitorFaults, PermissionDeniedSaysSo) {
+  Bench bench;
+  bench.gpu->denied = true;
+  const MeasuredEnergy measured = bench.window_around([] {});
+  EXPECT_FALSE(measured.energy);
+  EXPECT_NE(measured.reason.find("permit"), std::string::npos) << measured.reason;
+}
+
+TEST(MonitorFaults, AFrozenCounterIsNoZero) {
+  Bench bench;
+  bench.monitor->begin("w");
+  bench.sleep(0.2_s);
+  bench.gpu->freeze();
+  bench.sleep(1.4_s);
+  const Measurement m = bench.monitor->end("w");
+  const MeasuredEnergy& measured = m.gpu_energy.at(0);
+  // What is left are the power samples, and it says so.
+  ASSERT_TRUE(measured.energy) << measured.reason;
+  EXPECT_EQ(measured.energy->method, EnergyMethod::estimate);
+  EXPECT_NE(measured.remark.find("stands still"), std::string::npos) << measured.remark;
+}
+
+TEST(MonitorFaults, ASlowDriverDelaysAndBreaksNothing) {
+  Bench bench;
+  const auto listener = bench.monitor->listen();
+  bench.sleep(0.1_s);
+  const MeasuredEnergy measured = bench.window_around([&] {
+    bench.gpu->stall_ms = 100;
+    bench.sleep(0.3_s);
+    bench.gpu->stall_ms = 0;
+    bench.sleep(0.1_s);
+  });
+  EXPECT_TRUE(measured.energy) << measured.reason;
+}
+
+TEST(MonitorFaults, WithoutAnyDeviceWindowsAreTimesAlone) {
+  SystemClock clock;
+  auto source = std::make_shared<measure::SamplerSource>(measure::Sampler::Devices{}, clock);
+  Monitor monitor{std::make_unique<measure::Windows>(source, MonitorOptions{})};
+  monitor.begin("w");
+  const Measurement m = monitor.settle(monitor.end("w"));
+  EXPECT_TRUE(m.gpu_energy.empty());
+  EXPECT_FALSE(m.total_gpu_energy().energy);
+  EXPECT_EQ(m.total_gpu_energy().reason, "no GPU is measured");
+  EXPECT_TRUE(m.settled);
+}
+
+TEST(MonitorFaults, AStepOfCivilTimeChangesNoDuration) {
+  VirtualClock clock{Instant{5'000'000'000}};
+  auto source = std::make_shared<measure::SamplerSource>(measure::Sampler::Devices{}, clock);
+  Monitor monitor{std::make_unique<measure::Windows>(source, MonitorOptions{})};
+  monitor.begin("w");
+  clock.step_wall(Seconds{-3600});
+  clock.advance(2_s);
+  const Measurement m = monitor.end("w");
+  EXPECT_NEAR(m.time().value(), 2.0, 1e-9);
+}
+
+// The child of a fork; exits with 0 when all of its expectations held.
+int exit_code_of_child(const std::function<bool()>& body) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(20);
+    ::_exit(body() ? 0 : 1);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+TEST(MonitorFaults, InAForkedChildOpenWindowsAreUnknownAndNewOnesWork) {
+  Bench bench;
+  bench.monitor->begin("open");
+  bench.sleep(0.1_s);
+  const int code = exit_code_of_child([&] {
+    const Measurement open = bench.monitor->end("open");
+    const bool unknown =
+        !open.gpu_energy.at(0).energy && open.gpu_energy.at(0).reason.find("forked") != std::string::npos;
+    bench.monitor->begin("new");
+    bench.sleep(0.2_s);
+    const Measurement fresh = bench.monitor->settle(bench.monitor->end("new"));
+    bench.monitor.reset();
+    return unknown && bench.gpu->reopened == 1 && fresh.gpu_energy.at(0).energy.has_value();
+  });
+  EXPECT_EQ(code, 0);
+  bench.sleep(0.1_s);
+  const Measurement parents = bench.monitor->settle(bench.monitor->end("open"));
+  EXPECT_TRUE(parents.gpu_energy.at(0).energy) << parents.gpu_energy.at(0).reason;
+}
+
+TEST(MonitorFaults, AForkWhileTheSamplerIsInsideTheDriverHangsNobody) {
+  Bench bench;
+  bench.gpu->stall_ms = 300;
+  bench.monitor->begin("open");
+  bench.sleep(0.1_s);  // the sampler sits in a call
+  const int code = exit_code_of_child([&] {
+    bench.gpu->stall_ms = 0;
+    (void)bench.monitor->end("open");
+    bench.monitor->begin("new");
+    return bench.monitor->end("new").window == "new";
+  });
+  EXPECT_EQ(code, 0);
+  bench.gpu->stall_ms = 0;
+  EXPECT_EQ(bench.monitor->end("open").window, "open");
+}
+
+TEST(MonitorFaults, ForksBesideThreadsThatOpenWindowsHangNobody) {
+  Bench bench;
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; !stop; ++i) {
+        const std::string name = std::to_string(t) + "/" + std::to_string(i);
+        bench.monitor->begin(name);
+        (void)bench.monitor->end(name);
+      }
+    });
+  }
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_EQ(exit_code_of_child([&] {
+                bench.monitor->begin("child's");
+                return bench.monitor->end("child's").window == "child's";
+              }),
+              0);
+  }
+  stop = true;
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+}
+
+// A CPU counter as the kernel shows it, which wraps wherever the test wants it to.
+class WrappingCpu final : public device::CpuPackage {
+ public:
+  explicit WrappingCpu(const Clock& clock) : clock_{clock} {}
+  static constexpr double range = 262'144;
+
+  double spent = 0;  // since ever
+  double start = 0;  // where the counter stood then
+
+  [[nodiscard]] const device::CpuIdentity& identity() const override { return identity_; }
+  device::Reading<device::EnergyCounter> energy_counter(device::CpuDomain domain) const override {
+    if (domain == device::CpuDomain::dram) {
+      return device::Reason::unsupported;
+    }
+    return device::EnergyCounter{
+        .resolution = Joules{1e-6}, .wraps_at = Joules{range}, .scope = device::PowerScope::package};
+  }
+  device::Reading<device::Stamped<Joules>> energy(device::CpuDomain /*domain*/) const override {
+    return device::Stamped<Joules>{Joules{std::fmod(start + spent, range)}, clock_.now(), Seconds{0}};
+  }
+  device::Outcome reopen() override { return device::done; }
+  [[nodiscard]] std::uint64_t generation() const override { return 0; }
+
+ private:
+  const Clock& clock_;
+  device::CpuIdentity identity_;
+};
+
+TEST(CpuMeter, AWrapIsExactWhereverItFalls) {
+  VirtualClock clock;
+  // Just before the window, on either edge, inside, just after: 6 J are 6 J.
+  for (const double before_wrap : {-1.0, 0.0, 1e-6, 3.0, 5.999999, 6.0, 7.0}) {
+    WrappingCpu* const cpu = new WrappingCpu{clock};
+    cpu->start = WrappingCpu::range - before_wrap;
+    measure::CpuMeter meter{std::shared_ptr<device::CpuPackage>{cpu}, device::CpuDomain::package};
+    (void)meter.mark();
+    const auto begin = meter.mark();
+    clock.advance(1_s);
+    cpu->spent += 6;
+    const auto end = meter.mark();
+    EXPECT_NEAR((*end.total - *begin.total).value(), 6.0, 1e-6) << before_wrap;
+    EXPECT_EQ(begin.breaks, end.breaks);
+  }
+}
+
+TEST(CpuMeter, ManyWrapsWithinAWindowAreAllCounted) {
+  VirtualClock clock;
+  auto cpu = std::make_shared<WrappingCpu>(clock);
+  measure::CpuMeter meter{cpu, device::CpuDomain::package};
+  const auto begin = meter.mark();
+  for (int i = 0; i < 1000; ++i) {
+    clock.advance(10_s);
+    cpu->spent += 3000;
+    (void)meter.poll(clock.now());
+  }
+  EXPECT_NEAR((*meter.mark().total - *begin.total).value(), 3e6, 1e-3);
+}
+
+}  // namespace
+}  // namespace zeus

@@ -1,0 +1,304 @@
+#include "measure/windows.hpp"
+#include "tests/support/simulated_gpu.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#include <zeus/error.hpp>
+#include <zeus/measure.hpp>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <functional>
+#include <sstream>
+#include <thread>
+
+namespace zeus {
+namespace {
+
+using test::SimulatedGpu;
+
+// A monitor of simulated GPUs in real time.
+struct Bench {
+  explicit Bench(const std::vector<const char*>& models, MonitorOptions options = {}) {
+    measure::Sampler::Devices devices;
+    for (const char* const model : models) {
+      gpus.push_back(std::make_shared<SimulatedGpu>(physics::preset(model), clock));
+      devices.gpus.push_back(gpus.back());
+    }
+    source = std::make_shared<measure::SamplerSource>(devices, clock);
+    monitor.emplace(std::make_unique<measure::Windows>(source, options));
+  }
+  void sleep(Seconds time) { clock.sleep_until(clock.now() + time); }
+  [[nodiscard]] double truth(const Measurement& m, std::size_t gpu = 0) const {
+    return (gpus[gpu]->truth(m.end) - gpus[gpu]->truth(m.start)).value();
+  }
+
+  SystemClock clock;
+  std::vector<std::shared_ptr<SimulatedGpu>> gpus;
+  std::shared_ptr<measure::SamplerSource> source;
+  std::optional<Monitor> monitor;
+};
+
+// Twice the interval: one in ten thousand windows is outside of that.
+void expect_truth(const Measurement& m, double truth, int gpu = 0) {
+  const auto& measured = m.gpu_energy.at(gpu);
+  ASSERT_TRUE(measured.energy) << measured.reason;
+  EXPECT_NEAR(measured.energy->value.value(), truth, 2 * measured.energy->uncertainty.value() + 0.01);
+}
+
+ErrorKind kind_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    EXPECT_FALSE(error.message().empty());
+    return error.kind();
+  }
+  return ErrorKind::internal;
+}
+
+TEST(Monitor, AWindowHoldsTheEnergyOfItsTimeOnEachGpu) {
+  Bench bench{{"A100", "V100", "P100"}};
+  for (const auto& gpu : bench.gpus) {
+    gpu->draw(200_W);
+  }
+  bench.monitor->begin("step");
+  bench.sleep(0.35_s);
+  const Measurement settled = bench.monitor->settle(bench.monitor->end("step"));
+  EXPECT_TRUE(settled.settled);
+  EXPECT_EQ(settled.window, "step");
+  for (int gpu = 0; gpu < 3; ++gpu) {
+    expect_truth(settled, bench.truth(settled, static_cast<std::size_t>(gpu)), gpu);
+  }
+  EXPECT_EQ(settled.gpu_energy.at(0).energy->method, EnergyMethod::counter);
+  EXPECT_EQ(settled.gpu_energy.at(2).energy->method, EnergyMethod::integrated);
+  EXPECT_NEAR(settled.total_gpu_energy().energy->value.value(), 3 * 200 * settled.time().value(),
+              600 * settled.time().value() * 0.2);
+}
+
+TEST(Monitor, WindowsNestAndOverlapInAnyWay) {
+  Bench bench{{"V100"}};
+  bench.gpus[0]->draw(150_W);
+  Monitor& monitor = *bench.monitor;
+  monitor.begin("outer");
+  bench.sleep(0.1_s);
+  monitor.begin("a");
+  bench.sleep(0.1_s);
+  monitor.begin("b");
+  const Measurement a = monitor.end("a");
+  bench.sleep(0.1_s);
+  const Measurement outer = monitor.end("outer");
+  const Measurement b = monitor.end("b");
+  for (const Measurement& m : {a, b, outer}) {
+    const Measurement settled = monitor.settle(m);
+    expect_truth(settled, bench.truth(settled));
+  }
+  EXPECT_GT(outer.time(), a.time() + b.time() - Seconds{0.05});
+}
+
+TEST(Monitor, ALongWindowKeepsItsBeginning) {
+  Bench bench{{"V100"}};
+  bench.gpus[0]->draw(100_W);
+  bench.monitor->begin("long");
+  bench.sleep(1.3_s);  // more ticks than are remembered
+  bench.gpus[0]->draw(220_W);
+  bench.sleep(0.2_s);
+  const Measurement m = bench.monitor->settle(bench.monitor->end("long"));
+  expect_truth(m, bench.truth(m));
+  EXPECT_LT(m.gpu_energy.at(0).energy->uncertainty, 10_J);
+}
+
+TEST(Monitor, EndReturnsAtOnceWithAnEstimateEvenOfTheFirstInstant) {
+  Bench bench{{"A100"}};
+  bench.gpus[0]->draw(200_W);
+  bench.monitor->begin("w");
+  bench.sleep(0.02_s);
+  const Measurement m = bench.monitor->end("w");
+  const auto& measured = m.gpu_energy.at(0);
+  if (measured.energy) {  // the sampler may not have run yet
+    EXPECT_GT(measured.energy->uncertainty, 0_J);
+  } else {
+    EXPECT_FALSE(measured.reason.empty());
+  }
+  const Measurement settled = bench.monitor->settle(m);
+  expect_truth(settled, bench.truth(settled));
+}
+
+TEST(Monitor, AnEdgeIsOneDriverCallPerGpu) {
+  Bench bench{{"A100"}};
+  measure::GpuMeter meter{bench.gpus[0]};
+  bench.gpus[0]->energy_calls = 0;
+  meter.mark();
+  EXPECT_EQ(bench.gpus[0]->energy_calls, 1);
+}
+
+TEST(Monitor, AWindowObjectEndsWithItsScope) {
+  Bench bench{{"V100"}};
+  {
+    const auto window = bench.monitor->window("scope");
+    EXPECT_EQ(kind_of([&] { bench.monitor->begin("scope"); }), ErrorKind::already_exists);
+  }
+  bench.monitor->begin("scope");
+  auto other = bench.monitor->window("other");
+  EXPECT_EQ(other.end().window, "other");
+  bench.monitor->cancel("scope");
+}
+
+TEST(Monitor, MisuseIsOneErrorAndOtherWindowsGoOn) {
+  Bench bench{{"V100"}};
+  Monitor& monitor = *bench.monitor;
+  monitor.begin("kept");
+  EXPECT_EQ(kind_of([&] { (void)monitor.end("never begun"); }), ErrorKind::not_found);
+  EXPECT_EQ(kind_of([&] { monitor.begin("kept"); }), ErrorKind::already_exists);
+  EXPECT_EQ(kind_of([&] { monitor.cancel("other"); }), ErrorKind::not_found);
+  EXPECT_EQ(kind_of([&] { (void)monitor.power_timeline(7); }), ErrorKind::not_found);
+  EXPECT_EQ(monitor.end("kept").window, "kept");
+  MonitorOptions options;
+  options.gpus = {{0, 4}};
+  EXPECT_EQ(kind_of([&] { measure::Windows{bench.source, options}; }), ErrorKind::not_found);
+  options.gpus.reset();
+  options.cpus = {{0}};
+  EXPECT_EQ(kind_of([&] { measure::Windows{bench.source, options}; }), ErrorKind::not_found);
+}
+
+TEST(Monitor, RestartAndResetForgetWhatWasOpen) {
+  Bench bench{{"V100"}};
+  Monitor& monitor = *bench.monitor;
+  monitor.begin("w");
+  bench.sleep(0.05_s);
+  const Seconds before_restart = bench.clock.now() - Instant{};
+  monitor.begin("w", true);
+  EXPECT_GE(monitor.end("w").start, before_restart);
+  monitor.begin("w");
+  monitor.reset();
+  EXPECT_EQ(kind_of([&] { (void)monitor.end("w"); }), ErrorKind::not_found);
+}
+
+TEST(Monitor, SynchronizesBeforeEachEdge) {
+  int calls = 0;
+  MonitorOptions options;
+  options.synchronize = [&] { ++calls; };
+  Bench bench{{"V100"}, options};
+  bench.monitor->begin("w");
+  EXPECT_EQ(calls, 1);
+  (void)bench.monitor->end("w");
+  EXPECT_EQ(calls, 2);
+}
+
+TEST(Monitor, AFailedSynchronizationLeavesNoHalfOpenWindow) {
+  MonitorOptions options;
+  bool fail = true;
+  options.synchronize = [&] {
+    if (fail) {
+      throw Error{ErrorKind::unavailable, "the stream failed", "look at its error"};
+    }
+  };
+  Bench bench{{"V100"}, options};
+  EXPECT_THROW(bench.monitor->begin("w"), Error);
+  fail = false;
+  bench.monitor->begin("w");
+  fail = true;
+  EXPECT_THROW((void)bench.monitor->end("w"), Error);
+  fail = false;
+  EXPECT_EQ(bench.monitor->end("w").window, "w");
+}
+
+TEST(Monitor, TimelinesAreFilledWhileSomebodyListens) {
+  Bench bench{{"V100"}};
+  bench.gpus[0]->draw(180_W);
+  const auto listener = bench.monitor->listen();
+  const Instant patience = bench.clock.now() + 5_s;
+  while (bench.monitor->power_timeline(0).size() < 130 && bench.clock.now() < patience) {
+    bench.sleep(0.02_s);
+  }
+  const auto powers = bench.monitor->power_timeline(0);
+  ASSERT_GE(powers.size(), 130U);  // more than the driver's ring holds
+  EXPECT_NEAR(powers.back().power.value(), 180, 1);
+  EXPECT_TRUE(std::ranges::is_sorted(powers, {}, &PowerSample::at));
+  EXPECT_FALSE(bench.monitor->temperature_timeline(0).empty());
+  EXPECT_GT(bench.monitor->sampler_cost().driver, Seconds{0});
+}
+
+TEST(Monitor, SaysWhenCounterAndSamplesDisagree) {
+  Bench bench{{"V100"}};
+  bench.gpus[0]->draw(200_W);
+  bench.gpus[0]->gain_of_samples = 1.4;
+  const auto listener = bench.monitor->listen();
+  bench.monitor->begin("w");
+  bench.sleep(1.0_s);
+  const Measurement m = bench.monitor->settle(bench.monitor->end("w"));
+  EXPECT_NE(m.gpu_energy.at(0).remark.find("the power samples"), std::string::npos) << m.gpu_energy.at(0).remark;
+}
+
+TEST(Monitor, TheSamplerStopsAWhileAfterTheLastWindow) {
+  Bench bench{{"V100"}};
+  const auto sampler = bench.source->sampler();
+  EXPECT_FALSE(sampler->running());
+  bench.monitor->begin("w");
+  EXPECT_TRUE(sampler->running());
+  (void)bench.monitor->end("w");
+  const Instant patience = bench.clock.now() + 20_s;
+  while (sampler->running() && bench.clock.now() < patience) {
+    bench.sleep(0.05_s);
+  }
+  EXPECT_FALSE(sampler->running());
+  bench.monitor->begin("w");
+  EXPECT_TRUE(sampler->running());
+}
+
+TEST(Monitor, ManyThreadsWithManyWindowsAllGetTheirOwn) {
+  Bench bench{{"A100", "V100"}};
+  bench.gpus[0]->draw(200_W);
+  bench.gpus[1]->draw(100_W);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 16; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 200; ++i) {
+        const std::string name = fmt::format("{}/{}", t, i);
+        bench.monitor->begin(name);
+        EXPECT_EQ(bench.monitor->end(name).window, name);
+      }
+    });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  EXPECT_EQ(kind_of([&] { (void)bench.monitor->end("0/0"); }), ErrorKind::not_found);
+}
+
+std::string content(const std::filesystem::path& file) {
+  std::ostringstream text;
+  text << std::ifstream{file}.rdbuf();
+  return text.str();
+}
+
+TEST(WindowLog, HasTheExistingFormatAndACompleteOne) {
+  test::TemporaryFolder folder;
+  MonitorOptions options;
+  options.log = folder.path() / "sub" / "plain.csv";
+  options.complete_log = folder.path() / "complete.csv";
+  Bench bench{{"V100"}, options};
+  bench.monitor->begin("a,b");
+  (void)bench.monitor->end("a,b");
+  const std::string plain = content(options.log);
+  EXPECT_TRUE(plain.starts_with("start_time,window_name,elapsed_time,gpu0_energy\n")) << plain;
+  EXPECT_NE(plain.find(",\"a,b\","), std::string::npos) << plain;
+  EXPECT_EQ(std::ranges::count(plain, '\n'), 2);
+  const std::string complete = content(options.complete_log);
+  EXPECT_TRUE(
+      complete.starts_with("start_time,window_name,elapsed_time,gpu0_energy,gpu0_uncertainty,gpu0_method,"
+                           "gpu0_power_capped_time,gpu0_thermal_time\n"))
+      << complete;
+}
+
+TEST(WindowLog, AnUnwritableOneIsRefusedAndAFullOneStopsNothing) {
+  MonitorOptions options;
+  options.log = "/proc/nowhere/log.csv";
+  EXPECT_NE(kind_of([&] { Bench{{"V100"}, options}; }), ErrorKind::internal);
+  options.log = "/dev/full";
+  EXPECT_NE(kind_of([&] { Bench{{"V100"}, options}; }), ErrorKind::internal);
+}
+
+}  // namespace
+}  // namespace zeus

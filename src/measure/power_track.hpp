@@ -1,0 +1,49 @@
+// Power readings over time and what they add up to: each value holds until the next one, the first also before itself
+// and the last also after. Exact on constant power, wherever the readings fall. Not thread-safe; whoever owns it takes
+// turns. Bounded memory.
+#pragma once
+
+#include "base/clock.hpp"
+#include "device/stamped.hpp"
+#include "measure/edge.hpp"
+
+#include <zeus/units.hpp>
+
+#include <cstddef>
+#include <deque>
+#include <optional>
+
+namespace zeus::measure {
+
+class PowerTrack {
+ public:
+  static constexpr std::size_t depth = 8192;
+
+  // `lag` is how long before its stamp a reading begins to be true (the sensor's averaging window).
+  explicit PowerTrack(Seconds lag = {}) : lag_{lag} {}
+
+  // Readings that are not later than the last one are left out.
+  void add(const device::Stamped<Watts>& reading);
+  // What comes after was not watched together with what came before.
+  void break_off();
+
+  // Nothing without a reading since the last break; readings between `at` and now improve it.
+  [[nodiscard]] std::optional<Edge> edge(Instant at) const;
+  [[nodiscard]] std::size_t readings_between(Instant from, Instant to) const;
+  [[nodiscard]] std::optional<Instant> latest() const;
+  [[nodiscard]] const std::deque<device::Stamped<Watts>>& readings() const { return readings_; }
+
+ private:
+  struct Sum {
+    Joules energy;
+    double variance = 0;  // of the energy, from what may have happened between readings
+  };
+
+  Seconds lag_;
+  std::deque<device::Stamped<Watts>> readings_;
+  std::deque<Sum> sums_;  // up to each reading
+  std::uint64_t epoch_ = 0;
+  std::size_t since_break_ = 0;
+};
+
+}  // namespace zeus::measure

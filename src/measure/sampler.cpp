@@ -1,0 +1,189 @@
+#include "measure/sampler.hpp"
+
+#include "base/cpu_time.hpp"
+
+#include <sys/prctl.h>
+
+#include <algorithm>
+#include <csignal>
+
+namespace zeus::measure {
+
+namespace {
+
+constexpr Seconds longest_pause{1};
+
+}  // namespace
+
+Sampler::Sampler(Devices devices, Clock& clock) : devices_{std::move(devices)}, clock_{clock} {
+  for (const auto& gpu : devices_.gpus) {
+    gpus_.push_back(std::make_unique<GpuMeter>(gpu));
+  }
+  for (const auto& cpu : devices_.cpus) {
+    packages_.push_back(std::make_unique<CpuMeter>(cpu, device::CpuDomain::package));
+    memories_.push_back(std::make_unique<CpuMeter>(cpu, device::CpuDomain::dram));
+  }
+}
+
+Sampler::~Sampler() {
+  {
+    const std::lock_guard guard{mutex_};
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  if (thread_.joinable()) {
+    thread_.join();
+  }
+}
+
+CpuMeter& Sampler::cpu(int index, device::CpuDomain domain) const {
+  const auto& meters = domain == device::CpuDomain::package ? packages_ : memories_;
+  return *meters.at(static_cast<std::size_t>(index));
+}
+
+void Sampler::use() {
+  const std::lock_guard guard{mutex_};
+  ++users_;
+  if (running_) {
+    return;
+  }
+  if (thread_.joinable()) {
+    thread_.join();  // it has left its loop already
+  }
+  running_ = true;
+  started_ = clock_.now();
+  // Signals are for the program's own threads.
+  sigset_t all{};
+  sigset_t former{};
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &former);
+  thread_ = std::thread{[this] { run(); }};
+  ::pthread_sigmask(SIG_SETMASK, &former, nullptr);
+}
+
+void Sampler::release() {
+  const std::lock_guard guard{mutex_};
+  if (--users_ == 0) {
+    idle_since_ = clock_.now();
+  }
+}
+
+void Sampler::run() {
+  ::prctl(PR_SET_NAME, "zeus-sampler");
+  Seconds cpu_before = thread_cpu_time();
+  std::unique_lock lock{mutex_};
+  while (!stopping_) {
+    if (users_ == 0 && clock_.now() - idle_since_ >= linger) {
+      break;
+    }
+    const bool idle = users_ == 0;
+    const Instant leave = idle_since_ + linger;
+    lock.unlock();
+    Instant next = poll_all();
+    settle_followed();
+    const Seconds cpu_now = thread_cpu_time();
+    if (idle) {
+      next = std::min(next, leave);
+    }
+    lock.lock();
+    cpu_ += cpu_now - cpu_before;
+    cpu_before = cpu_now;
+    progressed_.notify_all();
+    if (!stopping_) {
+      clock_.wait_until(lock, wake_, next);
+    }
+  }
+  for (const auto& gpu : gpus_) {
+    gpu->pause();
+  }
+  for (const auto& meters : {&packages_, &memories_}) {
+    for (const auto& meter : *meters) {
+      meter->pause();
+    }
+  }
+  ran_ += clock_.now() - started_;
+  running_ = false;
+}
+
+Instant Sampler::poll_all() {
+  Instant next = clock_.now() + longest_pause;
+  for (const auto& gpu : gpus_) {
+    next = std::min(next, gpu->poll(clock_, spent_));
+  }
+  const Instant now = clock_.now();
+  for (const auto& meters : {&packages_, &memories_}) {
+    for (const auto& meter : *meters) {
+      if (meter->present()) {
+        next = std::min(next, meter->poll(now));
+      }
+    }
+  }
+  return next;
+}
+
+void Sampler::follow(const std::shared_ptr<WindowEdges>& edges) {
+  const std::lock_guard guard{followed_mutex_};
+  followed_.push_back(edges);
+  if (followed_.size() >= tidy_at_) {
+    std::erase_if(followed_, [](const auto& weak) { return weak.expired(); });
+    tidy_at_ = std::max<std::size_t>(64, 2 * followed_.size());
+  }
+}
+
+void Sampler::settle_followed() {
+  std::vector<std::weak_ptr<WindowEdges>> batch;
+  {
+    const std::lock_guard guard{followed_mutex_};
+    batch.swap(followed_);
+  }
+  // What is still unsettled is followed further, unless nobody holds it any more.
+  std::erase_if(batch, [this](const std::weak_ptr<WindowEdges>& weak) {
+    const auto edges = weak.lock();
+    return !edges || settle(*edges);
+  });
+  const std::lock_guard guard{followed_mutex_};
+  followed_.insert(followed_.end(), batch.begin(), batch.end());
+  tidy_at_ = std::max<std::size_t>(64, 2 * followed_.size());
+}
+
+bool Sampler::settle(WindowEdges& edges) const {
+  const std::lock_guard guard{edges.mutex};
+  bool all = true;
+  for (GpuEdges& gpu : edges.gpus) {
+    const GpuMeter& meter = *gpus_[static_cast<std::size_t>(gpu.gpu)];
+    const bool broken = meter.breaks() != gpu.breaks_at_begin;
+    if (!gpu.begin_final && !broken) {
+      if (auto edge = meter.edge(edges.begin)) {
+        gpu.begin = edge;
+        gpu.begin_final = meter.final(edges.begin);
+      }
+    }
+    if (edges.end && !gpu.end_final && meter.breaks() == gpu.breaks_at_end) {
+      if (auto edge = meter.edge(*edges.end)) {
+        gpu.end = edge;
+        gpu.end_final = meter.final(*edges.end);
+      }
+    }
+    all = all && (broken || (gpu.begin_final && (gpu.end_final || !edges.end)));
+  }
+  return all;
+}
+
+void Sampler::wait(Instant deadline) {
+  std::unique_lock lock{mutex_};
+  clock_.wait_until(lock, progressed_, deadline);
+}
+
+SamplerCost Sampler::cost() const {
+  const std::lock_guard guard{mutex_};
+  const Seconds ran = ran_ + (running_ ? clock_.now() - started_ : Seconds{0});
+  const Seconds driver{static_cast<double>(spent_.driver_ns.load()) * 1e-9};
+  return {.running = ran, .busy = std::max(Seconds{0}, cpu_ - driver), .driver = driver};
+}
+
+bool Sampler::running() const {
+  const std::lock_guard guard{mutex_};
+  return running_;
+}
+
+}  // namespace zeus::measure

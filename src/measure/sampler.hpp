@@ -1,0 +1,86 @@
+// The one thread of a process that looks at the devices: it reads each when its counter is about to move, follows what
+// windows wait for, and reports its own cost. It runs while somebody uses it and for two seconds after.
+// Every member may be called from any thread. After a fork the child's copy is dead: make another one (see fork.hpp).
+#pragma once
+
+#include "base/clock.hpp"
+#include "measure/cpu_meter.hpp"
+#include "measure/gpu_meter.hpp"
+#include "measure/window_edges.hpp"
+
+#include <zeus/measure.hpp>
+
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace zeus::measure {
+
+class Sampler {
+ public:
+  static constexpr Seconds linger{2.0};
+
+  struct Devices {
+    std::vector<std::shared_ptr<device::Gpu>> gpus;
+    std::vector<std::shared_ptr<device::CpuPackage>> cpus;
+  };
+
+  Sampler(Devices devices, Clock& clock);
+  Sampler(const Sampler&) = delete;
+  Sampler& operator=(const Sampler&) = delete;
+  ~Sampler();
+
+  [[nodiscard]] Clock& clock() const { return clock_; }
+  [[nodiscard]] const Devices& devices() const { return devices_; }
+  [[nodiscard]] GpuMeter& gpu(int index) const { return *gpus_.at(static_cast<std::size_t>(index)); }
+  [[nodiscard]] CpuMeter& cpu(int index, device::CpuDomain domain) const;
+  [[nodiscard]] int gpu_count() const { return static_cast<int>(gpus_.size()); }
+  [[nodiscard]] int cpu_count() const { return static_cast<int>(packages_.size()); }
+
+  // Somebody needs the sampler from now on; each use is followed by one release.
+  void use();
+  void release();
+
+  // Settles the window's edges as soon as they can be, as long as somebody else holds it.
+  void follow(const std::shared_ptr<WindowEdges>& edges);
+  // Settles what can be settled of this one now; true when nothing of it waits for anything any more.
+  bool settle(WindowEdges& edges) const;
+  // Waits for the next change, or until the deadline.
+  void wait(Instant deadline);
+
+  [[nodiscard]] SamplerCost cost() const;
+  [[nodiscard]] bool running() const;
+
+ private:
+  void run();
+  void settle_followed();
+  Instant poll_all();
+
+  Devices devices_;
+  Clock& clock_;
+  std::vector<std::unique_ptr<GpuMeter>> gpus_;
+  std::vector<std::unique_ptr<CpuMeter>> packages_;
+  std::vector<std::unique_ptr<CpuMeter>> memories_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  std::condition_variable progressed_;
+  std::thread thread_;
+  bool running_ = false;
+  bool stopping_ = false;
+  int users_ = 0;
+  Instant idle_since_;
+  Instant started_;
+  Seconds ran_;
+  Seconds cpu_;
+  Spent spent_;
+
+  mutable std::mutex followed_mutex_;
+  std::vector<std::weak_ptr<WindowEdges>> followed_;
+  std::size_t tidy_at_ = 64;
+};
+
+}  // namespace zeus::measure

@@ -1,0 +1,28 @@
+// Hands out the sampler of this process, and a new one, over devices opened anew, in a forked child.
+// Any thread.
+#pragma once
+
+#include "measure/fork_guard.hpp"
+#include "measure/sampler.hpp"
+
+#include <memory>
+
+namespace zeus::measure {
+
+class SamplerSource {
+ public:
+  // `clock` outlives the source.
+  SamplerSource(Sampler::Devices devices, Clock& clock);
+  SamplerSource(const SamplerSource&) = delete;
+  SamplerSource& operator=(const SamplerSource&) = delete;
+  ~SamplerSource();
+
+  [[nodiscard]] std::shared_ptr<Sampler> sampler();
+
+ private:
+  ForkMutex mutex_;
+  std::shared_ptr<Sampler> sampler_;
+  std::uint64_t made_after_forks_;
+};
+
+}  // namespace zeus::measure

@@ -1,0 +1,23 @@
+// One advance of an energy counter, as far as it can be known from outside. A plain value.
+#pragma once
+
+#include "base/clock.hpp"
+
+#include <zeus/units.hpp>
+
+#include <cstdint>
+
+namespace zeus::measure {
+
+// The counter moved somewhere in (earliest, latest]: the last reading without the new value, and the first one with it.
+struct Tick {
+  std::uint64_t number = 0;  // ticks of one track are numbered without gaps
+  Instant earliest;
+  Instant latest;
+  Joules total;  // what the counter shows from this tick on, with wraps undone, since the track began
+
+  [[nodiscard]] Instant middle() const { return earliest + (latest - earliest) * 0.5; }
+  [[nodiscard]] Seconds width() const { return latest - earliest; }
+};
+
+}  // namespace zeus::measure

@@ -1,0 +1,243 @@
+#include "measure/windows.hpp"
+
+#include <zeus/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace zeus::measure {
+
+namespace {
+
+std::vector<int> chosen(const std::optional<std::vector<int>>& asked, int count, std::string_view kind) {
+  if (!asked) {
+    std::vector<int> all(static_cast<std::size_t>(count));
+    std::iota(all.begin(), all.end(), 0);
+    return all;
+  }
+  std::vector<int> indices;
+  for (const int index : *asked) {
+    if (index < 0 || index >= count) {
+      throw Error{ErrorKind::not_found, fmt::format("there is no {} {}", kind, index),
+                  count == 0 ? fmt::format("no {} can be seen here; `zeus doctor` says why", kind)
+                             : fmt::format("choose from 0 to {}", count - 1)};
+    }
+    if (std::ranges::find(indices, index) == indices.end()) {
+      indices.push_back(index);
+    }
+  }
+  return indices;
+}
+
+Error unknown_window(std::string_view name) {
+  return Error{ErrorKind::not_found, fmt::format("there is no open window \"{}\"", name.substr(0, 64)),
+               "begin it first; names are exact"};
+}
+
+}  // namespace
+
+Windows::Windows(std::shared_ptr<SamplerSource> source, const MonitorOptions& options)
+    : source_{std::move(source)},
+      gpus_{chosen(options.gpus, source_->sampler()->gpu_count(), "GPU")},
+      cpus_{chosen(options.cpus, source_->sampler()->cpu_count(), "CPU")},
+      synchronize_{options.synchronize} {
+  if (!options.log.empty()) {
+    logs_.emplace_back(options.log, LogForm::plain, gpus_, cpus_);
+  }
+  if (!options.complete_log.empty()) {
+    logs_.emplace_back(options.complete_log, LogForm::complete, gpus_, cpus_);
+  }
+}
+
+Windows::~Windows() {
+  reset();
+}
+
+std::shared_ptr<WindowEdges> Windows::make_edges(std::string_view name) const {
+  auto edges = std::make_shared<WindowEdges>();
+  edges->name = name;
+  edges->forks = fork_count();
+  edges->gpus.resize(gpus_.size());
+  for (std::size_t i = 0; i < gpus_.size(); ++i) {
+    edges->gpus[i].gpu = gpus_[i];
+  }
+  edges->cpus.resize(cpus_.size());
+  for (std::size_t i = 0; i < cpus_.size(); ++i) {
+    edges->cpus[i].cpu = cpus_[i];
+  }
+  return edges;
+}
+
+void Windows::begin(std::string_view name, bool restart) {
+  const Open open{make_edges(name), source_->sampler()};
+  // Whoever finds the window before its begin has been marked waits here.
+  const std::lock_guard marking{open.edges->mutex};
+  Open former;
+  {
+    const std::lock_guard guard{mutex_};
+    const auto found = open_.find(name);
+    if (found != open_.end() && !restart) {
+      throw Error{ErrorKind::already_exists, fmt::format("a window \"{}\" is open already", name.substr(0, 64)),
+                  "end it first, restart it, or choose another name"};
+    }
+    open.sampler->use();
+    if (found != open_.end()) {
+      former = std::exchange(found->second, open);
+    } else {
+      open_.emplace(name, open);
+    }
+  }
+  let_go(former);
+  try {
+    if (synchronize_) {
+      synchronize_();
+    }
+  } catch (...) {
+    let_go(take(name, false));
+    throw;
+  }
+  mark_begin(*open.sampler, *open.edges);
+  open.sampler->follow(open.edges);
+}
+
+void Windows::mark_begin(const Sampler& sampler, WindowEdges& edges) const {
+  edges.begin_wall = sampler.clock().wall();
+  edges.begin = sampler.clock().now();
+  for (GpuEdges& gpu : edges.gpus) {
+    gpu.breaks_at_begin = sampler.gpu(gpu.gpu).mark();
+  }
+  for (CpuEdges& cpu : edges.cpus) {
+    cpu.package_begin = sampler.cpu(cpu.cpu, device::CpuDomain::package).mark();
+    if (CpuMeter& memory = sampler.cpu(cpu.cpu, device::CpuDomain::dram); memory.present()) {
+      cpu.memory_begin = memory.mark();
+    }
+  }
+}
+
+void Windows::mark_end(const Sampler& sampler, WindowEdges& edges) const {
+  const std::lock_guard guard{edges.mutex};
+  edges.end = sampler.clock().now();
+  for (GpuEdges& gpu : edges.gpus) {
+    gpu.breaks_at_end = sampler.gpu(gpu.gpu).mark();
+    if (gpu.breaks_at_end != gpu.breaks_at_begin) {
+      gpu.why_broken = sampler.gpu(gpu.gpu).why_broken();
+    }
+  }
+  for (CpuEdges& cpu : edges.cpus) {
+    cpu.package_end = sampler.cpu(cpu.cpu, device::CpuDomain::package).mark();
+    if (CpuMeter& memory = sampler.cpu(cpu.cpu, device::CpuDomain::dram); memory.present()) {
+      cpu.memory_end = memory.mark();
+    }
+  }
+}
+
+Windows::Open Windows::take(std::string_view name, bool only_look) {
+  const std::lock_guard guard{mutex_};
+  const auto found = open_.find(name);
+  if (found == open_.end()) {
+    throw unknown_window(name);
+  }
+  Open open = found->second;
+  if (!only_look) {
+    open_.erase(found);
+  }
+  return open;
+}
+
+// The sampler of before a fork is left alone: its locks may be taken for ever.
+void Windows::let_go(const Open& open) {
+  if (open.sampler && open.forks == fork_count()) {
+    open.sampler->release();
+  }
+}
+
+Measurement Windows::end(std::string_view name) {
+  if (synchronize_) {
+    (void)take(name, true);
+    synchronize_();
+  }
+  const Open open = take(name, false);
+  Measurement result;
+  if (open.forks != fork_count()) {
+    result = lost_by_fork(*open.edges);
+  } else {
+    mark_end(*open.sampler, *open.edges);
+    const bool settled = open.sampler->settle(*open.edges);
+    result = measurement_of(*open.sampler, open.edges, settled);
+    if (!settled) {
+      open.sampler->follow(open.edges);
+    }
+    let_go(open);
+  }
+  const std::lock_guard guard{log_mutex_};
+  for (WindowLog& log : logs_) {
+    log.add(result);
+  }
+  return result;
+}
+
+Measurement Windows::lost_by_fork(const WindowEdges& edges) const {
+  static constexpr const char* reason = "the process was forked while the window was open";
+  Measurement result;
+  result.window = edges.name;
+  result.start = edges.begin - Instant{};
+  result.end = source_->sampler()->clock().now() - Instant{};
+  result.start_wall = static_cast<double>(edges.begin_wall.microseconds_since_epoch) * 1e-6;
+  result.settled = true;
+  for (const int gpu : gpus_) {
+    result.gpu_energy[gpu] = {.energy = {}, .reason = reason, .remark = {}};
+    result.gpu_throttle[gpu] = {};
+  }
+  for (const int cpu : cpus_) {
+    result.cpu_energy[cpu] = {.energy = {}, .reason = reason, .remark = {}};
+  }
+  return result;
+}
+
+Measurement Windows::settle(const Measurement& measurement, Seconds patience) {
+  const std::shared_ptr<Sampler> sampler = source_->sampler();
+  if (measurement.settled || !measurement.edges || measurement.edges->forks != fork_count()) {
+    return measurement;
+  }
+  sampler->use();
+  const Instant deadline = sampler->clock().now() + patience;
+  bool settled = sampler->settle(*measurement.edges);
+  while (!settled && sampler->clock().now() < deadline) {
+    sampler->wait(deadline);
+    settled = sampler->settle(*measurement.edges);
+  }
+  sampler->release();
+  return measurement_of(*sampler, measurement.edges, settled);
+}
+
+void Windows::cancel(std::string_view name) {
+  let_go(take(name, false));
+}
+
+void Windows::reset() {
+  decltype(open_) all;
+  {
+    const std::lock_guard guard{mutex_};
+    all.swap(open_);
+  }
+  for (const auto& [name, open] : all) {
+    let_go(open);
+  }
+}
+
+std::shared_ptr<void> Windows::listen() {
+  const Open listener{nullptr, source_->sampler()};
+  listener.sampler->use();
+  return {nullptr, [listener](void*) { let_go(listener); }};
+}
+
+void Windows::expect_gpu(int gpu) const {
+  if (std::ranges::find(gpus_, gpu) == gpus_.end()) {
+    throw Error{ErrorKind::not_found, fmt::format("GPU {} is not measured by this monitor", gpu),
+                gpus_.empty() ? "it measures no GPU" : fmt::format("it measures {}", fmt::join(gpus_, ", "))};
+  }
+}
+
+}  // namespace zeus::measure

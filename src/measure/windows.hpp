@@ -1,0 +1,73 @@
+// What is behind a zeus::Monitor: the windows that are open, by name. Rules of threads and forks as in
+// zeus/measure.hpp.
+#pragma once
+
+#include "measure/fork_guard.hpp"
+#include "measure/sampler_source.hpp"
+#include "measure/window_edges.hpp"
+#include "measure/window_log.hpp"
+
+#include <zeus/measure.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace zeus::measure {
+
+class Windows {
+ public:
+  // Devices that are asked for and not there are a not_found Error.
+  Windows(std::shared_ptr<SamplerSource> source, const MonitorOptions& options);
+  Windows(const Windows&) = delete;
+  Windows& operator=(const Windows&) = delete;
+  ~Windows();
+
+  void begin(std::string_view name, bool restart);
+  Measurement end(std::string_view name);
+  Measurement settle(const Measurement& measurement, Seconds patience);
+  void cancel(std::string_view name);
+  void reset();
+  [[nodiscard]] std::shared_ptr<void> listen();
+
+  [[nodiscard]] const std::vector<int>& gpus() const { return gpus_; }
+  [[nodiscard]] const std::vector<int>& cpus() const { return cpus_; }
+  // Of this process; of a GPU that is measured, for timelines.
+  [[nodiscard]] std::shared_ptr<Sampler> sampler() const { return source_->sampler(); }
+  void expect_gpu(int gpu) const;
+
+ private:
+  // What is open: its edges, and the sampler it uses.
+  struct Open {
+    std::shared_ptr<WindowEdges> edges;
+    std::shared_ptr<Sampler> sampler;
+    std::uint64_t forks = fork_count();
+  };
+  struct Hash : std::hash<std::string_view> {
+    using is_transparent = void;
+  };
+
+  [[nodiscard]] std::shared_ptr<WindowEdges> make_edges(std::string_view name) const;
+  [[nodiscard]] Open take(std::string_view name, bool only_look);
+  static void let_go(const Open& open);
+  void mark_begin(const Sampler& sampler, WindowEdges& edges) const;
+  void mark_end(const Sampler& sampler, WindowEdges& edges) const;
+  [[nodiscard]] Measurement lost_by_fork(const WindowEdges& edges) const;
+
+  std::shared_ptr<SamplerSource> source_;
+  std::vector<int> gpus_;
+  std::vector<int> cpus_;
+  std::function<void()> synchronize_;
+  ForkMutex mutex_;
+  std::unordered_map<std::string, Open, Hash, std::equal_to<>> open_;
+  ForkMutex log_mutex_;
+  std::vector<WindowLog> logs_;
+};
+
+// What the edges say so far.
+Measurement measurement_of(const Sampler& sampler, const std::shared_ptr<WindowEdges>& edges, bool settled);
+
+}  // namespace zeus::measure
