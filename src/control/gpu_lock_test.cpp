@@ -1,0 +1,129 @@
+#include "control/gpu_lock.hpp"
+
+#include "tests/support/temporary_folder.hpp"
+
+#include <zeus/error.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace zeus::control {
+namespace {
+
+using ::testing::HasSubstr;
+
+class GpuLockTest : public ::testing::Test {
+ protected:
+  // The exit code of a child that does `action`.
+  static int in_child(const std::function<int()>& action) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::_exit(action());
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return WEXITSTATUS(status);
+  }
+
+  test::TemporaryFolder folder_;
+  std::filesystem::path file_ = folder_.path() / "GPU-0.lock";
+  SystemClock clock_;
+};
+
+TEST_F(GpuLockTest, ThreadsWorkOneAfterAnother) {
+  std::atomic<int> at_work{0};
+  std::atomic<int> most{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&] {
+      for (int j = 0; j < 50; ++j) {
+        const auto lock = GpuLock::on(file_);
+        const auto work = lock->begin_work(clock_, 60_s);
+        most = std::max(most.load(), ++at_work);
+        --at_work;
+      }
+    });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  EXPECT_EQ(most, 1);
+}
+
+TEST_F(GpuLockTest, AnotherProcessWaitsAndIsToldForWhom) {
+  const auto lock = GpuLock::on(file_);
+  const auto work = lock->begin_work(clock_, 1_s);
+  EXPECT_EQ(in_child([&] {
+              try {
+                const auto theirs = GpuLock::on(file_)->begin_work(clock_, 20_ms);
+              } catch (const Error& error) {
+                const bool named = std::string{error.what()}.find(std::to_string(::getppid())) != std::string::npos;
+                return error.kind() == ErrorKind::timeout && named ? 0 : 1;
+              }
+              return 2;
+            }),
+            0);
+}
+
+TEST_F(GpuLockTest, ALeaseIsSeenAsHeldByAllAndEndsWithItsProcess) {
+  const auto lock = GpuLock::on(file_);
+  const auto work = lock->begin_work(clock_, 1_s);
+  lock->hold(7);
+  EXPECT_TRUE(lock->is_held(7));
+  EXPECT_FALSE(lock->is_held(8));
+  EXPECT_EQ(in_child([&] { return GpuLock::on(file_)->is_held(7) && !GpuLock::on(file_)->is_held(8) ? 0 : 1; }), 0);
+  lock->let_go(7);
+  EXPECT_FALSE(lock->is_held(7));
+  EXPECT_EQ(in_child([&] {
+              GpuLock::on(file_)->hold(9);
+              return 0;
+            }),
+            0);
+  EXPECT_FALSE(lock->is_held(9));
+}
+
+TEST_F(GpuLockTest, AForkedChildThatClosesAllItHasTakesNothingFromItsParent) {
+  const auto lock = GpuLock::on(file_);
+  const auto work = lock->begin_work(clock_, 1_s);
+  lock->hold(7);
+  in_child([] {
+    for (int descriptor = 3; descriptor < 256; ++descriptor) {
+      ::close(descriptor);
+    }
+    return 0;
+  });
+  EXPECT_EQ(in_child([&] { return GpuLock::on(file_)->is_held(7) ? 0 : 1; }), 0);
+}
+
+TEST_F(GpuLockTest, AFileThatWasRemovedIsMadeAnew) {
+  const auto lock = GpuLock::on(file_);
+  { const auto work = lock->begin_work(clock_, 1_s); }
+  std::filesystem::remove(file_);
+  const auto work = lock->begin_work(clock_, 1_s);
+  EXPECT_TRUE(std::filesystem::exists(file_));
+  EXPECT_EQ(in_child([&] {
+              try {
+                const auto theirs = GpuLock::on(file_)->begin_work(clock_, 20_ms);
+              } catch (const Error&) {
+                return 0;
+              }
+              return 1;
+            }),
+            0);
+}
+
+TEST_F(GpuLockTest, AFolderThatIsGoneIsAnError) {
+  EXPECT_THROW(GpuLock::on(folder_.path() / "missing" / "GPU-0.lock"), Error);
+}
+
+}  // namespace
+}  // namespace zeus::control

@@ -1,0 +1,168 @@
+#include "control/guard_duty.hpp"
+
+#include "control/restoration.hpp"
+#include "device/inventory.hpp"
+
+#include <zeus/error.hpp>
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <string>
+
+namespace zeus::control {
+
+namespace {
+
+// Where the kernel cannot wake us at the holder's end, we look this often.
+constexpr Seconds look_every = 250_ms;
+constexpr Seconds first_retry = 100_ms;
+constexpr Seconds longest_retry = 5_s;
+constexpr Seconds give_up_after = 60_s;
+
+class Guard {
+ public:
+  Guard(const GuardDuty& duty, std::span<device::Backend* const> backends, Clock& clock)
+      : duty_{duty}, backends_{backends}, clock_{clock} {
+#ifdef SYS_pidfd_open
+    end_of_holder_ = FileDescriptor{static_cast<int>(::syscall(SYS_pidfd_open, duty.holder, 0))};
+#endif
+    // Looked at after it was opened, so that a number used again is not mistaken for the holder.
+    gone_ = !holder_lives();
+  }
+
+  bool stand() {
+    inventory_ = device::take_inventory(backends_);
+    say_ready();
+    while (true) {
+      const bool all_put_back = attempt();
+      if (over()) {
+        if (all_put_back && !has_records()) {
+          return true;
+        }
+        over_since_ = over_since_ ? over_since_ : clock_.now();
+        if (clock_.now() - *over_since_ > give_up_after) {
+          return false;
+        }
+      }
+      retry_ = all_put_back ? std::nullopt : std::optional{std::min(retry_ ? *retry_ * 2 : first_retry, longest_retry)};
+      wait();
+    }
+  }
+
+ private:
+  // The holder will change nothing more: it has ended, or let go of us and of all leases.
+  [[nodiscard]] bool over() const { return gone_ || (closed_ && !has_held_records()); }
+
+  [[nodiscard]] bool holder_lives() const {
+    const std::optional<Holder> holder = find_holder(duty_.ledger.machine(), duty_.holder);
+    return holder && (duty_.started == 0 || holder->started == duty_.started);
+  }
+
+  void say_ready() const {
+    const std::string line = std::string{guard_is_ready} + '\n';
+    static_cast<void>(::send(duty_.connection.get(), line.data(), line.size(), MSG_NOSIGNAL));
+  }
+
+  // False when something of our holder could not be put back. Then the devices are looked for anew: a driver may have
+  // been loaded again since they were opened.
+  bool attempt() {
+    const bool done = try_all();
+    if (!done && retry_) {
+      inventory_ = {};
+      inventory_ = device::take_inventory(backends_);
+    }
+    return done;
+  }
+
+  bool try_all() {
+    try {
+      static_cast<void>(restore_abandoned(duty_.ledger, inventory_.gpus, clock_));
+      return std::ranges::all_of(records(), [&](const LeaseRecord& record) {
+        return duty_.ledger.standing(record, clock_.now()) == Standing::held;
+      });
+    } catch (const Error&) {
+      return false;
+    }
+  }
+
+  [[nodiscard]] bool is_ours(const LeaseRecord& record) const {
+    return record.holder.pid == duty_.holder && record.holder.started == duty_.started;
+  }
+
+  // The records of our holder, as they are now. What cannot be read is nobody's.
+  [[nodiscard]] std::vector<LeaseRecord> records() const {
+    std::vector<LeaseRecord> found;
+    for (const std::string& gpu : duty_.ledger.gpus()) {
+      try {
+        const std::optional<LeaseRecord> record = duty_.ledger.read(gpu);
+        if (record && is_ours(*record)) {
+          found.push_back(*record);
+        }
+      } catch (const Error&) {
+        continue;
+      }
+    }
+    return found;
+  }
+  [[nodiscard]] bool has_records() const { return !records().empty(); }
+  [[nodiscard]] bool has_held_records() const {
+    return std::ranges::any_of(records(), [&](const LeaseRecord& record) {
+      return duty_.ledger.standing(record, clock_.now()) == Standing::held;
+    });
+  }
+
+  // Until the holder ends or says something, a lease runs out, or it is time to try again.
+  void wait() {
+    const Instant now = clock_.now();
+    std::optional<Seconds> pause = retry_;
+    const auto no_longer_than = [&](Seconds limit) { pause = pause ? std::min(*pause, limit) : limit; };
+    for (const LeaseRecord& record : records()) {
+      if (now < record.expires) {
+        no_longer_than(record.expires - now);
+      }
+    }
+    if (!end_of_holder_ || closed_) {
+      no_longer_than(look_every);
+    }
+    constexpr double longest_ms = 1e9;
+    const int timeout = pause ? static_cast<int>(std::min(std::ceil(Milliseconds{*pause}.value()), longest_ms)) : -1;
+    // What has ended stays readable, and would not let us wait.
+    std::array<pollfd, 2> asked{pollfd{closed_ ? -1 : duty_.connection.get(), POLLIN, 0},
+                                pollfd{gone_ ? -1 : end_of_holder_.get(), POLLIN, 0}};
+    if (::poll(asked.data(), asked.size(), timeout) > 0 && asked[0].revents != 0) {
+      listen();
+    }
+    gone_ = gone_ || asked[1].revents != 0 || ((!end_of_holder_ || closed_) && !holder_lives());
+  }
+
+  void listen() {
+    std::array<char, 256> bytes{};
+    const ssize_t count = ::recv(duty_.connection.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+    closed_ = count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR);
+  }
+
+  const GuardDuty& duty_;
+  std::span<device::Backend* const> backends_;
+  Clock& clock_;
+  FileDescriptor end_of_holder_;
+  device::Inventory inventory_;
+  std::optional<Seconds> retry_;
+  std::optional<Instant> over_since_;
+  bool closed_ = false;
+  bool gone_ = false;
+};
+
+}  // namespace
+
+bool stand_guard(const GuardDuty& duty, std::span<device::Backend* const> backends, Clock& clock) {
+  return Guard{duty, backends, clock}.stand();
+}
+
+}  // namespace zeus::control

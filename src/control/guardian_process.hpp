@@ -1,0 +1,41 @@
+// The guardian as a program of its own (apps/zeus_guardian.cpp), started when first needed and again when it has died.
+// Threads: any. One per process that takes leases; a forked child that takes leases starts its own.
+#pragma once
+
+#include "base/companion_process.hpp"
+#include "control/guardian.hpp"
+#include "control/holder.hpp"
+
+#include <zeus/units.hpp>
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <memory>
+#include <mutex>
+
+namespace zeus::control {
+
+class GuardianProcess final : public Guardian {
+ public:
+  struct Plan {
+    std::filesystem::path program;
+    std::filesystem::path folder;  // of the records
+    FileTree machine;              // where /proc is
+    // How long it may take to open the devices: seconds, where no other process has them open.
+    Seconds patience{60};
+  };
+  explicit GuardianProcess(Plan plan);
+
+  // An unavailable Error when it cannot be started or does not see to its work.
+  void watch() override;
+  void notice() noexcept override;
+
+ private:
+  const Plan plan_;
+  std::mutex mutex_;
+  pid_t owner_ = 0;  // the process that started the companion
+  std::unique_ptr<CompanionProcess> companion_;
+};
+
+}  // namespace zeus::control

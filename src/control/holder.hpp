@@ -1,0 +1,34 @@
+// Who has a lease: a process, told from a later one of the same number by when it started. For messages, and for the
+// guardian to know whom it watches; whether a lease is held is decided by its lock (gpu_lock.hpp), never by this.
+// Plain values and pure functions of the file tree.
+#pragma once
+
+#include "base/file_tree.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace zeus::control {
+
+struct Holder {
+  std::int64_t pid = 0;
+  std::uint64_t started = 0;  // in the kernel's ticks since it booted; 0 when it could not be found out
+  std::string command;        // "python3"
+
+  friend bool operator==(const Holder&, const Holder&) = default;
+};
+
+// "process 1234 (python3)", for a person.
+std::string to_text(const Holder& holder);
+
+// The process `pid`, as /proc below `machine` has it; nothing when it does not run (any more).
+std::optional<Holder> find_holder(const FileTree& machine, std::int64_t pid);
+
+// This process. `machine` need not have a /proc.
+Holder this_holder(const FileTree& machine);
+
+// What tells one boot of the machine from the next; empty where the kernel does not say.
+std::string boot_of(const FileTree& machine);
+
+}  // namespace zeus::control

@@ -1,0 +1,86 @@
+#include "control/lease_book.hpp"
+
+#include "base/log.hpp"
+#include "control/lease_state.hpp"
+#include "control/put_back.hpp"
+#include "control/restoration.hpp"
+
+#include <zeus/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace zeus::control {
+
+using device::DiscoveredGpu;
+
+LeaseBook::LeaseBook(Ledger ledger, std::vector<DiscoveredGpu> gpus, std::shared_ptr<Guardian> guardian, Clock& clock)
+    : ledger_{std::make_shared<const Ledger>(std::move(ledger))},
+      gpus_{std::move(gpus)},
+      guardian_{std::move(guardian)},
+      clock_{clock} {
+}
+
+void LeaseBook::restore_what_was_left() {
+  for (const Restoration& one : restore_abandoned(*ledger_, gpus_, clock_)) {
+    if (one.result == Restoration::Result::restored) {
+      log::warning(fmt::format("{} was put back to {}, which {} had left changed", one.record->gpu_name,
+                               to_text(one.record->found), to_text(one.record->holder)));
+    } else if (one.result == Restoration::Result::failed) {
+      log::warning(fmt::format("{} is not put back: {}", one.gpu, one.why));
+    }
+  }
+}
+
+Lease LeaseBook::acquire(std::string_view uuid, Seconds term) {
+  const auto gpu = std::ranges::find(gpus_, uuid, [](const DiscoveredGpu& one) { return one.gpu->identity().uuid; });
+  if (gpu == gpus_.end()) {
+    throw Error{ErrorKind::not_found, fmt::format("there is no GPU {}", uuid), "`zeus devices` lists what is there"};
+  }
+  const std::string name = to_text(gpu->gpu->identity());
+  if (!gpu->control) {
+    throw Error{ErrorKind::unavailable, fmt::format("nothing can be set on {}", name), "`zeus doctor` says why"};
+  }
+  if (!(term > Seconds{0})) {
+    throw Error{ErrorKind::invalid_argument, fmt::format("a lease of {} s makes no sense", term.value())};
+  }
+  guardian_->watch();
+  restore_what_was_left();
+
+  auto state = std::make_unique<Lease::State>();
+  state->ledger = ledger_;
+  state->guardian = guardian_;
+  state->clock = &clock_;
+  state->gpu = *gpu;
+  state->lock = ledger_->lock(uuid);
+  state->term = term;
+  const GpuLock::Work work = state->lock->begin_work(clock_, work_patience);
+  const Instant now = clock_.now();
+  if (const std::optional<LeaseRecord> present = ledger_->read(uuid)) {
+    if (ledger_->standing(*present, now) == Standing::held) {
+      throw Error{ErrorKind::conflict,
+                  fmt::format("{} is leased by {}, for {:.0f} s more unless renewed", name, to_text(present->holder),
+                              (present->expires - now).value()),
+                  "go on without setting it, or wait until that process is done"};
+    }
+    throw Error{ErrorKind::unavailable,
+                fmt::format("{} could not be put back to what {} had found: {}", name, to_text(present->holder),
+                            to_text(present->found)),
+                "`zeus restore` says why"};
+  }
+  state->record = {
+      std::string{uuid}, name, ledger_->boot(), now.nanoseconds, now + term, this_holder(ledger_->machine()), {}};
+  state->in_time_until = state->record.expires;
+  state->lock->hold(state->record.lease);
+  try {
+    state->write(state->record);
+  } catch (...) {
+    state->lock->let_go(state->record.lease);
+    throw;
+  }
+  return Lease{std::move(state)};
+}
+
+}  // namespace zeus::control

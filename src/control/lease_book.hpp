@@ -1,0 +1,42 @@
+// Where leases are taken: the one door to setting a GPU, for a process that may.
+// Threads: any. Leases outlive the book they were taken from; the Clock outlives both.
+#pragma once
+
+#include "base/clock.hpp"
+#include "control/guardian.hpp"
+#include "control/lease.hpp"
+#include "control/ledger.hpp"
+#include "device/backend.hpp"
+
+#include <zeus/units.hpp>
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace zeus::control {
+
+class LeaseBook {
+ public:
+  // How long a lease lasts that nobody renews.
+  static constexpr Seconds usual_term{60};
+
+  // `gpus` are all that this process sees, which is also what it puts back if others have left it changed.
+  LeaseBook(Ledger ledger, std::vector<device::DiscoveredGpu> gpus, std::shared_ptr<Guardian> guardian, Clock& clock);
+
+  // A lease of the GPU with this UUID, once somebody watches this process. Puts back first what dead holders have left,
+  // on any GPU. Errors: conflict, naming the holder, when somebody else (or another thread) has it; not_found;
+  // unavailable when nothing can be set on it, or when what a dead holder left cannot be put back; corrupt_data;
+  // whatever keeps the record from being written. After any of them nothing has been changed.
+  Lease acquire(std::string_view uuid, Seconds term = usual_term);
+
+ private:
+  void restore_what_was_left();
+
+  std::shared_ptr<const Ledger> ledger_;
+  std::vector<device::DiscoveredGpu> gpus_;
+  std::shared_ptr<Guardian> guardian_;
+  Clock& clock_;
+};
+
+}  // namespace zeus::control

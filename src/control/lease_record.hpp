@@ -1,0 +1,58 @@
+// What is written down before a device is changed: who changes it, until when, and what was found. One record is one
+// lease of one GPU. Plain values; copy them freely between threads.
+#pragma once
+
+#include "base/clock.hpp"
+#include "control/holder.hpp"
+#include "device/clocks.hpp"
+
+#include <zeus/units.hpp>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace zeus::control {
+
+struct FoundClocks {
+  // Few drivers tell what they are locked to. What they do not tell is put back to unlocked.
+  bool known = false;
+  std::optional<device::ClockRange> locked_to;  // nothing when they were not locked
+
+  friend bool operator==(const FoundClocks&, const FoundClocks&) = default;
+};
+
+// What was found, of what the lease has changed or was about to change; all else is left out, and left alone.
+struct Found {
+  std::optional<Watts> power_limit;
+  std::map<device::ClockDomain, FoundClocks> clocks;
+  std::optional<bool> persistence_mode;
+
+  [[nodiscard]] bool empty() const { return !power_limit && clocks.empty() && !persistence_mode; }
+  friend bool operator==(const Found&, const Found&) = default;
+};
+
+// "power limit 300 W, graphics clocks unlocked, persistence mode off"; "nothing" when empty.
+std::string to_text(const Found& found);
+
+struct LeaseRecord {
+  std::string gpu;         // UUID
+  std::string gpu_name;    // "GPU 0 (Tesla V100-SXM2-32GB)", as messages name it
+  std::string boot;        // of which boot of the machine this speaks
+  std::int64_t lease = 0;  // told from every other lease of this GPU in this boot by its number
+  Instant expires;         // unless renewed
+  Holder holder;
+  Found found;
+
+  friend bool operator==(const LeaseRecord&, const LeaseRecord&) = default;
+};
+
+// The form of the file, golden in tests/golden/control/lease_record.json.
+std::string to_json(const LeaseRecord& record);
+// Reads that form back. Anything else (cut short, another version, a wrong type, a limit that is no number) is a
+// corrupt_data Error: what was found is never guessed.
+LeaseRecord lease_record_from_json(std::string_view text);
+
+}  // namespace zeus::control

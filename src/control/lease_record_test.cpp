@@ -1,0 +1,80 @@
+#include "control/lease_record.hpp"
+
+#include "tests/support/golden.hpp"
+
+#include <zeus/error.hpp>
+
+#include <gtest/gtest.h>
+
+namespace zeus::control {
+namespace {
+
+using device::ClockDomain;
+using device::ClockRange;
+
+LeaseRecord full_record() {
+  LeaseRecord record{"GPU-8e1d7a52",     "GPU 0 (Tesla V100)",  "9f6b3e0a", 123456789,
+                     Instant{183456789}, {4711, 99, "python3"}, {}};
+  record.found.power_limit = Milliwatts{249'123};
+  record.found.clocks[ClockDomain::graphics] = {};
+  record.found.clocks[ClockDomain::sm] = {.known = true, .locked_to = std::nullopt};
+  record.found.clocks[ClockDomain::memory] = {.known = true, .locked_to = ClockRange{405_MHz, 877_MHz}};
+  record.found.persistence_mode = false;
+  return record;
+}
+
+TEST(LeaseRecord, KeepsItsForm) {
+  test::expect_golden("control/lease_record.json", to_json(full_record()));
+}
+
+TEST(LeaseRecord, ComesBackAsItWasWritten) {
+  EXPECT_EQ(lease_record_from_json(to_json(full_record())), full_record());
+  LeaseRecord bare = full_record();
+  bare.found = {};
+  EXPECT_EQ(lease_record_from_json(to_json(bare)), bare);
+}
+
+TEST(LeaseRecord, ACommandOfAnyBytesCanBeWritten) {
+  LeaseRecord record = full_record();
+  record.holder.command = "\xff(\x01";
+  EXPECT_NO_THROW(lease_record_from_json(to_json(record)));
+}
+
+TEST(LeaseRecord, AnyCutIsRefused) {
+  const std::string whole = to_json(full_record());
+  for (std::size_t length = 0; length + 2 < whole.size(); ++length) {
+    EXPECT_THROW(lease_record_from_json(whole.substr(0, length)), Error) << length;
+  }
+}
+
+TEST(LeaseRecord, WhatMakesNoSenseIsRefused) {
+  const std::string whole = to_json(full_record());
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string text = whole;
+    const std::size_t at = text.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    return text.replace(at, from.size(), to);
+  };
+  for (const std::string& text :
+       {with("\"version\": 1", "\"version\": 2"), with("249.123", "-5"), with("249.123", "1e999"),
+        with("249.123", "\"250\""), with("249.123", "null"), with("405.0", "900"), with("\"memory\"", "\"cache\""),
+        with("\"unknown\"", "\"locked\""), with("false", "0"), with("4711", "-1"), with("4711", "1e3"),
+        with("123456789", "99999999999999999999"), with("\"gpu\"", "\"cpu\"")}) {
+    try {
+      lease_record_from_json(text);
+      ADD_FAILURE() << text;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::corrupt_data);
+    }
+  }
+}
+
+TEST(LeaseRecord, SaysWhatWasFoundInWords) {
+  EXPECT_EQ(to_text(full_record().found),
+            "power limit 249.123 W, graphics clocks unlocked, sm clocks unlocked, memory clocks locked to 405-877 MHz, "
+            "persistence mode off");
+  EXPECT_EQ(to_text(Found{}), "nothing");
+}
+
+}  // namespace
+}  // namespace zeus::control

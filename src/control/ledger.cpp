@@ -1,0 +1,124 @@
+#include "control/ledger.hpp"
+
+#include <zeus/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+namespace zeus::control {
+
+namespace {
+
+constexpr std::string_view record_suffix = ".lease.json";
+constexpr std::string_view lock_suffix = ".lock";
+
+bool is_plain(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+}
+
+// A UUID is what a driver says: whatever that is, its file lies in our folder.
+std::string file_name_of(std::string_view gpu) {
+  std::string name;
+  for (const char c : gpu) {
+    name += is_plain(c) ? std::string{c} : fmt::format("%{:02x}", static_cast<unsigned char>(c));
+  }
+  return name;
+}
+
+std::optional<std::string> gpu_of(std::string_view name) {
+  std::string gpu;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (name[i] != '%') {
+      gpu += name[i];
+      continue;
+    }
+    unsigned code = 0;
+    const std::string_view digits = name.substr(i + 1, 2);
+    if (digits.size() != 2 || std::from_chars(digits.begin(), digits.end(), code, 16).ptr != digits.end()) {
+      return std::nullopt;
+    }
+    gpu += static_cast<char>(code);
+    i += 2;
+  }
+  return gpu;
+}
+
+}  // namespace
+
+Ledger::Ledger(FileTree folder, FileTree machine)
+    : folder_{std::move(folder)}, machine_{std::move(machine)}, boot_{boot_of(machine_)} {
+}
+
+std::vector<std::string> Ledger::gpus() const {
+  std::vector<std::string> found;
+  for (const std::string& name : folder_.list("")) {
+    if (name.ends_with(record_suffix)) {
+      if (std::optional<std::string> gpu = gpu_of(name.substr(0, name.size() - record_suffix.size()))) {
+        found.push_back(std::move(*gpu));
+      }
+    }
+  }
+  return found;
+}
+
+std::string Ledger::path(std::string_view gpu) const {
+  return folder_.resolve(file_name_of(gpu) + std::string{record_suffix}).string();
+}
+
+std::shared_ptr<GpuLock> Ledger::lock(std::string_view gpu) const {
+  return GpuLock::on(folder_.resolve(file_name_of(gpu) + std::string{lock_suffix}));
+}
+
+std::optional<LeaseRecord> Ledger::read(std::string_view gpu) const {
+  const std::optional<std::string> text = folder_.read(file_name_of(gpu) + std::string{record_suffix});
+  if (!text) {
+    return std::nullopt;
+  }
+  try {
+    LeaseRecord record = lease_record_from_json(*text);
+    if (record.gpu != gpu) {
+      throw Error{ErrorKind::corrupt_data, fmt::format("it speaks of {}", record.gpu)};
+    }
+    return record;
+  } catch (const Error&) {
+    throw Error{ErrorKind::corrupt_data,
+                fmt::format("what a lease of {} found cannot be read in {}, so nothing was changed", gpu, path(gpu)),
+                "set its power limit and clocks by hand (`nvidia-smi`), then remove the file"};
+  }
+}
+
+void Ledger::write(const LeaseRecord& record) const {
+  folder_.write_durably(file_name_of(record.gpu) + std::string{record_suffix}, to_json(record));
+}
+
+void Ledger::remove(std::string_view gpu) const {
+  const std::string record = file_name_of(gpu) + std::string{record_suffix};
+  folder_.remove_durably(record);
+  // What a process left that was killed while it wrote.
+  for (const std::string& name : folder_.list("")) {
+    if (name.starts_with(record + ".")) {
+      folder_.remove_durably(name);
+    }
+  }
+}
+
+Standing Ledger::standing(const LeaseRecord& record, Instant now) const {
+  if (record.boot != boot_) {
+    return Standing::past;
+  }
+  return now < record.expires && lock(record.gpu)->is_held(record.lease) ? Standing::held : Standing::abandoned;
+}
+
+std::optional<Holder> Ledger::holder(std::string_view gpu, Instant now) const {
+  try {
+    const std::optional<LeaseRecord> record = read(gpu);
+    return record && standing(*record, now) == Standing::held ? std::optional{record->holder} : std::nullopt;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace zeus::control

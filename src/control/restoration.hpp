@@ -1,0 +1,41 @@
+// Putting back what dead or overdue holders left: done by the guardian, by whoever takes a lease next, and by
+// `zeus restore`. Safe from any thread and from several processes at once: each GPU is put back by one of them.
+#pragma once
+
+#include "base/clock.hpp"
+#include "control/ledger.hpp"
+#include "device/backend.hpp"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace zeus::control {
+
+// What became of one record.
+struct Restoration {
+  enum class Result {
+    restored,  // all is as it was found, and the record is gone
+    held,      // its holder lives: left alone
+    past,      // it was of an earlier boot: nothing to put back, and the record is gone
+    failed,    // the record stays for the next attempt; `why` says what stands in the way
+  };
+
+  std::string gpu;  // UUID
+  Result result = Result::failed;
+  std::optional<LeaseRecord> record;  // nothing when it could not be read
+  std::string why;
+};
+
+std::string_view to_string(Restoration::Result result);
+
+// How long to wait for somebody who is at work on a GPU.
+inline constexpr Seconds work_patience{10};
+
+// Goes through the records of all GPUs, or of the one with the UUID `only`. `gpus` are those that can be reached from
+// here: a record of any other that is not held fails. One that fails leaves the others alone.
+std::vector<Restoration> restore_abandoned(const Ledger& ledger, std::span<const device::DiscoveredGpu> gpus,
+                                           Clock& clock, const std::optional<std::string>& only = std::nullopt);
+
+}  // namespace zeus::control

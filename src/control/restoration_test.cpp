@@ -1,0 +1,172 @@
+#include "control/restoration.hpp"
+
+#include "tests/support/settable_gpu.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace zeus::control {
+namespace {
+
+using device::ClockDomain;
+using device::Failure;
+using device::Reason;
+using Result = Restoration::Result;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class RestorationTest : public ::testing::Test {
+ protected:
+  RestorationTest() {
+    std::filesystem::create_directories(folder_.root());
+    machine_.write_durably("proc/sys/kernel/random/boot_id", "this-boot\n");
+    gpu_->its_limits.current = 120_W;
+  }
+
+  // The record that a process leaves which dies with a lease: nobody holds its lock.
+  static LeaseRecord left_behind(const std::string& gpu = "GPU-0") {
+    LeaseRecord record{gpu, "GPU 0 (Tesla V100)", "this-boot", 77, Instant{60'000'000'000}, {1, 5, "python3"}, {}};
+    record.found.power_limit = 250_W;
+    return record;
+  }
+
+  std::vector<Restoration> restore(const std::optional<std::string>& only = std::nullopt) {
+    return restore_abandoned(ledger_, gpus_, clock_, only);
+  }
+  Restoration only_restoration() {
+    std::vector<Restoration> all = restore();
+    EXPECT_EQ(all.size(), 1U);
+    return all.empty() ? Restoration{} : all[0];
+  }
+
+  test::TemporaryFolder temporary_;
+  FileTree folder_{temporary_.path() / "state"};
+  FileTree machine_{temporary_.path() / "machine"};
+  VirtualClock clock_;
+  std::shared_ptr<test::SettableGpu> gpu_ = std::make_shared<test::SettableGpu>(0);
+  std::vector<device::DiscoveredGpu> gpus_{test::discovered(gpu_)};
+  Ledger ledger_{folder_, machine_};
+
+ private:
+  void SetUp() override { ledger_ = Ledger{folder_, machine_}; }
+};
+
+TEST_F(RestorationTest, NothingLeftIsNothingToDo) {
+  EXPECT_THAT(restore(), IsEmpty());
+}
+
+// The record names process 1, which lives: a number used again must not keep a GPU from being put back.
+TEST_F(RestorationTest, WhatADeadHolderLeftIsPutBackAlsoWhenItsNumberIsInUseAgain) {
+  ledger_.write(left_behind());
+  EXPECT_EQ(only_restoration().result, Result::restored);
+  EXPECT_EQ(gpu_->its_limits.current, 250_W);
+  EXPECT_THAT(restore(), IsEmpty());
+}
+
+TEST_F(RestorationTest, ARecordOfAnEarlierBootIsDroppedAndNotApplied) {
+  LeaseRecord record = left_behind();
+  record.boot = "an-earlier-boot";
+  ledger_.write(record);
+  EXPECT_EQ(only_restoration().result, Result::past);
+  EXPECT_THAT(gpu_->log, IsEmpty());
+  EXPECT_THAT(restore(), IsEmpty());
+}
+
+TEST_F(RestorationTest, ALivingHolderIsLeftAloneUntilItsTimeIsUp) {
+  const LeaseRecord record = left_behind();
+  ledger_.write(record);
+  {
+    const auto lock = ledger_.lock("GPU-0");
+    const auto work = lock->begin_work(clock_, 1_s);
+    lock->hold(record.lease);
+    // Looking disturbs nobody who works on it.
+    EXPECT_EQ(only_restoration().result, Result::held);
+  }
+  EXPECT_EQ(only_restoration().result, Result::held);
+  EXPECT_THAT(gpu_->log, IsEmpty());
+  clock_.advance(61_s);
+  EXPECT_EQ(only_restoration().result, Result::restored);
+  EXPECT_THAT(gpu_->log, ElementsAre("power 250"));
+}
+
+TEST_F(RestorationTest, AGpuThatCannotBeSeenKeepsItsRecord) {
+  ledger_.write(left_behind("GPU-elsewhere"));
+  const Restoration restoration = only_restoration();
+  EXPECT_EQ(restoration.result, Result::failed);
+  EXPECT_EQ(restoration.why, "this GPU cannot be seen from here");
+  EXPECT_THAT(ledger_.gpus(), ElementsAre("GPU-elsewhere"));
+}
+
+TEST_F(RestorationTest, WhatCannotBePutBackKeepsItsRecordAndLeavesTheOthersAlone) {
+  auto second = std::make_shared<test::SettableGpu>(1);
+  second->its_limits.current = 120_W;
+  gpus_.push_back(test::discovered(second));
+  ledger_.write(left_behind("GPU-0"));
+  ledger_.write(left_behind("GPU-1"));
+  gpu_->its_refusals["power"] = Failure{Reason::permission, "setting takes root"};
+  const std::vector<Restoration> all = restore();
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].result, Result::failed);
+  EXPECT_THAT(all[0].why, HasSubstr("not permitted (setting takes root)"));
+  EXPECT_EQ(all[1].result, Result::restored);
+  EXPECT_EQ(second->its_limits.current, 250_W);
+  EXPECT_THAT(ledger_.gpus(), ElementsAre("GPU-0"));
+}
+
+TEST_F(RestorationTest, OneGpuAloneCanBeAskedFor) {
+  ledger_.write(left_behind("GPU-0"));
+  ledger_.write(left_behind("GPU-1"));
+  EXPECT_EQ(restore("GPU-0").size(), 1U);
+  EXPECT_THAT(ledger_.gpus(), ElementsAre("GPU-1"));
+}
+
+TEST_F(RestorationTest, ARecordThatCannotBeReadIsSaidAndNothingIsGuessed) {
+  const std::string whole = to_json(left_behind());
+  for (const std::string& damaged :
+       {std::string{}, whole.substr(0, whole.size() / 2), std::string(200, '\0'), std::string{"{}"}}) {
+    folder_.write_durably("GPU-0.lease.json", damaged);
+    const Restoration restoration = only_restoration();
+    EXPECT_EQ(restoration.result, Result::failed);
+    EXPECT_THAT(restoration.why, HasSubstr("GPU-0.lease.json, so nothing was changed"));
+    EXPECT_THAT(restoration.why, HasSubstr("then remove the file"));
+    EXPECT_THAT(gpu_->log, IsEmpty());
+    EXPECT_THAT(ledger_.gpus(), ElementsAre("GPU-0"));
+  }
+}
+
+TEST_F(RestorationTest, ARecordUnderAnotherGpusNameIsNotApplied) {
+  folder_.write_durably("GPU-0.lease.json", to_json(left_behind("GPU-1")));
+  EXPECT_EQ(only_restoration().result, Result::failed);
+  EXPECT_THAT(gpu_->log, IsEmpty());
+}
+
+TEST_F(RestorationTest, WhatAlreadyIsAsItWasFoundIsNotSetAgain) {
+  gpu_->its_limits.current = 250_W;
+  gpu_->its_refusals["power"] = Failure{Reason::permission, {}};
+  ledger_.write(left_behind());
+  EXPECT_EQ(only_restoration().result, Result::restored);
+  EXPECT_THAT(gpu_->log, IsEmpty());
+}
+
+TEST_F(RestorationTest, PersistenceModeComesLastSinceWithoutItTheDriverForgets) {
+  LeaseRecord record = left_behind();
+  record.found.clocks[ClockDomain::sm] = {};
+  record.found.persistence_mode = false;
+  gpu_->it_tells_locks = false;
+  gpu_->its_persistence = true;
+  ledger_.write(record);
+  EXPECT_EQ(only_restoration().result, Result::restored);
+  EXPECT_THAT(gpu_->log, ElementsAre("unlock sm", "power 250", "persistence off"));
+}
+
+TEST_F(RestorationTest, AUuidCannotLeadOutOfTheFolder) {
+  const std::string uuid = "../../etc/GPU 1%";
+  ledger_.write(left_behind(uuid));
+  EXPECT_THAT(ledger_.gpus(), ElementsAre(uuid));
+  EXPECT_THAT(folder_.list(""), ElementsAre("%2e%2e%2f%2e%2e%2fetc%2fGPU%201%25.lease.json"));
+}
+
+}  // namespace
+}  // namespace zeus::control

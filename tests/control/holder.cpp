@@ -1,0 +1,155 @@
+// A process that holds leases on all GPUs and keeps changing what it may, until it is ended: the holder of
+// tests/control/restore_test.py.
+//
+//   control_holder STATE_DIR GUARDIAN MODE SEED
+//     set      changes settings at random, releases and takes leases again, until SIGTERM; then it releases all
+//     fork     the same, beside four forked children that live on
+//     renew    takes leases of one second, changes settings once, and renews until SIGTERM
+//     once     takes leases and releases them
+// It prints `leased` once it has taken leases and changed something.
+
+#include "backends/nvml/nvml_backend.hpp"
+#include "base/clock.hpp"
+#include "base/random.hpp"
+#include "control/guardian_process.hpp"
+#include "control/lease_book.hpp"
+#include "device/inventory.hpp"
+
+#include <zeus/error.hpp>
+
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace zeus;
+using device::ClockDomain;
+
+volatile std::sig_atomic_t asked_to_end = 0;
+
+class HoldingProcess {
+ public:
+  HoldingProcess(const char* folder, const char* guardian, std::uint64_t seed)
+      : random_{seed, 0, 0},
+        guardian_{
+            std::make_shared<control::GuardianProcess>(control::GuardianProcess::Plan{guardian, folder, FileTree{}})} {
+    device::Backend* const backends[] = {&nvml_};
+    gpus_ = device::take_inventory(backends).gpus;
+    book_.emplace(control::Ledger{FileTree{folder}, FileTree{}}, gpus_, guardian_, clock_);
+  }
+
+  void take(Seconds term) {
+    leases_.clear();
+    for (const device::DiscoveredGpu& gpu : gpus_) {
+      leases_.push_back(book_->acquire(gpu.gpu->identity().uuid, term));
+    }
+  }
+
+  void change_all() {
+    for (control::Lease& lease : leases_) {
+      lease.set_power_limit(125_W);
+      lease.lock_clocks(ClockDomain::graphics, {900_MHz, 900_MHz});
+      static_cast<void>(lease.set_persistence_mode(!*lease.gpu().persistence_mode()));
+    }
+  }
+
+  void renew() {
+    for (control::Lease& lease : leases_) {
+      lease.renew();
+    }
+    clock_.sleep_until(clock_.now() + 20_ms);
+  }
+
+  void change_something() {
+    control::Lease& lease = leases_[random_.below(leases_.size())];
+    const std::uint64_t choice = random_.below(400);
+    if (choice == 0) {
+      take(60_s);
+    } else if (choice < 4) {
+      lease.restore();
+    } else if (choice < 40) {
+      static_cast<void>(lease.set_persistence_mode(random_.below(2) == 0));
+    } else if (choice < 80) {
+      const Megahertz clock{600 + 100 * static_cast<double>(random_.below(7))};
+      lease.lock_clocks(ClockDomain::graphics, {clock, clock});
+    } else if (choice < 100) {
+      lease.unlock_clocks(ClockDomain::graphics);
+    } else {
+      lease.set_power_limit(Watts{110 + static_cast<double>(random_.below(80))});
+    }
+    clock_.sleep_until(clock_.now() + random_.uniform() * 2_ms);
+  }
+
+  void release() {
+    for (control::Lease& lease : leases_) {
+      lease.release();
+    }
+  }
+
+ private:
+  Random random_;
+  SystemClock clock_;
+  backends::nvml::NvmlBackend nvml_{clock_};
+  std::shared_ptr<control::GuardianProcess> guardian_;
+  std::vector<device::DiscoveredGpu> gpus_;
+  std::optional<control::LeaseBook> book_;
+  std::vector<control::Lease> leases_;
+};
+
+void say_leased() {
+  std::puts("leased");
+  std::fflush(stdout);
+}
+
+void fork_workers() {
+  for (int i = 0; i < 4; ++i) {
+    if (::fork() == 0) {
+      ::alarm(120);
+      while (true) {
+        ::pause();
+      }
+    }
+  }
+}
+
+void hold(HoldingProcess& process, const std::string& mode) {
+  if (mode == "once") {
+    process.take(60_s);
+    process.release();
+    return;
+  }
+  const bool renews = mode == "renew";
+  process.take(renews ? 1_s : 60_s);
+  process.change_all();
+  if (mode == "fork") {
+    fork_workers();
+  }
+  say_leased();
+  while (asked_to_end == 0) {
+    renews ? process.renew() : process.change_something();
+  }
+  process.release();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 5) {
+    return 2;
+  }
+  std::signal(SIGTERM, [](int) { asked_to_end = 1; });
+  try {
+    HoldingProcess process{argv[1], argv[2], std::strtoull(argv[4], nullptr, 10)};
+    hold(process, argv[3]);
+    return 0;
+  } catch (const Error& error) {
+    std::fprintf(stderr, "%s: %s\n", std::string{to_string(error.kind())}.c_str(), error.what());
+    return 1;
+  }
+}

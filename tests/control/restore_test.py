@@ -1,0 +1,289 @@
+"""Kills holders of leases, their guardians, both, and whole process groups, at random moments, and sees that the GPUs are
+put back to what an operator had set: not to the default, and not to the maximum.
+
+  zeus virtual 2xV100 --load constant:200W -- restore_test.py HOLDER GUARDIAN ZEUS [--rounds N] [--seed S] [--bound SECONDS]
+
+Without --bound, how long it took is printed and not judged: that is the machine's business.
+"""
+
+import argparse
+import ctypes
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+SM_CLOCK = 1
+PATIENCE = 60.0
+options = argparse.Namespace()
+
+
+class Gpus:
+    """The virtual GPUs, as any program sees them: through the driver's library alone."""
+
+    def __init__(self) -> None:
+        self.nvml = ctypes.CDLL("libnvidia-ml.so.1")
+        assert self.nvml.nvmlInit_v2() == 0
+        count = ctypes.c_uint()
+        assert self.nvml.nvmlDeviceGetCount_v2(ctypes.byref(count)) == 0
+        self.handles = []
+        for index in range(count.value):
+            handle = ctypes.c_void_p()
+            assert self.nvml.nvmlDeviceGetHandleByIndex_v2(index, ctypes.byref(handle)) == 0
+            self.handles.append(handle)
+
+    def read(self, name: str, handle: ctypes.c_void_p, *arguments: int) -> int:
+        value = ctypes.c_uint()
+        assert getattr(self.nvml, name)(handle, *arguments, ctypes.byref(value)) == 0
+        return value.value
+
+    def write(self, name: str, index: int, *arguments: int) -> None:
+        assert getattr(self.nvml, name)(self.handles[index], *arguments) == 0
+
+    def settings(self) -> list[tuple[int, int, bool]]:
+        """Power limit, persistence mode, and whether clocks are free; the load holds the clocks up where they are."""
+        return [
+            (self.read("nvmlDeviceGetPowerManagementLimit", handle), self.read("nvmlDeviceGetPersistenceMode", handle),
+             self.read("nvmlDeviceGetClockInfo", handle, SM_CLOCK) > 1250)
+            for handle in self.handles
+        ]
+
+
+def guardians_of(folder: str) -> list[int]:
+    """The guardians that watch over the leases written down in `folder`."""
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                words = (entry / "cmdline").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            if words[0] == options.guardian.encode() and words[1:2] == [folder.encode()]:
+                found.append(int(entry.name))
+    return found
+
+
+def kill(process: int) -> None:
+    try:
+        os.kill(process, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+class Restore(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.gpus = Gpus()
+        cls.random = random.Random(options.seed)
+        # What an operator has set: neither the defaults nor the same on both.
+        cls.gpus.write("nvmlDeviceSetPowerManagementLimit", 0, 220_000)
+        cls.gpus.write("nvmlDeviceSetPersistenceMode", 0, 1)
+        cls.gpus.write("nvmlDeviceSetPersistenceMode", 1, 0)
+        cls.found = cls.gpus.settings()
+        assert cls.found == [(220_000, 1, True), (250_000, 0, True)], cls.found
+
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = temporary.name
+        self.holders: list[subprocess.Popen] = []
+        self.changed = 0
+        self.slowest = 0.0
+        self.addCleanup(self.end_all)
+
+    def end_all(self):
+        for holder in self.holders:
+            try:
+                os.killpg(holder.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            holder.communicate()
+        deadline = time.monotonic() + PATIENCE
+        while guardians_of(self.folder) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        self.assertEqual(guardians_of(self.folder), [], "a guardian outlives its work")
+
+    def start(self, mode: str, wait: bool) -> subprocess.Popen:
+        """A holder, the first of a process group of its own; once it has changed something when `wait`."""
+        holder = subprocess.Popen(
+            [options.holder, self.folder, options.guardian, mode, str(self.random.getrandbits(32))],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        self.holders.append(holder)
+        if wait:
+            self.assertEqual(holder.stdout.readline(), "leased\n", holder.poll() and holder.stderr.read())
+        return holder
+
+    def restore(self, *flags: str) -> subprocess.CompletedProcess:
+        environment = {**os.environ, "ZEUS_STATE_DIR": self.folder}
+        return subprocess.run([options.zeus, "restore", *flags], env=environment, capture_output=True, text=True,
+                              check=False)
+
+    def note_changes(self):
+        self.changed += self.gpus.settings() != self.found
+
+    def expect_put_back(self, since: float):
+        while self.gpus.settings() != self.found and time.monotonic() < since + PATIENCE:
+            time.sleep(0.001)
+        self.slowest = max(self.slowest, time.monotonic() - since)
+        self.assertEqual(self.gpus.settings(), self.found)
+
+    def report(self, what: str):
+        print(f"{what}: {options.rounds} times, of which {self.changed} with settings changed; "
+              f"put back within {self.slowest:.3f} s", flush=True)
+        if options.rounds >= 20:
+            self.assertGreater(self.changed, options.rounds // 3, "the kills hit nothing")
+        if options.bound:
+            self.assertLessEqual(self.slowest, options.bound)
+
+    def random_moment(self):
+        time.sleep(self.random.uniform(0, 0.2))
+
+    def clear(self):
+        """Makes ready for the next round: all of this one is gone, guardians included."""
+        self.end_all()
+        self.holders.clear()
+
+    def test_the_holder_is_killed(self):
+        for _ in range(options.rounds):
+            holder = self.start("set", wait=self.random.random() < 0.8)
+            self.random_moment()
+            self.note_changes()
+            kill(holder.pid)
+            killed = time.monotonic()
+            holder.wait()
+            self.expect_put_back(killed)
+            self.clear()
+            self.assertEqual(list(pathlib.Path(self.folder).glob("*.lease.json")), [], "a record outlives what it is about")
+        self.report("holder killed")
+
+    def test_the_guardian_is_killed(self):
+        for _ in range(options.rounds):
+            holder = self.start("set", wait=True)
+            self.random_moment()
+            for guardian in guardians_of(self.folder):
+                kill(guardian)
+            self.random_moment()
+            self.note_changes()
+            # It goes on, under another guardian; whichever way it ends now, all is put back.
+            self.assertIsNone(holder.poll(), "a holder dies with its guardian")
+            how = self.random.choice([signal.SIGTERM, signal.SIGKILL])
+            os.kill(holder.pid, how)
+            killed = time.monotonic()
+            if how == signal.SIGTERM:
+                self.assertEqual(holder.wait(), 0)
+            self.expect_put_back(killed)
+            self.clear()
+        self.report("guardian killed")
+
+    def test_both_are_killed_and_the_next_start_puts_back(self):
+        for number in range(options.rounds):
+            holder = self.start("set", wait=True)
+            self.random_moment()
+            self.note_changes()
+            # The holder is stopped first, lest it start another guardian in between.
+            os.kill(holder.pid, signal.SIGSTOP)
+            for guardian in guardians_of(self.folder):
+                kill(guardian)
+            kill(holder.pid)
+            holder.wait()
+            killed = time.monotonic()
+            if number % 2 == 0:
+                done = self.restore()
+                self.assertEqual(done.returncode, 0, done.stderr)
+            else:
+                self.start("once", wait=False).wait()
+            self.expect_put_back(killed)
+            self.clear()
+            self.assertEqual(self.restore().stdout, "nothing to put back\n")
+        self.report("both killed")
+
+    def test_the_whole_process_group_is_killed(self):
+        for _ in range(options.rounds):
+            holder = self.start("fork", wait=True)
+            self.random_moment()
+            self.note_changes()
+            os.killpg(holder.pid, signal.SIGKILL)
+            killed = time.monotonic()
+            self.expect_put_back(killed)
+            self.clear()
+        self.report("process group killed")
+
+    def test_the_holder_is_killed_and_its_forked_children_live_on(self):
+        for _ in range(options.rounds):
+            holder = self.start("fork", wait=True)
+            self.random_moment()
+            self.note_changes()
+            kill(holder.pid)
+            killed = time.monotonic()
+            os.waitpid(holder.pid, 0)
+            self.expect_put_back(killed)
+            os.killpg(holder.pid, 0)  # the children are still there, or this fails
+            holder.returncode = -signal.SIGKILL
+            self.clear()
+        self.report("holder killed, children alive")
+
+    def test_a_holder_that_hangs_loses_its_leases(self):
+        holder = self.start("renew", wait=True)
+        self.assertNotEqual(self.gpus.settings(), self.found)
+        time.sleep(3)  # three terms: it renews
+        self.assertNotEqual(self.gpus.settings(), self.found)
+        os.kill(holder.pid, signal.SIGSTOP)
+        self.expect_put_back(time.monotonic())
+        os.kill(holder.pid, signal.SIGCONT)
+        self.assertEqual(holder.wait(), 1)
+        self.assertRegex(holder.stderr.read(), r"^timeout: the lease of GPU [01] \(Tesla V100.*was not renewed for 1 s")
+        self.assertEqual(self.gpus.settings(), self.found)
+
+    def test_a_second_holder_is_told_of_the_first(self):
+        holder = self.start("renew", wait=True)
+        second = self.start("set", wait=False)
+        self.assertEqual(second.wait(), 1)
+        self.assertRegex(second.stderr.read(),
+                         rf"^conflict: GPU 0 \(Tesla V100.*\) is leased by process {holder.pid} \(control_holder\)")
+        done = self.restore()
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(done.stdout.count(f"left alone; process {holder.pid} (control_holder) has a lease of it"), 2)
+
+    def test_without_its_guardian_nothing_is_changed(self):
+        real = options.guardian
+        self.addCleanup(setattr, options, "guardian", real)
+        for broken, reason in ((self.folder + "/missing", "does not start"), ("/bin/true", "does not come up")):
+            options.guardian = broken
+            holder = self.start("set", wait=False)
+            self.assertEqual(holder.wait(), 1)
+            self.assertIn(f"when this process dies, {reason}", holder.stderr.read())
+            self.assertEqual(self.gpus.settings(), self.found)
+
+    def test_the_guardian_is_out_of_reach_of_what_reaches_its_holder(self):
+        holder = self.start("set", wait=True)
+        (guardian,) = guardians_of(self.folder)
+        self.assertNotEqual(os.getsid(guardian), os.getsid(holder.pid))
+        self.assertNotEqual(os.getpgid(guardian), os.getpgid(holder.pid))
+        parents = pathlib.Path(f"/proc/{guardian}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()
+        self.assertNotEqual(int(parents[1]), holder.pid, "its end would be a SIGCHLD of the training loop")
+        for signal_number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
+            os.kill(guardian, signal_number)
+        open_files = {os.path.basename(path) for path in
+                      (os.readlink(entry) for entry in pathlib.Path(f"/proc/{guardian}/fd").iterdir())}
+        self.assertFalse([name for name in open_files if name.startswith("pipe:")], "it holds its holder's output open")
+        kill(holder.pid)
+        self.expect_put_back(time.monotonic())
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("holder")
+    parser.add_argument("guardian")
+    parser.add_argument("zeus")
+    parser.add_argument("--rounds", type=int, default=6)
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().getrandbits(32))
+    parser.add_argument("--bound", type=float)
+    arguments, rest = parser.parse_known_args()
+    options.__dict__.update(vars(arguments))
+    print(f"seed {options.seed}", flush=True)
+    unittest.main(argv=[sys.argv[0], *rest])
