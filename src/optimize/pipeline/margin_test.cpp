@@ -1,0 +1,24 @@
+#include "optimize/pipeline/margin.hpp"
+
+#include <zeus/error.hpp>
+
+#include <gtest/gtest.h>
+
+namespace zeus::optimize::pipeline {
+namespace {
+
+TEST(Margin, SlowerOptionsGetTimeToSpareAndBlockInIt) {
+  records::ComputationGraph graph;
+  graph.profiles = {{"kind", {{1400_MHz, 1_s, 10_J}, {700_MHz, 2_s, 8_J}}}, {"empty", {}}};
+  const records::ComputationGraph spared = with_margin(graph, 0.25, 4_W);
+  EXPECT_EQ(spared.profiles[0].options[0], (records::FrequencyOption{1400_MHz, 1_s, 10_J}));
+  EXPECT_EQ(spared.profiles[0].options[1], (records::FrequencyOption{700_MHz, 2.5_s, 10_J}));
+}
+
+TEST(Margin, IsAShare) {
+  EXPECT_THROW(with_margin({}, -0.1, 4_W), Error);
+  EXPECT_THROW(with_margin({}, 2.0, 4_W), Error);
+}
+
+}  // namespace
+}  // namespace zeus::optimize::pipeline

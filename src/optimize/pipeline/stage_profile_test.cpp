@@ -1,0 +1,46 @@
+#include "optimize/pipeline/stage_profile.hpp"
+
+#include <zeus/error.hpp>
+
+#include <gtest/gtest.h>
+
+namespace zeus::optimize::pipeline {
+namespace {
+
+using records::FrequencyOption;
+using records::InstructionProfile;
+
+TEST(StageProfile, RepetitionsCountByTheirMean) {
+  const InstructionProfile rows{{0, "forward", 1410_MHz, 2_s, 10_J, std::nullopt},
+                                {0, "forward", 1200_MHz, 5_s, 9_J, std::nullopt},
+                                {0, "forward", 1410_MHz, 4_s, 14_J, std::nullopt}};
+  const StageProfiles result = stage_profiles_of(rows, 70_W);
+  ASSERT_EQ(result.profiles.size(), 1u);
+  EXPECT_EQ(result.copies, 1u);
+  EXPECT_EQ(result.profiles[0].profile.name, "forward");
+  EXPECT_EQ(result.profiles[0].profile.options,
+            (std::vector<FrequencyOption>{{1410_MHz, 3_s, 12_J}, {1200_MHz, 5_s, 9_J}}));
+}
+
+TEST(StageProfile, CopiesWaitForTheSlowestOfThem) {
+  const InstructionProfile rows{{0, "forward", 1410_MHz, 2_s, 10_J, 0}, {0, "forward", 1410_MHz, 3_s, 12_J, 1}};
+  const StageProfiles result = stage_profiles_of(rows, 5_W);
+  EXPECT_EQ(result.copies, 2u);
+  // The first one blocks for a second: 10 + 5 and 12 joules.
+  EXPECT_EQ(result.profiles[0].profile.options, (std::vector<FrequencyOption>{{1410_MHz, 3_s, 13.5_J}}));
+}
+
+TEST(StageProfile, AMissingRankIsRefusedByName) {
+  const InstructionProfile rows{{0, "forward", 1410_MHz, 2_s, 10_J, 0},
+                                {0, "forward", 1410_MHz, 3_s, 12_J, 1},
+                                {1, "forward", 1410_MHz, 3_s, 12_J, 2}};
+  try {
+    stage_profiles_of(rows, 5_W);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(error.message().find("'forward' of stage 1"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace zeus::optimize::pipeline
