@@ -1,0 +1,23 @@
+// Policy `default`: the default batch size at the maximum power limit, every time; what practitioners do.
+// One thread at a time.
+#pragma once
+
+#include "optimize/batch_size/policy.hpp"
+
+namespace zeus::optimize {
+
+class DefaultPolicy final : public Policy {
+ public:
+  explicit DefaultPolicy(const JobSpec& spec)
+      : run_{.arm = spec.default_arm(), .limit = spec.power_limits.back(), .max_epochs = {}} {}
+
+  [[nodiscard]] std::string_view name() const override { return "default"; }
+  [[nodiscard]] std::unique_ptr<Policy> clone() const override { return std::make_unique<DefaultPolicy>(*this); }
+  void apply(const records::JobEvent&, const ProfileBook&) override {}
+  [[nodiscard]] Decision decide(const Question&, const ProfileBook&) const override { return run_; }
+
+ private:
+  RunTry run_;
+};
+
+}  // namespace zeus::optimize

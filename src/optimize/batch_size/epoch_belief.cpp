@@ -1,0 +1,266 @@
+#include "optimize/batch_size/epoch_belief.hpp"
+
+#include "base/portable_math.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace zeus::optimize {
+
+namespace {
+
+// The grid of what is not known beforehand, in octaves of batch size and in natural logarithms of epochs.
+// Up to a critical batch size the epochs hardly change, beyond it they grow in proportion (McCandlish et al., "An
+// empirical model of large-batch training"); where it lies, from the first arm's place, is anybody's guess.
+constexpr std::array<double, 6> critical_places = {-4.0, -2.0, 0.0, 2.0, 4.0, 8.0};
+constexpr std::array<double, 2> lengths = {2.0, 6.0};
+constexpr std::array<double, 3> spreads = {0.1, 0.3, 1.0};
+constexpr std::array<double, 3> noises = {0.04, 0.12, 0.36};
+// A weak trend on top of that, in nats per octave.
+constexpr double trend_spread = 0.1;
+// No curve is so smooth that one batch size tells all of its neighbour.
+constexpr double roughness = 0.1;
+constexpr double roughness_length = 0.7;
+// How many epochs the job needs at all is as good as unknown.
+constexpr double level_mean = 2.3;
+constexpr double level_spread = 3.0;
+// Epochs are whole numbers, so that the curve has steps; this share of the variance of rounding stays with the arm.
+constexpr double rounding_share = 0.5;
+constexpr int sweeps = 2;
+
+constexpr double natural_log_of_two = 0.6931471805599453;
+constexpr double log_two_pi = 1.8378770664093453;
+
+double matern(double distance, double length) {
+  const double scaled = 2.23606797749979 * distance / length;
+  return (1.0 + scaled + scaled * scaled / 3.0) * portable::exp(-scaled);
+}
+
+// phi(z) / Phi(z), also far below zero, where both vanish.
+double hazard(double z) {
+  if (z < -6.0) {
+    return -z + 1.0 / (-z + 2.0 / -z);
+  }
+  return portable::normal_density(z) / portable::normal_cdf(z);
+}
+
+double log_normal_cdf(double z) {
+  if (z < -6.0) {
+    return -0.5 * z * z - 0.5 * log_two_pi - portable::log(hazard(z));
+  }
+  return portable::log(portable::normal_cdf(z));
+}
+
+}  // namespace
+
+EpochBelief::EpochBelief(std::span<const double> octaves)
+    : arms_{octaves.size()}, mean_(arms_, level_mean), covariance_(arms_ * arms_, 0.0), stopped_(arms_) {
+  for (const double length : lengths) {
+    for (const double spread : spreads) {
+      std::vector<double> prior(arms_ * arms_);
+      for (std::size_t a = 0; a < arms_; ++a) {
+        for (std::size_t b = 0; b < arms_; ++b) {
+          const double distance = std::fabs(octaves[a] - octaves[b]);
+          prior[a * arms_ + b] = level_spread * level_spread + trend_spread * trend_spread * octaves[a] * octaves[b] +
+                                 roughness * roughness * matern(distance, roughness_length) +
+                                 spread * spread * matern(distance, length);
+        }
+      }
+      priors_.push_back(std::move(prior));
+    }
+  }
+  for (const double place : critical_places) {
+    std::vector<double> prior_mean;
+    for (const double octave : octaves) {
+      prior_mean.push_back(level_mean + portable::log1p(portable::exp(natural_log_of_two * (octave - place))));
+    }
+    for (std::size_t prior = 0; prior < priors_.size(); ++prior) {
+      for (const double noise : noises) {
+        components_.push_back({.noise = noise * noise,
+                               .prior = prior,
+                               .prior_mean = prior_mean,
+                               .mean = prior_mean,
+                               .covariance = std::vector<double>(arms_ * arms_),
+                               .others_mean = std::vector<double>(arms_),
+                               .others_variance = std::vector<double>(arms_)});
+      }
+    }
+  }
+  const std::vector<EpochEvidence> nothing(arms_);
+  fit(nothing);
+}
+
+// Multiplies the component's normal distribution by exp(-precision f^2 / 2 + shift f) of one arm's f.
+void EpochBelief::condition(Component& component, std::size_t arm, double precision, double shift) const {
+  double* const covariance = component.covariance.data();
+  const double* const row = covariance + arm * arms_;
+  const double variance = row[arm];
+  const double gain = 1.0 / (1.0 + precision * variance);
+  const double step = (shift - precision * component.mean[arm]) * gain;
+  const double shrink = precision * gain;
+  std::array<double, most_batch_sizes>
+      direction;  // NOLINT(cppcoreguidelines-pro-type-member-init): written before it is read
+  for (std::size_t a = 0; a < arms_; ++a) {
+    direction[a] = row[a];
+  }
+  for (std::size_t a = 0; a < arms_; ++a) {
+    component.mean[a] += direction[a] * step;
+    const double factor = shrink * direction[a];
+    double* const out = covariance + a * arms_;
+    for (std::size_t b = 0; b < arms_; ++b) {
+      out[b] -= factor * direction[b];
+    }
+  }
+}
+
+// Takes the runs that reached the target in; adds what they say for the component to its weight.
+void EpochBelief::learn_reached(Component& component, std::span<const EpochEvidence> evidence) const {
+  const double log_noise = portable::log(component.noise);
+  for (std::size_t arm = 0; arm < arms_; ++arm) {
+    const EpochEvidence& known = evidence[arm];
+    if (known.count <= 0.0) {
+      continue;
+    }
+    const double variance = component.covariance[arm * arms_ + arm] + component.noise / known.count;
+    const double distance = known.mean - component.mean[arm];
+    component.log_weight -= 0.5 * (portable::log(variance) + distance * distance / variance);
+    component.log_weight -= 0.5 * ((known.count - 1.0) * log_noise + known.squares / component.noise);
+    condition(component, arm, known.count / component.noise, known.count * known.mean / component.noise);
+  }
+}
+
+// Takes the stopped runs in by expectation propagation: each becomes the normal factor that has the moments of "more
+// than so many epochs".
+void EpochBelief::learn_stopped(Component& component, std::span<const EpochEvidence> evidence) const {
+  std::array<double, most_batch_sizes> site_precision{};
+  std::array<double, most_batch_sizes> site_shift{};
+  for (int sweep = 0; sweep < sweeps; ++sweep) {
+    for (std::size_t arm = 0; arm < arms_; ++arm) {
+      const EpochEvidence& known = evidence[arm];
+      if (known.censored <= 0.0) {
+        continue;
+      }
+      const double variance = component.covariance[arm * arms_ + arm];
+      const double precision = 1.0 / variance - site_precision[arm] / known.censored;
+      component.others_mean[arm] = component.mean[arm];
+      component.others_variance[arm] = variance;
+      constexpr double least_precision = 1e-9;
+      if (precision <= least_precision) {
+        continue;
+      }
+      const double others_variance = 1.0 / precision;
+      const double others_mean = others_variance * (component.mean[arm] / variance - site_shift[arm] / known.censored);
+      component.others_mean[arm] = others_mean;
+      component.others_variance[arm] = others_variance;
+      const double total = others_variance + component.noise;
+      const double root = std::sqrt(total);
+      const double z = (others_mean - known.bound) / root;
+      const double slope = hazard(z);
+      if (sweep == 0) {
+        component.log_weight += known.censored * log_normal_cdf(z);
+      }
+      const double tilted_mean = others_mean + others_variance * slope / root;
+      const double tilted_variance = others_variance - others_variance * others_variance * slope * (slope + z) / total;
+      const double new_precision = std::max(1.0 / tilted_variance - precision, 0.0) * known.censored;
+      const double new_shift = (tilted_mean / tilted_variance - others_mean * precision) * known.censored;
+      condition(component, arm, new_precision - site_precision[arm], new_shift - site_shift[arm]);
+      site_precision[arm] = new_precision;
+      site_shift[arm] = new_shift;
+    }
+  }
+}
+
+void EpochBelief::fit(std::span<const EpochEvidence> evidence) {
+  double least = std::numeric_limits<double>::infinity();
+  for (const EpochEvidence& known : evidence) {
+    least = known.count > 0.0 ? std::min(least, known.mean) : least;
+  }
+  const double rounding = rounding_share * portable::exp(-2.0 * least) / 12.0;
+  double heaviest = -std::numeric_limits<double>::infinity();
+  for (Component& component : components_) {
+    std::ranges::copy(priors_[component.prior], component.covariance.begin());
+    std::ranges::copy(component.prior_mean, component.mean.begin());
+    for (std::size_t arm = 0; arm < arms_; ++arm) {
+      component.covariance[arm * arms_ + arm] += rounding;
+    }
+    component.log_weight = 0.0;
+    learn_reached(component, evidence);
+    learn_stopped(component, evidence);
+    heaviest = std::max(heaviest, component.log_weight);
+  }
+  double total = 0.0;
+  constexpr double negligible = -12.0;
+  for (Component& component : components_) {
+    const double excess = component.log_weight - heaviest;
+    component.weight = excess < negligible ? 0.0 : portable::exp(excess);
+    total += component.weight;
+  }
+  for (Component& component : components_) {
+    component.weight /= total;
+  }
+  mix();
+  mix_stopped(evidence);
+}
+
+// The mean and covariance of the mixture of all components.
+void EpochBelief::mix() {
+  std::ranges::fill(mean_, 0.0);
+  std::ranges::fill(covariance_, 0.0);
+  noise_ = 0.0;
+  for (const Component& component : components_) {
+    noise_ += component.weight * component.noise;
+    for (std::size_t a = 0; a < arms_; ++a) {
+      mean_[a] += component.weight * component.mean[a];
+    }
+  }
+  for (const Component& component : components_) {
+    if (component.weight == 0.0) {
+      continue;
+    }
+    for (std::size_t a = 0; a < arms_; ++a) {
+      const double offset = component.mean[a] - mean_[a];
+      for (std::size_t b = 0; b < arms_; ++b) {
+        covariance_[a * arms_ + b] +=
+            component.weight * (component.covariance[a * arms_ + b] + offset * (component.mean[b] - mean_[b]));
+      }
+    }
+  }
+}
+
+void EpochBelief::mix_stopped(std::span<const EpochEvidence> evidence) {
+  for (std::size_t arm = 0; arm < arms_; ++arm) {
+    Stopped& stopped = stopped_[arm];
+    stopped = Stopped{.any = evidence[arm].censored > 0.0, .bound = evidence[arm].bound};
+    if (!stopped.any) {
+      continue;
+    }
+    double square = 0.0;
+    for (const Component& component : components_) {
+      const double mean = component.others_mean[arm];
+      stopped.mean += component.weight * mean;
+      square += component.weight * (component.others_variance[arm] + mean * mean);
+    }
+    stopped.variance = std::max(square - stopped.mean * stopped.mean, 0.0);
+    stopped.beyond = portable::normal_cdf((stopped.mean - stopped.bound) / std::sqrt(stopped.variance + noise_));
+  }
+}
+
+double EpochBelief::survival(std::size_t arm, double log_epochs) const {
+  const double variance = covariance_[arm * arms_ + arm];
+  const double smooth = portable::normal_cdf((mean_[arm] - log_epochs) / std::sqrt(variance + noise_));
+  const Stopped& stopped = stopped_[arm];
+  constexpr double unthinkable = 1e-9;
+  if (!stopped.any || stopped.beyond < unthinkable) {
+    return smooth;
+  }
+  const double total = stopped.variance + noise_;
+  const double alike = stopped.variance / total;  // how far one run of the arm foretells another
+  const double repeated = log_epochs <= stopped.bound
+                              ? 1.0
+                              : portable::normal_cdf((stopped.mean - log_epochs) / std::sqrt(total)) / stopped.beyond;
+  return alike * repeated + (1.0 - alike) * smooth;
+}
+
+}  // namespace zeus::optimize

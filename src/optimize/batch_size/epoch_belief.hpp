@@ -1,0 +1,78 @@
+// What runs tell about the epochs that each batch size needs. The logarithm of the epochs is a Gaussian process over
+// log2 of the batch size: flat up to a critical batch size and growing beyond it, smooth about that, with steps where
+// epochs are few. Where the curve bends, how smooth it is, how far it strays and how noisy runs are is not known: the
+// belief is a mixture over a small grid of all of these. Runs that were stopped count as what they are: the epochs they
+// would have needed exceed those they ran. A value; one thread at a time. fit() allocates nothing.
+#pragma once
+
+#include "optimize/batch_size/job_spec.hpp"
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace zeus::optimize {
+
+// What is known of one arm: sums over its runs, so that a long history costs nothing.
+struct EpochEvidence {
+  double count = 0.0;     // of runs that reached the target; less than whole where old ones fade
+  double mean = 0.0;      // of the logarithm of their epochs
+  double squares = 0.0;   // sum of squared distances from that mean
+  double censored = 0.0;  // how many runs were stopped short of the target
+  double bound = 0.0;     // logarithm of the most epochs that any of these ran
+};
+
+class EpochBelief {
+ public:
+  // `octaves` are the arms' places, ascending: log2 of the batch size relative to the default one.
+  explicit EpochBelief(std::span<const double> octaves);
+
+  // Works the belief out anew from all evidence, one entry for each arm.
+  void fit(std::span<const EpochEvidence> evidence);
+
+  // Of log epochs: the mean and variance of an arm, and the variance of a single run about its arm.
+  [[nodiscard]] double mean(std::size_t arm) const { return mean_[arm]; }
+  [[nodiscard]] double variance(std::size_t arm) const { return covariance_[arm * arms_ + arm]; }
+  [[nodiscard]] double noise() const { return noise_; }
+  // The probability that a run of the arm is short of the target at `log_epochs`. A normal distribution cannot say that
+  // runs were seen to go on beyond a bound; this does.
+  [[nodiscard]] double survival(std::size_t arm, double log_epochs) const;
+
+ private:
+  struct Component {
+    double noise = 0.0;     // variance
+    std::size_t prior = 0;  // which of priors_ is its covariance between arms
+    std::vector<double> prior_mean;
+    // Worked out by fit:
+    std::vector<double> mean;
+    std::vector<double> covariance;
+    std::vector<double> others_mean;  // of each stopped arm, as all other evidence has it
+    std::vector<double> others_variance;
+    double log_weight = 0.0;
+    double weight = 0.0;
+  };
+  // An arm with stopped runs: what all other evidence says of it, and the bound that those runs passed.
+  struct Stopped {
+    bool any = false;
+    double mean = 0.0;
+    double variance = 0.0;
+    double bound = 0.0;
+    double beyond = 0.0;  // probability, by the other evidence, of passing the bound
+  };
+
+  void condition(Component& component, std::size_t arm, double precision, double shift) const;
+  void learn_reached(Component& component, std::span<const EpochEvidence> evidence) const;
+  void learn_stopped(Component& component, std::span<const EpochEvidence> evidence) const;
+  void mix();
+  void mix_stopped(std::span<const EpochEvidence> evidence);
+
+  std::size_t arms_;
+  std::vector<std::vector<double>> priors_;  // covariances between arms, arms x arms
+  std::vector<Component> components_;
+  std::vector<double> mean_;
+  std::vector<double> covariance_;
+  std::vector<Stopped> stopped_;
+  double noise_ = 0.0;
+};
+
+}  // namespace zeus::optimize

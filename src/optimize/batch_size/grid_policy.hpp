@@ -1,0 +1,40 @@
+// Policy `grid`: grid search with pruning, the paper's second baseline. One configuration (batch size, limit) a
+// recurrence, starting with the default batch size; a batch size that failed is left out; when all are seen, the one
+// that cost least. One thread at a time.
+#pragma once
+
+#include "optimize/batch_size/policy.hpp"
+
+#include <cstdint>
+
+namespace zeus::optimize {
+
+class GridPolicy final : public Policy {
+ public:
+  explicit GridPolicy(const JobSpec& spec);
+
+  [[nodiscard]] std::string_view name() const override { return "grid"; }
+  [[nodiscard]] std::unique_ptr<Policy> clone() const override { return std::make_unique<GridPolicy>(*this); }
+  void apply(const records::JobEvent& event, const ProfileBook& profiles) override;
+  [[nodiscard]] Decision decide(const Question& question, const ProfileBook& profiles) const override;
+
+ private:
+  struct Running {
+    std::uint64_t try_number;
+    std::size_t cell;
+  };
+
+  [[nodiscard]] std::size_t arm_of_cell(std::size_t cell) const { return order_[cell / limits_.size()]; }
+  [[nodiscard]] std::size_t next_cell() const;
+
+  JobSpec spec_;
+  std::vector<std::size_t> order_;  // arms as they are visited: the default first, then ascending
+  std::vector<Watts> limits_;       // as they are visited: descending
+  std::vector<bool> pruned_;        // by arm
+  std::size_t visited_ = 0;         // cells handed out so far
+  std::vector<Running> running_;
+  std::optional<std::size_t> best_cell_;
+  Joules best_cost_;
+};
+
+}  // namespace zeus::optimize

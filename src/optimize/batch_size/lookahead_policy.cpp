@@ -1,0 +1,291 @@
+#include "optimize/batch_size/lookahead_policy.hpp"
+
+#include "base/portable_math.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace zeus::optimize {
+
+namespace {
+// A job is expected to recur this many times more at least, and twice as often as it has so far.
+constexpr double least_horizon = 8.0;
+constexpr double horizon_per_recurrence = 2.0;
+// What is assumed of an epoch's cost at a batch size that was not measured: natural logarithms per octave. Smaller
+// batches use a GPU less well.
+constexpr double cost_per_octave_up = -0.1;
+constexpr double cost_per_octave_down = 0.25;
+constexpr double cost_spread = 0.25;
+// A trial is not worth thinking about when all that it could bring is less than this share of one run.
+constexpr double least_improvement = 0.01;
+// Profiling limits beforehand takes this long for each, or an equal share of one epoch where that is less; profiling
+// them during a run's first epoch makes that epoch dearer by about this share of it.
+constexpr Seconds profiling_time{5.0};
+constexpr double profiling_epoch = 0.15;
+// Knowing all limits instead of some saves about this share of a run.
+constexpr double limits_gain = 0.01;
+// Where to stop a run is searched on a grid of this many steps.
+constexpr int most_steps = 128;
+// After a change, all runs of a batch size together count as this much of one.
+constexpr double faded_count = 0.1;
+// The belief is worked out anew when an arm has had this share of its runs since the last time.
+constexpr double news = 0.05;
+
+std::vector<double> octaves_of(const JobSpec& spec) {
+  std::vector<double> octaves;
+  for (const int batch_size : spec.batch_sizes) {
+    octaves.push_back(portable::log2(static_cast<double>(batch_size) / spec.default_batch_size));
+  }
+  return octaves;
+}
+
+}  // namespace
+
+LookaheadPolicy::LookaheadPolicy(const JobSpec& spec)
+    : spec_{spec},
+      octaves_{octaves_of(spec)},
+      evidence_(spec.arms()),
+      belief_{octaves_},
+      unread_(spec.arms(), 0.0),
+      running_(spec.arms(), 0) {
+}
+
+void LookaheadPolicy::apply(const records::JobEvent& event, const ProfileBook&) {
+  if (const auto* submitted = std::get_if<records::TrySubmitted>(&event)) {
+    ++running_[spec_.arm_of(submitted->batch_size)];
+  } else if (const auto* ended = std::get_if<records::TryEnded>(&event)) {
+    end_try(*ended);
+  }
+}
+
+// Old runs say little about a job that has changed, but more than nothing.
+void LookaheadPolicy::fade() {
+  for (EpochEvidence& known : evidence_) {
+    if (known.count > faded_count) {
+      known.squares *= faded_count / known.count;
+      known.count = faded_count;
+    }
+    known.censored = 0.0;
+  }
+}
+
+void LookaheadPolicy::end_try(const records::TryEnded& ended) {
+  const std::size_t arm = spec_.arm_of(ended.batch_size);
+  running_[arm] = std::max(running_[arm] - 1, 0);
+  if (ended.outcome == records::TryOutcome::lost) {
+    return;
+  }
+  EpochEvidence& known = evidence_[arm];
+  const bool reached = records::reached(ended.outcome);
+  bool faded = false;
+  // A run stopped by a policy that hopes for less than usual is no surprise; so only what it ran counts.
+  const double log_epochs = portable::log(static_cast<double>(ended.epochs) + (reached ? 0.0 : 0.5));
+  if (known.count >= 1.0) {
+    const double expected = belief_.mean(arm);
+    const double deviation = std::sqrt(belief_.variance(arm) + belief_.noise());
+    const double surprise = (log_epochs - expected) / deviation;
+    if ((reached || surprise > 0.0) && change_.observe(surprise)) {
+      fade();
+      faded = true;
+    }
+  }
+  if (reached) {
+    ++recurrences_;
+    const auto window = static_cast<double>(spec_.window);
+    if (spec_.window > 0 && known.count >= window) {
+      known.squares *= (window - 1.0) / known.count;
+      known.count = window - 1.0;
+    }
+    known.count += 1.0;
+    const double step = log_epochs - known.mean;
+    known.mean += step / known.count;
+    known.squares += step * (log_epochs - known.mean);
+  } else {
+    known.bound = known.censored > 0.0 ? std::max(known.bound, log_epochs) : log_epochs;
+    known.censored += 1.0;
+  }
+  // One more run among many alike moves nothing: the belief is worked out anew when there is something new to believe.
+  ++unread_[arm];
+  if (!reached || faded || unread_[arm] > known.count * news) {
+    belief_.fit(evidence_);
+    std::ranges::fill(unread_, 0.0);
+  }
+}
+
+std::vector<LookaheadPolicy::EpochCost> LookaheadPolicy::epoch_costs(const ProfileBook& profiles) const {
+  std::vector<EpochCost> costs(spec_.arms());
+  std::vector<std::size_t> known;
+  for (std::size_t arm = 0; arm < costs.size(); ++arm) {
+    if (profiles.profiled(arm)) {
+      costs[arm] = {.log_cost = portable::log(profiles.epoch_cost(arm).value()), .deviation = 0.0, .measured = true};
+      known.push_back(arm);
+    }
+  }
+  for (std::size_t arm = 0; arm < costs.size(); ++arm) {
+    if (costs[arm].measured || known.empty()) {
+      continue;
+    }
+    const auto above = std::ranges::find_if(known, [arm](std::size_t other) { return other > arm; });
+    if (above == known.begin()) {
+      const double gap = octaves_[*above] - octaves_[arm];
+      costs[arm].log_cost = costs[*above].log_cost + cost_per_octave_down * gap;
+      costs[arm].deviation = cost_spread * gap;
+    } else if (above == known.end()) {
+      const double gap = octaves_[arm] - octaves_[known.back()];
+      costs[arm].log_cost = costs[known.back()].log_cost + cost_per_octave_up * gap;
+      costs[arm].deviation = cost_spread * gap;
+    } else {
+      const std::size_t below = *(above - 1);
+      const double whole = octaves_[*above] - octaves_[below];
+      const double part = octaves_[arm] - octaves_[below];
+      const double share = part / whole;
+      costs[arm].log_cost = costs[below].log_cost * (1.0 - share) + costs[*above].log_cost * share;
+      costs[arm].deviation = cost_spread * std::sqrt(part * (whole - part) / whole) * 0.5;
+    }
+  }
+  return costs;
+}
+
+// Backward induction over the epoch at which a run of the arm would be stopped: it goes on while that is expected to
+// cost less, what is learned included, than falling back on the incumbent.
+LookaheadPolicy::Trial LookaheadPolicy::consider(std::size_t arm, double epoch_cost, double fallback, double horizon,
+                                                 int most) const {
+  const double mean = belief_.mean(arm);
+  const double variance = belief_.variance(arm);
+  const double share = variance / (variance + belief_.noise());
+  const double rest = 0.5 * (variance * (1.0 - share) + belief_.noise());
+  const int stride = (most + most_steps - 1) / most_steps;
+  const int steps = stride == 0 ? 0 : most / stride;
+  if (steps == 0) {
+    return {.value = -fallback, .max_epochs = 0};
+  }
+  std::array<double, most_steps + 1> alive;  // NOLINT(cppcoreguidelines-pro-type-member-init): written before read
+  for (int step = 0; step <= steps; ++step) {
+    alive[static_cast<std::size_t>(step)] = belief_.survival(arm, portable::log(step * stride + 0.5));
+  }
+  double go_on = fallback;
+  int stop = steps;
+  for (int step = steps; step-- > 0;) {
+    const double now = alive[static_cast<std::size_t>(step)];
+    constexpr double unthinkable = 1e-300;
+    const double ends = now > unthinkable ? 1.0 - alive[static_cast<std::size_t>(step) + 1] / now : 0.0;
+    const double epochs = (step + 0.5) * stride + 0.5;
+    const double learned = portable::exp(mean + share * (portable::log(epochs) - mean) + rest);
+    const double gain = horizon * std::max(0.0, fallback - epoch_cost * std::max(learned, 1.0));
+    const double value = epoch_cost * stride - ends * gain + (1.0 - ends) * go_on;
+    if (value < fallback || step == 0) {
+      go_on = value;
+    } else {
+      go_on = fallback;
+      stop = step;
+    }
+  }
+  return {.value = fallback - go_on, .max_epochs = stop * stride};
+}
+
+// Measures the limits of an arm where that pays before it runs: beforehand, or during the first epoch, whichever is
+// cheaper; or not yet.
+Decision LookaheadPolicy::run(std::size_t arm, std::optional<int> max_epochs, records::TryPurpose purpose,
+                              double horizon, const ProfileBook& profiles) const {
+  RunTry attempt{.arm = arm, .limit = {}, .profile = false, .max_epochs = max_epochs, .purpose = purpose};
+  const std::vector<Watts>& all = spec_.power_limits;
+  const auto known = profiles.limits(arm);
+  if (known.size() >= all.size()) {
+    return attempt;
+  }
+  if (known.empty()) {
+    return ProfileLimits{.arm = arm, .limits = {all.back()}};
+  }
+  std::vector<Watts> missing;
+  for (const Watts limit : all) {
+    if (profiles.find(arm, limit) == nullptr) {
+      missing.push_back(limit);
+    }
+  }
+  const Seconds epoch = profiles.best(arm).epoch_time;
+  const double slice = std::min(profiling_time / epoch, 1.0 / static_cast<double>(all.size()));
+  const double beforehand = slice * static_cast<double>(missing.size());
+  const double epochs = portable::exp(belief_.mean(arm));
+  if (std::min(beforehand, profiling_epoch) > limits_gain * horizon * epochs) {
+    return attempt;
+  }
+  const bool may_not_stay = purpose == records::TryPurpose::explore && evidence_[arm].count == 0.0 && recurrences_ > 0;
+  if (may_not_stay && std::min(beforehand, profiling_epoch) > limits_gain * epochs) {
+    return attempt;
+  }
+  if (beforehand <= profiling_epoch) {
+    return ProfileLimits{.arm = arm, .limits = missing};
+  }
+  attempt.profile = true;
+  return attempt;
+}
+
+// What full knowledge of an arm could save of one run, on average: E[(fallback - cost)+] for a lognormal cost.
+double LookaheadPolicy::possible_improvement(std::size_t arm, double log_cost, double fallback) const {
+  const double variance = belief_.variance(arm);
+  const double deviation = std::sqrt(variance);
+  const double centre = log_cost + belief_.mean(arm) + 0.5 * belief_.noise();
+  const double d = (portable::log(fallback) - centre) / deviation;
+  return fallback * portable::normal_cdf(d) -
+         portable::exp(centre + 0.5 * variance) * portable::normal_cdf(d - deviation);
+}
+
+std::optional<LookaheadPolicy::Incumbent> LookaheadPolicy::incumbent(const std::vector<EpochCost>& costs) const {
+  std::optional<Incumbent> best;
+  for (std::size_t arm = 0; arm < spec_.arms(); ++arm) {
+    if (evidence_[arm].count > 0.0 && costs[arm].measured) {
+      const double cost =
+          portable::exp(costs[arm].log_cost + belief_.mean(arm) + 0.5 * (belief_.variance(arm) + belief_.noise()));
+      if (!best || cost < best->cost) {
+        best = Incumbent{.arm = arm, .cost = cost};
+      }
+    }
+  }
+  return best;
+}
+
+Decision LookaheadPolicy::decide(const Question& question, const ProfileBook& profiles) const {
+  // On new devices what is known of epochs holds; what an epoch costs there is measured where runs were seen.
+  for (std::size_t arm = 0; arm < spec_.arms(); ++arm) {
+    if (evidence_[arm].count > 0.0 && !profiles.profiled(arm)) {
+      return ProfileLimits{.arm = arm, .limits = spec_.power_limits};
+    }
+  }
+  const std::vector<EpochCost> costs = epoch_costs(profiles);
+  const std::optional<Incumbent> best_known = incumbent(costs);
+  if (!best_known) {
+    return run(spec_.default_arm(), {}, records::TryPurpose::explore, least_horizon, profiles);
+  }
+  const double fallback = best_known->cost;
+  const double horizon = std::max(least_horizon, horizon_per_recurrence * static_cast<double>(recurrences_));
+  Trial best{.value = 0.0, .max_epochs = spec_.max_epochs};
+  std::size_t chosen = best_known->arm;
+  // One gamble a recurrence: after a failed try the incumbent runs.
+  for (std::size_t arm = 0; question.tries == 0 && arm < spec_.arms(); ++arm) {
+    const double log_cost = costs[arm].log_cost - costs[arm].deviation;
+    if (arm == best_known->arm || running_[arm] > 0 ||
+        possible_improvement(arm, log_cost, fallback) * horizon < least_improvement * fallback) {
+      continue;
+    }
+    const double epoch_cost = portable::exp(log_cost);
+    double most = spec_.max_epochs;
+    if (question.best) {
+      most = std::min(most, std::floor(spec_.beta * question.best->value() / epoch_cost));
+    }
+    const Trial trial = consider(arm, epoch_cost, fallback, horizon, static_cast<int>(most));
+    if (trial.value > best.value) {
+      best = trial;
+      chosen = arm;
+    }
+  }
+  if (chosen == best_known->arm) {
+    return run(chosen, {}, records::TryPurpose::exploit, horizon, profiles);
+  }
+  if (!costs[chosen].measured) {
+    return ProfileLimits{.arm = chosen, .limits = {profiles.best(best_known->arm).limit}};
+  }
+  return run(chosen, best.max_epochs, records::TryPurpose::explore, horizon, profiles);
+}
+
+}  // namespace zeus::optimize

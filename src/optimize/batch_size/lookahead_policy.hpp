@@ -1,0 +1,61 @@
+// Policy `lookahead`, the default: learns the epochs that each batch size needs (EpochBelief), has what an epoch costs
+// measured in seconds, and runs whatever is worth most: the best known batch size, or another whose run is expected to
+// teach more than it costs, over a horizon that grows with the job's age. docs/policies.md explains and measures it.
+// One thread at a time.
+#pragma once
+
+#include "optimize/batch_size/change_detector.hpp"
+#include "optimize/batch_size/epoch_belief.hpp"
+#include "optimize/batch_size/policy.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace zeus::optimize {
+
+class LookaheadPolicy final : public Policy {
+ public:
+  explicit LookaheadPolicy(const JobSpec& spec);
+
+  [[nodiscard]] std::string_view name() const override { return "lookahead"; }
+  [[nodiscard]] std::unique_ptr<Policy> clone() const override { return std::make_unique<LookaheadPolicy>(*this); }
+  void apply(const records::JobEvent& event, const ProfileBook& profiles) override;
+  [[nodiscard]] Decision decide(const Question& question, const ProfileBook& profiles) const override;
+
+ private:
+  // What an epoch of an arm costs under its best limit: measured, or inferred from its neighbours.
+  struct EpochCost {
+    double log_cost = 0.0;
+    double deviation = 0.0;  // of log_cost; 0 when measured
+    bool measured = false;
+  };
+  struct Trial {
+    double value = 0.0;  // what it is expected to be worth beyond running the incumbent
+    int max_epochs = 0;  // where to stop it
+  };
+
+  struct Incumbent {
+    std::size_t arm = 0;
+    double cost = 0.0;  // expected, of one run
+  };
+
+  void end_try(const records::TryEnded& ended);
+  void fade();
+  [[nodiscard]] std::vector<EpochCost> epoch_costs(const ProfileBook& profiles) const;
+  [[nodiscard]] std::optional<Incumbent> incumbent(const std::vector<EpochCost>& costs) const;
+  [[nodiscard]] double possible_improvement(std::size_t arm, double log_cost, double fallback) const;
+  [[nodiscard]] Trial consider(std::size_t arm, double epoch_cost, double fallback, double horizon, int most) const;
+  [[nodiscard]] Decision run(std::size_t arm, std::optional<int> max_epochs, records::TryPurpose purpose,
+                             double horizon, const ProfileBook& profiles) const;
+
+  JobSpec spec_;
+  std::vector<double> octaves_;
+  std::vector<EpochEvidence> evidence_;
+  EpochBelief belief_;
+  ChangeDetector change_;
+  std::vector<double> unread_;     // runs of each arm that belief_ does not know yet
+  std::vector<int> running_;       // tries of each arm in flight
+  std::uint64_t recurrences_ = 0;  // that are done
+};
+
+}  // namespace zeus::optimize

@@ -1,0 +1,23 @@
+// Policy `oracle`: the configuration somebody who has seen everything knows to be the best; the yardstick of regret.
+// One thread at a time.
+#pragma once
+
+#include "optimize/batch_size/policy.hpp"
+
+namespace zeus::optimize {
+
+class OraclePolicy final : public Policy {
+ public:
+  OraclePolicy(std::size_t best_arm, Watts best_limit)
+      : best_{.arm = best_arm, .limit = best_limit, .max_epochs = {}} {}
+
+  [[nodiscard]] std::string_view name() const override { return "oracle"; }
+  [[nodiscard]] std::unique_ptr<Policy> clone() const override { return std::make_unique<OraclePolicy>(*this); }
+  void apply(const records::JobEvent&, const ProfileBook&) override {}
+  [[nodiscard]] Decision decide(const Question&, const ProfileBook&) const override { return best_; }
+
+ private:
+  RunTry best_;
+};
+
+}  // namespace zeus::optimize

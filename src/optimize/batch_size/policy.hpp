@@ -1,0 +1,60 @@
+// How batch sizes are chosen: a policy is a fold over the events of its job (apply) and an answer to "what next?"
+// (decide). An answer is a function of the events applied, in their order, and of the question's number and seed alone;
+// a policy object can therefore be dropped at any time and folded again from the history. One thread at a time.
+#pragma once
+
+#include "optimize/batch_size/job_spec.hpp"
+#include "optimize/batch_size/profile_book.hpp"
+#include "records/job_event.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace zeus::optimize {
+
+// Run the job at this batch size.
+struct RunTry {
+  std::size_t arm = 0;
+  std::optional<Watts> limit;     // the cheapest measured when not given
+  bool profile = false;           // measure all limits during the first epoch; done anyway where none is measured
+  std::optional<int> max_epochs;  // the policy's own early stop, where that is sooner than the job's
+  records::TryPurpose purpose = records::TryPurpose::exploit;
+};
+
+// Measure these limits of this batch size first, for a few seconds each, then ask again.
+struct ProfileLimits {
+  std::size_t arm = 0;
+  std::vector<Watts> limits;
+};
+
+using Decision = std::variant<RunTry, ProfileLimits>;
+
+struct Question {
+  std::uint64_t number = 0;      // of the submission to be decided: draws are keyed by it
+  std::uint64_t recurrence = 0;  // that the submission belongs to
+  Joules spent;                  // by this recurrence so far
+  int tries = 0;                 // that this recurrence has lost so far
+  std::optional<Joules> best;    // the least cost of a recurrence so far, when there is one
+};
+
+class Policy {
+ public:
+  Policy() = default;
+  Policy(const Policy&) = default;
+  Policy& operator=(const Policy&) = default;
+  virtual ~Policy() = default;
+
+  [[nodiscard]] virtual std::string_view name() const = 0;
+  [[nodiscard]] virtual std::unique_ptr<Policy> clone() const = 0;
+
+  // The next event of the job. `profiles` already knows it.
+  virtual void apply(const records::JobEvent& event, const ProfileBook& profiles) = 0;
+  [[nodiscard]] virtual Decision decide(const Question& question, const ProfileBook& profiles) const = 0;
+};
+
+}  // namespace zeus::optimize

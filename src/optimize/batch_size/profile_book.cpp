@@ -1,0 +1,39 @@
+#include "optimize/batch_size/profile_book.hpp"
+
+#include <algorithm>
+
+namespace zeus::optimize {
+
+ProfileBook::ProfileBook(const JobSpec& spec) : cost_{spec.eta, spec.max_power}, pages_(spec.arms()) {
+}
+
+void ProfileBook::add(std::size_t arm, std::span<const records::LimitProfile> limits) {
+  Page& page = pages_[arm];
+  for (const records::LimitProfile& profile : limits) {
+    const auto place = std::ranges::lower_bound(page.limits, profile.limit, {}, &records::LimitProfile::limit);
+    if (place != page.limits.end() && place->limit == profile.limit) {
+      *place = profile;
+    } else {
+      page.limits.insert(place, profile);
+    }
+  }
+  if (!page.limits.empty()) {
+    page.cheapest = cheapest_limit(cost_, page.limits);
+    page.epoch_cost = cost_.of_epoch(page.limits[page.cheapest]);
+  }
+}
+
+void ProfileBook::restart(Watts max_power) {
+  cost_ = EnergyTimeCost{cost_.eta(), max_power};
+  for (Page& page : pages_) {
+    page = Page{};
+  }
+}
+
+const records::LimitProfile* ProfileBook::find(std::size_t arm, Watts limit) const {
+  const std::vector<records::LimitProfile>& limits = pages_[arm].limits;
+  const auto place = std::ranges::lower_bound(limits, limit, {}, &records::LimitProfile::limit);
+  return place != limits.end() && place->limit == limit ? &*place : nullptr;
+}
+
+}  // namespace zeus::optimize

@@ -1,0 +1,48 @@
+// What has been profiled of a job: for each arm the limits measured, and the cheapest of them for the job's eta.
+// A value that one owner changes; reading it is safe from several threads while nobody does.
+#pragma once
+
+#include "optimize/batch_size/job_spec.hpp"
+#include "optimize/cost/energy_time_cost.hpp"
+#include "records/limit_profile.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace zeus::optimize {
+
+class ProfileBook {
+ public:
+  explicit ProfileBook(const JobSpec& spec);
+
+  // Adds what was measured; a limit measured before is replaced.
+  void add(std::size_t arm, std::span<const records::LimitProfile> limits);
+  // Forgets everything: the job moved to other devices, whose power limits and epochs differ.
+  void restart(Watts max_power);
+
+  [[nodiscard]] const EnergyTimeCost& cost() const { return cost_; }
+  // Ascending by limit; empty for an arm that was never profiled.
+  [[nodiscard]] std::span<const records::LimitProfile> limits(std::size_t arm) const { return pages_[arm].limits; }
+  [[nodiscard]] bool profiled(std::size_t arm) const { return !pages_[arm].limits.empty(); }
+  // The cheapest measured limit of an arm that is profiled, and what an epoch costs under it.
+  [[nodiscard]] const records::LimitProfile& best(std::size_t arm) const {
+    return pages_[arm].limits[pages_[arm].cheapest];
+  }
+  [[nodiscard]] Joules epoch_cost(std::size_t arm) const { return pages_[arm].epoch_cost; }
+  // The measurement of one limit; nothing when it was not measured.
+  [[nodiscard]] const records::LimitProfile* find(std::size_t arm, Watts limit) const;
+
+ private:
+  struct Page {
+    std::vector<records::LimitProfile> limits;
+    std::size_t cheapest = 0;
+    Joules epoch_cost;
+  };
+
+  EnergyTimeCost cost_;
+  std::vector<Page> pages_;
+};
+
+}  // namespace zeus::optimize

@@ -1,0 +1,190 @@
+#include "optimize/batch_size/zeus_policy.hpp"
+
+#include "base/random.hpp"
+
+#include <algorithm>
+
+namespace zeus::optimize {
+
+namespace {
+
+// Thompson sampling needs a variance, and so two costs of each arm.
+constexpr std::size_t costs_for_a_variance = 2;
+// A try that was not allowed a single epoch cost nothing, but must not look cheap: it counts as this many times the
+// least cost so far.
+constexpr double forbidden_cost = 100.0;
+
+}  // namespace
+
+ZeusPolicy::ZeusPolicy(const JobSpec& spec) : spec_{spec}, best_arm_{spec.default_arm()} {
+  arms_.resize(spec.arms(), Arm{.explorations = {}, .belief = ThompsonArm{spec.window}, .epoch_cost = {}});
+  for (const PriorBelief& prior : spec.priors) {
+    arms_[spec.arm_of(prior.batch_size)].belief.set_prior(prior);
+  }
+}
+
+void ZeusPolicy::apply(const records::JobEvent& event, const ProfileBook& profiles) {
+  if (const auto* submitted = std::get_if<records::TrySubmitted>(&event)) {
+    if (submitted->purpose == records::TryPurpose::explore) {
+      Arm& arm = arms_[spec_.arm_of(submitted->batch_size)];
+      arm.explored = std::min(arm.explored + 1, rounds);
+      arm.exploring = submitted->try_number;
+    }
+  } else if (const auto* ended = std::get_if<records::TryEnded>(&event)) {
+    end_try(*ended, profiles);
+  } else if (const auto* profiled = std::get_if<records::LimitsProfiled>(&event)) {
+    translate(profiles, spec_.arm_of(profiled->batch_size));
+  } else {
+    moved_ = true;
+    best_cost_.reset();
+  }
+}
+
+// The paper's section 7: a cost seen on other devices is worth its epochs at what an epoch costs on these.
+void ZeusPolicy::translate(const ProfileBook& profiles, std::size_t arm) {
+  const Joules now = profiles.epoch_cost(arm);
+  Arm& known = arms_[arm];
+  if (known.epoch_cost > Joules{} && now != known.epoch_cost) {
+    known.belief.scale(now / known.epoch_cost);
+    for (Exploration& exploration : known.explorations) {
+      exploration.cost *= now / known.epoch_cost;
+    }
+  }
+  known.epoch_cost = now;
+}
+
+void ZeusPolicy::end_try(const records::TryEnded& ended, const ProfileBook& profiles) {
+  const std::size_t index = spec_.arm_of(ended.batch_size);
+  Arm& arm = arms_[index];
+  const bool exploration = arm.explored > 0 && arm.exploring == ended.try_number;
+  if (ended.outcome == records::TryOutcome::lost) {
+    if (exploration) {
+      --arm.explored;
+    }
+    return;
+  }
+  Joules cost = profiles.cost().of(ended.energy, ended.time);
+  if (ended.epochs == 0 && best_cost_) {
+    cost = forbidden_cost * spec_.beta * *best_cost_;
+  }
+  if (exploration) {
+    arm.explorations[arm.explored - 1] = {.ended = true, .reached = reached(ended.outcome), .cost = cost};
+  }
+  if (reached(ended.outcome) && (!best_cost_ || cost < *best_cost_)) {
+    best_cost_ = cost;
+    best_arm_ = index;
+  }
+  arm.belief.observe(cost);
+  if (pruning_ && exploration) {
+    settle_pruning();
+  }
+}
+
+void ZeusPolicy::settle_pruning() {
+  const Walk state = walk();
+  if (state.explore || state.waiting) {
+    return;
+  }
+  pruning_ = false;
+  for (const std::size_t arm : state.kept) {
+    arms_[arm].kept = true;
+  }
+  if (state.kept.empty()) {
+    // Every batch size failed once. Those that have ever reached the target stay in the game.
+    for (Arm& arm : arms_) {
+      arm.kept = std::ranges::any_of(arm.explorations, &Exploration::reached);
+    }
+    arms_[best_arm_].kept = true;
+  }
+}
+
+ZeusPolicy::Walk ZeusPolicy::walk() const {
+  Walk state;
+  std::size_t start = spec_.default_arm();
+  std::vector<std::size_t>& kept = state.kept;
+  std::vector<bool> in_play(arms_.size(), true);
+  for (std::size_t round = 0; round < rounds; ++round) {
+    kept.clear();
+    std::optional<std::size_t> cheapest;
+    // Visits one arm; false when the direction ends there, or the walk does.
+    const auto visit = [&](std::size_t index) {
+      const Arm& arm = arms_[index];
+      if (arm.explored <= round) {
+        state.explore = index;
+        return false;
+      }
+      const Exploration& exploration = arm.explorations[round];
+      if (!exploration.ended) {
+        state.waiting = true;
+        return false;
+      }
+      if (!exploration.reached) {
+        return false;
+      }
+      kept.push_back(index);
+      if (!cheapest || exploration.cost < arms_[*cheapest].explorations[round].cost) {
+        cheapest = index;
+      }
+      return true;
+    };
+    bool going = true;
+    for (std::size_t index = start + 1; going && index-- > 0;) {
+      going = !in_play[index] || visit(index);
+    }
+    going = !state.explore && !state.waiting;
+    for (std::size_t index = start + 1; going && index < arms_.size(); ++index) {
+      going = !in_play[index] || visit(index);
+    }
+    if (state.explore || state.waiting || !cheapest) {
+      return state;
+    }
+    start = *cheapest;
+    in_play.assign(arms_.size(), false);
+    for (const std::size_t index : kept) {
+      in_play[index] = true;
+    }
+  }
+  return state;
+}
+
+std::size_t ZeusPolicy::sample(std::uint64_t number) const {
+  std::size_t chosen = best_arm_;
+  std::optional<double> least;
+  for (std::size_t index = 0; index < arms_.size(); ++index) {
+    const Arm& arm = arms_[index];
+    if (!arm.kept) {
+      continue;
+    }
+    if (arm.belief.count() < costs_for_a_variance && spec_.window != 1) {
+      return index;
+    }
+    const double draw = Random{spec_.seed, number, static_cast<std::uint32_t>(index)}.normal(
+        arm.belief.mean().value(), arm.belief.deviation().value());
+    if (!least || draw < *least) {
+      least = draw;
+      chosen = index;
+    }
+  }
+  return chosen;
+}
+
+Decision ZeusPolicy::decide(const Question& question, const ProfileBook& profiles) const {
+  if (moved_) {
+    // Costs seen on the former devices say something here once an epoch's cost is known here.
+    for (std::size_t index = 0; index < arms_.size(); ++index) {
+      if (arms_[index].epoch_cost > Joules{} && !profiles.profiled(index)) {
+        return ProfileLimits{.arm = index, .limits = spec_.power_limits};
+      }
+    }
+  }
+  if (!pruning_) {
+    return RunTry{.arm = sample(question.number), .limit = {}, .max_epochs = {}};
+  }
+  const Walk state = walk();
+  if (state.explore) {
+    return RunTry{.arm = *state.explore, .limit = {}, .max_epochs = {}, .purpose = records::TryPurpose::explore};
+  }
+  return RunTry{.arm = best_arm_, .limit = {}, .max_epochs = {}, .purpose = records::TryPurpose::concurrent};
+}
+
+}  // namespace zeus::optimize

@@ -1,0 +1,61 @@
+// Policy `zeus`: the one of the NSDI'23 paper (algorithms 1 to 3). Two rounds of exploration with pruning, each from
+// the default batch size down, then up, then from the cheapest found; then Gaussian Thompson sampling among what was
+// kept. A submission that overlaps an undecided exploration runs the best batch size known. One thread at a time.
+#pragma once
+
+#include "optimize/batch_size/policy.hpp"
+#include "optimize/batch_size/thompson_arm.hpp"
+
+#include <array>
+#include <cstdint>
+
+namespace zeus::optimize {
+
+class ZeusPolicy final : public Policy {
+ public:
+  explicit ZeusPolicy(const JobSpec& spec);
+
+  [[nodiscard]] std::string_view name() const override { return "zeus"; }
+  [[nodiscard]] std::unique_ptr<Policy> clone() const override { return std::make_unique<ZeusPolicy>(*this); }
+  void apply(const records::JobEvent& event, const ProfileBook& profiles) override;
+  [[nodiscard]] Decision decide(const Question& question, const ProfileBook& profiles) const override;
+
+ private:
+  static constexpr std::size_t rounds = 2;
+
+  // One exploration of an arm; an arm has at most one a round.
+  struct Exploration {
+    bool ended = false;
+    bool reached = false;
+    Joules cost;
+  };
+  struct Arm {
+    std::array<Exploration, rounds> explorations;
+    std::size_t explored = 0;     // how many of them were started
+    std::uint64_t exploring = 0;  // the number of the try that is the last of them
+    ThompsonArm belief;
+    bool kept = false;  // by both rounds of pruning
+    Joules epoch_cost;  // that `belief` is in terms of; 0 until known
+  };
+  // Where pruning stands: what to explore next, what is still running, or that it is over.
+  struct Walk {
+    std::optional<std::size_t> explore;
+    bool waiting = false;
+    std::vector<std::size_t> kept;
+  };
+
+  void end_try(const records::TryEnded& ended, const ProfileBook& profiles);
+  void settle_pruning();
+  void translate(const ProfileBook& profiles, std::size_t arm);
+  [[nodiscard]] Walk walk() const;
+  [[nodiscard]] std::size_t sample(std::uint64_t number) const;
+
+  JobSpec spec_;
+  std::vector<Arm> arms_;
+  bool pruning_ = true;
+  bool moved_ = false;    // to other devices, at least once
+  std::size_t best_arm_;  // of the cheapest try that reached the target; the default before
+  std::optional<Joules> best_cost_;
+};
+
+}  // namespace zeus::optimize

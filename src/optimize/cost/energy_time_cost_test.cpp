@@ -1,0 +1,55 @@
+#include "optimize/cost/energy_time_cost.hpp"
+
+#include <zeus/error.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <limits>
+
+namespace zeus::optimize {
+namespace {
+
+using records::LimitProfile;
+
+const std::array<LimitProfile, 3> profiles = {LimitProfile{100_W, 20_s, 90_W}, LimitProfile{150_W, 12_s, 130_W},
+                                              LimitProfile{250_W, 10_s, 200_W}};
+
+TEST(EnergyTimeCost, IsTimeAtFullPowerForEtaZeroAndEnergyForEtaOne) {
+  EXPECT_EQ(EnergyTimeCost(0, 250_W).of(7000_J, 10_s), 2500_J);
+  EXPECT_EQ(EnergyTimeCost(1, 250_W).of(7000_J, 10_s), 7000_J);
+  EXPECT_EQ(EnergyTimeCost(0.5, 300_W).of(1000_J, 10_s), 2000_J);
+}
+
+TEST(EnergyTimeCost, AnEpochCostsItsPowerAndTime) {
+  EXPECT_EQ(EnergyTimeCost(0.5, 250_W).of_epoch(profiles[1]), 0.5 * 1560_J + 0.5 * 3000_J);
+}
+
+TEST(EnergyTimeCost, TheCheapestLimitHangsOnEta) {
+  EXPECT_EQ(cheapest_limit(EnergyTimeCost(0, 250_W), profiles), 2U);
+  EXPECT_EQ(cheapest_limit(EnergyTimeCost(0.5, 250_W), profiles), 2U);
+  EXPECT_EQ(cheapest_limit(EnergyTimeCost(1, 250_W), profiles), 1U);
+}
+
+TEST(EnergyTimeCost, AMeanEpochIsEqualSharesOfEachLimit) {
+  const LimitProfile mean = mean_epoch(profiles);
+  EXPECT_EQ(mean.epoch_time, 14_s);
+  EXPECT_DOUBLE_EQ((mean.average_power * mean.epoch_time).value(), (1800.0 + 1560.0 + 2000.0) / 3.0);
+  EXPECT_EQ(mean.limit, 250_W);
+}
+
+TEST(EnergyTimeCost, RegretIsWhatIsPaidBeyondTheOptimum) {
+  EXPECT_EQ(regret(10_J, 8_J), 2_J);
+}
+
+TEST(EnergyTimeCost, RefusesWhatIsNoWeightOrPower) {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THROW(EnergyTimeCost(-0.01, 250_W), Error);
+  EXPECT_THROW(EnergyTimeCost(1.01, 250_W), Error);
+  EXPECT_THROW(EnergyTimeCost(nan, 250_W), Error);
+  EXPECT_THROW(EnergyTimeCost(0.5, 0_W), Error);
+  EXPECT_THROW(EnergyTimeCost(0.5, Watts{nan}), Error);
+}
+
+}  // namespace
+}  // namespace zeus::optimize

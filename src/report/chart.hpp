@@ -1,0 +1,14 @@
+// Charts as SVG markup. Pure functions; callable from any thread. Numbers that are not finite are left out.
+#pragma once
+
+#include "records/findings.hpp"
+
+#include <string>
+
+namespace zeus::report {
+
+std::string draw(const records::XyChart& chart);
+std::string draw(const records::BarChart& chart);
+std::string draw(const records::GridChart& chart);
+
+}  // namespace zeus::report

@@ -1,0 +1,21 @@
+// Colours for quantities, readable on light and dark ground and by people who do not tell red from green. Pure
+// functions.
+#pragma once
+
+#include <string>
+
+namespace zeus::report {
+
+struct Color {
+  int red = 0;
+  int green = 0;
+  int blue = 0;
+};
+
+// From dark blue for 0 through teal to yellow for 1; what lies outside is clamped.
+Color heat(double share);
+// Black or white, whichever is easier to read on it.
+std::string ink_on(const Color& ground);
+std::string to_css(const Color& color);
+
+}  // namespace zeus::report

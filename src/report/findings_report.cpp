@@ -1,0 +1,78 @@
+#include "report/findings_report.hpp"
+
+#include "report/chart.hpp"
+#include "report/markup.hpp"
+#include "report/page.hpp"
+
+#include <fmt/format.h>
+
+#include <variant>
+
+namespace zeus::report {
+
+namespace {
+
+std::string markup_of(const records::FindingsTable& table) {
+  std::string html = "<div class=\"scroll\" style=\"margin:14px 0 4px\"><table>\n";
+  html += fmt::format("<caption style=\"text-align:left;font-weight:600;padding-bottom:4px\">{}</caption>\n<tr>",
+                      escaped(table.title));
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    html += fmt::format("<th scope=\"col\"{}>{}</th>", i == 0 ? " style=\"text-align:left\"" : "",
+                        escaped(table.columns[i]));
+  }
+  html += "</tr>\n";
+  for (const std::vector<std::string>& row : table.rows) {
+    html += "<tr>";
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      html += fmt::format("<td{}>{}</td>", i == 0 ? " style=\"text-align:left\"" : "", escaped(row[i]));
+    }
+    html += "</tr>\n";
+  }
+  return html + "</table></div>\n";
+}
+
+template <typename Chart>
+std::string markup_of(const Chart& chart) {
+  return draw(chart) + "\n";
+}
+
+bool is_table(const records::FindingsFigure& figure) {
+  return std::holds_alternative<records::FindingsTable>(figure);
+}
+
+// Charts that follow one another stand side by side, as many as there is room for.
+std::string body_of(const records::FindingsSection& section) {
+  std::string html;
+  for (const std::string& paragraph : section.paragraphs) {
+    html += "<p>" + escaped(paragraph) + "</p>\n";
+  }
+  bool open = false;
+  for (const records::FindingsFigure& figure : section.figures) {
+    const bool chart = !is_table(figure);
+    if (chart && !open) {
+      html +=
+          "<div style=\"display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,330px),1fr));gap:14px;"
+          "align-items:start\">\n";
+    } else if (!chart && open) {
+      html += "</div>\n";
+    }
+    open = chart;
+    html += std::visit([](const auto& one) { return markup_of(one); }, figure);
+  }
+  return open ? html + "</div>\n" : html;
+}
+
+}  // namespace
+
+std::string findings_report(const records::Findings& findings) {
+  Page page{.title = findings.title, .subtitle = {}, .figures = {}, .sections = {}, .script = {}};
+  for (const std::string& paragraph : findings.paragraphs) {
+    page.subtitle += page.subtitle.empty() ? paragraph : " " + paragraph;
+  }
+  for (const records::FindingsSection& section : findings.sections) {
+    page.sections.push_back({.heading = section.title, .body = body_of(section)});
+  }
+  return to_html(page);
+}
+
+}  // namespace zeus::report

@@ -1,0 +1,62 @@
+#include "report/page.hpp"
+
+#include "report/markup.hpp"
+
+namespace zeus::report {
+
+namespace {
+
+// Drawings use the variables, and the classes `frame`, `grid`, `label`, `line` and `mark`.
+constexpr std::string_view style = R"css(
+:root{color-scheme:light dark;--ground:#fbfbfa;--panel:#fff;--ink:#1c1f24;--faint:#667;--rule:#dde;--accent:#1d5fd1;--second:#c2410c}
+@media(prefers-color-scheme:dark){:root{--ground:#14161a;--panel:#1c1f25;--ink:#e8eaee;--faint:#9aa3b2;--rule:#343945;--accent:#6ea8ff;--second:#ff9a5c}}
+*{box-sizing:border-box}
+body{margin:0;background:var(--ground);color:var(--ink);font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
+main{max-width:1180px;margin:0 auto;padding:24px 16px 48px}
+h1{font-size:1.55rem;margin:0 0 4px}h2{font-size:1.1rem;margin:0 0 8px}
+.subtitle{color:var(--faint);margin:0 0 20px}
+.figures{display:flex;flex-wrap:wrap;gap:12px;margin:0 0 20px}
+.figure{background:var(--panel);border:1px solid var(--rule);border-radius:8px;padding:10px 16px;flex:1 1 150px}
+.figure b{display:block;font-size:1.35rem}.figure span{color:var(--faint);font-size:.88rem}
+section{background:var(--panel);border:1px solid var(--rule);border-radius:8px;padding:16px;margin:0 0 16px}
+.scroll{overflow-x:auto}svg{display:block;width:100%;height:auto;min-width:640px}
+svg text{fill:var(--ink);font:12px system-ui,sans-serif}svg .label{fill:var(--faint)}
+svg .frame{fill:none;stroke:var(--rule)}svg .grid{stroke:var(--rule)}
+svg .line{fill:none;stroke:var(--accent);stroke-width:2}svg .mark{fill:var(--accent);cursor:pointer}
+p{margin:8px 0}.note{color:var(--faint);font-size:.88rem}
+table{border-collapse:collapse;font-variant-numeric:tabular-nums}td,th{padding:2px 14px 2px 0;text-align:right}th{color:var(--faint);font-weight:500}
+)css";
+
+}  // namespace
+
+std::string to_html(const Page& page) {
+  std::string html = "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
+  html += "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n";
+  html += "<title>" + escaped(page.title) + "</title>\n<style>";
+  html += style;
+  html += "</style>\n</head>\n<body>\n<main>\n<h1>" + escaped(page.title) + "</h1>\n";
+  html += "<p class=\"subtitle\">" + escaped(page.subtitle) + "</p>\n";
+  if (!page.figures.empty()) {
+    html += "<div class=\"figures\">\n";
+    for (const Figure& figure : page.figures) {
+      html += "<div class=\"figure\"><b>" + escaped(figure.value) + "</b><span>" + escaped(figure.label) +
+              "</span></div>\n";
+    }
+    html += "</div>\n";
+  }
+  for (const Section& section : page.sections) {
+    html += "<section>\n";
+    if (!section.heading.empty()) {
+      html += "<h2>" + escaped(section.heading) + "</h2>\n";
+    }
+    html += section.body + "</section>\n";
+  }
+  html += "</main>\n";
+  if (!page.script.empty()) {
+    html += "<script>\n" + page.script + "</script>\n";
+  }
+  html += "</body>\n</html>\n";
+  return html;
+}
+
+}  // namespace zeus::report

@@ -1,0 +1,32 @@
+// The frame of every report: one self-contained HTML page (no file or network needed), light or dark as the reader's
+// system is, for wide and narrow screens. Pure functions.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace zeus::report {
+
+struct Section {
+  std::string heading;  // plain text; none where empty
+  std::string body;     // markup
+};
+
+// A figure that stands out: "12.4 %", "less energy".
+struct Figure {
+  std::string value;
+  std::string label;
+};
+
+struct Page {
+  std::string title;
+  std::string subtitle;
+  std::vector<Figure> figures;
+  std::vector<Section> sections;
+  std::string script;  // run when the page is there; nothing essential hangs on it
+};
+
+std::string to_html(const Page& page);
+
+}  // namespace zeus::report

@@ -1,0 +1,57 @@
+#include "report/pipeline_report.hpp"
+
+#include "tests/support/golden.hpp"
+
+#include <gtest/gtest.h>
+
+namespace zeus::report {
+namespace {
+
+records::PipelineStudy small_study() {
+  const records::TimelineBox first{"forward 0.0", 0, 0_s, 1_s, 1410_MHz, 300_W};
+  const records::TimelineBox second{"forward 1.0", 1, 1_s, 2_s, 1410_MHz, 250_W};
+  records::TimelineBox slow = first;
+  slow.duration = 1.5_s;
+  slow.frequency = 900_MHz;
+  slow.power = 150_W;
+  const records::Timeline fastest{3_s, 1000_J, 990_J, {first, second}, {0, 1}};
+  const records::Timeline plan{3_s, 900_J, 899_J, {slow, second}, {1}};
+  return {.title = "Pipeline <A>",
+          .subtitle = "2 stages",
+          .devices = 2,
+          .copies = 1,
+          .blocking_power = 70_W,
+          .least_energy = 4_s,
+          .frontier = {{3_s, 899_J}, {4_s, 800_J}},
+          .fastest = fastest,
+          .plans = {plan, plan},
+          .chosen = 1};
+}
+
+TEST(PipelineReport, IsThePageThatAReviewerHasLookedAt) {
+  test::expect_golden("report/pipeline.html", pipeline_report(small_study()));
+}
+
+TEST(PipelineReport, NeedsNothingFromElsewhere) {
+  const std::string html = pipeline_report(small_study());
+  for (const char* outside : {"http://", "https://", "src=", "@import", "url("}) {
+    EXPECT_EQ(html.find(outside), std::string::npos) << outside;
+  }
+}
+
+TEST(PipelineReport, ShowsOnlyTheChosenPlanUntilAnotherIsPointedAt) {
+  const std::string html = pipeline_report(small_study());
+  EXPECT_NE(html.find(R"(id="plan-0" hidden)"), std::string::npos);
+  EXPECT_NE(html.find(R"(id="plan-1">)"), std::string::npos);
+}
+
+TEST(PipelineReport, StaysSmallForLargePipelines) {
+  records::PipelineStudy study = small_study();
+  const records::TimelineBox box = study.fastest.boxes.front();
+  study.fastest.boxes.resize(20'000, box);
+  study.plans.assign(10, study.fastest);
+  EXPECT_LT(pipeline_report(study).size(), 16'000'000u);
+}
+
+}  // namespace
+}  // namespace zeus::report

@@ -1,0 +1,59 @@
+// The frame of one small chart, as SVG: title, two scales with rules, ticks and labels, and a legend below. Charts draw
+// into it. One thread; a value that grows and is then taken.
+#pragma once
+
+#include "report/scale.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace zeus::report {
+
+// The colour of series number `index`: distinct to people who do not tell red from green, on light and dark ground.
+std::string_view series_color(std::size_t index);
+
+struct PlotBox {
+  double width = 460;
+  double height = 300;  // of the whole drawing, without the legend
+  double left = 62;
+  double right = 12;
+  double top = 30;
+  double bottom = 46;
+};
+
+class Plot {
+ public:
+  // `description` says for screen readers what the chart shows.
+  Plot(const PlotBox& box, std::string_view title, std::string_view description);
+
+  [[nodiscard]] const PlotBox& box() const { return box_; }
+  [[nodiscard]] double bottom_edge() const { return box_.height - box_.bottom; }
+  [[nodiscard]] double right_edge() const { return box_.width - box_.right; }
+
+  void x_axis(const Scale& scale, std::string_view label, int ticks);
+  void x_label(std::string_view label);
+  void y_axis(const Scale& scale, std::string_view label, int ticks);
+  void across(double y);  // a dashed line over the whole width
+  void text(double x, double y, std::string_view anchor, std::string_view text);
+  void add(std::string_view svg) { body_ += svg; }
+  // A square of the colour and a name.
+  void legend(std::string_view color, std::string_view name);
+
+  // The whole figure as markup.
+  [[nodiscard]] std::string take() &&;
+
+ private:
+  struct Key {
+    std::string color;
+    std::string name;
+  };
+
+  PlotBox box_;
+  std::string title_;
+  std::string description_;
+  std::string body_;
+  std::vector<Key> keys_;
+};
+
+}  // namespace zeus::report

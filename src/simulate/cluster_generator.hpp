@@ -1,0 +1,54 @@
+// Synthetic groups of recurring, overlapping jobs, in the manner of published cluster traces. What it assumes: group
+// sizes follow a power law (many small groups, few large ones); a group recurs evenly, with jitter, within a random
+// part of the whole time; run times of a group are lognormal about a mean of its own, also lognormal about the
+// workload's; gaps between submissions are independent of run times, so that runs overlap. Values; one thread at a
+// time.
+#pragma once
+
+#include "trace/cluster_trace.hpp"
+
+#include <zeus/units.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace zeus::simulate {
+
+struct ClusterPlan {
+  std::uint64_t jobs = 1'200'000;
+  double days = 61.0;
+  std::uint64_t smallest_group = 2;
+  std::uint64_t largest_group = 20'000;
+  double power = 1.5;  // the exponent of the tail of group sizes, above 1
+  std::uint64_t seed = 1;
+};
+
+// "jobs=1200000,days=61,min=2,max=20000,power=1.5,seed=1", each part optional. Anything else is an invalid_argument
+// Error that says what is meant.
+ClusterPlan parse_cluster_plan(std::string_view text);
+
+struct GeneratedGroup {
+  std::size_t workload = 0;
+  std::vector<trace::ClusterJob> jobs;
+};
+
+// Makes one group after another until the plan's jobs are all made.
+class ClusterGenerator {
+ public:
+  // `typical_times` are the workloads' mean run times; groups are spread evenly over them.
+  ClusterGenerator(const ClusterPlan& plan, std::vector<Seconds> typical_times);
+
+  // Nothing when all jobs are made.
+  std::optional<GeneratedGroup> next();
+
+ private:
+  ClusterPlan plan_;
+  std::vector<Seconds> typical_times_;
+  std::uint64_t made_ = 0;
+  std::uint64_t groups_ = 0;
+};
+
+}  // namespace zeus::simulate

@@ -1,0 +1,202 @@
+#include "simulate/job_simulation.hpp"
+
+#include "optimize/recurrence/recurring_job.hpp"
+
+#include <zeus/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace zeus::simulate {
+
+namespace {
+
+// Keeps the policies' draws apart from those of the runs they decide about.
+constexpr std::uint64_t seed_of_policies = 0x9E3779B97F4A7C15;
+
+class Simulation {
+ public:
+  Simulation(std::span<const Phase> phases, const SimulationOptions& options, const PolicyFactory& policy,
+             std::uint64_t seed, bool keep_events)
+      : phases_{phases},
+        options_{options},
+        seed_{seed},
+        keep_events_{keep_events},
+        spec_{job_spec(*phases.front().stage, options, seed)},
+        job_{spec_, policy(spec_)},
+        tried_(spec_.arms(), 0),
+        slots_(static_cast<std::size_t>(std::max(options.in_flight, 1))) {
+    result_.recurrences.reserve(options.recurrences);
+    result_.tries.reserve(options.recurrences + options.recurrences / 4);
+    for (std::uint64_t recurrence = 0; recurrence < options.recurrences; ++recurrence) {
+      result_.recurrences.emplace_back();
+    }
+  }
+
+  SimulatedJob run() {
+    for (Slot& slot : slots_) {
+      if (started_ < options_.recurrences) {
+        slot.recurrence = started_++;
+        submit(slot);
+      }
+    }
+    while (true) {
+      const auto next = std::ranges::min_element(slots_, {}, [](const Slot& slot) {
+        return slot.busy ? std::pair{0, slot.end} : std::pair{1, Seconds{}};
+      });
+      if (!next->busy) {
+        return std::move(result_);
+      }
+      finish(*next);
+    }
+  }
+
+ private:
+  struct Slot {
+    bool busy = false;
+    std::uint64_t recurrence = 0;
+    std::uint64_t try_number = 0;
+    Seconds end;
+    const Stage* stage = nullptr;
+    TryResult result;
+  };
+
+  // The phase that holds for a recurrence; entering one that moves the job is an event.
+  const Stage& stage_of(std::uint64_t recurrence) {
+    while (phase_ + 1 < phases_.size() && phases_[phase_ + 1].from_recurrence <= recurrence) {
+      ++phase_;
+      if (!phases_[phase_].device.empty()) {
+        apply(records::DeviceChanged{.model = phases_[phase_].device,
+                                     .max_power = phases_[phase_].stage->cost().max_power()});
+      }
+    }
+    return *phases_[phase_].stage;
+  }
+
+  void apply(records::JobEvent event) {
+    job_.apply(event);
+    if (keep_events_) {
+      result_.events.push_back(std::move(event));
+    }
+  }
+
+  void submit(Slot& slot) {
+    const Stage& stage = stage_of(slot.recurrence);
+    SimulatedRecurrence& sum = result_.recurrences[slot.recurrence];
+    sum.optimum = stage.optimum().cost;
+    while (true) {
+      const optimize::Action action = job_.next(slot.recurrence, submissions_);
+      if (const auto* profile = std::get_if<optimize::ProfileAction>(&action)) {
+        ProfilingResult measured = stage.profile(*profile);
+        if (measured.limits.empty()) {
+          throw Error{ErrorKind::internal, "a policy asked to profile limits that do not exist"};
+        }
+        slot.end += measured.time;
+        const Joules cost = stage.cost().of(measured.energy, measured.time);
+        sum.cost += cost;
+        sum.expected_cost += cost;
+        apply(records::LimitsProfiled{.recurrence = slot.recurrence,
+                                      .batch_size = profile->batch_size,
+                                      .limits = std::move(measured.limits),
+                                      .energy = measured.energy,
+                                      .time = measured.time});
+        continue;
+      }
+      const auto* run = std::get_if<optimize::RunAction>(&action);
+      if (run == nullptr) {
+        throw Error{ErrorKind::unavailable,
+                    fmt::format("{}: recurrence {} failed {} times", stage.workload().name, slot.recurrence + 1,
+                                std::get<optimize::GiveUpAction>(action).tries),
+                    "choose an easier target, more epochs or a larger beta"};
+      }
+      const std::size_t arm = stage.workload().arm_of(run->batch_size);
+      slot.stage = &stage;
+      slot.result = stage.run(*run, seed_, tried_[arm]++);
+      slot.end += slot.result.time;
+      slot.busy = true;
+      slot.try_number = submissions_++;
+      apply(records::TrySubmitted{.try_number = slot.try_number,
+                                  .recurrence = slot.recurrence,
+                                  .batch_size = run->batch_size,
+                                  .purpose = run->purpose});
+      return;
+    }
+  }
+
+  void finish(Slot& slot) {
+    const TryResult& result = slot.result;
+    const Stage& stage = *slot.stage;
+    const int batch_size = stage.workload().arms[result.arm].batch_size;
+    if (result.profiled && result.epochs > 0 && &stage == phases_[phase_].stage) {
+      apply(records::LimitsProfiled{.recurrence = slot.recurrence,
+                                    .batch_size = batch_size,
+                                    .limits = stage.limits(result.arm),
+                                    .energy = {},
+                                    .time = {}});
+    }
+    apply(records::TryEnded{.try_number = slot.try_number,
+                            .recurrence = slot.recurrence,
+                            .batch_size = batch_size,
+                            .outcome = result.outcome,
+                            .epochs = result.epochs,
+                            .energy = result.energy,
+                            .time = result.time});
+    result_.tries.push_back({.recurrence = slot.recurrence, .result = result});
+    SimulatedRecurrence& sum = result_.recurrences[slot.recurrence];
+    sum.cost += result.cost;
+    sum.expected_cost += result.expected_cost;
+    slot.busy = false;
+    if (!reached(result.outcome)) {
+      if (slot.try_number == 0) {
+        throw Error{ErrorKind::unavailable,
+                    fmt::format("{}: the first run, at the default batch size {}, did not reach the target",
+                                stage.workload().name, batch_size),
+                    "choose an easier target, another default batch size or more epochs"};
+      }
+      submit(slot);
+      return;
+    }
+    sum.last_expected = stage.expected_cost(result.arm, result.limit);
+    if (started_ < options_.recurrences) {
+      slot.recurrence = started_++;
+      submit(slot);
+    }
+  }
+
+  std::span<const Phase> phases_;
+  SimulationOptions options_;
+  std::uint64_t seed_;
+  bool keep_events_;
+  optimize::JobSpec spec_;
+  optimize::RecurringJob job_;
+  std::vector<std::uint64_t> tried_;
+  std::vector<Slot> slots_;
+  std::size_t phase_ = 0;
+  std::uint64_t started_ = 0;
+  std::uint64_t submissions_ = 0;
+  SimulatedJob result_;
+};
+
+}  // namespace
+
+optimize::JobSpec job_spec(const Stage& stage, const SimulationOptions& options, std::uint64_t seed) {
+  return optimize::checked({.batch_sizes = stage.workload().batch_sizes(),
+                            .default_batch_size = stage.workload().default_batch_size,
+                            .power_limits = stage.workload().limits(),
+                            .max_power = stage.cost().max_power(),
+                            .max_epochs = stage.workload().max_epochs,
+                            .eta = stage.cost().eta(),
+                            .beta = options.beta,
+                            .window = options.window,
+                            .seed = seed ^ seed_of_policies,
+                            .priors = {}});
+}
+
+SimulatedJob simulate_job(std::span<const Phase> phases, const SimulationOptions& options, const PolicyFactory& policy,
+                          std::uint64_t seed, bool keep_events) {
+  return Simulation{phases, options, policy, seed, keep_events}.run();
+}
+
+}  // namespace zeus::simulate

@@ -1,0 +1,196 @@
+#include "simulate/paper_drift.hpp"
+
+#include "optimize/batch_size/policy_factory.hpp"
+#include "simulate/paper_trials.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+
+namespace zeus::simulate {
+
+namespace {
+
+using records::ChartPoint;
+using records::FindingsSection;
+using records::FindingsTable;
+using records::SeriesStyle;
+using records::XyChart;
+
+constexpr std::string_view title = "Drift (section 6.4, figure 10)";
+constexpr double eta = 0.5;
+constexpr std::uint64_t recurrences = 120;
+constexpr std::uint64_t drift_at = recurrences / 2;
+constexpr std::size_t window = 10;
+constexpr double close_enough = 1.05;
+constexpr double worse = 1.2;
+constexpr std::size_t in_a_row = 5;
+
+// How many recurrences after the drift until five in a row expect to cost at most 5 % more than the new optimum;
+// nothing when that does not happen.
+std::optional<double> recovery(const SimulatedJob& job) {
+  std::size_t row = 0;
+  for (std::size_t i = drift_at; i < job.recurrences.size(); ++i) {
+    row = job.recurrences[i].last_expected <= close_enough * job.recurrences[i].optimum ? row + 1 : 0;
+    if (row == in_a_row) {
+      return static_cast<double>(i + 1 - drift_at);
+    }
+  }
+  return std::nullopt;
+}
+
+struct Drift {
+  const PaperWorkload* job = nullptr;
+  Workload later;
+};
+
+bool moves_enough(const Workload& workload, const Workload& later) {
+  if (!later.arms[later.arm_of(later.default_batch_size)].always_reaches(later.max_epochs)) {
+    return false;
+  }
+  const Stage before{workload, eta};
+  const Stage after{later, eta};
+  const std::size_t old_arm = before.optimum().arm;
+  const std::size_t new_arm = after.optimum().arm;
+  const double octaves =
+      std::abs(std::log2(static_cast<double>(workload.arms[new_arm].batch_size) / workload.arms[old_arm].batch_size));
+  if (octaves < 2.0 || !later.arms[old_arm].ever_reaches(later.max_epochs)) {
+    return false;
+  }
+  // Worse than it was, so that it can be noticed, and worse than the new best, so that it matters.
+  const Joules now = after.expected_cost(old_arm, before.optimum().limit);
+  return now >= worse * before.optimum().cost && now >= worse * after.optimum().cost;
+}
+
+std::optional<Drift> find_drift(const PaperGpu& gpu) {
+  for (const PaperWorkload& job : gpu.workloads) {
+    for (const double factor : {0.25, 4.0, 0.125, 8.0, 0.0625, 16.0}) {
+      Drift drift{.job = &job, .later = drifted(job.workload, factor)};
+      if (moves_enough(job.workload, drift.later)) {
+        return drift;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+// One policy's seeds.
+struct DriftTrials {
+  records::ChartSeries chosen;  // batch sizes that reached, first seed
+  records::ChartSeries paid;    // mean cost of each recurrence, relative to the optimum's
+  std::uint64_t recovered = 0;
+  Spread recoveries;
+};
+
+DriftTrials run_drift(std::span<const Phase> phases, const PaperPolicy& policy, std::uint64_t seeds) {
+  const PolicyFactory factory = [&](const optimize::JobSpec& spec) {
+    return optimize::make_policy(policy.policy, spec);
+  };
+  DriftTrials trials{.chosen = {.name = policy.label, .style = SeriesStyle::line_and_points, .points = {}},
+                     .paid = {.name = policy.label, .style = SeriesStyle::line, .points = {}}};
+  std::vector<Spread> paid(recurrences);
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    const SimulatedJob run =
+        simulate_job(phases, {.beta = 2.0, .window = window, .recurrences = recurrences}, factory, seed);
+    for (std::size_t i = 0; i < recurrences; ++i) {
+      paid[i].add(run.recurrences[i].cost / run.recurrences[i].optimum);
+    }
+    if (const auto after_drift = recovery(run)) {
+      trials.recoveries.add(*after_drift);
+      ++trials.recovered;
+    }
+    for (const SimulatedTry& attempt : run.tries) {
+      if (seed == 1 && reached(attempt.result.outcome)) {
+        const int batch_size = phases.front().stage->workload().arms[attempt.result.arm].batch_size;
+        trials.chosen.points.push_back(
+            {.x = static_cast<double>(attempt.recurrence + 1), .y = static_cast<double>(batch_size), .label = {}});
+      }
+    }
+  }
+  for (std::size_t i = 0; i < recurrences; ++i) {
+    trials.paid.points.push_back({.x = static_cast<double>(i + 1), .y = paid[i].mean(), .label = {}});
+  }
+  return trials;
+}
+
+}  // namespace
+
+Workload drifted(const Workload& workload, double factor) {
+  Workload result = workload;
+  for (WorkloadArm& arm : result.arms) {
+    const auto distance = [&](const WorkloadArm& other) {
+      return std::abs(std::log2(static_cast<double>(other.batch_size) / (factor * arm.batch_size)));
+    };
+    arm.runs = std::ranges::min_element(workload.arms, {}, distance)->runs;
+  }
+  const auto works = [&](const WorkloadArm& arm) { return arm.always_reaches(workload.max_epochs); };
+  if (std::ranges::none_of(result.arms, works)) {
+    return result;
+  }
+  const optimize::EnergyTimeCost cost{eta, workload.max_power};
+  const double harder = optimum(workload, cost).cost / optimum(result, cost).cost;
+  for (WorkloadArm& arm : result.arms) {
+    for (std::optional<int>& run : arm.runs) {
+      run = run && harder > 1.0 ? std::optional{static_cast<int>(std::lround(*run * harder))} : run;
+    }
+  }
+  return result;
+}
+
+FindingsSection drift_section(const PaperGpu& gpu, std::uint64_t seeds) {
+  const std::optional<Drift> drift = find_drift(gpu);
+  if (!drift) {
+    return {.title = std::string{title},
+            .paragraphs =
+                {"There is no trace of Capriccio, the paper's data set with drift, and none of the jobs given can be "
+                 "made to drift so that its best batch size moves by two octaves."},
+            .figures = {}};
+  }
+  const PaperWorkload& job = *drift->job;
+  const Workload& later = drift->later;
+  const Stage before{job.workload, eta};
+  const Stage after{later, eta};
+  const std::array phases{Phase{.from_recurrence = 0, .stage = &before, .device = {}},
+                          Phase{.from_recurrence = drift_at, .stage = &after, .device = {}}};
+  XyChart sizes{.title = fmt::format("{}: batch size that reached, first seed", job.name),
+                .x = {.label = "recurrence", .from_zero = true},
+                .y = {.label = "batch size", .logarithmic = true},
+                .series = {},
+                .reference = std::nullopt};
+  XyChart costs{.title = fmt::format("{}: cost of each recurrence", job.name),
+                .x = {.label = "recurrence", .from_zero = true},
+                .y = {.label = "cost / the optimum's at the time", .from_zero = true},
+                .series = {},
+                .reference = 1.0};
+  FindingsTable table{
+      .title = "After the drift",
+      .columns = {"policy", "seeds with five in a row within 5 % of the new optimum", "mean recurrences until then"},
+      .rows = {}};
+  for (const PaperPolicy& policy : paper_policies()) {
+    if (policy.policy == "grid") {
+      continue;
+    }
+    DriftTrials trials = run_drift(phases, policy, seeds);
+    sizes.series.push_back(std::move(trials.chosen));
+    costs.series.push_back(std::move(trials.paid));
+    table.rows.push_back({policy.label, fmt::format("{} of {}", trials.recovered, seeds),
+                          trials.recovered == 0 ? "" : fmt::format("{:.1f}", trials.recoveries.mean())});
+  }
+  return {.title = std::string{title},
+          .paragraphs = {fmt::format(
+              "There is no trace of Capriccio, the paper's data set with drift. In its stead {} on {} drifts after {} "
+              "recurrences: batch sizes trade the epochs they take, so that the best one moves from {} to {}. Policies "
+              "remember {} "
+              "observations, as in the paper; {} seeds, eta 0.5. The paper states no number.",
+              job.name, gpu.name, drift_at, job.workload.arms[before.optimum().arm].batch_size,
+              job.workload.arms[after.optimum().arm].batch_size, window, seeds)},
+          .figures = {std::move(sizes), std::move(costs), std::move(table)}};
+}
+
+}  // namespace zeus::simulate

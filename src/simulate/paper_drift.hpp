@@ -1,0 +1,20 @@
+// Policies under drift, after the paper's section 6.4. Pure functions; callable from any thread.
+#pragma once
+
+#include "records/findings.hpp"
+#include "simulate/paper_setting.hpp"
+
+#include <cstdint>
+
+namespace zeus::simulate {
+
+// The workload once its data has drifted: each batch size takes the epochs that the one nearest to `factor` times it
+// took before, so that the best one moves by about 1 / factor; and all of them more, so that the best is no better than
+// it was.
+Workload drifted(const Workload& workload, double factor);
+
+// A job of the GPU that drifts half-way, so that its best batch size moves by two octaves or more and the old one
+// becomes 20 % worse or more; policies remember ten observations. Without such a job the section says so.
+records::FindingsSection drift_section(const PaperGpu& gpu, std::uint64_t seeds);
+
+}  // namespace zeus::simulate

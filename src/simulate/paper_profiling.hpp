@@ -1,0 +1,36 @@
+// The plans of the just-in-time profiler against one another, on virtual GPUs. Pure; callable from any thread.
+#pragma once
+
+#include "records/findings.hpp"
+#include "simulate/profiling_run.hpp"
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace zeus::simulate {
+
+struct NamedLoad {
+  std::string_view name;
+  TrainingLoad load;
+};
+
+// The six built-in workloads at their default batch sizes.
+std::vector<NamedLoad> paper_loads(const physics::GpuModel& gpu);
+
+// What a plan came to over many seeds.
+struct PlanResult {
+  double within = 0.0;        // share of seeds that end within 1 % of the best limit's cost
+  double worst = 1.0;         // cost of the worst seed's choice, relative to the best
+  std::vector<double> steps;  // that profiling took, ascending
+  Seconds time;               // mean
+
+  [[nodiscard]] double mean_steps() const;
+};
+PlanResult run_plan(const TrainingLoad& load, bool adaptive, double eta, const Disturbance& disturbance,
+                    std::uint64_t seeds);
+
+// How many steps each plan takes, and how far from the best limit it ends.
+records::FindingsSection profiling_section(std::uint64_t seeds);
+
+}  // namespace zeus::simulate

@@ -1,0 +1,17 @@
+// How much hangs on eta, beta and the parts of policy `zeus` (the paper's figures 12, 13 and 22), and what just-in-time
+// profiling costs (its section 6.5). Pure functions; callable from any thread.
+#pragma once
+
+#include "records/findings.hpp"
+#include "simulate/paper_setting.hpp"
+
+#include <cstdint>
+
+namespace zeus::simulate {
+
+records::FindingsSection eta_section(const PaperGpu& gpu, std::uint64_t seeds);
+records::FindingsSection beta_section(const PaperGpu& gpu, std::uint64_t seeds);
+records::FindingsSection ablation_section(const PaperGpu& gpu, std::uint64_t seeds);
+records::FindingsSection overhead_section(const PaperGpu& gpu);
+
+}  // namespace zeus::simulate

@@ -1,0 +1,43 @@
+// The jobs and GPUs of the NSDI'23 paper's evaluation (its tables 1 and 2), as far as traces or models of them are
+// given.
+// Plain values; safe to read from any thread.
+#pragma once
+
+#include "simulate/workload.hpp"
+#include "trace/power_trace.hpp"
+#include "trace/train_trace.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace zeus::simulate {
+
+struct PaperJob {
+  std::string_view name;  // as in the paper's figures
+  JobSelection selection;
+};
+
+// The six jobs, in the order of the paper's figures.
+std::span<const PaperJob> paper_jobs();
+
+struct PaperWorkload {
+  std::string name;
+  Workload workload;
+};
+
+struct PaperGpu {
+  std::string name;
+  std::vector<PaperWorkload> workloads;
+};
+
+// What the traces hold of the six jobs, for each power trace in turn; a GPU is called after the last word of its
+// trace's file name (summary_power_v100.csv is V100). A default batch size that a GPU's trace lacks is its largest.
+// Traces that hold none of the jobs are an invalid_argument Error.
+std::vector<PaperGpu> paper_gpus(const trace::TrainTrace& train, std::span<const trace::PowerTrace> power);
+// The same from the built-in workload models, on the GPUs that those are fitted to: V100 and A40.
+std::vector<PaperGpu> modelled_gpus();
+
+}  // namespace zeus::simulate

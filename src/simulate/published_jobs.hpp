@@ -1,0 +1,16 @@
+// The six workloads of the NSDI'23 paper with its targets, as its traces name them. Constants.
+#pragma once
+
+#include "simulate/workload.hpp"
+
+#include <vector>
+
+namespace zeus::simulate {
+
+// In the order of the paper's table 1.
+const std::vector<JobSelection>& published_jobs();
+
+// One of them on a GPU: the default batch size is the paper's where the traces have it, and their largest where not.
+Workload select_published(const trace::TrainTrace& train, const trace::PowerTrace& power, JobSelection job);
+
+}  // namespace zeus::simulate

@@ -1,0 +1,89 @@
+#include "simulate/stage.hpp"
+
+#include "base/random.hpp"
+
+#include <zeus/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace zeus::simulate {
+
+namespace {
+
+constexpr Seconds profiling_time{5.0};
+
+}  // namespace
+
+Stage::Stage(const Workload& workload, double eta)
+    : workload_{&workload},
+      cost_{eta, workload.max_power},
+      optimum_{simulate::optimum(workload, cost_)},
+      default_{simulate::default_configuration(workload, cost_)} {
+  for (const WorkloadArm& arm : workload.arms) {
+    Table table{.epoch_costs = {},
+                .cheapest = optimize::cheapest_limit(cost_, arm.limits),
+                .mean_epochs = arm.ever_reaches(workload.max_epochs) ? arm.mean_epochs(workload.max_epochs) : 0.0,
+                .profiling_epoch = optimize::mean_epoch(arm.limits)};
+    for (const records::LimitProfile& profile : arm.limits) {
+      table.epoch_costs.push_back(cost_.of_epoch(profile));
+    }
+    tables_.push_back(std::move(table));
+  }
+}
+
+TryResult Stage::run(const optimize::RunAction& action, std::uint64_t seed, std::uint64_t nth) const {
+  TryResult result{
+      .arm = workload_->arm_of(action.batch_size), .energy = {}, .time = {}, .cost = {}, .expected_cost = {}};
+  const WorkloadArm& arm = workload_->arms[result.arm];
+  const Table& table = tables_[result.arm];
+  result.profiled = !action.limit;
+  result.limit = action.limit ? workload_->limit_of(result.arm, *action.limit) : table.cheapest;
+  if (result.limit == arm.limits.size()) {
+    throw Error{ErrorKind::invalid_argument,
+                fmt::format("batch size {} of {} was not measured at {} W", arm.batch_size, workload_->name,
+                            action.limit->value()),
+                "replay a trace that has all limits of all batch sizes"};
+  }
+  const Joules epoch_cost = table.epoch_costs[result.limit];
+  Random draw{seed, nth, static_cast<std::uint32_t>(action.batch_size)};
+  const std::optional<int>& needed = arm.runs[draw.below(arm.runs.size())];
+  const int allowed = optimize::epochs_within(action.budget, epoch_cost, action.max_epochs);
+  const bool reached = needed && *needed <= allowed;
+  result.epochs = reached ? *needed : allowed;
+  if (!reached) {
+    result.outcome = allowed < workload_->max_epochs ? records::TryOutcome::stopped : records::TryOutcome::exhausted;
+  }
+  const records::LimitProfile& profile = arm.limits[result.limit];
+  result.time = profile.epoch_time * result.epochs;
+  result.energy = profile.average_power * result.time;
+  Joules extra;
+  if (result.profiled && result.epochs > 0) {
+    const records::LimitProfile& first = table.profiling_epoch;
+    result.time += first.epoch_time - profile.epoch_time;
+    result.energy += first.average_power * first.epoch_time - profile.average_power * profile.epoch_time;
+    extra = cost_.of_epoch(first) - epoch_cost;
+  }
+  result.cost = cost_.of(result.energy, result.time);
+  result.expected_cost = reached ? expected_cost(result.arm, result.limit) + extra : result.cost;
+  return result;
+}
+
+ProfilingResult Stage::profile(const optimize::ProfileAction& action) const {
+  const WorkloadArm& arm = workload_->arms[workload_->arm_of(action.batch_size)];
+  const auto shares = static_cast<double>(arm.limits.size());
+  ProfilingResult result{.limits = {}, .energy = {}, .time = {}};
+  for (const records::LimitProfile& profile : arm.limits) {
+    if (std::ranges::find(action.limits, profile.limit) == action.limits.end()) {
+      continue;
+    }
+    const Seconds time = std::min(profiling_time, profile.epoch_time / shares);
+    result.limits.push_back(profile);
+    result.time += time;
+    result.energy += profile.average_power * time;
+  }
+  return result;
+}
+
+}  // namespace zeus::simulate

@@ -1,0 +1,39 @@
+// A policy without its just-in-time profiling, for the ablation of the paper's figure 13: each run of a batch size
+// stays under one limit, another one each time until all are known, and then under the cheapest. One thread at a time.
+#pragma once
+
+#include "optimize/batch_size/policy.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace zeus::simulate {
+
+class UnprofiledPolicy final : public optimize::Policy {
+ public:
+  // `inner` is a fresh policy for the same spec; its batch sizes are used.
+  UnprofiledPolicy(const optimize::JobSpec& spec, std::unique_ptr<optimize::Policy> inner);
+  UnprofiledPolicy(const UnprofiledPolicy& other);
+  UnprofiledPolicy& operator=(const UnprofiledPolicy&) = delete;
+  ~UnprofiledPolicy() override = default;
+
+  [[nodiscard]] std::string_view name() const override { return "unprofiled"; }
+  [[nodiscard]] std::unique_ptr<Policy> clone() const override { return std::make_unique<UnprofiledPolicy>(*this); }
+  void apply(const records::JobEvent& event, const optimize::ProfileBook& profiles) override;
+  [[nodiscard]] optimize::Decision decide(const optimize::Question& question,
+                                          const optimize::ProfileBook& profiles) const override;
+
+ private:
+  [[nodiscard]] Watts limit_of(std::size_t arm) const;
+
+  optimize::JobSpec spec_;
+  optimize::EnergyTimeCost cost_;
+  std::unique_ptr<optimize::Policy> inner_;
+  std::vector<std::vector<records::LimitProfile>> known_;  // by arm
+  std::map<std::uint64_t, Watts> running_;                 // by try number
+};
+
+}  // namespace zeus::simulate

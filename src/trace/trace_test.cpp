@@ -1,0 +1,104 @@
+#include "trace/cluster_trace.hpp"
+#include "trace/csv_reader.hpp"
+#include "trace/power_trace.hpp"
+#include "trace/train_trace.hpp"
+#include "trace/xz.hpp"
+
+#include <zeus/error.hpp>
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace zeus::trace {
+namespace {
+
+const std::string train_header = "dataset,network,batch_size,optimizer,learning_rate,run,target_metric,target_epoch\n";
+const std::string power_header = "dataset,network,batch_size,optimizer,power_limit,time_per_epoch,average_power\n";
+
+template <typename Parse>
+std::string failure(Parse parse) {
+  try {
+    parse();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing was refused";
+}
+
+TEST(TrainTrace, AnEmptyTargetEpochIsARunThatNeverGotThere) {
+  const TrainTrace trace = parse_train_trace(
+      "t.csv", train_header + "d,n,32,sgd,0.1,1,0.5,7\r\n\nd,n,32,sgd,0.1,2,0.5,\nd,n,32,sgd,,3,.5,nan\n");
+  ASSERT_EQ(trace.runs.size(), 3U);
+  EXPECT_EQ(trace.runs[0].target_epoch, 7);
+  EXPECT_EQ(trace.runs[1].target_epoch, std::nullopt);
+  EXPECT_EQ(trace.runs[2].target_epoch, std::nullopt);
+  EXPECT_EQ(trace.runs[2].target_metric, 0.5);
+}
+
+TEST(TrainTrace, ErrorsNameFileAndLine) {
+  for (const char* row :
+       {"d,n,0,sgd,1,1,0.5,7", "d,n,1e99,sgd,1,1,0.5,7", "d,n,32,sgd,1,1,nan,7", "d,n,32,sgd,1,1,0.5,-7",
+        "d,n,32,sgd,1,1,0.5,1.5", "d,n,32,sgd,1,1,0.5", ",n,32,sgd,1,1,0.5,7", "d,n,32,sgd,1,1,0.5,7,8"}) {
+    const std::string text = failure([&] { parse_train_trace("t.csv", train_header + "d,n,8,sgd,1,1,0.5,7\n" + row); });
+    EXPECT_TRUE(text.starts_with("t.csv:3: ")) << row << " gave " << text;
+  }
+  EXPECT_TRUE(failure([] { parse_train_trace("t.csv", "dataset,network\n"); }).starts_with("t.csv:1: column"));
+  EXPECT_TRUE(failure([] { parse_train_trace("t.csv", ""); }).starts_with("t.csv:1: "));
+}
+
+TEST(PowerTrace, KeepsRowsAndTheLargestLimit) {
+  const PowerTrace trace = parse_power_trace("p.csv", power_header + "d,n,8,sgd,100,2.5,90\n\"d\",n,8,sgd,250,2,200\n");
+  EXPECT_EQ(trace.rows.size(), 2U);
+  EXPECT_EQ(trace.max_power, 250_W);
+  EXPECT_EQ(trace.rows[1].dataset, "d");
+  EXPECT_EQ(trace.rows[1].profile.average_power, 200_W);
+}
+
+TEST(PowerTrace, RefusesWhatNoGpuDoes) {
+  for (const char* row :
+       {"d,n,8,sgd,-100,2,90", "d,n,8,sgd,100,-2,90", "d,n,8,sgd,100,0,90", "d,n,8,sgd,100,nan,90",
+        "d,n,8,sgd,100,inf,90", "d,n,8,sgd,100,2,-1", "d,n,8,sgd,100,2,1e300", "d,n,\"8,sgd,100,2,9"}) {
+    EXPECT_TRUE(failure([&] { parse_power_trace("p.csv", power_header + row); }).starts_with("p.csv:2: ")) << row;
+  }
+}
+
+TEST(ClusterTrace, GroupsAreSortedWhateverTheRowOrder) {
+  const std::string header = "group,start_time,end_time,dataset,runtime_ratio\n";
+  const auto groups = parse_cluster_trace("c.csv", header + "b,5,9,squad,1\na,7,8,squad,1\na,1,3,squad,2\n");
+  ASSERT_EQ(groups.size(), 2U);
+  EXPECT_EQ(groups[0].name, "a");
+  EXPECT_EQ(groups[0].jobs[0].start, 1_s);
+  EXPECT_EQ(groups[0].dataset, "squad");
+}
+
+TEST(ClusterTrace, RawTracesKeepWhatTerminated) {
+  const auto groups =
+      parse_cluster_trace("c.csv", "group,start_time,end_time,status\na,1,2,Terminated\na,1,2,Failed\n");
+  ASSERT_EQ(groups.size(), 1U);
+  EXPECT_EQ(groups[0].jobs.size(), 1U);
+  EXPECT_FALSE(groups[0].dataset);
+}
+
+TEST(ClusterTrace, RefusesWhatCannotBe) {
+  const std::string header = "group,start_time,end_time,dataset,runtime_ratio\n";
+  for (const char* row : {"a,5,4,squad,1", "a,-1,4,squad,1", "a,1,4,squad,0", "a,1,nan,squad,1", "a,1,4,,1"}) {
+    EXPECT_TRUE(failure([&] { parse_cluster_trace("c.csv", header + row); }).starts_with("c.csv:2: ")) << row;
+  }
+  EXPECT_TRUE(failure([&] {
+                parse_cluster_trace("c.csv", header + "a,1,2,squad,1\na,1,2,imagenet,1");
+              }).starts_with("c.csv:3: "));
+}
+
+TEST(Xz, RefusesWhatIsDamaged) {
+  const std::string begin{
+      "\xFD"
+      "7zXZ\0",
+      6};
+  EXPECT_TRUE(is_xz(begin));
+  EXPECT_FALSE(is_xz("group,start"));
+  EXPECT_TRUE(failure([&] { unpack_xz("f.xz", begin + "rubbish"); }).starts_with("f.xz is damaged"));
+}
+
+}  // namespace
+}  // namespace zeus::trace
