@@ -1,18 +1,49 @@
 // The `zeus` program: chooses the real clock, the real environment and the back-ends, and lists the commands.
 
+#include "backends/amdsmi/amdsmi_backend.hpp"
+#include "backends/nvml/nvml_backend.hpp"
+#include "backends/rapl/rapl_backend.hpp"
 #include "base/clock.hpp"
 #include "base/environment.hpp"
+#include "base/file_tree.hpp"
+#include "cli/devices_command.hpp"
+#include "cli/doctor_command.hpp"
+#include "cli/measure_command.hpp"
+#include "cli/monitor_command.hpp"
+#include "cli/pipeline_command.hpp"
 #include "cli/program.hpp"
+#include "cli/restore_command.hpp"
+#include "cli/simulate_cluster_command.hpp"
+#include "cli/simulate_command.hpp"
+#include "cli/simulate_job_command.hpp"
+#include "cli/simulate_paper_command.hpp"
+#include "cli/virtual_command.hpp"
 
 #include <zeus/version.hpp>
 
 #include <iostream>
+#include <memory>
 
 int main(int argc, char** argv) {
   zeus::SystemClock clock;
   const zeus::Environment environment = zeus::Environment::of_process();
-  zeus::cli::Context context{std::cout, std::cerr, clock, environment};
+  zeus::backends::nvml::NvmlBackend nvml{clock};
+  zeus::backends::amdsmi::AmdsmiBackend amdsmi{clock};
+  zeus::backends::rapl::RaplBackend rapl{zeus::FileTree{}, clock};
+  zeus::cli::Context context{std::cout, std::cerr, clock, environment, {&nvml, &amdsmi, &rapl}, zeus::FileTree{}};
   const std::vector<std::string> arguments(argv + 1, argv + argc);
-  const zeus::cli::Commands commands;
+  zeus::cli::Commands simulations;
+  simulations.push_back(std::make_unique<zeus::cli::SimulateJobCommand>());
+  simulations.push_back(std::make_unique<zeus::cli::SimulateClusterCommand>());
+  simulations.push_back(std::make_unique<zeus::cli::SimulatePaperCommand>());
+  zeus::cli::Commands commands;
+  commands.push_back(std::make_unique<zeus::cli::DevicesCommand>());
+  commands.push_back(std::make_unique<zeus::cli::DoctorCommand>());
+  commands.push_back(std::make_unique<zeus::cli::MeasureCommand>());
+  commands.push_back(std::make_unique<zeus::cli::MonitorCommand>());
+  commands.push_back(std::make_unique<zeus::cli::VirtualCommand>());
+  commands.push_back(std::make_unique<zeus::cli::RestoreCommand>());
+  commands.push_back(std::make_unique<zeus::cli::SimulateCommand>(std::move(simulations)));
+  commands.push_back(std::make_unique<zeus::cli::PipelineCommand>());
   return zeus::cli::run_program(zeus::version(), commands, arguments, context);
 }

@@ -13,7 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text{reinterpret_cast<const char*>(data), size};
   try {
     const zeus::records::Energy energy = zeus::records::energy_from_json(text);
-    if (zeus::records::energy_from_json(to_json(energy)) != energy) {
+    if (zeus::records::energy_from_json(zeus::records::to_json(energy)) != energy) {
       std::abort();
     }
   } catch (const zeus::Error& error) {

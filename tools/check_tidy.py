@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Runs clang-tidy, whose every word is an error (.clang-tidy).
 
-  check_tidy.py                    what the last day of changes touched, but for tests, without the static analyzer: minutes
+  check_tidy.py                    what the last day of changes touched, without the static analyzer, but for tests and for
+                                   what tools/tidy_pending.txt lists: minutes
   check_tidy.py --since REV        the same since a revision
   check_tidy.py --all              everything, tests and static analyzer included (make nightly)
   check_tidy.py FILE ...           these files
@@ -21,6 +22,7 @@ from source_tree import is_test
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build-tidy"
+PENDING = ROOT / "tools" / "tidy_pending.txt"
 
 
 def git(*arguments: str) -> list[str]:
@@ -36,15 +38,22 @@ def changed_files(since: str | None) -> set[pathlib.Path]:
     return {ROOT / name for name in names if name}
 
 
+def pending() -> tuple[str, ...]:
+    lines = PENDING.read_text(encoding="utf-8").splitlines()
+    return tuple(line for line in lines if line and not line.startswith("#"))
+
+
 def units_to_check(changed: set[pathlib.Path] | None) -> list[pathlib.Path]:
-    """Translation units of the database: all, or those but for tests that changed or whose own header did."""
+    """Translation units of the database: all, or those that changed or whose own header did, but for tests and pending."""
     database = json.loads((BUILD / "compile_commands.json").read_text(encoding="utf-8"))
     units = sorted({pathlib.Path(entry["file"]) for entry in database})
     units = [unit for unit in units if unit.is_relative_to(ROOT) and not unit.is_relative_to(BUILD)]
     if changed is None:
         return units
+    skipped = pending()
     return [unit for unit in units
-            if not is_test(unit) and {unit, unit.with_suffix(".hpp"), unit.with_suffix(".h")} & changed]
+            if not is_test(unit) and not unit.relative_to(ROOT).as_posix().startswith(skipped)
+            and {unit, unit.with_suffix(".hpp"), unit.with_suffix(".h")} & changed]
 
 
 def tidy(unit: pathlib.Path, extra: list[str]) -> tuple[pathlib.Path, str]:

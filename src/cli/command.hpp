@@ -4,6 +4,8 @@
 
 #include "base/clock.hpp"
 #include "base/environment.hpp"
+#include "base/file_tree.hpp"
+#include "device/backend.hpp"
 
 #include <iosfwd>
 #include <memory>
@@ -27,6 +29,9 @@ struct Context {
   std::ostream& err;
   Clock& clock;
   const Environment& environment;
+  // The ways to find devices, best first; where two find the same GPU, the first keeps it.
+  std::vector<device::Backend*> backends = {};
+  FileTree files = FileTree{};
 };
 
 class Command {

@@ -1,0 +1,31 @@
+// Listens to all GPUs for ten seconds and prints what the sampler cost.
+#include "backends/nvml/nvml_backend.hpp"
+#include "base/clock.hpp"
+#include "base/environment.hpp"
+#include "measure/devices.hpp"
+#include "measure/windows.hpp"
+
+#include <zeus/measure.hpp>
+
+#include <fmt/format.h>
+
+#include <array>
+#include <memory>
+
+int main() {
+  zeus::SystemClock clock;
+  zeus::backends::nvml::NvmlBackend nvml{clock};
+  const std::array<zeus::device::Backend*, 1> backends{&nvml};
+  const auto source = std::make_shared<zeus::measure::SamplerSource>(
+      zeus::measure::visible_devices(backends, zeus::Environment::of_process()), clock);
+  zeus::Monitor monitor{std::make_unique<zeus::measure::Windows>(source, zeus::MonitorOptions{})};
+  const auto listener = monitor.listen();
+  clock.sleep_until(clock.now() + zeus::Seconds{2});
+  const zeus::SamplerCost before = monitor.sampler_cost();
+  clock.sleep_until(clock.now() + zeus::Seconds{10});
+  const zeus::SamplerCost after = monitor.sampler_cost();
+  const zeus::Seconds ran = after.running - before.running;
+  fmt::print("  sampler with {} GPUs                         {:>8.3f} % of a core, beside {:.3f} % in the driver\n",
+             monitor.gpus().size(), 100 * ((after.busy - before.busy) / ran),
+             100 * ((after.driver - before.driver) / ran));
+}

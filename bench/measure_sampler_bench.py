@@ -1,0 +1,17 @@
+#!/usr/bin/env python3
+"""What the sampler costs with 8 GPUs, through the driver: its own share of a core, and the driver's beside it.
+
+  measure_sampler_bench.py BUILD_FOLDER
+"""
+
+import pathlib
+import subprocess
+import sys
+
+build = pathlib.Path(sys.argv[1])
+done = subprocess.run([build / "bin/zeus", "virtual", "8xA100", "--load", "square:80-300W,200ms", "--",
+                       build / "bench/measure_sampler"], check=False)
+many = subprocess.run([build / "bench/measure_many_windows"], check=False)
+print("\n  accuracy on the virtual clock", flush=True)
+tables = subprocess.run([build / "bench/measure_accuracy", "500"], check=False)
+sys.exit(done.returncode or many.returncode or tables.returncode)

@@ -1,0 +1,51 @@
+// Any text either is a graph of computations, which is then planned or refused as one that makes no sense, or is
+// refused with a corrupt_data Error.
+
+#include "optimize/pipeline/frequency_choice.hpp"
+#include "optimize/pipeline/frontier.hpp"
+#include "trace/dag_file.hpp"
+
+#include <zeus/error.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+namespace {
+
+using namespace zeus::optimize::pipeline;
+
+// What was accepted must be planned: in time, and no better than the frontier.
+void plan(const zeus::records::ComputationGraph& graph) {
+  constexpr zeus::Watts blocking{70};
+  const Frontier frontier{graph, blocking};
+  const FrequencyChooser chooser{graph, blocking};
+  const zeus::Seconds time = (frontier.fastest() + frontier.slowest()) / 2.0;
+  const FrequencyChoice choice = chooser.choose(frontier, time, Effort::lookup);
+  constexpr zeus::Seconds shortest{1e-15};  // what is shorter is no time
+  if (choice.options.size() != graph.computations.size() || choice.iteration_time > time * (1.0 + 1e-9) + shortest) {
+    std::abort();
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text{reinterpret_cast<const char*>(data), size};
+  try {
+    const auto graph = zeus::trace::parse_dag("fuzz.dag", text);
+    try {
+      plan(graph);
+    } catch (const zeus::Error& error) {
+      if (error.kind() != zeus::ErrorKind::invalid_argument) {
+        std::abort();
+      }
+    }
+  } catch (const zeus::Error& error) {
+    if (error.kind() != zeus::ErrorKind::corrupt_data) {
+      std::abort();
+    }
+  }
+  return 0;
+}

@@ -1,0 +1,18 @@
+// A text is an address or it is none; an address, written out, reads as itself.
+
+#include "device/pci_address.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text{reinterpret_cast<const char*>(data), size};
+  if (const auto address = zeus::device::parse_pci_address(text)) {
+    if (zeus::device::parse_pci_address(zeus::device::to_string(*address)) != address) {
+      std::abort();
+    }
+  }
+  return 0;
+}

@@ -1,0 +1,36 @@
+// What a user writes after --generate either is a plan that can be carried out or is refused as a bad argument; what is
+// packed as .xz either unpacks or is refused as damaged.
+
+#include "simulate/cluster_generator.hpp"
+#include "trace/xz.hpp"
+
+#include <zeus/error.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text{reinterpret_cast<const char*>(data), size};
+  try {
+    const zeus::simulate::ClusterPlan plan = zeus::simulate::parse_cluster_plan(text);
+    if (plan.jobs == 0 || plan.smallest_group > plan.largest_group) {
+      std::abort();
+    }
+  } catch (const zeus::Error& error) {
+    if (error.kind() != zeus::ErrorKind::invalid_argument) {
+      std::abort();
+    }
+  }
+  if (zeus::trace::is_xz(text)) {
+    try {
+      static_cast<void>(zeus::trace::unpack_xz("input", text, std::size_t{1} << 20));
+    } catch (const zeus::Error& error) {
+      if (error.kind() != zeus::ErrorKind::corrupt_data) {
+        std::abort();
+      }
+    }
+  }
+  return 0;
+}

@@ -1,0 +1,44 @@
+// Everything `zeus devices` and `zeus doctor` say about this machine, gathered once; the writers turn it into text or
+// JSON. A plain value after it is gathered.
+#pragma once
+
+#include "cli/command.hpp"
+#include "control/holder.hpp"
+#include "device/inventory.hpp"
+
+#include <zeus/units.hpp>
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace zeus::cli {
+
+struct DeviceReport {
+  device::Inventory inventory;
+  // One for each GPU: how often its energy counter moves, and its number in programs that obey the visibility variables
+  // (nothing where they do not see it).
+  std::vector<device::Reading<Seconds>> update_periods;
+  std::vector<std::optional<std::size_t>> visible_as;
+  // Who has a lease of it.
+  std::vector<std::optional<control::Holder>> holders;
+  // Those of back-ends and of the visibility variables. Where no GPU, or no CPU package, was found at all: also why.
+  std::vector<device::Problem> problems;
+};
+
+// Watches the counters for up to a second.
+DeviceReport gather_devices(Context& context);
+
+// The power to show for a GPU: the most direct that it has, and which one that is.
+struct ShownPower {
+  device::Reading<device::Stamped<Watts>> reading;
+  device::PowerKind kind = device::PowerKind::instant;
+};
+ShownPower power_to_show(const device::Gpu& gpu);
+
+// The form that docs/cli.md promises, on one line, and a table for a person.
+std::string to_json(const DeviceReport& report);
+std::string to_text(const DeviceReport& report);
+
+}  // namespace zeus::cli

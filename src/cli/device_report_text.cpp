@@ -1,0 +1,101 @@
+#include "cli/device_report.hpp"
+
+#include <fmt/format.h>
+
+#include <iterator>
+
+namespace zeus::cli {
+
+using device::Reading;
+
+namespace {
+
+template <typename T, typename Form>
+std::string shown(const Reading<T>& reading, Form form) {
+  return reading ? form(*reading) : to_text(reading.failure());
+}
+
+std::string watts(const Reading<Watts>& reading) {
+  return shown(reading, [](Watts power) { return fmt::format("{:.6g} W", power.value()); });
+}
+
+std::string megahertz(const Reading<Megahertz>& reading) {
+  return shown(reading, [](Megahertz clock) { return fmt::format("{:.6g} MHz", clock.value()); });
+}
+
+std::string power_of(const device::Gpu& gpu) {
+  const ShownPower power = power_to_show(gpu);
+  return shown(power.reading, [&](const device::Stamped<Watts>& stamped) {
+    return fmt::format("{:.1f} W ({})", stamped.value.value(), to_string(power.kind));
+  });
+}
+
+std::string limits_of(const device::Gpu& gpu) {
+  const device::PowerLimits limits = gpu.power_limits();
+  if (!limits.current) {
+    return to_text(limits.current.failure());
+  }
+  return fmt::format("{} (from {} to {}, default {}, enforced {})", watts(limits.current), watts(limits.minimum),
+                     watts(limits.maximum), watts(limits.standard), watts(limits.enforced));
+}
+
+std::string counter_of(const DeviceReport& report, std::size_t index) {
+  const Reading<device::EnergyCounter> counter = report.inventory.gpus[index].gpu->energy_counter();
+  if (!counter) {
+    return to_text(counter.failure());
+  }
+  return shown(report.update_periods[index],
+               [](Seconds period) { return fmt::format("every {:.0f} ms", Milliseconds{period}.value()); });
+}
+
+void add_gpu(const DeviceReport& report, std::size_t index, std::string& text) {
+  const device::Gpu& gpu = *report.inventory.gpus[index].gpu;
+  const device::GpuIdentity& identity = gpu.identity();
+  const device::Clocks clocks = gpu.clocks();
+  const auto line = [&](const char* name, const std::string& value) {
+    fmt::format_to(std::back_inserter(text), "    {:<16}{}\n", name, value);
+  };
+  fmt::format_to(std::back_inserter(text), "  {}  {}\n", index, identity.name);
+  line("uuid", identity.uuid);
+  line("pci", to_string(identity.pci));
+  line("driver", identity.driver);
+  line("power", power_of(gpu));
+  line("power limit", limits_of(gpu));
+  line("energy counter", counter_of(report, index));
+  line("clocks", fmt::format("sm {}, memory {}", megahertz(clocks.sm), megahertz(clocks.memory)));
+  line("temperature", shown(gpu.temperature(), [](Celsius point) { return fmt::format("{:.0f} C", point.value()); }));
+  line("held back by", shown(gpu.throttle_reasons(), [](device::ThrottleReasons reasons) { return to_text(reasons); }));
+  line("programs' index",
+       report.visible_as[index] ? fmt::format("{}", *report.visible_as[index]) : "hidden from programs");
+}
+
+void add_cpu(const device::CpuPackage& cpu, std::string& text) {
+  const Reading<device::Stamped<Joules>> energy = cpu.energy(device::CpuDomain::package);
+  const bool memory = static_cast<bool>(cpu.energy(device::CpuDomain::dram));
+  fmt::format_to(std::back_inserter(text), "  {}  {}: {}\n", cpu.identity().index, cpu.identity().name,
+                 !energy  ? to_text(energy.failure())
+                 : memory ? "energy of the package and of its memory"
+                          : "energy of the package");
+}
+
+}  // namespace
+
+std::string to_text(const DeviceReport& report) {
+  std::string text = "GPUs\n";
+  for (std::size_t index = 0; index < report.inventory.gpus.size(); ++index) {
+    add_gpu(report, index, text);
+  }
+  text += report.inventory.gpus.empty() ? "  none\n" : "";
+  text += "CPU packages\n";
+  for (const auto& cpu : report.inventory.cpus) {
+    add_cpu(*cpu, text);
+  }
+  text += report.inventory.cpus.empty() ? "  none\n" : "";
+  text += report.problems.empty() ? "" : "Problems\n";
+  for (const device::Problem& problem : report.problems) {
+    fmt::format_to(std::back_inserter(text), "  {}: {}\n    fix: {}\n", problem.device, problem.what, problem.fix);
+  }
+  return text;
+}
+
+}  // namespace zeus::cli

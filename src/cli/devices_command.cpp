@@ -1,0 +1,25 @@
+#include "cli/devices_command.hpp"
+
+#include "cli/device_report.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <ostream>
+
+namespace zeus::cli {
+
+void DevicesCommand::declare(CLI::App& app) {
+  app.add_flag("--json", json_, "Print JSON, on one line");
+}
+
+int DevicesCommand::run(Context& context) {
+  const DeviceReport report = gather_devices(context);
+  if (json_) {
+    context.out << to_json(report) << '\n';
+  } else {
+    context.out << to_text(report);
+  }
+  return exit_ok;
+}
+
+}  // namespace zeus::cli

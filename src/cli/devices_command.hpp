@@ -1,0 +1,19 @@
+// `zeus devices`: the GPUs and CPU packages that can be seen, and what stands in the way of others. As cli/command.hpp.
+#pragma once
+
+#include "cli/command.hpp"
+
+namespace zeus::cli {
+
+class DevicesCommand final : public Command {
+ public:
+  [[nodiscard]] std::string name() const override { return "devices"; }
+  [[nodiscard]] std::string summary() const override { return "Show GPUs and CPU packages, and what each can do"; }
+  void declare(CLI::App& app) override;
+  int run(Context& context) override;
+
+ private:
+  bool json_ = false;
+};
+
+}  // namespace zeus::cli

@@ -1,0 +1,114 @@
+#include "cli/devices_command.hpp"
+
+#include "cli/program.hpp"
+#include "control/ledger.hpp"
+#include "tests/support/fake_machine.hpp"
+#include "tests/support/golden.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <sstream>
+
+namespace zeus::cli {
+namespace {
+
+class DevicesCommandTest : public ::testing::Test {
+ protected:
+  std::string run(const std::vector<std::string>& flags, std::vector<device::Backend*> backends) {
+    Context context{out_, err_, clock_, environment_, std::move(backends)};
+    Commands commands;
+    commands.push_back(std::make_unique<DevicesCommand>());
+    std::vector<std::string> arguments{"devices"};
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    EXPECT_EQ(run_program("1.2.3", commands, arguments, context), exit_ok);
+    EXPECT_EQ(err_.str(), "");
+    return out_.str();
+  }
+
+  std::ostringstream out_;
+  std::ostringstream err_;
+  VirtualClock clock_;
+  Environment environment_;
+  test::FakeMachine machine_{clock_};
+};
+
+TEST_F(DevicesCommandTest, TheTableSaysWhatEachDeviceIsDoingAndWhyNot) {
+  test::expect_golden("cli/devices.txt", run({}, {&machine_.gpus, &machine_.cpus}));
+}
+
+TEST_F(DevicesCommandTest, TheJsonKeepsToItsContract) {
+  const std::string printed = run({"--json"}, {&machine_.gpus, &machine_.cpus});
+  EXPECT_EQ(std::ranges::count(printed, '\n'), 1);
+  test::expect_golden("cli/devices.json", nlohmann::ordered_json::parse(printed).dump(2) + "\n");
+}
+
+// Every null has its reason under the same key beside it.
+void expect_reasons(const nlohmann::json& value) {
+  if (value.is_object()) {
+    for (const auto& [key, member] : value.items()) {
+      if (member.is_null()) {
+        ASSERT_TRUE(value.contains("reason")) << key;
+        EXPECT_TRUE(value["reason"].contains(key)) << key;
+      }
+      expect_reasons(member);
+    }
+  }
+  if (value.is_array()) {
+    for (const auto& element : value) {
+      expect_reasons(element);
+    }
+  }
+}
+
+TEST_F(DevicesCommandTest, WhatIsNotKnownIsNullWithAReasonAndNeverAMissingKey) {
+  const auto json = nlohmann::json::parse(run({"--json"}, {&machine_.gpus, &machine_.cpus}));
+  expect_reasons(json);
+  for (const auto& gpu : json["gpus"]) {
+    for (const char* key : {"index", "uuid", "name", "pci", "driver", "energy_counter", "update_period_s",
+                            "power_limit_w", "clocks_mhz", "power_w", "holder"}) {
+      EXPECT_TRUE(gpu.contains(key)) << key;
+    }
+    for (const char* key : {"current", "default", "min", "max", "enforced"}) {
+      EXPECT_TRUE(gpu["power_limit_w"].contains(key)) << key;
+    }
+  }
+}
+
+TEST_F(DevicesCommandTest, OnAMachineWithNothingItSaysWhatIsMissing) {
+  test::FakeBackend nvml{"nvml"};
+  nvml.its_discovery.absence = device::Problem{"NVIDIA driver", "it is not installed", "install it"};
+  test::FakeBackend rapl{"rapl"};
+  rapl.its_discovery.kind = device::DeviceKind::cpu;
+  rapl.its_discovery.absence =
+      device::Problem{"CPU packages", "there is no RAPL", "run `sudo modprobe intel_rapl_msr`"};
+  test::expect_golden("cli/devices_none.txt", run({}, {&nvml, &rapl}));
+}
+
+TEST_F(DevicesCommandTest, WhoHasALeaseOfAGpuIsShown) {
+  const test::TemporaryFolder folder;
+  environment_ = Environment{{{"ZEUS_STATE_DIR", folder.path().string()}}};
+  const control::Ledger ledger{FileTree{folder.path()}, FileTree{}};
+  const std::string uuid = machine_.gpus.its_discovery.gpus[0].gpu->identity().uuid;
+  const auto lock = ledger.lock(uuid);
+  const auto work = lock->begin_work(clock_, 1_s);
+  ledger.write({uuid, "GPU 0", ledger.boot(), 77, Instant{60'000'000'000}, {4711, 5, "python3"}, {}});
+  EXPECT_TRUE(nlohmann::json::parse(run({"--json"}, {&machine_.gpus}))["gpus"][0]["holder"].is_null());
+  out_.str("");
+  lock->hold(77);
+  const auto json = nlohmann::json::parse(run({"--json"}, {&machine_.gpus}));
+  EXPECT_EQ(json["gpus"][0]["holder"], (nlohmann::json{{"pid", 4711}, {"command", "python3"}}));
+  EXPECT_TRUE(json["gpus"][1]["holder"].is_null());
+}
+
+TEST_F(DevicesCommandTest, VisibilityIsThatOfThePrograms) {
+  environment_ = Environment{{{"CUDA_VISIBLE_DEVICES", "1,9"}}};
+  const auto json = nlohmann::json::parse(run({"--json"}, {&machine_.gpus}));
+  EXPECT_TRUE(json["gpus"][0]["visible_as"].is_null());
+  EXPECT_EQ(json["gpus"][1]["visible_as"], 0);
+  EXPECT_EQ(json["problems"][0]["device"], "CUDA_VISIBLE_DEVICES");
+}
+
+}  // namespace
+}  // namespace zeus::cli

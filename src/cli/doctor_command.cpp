@@ -1,0 +1,176 @@
+#include "cli/doctor_command.hpp"
+
+#include "cli/device_report.hpp"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace zeus::cli {
+
+namespace {
+
+enum class State { ok, absent, problem };
+
+struct Check {
+  State state = State::ok;
+  std::string what;
+  std::string detail;
+  std::string fix;  // empty when there is nothing to do
+};
+
+std::string_view to_string(State state) {
+  switch (state) {
+    case State::ok:
+      return "ok";
+    case State::absent:
+      return "absent";
+    case State::problem:
+      break;
+  }
+  return "problem";
+}
+
+constexpr unsigned capability_sys_admin = 21;
+constexpr const char* default_socket = "run/zeusd/zeusd.sock";
+
+// Whether this process may change limits and clocks: the driver asks for the capability, not for a name.
+bool may_set(const FileTree& files) {
+  const std::string status = files.read("proc/self/status").value_or("");
+  constexpr std::string_view key = "CapEff:\t";
+  const std::size_t position = status.find(key);
+  if (position == std::string::npos) {
+    return false;
+  }
+  std::uint64_t capabilities = 0;
+  std::from_chars(status.data() + position + key.size(), status.data() + status.size(), capabilities, 16);
+  return ((capabilities >> capability_sys_admin) & 1U) != 0;
+}
+
+void check_backends(const device::Inventory& inventory, std::vector<Check>& checks) {
+  for (const device::BackendReport& backend : inventory.backends) {
+    if (backend.absence) {
+      checks.push_back({State::absent, backend.absence->device, backend.absence->what, backend.absence->fix});
+    } else if (!backend.summary.empty()) {
+      checks.push_back({State::ok, backend.name, backend.summary, {}});
+    }
+  }
+}
+
+void check_gpus(const DeviceReport& report, std::vector<Check>& checks) {
+  for (std::size_t index = 0; index < report.inventory.gpus.size(); ++index) {
+    const device::Gpu& gpu = *report.inventory.gpus[index].gpu;
+    const std::string name = fmt::format("GPU {} ({})", index, gpu.identity().name);
+    const bool counter = static_cast<bool>(gpu.energy_counter());
+    const ShownPower power = power_to_show(gpu);
+    if (counter && report.update_periods[index]) {
+      checks.push_back(
+          {State::ok,
+           name,
+           fmt::format("its energy counter moves every {:.0f} ms", Milliseconds{*report.update_periods[index]}.value()),
+           {}});
+    } else if (counter) {
+      checks.push_back(
+          {State::problem, name,
+           fmt::format("its energy counter cannot be trusted: {}", to_text(report.update_periods[index].failure())),
+           "update the driver; until then energy comes from power samples"});
+    } else if (power.reading) {
+      checks.push_back(
+          {State::ok, name, "it has no energy counter: energy comes from power samples, less exactly", {}});
+    } else {
+      checks.push_back({State::problem, name,
+                        fmt::format("neither energy nor power can be read: {}", to_text(power.reading.failure())),
+                        "look at `dmesg`, and update the driver"});
+    }
+    if (const auto persistence = gpu.persistence_mode(); persistence && !*persistence) {
+      checks.push_back(
+          {State::problem, name, "persistence mode is off: a power limit is lost when the last program ends",
+           fmt::format("run `sudo nvidia-smi -i {} -pm 1`, or enable nvidia-persistenced", gpu.identity().index)});
+    }
+  }
+}
+
+void check_rights(const Context& context, const device::Inventory& inventory, std::vector<Check>& checks) {
+  const std::string named = context.environment.get("ZEUSD_SOCK_PATH").value_or("");
+  const std::string socket = named.empty() ? default_socket : named;
+  const bool daemon = context.files.exists(socket);
+  const bool root = may_set(context.files);
+  if (!inventory.gpus.empty()) {
+    if (root) {
+      checks.push_back({State::ok, "permissions", "this user may set power limits and clocks", {}});
+    } else {
+      checks.push_back({State::problem, "permissions",
+                        "this user may read, and may not set power limits and clocks (CAP_SYS_ADMIN is missing)",
+                        "run as root, start the container with `--cap-add SYS_ADMIN`, or run zeusd as root"});
+    }
+  }
+  const std::string path = context.files.resolve(socket).string();
+  if (daemon) {
+    checks.push_back({State::ok, "daemon", fmt::format("there is a socket at {}", path), {}});
+  } else {
+    checks.push_back(
+        {named.empty() ? State::absent : State::problem, "daemon", fmt::format("there is no socket at {}", path),
+         named.empty() ? "start zeusd as root if users are to set limits, or to read CPU energy, without being root"
+                       : "start zeusd with that `--socket-path`, or unset ZEUSD_SOCK_PATH"});
+  }
+}
+
+std::string to_json(const std::vector<Check>& checks) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const Check& check : checks) {
+    nlohmann::ordered_json entry{{"state", to_string(check.state)}, {"what", check.what}, {"detail", check.detail}};
+    entry["fix"] = check.fix.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(check.fix);
+    if (check.fix.empty()) {
+      entry["reason"] = "there is nothing to fix";
+    }
+    list.push_back(std::move(entry));
+  }
+  const nlohmann::ordered_json whole{{"checks", std::move(list)}};
+  return whole.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+void print(const std::vector<Check>& checks, std::ostream& out) {
+  for (const Check& check : checks) {
+    out << fmt::format("{:<8} {}: {}\n", to_string(check.state), check.what, check.detail);
+    if (!check.fix.empty()) {
+      out << fmt::format("{:<8} fix: {}\n", "", check.fix);
+    }
+  }
+}
+
+}  // namespace
+
+void DoctorCommand::declare(CLI::App& app) {
+  app.add_flag("--json", json_, "Print JSON, on one line");
+}
+
+int DoctorCommand::run(Context& context) {
+  const DeviceReport report = gather_devices(context);
+  std::vector<Check> checks;
+  check_backends(report.inventory, checks);
+  check_gpus(report, checks);
+  for (const device::Problem& problem : report.problems) {
+    const bool known = std::ranges::any_of(
+        checks, [&](const Check& check) { return check.what == problem.device && check.detail == problem.what; });
+    if (!known) {
+      checks.push_back({State::problem, problem.device, problem.what, problem.fix});
+    }
+  }
+  check_rights(context, report.inventory, checks);
+  if (json_) {
+    context.out << to_json(checks) << '\n';
+  } else {
+    print(checks, context.out);
+  }
+  return exit_ok;
+}
+
+}  // namespace zeus::cli

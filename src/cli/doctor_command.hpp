@@ -1,0 +1,19 @@
+// `zeus doctor`: what works on this machine and what does not, and for each the exact fix. As cli/command.hpp.
+#pragma once
+
+#include "cli/command.hpp"
+
+namespace zeus::cli {
+
+class DoctorCommand final : public Command {
+ public:
+  [[nodiscard]] std::string name() const override { return "doctor"; }
+  [[nodiscard]] std::string summary() const override { return "Say what works here, what does not, and the fix"; }
+  void declare(CLI::App& app) override;
+  int run(Context& context) override;
+
+ private:
+  bool json_ = false;
+};
+
+}  // namespace zeus::cli

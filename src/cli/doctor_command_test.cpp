@@ -1,0 +1,77 @@
+#include "cli/doctor_command.hpp"
+
+#include "cli/program.hpp"
+#include "tests/support/fake_machine.hpp"
+#include "tests/support/golden.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <sstream>
+
+namespace zeus::cli {
+namespace {
+
+constexpr const char* no_capability = "Name:\tzeus\nCapEff:\t0000000000000000\n";
+constexpr const char* all_capabilities = "Name:\tzeus\nCapEff:\t000001ffffffffff\n";
+
+class DoctorCommandTest : public ::testing::Test {
+ protected:
+  std::string run(const std::vector<std::string>& flags, std::vector<device::Backend*> backends) {
+    std::ostringstream out;
+    Context context{out, err_, clock_, environment_, std::move(backends), files_};
+    Commands commands;
+    commands.push_back(std::make_unique<DoctorCommand>());
+    std::vector<std::string> arguments{"doctor"};
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    EXPECT_EQ(run_program("1.2.3", commands, arguments, context), exit_ok);
+    EXPECT_EQ(err_.str(), "");
+    // The root of the tree is another in each run.
+    std::string text = out.str();
+    for (std::size_t at = text.find(folder_.path().string()); at != std::string::npos;
+         at = text.find(folder_.path().string())) {
+      text.erase(at, folder_.path().string().size());
+    }
+    return text;
+  }
+
+  std::ostringstream err_;
+  VirtualClock clock_;
+  Environment environment_;
+  test::TemporaryFolder folder_;
+  FileTree files_{folder_.path()};
+  test::FakeMachine machine_{clock_};
+};
+
+TEST_F(DoctorCommandTest, SaysForEachThingWhetherItWorksAndTheFix) {
+  files_.write_durably("proc/self/status", no_capability);
+  test::expect_golden("cli/doctor.txt", run({}, {&machine_.gpus, &machine_.cpus}));
+}
+
+TEST_F(DoctorCommandTest, OnAMachineWithNothingItSaysWhatWouldBringIt) {
+  test::FakeBackend nvml{"nvml"};
+  nvml.its_discovery.absence = device::Problem{"NVIDIA driver", "it is not installed", "install it"};
+  test::expect_golden("cli/doctor_none.txt", run({}, {&nvml}));
+}
+
+TEST_F(DoctorCommandTest, RootAndARunningDaemonAreSeen) {
+  files_.write_durably("proc/self/status", all_capabilities);
+  files_.write_durably("run/zeusd/zeusd.sock", "");
+  const auto json = nlohmann::json::parse(run({"--json"}, {&machine_.gpus}));
+  std::map<std::string, std::string> states;
+  for (const auto& check : json["checks"]) {
+    states[check["what"]] = check["state"];
+  }
+  EXPECT_EQ(states["permissions"], "ok");
+  EXPECT_EQ(states["daemon"], "ok");
+}
+
+TEST_F(DoctorCommandTest, ADaemonThatWasNamedAndIsNotThereIsAProblem) {
+  environment_ = Environment{{{"ZEUSD_SOCK_PATH", "/run/mine.sock"}}};
+  const std::string text = run({}, {&machine_.cpus});
+  EXPECT_NE(text.find("problem  daemon: there is no socket at /run/mine.sock"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace zeus::cli

@@ -1,0 +1,152 @@
+#include "cli/measure_command.hpp"
+
+#include "base/child_process.hpp"
+#include "base/file_descriptor.hpp"
+#include "cli/measure_report.hpp"
+#include "measure/devices.hpp"
+#include "measure/windows.hpp"
+
+#include <zeus/error.hpp>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include <csignal>
+#include <ctime>
+#include <ostream>
+
+namespace zeus::cli {
+
+namespace {
+
+constexpr Seconds longest_wait{3600};
+constexpr const char* window = "zeus measure";
+
+// Where the JSON goes: standard output, or a file that is opened before the command is started, so that hours of work
+// do not end in a path that cannot be written.
+class JsonTarget {
+ public:
+  JsonTarget(const std::string& path, std::ostream& out) : path_{path}, out_{out} {
+    if (path_ != "-") {
+      file_ = FileDescriptor{::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)};
+      if (!file_) {
+        throw system_failure(errno, fmt::format("cannot write {}", path_));
+      }
+    }
+  }
+  void write(const std::string& text) {
+    if (file_) {
+      write_all(file_, text, path_);
+    } else {
+      out_ << text << std::flush;
+    }
+  }
+
+ private:
+  std::string path_;
+  std::ostream& out_;
+  FileDescriptor file_;
+};
+
+// Processes that the command has left behind belong to it: they have become our children, since we adopt orphans. A
+// signal ends the wait. Signals are blocked meanwhile, by the ChildProcess.
+void wait_for_the_rest_of_the_tree() {
+  sigset_t signals{};
+  ::sigemptyset(&signals);
+  for (const int signal : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+    ::sigaddset(&signals, signal);
+  }
+  while (true) {
+    const pid_t ended = ::waitpid(-1, nullptr, WNOHANG);
+    if (ended < 0) {
+      return;
+    }
+    if (ended > 0) {
+      continue;
+    }
+    const timespec pause{.tv_sec = 1, .tv_nsec = 0};
+    if (const int signal = ::sigtimedwait(&signals, nullptr, &pause); signal > 0 && signal != SIGCHLD) {
+      return;
+    }
+  }
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) {
+    text += text.empty() ? word : ' ' + word;
+  }
+  return text.size() > 200 ? text.substr(0, 200) + "..." : text;
+}
+
+}  // namespace
+
+void MeasureCommand::declare(CLI::App& app) {
+  app.footer(
+      "Measures from the command's start until it and every process it has started are gone. Signals are passed on.\n"
+      "Exits with the command's code (128+n for signal n), 125 on a failure of its own, 126 when the command cannot "
+      "be\n"
+      "executed, 127 when it is not found.");
+  app.add_option("CMD", command_, "The command and its arguments, after --")->required();
+  app.add_option("--gpus", gpus_, "Measure these GPUs only (numbers as in `zeus devices`)")
+      ->delimiter(',')
+      ->type_name("I,I");
+  app.add_option("--cpus", cpus_, "Measure these CPU packages only")->delimiter(',')->type_name("I,I");
+  app.add_option("--json", json_, "Print one line of JSON instead of the summary; - is standard output")
+      ->type_name("FILE|-");
+}
+
+int MeasureCommand::run(Context& context) {
+  try {
+    return measure(context);
+  } catch (const Error& error) {
+    context.err << "zeus: " << error.what() << '\n';
+    return ChildProcess::exit_own_failure;
+  }
+}
+
+int MeasureCommand::measure(Context& context) {
+  MonitorOptions options;
+  if (!gpus_.empty()) {
+    options.gpus = gpus_;
+  }
+  if (!cpus_.empty()) {
+    options.cpus = cpus_;
+  }
+  const auto source = std::make_shared<measure::SamplerSource>(
+      measure::visible_devices(context.backends, context.environment), context.clock);
+  Monitor monitor{std::make_unique<measure::Windows>(source, options)};
+  std::optional<JsonTarget> target;
+  if (json_) {
+    target.emplace(*json_, context.out);
+  }
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  monitor.begin(window);
+  int code = 0;
+  Measurement measurement;
+  {
+    ChildProcess child{{.command = command_, .environment = context.environment}};
+    std::optional<int> ended;
+    while (!ended) {
+      ended = child.wait_for(longest_wait);
+    }
+    code = *ended;
+    wait_for_the_rest_of_the_tree();
+    measurement = monitor.settle(monitor.end(window));
+  }
+  if (const auto reason = ChildProcess::why_not_run(command_[0], code)) {
+    context.err << "zeus: " << *reason << '\n';
+  }
+  if (target) {
+    target->write(measure_json(measurement, code) + '\n');
+  } else {
+    context.err << measure_text(measurement, joined(command_));
+  }
+  return code;
+}
+
+}  // namespace zeus::cli

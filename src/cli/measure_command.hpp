@@ -1,0 +1,26 @@
+// `zeus measure`: runs a command and says how much energy the machine used meanwhile, in the manner of `perf stat`.
+#pragma once
+
+#include "cli/command.hpp"
+
+#include <optional>
+
+namespace zeus::cli {
+
+class MeasureCommand final : public Command {
+ public:
+  [[nodiscard]] std::string name() const override { return "measure"; }
+  [[nodiscard]] std::string summary() const override { return "Run a command and measure the energy it takes"; }
+  void declare(CLI::App& app) override;
+  int run(Context& context) override;
+
+ private:
+  int measure(Context& context);
+
+  std::vector<int> gpus_;
+  std::vector<int> cpus_;
+  std::optional<std::string> json_;
+  std::vector<std::string> command_;
+};
+
+}  // namespace zeus::cli

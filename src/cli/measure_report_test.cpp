@@ -1,0 +1,75 @@
+#include "cli/measure_report.hpp"
+#include "cli/monitor_view.hpp"
+#include "tests/support/golden.hpp"
+
+#include <gtest/gtest.h>
+
+namespace zeus::cli {
+namespace {
+
+Measurement some_measurement() {
+  Measurement m;
+  m.start = 100_s;
+  m.end = 112.5_s;
+  m.gpu_energy[0] = {
+      .energy = Energy{.value = 2500_J, .uncertainty = Joules{1.25}, .systematic = {}}, .reason = {}, .remark = {}};
+  m.gpu_energy[1] = {.energy = {}, .reason = "the GPU has fallen off the bus", .remark = {}};
+  m.gpu_throttle[0] = {.power_cap = 6.25_s, .thermal = 0_s};
+  m.cpu_energy[0] = {.energy = Energy{.value = Joules{1234567.891}, .uncertainty = Joules{0.1}, .systematic = 12_J},
+                     .reason = {},
+                     .remark = "a remark"};
+  m.dram_energy[0] = {
+      .energy = Energy{.value = 50_J, .uncertainty = Joules{0.01}, .systematic = {}}, .reason = {}, .remark = {}};
+  return m;
+}
+
+TEST(MeasureReport, ReadsLikePerfStat) {
+  test::expect_golden("cli/measure_text.txt", measure_text(some_measurement(), "python train.py"));
+  Measurement nothing;
+  nothing.end = 1_s;
+  test::expect_golden("cli/measure_text_without_devices.txt", measure_text(nothing, "true"));
+}
+
+TEST(MeasureReport, JsonNeverLacksAKey) {
+  test::expect_golden("cli/measure.json", measure_json(some_measurement(), 3) + '\n');
+}
+
+MonitorMoment some_moment() {
+  MonitorMoment moment;
+  moment.time = 1.7e9;
+  moment.monotonic = 500_s;
+  moment.elapsed = 3723_s;
+  GpuRow gpu;
+  gpu.name = "NVIDIA A100-SXM4-40GB";
+  gpu.power = Watts{287.34};
+  gpu.energy = Joules{1069000};
+  gpu.limit = 300_W;
+  gpu.sm_clock = 1290_MHz;
+  gpu.memory_clock = 1215_MHz;
+  gpu.temperature = 61_degC;
+  gpu.utilization = 0.97;
+  gpu.throttle = "power cap";
+  GpuRow lost;
+  lost.index = 1;
+  lost.name = "NVIDIA A100-SXM4-40GB";
+  lost.reason = "lost (the GPU has fallen off the bus)";
+  moment.gpus = {gpu, lost};
+  CpuRow cpu;
+  cpu.name = "package-0";
+  cpu.power = Watts{85.5};
+  cpu.energy = Joules{3180};
+  cpu.dram_power = Watts{12.25};
+  cpu.dram_energy = Joules{455.7};
+  moment.cpus = {cpu};
+  return moment;
+}
+
+TEST(MonitorView, IsATableForAPersonAndLinesForPrograms) {
+  test::expect_golden("cli/monitor_plain.txt", moment_table(some_moment(), false));
+  test::expect_golden("cli/monitor_live.txt", moment_table(some_moment(), true));
+  test::expect_golden("cli/monitor.json", moment_json(some_moment()) + '\n');
+  test::expect_golden("cli/monitor.csv", moment_csv_header() + moment_csv(some_moment()));
+}
+
+}  // namespace
+}  // namespace zeus::cli

@@ -1,0 +1,201 @@
+#include "cli/monitor_command.hpp"
+
+#include "base/file_descriptor.hpp"
+#include "cli/monitor_view.hpp"
+#include "measure/devices.hpp"
+#include "measure/windows.hpp"
+
+#include <zeus/error.hpp>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdint>
+#include <ctime>
+#include <limits>
+#include <map>
+#include <ostream>
+
+namespace zeus::cli {
+
+namespace {
+
+constexpr const char* window = "zeus monitor";
+
+// While it lives, the signals that would end the program end a wait instead.
+class Patience {
+ public:
+  Patience() {
+    ::sigemptyset(&signals_);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+      ::sigaddset(&signals_, signal);
+    }
+    ::pthread_sigmask(SIG_BLOCK, &signals_, &former_);
+  }
+  Patience(const Patience&) = delete;
+  Patience& operator=(const Patience&) = delete;
+  ~Patience() { ::pthread_sigmask(SIG_SETMASK, &former_, nullptr); }
+
+  // False when a signal came before the deadline.
+  [[nodiscard]] bool wait_until(const Clock& clock, Instant deadline) const {
+    while (true) {
+      const Seconds left = deadline - clock.now();
+      if (left <= Seconds{0}) {
+        return true;
+      }
+      const auto nanoseconds = (Instant{} + left).nanoseconds;
+      const timespec timeout{.tv_sec = static_cast<time_t>(nanoseconds / 1'000'000'000),
+                             .tv_nsec = static_cast<long>(nanoseconds % 1'000'000'000)};
+      if (::sigtimedwait(&signals_, nullptr, &timeout) > 0) {
+        return false;
+      }
+    }
+  }
+
+ private:
+  sigset_t signals_{};
+  sigset_t former_{};
+};
+
+// Adds up what interval after interval brought; unknown as long as nothing was known.
+class Total {
+ public:
+  void add(const MeasuredEnergy& measured) {
+    if (measured.energy) {
+      sum_ = sum_.value_or(Joules{0}) + measured.energy->value;
+    }
+  }
+  [[nodiscard]] std::optional<Joules> sum() const { return sum_; }
+
+ private:
+  std::optional<Joules> sum_;
+};
+
+struct Totals {
+  std::map<int, Total> gpus;
+  std::map<int, Total> cpus;
+  std::map<int, Total> memories;
+};
+
+std::optional<Watts> mean(const MeasuredEnergy& measured, Seconds time) {
+  return measured.energy && time > Seconds{0} ? std::optional{measured.energy->value / time} : std::nullopt;
+}
+
+GpuRow row_of(const device::Gpu& gpu, int index, const MeasuredEnergy& measured, Seconds time, Total& total) {
+  total.add(measured);
+  const device::Clocks clocks = gpu.clocks();
+  GpuRow row;
+  row.index = index;
+  row.name = gpu.identity().name;
+  row.power = mean(measured, time);
+  row.energy = total.sum();
+  row.limit = gpu.power_limits().enforced.optional();
+  row.sm_clock = clocks.sm.optional();
+  row.memory_clock = clocks.memory.optional();
+  row.temperature = gpu.temperature().optional();
+  if (const auto utilization = gpu.utilization()) {
+    row.utilization = utilization->gpu;
+  }
+  if (const auto reasons = gpu.throttle_reasons()) {
+    row.throttle = device::to_text(*reasons);
+  }
+  row.reason = measured.reason;
+  return row;
+}
+
+MonitorMoment moment_of(const measure::Sampler& sampler, const Measurement& measurement, Totals& totals,
+                        const Clock& clock, Instant start) {
+  MonitorMoment moment;
+  moment.time = static_cast<double>(clock.wall().microseconds_since_epoch) * 1e-6;
+  moment.monotonic = measurement.end;
+  moment.elapsed = measurement.end - (start - Instant{});
+  const Seconds time = measurement.time();
+  for (const auto& [index, measured] : measurement.gpu_energy) {
+    moment.gpus.push_back(row_of(sampler.gpu(index).gpu(), index, measured, time, totals.gpus[index]));
+  }
+  for (const auto& [index, measured] : measurement.cpu_energy) {
+    CpuRow row;
+    row.index = index;
+    row.name = sampler.cpu(index, device::CpuDomain::package).package().identity().name;
+    row.power = mean(measured, time);
+    totals.cpus[index].add(measured);
+    row.energy = totals.cpus[index].sum();
+    row.reason = measured.reason;
+    if (const auto memory = measurement.dram_energy.find(index); memory != measurement.dram_energy.end()) {
+      row.dram_power = mean(memory->second, time);
+      totals.memories[index].add(memory->second);
+      row.dram_energy = totals.memories[index].sum();
+    }
+    moment.cpus.push_back(std::move(row));
+  }
+  return moment;
+}
+
+FileDescriptor open_csv(const std::string& path) {
+  FileDescriptor file{::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644)};
+  if (!file) {
+    throw system_failure(errno, fmt::format("cannot write {}", path));
+  }
+  write_all(file, moment_csv_header(), path);
+  return file;
+}
+
+}  // namespace
+
+void MonitorCommand::declare(CLI::App& app) {
+  app.footer("Runs until it is interrupted. Power is the mean over each interval; energy counts from the start.");
+  app.add_option("--interval", interval_, "Seconds between moments")->type_name("S");
+  app.add_option("--duration", duration_, "End after so many seconds")->type_name("S");
+  app.add_option("--csv", csv_, "Also write one line for each device and moment")->type_name("FILE");
+  app.add_flag("--json", json_, "Print one JSON object a line, and no table");
+}
+
+int MonitorCommand::run(Context& context) {
+  if (!(interval_ >= 0.02 && interval_ <= 86400) || (duration_ && !(*duration_ > 0 && *duration_ < 1e9))) {
+    throw Error{ErrorKind::invalid_argument, "the interval or the duration makes no sense",
+                "give an interval of 0.02 to 86400 seconds, and a duration above 0"};
+  }
+  const auto source = std::make_shared<measure::SamplerSource>(
+      measure::visible_devices(context.backends, context.environment), context.clock);
+  Monitor monitor{std::make_unique<measure::Windows>(source, MonitorOptions{})};
+  const FileDescriptor csv = csv_ ? open_csv(*csv_) : FileDescriptor{};
+  const bool live = !json_ && ::isatty(STDOUT_FILENO) != 0;
+  const Patience patience;
+  Totals totals;
+  const Instant start = context.clock.now();
+  const Instant end = duration_ ? start + Seconds{*duration_} : Instant{std::numeric_limits<std::int64_t>::max()};
+  monitor.begin(window);
+  bool go_on = true;
+  for (int i = 1; go_on; ++i) {
+    Instant next = start + Seconds{interval_ * i};
+    if (next >= end) {
+      next = end;
+      go_on = false;
+    }
+    go_on = patience.wait_until(context.clock, next) && go_on;
+    const Measurement measurement = monitor.end(window);
+    if (go_on) {
+      monitor.begin(window);
+    }
+    const MonitorMoment moment = moment_of(*source->sampler(), measurement, totals, context.clock, start);
+    if (csv) {
+      write_all(csv, moment_csv(moment), *csv_);
+    }
+    if (json_) {
+      context.out << moment_json(moment) << '\n' << std::flush;
+    } else {
+      context.out << (live ? "\x1b[H\x1b[2J" : "") << moment_table(moment, live) << (live ? "" : "\n") << std::flush;
+    }
+    if (!context.out) {
+      return exit_ok;  // whoever was reading has gone
+    }
+  }
+  return exit_ok;
+}
+
+}  // namespace zeus::cli

@@ -1,0 +1,24 @@
+// `zeus monitor`: a live table of what the machine's GPUs and CPUs draw.
+#pragma once
+
+#include "cli/command.hpp"
+
+#include <optional>
+
+namespace zeus::cli {
+
+class MonitorCommand final : public Command {
+ public:
+  [[nodiscard]] std::string name() const override { return "monitor"; }
+  [[nodiscard]] std::string summary() const override { return "Watch power, energy, clocks and what holds them back"; }
+  void declare(CLI::App& app) override;
+  int run(Context& context) override;
+
+ private:
+  double interval_ = 1.0;
+  std::optional<double> duration_;
+  std::optional<std::string> csv_;
+  bool json_ = false;
+};
+
+}  // namespace zeus::cli

@@ -1,0 +1,51 @@
+// What `zeus monitor` shows of one moment, and its three forms. Pure functions and plain values.
+#pragma once
+
+#include <zeus/units.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace zeus::cli {
+
+struct GpuRow {
+  int index = 0;
+  std::string name;
+  std::optional<Watts> power;    // mean since the last moment
+  std::optional<Joules> energy;  // since the start
+  std::optional<Watts> limit;    // what is enforced
+  std::optional<Megahertz> sm_clock;
+  std::optional<Megahertz> memory_clock;
+  std::optional<Celsius> temperature;
+  std::optional<double> utilization;
+  std::optional<std::string> throttle;
+  std::string reason;  // why power is not known
+};
+
+struct CpuRow {
+  int index = 0;
+  std::string name;
+  std::optional<Watts> power;
+  std::optional<Joules> energy;
+  std::optional<Watts> dram_power;
+  std::optional<Joules> dram_energy;
+  std::string reason;
+};
+
+struct MonitorMoment {
+  double time = 0;    // seconds since 1970
+  Seconds monotonic;  // on the machine's monotonic clock
+  Seconds elapsed;    // since the start
+  std::vector<GpuRow> gpus;
+  std::vector<CpuRow> cpus;
+};
+
+// A table for a person; `live` draws bars, bold type and colour for a terminal.
+std::string moment_table(const MonitorMoment& moment, bool live);
+// One object on one line, without its end.
+std::string moment_json(const MonitorMoment& moment);
+std::string moment_csv_header();
+std::string moment_csv(const MonitorMoment& moment);
+
+}  // namespace zeus::cli

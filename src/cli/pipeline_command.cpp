@@ -1,0 +1,190 @@
+#include "cli/pipeline_command.hpp"
+
+#include "base/file_tree.hpp"
+#include "base/unit_text.hpp"
+#include "cli/input_file.hpp"
+#include "cli/pipeline_output.hpp"
+#include "optimize/pipeline/frequency_choice.hpp"
+#include "optimize/pipeline/frontier.hpp"
+#include "optimize/pipeline/margin.hpp"
+#include "optimize/pipeline/schedule.hpp"
+#include "optimize/pipeline/stage_profile.hpp"
+#include "report/pipeline_report.hpp"
+#include "trace/dag_file.hpp"
+#include "trace/instruction_profile.hpp"
+
+#include <zeus/error.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <cmath>
+#include <filesystem>
+#include <ostream>
+#include <utility>
+
+namespace zeus::cli {
+
+namespace {
+
+using optimize::pipeline::FrequencyChooser;
+using optimize::pipeline::Frontier;
+using optimize::pipeline::Schedule;
+
+constexpr std::size_t default_points = 10;
+constexpr std::size_t most_points = 10'000;
+
+std::string schedule_names() {
+  std::string names;
+  for (const Schedule schedule : optimize::pipeline::all_schedules()) {
+    names += (names.empty() ? "" : ", ") + std::string{to_string(schedule)};
+  }
+  return names;
+}
+
+// Profiles and communication in whole multiples of a unit, as tools with a fixed step see them.
+void round_times(records::ComputationGraph& graph, Seconds unit) {
+  const auto rounded = [&](Seconds time) { return unit * std::round(time / unit); };
+  for (records::ComputationProfile& profile : graph.profiles) {
+    for (records::FrequencyOption& option : profile.options) {
+      option.time = rounded(option.time);
+    }
+  }
+  for (records::Dependency& edge : graph.dependencies) {
+    edge.time = rounded(edge.time);
+  }
+}
+
+// From the fastest iteration to that of least energy.
+std::vector<Seconds> evenly_spaced(const Frontier& frontier, std::size_t points) {
+  std::vector<Seconds> times;
+  const Seconds range = frontier.least_energy() - frontier.fastest();
+  for (std::size_t i = 0; i < points; ++i) {
+    times.push_back(points == 1
+                        ? frontier.fastest()
+                        : frontier.fastest() + range * (static_cast<double>(i) / static_cast<double>(points - 1)));
+  }
+  return times;
+}
+
+void write_file(const std::string& path, const std::string& content) {
+  FileTree{"/"}.write_durably(std::filesystem::absolute(path).string(), content);
+}
+
+}  // namespace
+
+void PipelineCommand::declare(CLI::App& app) {
+  app.add_option("--profile", profile_, "CSV of measurements: stage,instruction,frequency,time,energy (MHz, s, J)");
+  app.add_option("--dag", dag_, "Any graph of computations instead (docs/pipeline.md has the format)");
+  app.add_option("--stages", stages_, "Pipeline ranks");
+  app.add_option("--microbatches", microbatches_, "Micro-batches per iteration");
+  app.add_option("--schedule", schedule_, schedule_names() + " (1f1b)");
+  app.add_option("--chunks", chunks_,
+                 "Model chunks per rank, for interleaved; the profile has stages x chunks stages (1)");
+  app.add_option("--data-parallel", data_parallel_, "Copies of the pipeline (the profile's ranks per stage, else 1)");
+  app.add_option("--tensor-parallel", tensor_parallel_, "GPUs that share each stage's work (1)");
+  app.add_option("--p2p-power", blocking_power_, "What a GPU draws while it blocks on its neighbours (70W)");
+  app.add_option("--p2p-time", transfer_time_, "Communication between neighbouring stages takes this long (0s)");
+  app.add_option("--unit-time", unit_time_, "Round all times to multiples of this (no rounding)");
+  app.add_option("--margin", margin_,
+                 "Leave slowed computations this share of their time to spare, for noisy profiles (0)");
+  app.add_option("--at", at_, "Plan for iterations of this time; may be repeated");
+  app.add_option("--points", points_, "Plan for so many times from the fastest to that of least energy (10)");
+  app.add_option("--json", json_, "Write the frontier and the plans as JSON to a file, or - for standard output");
+  app.add_option("--html", html_, "Write a report to look at");
+}
+
+void PipelineCommand::check_usage() const {
+  const auto refuse = [](const char* what, const char* advice) {
+    throw Error{ErrorKind::invalid_argument, what, advice};
+  };
+  if (profile_.empty() == dag_.empty()) {
+    refuse("a pipeline is either --profile with --stages and --microbatches, or --dag", "give one of the two");
+  }
+  if (!profile_.empty() && (stages_ == 0 || microbatches_ == 0)) {
+    refuse("--profile needs --stages and --microbatches", "give both, at least 1");
+  }
+  if (!dag_.empty() && (stages_ != 0 || microbatches_ != 0 || !schedule_.empty() || chunks_ != 1 ||
+                        data_parallel_ != 0 || tensor_parallel_ != 0 || !transfer_time_.empty())) {
+    refuse(
+        "a graph says itself what runs where and how long communication takes",
+        "leave out --stages, --microbatches, --schedule, --chunks, --data-parallel, --tensor-parallel and --p2p-time");
+  }
+  if (!at_.empty() && points_ != 0) {
+    refuse("--at and --points both say which plans are wanted", "give one of the two");
+  }
+  if (points_ > most_points) {
+    refuse("--points asks for too many plans", "ask for at most 10000");
+  }
+}
+
+records::ComputationGraph PipelineCommand::read_schedule(Watts blocking_power) const {
+  const auto schedule = optimize::pipeline::schedule_from(schedule_.empty() ? "1f1b" : schedule_);
+  if (!schedule) {
+    throw Error{ErrorKind::invalid_argument, "there is no schedule '" + schedule_ + "'",
+                "choose one of " + schedule_names()};
+  }
+  const auto rows = trace::parse_instruction_profile(profile_, read_input_file(profile_));
+  const auto stages = optimize::pipeline::stage_profiles_of(rows, blocking_power);
+  const bool said = data_parallel_ != 0 || tensor_parallel_ != 0;
+  return optimize::pipeline::make_schedule(
+      {.schedule = *schedule,
+       .devices = stages_,
+       .microbatches = microbatches_,
+       .chunks = chunks_,
+       .copies =
+           said ? std::max<std::size_t>(data_parallel_, 1) * std::max<std::size_t>(tensor_parallel_, 1) : stages.copies,
+       .transfer_time = transfer_time_.empty() ? Seconds{0} : parse_seconds(transfer_time_)},
+      stages.profiles);
+}
+
+records::ComputationGraph PipelineCommand::read_graph(Watts blocking_power) const {
+  records::ComputationGraph graph =
+      dag_.empty() ? read_schedule(blocking_power) : trace::parse_dag(dag_, read_input_file(dag_));
+  if (!unit_time_.empty()) {
+    const Seconds unit = parse_seconds(unit_time_);
+    if (unit == Seconds{0}) {
+      throw Error{ErrorKind::invalid_argument, "--unit-time is 0", "give a time, or leave it out"};
+    }
+    round_times(graph, unit);
+  }
+  return optimize::pipeline::with_margin(std::move(graph), margin_, blocking_power);
+}
+
+int PipelineCommand::run(Context& context) {
+  check_usage();
+  const Watts blocking_power = parse_watts(blocking_power_);
+  const records::ComputationGraph graph = read_graph(blocking_power);
+  const Instant begin = context.clock.now();
+  const Frontier frontier{graph, blocking_power};
+  const Seconds solving = context.clock.now() - begin;
+  PipelineResult result{.graph = graph,
+                        .frontier = frontier,
+                        .blocking_power = blocking_power,
+                        .times = {},
+                        .choices = {},
+                        .solving = solving};
+  for (const std::string& time : at_) {
+    result.times.push_back(parse_seconds(time));
+  }
+  if (at_.empty()) {
+    result.times = evenly_spaced(frontier, points_ == 0 ? default_points : points_);
+  }
+  const FrequencyChooser chooser{graph, blocking_power};
+  for (const Seconds time : result.times) {
+    result.choices.push_back(chooser.choose(frontier, time));
+  }
+  if (!html_.empty()) {
+    write_file(html_, report::pipeline_report(study_of(result)));
+  }
+  if (json_ == "-") {
+    context.out << pipeline_json(result);
+    return exit_ok;
+  }
+  if (!json_.empty()) {
+    write_file(json_, pipeline_json(result));
+  }
+  context.out << pipeline_table(result);
+  return exit_ok;
+}
+
+}  // namespace zeus::cli

@@ -1,0 +1,32 @@
+// What `zeus pipeline` says: its table, its JSON (docs/cli.md) and what its report shows. Pure functions.
+#pragma once
+
+#include "optimize/pipeline/frequency_choice.hpp"
+#include "optimize/pipeline/frontier.hpp"
+#include "records/computation_graph.hpp"
+#include "records/pipeline_plan.hpp"
+#include "records/pipeline_study.hpp"
+
+#include <zeus/units.hpp>
+
+#include <string>
+#include <vector>
+
+namespace zeus::cli {
+
+struct PipelineResult {
+  const records::ComputationGraph& graph;
+  const optimize::pipeline::Frontier& frontier;
+  Watts blocking_power;
+  std::vector<Seconds> times;  // of the iterations that plans were asked for
+  std::vector<optimize::pipeline::FrequencyChoice> choices;
+  Seconds solving;
+};
+
+records::PipelinePlan plan_of(const PipelineResult& result, std::size_t place);
+std::string pipeline_table(const PipelineResult& result);
+// One line, ended.
+std::string pipeline_json(const PipelineResult& result);
+records::PipelineStudy study_of(const PipelineResult& result);
+
+}  // namespace zeus::cli

@@ -1,0 +1,132 @@
+#include "cli/restore_command.hpp"
+
+#include "control/restoration.hpp"
+#include "control/state_folder.hpp"
+#include "device/inventory.hpp"
+
+#include <zeus/error.hpp>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <ostream>
+#include <vector>
+
+namespace zeus::cli {
+
+using control::Restoration;
+using nlohmann::ordered_json;
+using Result = Restoration::Result;
+
+namespace {
+
+// The UUID of a GPU named by its number or its UUID; a UUID may also be that of a GPU that cannot be seen now.
+std::string uuid_of(const std::string& name, const device::Inventory& inventory) {
+  std::size_t index = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), index);
+  if (end != name.data() + name.size()) {
+    return name;
+  }
+  if (error != std::errc{} || index >= inventory.gpus.size()) {
+    throw Error{ErrorKind::not_found, fmt::format("there is no GPU {}", name), "`zeus devices` lists what is there"};
+  }
+  return inventory.gpus[index].gpu->identity().uuid;
+}
+
+std::string name_of(const Restoration& one) {
+  return one.record ? one.record->gpu_name : one.gpu;
+}
+
+std::string outcome_of(const Restoration& one) {
+  switch (one.result) {
+    case Result::restored:
+      return one.record->found.empty()
+                 ? fmt::format("nothing to put back; {} had changed nothing", to_text(one.record->holder))
+                 : fmt::format("put back to {}, which {} had left changed", to_text(one.record->found),
+                               to_text(one.record->holder));
+    case Result::held:
+      return fmt::format("left alone; {} has a lease of it", to_text(one.record->holder));
+    case Result::past:
+      return "nothing to put back; the machine has been restarted since";
+    case Result::failed:
+      break;
+  }
+  return fmt::format("not put back: {}", one.why);
+}
+
+ordered_json to_object(const Restoration& one, const device::Inventory& inventory) {
+  const auto gpu = std::ranges::find(inventory.gpus, one.gpu,
+                                     [](const device::DiscoveredGpu& known) { return known.gpu->identity().uuid; });
+  ordered_json object;
+  ordered_json reason = ordered_json::object();
+  object["index"] = nullptr;
+  if (gpu == inventory.gpus.end()) {
+    reason["index"] = "this GPU cannot be seen from here";
+  } else {
+    object["index"] = gpu - inventory.gpus.begin();
+  }
+  object["uuid"] = one.gpu;
+  object["result"] = to_string(one.result);
+  object["found"] = nullptr;
+  object["holder"] = nullptr;
+  if (one.record) {
+    object["found"] = to_text(one.record->found);
+    object["holder"] = {{"pid", one.record->holder.pid}, {"command", one.record->holder.command}};
+  } else {
+    reason["found"] = reason["holder"] = "the record cannot be read";
+  }
+  object["message"] = outcome_of(one);
+  if (!reason.empty()) {
+    object["reason"] = std::move(reason);
+  }
+  return object;
+}
+
+void print(const std::vector<Restoration>& all, const Context& context) {
+  for (const Restoration& one : all) {
+    if (one.result == Result::failed) {
+      context.err << fmt::format("zeus: {}: {}\n", name_of(one), outcome_of(one));
+    } else {
+      context.out << fmt::format("{}: {}\n", name_of(one), outcome_of(one));
+    }
+  }
+  if (all.empty()) {
+    context.out << "nothing to put back\n";
+  }
+}
+
+}  // namespace
+
+void RestoreCommand::declare(CLI::App& app) {
+  app.add_option("--gpu", gpu_, "Only this GPU: its number, as `zeus devices` shows it, or its UUID");
+  app.add_flag("--json", json_, "Print JSON, on one line");
+}
+
+int RestoreCommand::run(Context& context) {
+  const device::Inventory inventory = device::take_inventory(context.backends);
+  const std::optional<std::string> only = gpu_.empty() ? std::nullopt : std::optional{uuid_of(gpu_, inventory)};
+  std::vector<Restoration> all;
+  if (const auto folder = control::find_state_folder(context.environment, ::geteuid())) {
+    const control::Ledger ledger{FileTree{*folder}, context.files};
+    all = control::restore_abandoned(ledger, inventory.gpus, context.clock, only);
+  }
+  if (json_) {
+    ordered_json gpus = ordered_json::array();
+    std::ranges::transform(all, std::back_inserter(gpus),
+                           [&](const Restoration& one) { return to_object(one, inventory); });
+    const ordered_json whole{{"gpus", std::move(gpus)}};
+    context.out << whole.dump(-1, ' ', false, ordered_json::error_handler_t::replace) << '\n';
+  } else {
+    print(all, context);
+  }
+  return std::ranges::any_of(all, [](const Restoration& one) { return one.result == Result::failed; }) ? exit_failure
+                                                                                                       : exit_ok;
+}
+
+}  // namespace zeus::cli

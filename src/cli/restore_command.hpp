@@ -1,0 +1,20 @@
+// `zeus restore`: puts back what dead holders of leases left on the GPUs. As cli/command.hpp.
+#pragma once
+
+#include "cli/command.hpp"
+
+namespace zeus::cli {
+
+class RestoreCommand final : public Command {
+ public:
+  [[nodiscard]] std::string name() const override { return "restore"; }
+  [[nodiscard]] std::string summary() const override { return "Put back what a dead holder left on a GPU"; }
+  void declare(CLI::App& app) override;
+  int run(Context& context) override;
+
+ private:
+  std::string gpu_;  // an index or a UUID; empty for all
+  bool json_ = false;
+};
+
+}  // namespace zeus::cli

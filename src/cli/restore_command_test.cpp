@@ -1,0 +1,119 @@
+#include "cli/restore_command.hpp"
+
+#include "cli/program.hpp"
+#include "control/ledger.hpp"
+#include "tests/support/golden.hpp"
+#include "tests/support/settable_gpu.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <sstream>
+
+namespace zeus::cli {
+namespace {
+
+using ::testing::HasSubstr;
+
+class RestoreCommandTest : public ::testing::Test {
+ protected:
+  RestoreCommandTest() {
+    machine_.write_durably("proc/sys/kernel/random/boot_id", "this-boot\n");
+    std::filesystem::create_directories(state_);
+    for (int i = 0; i < 4; ++i) {
+      gpus_.push_back(std::make_shared<test::SettableGpu>(i));
+      gpus_.back()->its_limits.current = 120_W;
+      nvml_.its_discovery.gpus.push_back(test::discovered(gpus_.back()));
+    }
+  }
+
+  // GPU 0 left by a dead holder, 1 held, 2 left before the machine was restarted, 3 refusing, 4 out of sight, and 5
+  // with a record that is cut short.
+  void leave_something_of_everything() {
+    const control::Ledger ledger{FileTree{state_}, machine_};
+    for (int i = 0; i < 6; ++i) {
+      control::LeaseRecord record{fmt::format("GPU-{}", i),
+                                  fmt::format("GPU {} (Tesla V100)", i),
+                                  "this-boot",
+                                  77 + i,
+                                  Instant{60'000'000'000},
+                                  {4711 + i, 5, "python3"},
+                                  {}};
+      record.found.power_limit = 250_W;
+      if (i == 0) {
+        record.found.clocks[device::ClockDomain::sm] = {};
+        record.found.persistence_mode = false;
+      }
+      if (i == 1) {
+        const auto lock = ledger.lock(record.gpu);
+        const auto work = lock->begin_work(clock_, 1_s);
+        lock->hold(record.lease);
+      }
+      record.boot = i == 2 ? "an-earlier-boot" : record.boot;
+      ledger.write(record);
+    }
+    gpus_[3]->its_refusals["power"] =
+        device::Failure{device::Reason::permission, "setting takes root, or CAP_SYS_ADMIN in a container"};
+    FileTree{state_}.write_durably("GPU-5.lease.json", "{\"version\": 1");
+  }
+
+  // What it prints, with the folder of this run made the same for all runs.
+  std::string run(const std::vector<std::string>& flags, int expected) {
+    std::ostringstream out;
+    Context context{out, out, clock_, environment_, {&nvml_}, machine_};
+    Commands commands;
+    commands.push_back(std::make_unique<RestoreCommand>());
+    std::vector<std::string> arguments{"restore"};
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    EXPECT_EQ(run_program("1.2.3", commands, arguments, context), expected);
+    std::string text = out.str();
+    if (const std::size_t at = text.find(state_); at != std::string::npos) {
+      text.replace(at, state_.size(), "/run/zeus");
+    }
+    return text;
+  }
+
+  test::TemporaryFolder temporary_;
+  std::string state_ = (temporary_.path() / "state").string();
+  FileTree machine_{temporary_.path() / "machine"};
+  Environment environment_{{{"ZEUS_STATE_DIR", state_}}};
+  VirtualClock clock_;
+  std::vector<std::shared_ptr<test::SettableGpu>> gpus_;
+  test::FakeBackend nvml_{"nvml"};
+};
+
+TEST_F(RestoreCommandTest, SaysOfEachGpuWhatBecameOfIt) {
+  leave_something_of_everything();
+  test::expect_golden("cli/restore.txt", run({}, exit_failure));
+  EXPECT_EQ(gpus_[0]->its_limits.current, 250_W);
+  EXPECT_EQ(gpus_[1]->its_limits.current, 120_W);
+  EXPECT_EQ(gpus_[2]->its_limits.current, 120_W);
+}
+
+TEST_F(RestoreCommandTest, SaysTheSameAsJson) {
+  leave_something_of_everything();
+  const std::string printed = run({"--json"}, exit_failure);
+  EXPECT_EQ(std::ranges::count(printed, '\n'), 1);
+  test::expect_golden("cli/restore.json", nlohmann::ordered_json::parse(printed).dump(2) + "\n");
+}
+
+TEST_F(RestoreCommandTest, WithNothingLeftThereIsNothingToDo) {
+  EXPECT_EQ(run({}, exit_ok), "nothing to put back\n");
+  EXPECT_EQ(run({"--json"}, exit_ok), "{\"gpus\":[]}\n");
+  environment_ = Environment{{{"ZEUS_STATE_DIR", state_ + "/missing"}}};
+  EXPECT_EQ(run({}, exit_ok), "nothing to put back\n");
+}
+
+TEST_F(RestoreCommandTest, OneGpuIsNamedByItsNumberOrItsUuid) {
+  leave_something_of_everything();
+  EXPECT_THAT(run({"--gpu", "0"}, exit_ok), HasSubstr("GPU 0 (Tesla V100): put back to power limit 250 W"));
+  EXPECT_EQ(run({"--gpu", "0"}, exit_ok), "nothing to put back\n");
+  EXPECT_THAT(run({"--gpu", "GPU-4"}, exit_failure), HasSubstr("cannot be seen from here"));
+  EXPECT_THAT(run({"--gpu", "9"}, exit_failure), HasSubstr("there is no GPU 9"));
+  EXPECT_THAT(run({"--gpu", "99999999999999999999"}, exit_failure), HasSubstr("there is no GPU"));
+}
+
+}  // namespace
+}  // namespace zeus::cli

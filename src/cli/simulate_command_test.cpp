@@ -1,0 +1,130 @@
+#include "cli/simulate_command.hpp"
+#include "cli/program.hpp"
+#include "cli/simulate_cluster_command.hpp"
+#include "cli/simulate_job_command.hpp"
+#include "tests/support/golden.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace zeus::cli {
+namespace {
+
+class SimulateCommandTest : public testing::Test {
+ protected:
+  SimulateCommandTest() {
+    std::ofstream train{folder_.path() / "train.csv"};
+    std::ofstream power{folder_.path() / "power.csv"};
+    train << "dataset,network,batch_size,optimizer,learning_rate,run,target_metric,target_epoch\n";
+    power << "dataset,network,batch_size,optimizer,power_limit,time_per_epoch,average_power\n";
+    for (const int batch_size : {8, 16, 32, 64}) {
+      for (int run = 1; run <= 4; ++run) {
+        train << "d,n," << batch_size << ",sgd,0.1," << run << ",0.5," << 4 + batch_size / 16 + run % 2 << '\n';
+      }
+      power << "d,n," << batch_size << ",sgd,100," << 800 + 4000 / batch_size << ",95\n";
+      power << "d,n," << batch_size << ",sgd,200," << 600 + 3000 / batch_size << ",180\n";
+    }
+  }
+
+  struct Outcome {
+    int code;
+    std::string out;
+    std::string err;
+  };
+
+  Outcome run(std::vector<std::string> arguments) {
+    Commands parts;
+    parts.push_back(std::make_unique<SimulateJobCommand>());
+    parts.push_back(std::make_unique<SimulateClusterCommand>());
+    Commands commands;
+    commands.push_back(std::make_unique<SimulateCommand>(std::move(parts)));
+    std::ostringstream out;
+    std::ostringstream err;
+    VirtualClock clock;
+    const Environment environment;
+    Context context{out, err, clock, environment};
+    const int code = run_program("1.2.3", commands, arguments, context);
+    return {code, out.str(), err.str()};
+  }
+
+  Outcome job(const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {"simulate",      "job",
+                                          "--train-trace", (folder_.path() / "train.csv").string(),
+                                          "--power-trace", (folder_.path() / "power.csv").string(),
+                                          "--dataset",     "d",
+                                          "--network",     "n",
+                                          "--optimizer",   "sgd",
+                                          "--max-epochs",  "50"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run(arguments);
+  }
+
+  test::TemporaryFolder folder_;
+};
+
+TEST_F(SimulateCommandTest, PrintsTheObjectOfTheContract) {
+  const Outcome outcome = job({"--target-metric", "0.5", "--default-batch-size", "32", "--seeds", "3", "--json"});
+  ASSERT_EQ(outcome.code, exit_ok) << outcome.err;
+  const nlohmann::json object = nlohmann::json::parse(outcome.out);
+  EXPECT_EQ(object.at("workload"), "d/n/sgd");
+  EXPECT_EQ(object.at("policy"), "lookahead");
+  EXPECT_EQ(object.at("recurrences"), 16);
+  EXPECT_EQ(object.at("cumulative_regret").size(), 16U);
+  for (const char* key : {"default", "optimum", "last5", "regret", "expected_regret", "history", "seeds"}) {
+    EXPECT_TRUE(object.contains(key)) << key;
+  }
+  EXPECT_TRUE(object.at("last5").at("expected_cost_ratio").contains("std"));
+}
+
+TEST_F(SimulateCommandTest, PrintsATableForPeople) {
+  const Outcome outcome =
+      job({"--target-metric", "0.5", "--default-batch-size", "32", "--seeds", "2", "--policy", "zeus"});
+  EXPECT_EQ(outcome.code, exit_ok);
+  test::expect_golden("cli/simulate_job.txt", outcome.out);
+}
+
+TEST_F(SimulateCommandTest, BadInputIsOneLineThatSaysWhatToDo) {
+  using Arguments = std::vector<std::string>;
+  const Arguments usual = {"--target-metric", "0.5", "--default-batch-size", "32"};
+  for (const Arguments& change : std::vector<Arguments>{{"--eta", "1.5"},
+                                                        {"--eta", "nan"},
+                                                        {"--beta", "0"},
+                                                        {"--beta", "-1"},
+                                                        {"--policy", "guess"},
+                                                        {"--recurrences", "0"},
+                                                        {"--recurrences", "x"},
+                                                        {"--gpus", "0"},
+                                                        {"--in-flight", "0"},
+                                                        {"--drift", "sideways"}}) {
+    Arguments arguments = usual;
+    arguments.insert(arguments.end(), change.begin(), change.end());
+    const Outcome outcome = job(arguments);
+    EXPECT_NE(outcome.code, exit_ok) << change[0] << ' ' << change[1];
+    EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
+    EXPECT_EQ(outcome.out, "");
+  }
+  const Outcome outside = job({"--target-metric", "0.5", "--default-batch-size", "33"});
+  EXPECT_EQ(outside.code, exit_bad_usage);
+  EXPECT_NE(outside.err.find("they have 8, 16, 32, 64"), std::string::npos) << outside.err;
+  const Outcome target = job({"--target-metric", "0.9", "--default-batch-size", "32"});
+  EXPECT_NE(target.err.find("it has 0.5"), std::string::npos) << target.err;
+}
+
+TEST_F(SimulateCommandTest, EveryPolicyRunsWithOverlapsDriftAndSeveralGpus) {
+  for (const char* policy : {"zeus", "grid", "default", "oracle", "lookahead"}) {
+    const Outcome outcome = job({"--target-metric", "0.5", "--default-batch-size", "32", "--policy", policy,
+                                 "--in-flight", "3", "--gpus", "4", "--drift", "at=8,tilt=0.1", "--window", "5"});
+    EXPECT_EQ(outcome.code, exit_ok) << policy << ": " << outcome.err;
+  }
+}
+
+}  // namespace
+}  // namespace zeus::cli

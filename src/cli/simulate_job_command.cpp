@@ -1,0 +1,124 @@
+#include "cli/simulate_job_command.hpp"
+
+#include "cli/input_file.hpp"
+#include "optimize/batch_size/oracle_policy.hpp"
+#include "optimize/batch_size/policy_factory.hpp"
+#include "simulate/drift.hpp"
+#include "simulate/job_summary.hpp"
+#include "simulate/workload.hpp"
+
+#include <zeus/error.hpp>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <charconv>
+#include <optional>
+#include <ostream>
+#include <system_error>
+#include <vector>
+
+namespace zeus::cli {
+
+namespace {
+
+constexpr int most_in_flight = 10'000;
+constexpr std::uint64_t most_seeds = 10'000'000;
+constexpr std::uint64_t most_recurrences = 10'000'000;
+
+}  // namespace
+
+void SimulateJobCommand::declare(CLI::App& app) {
+  app.add_option("--train-trace", train_trace_, "CSV of epochs to each target")->required();
+  app.add_option("--power-trace", power_trace_, "CSV of epoch times and powers of one GPU model")->required();
+  app.add_option("--dataset", dataset_, "The job's data set in the traces")->required();
+  app.add_option("--network", network_, "The job's network")->required();
+  app.add_option("--optimizer", optimizer_, "The job's optimizer")->required();
+  app.add_option("--target-metric", target_metric_, "The metric a run has to reach")->required();
+  app.add_option("--max-epochs", max_epochs_, "Epochs after which a run has failed")->required();
+  app.add_option("--default-batch-size", default_batch_size_, "What the job would use without Zeus")->required();
+  app.add_option("--eta", eta_, "Weight of energy against time, 0 to 1")->capture_default_str();
+  app.add_option("--beta", beta_, "Early stop at beta times the least cost so far")->capture_default_str();
+  app.add_option("--policy", policy_, "zeus, grid, default, oracle or lookahead; the best one when not given");
+  app.add_option("--window", window_, "Observations a policy remembers, for drift; 0 for all")->capture_default_str();
+  app.add_option("--drift", drift_, "at=R,tilt=T,curve=C or at=R,random: epochs change at recurrence R");
+  app.add_option("--in-flight", in_flight_, "Recurrences that overlap")->capture_default_str();
+  app.add_option("--gpus", gpus_, "GPUs the job trains on side by side")->capture_default_str();
+  app.add_option("--recurrences", recurrences_, "How often the job recurs; auto is 2 x batch sizes x limits")
+      ->capture_default_str();
+  app.add_option("--seeds", seeds_, "How many seeds to average over")->capture_default_str();
+  app.add_option("--seed", first_seed_, "The first seed")->capture_default_str();
+  app.add_flag("--json", json_, "Print one JSON object");
+}
+
+int SimulateJobCommand::run(Context& context) {
+  const simulate::Workload workload =
+      simulate::on_gpus(simulate::select_workload(trace::parse_train_trace(train_trace_, read_input_file(train_trace_)),
+                                                  trace::parse_power_trace(power_trace_, read_input_file(power_trace_)),
+                                                  {.dataset = dataset_,
+                                                   .network = network_,
+                                                   .optimizer = optimizer_,
+                                                   .target_metric = target_metric_,
+                                                   .max_epochs = max_epochs_,
+                                                   .default_batch_size = default_batch_size_}),
+                        gpus_);
+  const simulate::Stage stage{workload, eta_};
+  if (in_flight_ < 1 || in_flight_ > most_in_flight || seeds_ < 1 || seeds_ > most_seeds) {
+    throw Error{ErrorKind::invalid_argument, fmt::format("{} in flight and {} seeds cannot be", in_flight_, seeds_),
+                fmt::format("give 1 to {} in flight and 1 to {} seeds", most_in_flight, most_seeds)};
+  }
+  simulate::SimulationOptions options{.beta = beta_,
+                                      .window = window_,
+                                      .recurrences = 2 * workload.arms.size() * workload.limits().size(),
+                                      .in_flight = in_flight_};
+  if (recurrences_ != "auto") {
+    const auto [end, problem] =
+        std::from_chars(recurrences_.data(), recurrences_.data() + recurrences_.size(), options.recurrences);
+    if (problem != std::errc{} || end != recurrences_.data() + recurrences_.size() || options.recurrences == 0 ||
+        options.recurrences > most_recurrences) {
+      throw Error{ErrorKind::invalid_argument, fmt::format("'{}' recurrences cannot be", recurrences_),
+                  fmt::format("give `auto` or a number from 1 to {}", most_recurrences)};
+    }
+  }
+  const std::optional<simulate::Drift> drift =
+      drift_.empty() ? std::nullopt : std::optional{simulate::parse_drift(drift_, workload, eta_, first_seed_)};
+  const simulate::Workload later = simulate::drifted(workload, drift.value_or(simulate::Drift{}));
+  const simulate::Stage last{later, eta_};
+  std::vector<simulate::Phase> phases = {{.from_recurrence = 0, .stage = &stage, .device = {}}};
+  if (drift && drift->from_recurrence < options.recurrences) {
+    phases.push_back({.from_recurrence = drift->from_recurrence, .stage = &last, .device = {}});
+  }
+  const simulate::Stage& final_stage = *phases.back().stage;
+  const std::string policy = policy_.empty() ? std::string{optimize::best_policy} : policy_;
+  const simulate::PolicyFactory factory =
+      [&policy, &final_stage](const optimize::JobSpec& spec) -> std::unique_ptr<optimize::Policy> {
+    if (policy == "oracle") {
+      const simulate::Configuration& best = final_stage.optimum();
+      return std::make_unique<optimize::OraclePolicy>(best.arm,
+                                                      final_stage.workload().arms[best.arm].limits[best.limit].limit);
+    }
+    return optimize::make_policy(policy, spec);
+  };
+  simulate::JobSummary summary{final_stage, options.recurrences};
+  for (std::uint64_t seed = first_seed_; seed < first_seed_ + seeds_; ++seed) {
+    summary.add(simulate::simulate_job(phases, options, factory, seed));
+  }
+  if (json_) {
+    context.out << summary.to_json(policy, seeds_) << '\n';
+    return exit_ok;
+  }
+  const simulate::Configuration& best = final_stage.optimum();
+  context.out << fmt::format(
+      "{} under {}: {} recurrences, {} seeds\n"
+      "  best configuration           batch size {}, {} W\n"
+      "  last five against the default  energy {:.3f}, time {:.3f}\n"
+      "  last five against the best     expected cost {:.3f}\n"
+      "  regret, in runs of the best    {:.2f} (expected {:.2f})\n",
+      workload.name, policy, options.recurrences, seeds_, workload.arms[best.arm].batch_size,
+      workload.arms[best.arm].limits[best.limit].limit.value(), summary.last_energy_ratio().mean(),
+      summary.last_time_ratio().mean(), summary.last_expected_cost_ratio().mean(), summary.regret().mean(),
+      summary.expected_regret().mean());
+  return exit_ok;
+}
+
+}  // namespace zeus::cli

@@ -1,0 +1,41 @@
+// `zeus simulate job`: one recurring job under one policy, many seeds. Main thread only.
+#pragma once
+
+#include "cli/command.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace zeus::cli {
+
+class SimulateJobCommand final : public Command {
+ public:
+  [[nodiscard]] std::string name() const override { return "job"; }
+  [[nodiscard]] std::string summary() const override { return "Replay one recurring job under a policy"; }
+  void declare(CLI::App& app) override;
+  int run(Context& context) override;
+
+ private:
+  std::string train_trace_;
+  std::string power_trace_;
+  std::string dataset_;
+  std::string network_;
+  std::string optimizer_;
+  double target_metric_ = 0.0;
+  int max_epochs_ = 0;
+  int default_batch_size_ = 0;
+  double eta_ = 0.5;
+  double beta_ = 2.0;
+  std::string policy_;
+  std::size_t window_ = 0;
+  std::string drift_;
+  int in_flight_ = 1;
+  int gpus_ = 1;
+  std::string recurrences_ = "auto";
+  std::uint64_t seeds_ = 1;
+  std::uint64_t first_seed_ = 1;
+  bool json_ = false;
+};
+
+}  // namespace zeus::cli

@@ -1,0 +1,63 @@
+#include "cli/simulate_paper_command.hpp"
+
+#include "base/file_tree.hpp"
+#include "cli/input_file.hpp"
+#include "report/findings_report.hpp"
+#include "simulate/paper_study.hpp"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <filesystem>
+#include <ostream>
+
+namespace zeus::cli {
+
+void SimulatePaperCommand::declare(CLI::App& app) {
+  CLI::Option* const train = app.add_option("--train-trace", train_trace_, "CSV of epochs to each target");
+  CLI::Option* const power =
+      app.add_option("--power-trace", power_traces_,
+                     "CSV of epoch times and powers of one GPU model; give one for each. Without "
+                     "traces the built-in workload models are replayed");
+  train->needs(power);
+  power->needs(train);
+  app.add_option("--report", report_, "Where to write the page")->required();
+  app.add_option("--seeds", seeds_, "How many seeds to average over")
+      ->capture_default_str()
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{100'000}));
+  app.add_flag("--quiet", quiet_, "Say nothing meanwhile");
+}
+
+simulate::PaperStudy SimulatePaperCommand::study() const {
+  if (train_trace_.empty()) {
+    return {
+        .gpus = simulate::modelled_gpus(),
+        .source =
+            "No trace was given: everything is computed from the built-in workload and GPU models, which are fitted to "
+            "the published traces.",
+        .seeds = seeds_};
+  }
+  const trace::TrainTrace train = trace::parse_train_trace(train_trace_, read_input_file(train_trace_));
+  std::vector<trace::PowerTrace> power;
+  for (const std::string& path : power_traces_) {
+    power.push_back(trace::parse_power_trace(path, read_input_file(path)));
+  }
+  return {.gpus = simulate::paper_gpus(train, power),
+          .source = "Everything but the power-limit plans is computed by replaying the traces given.",
+          .seeds = seeds_};
+}
+
+int SimulatePaperCommand::run(Context& context) {
+  const records::Findings findings = simulate::find_out(study(), [&](std::string_view what) {
+    if (!quiet_) {
+      context.err << fmt::format("zeus: {}\n", what) << std::flush;
+    }
+  });
+  FileTree{"/"}.write_durably(std::filesystem::absolute(report_).string(), report::findings_report(findings));
+  if (!quiet_) {
+    context.err << fmt::format("zeus: wrote {}\n", report_);
+  }
+  return exit_ok;
+}
+
+}  // namespace zeus::cli

@@ -1,0 +1,105 @@
+#include "cli/simulate_paper_command.hpp"
+
+#include "cli/program.hpp"
+#include "cli/simulate_command.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace zeus::cli {
+namespace {
+
+struct Outcome {
+  int code = 0;
+  std::string out;
+  std::string err;
+};
+
+Outcome run(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), {"simulate", "paper"});
+  std::ostringstream out;
+  std::ostringstream err;
+  VirtualClock clock;
+  const Environment environment;
+  Context context{out, err, clock, environment};
+  Commands parts;
+  parts.push_back(std::make_unique<SimulatePaperCommand>());
+  Commands commands;
+  commands.push_back(std::make_unique<SimulateCommand>(std::move(parts)));
+  const int code = run_program("1.2.3", commands, arguments, context);
+  return {code, out.str(), err.str()};
+}
+
+class SimulatePaperCommandTest : public ::testing::Test {
+ protected:
+  [[nodiscard]] std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
+  std::string write(const std::string& name, const std::string& content) {
+    std::ofstream{path(name)} << content;
+    return path(name);
+  }
+  [[nodiscard]] std::string read(const std::string& name) const {
+    std::ifstream file{path(name)};
+    return {std::istreambuf_iterator<char>{file}, {}};
+  }
+
+ private:
+  test::TemporaryFolder folder_;
+};
+
+TEST_F(SimulatePaperCommandTest, WritesOneSelfContainedPageFromTheBuiltInModels) {
+  const Outcome outcome = run({"--report", path("paper.html"), "--seeds", "1"});
+  EXPECT_EQ(outcome.code, exit_ok) << outcome.err;
+  EXPECT_NE(outcome.err.find("zeus: what could be saved"), std::string::npos);
+  const std::string page = read("paper.html");
+  EXPECT_EQ(page.rfind("<!doctype html>", 0), 0U);
+  for (const char* there : {"DeepSpeech2", "23.8 % to 74.7 %", "the built-in workload and GPU models", "</html>"}) {
+    EXPECT_NE(page.find(there), std::string::npos) << there;
+  }
+  for (const char* outside : {"http://", "https://", "src=", "@import", "url("}) {
+    EXPECT_EQ(page.find(outside), std::string::npos) << outside;
+  }
+  for (const char* wrong : {">nan", ">inf", "nan %", "inf %"}) {
+    EXPECT_EQ(page.find(wrong), std::string::npos) << wrong;
+  }
+}
+
+TEST_F(SimulatePaperCommandTest, SaysNothingWhenQuiet) {
+  const Outcome outcome = run({"--report", path("paper.html"), "--seeds", "1", "--quiet"});
+  EXPECT_EQ(outcome.code, exit_ok);
+  EXPECT_EQ(outcome.err + outcome.out, "");
+}
+
+TEST_F(SimulatePaperCommandTest, RefusesATraceWithoutTheOther) {
+  EXPECT_EQ(run({"--report", path("p"), "--train-trace", "x"}).code, exit_bad_usage);
+  EXPECT_EQ(run({"--report", path("p"), "--power-trace", "x"}).code, exit_bad_usage);
+  EXPECT_EQ(run({}).code, exit_bad_usage);
+  EXPECT_EQ(run({"--report", path("p"), "--seeds", "0"}).code, exit_bad_usage);
+}
+
+TEST_F(SimulatePaperCommandTest, NamesTheFileAndTheLineOfABadTrace) {
+  const std::string train =
+      write("train.csv", "dataset,network,batch_size,optimizer,learning_rate,run,target_metric,target_epoch\n");
+  const std::string power =
+      write("power.csv",
+            "dataset,network,batch_size,optimizer,power_limit,time_per_epoch,average_power\na,b,8,c,250,nan,100\n");
+  const Outcome outcome = run({"--report", path("p"), "--train-trace", train, "--power-trace", power});
+  EXPECT_EQ(outcome.code, exit_failure);
+  EXPECT_NE(outcome.err.find(power + ":2"), std::string::npos) << outcome.err;
+  EXPECT_FALSE(std::filesystem::exists(path("p")));
+}
+
+TEST_F(SimulatePaperCommandTest, FailsWhereTheReportCannotBeWritten) {
+  const Outcome outcome = run({"--report", write("file", "") + "/paper.html", "--seeds", "1", "--quiet"});
+  EXPECT_EQ(outcome.code, exit_failure);
+  EXPECT_NE(outcome.err.find("zeus: "), std::string::npos);
+}
+
+}  // namespace
+}  // namespace zeus::cli

@@ -1,0 +1,265 @@
+#include "cli/virtual_command.hpp"
+
+#include "base/child_process.hpp"
+#include "base/file_tree.hpp"
+#include "drivers/session/fault.hpp"
+#include "drivers/session/follower.hpp"
+#include "drivers/session/gpu_spec.hpp"
+#include "drivers/session/load_plan.hpp"
+#include "drivers/session/session.hpp"
+#include "drivers/session/session_name.hpp"
+#include "drivers/session/truth_recorder.hpp"
+
+#include <zeus/error.hpp>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <ostream>
+#include <utility>
+
+namespace zeus::cli {
+
+namespace {
+
+constexpr const char* library_path = "LD_LIBRARY_PATH";
+constexpr const char* driver_library = "libnvidia-ml.so.1";
+constexpr Seconds longest_wait{3600.0};
+
+// A session, and its name as long as it is ours to hold.
+struct Opened {
+  std::optional<drivers::SessionName> name;
+  drivers::Session session;
+  bool joined = false;
+};
+
+// Where the drivers lie, seen from the program: as built, or as installed.
+std::filesystem::path driver_folder() {
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  for (const char* const folder : {"../lib/zeus/virtual", ZEUS_DRIVER_FOLDER}) {
+    std::filesystem::path candidate = (program / folder).lexically_normal();
+    if (std::filesystem::exists(candidate / driver_library)) {
+      return candidate;
+    }
+  }
+  throw Error{ErrorKind::not_found,
+              fmt::format("the virtual drivers are not beside this program ({})", program.string()),
+              "build or install them with it: lib/zeus/virtual belongs to it"};
+}
+
+std::string read_file(const FileTree& files, const std::string& path) {
+  std::optional<std::string> content = files.read(std::filesystem::absolute(path).string());
+  if (!content) {
+    throw Error{ErrorKind::not_found, fmt::format("there is no file {}", path),
+                "check the path; it is taken from the present folder"};
+  }
+  return *std::move(content);
+}
+
+std::vector<drivers::Fault> read_faults(const FileTree& files, const std::string& path, std::size_t gpu_count) {
+  const std::string content = read_file(files, path);
+  std::optional<Error> refused;
+  try {
+    return drivers::parse_faults(content, static_cast<std::uint32_t>(gpu_count));
+  } catch (const Error& error) {
+    refused = error;
+  }
+  throw Error{refused->kind(), fmt::format("{}, {}", path, refused->message()), refused->advice()};
+}
+
+// Joins the session that has the name already.
+Opened join(const drivers::SessionPlan& plan, const Clock& clock) {
+  const std::optional<std::string> reference = drivers::SessionName::reference(plan.name);
+  std::optional<drivers::Session> session =
+      reference ? drivers::Session::adopt(*reference, clock) : std::optional<drivers::Session>{};
+  if (!session) {
+    throw Error{ErrorKind::conflict,
+                fmt::format("the session '{}' is just ending, or belongs to somebody else", plan.name),
+                "try again, or choose another name"};
+  }
+  if (session->spec() != plan.spec) {
+    throw Error{ErrorKind::conflict,
+                fmt::format("the session '{}' is running with {}, not {}", plan.name, session->spec(), plan.spec),
+                "ask for the same GPUs to join it, or choose another name"};
+  }
+  return {std::nullopt, *std::move(session), true};
+}
+
+Opened open_session(const drivers::SessionPlan& plan, const Clock& clock) {
+  if (plan.name.empty()) {
+    return {std::nullopt, drivers::Session::create(plan, clock)};
+  }
+  // Made before the name is taken: who finds the name must find the session.
+  drivers::Session session = drivers::Session::create(plan, clock);
+  std::optional<drivers::SessionName> name = drivers::SessionName::claim(plan.name);
+  return name ? Opened{std::move(name), std::move(session)} : join(plan, clock);
+}
+
+Environment environment_for(const Environment& present, const drivers::Session& session) {
+  Environment::Variables variables = present.variables();
+  std::string path = driver_folder().string();
+  if (const std::optional<std::string> former = present.get(library_path); former && !former->empty()) {
+    path += ':' + *former;
+  }
+  variables.insert_or_assign(library_path, path);
+  variables.insert_or_assign(drivers::session_variable, session.reference());
+  return Environment{std::move(variables)};
+}
+
+// The slowest of the GPUs, since each step of a job on several waits for all of them.
+double speed_of(const drivers::Session& session) {
+  const Instant now = session.now();
+  double speed = 1.0;
+  for (std::uint32_t index = 0; index < session.gpu_count(); ++index) {
+    speed = std::min(speed, session.gpu_at(index, now).operating_point(now).speed);
+  }
+  return speed;
+}
+
+// Waits for the command, keeps the truth, and holds the command to the speed of its GPUs.
+class Supervisor {
+ public:
+  Supervisor(const drivers::Session& session, ChildProcess& child, bool follows, drivers::TruthRecorder* truth)
+      : session_{&session}, child_{&child}, truth_{truth} {
+    if (follows) {
+      follower_.emplace(session.now());
+      guard_.emplace(child.process());
+    }
+  }
+
+  int wait() {
+    while (true) {
+      if (const std::optional<int> code = child_->wait_for(next_pause())) {
+        if (truth_ != nullptr) {
+          truth_->record();
+        }
+        return *code;
+      }
+    }
+  }
+
+ private:
+  Seconds next_pause() {
+    Seconds pause = longest_wait;
+    if (truth_ != nullptr) {
+      truth_->record();
+      pause = drivers::TruthRecorder::interval;
+    }
+    if (follower_) {
+      const drivers::Follower::Step step = follower_->step(session_->now(), speed_of(*session_));
+      if (std::exchange(running_, step.run) != step.run) {
+        ::kill(-child_->process(), step.run ? SIGCONT : SIGSTOP);
+      }
+      pause = std::min(pause, step.pause);
+    }
+    return pause;
+  }
+
+  const drivers::Session* session_;
+  ChildProcess* child_;
+  drivers::TruthRecorder* truth_;
+  std::optional<drivers::Follower> follower_;
+  std::optional<drivers::ContinueGuard> guard_;
+  bool running_ = true;
+};
+
+// Writing replaces the file, which would do away with a device.
+void check_truth_path(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+    throw Error{ErrorKind::invalid_argument, fmt::format("'--truth {}' is not an ordinary file", path),
+                "name a file to be written"};
+  }
+}
+
+void write_truth(const FileTree& files, const std::string& path, const drivers::TruthRecorder& truth) {
+  files.write_durably(std::filesystem::absolute(path).string(), truth.json());
+}
+
+}  // namespace
+
+void VirtualCommand::declare(CLI::App& app) {
+  app.footer(
+      "SPEC is COUNTxMODEL, several with commas between: 4xA100, 2xV100,1xH100; 1xA100@gain=0.945 misreads by that\n"
+      "factor. docs/virtual.md has the models, the format of faults, and what virtual GPUs are honest about.\n"
+      "Exits with the command's code (128+n for signal n), 125 on a failure of its own, 126 when the command cannot "
+      "be\n"
+      "executed, 127 when it is not found.");
+  app.add_option("SPEC", gpus_, "The virtual GPUs")->required();
+  app.add_option("CMD", command_, "The command and its arguments, after --")->required();
+  app.add_option(
+      "--load", load_,
+      "What they do: constant:200W, square:80-300W,200ms, a file.csv of seconds,watts, or follow:WORKLOAD, at "
+      "whose speed the command then advances");
+  app.add_option("--faults", faults_, "A file of misbehaviour, one fault a line")->type_name("FILE");
+  app.add_option("--truth", truth_, "Where to write the true energy over time, as JSON")->type_name("FILE");
+  app.add_option("--session", session_, "A name under which further `zeus virtual` share the same GPUs")
+      ->type_name("NAME");
+}
+
+int VirtualCommand::run(Context& context) {
+  try {
+    const FileTree files;
+    drivers::SessionPlan plan;
+    plan.gpus = drivers::parse_gpus(gpus_);
+    plan.spec = gpus_;
+    plan.name = session_.value_or("");
+    std::optional<drivers::LoadPlan> load;
+    if (load_) {
+      load.emplace(*load_, files);
+      plan.table = load->table();
+    }
+    if (faults_) {
+      plan.faults = read_faults(files, *faults_, plan.gpus.size());
+    }
+    Opened opened = open_session(plan, context.clock);
+    drivers::Session& session = opened.session;
+    if (opened.joined && (load_ || faults_)) {
+      throw Error{ErrorKind::conflict,
+                  fmt::format("the session '{}' is running, with a load and faults of its own", plan.name),
+                  "leave --load and --faults out to join it, or choose another name"};
+    }
+    std::optional<drivers::TruthRecorder> truth;
+    if (truth_) {
+      check_truth_path(*truth_);
+      truth.emplace(session);
+      write_truth(files, *truth_, *truth);
+    }
+    const auto begin_load = [&] {
+      const Instant now = session.now();
+      for (std::uint32_t index = 0; load && index < session.gpu_count(); ++index) {
+        session.set_load(index, load->load(session.model(index), now), ::getpid());
+      }
+    };
+    const bool follows = load && load->follows();
+    int code = 0;
+    {
+      ChildProcess child{{.command = command_,
+                          .environment = environment_for(context.environment, session),
+                          .own_group = follows,
+                          .before_command = begin_load}};
+      code = Supervisor{session, child, follows, truth ? &*truth : nullptr}.wait();
+    }
+    if (const auto reason = ChildProcess::why_not_run(command_[0], code)) {
+      context.err << "zeus: " << *reason << '\n';
+    }
+    if (truth) {
+      write_truth(files, *truth_, *truth);
+    }
+    return code;
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::invalid_argument) {
+      throw;
+    }
+    context.err << "zeus: " << error.what() << '\n';
+    return ChildProcess::exit_own_failure;
+  }
+}
+
+}  // namespace zeus::cli

@@ -1,0 +1,28 @@
+// `zeus virtual`: runs a command on virtual GPUs, which every program of that command sees as NVIDIA's or AMD's.
+#pragma once
+
+#include "cli/command.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace zeus::cli {
+
+class VirtualCommand final : public Command {
+ public:
+  [[nodiscard]] std::string name() const override { return "virtual"; }
+  [[nodiscard]] std::string summary() const override { return "Runs a command on virtual GPUs"; }
+  void declare(CLI::App& app) override;
+  int run(Context& context) override;
+
+ private:
+  std::string gpus_;
+  std::optional<std::string> load_;
+  std::optional<std::string> faults_;
+  std::optional<std::string> truth_;
+  std::optional<std::string> session_;
+  std::vector<std::string> command_;
+};
+
+}  // namespace zeus::cli

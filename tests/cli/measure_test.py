@@ -1,0 +1,129 @@
+"""`zeus measure` and `zeus monitor` on virtual GPUs: energy against the truth, exit codes, signals, process trees.
+
+  measure_test.py PROGRAM
+"""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+program = ""
+
+
+def on_virtual(load: str, *command: str, spec: str = "1xA100", truth: pathlib.Path | None = None, **options):
+    extra = ["--truth", str(truth)] if truth else []
+    return subprocess.run([program, "virtual", spec, "--load", load, *extra, "--", *command], capture_output=True,
+                          text=True, timeout=60, check=False, **options)
+
+
+def measure(*command: str) -> list[str]:
+    return [program, "measure", "--json", "-", "--", *command]
+
+
+def result_of(done) -> dict:
+    return json.loads(done.stdout.strip().splitlines()[-1])
+
+
+class Measure(unittest.TestCase):
+    def expect_power(self, result: dict, watts: float, gpu: str = "0"):
+        energy = result["gpu_energy_j"][gpu]
+        self.assertIsNotNone(energy, result)
+        # Four times the half-width: the machine may be busy, and the interval is for 95 of 100.
+        self.assertAlmostEqual(energy["value"], watts * result["time_s"], delta=4 * energy["uncertainty"] + 0.05)
+
+    def test_energy_is_that_of_the_time(self):
+        with tempfile.TemporaryDirectory() as folder:
+            truth = pathlib.Path(folder) / "truth.json"
+            done = on_virtual("constant:200W", *measure("sleep", "0.7"), spec="2xA100", truth=truth)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            result = result_of(done)
+            self.expect_power(result, 200)
+            self.expect_power(result, 200, "1")
+            self.assertGreaterEqual(result["time_s"], 0.7)
+            self.assertAlmostEqual(result["end_monotonic_s"] - result["start_monotonic_s"], result["time_s"], places=6)
+            self.assertTrue(json.loads(truth.read_text())["gpus"])
+
+    def test_exit_codes_are_the_commands(self):
+        for command, code in ((["sh", "-c", "exit 7"], 7), (["sh", "-c", "kill -9 $$"], 137),
+                              (["sh", "-c", "kill -TERM $$"], 143), (["/nonexistent"], 127), (["/etc/passwd"], 126)):
+            with self.subTest(command=command):
+                done = subprocess.run(measure(*command), capture_output=True, text=True, check=False)
+                self.assertEqual(done.returncode, code)
+                self.assertEqual(result_of(done)["exit_code"], code)
+
+    def test_own_failures_are_125(self):
+        for flags in (["--gpus", "17"], ["--json", "/proc/nowhere/x"]):
+            done = subprocess.run([program, "measure", *flags, "--", "true"], capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 125)
+            self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+
+    def test_a_tree_that_forks_and_execs_is_followed_to_its_end(self):
+        script = "(sleep 0.8; exec sh -c true) & (sleep 0.2) & exit 3"
+        done = on_virtual("constant:150W", *measure("sh", "-c", script))
+        result = result_of(done)
+        self.assertEqual(done.returncode, 3)
+        self.assertGreaterEqual(result["time_s"], 0.8)
+        self.expect_power(result, 150)
+
+    def test_a_stopped_and_continued_command_is_measured_throughout(self):
+        script = "kill -STOP $$; exit 5"
+        child = subprocess.Popen([program, "virtual", "1xV100", "--load", "constant:120W", "--",
+                                  *measure("sh", "-c", "echo $$ >&2; " + script)],
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        pid = int(child.stderr.readline())
+        while not pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].startswith(" T"):
+            time.sleep(0.02)
+        time.sleep(0.3)
+        os.kill(pid, signal.SIGCONT)
+        out, _ = child.communicate(timeout=30)
+        self.assertEqual(child.returncode, 5)
+        result = json.loads(out.strip().splitlines()[-1])
+        self.assertGreaterEqual(result["time_s"], 0.3)
+        self.expect_power(result, 120)
+
+    def test_signals_are_passed_on(self):
+        script = "trap 'exit 42' TERM; echo ready; while :; do sleep 0.05; done"
+        child = subprocess.Popen(measure("sh", "-c", script), stdout=subprocess.PIPE, text=True)
+        self.assertEqual(child.stdout.readline(), "ready\n")
+        child.send_signal(signal.SIGTERM)
+        out, _ = child.communicate(timeout=30)
+        self.assertEqual(child.returncode, 42)
+        self.assertEqual(json.loads(out.strip().splitlines()[-1])["exit_code"], 42)
+
+    def test_the_summary_is_on_stderr_and_plain_when_piped(self):
+        done = on_virtual("constant:200W", program, "measure", "--", "echo", "result")
+        self.assertEqual(done.stdout, "result\n")
+        self.assertIn("gpu 0", done.stderr)
+        self.assertNotIn("\x1b", done.stderr)
+
+    def test_monitor_prints_a_line_of_json_for_each_interval(self):
+        done = on_virtual("constant:200W", program, "monitor", "--interval", "0.3", "--duration", "0.9", "--json")
+        lines = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual(len(lines), 3)
+        last = lines[-1]["gpus"][0]
+        self.assertAlmostEqual(last["power_w"], 200, delta=30)
+        self.assertAlmostEqual(last["energy_j"], 180, delta=25)
+        self.assertEqual(last["power_limit_w"], 400)
+
+    def test_monitor_ends_well_when_interrupted(self):
+        child = subprocess.Popen([program, "monitor", "--interval", "0.05"], stdout=subprocess.PIPE, text=True)
+        self.assertIn("zeus monitor", child.stdout.readline())
+        child.send_signal(signal.SIGINT)
+        out, _ = child.communicate(timeout=30)
+        self.assertEqual(child.returncode, 0)
+        self.assertNotIn("\x1b", out)
+
+    def test_monitor_refuses_an_interval_that_makes_no_sense(self):
+        done = subprocess.run([program, "monitor", "--interval", "nan"], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 2)
+
+
+if __name__ == "__main__":
+    program = sys.argv.pop(1)
+    unittest.main()
