@@ -112,6 +112,8 @@ void choose_subject(const Choice& choice) {
 
 }  // namespace zeus::conformance
 
+#ifdef ZEUS_COUNT_ALLOCATIONS  // a sanitizer has operators of its own, which are not to be replaced
+
 // Counts what the hot paths must not do. The default forms of the array and nothrow operators come here as well.
 void* operator new(std::size_t size) {
   ++zeus::conformance::allocation_count;
@@ -126,3 +128,5 @@ void operator delete(void* memory) noexcept {
 void operator delete(void* memory, std::size_t /*size*/) noexcept {
   std::free(memory);  // NOLINT(cppcoreguidelines-no-malloc)
 }
+
+#endif
