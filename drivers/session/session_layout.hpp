@@ -1,6 +1,7 @@
 // What lies in the shared memory of a session, in this order: SharedSession, one SharedGpu for each GPU, the rows of
 // the load's table. Only Session reads and writes it. Everything here is valid when all its bits are zero, holds no
-// pointer, and is consistent whenever any process is killed. Change `session_layout` with every change of it.
+// pointer, and is consistent whenever any process is killed. Change the version in `session_layout`
+// with every change of it.
 #pragma once
 
 #include "drivers/session/call_log.hpp"
@@ -20,7 +21,10 @@
 
 namespace zeus::drivers {
 
-inline constexpr std::uint32_t session_layout = 1;
+// The version in the low byte, and above it the size of what the physics keeps in the segment, so that a driver and a
+// program built from different physics refuse one another.
+inline constexpr std::uint32_t session_layout =
+    1 + 256 * static_cast<std::uint32_t>(sizeof(physics::GpuModel) + sizeof(physics::GpuState));
 
 // A fault of the session; `anchor` is what the energy counter showed when a fault of the counter began, once somebody
 // has looked.

@@ -177,7 +177,11 @@ Outcome NvmlGpu::power_samples(Instant since, std::vector<Stamped<Watts>>& sampl
   abi::ValueType type = abi::ValueType::unsigned_int;
   unsigned count = 0;
   abi::Code code = nvml().samples(handle_, abi::total_power_samples, last_seen, &type, &count, nullptr);
-  std::vector<abi::Sample> ring(count);
+  constexpr unsigned most_samples = 1U << 20;  // far beyond any driver's ring
+  if (code == abi::success && count > most_samples) {
+    return Failure{Reason::unreliable, "the driver says that it keeps more power samples than there can be"};
+  }
+  std::vector<abi::Sample> ring(code == abi::success ? count : 0);
   if (code == abi::success && count > 0) {
     code = nvml().samples(handle_, abi::total_power_samples, last_seen, &type, &count, ring.data());
     ring.resize(std::min<std::size_t>(count, ring.size()));
