@@ -20,8 +20,8 @@ concept SharedValue =
 
 template <SharedValue T>
 T load_words(const T& shared) {
-  std::array<std::uint64_t, sizeof(T) / sizeof(std::uint64_t)>
-      words;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): filled word by word below
+  std::array<std::uint64_t, sizeof(T) / sizeof(std::uint64_t)> words;
   const auto* const from = reinterpret_cast<const detail::SharedWord*>(&shared);
   for (std::size_t i = 0; i < words.size(); ++i) {
     words[i] = __atomic_load_n(from + i, __ATOMIC_RELAXED);
