@@ -7,6 +7,7 @@
 #include "optimize/pipeline/frequency_choice.hpp"
 #include "optimize/pipeline/frontier.hpp"
 #include "optimize/pipeline/margin.hpp"
+#include "optimize/pipeline/profile_fit.hpp"
 #include "optimize/pipeline/schedule.hpp"
 #include "optimize/pipeline/stage_profile.hpp"
 #include "report/pipeline_report.hpp"
@@ -39,6 +40,17 @@ std::string schedule_names() {
     names += (names.empty() ? "" : ", ") + std::string{to_string(schedule)};
   }
   return names;
+}
+
+optimize::pipeline::ProfileFit fit_named(const std::string& name) {
+  if (const auto fit = optimize::pipeline::profile_fit_from(name)) {
+    return *fit;
+  }
+  std::string names;
+  for (const auto fit : optimize::pipeline::all_profile_fits()) {
+    names += (names.empty() ? "" : ", ") + std::string{to_string(fit)};
+  }
+  throw Error{ErrorKind::invalid_argument, "there is no fit '" + name + "'", "choose one of " + names};
 }
 
 // Profiles and communication in whole multiples of a unit, as tools with a fixed step see them.
@@ -85,6 +97,9 @@ void PipelineCommand::declare(CLI::App& app) {
   app.add_option("--p2p-power", blocking_power_, "What a GPU draws while it blocks on its neighbours (70W)");
   app.add_option("--p2p-time", transfer_time_, "Communication between neighbouring stages takes this long (0s)");
   app.add_option("--unit-time", unit_time_, "Round all times to multiples of this (no rounding)");
+  app.add_option("--fit", fit_,
+                 "Plan with curves through the measurements: smooth for noisy profiles, exponential as other tools do; "
+                 "none plans with what was measured (none)");
   app.add_option("--margin", margin_,
                  "Leave slowed computations this share of their time to spare, for noisy profiles (0)");
   app.add_option("--at", at_, "Plan for iterations of this time; may be repeated");
@@ -140,6 +155,7 @@ records::ComputationGraph PipelineCommand::read_schedule(Watts blocking_power) c
 records::ComputationGraph PipelineCommand::read_graph(Watts blocking_power) const {
   records::ComputationGraph graph =
       dag_.empty() ? read_schedule(blocking_power) : trace::parse_dag(dag_, read_input_file(dag_));
+  graph = optimize::pipeline::with_fit(std::move(graph), fit_named(fit_), blocking_power);
   if (!unit_time_.empty()) {
     const Seconds unit = parse_seconds(unit_time_);
     if (unit == Seconds{0}) {

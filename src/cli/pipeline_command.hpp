@@ -38,6 +38,7 @@ class PipelineCommand final : public Command {
   std::string blocking_power_ = "70";
   std::string transfer_time_;
   std::string unit_time_;
+  std::string fit_ = "none";
   double margin_ = 0.0;
   std::vector<std::string> at_;
   std::size_t points_ = 0;

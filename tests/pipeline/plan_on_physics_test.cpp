@@ -4,6 +4,7 @@
 #include "optimize/pipeline/frequency_choice.hpp"
 #include "optimize/pipeline/frontier.hpp"
 #include "optimize/pipeline/margin.hpp"
+#include "optimize/pipeline/profile_fit.hpp"
 #include "optimize/pipeline/schedule.hpp"
 #include "optimize/pipeline/timeline.hpp"
 #include "optimize/pipeline/topology.hpp"
@@ -187,11 +188,12 @@ struct Comparison {
   double slower;  // relative to all-fastest
 };
 
-Comparison compare(std::uint64_t seed, const Disturbances& disturbances, double margin) {
+Comparison compare(std::uint64_t seed, const Disturbances& disturbances, double margin, ProfileFit fit) {
   Cluster profiled{seed, disturbances};
   const Watts blocking = profiled.blocking();
   const records::ComputationGraph graph = with_margin(
-      make_schedule({.devices = stages, .microbatches = microbatches}, profiled.profile()), margin, blocking);
+      with_fit(make_schedule({.devices = stages, .microbatches = microbatches}, profiled.profile()), fit, blocking),
+      margin, blocking);
   const Frontier frontier{graph, blocking};
   const Seconds time = frontier.fastest();
   const FrequencyChoice plan = FrequencyChooser{graph, blocking}.choose(frontier, time);
@@ -215,13 +217,14 @@ struct Summary {
   double worst_slowdown = 0.0;
 };
 
-Summary summarize(std::string_view name, const Disturbances& disturbances, double margin = 0.0) {
+Summary summarize(std::string_view name, const Disturbances& disturbances, double margin = 0.0,
+                  ProfileFit fit = ProfileFit::none) {
   constexpr std::uint64_t seeds = 12;
   Summary summary;
   double claimed = 0.0;
   double saved = 0.0;
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {
-    const Comparison one = compare(seed, disturbances, margin);
+    const Comparison one = compare(seed, disturbances, margin, fit);
     claimed += one.claimed / seeds;
     saved += one.saved / seeds;
     summary.mean_slowdown += one.slower / seeds;
@@ -247,15 +250,25 @@ TEST(PipelinePhysics, EachDisturbanceCostsWhatTheDocumentationSays) {
   const Summary late = summarize("late clocks", {.least_delay = 5_ms, .most_delay = 50_ms});
   EXPECT_LE(late.worst_slowdown, 1e-6);
   summarize("profile noise", {.profile_noise = 0.02});
-  summarize("noise, 2 % margin", {.profile_noise = 0.02}, 0.02);
   summarize("noise, 5 % margin", {.profile_noise = 0.02}, 0.05);
+  summarize("noise, exponential", {.profile_noise = 0.02}, 0.0, ProfileFit::exponential);
+  summarize("noise, smooth", {.profile_noise = 0.02}, 0.0, ProfileFit::smooth);
+  const Summary curved = summarize("nothing, but smooth", {}, 0.0, ProfileFit::smooth);
+  EXPECT_LE(curved.worst_difference, 0.002);
+  EXPECT_LE(curved.worst_slowdown, 0.001);
   const Summary all = summarize("all of them", everything);
   EXPECT_LE(all.worst_difference, 0.03);
-  summarize("all, 2 % margin", everything, 0.02);
   const Summary spared = summarize("all, 5 % margin", everything, 0.05);
   EXPECT_LE(spared.worst_difference, 0.02);
   EXPECT_LE(spared.mean_slowdown, 0.005);
   EXPECT_LE(spared.worst_slowdown, 0.01);
+  const Summary smoothed = summarize("all, smooth", everything, 0.0, ProfileFit::smooth);
+  EXPECT_LE(smoothed.worst_difference, 0.02);
+  EXPECT_LE(smoothed.mean_slowdown, 0.005);
+  EXPECT_LE(smoothed.worst_slowdown, 0.01);
+  const Summary careful = summarize("all, smooth, 2 % margin", everything, 0.02, ProfileFit::smooth);
+  EXPECT_LE(careful.worst_difference, 0.02);
+  EXPECT_LE(careful.mean_slowdown, 0.005);
 }
 
 }  // namespace

@@ -1,0 +1,114 @@
+#include "optimize/pipeline/profile_fit.hpp"
+
+#include "base/random.hpp"
+#include "optimize/pipeline/trade_off.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace zeus::optimize::pipeline {
+namespace {
+
+using records::ComputationGraph;
+using records::ComputationProfile;
+using records::FrequencyOption;
+
+FrequencyOption truth(double clock) {
+  const double time = 0.02 + 0.06 / clock;
+  return {Megahertz{1410 * clock}, Seconds{time}, Joules{time * (80 + 250 * clock * clock)}};
+}
+
+ComputationProfile measured(double noise, std::uint64_t seed, int clocks = 15) {
+  Random random{seed};
+  ComputationProfile profile{.name = "forward", .options = {}};
+  for (int i = 0; i < clocks; ++i) {
+    FrequencyOption option = truth(1.0 - 0.04 * i);
+    option.time = option.time * random.normal(1.0, noise);
+    option.energy = option.energy * random.normal(1.0, noise);
+    profile.options.push_back(option);
+  }
+  return profile;
+}
+
+ComputationProfile fitted(const ComputationProfile& profile, ProfileFit fit, Watts blocking_power = 70_W) {
+  ComputationGraph graph;
+  graph.profiles = {profile};
+  return with_fit(graph, fit, blocking_power).profiles.front();
+}
+
+double worst_error(const ComputationProfile& profile) {
+  double worst = 0.0;
+  for (std::size_t i = 0; i < profile.options.size(); ++i) {
+    const FrequencyOption exact = truth(1.0 - 0.04 * static_cast<double>(i));
+    worst = std::max(worst, std::abs(profile.options[i].time / exact.time - 1.0));
+    worst = std::max(worst, std::abs(profile.options[i].energy / exact.energy - 1.0));
+  }
+  return worst;
+}
+
+TEST(ProfileFit, WithoutOneAProfileStaysAsMeasured) {
+  const ComputationProfile profile = measured(0.02, 1);
+  EXPECT_EQ(fitted(profile, ProfileFit::none), profile);
+}
+
+TEST(ProfileFit, SmoothCurvesGoThroughExactMeasurements) {
+  EXPECT_LE(worst_error(fitted(measured(0.0, 1), ProfileFit::smooth)), 1e-9);
+}
+
+TEST(ProfileFit, SmoothCurvesHalveTheWorstErrorOfNoise) {
+  double before = 0.0;
+  double after = 0.0;
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    const ComputationProfile profile = measured(0.02, seed);
+    before += worst_error(profile);
+    after += worst_error(fitted(profile, ProfileFit::smooth));
+  }
+  EXPECT_LE(after, before / 2);
+}
+
+TEST(ProfileFit, RepeatedMeasurementsBecomeOnePoint) {
+  ComputationProfile twice = measured(0.0, 1);
+  twice.options.insert(twice.options.end(), twice.options.begin(), twice.options.end());
+  const ComputationProfile once = fitted(twice, ProfileFit::smooth);
+  EXPECT_EQ(once.options.size(), 15U);
+  EXPECT_LE(worst_error(once), 1e-9);
+}
+
+TEST(ProfileFit, AProfileThatNoCurveFitsStaysAsMeasured) {
+  const ComputationProfile few = measured(0.02, 1, 4);
+  EXPECT_EQ(fitted(few, ProfileFit::smooth), few);
+  ComputationProfile odd = measured(0.0, 1);
+  odd.options[3].time = Seconds{0};
+  EXPECT_EQ(fitted(odd, ProfileFit::smooth), odd);
+  ComputationProfile backwards = measured(0.0, 1);
+  for (FrequencyOption& option : backwards.options) {
+    option.time = Seconds{1} / option.time.value();
+  }
+  EXPECT_EQ(fitted(backwards, ProfileFit::smooth), backwards);
+}
+
+TEST(ProfileFit, AnExponentialGoesThroughPointsOfOne) {
+  ComputationProfile profile{.name = "forward", .options = {}};
+  const auto cost = [](double time) { return 5.0 * std::exp(-20.0 * time) + 1.0; };
+  for (int i = 0; i < 12; ++i) {
+    const double time = 0.05 + 0.01 * i;
+    profile.options.push_back({Megahertz{1400.0 - 50 * i}, Seconds{time}, Joules{cost(time) + 70 * time}});
+  }
+  const ComputationProfile curve = fitted(profile, ProfileFit::exponential);
+  ASSERT_EQ(curve.options.size(), profile.options.size());
+  for (std::size_t i = 0; i < curve.options.size(); ++i) {
+    EXPECT_EQ(curve.options[i].time, profile.options[i].time);
+    EXPECT_NEAR(curve.options[i].energy / profile.options[i].energy, 1.0, 0.001);
+  }
+}
+
+TEST(ProfileFit, IsNamedAsOnTheCommandLine) {
+  for (const ProfileFit fit : all_profile_fits()) {
+    EXPECT_EQ(profile_fit_from(to_string(fit)), fit);
+  }
+  EXPECT_EQ(profile_fit_from("cubic"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace zeus::optimize::pipeline
