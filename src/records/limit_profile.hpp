@@ -1,17 +1,10 @@
-// What one epoch takes under one power limit, as a profiler measured it or a trace recorded it.
-// A plain value; copy it freely between threads.
+// Inside Zeus, what the public header says of an epoch under a limit. A plain value; copy it freely between threads.
 #pragma once
 
-#include <zeus/units.hpp>
+#include <zeus/power.hpp>
 
 namespace zeus::records {
 
-struct LimitProfile {
-  Watts limit;
-  Seconds epoch_time;
-  Watts average_power;
-
-  friend bool operator==(const LimitProfile&, const LimitProfile&) = default;
-};
+using zeus::LimitProfile;
 
 }  // namespace zeus::records

@@ -239,7 +239,7 @@ TEST(AdaptivePlan, DecidesTheSameFromASavedProfile) {
     AdaptivePlan plan{seven, select_zeus_cost(0.5)};
     const Trial result = try_out(plan, heavy, seed);
     const records::PowerProfile saved{.gpu = "V100", .complete = true, .measurements = plan.measurements()};
-    AdaptivePlan again{seven, select_zeus_cost(0.5), {}, records::power_profile_from_json(to_json(saved))};
+    AdaptivePlan again{seven, select_zeus_cost(0.5), {}, records::power_profile_from_json(records::to_json(saved))};
     EXPECT_FALSE(again.next());
     EXPECT_EQ(again.optimum(), result.optimum);
   }

@@ -1,0 +1,35 @@
+// How the processes of one distributed training talk to one another, as Zeus needs it and as the user provides it: over
+// MPI (examples/mpi_collective.hpp), torch.distributed, or whatever the training itself uses.
+//
+// Zeus calls it from the thread that reports the training's events, in every rank in the same order, and never while
+// another call is under way: when a training begins, after each profiling slice, after each change of a setting while
+// profiling, and between epochs. Never within an ordinary step.
+#pragma once
+
+#include <zeus/units.hpp>
+
+#include <cstddef>
+#include <span>
+
+namespace zeus {
+
+class Collective {
+ public:
+  Collective() = default;
+  Collective(const Collective&) = delete;
+  Collective& operator=(const Collective&) = delete;
+  virtual ~Collective() = default;
+
+  [[nodiscard]] virtual int rank() const = 0;
+  [[nodiscard]] virtual int size() const = 0;
+
+  // Each of these replaces `values` in every rank by the same values: their sums, their maxima, or the bytes of rank
+  // `root`. All ranks give the same number of values. An exception (of any kind; a timeout Error by custom) when it
+  // does not come about within `patience`, which is how a rank that died is noticed: Zeus then trains on without
+  // optimizing, and calls none of these again.
+  virtual void sum(std::span<double> values, Seconds patience) = 0;
+  virtual void max(std::span<double> values, Seconds patience) = 0;
+  virtual void broadcast(std::span<std::byte> bytes, int root, Seconds patience) = 0;
+};
+
+}  // namespace zeus

@@ -1,0 +1,169 @@
+// A training loop that costs less energy: profiles power limits while it trains, applies the best one, accounts time,
+// energy and cost, and says when to stop. Whatever happens, the GPUs end up with the limits they were found with.
+//
+//   zeus::TrainingOptions options;
+//   options.target = {.metric = 0.65};
+//   options.max_epochs = 100;
+//   zeus::Training training{options};
+//   while (training.next_epoch()) {                     // false: target reached, epochs used up, or too dear
+//     for (auto& batch : training.steps(batches)) {     // or: const auto step = training.step();
+//       learn(batch);
+//     }
+//     training.report(evaluate());
+//   }
+//   training.result();
+//
+// Threads: one at a time; it need not always be the same one. Fork: in a forked child (a data-loader worker, say) a
+// Training is dead: every call returns without doing anything, and the parent's goes on. Failures: the constructor
+// throws for options that make no sense and for devices asked for that are not there. Once it trains, nothing is
+// thrown because of devices, leases, files or other ranks: what goes wrong is said once as a warning (and as an
+// `Unoptimized` event) and the training goes on without being optimized. A call out of order is an invalid_argument
+// Error.
+#pragma once
+
+#include <zeus/collective.hpp>
+#include <zeus/export.hpp>
+#include <zeus/measure.hpp>
+#include <zeus/power.hpp>
+#include <zeus/training_options.hpp>
+#include <zeus/training_report.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <ranges>
+#include <utility>
+
+namespace zeus {
+
+namespace train {
+class Session;
+}  // namespace train
+
+class ZEUS_API Training {
+ public:
+  using Options = TrainingOptions;
+
+  // On the GPUs of this machine.
+  explicit Training(const Options& options = {});
+  // For embedders and tests that bring their own devices (train/session.hpp).
+  explicit Training(std::unique_ptr<train::Session> session);
+  Training(Training&&) noexcept;
+  Training& operator=(Training&&) noexcept;
+  // As finish().
+  ~Training();
+
+  // Ends the epoch under way, if there is one, decides whether to train another, and begins it. With a collective, all
+  // ranks call it, and all get the same answer.
+  [[nodiscard]] bool next_epoch();
+
+  // A step: one forward and backward pass on one batch. A step that was begun ends with end_step(), with the next
+  // begin_step(), or with the epoch.
+  void begin_step();
+  void end_step();
+  // Where only progress can be seen, from outside or in jumps: so many steps are over since the last word, and others
+  // begin. Instead of begin_step() and end_step(), never beside them.
+  void progress(std::uint64_t steps = 1);
+  // The steps of this epoch are over, what follows (evaluation, a checkpoint) is accounted to the epoch, and is no
+  // step.
+  void end_steps();
+
+  // What the model achieves now. NaN is said once as a warning and reaches no target.
+  void report(double metric);
+
+  // For loops with their own idea of when epochs begin and end, such as callbacks of a trainer: next_epoch() in parts.
+  // Whether to stop is asked of stop_reason() between them; it is this rank's view.
+  void begin_epoch();
+  void end_epoch();
+  [[nodiscard]] std::optional<StopReason> stop_reason() const;
+
+  // Another batch size from now on: it is profiled anew, unless a saved profile knows it.
+  void set_batch_size(std::uint64_t batch_size);
+
+  // Ends the epoch under way, puts back what was found, and writes the result file. Nothing but result() and the like
+  // is to be called afterwards. Called twice, it does nothing.
+  void finish();
+
+  // So far, or of all of it once finished.
+  [[nodiscard]] TrainingResult result() const;
+  [[nodiscard]] bool profiling() const;
+  // What has been measured so far; of a saved profile what it says.
+  [[nodiscard]] PowerProfile profile() const;
+  // What is applied once profiling is done, or would be in observer mode.
+  [[nodiscard]] std::optional<PowerSetting> optimum() const;
+
+  // A step that lasts as long as the object. The Training outlives it.
+  class Step {
+   public:
+    explicit Step(Training& training) : training_{&training} { training.begin_step(); }
+    Step(const Step&) = delete;
+    Step& operator=(const Step&) = delete;
+    ~Step() { training_->end_step_quietly(); }
+
+   private:
+    Training* training_;
+  };
+  [[nodiscard]] Step step() { return Step{*this}; }
+
+  // A view of `batches` in which going from one to the next is going from step to step, and reaching the end ends the
+  // steps of the epoch.
+  template <std::ranges::input_range Batches>
+  [[nodiscard]] auto steps(Batches& batches);
+
+ private:
+  void end_step_quietly() noexcept;
+
+  std::unique_ptr<train::Session> session_;
+};
+
+template <typename Iterator, typename End>
+class TrainingSteps {
+ public:
+  TrainingSteps(Training& training, Iterator begin, End end)
+      : training_{&training}, begin_{std::move(begin)}, end_{std::move(end)} {}
+
+  class iterator {
+   public:
+    iterator(Training& training, Iterator at, End end)
+        : training_{&training}, at_{std::move(at)}, end_{std::move(end)} {
+      enter();
+    }
+    decltype(auto) operator*() const { return *at_; }
+    iterator& operator++() {
+      training_->end_step();
+      ++at_;
+      enter();
+      return *this;
+    }
+    friend bool operator==(const iterator& a, std::default_sentinel_t /*end*/) { return a.at_ == a.end_; }
+
+   private:
+    void enter() {
+      if (at_ == end_) {
+        training_->end_steps();
+      } else {
+        training_->begin_step();
+      }
+    }
+
+    Training* training_;
+    Iterator at_;
+    End end_;
+  };
+
+  [[nodiscard]] iterator begin() { return {*training_, std::move(begin_), std::move(end_)}; }
+  [[nodiscard]] std::default_sentinel_t end() const { return {}; }
+
+ private:
+  Training* training_;
+  Iterator begin_;
+  End end_;
+};
+
+template <std::ranges::input_range Batches>
+auto Training::steps(Batches& batches) {
+  return TrainingSteps<std::ranges::iterator_t<Batches>, std::ranges::sentinel_t<Batches>>{
+      *this, std::ranges::begin(batches), std::ranges::end(batches)};
+}
+
+}  // namespace zeus

@@ -1,0 +1,112 @@
+// What a Training (zeus/train.hpp) is to do. Plain values, made by the user and copied by the Training.
+#pragma once
+
+#include <zeus/collective.hpp>
+#include <zeus/measure.hpp>
+#include <zeus/power.hpp>
+#include <zeus/training_report.hpp>
+#include <zeus/units.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <variant>
+#include <vector>
+
+namespace zeus {
+
+enum class TrainingMode {
+  optimize,  // profile, then apply what the goal likes best
+  observe,   // profile, but set limits inside profiling slices only, and say what the optimum would have cost
+  passive,   // set nothing at all; say what the optimum would have cost where a profile is known
+};
+
+// What the power setting is chosen for.
+struct LeastTime {};
+struct LeastEnergy {};
+// eta x energy + (1 - eta) x (highest limit x GPUs) x time; 0 minds time alone, 1 energy alone.
+struct LeastCost {
+  double eta = 0.5;
+};
+// The least energy among the settings that are known, with this confidence, to be at most `factor` times as slow as
+// the fastest.
+struct MaxSlowdown {
+  double factor = 1.1;
+  double confidence = 0.95;
+};
+// The user's own: the index of the profile to use, of at least one. It is asked often, about what was measured and
+// about what may be; it must be a pure function of its argument.
+using PowerSelector = std::function<std::size_t(std::span<const LimitProfile>)>;
+using PowerGoal = std::variant<LeastCost, LeastTime, LeastEnergy, MaxSlowdown, PowerSelector>;
+
+// Slices only where they can still change the choice; ends when the choice is within `tolerance` of the best.
+struct AdaptiveProfiling {
+  double tolerance = 0.01;
+  std::uint32_t warm_up = 10;  // steps before the first measured one
+};
+// Every limit from the highest down: steps to settle, and steps measured.
+struct SweepProfiling {
+  std::uint32_t settle = 10;
+  std::uint32_t measure = 40;
+};
+
+struct TrainingTarget {
+  double metric = 0;
+  bool higher_is_better = true;
+};
+
+struct TrainingOptions {
+  TrainingMode mode = TrainingMode::optimize;
+  PowerGoal goal = LeastCost{};
+  double eta = 0.5;  // of the cost that is accounted, and held against `cost_limit`
+
+  // Which GPUs this process trains on: those of the machine's list, all without. Or those of `monitor`, which is then
+  // measured with.
+  std::optional<std::vector<int>> gpus;
+  std::shared_ptr<Monitor> monitor;
+  // Waits until the GPUs have done what was given to them; called where a slice or an epoch begins and ends.
+  std::function<void()> synchronize;
+
+  // The settings to try: from the highest limit that all GPUs allow down in steps; clocks where no limit holds the GPU
+  // back and clocks may be locked.
+  Watts limit_step{25};
+  std::optional<Watts> lowest_limit;
+  std::optional<Watts> highest_limit;
+  bool try_clocks = true;
+  std::variant<AdaptiveProfiling, SweepProfiling> profiling;
+  std::uint32_t wait_steps = 1;  // left alone at the very beginning
+  // Profiling is repeated when steps take longer or shorter than the profile says by more than this part; 0 is never.
+  double drift_tolerance = 0.15;
+
+  std::optional<std::uint64_t> batch_size;       // what a profile is kept for
+  std::optional<std::uint64_t> steps_per_epoch;  // where it is known beforehand
+
+  // A profile that is known already, and the file in which profiles are kept: read at the beginning, replaced whenever
+  // a batch size has been profiled. A file that does not hold profiles, or cannot be written, is said once and left
+  // alone.
+  std::optional<PowerProfile> known_profile;
+  std::filesystem::path profile_file;
+  std::filesystem::path result_file;  // written at the end; none when empty
+
+  std::optional<TrainingTarget> target;
+  std::optional<std::uint64_t> max_epochs;
+  // Stops before an epoch that is known to take the cost beyond this, and after one that did.
+  std::optional<Joules> cost_limit;
+
+  // Where several processes train together.
+  std::shared_ptr<Collective> collective;
+  Seconds collective_patience{300};
+
+  // How long settings stay without any word of progress (an evaluation, a long step) before they are put back.
+  Seconds lease_term{900};
+
+  // Told of everything, from the thread that reports the training's events and from within its calls. It must not call
+  // the Training. What it throws is said as a warning.
+  std::function<void(const TrainingEvent&)> listener;
+};
+
+}  // namespace zeus
