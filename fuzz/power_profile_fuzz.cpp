@@ -14,10 +14,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text{reinterpret_cast<const char*>(data), size};
   try {
     const zeus::records::PowerProfile profile = zeus::records::power_profile_from_json(text);
-    if (zeus::records::power_profile_from_json(to_json(profile)) != profile) {
+    if (zeus::records::power_profile_from_json(zeus::records::to_json(profile)) != profile) {
       std::abort();
     }
-    if (merge(profile, profile).measurements.size() != profile.measurements.size()) {
+    if (zeus::records::merge(profile, profile).measurements.size() != profile.measurements.size()) {
       std::abort();
     }
   } catch (const zeus::Error& error) {

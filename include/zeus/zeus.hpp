@@ -5,5 +5,7 @@
 #include <zeus/error.hpp>
 #include <zeus/export.hpp>
 #include <zeus/measure.hpp>
+#include <zeus/power.hpp>
+#include <zeus/train.hpp>
 #include <zeus/units.hpp>
 #include <zeus/version.hpp>

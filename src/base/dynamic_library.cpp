@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 namespace zeus {
@@ -19,7 +20,22 @@ bool is_absence(std::string_view failure, std::string_view name) {
   return failure.starts_with(name) && failure.find("No such file or directory") != std::string_view::npos;
 }
 
+// Lies in whatever this code is linked into.
+const char landmark = 0;
+
 }  // namespace
+
+std::filesystem::path folder_of_this_code() {
+  std::error_code ignored;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", ignored);
+  ::Dl_info info{};
+  if (::dladdr(&landmark, &info) == 0 || info.dli_fname == nullptr) {
+    return program.parent_path();
+  }
+  // Of the program itself, the loader only knows what it was called as.
+  const std::filesystem::path file = std::filesystem::canonical(info.dli_fname, ignored);
+  return file.empty() ? program.parent_path() : file.parent_path();
+}
 
 std::optional<DynamicLibrary> DynamicLibrary::open(std::span<const std::string> names) {
   for (const std::string& name : names) {

@@ -2,6 +2,7 @@
 // The library stays loaded as long as the object lives; symbols must not be called after it. Lookups are thread-safe.
 #pragma once
 
+#include <filesystem>
 #include <initializer_list>
 #include <memory>
 #include <optional>
@@ -38,5 +39,9 @@ class DynamicLibrary {
   std::string name_;
   std::shared_ptr<void> handle_;
 };
+
+// The folder of the program or shared library that this code is linked into: where its companions are looked for. Empty
+// when the system does not say.
+std::filesystem::path folder_of_this_code();
 
 }  // namespace zeus

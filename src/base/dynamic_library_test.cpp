@@ -43,5 +43,9 @@ TEST(DynamicLibrary, ALibraryThatIsThereButBrokenIsAnError) {
   EXPECT_THROW(static_cast<void>(DynamicLibrary::open(names)), Error);
 }
 
+TEST(FolderOfThisCode, IsWhereTheProgramLies) {
+  EXPECT_EQ(folder_of_this_code(), std::filesystem::canonical("/proc/self/exe").parent_path());
+}
+
 }  // namespace
 }  // namespace zeus

@@ -3,9 +3,8 @@
 #include "backends/amdsmi/amdsmi_backend.hpp"
 #include "backends/nvml/nvml_backend.hpp"
 #include "backends/rapl/rapl_backend.hpp"
-#include "base/clock.hpp"
-#include "base/environment.hpp"
 #include "base/file_tree.hpp"
+#include "device/inventory.hpp"
 #include "measure/devices.hpp"
 #include "measure/windows.hpp"
 
@@ -17,16 +16,19 @@ namespace zeus {
 
 namespace library {
 
-std::shared_ptr<measure::SamplerSource> this_machine() {
+const Machine& this_machine() {
   // Never destroyed: a monitor may outlive the static objects of the program that made it.
-  static auto* const machine = [] {
+  static const auto* const machine = [] {
     static auto* const clock = new SystemClock;
     backends::nvml::NvmlBackend nvml{*clock};
     backends::amdsmi::AmdsmiBackend amdsmi{*clock};
     backends::rapl::RaplBackend rapl{FileTree{}, *clock};
     const std::array<device::Backend*, 3> backends{&nvml, &amdsmi, &rapl};
-    return new std::shared_ptr<measure::SamplerSource>{std::make_shared<measure::SamplerSource>(
-        measure::visible_devices(backends, Environment::of_process()), *clock)};
+    const device::Inventory inventory = device::take_inventory(backends);
+    const Environment environment = Environment::of_process();
+    return new Machine{
+        *clock, environment, inventory.gpus,
+        std::make_shared<measure::SamplerSource>(measure::visible_devices(inventory, environment), *clock)};
   }();
   return *machine;
 }
@@ -34,7 +36,7 @@ std::shared_ptr<measure::SamplerSource> this_machine() {
 }  // namespace library
 
 Monitor::Monitor(const Options& options)
-    : windows_{std::make_unique<measure::Windows>(library::this_machine(), options)} {
+    : windows_{std::make_unique<measure::Windows>(library::this_machine().sensors, options)} {
 }
 
 }  // namespace zeus

@@ -1,6 +1,5 @@
 #include "measure/devices.hpp"
 
-#include "device/inventory.hpp"
 #include "device/visibility.hpp"
 
 #include <algorithm>
@@ -8,7 +7,10 @@
 namespace zeus::measure {
 
 Sampler::Devices visible_devices(std::span<device::Backend* const> backends, const Environment& environment) {
-  const device::Inventory inventory = device::take_inventory(backends);
+  return visible_devices(device::take_inventory(backends), environment);
+}
+
+Sampler::Devices visible_devices(const device::Inventory& inventory, const Environment& environment) {
   std::vector<device::VisibilityCandidate> candidates;
   for (const auto& found : inventory.gpus) {
     candidates.push_back({found.gpu->identity(), found.gpu->mig().optional().value_or(device::MigState{})});

@@ -1,0 +1,38 @@
+#include "base/dynamic_library.hpp"
+#include "control/open_lease_book.hpp"
+#include "library/machine.hpp"
+#include "train/live_parts.hpp"
+
+#include <zeus/train.hpp>
+
+#include <memory>
+
+namespace zeus {
+
+namespace {
+
+std::unique_ptr<train::Session> session_on_this_machine(const TrainingOptions& options) {
+  const library::Machine& machine = library::this_machine();
+  std::shared_ptr<Monitor> monitor = options.monitor;
+  if (!monitor) {
+    MonitorOptions measured;
+    measured.gpus = options.gpus;
+    measured.cpus = std::vector<int>{};
+    measured.synchronize = options.synchronize;
+    monitor = std::make_shared<Monitor>(measured);
+  }
+  const auto open_book = [&machine] {
+    return control::open_lease_book(machine.environment, FileTree{}, folder_of_this_code(), machine.gpus,
+                                    machine.clock);
+  };
+  return std::make_unique<train::Session>(
+      train::live_parts(std::move(monitor), machine.sensors->sampler()->devices().gpus, open_book, machine.clock),
+      options);
+}
+
+}  // namespace
+
+Training::Training(const Options& options) : session_{session_on_this_machine(options)} {
+}
+
+}  // namespace zeus

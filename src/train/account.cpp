@@ -1,0 +1,123 @@
+#include "train/account.hpp"
+
+#include "records/energy.hpp"
+
+#include <zeus/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace zeus::train {
+
+namespace {
+
+constexpr const char* window = "zeus.training";
+
+}  // namespace
+
+Amount& Amount::operator+=(const Amount& other) {
+  using records::operator+;
+  // Nothing is known exactly of nothing: it neither adds a doubt nor takes a calibration bound away.
+  if (energy.value == Joules{0} && energy.uncertainty == Joules{0}) {
+    energy = other.energy;
+  } else if (!(other.energy.value == Joules{0} && other.energy.uncertainty == Joules{0})) {
+    energy = energy + other.energy;
+  }
+  time += other.time;
+  known = known && other.known;
+  steps += other.steps;
+  return *this;
+}
+
+Account::Account(Meter* meter, std::vector<int> gpus, Clock& clock, Herald& herald)
+    : meter_{meter}, gpus_{std::move(gpus)}, clock_{clock}, herald_{herald} {
+}
+
+void Account::enter(Part part) {
+  if (open_ == part) {
+    return;
+  }
+  close();
+  began_ = clock_.now();
+  open_ = part;
+  if (meter_ == nullptr) {
+    return;
+  }
+  try {
+    meter_->begin(window);
+    window_open_ = true;
+  } catch (const std::exception& error) {
+    herald_.warn(fmt::format("the energy of the training is not measured: {}", error.what()));
+  }
+}
+
+void Account::count_steps(std::uint64_t steps) {
+  steps_ += steps;
+}
+
+void Account::close() {
+  if (!open_) {
+    return;
+  }
+  Booked booked{.part = *open_, .time = clock_.now() - began_, .steps = std::exchange(steps_, 0), .measurement = {}};
+  open_.reset();
+  if (std::exchange(window_open_, false)) {
+    try {
+      booked.measurement = meter_->end(window);
+    } catch (const std::exception& error) {
+      herald_.warn(fmt::format("the energy of the training is not known: {}", error.what()));
+    }
+  }
+  booked_.push_back(std::move(booked));
+}
+
+Parts Account::take(Seconds patience) {
+  Parts parts;
+  for (Booked& booked : booked_) {
+    if (booked.measurement && !booked.measurement->settled) {
+      try {
+        booked.measurement = meter_->settle(*booked.measurement, patience);
+      } catch (const std::exception& error) {
+        herald_.warn(fmt::format("the energy of the training is less well known than it could be: {}", error.what()));
+      }
+    }
+    parts[static_cast<std::size_t>(booked.part)] += amount_of(booked);
+  }
+  booked_.clear();
+  return parts;
+}
+
+Amount Account::amount_of(const Booked& booked) const {
+  Amount amount{.time = booked.time, .energy = {}, .known = true, .steps = booked.steps};
+  if (meter_ == nullptr) {
+    return amount;
+  }
+  if (!booked.measurement) {
+    amount.known = false;
+    return amount;
+  }
+  for (const int gpu : gpus_) {
+    const auto found = booked.measurement->gpu_energy.find(gpu);
+    if (found == booked.measurement->gpu_energy.end() || !found->second.energy) {
+      herald_.warn(
+          fmt::format("the energy of GPU {} is not known: {}", gpu,
+                      found == booked.measurement->gpu_energy.end() ? "it is not measured" : found->second.reason));
+      amount.known = false;
+      return amount;
+    }
+    amount += Amount{.time = {}, .energy = *found->second.energy, .known = true, .steps = 0};
+  }
+  return amount;
+}
+
+Seconds Account::time_so_far() const {
+  Seconds time;
+  for (const Booked& booked : booked_) {
+    time += booked.time;
+  }
+  return open_ ? time + (clock_.now() - began_) : time;
+}
+
+}  // namespace zeus::train

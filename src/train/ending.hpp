@@ -1,0 +1,28 @@
+// When to stop: target, maximum of epochs, and the cost that the training may have. Pure; one owner, one thread.
+#pragma once
+
+#include <zeus/training_options.hpp>
+#include <zeus/training_report.hpp>
+#include <zeus/units.hpp>
+
+#include <cstdint>
+#include <optional>
+
+namespace zeus::train {
+
+struct Progress {
+  std::uint64_t epochs = 0;         // that are over
+  std::optional<double> metric;     // the best one so far
+  std::optional<Joules> cost;       // so far; unknown where energies are
+  std::optional<Joules> next_cost;  // of another epoch, where that is known
+};
+
+// Refuses limits that make no sense: an invalid_argument Error.
+void check_ending(const TrainingOptions& options);
+
+std::optional<StopReason> ending_of(const TrainingOptions& options, const Progress& progress);
+
+// The better of two metrics.
+double better(const TrainingTarget& target, double a, double b);
+
+}  // namespace zeus::train

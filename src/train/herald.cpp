@@ -1,0 +1,33 @@
+#include "train/herald.hpp"
+
+#include "base/log.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace zeus::train {
+
+Herald::Herald(std::function<void(const TrainingEvent&)> listener) : listener_{std::move(listener)} {
+}
+
+void Herald::tell(const TrainingEvent& event) {
+  if (!listener_) {
+    return;
+  }
+  try {
+    listener_(event);
+  } catch (const std::exception& error) {
+    warn(fmt::format("the listener of the training failed: {}", error.what()));
+  } catch (...) {
+    warn("the listener of the training threw something that is no exception of C++");
+  }
+}
+
+void Herald::warn(const std::string& line) {
+  if (said_.insert(line).second) {
+    log::warning(line);
+  }
+}
+
+}  // namespace zeus::train

@@ -1,0 +1,24 @@
+// Who is told what happens: the user's listener, and the log, which hears each complaint once. One thread.
+#pragma once
+
+#include <zeus/training_options.hpp>
+
+#include <functional>
+#include <set>
+#include <string>
+
+namespace zeus::train {
+
+class Herald {
+ public:
+  explicit Herald(std::function<void(const TrainingEvent&)> listener);
+
+  void tell(const TrainingEvent& event);
+  void warn(const std::string& line);
+
+ private:
+  std::function<void(const TrainingEvent&)> listener_;
+  std::set<std::string> said_;
+};
+
+}  // namespace zeus::train

@@ -1,0 +1,120 @@
+#include "train/prediction.hpp"
+
+#include "records/energy.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace zeus::train {
+
+namespace {
+
+// Work that draws this part of a limit on average is taken to be held back by it at times.
+constexpr double near_the_limit = 0.95;
+
+const records::PowerMeasurement* find(const records::PowerProfile& profile,
+                                      const std::optional<records::PowerSetting>& setting) {
+  const auto found = std::ranges::find_if(profile.measurements,
+                                          [&](const records::PowerMeasurement& m) { return setting == m.setting; });
+  return found == profile.measurements.end() ? nullptr : &*found;
+}
+
+// A quantity at the optimum: by which factor it changes, or what it is per step; with the relative half-width of that.
+struct Change {
+  double factor = 1;
+  double doubt = 0;
+};
+
+Change ratio(double to, double to_doubt, double from, double from_doubt) {
+  return {.factor = to / from, .doubt = std::hypot(to_doubt / to, from_doubt / from)};
+}
+
+struct Changes {
+  Change time;
+  Change energy;
+};
+
+Changes changes(const records::PowerMeasurement& optimum, const records::PowerMeasurement& base) {
+  if (optimum.setting == base.setting) {
+    return {};
+  }
+  return {.time = ratio(optimum.step_time.value(), optimum.step_time_uncertainty.value(), base.step_time.value(),
+                        base.step_time_uncertainty.value()),
+          .energy = ratio(optimum.step_energy.value.value(), optimum.step_energy.uncertainty.value(),
+                          base.step_energy.value.value(), base.step_energy.uncertainty.value())};
+}
+
+// What the run itself says of a step under what was found, where it made enough of them; else the profile's word.
+records::PowerMeasurement base_step(const Amount& steps, const records::PowerMeasurement* profiled,
+                                    const records::PowerMeasurement& optimum) {
+  records::PowerMeasurement base = profiled != nullptr ? *profiled : optimum;
+  if (profiled == nullptr && steps.steps > 0) {
+    const auto count = static_cast<double>(steps.steps);
+    base.setting = {};
+    base.step_time = steps.time / count;
+    base.step_time_uncertainty = Seconds{0};
+    base.step_energy.value = steps.energy.value / count;
+    base.step_energy.uncertainty = steps.energy.uncertainty / count;
+  }
+  return base;
+}
+
+}  // namespace
+
+std::optional<TrainingPrediction> predict(const ObservedRun& run, const records::PowerProfile& profile,
+                                          const std::optional<records::PowerSetting>& optimum,
+                                          const optimize::EnergyTimeCost& price, std::string& why_not) {
+  const records::PowerMeasurement* const best = find(profile, optimum);
+  if (best == nullptr) {
+    why_not = "no profile is complete";
+    return std::nullopt;
+  }
+  const Amount& steps = run.parts[static_cast<std::size_t>(Part::steps)];
+  const Amount& slices = run.parts[static_cast<std::size_t>(Part::slices)];
+  const Amount& rest = run.parts[static_cast<std::size_t>(Part::rest)];
+  if (!steps.known || !slices.known || !rest.known) {
+    why_not = "the energy of the run is not known";
+    return std::nullopt;
+  }
+  const std::uint64_t count = steps.steps + slices.steps;
+  if (count == 0) {
+    why_not = "there were no steps";
+    return std::nullopt;
+  }
+  const records::PowerMeasurement base = base_step(steps, find(profile, run.found), *best);
+  const Changes change = changes(*best, base);
+  // The steps as they were, and those of the slices as if they had been like them.
+  const bool enough = steps.steps > 0;
+  const double all = enough ? static_cast<double>(count) / static_cast<double>(steps.steps) : 0.0;
+  const Seconds steps_time = enough ? steps.time * all : base.step_time * static_cast<double>(count);
+  const Joules steps_energy = enough ? steps.energy.value * all : base.step_energy.value * static_cast<double>(count);
+
+  const Watts rest_power = rest.time > Seconds{0} ? rest.energy.value / rest.time : Watts{0};
+  const bool held = rest_power > near_the_limit * best->setting.limit * std::max(run.gpus, 1U);
+  const Change none;
+  const Change& rest_time = held ? change.time : none;
+  const Change& rest_energy = held ? change.energy : none;
+
+  TrainingPrediction result;
+  result.setting = best->setting;
+  const Seconds time_of_steps = steps_time * change.time.factor;
+  const Seconds time_of_rest = rest.time * rest_time.factor;
+  const Joules energy_of_steps = steps_energy * change.energy.factor;
+  const Joules energy_of_rest = rest.energy.value * rest_energy.factor;
+  result.time = time_of_steps + time_of_rest;
+  result.time_uncertainty = time_of_steps * change.time.doubt + time_of_rest * rest_time.doubt;
+  result.energy = steps.energy;
+  if (slices.steps > 0) {
+    result.energy.method = std::max(result.energy.method, slices.energy.method);
+  }
+  result.energy.value = energy_of_steps + energy_of_rest;
+  const Joules from_profile = energy_of_steps * change.energy.doubt + energy_of_rest * rest_energy.doubt;
+  const Joules measured = steps.energy.uncertainty * all * change.energy.factor + rest.energy.uncertainty;
+  result.energy.uncertainty = Joules{std::hypot(from_profile.value(), measured.value())};
+  result.cost = price.of(result.energy.value, result.time);
+  result.cost_uncertainty = Joules{std::hypot(price.of(result.energy.uncertainty, Seconds{0}).value(),
+                                              price.of(Joules{0}, result.time_uncertainty).value())};
+  return result;
+}
+
+}  // namespace zeus::train

@@ -1,0 +1,92 @@
+#include "train/profile_file.hpp"
+
+#include "base/file_tree.hpp"
+
+#include <zeus/error.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace zeus::train {
+
+namespace {
+
+constexpr int format_version = 1;
+constexpr std::size_t most_profiles = 10'000;
+constexpr const char* what_it_is = "zeus power profiles";
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw Error{ErrorKind::corrupt_data, "these are no power profiles: " + what,
+              "delete the file, and it will be measured again; or name another one"};
+}
+
+FileTree folder_of(const std::filesystem::path& file) {
+  const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
+  return FileTree{folder};
+}
+
+}  // namespace
+
+std::string to_json(const std::vector<records::PowerProfile>& profiles) {
+  std::string text = fmt::format("{{\"format\":\"{}\",\"version\":{},\"profiles\":[", what_it_is, format_version);
+  for (std::size_t i = 0; i < profiles.size(); ++i) {
+    text += (i == 0 ? "\n" : ",\n") + records::to_json(profiles[i]);
+  }
+  return text + "\n]}\n";
+}
+
+std::vector<records::PowerProfile> profiles_from_json(std::string_view text) {
+  std::vector<records::PowerProfile> profiles;
+  try {
+    const nlohmann::json object = nlohmann::json::parse(text);
+    if (object.at("format") != what_it_is || object.at("version") != format_version) {
+      refuse(fmt::format("they do not say that they are \"{}\", version {}", what_it_is, format_version));
+    }
+    const nlohmann::json& list = object.at("profiles");
+    if (!list.is_array() || list.size() > most_profiles) {
+      refuse(fmt::format("there is no list of at most {} of them", most_profiles));
+    }
+    for (const nlohmann::json& one : list) {
+      profiles.push_back(records::power_profile_from_json(one.dump()));
+    }
+  } catch (const nlohmann::json::exception& error) {
+    refuse(error.what());
+  }
+  return profiles;
+}
+
+std::vector<records::PowerProfile> read_profiles(const std::filesystem::path& file) {
+  const std::optional<std::string> text = folder_of(file).read(file.filename().string());
+  if (!text) {
+    return {};
+  }
+  try {
+    return profiles_from_json(*text);
+  } catch (const Error& error) {
+    throw Error{error.kind(), fmt::format("{}: {}", file.string(), error.message()), error.advice()};
+  }
+}
+
+void keep_profile(const std::filesystem::path& file, const records::PowerProfile& profile) {
+  std::vector<records::PowerProfile> profiles = read_profiles(file);
+  std::erase_if(profiles, [&](const records::PowerProfile& one) {
+    return one.gpu == profile.gpu && one.gpus == profile.gpus && one.batch_size == profile.batch_size;
+  });
+  profiles.push_back(profile);
+  std::ranges::stable_sort(profiles, {}, [](const records::PowerProfile& one) {
+    return std::tuple{one.gpu, one.gpus, one.batch_size.value_or(0)};
+  });
+  folder_of(file).write_durably(file.filename().string(), to_json(profiles));
+}
+
+const records::PowerProfile* find_profile(const std::vector<records::PowerProfile>& profiles, std::string_view gpu,
+                                          std::uint32_t gpus, const std::optional<std::uint64_t>& batch_size) {
+  const auto found = std::ranges::find_if(profiles, [&](const records::PowerProfile& one) {
+    return one.gpu == gpu && one.gpus == gpus && one.batch_size == batch_size;
+  });
+  return found == profiles.end() ? nullptr : &*found;
+}
+
+}  // namespace zeus::train

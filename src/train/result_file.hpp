@@ -1,0 +1,17 @@
+// The result of a training as a file (docs/train.md has its form): one JSON object, replaced as a whole. Any thread.
+#pragma once
+
+#include <zeus/training_report.hpp>
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace zeus::train {
+
+std::string_view to_string(StopReason reason);
+std::string to_json(const TrainingResult& result);
+// An Error that names the file when it cannot be written.
+void write_result(const std::filesystem::path& file, const TrainingResult& result);
+
+}  // namespace zeus::train

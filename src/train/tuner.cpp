@@ -1,0 +1,474 @@
+#include "train/tuner.hpp"
+
+#include "optimize/power_limit/setting_range.hpp"
+#include "records/energy.hpp"
+#include "train/profile_file.hpp"
+#include "train/setting_choice.hpp"
+#include "train/shared_plan.hpp"
+
+#include <zeus/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <deque>
+#include <utility>
+
+namespace zeus::train {
+
+using optimize::ProfilerAction;
+using optimize::ProfilerActionKind;
+using optimize::ProfilerActions;
+using records::PowerSetting;
+
+namespace {
+
+constexpr const char* window = "zeus.slice";
+// The end of a step is not where the clock is read, by about so much.
+constexpr Seconds edge_blur{20e-6};
+
+// What stands for "as it was found", which need not be the same limit on every GPU.
+const PowerSetting as_found{};
+
+}  // namespace
+
+Tuner::Tuner(const Parts& parts, Fleet fleet)
+    : parts_{parts}, fleet_{std::move(fleet)}, watch_{parts.options.drift_tolerance} {
+}
+
+// Whatever goes wrong in here is no reason to end a training.
+template <typename Body>
+void Tuner::guarded(Body&& body) {
+  if (!why_not_.empty()) {
+    return;
+  }
+  try {
+    std::forward<Body>(body)();
+  } catch (const std::exception& error) {
+    stop(error.what());
+  }
+}
+
+void Tuner::begin(std::optional<std::uint64_t> batch_size, const std::optional<records::PowerProfile>& known,
+                  const std::string& again) {
+  begun_ = true;
+  batch_size_ = batch_size;
+  if (parts_.options.mode == TrainingMode::passive) {
+    return;
+  }
+  if (!fleet_.unsettable.empty() && why_not_.empty()) {
+    stop(fleet_.unsettable);
+  }
+  guarded([&] {
+    in_slices(false);
+    cancel_window();
+    end_noted_ = false;
+    measured_anything_ = false;
+    applied_ = false;
+    watch_.expect(std::nullopt);
+    const TrainingOptions& options = parts_.options;
+    std::unique_ptr<optimize::PowerLimitPlan> plan = plan_for(known);
+    optimize::ProfilerOptions profiler_options;
+    profiler_options.baseline = as_found;
+    profiler_options.wait_steps = options.wait_steps;
+    profiler_options.steps_per_epoch = options.steps_per_epoch;
+    profiler_options.apply = options.mode == TrainingMode::optimize;
+    profiler_ = std::make_unique<optimize::Profiler>(std::move(plan), profiler_options);
+    const ProfilerActions actions = profiler_->on_start();
+    if (!profiler_->done()) {
+      parts_.herald.tell(ProfilingBegun{.batch_size = batch_size, .again = again});
+    }
+    carry_out(actions);
+  });
+}
+
+std::unique_ptr<optimize::PowerLimitPlan> Tuner::plan_for(const std::optional<records::PowerProfile>& known) {
+  std::unique_ptr<optimize::PowerLimitPlan> plan;
+  std::string why;
+  if (parts_.ranks.leads()) {
+    try {
+      const TrainingOptions& options = parts_.options;
+      const optimize::SettingRange range{limits_to_try(options, fleet_.lowest, fleet_.highest, fleet_.found),
+                                         options.try_clocks ? fleet_.clocks : std::vector<Megahertz>{}};
+      plan = make_plan(options, range, fleet_.max_power, known, predicted_from());
+    } catch (const std::exception& error) {
+      why = error.what();
+    }
+  }
+  parts_.ranks.share(why);
+  if (!why.empty()) {
+    throw AgreedFailure{ErrorKind::invalid_argument, why, {}};
+  }
+  if (!parts_.ranks.alone()) {
+    plan = std::make_unique<SharedPlan>(std::move(plan), parts_.ranks);
+  }
+  return plan;
+}
+
+// Observing, what is in force most of the time has to be known as well as the optimum.
+std::optional<PowerSetting> Tuner::predicted_from() const {
+  if (parts_.options.mode != TrainingMode::observe || !fleet_.found) {
+    return std::nullopt;
+  }
+  return PowerSetting{.limit = *fleet_.found, .clock = std::nullopt};
+}
+
+void Tuner::begin_epoch() {
+  if (!lease_lost_ || !parts_.ranks.alone()) {
+    return;
+  }
+  lease_lost_ = false;
+  why_not_.clear();
+  if (profiler_->done()) {
+    guarded([&] { carry_out({{.kind = ProfilerActionKind::apply_optimum, .setting = *profiler_->optimum()}}); });
+    return;
+  }
+  records::PowerProfile known = profile();
+  begin(batch_size_, known.measurements.empty() ? std::nullopt : std::optional{known},
+        "the leases were lost meanwhile");
+}
+
+void Tuner::step(std::uint64_t over) {
+  const Instant now = parts_.clock.now();
+  if (last_boundary_ && over > 0 && !profiling()) {
+    watch_.add(over, now - *last_boundary_);
+  }
+  last_boundary_ = now;
+  if (!profiler_) {
+    return;
+  }
+  guarded([&] {
+    renew();
+    if (window_open_ && over > 0) {
+      ++window_boundaries_;
+      window_steps_ += over;
+    }
+    profiling_steps_ += profiler_->done() ? 0 : over;
+    carry_out(profiler_->on_step_begin());
+  });
+}
+
+void Tuner::renew() {
+  try {
+    parts_.group.renew();
+  } catch (const Error& error) {
+    lease_lost_ = error.kind() == ErrorKind::timeout;
+    if (parts_.ranks.alone()) {
+      throw;
+    }
+    // The others go on until the next exchange with them.
+    trouble_ = error.what();
+    parts_.group.release();
+  }
+}
+
+void Tuner::end_steps() {
+  last_boundary_.reset();
+  if (profiler_) {
+    guarded([&] { carry_out(profiler_->on_epoch_end()); });
+  }
+}
+
+void Tuner::carry_out(ProfilerActions actions) {
+  std::deque<ProfilerAction> queue{actions.begin(), actions.end()};
+  while (!queue.empty() && why_not_.empty()) {
+    const ProfilerAction action = queue.front();
+    queue.pop_front();
+    if (const std::optional<ProfilerActions> instead = carry_out(action)) {
+      queue.assign(instead->begin(), instead->end());
+    }
+  }
+  if (why_not_.empty() && profiler_->done() && !std::exchange(end_noted_, true)) {
+    note_end_of_profiling();
+  }
+}
+
+// What is to be done instead of what was to follow, if something is.
+std::optional<ProfilerActions> Tuner::carry_out(const ProfilerAction& action) {
+  switch (action.kind) {
+    case ProfilerActionKind::set:
+      return set(action.setting, false);
+    case ProfilerActionKind::apply_optimum:
+      return set(action.setting, true);
+    case ProfilerActionKind::open_window:
+      open_window();
+      break;
+    case ProfilerActionKind::close_window:
+      return close_window();
+    case ProfilerActionKind::cancel_window:
+      cancel_window();
+      break;
+  }
+  return std::nullopt;
+}
+
+Tuner::Status Tuner::try_to_set(const PowerSetting& setting, std::string& why) {
+  enforced_.reset();
+  if (!trouble_.empty()) {
+    why = trouble_;
+    return Status::hopeless;
+  }
+  try {
+    if (setting == as_found) {
+      parts_.group.restore();
+      return Status::done;
+    }
+    parts_.group.lease();
+  } catch (const std::exception& error) {
+    why = error.what();
+    return Status::hopeless;
+  }
+  try {
+    enforced_ = parts_.group.apply(setting);
+    return Status::done;
+  } catch (const Error& error) {
+    why = error.what();
+    lease_lost_ = error.kind() == ErrorKind::timeout;
+    return lease_lost_ || error.kind() == ErrorKind::permission_denied ? Status::hopeless : Status::refused;
+  }
+}
+
+std::optional<ProfilerActions> Tuner::set(const PowerSetting& setting, bool optimum) {
+  in_slices(!optimum && setting != as_found);
+  applied_ = false;
+  std::string why;
+  std::array<double, 1> worst{static_cast<double>(try_to_set(setting, why))};
+  parts_.ranks.max(worst);
+  if (why.empty() && worst[0] > 0) {
+    why = "another rank could not set its GPUs";
+  }
+  switch (static_cast<Status>(static_cast<int>(worst[0]))) {
+    case Status::done:
+      break;
+    case Status::refused:
+      parts_.herald.tell(SettingRefused{.setting = setting, .why = why});
+      parts_.herald.warn(fmt::format("a power setting of {:.6g} W is left out: {}", setting.limit.value(), why));
+      return profiler_->on_refused();
+    case Status::hopeless:
+      stop(why);
+      return ProfilerActions{};
+  }
+  if (setting == as_found) {
+    parts_.herald.tell(SettingsRestored{});
+  } else {
+    applied_ = optimum;
+    slice_setting_ = setting;
+    parts_.herald.tell(SettingApplied{.setting = setting, .enforced = enforced_, .optimum = optimum});
+  }
+  return std::nullopt;
+}
+
+void Tuner::in_slices(bool now) {
+  const Instant at = parts_.clock.now();
+  if (in_slices_since_) {
+    profiling_time_ += at - *in_slices_since_;
+    in_slices_since_.reset();
+  }
+  if (now) {
+    in_slices_since_ = at;
+  }
+  const auto part = parts_.account.part();
+  if (part == Part::steps || part == Part::slices) {
+    parts_.account.enter(now ? Part::slices : Part::steps);
+  }
+}
+
+void Tuner::open_window() {
+  window_boundaries_ = 0;
+  window_steps_ = 0;
+  window_broken_.clear();
+  window_open_ = true;
+  try {
+    if (parts_.meter != nullptr) {
+      parts_.meter->begin(window);
+    }
+  } catch (const std::exception& error) {
+    window_broken_ = error.what();
+  }
+  capped_at_open_ = parts_.group.capped();
+}
+
+void Tuner::cancel_window() {
+  if (std::exchange(window_open_, false) && parts_.meter != nullptr && window_broken_.empty()) {
+    parts_.meter->cancel(window);
+  }
+}
+
+ProfilerActions Tuner::close_window() {
+  std::string why_lost;
+  const optimize::SliceReading reading = read_window(why_lost);
+  if (!why_lost.empty()) {
+    parts_.herald.tell(SliceLost{.setting = slice_setting_, .why = why_lost});
+    return profiler_->on_slice_lost();
+  }
+  measured_anything_ = true;
+  profiled_ = true;
+  parts_.herald.tell(SliceMeasured{.setting = slice_setting_,
+                                   .steps = window_steps_,
+                                   .time = reading.time,
+                                   .energy = reading.energy,
+                                   .capped = reading.capped});
+  return profiler_->on_slice(reading);
+}
+
+// What this process has to say of the window: energies are to be added over the ranks, the rest is that of the worst.
+Tuner::Reading Tuner::end_window() {
+  const std::vector<std::optional<Seconds>> capped_now = parts_.group.capped();
+  window_open_ = false;
+  Reading reading;
+  reading.largest[Reading::capped] = -1;
+  reading.largest[Reading::steps] =
+      static_cast<double>(window_steps_) / static_cast<double>(std::max<std::uint64_t>(window_boundaries_, 1));
+  if (parts_.meter == nullptr || parts_.group.size() == 0) {
+    return reading;
+  }
+  if (!window_broken_.empty()) {
+    reading.lose(window_broken_);
+    return reading;
+  }
+  const Measurement measurement = parts_.meter->end(window);
+  reading.largest[Reading::time] = measurement.time().value();
+  for (std::size_t i = 0; i < parts_.group.size(); ++i) {
+    const auto found = measurement.gpu_energy.find(parts_.group.gpus()[i].index);
+    if (found == measurement.gpu_energy.end() || !found->second.energy) {
+      reading.lose(found == measurement.gpu_energy.end() ? "a GPU is not measured" : found->second.reason);
+      continue;
+    }
+    reading.add(*found->second.energy);
+    if (capped_at_open_[i] && capped_now[i] && measurement.time() > Seconds{0}) {
+      const double share = (*capped_now[i] - *capped_at_open_[i]) / measurement.time();
+      reading.largest[Reading::capped] = std::max(reading.largest[Reading::capped], std::clamp(share, 0.0, 1.0));
+    }
+  }
+  return reading;
+}
+
+void Tuner::Reading::lose(const std::string& why) {
+  largest[lost] = 1;
+  why_lost = why;
+}
+
+void Tuner::Reading::add(const Energy& its) {
+  sums[energy] += its.value.value();
+  sums[variance] += its.uncertainty.value() * its.uncertainty.value();
+  sums[systematic] += its.systematic.value_or(Joules{0}).value();
+  sums[systematic_unknown] += its.systematic ? 0 : 1;
+  largest[method] = std::max(largest[method], static_cast<double>(its.method));
+}
+
+// The window over all ranks, as if each of its boundaries were one step. `why_lost` is said when that is not known.
+optimize::SliceReading Tuner::read_window(std::string& why_lost) {
+  Reading all;
+  try {
+    all = end_window();
+  } catch (const std::exception& error) {
+    all.lose(error.what());
+  }
+  if (!trouble_.empty()) {
+    all.largest[Reading::lost] = 2;
+  }
+  parts_.ranks.max(all.largest);
+  parts_.ranks.sum(all.sums);
+  if (all.largest[Reading::lost] > 1) {
+    throw AgreedFailure{ErrorKind::unavailable, trouble_.empty() ? "another rank lost its lease" : trouble_, {}};
+  }
+  const double spread = std::sqrt(all.sums[Reading::variance]);
+  if (all.largest[Reading::lost] > 0) {
+    why_lost = all.why_lost.empty() ? "another rank could not measure it" : all.why_lost;
+  } else if (!(all.largest[Reading::time] > 0) || !(all.sums[Reading::energy] > 0) ||
+             !std::isfinite(all.sums[Reading::energy] + spread)) {
+    why_lost = "it was too short to measure anything";
+  }
+  const double part = 1.0 / std::max(all.largest[Reading::steps], 1.0);
+  optimize::SliceReading reading;
+  reading.time = Seconds{all.largest[Reading::time]} * part;
+  reading.time_uncertainty = edge_blur * part;
+  reading.energy = {.value = Joules{all.sums[Reading::energy]} * part,
+                    .uncertainty = Joules{spread} * part,
+                    .systematic = std::nullopt,
+                    .method = static_cast<EnergyMethod>(static_cast<int>(all.largest[Reading::method]))};
+  if (!(all.sums[Reading::systematic_unknown] > 0)) {
+    reading.energy.systematic = Joules{all.sums[Reading::systematic]} * part;
+  }
+  if (all.largest[Reading::capped] >= 0) {
+    reading.capped = all.largest[Reading::capped];
+  }
+  return reading;
+}
+
+void Tuner::note_end_of_profiling() {
+  in_slices(false);
+  const std::optional<PowerSetting> choice = profiler_->optimum();
+  const std::uint64_t steps = measured_anything_ ? profiler_->steps() : 0;
+  if (!choice) {
+    stop("none of the power settings could be measured");
+    return;
+  }
+  const records::PowerProfile found = profile();
+  if (parts_.options.mode != TrainingMode::optimize) {
+    parts_.group.release();
+  }
+  parts_.herald.tell(ProfilingDone{.optimum = choice, .steps = steps, .profile = found});
+  if (measured_anything_ && parts_.ranks.leads() && !parts_.options.profile_file.empty()) {
+    try {
+      keep_profile(parts_.options.profile_file, found);
+    } catch (const std::exception& error) {
+      parts_.herald.warn(fmt::format("the power profile is not kept: {}", error.what()));
+    }
+  }
+  watch_from_now();
+}
+
+void Tuner::watch_from_now() {
+  const std::optional<PowerSetting> in_force = applied_ ? profiler_->optimum() : predicted_from();
+  for (const records::PowerMeasurement& m : profiler_->measurements()) {
+    if (in_force == m.setting) {
+      watch_.expect(m.step_time);
+    }
+  }
+}
+
+std::optional<PowerSetting> Tuner::optimum() const {
+  return profiler_ && profiler_->done() ? profiler_->optimum() : std::nullopt;
+}
+
+records::PowerProfile Tuner::profile() const {
+  records::PowerProfile profile;
+  profile.gpu = fleet_.product;
+  profile.gpus = std::max(fleet_.gpus, 1U);
+  profile.batch_size = batch_size_;
+  if (profiler_) {
+    profile.complete = profiler_->done();
+    profile.measurements = profiler_->measurements();
+  }
+  return profile;
+}
+
+void Tuner::put_back() {
+  in_slices(false);
+  try {
+    cancel_window();
+  } catch (const std::exception& error) {
+    parts_.herald.warn(error.what());
+  }
+  if (parts_.group.leased()) {
+    parts_.group.release();
+    parts_.herald.tell(SettingsRestored{});
+  }
+}
+
+void Tuner::stop(const std::string& why) {
+  if (!why_not_.empty()) {
+    return;
+  }
+  put_back();
+  applied_ = false;
+  watch_.expect(std::nullopt);
+  why_not_ = why;
+  parts_.herald.warn(fmt::format("the training goes on without being optimized: {}", why));
+  parts_.herald.tell(Unoptimized{.why = why});
+}
+
+}  // namespace zeus::train
