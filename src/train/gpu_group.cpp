@@ -24,10 +24,8 @@ std::string name_of(const SessionGpu& gpu) {
   return to_text(gpu.gpu->identity());
 }
 
+// Drivers list clocks also where they cannot be locked: they then refuse the first one that is tried.
 std::vector<Megahertz> lockable_clocks(const device::Gpu& gpu) {
-  if (!gpu.features().has(device::GpuFeature::locked_clocks)) {
-    return {};
-  }
   const auto memory = gpu.supported_memory_clocks();
   if (!memory || memory->empty()) {
     return {};

@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -108,6 +109,7 @@ class Session::Running {
   [[nodiscard]] Progress progress_so_far() const;
   void agree(std::vector<double>& decision);
   void predict(TrainingResult& result) const;
+  [[nodiscard]] std::string too_short() const;
 
   TrainingOptions options_;
   pid_t owner_ = ::getpid();
@@ -500,6 +502,16 @@ void Session::Running::predict(TrainingResult& result) const {
   result.prediction = train::predict(run, result.profile, result.optimum, *price_, result.no_prediction);
 }
 
+// Why profiling did not come to an end.
+std::string Session::Running::too_short() const {
+  const auto longest = std::ranges::max_element(epochs_, {}, &EpochReport::steps);
+  if (longest == epochs_.end() || longest->steps == 0) {
+    return "no steps were reported";
+  }
+  return longest->steps < 2 ? "epochs of a single step are too short to profile"
+                            : "the training was over before profiling was";
+}
+
 TrainingResult Session::Running::result() const {
   TrainingResult result;
   result.stopped_by = stopped_by_;
@@ -521,6 +533,9 @@ TrainingResult Session::Running::result() const {
   result.applied = tuner_->applied();
   result.profile = tuner_->profile();
   result.unoptimized = tuner_->why_not();
+  if (finished_ && tuner_->profiling()) {
+    result.unoptimized = too_short();
+  }
   predict(result);
   return result;
 }

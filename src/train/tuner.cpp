@@ -244,7 +244,9 @@ std::optional<ProfilerActions> Tuner::set(const PowerSetting& setting, bool opti
       break;
     case Status::refused:
       parts_.herald.tell(SettingRefused{.setting = setting, .why = why});
-      parts_.herald.warn(fmt::format("a power setting of {:.6g} W is left out: {}", setting.limit.value(), why));
+      if (!std::exchange(refusal_said_, true)) {
+        parts_.herald.warn(fmt::format("power settings that a GPU does not take are left out: {}", why));
+      }
       return profiler_->on_refused();
     case Status::hopeless:
       stop(why);

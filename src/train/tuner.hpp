@@ -109,6 +109,7 @@ class Tuner {
   bool applied_ = false;
   bool profiled_ = false;
   bool lease_lost_ = false;
+  bool refusal_said_ = false;
   std::string why_not_;
   std::string trouble_;
   std::optional<Watts> enforced_;

@@ -1,0 +1,265 @@
+#include "tests/support/session_fixture.hpp"
+#include "tests/support/virtual_training.hpp"
+#include "train/profile_file.hpp"
+#include "train/session.hpp"
+
+#include "base/file_tree.hpp"
+
+#include <zeus/error.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <limits>
+
+namespace zeus::train {
+namespace {
+
+using backends::virtual_gpu::Faults;
+using test::of_kind;
+using test::run_epochs;
+using test::SessionTest;
+using test::v100;
+using test::VirtualTraining;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+using BadInput = SessionTest;
+
+TEST_F(BadInput, WithoutAGpuItTrainsAndSaysWhyItDoesNotOptimize) {
+  options_.cost_limit = 100_J;
+  options_.max_epochs = 2;
+  VirtualTraining clock_only{{v100()}, work_, 1};
+  SessionParts parts{.gpus = {}, .meter = {}, .acquire = {}, .clock = clock_only.clock()};
+  Session session{std::move(parts), options_};
+  run_epochs(session, clock_only, 5, 20);
+  session.finish();
+  const TrainingResult result = session.result();
+  EXPECT_EQ(result.stopped_by, StopReason::epochs_used_up);
+  EXPECT_FALSE(result.energy);
+  EXPECT_FALSE(result.cost);
+  EXPECT_GT(result.time, 0_s);
+  EXPECT_EQ(result.unoptimized, "there is no GPU to set");
+  EXPECT_THAT(said_,
+              ElementsAre("the cost limit is not held: without a GPU whose power limit can be read there is no cost",
+                          "the training goes on without being optimized: there is no GPU to set"));
+}
+
+TEST_F(BadInput, WithoutPermissionItTrainsUnoptimizedWithOneWarning) {
+  training_.gpu(2).set_faults({.reading = {}, .setting = device::Reason::permission, .ceiling = {}, .slowness = {}});
+  Session session{training_.parts(), options_};
+  run_epochs(session, training_, 3, 100);
+  session.finish();
+  EXPECT_THAT(said_, SizeIs(1));
+  EXPECT_THAT(session.result().unoptimized, HasSubstr("not permitted"));
+  EXPECT_EQ(training_.limit(0), 250_W);
+  ASSERT_TRUE(session.result().energy) << "it is measured all the same";
+}
+
+TEST_F(BadInput, LimitRangesThatDifferAreCutToWhatAllAllow) {
+  VirtualTraining mixed{{v100(), physics::preset("A40")}, work_, 1};
+  Session session{mixed.parts(), options_};
+  run_epochs(session, mixed, 1, 500);
+  ASSERT_TRUE(session.optimum());
+  for (const SettingApplied& event : of_kind<SettingApplied>(events_)) {
+    EXPECT_LE(event.setting.limit, 250_W);
+    EXPECT_GE(event.setting.limit, 100_W);
+  }
+  EXPECT_EQ(session.result().max_power, 550_W);
+  EXPECT_EQ(session.profile().gpu, "NVIDIA A40 + Tesla V100-PCIE-32GB");
+}
+
+TEST_F(BadInput, LimitRangesThatExcludeOneAnotherLeaveTheGpusAlone) {
+  physics::GpuModel large = v100();
+  large.limits = {.min = 400_W, .default_limit = 500_W, .max = 500_W};
+  VirtualTraining mixed{{v100(), large}, work_, 1};
+  Session session{mixed.parts(), options_};
+  run_epochs(session, mixed, 1, 50);
+  EXPECT_THAT(mixed.calls(), IsEmpty());
+  EXPECT_THAT(session.result().unoptimized, HasSubstr("no power limit that all 2 GPUs allow"));
+}
+
+TEST_F(BadInput, ALimitRangeThatNoGpuAllowsIsSaid) {
+  options_.lowest_limit = 300_W;
+  Session session{training_.parts(), options_};
+  run_epochs(session, training_, 1, 50);
+  EXPECT_THAT(session.result().unoptimized, HasSubstr("they have 100 W to 250 W in common"));
+}
+
+TEST_F(BadInput, EpochsWithoutStepsAreAccountedAndSaid) {
+  Session session{training_.parts(), options_};
+  for (int epoch = 0; epoch < 4; ++epoch) {
+    ASSERT_TRUE(session.next_epoch());
+    training_.evaluate(10_s, 100_W);
+  }
+  session.finish();
+  EXPECT_THAT(training_.calls(), IsEmpty());
+  EXPECT_NEAR(session.result().time.value(), 40, 1e-6);
+  EXPECT_THAT(said_, ElementsAre("nothing can be profiled: no steps were reported in 3 epochs"));
+}
+
+TEST_F(BadInput, AMetricThatIsNeverReportedIsSaidOnce) {
+  options_.target = {.metric = 0.5};
+  options_.max_epochs = 5;
+  Session session{training_.parts(), options_};
+  run_epochs(session, training_, 10, 10);
+  EXPECT_EQ(session.result().stopped_by, StopReason::epochs_used_up);
+  EXPECT_THAT(said_, ElementsAre(HasSubstr("no metric was reported in two epochs")));
+}
+
+TEST_F(BadInput, AMetricThatIsNoNumberReachesNothing) {
+  options_.target = {.metric = 0.5};
+  Session session{training_.parts(), options_};
+  ASSERT_TRUE(session.next_epoch());
+  session.report(std::numeric_limits<double>::quiet_NaN());
+  session.report(std::numeric_limits<double>::infinity());
+  EXPECT_TRUE(session.next_epoch());
+  EXPECT_FALSE(session.result().metric);
+  EXPECT_THAT(said_, SizeIs(2));
+}
+
+TEST_F(BadInput, EpochsShorterThanASliceAreProfiledAcrossEpochs) {
+  for (const int steps : {1, 2, 3, 7}) {
+    VirtualTraining training{{v100()}, work_, 4};
+    Session session{training.parts(), options_};
+    run_epochs(session, training, 300, steps);
+    session.finish();
+    EXPECT_EQ(session.optimum().has_value(), steps > 1) << steps;
+    EXPECT_EQ(training.limit(0), 250_W);
+    if (steps == 1) {
+      EXPECT_THAT(session.result().unoptimized, HasSubstr("too short"));
+    }
+  }
+}
+
+TEST_F(BadInput, AnUnwritableProfilePathCostsOnlyTheProfile) {
+  options_.profile_file = "/proc/no/such/folder/profiles.json";
+  options_.result_file = "/proc/no/such/folder/result.json";
+  Session session{training_.parts(), options_};
+  run_epochs(session, training_, 1, 400);
+  session.finish();
+  EXPECT_TRUE(session.result().optimum);
+  EXPECT_THAT(said_, ElementsAre(HasSubstr("the power profile is not kept"), HasSubstr("the result is not written")));
+}
+
+TEST_F(BadInput, ACorruptProfileFileIsSaidAndLeftAlone) {
+  const FileTree folder{folder_.path()};
+  options_.profile_file = folder_.path() / "profiles.json";
+  for (const std::string content : {"", "{", "[]", "my thesis", R"({"format":"zeus power profiles","version":1})"}) {
+    said_.clear();
+    folder.write_durably("profiles.json", content);
+    VirtualTraining training{{v100()}, work_, 4};
+    Session session{training.parts(), options_};
+    run_epochs(session, training, 1, 400);
+    EXPECT_TRUE(session.optimum());
+    EXPECT_THAT(said_, ElementsAre(HasSubstr("the profile file is left alone"))) << content;
+    EXPECT_EQ(folder.read("profiles.json"), content);
+  }
+}
+
+TEST_F(BadInput, OfTwoSessionsOnOneGpuTheSecondTrainsUnoptimized) {
+  Session first{training_.parts(), options_};
+  run_epochs(first, training_, 1, 400);
+  const Watts applied = training_.limit(0);
+  {
+    Session second{training_.parts(), options_};
+    run_epochs(second, training_, 1, 100);
+    EXPECT_THAT(second.result().unoptimized, HasSubstr("is leased by"));
+  }
+  EXPECT_EQ(training_.limit(0), applied) << "the first one's limit is untouched";
+  EXPECT_TRUE(first.result().applied);
+}
+
+TEST_F(BadInput, ReadingsThatFailLoseSlicesAndNotTheTraining) {
+  training_.gpu(1).set_faults({.reading = device::Reason::lost, .setting = {}, .ceiling = {}, .slowness = {}});
+  Session session{training_.parts(), options_};
+  run_epochs(session, training_, 2, 100);
+  session.finish();
+  EXPECT_THAT(session.result().unoptimized, HasSubstr("power limit"));
+  EXPECT_FALSE(session.result().energy);
+}
+
+TEST_F(BadInput, AGpuThatStopsTellingItsEnergyEndsTheProfilingWithoutAnOptimum) {
+  Session session{training_.parts(), options_};
+  for (int epoch = 0; epoch < 2 && session.next_epoch(); ++epoch) {
+    for (int step = 0; step < 400; ++step) {
+      session.begin_step();
+      if (step == 5 && epoch == 0) {
+        training_.gpu(1).set_faults({.reading = device::Reason::lost, .setting = {}, .ceiling = {}, .slowness = {}});
+      }
+      training_.step();
+    }
+  }
+  EXPECT_FALSE(session.optimum());
+  EXPECT_FALSE(session.result().unoptimized.empty());
+}
+
+TEST_F(BadInput, ALimitThatIsNotKeptIsReported) {
+  training_.gpu(3).set_faults({.reading = {}, .setting = {}, .ceiling = 140_W, .slowness = {}});
+  Session session{training_.parts(), options_};
+  run_epochs(session, training_, 1, 400);
+  EXPECT_EQ(of_kind<SettingApplied>(events_).at(0).enforced, 140_W);
+}
+
+TEST_F(BadInput, ALeaseThatRanOutIsTakenAgainWithTheNextEpoch) {
+  Session session{training_.parts(), options_};
+  run_epochs(session, training_, 1, 400);
+  ASSERT_TRUE(session.result().applied);
+  training_.evaluate(1000_s, 60_W);
+  for (int step = 0; step < 5; ++step) {
+    session.begin_step();
+    training_.step();
+  }
+  EXPECT_THAT(of_kind<Unoptimized>(events_), SizeIs(1));
+  EXPECT_EQ(training_.limit(0), 250_W);
+  run_epochs(session, training_, 1, 20);
+  EXPECT_TRUE(session.result().applied);
+  EXPECT_EQ(training_.limit(0), session.optimum()->limit);
+}
+
+TEST_F(BadInput, OptionsThatMakeNoSenseAreErrors) {
+  const auto refuses = [&](auto change) {
+    TrainingOptions options;
+    change(options);
+    EXPECT_THROW((Session{training_.parts(), options}), Error);
+  };
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  refuses([&](TrainingOptions& o) { o.eta = 1.5; });
+  refuses([&](TrainingOptions& o) { o.goal = LeastCost{.eta = nan}; });
+  refuses([&](TrainingOptions& o) { o.goal = MaxSlowdown{.factor = 0.9}; });
+  refuses([&](TrainingOptions& o) { o.goal = MaxSlowdown{.factor = 1.1, .confidence = 1.0}; });
+  refuses([&](TrainingOptions& o) { o.goal = PowerSelector{}; });
+  refuses([&](TrainingOptions& o) { o.limit_step = 0_W; });
+  refuses([&](TrainingOptions& o) { o.target = {.metric = nan}; });
+  refuses([&](TrainingOptions& o) { o.max_epochs = 0; });
+  refuses([&](TrainingOptions& o) { o.cost_limit = Joules{nan}; });
+  refuses([&](TrainingOptions& o) { o.lease_term = Seconds{nan}; });
+}
+
+TEST_F(BadInput, InAForkedChildASessionIsDead) {
+  Session session{training_.parts(), options_};
+  run_epochs(session, training_, 1, 400);
+  const std::size_t calls = training_.calls().size();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    session.begin_step();
+    session.end_epoch();
+    const bool dead = !session.next_epoch();
+    session.finish();
+    ::_exit(dead && training_.calls().size() == calls ? 0 : 1);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(session.next_epoch());
+  EXPECT_EQ(training_.limit(0), session.optimum()->limit);
+}
+
+}  // namespace
+}  // namespace zeus::train

@@ -1,0 +1,395 @@
+#include "train/session.hpp"
+
+#include "tests/support/session_fixture.hpp"
+#include "tests/support/virtual_training.hpp"
+#include "train/profile_file.hpp"
+
+#include <zeus/error.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <vector>
+
+namespace zeus::train {
+namespace {
+
+using test::best_cost;
+using test::cost_of;
+using test::of_kind;
+using test::run_epochs;
+using test::SessionTest;
+using test::TrainingWork;
+using test::v100;
+using test::VirtualTraining;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+TEST_F(SessionTest, AppliesACostWithinOnePercentOfTheBestToAllGpus) {
+  Session session{training_.parts(), options_};
+  run_epochs(session, training_, 1, 400);
+  ASSERT_TRUE(session.optimum());
+  EXPECT_LE(cost_of(v100(), work_, *session.optimum()), 1.01 * best_cost(v100(), work_));
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(training_.limit(i), session.optimum()->limit);
+  }
+  EXPECT_TRUE(session.result().applied);
+  EXPECT_THAT(of_kind<ProfilingDone>(events_), SizeIs(1));
+}
+
+TEST_F(SessionTest, PutsBackWhatWasFoundWhenItEndsHoweverItEnds) {
+  static_cast<void>(training_.gpu(1).set_power_limit(180_W));
+  for (const bool finish : {true, false}) {
+    {
+      Session session{training_.parts(), options_};
+      run_epochs(session, training_, 1, 400);
+      EXPECT_EQ(training_.limit(1), session.optimum()->limit);
+      if (finish) {
+        session.finish();
+      }
+    }
+    EXPECT_EQ(training_.limit(0), 250_W);
+    EXPECT_EQ(training_.limit(1), 180_W);
+  }
+}
+
+TEST_F(SessionTest, BetweenEpochsWhileProfilingTheLimitsAreAsFound) {
+  Session session{training_.parts(), options_};
+  ASSERT_TRUE(session.next_epoch());
+  for (int step = 0; step < 30; ++step) {
+    session.begin_step();
+    training_.step();
+  }
+  ASSERT_TRUE(session.profiling());
+  EXPECT_NE(training_.limit(0), 250_W);
+  session.end_steps();
+  EXPECT_EQ(training_.limit(0), 250_W);
+}
+
+TEST_F(SessionTest, ASavedProfileDecidesWithoutASlice) {
+  options_.profile_file = folder_.path() / "profiles.json";
+  options_.batch_size = 1024;
+  std::optional<PowerSetting> optimum;
+  {
+    Session session{training_.parts(), options_};
+    run_epochs(session, training_, 1, 400);
+    optimum = session.optimum();
+  }
+  events_.clear();
+  Session session{training_.parts(), options_};
+  ASSERT_TRUE(session.next_epoch());
+  EXPECT_EQ(training_.limit(0), optimum->limit);
+  EXPECT_EQ(session.optimum(), optimum);
+  EXPECT_THAT(of_kind<SliceMeasured>(events_), IsEmpty());
+  EXPECT_EQ(of_kind<ProfilingDone>(events_).at(0).steps, 0U);
+}
+
+TEST_F(SessionTest, EachBatchSizeIsProfiledOnceAndKept) {
+  options_.profile_file = folder_.path() / "profiles.json";
+  options_.batch_size = 1024;
+  Session session{training_.parts(), options_};
+  run_epochs(session, training_, 1, 400);
+  session.set_batch_size(512);
+  run_epochs(session, training_, 1, 400);
+  EXPECT_THAT(of_kind<ProfilingDone>(events_), SizeIs(2));
+  events_.clear();
+  session.set_batch_size(1024);
+  run_epochs(session, training_, 1, 50);
+  EXPECT_THAT(of_kind<SliceMeasured>(events_), IsEmpty());
+  EXPECT_THAT(read_profiles(options_.profile_file), SizeIs(2));
+}
+
+TEST_F(SessionTest, IsProfiledAgainWhenThroughputDrifts) {
+  Session session{training_.parts(), options_};
+  run_epochs(session, training_, 1, 400);
+  ASSERT_THAT(of_kind<ProfilingBegun>(events_), SizeIs(1));
+  work_.step *= 1.4;
+  training_.set_work(work_);
+  run_epochs(session, training_, 1, 600);
+  ASSERT_THAT(of_kind<ProfilingBegun>(events_), SizeIs(2));
+  EXPECT_THAT(of_kind<ProfilingBegun>(events_)[1].again, HasSubstr("what they took when they were profiled"));
+  EXPECT_THAT(of_kind<ProfilingDone>(events_), SizeIs(2));
+}
+
+TEST_F(SessionTest, IsNotProfiledAgainWhenNothingDrifts) {
+  Session session{training_.parts(), options_};
+  run_epochs(session, training_, 4, 1000);
+  EXPECT_THAT(of_kind<ProfilingBegun>(events_), SizeIs(1));
+}
+
+TEST_F(SessionTest, AccountsWhatTheTrainingTook) {
+  options_.eta = 0.3;
+  Session session{training_.parts(), options_};
+  const Instant begin = training_.clock().now();
+  const Joules before = training_.energy();
+  for (int epoch = 0; epoch < 3 && session.next_epoch(); ++epoch) {
+    for (int step = 0; step < 300; ++step) {
+      session.begin_step();
+      training_.step();
+    }
+    session.end_steps();
+    training_.evaluate(5_s, 90_W);
+  }
+  session.finish();
+  const TrainingResult result = session.result();
+  const Joules truth = training_.energy() - before;
+  ASSERT_TRUE(result.energy);
+  EXPECT_NEAR(result.time.value(), (training_.clock().now() - begin).value(), 1e-6);
+  EXPECT_NEAR(result.energy->value.value(), truth.value(), 2 * result.energy->uncertainty.value() + 1);
+  EXPECT_NEAR(result.cost->value(), 0.3 * result.energy->value.value() + 0.7 * 1000 * result.time.value(),
+              1e-6 * result.cost->value());
+  EXPECT_THAT(result.epochs, SizeIs(3));
+  EXPECT_EQ(result.epochs[2].steps, 300U);
+  EXPECT_NEAR((result.epochs[2].time - result.epochs[2].steps_time).value(), 5, 1e-6);
+  Joules sum;
+  for (const EpochReport& epoch : result.epochs) {
+    sum += *epoch.cost;
+  }
+  EXPECT_NEAR(sum.value(), result.cost->value(), 1e-6 * sum.value());
+  EXPECT_TRUE(result.epochs[0].profiled);
+  EXPECT_FALSE(result.epochs[1].profiled);
+}
+
+TEST_F(SessionTest, StopsAtTheTarget) {
+  options_.target = {.metric = 0.6, .higher_is_better = true};
+  Session session{training_.parts(), options_};
+  ASSERT_TRUE(session.next_epoch());
+  session.report(0.59);
+  ASSERT_TRUE(session.next_epoch());
+  session.report(0.61);
+  EXPECT_EQ(session.stop_reason(), StopReason::target_reached);
+  EXPECT_FALSE(session.next_epoch());
+  EXPECT_FALSE(session.next_epoch());
+  EXPECT_TRUE(session.result().reached());
+}
+
+TEST_F(SessionTest, ATargetMayBeReachedFromAbove) {
+  options_.target = {.metric = 0.4, .higher_is_better = false};
+  Session session{training_.parts(), options_};
+  ASSERT_TRUE(session.next_epoch());
+  session.report(0.5);
+  ASSERT_TRUE(session.next_epoch());
+  session.report(0.4);
+  EXPECT_FALSE(session.next_epoch());
+}
+
+TEST_F(SessionTest, StopsAtTheMaximumOfEpochs) {
+  options_.max_epochs = 3;
+  Session session{training_.parts(), options_};
+  run_epochs(session, training_, 10, 20);
+  EXPECT_EQ(session.result().stopped_by, StopReason::epochs_used_up);
+  EXPECT_THAT(session.result().epochs, SizeIs(3));
+}
+
+TEST_F(SessionTest, NeverExceedsABudgetByAnEpochThatIsKnownNotToFit) {
+  Joules epoch;
+  {
+    Session session{training_.parts(), options_};
+    run_epochs(session, training_, 3, 400);
+    session.finish();
+    epoch = *session.result().epochs.at(2).cost;
+  }
+  for (const double budget : {2.5, 3.05, 4.9, 7.3}) {
+    options_.cost_limit = epoch * budget;
+    Session session{training_.parts(), options_};
+    run_epochs(session, training_, 20, 400);
+    session.finish();
+    EXPECT_EQ(session.result().stopped_by, StopReason::too_dear);
+    EXPECT_LE(*session.result().cost, *options_.cost_limit);
+    EXPECT_GT(*session.result().cost, *options_.cost_limit - 1.1 * epoch);
+  }
+}
+
+TEST_F(SessionTest, ABudgetBelowOneEpochEndsItAfterThat) {
+  options_.cost_limit = 1_J;
+  Session session{training_.parts(), options_};
+  run_epochs(session, training_, 20, 10);
+  EXPECT_EQ(session.result().stopped_by, StopReason::too_dear);
+  EXPECT_THAT(session.result().epochs, SizeIs(1));
+}
+
+TEST_F(SessionTest, ObservingSetsInSlicesOnlyAndPredictsARunThatDidApplyTheOptimum) {
+  const auto run = [&](TrainingMode mode, std::vector<VirtualTraining::Call>& calls) {
+    VirtualTraining training{{v100(), v100(), v100(), v100()}, work_, 7};
+    options_.mode = mode;
+    events_.clear();
+    Session session{training.parts(), options_};
+    run_epochs(session, training, 20, 500);
+    session.finish();
+    calls = training.calls();
+    return session.result();
+  };
+  std::vector<VirtualTraining::Call> calls;
+  const TrainingResult applied = run(TrainingMode::optimize, calls);
+  const TrainingResult observed = run(TrainingMode::observe, calls);
+  ASSERT_TRUE(observed.prediction) << observed.no_prediction;
+  EXPECT_FALSE(observed.applied);
+  EXPECT_EQ(observed.optimum, applied.optimum);
+  EXPECT_NEAR(observed.prediction->time / applied.time, 1, 0.02);
+  EXPECT_NEAR(observed.prediction->energy.value / applied.energy->value, 1, 0.02);
+  EXPECT_NEAR(observed.prediction->cost / *applied.cost, 1, 0.02);
+  EXPECT_GT(observed.prediction->energy.uncertainty, 0_J);
+}
+
+TEST_F(SessionTest, ObservingLeavesEverythingAsFoundOutsideOfSlices) {
+  options_.mode = TrainingMode::observe;
+  Session session{training_.parts(), options_};
+  bool in_slice = false;
+  std::size_t seen = 0;
+  options_.listener = {};
+  for (int epoch = 0; epoch < 3 && session.next_epoch(); ++epoch) {
+    for (int step = 0; step < 200; ++step) {
+      session.begin_step();
+      for (; seen < training_.calls().size(); ++seen) {
+        in_slice = training_.calls()[seen].what != "power 250" || session.profiling();
+        EXPECT_TRUE(session.profiling() || !in_slice) << training_.calls()[seen].what;
+      }
+      if (!session.profiling()) {
+        EXPECT_EQ(training_.limit(0), 250_W);
+      }
+      training_.step();
+    }
+    session.end_steps();
+    EXPECT_EQ(training_.limit(0), 250_W);
+    EXPECT_EQ(training_.limit(3), 250_W);
+  }
+  EXPECT_FALSE(session.profiling());
+}
+
+TEST_F(SessionTest, PassiveObservingSetsNothingAndPredictsFromASavedProfile) {
+  PowerProfile profile;
+  {
+    Session session{training_.parts(), options_};
+    run_epochs(session, training_, 1, 500);
+    profile = session.profile();
+  }
+  VirtualTraining training{{v100(), v100(), v100(), v100()}, work_, 3};
+  options_.mode = TrainingMode::passive;
+  options_.known_profile = profile;
+  Session session{training.parts(), options_};
+  run_epochs(session, training, 4, 200);
+  session.finish();
+  EXPECT_THAT(training.calls(), IsEmpty());
+  ASSERT_TRUE(session.result().prediction) << session.result().no_prediction;
+  const test::SettledStep best = test::settled_step(v100(), work_, session.result().prediction->setting);
+  EXPECT_NEAR(session.result().prediction->time.value(), 800 * best.time.value(), 0.03 * 800 * best.time.value());
+}
+
+TEST_F(SessionTest, PassiveObservingWithoutAProfileSaysThatItCannotPredict) {
+  options_.mode = TrainingMode::passive;
+  Session session{training_.parts(), options_};
+  run_epochs(session, training_, 2, 50);
+  session.finish();
+  EXPECT_THAT(training_.calls(), IsEmpty());
+  EXPECT_FALSE(session.result().prediction);
+  EXPECT_EQ(session.result().no_prediction, "no profile is complete");
+}
+
+TEST_F(SessionTest, ASlowdownBoundIsHeld) {
+  options_.goal = MaxSlowdown{.factor = 1.05, .confidence = 0.95};
+  int broken = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    VirtualTraining training{{v100()}, work_, seed};
+    Session session{training.parts(), options_};
+    run_epochs(session, training, 1, 600);
+    ASSERT_TRUE(session.optimum());
+    const Seconds fastest = test::settled_step(v100(), work_, {.limit = 250_W, .clock = {}}).time;
+    broken += test::settled_step(v100(), work_, *session.optimum()).time > 1.05 * fastest ? 1 : 0;
+    EXPECT_LT(session.optimum()->limit, 250_W) << "a bound of 5 % leaves something to save";
+  }
+  EXPECT_LE(broken, 2);
+}
+
+TEST_F(SessionTest, ClocksAreTriedWhereNoLimitHoldsTheGpuBack) {
+  work_.demand = physics::Demand::of_work(0.6, 0.05, 0.3);
+  options_.goal = LeastEnergy{};
+  VirtualTraining training{{v100(), v100()}, work_, 2};
+  Session session{training.parts(), options_};
+  run_epochs(session, training, 1, 800);
+  ASSERT_TRUE(session.optimum());
+  ASSERT_TRUE(session.optimum()->clock);
+  EXPECT_LT(*session.optimum()->clock, v100().clocks.max);
+  EXPECT_EQ(*training.gpu(1).locked_clocks(device::ClockDomain::graphics).optional().value(),
+            (device::ClockRange{.minimum = v100().clocks.min, .maximum = *session.optimum()->clock}));
+  session.finish();
+  EXPECT_FALSE(training.gpu(1).locked_clocks(device::ClockDomain::graphics).optional().value());
+}
+
+TEST_F(SessionTest, ASelectorOfTheUsersOwnIsAsked) {
+  options_.goal = PowerSelector{[](std::span<const LimitProfile> profiles) {
+    return static_cast<std::size_t>(std::ranges::min_element(profiles, {}, &LimitProfile::limit) - profiles.begin());
+  }};
+  Session session{training_.parts(), options_};
+  run_epochs(session, training_, 1, 400);
+  EXPECT_EQ(session.optimum()->limit, 100_W);
+}
+
+TEST_F(SessionTest, ASelectorThatFailsLeavesTheTrainingUnoptimized) {
+  options_.goal =
+      PowerSelector{[](std::span<const LimitProfile>) -> std::size_t { throw std::runtime_error{"oh no"}; }};
+  Session session{training_.parts(), options_};
+  run_epochs(session, training_, 2, 50);
+  EXPECT_THAT(session.result().unoptimized, HasSubstr("oh no"));
+  EXPECT_EQ(training_.limit(0), 250_W);
+}
+
+TEST_F(SessionTest, AListenerThatFailsIsSaidOnceAndStopsNothing) {
+  options_.listener = [](const TrainingEvent&) { throw std::runtime_error{"cannot listen"}; };
+  Session session{training_.parts(), options_};
+  run_epochs(session, training_, 1, 400);
+  EXPECT_TRUE(session.optimum());
+  EXPECT_THAT(said_, ElementsAre("the listener of the training failed: cannot listen"));
+}
+
+TEST_F(SessionTest, ProgressMayBeSeenFromOutsideInJumps) {
+  Session session{training_.parts(), options_};
+  session.begin_epoch();
+  for (int line = 0; line < 200; ++line) {
+    const int steps = 1 + line % 3;
+    for (int step = 0; step < steps; ++step) {
+      training_.step();
+    }
+    session.progress(static_cast<std::uint64_t>(steps));
+  }
+  session.end_epoch();
+  session.finish();
+  ASSERT_TRUE(session.optimum());
+  EXPECT_LE(cost_of(v100(), work_, *session.optimum()), 1.015 * best_cost(v100(), work_));
+  EXPECT_EQ(session.result().epochs.at(0).steps, 399U);
+}
+
+TEST_F(SessionTest, AJobWithoutEpochsNeedsNone) {
+  Session session{training_.parts(), options_};
+  for (int step = 0; step < 400; ++step) {
+    session.begin_step();
+    training_.step();
+  }
+  EXPECT_TRUE(session.optimum());
+  session.finish();
+  EXPECT_THAT(session.result().epochs, SizeIs(1));
+}
+
+TEST_F(SessionTest, AFullSweepMeasuresEveryLimit) {
+  options_.profiling = SweepProfiling{.settle = 3, .measure = 10};
+  Session session{training_.parts(), options_};
+  run_epochs(session, training_, 1, 400);
+  EXPECT_THAT(of_kind<SliceMeasured>(events_), SizeIs(7));
+  EXPECT_TRUE(session.optimum());
+}
+
+TEST_F(SessionTest, CallsOutOfOrderAreErrors) {
+  Session session{training_.parts(), options_};
+  session.begin_step();
+  EXPECT_THROW(session.progress(1), Error);
+  session.finish();
+  EXPECT_THROW(session.begin_step(), Error);
+  EXPECT_THROW(static_cast<void>(session.next_epoch()), Error);
+  session.finish();
+}
+
+}  // namespace
+}  // namespace zeus::train

@@ -1,0 +1,86 @@
+// Training on virtual GPUs in virtual time, for whoever tests or measures a training session: steps that scatter, a
+// meter with honest doubts, leases in a folder of their own, and a log of every setter that the driver saw. One thread.
+#pragma once
+
+#include "tests/support/temporary_folder.hpp"
+
+#include "backends/virtual/virtual_gpu.hpp"
+#include "base/clock.hpp"
+#include "base/random.hpp"
+#include "control/lease_book.hpp"
+#include "physics/gpu_model.hpp"
+#include "physics/load.hpp"
+#include "train/session.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace zeus::test {
+
+struct TrainingWork {
+  physics::Demand demand;
+  Seconds step;           // at the highest clock without a limit
+  double scatter = 0.02;  // standard deviation of each step's time, and independently of its energy
+};
+
+// A built-in workload at its default batch size.
+TrainingWork work_of(std::string_view workload, const physics::GpuModel& model);
+
+// What a step takes once the GPU is as warm as it gets; energy of one GPU.
+struct SettledStep {
+  Seconds time;
+  Joules energy;
+};
+SettledStep settled_step(const physics::GpuModel& model, const TrainingWork& work, const PowerSetting& setting);
+
+class VirtualTraining {
+ public:
+  // The GPUs are numbered (and so named) from `first` on.
+  VirtualTraining(const std::vector<physics::GpuModel>& models, const TrainingWork& work, std::uint64_t seed,
+                  int first = 0);
+
+  // For one session at a time; this outlives it.
+  [[nodiscard]] train::SessionParts parts();
+
+  // A step happens, as long as the GPUs take for it now; or nothing but waiting, at this power.
+  void step();
+  void evaluate(Seconds time, Watts power);
+  void set_work(const TrainingWork& work);
+
+  [[nodiscard]] backends::virtual_gpu::VirtualGpu& gpu(std::size_t index) { return *gpus_.at(index); }
+  [[nodiscard]] Watts limit(std::size_t index);
+  [[nodiscard]] VirtualClock& clock() { return clock_; }
+  [[nodiscard]] Seconds elapsed() const { return clock_.now() - start_; }
+  // Ground truth of all GPUs, the scatter of steps included.
+  [[nodiscard]] Joules energy();
+
+  // "power 250", "lock 135-1200", "unlock", as the driver was told, and when.
+  struct Call {
+    Instant at;
+    std::size_t gpu = 0;
+    std::string what;
+  };
+  [[nodiscard]] const std::vector<Call>& calls() const { return *calls_; }
+
+ private:
+  class TrueMeter;
+  class LoggedControl;
+
+  [[nodiscard]] std::vector<device::DiscoveredGpu> discovered();
+  void put_load(const physics::Demand& demand);
+
+  Instant start_{1'000'000'000};
+  VirtualClock clock_{start_};
+  std::vector<std::shared_ptr<backends::virtual_gpu::VirtualGpu>> gpus_;
+  TrainingWork work_;
+  Random random_;
+  Joules unseen_;  // what the scatter adds to the energy of each GPU's model
+  std::shared_ptr<std::vector<Call>> calls_ = std::make_shared<std::vector<Call>>();
+  TemporaryFolder folder_;
+};
+
+}  // namespace zeus::test
