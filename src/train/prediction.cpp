@@ -9,6 +9,8 @@ namespace zeus::train {
 
 namespace {
 
+// What no profile knows: the time that setting takes, and that other steps are other steps.
+constexpr double least_doubt = 0.001;
 // Work that draws this part of a limit on average is taken to be held back by it at times.
 constexpr double near_the_limit = 0.95;
 
@@ -102,13 +104,15 @@ std::optional<TrainingPrediction> predict(const ObservedRun& run, const records:
   const Joules energy_of_steps = steps_energy * change.energy.factor;
   const Joules energy_of_rest = rest.energy.value * rest_energy.factor;
   result.time = time_of_steps + time_of_rest;
-  result.time_uncertainty = time_of_steps * change.time.doubt + time_of_rest * rest_time.doubt;
+  result.time_uncertainty =
+      time_of_steps * change.time.doubt + time_of_rest * rest_time.doubt + result.time * least_doubt;
   result.energy = steps.energy;
   if (slices.steps > 0) {
     result.energy.method = std::max(result.energy.method, slices.energy.method);
   }
   result.energy.value = energy_of_steps + energy_of_rest;
-  const Joules from_profile = energy_of_steps * change.energy.doubt + energy_of_rest * rest_energy.doubt;
+  const Joules from_profile =
+      energy_of_steps * change.energy.doubt + energy_of_rest * rest_energy.doubt + result.energy.value * least_doubt;
   const Joules measured = steps.energy.uncertainty * all * change.energy.factor + rest.energy.uncertainty;
   result.energy.uncertainty = Joules{std::hypot(from_profile.value(), measured.value())};
   result.cost = price.of(result.energy.value, result.time);

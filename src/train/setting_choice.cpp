@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 namespace zeus::train {
@@ -77,12 +78,13 @@ double doubt(const PowerMeasurement& m) {
 class GoalPlan final : public optimize::PowerLimitPlan {
  public:
   GoalPlan(std::unique_ptr<optimize::PowerLimitPlan> plan, PowerGoal goal, Watts max_power,
-           std::optional<PowerSetting> predicted_from, int most_further)
+           std::optional<PowerSetting> predicted_from, int most_further, std::uint64_t steps_left)
       : plan_{std::move(plan)},
         goal_{std::move(goal)},
         max_power_{max_power},
         predicted_from_{predicted_from},
-        further_left_{most_further} {}
+        further_left_{most_further},
+        steps_left_{steps_left} {}
 
   std::optional<optimize::SliceRequest> next() override {
     std::optional<optimize::SliceRequest> request = plan_->next();
@@ -90,7 +92,7 @@ class GoalPlan final : public optimize::PowerLimitPlan {
       settle_ = request->settle;
       return request;
     }
-    if (further_left_ == 0) {
+    if (further_left_ == 0 || steps_left_ == 0) {
       return std::nullopt;
     }
     const std::optional<PowerSetting> setting = worth_another_look();
@@ -102,6 +104,7 @@ class GoalPlan final : public optimize::PowerLimitPlan {
 
   void measured(const optimize::Slice& slice) override {
     further_left_ -= plan_->next() ? 0 : 1;
+    steps_left_ -= std::min<std::uint64_t>(steps_left_, slice.measure + settle_);
     plan_->measured(slice);
   }
 
@@ -169,7 +172,19 @@ class GoalPlan final : public optimize::PowerLimitPlan {
   std::vector<PowerSetting> refused_;
   std::uint32_t settle_ = 1;
   int further_left_;
+  std::uint64_t steps_left_;
 };
+
+// A short training is not to spend more than half of its steps on being profiled; 0 where the plan's own bound is
+// lower, or it is not known how long the training is.
+std::uint64_t most_steps(const TrainingOptions& options, const optimize::SettingRange& range) {
+  constexpr std::uint64_t usual_for_each_setting = 30;
+  if (!options.steps_per_epoch || !options.max_epochs) {
+    return 0;
+  }
+  const std::uint64_t half = *options.steps_per_epoch * *options.max_epochs / 2;
+  return half < usual_for_each_setting * range.limits().size() ? std::max<std::uint64_t>(half, 1) : 0;
+}
 
 }  // namespace
 
@@ -232,19 +247,22 @@ std::unique_ptr<optimize::PowerLimitPlan> make_plan(const TrainingOptions& optio
     return std::make_unique<GoalPlan>(
         std::make_unique<optimize::FullSweep>(
             range, std::move(selector), optimize::FullSweepOptions{.settle = sweep->settle, .measure = sweep->measure}),
-        options.goal, max_power, std::nullopt, 0);
+        options.goal, max_power, std::nullopt, 0, 0);
   }
   optimize::AdaptivePlanOptions adaptive;
   if (const auto* const given = std::get_if<AdaptiveProfiling>(&options.profiling)) {
     adaptive.tolerance = given->tolerance;
     adaptive.warm_up = given->warm_up;
   }
+  adaptive.most_steps = most_steps(options, range);
   if (known) {
     plan = std::make_unique<optimize::AdaptivePlan>(range, std::move(selector), adaptive, *known);
   } else {
     plan = std::make_unique<optimize::AdaptivePlan>(range, std::move(selector), adaptive);
   }
-  return std::make_unique<GoalPlan>(std::move(plan), options.goal, max_power, predicted_from, most_further_slices);
+  const std::uint64_t steps = adaptive.most_steps > 0 ? adaptive.most_steps : std::numeric_limits<std::uint64_t>::max();
+  return std::make_unique<GoalPlan>(std::move(plan), options.goal, max_power, predicted_from, most_further_slices,
+                                    steps);
 }
 
 }  // namespace zeus::train

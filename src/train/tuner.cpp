@@ -231,11 +231,18 @@ Tuner::Status Tuner::try_to_set(const PowerSetting& setting, std::string& why) {
 }
 
 std::optional<ProfilerActions> Tuner::set(const PowerSetting& setting, bool optimum) {
-  in_slices(!optimum && setting != as_found);
+  // What setting takes is part of the slices that it begins and ends.
+  const bool tries = !optimum && setting != as_found;
+  if (tries) {
+    in_slices(true);
+  }
   applied_ = false;
   std::string why;
   std::array<double, 1> worst{static_cast<double>(try_to_set(setting, why))};
   parts_.ranks.max(worst);
+  if (!tries) {
+    in_slices(false);
+  }
   if (why.empty() && worst[0] > 0) {
     why = "another rank could not set its GPUs";
   }

@@ -116,9 +116,8 @@ class VirtualTraining::TrueMeter final : public train::Meter {
 
 class VirtualTraining::LoggedControl final : public device::GpuControl {
  public:
-  LoggedControl(std::shared_ptr<device::GpuControl> control, std::shared_ptr<std::vector<Call>> calls, Clock& clock,
-                std::size_t gpu)
-      : control_{std::move(control)}, calls_{std::move(calls)}, clock_{clock}, gpu_{gpu} {}
+  LoggedControl(std::shared_ptr<device::GpuControl> control, VirtualTraining& training, std::size_t gpu)
+      : control_{std::move(control)}, training_{training}, gpu_{gpu} {}
 
   device::Outcome set_power_limit(Watts limit) override {
     log(fmt::format("power {:.6g}", limit.value()));
@@ -138,11 +137,13 @@ class VirtualTraining::LoggedControl final : public device::GpuControl {
   }
 
  private:
-  void log(std::string what) { calls_->push_back({.at = clock_.now(), .gpu = gpu_, .what = std::move(what)}); }
+  void log(std::string what) {
+    training_.calls_.push_back({.at = training_.clock_.now(), .gpu = gpu_, .what = std::move(what)});
+    training_.clock_.advance(training_.work_.set_latency);
+  }
 
   std::shared_ptr<device::GpuControl> control_;
-  std::shared_ptr<std::vector<Call>> calls_;
-  Clock& clock_;
+  VirtualTraining& training_;
   std::size_t gpu_;
 };
 
@@ -161,7 +162,7 @@ VirtualTraining::VirtualTraining(const std::vector<physics::GpuModel>& models, c
 std::vector<device::DiscoveredGpu> VirtualTraining::discovered() {
   std::vector<device::DiscoveredGpu> found;
   for (std::size_t i = 0; i < gpus_.size(); ++i) {
-    found.push_back({.gpu = gpus_[i], .control = std::make_shared<LoggedControl>(gpus_[i], calls_, clock_, i)});
+    found.push_back({.gpu = gpus_[i], .control = std::make_shared<LoggedControl>(gpus_[i], *this, i)});
   }
   return found;
 }
@@ -204,6 +205,7 @@ void VirtualTraining::step() {
   const double slower = std::max(0.1, 1.0 + work_.scatter * random_.normal());
   const double hungrier = work_.scatter * random_.normal();
   const Seconds took = work_.step / slowest * slower;
+  work_done_ += work_.step * slower;
   unseen_ += power * took * hungrier;
   clock_.advance(took);
 }

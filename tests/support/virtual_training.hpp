@@ -25,6 +25,7 @@ struct TrainingWork {
   physics::Demand demand;
   Seconds step;           // at the highest clock without a limit
   double scatter = 0.02;  // standard deviation of each step's time, and independently of its energy
+  Seconds set_latency{};  // that a call to a setter takes, GPU after GPU
 };
 
 // A built-in workload at its default batch size.
@@ -55,6 +56,8 @@ class VirtualTraining {
   [[nodiscard]] Watts limit(std::size_t index);
   [[nodiscard]] VirtualClock& clock() { return clock_; }
   [[nodiscard]] Seconds elapsed() const { return clock_.now() - start_; }
+  // What the steps so far would have taken at the highest clock without a limit, with the scatter they had.
+  [[nodiscard]] Seconds work_done() const { return work_done_; }
   // Ground truth of all GPUs, the scatter of steps included.
   [[nodiscard]] Joules energy();
 
@@ -64,7 +67,7 @@ class VirtualTraining {
     std::size_t gpu = 0;
     std::string what;
   };
-  [[nodiscard]] const std::vector<Call>& calls() const { return *calls_; }
+  [[nodiscard]] const std::vector<Call>& calls() const { return calls_; }
 
  private:
   class TrueMeter;
@@ -78,8 +81,9 @@ class VirtualTraining {
   std::vector<std::shared_ptr<backends::virtual_gpu::VirtualGpu>> gpus_;
   TrainingWork work_;
   Random random_;
+  Seconds work_done_;
   Joules unseen_;  // what the scatter adds to the energy of each GPU's model
-  std::shared_ptr<std::vector<Call>> calls_ = std::make_shared<std::vector<Call>>();
+  std::vector<Call> calls_;
   TemporaryFolder folder_;
 };
 
