@@ -19,6 +19,13 @@ using device::Outcome;
 using device::Reading;
 using device::Reason;
 
+namespace {
+
+// How long a guardian's death may go unnoticed by a holder that makes progress.
+constexpr Seconds between_looks{0.05};
+
+}  // namespace
+
 void Lease::State::require_owner() const {
   if (owner != ::getpid()) {
     throw Error{ErrorKind::conflict,
@@ -239,10 +246,14 @@ void Lease::restore() {
 }
 
 void Lease::renew() {
-  if (state_->clock->now().nanoseconds < state_->renew_at) {
-    return;
+  const Instant now = state_->clock->now();
+  if (now.nanoseconds >= state_->renew_at) {
+    const GpuLock::Work work = state_->begin_change();
+  } else if (now.nanoseconds >= state_->look_at) {
+    state_->require_owner();
+    state_->guardian->watch();
+    state_->look_at = (now + between_looks).nanoseconds;
   }
-  const GpuLock::Work work = state_->begin_change();
 }
 
 void Lease::release() {

@@ -54,7 +54,8 @@ class Lease {
   void restore();
 
   // Says that the holder makes progress. Call it as often as convenient: it costs a comparison until half of the term
-  // is over. A lease that nobody renews for its term ends, and is put back.
+  // is over, and now and then a look at whether somebody still watches: if not, somebody is started who does, and an
+  // Error says so when that fails. A lease that nobody renews for its term ends, and is put back.
   void renew();
 
   // Puts everything back and ends the lease. When something cannot be put back, an Error says what: the lease has ended

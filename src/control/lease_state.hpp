@@ -21,8 +21,10 @@ struct Lease::State {
   Seconds term;
   pid_t owner = ::getpid();
   bool ended = false;
-  Instant in_time_until;                  // of the work under way
-  std::atomic<std::int64_t> renew_at{0};  // on the monotonic clock, in nanoseconds; read without working
+  Instant in_time_until;  // of the work under way
+  // On the monotonic clock, in nanoseconds; used without working.
+  std::atomic<std::int64_t> renew_at{0};
+  std::atomic<std::int64_t> look_at{0};  // whether somebody watches
 
   [[nodiscard]] const std::string& name() const { return record.gpu_name; }
   void require_owner() const;

@@ -74,6 +74,20 @@ class LeaseTest : public ::testing::Test {
   void SetUp() override { std::filesystem::create_directories(folder_.root()); }
 };
 
+TEST_F(LeaseTest, WhoeverMakesProgressSeesToItThatSomebodyWatches) {
+  Lease lease = book().acquire("GPU-0");
+  lease.renew();
+  const int before = guardian_->watches;
+  lease.renew();
+  EXPECT_EQ(guardian_->watches, before) << "not each time";
+  clock_.advance(60_ms);
+  lease.renew();
+  EXPECT_EQ(guardian_->watches, before + 1);
+  guardian_->error = Error{ErrorKind::unavailable, "nobody watches"};
+  clock_.advance(60_ms);
+  EXPECT_THROW(lease.renew(), Error);
+}
+
 TEST_F(LeaseTest, TakingALeaseChangesNothing) {
   Lease lease = book().acquire("GPU-0");
   EXPECT_THAT(gpu_->log, IsEmpty());

@@ -165,11 +165,15 @@ class Restore(unittest.TestCase):
         for _ in range(options.rounds):
             holder = self.start("set", wait=True)
             self.random_moment()
-            for guardian in guardians_of(self.folder):
+            former = guardians_of(self.folder)
+            for guardian in former:
                 kill(guardian)
+            # It goes on, under another guardian; whichever way it ends now, all is put back.
+            deadline = time.monotonic() + PATIENCE
+            while not set(guardians_of(self.folder)) - set(former) and time.monotonic() < deadline:
+                time.sleep(0.001)
             self.random_moment()
             self.note_changes()
-            # It goes on, under another guardian; whichever way it ends now, all is put back.
             self.assertIsNone(holder.poll(), "a holder dies with its guardian")
             how = self.random.choice([signal.SIGTERM, signal.SIGKILL])
             os.kill(holder.pid, how)
