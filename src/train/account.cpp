@@ -13,7 +13,9 @@ namespace zeus::train {
 
 namespace {
 
-constexpr const char* window = "zeus.training";
+// One follows the other, and begins before that ends: between them nothing is lost.
+constexpr const char* even_window = "zeus.training.even";
+constexpr const char* odd_window = "zeus.training.odd";
 
 }  // namespace
 
@@ -36,25 +38,24 @@ Account::Account(Meter* meter, std::vector<int> gpus, Clock& clock, Herald& hera
 }
 
 void Account::enter(Part part) {
-  if (open_ == part) {
-    return;
-  }
-  close();
-  began_ = clock_.now();
-  open_ = part;
-  if (meter_ == nullptr) {
-    return;
-  }
-  try {
-    meter_->begin(window);
-    window_open_ = true;
-  } catch (const std::exception& error) {
-    herald_.warn(fmt::format("the energy of the training is not measured: {}", error.what()));
+  if (open_ != part) {
+    cut(part);
   }
 }
 
-void Account::count_steps(std::uint64_t steps) {
-  steps_ += steps;
+void Account::cut(Part part) {
+  if (!open_) {
+    began_ = clock_.now();
+    open(part);
+    return;
+  }
+  Booked booked{.part = *open_, .time = {}, .steps = std::exchange(steps_, 0), .measurement = {}};
+  const std::optional<std::string> former = std::exchange(window_, std::nullopt);
+  open(part);
+  const Instant now = clock_.now();
+  booked.time = now - began_;
+  began_ = now;
+  end(former, booked);
 }
 
 void Account::close() {
@@ -63,14 +64,37 @@ void Account::close() {
   }
   Booked booked{.part = *open_, .time = clock_.now() - began_, .steps = std::exchange(steps_, 0), .measurement = {}};
   open_.reset();
-  if (std::exchange(window_open_, false)) {
+  end(std::exchange(window_, std::nullopt), booked);
+}
+
+void Account::open(Part part) {
+  open_ = part;
+  if (meter_ == nullptr) {
+    return;
+  }
+  odd_ = !odd_;
+  const char* const name = odd_ ? odd_window : even_window;
+  try {
+    meter_->begin(name);
+    window_ = name;
+  } catch (const std::exception& error) {
+    herald_.warn(fmt::format("the energy of the training is not measured: {}", error.what()));
+  }
+}
+
+void Account::end(const std::optional<std::string>& name, Booked& booked) {
+  if (name) {
     try {
-      booked.measurement = meter_->end(window);
+      booked.measurement = meter_->end(*name);
     } catch (const std::exception& error) {
       herald_.warn(fmt::format("the energy of the training is not known: {}", error.what()));
     }
   }
-  booked_.push_back(std::move(booked));
+  booked_.push_back(booked);
+}
+
+void Account::count_steps(std::uint64_t steps) {
+  steps_ += steps;
 }
 
 Parts Account::take(Seconds patience) {

@@ -12,6 +12,7 @@
 #include <array>
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace zeus::train {
@@ -39,15 +40,17 @@ class Account {
   // Without a meter (no GPU here), energies are zero and known.
   Account(Meter* meter, std::vector<int> gpus, Clock& clock, Herald& herald);
 
-  // From now on what happens is of this part.
+  // From now on what happens is of this part; nothing where it is already.
   void enter(Part part);
+  // The same, and what was until now can be taken.
+  void cut(Part part);
   void count_steps(std::uint64_t steps);
   void close();  // nothing is booked until the next enter()
   // What has been booked since the last take, with measurements as settled as they can be; waits at most `patience`.
   [[nodiscard]] Parts take(Seconds patience);
   // The same without taking or waiting, what is open included as far as its time goes.
   [[nodiscard]] Seconds time_so_far() const;
-  [[nodiscard]] bool open() const { return open_.has_value(); }
+  [[nodiscard]] bool is_open() const { return open_.has_value(); }
   [[nodiscard]] std::optional<Part> part() const { return open_; }
 
  private:
@@ -58,6 +61,8 @@ class Account {
     std::optional<Measurement> measurement;
   };
 
+  void open(Part part);
+  void end(const std::optional<std::string>& name, Booked& booked);
   [[nodiscard]] Amount amount_of(const Booked& booked) const;
 
   Meter* meter_;
@@ -65,7 +70,8 @@ class Account {
   Clock& clock_;
   Herald& herald_;
   std::optional<Part> open_;
-  bool window_open_ = false;
+  std::optional<std::string> window_;  // the one that is open, by name
+  bool odd_ = false;
   Instant began_;
   std::uint64_t steps_ = 0;
   std::vector<Booked> booked_;

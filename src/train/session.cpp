@@ -218,15 +218,15 @@ void Session::Running::begin_epoch() {
   if (in_epoch_) {
     close_epoch();
   }
-  if (account_->open()) {
+  const bool first = !account_->is_open();
+  account_->cut(Part::steps);
+  if (!first) {
     // What came after the last epoch's end is still its; other ranks are told with the next epoch.
-    account_->close();
     tail_ = account_->take(Seconds{0});
     if (ranks_.alone()) {
       book(std::exchange(tail_, Parts{}));
     }
   }
-  account_->enter(Part::steps);
   tune();
   tuned_at_begin_ = !tuner_->profiling();
   in_epoch_ = true;
@@ -296,7 +296,7 @@ void Session::Running::end_epoch() {
 void Session::Running::close_epoch() {
   end_steps();
   in_epoch_ = false;
-  account_->close();
+  account_->cut(Part::rest);
   const Parts taken = account_->take(Seconds{0});
   if (!ranks_.alone() && !epochs_.empty()) {
     book(std::exchange(tail_, Parts{}));
@@ -309,7 +309,6 @@ void Session::Running::close_epoch() {
   if (tuned_at_begin_ && !report.profiled && !tuner_->profiling()) {
     settled_epoch_ = report.cost;
   }
-  account_->enter(Part::rest);
   herald_.tell(EpochEnded{.epoch = report});
 }
 
@@ -463,9 +462,10 @@ void Session::Running::finish(bool together) {
   if (in_epoch_) {
     close_epoch();
   }
+  const bool trained = account_->is_open();
+  account_->close();
   tuner_->put_back();
-  if (account_->open()) {
-    account_->close();
+  if (trained) {
     book(sum(tail_, account_->take(last_settling)));
   }
   if (!stopped_by_) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -46,6 +47,11 @@ int steps_in(const TrainingWork& work, Seconds epoch) {
   return std::max(1, static_cast<int>(std::lround(epoch / settled_step(model(), work, best_limit(work)).time)));
 }
 
+const std::shared_ptr<const TemporaryFolder>& folder() {
+  static const auto shared = std::make_shared<const TemporaryFolder>();
+  return shared;
+}
+
 std::vector<physics::GpuModel> four_gpus() {
   return std::vector<physics::GpuModel>(4, model());
 }
@@ -77,7 +83,7 @@ TrainingResult run(const TrainingOptions& options, VirtualTraining& training, in
 ChoiceOutcome choose_and_account(std::string_view workload, Seconds epoch, std::uint64_t seed) {
   const TrainingWork work = work_for(workload);
   const int steps = steps_in(work, epoch);
-  VirtualTraining training{four_gpus(), work, seed};
+  VirtualTraining training{four_gpus(), work, seed, 0, folder()};
   train::Session session{training.parts(), options_for(steps)};
   int number = 0;
   for (; number < epochs && (number == 0 || session.profiling()) && session.next_epoch(); ++number) {
@@ -106,7 +112,7 @@ ObserverOutcome observe(std::string_view workload, Seconds epoch, std::uint64_t 
   bool in_slices = false;
   std::size_t calls_in_slices = 0;
 
-  VirtualTraining observed{four_gpus(), work, seed};
+  VirtualTraining observed{four_gpus(), work, seed, 0, folder()};
   TrainingOptions options = options_for(steps);
   options.mode = TrainingMode::observe;
   options.listener = [&](const TrainingEvent& event) {
@@ -121,7 +127,7 @@ ObserverOutcome observe(std::string_view workload, Seconds epoch, std::uint64_t 
   });
 
   // The same training again, at what was found.
-  VirtualTraining optimized{four_gpus(), work, seed};
+  VirtualTraining optimized{four_gpus(), work, seed, 0, folder()};
   options = options_for(steps);
   options.known_profile = observation.profile;
   const TrainingResult applied = run(options, optimized, steps, [] {});

@@ -148,14 +148,14 @@ class VirtualTraining::LoggedControl final : public device::GpuControl {
 };
 
 VirtualTraining::VirtualTraining(const std::vector<physics::GpuModel>& models, const TrainingWork& work,
-                                 std::uint64_t seed, int first)
-    : work_{work}, random_{seed} {
+                                 std::uint64_t seed, int first, std::shared_ptr<const TemporaryFolder> folder)
+    : work_{work}, random_{seed}, folder_{std::move(folder)} {
   auto host = std::make_shared<backends::virtual_gpu::Host>(clock_);
   for (const physics::GpuModel& model : models) {
     gpus_.push_back(std::make_shared<backends::virtual_gpu::VirtualGpu>(host, model, first++));
   }
-  FileTree{folder_.path() / "machine"}.write_durably("proc/sys/kernel/random/boot_id", "this-boot\n");
-  std::filesystem::create_directories(folder_.path() / "state");
+  FileTree{folder_->path() / "machine"}.write_durably("proc/sys/kernel/random/boot_id", "this-boot\n");
+  std::filesystem::create_directories(folder_->path() / "state");
   put_load(work.demand);
 }
 
@@ -170,7 +170,7 @@ std::vector<device::DiscoveredGpu> VirtualTraining::discovered() {
 train::SessionParts VirtualTraining::parts() {
   const std::vector<device::DiscoveredGpu> found = discovered();
   auto book = std::make_shared<control::LeaseBook>(
-      control::Ledger{FileTree{folder_.path() / "state"}, FileTree{folder_.path() / "machine"}}, found,
+      control::Ledger{FileTree{folder_->path() / "state"}, FileTree{folder_->path() / "machine"}}, found,
       std::make_shared<NoGuardian>(), clock_);
   train::SessionParts parts{
       .gpus = {},

@@ -40,9 +40,10 @@ SettledStep settled_step(const physics::GpuModel& model, const TrainingWork& wor
 
 class VirtualTraining {
  public:
-  // The GPUs are numbered (and so named) from `first` on.
+  // The GPUs are numbered (and so named) from `first` on. Leases are written down in `folder`, or in one of its own:
+  // the locks of a folder stay open as long as the process, so thousands of trainings share one.
   VirtualTraining(const std::vector<physics::GpuModel>& models, const TrainingWork& work, std::uint64_t seed,
-                  int first = 0);
+                  int first = 0, std::shared_ptr<const TemporaryFolder> folder = std::make_shared<TemporaryFolder>());
 
   // For one session at a time; this outlives it.
   [[nodiscard]] train::SessionParts parts();
@@ -84,7 +85,7 @@ class VirtualTraining {
   Seconds work_done_;
   Joules unseen_;  // what the scatter adds to the energy of each GPU's model
   std::vector<Call> calls_;
-  TemporaryFolder folder_;
+  std::shared_ptr<const TemporaryFolder> folder_;
 };
 
 }  // namespace zeus::test
