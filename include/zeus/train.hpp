@@ -5,7 +5,7 @@
 //   options.target = {.metric = 0.65};
 //   options.max_epochs = 100;
 //   zeus::Training training{options};
-//   while (training.next_epoch()) {                     // false: target reached, epochs used up, or too dear
+//   for (const auto epoch : training.epochs()) {        // until the target is reached, or it is too dear
 //     for (auto& batch : training.steps(batches)) {     // or: const auto step = training.step();
 //       learn(batch);
 //     }
@@ -26,13 +26,12 @@
 #include <zeus/measure.hpp>
 #include <zeus/power.hpp>
 #include <zeus/training_options.hpp>
+#include <zeus/training_ranges.hpp>
 #include <zeus/training_report.hpp>
 
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <ranges>
-#include <utility>
 
 namespace zeus {
 
@@ -107,63 +106,17 @@ class ZEUS_API Training {
 
   // A view of `batches` in which going from one to the next is going from step to step, and reaching the end ends the
   // steps of the epoch.
-  template <std::ranges::input_range Batches>
-  [[nodiscard]] auto steps(Batches& batches);
+  template <typename Batches>
+  [[nodiscard]] auto steps(Batches& batches) {
+    return TrainingSteps<Training, Batches>{*this, batches};
+  }
+  // The numbers of the epochs, from 1 on, as long as next_epoch() says so.
+  [[nodiscard]] TrainingEpochs<Training> epochs() { return TrainingEpochs<Training>{*this}; }
 
  private:
   void end_step_quietly() noexcept;
 
   std::unique_ptr<train::Session> session_;
 };
-
-template <typename Iterator, typename End>
-class TrainingSteps {
- public:
-  TrainingSteps(Training& training, Iterator begin, End end)
-      : training_{&training}, begin_{std::move(begin)}, end_{std::move(end)} {}
-
-  class iterator {
-   public:
-    iterator(Training& training, Iterator at, End end)
-        : training_{&training}, at_{std::move(at)}, end_{std::move(end)} {
-      enter();
-    }
-    decltype(auto) operator*() const { return *at_; }
-    iterator& operator++() {
-      training_->end_step();
-      ++at_;
-      enter();
-      return *this;
-    }
-    friend bool operator==(const iterator& a, std::default_sentinel_t /*end*/) { return a.at_ == a.end_; }
-
-   private:
-    void enter() {
-      if (at_ == end_) {
-        training_->end_steps();
-      } else {
-        training_->begin_step();
-      }
-    }
-
-    Training* training_;
-    Iterator at_;
-    End end_;
-  };
-
-  [[nodiscard]] iterator begin() { return {*training_, std::move(begin_), std::move(end_)}; }
-  [[nodiscard]] std::default_sentinel_t end() const { return {}; }
-
- private:
-  Training* training_;
-  Iterator begin_;
-  End end_;
-};
-
-template <std::ranges::input_range Batches>
-auto Training::steps(Batches& batches) {
-  return TrainingSteps<std::ranges::iterator_t<Batches>, std::ranges::sentinel_t<Batches>>{
-      *this, std::ranges::begin(batches), std::ranges::end(batches)};
-}
 
 }  // namespace zeus
