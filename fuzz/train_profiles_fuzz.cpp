@@ -1,0 +1,25 @@
+// The file of power profiles: whatever it holds, reading it ends in profiles or in a corrupt_data Error, and what was
+// read is written and read back as it was.
+
+#include "train/profile_file.hpp"
+
+#include <zeus/error.hpp>
+
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text{reinterpret_cast<const char*>(data), size};
+  try {
+    const std::vector<zeus::PowerProfile> profiles = zeus::train::profiles_from_json(text);
+    if (zeus::train::profiles_from_json(zeus::train::to_json(profiles)) != profiles) {
+      std::abort();
+    }
+  } catch (const zeus::Error& error) {
+    if (error.kind() != zeus::ErrorKind::corrupt_data) {
+      std::abort();
+    }
+  }
+  return 0;
+}
