@@ -44,8 +44,8 @@ void explain_absence(DeviceReport& report) {
   }
 }
 
-std::vector<std::optional<control::Holder>> find_holders(const Context& context, const device::Inventory& inventory) {
-  std::vector<std::optional<control::Holder>> holders(inventory.gpus.size());
+std::vector<std::optional<Holder>> find_holders(const Context& context, const device::Inventory& inventory) {
+  std::vector<std::optional<Holder>> holders(inventory.gpus.size());
   if (const auto folder = control::find_state_folder(context.environment, ::geteuid())) {
     const control::Ledger ledger{FileTree{*folder}, context.files};
     std::ranges::transform(inventory.gpus, holders.begin(), [&](const device::DiscoveredGpu& found) {

@@ -2,8 +2,8 @@
 // JSON. A plain value after it is gathered.
 #pragma once
 
+#include "base/holder.hpp"
 #include "cli/command.hpp"
-#include "control/holder.hpp"
 #include "device/inventory.hpp"
 
 #include <zeus/units.hpp>
@@ -22,7 +22,7 @@ struct DeviceReport {
   std::vector<device::Reading<Seconds>> update_periods;
   std::vector<std::optional<std::size_t>> visible_as;
   // Who has a lease of it.
-  std::vector<std::optional<control::Holder>> holders;
+  std::vector<std::optional<Holder>> holders;
   // Those of back-ends and of the visibility variables. Where no GPU, or no CPU package, was found at all: also why.
   std::vector<device::Problem> problems;
 };

@@ -145,7 +145,7 @@ Json gpu_of(const DeviceReport& report, std::size_t index) {
   } else {
     object.put_nothing("visible_as", "hidden from programs by the visibility variables");
   }
-  if (const std::optional<control::Holder>& holder = report.holders[index]) {
+  if (const std::optional<Holder>& holder = report.holders[index]) {
     object.put("holder", Json{{"pid", holder->pid}, {"command", holder->command}});
   } else {
     object.put_nothing("holder", "nobody has a lease of it");

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "base/companion_process.hpp"
+#include "base/holder.hpp"
 #include "control/guardian.hpp"
-#include "control/holder.hpp"
 
 #include <zeus/units.hpp>
 

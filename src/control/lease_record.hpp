@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/clock.hpp"
-#include "control/holder.hpp"
+#include "base/holder.hpp"
 #include "device/clocks.hpp"
 
 #include <zeus/units.hpp>

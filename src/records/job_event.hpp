@@ -51,14 +51,20 @@ struct TryEnded {
   Seconds time;
 };
 
+// A recurrence that ends without a trained model: its owner gave it up, or was found dead.
+struct RecurrenceAbandoned {
+  std::uint64_t recurrence = 0;
+};
+
 // From here on the job runs on another model of GPU: what is known of epochs holds, what is known of their cost does
 // not. `max_power` is what the new devices draw at most, all of them together.
 struct DeviceChanged {
   std::string model;
   Watts max_power;
+  std::vector<Watts> power_limits = {};  // that may be set there, ascending; empty: the same as before
 };
 
-using JobEvent = std::variant<TrySubmitted, LimitsProfiled, TryEnded, DeviceChanged>;
+using JobEvent = std::variant<TrySubmitted, LimitsProfiled, TryEnded, RecurrenceAbandoned, DeviceChanged>;
 
 constexpr bool reached(TryOutcome outcome) {
   return outcome == TryOutcome::reached;

@@ -13,7 +13,11 @@ class DefaultPolicy final : public Policy {
 
   [[nodiscard]] std::string_view name() const override { return "default"; }
   [[nodiscard]] std::unique_ptr<Policy> clone() const override { return std::make_unique<DefaultPolicy>(*this); }
-  void apply(const records::JobEvent&, const ProfileBook&) override {}
+  void apply(const records::JobEvent& event, const ProfileBook&) override {
+    if (const auto* changed = std::get_if<records::DeviceChanged>(&event); changed && !changed->power_limits.empty()) {
+      run_.limit = changed->power_limits.back();
+    }
+  }
   [[nodiscard]] Decision decide(const Question&, const ProfileBook&) const override { return run_; }
 
  private:

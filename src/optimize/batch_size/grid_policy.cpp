@@ -22,6 +22,17 @@ std::size_t GridPolicy::next_cell() const {
   return cell;
 }
 
+// Other limits make another grid, which is searched from its start; what failed to reach the target fails there too.
+void GridPolicy::move_to(const records::DeviceChanged& changed) {
+  if (changed.power_limits.empty()) {
+    return;
+  }
+  limits_.assign(changed.power_limits.rbegin(), changed.power_limits.rend());
+  visited_ = 0;
+  running_.clear();
+  best_cell_.reset();
+}
+
 void GridPolicy::apply(const records::JobEvent& event, const ProfileBook& profiles) {
   if (const auto* submitted = std::get_if<records::TrySubmitted>(&event)) {
     const std::size_t cell = next_cell();
@@ -30,6 +41,10 @@ void GridPolicy::apply(const records::JobEvent& event, const ProfileBook& profil
     if (exploring) {
       visited_ = cell + 1;
     }
+    return;
+  }
+  if (const auto* changed = std::get_if<records::DeviceChanged>(&event)) {
+    move_to(*changed);
     return;
   }
   const auto* ended = std::get_if<records::TryEnded>(&event);

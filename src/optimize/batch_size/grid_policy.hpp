@@ -26,6 +26,7 @@ class GridPolicy final : public Policy {
 
   [[nodiscard]] std::size_t arm_of_cell(std::size_t cell) const { return order_[cell / limits_.size()]; }
   [[nodiscard]] std::size_t next_cell() const;
+  void move_to(const records::DeviceChanged& changed);
 
   JobSpec spec_;
   std::vector<std::size_t> order_;  // arms as they are visited: the default first, then ascending

@@ -54,6 +54,13 @@ void check_priors(const JobSpec& spec) {
 
 }  // namespace
 
+void JobSpec::move_to(const records::DeviceChanged& changed) {
+  max_power = changed.max_power;
+  if (!changed.power_limits.empty()) {
+    power_limits = changed.power_limits;
+  }
+}
+
 std::size_t JobSpec::arm_of(int batch_size) const {
   return static_cast<std::size_t>(std::ranges::lower_bound(batch_sizes, batch_size) - batch_sizes.begin());
 }
@@ -64,6 +71,9 @@ JobSpec checked(JobSpec spec) {
   check_batch_sizes(spec);
   require(spec.beta > 0.0, fmt::format("beta is {}", spec.beta),
           "give a number above 0, such as 2; `inf` never stops a run early");
+  require(!spec.max_slowdown || *spec.max_slowdown >= 1.0,
+          fmt::format("a largest slowdown of {} cannot be", spec.max_slowdown.value_or(1.0)),
+          "give a factor of at least 1, such as 1.1");
   require(spec.max_epochs > 0 && spec.max_epochs <= most_epochs,
           fmt::format("a maximum of {} epochs cannot be", spec.max_epochs),
           fmt::format("give a number from 1 to {}", most_epochs));

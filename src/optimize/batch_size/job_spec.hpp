@@ -2,11 +2,14 @@
 // A plain value; `checked` makes sure that it makes sense, and everything else relies on that.
 #pragma once
 
+#include "records/job_event.hpp"
+
 #include <zeus/units.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <vector>
 
 namespace zeus::optimize {
@@ -25,15 +28,18 @@ struct JobSpec {
   Watts max_power;                  // MAXPOWER of the cost, of all devices of the job together
   int max_epochs = 0;               // a run that has not reached the target by then has failed
   double eta = 0.5;
-  double beta = 2.0;                // early stop at beta x the least cost of a recurrence so far
-  std::size_t window = 0;           // how many observations policies remember, for drift; 0 for all
-  std::uint64_t seed = 0;           // of the policy's own random draws
-  std::vector<PriorBelief> priors;  // policy `zeus` starts from these; none for an arm is a flat prior
+  double beta = 2.0;                        // early stop at beta x the least cost of a recurrence so far
+  std::size_t window = 0;                   // how many observations policies remember, for drift; 0 for all
+  std::uint64_t seed = 0;                   // of the policy's own random draws
+  std::vector<PriorBelief> priors;          // policy `zeus` starts from these; none for an arm is a flat prior
+  std::optional<double> max_slowdown = {};  // limits that make an epoch longer by more than this factor are not chosen
 
   [[nodiscard]] std::size_t arms() const { return batch_sizes.size(); }
   // The arm of a batch size that is in the set.
   [[nodiscard]] std::size_t arm_of(int batch_size) const;
   [[nodiscard]] std::size_t default_arm() const { return arm_of(default_batch_size); }
+  // The devices are others from now on.
+  void move_to(const records::DeviceChanged& changed);
 };
 
 inline constexpr std::size_t most_batch_sizes = 64;

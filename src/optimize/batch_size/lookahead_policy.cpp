@@ -56,6 +56,8 @@ void LookaheadPolicy::apply(const records::JobEvent& event, const ProfileBook&) 
     ++running_[spec_.arm_of(submitted->batch_size)];
   } else if (const auto* ended = std::get_if<records::TryEnded>(&event)) {
     end_try(*ended);
+  } else if (const auto* changed = std::get_if<records::DeviceChanged>(&event)) {
+    spec_.move_to(*changed);
   }
 }
 

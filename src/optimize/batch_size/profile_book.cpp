@@ -4,7 +4,26 @@
 
 namespace zeus::optimize {
 
-ProfileBook::ProfileBook(const JobSpec& spec) : cost_{spec.eta, spec.max_power}, pages_(spec.arms()) {
+ProfileBook::ProfileBook(const JobSpec& spec)
+    : cost_{spec.eta, spec.max_power}, max_slowdown_{spec.max_slowdown}, pages_(spec.arms()) {
+}
+
+// Among the limits that do not slow an epoch too much.
+std::size_t ProfileBook::cheapest(const std::vector<records::LimitProfile>& limits) const {
+  std::size_t chosen = cheapest_limit(cost_, limits);
+  if (!max_slowdown_) {
+    return chosen;
+  }
+  const Seconds fastest = std::ranges::min_element(limits, {}, &records::LimitProfile::epoch_time)->epoch_time;
+  std::optional<Joules> least;
+  for (std::size_t index = 0; index < limits.size(); ++index) {
+    const Joules epoch_cost = cost_.of_epoch(limits[index]);
+    if (limits[index].epoch_time <= *max_slowdown_ * fastest && (!least || epoch_cost < *least)) {
+      least = epoch_cost;
+      chosen = index;
+    }
+  }
+  return chosen;
 }
 
 void ProfileBook::add(std::size_t arm, std::span<const records::LimitProfile> limits) {
@@ -18,7 +37,7 @@ void ProfileBook::add(std::size_t arm, std::span<const records::LimitProfile> li
     }
   }
   if (!page.limits.empty()) {
-    page.cheapest = cheapest_limit(cost_, page.limits);
+    page.cheapest = cheapest(page.limits);
     page.epoch_cost = cost_.of_epoch(page.limits[page.cheapest]);
   }
 }

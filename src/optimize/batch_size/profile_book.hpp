@@ -41,7 +41,10 @@ class ProfileBook {
     Joules epoch_cost;
   };
 
+  [[nodiscard]] std::size_t cheapest(const std::vector<records::LimitProfile>& limits) const;
+
   EnergyTimeCost cost_;
+  std::optional<double> max_slowdown_;
   std::vector<Page> pages_;
 };
 

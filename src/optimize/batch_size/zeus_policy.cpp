@@ -34,9 +34,10 @@ void ZeusPolicy::apply(const records::JobEvent& event, const ProfileBook& profil
     end_try(*ended, profiles);
   } else if (const auto* profiled = std::get_if<records::LimitsProfiled>(&event)) {
     translate(profiles, spec_.arm_of(profiled->batch_size));
-  } else {
+  } else if (const auto* changed = std::get_if<records::DeviceChanged>(&event)) {
     moved_ = true;
     best_cost_.reset();
+    spec_.move_to(*changed);
   }
 }
 

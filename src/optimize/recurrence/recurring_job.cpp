@@ -75,6 +75,10 @@ RecurringJob::Open& RecurringJob::open(std::uint64_t recurrence) {
   return open_.emplace_back(Open{.recurrence = recurrence, .spent = {}, .failures = 0});
 }
 
+void RecurringJob::close(std::uint64_t recurrence) {
+  std::erase_if(open_, [recurrence](const Open& other) { return other.recurrence == recurrence; });
+}
+
 void RecurringJob::remember(Joules cost) {
   if (spec_.window == 0) {
     least_cost_ = std::min(cost, least_cost_.value_or(cost));
@@ -96,8 +100,7 @@ void RecurringJob::end_try(const records::TryEnded& ended) {
       oldest_ = 0;
     }
     remember(current.spent);
-    const std::uint64_t done = ended.recurrence;
-    std::erase_if(open_, [done](const Open& other) { return other.recurrence == done; });
+    close(ended.recurrence);
     return;
   }
   ++current.failures;
@@ -117,12 +120,14 @@ void RecurringJob::apply(const records::JobEvent& event) {
     }
   } else if (const auto* changed = std::get_if<records::DeviceChanged>(&event)) {
     profiles_.restart(changed->max_power);
-    spec_.max_power = changed->max_power;
+    spec_.move_to(*changed);
     least_cost_.reset();
     recent_costs_.clear();
     oldest_ = 0;
   } else if (const auto* ended = std::get_if<records::TryEnded>(&event)) {
     end_try(*ended);
+  } else if (const auto* abandoned = std::get_if<records::RecurrenceAbandoned>(&event)) {
+    close(abandoned->recurrence);
   }
   policy_->apply(event, profiles_);
 }

@@ -4,7 +4,8 @@
 //
 // The driver's part: ask next(); carry the action out; apply() what happened, in order: for a RunAction first
 // TrySubmitted, then (when the try profiled limits while running) LimitsProfiled, then TryEnded; for a ProfileAction
-// LimitsProfiled. Events of several recurrences may interleave. A recurrence is over with the first try that reached.
+// LimitsProfiled. Events of several recurrences may interleave. A recurrence is over with the first try that reached,
+// or with RecurrenceAbandoned.
 #pragma once
 
 #include "optimize/batch_size/job_spec.hpp"
@@ -73,6 +74,7 @@ class RecurringJob {
 
   [[nodiscard]] const Open* find(std::uint64_t recurrence) const;
   Open& open(std::uint64_t recurrence);
+  void close(std::uint64_t recurrence);
   void end_try(const records::TryEnded& ended);
   void remember(Joules cost);
 

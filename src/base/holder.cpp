@@ -1,12 +1,14 @@
-#include "control/holder.hpp"
+#include "base/holder.hpp"
 
 #include <fmt/format.h>
 
 #include <unistd.h>
 
+#include <filesystem>
 #include <sstream>
+#include <system_error>
 
-namespace zeus::control {
+namespace zeus {
 
 std::string to_text(const Holder& holder) {
   return holder.command.empty() ? fmt::format("process {}", holder.pid)
@@ -48,4 +50,11 @@ std::string boot_of(const FileTree& machine) {
   return machine.read_line("proc/sys/kernel/random/boot_id").value_or("");
 }
 
-}  // namespace zeus::control
+std::string place_of(const FileTree& machine) {
+  std::error_code absent;
+  const std::filesystem::path space = std::filesystem::read_symlink(machine.resolve("proc/self/ns/pid"), absent);
+  const std::string boot = boot_of(machine);
+  return absent || boot.empty() ? "" : fmt::format("{} {}", boot, space.string());
+}
+
+}  // namespace zeus

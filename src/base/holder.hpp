@@ -1,6 +1,5 @@
-// Who has a lease: a process, told from a later one of the same number by when it started. For messages, and for the
-// guardian to know whom it watches; whether a lease is held is decided by its lock (gpu_lock.hpp), never by this.
-// Plain values and pure functions of the file tree.
+// A process, told from a later one of the same number by when it started: who has a lease of a GPU, who runs a
+// recurrence. Plain values and pure functions of the file tree; any thread.
 #pragma once
 
 #include "base/file_tree.hpp"
@@ -9,7 +8,7 @@
 #include <optional>
 #include <string>
 
-namespace zeus::control {
+namespace zeus {
 
 struct Holder {
   std::int64_t pid = 0;
@@ -31,4 +30,8 @@ Holder this_holder(const FileTree& machine);
 // What tells one boot of the machine from the next; empty where the kernel does not say.
 std::string boot_of(const FileTree& machine);
 
-}  // namespace zeus::control
+// Where process numbers mean the same as here: this boot of this machine and, on it, this namespace of processes (a
+// container has one of its own). Empty where the kernel does not say.
+std::string place_of(const FileTree& machine);
+
+}  // namespace zeus

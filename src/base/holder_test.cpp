@@ -1,4 +1,4 @@
-#include "control/holder.hpp"
+#include "base/holder.hpp"
 
 #include "tests/support/temporary_folder.hpp"
 
@@ -6,7 +6,7 @@
 
 #include <unistd.h>
 
-namespace zeus::control {
+namespace zeus {
 namespace {
 
 TEST(Holder, IsReadFromTheKernelWhateverTheProgramIsCalled) {
@@ -34,7 +34,9 @@ TEST(Holder, ThisProcessKnowsItselfAlsoWhereTheKernelDoesNotTell) {
   const test::TemporaryFolder empty;
   EXPECT_EQ(this_holder(FileTree{empty.path()}), (Holder{::getpid(), 0, ""}));
   EXPECT_EQ(boot_of(FileTree{empty.path()}), "");
+  EXPECT_EQ(place_of(FileTree{empty.path()}), "");
+  EXPECT_EQ(place_of(FileTree{}), place_of(FileTree{}));
 }
 
 }  // namespace
-}  // namespace zeus::control
+}  // namespace zeus

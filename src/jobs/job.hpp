@@ -1,0 +1,193 @@
+// A recurring job that is run here: reads its history, decides, allots numbers, records. `zeus run` and the server
+// drive it alike, the simulator drives the same optimize::RecurringJob. One thread at a time, except where said; any
+// number of processes may run the same job at once, and each decision sees exactly the entries before its own.
+//
+//   jobs::Job job = jobs::Job::open(store, site, "bert", definition);
+//   jobs::Recurrence recurrence = job.begin(device);
+//   while (true) {
+//     const jobs::Step step = recurrence.next();       // durable when it returns
+//     if RunStep:      start the command; profiled() when it measured limits; epochs() now and then; finished()
+//                      - reached: the recurrence is over; otherwise ask next() again
+//     if ProfileStep:  start the command at that batch size, measure these limits while it trains, profiled(), and ask
+//                      next() again: when it says to run the same batch size, let the same process go on (and charge
+//                      profiled() nothing: the training was not in vain); otherwise stop it and charge what it took
+//     if GiveUpStep:   the job has failed too often; the recurrence is over
+//   }
+//
+// Every call that records is durable when it returns. What may be thrown, always a zeus::Error:
+// - conflict: this recurrence was given up by somebody else (it showed no sign of life), or it is over already. What
+// was
+//   to be recorded is not. Nothing is wrong with the store.
+// - what the store throws (job_store.hpp): unavailable for a full disk, permission_denied, timeout, corrupt_data. The
+//   training may go on unrecorded: after such a failure every further call may be tried again.
+#pragma once
+
+#include "base/clock.hpp"
+#include "base/file_tree.hpp"
+#include "optimize/recurrence/recurring_job.hpp"
+#include "records/job_definition.hpp"
+#include "records/job_entry.hpp"
+#include "records/job_view.hpp"
+#include "store/job_store.hpp"
+
+#include <zeus/units.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace zeus::jobs {
+
+// Where and who we are: outlives whatever is opened with it.
+struct Site {
+  Clock& clock;
+  FileTree machine;         // whose /proc tells which owners live
+  records::JobOwner owner;  // of the recurrences begun here
+};
+
+// This process on this machine.
+Site this_site(Clock& clock, const FileTree& machine);
+
+// Run one try. It is number `number` of the job and on record as submitted.
+struct RunStep {
+  std::uint64_t number = 0;
+  std::uint64_t seed = 0;  // for the script
+  int batch_size = 0;      // 1 for a job that has no batch sizes
+  // Under which to run. Nothing: measure all limits during the first epoch (and record them), then use the cheapest.
+  std::optional<Watts> limit;
+  int max_epochs = 0;            // stop it, as failed, when it is short of the target after so many
+  std::optional<Joules> budget;  // of cost; stop it when another epoch would take its cost above that
+  records::TryPurpose purpose = records::TryPurpose::exploit;
+  std::string why;  // one sentence without a full stop
+};
+
+// Measure these limits at this batch size, record them with profiled(), then ask again.
+struct ProfileStep {
+  int batch_size = 0;
+  std::vector<Watts> limits;
+  std::string why;
+};
+
+// The recurrence failed as often as one may; it is on record as given up.
+struct GiveUpStep {
+  int tries = 0;
+};
+
+using Step = std::variant<RunStep, ProfileStep, GiveUpStep>;
+
+// What profiling came to. `charged` and `time` are what it took beside any training; nothing when the training goes on.
+struct Profiled {
+  int batch_size = 0;
+  std::vector<records::LimitProfile> limits;
+  std::vector<records::GpuEnergy> charged;
+  Seconds time;
+};
+
+// How a try stands.
+struct Progress {
+  int epochs = 0;
+  std::optional<double> metric;
+  std::vector<records::GpuEnergy> gpus;
+  Seconds time;
+};
+
+// How a try ended. Energies that are not known leave the try out of beliefs (left_out must then say so).
+struct Finished {
+  records::TryOutcome outcome = records::TryOutcome::lost;
+  int epochs = 0;
+  std::vector<records::GpuEnergy> gpus;
+  Seconds time;
+  std::optional<Watts> limit;
+  std::optional<double> metric;
+  std::optional<int> exit_code;
+  std::optional<std::string> left_out;
+};
+
+class Recurrence;
+class JobState;
+
+class Job {
+ public:
+  // Opens the job `name`, or makes it when there is none. A job that exists with another definition is a conflict Error
+  // that says what differs and what to do; a definition that cannot be is an invalid_argument Error. `store` and `site`
+  // must outlive the job.
+  static Job open(store::JobStore& store, const Site& site, std::string_view name,
+                  const records::JobDefinition& definition);
+  // Opens a job that exists, for whoever looks at it or goes on with it as it is; nothing when there is none.
+  static std::optional<Job> find(store::JobStore& store, const Site& site, std::string_view name);
+
+  Job(Job&&) noexcept;
+  Job& operator=(Job&&) noexcept;
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
+  ~Job();
+
+  [[nodiscard]] const std::string& name() const;
+  [[nodiscard]] const records::JobDefinition& definition() const;
+  // The spec that policies see, for the current devices.
+  [[nodiscard]] const optimize::JobSpec& spec() const;
+
+  // Gives up what dead owners left, notes another device when it is another one, and begins a recurrence on it.
+  Recurrence begin(const records::JobDevice& device);
+  // Gives up what dead owners left, and returns how many recurrences that were. begin() and next() do this by
+  // themselves.
+  std::size_t give_up_the_dead();
+
+  // Limits measured so far at a batch size on the current devices, ascending.
+  [[nodiscard]] std::vector<records::LimitProfile> limits(int batch_size) const;
+  // The cost of energy and time as the job weighs them, on its current devices.
+  [[nodiscard]] Joules cost(Joules energy, Seconds time) const;
+
+  // Everything there is to show, as of now. Writes nothing.
+  records::JobView view();
+
+ private:
+  friend class Recurrence;
+  struct Inside;
+
+  explicit Job(std::unique_ptr<Inside> inside);
+
+  std::unique_ptr<Inside> inside_;
+};
+
+// One need for a trained model, owned by this process. Its Job must outlive it. Destroying one that is not over gives
+// it up as far as the store allows: nothing is thrown.
+class Recurrence {
+ public:
+  Recurrence(Recurrence&&) noexcept;
+  Recurrence& operator=(Recurrence&&) = delete;
+  Recurrence(const Recurrence&) = delete;
+  Recurrence& operator=(const Recurrence&) = delete;
+  ~Recurrence();
+
+  [[nodiscard]] std::uint64_t number() const;  // from 0, over the whole life of the job
+  [[nodiscard]] bool over() const;
+
+  // What to do now. A RunStep is on record when this returns. There must be no try running.
+  Step next();
+
+  // What happened to the try that next() handed out last.
+  void profiled(const Profiled& profiled);
+  void epochs(const Progress& progress);
+  void finished(const Finished& finished);
+  // The recurrence ends without a model; a try still running is recorded as lost. `reason` is shown to people.
+  void give_up(const std::string& reason);
+
+  // A sign of life, to be given every few seconds; writes at most once in ten. It may be called from another thread
+  // than the rest. Owners on the same machine are looked at directly and need none.
+  void beat();
+
+ private:
+  friend class Job;
+  struct Inside;
+
+  explicit Recurrence(std::unique_ptr<Inside> inside);
+
+  std::unique_ptr<Inside> inside_;
+};
+
+}  // namespace zeus::jobs

@@ -1,0 +1,65 @@
+// What a recurring job is, as its user defined it: the part of it that must stay the same from one recurrence to the
+// next, and the devices it began on. Plain values; copy them freely between threads.
+#pragma once
+
+#include <zeus/units.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace zeus::records {
+
+// The devices that one recurrence runs on. Another one of these is another cost of every epoch.
+struct JobDevice {
+  std::string model;       // product name, "NVIDIA A100-SXM4-40GB"
+  std::uint32_t gpus = 1;  // how many of them
+  Watts max_power;         // that all of them together may draw: MAXPOWER of the cost
+  std::vector<Watts>
+      power_limits;  // that may be set on each, ascending; one is enough (then there is nothing to choose)
+
+  friend bool operator==(const JobDevice&, const JobDevice&) = default;
+};
+
+// "4 x NVIDIA A100-SXM4-40GB"
+std::string to_text(const JobDevice& device);
+
+// When a try has reached what it is there for.
+struct JobTarget {
+  double metric = 0.0;
+  bool higher_is_better = true;
+
+  friend bool operator==(const JobTarget&, const JobTarget&) = default;
+};
+
+struct JobDefinition {
+  std::vector<int> batch_sizes;        // to choose from; empty for a job that has no batch size, only power limits
+  int default_batch_size = 0;          // one of them; 0 where there are none
+  std::optional<JobTarget> target;     // nothing: a try that ends with exit code 0 has reached it
+  int max_epochs = 1;                  // a try that has not reached the target by then has failed
+  double eta = 0.5;                    // weight of energy against time in the cost
+  double beta = 2.0;                   // early stop at beta x the least cost of a recurrence so far
+  std::size_t window = 0;              // how many observations policies remember, for drift; 0 for all
+  std::string policy;                  // by name
+  std::uint64_t seed = 0;              // of the policy's draws and of the tries' own seeds
+  std::optional<double> max_slowdown;  // power limits that slow an epoch by more than this factor are not used
+  JobDevice device;                    // of the first recurrence
+
+  friend bool operator==(const JobDefinition&, const JobDefinition&) = default;
+};
+
+// What differs between two definitions, one line each, in the words of the command line ("eta is 0.5, not 0.7"); `kept`
+// is what the store has. Devices may change between recurrences and are not compared. Empty when they agree.
+std::vector<std::string> differences(const JobDefinition& kept, const JobDefinition& asked);
+
+// One line of JSON, and back. What is not such a definition (a missing key, a wrong type, a value that is not finite)
+// is a corrupt_data Error. Whether it makes sense is for optimize::checked to say.
+std::string to_json(const JobDefinition& definition);
+JobDefinition job_definition_from_json(std::string_view text);
+std::string to_json(const JobDevice& device);
+JobDevice job_device_from_json(std::string_view text);
+
+}  // namespace zeus::records

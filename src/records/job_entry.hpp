@@ -1,0 +1,110 @@
+// What the store keeps of a job, one entry at a time: what happened (records/job_event.hpp), and beside it what people
+// and reports want to know of it: who, where, how sure an energy is. Entries are numbered from 1 by the store, without
+// a gap. Decisions follow from event_of() of all entries alone. Plain values; copy them freely between threads.
+#pragma once
+
+#include "base/clock.hpp"
+#include "base/holder.hpp"
+#include "records/energy.hpp"
+#include "records/job_definition.hpp"
+#include "records/job_event.hpp"
+
+#include <zeus/units.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace zeus::records {
+
+// Who runs a recurrence. `place` tells where its process number means anything: one boot of one machine, and there one
+// namespace of processes.
+struct JobOwner {
+  std::string host;
+  std::string place;
+  Holder process;
+
+  friend bool operator==(const JobOwner&, const JobOwner&) = default;
+};
+
+// What one GPU took. Unknown (no counter, vanished) is no entry at all.
+struct GpuEnergy {
+  std::string gpu;  // UUID
+  Energy energy;
+
+  friend bool operator==(const GpuEnergy&, const GpuEnergy&) = default;
+};
+
+// A recurrence has begun: somebody needs a trained model.
+struct RecurrenceBegun {
+  std::uint64_t recurrence = 0;
+  JobOwner owner;
+  JobDevice device;
+};
+
+// A try was decided upon and is about to start.
+struct TryStarted {
+  TrySubmitted event;
+  std::optional<Watts> limit;  // to run under; nothing: profile all limits while running
+  int max_epochs = 0;
+  std::optional<Joules> budget;  // of cost (eta-weighted); the try is stopped before it would exceed it
+  std::uint64_t seed = 0;        // for the script
+};
+
+// Limits were measured. `gpus` is what that took beside any training, `event.energy` its sum.
+struct ProfileTaken {
+  LimitsProfiled event;
+  std::vector<GpuEnergy> gpus;
+};
+
+// Progress of a running try; teaches nothing yet.
+struct EpochsRun {
+  std::uint64_t try_number = 0;
+  std::uint64_t recurrence = 0;
+  int epochs = 0;  // so far
+  std::optional<double> metric;
+  std::vector<GpuEnergy> gpus;  // so far
+  Seconds time;                 // so far
+};
+
+// A try is over. `event.energy` is the sum over `gpus`.
+struct TryFinished {
+  TryEnded event;
+  std::vector<GpuEnergy> gpus;
+  std::optional<Watts> limit;  // that it ran under, in the end
+  std::optional<double> metric;
+  std::optional<int> exit_code;  // of the command; 128 + n for signal n
+  // Why it must not teach anything ("another process held the GPU's limit"); nothing when it may. It ends its
+  // recurrence like any other try, but is lost to the policy.
+  std::optional<std::string> left_out;
+};
+
+// A recurrence ended without a model.
+struct RecurrenceGivenUp {
+  std::uint64_t recurrence = 0;
+  std::string reason;  // "process 4711 (zeus) is gone"
+};
+
+using JobEntryBody =
+    std::variant<RecurrenceBegun, TryStarted, ProfileTaken, EpochsRun, TryFinished, RecurrenceGivenUp, DeviceChanged>;
+
+struct JobEntry {
+  std::uint64_t sequence = 0;  // given by the store
+  WallTime written;            // for people; nothing is computed from it
+  JobEntryBody body;
+};
+
+// What a policy is told of an entry: nothing for those that are there for people, and for a try that is left out that
+// it was lost. A left-out try that reached the target ends its recurrence too: see `closes_recurrence`.
+std::optional<JobEvent> event_of(const JobEntryBody& body);
+// The recurrence that an entry ends though its event does not say so to a policy (a left-out try that reached).
+std::optional<std::uint64_t> closes_recurrence(const JobEntryBody& body);
+
+// One line of JSON with "kind" first, and back. What is not such an entry is a corrupt_data Error.
+std::string to_json(const JobEntry& entry);
+JobEntry job_entry_from_json(std::string_view text);
+
+}  // namespace zeus::records
