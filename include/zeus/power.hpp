@@ -53,6 +53,10 @@ struct LimitProfile {
   Seconds epoch_time;
   Watts average_power;  // summed over the GPUs that share it
 
+  template <typename Archive, typename Self>
+  static void state(Archive& archive, Self& self) {
+    archive(self.limit, self.epoch_time, self.average_power);
+  }
   friend bool operator==(const LimitProfile&, const LimitProfile&) = default;
 };
 

@@ -59,7 +59,5 @@ std::vector<std::string> differences(const JobDefinition& kept, const JobDefinit
 // is a corrupt_data Error. Whether it makes sense is for optimize::checked to say.
 std::string to_json(const JobDefinition& definition);
 JobDefinition job_definition_from_json(std::string_view text);
-std::string to_json(const JobDevice& device);
-JobDevice job_device_from_json(std::string_view text);
 
 }  // namespace zeus::records

@@ -82,6 +82,11 @@ struct TryFinished {
   std::optional<std::string> left_out;
 };
 
+// The job goes on on other devices.
+struct DeviceMoved {
+  JobDevice device;
+};
+
 // A recurrence ended without a model.
 struct RecurrenceGivenUp {
   std::uint64_t recurrence = 0;
@@ -89,7 +94,7 @@ struct RecurrenceGivenUp {
 };
 
 using JobEntryBody =
-    std::variant<RecurrenceBegun, TryStarted, ProfileTaken, EpochsRun, TryFinished, RecurrenceGivenUp, DeviceChanged>;
+    std::variant<RecurrenceBegun, TryStarted, ProfileTaken, EpochsRun, TryFinished, RecurrenceGivenUp, DeviceMoved>;
 
 struct JobEntry {
   std::uint64_t sequence = 0;  // given by the store
@@ -103,7 +108,13 @@ std::optional<JobEvent> event_of(const JobEntryBody& body);
 // The recurrence that an entry ends though its event does not say so to a policy (a left-out try that reached).
 std::optional<std::uint64_t> closes_recurrence(const JobEntryBody& body);
 
+std::string_view to_string(TryPurpose purpose);
+std::string_view to_string(TryOutcome outcome);
+
 // One line of JSON with "kind" first, and back. What is not such an entry is a corrupt_data Error.
+std::string to_json(const JobEntryBody& body);
+JobEntryBody job_entry_body_from_json(std::string_view text);
+// The same with "sequence" and "written_us" at its end.
 std::string to_json(const JobEntry& entry);
 JobEntry job_entry_from_json(std::string_view text);
 

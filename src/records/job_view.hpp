@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace zeus::records {
@@ -114,6 +115,10 @@ struct JobView {
   std::optional<SavingsView> savings_last;  // of the last five that count
   std::string savings_unknown;              // why there are none
 };
+
+std::string_view to_string(RecurrenceState state);
+// "2026-11-21T18:00:00Z"
+std::string to_text(WallTime time);
 
 // The object that docs/cli.md promises for `zeus jobs NAME --json`, on one line.
 std::string to_json(const JobView& job);

@@ -47,6 +47,18 @@ optimize::Decision UnprofiledPolicy::decide(const optimize::Question& question,
   return decision;
 }
 
+void UnprofiledPolicy::save(StateWriter& writer) const {
+  writer(known_, std::vector<std::pair<std::uint64_t, Watts>>{running_.begin(), running_.end()});
+  inner_->save(writer);
+}
+
+void UnprofiledPolicy::restore(StateReader& reader) {
+  std::vector<std::pair<std::uint64_t, Watts>> running;
+  reader(known_, running);
+  running_ = {running.begin(), running.end()};
+  inner_->restore(reader);
+}
+
 // The highest limit not yet seen at this batch size, or the cheapest when all were.
 Watts UnprofiledPolicy::limit_of(std::size_t arm) const {
   const std::vector<records::LimitProfile>& known = known_[arm];

@@ -25,6 +25,14 @@ class UnprofiledPolicy final : public optimize::Policy {
   void apply(const records::JobEvent& event, const optimize::ProfileBook& profiles) override;
   [[nodiscard]] optimize::Decision decide(const optimize::Question& question,
                                           const optimize::ProfileBook& profiles) const override;
+  [[nodiscard]] std::vector<std::optional<optimize::CostBelief>> beliefs(
+      const optimize::ProfileBook& profiles) const override {
+    return inner_->beliefs(profiles);
+  }
+
+  [[nodiscard]] int version() const override { return inner_->version(); }
+  void save(StateWriter& writer) const override;
+  void restore(StateReader& reader) override;
 
  private:
   [[nodiscard]] Watts limit_of(std::size_t arm) const;

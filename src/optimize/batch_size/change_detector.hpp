@@ -23,6 +23,11 @@ class ChangeDetector {
 
   static constexpr double most_surprise = 5.0;  // a single odd run proves nothing
 
+  template <typename Archive, typename Self>
+  static void state(Archive& archive, Self& self) {
+    archive(self.above_, self.below_);
+  }
+
  private:
   static constexpr double allowance = 0.75;
   static constexpr double alarm = 8.0;

@@ -20,6 +20,11 @@ struct EpochEvidence {
   double squares = 0.0;   // sum of squared distances from that mean
   double censored = 0.0;  // how many runs were stopped short of the target
   double bound = 0.0;     // logarithm of the most epochs that any of these ran
+
+  template <typename Archive, typename Self>
+  static void state(Archive& archive, Self& self) {
+    archive(self.count, self.mean, self.squares, self.censored, self.bound);
+  }
 };
 
 class EpochBelief {

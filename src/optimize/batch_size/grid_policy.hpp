@@ -17,12 +17,29 @@ class GridPolicy final : public Policy {
   [[nodiscard]] std::unique_ptr<Policy> clone() const override { return std::make_unique<GridPolicy>(*this); }
   void apply(const records::JobEvent& event, const ProfileBook& profiles) override;
   [[nodiscard]] Decision decide(const Question& question, const ProfileBook& profiles) const override;
+  [[nodiscard]] std::vector<std::optional<CostBelief>> beliefs(const ProfileBook&) const override {
+    return std::vector<std::optional<CostBelief>>(spec_.arms());
+  }
+
+  [[nodiscard]] int version() const override { return 1; }
+  void save(StateWriter& writer) const override { state(writer, *this); }
+  void restore(StateReader& reader) override { state(reader, *this); }
 
  private:
   struct Running {
-    std::uint64_t try_number;
-    std::size_t cell;
+    std::uint64_t try_number = 0;
+    std::size_t cell = 0;
+
+    template <typename Archive, typename Self>
+    static void state(Archive& archive, Self& self) {
+      archive(self.try_number, self.cell);
+    }
   };
+
+  template <typename Archive, typename Self>
+  static void state(Archive& archive, Self& self) {
+    archive(self.limits_, self.pruned_, self.visited_, self.running_, self.best_cell_, self.best_cost_);
+  }
 
   [[nodiscard]] std::size_t arm_of_cell(std::size_t cell) const { return order_[cell / limits_.size()]; }
   [[nodiscard]] std::size_t next_cell() const;

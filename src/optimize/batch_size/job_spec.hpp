@@ -19,6 +19,11 @@ struct PriorBelief {
   int batch_size = 0;
   Joules mean;
   Joules deviation;  // standard deviation of the belief about the mean, above 0
+
+  template <typename Archive, typename Self>
+  static void state(Archive& archive, Self& self) {
+    archive(self.batch_size, self.mean, self.deviation);
+  }
 };
 
 struct JobSpec {

@@ -2,6 +2,8 @@
 
 #include "base/portable_math.hpp"
 
+#include <zeus/error.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -29,6 +31,8 @@ constexpr double limits_gain = 0.01;
 constexpr int most_steps = 128;
 // After a change, all runs of a batch size together count as this much of one.
 constexpr double faded_count = 0.1;
+// Half of a 95 % interval, in standard deviations.
+constexpr double interval_deviations = 1.959963984540054;
 // The belief is worked out anew when an arm has had this share of its runs since the last time.
 constexpr double news = 0.05;
 
@@ -58,6 +62,18 @@ void LookaheadPolicy::apply(const records::JobEvent& event, const ProfileBook&) 
     end_try(*ended);
   } else if (const auto* changed = std::get_if<records::DeviceChanged>(&event)) {
     spec_.move_to(*changed);
+  }
+}
+
+// The belief follows from the evidence that it was worked out from.
+void LookaheadPolicy::restore(StateReader& reader) {
+  state(reader, *this);
+  if (evidence_.size() != spec_.arms() || (!fitted_.empty() && fitted_.size() != spec_.arms()) ||
+      unread_.size() != spec_.arms() || running_.size() != spec_.arms()) {
+    throw Error{ErrorKind::corrupt_data, "this is the state of a policy for another number of batch sizes"};
+  }
+  if (!fitted_.empty()) {
+    belief_.fit(fitted_);
   }
 }
 
@@ -110,7 +126,8 @@ void LookaheadPolicy::end_try(const records::TryEnded& ended) {
   // One more run among many alike moves nothing: the belief is worked out anew when there is something new to believe.
   ++unread_[arm];
   if (!reached || faded || unread_[arm] > known.count * news) {
-    belief_.fit(evidence_);
+    fitted_ = evidence_;
+    belief_.fit(fitted_);
     std::ranges::fill(unread_, 0.0);
   }
 }
@@ -245,6 +262,25 @@ std::optional<LookaheadPolicy::Incumbent> LookaheadPolicy::incumbent(const std::
     }
   }
   return best;
+}
+
+std::vector<std::optional<CostBelief>> LookaheadPolicy::beliefs(const ProfileBook& profiles) const {
+  std::vector<std::optional<CostBelief>> all(spec_.arms());
+  const std::vector<EpochCost> costs = epoch_costs(profiles);
+  const bool anything = std::ranges::any_of(evidence_, [](const EpochEvidence& known) { return known.count > 0.0; });
+  for (std::size_t arm = 0; anything && arm < all.size(); ++arm) {
+    if (costs[arm].log_cost == 0.0) {
+      continue;
+    }
+    const double spread = belief_.variance(arm) + costs[arm].deviation * costs[arm].deviation;
+    const double centre = costs[arm].log_cost + belief_.mean(arm) + 0.5 * belief_.noise();
+    const double reach = interval_deviations * std::sqrt(spread);
+    all[arm] = CostBelief{.expected = Joules{portable::exp(centre + 0.5 * spread)},
+                          .low = Joules{portable::exp(centre - reach)},
+                          .high = Joules{portable::exp(centre + reach)},
+                          .epochs = portable::exp(belief_.mean(arm) + 0.5 * (belief_.variance(arm) + belief_.noise()))};
+  }
+  return all;
 }
 
 Decision LookaheadPolicy::decide(const Question& question, const ProfileBook& profiles) const {

@@ -21,8 +21,19 @@ class LookaheadPolicy final : public Policy {
   [[nodiscard]] std::unique_ptr<Policy> clone() const override { return std::make_unique<LookaheadPolicy>(*this); }
   void apply(const records::JobEvent& event, const ProfileBook& profiles) override;
   [[nodiscard]] Decision decide(const Question& question, const ProfileBook& profiles) const override;
+  [[nodiscard]] std::vector<std::optional<CostBelief>> beliefs(const ProfileBook& profiles) const override;
+
+  [[nodiscard]] int version() const override { return 1; }
+  void save(StateWriter& writer) const override { state(writer, *this); }
+  void restore(StateReader& reader) override;
 
  private:
+  template <typename Archive, typename Self>
+  static void state(Archive& archive, Self& self) {
+    archive(self.spec_.max_power, self.spec_.power_limits, self.evidence_, self.fitted_, self.change_, self.unread_,
+            self.running_, self.recurrences_);
+  }
+
   // What an epoch of an arm costs under its best limit: measured, or inferred from its neighbours.
   struct EpochCost {
     double log_cost = 0.0;
@@ -51,6 +62,7 @@ class LookaheadPolicy final : public Policy {
   JobSpec spec_;
   std::vector<double> octaves_;
   std::vector<EpochEvidence> evidence_;
+  std::vector<EpochEvidence> fitted_;  // what belief_ was worked out from; empty before the first time
   EpochBelief belief_;
   ChangeDetector change_;
   std::vector<double> unread_;     // runs of each arm that belief_ does not know yet

@@ -15,6 +15,12 @@ class OraclePolicy final : public Policy {
   [[nodiscard]] std::unique_ptr<Policy> clone() const override { return std::make_unique<OraclePolicy>(*this); }
   void apply(const records::JobEvent&, const ProfileBook&) override {}
   [[nodiscard]] Decision decide(const Question&, const ProfileBook&) const override { return best_; }
+  // It knows; it does not believe.
+  [[nodiscard]] std::vector<std::optional<CostBelief>> beliefs(const ProfileBook&) const override { return {}; }
+
+  [[nodiscard]] int version() const override { return 1; }
+  void save(StateWriter&) const override {}
+  void restore(StateReader&) override {}
 
  private:
   RunTry best_;

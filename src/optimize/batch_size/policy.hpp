@@ -3,6 +3,7 @@
 // a policy object can therefore be dropped at any time and folded again from the history. One thread at a time.
 #pragma once
 
+#include "base/state_text.hpp"
 #include "optimize/batch_size/job_spec.hpp"
 #include "optimize/batch_size/profile_book.hpp"
 #include "records/job_event.hpp"
@@ -42,6 +43,14 @@ struct Question {
   std::optional<Joules> best;    // the least cost of a recurrence so far, when there is one
 };
 
+// What a policy believes that one run of an arm costs under its cheapest limit, failures left out.
+struct CostBelief {
+  Joules expected;
+  Joules low;  // the 95 % interval of the mean
+  Joules high;
+  std::optional<double> epochs = {};  // expected, where the policy has an opinion about them
+};
+
 class Policy {
  public:
   Policy() = default;
@@ -55,6 +64,15 @@ class Policy {
   // The next event of the job. `profiles` already knows it.
   virtual void apply(const records::JobEvent& event, const ProfileBook& profiles) = 0;
   [[nodiscard]] virtual Decision decide(const Question& question, const ProfileBook& profiles) const = 0;
+
+  // One entry for each arm; nothing where nothing is believed. For people: decisions do not come from here.
+  [[nodiscard]] virtual std::vector<std::optional<CostBelief>> beliefs(const ProfileBook& profiles) const = 0;
+
+  // The state that apply() has made, exactly: a fresh policy for the same spec that has restored it goes on as this one
+  // would. `version` changes whenever the same events would lead to another state or another answer.
+  [[nodiscard]] virtual int version() const = 0;
+  virtual void save(StateWriter& writer) const = 0;
+  virtual void restore(StateReader& reader) = 0;
 };
 
 }  // namespace zeus::optimize

@@ -42,6 +42,24 @@ void ProfileBook::add(std::size_t arm, std::span<const records::LimitProfile> li
   }
 }
 
+void ProfileBook::save(StateWriter& writer) const {
+  writer(cost_.max_power());
+  for (const Page& page : pages_) {
+    writer(page.limits);
+  }
+}
+
+void ProfileBook::restore(StateReader& reader) {
+  Watts max_power;
+  reader(max_power);
+  restart(max_power);
+  for (std::size_t arm = 0; arm < pages_.size(); ++arm) {
+    std::vector<records::LimitProfile> limits;
+    reader(limits);
+    add(arm, limits);
+  }
+}
+
 void ProfileBook::restart(Watts max_power) {
   cost_ = EnergyTimeCost{cost_.eta(), max_power};
   for (Page& page : pages_) {

@@ -2,6 +2,7 @@
 // A value that one owner changes; reading it is safe from several threads while nobody does.
 #pragma once
 
+#include "base/state_text.hpp"
 #include "optimize/batch_size/job_spec.hpp"
 #include "optimize/cost/energy_time_cost.hpp"
 #include "records/limit_profile.hpp"
@@ -33,6 +34,9 @@ class ProfileBook {
   [[nodiscard]] Joules epoch_cost(std::size_t arm) const { return pages_[arm].epoch_cost; }
   // The measurement of one limit; nothing when it was not measured.
   [[nodiscard]] const records::LimitProfile* find(std::size_t arm, Watts limit) const;
+
+  void save(StateWriter& writer) const;
+  void restore(StateReader& reader);
 
  private:
   struct Page {

@@ -29,6 +29,12 @@ class ThompsonArm {
   [[nodiscard]] Joules deviation() const { return Joules{deviation_}; }
   [[nodiscard]] bool believes() const { return count_ > 0 || prior_; }
 
+  template <typename Archive, typename Self>
+  static void state(Archive& archive, Self& self) {
+    archive(self.prior_, self.recent_, self.oldest_, self.count_, self.average_, self.squares_, self.mean_,
+            self.deviation_);
+  }
+
  private:
   void refit();
 

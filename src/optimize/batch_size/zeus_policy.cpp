@@ -13,6 +13,8 @@ constexpr std::size_t costs_for_a_variance = 2;
 // A try that was not allowed a single epoch cost nothing, but must not look cheap: it counts as this many times the
 // least cost so far.
 constexpr double forbidden_cost = 100.0;
+// Half of a 95 % interval, in standard deviations.
+constexpr double interval_deviations = 1.959963984540054;
 
 }  // namespace
 
@@ -167,6 +169,20 @@ std::size_t ZeusPolicy::sample(std::uint64_t number) const {
     }
   }
   return chosen;
+}
+
+std::vector<std::optional<CostBelief>> ZeusPolicy::beliefs(const ProfileBook&) const {
+  std::vector<std::optional<CostBelief>> all;
+  for (const Arm& arm : arms_) {
+    if (!arm.belief.believes()) {
+      all.emplace_back();
+      continue;
+    }
+    const Joules reach = interval_deviations * arm.belief.deviation();
+    all.emplace_back(
+        CostBelief{.expected = arm.belief.mean(), .low = arm.belief.mean() - reach, .high = arm.belief.mean() + reach});
+  }
+  return all;
 }
 
 Decision ZeusPolicy::decide(const Question& question, const ProfileBook& profiles) const {

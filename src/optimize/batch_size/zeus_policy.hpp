@@ -19,6 +19,11 @@ class ZeusPolicy final : public Policy {
   [[nodiscard]] std::unique_ptr<Policy> clone() const override { return std::make_unique<ZeusPolicy>(*this); }
   void apply(const records::JobEvent& event, const ProfileBook& profiles) override;
   [[nodiscard]] Decision decide(const Question& question, const ProfileBook& profiles) const override;
+  [[nodiscard]] std::vector<std::optional<CostBelief>> beliefs(const ProfileBook& profiles) const override;
+
+  [[nodiscard]] int version() const override { return 1; }
+  void save(StateWriter& writer) const override { state(writer, *this); }
+  void restore(StateReader& reader) override { state(reader, *this); }
 
  private:
   static constexpr std::size_t rounds = 2;
@@ -28,6 +33,11 @@ class ZeusPolicy final : public Policy {
     bool ended = false;
     bool reached = false;
     Joules cost;
+
+    template <typename Archive, typename Self>
+    static void state(Archive& archive, Self& self) {
+      archive(self.ended, self.reached, self.cost);
+    }
   };
   struct Arm {
     std::array<Exploration, rounds> explorations;
@@ -36,6 +46,11 @@ class ZeusPolicy final : public Policy {
     ThompsonArm belief;
     bool kept = false;  // by both rounds of pruning
     Joules epoch_cost;  // that `belief` is in terms of; 0 until known
+
+    template <typename Archive, typename Self>
+    static void state(Archive& archive, Self& self) {
+      archive(self.explorations, self.explored, self.exploring, self.belief, self.kept, self.epoch_cost);
+    }
   };
   // Where pruning stands: what to explore next, what is still running, or that it is over.
   struct Walk {
@@ -43,6 +58,15 @@ class ZeusPolicy final : public Policy {
     bool waiting = false;
     std::vector<std::size_t> kept;
   };
+
+  template <typename Archive, typename Self>
+  static void state(Archive& archive, Self& self) {
+    // Arms cannot be made from nothing: they are read into those that the spec has made.
+    for (auto& arm : self.arms_) {
+      archive(arm);
+    }
+    archive(self.spec_.max_power, self.spec_.power_limits, self.pruning_, self.moved_, self.best_arm_, self.best_cost_);
+  }
 
   void end_try(const records::TryEnded& ended, const ProfileBook& profiles);
   void settle_pruning();

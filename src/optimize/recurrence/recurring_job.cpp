@@ -132,6 +132,18 @@ void RecurringJob::apply(const records::JobEvent& event) {
   policy_->apply(event, profiles_);
 }
 
+void RecurringJob::save(StateWriter& writer) const {
+  state(writer, *this);
+  profiles_.save(writer);
+  policy_->save(writer);
+}
+
+void RecurringJob::restore(StateReader& reader) {
+  state(reader, *this);
+  profiles_.restore(reader);
+  policy_->restore(reader);
+}
+
 Action RecurringJob::next(std::uint64_t recurrence, std::uint64_t number) const {
   const Open* const current = find(recurrence);
   const int failures = current == nullptr ? 0 : current->failures;

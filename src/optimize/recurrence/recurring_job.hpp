@@ -8,6 +8,7 @@
 // or with RecurrenceAbandoned.
 #pragma once
 
+#include "base/state_text.hpp"
 #include "optimize/batch_size/job_spec.hpp"
 #include "optimize/batch_size/policy.hpp"
 #include "optimize/batch_size/profile_book.hpp"
@@ -65,12 +66,27 @@ class RecurringJob {
   // What to do for `recurrence` now; the answer would be the number `number` of all submissions.
   [[nodiscard]] Action next(std::uint64_t recurrence, std::uint64_t number) const;
 
+  // What apply() has made, exactly: a job made with the same spec and a fresh policy that has restored it goes on as
+  // this one would.
+  void save(StateWriter& writer) const;
+  void restore(StateReader& reader);
+
  private:
   struct Open {
     std::uint64_t recurrence = 0;
     Joules spent;
     int failures = 0;
+
+    template <typename Archive, typename Self>
+    static void state(Archive& archive, Self& self) {
+      archive(self.recurrence, self.spent, self.failures);
+    }
   };
+  template <typename Archive, typename Self>
+  static void state(Archive& archive, Self& self) {
+    archive(self.spec_.max_power, self.spec_.power_limits, self.open_, self.least_cost_, self.recent_costs_,
+            self.oldest_);
+  }
 
   [[nodiscard]] const Open* find(std::uint64_t recurrence) const;
   Open& open(std::uint64_t recurrence);
