@@ -13,3 +13,12 @@ find_package(PkgConfig REQUIRED)
 
 pkg_check_modules(CLP REQUIRED IMPORTED_TARGET clp)
 add_library(Clp::Clp ALIAS PkgConfig::CLP)
+
+# Debian's SOCI comes without a package configuration of its own; its SQLite back-end needs SQLite's header.
+pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3)
+find_path(SOCI_INCLUDE_DIR soci/soci.h REQUIRED)
+find_library(SOCI_CORE_LIBRARY soci_core REQUIRED)
+find_library(SOCI_SQLITE_LIBRARY soci_sqlite3 REQUIRED)
+add_library(SOCI::soci_core INTERFACE IMPORTED)
+target_include_directories(SOCI::soci_core INTERFACE ${SOCI_INCLUDE_DIR})
+target_link_libraries(SOCI::soci_core INTERFACE ${SOCI_CORE_LIBRARY} ${SOCI_SQLITE_LIBRARY} PkgConfig::SQLITE)

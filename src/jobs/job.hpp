@@ -185,7 +185,7 @@ class Recurrence {
   friend class Job;
   struct Inside;
 
-  explicit Recurrence(std::unique_ptr<Inside> inside);
+  Recurrence(Job::Inside& job, std::uint64_t number);
 
   std::unique_ptr<Inside> inside_;
 };

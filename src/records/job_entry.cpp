@@ -258,38 +258,6 @@ std::string_view to_string(TryOutcome outcome) {
   return outcomes.at(static_cast<std::size_t>(outcome)).second;
 }
 
-std::optional<JobEvent> event_of(const JobEntryBody& body) {
-  if (const auto* started = std::get_if<TryStarted>(&body)) {
-    return started->event;
-  }
-  if (const auto* profiled = std::get_if<ProfileTaken>(&body)) {
-    return profiled->event;
-  }
-  if (const auto* finished = std::get_if<TryFinished>(&body)) {
-    TryEnded event = finished->event;
-    if (finished->left_out) {
-      event.outcome = TryOutcome::lost;
-    }
-    return event;
-  }
-  if (const auto* given_up = std::get_if<RecurrenceGivenUp>(&body)) {
-    return RecurrenceAbandoned{.recurrence = given_up->recurrence};
-  }
-  if (const auto* moved = std::get_if<DeviceMoved>(&body)) {
-    return DeviceChanged{.model = to_text(moved->device),
-                         .max_power = moved->device.max_power,
-                         .power_limits = moved->device.power_limits};
-  }
-  return std::nullopt;
-}
-
-std::optional<std::uint64_t> closes_recurrence(const JobEntryBody& body) {
-  const auto* finished = std::get_if<TryFinished>(&body);
-  return finished != nullptr && finished->left_out && reached(finished->event.outcome)
-             ? std::optional{finished->event.recurrence}
-             : std::nullopt;
-}
-
 std::string to_json(const JobEntryBody& body) {
   return one_line(std::visit([](const auto& known) { return json_of(known); }, body));
 }

@@ -1,6 +1,6 @@
 // What the store keeps of a job, one entry at a time: what happened (records/job_event.hpp), and beside it what people
 // and reports want to know of it: who, where, how sure an energy is. Entries are numbered from 1 by the store, without
-// a gap. Decisions follow from event_of() of all entries alone. Plain values; copy them freely between threads.
+// a gap. Plain values; copy them freely between threads.
 #pragma once
 
 #include "base/clock.hpp"
@@ -101,12 +101,6 @@ struct JobEntry {
   WallTime written;            // for people; nothing is computed from it
   JobEntryBody body;
 };
-
-// What a policy is told of an entry: nothing for those that are there for people, and for a try that is left out that
-// it was lost. A left-out try that reached the target ends its recurrence too: see `closes_recurrence`.
-std::optional<JobEvent> event_of(const JobEntryBody& body);
-// The recurrence that an entry ends though its event does not say so to a policy (a left-out try that reached).
-std::optional<std::uint64_t> closes_recurrence(const JobEntryBody& body);
 
 std::string_view to_string(TryPurpose purpose);
 std::string_view to_string(TryOutcome outcome);

@@ -1,0 +1,91 @@
+#include "jobs/explanation.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+namespace zeus::jobs {
+
+namespace {
+
+using Beliefs = std::vector<std::optional<optimize::CostBelief>>;
+
+std::string amount(Joules cost) {
+  constexpr double kilo = 1e3;
+  constexpr double mega = 1e6;
+  const double value = cost.value();
+  if (value >= mega) {
+    return fmt::format("{:.3g} MJ", value / mega);
+  }
+  return value >= kilo ? fmt::format("{:.3g} kJ", value / kilo) : fmt::format("{:.3g} J", value);
+}
+
+std::string range(const optimize::CostBelief& belief) {
+  return fmt::format("{} ({} to {})", amount(belief.expected), amount(belief.low), amount(belief.high));
+}
+
+// The batch size believed to be cheapest besides `arm`.
+std::optional<std::size_t> cheapest_other(const Beliefs& beliefs, std::size_t arm) {
+  std::optional<std::size_t> cheapest;
+  for (std::size_t other = 0; other < beliefs.size(); ++other) {
+    if (other != arm && beliefs[other] && (!cheapest || beliefs[other]->expected < beliefs[*cheapest]->expected)) {
+      cheapest = other;
+    }
+  }
+  return cheapest;
+}
+
+std::string why_run(const optimize::RunAction& run, const optimize::RecurringJob& job) {
+  const optimize::JobSpec& spec = job.spec();
+  if (spec.arms() == 1) {
+    return run.limit ? "there is one batch size, and this is its cheapest power limit measured"
+                     : "there is one batch size, and its power limits are measured while it trains";
+  }
+  const std::size_t arm = spec.arm_of(run.batch_size);
+  const Beliefs beliefs = job.policy().beliefs(job.profiles());
+  const bool believed = arm < beliefs.size() && beliefs[arm].has_value();
+  const std::optional<std::size_t> other = cheapest_other(beliefs, arm);
+  switch (run.purpose) {
+    case records::TryPurpose::explore:
+      if (!job.best_cost()) {
+        return fmt::format("nothing has reached the target on these devices yet, and {} is where the search begins",
+                           run.batch_size);
+      }
+      if (believed && other) {
+        return fmt::format("it may cost less than {}: {} is expected, against {}, and trying it tells",
+                           spec.batch_sizes[*other], range(*beliefs[arm]), range(*beliefs[*other]));
+      }
+      return "it is still to be tried";
+    case records::TryPurpose::concurrent:
+      return "another try that will tell more is still running; this is the best known meanwhile";
+    case records::TryPurpose::exploit:
+      break;
+  }
+  if (believed && other) {
+    return fmt::format("it is expected to cost {}, the next best, {}, {}", range(*beliefs[arm]),
+                       spec.batch_sizes[*other], range(*beliefs[*other]));
+  }
+  return "it is the best known";
+}
+
+}  // namespace
+
+std::string why(const optimize::Action& action, const JobState& state) {
+  if (const auto* profile = std::get_if<optimize::ProfileAction>(&action)) {
+    std::vector<double> limits;
+    for (const Watts limit : profile->limits) {
+      limits.push_back(limit.value());
+    }
+    return fmt::format("what an epoch of batch size {} costs under {:g} W is not known on {}", profile->batch_size,
+                       fmt::join(limits, ", "), to_text(state.device()));
+  }
+  if (const auto* give_up = std::get_if<optimize::GiveUpAction>(&action)) {
+    return fmt::format("{} tries have failed", give_up->tries);
+  }
+  return why_run(std::get<optimize::RunAction>(action), state.job());
+}
+
+}  // namespace zeus::jobs

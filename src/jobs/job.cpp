@@ -1,0 +1,252 @@
+#include "jobs/job.hpp"
+
+#include "jobs/explanation.hpp"
+#include "jobs/inside.hpp"
+#include "jobs/job_view.hpp"
+
+#include <zeus/error.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace zeus::jobs {
+
+namespace {
+
+// A snapshot costs a write; folding this many entries costs less.
+constexpr std::uint64_t entries_between_snapshots = 64;
+constexpr std::size_t entries_at_once = 4096;
+constexpr std::size_t longest_name = 200;
+// An owner that cannot be looked at is dead when it has given no sign of life for this long, as somebody who waited
+// has measured.
+constexpr Seconds lease{120.0};
+
+void check_name(std::string_view name) {
+  const auto control = [](char letter) { return static_cast<unsigned char>(letter) < 0x20 || letter == 0x7f; };
+  if (name.empty() || name.size() > longest_name || std::ranges::any_of(name, control)) {
+    throw Error{ErrorKind::invalid_argument, "this cannot be the name of a job",
+                fmt::format("choose one of 1 to {} printable characters", longest_name)};
+  }
+}
+
+void check_same(const store::StoredJob& stored, const records::JobDefinition& asked) {
+  const std::vector<std::string> others = differences(stored.definition, asked);
+  if (!others.empty()) {
+    throw Error{
+        ErrorKind::conflict,
+        fmt::format("the job '{}' was defined differently: {}", stored.name, fmt::join(others, "; ")),
+        fmt::format("run it as it was, choose another name, or start anew with `zeus jobs {} forget`", stored.name)};
+  }
+}
+
+// The state that a snapshot holds, or that of an empty history.
+std::unique_ptr<JobState> state_of(store::JobStore& store, const store::StoredJob& stored) {
+  auto state = std::make_unique<JobState>(stored.definition);
+  const std::optional<store::Snapshot> snapshot = store.snapshot(stored.id, state->snapshot_key());
+  if (!snapshot || snapshot->sequence > stored.length) {
+    return state;
+  }
+  try {
+    state->restore(snapshot->state);
+    if (state->sequence() == snapshot->sequence) {
+      return state;
+    }
+  } catch (const Error&) {
+    // A snapshot is only a cache; the history says it all.
+  }
+  return std::make_unique<JobState>(stored.definition);
+}
+
+}  // namespace
+
+Site this_site(Clock& clock, const FileTree& machine) {
+  return {.clock = clock,
+          .machine = machine,
+          .owner = {.host = machine.read_line("proc/sys/kernel/hostname").value_or(""),
+                    .place = place_of(machine),
+                    .process = this_holder(machine)}};
+}
+
+std::vector<records::JobEntryBody> ending(const OpenRecurrence& open, const std::string& reason) {
+  std::vector<records::JobEntryBody> bodies;
+  if (open.running) {
+    bodies.emplace_back(records::TryFinished{.event = {.try_number = open.running->number,
+                                                       .recurrence = open.number,
+                                                       .batch_size = open.running->batch_size,
+                                                       .outcome = records::TryOutcome::lost,
+                                                       .epochs = open.running->epochs,
+                                                       .energy = open.running->energy,
+                                                       .time = open.running->time},
+                                             .gpus = {},
+                                             .limit = {},
+                                             .metric = {},
+                                             .exit_code = {},
+                                             .left_out = {}});
+  }
+  bodies.emplace_back(records::RecurrenceGivenUp{.recurrence = open.number, .reason = reason});
+  return bodies;
+}
+
+Job::Inside::Inside(store::JobStore& where, Site who, store::StoredJob what)
+    : store{&where}, site{std::move(who)}, stored{std::move(what)}, state{state_of(where, stored)} {
+  kept = state->sequence();
+}
+
+void Job::Inside::refresh() {
+  while (true) {
+    const std::vector<records::JobEntry> news = store->entries(stored.id, state->sequence(), entries_at_once);
+    for (const records::JobEntry& entry : news) {
+      state->apply(entry);
+    }
+    if (news.size() < entries_at_once) {
+      break;
+    }
+  }
+  if (state->sequence() >= kept + entries_between_snapshots) {
+    kept = state->sequence();
+    try {
+      store->keep_snapshot(stored.id, {.key = state->snapshot_key(), .sequence = kept, .state = state->save()});
+    } catch (const Error&) {
+      // Only a cache; what follows says it where the store cannot be written.
+    }
+  }
+}
+
+void Job::Inside::append(const std::function<std::vector<records::JobEntryBody>(const JobState&)>& decide) {
+  while (true) {
+    refresh();
+    const std::vector<records::JobEntryBody> bodies = decide(*state);
+    if (bodies.empty()) {
+      return;
+    }
+    const WallTime now = site.clock.wall();
+    // What cannot be read back, or cannot be next, must not be written.
+    auto after = std::make_unique<JobState>(*state);
+    for (const records::JobEntryBody& body : bodies) {
+      after->apply({.sequence = after->sequence() + 1,
+                    .written = now,
+                    .body = records::job_entry_body_from_json(records::to_json(body))});
+    }
+    if (store->append(stored.id, state->sequence(), bodies, now)) {
+      state = std::move(after);
+      return;
+    }
+  }
+}
+
+// A process of this place is looked at; any other is dead when its beats have stood still for a lease, on this place's
+// own monotonic clock, so that no two clocks are ever compared.
+std::vector<std::pair<const OpenRecurrence*, std::string>> Job::Inside::find_the_dead() {
+  std::vector<std::pair<const OpenRecurrence*, std::string>> dead;
+  for (const OpenRecurrence& open : state->open()) {
+    const records::JobOwner& owner = open.owner;
+    if (site.owner.place.empty()) {
+      continue;
+    }
+    if (owner.place == site.owner.place) {
+      const std::optional<Holder> holder = find_holder(site.machine, owner.process.pid);
+      if (!holder || (owner.process.started != 0 && holder->started != owner.process.started)) {
+        dead.emplace_back(&open, fmt::format("{} is gone", to_text(owner.process)));
+      }
+      continue;
+    }
+    const Instant now = site.clock.now();
+    const store::Sighting sighting =
+        store->sight(stored.id, open.number, site.owner.place, store->beats(stored.id, open.number), now);
+    if (now - sighting.since > lease) {
+      dead.emplace_back(&open, fmt::format("nothing was heard of {} on {} for {:.0f} s", to_text(owner.process),
+                                           owner.host, (now - sighting.since).value()));
+    }
+  }
+  return dead;
+}
+
+std::size_t Job::Inside::give_up_the_dead() {
+  std::size_t given_up = 0;
+  append([&](const JobState&) {
+    std::vector<records::JobEntryBody> bodies;
+    const auto dead = find_the_dead();
+    given_up = dead.size();
+    for (const auto& [open, reason] : dead) {
+      std::ranges::move(ending(*open, reason), std::back_inserter(bodies));
+    }
+    return bodies;
+  });
+  return given_up;
+}
+
+Job::Job(std::unique_ptr<Inside> inside) : inside_{std::move(inside)} {
+}
+Job::Job(Job&&) noexcept = default;
+Job& Job::operator=(Job&&) noexcept = default;
+Job::~Job() = default;
+
+Job Job::open(store::JobStore& store, const Site& site, std::string_view name,
+              const records::JobDefinition& definition) {
+  check_name(name);
+  const records::JobDefinition asked = normalized(definition);
+  store::StoredJob stored = store.find_or_create(name, asked, site.clock.wall());
+  check_same(stored, asked);
+  return Job{std::make_unique<Inside>(store, site, std::move(stored))};
+}
+
+std::optional<Job> Job::find(store::JobStore& store, const Site& site, std::string_view name) {
+  std::optional<store::StoredJob> stored = store.find(name);
+  if (!stored) {
+    return std::nullopt;
+  }
+  return Job{std::make_unique<Inside>(store, site, std::move(*stored))};
+}
+
+const std::string& Job::name() const {
+  return inside_->stored.name;
+}
+
+const records::JobDefinition& Job::definition() const {
+  return inside_->stored.definition;
+}
+
+const optimize::JobSpec& Job::spec() const {
+  return inside_->state->job().spec();
+}
+
+Recurrence Job::begin(const records::JobDevice& device) {
+  records::JobDevice sorted = device;
+  std::ranges::sort(sorted.power_limits);
+  inside_->give_up_the_dead();
+  std::uint64_t number = 0;
+  inside_->append([&](const JobState& state) {
+    std::vector<records::JobEntryBody> bodies;
+    if (sorted != state.device()) {
+      bodies.emplace_back(records::DeviceMoved{.device = sorted});
+    }
+    number = state.recurrences();
+    bodies.emplace_back(records::RecurrenceBegun{.recurrence = number, .owner = inside_->site.owner, .device = sorted});
+    return bodies;
+  });
+  return {*inside_, number};
+}
+
+std::size_t Job::give_up_the_dead() {
+  return inside_->give_up_the_dead();
+}
+
+std::vector<records::LimitProfile> Job::limits(int batch_size) const {
+  return inside_->state->limits(inside_->state->device(), batch_size);
+}
+
+Joules Job::cost(Joules energy, Seconds time) const {
+  return inside_->state->job().profiles().cost().of(energy, time);
+}
+
+records::JobView Job::view() {
+  const std::vector<records::JobEntry> all =
+      inside_->store->entries(inside_->stored.id, 0, std::numeric_limits<std::size_t>::max());
+  return view_of(inside_->stored, all);
+}
+
+}  // namespace zeus::jobs

@@ -1,0 +1,269 @@
+#include "jobs/job_state.hpp"
+
+#include "optimize/batch_size/policy_factory.hpp"
+
+#include <zeus/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace zeus::jobs {
+
+namespace {
+
+// Of what save() writes, beside the policy's own.
+constexpr int state_format = 1;
+// What a job without batch sizes calls its only one.
+constexpr int only_batch_size = 1;
+
+[[noreturn]] void refuse(const records::JobEntry& entry, std::string_view why) {
+  throw Error{ErrorKind::corrupt_data, fmt::format("entry {} of the job's history cannot be: {}", entry.sequence, why),
+              "put back a copy of the store, or forget the job"};
+}
+
+void require(bool holds, const records::JobEntry& entry, std::string_view why) {
+  if (!holds) {
+    refuse(entry, why);
+  }
+}
+
+// Why devices cannot be what they are said to be; empty when they can.
+std::string_view fault_of(const records::JobDevice& device) {
+  if (device.gpus == 0) {
+    return "a job needs a GPU";
+  }
+  if (!std::isfinite(device.max_power.value()) || device.max_power <= Watts{}) {
+    return "the devices' maximum power is not above 0";
+  }
+  if (device.power_limits.empty()) {
+    return "the devices have no power limit";
+  }
+  const auto wrong = [](Watts limit) { return !std::isfinite(limit.value()) || limit <= Watts{}; };
+  if (std::ranges::any_of(device.power_limits, wrong) || !std::ranges::is_sorted(device.power_limits)) {
+    return "the devices' power limits are not ascending and above 0";
+  }
+  return {};
+}
+
+optimize::JobSpec spec_of(const records::JobDefinition& definition) {
+  const bool any = !definition.batch_sizes.empty();
+  return optimize::checked({.batch_sizes = any ? definition.batch_sizes : std::vector{only_batch_size},
+                            .default_batch_size = any ? definition.default_batch_size : only_batch_size,
+                            .power_limits = definition.device.power_limits,
+                            .max_power = definition.device.max_power,
+                            .max_epochs = definition.max_epochs,
+                            .eta = definition.eta,
+                            .beta = definition.beta,
+                            .window = definition.window,
+                            .seed = definition.seed,
+                            .priors = {},
+                            .max_slowdown = definition.max_slowdown});
+}
+
+optimize::RecurringJob job_of(const records::JobDefinition& definition) {
+  const optimize::JobSpec spec = spec_of(definition);
+  return {spec, optimize::make_policy(definition.policy, spec)};
+}
+
+}  // namespace
+
+records::JobDefinition normalized(records::JobDefinition definition) {
+  std::ranges::sort(definition.batch_sizes);
+  std::ranges::sort(definition.device.power_limits);
+  if (const std::string_view fault = fault_of(definition.device); !fault.empty()) {
+    throw Error{ErrorKind::invalid_argument, std::string{fault}, "give the devices as they are"};
+  }
+  if (definition.batch_sizes.empty()) {
+    definition.default_batch_size = 0;
+  }
+  static_cast<void>(job_of(definition));
+  return definition;
+}
+
+JobState::JobState(const records::JobDefinition& definition) : job_{job_of(definition)}, device_{definition.device} {
+}
+
+const OpenRecurrence* JobState::find(std::uint64_t recurrence) const {
+  const auto place = std::ranges::find(open_, recurrence, &OpenRecurrence::number);
+  return place == open_.end() ? nullptr : &*place;
+}
+
+OpenRecurrence& JobState::open(std::uint64_t recurrence) {
+  return *std::ranges::find(open_, recurrence, &OpenRecurrence::number);
+}
+
+void JobState::close(std::uint64_t recurrence) {
+  std::erase_if(open_, [recurrence](const OpenRecurrence& other) { return other.number == recurrence; });
+}
+
+// Whether a recurrence runs on the devices that the job is on now, so that what it costs means anything here.
+bool JobState::here(std::uint64_t recurrence) const {
+  const OpenRecurrence* const known = find(recurrence);
+  return known != nullptr && known->device == device_;
+}
+
+// An entry must be possible before anything is changed by it: a history may come from a file that somebody has edited.
+void JobState::check(const records::JobEntry& entry) const {
+  require(entry.sequence == sequence_ + 1, entry, fmt::format("it comes after entry {}", sequence_));
+  const auto known_size = [this, &entry](int batch_size) {
+    require(std::ranges::binary_search(job_.spec().batch_sizes, batch_size), entry,
+            "its batch size is not one of the job's");
+  };
+  const auto is_open = [this, &entry](std::uint64_t recurrence) -> const OpenRecurrence& {
+    const OpenRecurrence* const known = find(recurrence);
+    require(known != nullptr, entry, "its recurrence is over, or never began");
+    return *known;
+  };
+  const auto is_running = [&](std::uint64_t recurrence, std::uint64_t number) -> const RunningTry& {
+    const OpenRecurrence& known = is_open(recurrence);
+    require(known.running && known.running->number == number, entry, "its try is not running");
+    return *known.running;
+  };
+  if (const auto* begun = std::get_if<records::RecurrenceBegun>(&entry.body)) {
+    require(begun->recurrence == recurrences_, entry, "its recurrence is not the next one");
+    require(fault_of(begun->device).empty(), entry, fault_of(begun->device));
+  } else if (const auto* started = std::get_if<records::TryStarted>(&entry.body)) {
+    require(!is_open(started->event.recurrence).running, entry, "another try of its recurrence is running");
+    require(started->event.try_number == tries_, entry, "its try is not the next one");
+    known_size(started->event.batch_size);
+  } else if (const auto* profiled = std::get_if<records::ProfileTaken>(&entry.body)) {
+    static_cast<void>(is_open(profiled->event.recurrence));
+    known_size(profiled->event.batch_size);
+  } else if (const auto* run = std::get_if<records::EpochsRun>(&entry.body)) {
+    static_cast<void>(is_running(run->recurrence, run->try_number));
+  } else if (const auto* finished = std::get_if<records::TryFinished>(&entry.body)) {
+    const RunningTry& running = is_running(finished->event.recurrence, finished->event.try_number);
+    require(running.batch_size == finished->event.batch_size, entry, "its try has another batch size");
+  } else if (const auto* given_up = std::get_if<records::RecurrenceGivenUp>(&entry.body)) {
+    require(!is_open(given_up->recurrence).running, entry, "a try of its recurrence is running");
+  } else if (const auto* moved = std::get_if<records::DeviceMoved>(&entry.body)) {
+    require(fault_of(moved->device).empty(), entry, fault_of(moved->device));
+  }
+}
+
+void JobState::apply(const records::JobEntry& entry) {
+  check(entry);
+  std::visit([this](const auto& body) { take(body); }, entry.body);
+  sequence_ = entry.sequence;
+}
+
+void JobState::take(const records::RecurrenceBegun& begun) {
+  open_.push_back({.number = begun.recurrence, .owner = begun.owner, .device = begun.device, .running = {}});
+  ++recurrences_;
+}
+
+void JobState::take(const records::TryStarted& started) {
+  open(started.event.recurrence).running =
+      RunningTry{.number = started.event.try_number, .batch_size = started.event.batch_size};
+  ++tries_;
+  job_.apply(started.event);
+}
+
+void JobState::take(const records::ProfileTaken& profiled) {
+  remember(find(profiled.event.recurrence)->device, profiled.event);
+  if (here(profiled.event.recurrence)) {
+    job_.apply(profiled.event);
+  }
+}
+
+void JobState::take(const records::EpochsRun& run) {
+  RunningTry& running = *open(run.recurrence).running;
+  running.epochs = run.epochs;
+  running.time = run.time;
+  running.energy = Joules{};
+  for (const records::GpuEnergy& gpu : run.gpus) {
+    running.energy += gpu.energy.value;
+  }
+}
+
+// A try on other devices than the job is on now, and one that is left out, end as lost: they must not teach. Where such
+// a one reached its target its recurrence is over all the same.
+void JobState::take(const records::TryFinished& finished) {
+  records::TryEnded event = finished.event;
+  const bool over = reached(event.outcome);
+  if (finished.left_out || !here(event.recurrence)) {
+    event.outcome = records::TryOutcome::lost;
+  }
+  job_.apply(event);
+  if (over && !reached(event.outcome)) {
+    job_.apply(records::RecurrenceAbandoned{.recurrence = event.recurrence});
+  }
+  if (over) {
+    close(event.recurrence);
+  } else {
+    open(event.recurrence).running.reset();
+  }
+}
+
+void JobState::take(const records::RecurrenceGivenUp& given_up) {
+  job_.apply(records::RecurrenceAbandoned{.recurrence = given_up.recurrence});
+  close(given_up.recurrence);
+}
+
+// What was measured on these devices before still holds.
+void JobState::take(const records::DeviceMoved& moved) {
+  device_ = moved.device;
+  job_.apply(records::DeviceChanged{
+      .model = to_text(moved.device), .max_power = moved.device.max_power, .power_limits = moved.device.power_limits});
+  const auto book = std::ranges::find(books_, device_, &Book::device);
+  if (book == books_.end()) {
+    return;
+  }
+  for (const Page& page : book->pages) {
+    job_.apply(records::LimitsProfiled{
+        .recurrence = 0, .batch_size = page.batch_size, .limits = page.limits, .energy = {}, .time = {}});
+  }
+}
+
+void JobState::remember(const records::JobDevice& device, const records::LimitsProfiled& profiled) {
+  auto book = std::ranges::find(books_, device, &Book::device);
+  if (book == books_.end()) {
+    book = books_.insert(book, Book{.device = device, .pages = {}});
+  }
+  auto page = std::ranges::find(book->pages, profiled.batch_size, &Page::batch_size);
+  if (page == book->pages.end()) {
+    page = book->pages.insert(page, Page{.batch_size = profiled.batch_size, .limits = {}});
+  }
+  for (const records::LimitProfile& limit : profiled.limits) {
+    const auto place = std::ranges::lower_bound(page->limits, limit.limit, {}, &records::LimitProfile::limit);
+    if (place != page->limits.end() && place->limit == limit.limit) {
+      *place = limit;
+    } else {
+      page->limits.insert(place, limit);
+    }
+  }
+}
+
+std::vector<records::LimitProfile> JobState::limits(const records::JobDevice& device, int batch_size) const {
+  const auto book = std::ranges::find(books_, device, &Book::device);
+  if (book == books_.end()) {
+    return {};
+  }
+  const auto page = std::ranges::find(book->pages, batch_size, &Page::batch_size);
+  return page == book->pages.end() ? std::vector<records::LimitProfile>{} : page->limits;
+}
+
+std::string JobState::snapshot_key() const {
+  return fmt::format("{} {}, format {}", job_.policy().name(), job_.policy().version(), state_format);
+}
+
+std::string JobState::save() const {
+  StateWriter writer;
+  writer(*this);
+  job_.save(writer);
+  return writer.take();
+}
+
+void JobState::restore(std::string_view text) {
+  StateReader reader{text};
+  reader(*this);
+  job_.restore(reader);
+  if (!reader.done()) {
+    throw Error{ErrorKind::corrupt_data, "this is not the state of such a job"};
+  }
+}
+
+}  // namespace zeus::jobs

@@ -1,0 +1,126 @@
+// A job's history folded: who runs what now, which numbers come next, what is known of each device, and the recurring
+// job of optimize/ that decides. A pure function of the entries applied; holds no clock, no store. A value with one
+// owner; one thread at a time.
+#pragma once
+
+#include "base/state_text.hpp"
+#include "optimize/recurrence/recurring_job.hpp"
+#include "records/job_definition.hpp"
+#include "records/job_entry.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace zeus::jobs {
+
+// A try that was started and whose end is not on record, and how far it is known to have come.
+struct RunningTry {
+  std::uint64_t number = 0;
+  int batch_size = 0;
+  int epochs = 0;
+  Joules energy;
+  Seconds time;
+
+  template <typename Archive, typename Self>
+  static void state(Archive& archive, Self& self) {
+    archive(self.number, self.batch_size, self.epochs, self.energy, self.time);
+  }
+};
+
+struct OpenRecurrence {
+  std::uint64_t number = 0;
+  records::JobOwner owner;
+  records::JobDevice device;
+  std::optional<RunningTry> running;
+
+  template <typename Archive, typename Self>
+  static void state(Archive& archive, Self& self) {
+    archive(self.number, self.owner.host, self.owner.place, self.owner.process.pid, self.owner.process.started,
+            self.owner.process.command, self.device.model, self.device.gpus, self.device.max_power,
+            self.device.power_limits, self.running);
+  }
+};
+
+// The definition in one order, so that equal jobs compare equal. A definition that cannot be is an invalid_argument
+// Error.
+records::JobDefinition normalized(records::JobDefinition definition);
+
+class JobState {
+ public:
+  // `definition` is normalized.
+  explicit JobState(const records::JobDefinition& definition);
+
+  // The next entry. One that cannot follow those before it is a corrupt_data Error, and nothing has changed.
+  void apply(const records::JobEntry& entry);
+
+  [[nodiscard]] std::uint64_t sequence() const { return sequence_; }        // of the last entry; 0 before the first
+  [[nodiscard]] std::uint64_t recurrences() const { return recurrences_; }  // begun so far: the next one's number
+  [[nodiscard]] std::uint64_t tries() const { return tries_; }              // started so far: the next one's number
+  [[nodiscard]] const records::JobDevice& device() const { return device_; }
+  [[nodiscard]] const optimize::RecurringJob& job() const { return job_; }
+  [[nodiscard]] std::span<const OpenRecurrence> open() const { return open_; }
+  // Nothing when it is over, or never began.
+  [[nodiscard]] const OpenRecurrence* find(std::uint64_t recurrence) const;
+  // What was measured at a batch size on some devices, ascending by limit; empty when nothing was.
+  [[nodiscard]] std::vector<records::LimitProfile> limits(const records::JobDevice& device, int batch_size) const;
+
+  // What snapshots of this state are kept under: they hold for no other policy, version or format.
+  [[nodiscard]] std::string snapshot_key() const;
+  [[nodiscard]] std::string save() const;
+  // Into a fresh state of the same definition. A text that save() did not write is a corrupt_data Error, after which
+  // the state is of no use.
+  void restore(std::string_view text);
+
+  template <typename Archive, typename Self>
+  static void state(Archive& archive, Self& self) {
+    archive(self.sequence_, self.recurrences_, self.tries_, self.device_.model, self.device_.gpus,
+            self.device_.max_power, self.device_.power_limits, self.open_, self.books_);
+  }
+
+ private:
+  // What was measured on one kind of device, kept for when the job comes back to it.
+  struct Page {
+    int batch_size = 0;
+    std::vector<records::LimitProfile> limits;
+
+    template <typename Archive, typename Self>
+    static void state(Archive& archive, Self& self) {
+      archive(self.batch_size, self.limits);
+    }
+  };
+  struct Book {
+    records::JobDevice device;
+    std::vector<Page> pages;
+
+    template <typename Archive, typename Self>
+    static void state(Archive& archive, Self& self) {
+      archive(self.device.model, self.device.gpus, self.device.max_power, self.device.power_limits, self.pages);
+    }
+  };
+  void check(const records::JobEntry& entry) const;
+  [[nodiscard]] bool here(std::uint64_t recurrence) const;
+  OpenRecurrence& open(std::uint64_t recurrence);
+  void close(std::uint64_t recurrence);
+  void remember(const records::JobDevice& device, const records::LimitsProfiled& profiled);
+
+  void take(const records::RecurrenceBegun& begun);
+  void take(const records::TryStarted& started);
+  void take(const records::ProfileTaken& profiled);
+  void take(const records::EpochsRun& run);
+  void take(const records::TryFinished& finished);
+  void take(const records::RecurrenceGivenUp& given_up);
+  void take(const records::DeviceMoved& moved);
+
+  optimize::RecurringJob job_;
+  std::uint64_t sequence_ = 0;
+  std::uint64_t recurrences_ = 0;
+  std::uint64_t tries_ = 0;
+  records::JobDevice device_;
+  std::vector<OpenRecurrence> open_;
+  std::vector<Book> books_;
+};
+
+}  // namespace zeus::jobs

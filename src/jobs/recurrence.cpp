@@ -1,0 +1,206 @@
+#include "jobs/explanation.hpp"
+#include "jobs/inside.hpp"
+#include "jobs/job.hpp"
+
+#include <zeus/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+namespace zeus::jobs {
+
+namespace {
+
+constexpr Seconds between_beats{10.0};
+// Seeds of tries, apart from one another and from the policy's draws.
+constexpr std::uint64_t first_seed = 1;
+
+Joules sum(const std::vector<records::GpuEnergy>& gpus) {
+  Joules whole;
+  for (const records::GpuEnergy& gpu : gpus) {
+    whole += gpu.energy.value;
+  }
+  return whole;
+}
+
+Error over_error(std::uint64_t recurrence) {
+  return {ErrorKind::conflict,
+          fmt::format("recurrence {} is over: it ended, or was given up because no sign of life of it was seen",
+                      recurrence),
+          "begin another one; what this one still reports is not counted"};
+}
+
+}  // namespace
+
+struct Recurrence::Inside {
+  Inside(Job::Inside& of, std::uint64_t which) : job{&of}, number{which}, last_beat{of.site.clock.now()} {}
+
+  // As it is on record now; a conflict Error when it is over.
+  [[nodiscard]] const OpenRecurrence& open(const JobState& state) const {
+    const OpenRecurrence* const known = state.find(number);
+    if (known == nullptr) {
+      throw over_error(number);
+    }
+    return *known;
+  }
+  [[nodiscard]] const RunningTry& running(const JobState& state) const {
+    const OpenRecurrence& known = open(state);
+    if (!known.running) {
+      throw Error{ErrorKind::invalid_argument, fmt::format("no try of recurrence {} is running", number),
+                  "ask what to do next first"};
+    }
+    return *known.running;
+  }
+
+  Job::Inside* job;
+  std::uint64_t number;
+  bool done = false;
+  std::optional<optimize::ProfileAction> asked;  // and not answered with all that was asked for
+  std::atomic<Instant> last_beat;
+};
+
+Recurrence::Recurrence(Job::Inside& job, std::uint64_t number) : inside_{std::make_unique<Inside>(job, number)} {
+}
+Recurrence::Recurrence(Recurrence&&) noexcept = default;
+
+Recurrence::~Recurrence() {
+  if (inside_ == nullptr || inside_->done) {
+    return;
+  }
+  try {
+    give_up("it was left unfinished");
+  } catch (const std::exception&) {
+    // Its owner will be found dead.
+  }
+}
+
+std::uint64_t Recurrence::number() const {
+  return inside_->number;
+}
+
+bool Recurrence::over() const {
+  return inside_->done;
+}
+
+Step Recurrence::next() {
+  Job::Inside& job = *inside_->job;
+  job.give_up_the_dead();
+  std::optional<Step> step;
+  job.append([&](const JobState& state) -> std::vector<records::JobEntryBody> {
+    if (inside_->open(state).running) {
+      throw Error{ErrorKind::invalid_argument, fmt::format("a try of recurrence {} is running", inside_->number),
+                  "say how it ended first"};
+    }
+    optimize::Action action = state.job().next(inside_->number, state.tries());
+    if (const auto* profile = std::get_if<optimize::ProfileAction>(&action)) {
+      const bool again = inside_->asked && inside_->asked->batch_size == profile->batch_size &&
+                         inside_->asked->limits == profile->limits;
+      if (!again) {
+        inside_->asked = *profile;
+        step = ProfileStep{.batch_size = profile->batch_size, .limits = profile->limits, .why = why(action, state)};
+        return {};
+      }
+      // They could not be measured. The model is needed all the same.
+      action = optimize::RunAction{.batch_size = profile->batch_size,
+                                   .limit = profile->limits.back(),
+                                   .max_epochs = state.job().spec().max_epochs,
+                                   .budget = {},
+                                   .purpose = records::TryPurpose::explore};
+    }
+    if (const auto* give_up = std::get_if<optimize::GiveUpAction>(&action)) {
+      step = GiveUpStep{.tries = give_up->tries};
+      return {records::RecurrenceGivenUp{.recurrence = inside_->number,
+                                         .reason = fmt::format("{} tries failed", give_up->tries)}};
+    }
+    const auto& run = std::get<optimize::RunAction>(action);
+    const std::uint64_t seed = job.stored.definition.seed + first_seed + state.tries();
+    step = RunStep{.number = state.tries(),
+                   .seed = seed,
+                   .batch_size = run.batch_size,
+                   .limit = run.limit,
+                   .max_epochs = run.max_epochs,
+                   .budget = run.budget,
+                   .purpose = run.purpose,
+                   .why = why(action, state)};
+    return {records::TryStarted{.event = {.try_number = state.tries(),
+                                          .recurrence = inside_->number,
+                                          .batch_size = run.batch_size,
+                                          .purpose = run.purpose},
+                                .limit = run.limit,
+                                .max_epochs = run.max_epochs,
+                                .budget = run.budget,
+                                .seed = seed}};
+  });
+  if (std::holds_alternative<GiveUpStep>(*step)) {
+    inside_->done = true;
+  }
+  return std::move(*step);
+}
+
+void Recurrence::profiled(const Profiled& profiled) {
+  const records::JobEntryBody body = records::ProfileTaken{.event = {.recurrence = inside_->number,
+                                                                     .batch_size = profiled.batch_size,
+                                                                     .limits = profiled.limits,
+                                                                     .energy = sum(profiled.charged),
+                                                                     .time = profiled.time},
+                                                           .gpus = profiled.charged};
+  inside_->job->append([&](const JobState& state) {
+    static_cast<void>(inside_->open(state));
+    return std::vector{body};
+  });
+}
+
+void Recurrence::epochs(const Progress& progress) {
+  inside_->job->append([&](const JobState& state) {
+    return std::vector<records::JobEntryBody>{records::EpochsRun{.try_number = inside_->running(state).number,
+                                                                 .recurrence = inside_->number,
+                                                                 .epochs = progress.epochs,
+                                                                 .metric = progress.metric,
+                                                                 .gpus = progress.gpus,
+                                                                 .time = progress.time}};
+  });
+}
+
+void Recurrence::finished(const Finished& finished) {
+  const bool measured = !finished.gpus.empty() || finished.outcome == records::TryOutcome::lost;
+  if (!measured && !finished.left_out) {
+    throw Error{ErrorKind::invalid_argument, "the energy of a try is not known, yet it is to count",
+                "say why it is left out"};
+  }
+  inside_->job->append([&](const JobState& state) {
+    const RunningTry& running = inside_->running(state);
+    return std::vector<records::JobEntryBody>{records::TryFinished{.event = {.try_number = running.number,
+                                                                             .recurrence = inside_->number,
+                                                                             .batch_size = running.batch_size,
+                                                                             .outcome = finished.outcome,
+                                                                             .epochs = finished.epochs,
+                                                                             .energy = sum(finished.gpus),
+                                                                             .time = finished.time},
+                                                                   .gpus = finished.gpus,
+                                                                   .limit = finished.limit,
+                                                                   .metric = finished.metric,
+                                                                   .exit_code = finished.exit_code,
+                                                                   .left_out = finished.left_out}};
+  });
+  inside_->done = reached(finished.outcome);
+  inside_->asked.reset();
+}
+
+void Recurrence::give_up(const std::string& reason) {
+  inside_->job->append([&](const JobState& state) { return ending(inside_->open(state), reason); });
+  inside_->done = true;
+}
+
+void Recurrence::beat() {
+  const Instant now = inside_->job->site.clock.now();
+  if (now - inside_->last_beat.load() < between_beats) {
+    return;
+  }
+  inside_->last_beat = now;
+  inside_->job->store->beat(inside_->job->stored.id, inside_->number);
+}
+
+}  // namespace zeus::jobs

@@ -1,0 +1,70 @@
+#include "store/open_store.hpp"
+
+#include "store/migrations.hpp"
+#include "store/sql_store.hpp"
+#include "store/sqlite_database.hpp"
+
+#include <zeus/error.hpp>
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <system_error>
+#include <utility>
+
+namespace zeus::store {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::string_view sqlite_scheme = "sqlite:";
+
+fs::path file_of(const std::string& location) {
+  if (location.starts_with("postgresql:") || location.starts_with("postgres:")) {
+    throw Error{ErrorKind::invalid_argument, "this Zeus keeps jobs in SQLite files, not in PostgreSQL", "name a file"};
+  }
+  const fs::path file{location.starts_with(sqlite_scheme) ? location.substr(sqlite_scheme.size()) : location};
+  if (file.empty()) {
+    throw Error{ErrorKind::invalid_argument, "the store's name is empty", "name a file"};
+  }
+  return fs::absolute(file).lexically_normal();
+}
+
+}  // namespace
+
+fs::path default_store(const Environment& environment) {
+  const std::optional<std::string> data = environment.get("XDG_DATA_HOME");
+  if (data && fs::path{*data}.is_absolute()) {
+    return fs::path{*data} / "zeus" / "jobs.sqlite";
+  }
+  const std::optional<std::string> home = environment.get("HOME");
+  if (!home || !fs::path{*home}.is_absolute()) {
+    throw Error{ErrorKind::not_found, "there is no home folder to keep jobs in",
+                "name a file with --store, or set HOME"};
+  }
+  return fs::path{*home} / ".local" / "share" / "zeus" / "jobs.sqlite";
+}
+
+std::unique_ptr<JobStore> open_store(const std::string& location, Access access) {
+  const fs::path file = file_of(location);
+  std::error_code failure;
+  if (fs::is_directory(file, failure)) {
+    throw Error{ErrorKind::invalid_argument, fmt::format("the store {} is a folder", file.string()), "name a file"};
+  }
+  if (access == Access::create) {
+    fs::create_directories(file.parent_path(), failure);
+  } else if (!fs::exists(file, failure)) {
+    throw Error{ErrorKind::not_found, fmt::format("there is no store {}", file.string()),
+                "run a job first, or name the right file"};
+  }
+  std::unique_ptr<Database> database = open_sqlite(file, access, journal_for(file.parent_path()));
+  try {
+    migrate(*database, sqlite_dialect, file.string(), access == Access::read_only);
+  } catch (const soci::soci_error& problem) {
+    throw database->explained(problem);
+  }
+  return std::make_unique<SqlStore>(std::move(database));
+}
+
+}  // namespace zeus::store

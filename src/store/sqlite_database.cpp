@@ -1,0 +1,224 @@
+#include "store/sqlite_database.hpp"
+
+#include <zeus/error.hpp>
+
+#include <fmt/format.h>
+#include <soci/sqlite3/soci-sqlite3.h>
+
+#include <sys/vfs.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <thread>
+
+namespace zeus::store {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// How long to wait for others who write, before giving up.
+constexpr int busy_milliseconds = 60'000;
+// Changing the journal is the one thing for which SQLite does not wait by itself.
+constexpr int journal_attempts = 200;
+constexpr std::chrono::milliseconds journal_pause{20};
+
+// SOCI's primary result codes; the rest of an extended one tells more than anybody needs.
+constexpr int primary_code = 0xff;
+
+// SOCI reads its connection string word by word and knows no escape for the quotation mark.
+std::string connection(const fs::path& file, bool read_only) {
+  const std::string name = file.string();
+  if (name.find('"') != std::string::npos || name.find('\n') != std::string::npos) {
+    throw Error{ErrorKind::invalid_argument, fmt::format("the store cannot be in a file named {}", name),
+                "choose a name without quotation marks and line breaks"};
+  }
+  return fmt::format("db=\"{}\"{}", name, read_only ? " readonly=true" : "");
+}
+
+class SqliteDatabase final : public Database {
+ public:
+  SqliteDatabase(const fs::path& file, Access access, Journal wanted) : file_{file} {
+    try {
+      open(access, wanted);
+    } catch (const soci::soci_error& failure) {
+      throw explained(failure);
+    }
+  }
+
+  soci::session& session() override { return session_; }
+
+  void begin_writing() override { session_ << "BEGIN IMMEDIATE"; }
+  void commit() override { session_ << "COMMIT"; }
+  void roll_back() noexcept override {
+    try {
+      session_ << "ROLLBACK";
+    } catch (...) {
+      // SQLite has rolled back by itself, as it does after some failures.
+    }
+  }
+  [[nodiscard]] Error explained(const soci::soci_error& failure) const override;
+
+ private:
+  void open(Access access, Journal wanted);
+  void open_what_nobody_can_write();
+  void set(std::string_view pragma) { session_ << fmt::format("PRAGMA {}", pragma); }
+  std::string set_journal(std::string_view mode);
+  void use_write_ahead_log();
+  void use_rollback_journal();
+
+  fs::path file_;
+  soci::session session_;
+};
+
+void SqliteDatabase::open(Access access, Journal wanted) {
+  session_.open(soci::sqlite3, connection(file_, access == Access::read_only));
+  set(fmt::format("busy_timeout = {}", busy_milliseconds));
+  if (access == Access::read_only) {
+    try {
+      long long version = 0;
+      session_ << "PRAGMA schema_version", soci::into(version);
+    } catch (const soci::sqlite3_soci_error&) {
+      open_what_nobody_can_write();
+    }
+    return;
+  }
+  if (wanted == Journal::write_ahead) {
+    try {
+      use_write_ahead_log();
+      return;
+    } catch (const soci::sqlite3_soci_error& failure) {
+      const int code = failure.result() & primary_code;
+      if (code != SQLITE_IOERR && code != SQLITE_CANTOPEN && code != SQLITE_PROTOCOL) {
+        throw;
+      }
+    }
+  }
+  use_rollback_journal();
+}
+
+// On a disk that nobody can write, SQLite cannot make the files beside a store that help several to read it, and need
+// not, as nobody writes.
+void SqliteDatabase::open_what_nobody_can_write() {
+  std::error_code absent;
+  fs::path log = file_;
+  log += "-wal";
+  if (fs::file_size(log, absent) != 0 && !absent) {
+    throw Error{
+        ErrorKind::permission_denied,
+        fmt::format("the store {} has changes beside it that only one who may write there can read", file_.string()),
+        "open it once where it can be written"};
+  }
+  std::string escaped;
+  for (const char letter : file_.string()) {
+    escaped += letter == '%' || letter == '?' || letter == '#' || letter == ' '
+                   ? fmt::format("%{:02x}", static_cast<unsigned char>(letter))
+                   : std::string{letter};
+  }
+  session_.close();
+  session_.open(soci::sqlite3, fmt::format("db=\"file:{}?immutable=1\" readonly=true", escaped));
+  long long version = 0;
+  session_ << "PRAGMA schema_version", soci::into(version);
+}
+
+std::string SqliteDatabase::set_journal(std::string_view mode) {
+  for (int attempt = 1;; ++attempt) {
+    try {
+      std::string now;
+      session_ << fmt::format("PRAGMA journal_mode = {}", mode), soci::into(now);
+      return now;
+    } catch (const soci::sqlite3_soci_error& failure) {
+      if ((failure.result() & primary_code) != SQLITE_BUSY || attempt == journal_attempts) {
+        throw;
+      }
+      std::this_thread::sleep_for(journal_pause);
+    }
+  }
+}
+
+void SqliteDatabase::use_write_ahead_log() {
+  if (set_journal("WAL") != "wal") {
+    throw soci::sqlite3_soci_error{"no write-ahead log here", SQLITE_PROTOCOL};
+  }
+  set("synchronous = FULL");
+  // The first one to read makes the shared memory, which is what cannot be had everywhere.
+  long long tables = 0;
+  session_ << "SELECT COUNT(*) FROM sqlite_master", soci::into(tables);
+}
+
+void SqliteDatabase::use_rollback_journal() {
+  static_cast<void>(set_journal("DELETE"));
+  // EXTRA also flushes the folder: a journal that comes back after a power cut would undo what was acknowledged.
+  set("synchronous = EXTRA");
+}
+
+Error SqliteDatabase::explained(const soci::soci_error& failure) const {
+  const std::string name = file_.string();
+  const auto* const sqlite = dynamic_cast<const soci::sqlite3_soci_error*>(&failure);
+  switch (sqlite == nullptr ? SQLITE_ERROR : sqlite->result() & primary_code) {
+    case SQLITE_FULL:
+      return Error{ErrorKind::unavailable, fmt::format("the disk that has the store {} is full", name),
+                  "make room there, or name another store; nothing was half-written"};
+    case SQLITE_IOERR:
+      return Error{ErrorKind::unavailable, fmt::format("the disk that has the store {} fails, or is full", name),
+                  "see whether there is room and what the system's log says; nothing was half-written"};
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+    case SQLITE_AUTH:
+      return Error{ErrorKind::permission_denied, fmt::format("the store {} cannot be written", name),
+                  "give yourself the right to write the file and its folder, or name another store"};
+    case SQLITE_CANTOPEN:
+      return Error{ErrorKind::permission_denied, fmt::format("the store {} cannot be opened", name),
+                  "see whether its folder exists and may be written by you, or name another store"};
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return Error{ErrorKind::timeout,
+                  fmt::format("others have kept the store {} busy for {} s", name, busy_milliseconds / 1000),
+                  "try again; `fuser` tells which processes have it open"};
+    case SQLITE_CORRUPT:
+      return Error{ErrorKind::corrupt_data, fmt::format("the store {} is damaged", name),
+                  "put back a copy of it, or move it away to start anew"};
+    case SQLITE_NOTADB:
+      return Error{ErrorKind::corrupt_data, fmt::format("{} is not a store of Zeus", name), "name another file"};
+    default:
+      return Error{ErrorKind::unavailable, fmt::format("the store {} failed", name), "the cause follows"};
+  }
+}
+
+}  // namespace
+
+Journal journal_for(const fs::path& folder) {
+  // File systems that another machine may have mounted too (linux/magic.h and the file systems' own sources): a
+  // write-ahead log would tear there.
+  constexpr std::array<std::uint64_t, 14> shared = {
+      0x6969,      // NFS
+      0xff534d42,  // CIFS
+      0xfe534d42,  // SMB2
+      0x517b,      // SMB
+      0x564c,      // NCP
+      0x5346414f,  // AFS
+      0x6b414653,  // kAFS
+      0x00c36400,  // Ceph
+      0x0bd00bd0,  // Lustre
+      0x47504653,  // GPFS
+      0x7461636f,  // OCFS2
+      0x01161970,  // GFS2
+      0x01021997,  // 9P
+      0x65735546,  // FUSE: sshfs, GlusterFS and many more
+  };
+  struct statfs status {};
+  if (::statfs(folder.c_str(), &status) != 0) {
+    return Journal::rollback;
+  }
+  const auto type = static_cast<std::uint64_t>(static_cast<std::uint32_t>(status.f_type));
+  return std::ranges::find(shared, type) == shared.end() ? Journal::write_ahead : Journal::rollback;
+}
+
+std::unique_ptr<Database> open_sqlite(const fs::path& file, Access access, Journal wanted) {
+  return std::make_unique<SqliteDatabase>(file, access, wanted);
+}
+
+}  // namespace zeus::store
