@@ -6,7 +6,6 @@
 
 #include <zeus/error.hpp>
 
-
 namespace zeus::store {
 
 class Database {

@@ -161,26 +161,26 @@ Error SqliteDatabase::explained(const soci::soci_error& failure) const {
   switch (sqlite == nullptr ? SQLITE_ERROR : sqlite->result() & primary_code) {
     case SQLITE_FULL:
       return Error{ErrorKind::unavailable, fmt::format("the disk that has the store {} is full", name),
-                  "make room there, or name another store; nothing was half-written"};
+                   "make room there, or name another store; nothing was half-written"};
     case SQLITE_IOERR:
       return Error{ErrorKind::unavailable, fmt::format("the disk that has the store {} fails, or is full", name),
-                  "see whether there is room and what the system's log says; nothing was half-written"};
+                   "see whether there is room and what the system's log says; nothing was half-written"};
     case SQLITE_READONLY:
     case SQLITE_PERM:
     case SQLITE_AUTH:
       return Error{ErrorKind::permission_denied, fmt::format("the store {} cannot be written", name),
-                  "give yourself the right to write the file and its folder, or name another store"};
+                   "give yourself the right to write the file and its folder, or name another store"};
     case SQLITE_CANTOPEN:
       return Error{ErrorKind::permission_denied, fmt::format("the store {} cannot be opened", name),
-                  "see whether its folder exists and may be written by you, or name another store"};
+                   "see whether its folder exists and may be written by you, or name another store"};
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return Error{ErrorKind::timeout,
-                  fmt::format("others have kept the store {} busy for {} s", name, busy_milliseconds / 1000),
-                  "try again; `fuser` tells which processes have it open"};
+                   fmt::format("others have kept the store {} busy for {} s", name, busy_milliseconds / 1000),
+                   "try again; `fuser` tells which processes have it open"};
     case SQLITE_CORRUPT:
       return Error{ErrorKind::corrupt_data, fmt::format("the store {} is damaged", name),
-                  "put back a copy of it, or move it away to start anew"};
+                   "put back a copy of it, or move it away to start anew"};
     case SQLITE_NOTADB:
       return Error{ErrorKind::corrupt_data, fmt::format("{} is not a store of Zeus", name), "name another file"};
     default:

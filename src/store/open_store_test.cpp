@@ -1,0 +1,148 @@
+#include "store/open_store.hpp"
+
+#include "store/sqlite_database.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#include <zeus/error.hpp>
+
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <fstream>
+
+namespace zeus::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+Error failure_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error;
+  }
+  return {ErrorKind::internal, "nothing failed"};
+}
+
+Error failure_to_open(const fs::path& file, Access access) {
+  return failure_of([&] { open_store(file.string(), access); });
+}
+
+void run_sql(const fs::path& file, const std::string& statement) {
+  open_sqlite(file, Access::create, Journal::rollback)->session() << statement;
+}
+
+records::JobDefinition definition() {
+  return {
+      .policy = "zeus", .max_slowdown = {}, .device = {.model = "V100", .max_power = 250_W, .power_limits = {250_W}}};
+}
+
+TEST(OpenStore, IsInTheUsersDataFolder) {
+  EXPECT_EQ(default_store(Environment{{{"XDG_DATA_HOME", "/data"}, {"HOME", "/home/ann"}}}), "/data/zeus/jobs.sqlite");
+  EXPECT_EQ(default_store(Environment{{{"XDG_DATA_HOME", "relative"}, {"HOME", "/home/ann"}}}),
+            "/home/ann/.local/share/zeus/jobs.sqlite");
+  EXPECT_EQ(failure_of([] { default_store(Environment{}); }).kind(), ErrorKind::not_found);
+}
+
+TEST(OpenStore, MakesWhatIsMissingAndFindsItAgain) {
+  const test::TemporaryFolder folder;
+  const fs::path file = folder.path() / "a folder" / "with % and ?" / "jobs.sqlite";
+  open_store(file.string(), Access::create)->find_or_create("job", definition(), {});
+  EXPECT_EQ(open_store("sqlite:" + file.string(), Access::existing)->jobs().size(), 1U);
+  EXPECT_EQ(open_store(file.string(), Access::read_only)->jobs().size(), 1U);
+}
+
+TEST(OpenStore, DoesNotMakeWhatIsOnlyToBeLookedAt) {
+  const test::TemporaryFolder folder;
+  for (const Access access : {Access::existing, Access::read_only}) {
+    EXPECT_EQ(failure_to_open(folder.path() / "none", access).kind(), ErrorKind::not_found);
+  }
+  EXPECT_FALSE(fs::exists(folder.path() / "none"));
+}
+
+TEST(OpenStore, RefusesOneThatANewerZeusWrote) {
+  const test::TemporaryFolder folder;
+  const fs::path file = folder.path() / "jobs.sqlite";
+  open_store(file.string(), Access::create);
+  run_sql(file, "INSERT INTO zeus_store (migration) VALUES (7)");
+  for (const Access access : {Access::create, Access::existing, Access::read_only}) {
+    const Error error = failure_to_open(file, access);
+    EXPECT_EQ(error.kind(), ErrorKind::unavailable);
+    EXPECT_NE(error.message().find("newer Zeus: its format is 7"), std::string::npos) << error.what();
+  }
+}
+
+TEST(OpenStore, RefusesWhatIsNoStore) {
+  const test::TemporaryFolder folder;
+  const fs::path text = folder.path() / "text";
+  std::ofstream{text} << std::string(10'000, 'x');
+  EXPECT_EQ(failure_to_open(text, Access::create).kind(), ErrorKind::corrupt_data);
+  const fs::path other = folder.path() / "other.sqlite";
+  run_sql(other, "CREATE TABLE jobs (salary INTEGER)");
+  EXPECT_EQ(failure_to_open(other, Access::create).kind(), ErrorKind::corrupt_data);
+  EXPECT_EQ(failure_to_open(folder.path(), Access::create).kind(), ErrorKind::invalid_argument);
+  EXPECT_EQ(failure_to_open("", Access::create).kind(), ErrorKind::invalid_argument);
+  EXPECT_EQ(failure_to_open("postgresql://host/jobs", Access::create).kind(), ErrorKind::invalid_argument);
+  EXPECT_EQ(failure_to_open(folder.path() / "a\"b", Access::create).kind(), ErrorKind::invalid_argument);
+}
+
+TEST(OpenStore, SaysWhenOneIsDamaged) {
+  const test::TemporaryFolder folder;
+  const fs::path file = folder.path() / "jobs.sqlite";
+  {
+    const auto store = open_store(file.string(), Access::create);
+    const JobId job = store->find_or_create("job", definition(), {}).id;
+    const std::vector<records::JobEntryBody> many(
+        500, records::RecurrenceGivenUp{.recurrence = 0, .reason = std::string(100, 'r')});
+    ASSERT_TRUE(store->append(job, 0, many, {}));
+  }
+  {
+    std::fstream bytes{file, std::ios::in | std::ios::out | std::ios::binary};
+    bytes.seekp(3 * 4096);
+    for (int page = 3; page < 12; ++page) {
+      bytes << std::string(4096, '\x5a');
+    }
+  }
+  const Error error = failure_of([&] {
+    const auto store = open_store(file.string(), Access::existing);
+    for (const StoredJob& job : store->jobs()) {
+      store->entries(job.id, 0, 1000);
+    }
+  });
+  EXPECT_EQ(error.kind(), ErrorKind::corrupt_data) << error.what();
+}
+
+TEST(OpenStore, SaysWhenItCannotBeWritten) {
+  if (::geteuid() == 0) {
+    GTEST_SKIP() << "the superuser may write anywhere";
+  }
+  const test::TemporaryFolder folder;
+  fs::permissions(folder.path(), fs::perms::owner_read | fs::perms::owner_exec);
+  EXPECT_EQ(failure_to_open(folder.path() / "jobs.sqlite", Access::create).kind(), ErrorKind::permission_denied);
+  fs::permissions(folder.path(), fs::perms::owner_all);
+}
+
+TEST(OpenStore, UsesAWriteAheadLogWhereOneMachineHasTheDiskToItself) {
+  const test::TemporaryFolder folder;
+  EXPECT_EQ(journal_for(folder.path()), Journal::write_ahead);
+  EXPECT_EQ(journal_for(folder.path() / "none"), Journal::rollback);
+}
+
+TEST(OpenStore, FlushesEveryCommitWhicheverJournalItUses) {
+  const test::TemporaryFolder folder;
+  const auto pragma = [](Database& database, const std::string& name) {
+    std::string value;
+    database.session() << "PRAGMA " + name, soci::into(value);
+    return value;
+  };
+  const auto log = open_sqlite(folder.path() / "a", Access::create, Journal::write_ahead);
+  EXPECT_EQ(pragma(*log, "journal_mode"), "wal");
+  EXPECT_EQ(pragma(*log, "synchronous"), "2");
+  const auto plain = open_sqlite(folder.path() / "b", Access::create, Journal::rollback);
+  EXPECT_EQ(pragma(*plain, "journal_mode"), "delete");
+  EXPECT_EQ(pragma(*plain, "synchronous"), "3");
+}
+
+}  // namespace
+}  // namespace zeus::store
