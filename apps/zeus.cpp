@@ -8,6 +8,7 @@
 #include "base/file_tree.hpp"
 #include "cli/devices_command.hpp"
 #include "cli/doctor_command.hpp"
+#include "cli/jobs_command.hpp"
 #include "cli/measure_command.hpp"
 #include "cli/monitor_command.hpp"
 #include "cli/pipeline_command.hpp"
@@ -44,6 +45,7 @@ int main(int argc, char** argv) {
   commands.push_back(std::make_unique<zeus::cli::VirtualCommand>());
   commands.push_back(std::make_unique<zeus::cli::RestoreCommand>());
   commands.push_back(std::make_unique<zeus::cli::SimulateCommand>(std::move(simulations)));
+  commands.push_back(std::make_unique<zeus::cli::JobsCommand>());
   commands.push_back(std::make_unique<zeus::cli::PipelineCommand>());
   return zeus::cli::run_program(zeus::version(), commands, arguments, context);
 }

@@ -36,4 +36,7 @@ struct Job::Inside {
 // What ends a recurrence without a model: its running try, if any, then itself.
 std::vector<records::JobEntryBody> ending(const OpenRecurrence& open, const std::string& reason);
 
+// A name that no job can have is an invalid_argument Error.
+void check_name(std::string_view name);
+
 }  // namespace zeus::jobs

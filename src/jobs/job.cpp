@@ -25,14 +25,6 @@ constexpr std::size_t longest_name = 200;
 // has measured.
 constexpr Seconds lease{120.0};
 
-void check_name(std::string_view name) {
-  const auto control = [](char letter) { return static_cast<unsigned char>(letter) < 0x20 || letter == 0x7f; };
-  if (name.empty() || name.size() > longest_name || std::ranges::any_of(name, control)) {
-    throw Error{ErrorKind::invalid_argument, "this cannot be the name of a job",
-                fmt::format("choose one of 1 to {} printable characters", longest_name)};
-  }
-}
-
 void check_same(const store::StoredJob& stored, const records::JobDefinition& asked) {
   const std::vector<std::string> others = differences(stored.definition, asked);
   if (!others.empty()) {
@@ -62,6 +54,14 @@ std::unique_ptr<JobState> state_of(store::JobStore& store, const store::StoredJo
 }
 
 }  // namespace
+
+void check_name(std::string_view name) {
+  const auto control = [](char letter) { return static_cast<unsigned char>(letter) < 0x20 || letter == 0x7f; };
+  if (name.empty() || name.size() > longest_name || std::ranges::any_of(name, control)) {
+    throw Error{ErrorKind::invalid_argument, "this cannot be the name of a job",
+                fmt::format("choose one of 1 to {} printable characters", longest_name)};
+  }
+}
 
 Site this_site(Clock& clock, const FileTree& machine) {
   return {.clock = clock,

@@ -1,11 +1,11 @@
 #include "records/job_view.hpp"
 
+#include "base/wall_time_text.hpp"
 #include "records/job_json.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <ctime>
 #include <string_view>
 #include <utility>
 
@@ -181,15 +181,6 @@ std::string_view to_string(RecurrenceState state) {
       break;
   }
   return "given_up";
-}
-
-std::string to_text(WallTime time) {
-  constexpr std::int64_t per_second = 1'000'000;
-  const std::time_t seconds = time.microseconds_since_epoch / per_second;
-  std::tm parts{};
-  static_cast<void>(::gmtime_r(&seconds, &parts));
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday,
-                     parts.tm_hour, parts.tm_min, parts.tm_sec);
 }
 
 std::string to_json(const JobView& job) {

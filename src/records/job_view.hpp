@@ -117,8 +117,6 @@ struct JobView {
 };
 
 std::string_view to_string(RecurrenceState state);
-// "2026-11-21T18:00:00Z"
-std::string to_text(WallTime time);
 
 // The object that docs/cli.md promises for `zeus jobs NAME --json`, on one line.
 std::string to_json(const JobView& job);

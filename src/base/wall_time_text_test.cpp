@@ -1,0 +1,21 @@
+#include "base/wall_time_text.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace zeus {
+namespace {
+
+TEST(WallTimeText, IsUtcToTheSecond) {
+  EXPECT_EQ(to_text(WallTime{1'795'284'000'999'999}), "2026-11-21T18:00:00Z");
+  EXPECT_EQ(to_text(WallTime{}), "1970-01-01T00:00:00Z");
+}
+
+TEST(WallTimeText, ShowsWhatNoCalendarHasAsTheNearest) {
+  EXPECT_EQ(to_text(WallTime{std::numeric_limits<std::int64_t>::min()}), "1970-01-01T00:00:00Z");
+  EXPECT_EQ(to_text(WallTime{std::numeric_limits<std::int64_t>::max()}), "9999-12-31T23:59:59Z");
+}
+
+}  // namespace
+}  // namespace zeus

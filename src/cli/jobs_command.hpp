@@ -1,0 +1,36 @@
+// `zeus jobs`: what recurring jobs there are, all that is known of one, and taking one from a store or into it.
+#pragma once
+
+#include "cli/command.hpp"
+
+#include <string>
+
+namespace zeus::cli {
+
+class JobsCommand final : public Command {
+ public:
+  [[nodiscard]] std::string name() const override { return "jobs"; }
+  [[nodiscard]] std::string summary() const override {
+    return "Shows recurring jobs: tries, beliefs, what comes next and why, what was saved";
+  }
+  void declare(CLI::App& app) override;
+  int run(Context& context) override;
+
+ private:
+  void check_usage() const;
+  [[nodiscard]] std::string store_location(const Context& context) const;
+  int list(const Context& context) const;
+  int show(const Context& context) const;
+  int export_to(const Context& context) const;
+  int import_from(const Context& context) const;
+  int forget(const Context& context) const;
+
+  std::string job_;
+  std::string action_;
+  std::string store_;
+  std::string file_;
+  bool all_ = false;
+  bool json_ = false;
+};
+
+}  // namespace zeus::cli

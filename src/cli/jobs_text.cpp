@@ -1,0 +1,265 @@
+#include "cli/jobs_text.hpp"
+
+#include "base/wall_time_text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <vector>
+
+namespace zeus::cli {
+
+using nlohmann::ordered_json;
+using records::JobView;
+
+namespace {
+
+constexpr std::size_t tries_shown = 10;
+constexpr double percent = 100.0;
+
+std::string energy(Joules amount) {
+  constexpr double kilo = 1e3;
+  constexpr double mega = 1e6;
+  const double value = amount.value();
+  if (value >= mega || value <= -mega) {
+    return fmt::format("{:.3f} MJ", value / mega);
+  }
+  return value >= kilo || value <= -kilo ? fmt::format("{:.2f} kJ", value / kilo) : fmt::format("{:.1f} J", value);
+}
+
+std::string energy(const std::optional<Joules>& amount) {
+  return amount ? energy(*amount) : "-";
+}
+
+std::string duration(Seconds time) {
+  constexpr double minute = 60.0;
+  constexpr double hour = 3600.0;
+  const double value = time.value();
+  if (value >= hour) {
+    return fmt::format("{:.2f} h", value / hour);
+  }
+  return value >= minute ? fmt::format("{:.1f} min", value / minute) : fmt::format("{:.1f} s", value);
+}
+
+std::string watts(const std::optional<Watts>& power) {
+  return power ? fmt::format("{:g} W", power->value()) : "-";
+}
+
+// The share of `whole` that `part` is.
+std::string share(double part, double whole) {
+  return whole > 0.0 ? fmt::format("{:.1f} %", percent * part / whole) : "-";
+}
+
+int count(const JobView& job, records::RecurrenceState state) {
+  return static_cast<int>(std::ranges::count(job.recurrences, state, &records::RecurrenceView::state));
+}
+
+// A table whose columns are as wide as they need to be; the first is set left, the others right.
+class Table {
+ public:
+  explicit Table(std::vector<std::string> heading) { add(std::move(heading)); }
+
+  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+
+  [[nodiscard]] std::string text() const {
+    std::vector<std::size_t> widths(rows_.front().size(), 0);
+    for (const std::vector<std::string>& row : rows_) {
+      for (std::size_t column = 0; column < row.size(); ++column) {
+        widths[column] = std::max(widths[column], row[column].size());
+      }
+    }
+    std::string text;
+    for (const std::vector<std::string>& row : rows_) {
+      std::string line = fmt::format("  {:<{}}", row[0], widths[0]);
+      for (std::size_t column = 1; column < row.size(); ++column) {
+        fmt::format_to(std::back_inserter(line), "  {:>{}}", row[column], widths[column]);
+      }
+      line.erase(line.find_last_not_of(' ') + 1);
+      text += line + "\n";
+    }
+    return text;
+  }
+
+ private:
+  std::vector<std::vector<std::string>> rows_;
+};
+
+std::string batch_size(const JobView& job, int size) {
+  return job.definition.batch_sizes.empty() ? "-" : fmt::format("{}", size);
+}
+
+std::string heading(const JobView& job) {
+  std::string text = fmt::format("{}\n", job.name);
+  const auto line = [&](const char* name, const std::string& value) {
+    fmt::format_to(std::back_inserter(text), "  {:<12}{}\n", name, value);
+  };
+  if (job.definition.batch_sizes.empty()) {
+    line("chooses", "the power limit");
+  } else {
+    line("chooses", fmt::format("the batch size out of {} (default {}), and the power limit",
+                                fmt::join(job.definition.batch_sizes, ", "), job.definition.default_batch_size));
+  }
+  line("target", job.definition.target
+                     ? fmt::format("{} or {} within {} epochs", job.definition.target->metric,
+                                   job.definition.target->higher_is_better ? "more" : "less", job.definition.max_epochs)
+                     : "the command's success");
+  line("devices", fmt::format("{}, {} to {}", to_text(job.device), watts(job.device.power_limits.front()),
+                              watts(job.device.power_limits.back())));
+  line("policy", fmt::format("{}, eta {}, beta {}", job.definition.policy, job.definition.eta, job.definition.beta));
+  line("since", fmt::format("{}: {} recurrences, of which {} reached the target and {} run now; {} tries",
+                            to_text(job.created), job.recurrences.size(), count(job, records::RecurrenceState::reached),
+                            count(job, records::RecurrenceState::running), job.tries.size()));
+  return text;
+}
+
+std::string beliefs(const JobView& job) {
+  Table table{
+      {"batch size", "reached", "stopped", "running", "expected cost", "95 % interval of its mean", "best limit"}};
+  for (const records::ArmView& arm : job.arms) {
+    table.add({batch_size(job, arm.batch_size), fmt::format("{}", arm.reached), fmt::format("{}", arm.stopped),
+               fmt::format("{}", arm.running), energy(arm.expected_cost),
+               arm.low_cost ? fmt::format("{} to {}", energy(*arm.low_cost), energy(*arm.high_cost)) : "-",
+               watts(arm.best_limit)});
+  }
+  return table.text();
+}
+
+std::string profiles(const JobView& job) {
+  Table table{{"batch size", "limit", "epoch", "power", "energy of an epoch", ""}};
+  for (const records::ArmView& arm : job.arms) {
+    for (const records::LimitProfile& limit : arm.limits) {
+      table.add({batch_size(job, arm.batch_size), watts(limit.limit), duration(limit.epoch_time),
+                 fmt::format("{:.1f} W", limit.average_power.value()), energy(limit.average_power * limit.epoch_time),
+                 limit.limit == arm.best_limit ? "best" : ""});
+    }
+  }
+  return table.text();
+}
+
+std::string outcome(const records::TryView& one) {
+  if (!one.outcome) {
+    return "running";
+  }
+  return one.left_out ? fmt::format("{}, left out", to_string(*one.outcome)) : std::string{to_string(*one.outcome)};
+}
+
+std::string tries(const JobView& job, bool all) {
+  Table table{{"try", "recurrence", "batch size", "limit", "why", "outcome", "epochs", "energy", "time", "cost"}};
+  const std::size_t first = all || job.tries.size() < tries_shown ? 0 : job.tries.size() - tries_shown;
+  for (std::size_t index = first; index < job.tries.size(); ++index) {
+    const records::TryView& one = job.tries[index];
+    table.add(
+        {fmt::format("{}", one.number), fmt::format("{}", one.recurrence), batch_size(job, one.batch_size),
+         one.limit ? watts(one.limit) : "all", std::string{to_string(one.purpose)}, outcome(one),
+         fmt::format("{}", one.epochs),
+         one.energy ? fmt::format("{} \u00b1 {:.1f}", energy(one.energy->value), one.energy->uncertainty.value()) : "-",
+         one.time ? duration(*one.time) : "-", energy(one.cost)});
+  }
+  return table.text();
+}
+
+std::string savings(const JobView& job) {
+  if (!job.savings) {
+    return fmt::format("  unknown: {}\n", job.savings_unknown);
+  }
+  Table table{
+      {"", "recurrences", "energy", "of the default's", "time", "of the default's", "cost", "of the default's"}};
+  const auto row = [&table](const char* name, const records::SavingsView& saved) {
+    table.add({name, fmt::format("{}", saved.recurrences), energy(saved.energy),
+               share(saved.energy.value(), saved.energy_of_default.value()),
+               fmt::format("{:.1f} s", saved.time.value()), share(saved.time.value(), saved.time_of_default.value()),
+               energy(saved.cost), share(saved.cost.value(), saved.cost_of_default.value())});
+  };
+  row("in all", *job.savings);
+  row("the last", *job.savings_last);
+  return table.text();
+}
+
+std::string next_step(const JobView& job) {
+  const records::NextView& next = job.next;
+  switch (next.kind) {
+    case records::NextKind::run:
+      return fmt::format("run batch size {}{}", batch_size(job, next.batch_size),
+                         next.limit ? fmt::format(" under {}", watts(next.limit)) : ", measuring all power limits");
+    case records::NextKind::profile:
+      return fmt::format("measure {} power limit{} of batch size {}", next.profiles.size(),
+                         next.profiles.size() == 1 ? "" : "s", batch_size(job, next.batch_size));
+    case records::NextKind::give_up:
+      break;
+  }
+  return "give up";
+}
+
+ordered_json summary(const JobView& job) {
+  ordered_json object;
+  object["name"] = job.name;
+  object["created"] = to_text(job.created);
+  object["device"] = to_text(job.device);
+  object["recurrences"] = job.recurrences.size();
+  object["reached"] = count(job, records::RecurrenceState::reached);
+  object["running"] = count(job, records::RecurrenceState::running);
+  object["tries"] = job.tries.size();
+  object["next"] = next_step(job);
+  object["saved_energy_j"] = nullptr;
+  object["saved_energy_share"] = nullptr;
+  if (job.savings) {
+    object["saved_energy_j"] = job.savings->energy.value();
+    object["saved_energy_share"] = job.savings->energy / job.savings->energy_of_default;
+  } else {
+    object["reason"] = {{"saved_energy_j", job.savings_unknown}, {"saved_energy_share", job.savings_unknown}};
+  }
+  return object;
+}
+
+}  // namespace
+
+std::string jobs_text(const std::string& store, std::span<const JobView> jobs) {
+  if (jobs.empty()) {
+    return fmt::format("no jobs in {}; `zeus run --job NAME ... -- COMMAND` makes one\n", store);
+  }
+  Table table{{"job", "recurrences", "reached", "running", "tries", "energy saved", "of the default's", "next"}};
+  for (const JobView& job : jobs) {
+    table.add({job.name, fmt::format("{}", job.recurrences.size()),
+               fmt::format("{}", count(job, records::RecurrenceState::reached)),
+               fmt::format("{}", count(job, records::RecurrenceState::running)), fmt::format("{}", job.tries.size()),
+               job.savings ? energy(job.savings->energy) : "-",
+               job.savings ? share(job.savings->energy.value(), job.savings->energy_of_default.value()) : "-",
+               next_step(job)});
+  }
+  return fmt::format("{}\n{}", store, table.text());
+}
+
+std::string jobs_json(const std::string& store, std::span<const JobView> jobs) {
+  ordered_json list = ordered_json::array();
+  for (const JobView& job : jobs) {
+    list.push_back(summary(job));
+  }
+  const ordered_json whole{{"store", store}, {"jobs", std::move(list)}};
+  return whole.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+std::string job_text(const JobView& job, bool all_tries) {
+  std::string text = heading(job);
+  const auto part = [&text](std::string_view title, const std::string& content) {
+    fmt::format_to(std::back_inserter(text), "\n{}\n{}", title, content);
+  };
+  part("what is believed", beliefs(job));
+  const bool measured = std::ranges::any_of(job.arms, [](const records::ArmView& arm) { return !arm.limits.empty(); });
+  if (measured) {
+    part("power limits measured", profiles(job));
+  }
+  if (!job.tries.empty()) {
+    const bool cut = !all_tries && job.tries.size() > tries_shown;
+    part(cut ? fmt::format("the last {} tries (--all shows {})", tries_shown, job.tries.size()) : "tries",
+         tries(job, all_tries));
+  }
+  part("saved against the default", savings(job));
+  part("next", fmt::format("  {}: {}\n", next_step(job), job.next.why));
+  return text;
+}
+
+}  // namespace zeus::cli

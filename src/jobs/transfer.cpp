@@ -1,0 +1,120 @@
+#include "jobs/transfer.hpp"
+
+#include "jobs/inside.hpp"
+#include "jobs/job_state.hpp"
+
+#include <zeus/error.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+
+namespace zeus::jobs {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr int format_version = 1;
+
+[[noreturn]] void refuse(std::size_t line, std::string_view why) {
+  throw Error{ErrorKind::corrupt_data, fmt::format("line {} is not of an exported job: {}", line, why),
+              "export the job again with `zeus jobs NAME export`"};
+}
+
+std::string line_of(const ordered_json& json) {
+  return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+ExportedJob heading_of(std::string_view line) {
+  try {
+    const nlohmann::json heading = nlohmann::json::parse(line);
+    if (heading.at("zeus_job") != format_version) {
+      refuse(1, "its format is not known here");
+    }
+    return {.name = heading.at("name").get<std::string>(),
+            .definition = normalized(records::job_definition_from_json(heading.at("definition").dump())),
+            .created = WallTime{heading.at("created_us").get<std::int64_t>()},
+            .entries = {}};
+  } catch (const nlohmann::json::exception&) {
+    refuse(1, "it is not the heading");
+  } catch (const Error& error) {
+    refuse(1, error.message());
+  }
+}
+
+bool is_end(std::string_view line, std::size_t entries) {
+  const nlohmann::json json = nlohmann::json::parse(line, nullptr, false);
+  return json.is_object() && json.contains("end") && json["end"] == entries;
+}
+
+}  // namespace
+
+std::string export_text(const ExportedJob& job) {
+  std::string text = line_of({{"zeus_job", format_version},
+                              {"name", job.name},
+                              {"created_us", job.created.microseconds_since_epoch},
+                              {"definition", ordered_json::parse(records::to_json(job.definition))}});
+  for (const records::JobEntry& entry : job.entries) {
+    text += records::to_json(entry) + "\n";
+  }
+  return text + line_of({{"end", job.entries.size()}});
+}
+
+ExportedJob exported_job_from(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    lines.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  if (lines.empty()) {
+    refuse(1, "there is none");
+  }
+  ExportedJob job = heading_of(lines.front());
+  JobState state{job.definition};
+  for (std::size_t index = 1; index + 1 < lines.size(); ++index) {
+    try {
+      job.entries.push_back(records::job_entry_from_json(lines[index]));
+      state.apply(job.entries.back());
+    } catch (const Error& error) {
+      refuse(index + 1, error.message());
+    }
+  }
+  if (lines.size() < 2 || !is_end(lines.back(), job.entries.size())) {
+    refuse(lines.size(), "the end is missing, so the text was cut short");
+  }
+  return job;
+}
+
+std::string export_job(store::JobStore& store, std::string_view name) {
+  const std::optional<store::StoredJob> known = store.find(name);
+  if (!known) {
+    throw Error{ErrorKind::not_found, fmt::format("there is no job '{}'", name), "`zeus jobs` lists those there are"};
+  }
+  return export_text({.name = known->name,
+                      .definition = known->definition,
+                      .created = known->created,
+                      .entries = store.entries(known->id, 0, std::numeric_limits<std::size_t>::max())});
+}
+
+store::StoredJob import_job(store::JobStore& store, std::string_view name, std::string_view text, WallTime now) {
+  check_name(name);
+  ExportedJob job = exported_job_from(text);
+  JobState state{job.definition};
+  for (const records::JobEntry& entry : job.entries) {
+    state.apply(entry);
+  }
+  for (const OpenRecurrence& open : state.open()) {
+    for (records::JobEntryBody& body : ending(open, "it was running where the job was exported")) {
+      job.entries.push_back({.sequence = job.entries.size() + 1, .written = now, .body = std::move(body)});
+    }
+  }
+  return store.import(name, job.definition, job.created, job.entries);
+}
+
+}  // namespace zeus::jobs
