@@ -144,7 +144,7 @@ std::vector<std::pair<const OpenRecurrence*, std::string>> Job::Inside::find_the
   std::vector<std::pair<const OpenRecurrence*, std::string>> dead;
   for (const OpenRecurrence& open : state->open()) {
     const records::JobOwner& owner = open.owner;
-    if (site.owner.place.empty()) {
+    if (site.owner.place.empty() || owner == site.owner) {
       continue;
     }
     if (owner.place == site.owner.place) {

@@ -1,0 +1,358 @@
+#include "jobs/job.hpp"
+
+#include "store/open_store.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#include <zeus/error.hpp>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace zeus::jobs {
+namespace {
+
+constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
+
+records::JobDevice v100() {
+  return {.model = "V100", .gpus = 1, .max_power = 250_W, .power_limits = {100_W, 250_W}};
+}
+
+records::JobDefinition definition() {
+  return {.batch_sizes = {32, 16, 64},
+          .default_batch_size = 32,
+          .target = records::JobTarget{.metric = 0.9},
+          .max_epochs = 50,
+          .policy = "lookahead",
+          .max_slowdown = {},
+          .device = v100()};
+}
+
+records::GpuEnergy taken(double energy) {
+  return {.gpu = "GPU-0", .energy = {.value = Joules{energy}, .uncertainty = 1_J, .systematic = {}}};
+}
+
+Finished ended(records::TryOutcome outcome, int epochs) {
+  return {.outcome = outcome,
+          .epochs = epochs,
+          .gpus = {taken(1000.0 * epochs)},
+          .time = Seconds{10.0 * epochs},
+          .limit = 250_W,
+          .metric = {},
+          .exit_code = 0,
+          .left_out = {}};
+}
+
+class JobTest : public testing::Test {
+ protected:
+  // A process of this machine, as its /proc has it.
+  Site site_of(std::int64_t pid, std::uint64_t started, const std::string& place = "boot pid:[1]") {
+    return {.clock = clock_,
+            .machine = machine_,
+            .owner = {.host = "node", .place = place, .process = {.pid = pid, .started = started, .command = "zeus"}}};
+  }
+  void put_process(std::int64_t pid, std::uint64_t started) {
+    machine_.write_durably(
+        fmt::format("proc/{}/stat", pid),
+        fmt::format("{} (zeus) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 {} 20\n", pid, started));
+  }
+  std::unique_ptr<store::JobStore> open() { return store::open_store(file(), store::Access::create); }
+  [[nodiscard]] std::string file() const { return (folder_.path() / "jobs.sqlite").string(); }
+
+  // Measures what is asked for, and returns the try to run.
+  static RunStep next_run(Recurrence& recurrence) {
+    while (true) {
+      const Step step = recurrence.next();
+      if (const auto* run = std::get_if<RunStep>(&step)) {
+        return *run;
+      }
+      const auto& profile = std::get<ProfileStep>(step);
+      std::vector<records::LimitProfile> limits;
+      for (const Watts limit : profile.limits) {
+        limits.push_back({.limit = limit, .epoch_time = Seconds{200'000.0 / limit.value()}, .average_power = limit * 0.9});
+      }
+      recurrence.profiled({.batch_size = profile.batch_size, .limits = limits, .charged = {taken(50)}, .time = 1_s});
+    }
+  }
+
+  test::TemporaryFolder folder_;
+  FileTree machine_{folder_.path() / "machine"};
+  VirtualClock clock_{Instant{1'000'000'000}, WallTime{1'795'284'000'000'000}};
+  std::unique_ptr<store::JobStore> store_ = open();
+};
+
+template <typename Action>
+Error failure_of(Action action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error;
+  }
+  return {ErrorKind::internal, "nothing failed"};
+}
+
+TEST_F(JobTest, RunsUntilOneTryReachesTheTarget) {
+  put_process(1, 7);
+  Job job = Job::open(*store_, site_of(1, 7), "job", definition());
+  Recurrence recurrence = job.begin(v100());
+  const RunStep first = next_run(recurrence);
+  EXPECT_EQ(first.batch_size, 32);
+  EXPECT_EQ(first.number, 0U);
+  recurrence.epochs({.epochs = 3, .metric = 0.5, .gpus = {taken(3000)}, .time = 30_s});
+  recurrence.finished(ended(records::TryOutcome::stopped, 20));
+  EXPECT_FALSE(recurrence.over());
+  const RunStep second = next_run(recurrence);
+  EXPECT_EQ(second.number, 1U);
+  EXPECT_NE(second.seed, first.seed);
+  recurrence.finished(ended(records::TryOutcome::reached, 10));
+  EXPECT_TRUE(recurrence.over());
+  EXPECT_EQ(failure_of([&] { recurrence.next(); }).kind(), ErrorKind::conflict);
+  const records::JobView view = job.view();
+  ASSERT_EQ(view.recurrences.size(), 1U);
+  EXPECT_EQ(view.recurrences[0].state, records::RecurrenceState::reached);
+  EXPECT_GT(view.recurrences[0].energy, Joules{30'000}) << "failed tries and charged profiling are paid for too";
+  EXPECT_EQ(view.recurrences[0].tries, 2);
+}
+
+TEST_F(JobTest, KeepsToItsOrder) {
+  Job job = Job::open(*store_, site_of(1, 7), "job", definition());
+  put_process(1, 7);
+  Recurrence recurrence = job.begin(v100());
+  EXPECT_EQ(failure_of([&] { recurrence.finished(ended(records::TryOutcome::reached, 1)); }).kind(),
+            ErrorKind::invalid_argument);
+  next_run(recurrence);
+  EXPECT_EQ(failure_of([&] { recurrence.next(); }).kind(), ErrorKind::invalid_argument);
+  Finished unknown = ended(records::TryOutcome::reached, 1);
+  unknown.gpus.clear();
+  EXPECT_EQ(failure_of([&] { recurrence.finished(unknown); }).kind(), ErrorKind::invalid_argument);
+  Finished absurd = ended(records::TryOutcome::reached, 1);
+  absurd.time = Seconds{std::numeric_limits<double>::quiet_NaN()};
+  EXPECT_EQ(failure_of([&] { recurrence.finished(absurd); }).kind(), ErrorKind::corrupt_data);
+  recurrence.finished(ended(records::TryOutcome::reached, 1));
+}
+
+TEST_F(JobTest, RefusesAnotherDefinitionAndSaysWhatDiffers) {
+  Job::open(*store_, site_of(1, 7), "job", definition());
+  records::JobDefinition same = definition();
+  same.batch_sizes = {64, 32, 16};
+  same.device.model = "A100";
+  EXPECT_EQ(Job::open(*store_, site_of(1, 7), "job", same).definition().batch_sizes, (std::vector{16, 32, 64}));
+  records::JobDefinition other = definition();
+  other.eta = 0.75;
+  other.batch_sizes = {16, 32};
+  const Error error = failure_of([&] { Job::open(*store_, site_of(1, 7), "job", other); });
+  EXPECT_EQ(error.kind(), ErrorKind::conflict);
+  EXPECT_NE(error.message().find("batch sizes are 16,32,64, not 16,32; its eta is 0.5, not 0.75"), std::string::npos)
+      << error.what();
+  EXPECT_NE(error.advice().find("forget"), std::string::npos);
+}
+
+TEST_F(JobTest, RefusesWhatNoJobCanBe) {
+  const auto refused = [this](const std::string& name, const records::JobDefinition& what) {
+    return failure_of([&] { Job::open(*store_, site_of(1, 7), name, what); }).kind();
+  };
+  EXPECT_EQ(refused("", definition()), ErrorKind::invalid_argument);
+  EXPECT_EQ(refused("a\nb", definition()), ErrorKind::invalid_argument);
+  EXPECT_EQ(refused(std::string(300, 'n'), definition()), ErrorKind::invalid_argument);
+  for (const auto& change : std::vector<std::function<void(records::JobDefinition&)>>{
+           [](auto& job) { job.default_batch_size = 17; }, [](auto& job) { job.eta = 2.0; },
+           [](auto& job) { job.policy = "guess"; }, [](auto& job) { job.device.power_limits.clear(); },
+           [](auto& job) { job.device.gpus = 0; }, [](auto& job) { job.max_slowdown = 0.5; },
+           [](auto& job) { job.device.max_power = {}; }}) {
+    records::JobDefinition wrong = definition();
+    change(wrong);
+    EXPECT_EQ(refused("job", wrong), ErrorKind::invalid_argument);
+  }
+  EXPECT_TRUE(store_->jobs().empty());
+}
+
+TEST_F(JobTest, AJobWithoutBatchSizesChoosesThePowerLimitAlone) {
+  put_process(1, 7);
+  records::JobDefinition alone = definition();
+  alone.batch_sizes.clear();
+  alone.target.reset();
+  alone.max_epochs = 1;
+  Job job = Job::open(*store_, site_of(1, 7), "job", alone);
+  std::optional<Watts> limit;
+  for (int night = 0; night < 4; ++night) {
+    Recurrence recurrence = job.begin(v100());
+    const RunStep run = next_run(recurrence);
+    EXPECT_EQ(run.batch_size, 1);
+    recurrence.finished(ended(records::TryOutcome::reached, 1));
+    limit = run.limit;
+  }
+  EXPECT_EQ(job.limits(1).size(), 2U);
+  EXPECT_EQ(limit, job.view().arms.at(0).best_limit);
+}
+
+TEST_F(JobTest, GivesUpWhatADeadOwnerOfThisMachineLeft) {
+  put_process(1, 7);
+  put_process(2, 7);
+  Job dead = Job::open(*store_, site_of(1, 7), "job", definition());
+  Recurrence left = dead.begin(v100());
+  next_run(left);
+  left.epochs({.epochs = 4, .metric = {}, .gpus = {taken(4000)}, .time = 40_s});
+  const auto other = open();
+  Job alive = Job::open(*other, site_of(2, 7), "job", definition());
+  EXPECT_EQ(alive.give_up_the_dead(), 0U) << "its owner runs";
+  put_process(1, 8);
+  EXPECT_EQ(alive.give_up_the_dead(), 1U) << "another process has its number now";
+  EXPECT_EQ(alive.give_up_the_dead(), 0U);
+  const records::JobView view = alive.view();
+  EXPECT_EQ(view.recurrences.at(0).state, records::RecurrenceState::given_up);
+  EXPECT_EQ(view.recurrences.at(0).reason, "process 1 (zeus) is gone");
+  EXPECT_EQ(view.tries.at(0).outcome, records::TryOutcome::lost);
+  EXPECT_GE(view.recurrences.at(0).energy, Joules{4000}) << "what it was seen to take is paid for";
+  EXPECT_EQ(failure_of([&] { left.finished(ended(records::TryOutcome::reached, 5)); }).kind(), ErrorKind::conflict);
+  EXPECT_EQ(other->entries(other->find("job")->id, 0, all).size(), alive.view().entries);
+}
+
+TEST_F(JobTest, AnOwnerElsewhereIsDeadWhenItsBeatsStandStillByTheWatchersOwnClock) {
+  put_process(2, 7);
+  Job far = Job::open(*store_, site_of(1, 7, "another boot pid:[1]"), "job", definition());
+  Recurrence left = far.begin(v100());
+  next_run(left);
+  Job near = Job::open(*store_, site_of(2, 7), "job", definition());
+  EXPECT_EQ(near.give_up_the_dead(), 0U);
+  clock_.step_wall(Seconds{1e8});
+  EXPECT_EQ(near.give_up_the_dead(), 0U) << "civil time says nothing";
+  clock_.step_wall(Seconds{-2e8});
+  clock_.advance(100_s);
+  left.beat();
+  EXPECT_EQ(near.give_up_the_dead(), 0U);
+  clock_.advance(100_s);
+  EXPECT_EQ(near.give_up_the_dead(), 0U) << "it gave a sign 100 s ago";
+  clock_.advance(100_s);
+  EXPECT_EQ(near.give_up_the_dead(), 1U);
+}
+
+TEST_F(JobTest, ABeatIsWrittenAtMostOnceInTenSeconds) {
+  Job job = Job::open(*store_, site_of(1, 7), "job", definition());
+  Recurrence recurrence = job.begin(v100());
+  for (int second = 0; second < 25; ++second) {
+    recurrence.beat();
+    clock_.advance(1_s);
+  }
+  EXPECT_EQ(store_->beats(store_->find("job")->id, 0), 2U);
+}
+
+TEST_F(JobTest, OneThatIsLeftUnfinishedIsGivenUp) {
+  put_process(1, 7);
+  Job job = Job::open(*store_, site_of(1, 7), "job", definition());
+  {
+    Recurrence recurrence = job.begin(v100());
+    next_run(recurrence);
+  }
+  const records::JobView view = job.view();
+  EXPECT_EQ(view.recurrences.at(0).state, records::RecurrenceState::given_up);
+  EXPECT_EQ(view.tries.at(0).outcome, records::TryOutcome::lost);
+}
+
+TEST_F(JobTest, ATryThatIsLeftOutEndsItsRecurrenceButTeachesNothing) {
+  put_process(1, 7);
+  Job job = Job::open(*store_, site_of(1, 7), "job", definition());
+  Recurrence recurrence = job.begin(v100());
+  next_run(recurrence);
+  Finished shared = ended(records::TryOutcome::reached, 3);
+  shared.left_out = "another process held the GPU's limit";
+  recurrence.finished(shared);
+  EXPECT_TRUE(recurrence.over());
+  EXPECT_FALSE(job.view().best_cost);
+  EXPECT_FALSE(job.view().arms.at(1).expected_cost);
+  EXPECT_EQ(job.view().recurrences.at(0).state, records::RecurrenceState::reached);
+}
+
+TEST_F(JobTest, OnOtherDevicesItStartsFromWhatItKnowsAndComesBackToWhatItMeasured) {
+  put_process(1, 7);
+  const records::JobDevice a100{.model = "A100", .gpus = 2, .max_power = 800_W, .power_limits = {200_W, 400_W}};
+  Job job = Job::open(*store_, site_of(1, 7), "job", definition());
+  const auto run_on = [&](const records::JobDevice& device) {
+    Recurrence recurrence = job.begin(device);
+    const RunStep run = next_run(recurrence);
+    EXPECT_TRUE(!run.limit || std::ranges::count(device.power_limits, *run.limit) == 1);
+    recurrence.finished(ended(records::TryOutcome::reached, 10));
+  };
+  for (int night = 0; night < 3; ++night) {
+    run_on(v100());
+  }
+  const std::vector<records::LimitProfile> before = job.limits(32);
+  EXPECT_FALSE(before.empty());
+  run_on(a100);
+  EXPECT_EQ(job.spec().max_power, 800_W);
+  EXPECT_EQ(job.spec().power_limits, a100.power_limits);
+  for (const records::LimitProfile& limit : job.limits(32)) {
+    EXPECT_EQ(std::ranges::count(a100.power_limits, limit.limit), 1);
+  }
+  Recurrence back = job.begin(v100());
+  EXPECT_EQ(job.limits(32), before);
+  const Step step = back.next();
+  if (const auto* profile = std::get_if<ProfileStep>(&step)) {
+    for (const records::LimitProfile& known : job.limits(profile->batch_size)) {
+      EXPECT_EQ(std::ranges::count(profile->limits, known.limit), 0) << "it need not be measured again";
+    }
+  }
+}
+
+TEST_F(JobTest, LimitsThatCannotBeMeasuredDoNotHoldTheModelUp) {
+  put_process(1, 7);
+  Job job = Job::open(*store_, site_of(1, 7), "job", definition());
+  Recurrence recurrence = job.begin(v100());
+  EXPECT_TRUE(std::holds_alternative<ProfileStep>(recurrence.next()));
+  const Step step = recurrence.next();
+  ASSERT_TRUE(std::holds_alternative<RunStep>(step));
+  EXPECT_EQ(std::get<RunStep>(step).batch_size, 32);
+}
+
+TEST_F(JobTest, GoesOnFromASnapshotOrWithoutOne) {
+  put_process(1, 7);
+  Job job = Job::open(*store_, site_of(1, 7), "job", definition());
+  for (int night = 0; night < 40; ++night) {
+    Recurrence recurrence = job.begin(v100());
+    next_run(recurrence);
+    recurrence.finished(ended(records::TryOutcome::reached, 10 + night % 3));
+  }
+  const store::StoredJob stored = *store_->find("job");
+  const std::string key = "lookahead 1, format 1";
+  ASSERT_TRUE(store_->snapshot(stored.id, key));
+  const auto next = [&] {
+    const auto again = open();
+    Job other = *Job::find(*again, site_of(1, 7), "job");
+    Recurrence recurrence = other.begin(v100());
+    const RunStep run = next_run(recurrence);
+    recurrence.finished(ended(records::TryOutcome::lost, 0));
+    return std::pair{run.batch_size, run.limit};
+  };
+  const auto with = next();
+  store_->drop_snapshots();
+  EXPECT_EQ(next(), with);
+  store_->keep_snapshot(stored.id, {.key = key, .sequence = 5, .state = "nonsense"});
+  EXPECT_EQ(next(), with);
+}
+
+TEST_F(JobTest, SaysWhatWasSavedOnceTheDefaultIsKnown) {
+  put_process(1, 7);
+  Job job = Job::open(*store_, site_of(1, 7), "job", definition());
+  EXPECT_FALSE(job.view().savings);
+  EXPECT_FALSE(job.view().savings_unknown.empty());
+  for (int night = 0; night < 6; ++night) {
+    Recurrence recurrence = job.begin(v100());
+    const RunStep run = next_run(recurrence);
+    Finished result = ended(records::TryOutcome::reached, 10);
+    result.limit = run.limit.value_or(250_W);
+    recurrence.finished(result);
+  }
+  const records::JobView view = job.view();
+  ASSERT_TRUE(view.savings);
+  EXPECT_EQ(view.savings->recurrences, 6U);
+  Joules spent;
+  for (const records::RecurrenceView& recurrence : view.recurrences) {
+    spent += recurrence.energy;
+  }
+  EXPECT_DOUBLE_EQ((view.savings->energy_of_default - view.savings->energy).value(), spent.value());
+  EXPECT_EQ(view.savings_last->recurrences, 5U);
+  EXPECT_FALSE(view.next.why.empty());
+}
+
+}  // namespace
+}  // namespace zeus::jobs
