@@ -243,6 +243,11 @@ Joules Job::cost(Joules energy, Seconds time) const {
   return inside_->state->job().profiles().cost().of(energy, time);
 }
 
+optimize::Action Job::preview() {
+  inside_->refresh();
+  return inside_->state->job().next(inside_->state->recurrences(), inside_->state->tries());
+}
+
 records::JobView Job::view() {
   const std::vector<records::JobEntry> all =
       inside_->store->entries(inside_->stored.id, 0, std::numeric_limits<std::size_t>::max());

@@ -142,6 +142,8 @@ class Job {
   // The cost of energy and time as the job weighs them, on its current devices.
   [[nodiscard]] Joules cost(Joules energy, Seconds time) const;
 
+  // What a recurrence that began now would be told to do. Writes nothing but, now and then, a snapshot.
+  optimize::Action preview();
   // Everything there is to show, as of now. Writes nothing.
   records::JobView view();
 
