@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 namespace zeus::cli {
@@ -58,6 +59,12 @@ int count(const JobView& job, records::RecurrenceState state) {
   return static_cast<int>(std::ranges::count(job.recurrences, state, &records::RecurrenceView::state));
 }
 
+// How many columns of a terminal a text takes: one for each character, whatever its bytes in UTF-8.
+std::size_t width_of(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; }));
+}
+
 // A table whose columns are as wide as they need to be; the first is set left, the others right.
 class Table {
  public:
@@ -69,14 +76,14 @@ class Table {
     std::vector<std::size_t> widths(rows_.front().size(), 0);
     for (const std::vector<std::string>& row : rows_) {
       for (std::size_t column = 0; column < row.size(); ++column) {
-        widths[column] = std::max(widths[column], row[column].size());
+        widths[column] = std::max(widths[column], width_of(row[column]));
       }
     }
     std::string text;
     for (const std::vector<std::string>& row : rows_) {
-      std::string line = fmt::format("  {:<{}}", row[0], widths[0]);
+      std::string line = "  " + row[0] + std::string(widths[0] - width_of(row[0]), ' ');
       for (std::size_t column = 1; column < row.size(); ++column) {
-        fmt::format_to(std::back_inserter(line), "  {:>{}}", row[column], widths[column]);
+        line += "  " + std::string(widths[column] - width_of(row[column]), ' ') + row[column];
       }
       line.erase(line.find_last_not_of(' ') + 1);
       text += line + "\n";
@@ -156,7 +163,7 @@ std::string tries(const JobView& job, bool all) {
         {fmt::format("{}", one.number), fmt::format("{}", one.recurrence), batch_size(job, one.batch_size),
          one.limit ? watts(one.limit) : "all", std::string{to_string(one.purpose)}, outcome(one),
          fmt::format("{}", one.epochs),
-         one.energy ? fmt::format("{} \u00b1 {:.1f}", energy(one.energy->value), one.energy->uncertainty.value()) : "-",
+         one.energy ? fmt::format("{} \u00b1 {}", energy(one.energy->value), energy(one.energy->uncertainty)) : "-",
          one.time ? duration(*one.time) : "-", energy(one.cost)});
   }
   return table.text();
@@ -168,26 +175,29 @@ std::string savings(const JobView& job) {
   }
   Table table{
       {"", "recurrences", "energy", "of the default's", "time", "of the default's", "cost", "of the default's"}};
-  const auto row = [&table](const char* name, const records::SavingsView& saved) {
+  const auto row = [&table](const std::string& name, const records::SavingsView& saved) {
     table.add({name, fmt::format("{}", saved.recurrences), energy(saved.energy),
                share(saved.energy.value(), saved.energy_of_default.value()),
                fmt::format("{:.1f} s", saved.time.value()), share(saved.time.value(), saved.time_of_default.value()),
                energy(saved.cost), share(saved.cost.value(), saved.cost_of_default.value())});
   };
   row("in all", *job.savings);
-  row("the last", *job.savings_last);
+  row(fmt::format("the last {}", job.savings_last->recurrences), *job.savings_last);
   return table.text();
 }
 
 std::string next_step(const JobView& job) {
   const records::NextView& next = job.next;
+  const auto of_size = [&job, &next](const char* words) {
+    return job.definition.batch_sizes.empty() ? "" : fmt::format("{}{}", words, next.batch_size);
+  };
   switch (next.kind) {
     case records::NextKind::run:
-      return fmt::format("run batch size {}{}", batch_size(job, next.batch_size),
+      return fmt::format("run{}{}", of_size(" batch size "),
                          next.limit ? fmt::format(" under {}", watts(next.limit)) : ", measuring all power limits");
     case records::NextKind::profile:
-      return fmt::format("measure {} power limit{} of batch size {}", next.profiles.size(),
-                         next.profiles.size() == 1 ? "" : "s", batch_size(job, next.batch_size));
+      return fmt::format("measure {} power limit{}{}", next.profiles.size(), next.profiles.size() == 1 ? "" : "s",
+                         of_size(" of batch size "));
     case records::NextKind::give_up:
       break;
   }

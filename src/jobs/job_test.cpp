@@ -70,7 +70,8 @@ class JobTest : public testing::Test {
       const auto& profile = std::get<ProfileStep>(step);
       std::vector<records::LimitProfile> limits;
       for (const Watts limit : profile.limits) {
-        limits.push_back({.limit = limit, .epoch_time = Seconds{200'000.0 / limit.value()}, .average_power = limit * 0.9});
+        limits.push_back(
+            {.limit = limit, .epoch_time = Seconds{200'000.0 / limit.value()}, .average_power = limit * 0.9});
       }
       recurrence.profiled({.batch_size = profile.batch_size, .limits = limits, .charged = {taken(50)}, .time = 1_s});
     }

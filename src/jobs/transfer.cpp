@@ -2,6 +2,7 @@
 
 #include "jobs/inside.hpp"
 #include "jobs/job_state.hpp"
+#include "records/json_object.hpp"
 
 #include <zeus/error.hpp>
 
@@ -30,21 +31,28 @@ std::string line_of(const ordered_json& json) {
   return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
-ExportedJob heading_of(std::string_view line) {
+// Reads line `number` by `read`; an Error is said to be of that line.
+template <typename Read>
+auto reading(std::size_t number, Read read) {
+  std::string why;
   try {
-    const nlohmann::json heading = nlohmann::json::parse(line);
-    if (heading.at("zeus_job") != format_version) {
-      refuse(1, "its format is not known here");
-    }
-    return {.name = heading.at("name").get<std::string>(),
-            .definition = normalized(records::job_definition_from_json(heading.at("definition").dump())),
-            .created = WallTime{heading.at("created_us").get<std::int64_t>()},
-            .entries = {}};
-  } catch (const nlohmann::json::exception&) {
-    refuse(1, "it is not the heading");
+    return read();
   } catch (const Error& error) {
-    refuse(1, error.message());
+    why = error.message();
   }
+  refuse(number, why);
+}
+
+ExportedJob heading_of(std::string_view line) {
+  const nlohmann::json json = nlohmann::json::parse(line, nullptr, false);
+  const records::JsonObject heading{json, "the heading"};
+  if (heading.whole<int>("zeus_job") != format_version) {
+    heading.refuse("zeus_job", "a format that is known here");
+  }
+  return {.name = heading.text("name"),
+          .definition = normalized(records::job_definition_from_json(heading.at("definition").dump())),
+          .created = WallTime{heading.whole<std::int64_t>("created_us")},
+          .entries = {}};
 }
 
 bool is_end(std::string_view line, std::size_t entries) {
@@ -75,15 +83,13 @@ ExportedJob exported_job_from(std::string_view text) {
   if (lines.empty()) {
     refuse(1, "there is none");
   }
-  ExportedJob job = heading_of(lines.front());
+  ExportedJob job = reading(1, [&] { return heading_of(lines.front()); });
   JobState state{job.definition};
   for (std::size_t index = 1; index + 1 < lines.size(); ++index) {
-    try {
+    reading(index + 1, [&] {
       job.entries.push_back(records::job_entry_from_json(lines[index]));
       state.apply(job.entries.back());
-    } catch (const Error& error) {
-      refuse(index + 1, error.message());
-    }
+    });
   }
   if (lines.size() < 2 || !is_end(lines.back(), job.entries.size())) {
     refuse(lines.size(), "the end is missing, so the text was cut short");

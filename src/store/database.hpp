@@ -6,7 +6,14 @@
 
 #include <zeus/error.hpp>
 
+#include <string>
+
 namespace zeus::store {
+
+struct Failure {
+  int code = 0;
+  std::string text;
+};
 
 class Database {
  public:
@@ -22,8 +29,23 @@ class Database {
   virtual void commit() = 0;
   // Does nothing where there is no transaction; never throws.
   virtual void roll_back() noexcept = 0;
-  // What a failure of SOCI means to a user; called while it is being handled.
-  [[nodiscard]] virtual Error explained(const soci::soci_error& failure) const = 0;
+  // What a failure of SOCI means to a user.
+  [[nodiscard]] virtual Error explained(const Failure& failure) const = 0;
+  // The database's own number for it.
+  [[nodiscard]] virtual int code_of(const soci::soci_error& failure) const = 0;
 };
+
+// Runs `work` on the database; a failure of SOCI becomes what the database makes of it. The Error is made when SOCI's
+// is no longer being handled, since its text would say to a user what only its makers understand.
+template <typename Work>
+auto explaining(const Database& database, Work work) {
+  Failure failure;
+  try {
+    return work();
+  } catch (const soci::soci_error& problem) {
+    failure = {.code = database.code_of(problem), .text = problem.what()};
+  }
+  throw database.explained(failure);
+}
 
 }  // namespace zeus::store

@@ -59,11 +59,7 @@ std::unique_ptr<JobStore> open_store(const std::string& location, Access access)
                 "run a job first, or name the right file"};
   }
   std::unique_ptr<Database> database = open_sqlite(file, access, journal_for(file.parent_path()));
-  try {
-    migrate(*database, sqlite_dialect, file.string(), access == Access::read_only);
-  } catch (const soci::soci_error& problem) {
-    throw database->explained(problem);
-  }
+  explaining(*database, [&] { migrate(*database, sqlite_dialect, file.string(), access == Access::read_only); });
   return std::make_unique<SqlStore>(std::move(database));
 }
 

@@ -20,11 +20,7 @@ long long sql(std::uint64_t number) {
 template <typename Work>
 auto SqlStore::reading(Work work) {
   const std::scoped_lock lock{mutex_};
-  try {
-    return work(database_->session());
-  } catch (const soci::soci_error& failure) {
-    throw database_->explained(failure);
-  }
+  return explaining(*database_, [&] { return work(database_->session()); });
 }
 
 template <typename Work>

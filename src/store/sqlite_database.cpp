@@ -42,11 +42,7 @@ std::string connection(const fs::path& file, bool read_only) {
 class SqliteDatabase final : public Database {
  public:
   SqliteDatabase(const fs::path& file, Access access, Journal wanted) : file_{file} {
-    try {
-      open(access, wanted);
-    } catch (const soci::soci_error& failure) {
-      throw explained(failure);
-    }
+    explaining(*this, [&] { open(access, wanted); });
   }
 
   soci::session& session() override { return session_; }
@@ -60,7 +56,11 @@ class SqliteDatabase final : public Database {
       // SQLite has rolled back by itself, as it does after some failures.
     }
   }
-  [[nodiscard]] Error explained(const soci::soci_error& failure) const override;
+  [[nodiscard]] Error explained(const Failure& failure) const override;
+  [[nodiscard]] int code_of(const soci::soci_error& failure) const override {
+    const auto* const sqlite = dynamic_cast<const soci::sqlite3_soci_error*>(&failure);
+    return sqlite == nullptr ? SQLITE_ERROR : sqlite->result() & primary_code;
+  }
 
  private:
   void open(Access access, Journal wanted);
@@ -155,10 +155,9 @@ void SqliteDatabase::use_rollback_journal() {
   set("synchronous = EXTRA");
 }
 
-Error SqliteDatabase::explained(const soci::soci_error& failure) const {
+Error SqliteDatabase::explained(const Failure& failure) const {
   const std::string name = file_.string();
-  const auto* const sqlite = dynamic_cast<const soci::sqlite3_soci_error*>(&failure);
-  switch (sqlite == nullptr ? SQLITE_ERROR : sqlite->result() & primary_code) {
+  switch (failure.code) {
     case SQLITE_FULL:
       return Error{ErrorKind::unavailable, fmt::format("the disk that has the store {} is full", name),
                    "make room there, or name another store; nothing was half-written"};
@@ -184,7 +183,8 @@ Error SqliteDatabase::explained(const soci::soci_error& failure) const {
     case SQLITE_NOTADB:
       return Error{ErrorKind::corrupt_data, fmt::format("{} is not a store of Zeus", name), "name another file"};
     default:
-      return Error{ErrorKind::unavailable, fmt::format("the store {} failed", name), "the cause follows"};
+      return Error{ErrorKind::unavailable, fmt::format("the store {} failed: {}", name, failure.text),
+                   "try again; please report it when it stays so"};
   }
 }
 

@@ -1,0 +1,43 @@
+// The JSON columns of a store of jobs: the first byte says which. What is not refused by a zeus::Error is written back as
+// a text that reads the same.
+
+#include "records/job_definition.hpp"
+#include "records/job_entry.hpp"
+
+#include <zeus/error.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+namespace {
+
+std::string definition(std::string_view text) {
+  return zeus::records::to_json(zeus::records::job_definition_from_json(text));
+}
+
+std::string body(std::string_view text) {
+  return zeus::records::to_json(zeus::records::job_entry_body_from_json(text));
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) {
+    return 0;
+  }
+  const auto read = data[0] == 'd' ? definition : body;
+  const std::string_view text{reinterpret_cast<const char*>(data) + 1, size - 1};
+  std::string written;
+  try {
+    written = read(text);
+  } catch (const zeus::Error&) {
+    return 0;
+  }
+  if (read(written) != written) {
+    std::abort();
+  }
+  return 0;
+}
