@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <functional>
 
 namespace zeus::store {
 namespace {
@@ -99,9 +100,10 @@ TEST(OpenStore, SaysWhenOneIsDamaged) {
   }
   {
     std::fstream bytes{file, std::ios::in | std::ios::out | std::ios::binary};
-    bytes.seekp(3 * 4096);
-    for (int page = 3; page < 12; ++page) {
-      bytes << std::string(4096, '\x5a');
+    constexpr std::streamoff page = 4096;
+    bytes.seekp(3 * page);
+    for (int number = 3; number < 12; ++number) {
+      bytes << std::string(page, '\x5a');
     }
   }
   const Error error = failure_of([&] {
