@@ -10,8 +10,8 @@ namespace zeus {
 std::string to_text(WallTime time) {
   constexpr std::int64_t per_second = 1'000'000;
   constexpr std::int64_t end_of_9999 = 253'402'300'799;
-  const auto seconds = static_cast<std::time_t>(
-      std::clamp(time.microseconds_since_epoch / per_second, std::int64_t{0}, end_of_9999));
+  const auto seconds =
+      static_cast<std::time_t>(std::clamp(time.microseconds_since_epoch / per_second, std::int64_t{0}, end_of_9999));
   std::tm parts{};
   static_cast<void>(::gmtime_r(&seconds, &parts));
   return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday,

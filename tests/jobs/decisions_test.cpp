@@ -1,6 +1,7 @@
 // The live loop decides what the simulator decides, try for try, from a history in a store, also when its caches vanish
 // and its processes change at random moments.
 
+#include "base/random.hpp"
 #include "jobs/job.hpp"
 #include "jobs/job_state.hpp"
 #include "optimize/batch_size/policy_factory.hpp"
@@ -16,7 +17,6 @@
 
 #include <array>
 #include <map>
-#include <random>
 
 namespace zeus::jobs {
 namespace {
@@ -78,7 +78,7 @@ class Replay {
   };
 
   void disturb() {
-    if (chaos_() % 7 == 0) {
+    if (chaos_.bits() % 7 == 0) {
       store::open_store(file_, store::Access::create)->drop_snapshots();
     }
   }
@@ -144,7 +144,7 @@ class Replay {
   optimize::JobSpec spec_;
   records::JobDefinition definition_;
   records::JobDevice device_;
-  std::mt19937_64 chaos_;
+  Random chaos_;
   SystemClock clock_;
   Site site_ = this_site(clock_, FileTree{});
   std::map<std::uint64_t, std::unique_ptr<Process>> running_;
@@ -232,11 +232,11 @@ TEST(Decisions, FollowFromASavedStateAsFromTheHistory) {
       const optimize::JobSpec spec = job_spec(stage, options, 9);
       optimize::RecurringJob whole{spec, optimize::make_policy(policy, spec)};
       auto restored = std::make_unique<optimize::RecurringJob>(spec, optimize::make_policy(policy, spec));
-      std::mt19937_64 chaos{window + 1};
+      Random chaos{window + 1};
       for (const records::JobEvent& event : simulated.events) {
         whole.apply(event);
         restored->apply(event);
-        if (chaos() % 3 == 0) {
+        if (chaos.bits() % 3 == 0) {
           StateWriter writer;
           restored->save(writer);
           const std::string text = writer.take();

@@ -4,6 +4,7 @@
 // "refused JOB MESSAGE". Outcomes are drawn.
 
 #include "base/clock.hpp"
+#include "base/random.hpp"
 #include "jobs/job.hpp"
 #include "store/open_store.hpp"
 
@@ -12,7 +13,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <random>
+
 #include <string>
 #include <vector>
 
@@ -36,9 +37,9 @@ void say(const std::string& line) {
   static_cast<void>(std::fflush(stdout));
 }
 
-zeus::jobs::Finished outcome_of(std::mt19937_64& draws) {
-  const auto kind = draws() % 10;
-  const auto epochs = static_cast<int>(draws() % 20) + 1;
+zeus::jobs::Finished outcome_of(zeus::Random& draws) {
+  const auto kind = draws.bits() % 10;
+  const auto epochs = static_cast<int>(draws.bits() % 20) + 1;
   return {.outcome = kind < 7   ? zeus::records::TryOutcome::reached
                      : kind < 9 ? zeus::records::TryOutcome::stopped
                                 : zeus::records::TryOutcome::lost,
@@ -52,7 +53,7 @@ zeus::jobs::Finished outcome_of(std::mt19937_64& draws) {
           .left_out = {}};
 }
 
-void run(zeus::store::JobStore& store, const zeus::jobs::Site& site, const std::string& name, std::mt19937_64& draws) {
+void run(zeus::store::JobStore& store, const zeus::jobs::Site& site, const std::string& name, zeus::Random& draws) {
   zeus::jobs::Job job = zeus::jobs::Job::open(store, site, name, definition());
   zeus::jobs::Recurrence recurrence = job.begin(definition().device);
   say(fmt::format("begun {} {}", name, recurrence.number()));
@@ -79,12 +80,12 @@ int main(int count, char** words) {
   const std::vector<std::string> arguments(words + 1, words + count);
   zeus::SystemClock clock;
   const zeus::jobs::Site site = zeus::jobs::this_site(clock, zeus::FileTree{});
-  std::mt19937_64 draws{std::stoull(arguments.at(1))};
+  zeus::Random draws{std::stoull(arguments.at(1))};
   const std::vector<std::string> names(arguments.begin() + 3, arguments.end());
   try {
     const auto store = zeus::store::open_store(arguments.at(0), zeus::store::Access::create);
     for (unsigned long done = 0; done < std::stoul(arguments.at(2)); ++done) {
-      run(*store, site, names[(draws() + done) % names.size()], draws);
+      run(*store, site, names[(draws.bits() + done) % names.size()], draws);
     }
   } catch (const zeus::Error& error) {
     say(fmt::format("refused {} {}", to_string(error.kind()), error.what()));
