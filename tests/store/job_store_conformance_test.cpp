@@ -15,6 +15,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <ostream>
 #include <set>
 #include <string>
 #include <thread>
@@ -29,6 +30,10 @@ struct Subject {
   // Opens the one database of a test; any number of times.
   std::function<std::unique_ptr<JobStore>(const std::filesystem::path& folder)> open;
 };
+
+void PrintTo(const Subject& subject, std::ostream* out) {  // NOLINT(readability-identifier-naming): GoogleTest's name
+  *out << subject.name;
+}
 
 std::unique_ptr<JobStore> open_with(const std::filesystem::path& folder, Journal journal) {
   auto database = open_sqlite(folder / "jobs.sqlite", Access::create, journal);
