@@ -69,7 +69,8 @@ class Policy {
   [[nodiscard]] virtual std::vector<std::optional<CostBelief>> beliefs(const ProfileBook& profiles) const = 0;
 
   // The state that apply() has made, exactly: a fresh policy for the same spec that has restored it goes on as this one
-  // would. `version` changes whenever the same events would lead to another state or another answer.
+  // would. `version` changes whenever the same events would lead to another state, since stores keep such states: it is
+  // to be raised with every change of tests/golden/simulate/decisions.txt.
   [[nodiscard]] virtual int version() const = 0;
   virtual void save(StateWriter& writer) const = 0;
   virtual void restore(StateReader& reader) = 0;
