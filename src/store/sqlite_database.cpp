@@ -81,7 +81,11 @@ void SqliteDatabase::open(Access access, Journal wanted) {
     try {
       long long version = 0;
       session_ << "PRAGMA schema_version", soci::into(version);
-    } catch (const soci::sqlite3_soci_error&) {
+    } catch (const soci::sqlite3_soci_error& failure) {
+      const int code = failure.result() & primary_code;
+      if (code != SQLITE_CANTOPEN && code != SQLITE_READONLY) {
+        throw;
+      }
       open_what_nobody_can_write();
     }
     return;

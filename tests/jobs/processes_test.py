@@ -1,6 +1,6 @@
 """Many processes on one store of jobs: no number twice, nothing acknowledged lost, also when they are killed at random.
 
-  processes_test.py WORKER ZEUS
+  processes_test.py [TEST ...] WORKER ZEUS
 """
 
 import collections
