@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,20 +19,19 @@ struct Migration {
 };
 
 const std::array<Migration, 1>& migrations() {
-  static const std::array<Migration, 1> all = {{
-      {{
-          "CREATE TABLE jobs (id {identity}, name TEXT NOT NULL UNIQUE, definition TEXT NOT NULL, "
-          "created BIGINT NOT NULL)",
-          "CREATE TABLE entries (job BIGINT NOT NULL, sequence BIGINT NOT NULL, written BIGINT NOT NULL, "
-          "body TEXT NOT NULL, PRIMARY KEY (job, sequence))",
-          "CREATE TABLE snapshots (job BIGINT PRIMARY KEY, kind TEXT NOT NULL, sequence BIGINT NOT NULL, "
-          "state TEXT NOT NULL)",
-          "CREATE TABLE beats (job BIGINT NOT NULL, recurrence BIGINT NOT NULL, beat BIGINT NOT NULL, "
-          "PRIMARY KEY (job, recurrence))",
-          "CREATE TABLE sightings (job BIGINT NOT NULL, recurrence BIGINT NOT NULL, place TEXT NOT NULL, "
-          "beat BIGINT NOT NULL, since BIGINT NOT NULL, PRIMARY KEY (job, recurrence, place))",
-      }},
-  }};
+  static const std::array<Migration, 1> all = {{{{
+      R"(CREATE TABLE jobs (id {identity}, name TEXT NOT NULL UNIQUE, definition TEXT NOT NULL,
+                             created BIGINT NOT NULL))",
+      R"(CREATE TABLE entries (job BIGINT NOT NULL, sequence BIGINT NOT NULL, written BIGINT NOT NULL,
+                                body TEXT NOT NULL, PRIMARY KEY (job, sequence)))",
+      R"(CREATE TABLE snapshots (job BIGINT PRIMARY KEY, kind TEXT NOT NULL, sequence BIGINT NOT NULL,
+                                  state TEXT NOT NULL))",
+      R"(CREATE TABLE beats (job BIGINT NOT NULL, recurrence BIGINT NOT NULL, beat BIGINT NOT NULL,
+                              PRIMARY KEY (job, recurrence)))",
+      R"(CREATE TABLE sightings (job BIGINT NOT NULL, recurrence BIGINT NOT NULL, place TEXT NOT NULL,
+                                  beat BIGINT NOT NULL, since BIGINT NOT NULL,
+                                  PRIMARY KEY (job, recurrence, place)))",
+  }}}};
   return all;
 }
 
