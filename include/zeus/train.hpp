@@ -49,6 +49,8 @@ class ZEUS_API Training {
   explicit Training(std::unique_ptr<train::Session> session);
   Training(Training&&) noexcept;
   Training& operator=(Training&&) noexcept;
+  Training(const Training&) = delete;
+  Training& operator=(const Training&) = delete;
   // As finish().
   ~Training();
 

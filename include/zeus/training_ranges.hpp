@@ -13,16 +13,16 @@ class TrainingEpochs {
  public:
   explicit TrainingEpochs(Training& training) : training_{&training} {}
 
-  class iterator {
+  class Iterator {
    public:
-    explicit iterator(Training& training) : training_{&training}, going_{training.next_epoch()} {}
+    explicit Iterator(Training& training) : training_{&training}, going_{training.next_epoch()} {}
     std::uint64_t operator*() const { return number_; }
-    iterator& operator++() {
+    Iterator& operator++() {
       ++number_;
       going_ = training_->next_epoch();
       return *this;
     }
-    friend bool operator==(const iterator& at, std::default_sentinel_t /*end*/) { return !at.going_; }
+    friend bool operator==(const Iterator& at, std::default_sentinel_t /*end*/) { return !at.going_; }
 
    private:
     Training* training_;
@@ -30,7 +30,7 @@ class TrainingEpochs {
     bool going_;
   };
 
-  [[nodiscard]] iterator begin() const { return iterator{*training_}; }
+  [[nodiscard]] Iterator begin() const { return Iterator{*training_}; }
   [[nodiscard]] std::default_sentinel_t end() const { return {}; }
 
  private:
@@ -42,20 +42,20 @@ class TrainingSteps {
  public:
   TrainingSteps(Training& training, Batches& batches) : training_{&training}, batches_{&batches} {}
 
-  class iterator {
+  class Iterator {
    public:
-    iterator(Training& training, Batches& batches)
+    Iterator(Training& training, Batches& batches)
         : training_{&training}, at_{std::begin(batches)}, end_{std::end(batches)} {
       begin_or_end();
     }
     decltype(auto) operator*() { return *at_; }
-    iterator& operator++() {
+    Iterator& operator++() {
       training_->end_step();
       ++at_;
       begin_or_end();
       return *this;
     }
-    friend bool operator==(const iterator& step, std::default_sentinel_t /*end*/) { return step.at_ == step.end_; }
+    friend bool operator==(const Iterator& step, std::default_sentinel_t /*end*/) { return step.at_ == step.end_; }
 
    private:
     void begin_or_end() {
@@ -71,7 +71,7 @@ class TrainingSteps {
     decltype(std::end(std::declval<Batches&>())) end_;
   };
 
-  [[nodiscard]] iterator begin() const { return {*training_, *batches_}; }
+  [[nodiscard]] Iterator begin() const { return {*training_, *batches_}; }
   [[nodiscard]] std::default_sentinel_t end() const { return {}; }
 
  private:

@@ -33,6 +33,22 @@ Amount& Amount::operator+=(const Amount& other) {
   return *this;
 }
 
+Parts operator+(const Parts& a, const Parts& b) {
+  Parts both = a;
+  for (std::size_t i = 0; i < part_count; ++i) {
+    both[i] += b[i];
+  }
+  return both;
+}
+
+Amount total(const Parts& parts) {
+  Amount all;
+  for (const Amount& amount : parts) {
+    all += amount;
+  }
+  return all;
+}
+
 Account::Account(Meter* meter, std::vector<int> gpus, Clock& clock, Herald& herald)
     : meter_{meter}, gpus_{std::move(gpus)}, clock_{clock}, herald_{herald} {
 }

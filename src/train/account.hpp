@@ -35,6 +35,9 @@ enum class Part : std::size_t {
 inline constexpr std::size_t part_count = 3;
 using Parts = std::array<Amount, part_count>;
 
+Parts operator+(const Parts& a, const Parts& b);
+Amount total(const Parts& parts);
+
 class Account {
  public:
   // Without a meter (no GPU here), energies are zero and known.

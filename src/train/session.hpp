@@ -41,6 +41,8 @@ struct SessionParts {
   Clock& clock;
 };
 
+class Running;
+
 class Session {
  public:
   // An invalid_argument Error for options that make no sense. `options.gpus` and `options.monitor` are not looked at:
@@ -68,7 +70,6 @@ class Session {
   [[nodiscard]] std::optional<PowerSetting> optimum() const;
 
  private:
-  class Running;
   std::unique_ptr<Running> running_;
 };
 

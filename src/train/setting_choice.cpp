@@ -33,6 +33,8 @@ template <typename... Cases>
 struct Overloaded : Cases... {
   using Cases::operator()...;
 };
+template <typename... Cases>
+Overloaded(Cases...) -> Overloaded<Cases...>;
 
 Seconds deviation(const PowerMeasurement& m) {
   return m.step_time_uncertainty / normal_95;
