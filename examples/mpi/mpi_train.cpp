@@ -46,6 +46,7 @@ void train(int epochs, bool dies) {
   options.collective_patience = zeus::Seconds{5};
   options.goal = zeus::LeastEnergy{};
   options.max_epochs = static_cast<std::uint64_t>(epochs);
+  options.drift_tolerance = 0;  // these steps are as even as the machine is idle
   options.listener = [&limits](const zeus::TrainingEvent& event) {
     if (const auto* const applied = std::get_if<zeus::SettingApplied>(&event)) {
       limits.push_back(applied->setting.limit.value());
