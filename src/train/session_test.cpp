@@ -362,6 +362,15 @@ TEST_F(SessionTest, ProgressMayBeSeenFromOutsideInJumps) {
   EXPECT_EQ(session.result().epochs.at(0).steps, 399U);
 }
 
+TEST_F(SessionTest, StepsTooShortForACounterAreMeasuredTogether) {
+  work_.step = 0.3_ms;
+  VirtualTraining training{{v100(), v100()}, work_, 6};
+  Session session{training.parts(), options_};
+  run_epochs(session, training, 4, 3000);
+  ASSERT_TRUE(session.optimum());
+  EXPECT_LE(cost_of(v100(), work_, *session.optimum()), 1.02 * best_cost(v100(), work_));
+}
+
 TEST_F(SessionTest, AJobWithoutEpochsNeedsNone) {
   Session session{training_.parts(), options_};
   for (int step = 0; step < 400; ++step) {

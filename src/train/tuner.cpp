@@ -25,6 +25,9 @@ using records::PowerSetting;
 
 namespace {
 
+// Boundaries between steps that follow sooner than this are none to the profiler.
+constexpr Seconds shortest_boundary{0.004};
+
 // What stands for "as it was found", which need not be the same limit on every GPU.
 const PowerSetting as_found{};
 
@@ -118,7 +121,10 @@ void Tuner::begin_epoch() {
   lease_lost_ = false;
   why_not_.clear();
   if (profiler_->done()) {
-    guarded([&] { carry_out({{.kind = ProfilerActionKind::apply_optimum, .setting = *profiler_->optimum()}}); });
+    guarded([&] {
+      carry_out({{.kind = ProfilerActionKind::apply_optimum, .setting = *profiler_->optimum()}});
+      watch_from_now();
+    });
     return;
   }
   records::PowerProfile known = profile();
@@ -137,6 +143,13 @@ void Tuner::step(std::uint64_t over) {
   }
   guarded([&] {
     renew();
+    // What is too short for a counter to see is taken together. Ranks would not all do so at the same step.
+    over += std::exchange(pending_, 0);
+    if (over > 0 && profiling() && parts_.ranks.alone() && now - tuned_at_ < shortest_boundary) {
+      pending_ = over;
+      return;
+    }
+    tuned_at_ = now;
     if (window_open_ && over > 0) {
       ++window_boundaries_;
       window_steps_ += over;
@@ -161,6 +174,8 @@ void Tuner::renew() {
 }
 
 void Tuner::end_steps() {
+  profiling_steps_ += profiling() ? pending_ : 0;
+  pending_ = 0;
   last_boundary_.reset();
   if (profiler_) {
     guarded([&] { carry_out(profiler_->on_epoch_end()); });

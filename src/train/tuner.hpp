@@ -124,6 +124,8 @@ class Tuner {
   Seconds profiling_time_;
   DriftWatch watch_;
   std::optional<Instant> last_boundary_;
+  Instant tuned_at_;           // the last boundary that the profiler was told of
+  std::uint64_t pending_ = 0;  // steps since then
 };
 
 }  // namespace zeus::train
