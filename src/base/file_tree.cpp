@@ -21,8 +21,9 @@ namespace zeus {
 
 namespace {
 
+// ESRCH: a file of /proc whose process ended after it was opened.
 bool is_absence(int error) {
-  return error == ENOENT || error == ENOTDIR;
+  return error == ENOENT || error == ENOTDIR || error == ESRCH;
 }
 
 void sync_folder(const std::filesystem::path& folder) {
@@ -65,6 +66,8 @@ std::optional<std::string> FileTree::read(std::string_view path) const {
     }
     if (count > 0) {
       content.append(buffer.data(), static_cast<std::size_t>(count));
+    } else if (is_absence(errno)) {
+      return std::nullopt;
     } else if (errno != EINTR) {
       throw system_failure(errno, fmt::format("cannot read {}", full.string()));
     }
