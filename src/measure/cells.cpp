@@ -7,75 +7,150 @@ namespace zeus::measure {
 
 namespace {
 
-constexpr double same_level = 0.03;  // of the range of levels around
-constexpr double same_power = 0.005;
-constexpr double stray_of_flat = 0.05;
-constexpr double stray_of_steps = 0.004;
-constexpr double stray_of_changes = 0.2;
+constexpr double same_power = 0.005;  // of the sum of the lowest and the highest
+// A step of height 1 at the place p of a cell of length 1 is p (1 - p) off the straight line there, and so much of its
+// square on average, as a bridge with this variance in the middle.
+constexpr double bridge_of_step = 1.0 / 2.0;
+
+double square(double x) {
+  return x * x;
+}
+
+Doubt larger(double of_wave, double of_step) {
+  return of_wave > of_step ? Doubt::of(of_wave, wave_excess) : Doubt::of(of_step, uniform_excess);
+}
 
 Watts apart(Watts a, Watts b) {
   return Watts{std::abs((a - b).value())};
 }
 
-// What powers there are around, and which of them are levels: powers that more than one cell has.
+// What powers there are around, and which of them the load keeps.
 class Levels {
  public:
   explicit Levels(const Cells& cells) : cells_{cells}, lowest_{cells.at[0].power}, highest_{cells.at[0].power} {
     for (std::size_t i = 0; i < cells.count; ++i) {
       lowest_ = std::min(lowest_, cells.at[i].power);
       highest_ = std::max(highest_, cells.at[i].power);
+      longest_ = std::max(longest_, cells.at[i].length());
     }
-    alike_ = std::max((highest_ - lowest_) * same_level, (highest_ + lowest_) * same_power);
+    repeats_ = same_after(1);
+    repeats_after_two_ = !repeats_ && same_after(2);
   }
-  [[nodiscard]] Watts alike() const { return alike_; }
-  [[nodiscard]] bool same(Watts a, Watts b) const { return apart(a, b) <= alike_; }
+  [[nodiscard]] Watts range() const { return highest_ - lowest_; }
+  // Where a cell lies in the range, 0 to 1.
+  [[nodiscard]] double height(const Cell& cell) const {
+    return range() > Watts{0} ? (cell.power - lowest_) / range() : 0.0;
+  }
+  [[nodiscard]] bool same(const Cell& a, const Cell& b) const {
+    const Watts noise{3.0 * std::hypot(a.doubt.value(), b.doubt.value())};
+    return apart(a.power, b.power) <= std::max(noise, (lowest_ + highest_) * same_power);
+  }
+
+  // Two cells in a row of the same power are no mixtures. Nor are, at the end of the range, two of different lengths,
+  // or three that are no shorter than others, unless the load repeats with the ticks: then all see the same mixture.
   [[nodiscard]] bool kept(std::size_t which) const {
+    const Cell& cell = cells_.at[which];
+    int alike = 0;
     for (std::size_t i = 0; i < cells_.count; ++i) {
-      if (i != which && same(cells_.at[i].power, cells_.at[which].power)) {
+      const Cell& other = cells_.at[i];
+      if (i == which || !same(other, cell)) {
+        continue;
+      }
+      if (i + 1 == which || which + 1 == i) {
         return true;
       }
+      const bool of_other_length = cell.length() > other.length() * 1.5 || other.length() > cell.length() * 1.5;
+      alike += of_other_length ? 2 : cell.length() * 1.5 > longest_ ? 1 : 0;
     }
-    return false;
+    return alike >= 2 && !repeats_ && !repeats_after_two_ && extreme(cell);
   }
-  // A mixture of levels cannot be at the end of their range, where others are as well.
-  [[nodiscard]] bool extreme(std::size_t which) const {
-    const Watts power = cells_.at[which].power;
-    return (same(power, lowest_) || same(power, highest_)) && kept(which);
+  // Whether the cell is at a level, or a step between what is on either side.
+  [[nodiscard]] bool explained(std::size_t which) const {
+    if (which == 0 || which + 1 == cells_.count || kept(which)) {
+      return true;
+    }
+    const Watts here = cells_.at[which].power;
+    const Watts left = cells_.at[which - 1].power;
+    const Watts right = cells_.at[which + 1].power;
+    const bool longest = cells_.at[which].length() * 1.5 > longest_;
+    return repeats_after_two_ || (!repeats_ && ((here - left).value() * (right - here).value() > 0 ||
+                                                (longest && extreme(cells_.at[which]))));
   }
 
  private:
+  [[nodiscard]] bool extreme(const Cell& cell) const {
+    const Watts near = std::max(cell.doubt * 3.0, (lowest_ + highest_) * same_power);
+    return cell.power - lowest_ <= near || highest_ - cell.power <= near;
+  }
+  [[nodiscard]] bool same_after(int ticks) const {
+    const Seconds shift = cells_.tick * static_cast<double>(ticks);
+    const Seconds near = cells_.tick * 0.05;
+    bool any = false;
+    for (std::size_t i = 0; i < cells_.count; ++i) {
+      for (std::size_t j = i + 1; j < cells_.count; ++j) {
+        const Seconds off = cells_.at[j].to - cells_.at[i].to - shift;
+        const Seconds longer = cells_.at[j].length() - cells_.at[i].length();
+        if (std::abs(off.value()) > near.value() || std::abs(longer.value()) > near.value()) {
+          continue;
+        }
+        if (!same(cells_.at[i], cells_.at[j])) {
+          return false;
+        }
+        any = true;
+      }
+    }
+    return any;
+  }
+
   const Cells& cells_;
   Watts lowest_;
   Watts highest_;
-  Watts alike_;
+  Seconds longest_;
+  bool repeats_ = false;
+  bool repeats_after_two_ = false;
 };
 
 }  // namespace
 
-CellPath path_within(const Cells& cells, std::size_t here, Instant at, Joules usual_stray) {
+Doubt Stray::at(double place) const {
+  const double bridge = 4.0 * place * (1.0 - place);
+  const double of_wave = wave * (1.0 + square(place) + square(1.0 - place));
+  return larger(of_wave, step * bridge);
+}
+
+Doubt Stray::between(double from, double to) const {
+  const double apart = std::abs(to - from);
+  const double bridge = 4.0 * apart * (1.0 - apart);
+  const double of_wave = wave * 2.0 * (1.0 + square(apart));
+  return larger(of_wave, step * bridge);
+}
+
+CellPath path_within(const Cells& cells, std::size_t here, Instant at, double usual_wave) {
   const Cell& cell = cells.at[here];
   const Seconds into = at - cell.from;
-  const bool first = here == 0;
-  const bool last = here + 1 == cells.count;
-  const Watts left = first ? cell.power : cells.at[here - 1].power;
-  const Watts right = last ? cell.power : cells.at[here + 1].power;
-  const Watts change = std::max(apart(cell.power, left), apart(cell.power, right));
-  CellPath path{.energy = cell.power * into,
-                .power = cell.power,
-                .stray = std::max(usual_stray, change * cell.length() * stray_of_changes)};
-  if (first || last) {
+  const Levels levels{cells};
+  const double range = square((levels.range() * cell.length()).value());
+  const double height = levels.height(cell);
+  const double step = range * square(height * (1.0 - height)) * bridge_of_step;
+  CellPath path{.energy = cell.power * into, .power = cell.power, .stray = {.wave = usual_wave, .step = step}};
+  if (here == 0 || here + 1 == cells.count) {
     return path;
   }
-  const Levels levels{cells};
-  if (change <= levels.alike() || levels.extreme(here)) {
-    path.stray = levels.alike() * cell.length() * stray_of_flat;
+  if (!levels.explained(here - 1) || !levels.explained(here) || !levels.explained(here + 1)) {
+    return path;
   }
-  const bool between = (cell.power - left).value() * (right - cell.power).value() > 0;
-  if (between && apart(left, right) > levels.alike() * 3 && levels.kept(here - 1) && levels.kept(here + 1)) {
-    const Seconds switched = cell.length() * ((cell.power - right) / (left - right));
-    path.power = into < switched ? left : right;
-    path.energy = into < switched ? left * into : left * switched + right * (into - switched);
-    path.stray = apart(left, right) * cell.length() * stray_of_steps;
+  const Cell& left = cells.at[here - 1];
+  const Cell& right = cells.at[here + 1];
+  const bool between = (left.power - cell.power).value() * (cell.power - right.power).value() > 0;
+  path.stray = {.wave = 0, .step = step};
+  if (levels.kept(here)) {
+    path.stray.step = 0;  // the ticks' own doubt is all
+  } else if (between && !levels.same(left, right) && levels.kept(here - 1) && levels.kept(here + 1)) {
+    const Seconds switched = cell.length() * ((cell.power - right.power) / (left.power - right.power));
+    const bool before = into < switched;
+    path.power = before ? left.power : right.power;
+    path.energy = before ? left.power * into : left.power * switched + right.power * (into - switched);
+    path.stray.step = square(std::hypot(left.doubt.value(), right.doubt.value()) * cell.length().value()) / 8.0;
   }
   return path;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/clock.hpp"
+#include "measure/doubt.hpp"
 
 #include <zeus/units.hpp>
 
@@ -15,26 +16,42 @@ struct Cell {
   Instant from;
   Instant to;
   Watts power;
+  Watts doubt;  // standard deviation, by what is left open of when the ticks came
 
   [[nodiscard]] Seconds length() const { return to - from; }
 };
 
 struct Cells {
-  static constexpr std::size_t most = 10;
+  static constexpr std::size_t most = 13;
   std::array<Cell, most> at;
   std::size_t count = 0;
+  Seconds tick;  // the counter's period
+};
+
+// How the energy may stray, within a cell, from what is drawn through it: as one or the other, whichever is more; a
+// place is a part of the cell, 0 to 1.
+struct Stray {
+  // A wave faster than the cell, with any phase at either end: mean square of what it takes from its mean (J^2).
+  double wave = 0;
+  // A step of known height anywhere: variance of the energy in the cell's middle (J^2).
+  double step = 0;
+
+  [[nodiscard]] Doubt at(double place) const;
+  // Of the energy from one place to another.
+  [[nodiscard]] Doubt between(double from, double to) const;
 };
 
 // From a cell's beginning to an instant within it.
 struct CellPath {
   Joules energy;
-  Watts power;   // at the instant
-  Joules stray;  // standard deviation of the energy in the middle of the cell
+  Watts power;  // at the instant
+  Stray stray;
 };
 
-// A cell that lies between two levels that the load is seen to keep is a step from one to the other; one that is at a
-// level itself is flat; of any other nothing is known but its mean, and that energy strays as it usually does, or by
-// what its neighbours differ.
-CellPath path_within(const Cells& cells, std::size_t here, Instant at, Joules usual_stray);
+// Three grades. A cell at a power that the load is seen to keep is flat, and one between two such powers is a step from
+// one to the other. A cell that a single step would explain, as it would its neighbours, though these powers may be
+// mixtures themselves, strays by such a step. Of any other nothing is known but its mean: it strays as the usual wave
+// does (mean square, J^2), or by a step if that is more.
+CellPath path_within(const Cells& cells, std::size_t here, Instant at, double usual_wave);
 
 }  // namespace zeus::measure

@@ -1,5 +1,6 @@
 #include "measure/counter_track.hpp"
 
+#include "base/random.hpp"
 #include "measure/counter_gain.hpp"
 
 #include <algorithm>
@@ -51,7 +52,7 @@ void CounterTrack::begin_with(const RawReading& reading) {
     const Instant expected = expected_after(reading.at - *period_);
     const Seconds doubt = step() + rhythm_doubt(expected);
     if (doubt < *period_ * 0.2) {
-      ticks_.push_back({next_number_ - 1, expected - doubt, std::min(expected + doubt, reading.at), total_});
+      ticks_.push_back({next_number_ - 1, expected - doubt, std::min(expected + doubt, reading.at), total_, {}});
     }
   }
 }
@@ -68,7 +69,7 @@ void CounterTrack::add_tick(Instant earliest, Instant latest) {
     }
     earliest = std::max(earliest, latest - *period_);
   }
-  const Tick tick{next_number_++, earliest, latest, total_};
+  const Tick tick{next_number_++, earliest, latest, total_, {}};
   if (unseen_ && period_) {
     ticks_.clear();  // the guess at its time: the next tick says better
   }
@@ -139,7 +140,7 @@ void CounterTrack::place_unseen_tick() {
   const Tick& next = ticks_.front();
   const Instant earliest = next.earliest - *period_ - period_doubt_;
   const Instant latest = std::min(next.latest - *period_ + period_doubt_, unseen_->at);
-  ticks_.push_front({next.number - 1, std::min(earliest, latest), latest, unseen_total_});
+  ticks_.push_front({next.number - 1, std::min(earliest, latest), latest, unseen_total_, period_doubt_ * 2.0});
   unseen_.reset();
 }
 
@@ -176,9 +177,10 @@ Instant CounterTrack::next_reading(Instant now) const {
                         : ticks_.empty() ? reading_->at
                                          : ticks_.back().middle() + *period_ * 0.5;
   const Instant expected = expected_after(after);
-  // Where within its bracket a tick falls must not depend on the rhythm: the offset runs through the step.
-  const double golden = static_cast<double>(next_number_) * 0.6180339887498949;
-  const Instant early = expected - step() * (golden - std::floor(golden)) - rhythm_doubt(expected);
+  // Where within its bracket a tick falls depends neither on the rhythm nor on where the ticks before it fell.
+  const auto number = static_cast<std::uint32_t>(next_number_);
+  const double offset = static_cast<double>(philox_block({number, 0, 0, 0}, {})[0]) * 0x1p-32;
+  const Instant early = expected - step() * offset - rhythm_doubt(expected);
   if (reading_->at < early) {
     return std::max(now, early);
   }

@@ -1,7 +1,6 @@
 #include "measure/edge.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace zeus::measure {
 
@@ -11,54 +10,59 @@ double square(double x) {
   return x * x;
 }
 
-// A path pinned at both ticks and free between them: covariance of its deviations at two places.
-double bridge(double u, double v) {
-  return 4.0 * std::min(u, v) * (1.0 - std::max(u, v));
+Doubt own_shape(const Edge& edge) {
+  return edge.settled ? edge.stray.at(edge.fraction) : edge.spread.over(edge.elapsed);
 }
 
-double own_variance(const Edge& edge) {
-  if (!edge.settled) {
-    return square((edge.power_doubt * edge.elapsed).value()) + square(edge.stray.value());
+Doubt shape_doubt(const Edge& begin, const Edge& end) {
+  if (begin.settled && end.settled && begin.tick == end.tick && begin.cell == end.cell) {
+    return end.stray.between(begin.fraction, end.fraction);
   }
-  return square(edge.stray.value()) * bridge(edge.fraction, edge.fraction);
+  if (!begin.settled && !end.settled && begin.tick == end.tick) {
+    return end.spread.between(end.elapsed - begin.elapsed);
+  }
+  return own_shape(begin) + own_shape(end);
 }
 
-double shape_variance(const Edge& begin, const Edge& end) {
-  if (begin.tick != end.tick) {
-    return own_variance(begin) + own_variance(end);
-  }
-  if (!begin.settled && !end.settled) {
-    return square((end.power_doubt * (end.elapsed - begin.elapsed)).value()) + 2.0 * square(end.stray.value());
-  }
-  if (begin.settled && end.settled) {
-    const double stray = std::max(begin.stray.value(), end.stray.value());
-    return square(stray) * std::max(0.0, bridge(begin.fraction, begin.fraction) + bridge(end.fraction, end.fraction) -
-                                             2.0 * bridge(begin.fraction, end.fraction));
-  }
-  return own_variance(begin) + own_variance(end);
-}
-
-// One tick's time enters both edges where they share it.
-double timing_variance(const Edge& begin, const Edge& end) {
-  const auto term = [](Watts weight, Seconds doubt) { return square((weight * doubt).value()); };
+// A tick came anywhere in its bracket. Where two edges go by the same tick, its error enters once.
+Doubt timing_doubt(const Edge& begin, const Edge& end) {
+  const auto term = [](Watts weight, Seconds bracket) {
+    return Doubt::of(square((weight * bracket).value()) / 12.0, uniform_excess);
+  };
   if (begin.tick == end.tick) {
-    return term(end.lower_weight - begin.lower_weight, end.lower_doubt) +
-           term(end.upper_weight - begin.upper_weight, end.upper_doubt);
+    return term(end.lower_weight - begin.lower_weight, end.lower_bracket) +
+           term(end.upper_weight - begin.upper_weight, end.upper_bracket);
   }
   if (begin.settled && begin.tick + 1 == end.tick) {
-    return term(begin.lower_weight, begin.lower_doubt) + term(end.lower_weight - begin.upper_weight, end.lower_doubt) +
-           term(end.upper_weight, end.upper_doubt);
+    return term(begin.lower_weight, begin.lower_bracket) +
+           term(end.lower_weight - begin.upper_weight, end.lower_bracket) + term(end.upper_weight, end.upper_bracket);
   }
-  return term(begin.lower_weight, begin.lower_doubt) + term(begin.upper_weight, begin.upper_doubt) +
-         term(end.lower_weight, end.lower_doubt) + term(end.upper_weight, end.upper_doubt);
+  return term(begin.lower_weight, begin.lower_bracket) + term(begin.upper_weight, begin.upper_bracket) +
+         term(end.lower_weight, end.lower_bracket) + term(end.upper_weight, end.upper_bracket);
+}
+
+// What a counter that looks at a part of the time has not seen: as if every change of power were missed by itself, or
+// as if the load kept step with the counter and all were missed alike, whichever is more.
+Doubt unseen_doubt(const Edge& begin, const Edge& end) {
+  if (!end.unseen.suspected) {
+    return {};
+  }
+  const double apart = end.unseen.variance - begin.unseen.variance;
+  const double alike = square((end.unseen.alike - begin.unseen.alike).value());
+  return Doubt::of(std::max({0.0, apart, alike}) + 2.0 * end.unseen.own_variance, normal_excess);
+}
+
+Doubt reading_doubt(const Edge& edge) {
+  return Doubt::of(square(edge.resolution.value()) / 12.0 + edge.own_variance, uniform_excess);
 }
 
 }  // namespace
 
 EnergyBetween energy_between(const Edge& begin, const Edge& end) {
   const double gathered = std::max(0.0, end.held_variance - begin.held_variance);
-  return {end.total - begin.total,
-          Joules{std::sqrt(shape_variance(begin, end) + timing_variance(begin, end) + gathered)}};
+  return {.value = end.total - begin.total,
+          .doubt = shape_doubt(begin, end) + timing_doubt(begin, end) + reading_doubt(begin) + reading_doubt(end) +
+                   unseen_doubt(begin, end) + Doubt::of(gathered, normal_excess)};
 }
 
 }  // namespace zeus::measure

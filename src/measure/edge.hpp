@@ -3,6 +3,10 @@
 #pragma once
 
 #include "base/clock.hpp"
+#include "measure/cells.hpp"
+#include "measure/doubt.hpp"
+#include "measure/forecast.hpp"
+#include "measure/unseen.hpp"
 
 #include <zeus/units.hpp>
 
@@ -18,25 +22,30 @@ struct Edge {
   // seen, and its total is a prediction.
   std::uint64_t tick = 0;
   bool settled = false;
-  // How the total moves when one of the two ticks came later than thought, and how well each one's time is known.
+  // How the total moves when one of the two ticks came later than thought, and the bracket in which each one came.
   Watts lower_weight;
   Watts upper_weight;
-  Seconds lower_doubt;
-  Seconds upper_doubt;
-  // Settled: where between the two ticks, from 0 to 1, and how far (standard deviation, in the middle) the energy may
-  // stray from what is drawn between them.
+  Seconds lower_bracket;
+  Seconds upper_bracket;
+  // Settled: the stretch of known mean power it lies in, where in it (0 to 1), and how the energy may stray there.
+  Instant cell;
   double fraction = 0;
-  Joules stray;
-  // Not settled: time since the tick, and the standard deviation of the power predicted since then.
+  Stray stray;
+  // Not settled: the time since the tick, and how far the prediction may go astray.
   Seconds elapsed;
-  Watts power_doubt;
-  // Of integrated power readings: the variance (J^2) that has gathered up to here.
+  Spread spread;
+  // What the counter itself may have left out up to here.
+  Unseen unseen;
+  // The counter shows no less than this.
+  Joules resolution;
+  // Of integrated power readings: the variance (J^2) that has gathered up to here, and the edge's own.
   double held_variance = 0;
+  double own_variance = 0;
 };
 
 struct EnergyBetween {
   Joules value;
-  Joules doubt;  // standard deviation
+  Doubt doubt;
 };
 
 // The energy from `begin` to `end`, both of the same counter and epoch; what their errors share cancels.

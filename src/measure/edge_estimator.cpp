@@ -2,22 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 namespace zeus::measure {
 
 namespace {
 
 constexpr std::size_t updates_kept = 64;
-constexpr double memory = 12;            // ticks over which doubts are averaged
-constexpr double stray_of_cells = 1.45;  // of what a straight line strays, cells stray
-constexpr double doubt_of_predictions = 1.2;
+constexpr double memory = 12;  // ticks over which doubts are averaged
 
 double square(double x) {
   return x * x;
-}
-
-Seconds timing_doubt(const Tick& tick) {
-  return tick.width() / std::sqrt(12.0);
 }
 
 }  // namespace
@@ -28,8 +23,7 @@ CounterTrack::Observation EdgeEstimator::observe(Instant at, Seconds latency, Jo
     sample_awaited_ = true;
   }
   if (observation == CounterTrack::Observation::ticked) {
-    judge_predictions();
-    predict();
+    learn_tick();
     sample_awaited_ = true;
   }
   return observation;
@@ -51,13 +45,13 @@ void EdgeEstimator::observe_samples(std::span<const device::Stamped<Watts>> samp
     }
   }
   if (sample_awaited_) {
-    judge_straight_line();
-    predict();
+    learn_sample();
   }
 }
 
 void EdgeEstimator::pause() {
   track_.pause();
+  unseen_.pause();
 }
 
 // The sensor's update that came with the tick, if it did: its window then ends where the tick is.
@@ -78,17 +72,32 @@ void EdgeEstimator::cells_between(const Tick& lower, const Tick& upper, Cells& c
   const Instant from = lower.middle();
   const Instant to = upper.middle();
   const Joules energy = upper.total - lower.total;
+  const Seconds brackets{std::hypot(lower.width().value(), upper.width().value()) / std::sqrt(12.0)};
   const auto sample = sample_before(to);
   if (sample && timing_->window < (to - from) * 0.9) {
     const Instant knot = to - timing_->window;
     const Watts before = (energy - sample->value * timing_->window) / (knot - from);
     if (before > Watts{0}) {
-      cells.at[cells.count++] = {from, knot, before};
-      cells.at[cells.count++] = {knot, to, sample->value};
+      cells.at[cells.count++] = {from, knot, before, before * (brackets / (knot - from))};
+      cells.at[cells.count++] = {knot, to, sample->value, Watts{0}};
       return;
     }
   }
-  cells.at[cells.count++] = {from, to, energy / (to - from)};
+  const Watts mean = energy / (to - from);
+  cells.at[cells.count++] = {from, to, mean, mean * (brackets / (to - from))};
+}
+
+// Before the oldest tick, the ring of samples knows levels all the same.
+void EdgeEstimator::cells_before(Instant oldest, Cells& cells) const {
+  if (!timing_) {
+    return;
+  }
+  for (const double periods : {2.0, 1.0, 0.0}) {
+    if (const auto sample = sample_before(oldest - timing_->period * periods)) {
+      const Instant to = oldest - timing_->period * periods;
+      cells.at[cells.count++] = {to - timing_->window, to, sample->value, Watts{0}};
+    }
+  }
 }
 
 Watts EdgeEstimator::last_mean() const {
@@ -98,75 +107,62 @@ Watts EdgeEstimator::last_mean() const {
   return (last.total - before.total) / (last.middle() - before.middle());
 }
 
-void EdgeEstimator::predict() {
-  if (track_.ticks().empty()) {
-    return;
-  }
-  if (track_.ticks().size() == 1) {
-    predict_from_samples();
-    return;
-  }
-  const Watts mean = last_mean();
-  const auto sample = sample_before(track_.ticks().back().middle());
-  predicted_ = {mean, sample ? sample->value : mean, long_mean_.value_or(mean)};
-}
-
 // After a pause: what the driver's ring says of the time just before.
-void EdgeEstimator::predict_from_samples() {
-  if (updates_.empty()) {
-    return;
+void EdgeEstimator::begin_forecast() {
+  std::vector<Watts> powers;
+  for (const auto& update : updates_) {
+    powers.push_back(update.value);
   }
-  const auto count = std::min<std::size_t>(updates_.size(), static_cast<std::size_t>(memory));
-  Watts sum;
-  for (std::size_t i = updates_.size() - count; i < updates_.size(); ++i) {
-    sum += updates_[i].value;
-  }
-  const Watts mean = sum / static_cast<double>(count);
-  predicted_ = {mean, updates_.back().value, mean};
-  if (misses_ > 0) {
-    return;
-  }
-  double squares = 0;
-  for (std::size_t i = updates_.size() - count; i < updates_.size(); ++i) {
-    squares += square((updates_[i].value - mean).value());
-  }
-  squared_miss_.fill(squares / static_cast<double>(count));
+  forecast_.begin_with(powers);
 }
 
-// Holds what was predicted for the tick that has just come against what it brought.
-void EdgeEstimator::judge_predictions() {
-  if (track_.ticks().size() < 2) {
+void EdgeEstimator::learn_tick() {
+  const auto& ticks = track_.ticks();
+  if (ticks.size() < 2) {
+    begin_forecast();
     return;
   }
-  const Watts mean = last_mean();
-  if (track_.ticks().size() > 2) {
-    misses_ = std::min(misses_ + 1, memory);
-    for (std::size_t i = 0; i < predictor_count; ++i) {
-      squared_miss_[i] += (square((predicted_[i] - mean).value()) - squared_miss_[i]) / misses_;
-    }
-  }
-  long_mean_ = long_mean_ ? *long_mean_ + (mean - *long_mean_) / std::min(misses_ + 1, memory) : mean;
+  const Tick& last = ticks.back();
+  const Tick& before = ticks[ticks.size() - 2];
+  const double brackets = (square(last.width().value()) + square(before.width().value())) / 12.0;
+  forecast_.tick_came(last.total - before.total, last.middle() - before.middle(),
+                      square(last_mean().value()) * brackets, ticks.size() > 2);
 }
 
-// Holds a straight line between the last two ticks against the sample that says where the energy was in between.
-void EdgeEstimator::judge_straight_line() {
-  if (track_.ticks().size() < 2) {
+// Holds a straight line between the last two ticks against the sample that says where the energy was in between. Of a
+// wave with any phase at the ticks and where the sample begins, the line misses the part of all three.
+void EdgeEstimator::learn_sample() {
+  const auto& ticks = track_.ticks();
+  if (ticks.size() < 2) {
+    begin_forecast();
     return;
   }
-  const auto sample = sample_before(track_.ticks().back().middle());
+  const auto sample = sample_before(ticks.back().middle());
   if (!sample) {
     return;
   }
   sample_awaited_ = false;
-  strays_ = std::min(strays_ + 1, memory);
-  squared_stray_ += (square(((sample->value - last_mean()) * timing_->window).value()) - squared_stray_) / strays_;
+  forecast_.sample_came(sample->value, timing_->window);
+  const Tick& before = ticks[ticks.size() - 2];
+  const Seconds length = ticks.back().middle() - before.middle();
+  const Seconds brackets{std::hypot(before.width().value(), ticks.back().width().value()) / std::sqrt(12.0)};
+  unseen_.tick_came(ticks.back().number, last_mean(), last_mean() * (brackets / length), length, sample->value,
+                    timing_->window);
+  waves_ = std::min(waves_ + 1, memory);
+  const double part = timing_->window / length;
+  const double missed = square(((sample->value - last_mean()) * timing_->window).value());
+  wave_ += (missed / (1.0 + square(part) + square(1.0 - part)) - wave_) / waves_;
 }
 
 Edge EdgeEstimator::settled_edge(std::size_t lower, Instant at) const {
   const auto& ticks = track_.ticks();
   Cells cells;
+  cells.tick = track_.period().value_or(Seconds{0});
   const std::size_t first = lower >= reach ? lower - reach : 0;
   const std::size_t last = std::min(lower + reach + 1, ticks.size() - 1);
+  if (first == 0) {
+    cells_before(ticks.front().middle(), cells);
+  }
   for (std::size_t i = first; i < last; ++i) {
     cells_between(ticks[i], ticks[i + 1], cells);
   }
@@ -181,19 +177,27 @@ Edge EdgeEstimator::settled_edge(std::size_t lower, Instant at) const {
       energy += cells.at[i].power * cells.at[i].length();
     }
   }
-  const CellPath path = path_within(cells, here, at, Joules{std::sqrt(squared_stray_)} * stray_of_cells);
-  const double fraction = std::clamp((at - start) / (ticks[lower + 1].middle() - start), 0.0, 1.0);
+  const CellPath path = path_within(cells, here, at, wave_);
+  const Cell& cell = cells.at[here];
+  // What is drawn up to the first cell's end goes by both ticks, what comes after by the upper one alone.
+  const auto own = std::find_if(cells.at.begin(), cells.at.end(), [&](const Cell& c) { return c.from == start; });
+  const double share = std::clamp((at - start) / own->length(), 0.0, 1.0);
+  const Tick& upper = ticks[lower + 1];
+  const std::optional<Seconds>& placed = ticks[lower].placed_within;
   return {.at = at,
           .total = energy + path.energy,
           .epoch = track_.epoch(),
           .tick = ticks[lower].number,
           .settled = true,
-          .lower_weight = path.power * -(1.0 - fraction),
-          .upper_weight = path.power * -fraction,
-          .lower_doubt = timing_doubt(ticks[lower]),
-          .upper_doubt = timing_doubt(ticks[lower + 1]),
-          .fraction = fraction,
-          .stray = path.stray + resolution_};
+          .lower_weight = path.power * -(1.0 - share),
+          .upper_weight = path.power * -(placed ? 1.0 : share),
+          .lower_bracket = placed.value_or(ticks[lower].width()),
+          .upper_bracket = upper.width(),
+          .cell = cell.from,
+          .fraction = std::clamp((at - cell.from) / cell.length(), 0.0, 1.0),
+          .stray = path.stray,
+          .unseen = unseen_.up_to(ticks[lower].number),
+          .resolution = resolution_};
 }
 
 Edge EdgeEstimator::predicted_edge(Instant at) const {
@@ -201,13 +205,13 @@ Edge EdgeEstimator::predicted_edge(Instant at) const {
   const Tick& last = ticks.back();
   Edge edge{.at = at, .total = last.total, .epoch = track_.epoch(), .tick = last.number};
   edge.elapsed = std::max(Seconds{0}, at - last.middle());
-  edge.stray = Joules{std::sqrt(squared_stray_)} * stray_of_cells + resolution_;
-  if (predicted_[same_as_long_mean] > Watts{0}) {
-    const auto best = static_cast<std::size_t>(std::ranges::min_element(squared_miss_) - squared_miss_.begin());
-    edge.total += predicted_[best] * edge.elapsed;
-    edge.lower_weight = predicted_[best] * -1.0;
-    edge.lower_doubt = timing_doubt(last);
-    edge.power_doubt = Watts{std::sqrt(squared_miss_[best])} * doubt_of_predictions;
+  edge.resolution = resolution_;
+  edge.unseen = unseen_.up_to(last.number);
+  if (forecast_.knows()) {
+    edge.total += forecast_.power() * edge.elapsed;
+    edge.lower_weight = forecast_.power() * -1.0;
+    edge.lower_bracket = last.width();
+    edge.spread = forecast_.spread(2.0 * wave_);
   }
   return edge;
 }

@@ -11,11 +11,12 @@
 #include "measure/cells.hpp"
 #include "measure/counter_track.hpp"
 #include "measure/edge.hpp"
+#include "measure/forecast.hpp"
 #include "measure/sensor_timing.hpp"
+#include "measure/unseen.hpp"
 
 #include <zeus/units.hpp>
 
-#include <array>
 #include <deque>
 #include <optional>
 #include <span>
@@ -42,6 +43,9 @@ class EdgeEstimator {
   // Whether the counter has not moved for so long before this instant that nothing can be said of it.
   [[nodiscard]] bool stands_still(Instant at) const;
 
+  // Whether the counter seems to look at no more of the time than the samples do.
+  [[nodiscard]] bool sees_a_part() const { return unseen_.suspected(); }
+
   [[nodiscard]] const CounterTrack& track() const { return track_; }
   // The stamp after which samples are not known yet.
   [[nodiscard]] Instant latest_sample() const { return latest_sample_; }
@@ -49,17 +53,16 @@ class EdgeEstimator {
  private:
   static constexpr std::size_t reach = 2;  // ticks on either side that are looked at
   static_assert(Cells::most >= 2 * (2 * reach + 1));
-  enum Predictor : std::size_t { same_as_last_tick, same_as_last_level, same_as_long_mean, predictor_count };
 
   [[nodiscard]] std::optional<device::Stamped<Watts>> sample_before(Instant tick) const;
+  void cells_before(Instant oldest, Cells& cells) const;
   void cells_between(const Tick& lower, const Tick& upper, Cells& cells) const;
   [[nodiscard]] Edge settled_edge(std::size_t lower, Instant at) const;
   [[nodiscard]] Edge predicted_edge(Instant at) const;
   [[nodiscard]] Watts last_mean() const;
-  void predict();
-  void predict_from_samples();
-  void judge_predictions();
-  void judge_straight_line();
+  void begin_forecast();
+  void learn_tick();
+  void learn_sample();
 
   CounterTrack track_;
   std::optional<SensorTiming> timing_;
@@ -67,13 +70,10 @@ class EdgeEstimator {
   std::deque<device::Stamped<Watts>> updates_;  // one per update of the sensor
   Instant latest_sample_;
   // Learnt from tick to tick.
-  std::array<Watts, predictor_count> predicted_{};
-  std::array<double, predictor_count> squared_miss_{};
-  double misses_ = 0;
-  std::optional<Watts> long_mean_;
-  double squared_stray_ =
-      0;  // of the energy within a tick, from a straight line, where a sample ends the straight line
-  double strays_ = 0;
+  Forecast forecast_;
+  UnseenTime unseen_;
+  double wave_ = 0;  // mean square (J^2) of what a wave within ticks takes from its mean, as samples show it
+  double waves_ = 0;
   bool sample_awaited_ = false;
 };
 

@@ -277,7 +277,12 @@ std::optional<Joules> GpuMeter::energy_by_samples(Instant from, Instant to) cons
   return begin && end ? std::optional{end->total - begin->total} : std::nullopt;
 }
 
-std::optional<EnergyBetween> GpuMeter::rough_energy(Instant from, Instant to) const {
+bool GpuMeter::counter_sees_a_part() const {
+  const std::lock_guard guard{mutex_};
+  return has_counter_ && estimator_.sees_a_part();
+}
+
+std::optional<GpuMeter::Rough> GpuMeter::rough_energy(Instant from, Instant to) const {
   const std::lock_guard guard{mutex_};
   const auto begin = power_.edge(from);
   const auto end = power_.edge(to);
@@ -285,9 +290,8 @@ std::optional<EnergyBetween> GpuMeter::rough_energy(Instant from, Instant to) co
     return std::nullopt;
   }
   // Whatever happened between so few readings may have been anything from nothing to twice as much.
-  EnergyBetween energy = energy_between(*begin, *end);
-  energy.doubt = std::max(energy.doubt, energy.value * 0.5);
-  return energy;
+  const EnergyBetween energy = energy_between(*begin, *end);
+  return Rough{.value = energy.value, .half_width = std::max(energy.doubt.half_width_95(), energy.value)};
 }
 
 GpuMeter::Throttled GpuMeter::throttled(Instant from, Instant to) const {

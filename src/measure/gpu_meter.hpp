@@ -48,7 +48,13 @@ class GpuMeter {
   // The energy of the same time by the power samples alone: where there are enough of them to compare, or, as the best
   // that is left, from however few there are.
   [[nodiscard]] std::optional<Joules> energy_by_samples(Instant from, Instant to) const;
-  [[nodiscard]] std::optional<EnergyBetween> rough_energy(Instant from, Instant to) const;
+  // Whether the counter seems to look at a part of the time only.
+  [[nodiscard]] bool counter_sees_a_part() const;
+  struct Rough {
+    Joules value;
+    Joules half_width;  // of a 95 % interval
+  };
+  [[nodiscard]] std::optional<Rough> rough_energy(Instant from, Instant to) const;
 
   struct Throttled {
     std::optional<Seconds> power_cap;

@@ -9,7 +9,6 @@ namespace zeus::measure {
 
 namespace {
 
-constexpr double interval = 1.96;      // half-width of a 95 % interval, in standard deviations
 constexpr double disagreement = 0.15;  // between counter and samples, from which on it is said
 constexpr Seconds cpu_update{1e-3};
 
@@ -27,7 +26,7 @@ MeasuredEnergy gpu_energy(const GpuMeter& meter, const GpuEdges& gpu, Instant be
   if (!usable) {
     if (const auto rough = meter.rough_energy(begin, end)) {
       measured.energy = Energy{.value = rough->value,
-                               .uncertainty = rough->doubt * interval,
+                               .uncertainty = rough->half_width,
                                .systematic = std::nullopt,
                                .method = EnergyMethod::estimate};
       measured.remark = "from power readings alone: " + meter.why_not();
@@ -38,9 +37,12 @@ MeasuredEnergy gpu_energy(const GpuMeter& meter, const GpuEdges& gpu, Instant be
   }
   const EnergyBetween energy = energy_between(*gpu.begin, *gpu.end);
   measured.energy = Energy{.value = std::max(Joules{0}, energy.value),
-                           .uncertainty = energy.doubt * interval,
+                           .uncertainty = energy.doubt.half_width_95(),
                            .systematic = std::nullopt,
                            .method = meter.method()};
+  if (meter.counter_sees_a_part()) {
+    measured.remark = "the energy counter seems to look at a part of the time only, as power samples do";
+  }
   if (const auto by_samples = meter.energy_by_samples(begin, end)) {
     const Joules apart = *by_samples - energy.value;
     if (std::abs(apart.value()) >

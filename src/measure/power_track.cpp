@@ -60,7 +60,7 @@ std::optional<Edge> PowerTrack::edge(Instant at) const {
   const Watts change{std::max(std::abs((other->value - held->value).value()),
                               next == readings_.end() ? std::abs((held->value - before->value).value()) : 0.0)};
   const Seconds gap = held == first ? Seconds{0} : held->at - before->at;
-  edge.stray = change * gap * 0.5;
+  edge.own_variance = square((change * gap).value() * 0.5);
   edge.held_variance = sum.variance;
   return edge;
 }

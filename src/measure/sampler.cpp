@@ -23,6 +23,8 @@ Sampler::Sampler(Devices devices, Clock& clock) : devices_{std::move(devices)}, 
     packages_.push_back(std::make_unique<CpuMeter>(cpu, device::CpuDomain::package));
     memories_.push_back(std::make_unique<CpuMeter>(cpu, device::CpuDomain::dram));
   }
+  gpu_uses_.resize(gpus_.size());
+  cpu_uses_.resize(packages_.size());
 }
 
 Sampler::~Sampler() {
@@ -41,9 +43,24 @@ CpuMeter& Sampler::cpu(int index, device::CpuDomain domain) const {
   return *meters.at(static_cast<std::size_t>(index));
 }
 
-void Sampler::use() {
+void Sampler::use(const Watched& watched) {
   const std::lock_guard guard{mutex_};
   ++users_;
+  bool woken = false;
+  const auto count = [&woken](std::vector<Use>& uses, const std::vector<int>& indices) {
+    for (const int index : indices) {
+      Use& use = uses.at(static_cast<std::size_t>(index));
+      ++use.count;
+      woken = woken || !use.awake;
+      use.awake = true;
+    }
+  };
+  count(gpu_uses_, watched.gpus);
+  count(cpu_uses_, watched.cpus);
+  if (running_ && woken) {
+    woken_ = true;
+    wake_.notify_all();
+  }
   if (running_) {
     return;
   }
@@ -61,10 +78,20 @@ void Sampler::use() {
   ::pthread_sigmask(SIG_SETMASK, &former, nullptr);
 }
 
-void Sampler::release() {
+void Sampler::release(const Watched& watched) {
   const std::lock_guard guard{mutex_};
+  const Instant now = clock_.now();
+  const auto count = [now](std::vector<Use>& uses, const std::vector<int>& indices) {
+    for (const int index : indices) {
+      Use& use = uses.at(static_cast<std::size_t>(index));
+      --use.count;
+      use.idle_since = now;
+    }
+  };
+  count(gpu_uses_, watched.gpus);
+  count(cpu_uses_, watched.cpus);
   if (--users_ == 0) {
-    idle_since_ = clock_.now();
+    idle_since_ = now;
   }
 }
 
@@ -89,30 +116,54 @@ void Sampler::run() {
     cpu_ += cpu_now - cpu_before;
     cpu_before = cpu_now;
     progressed_.notify_all();
-    if (!stopping_) {
+    if (!stopping_ && !woken_) {
       clock_.wait_until(lock, wake_, next);
     }
+    woken_ = false;
   }
-  for (const auto& gpu : gpus_) {
-    gpu->pause();
-  }
-  for (const auto& meters : {&packages_, &memories_}) {
-    for (const auto& meter : *meters) {
-      meter->pause();
-    }
-  }
+  pause_all();
   ran_ += clock_.now() - started_;
   running_ = false;
 }
 
+void Sampler::pause_all() {
+  for (const auto& gpu : gpus_) {
+    gpu->pause();
+  }
+  for (std::size_t i = 0; i < packages_.size(); ++i) {
+    packages_[i]->pause();
+    memories_[i]->pause();
+  }
+  for (auto* const uses : {&gpu_uses_, &cpu_uses_}) {
+    for (Use& use : *uses) {
+      use.awake = false;
+    }
+  }
+}
+
+template <typename Meter>
+bool Sampler::awake(Use& use, Meter& meter) {
+  const std::lock_guard guard{mutex_};
+  if (use.awake && use.count == 0 && clock_.now() - use.idle_since >= linger) {
+    use.awake = false;
+    meter.pause();
+  }
+  return use.awake;
+}
+
 Instant Sampler::poll_all() {
   Instant next = clock_.now() + longest_pause;
-  for (const auto& gpu : gpus_) {
-    next = std::min(next, gpu->poll(clock_, spent_));
+  for (std::size_t i = 0; i < gpus_.size(); ++i) {
+    if (awake(gpu_uses_[i], *gpus_[i])) {
+      next = std::min(next, gpus_[i]->poll(clock_, spent_));
+    }
   }
   const Instant now = clock_.now();
-  for (const auto& meters : {&packages_, &memories_}) {
-    for (const auto& meter : *meters) {
+  for (std::size_t i = 0; i < packages_.size(); ++i) {
+    if (!awake(cpu_uses_[i], *packages_[i])) {
+      continue;
+    }
+    for (CpuMeter* const meter : {packages_[i].get(), memories_[i].get()}) {
       if (meter->present()) {
         next = std::min(next, meter->poll(now));
       }

@@ -40,9 +40,14 @@ class Sampler {
   [[nodiscard]] int gpu_count() const { return static_cast<int>(gpus_.size()); }
   [[nodiscard]] int cpu_count() const { return static_cast<int>(packages_.size()); }
 
-  // Somebody needs the sampler from now on; each use is followed by one release.
-  void use();
-  void release();
+  // What somebody watches: only that is read.
+  struct Watched {
+    std::vector<int> gpus;
+    std::vector<int> cpus;
+  };
+  // Somebody watches from now on; each use is followed by one release of the same.
+  void use(const Watched& watched);
+  void release(const Watched& watched);
 
   // Settles the window's edges as soon as they can be, as long as somebody else holds it.
   void follow(const std::shared_ptr<WindowEdges>& edges);
@@ -55,9 +60,20 @@ class Sampler {
   [[nodiscard]] bool running() const;
 
  private:
+  // How many watch a device, and since when nobody does; it is read for a while longer, like the thread runs.
+  struct Use {
+    int count = 0;
+    Instant idle_since;
+    bool awake = false;
+  };
+
   void run();
   void settle_followed();
   Instant poll_all();
+  // Whether it is to be read now; the meter of one that is not any more is paused.
+  template <typename Meter>
+  bool awake(Use& use, Meter& meter);
+  void pause_all();
 
   Devices devices_;
   Clock& clock_;
@@ -71,7 +87,10 @@ class Sampler {
   std::thread thread_;
   bool running_ = false;
   bool stopping_ = false;
+  bool woken_ = false;  // something is to be read that was not before
   int users_ = 0;
+  std::vector<Use> gpu_uses_;
+  std::vector<Use> cpu_uses_;
   Instant idle_since_;
   Instant started_;
   Seconds ran_;

@@ -6,6 +6,7 @@
 #include <zeus/units.hpp>
 
 #include <cstdint>
+#include <optional>
 
 namespace zeus::measure {
 
@@ -15,6 +16,8 @@ struct Tick {
   Instant earliest;
   Instant latest;
   Joules total;  // what the counter shows from this tick on, with wraps undone, since the track began
+  // It was not seen itself, but placed a period before the next one: off as far as that is, and by this bracket.
+  std::optional<Seconds> placed_within;
 
   [[nodiscard]] Instant middle() const { return earliest + (latest - earliest) * 0.5; }
   [[nodiscard]] Seconds width() const { return latest - earliest; }

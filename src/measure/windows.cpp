@@ -40,14 +40,15 @@ Error unknown_window(std::string_view name) {
 
 Windows::Windows(std::shared_ptr<SamplerSource> source, const MonitorOptions& options)
     : source_{std::move(source)},
-      gpus_{chosen(options.gpus, source_->sampler()->gpu_count(), "GPU")},
-      cpus_{chosen(options.cpus, source_->sampler()->cpu_count(), "CPU")},
+      watched_{std::make_shared<const Sampler::Watched>(
+          Sampler::Watched{.gpus = chosen(options.gpus, source_->sampler()->gpu_count(), "GPU"),
+                           .cpus = chosen(options.cpus, source_->sampler()->cpu_count(), "CPU")})},
       synchronize_{options.synchronize} {
   if (!options.log.empty()) {
-    logs_.emplace_back(options.log, LogForm::plain, gpus_, cpus_);
+    logs_.emplace_back(options.log, LogForm::plain, gpus(), cpus());
   }
   if (!options.complete_log.empty()) {
-    logs_.emplace_back(options.complete_log, LogForm::complete, gpus_, cpus_);
+    logs_.emplace_back(options.complete_log, LogForm::complete, gpus(), cpus());
   }
 }
 
@@ -59,19 +60,19 @@ std::shared_ptr<WindowEdges> Windows::make_edges(std::string_view name) const {
   auto edges = std::make_shared<WindowEdges>();
   edges->name = name;
   edges->forks = fork_count();
-  edges->gpus.resize(gpus_.size());
-  for (std::size_t i = 0; i < gpus_.size(); ++i) {
-    edges->gpus[i].gpu = gpus_[i];
+  edges->gpus.resize(gpus().size());
+  for (std::size_t i = 0; i < gpus().size(); ++i) {
+    edges->gpus[i].gpu = gpus()[i];
   }
-  edges->cpus.resize(cpus_.size());
-  for (std::size_t i = 0; i < cpus_.size(); ++i) {
-    edges->cpus[i].cpu = cpus_[i];
+  edges->cpus.resize(cpus().size());
+  for (std::size_t i = 0; i < cpus().size(); ++i) {
+    edges->cpus[i].cpu = cpus()[i];
   }
   return edges;
 }
 
 void Windows::begin(std::string_view name, bool restart) {
-  const Open open{make_edges(name), source_->sampler()};
+  const Open open{make_edges(name), source_->sampler(), watched_};
   // Whoever finds the window before its begin has been marked waits here.
   const std::lock_guard marking{open.edges->mutex};
   Open former;
@@ -82,7 +83,7 @@ void Windows::begin(std::string_view name, bool restart) {
       throw Error{ErrorKind::already_exists, fmt::format("a window \"{}\" is open already", name.substr(0, 64)),
                   "end it first, restart it, or choose another name"};
     }
-    open.sampler->use();
+    open.sampler->use(*watched_);
     if (found != open_.end()) {
       former = std::exchange(found->second, open);
     } else {
@@ -149,7 +150,7 @@ Windows::Open Windows::take(std::string_view name, bool only_look) {
 // The sampler of before a fork is left alone: its locks may be taken for ever.
 void Windows::let_go(const Open& open) {
   if (open.sampler && open.forks == fork_count()) {
-    open.sampler->release();
+    open.sampler->release(*open.watched);
   }
 }
 
@@ -186,11 +187,11 @@ Measurement Windows::lost_by_fork(const WindowEdges& edges) const {
   result.end = source_->sampler()->clock().now() - Instant{};
   result.start_wall = static_cast<double>(edges.begin_wall.microseconds_since_epoch) * 1e-6;
   result.settled = true;
-  for (const int gpu : gpus_) {
+  for (const int gpu : gpus()) {
     result.gpu_energy[gpu] = {.energy = {}, .reason = reason, .remark = {}};
     result.gpu_throttle[gpu] = {};
   }
-  for (const int cpu : cpus_) {
+  for (const int cpu : cpus()) {
     result.cpu_energy[cpu] = {.energy = {}, .reason = reason, .remark = {}};
   }
   return result;
@@ -201,14 +202,14 @@ Measurement Windows::settle(const Measurement& measurement, Seconds patience) {
   if (measurement.settled || !measurement.edges || measurement.edges->forks != fork_count()) {
     return measurement;
   }
-  sampler->use();
+  sampler->use(*watched_);
   const Instant deadline = sampler->clock().now() + patience;
   bool settled = sampler->settle(*measurement.edges);
   while (!settled && sampler->clock().now() < deadline) {
     sampler->wait(deadline);
     settled = sampler->settle(*measurement.edges);
   }
-  sampler->release();
+  sampler->release(*watched_);
   return measurement_of(*sampler, measurement.edges, settled);
 }
 
@@ -228,15 +229,15 @@ void Windows::reset() {
 }
 
 std::shared_ptr<void> Windows::listen() {
-  const Open listener{nullptr, source_->sampler()};
-  listener.sampler->use();
+  const Open listener{nullptr, source_->sampler(), watched_};
+  listener.sampler->use(*watched_);
   return {nullptr, [listener](void*) { let_go(listener); }};
 }
 
 void Windows::expect_gpu(int gpu) const {
-  if (std::ranges::find(gpus_, gpu) == gpus_.end()) {
+  if (std::ranges::find(gpus(), gpu) == gpus().end()) {
     throw Error{ErrorKind::not_found, fmt::format("GPU {} is not measured by this monitor", gpu),
-                gpus_.empty() ? "it measures no GPU" : fmt::format("it measures {}", fmt::join(gpus_, ", "))};
+                gpus().empty() ? "it measures no GPU" : fmt::format("it measures {}", fmt::join(gpus(), ", "))};
   }
 }
 

@@ -33,17 +33,18 @@ class Windows {
   void reset();
   [[nodiscard]] std::shared_ptr<void> listen();
 
-  [[nodiscard]] const std::vector<int>& gpus() const { return gpus_; }
-  [[nodiscard]] const std::vector<int>& cpus() const { return cpus_; }
+  [[nodiscard]] const std::vector<int>& gpus() const { return watched_->gpus; }
+  [[nodiscard]] const std::vector<int>& cpus() const { return watched_->cpus; }
   // Of this process; of a GPU that is measured, for timelines.
   [[nodiscard]] std::shared_ptr<Sampler> sampler() const { return source_->sampler(); }
   void expect_gpu(int gpu) const;
 
  private:
-  // What is open: its edges, and the sampler it uses.
+  // What is open: its edges, and the sampler it uses and for what.
   struct Open {
     std::shared_ptr<WindowEdges> edges;
     std::shared_ptr<Sampler> sampler;
+    std::shared_ptr<const Sampler::Watched> watched;
     std::uint64_t forks = fork_count();
   };
   struct Hash : std::hash<std::string_view> {
@@ -58,8 +59,7 @@ class Windows {
   [[nodiscard]] Measurement lost_by_fork(const WindowEdges& edges) const;
 
   std::shared_ptr<SamplerSource> source_;
-  std::vector<int> gpus_;
-  std::vector<int> cpus_;
+  std::shared_ptr<const Sampler::Watched> watched_;
   std::function<void()> synchronize_;
   ForkMutex mutex_;
   std::unordered_map<std::string, Open, Hash, std::equal_to<>> open_;

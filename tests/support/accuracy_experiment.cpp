@@ -160,7 +160,7 @@ AccuracyResult measure_accuracy(const AccuracySetting& setting) {
     plain.push_back((end_shown - begin_shown).value() - truth);
     if (begin_edge && end_edge) {
       const auto energy = measure::energy_between(*begin_edge, *end_edge);
-      immediate.add(energy.value.value() - truth, 1.96 * energy.doubt.value());
+      immediate.add(energy.value.value() - truth, energy.doubt.half_width_95().value());
     } else {
       immediate.add(-truth, 0);
     }
@@ -172,7 +172,7 @@ AccuracyResult measure_accuracy(const AccuracySetting& setting) {
     }
     if (begin_edge) {
       const auto energy = measure::energy_between(*begin_edge, *bench.estimator().edge(end));
-      settled.add(energy.value.value() - truth, 1.96 * energy.doubt.value());
+      settled.add(energy.value.value() - truth, energy.doubt.half_width_95().value());
     } else {
       settled.add(-truth, 0);
     }
