@@ -140,7 +140,13 @@ void CounterTrack::place_unseen_tick() {
   const Tick& next = ticks_.front();
   const Instant earliest = next.earliest - *period_ - period_doubt_;
   const Instant latest = std::min(next.latest - *period_ + period_doubt_, unseen_->at);
-  ticks_.push_front({next.number - 1, std::min(earliest, latest), latest, unseen_total_, period_doubt_ * 2.0});
+  Tick tick{next.number - 1, std::min(earliest, latest), latest, unseen_total_, period_doubt_ * 2.0};
+  if (unseen_->value == Joules{0}) {
+    // A counter that has not counted anything yet was started since the tick before: its first step is no whole one.
+    tick.latest = unseen_->at;
+    tick.placed_within.reset();
+  }
+  ticks_.push_front(tick);
   unseen_.reset();
 }
 

@@ -1,3 +1,4 @@
+#include "base/log.hpp"
 #include "measure/windows.hpp"
 #include "tests/support/simulated_gpu.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -8,7 +9,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <sys/resource.h>
+
 #include <algorithm>
+#include <csignal>
 #include <fstream>
 #include <functional>
 #include <sstream>
@@ -231,6 +235,27 @@ TEST(Monitor, SaysWhenCounterAndSamplesDisagree) {
   EXPECT_NE(m.gpu_energy.at(0).remark.find("the power samples"), std::string::npos) << m.gpu_energy.at(0).remark;
 }
 
+TEST(Monitor, ReadsOnlyWhatIsWatched) {
+  MonitorOptions options;
+  options.gpus = {1};
+  Bench bench{{"V100", "V100"}, options};
+  {
+    const auto listener = bench.monitor->listen();
+    bench.sleep(0.3_s);
+  }
+  EXPECT_EQ(bench.gpus[0]->energy_calls, 0);
+  EXPECT_GT(bench.gpus[1]->energy_calls, 10);
+  // The other one is needed by another monitor, while the sampler runs.
+  Monitor other{std::make_unique<measure::Windows>(bench.source, MonitorOptions{.gpus = {{0}}, .cpus = {}})};
+  other.begin("w");
+  bench.sleep(0.3_s);
+  EXPECT_GT(bench.gpus[0]->energy_calls, 10);
+  bench.gpus[0]->draw(120_W);
+  bench.sleep(0.3_s);
+  const Measurement m = other.settle(other.end("w"));
+  expect_truth(m, bench.truth(m));
+}
+
 TEST(Monitor, TheSamplerStopsAWhileAfterTheLastWindow) {
   Bench bench{{"V100"}};
   const auto sampler = bench.source->sampler();
@@ -298,6 +323,55 @@ TEST(WindowLog, AnUnwritableOneIsRefusedAndAFullOneStopsNothing) {
   EXPECT_NE(kind_of([&] { Bench{{"V100"}, options}; }), ErrorKind::internal);
   options.log = "/dev/full";
   EXPECT_NE(kind_of([&] { Bench{{"V100"}, options}; }), ErrorKind::internal);
+}
+
+// While it lives, no file may grow beyond a size: what a full disk is like, half-written lines included.
+class DiskThatFillsUp {
+ public:
+  explicit DiskThatFillsUp(rlim_t bytes) : former_signal_{std::signal(SIGXFSZ, SIG_IGN)} {
+    ::getrlimit(RLIMIT_FSIZE, &former_);
+    const rlimit now{.rlim_cur = bytes, .rlim_max = former_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &now);
+  }
+  DiskThatFillsUp(const DiskThatFillsUp&) = delete;
+  DiskThatFillsUp& operator=(const DiskThatFillsUp&) = delete;
+  ~DiskThatFillsUp() {
+    ::setrlimit(RLIMIT_FSIZE, &former_);
+    (void)std::signal(SIGXFSZ, former_signal_);
+  }
+
+ private:
+  rlimit former_{};
+  void (*former_signal_)(int);
+};
+
+TEST(WindowLog, ADiskThatFillsUpIsOneErrorAndNoHalfLineAndWindowsGoOn) {
+  test::TemporaryFolder folder;
+  std::vector<std::string> said;
+  const log::ScopedSink sink{[&](log::Level, std::string_view line) { said.emplace_back(line); }};
+  MonitorOptions options;
+  options.log = folder.path() / "log.csv";
+  Bench bench{{"V100"}, options};
+  const auto window = [&](const std::string& name) {
+    bench.monitor->begin(name);
+    EXPECT_EQ(bench.monitor->end(name).window, name);
+  };
+  {
+    const DiskThatFillsUp full{1000};
+    for (int i = 0; i < 100; ++i) {
+      window(fmt::format("window {}", i));
+    }
+  }
+  const std::string before = content(options.log);
+  EXPECT_LE(before.size(), 1000U);
+  EXPECT_TRUE(before.ends_with('\n')) << before;
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_NE(said[0].find(options.log.string()), std::string::npos) << said[0];
+  // There is room again.
+  window("later");
+  const std::string after = content(options.log);
+  EXPECT_NE(after.substr(before.size()).find(",later,"), std::string::npos) << after;
+  EXPECT_EQ(std::ranges::count(after, '\n'), std::ranges::count(before, '\n') + 1);
 }
 
 }  // namespace

@@ -57,6 +57,21 @@ class Measure(unittest.TestCase):
                 self.assertEqual(done.returncode, code)
                 self.assertEqual(result_of(done)["exit_code"], code)
 
+    def test_without_a_usable_library_time_and_exit_code_are_left(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("libnvidia-ml.so.1", "libamd_smi.so"):
+                (pathlib.Path(folder) / name).write_text("no library")
+            for search in ("/nonexistent", folder):
+                with self.subTest(search=search):
+                    environment = {**os.environ, "LD_LIBRARY_PATH": search}
+                    done = subprocess.run(measure("sh", "-c", "exit 6"), capture_output=True, text=True, check=False,
+                                          env=environment)
+                    result = result_of(done)
+                    self.assertEqual(done.returncode, 6)
+                    self.assertEqual(result["gpu_energy_j"], {})
+                    self.assertEqual(result["reason"]["total_gpu_energy_j"], "no GPU is measured")
+                    self.assertGreater(result["time_s"], 0)
+
     def test_own_failures_are_125(self):
         for flags in (["--gpus", "17"], ["--json", "/proc/nowhere/x"]):
             done = subprocess.run([program, "measure", *flags, "--", "true"], capture_output=True, text=True, check=False)
