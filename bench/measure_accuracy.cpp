@@ -4,7 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <cstdlib>
+#include <exception>
 
 namespace {
 
@@ -37,9 +39,7 @@ void print_card(const char* title, const zeus::physics::GpuModel& model, int win
   }
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
   const int windows = argc > 1 ? std::atoi(argv[1]) : 2000;
   using zeus::physics::preset;
   print_card("A100 (counter every 100 ms, samples of 25 ms)", preset("A100"), windows);
@@ -51,4 +51,16 @@ int main(int argc, char** argv) {
   zeus::physics::GpuModel part_time = preset("A100");
   part_time.sensors.counter_part_time = true;
   print_card("A100 whose counter sees 25 ms of each 100 ms", part_time, windows);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "measure_accuracy: {}\n", error.what());
+    return 1;
+  }
 }

@@ -10,7 +10,9 @@
 
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <fstream>
 #include <memory>
 #include <thread>
@@ -44,9 +46,7 @@ void open_and_close(zeus::Monitor& monitor, int windows) {
   }
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
   const int windows = argc > 1 ? std::atoi(argv[1]) : 1'000'000;
   zeus::SystemClock clock;
   const auto gpu = std::make_shared<zeus::test::SimulatedGpu>(zeus::physics::preset("A100"), clock);
@@ -68,4 +68,15 @@ int main(int argc, char** argv) {
   }
   fmt::print("  of those that were open all the time, {} have an energy\n", known);
   return known == open_count ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "measure_many_windows: {}\n", error.what());
+    return 1;
+  }
 }

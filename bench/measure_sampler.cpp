@@ -10,9 +10,13 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstdio>
+#include <exception>
 #include <memory>
 
-int main() {
+namespace {
+
+void run() {
   zeus::SystemClock clock;
   zeus::backends::nvml::NvmlBackend nvml{clock};
   const std::array<zeus::device::Backend*, 1> backends{&nvml};
@@ -28,4 +32,16 @@ int main() {
   fmt::print("  sampler with {} GPUs                         {:>8.3f} % of a core, beside {:.3f} % in the driver\n",
              monitor.gpus().size(), 100 * ((after.busy - before.busy) / ran),
              100 * ((after.driver - before.driver) / ran));
+}
+
+}  // namespace
+
+int main() {
+  try {
+    run();
+    return 0;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "measure_sampler: {}\n", error.what());
+    return 1;
+  }
 }

@@ -1,5 +1,6 @@
-// The accuracy of windows in real time, through the virtual NVML driver: run it under `zeus virtual 1xA100 --`.
-//   measure_through_driver [WINDOWS [LONGEST_MS]]
+// The accuracy of windows in real time, through the virtual NVML driver, on all of its GPUs at once:
+//   zeus virtual 25xA100 -- measure_through_driver [ROUNDS [LONGEST_MS]]
+// Each round measures one window on every GPU; load and phase of each are its own.
 #include "backends/nvml/nvml_backend.hpp"
 #include "base/clock.hpp"
 #include "base/dynamic_library.hpp"
@@ -17,28 +18,36 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace {
 
+using zeus::Seconds;
+
+constexpr Seconds tick{0.1};
+constexpr double mean_power = 200;
+
 class Truth {
  public:
   Truth() {
     if (read_ == nullptr || submit_ == nullptr) {
       throw zeus::Error{zeus::ErrorKind::unavailable, "this is no virtual driver",
-                        "run under `zeus virtual 1xA100 --`, of the same build"};
+                        "run under `zeus virtual 25xA100 --`, of the same build"};
     }
   }
-  // At a moment close to now; power is taken to hold until then.
-  [[nodiscard]] double energy_at(zeus::Seconds moment) const {
-    zeus_virtual_truth now{};
-    read_(0, &now);
-    return now.energy_j + now.power_w * (moment.value() - now.time_s);
+  [[nodiscard]] std::vector<zeus_virtual_truth> now(std::size_t gpus) const {
+    std::vector<zeus_virtual_truth> all(gpus);
+    for (std::size_t i = 0; i < gpus; ++i) {
+      read_(static_cast<std::uint32_t>(i), &all[i]);
+    }
+    return all;
   }
-  void load(const std::string& text) const { submit_(0, text.c_str()); }
+  void load(std::size_t gpu, const std::string& text) const { submit_(static_cast<std::uint32_t>(gpu), text.c_str()); }
 
  private:
   zeus::DynamicLibrary driver_ = *zeus::DynamicLibrary::open(std::array<std::string, 1>{"libnvidia-ml.so.1"});
@@ -47,6 +56,12 @@ class Truth {
   decltype(&zeus_virtual_submit_load) submit_ =
       driver_.function<decltype(zeus_virtual_submit_load)>({"zeus_virtual_submit_load"});
 };
+
+// Between two looks that are some microseconds apart.
+double energy_at(Seconds moment, const zeus_virtual_truth& before, const zeus_virtual_truth& after) {
+  const double part = (moment.value() - before.time_s) / (after.time_s - before.time_s);
+  return before.energy_j + (after.energy_j - before.energy_j) * part;
+}
 
 struct Tally {
   double squares = 0;
@@ -62,57 +77,105 @@ struct Tally {
   }
   [[nodiscard]] std::string text(double plain_squares) {
     std::ranges::sort(half_widths);
-    return fmt::format("{:>6.1f} %{:>5.0f} %{:>8.2f} J", 100 * std::sqrt(squares / plain_squares),
-                       100.0 * covered / static_cast<double>(half_widths.size()), half_widths[half_widths.size() / 2]);
+    const auto count = static_cast<double>(half_widths.size());
+    const double least = 0.1 * mean_power * tick.value();
+    return fmt::format("{:>6.1f} %{:>6.1f} %{:>7.2f}", 100 * std::sqrt(squares / plain_squares),
+                       100.0 * covered / count,
+                       half_widths[half_widths.size() / 2] / std::max(3 * std::sqrt(squares / count), least));
   }
 };
+
+class Experiment {
+ public:
+  explicit Experiment(int rounds) : rounds_{rounds} {}
+
+  void run(const std::string& load, double window_ms, bool cold) {
+    Tally settled;
+    Tally immediate;
+    double plain = 0;
+    const std::shared_ptr<void> listener = cold ? nullptr : monitor_.listen();
+    for (int round = 0; round < rounds_; ++round) {
+      if (cold) {
+        sleep(random_.uniform(4.0, 4.5));
+      }
+      for (std::size_t gpu = 0; gpu < gpus_.size(); ++gpu) {
+        truth_.load(gpu, load);
+        sleep(random_.uniform(0, 1.3) / static_cast<double>(gpus_.size()));
+      }
+      sleep(random_.uniform(0.4, 0.9));
+      const std::vector<double> first = readings();
+      const auto before_begin = truth_.now(gpus_.size());
+      monitor_.begin("w");
+      const auto after_begin = truth_.now(gpus_.size());
+      sleep(window_ms * 1e-3);
+      const std::vector<double> last = readings();
+      const auto before_end = truth_.now(gpus_.size());
+      const zeus::Measurement at_once = monitor_.end("w");
+      const auto after_end = truth_.now(gpus_.size());
+      const zeus::Measurement waited = monitor_.settle(at_once);
+      for (std::size_t gpu = 0; gpu < gpus_.size(); ++gpu) {
+        const double energy = energy_at(at_once.end, before_end[gpu], after_end[gpu]) -
+                              energy_at(at_once.start, before_begin[gpu], after_begin[gpu]);
+        plain += std::pow(last[gpu] - first[gpu] - energy, 2);
+        immediate.add(at_once.gpu_energy.at(static_cast<int>(gpu)), energy);
+        settled.add(waited.gpu_energy.at(static_cast<int>(gpu)), energy);
+      }
+    }
+    fmt::print("  {:<22}{:>6.0f} ms{:>5}{:>8.2f} J |{:>23} |{:>23}\n", load, window_ms, cold ? "cold" : "",
+               std::sqrt(plain / (rounds_ * static_cast<double>(gpus_.size()))), settled.text(plain),
+               immediate.text(plain));
+    (void)std::fflush(stdout);
+  }
+  [[nodiscard]] std::size_t gpu_count() const { return gpus_.size(); }
+
+ private:
+  void sleep(double seconds) { clock_.sleep_until(clock_.now() + Seconds{seconds}); }
+  [[nodiscard]] std::vector<double> readings() const {
+    std::vector<double> all;
+    for (const auto& gpu : gpus_) {
+      all.push_back(gpu->energy()->value.value());
+    }
+    return all;
+  }
+
+  zeus::SystemClock clock_;
+  zeus::backends::nvml::NvmlBackend nvml_{clock_};
+  std::array<zeus::device::Backend*, 1> backends_{&nvml_};
+  zeus::measure::Sampler::Devices devices_ = zeus::measure::visible_devices(backends_, zeus::Environment::of_process());
+  std::vector<std::shared_ptr<zeus::device::Gpu>> gpus_ = devices_.gpus;
+  std::shared_ptr<zeus::measure::SamplerSource> source_ =
+      std::make_shared<zeus::measure::SamplerSource>(devices_, clock_);
+  zeus::Monitor monitor_{std::make_unique<zeus::measure::Windows>(source_, zeus::MonitorOptions{})};
+  Truth truth_;
+  zeus::Random random_{3};
+  int rounds_;
+};
+
+void print_table(int rounds, double longest) {
+  Experiment experiment{rounds};
+  fmt::print("through the driver: {} windows a line\n  {:<22}{:>9}{:>5}{:>10} |{:>8}{:>8}{:>7} |{:>8}{:>8}{:>7}\n",
+             static_cast<std::size_t>(rounds) * experiment.gpu_count(), "load", "window", "", "plain", "settled",
+             "covers", "width", "at once", "covers", "width");
+  for (const std::string load :
+       {"constant:200W", "square:80-300W,37ms", "square:80-300W,200ms", "square:80-300W,1300ms"}) {
+    for (const double window_ms : {53.0, 230.0, 1070.0, 5130.0}) {
+      for (const bool cold : {false, true}) {
+        if (window_ms <= longest) {
+          experiment.run(load, window_ms, cold);
+        }
+      }
+    }
+  }
+}
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const int windows = argc > 1 ? std::atoi(argv[1]) : 100;
-  const double longest = argc > 2 ? std::atof(argv[2]) : 5130;
-  zeus::SystemClock clock;
-  zeus::backends::nvml::NvmlBackend nvml{clock};
-  const std::array<zeus::device::Backend*, 1> backends{&nvml};
-  const auto devices = zeus::measure::visible_devices(backends, zeus::Environment::of_process());
-  const auto source = std::make_shared<zeus::measure::SamplerSource>(devices, clock);
-  zeus::Monitor monitor{std::make_unique<zeus::measure::Windows>(source, zeus::MonitorOptions{})};
-  const Truth truth;
-  zeus::Random random{3};
-  const auto sleep = [&](double seconds) { clock.sleep_until(clock.now() + zeus::Seconds{seconds}); };
-  fmt::print("  {:<22}{:>10} |{:>24} |{:>24}\n", "load", "window", "settled", "at once");
-  for (const std::string load :
-       {"constant:200W", "square:80-300W,37ms", "square:80-300W,200ms", "square:80-300W,1300ms"}) {
-    for (const double window_ms : {53.0, 230.0, 1070.0, 5130.0}) {
-      if (window_ms > longest) {
-        continue;
-      }
-      Tally settled;
-      Tally immediate;
-      double plain = 0;
-      for (int i = 0; i < windows; ++i) {
-        truth.load(load);
-        sleep(random.uniform(0.4, 1.7));
-        const auto first = devices.gpus[0]->energy();
-        monitor.begin("w");
-        const zeus::Instant begun = clock.now();
-        const double begin_truth = truth.energy_at(begun - zeus::Instant{});
-        clock.sleep_until(begun + zeus::Milliseconds{window_ms});
-        const auto last = devices.gpus[0]->energy();
-        const zeus::Measurement at_once = monitor.end("w");
-        const zeus::Seconds ended = clock.now() - zeus::Instant{};
-        // The truth is read after each edge; between the two the power is that of the moment.
-        const double power = 1e3 * (truth.energy_at(ended + zeus::Seconds{1e-3}) - truth.energy_at(ended));
-        const double end_truth = truth.energy_at(ended) - power * (ended - at_once.end).value();
-        const double begin_shift = power * (begun - zeus::Instant{} - at_once.start).value();
-        const double energy = end_truth - begin_truth + begin_shift;
-        plain += std::pow((last->value - first->value).value() - energy, 2);
-        immediate.add(at_once.gpu_energy.at(0), energy);
-        settled.add(monitor.settle(at_once).gpu_energy.at(0), energy);
-      }
-      fmt::print("  {:<22}{:>7.0f} ms |{:>24} |{:>24}\n", load, window_ms, settled.text(plain), immediate.text(plain));
-      std::fflush(stdout);
-    }
+  try {
+    print_table(argc > 1 ? std::atoi(argv[1]) : 4, argc > 2 ? std::atof(argv[2]) : 5130);
+    return 0;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "measure_through_driver: {}\n", error.what());
+    return 1;
   }
 }

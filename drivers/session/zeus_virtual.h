@@ -14,6 +14,8 @@ extern "C" {
 
 #define ZEUS_VIRTUAL_API __attribute__((visibility("default")))
 
+/* NOLINTBEGIN(readability-identifier-naming): the names of C */
+
 enum {
   ZEUS_VIRTUAL_OK = 0,
   ZEUS_VIRTUAL_NO_SESSION = 1, /* this process was not started by `zeus virtual`, or its session is gone */
@@ -68,6 +70,8 @@ ZEUS_VIRTUAL_API int zeus_virtual_read_calls(uint64_t first, struct zeus_virtual
 
 /* Why the last call of this thread did not return ZEUS_VIRTUAL_OK; valid until its next call. */
 ZEUS_VIRTUAL_API const char* zeus_virtual_last_error(void);
+
+/* NOLINTEND(readability-identifier-naming) */
 
 #ifdef __cplusplus
 }

@@ -94,6 +94,8 @@ class ZEUS_API Monitor {
   explicit Monitor(const Options& options = {});
   // For tests and embedders who bring their own devices.
   explicit Monitor(std::unique_ptr<measure::Windows> windows);
+  Monitor(const Monitor&) = delete;
+  Monitor& operator=(const Monitor&) = delete;
   Monitor(Monitor&&) noexcept;
   Monitor& operator=(Monitor&&) noexcept;
   Monitor(const Monitor&) = delete;

@@ -1,8 +1,11 @@
 #include "cli/measure_report.hpp"
+#include "cli/monitor_table.hpp"
 #include "cli/monitor_view.hpp"
 #include "tests/support/golden.hpp"
 
 #include <gtest/gtest.h>
+
+#include <sstream>
 
 namespace zeus::cli {
 namespace {
@@ -65,10 +68,43 @@ MonitorMoment some_moment() {
 }
 
 TEST(MonitorView, IsATableForAPersonAndLinesForPrograms) {
-  test::expect_golden("cli/monitor_plain.txt", moment_table(some_moment(), false));
-  test::expect_golden("cli/monitor_live.txt", moment_table(some_moment(), true));
+  test::expect_golden("cli/monitor_plain.txt", moment_table(some_moment(), std::nullopt));
+  test::expect_golden("cli/monitor_live.txt", moment_table(some_moment(), Screen{.columns = 140, .rows = 24}));
   test::expect_golden("cli/monitor.json", moment_json(some_moment()) + '\n');
   test::expect_golden("cli/monitor.csv", moment_csv_header() + moment_csv(some_moment()));
+}
+
+// How many characters a terminal shows, escape sequences left out and each of the bar's blocks counted once.
+std::size_t shown_width(const std::string& line) {
+  std::size_t width = 0;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (line[i] == '\x1b') {
+      i = line.find('m', i);
+    } else {
+      width += (static_cast<unsigned char>(line[i]) & 0xC0U) != 0x80U ? 1 : 0;
+    }
+  }
+  return width;
+}
+
+TEST(MonitorTable, FitsWhateverTerminalThereIs) {
+  MonitorMoment moment = some_moment();
+  for (int i = 2; i < 64; ++i) {
+    moment.gpus.push_back(moment.gpus[0]);
+    moment.gpus.back().index = i;
+  }
+  for (const int rows : {8, 24, 100}) {
+    for (const int columns : {30, 40, 60, 80, 100, 132, 200}) {
+      SCOPED_TRACE(testing::Message() << columns << "x" << rows);
+      std::istringstream table{moment_table(moment, Screen{.columns = columns, .rows = rows})};
+      int count = 0;
+      for (std::string line; std::getline(table, line); ++count) {
+        EXPECT_LE(shown_width(line), static_cast<std::size_t>(columns)) << line;
+      }
+      EXPECT_LE(count, rows);
+    }
+  }
+  test::expect_golden("cli/monitor_narrow.txt", moment_table(moment, Screen{.columns = 60, .rows = 12}));
 }
 
 }  // namespace

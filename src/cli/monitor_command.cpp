@@ -1,7 +1,7 @@
 #include "cli/monitor_command.hpp"
 
 #include "base/file_descriptor.hpp"
-#include "cli/monitor_view.hpp"
+#include "cli/monitor_table.hpp"
 #include "measure/devices.hpp"
 #include "measure/windows.hpp"
 
@@ -11,6 +11,7 @@
 #include <CLI/CLI.hpp>
 
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,6 +20,7 @@
 #include <ctime>
 #include <limits>
 #include <map>
+#include <memory>
 #include <ostream>
 
 namespace zeus::cli {
@@ -27,12 +29,14 @@ namespace {
 
 constexpr const char* window = "zeus monitor";
 
-// While it lives, the signals that would end the program end a wait instead.
+enum class Woken { by_time, by_resize, by_end };
+
+// While it lives, the signals that would end the program, or tell of a terminal's new size, end a wait instead.
 class Patience {
  public:
   Patience() {
     ::sigemptyset(&signals_);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH}) {
       ::sigaddset(&signals_, signal);
     }
     ::pthread_sigmask(SIG_BLOCK, &signals_, &former_);
@@ -41,18 +45,17 @@ class Patience {
   Patience& operator=(const Patience&) = delete;
   ~Patience() { ::pthread_sigmask(SIG_SETMASK, &former_, nullptr); }
 
-  // False when a signal came before the deadline.
-  [[nodiscard]] bool wait_until(const Clock& clock, Instant deadline) const {
+  [[nodiscard]] Woken wait_until(const Clock& clock, Instant deadline) const {
     while (true) {
       const Seconds left = deadline - clock.now();
       if (left <= Seconds{0}) {
-        return true;
+        return Woken::by_time;
       }
       const auto nanoseconds = (Instant{} + left).nanoseconds;
       const timespec timeout{.tv_sec = static_cast<time_t>(nanoseconds / 1'000'000'000),
                              .tv_nsec = static_cast<long>(nanoseconds % 1'000'000'000)};
-      if (::sigtimedwait(&signals_, nullptr, &timeout) > 0) {
-        return false;
+      if (const int signal = ::sigtimedwait(&signals_, nullptr, &timeout); signal > 0) {
+        return signal == SIGWINCH ? Woken::by_resize : Woken::by_end;
       }
     }
   }
@@ -60,6 +63,39 @@ class Patience {
  private:
   sigset_t signals_{};
   sigset_t former_{};
+};
+
+// A terminal's own screen for as long as it lives. What was on the terminal before comes back after, and the last
+// picture below it.
+class LiveScreen {
+ public:
+  explicit LiveScreen(std::ostream& out) : out_{out} { out_ << "\x1b[?1049h\x1b[?25l"; }
+  LiveScreen(const LiveScreen&) = delete;
+  LiveScreen& operator=(const LiveScreen&) = delete;
+  ~LiveScreen() { out_ << "\x1b[?25h\x1b[?1049l" << last_ << std::flush; }
+
+  // Writes over the former picture, without clearing it first: nothing flickers.
+  void draw(const MonitorMoment& moment) {
+    winsize size{};
+    const bool known = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 && size.ws_row > 1;
+    // The last row is left free: a line's end there would scroll.
+    const Screen screen = known ? Screen{.columns = size.ws_col, .rows = size.ws_row - 1} : Screen{};
+    out_ << "\x1b[H";
+    for (const char c : moment_table(moment, screen)) {
+      if (c == '\n') {
+        out_ << "\x1b[K";
+      }
+      out_ << c;
+    }
+    out_ << "\x1b[J" << std::flush;
+    last_ = moment_table(moment, Screen{.columns = screen.columns, .rows = all_rows});
+  }
+
+ private:
+  static constexpr int all_rows = 100'000;
+
+  std::ostream& out_;
+  std::string last_;  // stays on the terminal
 };
 
 // Adds up what interval after interval brought; unknown as long as nothing was known.
@@ -164,32 +200,38 @@ int MonitorCommand::run(Context& context) {
       measure::visible_devices(context.backends, context.environment), context.clock);
   Monitor monitor{std::make_unique<measure::Windows>(source, MonitorOptions{})};
   const FileDescriptor csv = csv_ ? open_csv(*csv_) : FileDescriptor{};
-  const bool live = !json_ && ::isatty(STDOUT_FILENO) != 0;
   const Patience patience;
+  const bool live = !json_ && ::isatty(STDOUT_FILENO) != 0;
+  const auto screen = live ? std::make_unique<LiveScreen>(context.out) : nullptr;
   Totals totals;
+  MonitorMoment moment;
   const Instant start = context.clock.now();
   const Instant end = duration_ ? start + Seconds{*duration_} : Instant{std::numeric_limits<std::int64_t>::max()};
   monitor.begin(window);
   bool go_on = true;
   for (int i = 1; go_on; ++i) {
-    Instant next = start + Seconds{interval_ * i};
-    if (next >= end) {
-      next = end;
-      go_on = false;
+    const Instant next = std::min(end, start + Seconds{interval_ * i});
+    Woken woken = patience.wait_until(context.clock, next);
+    for (; woken == Woken::by_resize; woken = patience.wait_until(context.clock, next)) {
+      if (screen) {
+        screen->draw(moment);
+      }
     }
-    go_on = patience.wait_until(context.clock, next) && go_on;
+    go_on = woken == Woken::by_time && next < end;
     const Measurement measurement = monitor.end(window);
     if (go_on) {
       monitor.begin(window);
     }
-    const MonitorMoment moment = moment_of(*source->sampler(), measurement, totals, context.clock, start);
+    moment = moment_of(*source->sampler(), measurement, totals, context.clock, start);
     if (csv) {
       write_all(csv, moment_csv(moment), *csv_);
     }
     if (json_) {
       context.out << moment_json(moment) << '\n' << std::flush;
+    } else if (screen) {
+      screen->draw(moment);
     } else {
-      context.out << (live ? "\x1b[H\x1b[2J" : "") << moment_table(moment, live) << (live ? "" : "\n") << std::flush;
+      context.out << moment_table(moment, std::nullopt) << '\n' << std::flush;
     }
     if (!context.out) {
       return exit_ok;  // whoever was reading has gone

@@ -1,4 +1,5 @@
-// What `zeus monitor` shows of one moment, and its three forms. Pure functions and plain values.
+// What `zeus monitor` shows of one moment, and its forms for programs (monitor_table.hpp has the one for a person).
+// Pure functions and plain values.
 #pragma once
 
 #include <zeus/units.hpp>
@@ -41,8 +42,6 @@ struct MonitorMoment {
   std::vector<CpuRow> cpus;
 };
 
-// A table for a person; `live` draws bars, bold type and colour for a terminal.
-std::string moment_table(const MonitorMoment& moment, bool live);
 // One object on one line, without its end.
 std::string moment_json(const MonitorMoment& moment);
 std::string moment_csv_header();

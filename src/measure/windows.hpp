@@ -48,7 +48,7 @@ class Windows {
     std::uint64_t forks = fork_count();
   };
   struct Hash : std::hash<std::string_view> {
-    using is_transparent = void;
+    using is_transparent = void;  // NOLINT(readability-identifier-naming): the standard library's name
   };
 
   [[nodiscard]] std::shared_ptr<WindowEdges> make_edges(std::string_view name) const;

@@ -57,7 +57,7 @@ class SimulatedGpu final : public device::Gpu {
       return *failure;
     }
     const Instant now = clock_.now();
-    const Joules value = physics::Sensors{gpu_}.counter(frozen ? Instant{} + frozen_at : now)->value;
+    const Joules value = physics::Sensors{gpu_}.counter(frozen ? Instant{} + frozen_at_ : now)->value;
     return device::Stamped<Joules>{Joules{std::floor(value.value() * 1e3) * 1e-3 + counter_offset}, now, Seconds{0}};
   }
   device::Reading<device::Stamped<Watts>> power(device::PowerKind kind, device::PowerScope scope) const override {
@@ -116,7 +116,7 @@ class SimulatedGpu final : public device::Gpu {
   device::Reading<device::MigState> mig() const override { return device::Reason::unsupported; }
 
   void freeze() {
-    frozen_at = clock_.now() - Instant{};
+    frozen_at_ = clock_.now() - Instant{};
     frozen = true;
   }
 
@@ -142,7 +142,7 @@ class SimulatedGpu final : public device::Gpu {
   std::unique_ptr<physics::GpuState> state_ = std::make_unique<physics::GpuState>();
   physics::Gpu gpu_{model_, *state_};
   std::mutex mutex_;
-  Seconds frozen_at;
+  Seconds frozen_at_;
 };
 
 }  // namespace zeus::test

@@ -1,0 +1,234 @@
+#include "cli/monitor_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+namespace zeus::cli {
+
+namespace {
+
+constexpr int bar_width = 12;
+constexpr int name_width = 24;
+
+enum class Side { left, right };
+
+// One column of a table: what is written, and how soon it is missed (0: never left out).
+struct Column {
+  std::string title;
+  int width = 0;
+  Side side = Side::right;
+  int missed = 0;
+  bool coloured = false;  // has its width already, and escape sequences
+  std::vector<std::string> cells;
+  std::optional<std::string> sum;  // below all of them
+};
+
+std::string clipped(const std::string& text, int width) {
+  return text.substr(0, static_cast<std::size_t>(std::max(0, width)));
+}
+
+std::string padded(const std::string& text, int width, Side side) {
+  const std::string fitting = clipped(text, width);
+  return side == Side::left ? fmt::format("{:<{}}", fitting, width) : fmt::format("{:>{}}", fitting, width);
+}
+
+template <typename T>
+std::string cell(const std::optional<T>& quantity, const char* format, const char* unit) {
+  return quantity ? fmt::format(fmt::runtime(format), quantity->value()) + unit : "-";
+}
+
+std::string energy_cell(const std::optional<Joules>& energy) {
+  if (!energy) {
+    return "-";
+  }
+  const double joules = energy->value();
+  return joules < 1e4   ? fmt::format("{:.1f} J", joules)
+         : joules < 1e7 ? fmt::format("{:.2f} kJ", joules / 1e3)
+                        : fmt::format("{:.3f} MJ", joules / 1e6);
+}
+
+// How much of its limit a GPU draws, in eighths of a character.
+std::string bar(const std::optional<Watts>& power, const std::optional<Watts>& limit) {
+  static constexpr std::array<const char*, 8> eighths{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+  const double part = power && limit && *limit > Watts{0} ? std::clamp(*power / *limit, 0.0, 1.0) : 0.0;
+  const int filled = static_cast<int>(std::lround(part * bar_width * 8));
+  std::string text;
+  for (int i = 0; i < filled / 8; ++i) {
+    text += "█";
+  }
+  text += eighths.at(static_cast<std::size_t>(filled % 8));
+  const int used = filled / 8 + (filled % 8 != 0 ? 1 : 0);
+  const char* const colour = part > 0.95 ? "\x1b[31m" : part > 0.7 ? "\x1b[33m" : "\x1b[32m";
+  return colour + text + "\x1b[0m" + std::string(static_cast<std::size_t>(bar_width - used), ' ');
+}
+
+std::string clock_text(Seconds elapsed) {
+  const auto seconds = static_cast<long>(elapsed.value());
+  return fmt::format("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
+}
+
+// The sum of what is known; nothing when something is not.
+template <typename Row, typename T>
+std::optional<T> sum_of(const std::vector<Row>& rows, std::optional<T> Row::*member) {
+  std::optional<T> sum{T{}};
+  for (const Row& row : rows) {
+    sum = sum && row.*member ? std::optional{*sum + *(row.*member)} : std::nullopt;
+  }
+  return sum;
+}
+
+std::vector<Column> gpu_columns(const MonitorMoment& moment, bool live) {
+  std::vector<Column> columns{{"GPU", 3, Side::right},
+                              {"", name_width, Side::left, 6},
+                              {"power", 9, Side::right},
+                              {"", bar_width, Side::left, 8, true},
+                              {"limit", 7, Side::right, 5},
+                              {"energy", 11, Side::right, 1},
+                              {"SM", 9, Side::right, 7},
+                              {"memory", 9, Side::right, 9},
+                              {"temp", 5, Side::right, 3},
+                              {"util", 6, Side::right, 4},
+                              {"held back by", 12, Side::left, 2}};
+  for (const GpuRow& gpu : moment.gpus) {
+    std::size_t column = 0;
+    for (const std::string& text :
+         {std::to_string(gpu.index), gpu.name, cell(gpu.power, "{:.1f}", " W"), bar(gpu.power, gpu.limit),
+          cell(gpu.limit, "{:.0f}", " W"), energy_cell(gpu.energy), cell(gpu.sm_clock, "{:.0f}", " MHz"),
+          cell(gpu.memory_clock, "{:.0f}", " MHz"), cell(gpu.temperature, "{:.0f}", " C"),
+          gpu.utilization ? fmt::format("{:.0f} %", *gpu.utilization * 100) : "-",
+          gpu.power ? gpu.throttle.value_or("-") : gpu.reason}) {
+      columns[column++].cells.push_back(text);
+    }
+  }
+  if (moment.gpus.size() > 1) {
+    const auto power = sum_of(moment.gpus, &GpuRow::power);
+    const auto limit = sum_of(moment.gpus, &GpuRow::limit);
+    std::size_t column = 0;
+    for (const std::string& text : {std::string{"all"}, std::string{}, cell(power, "{:.1f}", " W"), bar(power, limit),
+                                    cell(limit, "{:.0f}", " W"), energy_cell(sum_of(moment.gpus, &GpuRow::energy))}) {
+      columns[column++].sum = text;
+    }
+  }
+  if (!live) {
+    std::erase_if(columns, [](const Column& column) { return column.coloured; });
+  }
+  return columns;
+}
+
+std::vector<Column> cpu_columns(const MonitorMoment& moment) {
+  std::vector<Column> columns{
+      {"CPU", 3, Side::right},        {"", name_width, Side::left, 4},      {"power", 9, Side::right},
+      {"energy", 11, Side::right, 1}, {"memory power", 13, Side::right, 3}, {"memory energy", 13, Side::right, 3},
+      {"", 12, Side::left, 2}};
+  for (const CpuRow& cpu : moment.cpus) {
+    std::size_t column = 0;
+    for (const std::string& text :
+         {std::to_string(cpu.index), cpu.name, cell(cpu.power, "{:.1f}", " W"), energy_cell(cpu.energy),
+          cell(cpu.dram_power, "{:.1f}", " W"), energy_cell(cpu.dram_energy), cpu.power ? std::string{} : cpu.reason}) {
+      columns[column++].cells.push_back(text);
+    }
+  }
+  return columns;
+}
+
+int width_of(const std::vector<Column>& columns) {
+  return std::accumulate(columns.begin(), columns.end(), -2,
+                         [](int sum, const Column& column) { return sum + column.width + 2; });
+}
+
+// The last column is as wide as there is place, or as it needs to be; columns that do not fit are left out.
+void fit(std::vector<Column>& columns, const std::optional<Screen>& screen) {
+  if (!screen) {
+    columns.back().width = 0;
+    for (const std::string& text : columns.back().cells) {
+      columns.back().width = std::max(
+          {columns.back().width, static_cast<int>(text.size()), static_cast<int>(columns.back().title.size())});
+    }
+    return;
+  }
+  while (width_of(columns) > screen->columns) {
+    const auto least = std::ranges::max_element(columns, {}, &Column::missed);
+    if (least->missed == 0) {
+      return;
+    }
+    columns.erase(least);
+  }
+  if (columns.back().side == Side::left && !columns.back().coloured) {
+    columns.back().width += screen->columns - width_of(columns);
+  }
+}
+
+std::string line_of(const std::vector<Column>& columns, const auto& text_of) {
+  std::string line;
+  for (const Column& column : columns) {
+    const std::string text = text_of(column);
+    line += line.empty() ? "" : "  ";
+    line += column.coloured && !text.empty() ? text : padded(text, column.width, column.side);
+  }
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line;
+}
+
+struct Lines {
+  std::vector<std::string> all;
+  bool live = false;
+
+  void add_title(const std::string& text) { all.push_back(live ? "\x1b[1m" + text + "\x1b[0m" : text); }
+  // In as many rows as it may take; what does not fit is counted.
+  void add_table(const std::vector<Column>& columns, std::size_t most_rows, std::string_view kind) {
+    add_title(line_of(columns, [](const Column& column) { return column.title; }));
+    const std::size_t cells = columns.front().cells.size();
+    const std::size_t sums = columns.front().sum ? 1 : 0;
+    const std::size_t place = std::max<std::size_t>(most_rows, sums + 2) - sums;
+    const std::size_t shown = cells <= place ? cells : place - 1;
+    for (std::size_t row = 0; row < shown; ++row) {
+      all.push_back(line_of(columns, [row](const Column& column) { return column.cells[row]; }));
+    }
+    if (shown < cells) {
+      all.push_back(fmt::format("    ... and {} more {}", cells - shown, kind));
+    }
+    if (sums > 0) {
+      add_title(line_of(columns, [](const Column& column) { return column.sum.value_or(""); }));
+    }
+  }
+};
+
+}  // namespace
+
+std::string moment_table(const MonitorMoment& moment, const std::optional<Screen>& screen) {
+  Lines lines{.all = {}, .live = screen.has_value()};
+  lines.add_title(fmt::format("zeus monitor   {}", clock_text(moment.elapsed)));
+  lines.all.emplace_back();
+  // The CPUs take what they need, the GPUs the rest.
+  const std::size_t of_cpus = moment.cpus.empty() ? 0 : moment.cpus.size() + 2;
+  const std::size_t rows = screen ? static_cast<std::size_t>(std::max(screen->rows, 6)) : 100'000;
+  const std::size_t of_gpus = rows > of_cpus + 5 ? rows - of_cpus - 3 : 2;
+  std::vector<Column> gpus = gpu_columns(moment, lines.live);
+  fit(gpus, screen);
+  if (moment.gpus.empty()) {
+    lines.all.emplace_back("    no GPU can be seen; `zeus doctor` says why");
+  } else {
+    lines.add_table(gpus, of_gpus, "GPUs");
+  }
+  if (!moment.cpus.empty()) {
+    std::vector<Column> cpus = cpu_columns(moment);
+    fit(cpus, screen);
+    lines.all.emplace_back();
+    lines.add_table(cpus, rows, "CPUs");
+  }
+  if (screen && lines.all.size() > rows) {
+    lines.all.resize(rows);
+  }
+  std::string text;
+  for (const std::string& line : lines.all) {
+    text += line + '\n';
+  }
+  return text;
+}
+
+}  // namespace zeus::cli

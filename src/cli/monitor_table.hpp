@@ -1,0 +1,21 @@
+// The table of `zeus monitor` for a person, fitted to a terminal. Pure functions; call them from any thread.
+#pragma once
+
+#include "cli/monitor_view.hpp"
+
+#include <optional>
+#include <string>
+
+namespace zeus::cli {
+
+// What a terminal can hold, in characters.
+struct Screen {
+  int columns = 80;
+  int rows = 24;
+};
+
+// With a screen: bars, bold type and colour, and never more columns or rows than it has; columns are left out in the
+// order in which they are missed least. Without: everything, plain.
+std::string moment_table(const MonitorMoment& moment, const std::optional<Screen>& screen);
+
+}  // namespace zeus::cli
