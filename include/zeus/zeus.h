@@ -17,6 +17,8 @@
 extern "C" {
 #endif
 
+/* NOLINTBEGIN(readability-identifier-naming, modernize-use-using): the names and words of C */
+
 typedef enum zeus_status {
   ZEUS_OK = 0,
   ZEUS_INVALID_ARGUMENT = 1,
@@ -100,6 +102,8 @@ ZEUS_C_API zeus_status zeus_listen(zeus_monitor* monitor);
 /* Writes up to `*count` readings later than `since`, oldest first, and sets `*count` to how many there are. */
 ZEUS_C_API zeus_status zeus_power_timeline(zeus_monitor* monitor, int gpu, double since, zeus_power* readings,
                                            size_t* count);
+
+/* NOLINTEND(readability-identifier-naming, modernize-use-using) */
 
 #ifdef __cplusplus
 }

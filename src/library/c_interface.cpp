@@ -14,6 +14,7 @@
 #include <new>
 #include <string>
 
+// NOLINTBEGIN(readability-identifier-naming): the names are those of zeus.h
 struct zeus_monitor {
   explicit zeus_monitor(const zeus::MonitorOptions& options) : monitor{options} {}
   zeus::Monitor monitor;
@@ -24,6 +25,7 @@ struct zeus_monitor {
 struct zeus_measurement {
   zeus::Measurement measurement;
 };
+// NOLINTEND(readability-identifier-naming)
 
 namespace {
 

@@ -8,6 +8,7 @@ namespace zeus::measure {
 namespace {
 
 constexpr double same_power = 0.005;  // of the sum of the lowest and the highest
+constexpr double most_noise = 0.125;  // of the range of powers, for two to be told apart
 // A step of height 1 at the place p of a cell of length 1 is p (1 - p) off the straight line there, and so much of its
 // square on average, as a bridge with this variance in the middle.
 constexpr double bridge_of_step = 1.0 / 2.0;
@@ -27,12 +28,16 @@ Watts apart(Watts a, Watts b) {
 // What powers there are around, and which of them the load keeps.
 class Levels {
  public:
-  explicit Levels(const Cells& cells) : cells_{cells}, lowest_{cells.at[0].power}, highest_{cells.at[0].power} {
-    for (std::size_t i = 0; i < cells.count; ++i) {
-      lowest_ = std::min(lowest_, cells.at[i].power);
-      highest_ = std::max(highest_, cells.at[i].power);
-      longest_ = std::max(longest_, cells.at[i].length());
-    }
+  explicit Levels(const Cells& cells) : cells_{cells} {
+    const auto* const end = cells.at.begin() + cells.count;
+    const auto [lowest, highest] =
+        std::minmax_element(cells.at.begin(), end, [](const Cell& a, const Cell& b) { return a.power < b.power; });
+    lowest_ = lowest->power;
+    highest_ = highest->power;
+    flat_ = same(*lowest, *highest);
+    longest_ = std::max_element(cells.at.begin(), end, [](const Cell& a, const Cell& b) {
+                 return a.length() < b.length();
+               })->length();
     repeats_ = same_after(1);
     repeats_after_two_ = !repeats_ && same_after(2);
   }
@@ -42,14 +47,16 @@ class Levels {
     return range() > Watts{0} ? (cell.power - lowest_) / range() : 0.0;
   }
   [[nodiscard]] bool same(const Cell& a, const Cell& b) const {
-    const Watts noise{3.0 * std::hypot(a.doubt.value(), b.doubt.value())};
-    return apart(a.power, b.power) <= std::max(noise, (lowest_ + highest_) * same_power);
+    return apart(a.power, b.power) <= std::max(noise(a, b), (lowest_ + highest_) * same_power);
   }
 
   // Two cells in a row of the same power are no mixtures. Nor are, at the end of the range, two of different lengths,
   // or three that are no shorter than others, unless the load repeats with the ticks: then all see the same mixture.
   [[nodiscard]] bool kept(std::size_t which) const {
     const Cell& cell = cells_.at[which];
+    if (noise(cell, cell) > range() * most_noise && !flat_) {
+      return false;  // ticks seen so roughly prove nothing
+    }
     int alike = 0;
     for (std::size_t i = 0; i < cells_.count; ++i) {
       const Cell& other = cells_.at[i];
@@ -78,6 +85,7 @@ class Levels {
   }
 
  private:
+  static Watts noise(const Cell& a, const Cell& b) { return Watts{3.0 * std::hypot(a.doubt.value(), b.doubt.value())}; }
   [[nodiscard]] bool extreme(const Cell& cell) const {
     const Watts near = std::max(cell.doubt * 3.0, (lowest_ + highest_) * same_power);
     return cell.power - lowest_ <= near || highest_ - cell.power <= near;
@@ -106,6 +114,7 @@ class Levels {
   Watts lowest_;
   Watts highest_;
   Seconds longest_;
+  bool flat_ = false;
   bool repeats_ = false;
   bool repeats_after_two_ = false;
 };
