@@ -24,8 +24,8 @@ struct Column {
   Side side = Side::right;
   int missed = 0;
   bool coloured = false;  // has its width already, and escape sequences
-  std::vector<std::string> cells;
-  std::optional<std::string> sum;  // below all of them
+  std::vector<std::string> cells{};
+  std::optional<std::string> sum{};  // below all of them
 };
 
 std::string clipped(const std::string& text, int width) {
