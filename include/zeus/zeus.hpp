@@ -1,6 +1,7 @@
 // Everything of the C++ interface of Zeus in one header.
 #pragma once
 
+#include <zeus/device.hpp>
 #include <zeus/energy.hpp>
 #include <zeus/error.hpp>
 #include <zeus/export.hpp>

@@ -3,40 +3,83 @@
 #include "backends/amdsmi/amdsmi_backend.hpp"
 #include "backends/nvml/nvml_backend.hpp"
 #include "backends/rapl/rapl_backend.hpp"
+#include "base/clock.hpp"
+#include "base/environment.hpp"
 #include "base/file_tree.hpp"
-#include "device/inventory.hpp"
+#include "control/open_lease_book.hpp"
 #include "measure/devices.hpp"
+#include "measure/fork_guard.hpp"
 #include "measure/windows.hpp"
 
 #include <zeus/measure.hpp>
 
+#include <dlfcn.h>
+
 #include <array>
+#include <filesystem>
+#include <mutex>
+#include <utility>
 
 namespace zeus {
 
 namespace library {
 
+namespace {
+
+Machine* find_machine() {
+  static auto* const clock = new SystemClock;
+  backends::nvml::NvmlBackend nvml{*clock};
+  backends::amdsmi::AmdsmiBackend amdsmi{*clock};
+  backends::rapl::RaplBackend rapl{FileTree{}, *clock};
+  const std::array<device::Backend*, 3> backends{&nvml, &amdsmi, &rapl};
+  auto* const machine = new Machine{*clock, device::take_inventory(backends), {}, {}, {}};
+  machine->problems = machine->inventory.problems;
+  machine->gpus = measure::visible_gpus(machine->inventory, Environment::of_process(), machine->problems);
+  measure::Sampler::Devices devices;
+  devices.cpus = machine->inventory.cpus;
+  for (const auto& found : machine->gpus) {
+    devices.gpus.push_back(found.gpu);
+  }
+  machine->sampler = std::make_shared<measure::SamplerSource>(std::move(devices), *clock);
+  return machine;
+}
+
+// The folder that this library lies in: the guardian is looked for around it.
+std::filesystem::path own_folder() {
+  Dl_info found{};
+  if (::dladdr(reinterpret_cast<const void*>(&own_folder), &found) == 0) {  // NOLINT: that is how dladdr is asked
+    return {};
+  }
+  return std::filesystem::absolute(found.dli_fname).parent_path();
+}
+
+}  // namespace
+
 const Machine& this_machine() {
   // Never destroyed: a monitor may outlive the static objects of the program that made it.
-  static const auto* const machine = [] {
-    static auto* const clock = new SystemClock;
-    backends::nvml::NvmlBackend nvml{*clock};
-    backends::amdsmi::AmdsmiBackend amdsmi{*clock};
-    backends::rapl::RaplBackend rapl{FileTree{}, *clock};
-    const std::array<device::Backend*, 3> backends{&nvml, &amdsmi, &rapl};
-    const device::Inventory inventory = device::take_inventory(backends);
-    const Environment environment = Environment::of_process();
-    return new Machine{
-        *clock, environment, inventory.gpus,
-        std::make_shared<measure::SamplerSource>(measure::visible_devices(inventory, environment), *clock)};
-  }();
+  static const Machine* const machine = find_machine();
   return *machine;
+}
+
+control::LeaseBook& lease_book() {
+  static auto* const mutex = new measure::ForkMutex;
+  static control::LeaseBook* book = nullptr;
+  static std::uint64_t opened_after_forks = 0;
+  const Machine& machine = this_machine();
+  (void)machine.sampler->sampler();  // opens the devices anew in a forked child
+  const std::lock_guard guard{*mutex};
+  if (book == nullptr || opened_after_forks != measure::fork_count()) {
+    book = new control::LeaseBook{
+        control::open_lease_book(Environment::of_process(), FileTree{}, own_folder(), machine.gpus, machine.clock)};
+    opened_after_forks = measure::fork_count();
+  }
+  return *book;
 }
 
 }  // namespace library
 
 Monitor::Monitor(const Options& options)
-    : windows_{std::make_unique<measure::Windows>(library::this_machine().sensors, options)} {
+    : windows_{std::make_unique<measure::Windows>(library::this_machine().sampler, options)} {
 }
 
 }  // namespace zeus

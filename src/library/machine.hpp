@@ -1,10 +1,9 @@
 // The devices of this machine as libzeus.so measures and sets them: found once per process, with one sampler for every
-// language that shares it. Any thread.
+// language that shares it. Any thread; nothing here is ever destroyed.
 #pragma once
 
-#include "base/clock.hpp"
-#include "base/environment.hpp"
-#include "device/backend.hpp"
+#include "control/lease_book.hpp"
+#include "device/inventory.hpp"
 #include "measure/sampler_source.hpp"
 
 #include <memory>
@@ -14,11 +13,15 @@ namespace zeus::library {
 
 struct Machine {
   Clock& clock;
-  Environment environment;
-  std::vector<device::DiscoveredGpu> gpus;  // all there are, visible or not
-  std::shared_ptr<measure::SamplerSource> sensors;
+  device::Inventory inventory;                      // all there is
+  std::vector<device::DiscoveredGpu> gpus;          // those that the visibility variables leave this program
+  std::vector<device::Problem> problems;            // of the inventory and of those variables
+  std::shared_ptr<measure::SamplerSource> sampler;  // of `gpus` and of all CPU packages
 };
 
 const Machine& this_machine();
+
+// Where leases of this machine's GPUs are taken. A forked child has a book of its own.
+control::LeaseBook& lease_book();
 
 }  // namespace zeus::library

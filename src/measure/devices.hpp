@@ -7,10 +7,14 @@
 #include "measure/sampler.hpp"
 
 #include <span>
+#include <vector>
 
 namespace zeus::measure {
 
-Sampler::Devices visible_devices(const device::Inventory& inventory, const Environment& environment);
+// What in the variables does not mean what it may seem to is added to `problems`.
+std::vector<device::DiscoveredGpu> visible_gpus(const device::Inventory& inventory, const Environment& environment,
+                                                std::vector<device::Problem>& problems);
+
 Sampler::Devices visible_devices(std::span<device::Backend* const> backends, const Environment& environment);
 
 }  // namespace zeus::measure

@@ -1,0 +1,91 @@
+// Failures of libzeus as Python exceptions. The classes are those of zeus.exception, so that users catch what they can
+// name; this is the one place that maps kinds to them.
+#include "bindings.hpp"
+
+#include <zeus/error.hpp>
+
+#include <exception>
+
+namespace zeus::python {
+
+namespace {
+
+const char* class_of(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::invalid_argument:
+      return "ZeusInvalidArgumentError";
+    case ErrorKind::not_found:
+      return "ZeusNotFoundError";
+    case ErrorKind::already_exists:
+      return "ZeusAlreadyExistsError";
+    case ErrorKind::permission_denied:
+      return "ZeusPermissionError";
+    case ErrorKind::unavailable:
+      return "ZeusUnavailableError";
+    case ErrorKind::conflict:
+      return "ZeusConflictError";
+    case ErrorKind::timeout:
+      return "ZeusTimeoutError";
+    case ErrorKind::corrupt_data:
+      return "ZeusCorruptDataError";
+    case ErrorKind::internal:
+      break;
+  }
+  return "ZeusInternalError";
+}
+
+void raise(const Error& error) {
+  try {
+    const py::object type = py::module_::import("zeus.exception").attr(class_of(error.kind()));
+    const py::object exception = type(error.what());
+    exception.attr("advice") = error.advice();
+    PyErr_SetObject(type.ptr(), exception.ptr());
+  } catch (py::error_already_set& while_raising) {
+    while_raising.restore();
+  }
+}
+
+const char* name_of(NoAnswer why) {
+  switch (why) {
+    case NoAnswer::unsupported:
+      return "unsupported";
+    case NoAnswer::permission:
+      return "permission";
+    case NoAnswer::lost:
+      return "lost";
+    case NoAnswer::timeout:
+      return "timeout";
+    case NoAnswer::unreliable:
+      return "unreliable";
+    case NoAnswer::out_of_range:
+      return "out_of_range";
+    case NoAnswer::unknown:
+      break;
+  }
+  return "unknown";
+}
+
+}  // namespace
+
+void raise_no_answer(NoAnswer why, const std::string& reason) {
+  const py::object type = py::module_::import("zeus._native").attr("NoAnswerError");
+  PyErr_SetObject(type.ptr(), py::make_tuple(name_of(why), reason).ptr());
+  throw py::error_already_set{};
+}
+
+void bind_errors(py::module_& module) {
+  const py::object no_answer = py::reinterpret_steal<py::object>(PyErr_NewExceptionWithDoc(
+      "zeus._native.NoAnswerError", "A device has no answer: (name of the reason, text).", PyExc_Exception, nullptr));
+  module.add_object("NoAnswerError", no_answer);
+  py::register_exception_translator([](std::exception_ptr thrown) {  // NOLINT(performance-unnecessary-value-param)
+    try {
+      if (thrown) {
+        std::rethrow_exception(thrown);
+      }
+    } catch (const Error& error) {
+      raise(error);
+    }
+  });
+}
+
+}  // namespace zeus::python

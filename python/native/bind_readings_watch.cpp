@@ -1,0 +1,99 @@
+// Power and temperature read at a steady pace, for Python.
+#include "bindings.hpp"
+
+#include "readings_watch.hpp"
+
+namespace zeus::python {
+
+namespace {
+
+using Reading = Answer<std::pair<double, double>>;
+
+template <typename Sample, typename Value>
+Reading reading_of(const Answer<Sample>& answer, const Value& value) {
+  if (!answer.value) {
+    return {.value = {}, .why = answer.why, .reason = answer.reason};
+  }
+  return {.value = std::pair{answer.value->at.value(), value(*answer.value)}, .why = {}, .reason = {}};
+}
+
+// The quantities that can be watched, each as (name, how it is read).
+ReadingsWatch::Read reader_of(const std::string& quantity) {
+  const auto power = [](PowerMeaning meaning, PowerPart part) {
+    return [meaning, part](const Gpu& gpu) {
+      return reading_of(gpu.power(meaning, part), [](const PowerSample& sample) { return sample.power.value(); });
+    };
+  };
+  if (quantity == "instant") {
+    return power(PowerMeaning::instant, PowerPart::gpu);
+  }
+  if (quantity == "average") {
+    return power(PowerMeaning::average, PowerPart::gpu);
+  }
+  if (quantity == "plain") {
+    return power(PowerMeaning::plain, PowerPart::gpu);
+  }
+  if (quantity == "module_instant") {
+    return power(PowerMeaning::instant, PowerPart::module);
+  }
+  if (quantity == "module_average") {
+    return power(PowerMeaning::average, PowerPart::module);
+  }
+  if (quantity == "memory_average") {
+    return power(PowerMeaning::average, PowerPart::memory);
+  }
+  if (quantity == "temperature") {
+    return [](const Gpu& gpu) {
+      return reading_of(gpu.temperature(), [](const TemperatureSample& sample) { return sample.temperature.value(); });
+    };
+  }
+  throw py::value_error{"no such quantity: " + quantity};
+}
+
+std::unique_ptr<ReadingsWatch> make_watch(const std::string& quantity, const std::vector<int>& gpus, double period_s,
+                                          std::optional<std::size_t> most_runs) {
+  std::vector<Gpu> watched;
+  watched.reserve(gpus.size());
+  for (const int gpu : gpus) {
+    watched.emplace_back(gpu);
+  }
+  auto read = reader_of(quantity);
+  return without_gil([&] {
+    return std::make_unique<ReadingsWatch>(std::move(watched), std::move(read), Seconds{period_s}, most_runs);
+  });
+}
+
+// Waits for the watch's thread without the GIL, also where Python's garbage collector is what ends it.
+struct WithoutGil {
+  void operator()(ReadingsWatch* watch) const {
+    without_gil([watch] { delete watch; });  // NOLINT(cppcoreguidelines-owning-memory): the deleter of a unique_ptr
+  }
+};
+
+}  // namespace
+
+void bind_readings_watch(py::module_& module) {
+  using Holder = std::unique_ptr<ReadingsWatch, WithoutGil>;
+  py::class_<ReadingsWatch, Holder>(module, "ReadingsWatch", "Reads one quantity of some GPUs at a steady pace.")
+      .def(py::init([](const std::string& quantity, const std::vector<int>& gpus, double period_s,
+                       std::optional<std::size_t> most_runs) {
+             return Holder{make_watch(quantity, gpus, period_s, most_runs).release()};
+           }),
+           py::arg("quantity"), py::arg("gpus"), py::arg("period_s"), py::arg("most_runs"))
+      .def("stop", [](ReadingsWatch& self) { without_gil([&self] { self.stop(); }); })
+      .def_property_readonly("running", &ReadingsWatch::running)
+      .def(
+          "runs",
+          [](const ReadingsWatch& self, int gpu, double since) {
+            const auto runs = without_gil([&] { return self.runs(gpu, since); });
+            py::list result;
+            for (const ReadingsWatch::Run& run : runs) {
+              result.append(py::make_tuple(run.first, run.last, run.value));
+            }
+            return result;
+          },
+          py::arg("gpu"), py::arg("since"), "(first seen, last seen, value), oldest first, on the monotonic clock.")
+      .def("trouble", &ReadingsWatch::trouble, py::arg("gpu"));
+}
+
+}  // namespace zeus::python

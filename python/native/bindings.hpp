@@ -1,0 +1,44 @@
+// What the parts of the extension module zeus._native share: each subject adds its names to the module in a function of
+// its own, and module.cpp calls them all. Everything here is called with Python's lock (the GIL) held, unless it says
+// otherwise; whatever may wait for a device, a thread or a lock of libzeus gives the GIL away meanwhile.
+#pragma once
+
+#include <zeus/device.hpp>
+
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace zeus::python {
+
+namespace py = pybind11;
+
+// Failures of libzeus become exceptions of zeus.exception, one class for each kind.
+void bind_errors(py::module_& module);
+void bind_measure(py::module_& module);
+void bind_device(py::module_& module);
+void bind_readings_watch(py::module_& module);
+
+// Does `work` without the GIL.
+template <typename Work>
+auto without_gil(const Work& work) {
+  const py::gil_scoped_release released;
+  return work();
+}
+
+// The value of an answer; zeus._native.NoAnswerError with the reason's name and text where there is none.
+[[noreturn]] void raise_no_answer(NoAnswer why, const std::string& reason);
+
+template <typename T>
+T value_of(Answer<T> answer) {
+  if (!answer.value) {
+    raise_no_answer(answer.why, answer.reason);
+  }
+  return *std::move(answer.value);
+}
+
+}  // namespace zeus::python

@@ -1,0 +1,15 @@
+// The extension module of the Python package: libzeus as Python sees it. What users see is written in Python above it.
+#include "bindings.hpp"
+
+#include <zeus/version.hpp>
+
+PYBIND11_MODULE(_native, module) {
+  namespace python = zeus::python;
+  module.doc() = "libzeus for the package zeus; no interface of its own";
+  module.def(
+      "version", [] { return std::string{zeus::version()}; }, "The version of libzeus that is in use.");
+  python::bind_errors(module);
+  python::bind_measure(module);
+  python::bind_device(module);
+  python::bind_readings_watch(module);
+}

@@ -1,0 +1,47 @@
+"""The CPU packages of this machine."""
+
+from __future__ import annotations
+
+import threading
+
+from zeus.device.cpu.common import (
+    CPU,
+    CPUs,
+    CpuDramMeasurement,
+    EmptyCPUs,
+    ZeusCPUInitError,
+    ZeusCPUNoPermissionError,
+    ZeusCPUNotFoundError,
+)
+from zeus.device.cpu.emi import EMICPUs, emi_is_available
+from zeus.device.cpu.rapl import RAPLCPUs, rapl_is_available
+
+__all__ = [
+    "CPU",
+    "CPUs",
+    "CpuDramMeasurement",
+    "EMICPUs",
+    "EmptyCPUs",
+    "RAPLCPUs",
+    "ZeusCPUInitError",
+    "ZeusCPUNoPermissionError",
+    "ZeusCPUNotFoundError",
+    "emi_is_available",
+    "get_cpus",
+    "rapl_is_available",
+]
+
+_cpus: CPUs | None = None
+_lock = threading.Lock()
+
+
+def get_cpus() -> CPUs:
+    """All CPU packages whose energy can be read, made once per process.
+
+    A ZeusCPUNoPermissionError where there are some and this user may not read them, a ZeusCPUInitError where there are none.
+    """
+    global _cpus
+    with _lock:
+        if _cpus is None:
+            _cpus = RAPLCPUs()
+        return _cpus

@@ -1,0 +1,25 @@
+"""CPU packages as Windows counts them: not on the systems that this package runs on."""
+
+from __future__ import annotations
+
+from zeus.device.cpu.common import ZeusBaseCPUError
+
+
+class ZeusEMINotSupportedError(ZeusBaseCPUError):
+    """This machine has no such interface."""
+
+
+class ZeusEMIInitError(ZeusBaseCPUError):
+    """It cannot be opened."""
+
+
+def emi_is_available() -> bool:
+    """Never: the interface is Windows'."""
+    return False
+
+
+class EMICPUs:
+    """Cannot be made here."""
+
+    def __init__(self) -> None:
+        raise ZeusEMINotSupportedError("the Energy Meter Interface is Windows'; this package measures CPUs on Linux")

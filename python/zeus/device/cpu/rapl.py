@@ -1,0 +1,94 @@
+"""CPU packages that the kernel's powercap interface (RAPL) counts the energy of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from zeus import _native
+from zeus.device.cpu.common import CPU, CPUs, CpuDramMeasurement, ZeusBaseCPUError, ZeusCPUInitError, ZeusCPUNoPermissionError
+
+
+class ZeusRAPLNotSupportedError(ZeusBaseCPUError):
+    """This machine has no such zone."""
+
+
+class ZeusRAPLFileInitError(ZeusBaseCPUError):
+    """A file of a zone is missing."""
+
+
+class ZeusRAPLPermissionError(ZeusBaseCPUError):
+    """A file of a zone may not be read."""
+
+
+def _failure(error: _native.NoAnswerError) -> ZeusBaseCPUError:
+    reason, text = error.args
+    return (ZeusCPUNoPermissionError if reason == "permission" else ZeusBaseCPUError)(text)
+
+
+class RAPLCPU(CPU):
+    """One package, and the memory behind it.
+
+    Energies count from the first time that this process asked. Asking keeps the library's sampler running, which sees
+    every wrap of the counters.
+    """
+
+    def __init__(self, cpu_index: int) -> None:
+        super().__init__(cpu_index)
+        self._native = _native.cpus()[cpu_index]
+
+    @property
+    def name(self) -> str:
+        """"package-0"."""
+        return self._native.name
+
+    def get_total_energy_consumption(self) -> CpuDramMeasurement:
+        try:
+            memory = self._native.memory_energy_mj() if self._native.counts_memory else None
+            return CpuDramMeasurement(self._native.energy_mj(), memory)
+        except _native.NoAnswerError as error:
+            raise _failure(error) from None
+
+    def supports_get_dram_energy_consumption(self) -> bool:
+        return self._native.counts_memory
+
+
+class RAPLCPUs(CPUs):
+    """The packages of this machine."""
+
+    def __init__(self) -> None:
+        known = _native.cpus()
+        if not known:
+            problems = [f"{device}: {what}; {fix}" for device, what, fix in _native.device_problems()]
+            denied = [text for text in problems if "permitted" in text or "permission" in text]
+            if denied and rapl_is_available():
+                raise ZeusCPUNoPermissionError("; ".join(denied))
+            raise ZeusCPUInitError("the energy of no CPU package can be read here: " + "; ".join(problems))
+        self._cpus = [RAPLCPU(cpu.index) for cpu in known]
+
+    @property
+    def cpus(self) -> Sequence[CPU]:
+        return self._cpus
+
+
+def rapl_is_available() -> bool:
+    """Whether the kernel shows energy counters of CPU packages, readable or not."""
+    return any(Path("/sys/class/powercap").glob("intel-rapl:*"))
+
+
+def get_current_rapl_zone_id(pid: int | str = "current") -> int:
+    """The index of the package that a process, or this one, runs on at this moment."""
+    process = "self" if pid == "current" else str(pid)
+    stat = Path(f"/proc/{process}/stat").read_text(encoding="utf-8")
+    # The fields after the command, which may contain anything, begin with the third.
+    core = stat.rpartition(")")[2].split()[39 - 3]
+    topology = Path(f"/sys/devices/system/cpu/cpu{core}/topology")
+    package = (topology / "physical_package_id").read_text(encoding="ascii").strip()
+    names = [f"package-{package}"]
+    die = topology / "die_id"
+    if die.exists():
+        names.append(f"package-{package}-die-{die.read_text(encoding='ascii').strip()}")
+    for cpu in _native.cpus():
+        if cpu.name in names:
+            return cpu.index
+    raise ZeusRAPLNotSupportedError(f"no energy is counted for {' or '.join(names)}")

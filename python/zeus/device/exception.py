@@ -1,0 +1,21 @@
+"""What devices, and the daemon that may stand before them, fail with."""
+
+from __future__ import annotations
+
+from zeus.exception import ZeusBaseError
+
+
+class ZeusBaseGPUError(ZeusBaseError):
+    """A GPU, or whatever leads to it."""
+
+
+class ZeusBaseCPUError(ZeusBaseError):
+    """A CPU package, or whatever leads to it."""
+
+
+class ZeusBaseSoCError(ZeusBaseError):
+    """A system on a chip, or whatever leads to it."""
+
+
+class ZeusdError(ZeusBaseGPUError):
+    """The daemon refused or failed."""

@@ -1,0 +1,30 @@
+"""The GPUs that this program sees."""
+
+from __future__ import annotations
+
+import threading
+
+from zeus.device.gpu.amd import AMDGPUs, amdsmi_is_available
+from zeus.device.gpu.common import *  # noqa: F403
+from zeus.device.gpu.common import EmptyGPUs, GPUs, ZeusGPUInitError
+from zeus.device.gpu.lease import GPULease
+from zeus.device.gpu.native import NativeGPU
+from zeus.device.gpu.nvidia import NVIDIAGPUs, nvml_is_available
+
+_gpus: GPUs | None = None
+_lock = threading.Lock()
+
+
+def get_gpus(ensure_homogeneous: bool = False) -> GPUs:
+    """All GPUs that this program sees, made once per process; a ZeusGPUInitError where there are none.
+
+    With `ensure_homogeneous`, GPUs of different models are a ZeusGPUHeterogeneousError.
+    """
+    global _gpus
+    with _lock:
+        if _gpus is None:
+            _gpus = AMDGPUs() if not nvml_is_available() and amdsmi_is_available() else NVIDIAGPUs()
+        gpus = _gpus
+    if ensure_homogeneous:
+        gpus._ensure_homogeneous()
+    return gpus

@@ -1,0 +1,216 @@
+"""GPUs of this machine, through the native library."""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import warnings
+from collections.abc import Sequence
+
+from zeus import _native
+from zeus.device.common import has_sys_admin
+from zeus.device.gpu.common import GPU, GPUs, ZeusGPUInitError, ZeusGPUNotSupportedError
+from zeus.device.gpu.failure import gpu_errors
+from zeus.device.gpu.lease import GPULease
+
+logger = logging.getLogger(__name__)
+
+# Settings of a script without a lease of its own hold for as long as its process, or for a year.
+_AS_LONG_AS_THE_PROCESS = 365 * 24 * 3600.0
+
+
+class NativeGPU(GPU):
+    """One GPU of this machine.
+
+    Setters take a lease of the GPU that lasts until the process ends; `lease()` gives one with an end of its own.
+    """
+
+    def __init__(self, gpu_index: int) -> None:
+        super().__init__(gpu_index)
+        known = _native.gpus()
+        if not 0 <= gpu_index < len(known):
+            raise ZeusGPUInitError(f"there is no GPU {gpu_index}; {len(known)} can be seen here")
+        self._native = known[gpu_index]
+        self._held: GPULease | None = None
+        self._disable_sys_admin_warning = False
+        self._logged: set[str] = set()
+
+    @property
+    def uuid(self) -> str:
+        """What names this GPU in any process of any program."""
+        return self._native.uuid
+
+    @property
+    def pci_address(self) -> str:
+        return self._native.pci_address
+
+    @property
+    def driver_index(self) -> int:
+        """The position in the driver's own order, which is that of nvidia-smi."""
+        return self._native.driver_index
+
+    def lease(self, term: float = 60.0) -> GPULease:
+        """The right to set this GPU for a while; what was found is put back when it ends."""
+        return GPULease(self._native, term)
+
+    def _setting(self) -> GPULease:
+        if not has_sys_admin() and not self._disable_sys_admin_warning:
+            self._disable_sys_admin_warning = True
+            warnings.warn(
+                f"setting GPU {self.gpu_index} usually takes the capability SYS_ADMIN, which this process lacks",
+                stacklevel=4,
+            )
+        if self._held is None:
+            self._held = GPULease(self._native, _AS_LONG_AS_THE_PROCESS)
+            atexit.register(self._let_go)
+        return self._held
+
+    def _let_go(self) -> None:
+        held, self._held = self._held, None
+        if held is not None:
+            try:
+                held.release()
+            except Exception as error:  # the guardian goes on trying
+                logger.error("GPU %d could not be put back at once: %s", self.gpu_index, error)
+
+    def get_name(self) -> str:
+        with gpu_errors():
+            return self._native.name
+
+    def get_power_management_limit_constraints(self) -> tuple[int, int]:
+        with gpu_errors():
+            return self._native.power_limit_mw("minimum"), self._native.power_limit_mw("maximum")
+
+    def get_power_management_limit(self) -> int:
+        with gpu_errors():
+            return self._native.power_limit_mw("current")
+
+    def get_enforced_power_limit(self) -> int:
+        """What holds now: lower than the limit that was set where something else limits as well."""
+        with gpu_errors():
+            return self._native.power_limit_mw("enforced")
+
+    def set_power_management_limit(self, power_limit_mw: int, block: bool = True) -> None:
+        if self.get_power_management_limit() != power_limit_mw:
+            self._setting().set_power_limit(power_limit_mw / 1000.0)
+
+    def reset_power_management_limit(self, block: bool = True) -> None:
+        with gpu_errors():
+            standard = self._native.power_limit_mw("standard")
+        self.set_power_management_limit(standard, block)
+
+    def set_persistence_mode(self, enabled: bool, block: bool = True) -> None:
+        if self.get_persistence_mode() != enabled:
+            self._setting().set_persistence_mode(enabled)
+
+    def get_persistence_mode(self) -> bool:
+        with gpu_errors():
+            return self._native.persistence_mode()
+
+    def get_supported_memory_clocks(self) -> list[int]:
+        with gpu_errors():
+            return self._native.supported_memory_clocks_mhz()
+
+    def set_memory_locked_clocks(self, min_clock_mhz: int, max_clock_mhz: int, block: bool = True) -> None:
+        self._setting().lock_clocks(min_clock_mhz, max_clock_mhz, "memory")
+
+    def reset_memory_locked_clocks(self, block: bool = True) -> None:
+        self._setting().unlock_clocks("memory")
+
+    def get_supported_graphics_clocks(self, memory_clock_mhz: int | None = None) -> list[int]:
+        memory = max(self.get_supported_memory_clocks()) if memory_clock_mhz is None else memory_clock_mhz
+        with gpu_errors():
+            return self._native.supported_graphics_clocks_mhz(memory)
+
+    def set_gpu_locked_clocks(self, min_clock_mhz: int, max_clock_mhz: int, block: bool = True) -> None:
+        self._setting().lock_clocks(min_clock_mhz, max_clock_mhz, "graphics")
+
+    def reset_gpu_locked_clocks(self, block: bool = True) -> None:
+        self._setting().unlock_clocks("graphics")
+
+    def power_quantity(self, meaning: str) -> tuple[str, str]:
+        """Which reading (meaning, part) gives this GPU's "instant" or "average" power; a NotSupported error without any.
+
+        On a superchip that has no reading for the GPU alone it is that of the module, which is logged once. Where the
+        driver has no reading of that name, its oldest one is as instant as there is.
+        """
+        candidates = [(meaning, "gpu"), (meaning, "module")]
+        if meaning == "instant":
+            candidates.insert(1, ("plain", "gpu"))
+        failure = None
+        for candidate in candidates:
+            try:
+                with gpu_errors():
+                    self._native.power_mw(*candidate)
+            except ZeusGPUNotSupportedError as error:
+                failure = failure or error
+                continue
+            if candidate[1] == "module" and meaning not in self._logged:
+                self._logged.add(meaning)
+                logger.warning("GPU %d has no power reading of its own: what is shown is its whole module's, with the CPU",
+                               self.gpu_index)
+            return candidate
+        raise failure or ZeusGPUNotSupportedError(f"GPU {self.gpu_index} has no power reading")
+
+    def _power(self, meaning: str) -> int:
+        try:
+            with gpu_errors():
+                return self._native.power_mw(meaning, "gpu")
+        except ZeusGPUNotSupportedError:
+            quantity = self.power_quantity(meaning)
+        with gpu_errors():
+            return self._native.power_mw(*quantity)
+
+    def get_average_power_usage(self) -> int:
+        return self._power("average")
+
+    def get_instant_power_usage(self) -> int:
+        return self._power("instant")
+
+    def get_average_memory_power_usage(self) -> int:
+        with gpu_errors():
+            return self._native.power_mw("average", "memory")
+
+    def supports_get_total_energy_consumption(self) -> bool:
+        try:
+            self.get_total_energy_consumption()
+        except ZeusGPUNotSupportedError:
+            return False
+        return True
+
+    def get_total_energy_consumption(self) -> int:
+        with gpu_errors():
+            return self._native.energy_mj()
+
+    def get_gpu_temperature(self) -> int:
+        with gpu_errors():
+            return int(self._native.temperature_c())
+
+    def get_throttle_reasons(self) -> str:
+        """What keeps the clocks down, such as "power cap"; "none" when nothing does."""
+        with gpu_errors():
+            return self._native.throttle_reasons()
+
+
+class NativeGPUs(GPUs):
+    """The GPUs of this machine that the visibility variables leave this program, in their order."""
+
+    def __init__(self, ensure_homogeneous: bool = False) -> None:
+        known = _native.gpus()
+        if not known:
+            why = "; ".join(f"{device}: {what}" for device, what, _ in _native.device_problems())
+            raise ZeusGPUInitError(f"no GPU can be used here ({why or 'none is installed'})")
+        self._gpus = [self._make(gpu.index, gpu.vendor) for gpu in known]
+        if ensure_homogeneous:
+            self._ensure_homogeneous()
+
+    @staticmethod
+    def _make(index: int, vendor: str) -> NativeGPU:
+        from zeus.device.gpu.amd import AMDGPU
+        from zeus.device.gpu.nvidia import NVIDIAGPU
+
+        return AMDGPU(index) if vendor == "amd" else NVIDIAGPU(index)
+
+    @property
+    def gpus(self) -> Sequence[NativeGPU]:
+        return self._gpus

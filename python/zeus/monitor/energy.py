@@ -1,0 +1,262 @@
+"""Windows of time, and the energy that GPUs, CPU packages and memory used in them."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import math
+import time
+import warnings
+from collections.abc import Sequence
+from contextlib import ContextDecorator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Callable, TypeVar
+
+from zeus import _native
+from zeus.exception import ZeusAlreadyExistsError, ZeusNotFoundError
+from zeus.monitor.measurement import Measurement, measurement_of, native_window
+from zeus.utils.framework import sync_execution as synchronize_with_framework
+
+if TYPE_CHECKING:
+    from typing import Literal
+
+    from zeus.device.cpu.common import CPUs
+    from zeus.device.gpu.common import GPUs
+    from zeus.device.soc.common import SoC
+
+__all__ = ["Measurement", "MeasurementState", "Window", "ZeusMonitor"]
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+@dataclass
+class MeasurementState:
+    """A window that is open.
+
+    Only its beginning is kept here: what the counters said then is in the native library, so the energies are empty.
+    """
+
+    time: float  # seconds since 1970
+    gpu_energy: dict[int, float]
+    cpu_energy: dict[int, float] | None = None
+    dram_energy: dict[int, float] | None = None
+
+    @cached_property
+    def total_energy(self) -> float:
+        return sum(self.gpu_energy.values())
+
+
+class Window(ContextDecorator):
+    """A window that lasts as long as a `with` block, or as each call of a function that it decorates.
+
+    Afterwards `measurement` is what it measured, the last time. A block that raises cancels its window.
+    """
+
+    def __init__(self, monitor: ZeusMonitor, key: str, sync_execution: bool,
+                 on_measurement: Callable[[Measurement], object] | None) -> None:
+        self.key = key
+        self.measurement: Measurement | None = None
+        self._monitor = monitor
+        self._sync_execution = sync_execution
+        self._on_measurement = on_measurement
+
+    def __enter__(self) -> Window:
+        self._monitor.begin_window(self.key, sync_execution=self._sync_execution)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 traceback: TracebackType | None) -> None:
+        if kind is not None:
+            self._monitor.end_window(self.key, sync_execution=False, cancel=True)
+            return
+        self.measurement = self._monitor.end_window(self.key, sync_execution=self._sync_execution)
+        if self._on_measurement is not None:
+            self._on_measurement(self.measurement)
+
+    def __call__(self, function: Function) -> Function:
+        if not inspect.iscoroutinefunction(function):
+            return super().__call__(function)
+
+        @functools.wraps(function)
+        async def measured(*args: Any, **kwargs: Any) -> Any:
+            with self:
+                return await function(*args, **kwargs)
+
+        return measured  # type: ignore[return-value]
+
+
+class ZeusMonitor:
+    """Measures the time and energy of windows: named spans of a program, which may nest and overlap in any way.
+
+    Every method may be called from any thread. A window that was open when the process forked is unknown in the child;
+    new windows work there. GPUs are numbered as the program sees them, N of `cuda:N`.
+
+    Args:
+        gpu_indices: GPUs to measure; all that can be seen when None, none when empty.
+        cpu_indices: CPU packages to measure, likewise.
+        approx_instant_energy: Whether an energy of exactly 0 J is replaced by the present power times the window's time.
+        log_file: A CSV file that each window becomes a line of.
+        sync_execution_with: The framework that is waited for at the edges of windows.
+        complete_log_file: The same as `log_file` with uncertainty, method, throttling, CPUs and memory.
+    """
+
+    def __init__(
+        self,
+        gpu_indices: Sequence[int] | None = None,
+        cpu_indices: Sequence[int] | None = None,
+        approx_instant_energy: bool = False,
+        log_file: str | Path | None = None,
+        sync_execution_with: Literal["torch", "jax", "cupy"] = "torch",
+        *,
+        complete_log_file: str | Path | None = None,
+    ) -> None:
+        self.approx_instant_energy = approx_instant_energy
+        self.sync_with = sync_execution_with
+        self.log_file = None if log_file is None else Path(log_file)
+        self.soc_is_present = False
+        self.power_monitor = None
+        self._native = _native.Monitor(
+            None if gpu_indices is None else list(gpu_indices),
+            None if cpu_indices is None else list(cpu_indices),
+            "" if log_file is None else str(log_file),
+            "" if complete_log_file is None else str(complete_log_file),
+        )
+        self._gpu_indices = self._native.gpus()
+        self._cpu_indices = self._native.cpus()
+        self._began: dict[str, float] = {}
+
+    @property
+    def gpu_indices(self) -> list[int]:
+        """The GPUs that are measured."""
+        return self._gpu_indices
+
+    @property
+    def cpu_indices(self) -> list[int]:
+        """The CPU packages that are measured."""
+        return self._cpu_indices
+
+    @property
+    def gpus(self) -> GPUs:
+        """All GPUs that this program sees."""
+        from zeus.device.gpu import EmptyGPUs, ZeusGPUInitError, get_gpus
+
+        try:
+            return get_gpus()
+        except ZeusGPUInitError:
+            return EmptyGPUs()
+
+    @property
+    def cpus(self) -> CPUs:
+        """All CPU packages of this machine whose energy can be read."""
+        from zeus.device.cpu import EmptyCPUs, ZeusCPUInitError, ZeusCPUNoPermissionError, get_cpus
+
+        try:
+            return get_cpus()
+        except (ZeusCPUInitError, ZeusCPUNoPermissionError):
+            return EmptyCPUs()
+
+    @property
+    def soc(self) -> SoC:
+        """No system on a chip is measured."""
+        from zeus.device.soc import EmptySoC
+
+        return EmptySoC()
+
+    @property
+    def measurement_states(self) -> dict[str, MeasurementState]:
+        """The windows that are open, by name."""
+        return {key: MeasurementState(began, {}) for key, began in self._began.items()}
+
+    def _synchronize(self) -> None:
+        synchronize_with_framework(self._gpu_indices, self.sync_with)
+
+    def begin_window(self, key: str, sync_execution: bool = True, restart: bool = False) -> None:
+        """Opens a window.
+
+        Args:
+            key: Its name.
+            sync_execution: Whether to wait first until the GPUs have done what the framework has given them.
+            restart: Whether a window that is open under this name is dropped; otherwise it is a ValueError.
+        """
+        try:
+            self._native.begin(key, restart, self._synchronize if sync_execution and self._gpu_indices else None)
+        except ZeusAlreadyExistsError:
+            raise ZeusAlreadyExistsError(
+                f"a measurement window {key!r} already exists; end it first, pass restart=True, or choose another name"
+            ) from None
+        self._began[key] = time.time()
+
+    def end_window(self, key: str, sync_execution: bool = True, cancel: bool = False) -> Measurement:
+        """Closes a window and returns what it measured, as far as that is known at once (see `settle`).
+
+        Args:
+            key: Its name; a ValueError when no such window is open.
+            sync_execution: As for `begin_window`.
+            cancel: Whether to measure and log nothing; the measurement is zeros then.
+        """
+        synchronize = self._synchronize if sync_execution and self._gpu_indices else None
+        try:
+            if cancel:
+                if synchronize is not None:
+                    synchronize()
+                self._native.cancel(key)
+                self._began.pop(key, None)
+                return Measurement(0.0, dict.fromkeys(self._gpu_indices, 0.0), dict.fromkeys(self._cpu_indices, 0.0))
+            window = self._native.end(key, synchronize)
+        except ZeusNotFoundError:
+            raise ZeusNotFoundError(
+                f"a measurement window {key!r} does not exist; begin it first, and mind the exact name"
+            ) from None
+        self._began.pop(key, None)
+        measurement = measurement_of(window)
+        for energy in measurement.gpu_energy.values():
+            if not energy > 0.0:
+                self._look_at_missing(measurement, key)
+                break
+        return measurement
+
+    def _look_at_missing(self, measurement: Measurement, key: str) -> None:
+        """Some GPU's energy is 0 or unknown."""
+        for gpu, energy in measurement.gpu_energy.items():
+            if math.isnan(energy):
+                reason = measurement.details.gpu[gpu].reason if measurement.details else ""
+                warnings.warn(f"the energy of GPU {gpu} in window {key!r} is unknown: {reason}", stacklevel=3)
+            elif self.approx_instant_energy:
+                power = self.gpus.get_instant_power_usage(gpu) / 1000.0
+                measurement.gpu_energy[gpu] = power * measurement.time
+            else:
+                warnings.warn(
+                    f"the energy of GPU {gpu} in window {key!r} was measured as zero, which happens to very short "
+                    "windows: measure a longer one, or pass approx_instant_energy=True to ZeusMonitor",
+                    stacklevel=3,
+                )
+
+    def reset_windows(self) -> None:
+        """Drops all open windows."""
+        self._native.reset()
+        self._began.clear()
+
+    def settle(self, measurement: Measurement, patience: float = 2.0) -> Measurement:
+        """The measurement as good as it can become, after waiting for two updates of the GPUs' counters at most.
+
+        What `end_window` returns predicts the time since the last update; a measurement of another process or of another
+        monitor is returned as it is.
+        """
+        window = native_window(measurement)
+        return measurement if window is None else measurement_of(self._native.settle(window, patience))
+
+    def window(self, key: str, sync_execution: bool = True,
+               on_measurement: Callable[[Measurement], object] | None = None) -> Window:
+        """A window as a context manager or as a decorator.
+
+            with monitor.window("epoch") as epoch:
+                train()
+            print(epoch.measurement)
+
+            @monitor.window("step", on_measurement=print)
+            def step(): ...
+        """
+        return Window(self, key, sync_execution, on_measurement)

@@ -1,0 +1,109 @@
+"""What a window measured, and how sure that is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from zeus import _native
+    from zeus.device.soc.common import SoCMeasurement
+
+
+@dataclass(frozen=True)
+class EnergyDetail:
+    """One energy with its doubt. All but the texts are None where the energy is not known."""
+
+    value: float | None  # J
+    uncertainty: float | None  # half-width of the 95 % interval, J
+    systematic: float | None  # bound of the calibration error that no repetition removes, J; unknown for most cards
+    method: str | None  # "counter", "integrated" or "estimate"
+    reason: str  # why it is not known; empty when it is
+    remark: str  # what a careful reader should know of it; empty mostly
+
+
+@dataclass(frozen=True)
+class ThrottleDetail:
+    """For how long each cause held a GPU's clocks back, in seconds; None where the driver does not count it."""
+
+    power_cap: float | None
+    thermal: float | None
+
+
+@dataclass(frozen=True)
+class WindowDetails:
+    """Everything that is known of a window."""
+
+    name: str
+    start: float  # seconds on the machine's monotonic clock, as time.monotonic() counts them
+    end: float
+    start_wall: float  # seconds since 1970
+    settled: bool  # waiting longer would not change it
+    gpu: dict[int, EnergyDetail]
+    cpu: dict[int, EnergyDetail]
+    dram: dict[int, EnergyDetail]
+    total: EnergyDetail  # of all GPUs; unknown when one of them is
+    throttle: dict[int, ThrottleDetail]
+
+
+def _details_of(window: _native.Window) -> WindowDetails:
+    def each(details: dict[int, tuple[Any, ...]]) -> dict[int, EnergyDetail]:
+        return {index: EnergyDetail(*detail) for index, detail in details.items()}
+
+    return WindowDetails(
+        name=window.name,
+        start=window.start,
+        end=window.end,
+        start_wall=window.start_wall,
+        settled=window.settled,
+        gpu=each(window.gpu_details),
+        cpu=each(window.cpu_details),
+        dram=each(window.dram_details),
+        total=EnergyDetail(*window.total_details),
+        throttle={index: ThrottleDetail(*times) for index, times in window.throttle.items()},
+    )
+
+
+@dataclass
+class Measurement:
+    """The time and energy of a window.
+
+    An energy that is not known (the counter was reset, the GPU was lost, the process was forked) is NaN here, and
+    `details` has the reason; it is never 0, and a sum over it is NaN as well.
+    """
+
+    time: float  # s
+    gpu_energy: dict[int, float]  # J, by GPU
+    cpu_energy: dict[int, float] | None = None
+    dram_energy: dict[int, float] | None = None
+    soc_energy: SoCMeasurement | None = None
+
+    @cached_property
+    def total_energy(self) -> float:
+        """Of all GPUs, in J."""
+        return sum(self.gpu_energy.values())
+
+    @cached_property
+    def details(self) -> WindowDetails | None:
+        """Uncertainty, method, reasons and more; None for a measurement that no window has given."""
+        window: _native.Window | None = self.__dict__.get("_window")
+        return None if window is None else _details_of(window)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Another process has no use for the native window, and it needs none to read the details.
+        state = {**self.__dict__, "details": self.details}
+        state.pop("_window", None)
+        return state
+
+
+def measurement_of(window: _native.Window) -> Measurement:
+    measurement = Measurement(window.time, window.gpu_energy, window.cpu_energy, window.dram_energy)
+    measurement.__dict__["_window"] = window
+    return measurement
+
+
+def native_window(measurement: Measurement) -> _native.Window | None:
+    """What the library knows the measurement by, in the process that measured it."""
+    window: _native.Window | None = measurement.__dict__.get("_window")
+    return window

@@ -1,0 +1,1 @@
+"""Small tools that training scripts import by name."""
