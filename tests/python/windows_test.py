@@ -1,16 +1,335 @@
 """ZeusMonitor on two virtual V100s that draw 180 W each."""
 
+import asyncio
+import contextlib
+import copy
+import csv
+import dataclasses
+import math
+import multiprocessing
+import pathlib
+import pickle
+import sys
+import tempfile
+import threading
+import time
+import types
 import unittest
+import warnings
 
-from zeus.monitor import ZeusMonitor
+from zeus.exception import ZeusBaseError
+from zeus.monitor import Measurement, ZeusMonitor
+from zeus.utils import framework
+
+WATTS = 180.0
 
 
-class Windows(unittest.TestCase):
-    def test_a_name_that_is_open_is_taken(self):
-        monitor = ZeusMonitor()
-        monitor.begin_window("one", sync_execution=False)
+def monitor(**options) -> ZeusMonitor:
+    """None of these tests has a framework to wait for."""
+    made = ZeusMonitor(**options)
+    begin, end = made.begin_window, made.end_window
+    made.begin_window = lambda key, sync_execution=False, restart=False: begin(key, sync_execution, restart)
+    made.end_window = lambda key, sync_execution=False, cancel=False: end(key, sync_execution, cancel)
+    return made
+
+
+class Energies(unittest.TestCase):
+    def expect_energy(self, measurement: Measurement, gpus=(0, 1)):
+        self.assertEqual(tuple(measurement.gpu_energy), gpus)
+        for gpu, energy in measurement.gpu_energy.items():
+            detail = measurement.details.gpu[gpu]
+            self.assertEqual(detail.value, energy)
+            # Four times the half-width: the machine may be busy, and the interval is for 95 of 100.
+            self.assertAlmostEqual(energy, WATTS * measurement.time, delta=4 * detail.uncertainty + 0.05)
+
+    def test_nested_and_overlapping_windows_each_have_their_own_energy(self):
+        m = monitor()
+        m.begin_window("all")
+        m.begin_window("first")
+        time.sleep(0.3)
+        m.begin_window("second")
+        time.sleep(0.2)
+        first = m.end_window("first")
+        time.sleep(0.2)
+        second, whole = m.end_window("second"), m.end_window("all")
+        for measurement, least in ((first, 0.5), (second, 0.4), (whole, 0.7)):
+            self.expect_energy(measurement)
+            self.assertGreaterEqual(measurement.time, least)
+        self.assertEqual(whole.total_energy, sum(whole.gpu_energy.values()))
+
+    def test_only_the_gpus_asked_for_are_measured(self):
+        m = monitor(gpu_indices=[1])
+        m.begin_window("one")
+        time.sleep(0.2)
+        self.expect_energy(m.end_window("one"), (1,))
+        self.assertEqual(m.gpu_indices, [1])
+        none = monitor(gpu_indices=[], cpu_indices=[])
+        none.begin_window("nothing")
+        nothing = none.end_window("nothing")
+        self.assertEqual((nothing.gpu_energy, nothing.cpu_energy, nothing.total_energy), ({}, None, 0))
+        with self.assertRaisesRegex(ValueError, "there is no GPU 7.*choose from 0 to 1"):
+            ZeusMonitor(gpu_indices=[7])
+
+    def test_settling_makes_a_short_window_surer(self):
+        m = monitor()
+        for _ in range(10):  # the counters are known by now
+            m.begin_window("short")
+            time.sleep(0.05)
+            at_once = m.end_window("short")
+        settled = m.settle(at_once)
+        self.assertTrue(settled.details.settled)
+        self.assertEqual(settled.time, at_once.time)
+        self.assertLessEqual(settled.details.total.uncertainty, at_once.details.total.uncertainty)
+        self.expect_energy(settled)
+
+    def test_a_measurement_is_a_plain_value(self):
+        m = monitor()
+        m.begin_window("plain")
+        time.sleep(0.05)
+        measurement = m.end_window("plain")
+        same = Measurement(measurement.time, dict(measurement.gpu_energy), measurement.cpu_energy)
+        self.assertEqual(measurement, same)
+        self.assertIsNone(same.details)
+        self.assertEqual(repr(measurement), repr(same))
+        self.assertEqual(list(dataclasses.asdict(measurement)),
+                         ["time", "gpu_energy", "cpu_energy", "dram_energy", "soc_energy"])
+        for twin in (pickle.loads(pickle.dumps(measurement)), copy.deepcopy(measurement)):
+            self.assertEqual(twin, measurement)
+            self.assertEqual(twin.details, measurement.details)
+            self.assertEqual(m.settle(twin), twin)
+
+
+class Misuse(unittest.TestCase):
+    def test_names_are_taken_while_they_are_open(self):
+        m = monitor()
+        m.begin_window("one")
+        self.assertEqual(list(m.measurement_states), ["one"])
+        self.assertAlmostEqual(m.measurement_states["one"].time, time.time(), delta=5)
         with self.assertRaisesRegex(ValueError, "already exists"):
-            monitor.begin_window("one", sync_execution=False)
+            m.begin_window("one")
+        with self.assertRaisesRegex(ValueError, "does not exist"):
+            m.end_window("another")
+        time.sleep(0.2)
+        m.begin_window("one", restart=True)
+        self.assertLess(m.end_window("one").time, 0.2)
+        m.begin_window("new", restart=True)
+        m.reset_windows()
+        self.assertEqual(m.measurement_states, {})
+        with self.assertRaisesRegex(ValueError, "does not exist"):
+            m.end_window("new")
+
+    def test_cancelling_measures_and_logs_nothing(self):
+        with tempfile.TemporaryDirectory() as folder:
+            log = pathlib.Path(folder) / "deep" / "log.csv"
+            m = monitor(log_file=log)
+            m.begin_window("cancelled")
+            measurement = m.end_window("cancelled", cancel=True)
+            self.assertEqual((measurement.time, measurement.gpu_energy), (0.0, {0: 0.0, 1: 0.0}))
+            self.assertEqual(log.read_text(), "start_time,window_name,elapsed_time,gpu0_energy,gpu1_energy\n")
+
+    def test_an_unwritable_log_says_so(self):
+        with self.assertRaisesRegex(ZeusBaseError, "cannot write the log /proc/nowhere/log.csv"):
+            ZeusMonitor(log_file="/proc/nowhere/log.csv")
+
+
+class Log(unittest.TestCase):
+    def test_each_window_is_a_line_that_existing_readers_understand(self):
+        with tempfile.TemporaryDirectory() as folder:
+            plain, complete = pathlib.Path(folder) / "log.csv", pathlib.Path(folder) / "complete.csv"
+            m = monitor(log_file=plain, complete_log_file=complete)
+            before = time.time()
+            measured = []
+            for name in ("inner", "a, \"quoted\" one"):
+                m.begin_window(name)
+                time.sleep(0.03)
+                measured.append((name, m.end_window(name)))
+            with open(plain, newline="") as lines:
+                rows = list(csv.DictReader(lines))
+            self.assertEqual([row["window_name"] for row in rows], [name for name, _ in measured])
+            for row, (_, measurement) in zip(rows, measured):
+                self.assertAlmostEqual(float(row["start_time"]), before, delta=5)
+                self.assertEqual(float(row["elapsed_time"]), measurement.time)
+                self.assertEqual([float(row[f"gpu{gpu}_energy"]) for gpu in (0, 1)], list(measurement.gpu_energy.values()))
+            with open(complete, newline="") as lines:
+                self.assertEqual(next(csv.DictReader(lines))["gpu0_method"], "counter")
+
+
+class Blocks(unittest.TestCase):
+    def test_a_block_is_a_window(self):
+        m = monitor()
+        with m.window("block", sync_execution=False) as block:
+            self.assertEqual(list(m.measurement_states), ["block"])
+            time.sleep(0.05)
+        self.assertGreaterEqual(block.measurement.time, 0.05)
+        with self.assertRaises(ZeroDivisionError):
+            with m.window("raises", sync_execution=False) as raises:
+                1 / 0
+        self.assertIsNone(raises.measurement)
+        self.assertEqual(m.measurement_states, {})
+
+    def test_each_call_of_a_decorated_function_is_a_window(self):
+        m = monitor()
+        seen = []
+
+        @m.window("step", sync_execution=False, on_measurement=seen.append)
+        def step(seconds: float) -> float:
+            time.sleep(seconds)
+            return seconds
+
+        self.assertEqual([step(0.01), step(0.03)], [0.01, 0.03])
+        self.assertEqual(step.__name__, "step")
+        self.assertEqual([measurement.time >= least for measurement, least in zip(seen, (0.01, 0.03))], [True, True])
+
+    def test_a_decorated_coroutine_is_measured_to_its_end(self):
+        m = monitor()
+        seen = []
+
+        @m.window("task", sync_execution=False, on_measurement=seen.append)
+        async def task() -> str:
+            await asyncio.sleep(0.05)
+            return "done"
+
+        self.assertEqual(asyncio.run(task()), "done")
+        self.assertGreaterEqual(seen[0].time, 0.05)
+
+
+class FakeTorch(types.ModuleType):
+    """As much of PyTorch as is asked for when windows wait for it."""
+
+    def __init__(self, gpus: int, wait: float = 0.0):
+        super().__init__("torch")
+        self.waited = []
+
+        def synchronize(index):
+            self.waited.append(index)
+            time.sleep(wait)
+
+        self.cuda = types.SimpleNamespace(is_initialized=lambda: gpus > 0, is_available=lambda: gpus > 0,
+                                          device_count=lambda: gpus, synchronize=synchronize)
+        self._C = types.SimpleNamespace(_cuda_hasPrimaryContext=lambda index: index != 2)
+
+
+@contextlib.contextmanager
+def torch_is(module):
+    former = sys.modules.get("torch")
+    sys.modules["torch"] = module
+    framework._WARNED.clear()
+    try:
+        yield module
+    finally:
+        del sys.modules["torch"]
+        if former is not None:
+            sys.modules["torch"] = former
+
+
+class Synchronization(unittest.TestCase):
+    def test_each_edge_waits_for_each_gpu_in_use(self):
+        m = ZeusMonitor()
+        with torch_is(FakeTorch(gpus=4)) as torch:
+            m.begin_window("waits")
+            self.assertEqual(torch.waited, [0, 1])
+            m.end_window("waits")
+            self.assertEqual(torch.waited, [0, 1, 0, 1])
+            m.begin_window("does not", sync_execution=False)
+            m.end_window("does not", sync_execution=False)
+            m.begin_window("cancelled")
+            m.end_window("cancelled", cancel=True)
+            self.assertEqual(len(torch.waited), 8)
+            framework.sync_execution([2, 3, 9])
+            self.assertEqual(torch.waited[8:], [3])
+
+    def test_what_ran_before_the_edge_is_left_out(self):
+        m = ZeusMonitor(gpu_indices=[0])
+        with torch_is(FakeTorch(gpus=2, wait=0.2)):
+            m.begin_window("after")
+            time.sleep(0.1)
+            self.assertLess(m.end_window("after", sync_execution=False).time, 0.2)
+
+    def test_other_threads_run_while_one_waits(self):
+        m = ZeusMonitor(gpu_indices=[0])
+        with torch_is(FakeTorch(gpus=1, wait=0.3)):
+            waiting = threading.Thread(target=m.begin_window, args=("slow",))
+            waiting.start()
+            began = time.monotonic()
+            m.begin_window("fast", sync_execution=False)
+            m.end_window("fast", sync_execution=False)
+            self.assertLess(time.monotonic() - began, 0.25)
+            waiting.join()
+            m.reset_windows()
+
+    def test_a_failing_wait_is_raised_and_opens_nothing(self):
+        m = ZeusMonitor()
+        with torch_is(FakeTorch(gpus=2)) as torch:
+            torch.cuda.synchronize = lambda index: 1 / 0
+            with self.assertRaises(ZeroDivisionError):
+                m.begin_window("never")
+        self.assertEqual(m.measurement_states, {})
+        m.begin_window("never", sync_execution=False)
+
+    def test_without_a_gpu_there_is_one_warning_and_no_error(self):
+        m = ZeusMonitor()
+        with torch_is(FakeTorch(gpus=0)), warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            for _ in range(3):
+                m.begin_window("cpu")
+                time.sleep(0.05)
+                m.end_window("cpu")
+        self.assertEqual(["torch has no GPU" in str(each.message) for each in caught], [True])
+
+    def test_an_unknown_framework_is_refused(self):
+        with self.assertRaisesRegex(RuntimeError, "No framework is available"):
+            ZeusMonitor(sync_execution_with="caffe").begin_window("x")
+
+
+def in_child(m: ZeusMonitor, queue) -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        lost = m.end_window("open at the fork")
+    m.begin_window("of the child")
+    time.sleep(0.3)
+    own = m.end_window("of the child")
+    queue.put((lost, [str(each.message) for each in caught], own))
+
+
+class Processes(unittest.TestCase):
+    def test_a_window_open_at_a_fork_is_unknown_in_the_child_and_new_ones_work(self):
+        m = monitor()
+        m.begin_window("open at the fork")
+        forking = multiprocessing.get_context("fork")
+        queue = forking.Queue()
+        child = forking.Process(target=in_child, args=(m, queue))
+        child.start()
+        lost, said, own = queue.get(timeout=60)
+        child.join()
+        self.assertEqual([math.isnan(energy) for energy in lost.gpu_energy.values()], [True, True])
+        self.assertTrue(math.isnan(lost.total_energy))
+        self.assertIn("forked", lost.details.gpu[0].reason)
+        self.assertEqual(["is unknown: the process was forked" in text for text in said], [True, True])
+        self.assertAlmostEqual(own.gpu_energy[0], WATTS * own.time, delta=4 * own.details.gpu[0].uncertainty + 0.05)
+        parents = m.end_window("open at the fork")
+        self.assertFalse(math.isnan(parents.total_energy))
+
+    def test_many_threads_measure_at_once(self):
+        m = monitor()
+        failures = []
+
+        def work(number: int):
+            try:
+                for step in range(200):
+                    m.begin_window(f"{number}.{step}")
+                    m.end_window(f"{number}.{step}", cancel=step % 2 == 0)
+            except Exception as error:
+                failures.append(error)
+
+        threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # some windows are too short for an energy
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        self.assertEqual(failures, [])
+        self.assertEqual(m.measurement_states, {})
 
 
 if __name__ == "__main__":

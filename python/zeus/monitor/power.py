@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from types import TracebackType
 
-from zeus import _native
-from zeus.device.gpu import NativeGPU, get_gpus
+from zeus.device.gpu import get_gpus
 from zeus.device.gpu.common import GPU, ZeusGPUNotSupportedError
+from zeus.device.gpu.native import NativeGPU
 from zeus.monitor.timeline import Timeline
 
 logger = logging.getLogger(__name__)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from zeus.device.cpu.common import ZeusBaseCPUError
+from zeus.device.exception import ZeusBaseCPUError
 
 
 class ZeusEMINotSupportedError(ZeusBaseCPUError):

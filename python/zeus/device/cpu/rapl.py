@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from zeus import _native
-from zeus.device.cpu.common import CPU, CPUs, CpuDramMeasurement, ZeusBaseCPUError, ZeusCPUInitError, ZeusCPUNoPermissionError
+from zeus.device.cpu.common import CPU, CPUs, CpuDramMeasurement, ZeusCPUInitError, ZeusCPUNoPermissionError
+from zeus.device.exception import ZeusBaseCPUError
 
 
 class ZeusRAPLNotSupportedError(ZeusBaseCPUError):

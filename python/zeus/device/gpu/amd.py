@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from zeus import _native
 from zeus.device.gpu.native import NativeGPU, NativeGPUs
+from zeus.device.gpu.zeusd import ZeusdGPU
 
 
 class AMDGPU(NativeGPU):
     """One of AMD's GPUs."""
+
+
+class ZeusdAMDGPU(ZeusdGPU):
+    """One of AMD's GPUs that the daemon sets."""
 
 
 class AMDGPUs(NativeGPUs):

@@ -12,6 +12,7 @@ from zeus.device.common import has_sys_admin
 from zeus.device.gpu.common import GPU, GPUs, ZeusGPUInitError, ZeusGPUNotSupportedError
 from zeus.device.gpu.failure import gpu_errors
 from zeus.device.gpu.lease import GPULease
+from zeus.utils.zeusd import ZeusdClient, ZeusdConfig, ZeusdConnectionError
 
 logger = logging.getLogger(__name__)
 
@@ -198,17 +199,27 @@ class NativeGPUs(GPUs):
     def __init__(self, ensure_homogeneous: bool = False) -> None:
         known = _native.gpus()
         if not known:
-            why = "; ".join(f"{device}: {what}" for device, what, _ in _native.device_problems())
+            why = "; ".join(f"{device}: {what}" for device, what, _ in _native.device_problems()
+                            if not device.startswith("CPU"))
             raise ZeusGPUInitError(f"no GPU can be used here ({why or 'none is installed'})")
-        self._gpus = [self._make(gpu.index, gpu.vendor) for gpu in known]
+        config = ZeusdConfig.from_env()
+        try:
+            client = None if config is None else ZeusdClient(config)
+        except ZeusdConnectionError as error:
+            # Reading takes no daemon: measuring goes on, and setting says what is wrong with this process's own rights.
+            logger.warning("GPUs are set without the daemon: %s", error)
+            client = None
+        self._gpus = [self._make(gpu.index, gpu.vendor, client) for gpu in known]
         if ensure_homogeneous:
             self._ensure_homogeneous()
 
     @staticmethod
-    def _make(index: int, vendor: str) -> NativeGPU:
-        from zeus.device.gpu.amd import AMDGPU
-        from zeus.device.gpu.nvidia import NVIDIAGPU
+    def _make(index: int, vendor: str, client: ZeusdClient | None) -> NativeGPU:
+        from zeus.device.gpu.amd import AMDGPU, ZeusdAMDGPU
+        from zeus.device.gpu.nvidia import NVIDIAGPU, ZeusdNVIDIAGPU
 
+        if client is not None:
+            return ZeusdAMDGPU(index, client) if vendor == "amd" else ZeusdNVIDIAGPU(index, client)
         return AMDGPU(index) if vendor == "amd" else NVIDIAGPU(index)
 
     @property

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from zeus import _native
 from zeus.device.gpu.native import NativeGPU, NativeGPUs
+from zeus.device.gpu.zeusd import ZeusdGPU
 
 
 class NVIDIAGPU(NativeGPU):
     """One of NVIDIA's GPUs."""
+
+
+class ZeusdNVIDIAGPU(ZeusdGPU):
+    """One of NVIDIA's GPUs that the daemon sets."""
 
 
 class NVIDIAGPUs(NativeGPUs):

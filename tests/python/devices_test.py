@@ -1,0 +1,276 @@
+"""zeus.device on two virtual V100s and an A100, each of which draws 120 W."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import unittest
+import warnings
+
+os.environ["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"  # before the devices are looked for
+
+from zeus.device import get_cpus, get_gpus, get_soc
+from zeus.device import gpu as gpu_module
+from zeus.device.cpu import CPUs, CpuDramMeasurement, EmptyCPUs, ZeusCPUInitError, ZeusCPUNoPermissionError
+from zeus.device.cpu.common import CPU
+from zeus.device.gpu import EmptyGPUs, NativeGPU, ZeusGPUHeterogeneousError, ZeusGPUInvalidArgError, ZeusGPUNotFoundError
+from zeus.device.gpu import ZeusGPUNotSupportedError
+from zeus.device.gpu.common import GPU
+from zeus.device.gpu.nvidia import NVIDIAGPU
+from zeus.device.soc import EmptySoC, ZeusSoCInitError, apple_silicon_is_available, jetson_is_available
+from zeus.exception import ZeusBaseError, ZeusConflictError, ZeusInvalidArgumentError
+
+
+def in_another_process(code: str, **options) -> subprocess.CompletedProcess:
+    prelude = "import os, signal, sys, time\nfrom zeus.device import get_gpus\ng = get_gpus()\n"
+    return subprocess.run([sys.executable, "-c", prelude + code], capture_output=True, text=True, timeout=60, check=False,
+                          **options)
+
+
+class Readings(unittest.TestCase):
+    def test_gpus_tell_what_they_are_and_do(self):
+        gpus = get_gpus()
+        self.assertEqual(len(gpus), 3)
+        self.assertIs(get_gpus(), gpus)
+        self.assertIsInstance(gpus.gpus[0], NVIDIAGPU)
+        self.assertIn("V100", gpus.get_name(0))
+        self.assertIn("A100", gpus.get_name(2))
+        self.assertEqual(gpus.get_power_management_limit_constraints(0), (100_000, 250_000))
+        self.assertEqual(gpus.get_power_management_limit(0), 250_000)
+        self.assertAlmostEqual(gpus.get_instant_power_usage(0), 120_000, delta=1_500)
+        self.assertTrue(20 < gpus.get_gpu_temperature(0) < 100)
+        clocks = gpus.get_supported_graphics_clocks(0)
+        self.assertEqual(clocks, sorted(clocks, reverse=True))
+        self.assertEqual(clocks, gpus.get_supported_graphics_clocks(0, max(gpus.get_supported_memory_clocks(0))))
+        self.assertTrue(gpus.supports_get_total_energy_consumption(0))
+        self.assertIn(gpus.get_persistence_mode(0), (True, False))
+
+    def test_the_energy_counter_counts(self):
+        gpus = get_gpus()
+        before, began = gpus.get_total_energy_consumption(0), time.monotonic()
+        time.sleep(0.5)
+        energy, seconds = gpus.get_total_energy_consumption(0) - before, time.monotonic() - began
+        # The counter moves every 20 ms.
+        self.assertAlmostEqual(energy / 1000, 120 * seconds, delta=120 * 0.05)
+
+    def test_an_index_that_is_not_there_is_said(self):
+        for index in (-1, 3):
+            with self.assertRaisesRegex(ZeusGPUNotFoundError, "there are 3"):
+                get_gpus().get_name(index)
+
+    def test_gpus_of_different_models_are_refused_where_they_must_be_equal(self):
+        get_gpus()
+        with self.assertRaisesRegex(ZeusGPUHeterogeneousError, "V100.*A100"):
+            get_gpus(ensure_homogeneous=True)
+
+    def test_what_a_gpu_has_not_is_not_supported(self):
+        with self.assertRaises(ZeusGPUNotSupportedError):
+            get_gpus().get_average_memory_power_usage(0)
+
+    def test_former_names_warn_once_and_lead_to_overrides(self):
+        class Named(NVIDIAGPU):
+            def get_name(self):
+                return "mine"
+
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            self.assertEqual([Named(0).getName() for _ in range(2)], ["mine", "mine"])
+            self.assertEqual(get_gpus().getPowerManagementLimitConstraints(0), (100_000, 250_000))
+            self.assertEqual(get_gpus().getPowerManagementLimitConstraints(1), (100_000, 250_000))
+        named = [str(each.message) for each in caught if issubclass(each.category, DeprecationWarning)]
+        self.assertEqual(sum("getPowerManagementLimitConstraints" in text for text in named), 1, named)
+
+    def test_one_who_derives_a_gpu_has_to_give_all_of_it(self):
+        with self.assertRaises(TypeError):
+            GPU(0)
+
+    def test_a_forked_child_reads_through_devices_of_its_own(self):
+        get_gpus().get_total_energy_consumption(0)
+        reader, writer = os.pipe()
+        child = os.fork()
+        if child == 0:
+            try:
+                os.write(writer, str(get_gpus().get_instant_power_usage(0)).encode())
+            finally:
+                os._exit(0)
+        os.waitpid(child, 0)
+        os.close(writer)
+        self.assertAlmostEqual(int(os.read(reader, 100)), 120_000, delta=1_500)
+        os.close(reader)
+
+
+class Settings(unittest.TestCase):
+    """Each leaves the GPUs as it found them, and says so."""
+
+    def setUp(self):
+        warnings.simplefilter("ignore")
+
+    def tearDown(self):
+        self.assertEqual(get_gpus().get_power_management_limit(1), 250_000)
+
+    def test_a_limit_holds_for_everybody_until_the_process_ends(self):
+        script = ("g.set_power_management_limit(1, 150_000)\n"
+                  "print(g.get_power_management_limit(1), flush=True)\nsys.stdin.read()\n")
+        holder = subprocess.Popen([sys.executable, "-c", "import sys\nfrom zeus.device import get_gpus\ng = get_gpus()\n"
+                                   + script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.assertEqual(int(holder.stdout.readline()), 150_000)
+        self.assertEqual(get_gpus().get_power_management_limit(1), 150_000)
+        with self.assertRaisesRegex(ZeusConflictError, f"process {holder.pid}"):
+            get_gpus().set_power_management_limit(1, 200_000)
+        holder.communicate("")
+
+    def test_a_process_that_is_killed_leaves_nothing_behind(self):
+        done = in_another_process("g.set_power_management_limit(1, 150_000)\ng.set_gpu_locked_clocks(1, 500, 600)\n"
+                                  "g.set_persistence_mode(1, not g.get_persistence_mode(1))\n"
+                                  "os.kill(os.getpid(), signal.SIGKILL)\n")
+        self.assertEqual(done.returncode, -signal.SIGKILL, done.stderr)
+        until = time.monotonic() + 10
+        while get_gpus().get_power_management_limit(1) != 250_000 and time.monotonic() < until:
+            time.sleep(0.02)
+
+    def test_resetting_brings_the_default_and_the_end_what_was_found(self):
+        with get_gpus().gpus[1].lease() as operators:
+            operators.set_power_limit(220)
+            operators.restore()
+        done = in_another_process("g.set_power_management_limit(1, 150_000)\ng.reset_power_management_limit(1)\n"
+                                  "print(g.get_power_management_limit(1))\n")
+        self.assertEqual(done.stdout, "250000\n", done.stderr)
+
+    def test_a_lease_ends_with_its_block(self):
+        gpu = get_gpus().gpus[1]
+        with gpu.lease() as lease:
+            self.assertEqual(lease.set_power_limit(180), 180.0)
+            lease.lock_clocks(500, 700)
+            lease.renew()
+            self.assertEqual(gpu.get_power_management_limit(), 180_000)
+            with self.assertRaises(ZeusConflictError):
+                gpu.lease()
+            lease.restore()
+            self.assertEqual(gpu.get_power_management_limit(), 250_000)
+            lease.set_power_limit(180)
+        lease.release()
+        with self.assertRaises(ZeusGPUInvalidArgError):
+            lease.set_power_limit(170)
+
+    def test_a_lease_that_nobody_renews_runs_out(self):
+        gpu = get_gpus().gpus[1]
+        lease = gpu.lease(term=0.5)
+        lease.set_power_limit(180)
+        until = time.monotonic() + 10
+        while gpu.get_power_management_limit() != 250_000 and time.monotonic() < until:
+            time.sleep(0.05)
+        self.assertEqual(gpu.get_power_management_limit(), 250_000)
+        lease.release()
+
+    def test_a_limit_out_of_range_is_refused(self):
+        done = in_another_process("from zeus.device.gpu import ZeusGPUInvalidArgError\n"
+                                  "try:\n  g.set_power_management_limit(1, 999_000)\n"
+                                  "except ZeusGPUInvalidArgError as error:\n  print('range' in str(error))\n")
+        self.assertEqual(done.stdout, "True\n", done.stderr)
+
+    def test_without_the_guardian_nothing_is_set(self):
+        done = in_another_process("try:\n  g.set_power_management_limit(1, 150_000)\nexcept Exception as error:\n"
+                                  "  print(error, g.get_power_management_limit(1))\n",
+                                  env={**os.environ, "ZEUS_GUARDIAN": "/nonexistent"})
+        self.assertIn("guardian", done.stdout, done.stderr)
+        self.assertIn("250000", done.stdout)
+
+
+class Absence(unittest.TestCase):
+    def test_empty_stands_for_none(self):
+        for empty, call in ((EmptyGPUs(), lambda gpus: gpus.get_average_power_usage(0)),
+                            (EmptyGPUs(), lambda gpus: gpus.getName(0)),
+                            (EmptyCPUs(), lambda cpus: cpus.get_total_energy_consumption(0)),
+                            (EmptySoC(), lambda soc: soc.get_total_energy_consumption())):
+            with warnings.catch_warnings(), self.assertRaisesRegex(ValueError, "No .* available"):
+                warnings.simplefilter("ignore")
+                call(empty)
+        self.assertEqual((len(EmptyGPUs()), EmptyGPUs().gpus, len(EmptyCPUs())), (0, [], 0))
+
+    def test_no_soc_is_ordinary(self):
+        with self.assertRaises(ZeusSoCInitError):
+            get_soc()
+        self.assertEqual((apple_silicon_is_available(), jetson_is_available()), (False, False))
+
+    def test_without_gpus_the_reason_is_said_and_monitors_measure_nothing(self):
+        hidden = {**os.environ, "CUDA_VISIBLE_DEVICES": ""}
+        code = ("from zeus.monitor import ZeusMonitor, PowerMonitor\nfrom zeus.device import get_gpus\n"
+                "from zeus.device.gpu import ZeusGPUInitError\nm = ZeusMonitor()\nm.begin_window('x')\n"
+                "print(m.end_window('x').gpu_energy, len(m.gpus))\n"
+                "for make in (get_gpus, PowerMonitor):\n  try: make()\n  except ZeusGPUInitError as error: print(error)\n"
+                "try: ZeusMonitor([0])\nexcept ValueError as error: print(error)\n")
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=hidden, check=False)
+        lines = done.stdout.splitlines()
+        self.assertEqual(lines[0], "{} 0", done.stderr)
+        self.assertEqual(["no GPU can be used here" in line for line in lines[1:3]], [True, True], lines)
+        self.assertIn("there is no GPU 0", lines[3])
+
+    def test_visibility_is_cudas(self):
+        first = get_gpus().gpus[0].uuid
+        code = "from zeus.device import get_gpus\nprint([gpu.driver_index for gpu in get_gpus().gpus])"
+        for visible, seen in (("2,0", "[2, 0]"), (f"{first},", "[0]"), ("1,-1,0", "[1]")):
+            done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False,
+                                  env={**os.environ, "CUDA_VISIBLE_DEVICES": visible})
+            self.assertEqual(done.stdout.strip(), seen, (visible, done.stderr))
+
+    def test_the_order_is_cudas(self):
+        code = "from zeus.device import get_gpus\nprint(get_gpus().get_name(0))"
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False,
+                              env={**os.environ, "CUDA_DEVICE_ORDER": "FASTEST_FIRST"})
+        self.assertIn("A100", done.stdout)
+
+
+class Cpu(unittest.TestCase):
+    def test_measurements_subtract_and_divide(self):
+        self.assertEqual(CpuDramMeasurement(5, 3) - CpuDramMeasurement(2, 1), CpuDramMeasurement(3, 2))
+        self.assertEqual(CpuDramMeasurement(5) - CpuDramMeasurement(2, 1), CpuDramMeasurement(3, -1))
+        self.assertEqual(CpuDramMeasurement(5, 3) / 2, CpuDramMeasurement(2.5, 1.5))
+        with self.assertRaises(ZeroDivisionError):
+            CpuDramMeasurement(1) / 0
+        with self.assertRaises(TypeError):
+            CpuDramMeasurement(1) / "2"
+
+    def test_packages_count_or_say_why_not(self):
+        try:
+            cpus = get_cpus()
+        except (ZeusCPUInitError, ZeusCPUNoPermissionError) as error:
+            self.assertTrue(error.message)
+            return
+        before = cpus.get_total_energy_consumption(0)
+        time.sleep(0.2)
+        self.assertGreater((cpus.get_total_energy_consumption(0) - before).cpu_mj, 0)
+
+    def test_one_may_be_derived(self):
+        class Mine(CPU):
+            def get_total_energy_consumption(self):
+                return CpuDramMeasurement(1.0)
+
+            def supports_get_dram_energy_consumption(self):
+                return False
+
+        class All(CPUs):
+            def __init__(self):
+                pass
+
+            cpus = [Mine(0)]
+
+        with self.assertWarns(DeprecationWarning):
+            self.assertEqual(All().getTotalEnergyConsumption(0), CpuDramMeasurement(1.0))
+
+
+class Exceptions(unittest.TestCase):
+    def test_all_are_of_one_family_and_carry_their_message(self):
+        found = [value for value in vars(gpu_module).values() if isinstance(value, type) and issubclass(value, Exception)]
+        self.assertGreaterEqual(len(found), 21)
+        for kind in found:
+            self.assertTrue(issubclass(kind, ZeusBaseError))
+            self.assertEqual((kind("what").message, str(kind("what"))), ("what", "what"))
+        self.assertTrue(issubclass(ZeusInvalidArgumentError, ValueError))
+
+    def test_native_gpus_are_what_users_get(self):
+        self.assertTrue(all(isinstance(gpu, NativeGPU) for gpu in get_gpus().gpus))
+
+
+if __name__ == "__main__":
+    unittest.main()

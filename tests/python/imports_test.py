@@ -1,0 +1,151 @@
+"""What can be imported, and what importing costs and brings along. No GPU is needed."""
+
+import importlib
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import zeus
+
+# What scripts import today, module by module.
+NAMES = {
+    "zeus": ["__version__"],
+    "zeus.monitor": ["ZeusMonitor", "Measurement", "PowerMonitor", "TemperatureMonitor"],
+    "zeus.monitor.energy": ["ZeusMonitor", "Measurement", "MeasurementState"],
+    "zeus.monitor.power": ["PowerMonitor", "PowerDomain", "PowerSample", "infer_counter_update_period"],
+    "zeus.monitor.temperature": ["TemperatureMonitor", "TemperatureSample"],
+    "zeus.monitor.__main__": ["energy", "power"],
+    "zeus.device": ["get_gpus", "get_cpus", "get_soc"],
+    "zeus.device.common": ["has_sys_admin", "deprecated_alias", "DeprecatedAliasABCMeta"],
+    "zeus.device.exception": ["ZeusBaseGPUError", "ZeusBaseCPUError", "ZeusBaseSoCError", "ZeusdError"],
+    "zeus.device.gpu": ["get_gpus", "GPU", "GPUs", "EmptyGPUs", "NVIDIAGPUs", "AMDGPUs", "nvml_is_available",
+                        "amdsmi_is_available"],
+    "zeus.device.gpu.common": ["GPU", "GPUs", "EmptyGPUs", *(f"ZeusGPU{name}Error" for name in (
+        "Init", "InvalidArg", "NotSupported", "NoPermission", "AlreadyInitialized", "NotFound", "InsufficientSize",
+        "InsufficientPower", "DriverNotLoaded", "Timeout", "IRQ", "LibraryNotFound", "FunctionNotFound",
+        "CorruptedInfoROM", "Lost", "ResetRequired", "OperatingSystem", "LibRMVersionMismatch", "Memory", "Unknown",
+        "Heterogeneous"))],
+    "zeus.device.gpu.nvidia": ["NVIDIAGPU", "ZeusdNVIDIAGPU", "NVIDIAGPUs"],
+    "zeus.device.gpu.amd": ["AMDGPU", "ZeusdAMDGPU", "AMDGPUs"],
+    "zeus.device.cpu": ["get_cpus", "CPUs", "ZeusCPUInitError", "RAPLCPUs", "EMICPUs", "rapl_is_available",
+                        "emi_is_available"],
+    "zeus.device.cpu.common": ["CPU", "CPUs", "EmptyCPUs", "CpuDramMeasurement", "ZeusCPUInitError",
+                               "ZeusCPUNoPermissionError", "ZeusCPUNotFoundError"],
+    "zeus.device.cpu.rapl": ["RAPLCPU", "RAPLCPUs", "ZeusRAPLNotSupportedError", "ZeusRAPLFileInitError",
+                             "ZeusRAPLPermissionError", "get_current_rapl_zone_id"],
+    "zeus.device.cpu.emi": ["EMICPUs", "ZeusEMINotSupportedError", "ZeusEMIInitError"],
+    "zeus.device.soc": ["get_soc", "SoC", "ZeusSoCInitError", "AppleSilicon", "Jetson", "ZeusAppleInitError",
+                        "ZeusJetsonInitError", "apple_silicon_is_available", "jetson_is_available"],
+    "zeus.callback": ["Callback", "CallbackSet"],
+    "zeus.profile": ["measure", "profile_parameters", "profile_measurement_duration", "profile_cooldown_duration",
+                     "TrialResult", "SweepResult", "SweepReport"],
+    "zeus.show_env": ["show_env"],
+    "zeus.exception": ["ZeusBaseError"],
+    "zeus.utils.env": ["get_env"],
+    "zeus.utils.framework": ["sync_execution", "all_reduce", "is_distributed", "get_rank", "get_world_size",
+                             "torch_is_available", "jax_is_available", "cupy_is_available", "MODULE_CACHE"],
+    "zeus.utils.lr_scaler": ["SquareRootScaler", "LinearScaler"],
+    "zeus.utils.metric": ["zeus_cost", "energy", "avg_power"],
+    "zeus.utils.testing": ["ReplayZeusMonitor"],
+    "zeus.utils.zeusd": ["ZeusdConfig", "ZeusdClient", "require_capabilities", "GpuInfo", "CpuInfo", "GpuPowerSnapshot",
+                         "CpuDramPower", "CpuPowerSnapshot", "CpuEnergyResult", "ZeusdConnectionError", "ZeusdAuthError",
+                         "ZeusdCapabilityError"],
+    "zeus.utils.lat_lon": ["get_ip_lat_long"],
+    "zeus.utils.logging": ["FileAndConsole"],
+    "zeus.utils.async_utils": ["create_task"],
+    "zeus.utils.multiprocessing": ["warn_if_global_in_subprocess"],
+}
+
+# Prints how long a module took to import, how much memory it took, and which top-level modules came with it.
+COST = """
+import json, sys, time
+def resident():
+    with open('/proc/self/statm') as statm:
+        return int(statm.read().split()[1]) * 4096
+before, memory, began = set(sys.modules), resident(), time.perf_counter()
+import zeus.monitor
+took = time.perf_counter() - began
+print(json.dumps([took, resident() - memory, sorted({name.partition('.')[0] for name in set(sys.modules) - before})]))
+"""
+
+
+def run(code: str, **options) -> subprocess.CompletedProcess:
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60, **options)
+
+
+class Imports(unittest.TestCase):
+    def test_every_name_that_scripts_use_is_there(self):
+        for module, names in NAMES.items():
+            with self.subTest(module):
+                found = importlib.import_module(module)
+                self.assertEqual([name for name in names if not hasattr(found, name)], [])
+
+    def test_nothing_but_the_standard_library_comes_along(self):
+        done = run(COST)
+        _, _, modules = json.loads(done.stdout)
+        foreign = [name for name in modules if name not in sys.stdlib_module_names and name != "zeus"]
+        self.assertEqual(foreign, [])
+
+    def test_importing_is_cheap(self):
+        """Far from the bounds of bench/python_bench.py, which measures; a framework would break these."""
+        cheapest = min((json.loads(run(COST).stdout) for _ in range(5)), key=lambda cost: cost[0])
+        self.assertLess(cheapest[0], 0.3)
+        self.assertLess(cheapest[1], 25e6)
+
+    def test_importing_the_package_alone_loads_nothing_native(self):
+        done = run("import sys, zeus\nprint([n for n in sys.modules if n.startswith('zeus')])")
+        self.assertEqual(done.stdout.strip(), "['zeus._installation', 'zeus._version', 'zeus']", done.stderr)
+
+    def test_there_is_one_version(self):
+        from zeus import _native
+        self.assertEqual(zeus.__version__, _native.version())
+
+    def test_an_unknown_name_is_an_ordinary_attribute_error(self):
+        with self.assertRaises(AttributeError):
+            zeus.no_such_name
+        self.assertIn("ZeusDataLoader", dir(zeus))
+
+    def test_the_library_is_silent_unless_logging_is_set_up(self):
+        done = run("import logging\nfrom zeus.monitor import power\npower.logger.warning('said')")
+        self.assertEqual((done.stdout, done.stderr), ("", ""))
+
+
+class OtherDistribution(unittest.TestCase):
+    def test_it_is_said_and_what_to_do(self):
+        with tempfile.TemporaryDirectory() as folder:
+            site = pathlib.Path(folder) / "site-packages"
+            (site / "zeus-0.16.0.dist-info").mkdir(parents=True)
+            (site / "zeus_cpp-0.1.0.dist-info").mkdir()
+            path = os.pathsep.join([os.environ.get("PYTHONPATH", ""), str(site)])
+            done = run("import zeus", env={**os.environ, "PYTHONPATH": path})
+            self.assertEqual(done.returncode, 0)
+            self.assertEqual(done.stderr.count("RuntimeWarning"), 1, done.stderr)
+            self.assertIn("zeus-0.16.0.dist-info", done.stderr)
+            self.assertIn("pip uninstall zeus zeus-cpp", done.stderr)
+
+    def test_our_own_record_and_others_that_look_alike_are_nothing_to_say(self):
+        with tempfile.TemporaryDirectory() as folder:
+            site = pathlib.Path(folder) / "site-packages"
+            for name in ("zeus_cpp-0.1.0", "zeus_sdk-1.0", "zeusmp-2.0"):
+                (site / f"{name}.dist-info").mkdir(parents=True)
+            path = os.pathsep.join([os.environ.get("PYTHONPATH", ""), str(site)])
+            self.assertEqual(run("import zeus", env={**os.environ, "PYTHONPATH": path}).stderr, "")
+
+
+class ShowEnv(unittest.TestCase):
+    def test_each_section_is_there(self):
+        done = subprocess.run([sys.executable, "-m", "zeus.show_env"], capture_output=True, text=True, check=False, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        titles = [line[3:] for line in done.stdout.splitlines() if line.startswith("## ")]
+        self.assertEqual(titles, ["Package availability and versions", "Device availability", "CPU availability",
+                                  "SoC availability", "What does not work here", "Zeusd daemon"])
+        self.assertIn(f"Zeus: {zeus.__version__} (zeus-cpp", done.stdout)
+        self.assertEqual(done.stdout.count("\nDetected:\n  "), 6)
+
+
+if __name__ == "__main__":
+    unittest.main()
