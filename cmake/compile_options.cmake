@@ -21,6 +21,7 @@ set(CMAKE_C_FLAGS_RELEASE "-O2 -DNDEBUG")
 
 set(ZEUS_SANITIZE "" CACHE STRING "Sanitizers to build with, as for -fsanitize= (address,undefined or thread)")
 option(ZEUS_FUZZ "Build the fuzzers with libFuzzer (Clang)" OFF)
+option(ZEUS_TESTS "Build tests, benchmarks and fuzzers, which take more of Debian's packages" ON)
 option(ZEUS_PRECOMPILE "Precompile the standard headers and GoogleTest" ON)
 
 # One kind of position-independent code for libraries, programs and tests alike, so that they can share precompiled headers.

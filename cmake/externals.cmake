@@ -6,13 +6,16 @@ find_package(spdlog REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(LibLZMA REQUIRED)
-find_package(GTest REQUIRED)
-find_package(benchmark REQUIRED)
-find_package(Python3 3.11 REQUIRED COMPONENTS Interpreter)
 find_package(PkgConfig REQUIRED)
-
-pkg_check_modules(CLP REQUIRED IMPORTED_TARGET clp)
-add_library(Clp::Clp ALIAS PkgConfig::CLP)
+if(NOT ZEUS_TESTS)  # a wheel is built by the Python that it is for
+  find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
+else()
+  find_package(Python3 3.11 REQUIRED COMPONENTS Interpreter)
+  find_package(GTest REQUIRED)
+  find_package(benchmark REQUIRED)
+  pkg_check_modules(CLP REQUIRED IMPORTED_TARGET clp)
+  add_library(Clp::Clp ALIAS PkgConfig::CLP)
+endif()
 
 # Debian's SOCI comes without a package configuration of its own; its SQLite back-end needs SQLite's header.
 pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3)

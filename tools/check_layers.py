@@ -5,6 +5,8 @@
   check_layers.py --cmake          prints the same file as CMake variables (cmake/layers.cmake reads them)
 """
 
+from __future__ import annotations
+
 import argparse
 import pathlib
 import re

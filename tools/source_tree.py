@@ -3,9 +3,15 @@
 Shared by the check_*.py scripts; nothing here prints or judges.
 """
 
+from __future__ import annotations
+
 import pathlib
-import tomllib
 from dataclasses import dataclass, field
+
+try:
+    import tomllib
+except ModuleNotFoundError:  # before Python 3.11; pyproject.toml asks for it where wheels are built for those
+    import tomli as tomllib
 
 CPP_SUFFIXES = {".cpp", ".hpp", ".h"}
 SOURCE_FOLDERS = ("include", "src", "apps", "drivers", "fuzz", "bench", "tests", "examples", "python", "tools")
