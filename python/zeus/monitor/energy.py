@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Measurement", "MeasurementState", "Window", "ZeusMonitor"]
 
+# In a window this short, no counter may have moved (s).
+_SHORTER_THAN_COUNTERS = 0.1
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -97,7 +100,8 @@ class ZeusMonitor:
     Args:
         gpu_indices: GPUs to measure; all that can be seen when None, none when empty.
         cpu_indices: CPU packages to measure, likewise.
-        approx_instant_energy: Whether an energy of exactly 0 J is replaced by the present power times the window's time.
+        approx_instant_energy: Whether an energy of exactly 0 J, or one that is not known because the window was too short,
+            is replaced by the present power times the window's time.
         log_file: A CSV file that each window becomes a line of.
         sync_execution_with: The framework that is waited for at the edges of windows.
         complete_log_file: The same as `log_file` with uncertainty, method, throttling, CPUs and memory.
@@ -221,12 +225,14 @@ class ZeusMonitor:
     def _look_at_missing(self, measurement: Measurement, key: str) -> None:
         """Some GPU's energy is 0 or unknown."""
         for gpu, energy in measurement.gpu_energy.items():
-            if math.isnan(energy):
-                reason = measurement.details.gpu[gpu].reason if measurement.details else ""
-                warnings.warn(f"the energy of GPU {gpu} in window {key!r} is unknown: {reason}", stacklevel=3)
-            elif self.approx_instant_energy:
+            if energy > 0.0:
+                continue
+            if self.approx_instant_energy and (energy == 0.0 or measurement.time < _SHORTER_THAN_COUNTERS):
                 power = self.gpus.get_instant_power_usage(gpu) / 1000.0
                 measurement.gpu_energy[gpu] = power * measurement.time
+            elif math.isnan(energy):
+                reason = measurement.details.gpu[gpu].reason if measurement.details else ""
+                warnings.warn(f"the energy of GPU {gpu} in window {key!r} is unknown: {reason}", stacklevel=3)
             else:
                 warnings.warn(
                     f"the energy of GPU {gpu} in window {key!r} was measured as zero, which happens to very short "

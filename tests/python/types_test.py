@@ -1,0 +1,87 @@
+"""The interface of the Python package, and its types.
+
+  types_test.py BUILD_FOLDER
+
+The golden file is tests/golden/python/interface.txt; ZEUS_UPDATE_GOLDEN=1 writes it anew. mypy and vermin are from the
+registry, without which those tests are skipped.
+"""
+
+import os
+import pathlib
+import subprocess
+import sys
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "support"))
+import python_environment  # noqa: E402
+import zeus  # noqa: E402
+
+GOLDEN = ROOT / "tests" / "golden" / "python" / "interface.txt"
+build = pathlib.Path()
+
+
+def run(*command, **options) -> subprocess.CompletedProcess:
+    return subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False, timeout=280, **options)
+
+
+class Interface(unittest.TestCase):
+    maxDiff = None
+
+    def test_it_is_as_it_was(self):
+        done = run(sys.executable, pathlib.Path(__file__).with_name("interface.py"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        if os.environ.get("ZEUS_UPDATE_GOLDEN") == "1":
+            GOLDEN.parent.mkdir(exist_ok=True)
+            GOLDEN.write_text(done.stdout, encoding="utf-8")
+        self.assertEqual(done.stdout, GOLDEN.read_text(encoding="utf-8"),
+                         "the interface has changed: look at it, and run with ZEUS_UPDATE_GOLDEN=1 if it should have")
+
+
+class Types(unittest.TestCase):
+    def setUp(self):
+        self.python = python_environment.interpreter(build, "mypy", "vermin")
+        self.environment = {**os.environ, "PYTHONPATH": ""}
+
+    def mypy(self, *arguments):
+        cache = build / "python" / "mypy_cache"
+        return run(self.python, "-m", "mypy", "--config-file", ROOT / "pyproject.toml", "--cache-dir", cache, *arguments,
+                   cwd=ROOT / "python", env=self.environment)
+
+    def test_every_type_holds(self):
+        done = self.mypy("zeus")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_programs_are_checked_against_them(self):
+        program = build / "python" / "typed_program.py"
+        program.write_text("from zeus.monitor import Measurement, ZeusMonitor\n"
+                           "m = ZeusMonitor(gpu_indices=[0])\nreveal_type(m.end_window('x').gpu_energy)\n"
+                           "with m.window('y') as w:\n    pass\nreveal_type(w.measurement)\n"
+                           "ZeusMonitor(sync_execution_with='caffe')\n"
+                           "@m.window('z')\ndef f(a: int) -> str: return ''\nreveal_type(f(1))\n", encoding="utf-8")
+        done = self.mypy(program)
+        for expected in ('"dict[int, float]"', "Measurement | None", 'incompatible type "Literal[\'caffe\']"', '"str"'):
+            self.assertIn(expected, done.stdout.replace("builtins.", ""))
+
+    def test_the_native_module_is_what_its_stub_says(self):
+        # The interpreter of the test runs the extension; mypy is lent to it.
+        package_folder = pathlib.Path(zeus.__path__[0]).parent
+        packages = next((self.python.parent.parent / "lib").glob("python3.*")) / "site-packages"
+        path = os.pathsep.join([str(package_folder), str(packages)])
+        allowed = build / "python" / "stubtest_allowed.txt"
+        # What pybind11 gives every class: its metaclass, how it is made, and a door for other extensions.
+        allowed.write_text("zeus\\._native\\.(_Detail|[A-Z][A-Za-z]*|[A-Z][A-Za-z]*\\.(__init__|_pybind11_conduit_v1_))\n",
+                           encoding="utf-8")
+        done = run(sys.executable, "-m", "mypy.stubtest", "zeus._native", "--ignore-unused-allowlist", "--allowlist", allowed,
+                   env={**os.environ, "PYTHONPATH": path}, cwd=build)
+        self.assertIn("Success: no issues found in 1 module", done.stdout, done.stdout + done.stderr)
+
+    def test_python_3_9_understands_every_file(self):
+        done = run(self.python.parent / "vermin", "--no-tips", "--eval-annotations", "--no-parse-comments", "--backport", "typing",
+                   "-t=3.9-", "--violations", "--exclude", "asyncio.Task", ROOT / "python" / "zeus", env=self.environment)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+
+if __name__ == "__main__":
+    build = pathlib.Path(sys.argv.pop(1)).resolve()
+    unittest.main()
