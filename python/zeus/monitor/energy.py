@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from contextlib import ContextDecorator
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Callable, TypeVar
 
@@ -21,6 +20,7 @@ from zeus.monitor.measurement import Measurement, measurement_of, native_window
 from zeus.utils.framework import sync_execution as synchronize_with_framework
 
 if TYPE_CHECKING:
+    from pathlib import Path
     from typing import Literal
 
     from zeus.device.cpu.common import CPUs
@@ -119,7 +119,7 @@ class ZeusMonitor:
     ) -> None:
         self.approx_instant_energy = approx_instant_energy
         self.sync_with = sync_execution_with
-        self.log_file = None if log_file is None else Path(log_file)
+        self.log_file = None if log_file is None else str(log_file)
         self.soc_is_present = False
         self.power_monitor = None
         self._native = _native.Monitor(

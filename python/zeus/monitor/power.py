@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import enum
 import logging
-import statistics
 import time
 import warnings
 from collections.abc import Sequence
@@ -73,7 +72,7 @@ def infer_counter_update_period(gpu_indicies: Sequence[int]) -> float:
         except ZeusGPUNotSupportedError:
             continue
         if len(gaps) >= 2:
-            period = min(period, statistics.median(gaps) / 2)
+            period = min(period, sorted(gaps)[len(gaps) // 2] / 2)
     return max(period, _SHORTEST_PERIOD)
 
 

@@ -36,7 +36,7 @@ class ReplayZeusMonitor(ZeusMonitor):
             raise ValueError("log_file is needed: it is what is repeated")
         self.approx_instant_energy = approx_instant_energy
         self.sync_with = "torch"
-        self.log_file = Path(log_file)
+        self.log_file = str(log_file)
         self.soc_is_present = False
         self.power_monitor = None
         self.ignore_sync_execution = ignore_sync_execution

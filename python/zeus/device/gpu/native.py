@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import atexit
 import logging
+import os
 import warnings
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from zeus import _native
 from zeus.device.common import has_sys_admin
 from zeus.device.gpu.common import GPU, GPUs, ZeusGPUInitError, ZeusGPUNotSupportedError
 from zeus.device.gpu.failure import gpu_errors
 from zeus.device.gpu.lease import GPULease
-from zeus.utils.zeusd import ZeusdClient, ZeusdConfig, ZeusdConnectionError
+
+if TYPE_CHECKING:
+    from zeus.utils.zeusd import ZeusdClient
 
 logger = logging.getLogger(__name__)
 
@@ -193,6 +197,20 @@ class NativeGPU(GPU):
             return self._native.throttle_reasons()
 
 
+def _daemon() -> ZeusdClient | None:
+    """The daemon that the environment names, if it does. Few have one, and its client takes long to import."""
+    if "ZEUSD_SOCK_PATH" not in os.environ and "ZEUSD_HOST_PORT" not in os.environ:
+        return None
+    from zeus.utils.zeusd import ZeusdClient, ZeusdConnectionError
+
+    try:
+        return ZeusdClient()
+    except ZeusdConnectionError as error:
+        # Reading takes no daemon: measuring goes on, and setting says what is wrong with this process's own rights.
+        logger.warning("GPUs are set without the daemon: %s", error)
+        return None
+
+
 class NativeGPUs(GPUs):
     """The GPUs of this machine that the visibility variables leave this program, in their order."""
 
@@ -202,13 +220,7 @@ class NativeGPUs(GPUs):
             why = "; ".join(f"{device}: {what}" for device, what, _ in _native.device_problems()
                             if not device.startswith("CPU"))
             raise ZeusGPUInitError(f"no GPU can be used here ({why or 'none is installed'})")
-        config = ZeusdConfig.from_env()
-        try:
-            client = None if config is None else ZeusdClient(config)
-        except ZeusdConnectionError as error:
-            # Reading takes no daemon: measuring goes on, and setting says what is wrong with this process's own rights.
-            logger.warning("GPUs are set without the daemon: %s", error)
-            client = None
+        client = _daemon()
         self._gpus = [self._make(gpu.index, gpu.vendor, client) for gpu in known]
         if ensure_homogeneous:
             self._ensure_homogeneous()

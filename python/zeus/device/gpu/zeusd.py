@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from zeus.device.exception import ZeusdError
 from zeus.device.gpu.native import NativeGPU
-from zeus.utils.zeusd import ZeusdClient, require_capabilities
+
+if TYPE_CHECKING:
+    from zeus.utils.zeusd import ZeusdClient
 
 
 class ZeusdGPU(NativeGPU):
@@ -26,6 +30,8 @@ class ZeusdGPU(NativeGPU):
     def _ids(self) -> list[int]:
         """What the daemon calls this GPU: the two agree on where it sits on the bus."""
         if self._id is None:
+            from zeus.utils.zeusd import require_capabilities
+
             require_capabilities(self._client, control_gpu=True)
             here = self.pci_address.lower()
             ids = [gpu.id for gpu in self._client.gpus if gpu.pci_address.lower() == here]
