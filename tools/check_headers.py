@@ -13,11 +13,14 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import sysconfig
 
 from source_tree import source_files
 
 # What needs a library that a build machine need not have.
 NEEDS_MORE = {"include/zeus/torch.hpp"}
+# What includes Python's own headers.
+EXTENSION = "python/native/"
 
 
 def compile_alone(root: pathlib.Path, header: pathlib.Path, compiler: str, scratch: pathlib.Path) -> str:
@@ -30,6 +33,8 @@ def compile_alone(root: pathlib.Path, header: pathlib.Path, compiler: str, scrat
     warnings = ["-Wall", "-Wextra", "-Wno-missing-field-initializers", "-Werror"]  # as in cmake/compile_options.cmake
     command = [compiler, "-x", language, standard, *warnings, f"-I{root}/include", f"-I{root}/src", f"-I{root}", "-c",
                str(unit), "-o", str(unit) + ".o"]
+    if relative.startswith(EXTENSION):
+        command.append("-isystem" + sysconfig.get_path("include"))
     ccache = shutil.which("ccache")
     if ccache:
         command.insert(0, ccache)
