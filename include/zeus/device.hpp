@@ -113,6 +113,8 @@ class ZEUS_API GpuLease {
   explicit GpuLease(std::unique_ptr<control::Lease> lease);
   GpuLease(GpuLease&&) noexcept;
   GpuLease& operator=(GpuLease&&) noexcept;
+  GpuLease(const GpuLease&) = delete;
+  GpuLease& operator=(const GpuLease&) = delete;
   ~GpuLease();
 
   // Returns what is enforced, which is lower where something else limits as well.

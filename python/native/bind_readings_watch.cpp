@@ -58,9 +58,8 @@ std::unique_ptr<ReadingsWatch> make_watch(const std::string& quantity, const std
     watched.emplace_back(gpu);
   }
   auto read = reader_of(quantity);
-  return without_gil([&] {
-    return std::make_unique<ReadingsWatch>(std::move(watched), std::move(read), Seconds{period_s}, most_runs);
-  });
+  return without_gil(
+      [&] { return std::make_unique<ReadingsWatch>(watched, std::move(read), Seconds{period_s}, most_runs); });
 }
 
 // Waits for the watch's thread without the GIL, also where Python's garbage collector is what ends it.

@@ -9,7 +9,8 @@
 
 namespace zeus::python {
 
-ReadingsWatch::ReadingsWatch(std::vector<Gpu> gpus, Read read, Seconds period, std::optional<std::size_t> most_runs)
+ReadingsWatch::ReadingsWatch(const std::vector<Gpu>& gpus, Read read, Seconds period,
+                             std::optional<std::size_t> most_runs)
     : owner_{::getpid()},
       read_{std::move(read)},
       period_{period},

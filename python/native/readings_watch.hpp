@@ -35,7 +35,7 @@ class ReadingsWatch {
   using Read = std::function<Answer<std::pair<double, double>>(const Gpu& gpu)>;
 
   // Keeps up to `most_runs` for each GPU; all of them where it is not given.
-  ReadingsWatch(std::vector<Gpu> gpus, Read read, Seconds period, std::optional<std::size_t> most_runs);
+  ReadingsWatch(const std::vector<Gpu>& gpus, Read read, Seconds period, std::optional<std::size_t> most_runs);
   ReadingsWatch(const ReadingsWatch&) = delete;
   ReadingsWatch& operator=(const ReadingsWatch&) = delete;
   ~ReadingsWatch();

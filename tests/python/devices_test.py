@@ -129,6 +129,16 @@ class Settings(unittest.TestCase):
         while get_gpus().get_power_management_limit(1) != 250_000 and time.monotonic() < until:
             time.sleep(0.02)
 
+    def test_a_forked_child_cannot_change_what_its_parent_set(self):
+        done = in_another_process(
+            "import sys\nfrom zeus.exception import ZeusConflictError\ng.set_power_management_limit(1, 150_000)\n"
+            "child = os.fork()\n"
+            "if child == 0:\n"
+            "  try: g.set_power_management_limit(1, 200_000)\n"
+            "  except ZeusConflictError: sys.exit(7)\n"
+            "print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), g.get_power_management_limit(1))\n")
+        self.assertEqual(done.stdout, "7 150000\n", done.stderr)
+
     def test_resetting_brings_the_default_and_the_end_what_was_found(self):
         with get_gpus().gpus[1].lease() as operators:
             operators.set_power_limit(220)

@@ -60,16 +60,15 @@ NAMES = {
     "zeus.utils.multiprocessing": ["warn_if_global_in_subprocess"],
 }
 
-# Prints how long a module took to import, how much memory it took, and which top-level modules came with it.
+# Prints how much memory importing took, and which top-level modules came along.
 COST = """
-import json, sys, time
+import json, sys
 def resident():
     with open('/proc/self/statm') as statm:
         return int(statm.read().split()[1]) * 4096
-before, memory, began = set(sys.modules), resident(), time.perf_counter()
+before, memory = set(sys.modules), resident()
 import zeus.monitor
-took = time.perf_counter() - began
-print(json.dumps([took, resident() - memory, sorted({name.partition('.')[0] for name in set(sys.modules) - before})]))
+print(json.dumps([resident() - memory, sorted({name.partition('.')[0] for name in set(sys.modules) - before})]))
 """
 
 
@@ -86,15 +85,18 @@ class Imports(unittest.TestCase):
 
     def test_nothing_but_the_standard_library_comes_along(self):
         done = run(COST)
-        _, _, modules = json.loads(done.stdout)
+        _, modules = json.loads(done.stdout)
         foreign = [name for name in modules if name not in sys.stdlib_module_names and name != "zeus"]
         self.assertEqual(foreign, [])
 
     def test_importing_is_cheap(self):
-        """Far from the bounds of bench/python_bench.py, which measures; a framework would break these."""
-        cheapest = min((json.loads(run(COST).stdout) for _ in range(5)), key=lambda cost: cost[0])
-        self.assertLess(cheapest[0], 0.3)
-        self.assertLess(cheapest[1], 25e6)
+        """What it takes in time is for bench/python_bench.py; what it loads is what decides that."""
+        memory, _ = json.loads(run(COST).stdout)
+        self.assertLess(memory, 25e6)
+        code = "import sys, zeus.monitor\nprint(sorted(n for n in sys.modules if n.startswith('zeus.')))"
+        self.assertEqual(run(code).stdout.strip(), str([
+            "zeus._installation", "zeus._native", "zeus._version", "zeus.exception", "zeus.monitor", "zeus.monitor.energy",
+            "zeus.monitor.measurement", "zeus.utils", "zeus.utils.framework"]))
 
     def test_importing_the_package_alone_loads_nothing_native(self):
         done = run("import sys, zeus\nprint([n for n in sys.modules if n.startswith('zeus')])")

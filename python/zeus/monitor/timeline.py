@@ -38,8 +38,9 @@ class Timeline:
         return self._watch.trouble(gpu)
 
     def runs(self, gpu: int, since: float | None = None) -> list[Run]:
-        """All runs, or those that reach beyond `since`; oldest first."""
-        from_clock = 0.0 if since is None else since - self._since_1970
+        """All runs, or those that reach to `since`, and perhaps one that ends a hair before; oldest first."""
+        # Seconds since 1970 are told apart to a quarter of a microsecond only.
+        from_clock = 0.0 if since is None else since - self._since_1970 - 1e-6
         shift = self._since_1970
         return [Run(first + shift, last + shift, value) for first, last, value in self._watch.runs(gpu, from_clock)]
 

@@ -41,7 +41,8 @@ def get_cpus() -> CPUs:
     A ZeusCPUNoPermissionError where there are some and this user may not read them, a ZeusCPUInitError where there are none.
     """
     global _cpus
-    with _lock:
-        if _cpus is None:
-            _cpus = RAPLCPUs()
-        return _cpus
+    cpus = _cpus
+    if cpus is None:  # once they are there nobody takes the lock, which a fork might find taken
+        with _lock:
+            cpus = _cpus = _cpus or RAPLCPUs()
+    return cpus

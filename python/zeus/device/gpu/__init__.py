@@ -21,10 +21,11 @@ def get_gpus(ensure_homogeneous: bool = False) -> GPUs:
     With `ensure_homogeneous`, GPUs of different models are a ZeusGPUHeterogeneousError.
     """
     global _gpus
-    with _lock:
-        if _gpus is None:
-            _gpus = AMDGPUs() if not nvml_is_available() and amdsmi_is_available() else NVIDIAGPUs()
-        gpus = _gpus
+    gpus = _gpus
+    if gpus is None:  # once they are there nobody takes the lock, which a fork might find taken
+        with _lock:
+            gpus = _gpus = _gpus or (
+                AMDGPUs() if not nvml_is_available() and amdsmi_is_available() else NVIDIAGPUs())
     if ensure_homogeneous:
         gpus._ensure_homogeneous()
     return gpus
