@@ -16,7 +16,9 @@ def _seconds(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        return datetime.fromisoformat(text).timestamp()
+        # Before Python 3.11, fractions are read in three or six digits only.
+        whole, _, fraction = text.partition(".")
+        return datetime.fromisoformat(whole).timestamp() + float(f"0.{fraction or 0}")
 
 
 def _read(logfile: str | Path) -> list[tuple[float, float]]:
