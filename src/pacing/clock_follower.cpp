@@ -1,0 +1,271 @@
+#include "pacing/clock_follower.hpp"
+
+#include "base/log.hpp"
+
+#include <zeus/error.hpp>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+namespace zeus::pacing {
+
+namespace {
+
+// How far ahead to ask before any change was seen, and the bounds of what is believed afterwards.
+constexpr Seconds first_lead{0.050};
+constexpr Seconds least_lead{0.002};
+constexpr Seconds longest_lead{0.250};
+// The clock that is seen comes and goes in steps of 15 MHz on most cards.
+constexpr double close_enough_mhz = 15.5;
+constexpr Seconds look_every{0.001};
+
+// What changes of the clock have taken of late.
+class Latencies {
+ public:
+  void add(Seconds latency) {
+    last_[count_ % last_.size()] = latency;
+    ++count_;
+  }
+
+  [[nodiscard]] std::optional<Seconds> longest() const {
+    if (count_ == 0) {
+      return std::nullopt;
+    }
+    return *std::max_element(last_.begin(),
+                             last_.begin() + static_cast<std::ptrdiff_t>(std::min(count_, last_.size())));
+  }
+
+  // A quarter more than the longest, since the next one may take longer still.
+  [[nodiscard]] Seconds lead() const {
+    const std::optional<Seconds> seen = longest();
+    return seen ? std::clamp(1.25 * *seen, least_lead, longest_lead) : first_lead;
+  }
+
+ private:
+  std::array<Seconds, 16> last_{};
+  std::size_t count_ = 0;
+};
+
+// A change that was asked for and is being looked out for.
+struct Change {
+  Megahertz clock;
+  Instant asked;
+};
+
+}  // namespace
+
+// Everything that the thread touches. `mutex` guards all but `driven`, which is the thread's while there is one.
+struct ClockFollower::State {
+  State(std::vector<PipelineInstruction> instructions, std::unique_ptr<DrivenClock> drives, Clock& runs_on,
+        std::optional<Seconds> fixed)
+      : timing{std::move(instructions)}, driven{std::move(drives)}, clock{runs_on}, fixed_lead{fixed} {}
+
+  void follow();
+  void ask(std::unique_lock<std::mutex>& lock, Megahertz wanted);
+  void look(std::unique_lock<std::mutex>& lock);
+  void renew(std::unique_lock<std::mutex>& lock);
+  void give_up(const std::string& why);
+  void put_back();
+
+  std::mutex mutex;
+  std::condition_variable happened;
+  PipelineTiming timing;
+  std::unique_ptr<DrivenClock> driven;
+  Clock& clock;
+  std::optional<Seconds> fixed_lead;
+  Latencies latencies;
+  Megahertz asked{0};
+  std::optional<Change> change;
+  std::string trouble;
+  bool progress = false;  // since the lease was renewed last
+  bool closing = false;
+  std::thread thread;
+};
+
+void ClockFollower::State::follow() {
+  std::unique_lock lock{mutex};
+  while (!closing && trouble.empty()) {
+    const Instant now = clock.now();
+    const PipelineTiming::Wish wish = timing.wish(now, fixed_lead.value_or(latencies.lead()));
+    if (wish.clock.value() > 0 && wish.clock != asked) {
+      ask(lock, wish.clock);
+      continue;
+    }
+    if (change) {
+      look(lock);
+    }
+    // Something that happens wakes the thread before that.
+    Instant until = wish.until.value_or(now + Seconds{3600});
+    if (change) {
+      until = std::min(until, now + look_every);
+    }
+    if (!closing && trouble.empty()) {
+      clock.wait_until(lock, happened, until);
+      renew(lock);
+    }
+  }
+  lock.unlock();
+  put_back();
+}
+
+void ClockFollower::State::ask(std::unique_lock<std::mutex>& lock, Megahertz wanted) {
+  asked = wanted;
+  change = Change{.clock = wanted, .asked = clock.now()};
+  lock.unlock();
+  std::string failure;
+  try {
+    driven->lock(wanted);
+  } catch (const std::exception& error) {
+    failure = error.what();
+  }
+  lock.lock();
+  if (!failure.empty()) {
+    give_up(fmt::format("the clock could not be locked to {} MHz: {}", wanted.value(), failure));
+  }
+}
+
+void ClockFollower::State::look(std::unique_lock<std::mutex>& lock) {
+  const Change looked_for = *change;
+  lock.unlock();
+  const std::optional<Megahertz> running = driven->running();
+  const Seconds taken = clock.now() - looked_for.asked;
+  lock.lock();
+  const bool there = running && std::abs(running->value() - looked_for.clock.value()) < close_enough_mhz;
+  if (there) {
+    latencies.add(taken);
+  }
+  // What takes longer is not the change: the GPU idles, or something else holds its clock down.
+  if (there || !running || taken > longest_lead) {
+    change.reset();
+  }
+}
+
+void ClockFollower::State::renew(std::unique_lock<std::mutex>& lock) {
+  if (!std::exchange(progress, false)) {
+    return;
+  }
+  lock.unlock();
+  std::string failure;
+  try {
+    driven->renew();
+  } catch (const std::exception& error) {
+    failure = error.what();
+  }
+  lock.lock();
+  if (!failure.empty()) {
+    give_up(failure);
+  }
+}
+
+void ClockFollower::State::give_up(const std::string& why) {
+  trouble = why;
+  log::warning(fmt::format("the pipeline's frequency plan is not followed any more: {}", why));
+}
+
+void ClockFollower::State::put_back() {
+  try {
+    driven->put_back();
+  } catch (const std::exception& error) {
+    log::warning(fmt::format("the clock could not be put back to what was found: {}", error.what()));
+  }
+}
+
+ClockFollower::ClockFollower(std::vector<PipelineInstruction> instructions, std::unique_ptr<DrivenClock> driven,
+                             Clock& clock, std::optional<Seconds> lead)
+    : owner_{::getpid()} {
+  if (lead && !(std::isfinite(lead->value()) && lead->value() >= 0)) {
+    throw Error{ErrorKind::invalid_argument, fmt::format("a lead of {} s makes no sense", lead->value())};
+  }
+  state_ = std::make_unique<State>(std::move(instructions), std::move(driven), clock, lead);
+  const Megahertz first = state_->timing.wish(clock.now(), Seconds{0}).clock;
+  if (first.value() > 0) {
+    state_->driven->lock(first);
+    state_->asked = first;
+  }
+  state_->thread = std::thread{[state = state_.get()] { state->follow(); }};
+}
+
+ClockFollower::~ClockFollower() {
+  if (is_ours()) {
+    close();
+  } else {
+    (void)state_.release();  // its thread is the parent's, and its lock may be taken for ever
+  }
+}
+
+bool ClockFollower::is_ours() const {
+  return owner_ == ::getpid();
+}
+
+void ClockFollower::begin(std::string_view instruction) {
+  if (!is_ours()) {
+    return;
+  }
+  {
+    const std::lock_guard guard{state_->mutex};
+    state_->timing.begin(instruction, state_->clock.now());
+    state_->progress = true;
+  }
+  state_->happened.notify_one();
+}
+
+void ClockFollower::end(std::string_view instruction) {
+  if (!is_ours()) {
+    return;
+  }
+  {
+    const std::lock_guard guard{state_->mutex};
+    state_->timing.end(instruction);
+  }
+  state_->happened.notify_one();
+}
+
+void ClockFollower::end_iteration() {
+  if (!is_ours()) {
+    return;
+  }
+  const std::lock_guard guard{state_->mutex};
+  state_->timing.end_iteration();
+}
+
+std::optional<Seconds> ClockFollower::latency() const {
+  if (!is_ours()) {
+    return std::nullopt;
+  }
+  const std::lock_guard guard{state_->mutex};
+  return state_->latencies.longest();
+}
+
+std::string ClockFollower::trouble() const {
+  if (!is_ours()) {
+    return "it was made before this process was forked";
+  }
+  const std::lock_guard guard{state_->mutex};
+  return state_->trouble;
+}
+
+void ClockFollower::close() {
+  if (!is_ours()) {
+    return;
+  }
+  std::thread ended;
+  {
+    const std::lock_guard guard{state_->mutex};
+    state_->closing = true;
+    ended = std::move(state_->thread);
+  }
+  state_->happened.notify_one();
+  if (ended.joinable()) {
+    ended.join();
+  }
+}
+
+}  // namespace zeus::pacing
