@@ -21,7 +21,9 @@ namespace py = pybind11;
 void bind_errors(py::module_& module);
 void bind_measure(py::module_& module);
 void bind_device(py::module_& module);
+void bind_pipeline(py::module_& module);
 void bind_readings_watch(py::module_& module);
+void bind_train(py::module_& module);
 
 // Does `work` without the GIL.
 template <typename Work>

@@ -11,5 +11,7 @@ PYBIND11_MODULE(_native, module) {
   python::bind_errors(module);
   python::bind_measure(module);
   python::bind_device(module);
+  python::bind_pipeline(module);
   python::bind_readings_watch(module);
+  python::bind_train(module);
 }

@@ -1,0 +1,21 @@
+// A holder for objects whose end may wait for a thread, a device or other ranks: it gives the GIL away meanwhile, also
+// where Python's garbage collector is what ends them.
+#pragma once
+
+#include "bindings.hpp"
+
+#include <memory>
+
+namespace zeus::python {
+
+template <typename Object>
+struct DeleteWithoutGil {
+  void operator()(Object* object) const {
+    without_gil([object] { delete object; });  // NOLINT(cppcoreguidelines-owning-memory): the deleter of a unique_ptr
+  }
+};
+
+template <typename Object>
+using FreedWithoutGil = std::unique_ptr<Object, DeleteWithoutGil<Object>>;
+
+}  // namespace zeus::python

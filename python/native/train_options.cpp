@@ -1,0 +1,238 @@
+#include "train_options.hpp"
+
+#include <zeus/error.hpp>
+
+#include <cstring>
+#include <functional>
+#include <map>
+#include <memory>
+#include <utility>
+
+namespace zeus::python {
+
+namespace {
+
+// A Python object that may be copied and dropped without the GIL.
+class Held {
+ public:
+  explicit Held(py::object object)
+      : object_{new py::object{std::move(object)}, [](const py::object* held) {
+                  const py::gil_scoped_acquire gil;
+                  delete held;  // NOLINT(cppcoreguidelines-owning-memory): the deleter of a shared_ptr
+                }} {}
+
+  [[nodiscard]] const py::object& get() const { return *object_; }
+
+ private:
+  std::shared_ptr<const py::object> object_;
+};
+
+// Calls into Python; an exception there becomes an Error, which needs no GIL to be carried and read.
+template <typename Call>
+auto in_python(const Call& call) {
+  const py::gil_scoped_acquire gil;
+  try {
+    return call();
+  } catch (py::error_already_set& error) {
+    const py::str said{error.value()};
+    throw Error{ErrorKind::unavailable, py::str("{}: {}").format(error.type().attr("__name__"), said)};
+  }
+}
+
+class PythonCollective final : public Collective {
+ public:
+  explicit PythonCollective(const py::object& object)
+      : object_{object}, rank_{object.attr("rank").cast<int>()}, size_{object.attr("size").cast<int>()} {}
+
+  [[nodiscard]] int rank() const override { return rank_; }
+  [[nodiscard]] int size() const override { return size_; }
+  void sum(std::span<double> values, Seconds patience) override { reduce("sum", values, patience); }
+  void max(std::span<double> values, Seconds patience) override { reduce("max", values, patience); }
+
+  void broadcast(std::span<std::byte> bytes, int root, Seconds patience) override {
+    in_python([&] {
+      const py::bytes mine{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+      const auto theirs = object_.get().attr("broadcast")(mine, root, patience.value()).cast<std::string>();
+      if (theirs.size() != bytes.size()) {
+        throw Error{ErrorKind::internal, "a rank was sent a message of another length than it waits for"};
+      }
+      std::memcpy(bytes.data(), theirs.data(), bytes.size());
+    });
+  }
+
+ private:
+  void reduce(const char* how, std::span<double> values, Seconds patience) {
+    in_python([&] {
+      const std::vector<double> mine{values.begin(), values.end()};
+      const auto all = object_.get().attr(how)(mine, patience.value()).cast<std::vector<double>>();
+      if (all.size() != values.size()) {
+        throw Error{ErrorKind::internal, "ranks have given different numbers of values"};
+      }
+      std::ranges::copy(all, values.begin());
+    });
+  }
+
+  Held object_;
+  int rank_;
+  int size_;
+};
+
+PowerSelector selector_of(const py::object& function) {
+  return [held = Held{function}](std::span<const LimitProfile> profiles) {
+    return in_python([&] {
+      py::list points;
+      for (const LimitProfile& profile : profiles) {
+        const double time = profile.epoch_time.value();
+        points.append(py::make_tuple(profile.limit.value(), profile.average_power.value() * time, time));
+      }
+      return held.get()(points).cast<std::size_t>();
+    });
+  };
+}
+
+// ("cost", eta), ("time",), ("energy",), ("slowdown", factor, confidence) or a function of (W, J, s) triples.
+PowerGoal goal_of(const py::object& value) {
+  if (!py::isinstance<py::tuple>(value)) {
+    return selector_of(value);
+  }
+  const auto words = value.cast<py::tuple>();
+  const auto name = words[0].cast<std::string>();
+  if (name == "cost") {
+    return LeastCost{.eta = words[1].cast<double>()};
+  }
+  if (name == "time") {
+    return LeastTime{};
+  }
+  if (name == "energy") {
+    return LeastEnergy{};
+  }
+  if (name == "slowdown") {
+    return MaxSlowdown{.factor = words[1].cast<double>(), .confidence = words[2].cast<double>()};
+  }
+  throw py::value_error{"no such goal: " + name};
+}
+
+// ("sweep", settle, measure) or ("adaptive", tolerance, warm_up).
+std::variant<AdaptiveProfiling, SweepProfiling> profiling_of(const py::tuple& words) {
+  const auto name = words[0].cast<std::string>();
+  if (name == "sweep") {
+    return SweepProfiling{.settle = words[1].cast<std::uint32_t>(), .measure = words[2].cast<std::uint32_t>()};
+  }
+  if (name == "adaptive") {
+    return AdaptiveProfiling{.tolerance = words[1].cast<double>(), .warm_up = words[2].cast<std::uint32_t>()};
+  }
+  throw py::value_error{"no such way of profiling: " + name};
+}
+
+TrainingMode mode_of(const std::string& name) {
+  if (name == "optimize") {
+    return TrainingMode::optimize;
+  }
+  if (name == "observe") {
+    return TrainingMode::observe;
+  }
+  if (name == "passive") {
+    return TrainingMode::passive;
+  }
+  throw py::value_error{"no such mode: " + name};
+}
+
+// (gpu, gpus, [(limit in W, steps, seconds of a step, joules of a step), ..]), from the highest limit down.
+PowerProfile profile_of(const py::tuple& values) {
+  PowerProfile profile;
+  profile.gpu = values[0].cast<std::string>();
+  profile.gpus = values[1].cast<std::uint32_t>();
+  profile.complete = true;
+  for (const auto& each : values[2].cast<py::list>()) {
+    const auto [limit, steps, time, energy] = each.cast<std::tuple<double, std::uint64_t, double, double>>();
+    PowerMeasurement measured;
+    measured.setting.limit = Watts{limit};
+    measured.steps = steps;
+    measured.step_time = Seconds{time};
+    measured.step_energy.value = Joules{energy};
+    profile.measurements.push_back(measured);
+  }
+  return profile;
+}
+
+std::function<void()> action_of(const py::object& function) {
+  return [held = Held{function}] { in_python([&] { held.get()(); }); };
+}
+
+using Setter = std::function<void(TrainingOptions&, const py::object&)>;
+
+template <typename Value>
+Setter plain(Value TrainingOptions::*field) {
+  return [field](TrainingOptions& options, const py::object& value) { options.*field = value.cast<Value>(); };
+}
+
+template <typename Unit>
+Setter in_units(std::optional<Unit> TrainingOptions::*field) {
+  return [field](TrainingOptions& options, const py::object& value) { options.*field = Unit{value.cast<double>()}; };
+}
+
+template <typename Unit>
+Setter in_units(Unit TrainingOptions::*field) {
+  return [field](TrainingOptions& options, const py::object& value) { options.*field = Unit{value.cast<double>()}; };
+}
+
+Setter path(std::filesystem::path TrainingOptions::*field) {
+  return [field](TrainingOptions& options, const py::object& value) { options.*field = value.cast<std::string>(); };
+}
+
+const std::map<std::string, Setter>& setters() {
+  using Options = TrainingOptions;
+  using Object = const py::object&;
+  static const std::map<std::string, Setter> all{
+      {"mode", [](Options& options, Object value) { options.mode = mode_of(value.cast<std::string>()); }},
+      {"goal", [](Options& options, Object value) { options.goal = goal_of(value); }},
+      {"eta", plain(&Options::eta)},
+      {"gpus", plain(&Options::gpus)},
+      {"synchronize", [](Options& options, Object value) { options.synchronize = action_of(value); }},
+      {"limit_step_w", in_units(&Options::limit_step)},
+      {"lowest_limit_w", in_units(&Options::lowest_limit)},
+      {"highest_limit_w", in_units(&Options::highest_limit)},
+      {"try_clocks", plain(&Options::try_clocks)},
+      {"profiling", [](Options& options, Object value) { options.profiling = profiling_of(value); }},
+      {"wait_steps", plain(&Options::wait_steps)},
+      {"drift_tolerance", plain(&Options::drift_tolerance)},
+      {"batch_size", plain(&Options::batch_size)},
+      {"steps_per_epoch", plain(&Options::steps_per_epoch)},
+      {"known_profile", [](Options& options, Object value) { options.known_profile = profile_of(value); }},
+      {"profile_file", path(&Options::profile_file)},
+      {"result_file", path(&Options::result_file)},
+      {"target",
+       [](Options& options, Object value) {
+         const auto [metric, higher] = value.cast<std::pair<double, bool>>();
+         options.target = TrainingTarget{.metric = metric, .higher_is_better = higher};
+       }},
+      {"max_epochs", plain(&Options::max_epochs)},
+      {"cost_limit_j", in_units(&Options::cost_limit)},
+      {"collective",
+       [](Options& options, Object value) { options.collective = std::make_shared<PythonCollective>(value); }},
+      {"collective_patience_s", in_units(&Options::collective_patience)},
+      {"lease_term_s", in_units(&Options::lease_term)},
+  };
+  return all;
+}
+
+}  // namespace
+
+TrainingOptions training_options_of(const py::dict& values) {
+  TrainingOptions options;
+  for (const auto& [key, value] : values) {
+    const auto found = setters().find(key.cast<std::string>());
+    if (found == setters().end()) {
+      throw py::key_error{"a training has no option " + key.cast<std::string>()};
+    }
+    if (!value.is_none()) {
+      found->second(options, py::reinterpret_borrow<py::object>(value));
+    }
+  }
+  if (options.known_profile) {
+    options.known_profile->batch_size = options.batch_size;  // what is given is of this job
+  }
+  return options;
+}
+
+}  // namespace zeus::python

@@ -1,0 +1,1 @@
+"""Optimizers of a training's energy: power limit, batch size, pipeline frequencies. Import each by its own module."""

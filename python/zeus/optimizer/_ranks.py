@@ -1,0 +1,76 @@
+"""What the ranks of a distributed training tell one another beside their gradients: small values, by the store at which the
+process group met, and not by collectives.
+
+A collective waits for every rank, perhaps for ever, and needs the backend's devices; a value in the store waits for one
+key, on the CPU, for as long as it is told to. So a rank that dies, or that does not take part, costs a time-out and never a
+hang. Any thread may call these; the store is torch.distributed's own.
+"""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import datetime
+import json
+import sys
+from typing import Any
+from collections import Counter
+
+_made: Counter[str] = collections.Counter()
+
+
+class RankLost(RuntimeError):
+    """A rank has not said in time what the others wait for."""
+
+
+def in_process_group() -> bool:
+    """Whether torch.distributed runs with more than one rank; never imports torch."""
+    torch = sys.modules.get("torch")
+    distributed = getattr(torch, "distributed", None)
+    if distributed is None or not distributed.is_available() or not distributed.is_initialized():
+        return False
+    return int(distributed.get_world_size()) > 1
+
+
+class Ranks:
+    """The ranks of the default process group. Every rank that takes part makes one in the same order, with the same topic.
+
+    `rank` and `size` are those of the group; without a group, 0 and 1.
+    """
+
+    def __init__(self, topic: str) -> None:
+        self.rank = 0
+        self.size = 1
+        self._store: Any = None
+        if in_process_group():
+            distributed = sys.modules["torch"].distributed
+            self.rank = distributed.get_rank()
+            self.size = distributed.get_world_size()
+            store = distributed.distributed_c10d._get_default_store()
+            self._store = distributed.PrefixStore(f"zeus/{topic}/{_made[topic]}", store)
+            _made[topic] += 1
+
+    def tell(self, key: str, value: Any) -> None:
+        """Puts a value, which JSON can hold, where the other ranks find it."""
+        if self._store is not None:
+            self._store.set(key, json.dumps(value))
+
+    def hear(self, key: str, patience: float) -> Any:
+        """The value that some rank tells, waited for `patience` seconds at most; RankLost after that."""
+        try:
+            self._store.wait([key], datetime.timedelta(seconds=patience))
+            return json.loads(self._store.get(key))
+        except Exception as error:  # torch has no error of its own for each way in which a store fails
+            raise RankLost(f"rank {self.rank} waited {patience:g} s for {key!r} in vain: {error}") from error
+
+    def forget(self, key: str) -> None:
+        """Takes back a value that nobody needs any more; where the store cannot, it stays."""
+        with contextlib.suppress(Exception):
+            self._store.delete_key(key)
+
+    def settle(self, key: str, proposal: Any) -> Any:
+        """The first proposal that any rank makes for this key, the same for all."""
+        if self._store is None:
+            return proposal
+        settled = self._store.compare_set(key, "", json.dumps(proposal))
+        return json.loads(settled)

@@ -1,0 +1,385 @@
+"""The power limit that costs least, found while training goes on.
+
+    plo = GlobalPowerLimitOptimizer(ZeusMonitor(gpu_indices=[0, 1]), MaxSlowdownConstraint(factor=1.1))
+    for epoch in range(100):
+        plo.on_epoch_begin()
+        for x, y in loader:
+            plo.on_step_begin()
+            ...
+            plo.on_step_end()
+        plo.on_epoch_end()
+
+Some steps run under each limit, from the highest down; then the one that the selector likes best is in force. What the GPUs
+were found with is put back when training ends, however it ends. Nothing that goes wrong with devices, permissions, files or
+other ranks ends a training: it is said once, and the training goes on without being optimized.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import logging
+import os
+import sys
+import weakref
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple, Union
+from collections.abc import Sequence
+
+from zeus.callback import Callback
+from zeus.device import get_gpus
+from zeus.monitor import ZeusMonitor
+from zeus._files import write_whole
+from zeus.optimizer._power_limit_choice import (
+    Energy,
+    MaxSlowdownConstraint,
+    OptimumSelector,
+    PowerLimitMeasurement,
+    Time,
+    ZeusCost,
+    goal_of,
+)
+from zeus.optimizer._record import Record, required, whole
+from zeus.optimizer._training import Event, Team, open_training
+from zeus.utils.framework import sync_execution
+
+if TYPE_CHECKING:
+    from zeus.optimizer._power_limit_hf import HFGlobalPowerLimitOptimizer
+
+logger = logging.getLogger(__name__)
+
+__all__ = [
+    "Done",
+    "Energy",
+    "GlobalPowerLimitOptimizer",
+    "HFGlobalPowerLimitOptimizer",
+    "MaxSlowdownConstraint",
+    "OptimumSelector",
+    "PowerLimitMeasurement",
+    "Profiling",
+    "Ready",
+    "Time",
+    "Warmup",
+    "ZeusCost",
+]
+
+
+class Ready(Record):
+    """So many steps are left until the next limit (in mW) is set."""
+
+    next_power_limit: int = required(whole(above=0))
+    steps: int = required(whole(above=0))
+
+
+class Warmup(Record):
+    """A limit is set, and the GPUs have so many steps to settle."""
+
+    current_power_limit: int = required(whole(above=0))
+    steps: int = required(whole(above=0))
+
+
+class Profiling(Record):
+    """So many steps are still to be measured under this limit."""
+
+    current_power_limit: int = required(whole(above=0))
+    steps: int = required(whole(above=0))
+
+
+class Done(Record):
+    """The limit that was chosen is in force."""
+
+    optimal_power_limit: int = required(whole(above=0))
+
+
+class GlobalPowerLimitOptimizer(Callback):
+    """Finds the best power limit for all GPUs of a training together, and keeps it in force.
+
+    In distributed training each rank makes one for the GPUs it monitors (or one rank makes one for all): energies are
+    summed and times are the slowest rank's, a GPU that several ranks monitor counts once, and all ranks set the same limit.
+    Used from one thread.
+    """
+
+    def __init__(
+        self,
+        monitor: ZeusMonitor,
+        optimum_selector: OptimumSelector | None = None,
+        wait_steps: int = 1,
+        warmup_steps: int = 10,
+        profile_steps: int = 40,
+        pl_step: int = 25,
+        profile_path: str | Path | None = None,
+        *,
+        adaptive: bool = False,
+        clocks: bool = False,
+        observe: bool = False,
+    ) -> None:
+        """`wait_steps` are left alone at the very beginning; then each limit, `pl_step` watts apart, has `warmup_steps` to
+        settle and `profile_steps` that are measured. A profile that exists at `profile_path` is used instead, else it is
+        written there.
+
+        Beyond that: `adaptive` profiles only what can still change the choice, in about a quarter of the steps; `clocks`
+        also tries locked clocks where no limit holds the GPUs back; `observe` sets limits while profiling only, never
+        applies the optimum, and says in `result()` what it would have saved."""
+        for what, value, least in (
+            ("wait_steps", wait_steps, 0),
+            ("warmup_steps", warmup_steps, 0),
+            ("profile_steps", profile_steps, 1),
+            ("pl_step", pl_step, 1),
+        ):
+            if value < least:
+                raise ValueError(f"{what} must be {least} or more, not {value}")
+        if not monitor.gpu_indices:
+            raise ValueError("the monitor has no GPUs, so there is no power limit to optimize")
+        self.monitor = monitor
+        self.wait_steps = wait_steps
+        self.warmup_steps = warmup_steps
+        self.profile_steps = profile_steps
+        self.pl_step = pl_step * 1000
+        self.profile_path = Path(profile_path) if profile_path is not None else None
+        self._adaptive = adaptive
+        self._clocks = clocks
+        self._observe = observe
+        self.power_limits = _limits_of(monitor.gpu_indices, self.pl_step)
+        self.measurements: list[PowerLimitMeasurement] = []
+        self.current_power_limit = 0
+        # Why the GPUs are left alone; empty while they are not.
+        self.unoptimized = ""
+        self._own_cost = optimum_selector is None
+        self.optimum_selector = optimum_selector or ZeusCost(0.5, world_size=len(monitor.gpu_indices))
+        self.state: Ready | Warmup | Profiling | Done = Ready(
+            next_power_limit=self.power_limits[0], steps=wait_steps + 1
+        )
+
+        self._known = _read_profile(self.profile_path)
+        self._team = Team("power_limit", monitor.gpu_indices)
+        self._session: Any = None
+        self._steps_before = 0
+        self._in_epoch = False
+        self._epoch_is_unused = False  # begun before the training said so
+        _close_at_exit(self)
+        if not self._team.distributed:
+            self._open()
+
+    # -- What a training loop tells.
+
+    def on_train_begin(self) -> None:
+        """Begins anew, with what is known, if there was an end before."""
+
+    def on_train_end(self) -> None:
+        """Puts back what the GPUs were found with."""
+        self.close()
+
+    def on_epoch_begin(self) -> None:
+        begun_early, self._epoch_is_unused = self._epoch_is_unused, False
+        self._in_epoch = True
+        if self._session is not None and not begun_early:
+            self._session.begin_epoch()
+            self._take_in()
+
+    def on_epoch_end(self) -> None:
+        self._in_epoch = False
+        if self._session is not None:
+            self._session.end_epoch()
+            self._take_in()
+            if not isinstance(self.state, Done):
+                self.state = Ready(next_power_limit=self._next_limit(), steps=1)
+
+    def on_step_begin(self) -> None:
+        if self._session is None and not self._may_open():
+            return
+        if not self._in_epoch:
+            self.on_epoch_begin()
+        self._epoch_is_unused = False
+        self._session.begin_step()
+        self._count_step()
+        self._take_in()
+
+    def on_step_end(self) -> None:
+        if self._session is not None:
+            self._session.end_step()
+
+    def close(self) -> None:
+        """Puts back what the GPUs were found with. A step after that begins anew, with what is known."""
+        if self._session is not None:
+            self._in_epoch = False
+            self._epoch_is_unused = False
+            # Ending the session does it, and waits for no other rank.
+            self._session = None
+            self.current_power_limit = 0
+
+    def result(self) -> dict[str, Any]:
+        """Time, energy and cost so far, by epoch, and in observer mode what they would have been at the optimum; plain
+        values, as zeus/training_report.hpp explains them. Empty before the first step and after the end."""
+        return self._session.result() if self._session is not None else {}
+
+    # -- The session.
+
+    def _may_open(self) -> bool:
+        """Opens the session. Among several ranks that is after the first step, which no rank ends before all have begun
+        theirs: so whoever takes part has said so."""
+        if self._team.distributed and self._steps_before < 1:
+            self._steps_before += 1
+            return False
+        self._open()
+        return self._session is not None
+
+    def _open(self) -> None:
+        self._team.meet()
+        if not self._team.joined:
+            if self._steps_before < 2:
+                logger.warning("rank comes too late to have its power limits optimized with those of the others")
+            self._steps_before += 2
+            return
+        self._session = open_training(self._team, self._options(), self._synchronize)
+        if self._in_epoch or self._known:
+            # What is known is applied where the first epoch begins, and there is nothing to wait for.
+            self._session.begin_epoch()
+            self._epoch_is_unused = not self._in_epoch
+        self._take_in()
+
+    def _options(self) -> dict[str, Any]:
+        if self._own_cost:
+            # The session knows how many GPUs all ranks have together.
+            goal: Any = ("cost", 0.5)
+        else:
+            goal = goal_of(self.optimum_selector, self.profile_steps)
+        options: dict[str, Any] = {
+            "goal": goal,
+            "limit_step_w": self.pl_step / 1000,
+            "mode": "observe" if self._observe else "optimize",
+            "try_clocks": self._clocks,
+            "profiling": ("adaptive", 0.01, self.warmup_steps)
+            if self._adaptive
+            else ("sweep", self.warmup_steps, self.profile_steps),
+            "wait_steps": max(0, self.wait_steps - self._steps_before),
+            "drift_tolerance": 0.0,
+        }
+        if self._known:
+            options["known_profile"] = self._known_profile()
+        return options
+
+    def _known_profile(self) -> tuple[str, int, list[tuple[float, int, float, float]]]:
+        steps = self.profile_steps
+        points = sorted(self._known, key=lambda each: -each.power_limit)
+        measured = [(float(each.power_limit), steps, each.time / steps, each.energy / steps) for each in points]
+        return get_gpus().get_name(self.monitor.gpu_indices[0]), len(self.monitor.gpu_indices), measured
+
+    def _synchronize(self) -> None:
+        if self.monitor.sync_with in sys.modules:
+            sync_execution(list(self.monitor.gpu_indices), self.monitor.sync_with)
+
+    # -- What the session tells.
+
+    def _take_in(self) -> None:
+        for event in self._session.events():
+            handler = getattr(self, f"_on_{event['event']}", None)
+            if handler is not None:
+                handler(event)
+
+    def _on_SettingApplied(self, event: Event) -> None:
+        limit = round(event["setting"]["limit_w"] * 1000)
+        self.current_power_limit = limit
+        if event["optimum"]:
+            self.state = Done(optimal_power_limit=limit)
+        else:
+            self._begin_limit(limit)
+
+    def _begin_limit(self, limit: int) -> None:
+        if self.warmup_steps:
+            self.state = Warmup(current_power_limit=limit, steps=self.warmup_steps)
+        else:
+            self.state = Profiling(current_power_limit=limit, steps=self.profile_steps)
+
+    def _on_SettingsRestored(self, event: Event) -> None:
+        self.current_power_limit = 0
+
+    def _on_SliceMeasured(self, event: Event) -> None:
+        self.measurements.append(
+            PowerLimitMeasurement(
+                power_limit=event["setting"]["limit_w"], energy=event["energy_j"]["value"], time=event["time_s"]
+            )
+        )
+
+    def _on_ProfilingDone(self, event: Event) -> None:
+        if self._known:
+            self.measurements = list(self._known)
+        elif self.measurements:
+            self._known = list(self.measurements)
+            if self.profile_path is not None and self._team.leads:
+                _write_profile(self.profile_path, self.measurements)
+        if event["optimum"] is not None:
+            self.state = Done(optimal_power_limit=round(event["optimum"]["limit_w"] * 1000))
+
+    def _on_Unoptimized(self, event: Event) -> None:
+        self.unoptimized = event["why"]  # which the session has said on stderr
+
+    def _count_step(self) -> None:
+        """One step less in the present state; what follows from that is the session's to say."""
+        if isinstance(self.state, Done):
+            return
+        if self.state.steps > 1:
+            self.state.steps -= 1
+        elif isinstance(self.state, Warmup):
+            self.state = Profiling(current_power_limit=self.state.current_power_limit, steps=self.profile_steps)
+
+    def _next_limit(self) -> int:
+        """The highest limit that has not been measured."""
+        measured = {round(each.power_limit * 1000) for each in self.measurements}
+        return next((limit for limit in self.power_limits if limit not in measured), self.power_limits[-1])
+
+
+def _limits_of(gpu_indices: Sequence[int], step_mw: int) -> list[int]:
+    """In mW, from the highest down in steps, as far as the lowest."""
+    gpus = get_gpus()
+    ranges = {index: gpus.get_power_management_limit_constraints(index) for index in gpu_indices}
+    if len(set(ranges.values())) > 1:
+        shown = ", ".join(f"GPU {index}: {low / 1000:g} to {high / 1000:g} W" for index, (low, high) in ranges.items())
+        raise ValueError(f"the GPUs' ranges of power limits differ, so no limit suits all of them ({shown})")
+    low, high = next(iter(ranges.values()))
+    return list(range(high, low - 1, -step_mw))
+
+
+def _read_profile(path: Path | None) -> list[PowerLimitMeasurement]:
+    """What is known; nothing when there is no file, or none that can be used, which is said."""
+    if path is None or not path.exists():
+        return []
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+        measurements = [PowerLimitMeasurement.parse_obj(each) for each in values["measurements"]]
+        if not measurements:
+            raise ValueError("it holds no measurements")
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        logger.warning("the power profile %s cannot be used, so the limits are profiled anew: %s", path, error)
+        return []
+    return measurements
+
+
+def _write_profile(path: Path, measurements: Sequence[PowerLimitMeasurement]) -> None:
+    """Replaces the file as a whole; a profile that cannot be written is said and costs nothing but itself."""
+    content = json.dumps({"measurements": [each.dict() for each in measurements]}, indent=4)
+    try:
+        write_whole(path, content)
+    except OSError as error:
+        logger.warning("the power profile could not be written to %s: %s", path, error)
+
+
+def _close_at_exit(optimizer: GlobalPowerLimitOptimizer) -> None:
+    """Python may end without collecting the optimizer; then its session is finished while there still is an interpreter."""
+    reference = weakref.ref(optimizer)
+    process = os.getpid()
+
+    def close() -> None:
+        alive = reference()
+        if alive is not None and os.getpid() == process:
+            alive.close()
+
+    atexit.register(close)
+
+
+def __getattr__(name: str) -> Any:
+    # Its base class is in transformers, which takes seconds to import: only whoever asks for it pays.
+    if name == "HFGlobalPowerLimitOptimizer":
+        from zeus.optimizer._power_limit_hf import HFGlobalPowerLimitOptimizer
+
+        return HFGlobalPowerLimitOptimizer
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

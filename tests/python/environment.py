@@ -1,0 +1,35 @@
+"""Makes the environments of the tests beside it, which have no time for that: once per build folder.
+
+  environment.py BUILD_FOLDER servers|trainers|examples
+
+Without the registry it says so in one line, and the tests that need the environment skip.
+"""
+
+import pathlib
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import examples_test  # noqa: E402
+import existing_servers  # noqa: E402
+import python_environment  # noqa: E402
+
+TRAINERS = ("torch", "transformers", "trl", "lightning")
+
+
+def main() -> None:
+    build, which = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2]
+    try:
+        if which == "servers":
+            python_environment.interpreter(build, *existing_servers.PACKAGES)
+        elif which == "trainers":
+            python_environment.interpreter(build, *TRAINERS)
+        else:
+            examples_test.build = build
+            examples_test.examples()
+    except unittest.SkipTest as reason:
+        print(reason)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,300 @@
+"""zeus.optimizer.pipeline_frequency: by the existing package's real server, and by a plan from a file, on virtual GPUs.
+
+  pipeline_frequency_test.py BUILD_FOLDER
+"""
+
+import csv
+import ctypes
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import existing_servers  # noqa: E402
+import python_environment  # noqa: E402
+
+from zeus.device import get_gpus  # noqa: E402
+from zeus.optimizer.pipeline_frequency import PipelineFrequencyOptimizer  # noqa: E402
+from zeus.optimizer.pipeline_frequency.common import (  # noqa: E402
+    FrequencySchedule,
+    InstructionProfilingResult,
+    JobInfo,
+    ProfilingResult,
+    ValidationError,
+)
+
+build = pathlib.Path()
+
+PLAN = [["forward", 1380], ["forward", 1200], ["backward", 900], ["backward", 1380]]
+
+
+def alone(**more) -> dict:
+    """The arguments of a pipeline of one rank."""
+    ones = dict(dp_degree=1, pp_degree=1, tp_degree=1, world_size=1)
+    return {**dict(rank=0, dp_rank=0, pp_rank=0, tp_rank=0, device_id=0), **ones, **more}
+
+
+def sm_clock(gpu: int = 0) -> int:
+    """What the driver says, asked past our library."""
+    nvml = ctypes.CDLL("libnvidia-ml.so.1")
+    handle, clock = ctypes.c_void_p(), ctypes.c_uint()
+    nvml.nvmlInit_v2()
+    nvml.nvmlDeviceGetHandleByIndex_v2(gpu, ctypes.byref(handle))
+    nvml.nvmlDeviceGetClockInfo(handle, 1, ctypes.byref(clock))
+    return clock.value
+
+
+def plan_file(folder: str, *plans) -> str:
+    path = os.path.join(folder, "plan.json")
+    found = [{"time_s": seconds, "energy_j": joules, "frequencies": rows} for seconds, joules, rows in plans]
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({"frontier": [], "plans": found, "solve_s": 0.1}, file)
+    return path
+
+
+class ByAPlanFromAFile(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def follow(self, plan=None, **more) -> PipelineFrequencyOptimizer:
+        path = plan_file(self.folder.name, (1.0, 100.0, [plan or PLAN]))
+        optimizer = PipelineFrequencyOptimizer(**alone(), plan=path, **more)
+        self.addCleanup(optimizer.close)
+        return optimizer
+
+    def run_iteration(self, optimizer, each: float) -> list:
+        """The SM clock in the middle of each instruction."""
+        seen = []
+        for name, _ in optimizer.schedule:
+            optimizer.on_instruction_begin(name)
+            time.sleep(each / 2)
+            seen.append(sm_clock())
+            time.sleep(each / 2)
+            optimizer.on_instruction_end(name)
+        optimizer.on_step_end()
+        return seen
+
+    def test_every_computation_runs_at_its_clock(self):
+        optimizer = self.follow()
+        wanted = [clock for _, clock in PLAN]
+        for _ in range(3):
+            seen = self.run_iteration(optimizer, 0.2)
+            self.assertTrue(all(abs(a - b) <= 15 for a, b in zip(seen, wanted)), f"{seen} instead of {wanted}")
+        self.assertGreater(optimizer.latency, 0)
+        self.assertLess(optimizer.latency, 0.25)
+
+    def test_a_faster_clock_is_there_when_its_computation_begins(self):
+        optimizer = self.follow([["forward", 900], ["backward", 1380]], lead=0.05)
+        early = []
+        for _ in range(5):
+            optimizer.on_instruction_begin("forward")
+            time.sleep(0.2)
+            early.append(sm_clock())
+            optimizer.on_instruction_end("forward")
+            optimizer.on_instruction_begin("backward")
+            time.sleep(0.1)
+            optimizer.on_instruction_end("backward")
+            optimizer.on_step_end()
+        # The first time nobody knows how long the forward takes; from then on it is 50 ms early.
+        self.assertTrue(all(abs(clock - 1380) <= 15 for clock in early[1:]), early)
+
+    def test_what_was_found_is_put_back(self):
+        before = sm_clock()
+        optimizer = self.follow([["forward", 900]])
+        optimizer.on_instruction_begin("forward")
+        time.sleep(0.1)
+        self.assertLess(sm_clock(), before)
+        optimizer.close()
+        self.assertEqual(sm_clock(), before)
+
+    def test_what_was_found_is_put_back_after_a_kill(self):
+        before = sm_clock()
+        path = plan_file(self.folder.name, (1.0, 100.0, [[["forward", 900]]]))
+        script = (
+            "import os, signal\n"
+            "from zeus.optimizer.pipeline_frequency import PipelineFrequencyOptimizer\n"
+            f"optimizer = PipelineFrequencyOptimizer(**{alone()!r}, plan={path!r})\n"
+            "optimizer.on_instruction_begin('forward')\n"
+            "os.kill(os.getpid(), signal.SIGKILL)\n"
+        )
+        self.assertEqual(subprocess.run([sys.executable, "-c", script], check=False, timeout=60).returncode, -9)
+        deadline = time.monotonic() + 10
+        while sm_clock() != before and time.monotonic() < deadline:
+            time.sleep(0.05)
+        self.assertEqual(sm_clock(), before)
+
+    def test_the_training_never_waits_for_the_driver(self):
+        optimizer = self.follow()
+        begun = time.perf_counter()
+        for _ in range(200):
+            for name, _ in PLAN:
+                optimizer.on_instruction_begin(name)
+                optimizer.on_instruction_end(name)
+            optimizer.on_step_end()
+        each = (time.perf_counter() - begun) / 800
+        # A change of the clock takes longer than this by itself; an upper bound that no busy machine breaks.
+        self.assertLess(each, 0.005)
+
+    def test_the_plans_order_is_held(self):
+        optimizer = self.follow()
+        with self.assertRaises(ValueError):
+            optimizer.on_instruction_begin("backward")
+        with self.assertRaises(ValueError):
+            optimizer.on_step_end()
+        for name, _ in PLAN:
+            optimizer.on_instruction_begin(name)
+            optimizer.on_instruction_end(name)
+        with self.assertRaises(ValueError):
+            optimizer.on_instruction_begin("forward")
+        optimizer.on_step_end()
+        optimizer.on_instruction_begin("forward")
+
+    def test_zero_leaves_the_clock_as_it_is(self):
+        optimizer = self.follow([["forward", 900], ["send", 0], ["backward", 1200]])
+        self.assertEqual([abs(seen - clock) <= 15 for seen, clock in zip(self.run_iteration(optimizer, 0.2), (900, 900, 1200))],
+                         [True] * 3)
+
+    def test_of_several_plans_the_thriftiest_that_is_fast_enough_is_followed(self):
+        rows = [[[["forward", clock]]] for clock in (1380, 1200, 900)]
+        path = plan_file(self.folder.name, (1.0, 100.0, rows[0]), (1.1, 90.0, rows[1]), (1.5, 70.0, rows[2]))
+        with self.assertRaisesRegex(ValueError, "iteration_time"):
+            PipelineFrequencyOptimizer(**alone(), plan=path)
+        with self.assertRaisesRegex(ValueError, "no plan of 0.5 s"):
+            PipelineFrequencyOptimizer(**alone(), plan=path, iteration_time=0.5)
+        optimizer = PipelineFrequencyOptimizer(**alone(), plan=path, iteration_time=1.2)
+        self.addCleanup(optimizer.close)
+        self.assertEqual(optimizer.schedule, [("forward", 1200)])
+
+    def test_plans_that_make_no_sense_are_refused(self):
+        path = os.path.join(self.folder.name, "bad.json")
+        for content in ("", "{", "[]", "{}", '{"plans": []}', '{"plans": 3}', '{"time_s": 1, "energy_j": 1, "frequencies": 5}',
+                        '{"time_s": 1, "energy_j": 1, "frequencies": [[["forward", -5]]]}',
+                        '{"time_s": 1, "energy_j": 1, "frequencies": [[]]}'):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(content)
+            with self.subTest(content), self.assertRaises(ValueError):
+                PipelineFrequencyOptimizer(**alone(), plan=path)
+        with self.assertRaisesRegex(ValueError, "absent.json"):
+            PipelineFrequencyOptimizer(**alone(), plan="absent.json")
+        with self.assertRaises(ValueError):
+            PipelineFrequencyOptimizer(**alone())
+        with self.assertRaisesRegex(ValueError, "none of them is 1"):
+            PipelineFrequencyOptimizer(**alone(pp_rank=1, pp_degree=2, world_size=2), plan=plan_file(self.folder.name, (1, 1, [PLAN])))
+
+    def test_what_zeus_pipeline_writes_is_followed(self):
+        profile = os.path.join(self.folder.name, "profile.csv")
+        with open(profile, "w", newline="", encoding="utf-8") as file:
+            rows = csv.writer(file)
+            rows.writerow(["stage", "instruction", "frequency", "time", "energy"])
+            for stage in range(2):
+                for instruction, work in (("forward", 1.0), ("backward", 2.0)):
+                    for clock in (1380, 1200, 900):
+                        seconds = work * (1 + stage) * 1380 / clock / 10
+                        rows.writerow([stage, instruction, clock, seconds, 70 * seconds + work * (clock / 1380) ** 2 * 20])
+        path = os.path.join(self.folder.name, "plan.json")
+        program = build / "bin" / "zeus"
+        command = [program, "pipeline", "--profile", profile, "--stages", "2", "--microbatches", "2", "--points", "1", "--json", path]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, timeout=60)
+        optimizer = PipelineFrequencyOptimizer(**alone(pp_degree=2, world_size=2), plan=path)
+        self.addCleanup(optimizer.close)
+        self.assertEqual([name for name, _ in optimizer.schedule], ["forward", "forward", "backward", "backward"])
+        self.run_iteration(optimizer, 0.02)
+
+
+class ByTheExistingServer(unittest.TestCase):
+    def test_one_rank_gets_its_schedule(self):
+        with existing_servers.pipeline_frequency(build, [[("forward", 1200), ("backward", 900)]]) as server:
+            optimizer = PipelineFrequencyOptimizer(**alone(), server_url=server.url, job_metadata="test")
+            self.addCleanup(optimizer.close)
+            self.assertEqual(optimizer.schedule, [("forward", 1200), ("backward", 900)])
+            for name in ("forward", "backward"):
+                optimizer.on_instruction_begin(name)
+                optimizer.on_instruction_end(name)
+            optimizer.on_step_end()
+
+    def test_ranks_of_a_group_get_one_job_and_a_schedule_each(self):
+        python = python_environment.interpreter(build, "torch", "transformers", "trl", "lightning")
+        plans = [[("forward", 1380 - 60 * rank), ("backward", 900 + 60 * rank)] for rank in range(2)]
+        script = (
+            "import os, torch.distributed as dist\n"
+            "dist.init_process_group('gloo')\n"
+            "from zeus.optimizer.pipeline_frequency import PipelineFrequencyOptimizer\n"
+            "rank = dist.get_rank()\n"
+            "optimizer = PipelineFrequencyOptimizer(rank=rank, dp_rank=0, pp_rank=rank, tp_rank=0, device_id=rank,\n"
+            "    dp_degree=1, pp_degree=2, tp_degree=1, world_size=2, server_url=os.environ['SERVER'])\n"
+            "for name in ('forward', 'backward'):\n"
+            "    optimizer.on_instruction_begin(name); optimizer.on_instruction_end(name)\n"
+            "optimizer.on_step_end()\n"
+            "optimizer.close()\n"
+            "print('rank', rank, optimizer.schedule, flush=True)\n"
+            "dist.destroy_process_group()\n"
+        )
+        with existing_servers.pipeline_frequency(build, plans) as server, tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "train.py"
+            path.write_text(script, encoding="utf-8")
+            command = [python, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", path]
+            done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=180,
+                                  env={**os.environ, "SERVER": server.url})
+        self.assertEqual(done.returncode, 0, done.stderr[-3000:])
+        self.assertEqual(sorted(line for line in done.stdout.splitlines() if line.startswith("rank")),
+                         [f"rank {rank} {plans[rank]}" for rank in range(2)])
+
+    def test_a_server_that_refuses_is_quoted(self):
+        # A plan for two ranks, and a job of one: the server's scheduler fails, and says so to the rank that waits.
+        with existing_servers.pipeline_frequency(build, [[("forward", 1200)]] * 2) as server:
+            with self.assertRaisesRegex(RuntimeError, "the server answered [45]00"):
+                PipelineFrequencyOptimizer(**alone(), server_url=server.url)
+
+    def test_a_server_that_is_not_there_is_said(self):
+        with self.assertRaisesRegex(RuntimeError, "nothing listens there"):
+            PipelineFrequencyOptimizer(**alone(), server_url="http://127.0.0.1:9")
+
+    def test_several_ranks_need_a_process_group(self):
+        with self.assertRaisesRegex(RuntimeError, "torch.distributed"):
+            PipelineFrequencyOptimizer(**alone(pp_degree=2, world_size=2), server_url="http://127.0.0.1:9")
+
+
+class WhatGoesOverTheWire(unittest.TestCase):
+    def test_a_job_is_a_product(self):
+        with self.assertRaisesRegex(ValidationError, "4 is not 2 x 1 x 1"):
+            JobInfo(pp_degree=2, dp_degree=1, tp_degree=1, world_size=4)
+        with self.assertRaises(ValidationError):
+            JobInfo(job_id="mine", pp_degree=1, dp_degree=1, tp_degree=1, world_size=1)
+        job = JobInfo(pp_degree=2, dp_degree=1, tp_degree=1, world_size=2, job_metadata="gpt")
+        job.set_job_id("PointSolution")
+        self.assertRegex(job.job_id, r"^\d{4}(-\d\d){5}\+dp1\+pp2\+tp1\+PointSolution\+gpt$")
+
+    def test_schedules_and_profiles_are_read_as_they_are_dumped(self):
+        schedule = FrequencySchedule.parse_raw('{"rank": 1, "frequencies": [["forward", 1740]]}')
+        self.assertEqual(schedule.frequencies, [("forward", 1740)])
+        profile = ProfilingResult.parse_raw('{"rank": 0, "iter_time": [1.5], "iter_energy": [300]}')
+        self.assertEqual((profile.iter_energy, profile.time_breakdown), ([300.0], {}))
+
+    def test_offline_profiles_become_the_csv_that_zeus_pipeline_reads(self):
+        by_clock = {1380: 0.1, 900: 0.15}
+        result = InstructionProfilingResult.parse_obj([
+            dict(rank=3, dp_rank=0, pp_rank=1, tp_rank=1, forward_time=by_clock, forward_energy={1380: 20, 900: 18},
+                 backward_time=by_clock, backward_energy={1380: 40, 900: 35})
+        ])
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "profile.csv")
+            result.to_csv(path)
+            with open(path, encoding="utf-8") as file:
+                lines = file.read().splitlines()
+            with self.assertRaises(ValueError):
+                result.to_csv(os.path.join(folder, "profile.txt"))
+        self.assertEqual(lines[0], "rank,dp_rank,pp_rank,tp_rank,stage,instruction,frequency,time,energy")
+        self.assertEqual(lines[1], "3,0,1,1,1,forward,1380,0.1,20.0")
+        self.assertEqual(len(lines), 5)
+
+
+if __name__ == "__main__":
+    build = pathlib.Path(os.path.abspath(sys.argv.pop(1)))
+    unittest.main()

@@ -1,0 +1,416 @@
+"""zeus.optimizer.power_limit on virtual GPUs: what it sets, when, and what it does when things go wrong.
+
+  power_limit_test.py BUILD_FOLDER
+"""
+
+import ctypes
+import inspect
+import json
+import logging
+import math
+import os
+import pathlib
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+from zeus.device import get_gpus
+from zeus.monitor import ZeusMonitor
+from zeus.optimizer.power_limit import (
+    Done,
+    Energy,
+    GlobalPowerLimitOptimizer,
+    MaxSlowdownConstraint,
+    OptimumSelector,
+    PowerLimitMeasurement,
+    Profiling,
+    Ready,
+    Time,
+    Warmup,
+    ZeusCost,
+)
+
+build = pathlib.Path()
+STEP = 0.012
+
+
+def limits() -> list:
+    """Of both GPUs in watts, by NVML itself."""
+    nvml = ctypes.CDLL("libnvidia-ml.so.1")
+    nvml.nvmlInit_v2()
+    found = []
+    for index in range(2):
+        handle, limit = ctypes.c_void_p(), ctypes.c_uint()
+        nvml.nvmlDeviceGetHandleByIndex_v2(index, ctypes.byref(handle))
+        nvml.nvmlDeviceGetPowerManagementLimit(handle, ctypes.byref(limit))
+        found.append(limit.value / 1000)
+    return found
+
+
+def set_limit(index: int, milliwatts: int) -> None:
+    """As an operator does, before anything of ours."""
+    nvml = ctypes.CDLL("libnvidia-ml.so.1")
+    handle = ctypes.c_void_p()
+    nvml.nvmlInit_v2()
+    nvml.nvmlDeviceGetHandleByIndex_v2(index, ctypes.byref(handle))
+    assert nvml.nvmlDeviceSetPowerManagementLimit(handle, milliwatts) == 0
+
+
+def measured(*points) -> list:
+    return [PowerLimitMeasurement(power_limit=w, energy=j, time=s) for w, j, s in points]
+
+
+class Selectors(unittest.TestCase):
+    POINTS = ((300, 1000, 10.0), (250, 900, 10.0), (200, 750, 10.8), (150, 700, 12.0), (100, 800, 16.0))
+
+    def test_each_chooses_by_its_rule(self):
+        points = measured(*self.POINTS)
+        self.assertEqual(Energy().select(points), 150)
+        self.assertEqual(Time().select(points), 300)
+        self.assertEqual(MaxSlowdownConstraint(1.1).select(points), 200)
+        self.assertEqual(MaxSlowdownConstraint(1.0).select(points), 250)
+        self.assertEqual(ZeusCost(1.0).select(points), 150)
+        self.assertEqual(ZeusCost(0.0).select(points), 300)
+        self.assertEqual(ZeusCost(0.5).select(points), 250)
+        self.assertEqual(ZeusCost(0.8).select(points), 200)
+        self.assertEqual(ZeusCost(0.8, world_size=8).select(points), 250)
+
+    def test_what_makes_no_sense_is_refused(self):
+        for make in (lambda: ZeusCost(-0.1), lambda: ZeusCost(1.1), lambda: ZeusCost(math.nan), lambda: ZeusCost(0.5, 0),
+                     lambda: MaxSlowdownConstraint(0.9), lambda: MaxSlowdownConstraint(math.nan),
+                     lambda: MaxSlowdownConstraint(1.1, confidence=1.0)):
+            with self.assertRaises(ValueError):
+                make()
+
+    def test_a_measurement_is_of_something(self):
+        for values in ((0, 1, 1), (1, 0, 1), (1, 1, -1), (1, math.nan, 1)):
+            with self.assertRaises(ValueError):
+                measured(values)
+        self.assertIsInstance(measured((250.0, 1, 1))[0].power_limit, int)
+
+
+class Lowest(OptimumSelector):
+    """Known beforehand, whatever a busy machine does to the times that are measured."""
+
+    def select(self, measurements):
+        return min(each.power_limit for each in measurements)
+
+
+class OnVirtualGpus(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.found = limits()
+        self.addCleanup(lambda: self.assertEqual(limits(), self.found, "what was found was not put back"))
+        self.monitor = ZeusMonitor(gpu_indices=[0, 1])
+
+    def optimizer(self, *selector, **more) -> GlobalPowerLimitOptimizer:
+        options = dict(warmup_steps=2, profile_steps=4)
+        made = GlobalPowerLimitOptimizer(self.monitor, *selector, **{**options, **more})
+        self.addCleanup(made.close)
+        return made
+
+    def epoch(self, optimizer, steps: int) -> list:
+        """States and limits, one for each step."""
+        seen = []
+        optimizer.on_epoch_begin()
+        for _ in range(steps):
+            optimizer.on_step_begin()
+            seen.append((optimizer.state.copy(), limits()[0]))
+            time.sleep(STEP)
+            optimizer.on_step_end()
+        optimizer.on_epoch_end()
+        return seen
+
+    def test_every_limit_has_its_steps_and_then_the_choice_is_kept(self):
+        optimizer = self.optimizer(pl_step=50)
+        self.assertEqual(optimizer.power_limits, [250_000, 200_000, 150_000, 100_000])
+        self.assertEqual(optimizer.state, Ready(next_power_limit=250_000, steps=2))
+        seen = self.epoch(optimizer, 30)
+        self.assertEqual(seen[0], (Ready(next_power_limit=250_000, steps=1), 250))
+        self.assertEqual(seen[1], (Warmup(current_power_limit=250_000, steps=2), 250))
+        self.assertEqual(seen[3], (Profiling(current_power_limit=250_000, steps=4), 250))
+        self.assertEqual(seen[7], (Warmup(current_power_limit=200_000, steps=2), 200))
+        self.assertIsInstance(optimizer.state, Done)
+        chosen = optimizer.state.optimal_power_limit
+        self.assertEqual(seen[25:], [(Done(optimal_power_limit=chosen), chosen / 1000)] * 5)
+        self.assertEqual([each.power_limit for each in optimizer.measurements], [250, 200, 150, 100])
+        self.assertEqual(optimizer.current_power_limit, chosen)
+        self.assertEqual(limits(), [chosen / 1000] * 2)
+        for each in optimizer.measurements:
+            self.assertGreater(each.time, 4 * STEP)
+            # Both GPUs draw 180 W, or the limit where that is less.
+            self.assertAlmostEqual(each.energy / each.time, 2 * min(180, each.power_limit), delta=60)
+
+    def test_a_limit_that_an_epochs_end_interrupts_is_tried_again(self):
+        optimizer = self.optimizer(pl_step=50)
+        self.epoch(optimizer, 10)
+        self.assertEqual(optimizer.state, Ready(next_power_limit=200_000, steps=1))
+        self.assertEqual(limits(), self.found)
+        seen = self.epoch(optimizer, 10)
+        self.assertEqual(seen[0], (Warmup(current_power_limit=200_000, steps=2), 200))
+        for _ in range(2):
+            self.epoch(optimizer, 10)
+        self.assertEqual([each.power_limit for each in optimizer.measurements], [250, 200, 150, 100])
+
+    def test_without_epochs_steps_are_enough(self):
+        optimizer = self.optimizer(pl_step=75)
+        for _ in range(30):
+            optimizer.on_step_begin()
+            time.sleep(STEP)
+        self.assertIsInstance(optimizer.state, Done)
+
+    def test_selectors_choose_among_what_was_measured(self):
+        for selector in (Energy(), Time(), ZeusCost(0.3), MaxSlowdownConstraint(factor=1.5)):
+            with self.subTest(type(selector).__name__):
+                optimizer = self.optimizer(selector, pl_step=75)
+                self.epoch(optimizer, 25)
+                points = {each.power_limit: each for each in optimizer.measurements}
+                self.assertEqual(sorted(points), [100, 175, 250])
+                chosen = optimizer.state.optimal_power_limit // 1000
+                if isinstance(selector, MaxSlowdownConstraint):
+                    self.assertLessEqual(points[chosen].time, 1.5 * min(each.time for each in points.values()))
+                else:
+                    self.assertEqual(chosen, selector.select(optimizer.measurements))
+                optimizer.close()
+
+    def test_the_default_is_half_energy_and_half_time_of_all_gpus(self):
+        optimizer = self.optimizer(pl_step=75)
+        self.assertEqual((optimizer.optimum_selector.eta_knob, optimizer.optimum_selector.world_size), (0.5, 2))
+        self.epoch(optimizer, 25)
+        self.assertEqual(optimizer.state.optimal_power_limit, 1000 * optimizer.optimum_selector.select(optimizer.measurements))
+
+    def test_users_choose_by_their_own_rule(self):
+        class Second(OptimumSelector):
+            asked = []
+
+            def select(self, measurements):
+                self.asked.append([each.power_limit for each in measurements])
+                return sorted(measurements, key=lambda each: each.power_limit)[1].power_limit
+
+        optimizer = self.optimizer(Second(), pl_step=75)
+        self.epoch(optimizer, 25)
+        self.assertEqual(optimizer.state, Done(optimal_power_limit=175_000))
+        self.assertEqual(Second.asked[-1], [250, 175, 100])
+
+    def test_a_users_rule_that_fails_ends_the_optimizing_and_not_the_training(self):
+        class Broken(OptimumSelector):
+            def select(self, measurements):
+                raise KeyError("a mistake")
+
+        optimizer = self.optimizer(Broken(), pl_step=75)
+        self.epoch(optimizer, 40)
+        self.assertIn("a mistake", optimizer.unoptimized)
+        self.assertEqual(limits(), self.found)
+
+    def test_profiles_are_written_as_the_interface_has_them_and_used(self):
+        path = pathlib.Path(self.folder.name) / "made" / "profile.json"
+        optimizer = self.optimizer(Lowest(), pl_step=75, profile_path=path)
+        self.epoch(optimizer, 25)
+        values = json.loads(path.read_text())
+        self.assertEqual(list(values), ["measurements"])
+        self.assertEqual([set(each) for each in values["measurements"]], [{"power_limit", "energy", "time"}] * 3)
+        self.assertEqual([each["power_limit"] for each in values["measurements"]], [250, 175, 100])
+        self.assertTrue(path.read_text().startswith('{\n    "measurements": ['))
+        self.assertEqual(stat.S_IMODE(path.stat().st_mode) & 0o600, 0o600)
+        optimizer.close()
+        self.assertEqual(limits(), self.found)
+        again = self.optimizer(Time(), pl_step=75, profile_path=path)
+        fastest = min(values["measurements"], key=lambda each: each["time"])["power_limit"]
+        self.assertEqual(again.state, Done(optimal_power_limit=fastest * 1000))
+        self.assertEqual(limits(), [fastest] * 2)
+        self.assertEqual([each.power_limit for each in again.measurements], [250, 175, 100])
+        seen = self.epoch(again, 5)
+        self.assertEqual({limit for _, limit in seen}, {fastest})
+
+    def test_an_operators_limit_is_what_is_put_back(self):
+        set_limit(0, 220_000)
+        self.addCleanup(lambda: set_limit(0, 250_000))
+        optimizer = self.optimizer(Lowest(), pl_step=75)
+        self.epoch(optimizer, 25)
+        self.assertEqual(limits(), [100, 100])
+        optimizer.on_train_end()
+        self.assertEqual(limits(), [220, 250])
+
+    def test_after_the_end_training_may_begin_anew(self):
+        optimizer = self.optimizer(Lowest(), pl_step=75)
+        self.epoch(optimizer, 25)
+        optimizer.on_train_end()
+        self.assertEqual(limits(), self.found)
+        optimizer.on_train_begin()
+        seen = self.epoch(optimizer, 3)
+        self.assertEqual({limit for _, limit in seen}, {100.0})
+
+    def test_observing_sets_limits_in_slices_only_and_says_what_would_have_been(self):
+        optimizer = self.optimizer(Lowest(), pl_step=75, observe=True)
+        self.epoch(optimizer, 60)
+        self.epoch(optimizer, 20)
+        self.assertEqual(limits(), self.found)
+        self.assertEqual(optimizer.state, Done(optimal_power_limit=100_000))
+        prediction = optimizer.result()["prediction"]
+        self.assertEqual(prediction["setting"]["limit_w"], 100)
+        self.assertGreater(prediction["energy_j"]["value"], 0)
+
+    def test_profiling_may_be_adaptive(self):
+        optimizer = self.optimizer(Lowest(), adaptive=True)
+        for _ in range(8):
+            self.epoch(optimizer, 60)
+            if isinstance(optimizer.state, Done):
+                break
+        self.assertIsInstance(optimizer.state, Done)
+
+    def test_limits_in_watts_that_are_not_whole_are_not_cut(self):
+        self.assertEqual(PowerLimitMeasurement(power_limit=310.5, energy=1, time=1).power_limit, 310.5)
+
+    # -- What makes no sense, and what goes wrong.
+
+    def test_steps_that_make_no_sense_are_refused(self):
+        for wrong in (dict(wait_steps=-1), dict(warmup_steps=-1), dict(profile_steps=0), dict(pl_step=0), dict(pl_step=-25)):
+            with self.subTest(wrong), self.assertRaises(ValueError):
+                self.optimizer(**wrong)
+
+    def test_no_warm_up_is_fine(self):
+        optimizer = self.optimizer(Lowest(), wait_steps=0, warmup_steps=0, profile_steps=3, pl_step=75)
+        seen = self.epoch(optimizer, 15)
+        self.assertEqual(seen[0], (Profiling(current_power_limit=250_000, steps=3), 250))
+        self.assertEqual(optimizer.state, Done(optimal_power_limit=100_000))
+
+    def test_a_monitor_without_gpus_is_refused(self):
+        with self.assertRaisesRegex(ValueError, "no GPUs"):
+            GlobalPowerLimitOptimizer(ZeusMonitor(gpu_indices=[]))
+
+    def test_a_profile_that_cannot_be_used_is_said_and_made_anew(self):
+        path = pathlib.Path(self.folder.name) / "profile.json"
+        for content in ("", "{", "[]", '{"measurements": []}', '{"measurements": [{"power_limit": -1, "energy": 1, "time": 1}]}',
+                        '{"measurements": [1]}', '{"measurements": [{"power_limit": 250}]}', "\x00\xff"):
+            path.write_text(content, encoding="latin-1")
+            with self.subTest(content), self.assertLogs("zeus.optimizer.power_limit", "WARNING") as said:
+                self.optimizer(pl_step=75, profile_path=path).close()
+            self.assertIn(str(path), said.output[0])
+
+    def test_a_profile_that_cannot_be_written_is_said_and_training_goes_on(self):
+        path = pathlib.Path(self.folder.name) / "file" / "profile.json"
+        path.parent.write_text("in the way")
+        optimizer = self.optimizer(Lowest(), pl_step=75, profile_path=path)
+        with self.assertLogs("zeus.optimizer.power_limit", "WARNING") as said:
+            self.epoch(optimizer, 25)
+        self.assertIn("could not be written", said.output[0])
+        self.assertEqual(limits(), [100, 100])
+
+    def test_an_epoch_shorter_than_a_slice_is_trained_all_the_same(self):
+        optimizer = self.optimizer(Lowest(), pl_step=75, warmup_steps=10, profile_steps=40)
+        for _ in range(12):
+            self.epoch(optimizer, 8)
+        self.assertIsInstance(optimizer.state, Done)
+
+    def test_gpus_whose_ranges_differ_are_refused(self):
+        done = self.run_virtual("1xV100,1xA100", "GlobalPowerLimitOptimizer(ZeusMonitor(gpu_indices=[0, 1]))")
+        self.assertIn("ValueError: the GPUs' ranges of power limits differ", done.stderr)
+
+    def test_without_permission_training_goes_on_unoptimized(self):
+        faults = pathlib.Path(self.folder.name) / "faults"
+        faults.write_text("permission\n")
+        done = self.run_virtual("1xV100", LOOP, "--faults", str(faults))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("the training goes on without being optimized", done.stderr)
+        self.assertIn("state next_power_limit=250000", done.stdout)
+
+    def test_two_sessions_on_one_gpu_train_and_one_of_them_optimizes(self):
+        first = self.optimizer(Lowest(), pl_step=75)
+        self.epoch(first, 8)
+        second = self.optimizer(Lowest(), pl_step=75)
+        self.epoch(second, 25)
+        self.assertRegex(second.unoptimized, "GPU 0 .* is leased by process")
+        for _ in range(4):
+            self.epoch(first, 8)
+        self.assertEqual(limits(), [100, 100])
+
+    def test_a_gpu_that_falls_off_the_bus_is_no_reason_to_stop_training(self):
+        lost = LOOP.split("print(")[0].replace("    time.sleep", "    if step == 12: lose_gpu(0)\n    time.sleep")
+        done = self.run_virtual("1xV100", lost + "print('state', plo.state)")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("state", done.stdout)
+
+    def test_a_process_that_is_killed_leaves_nothing_behind(self):
+        script = "import os, signal\n" + LOOP + "\nos.kill(os.getpid(), signal.SIGKILL)\n"
+        child = subprocess.run([sys.executable, "-c", PREAMBLE + script], capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(child.returncode, -signal.SIGKILL, child.stderr)
+        self.assertIn("limit 100.0", child.stdout)
+        deadline = time.monotonic() + 10
+        while limits() != self.found and time.monotonic() < deadline:
+            time.sleep(0.05)
+
+    def test_a_process_that_just_ends_leaves_nothing_behind(self):
+        child = subprocess.run([sys.executable, "-c", PREAMBLE + LOOP], capture_output=True, text=True, timeout=60, check=True)
+        self.assertIn("limit 100.0", child.stdout)
+
+    def test_forked_workers_set_and_restore_nothing(self):
+        optimizer = self.optimizer(Lowest(), pl_step=75)
+        self.epoch(optimizer, 25)
+        child = os.fork()
+        if child == 0:
+            optimizer.on_step_begin()
+            optimizer.close()
+            os._exit(0)
+        os.waitpid(child, 0)
+        self.assertEqual(limits(), [100, 100])
+
+    def run_virtual(self, spec: str, script: str, *options: str) -> subprocess.CompletedProcess:
+        """In a session of its own: what it does to its GPUs, these here do not see."""
+        command = [build / "bin" / "zeus", "virtual", spec, "--load", "constant:180W", *options, "--"]
+        environment = {key: value for key, value in os.environ.items() if not key.startswith("ZEUS_VIRTUAL")}
+        environment["ZEUS_STATE_DIR"] = os.path.join(self.folder.name, "state")
+        return subprocess.run([*command, sys.executable, "-c", PREAMBLE + script], capture_output=True, text=True,
+                              timeout=120, check=False, env=environment)
+
+
+class TheHuggingFaceCallback(unittest.TestCase):
+    def test_without_transformers_it_says_so(self):
+        from zeus.optimizer.power_limit import HFGlobalPowerLimitOptimizer
+
+        with self.assertRaisesRegex(ImportError, "transformers"):
+            HFGlobalPowerLimitOptimizer(ZeusMonitor(gpu_indices=[0]))
+
+    def test_it_is_made_as_the_optimizer_is(self):
+        from zeus.optimizer.power_limit import HFGlobalPowerLimitOptimizer
+
+        self.assertEqual(inspect.signature(HFGlobalPowerLimitOptimizer.__init__), inspect.signature(GlobalPowerLimitOptimizer.__init__))
+
+
+PREAMBLE = """
+import logging, sys, time
+logging.basicConfig(level=logging.WARNING)
+from zeus.device import get_gpus
+from zeus.monitor import ZeusMonitor
+from zeus.optimizer.power_limit import GlobalPowerLimitOptimizer, OptimumSelector
+
+class Lowest(OptimumSelector):
+    def select(self, measurements):
+        return min(each.power_limit for each in measurements)
+
+def lose_gpu(gpu):
+    import ctypes
+    assert ctypes.CDLL("libnvidia-ml.so.1").zeus_virtual_add_fault(f"lost gpu={gpu}".encode()) == 0
+"""
+
+LOOP = """
+plo = GlobalPowerLimitOptimizer(ZeusMonitor(), Lowest(), warmup_steps=2, profile_steps=4, pl_step=75)
+plo.on_epoch_begin()
+for step in range(40):
+    plo.on_step_begin()
+    time.sleep(0.012)
+    plo.on_step_end()
+print("state", plo.state)
+print("limit", get_gpus().get_power_management_limit(0) / 1000, flush=True)
+"""
+
+if __name__ == "__main__":
+    # Records of virtual GPUs are nobody else's business.
+    os.environ["ZEUS_STATE_DIR"] = tempfile.mkdtemp()
+    build = pathlib.Path(os.path.abspath(sys.argv.pop(1)))
+    logging.getLogger("zeus").setLevel(logging.WARNING)
+    unittest.main()
