@@ -31,12 +31,15 @@ import math
 import os
 import sys
 import weakref
-from pathlib import Path
-from typing import Any, Dict, List, Optional, Tuple
 from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
 
-from torch.utils.data import DataLoader
-from torch.utils.data.distributed import DistributedSampler
+try:
+    from torch.utils.data import DataLoader
+    from torch.utils.data.distributed import DistributedSampler
+except ImportError as error:
+    raise ImportError("ZeusDataLoader is a data loader of PyTorch, which is not installed: `pip install torch`") from error
 
 from zeus import _native
 from zeus._dataloader_settings import Settings
@@ -48,7 +51,8 @@ from zeus.utils.framework import sync_execution
 
 logger = logging.getLogger(__name__)
 
-_PATIENCE = 120.0
+# A rank that does not answer for so long is dead; one may evaluate for minutes while the others wait.
+_PATIENCE = 300.0
 
 
 class ZeusDataLoader(DataLoader):

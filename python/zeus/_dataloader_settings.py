@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 from pathlib import Path
-from typing import Optional, Tuple
 
 from zeus.utils.env import get_env
 

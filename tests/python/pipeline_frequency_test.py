@@ -19,7 +19,6 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import existing_servers  # noqa: E402
 import python_environment  # noqa: E402
 
-from zeus.device import get_gpus  # noqa: E402
 from zeus.optimizer.pipeline_frequency import PipelineFrequencyOptimizer  # noqa: E402
 from zeus.optimizer.pipeline_frequency.common import (  # noqa: E402
     FrequencySchedule,

@@ -18,7 +18,6 @@ import tempfile
 import time
 import unittest
 
-from zeus.device import get_gpus
 from zeus.monitor import ZeusMonitor
 from zeus.optimizer.power_limit import (
     Done,
@@ -307,6 +306,18 @@ class OnVirtualGpus(unittest.TestCase):
             self.epoch(optimizer, 8)
         self.assertIsInstance(optimizer.state, Done)
 
+    def test_epochs_without_steps_are_fine(self):
+        optimizer = self.optimizer(Lowest(), pl_step=75)
+        for _ in range(3):
+            self.epoch(optimizer, 0)
+        for _ in range(2):
+            self.epoch(optimizer, 25)
+        self.assertEqual(optimizer.state, Done(optimal_power_limit=100_000))
+
+    def test_without_torch_the_data_loader_says_what_it_needs(self):
+        with self.assertRaisesRegex(ImportError, "pip install torch"):
+            from zeus import ZeusDataLoader  # noqa: F401
+
     def test_gpus_whose_ranges_differ_are_refused(self):
         done = self.run_virtual("1xV100,1xA100", "GlobalPowerLimitOptimizer(ZeusMonitor(gpu_indices=[0, 1]))")
         self.assertIn("ValueError: the GPUs' ranges of power limits differ", done.stderr)
@@ -384,7 +395,6 @@ class TheHuggingFaceCallback(unittest.TestCase):
 PREAMBLE = """
 import logging, sys, time
 logging.basicConfig(level=logging.WARNING)
-from zeus.device import get_gpus
 from zeus.monitor import ZeusMonitor
 from zeus.optimizer.power_limit import GlobalPowerLimitOptimizer, OptimumSelector
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Optional, Union
+from typing import TYPE_CHECKING, Any
 
 from zeus.monitor import ZeusMonitor
 from zeus.optimizer.power_limit import GlobalPowerLimitOptimizer, OptimumSelector

@@ -17,8 +17,8 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
-from typing import Any, Optional, Tuple
 from collections.abc import Mapping
+from typing import Any
 
 logger = logging.getLogger(__name__)
 

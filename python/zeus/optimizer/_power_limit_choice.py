@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import abc
-from typing import Any, List, Tuple, Union
+from typing import Any
 
 from zeus.optimizer._record import Record, number, required
 

@@ -14,9 +14,8 @@ import datetime
 import json
 import sys
 from typing import Any
-from collections import Counter
 
-_made: Counter[str] = collections.Counter()
+_made: collections.Counter[str] = collections.Counter()
 
 
 class RankLost(RuntimeError):

@@ -14,8 +14,8 @@ from __future__ import annotations
 import copy as copying
 import json
 import math
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Tuple, TypeVar
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Callable, TypeVar
 
 Check = Callable[[Any], Any]
 R = TypeVar("R", bound="Record")

@@ -7,8 +7,8 @@ one for all GPUs. (A GPU that several ranks monitor is set and counted by the fi
 from __future__ import annotations
 
 import base64
-from typing import Any, Callable, Dict, List, Optional
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Callable
 
 from zeus import _native
 from zeus.optimizer._ranks import RankLost, Ranks
@@ -56,8 +56,8 @@ class Team:
     # No rank finishes its first step before all have begun theirs, in training that is synchronized; what is left to wait
     # for is chance.
     PATIENCE = 10.0
-    # A rank that does not answer for so long is dead.
-    DEAD_AFTER = 120.0
+    # A rank that does not answer for so long is dead; one may evaluate for minutes while the others wait.
+    DEAD_AFTER = 300.0
 
     def __init__(self, topic: str, gpu_indices: Iterable[int]) -> None:
         self.gpus = list(dict.fromkeys(gpu_indices))

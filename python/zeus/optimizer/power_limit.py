@@ -17,19 +17,20 @@ other ranks ends a training: it is said once, and the training goes on without b
 from __future__ import annotations
 
 import atexit
+import contextlib
 import json
 import logging
 import os
 import sys
 import weakref
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple, Union
 from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from zeus._files import write_whole
 from zeus.callback import Callback
 from zeus.device import get_gpus
 from zeus.monitor import ZeusMonitor
-from zeus._files import write_whole
 from zeus.optimizer._power_limit_choice import (
     Energy,
     MaxSlowdownConstraint,
@@ -39,7 +40,7 @@ from zeus.optimizer._power_limit_choice import (
     ZeusCost,
     goal_of,
 )
-from zeus.optimizer._record import Record, required, whole
+from zeus.optimizer._record import Record, ValidationError, required, whole
 from zeus.optimizer._training import Event, Team, open_training
 from zeus.utils.framework import sync_execution
 
@@ -226,9 +227,9 @@ class GlobalPowerLimitOptimizer(Callback):
     def _open(self) -> None:
         self._team.meet()
         if not self._team.joined:
-            if self._steps_before < 2:
-                logger.warning("rank comes too late to have its power limits optimized with those of the others")
-            self._steps_before += 2
+            if not self.unoptimized:
+                self.unoptimized = "this rank came too late to be optimized with the others"
+                logger.warning("the power limit is left alone: %s", self.unoptimized)
             return
         self._session = open_training(self._team, self._options(), self._synchronize)
         if self._in_epoch or self._known:
@@ -294,11 +295,10 @@ class GlobalPowerLimitOptimizer(Callback):
         self.current_power_limit = 0
 
     def _on_SliceMeasured(self, event: Event) -> None:
-        self.measurements.append(
-            PowerLimitMeasurement(
-                power_limit=event["setting"]["limit_w"], energy=event["energy_j"]["value"], time=event["time_s"]
-            )
-        )
+        measured = {"energy": event["energy_j"]["value"], "time": event["time_s"]}
+        # A slice too short to have taken anything says nothing, and is no reason to stop training.
+        with contextlib.suppress(ValidationError):
+            self.measurements.append(PowerLimitMeasurement(power_limit=event["setting"]["limit_w"], **measured))
 
     def _on_ProfilingDone(self, event: Event) -> None:
         if self._known:

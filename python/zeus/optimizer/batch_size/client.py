@@ -7,7 +7,7 @@ import logging
 import math
 import os
 import sys
-from typing import Any, Optional, TypeVar
+from typing import Any, TypeVar
 
 from zeus.callback import Callback
 from zeus.device import get_gpus
@@ -67,7 +67,7 @@ class BatchSizeOptimizer(Callback):
         *,
         timeout: float = 10.0,
         attempts: int = 5,
-        patience: float = 60.0,
+        patience: float = 300.0,
     ) -> None:
         """Registers the job. `timeout` is for one try of `attempts`; `patience` is how long a rank waits for rank 0."""
         self.monitor = monitor

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, List, Optional, Tuple
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from zeus.optimizer._record import (
     Record,

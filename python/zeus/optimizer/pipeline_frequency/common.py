@@ -5,9 +5,9 @@ from __future__ import annotations
 import csv
 import json
 import time
-from pathlib import Path
-from typing import Any, Dict, List, Optional, Tuple, Union
 from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
 
 from zeus.optimizer._record import (
     Record,

@@ -6,7 +6,6 @@ import logging
 import sys
 import urllib.parse
 from pathlib import Path
-from typing import Any, List, Optional, Union
 
 from zeus import _native
 from zeus.callback import Callback

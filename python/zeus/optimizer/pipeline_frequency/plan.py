@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, List, Optional, Tuple, Union
+from typing import Any
 
 from zeus.optimizer._record import Record, ValidationError, name, number, pair, required, several, whole
 
