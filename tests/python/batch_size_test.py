@@ -9,12 +9,15 @@ import pathlib
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import existing_servers  # noqa: E402
+import python_environment  # noqa: E402
 
 from zeus.monitor import ZeusMonitor  # noqa: E402
 from zeus.optimizer.batch_size import BatchSizeOptimizer, JobSpec  # noqa: E402
@@ -256,6 +259,21 @@ class AgainstTheExistingServer(unittest.TestCase):
         self.assertEqual(done.stdout, "True\n", done.stderr)
         self.assertEqual(self.trials()[0][2:4], ("Succeeded", 1))
 
+    def test_ranks_have_one_job_and_stop_together(self):
+        python = python_environment.interpreter(build, "torch", "transformers", "trl", "lightning")
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "train.py"
+            path.write_text(TWO_RANKS, encoding="utf-8")
+            command = [python, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", path]
+            done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False, timeout=180,
+                                  env={**os.environ, "SERVER": self.server.url})
+        self.assertEqual(done.returncode, 0, done.stderr[-3000:])
+        said = sorted(line.split() for line in done.stdout.splitlines() if line.startswith("rank"))
+        self.assertEqual([line[:2] + line[3:] for line in said], [["rank", str(rank), "64", "2", "True"] for rank in range(2)])
+        self.job_id = said[0][2]
+        self.assertEqual(said[1][2], self.job_id, "each rank has a job of its own")
+        self.assertEqual([trial[1:4] for trial in self.trials()], [(64, "Succeeded", 1)])
+
     def test_results_are_as_the_interface_spells_them(self):
         fields = list(TrainingResult(job_id="a", batch_size=1, trial_number=1, time=1, energy=2, metric=3, current_epoch=4).dict())
         self.assertEqual(set(fields), {"job_id", "batch_size", "trial_number", "time", "energy", "metric", "current_epoch"})
@@ -269,6 +287,29 @@ job = JobSpec(job_id="{job_id}", job_id_prefix="mnist", default_batch_size=64, b
 optimizer = BatchSizeOptimizer(ZeusMonitor(gpu_indices=[0, 1]), "{url}", job)
 optimizer.get_batch_size()
 optimizer.on_train_begin()
+"""
+
+# Rank 1 sees another metric than rank 0, by which alone it would go on.
+TWO_RANKS = """
+import os, torch, torch.distributed as dist
+from zeus.monitor import ZeusMonitor
+from zeus.optimizer.batch_size import BatchSizeOptimizer, JobSpec
+dist.init_process_group("gloo")
+rank = dist.get_rank()
+job = JobSpec(job_id_prefix="ranks", default_batch_size=64, batch_sizes=[32, 64], target_metric=0.9)
+bso = BatchSizeOptimizer(ZeusMonitor(gpu_indices=[rank]), os.environ["SERVER"], job, rank=rank)
+chosen = torch.tensor([bso.get_batch_size(), bso.trial_number] if rank == 0 else [0, 0])
+dist.broadcast(chosen, src=0)
+bso.current_batch_size, bso.trial_number = int(chosen[0]), int(chosen[1])
+bso.on_train_begin()
+for epoch in range(5):
+    dist.all_reduce(torch.ones(1))
+    bso.on_evaluate(0.95 if rank == 0 and epoch == 1 else 0.1)
+    if bso.training_finished:
+        break
+print("rank", rank, bso.job.job_id, bso.current_batch_size, bso.cur_epoch, bso.training_finished, flush=True)
+dist.barrier()
+dist.destroy_process_group()
 """
 
 if __name__ == "__main__":
