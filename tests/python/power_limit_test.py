@@ -395,6 +395,7 @@ class TheHuggingFaceCallback(unittest.TestCase):
 PREAMBLE = """
 import logging, sys, time
 logging.basicConfig(level=logging.WARNING)
+from zeus.device import get_gpus
 from zeus.monitor import ZeusMonitor
 from zeus.optimizer.power_limit import GlobalPowerLimitOptimizer, OptimumSelector
 
