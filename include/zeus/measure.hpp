@@ -98,8 +98,6 @@ class ZEUS_API Monitor {
   Monitor& operator=(const Monitor&) = delete;
   Monitor(Monitor&&) noexcept;
   Monitor& operator=(Monitor&&) noexcept;
-  Monitor(const Monitor&) = delete;
-  Monitor& operator=(const Monitor&) = delete;
   ~Monitor();
 
   // Opens a window. A name that is open already is an already_exists Error, unless it is to be restarted.
