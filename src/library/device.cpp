@@ -82,7 +82,11 @@ Answer<Joules> cpu_energy(int index, device::CpuDomain domain) {
   static std::atomic<std::uint64_t> listening_to{0};                           // never stops once it has begun
   if (const auto sampler_id = reinterpret_cast<std::uint64_t>(sampler.get());  // NOLINT: an identity, not an address
       listening_to.exchange(sampler_id) != sampler_id) {
-    sampler->use();
+    measure::Sampler::Watched packages;
+    for (int package = 0; package < static_cast<int>(sampler->cpu_count()); ++package) {
+      packages.cpus.push_back(package);
+    }
+    sampler->use(packages);
   }
   const measure::CpuMeter::Mark mark = sampler->cpu(index, domain).mark();
   return {.value = mark.total, .why = NoAnswer::unknown, .reason = mark.why_not};

@@ -4,6 +4,7 @@
 #include "backends/nvml/nvml_backend.hpp"
 #include "backends/rapl/rapl_backend.hpp"
 #include "base/clock.hpp"
+#include "base/dynamic_library.hpp"
 #include "base/environment.hpp"
 #include "base/file_tree.hpp"
 #include "control/open_lease_book.hpp"
@@ -13,10 +14,7 @@
 
 #include <zeus/measure.hpp>
 
-#include <dlfcn.h>
-
 #include <array>
-#include <filesystem>
 #include <mutex>
 #include <utility>
 
@@ -44,15 +42,6 @@ Machine* find_machine() {
   return machine;
 }
 
-// The folder that this library lies in: the guardian is looked for around it.
-std::filesystem::path own_folder() {
-  Dl_info found{};
-  if (::dladdr(reinterpret_cast<const void*>(&own_folder), &found) == 0) {  // NOLINT: that is how dladdr is asked
-    return {};
-  }
-  return std::filesystem::absolute(found.dli_fname).parent_path();
-}
-
 }  // namespace
 
 const Machine& this_machine() {
@@ -69,8 +58,8 @@ control::LeaseBook& lease_book() {
   (void)machine.sampler->sampler();  // opens the devices anew in a forked child
   const std::lock_guard guard{*mutex};
   if (book == nullptr || opened_after_forks != measure::fork_count()) {
-    book = new control::LeaseBook{
-        control::open_lease_book(Environment::of_process(), FileTree{}, own_folder(), machine.gpus, machine.clock)};
+    book = new control::LeaseBook{control::open_lease_book(Environment::of_process(), FileTree{}, folder_of_this_code(),
+                                                           machine.gpus, machine.clock)};
     opened_after_forks = measure::fork_count();
   }
   return *book;

@@ -1,5 +1,3 @@
-#include "base/dynamic_library.hpp"
-#include "control/open_lease_book.hpp"
 #include "library/machine.hpp"
 #include "train/live_parts.hpp"
 
@@ -21,13 +19,10 @@ std::unique_ptr<train::Session> session_on_this_machine(const TrainingOptions& o
     measured.synchronize = options.synchronize;
     monitor = std::make_shared<Monitor>(measured);
   }
-  const auto open_book = [&machine] {
-    return control::open_lease_book(machine.environment, FileTree{}, folder_of_this_code(), machine.gpus,
-                                    machine.clock);
-  };
-  return std::make_unique<train::Session>(
-      train::live_parts(std::move(monitor), machine.sensors->sampler()->devices().gpus, open_book, machine.clock),
-      options);
+  return std::make_unique<train::Session>(train::live_parts(
+                                              std::move(monitor), machine.sampler->sampler()->devices().gpus,
+                                              [] { return library::lease_book(); }, machine.clock),
+                                          options);
 }
 
 }  // namespace
