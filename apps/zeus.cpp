@@ -14,6 +14,7 @@
 #include "cli/pipeline_command.hpp"
 #include "cli/program.hpp"
 #include "cli/restore_command.hpp"
+#include "cli/run_command.hpp"
 #include "cli/simulate_cluster_command.hpp"
 #include "cli/simulate_command.hpp"
 #include "cli/simulate_job_command.hpp"
@@ -44,6 +45,7 @@ int main(int argc, char** argv) {
   commands.push_back(std::make_unique<zeus::cli::MonitorCommand>());
   commands.push_back(std::make_unique<zeus::cli::VirtualCommand>());
   commands.push_back(std::make_unique<zeus::cli::RestoreCommand>());
+  commands.push_back(std::make_unique<zeus::cli::RunCommand>());
   commands.push_back(std::make_unique<zeus::cli::SimulateCommand>(std::move(simulations)));
   commands.push_back(std::make_unique<zeus::cli::JobsCommand>());
   commands.push_back(std::make_unique<zeus::cli::PipelineCommand>());

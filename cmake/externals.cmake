@@ -17,6 +17,11 @@ else()
   add_library(Clp::Clp ALIAS PkgConfig::CLP)
 endif()
 
+# Not by its pkg-config file, which asks for -pthread: the precompiled headers are made without.
+find_library(RE2_LIBRARY re2 REQUIRED)
+find_path(RE2_FOLDER re2/re2.h REQUIRED)
+add_library(re2::re2 UNKNOWN IMPORTED)
+set_target_properties(re2::re2 PROPERTIES IMPORTED_LOCATION ${RE2_LIBRARY} INTERFACE_INCLUDE_DIRECTORIES ${RE2_FOLDER})
 # Debian's SOCI comes without a package configuration of its own; its SQLite back-end needs SQLite's header.
 pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3)
 find_path(SOCI_INCLUDE_DIR soci/soci.h REQUIRED)

@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <span>
 
 namespace zeus::drivers {
 
@@ -17,6 +18,23 @@ constexpr double least_speed = 0.01;
 constexpr Seconds shortest_pause{0.001};
 // What a group that could not run is given later.
 constexpr Seconds most_owed{0.1};
+
+// All that the guard does: keeps what it is told, and waits for the end of who tells.
+[[noreturn]] void continue_at_the_end(int lifeline) {
+  std::array<pid_t, 256> groups{};
+  std::size_t count = 0;
+  pid_t group = 0;
+  ssize_t size = 0;
+  while ((size = ::read(lifeline, &group, sizeof group)) != 0) {
+    if (size == sizeof group && count < groups.size()) {
+      groups.at(count++) = group;
+    }
+  }
+  for (const pid_t known : std::span{groups}.first(count)) {
+    ::kill(-known, SIGCONT);
+  }
+  ::_exit(0);
+}
 
 }  // namespace
 
@@ -35,7 +53,7 @@ Follower::Step Follower::step(Instant now, double speed) {
   return {.run = running_, .pause = std::clamp(pause, shortest_pause, longest_pause)};
 }
 
-ContinueGuard::ContinueGuard(pid_t group) {
+ContinueGuard::ContinueGuard() {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
     throw system_failure(errno, "cannot make a pipe");
@@ -53,12 +71,12 @@ ContinueGuard::ContinueGuard(pid_t group) {
     for (const int signal : {SIGHUP, SIGINT, SIGTERM, SIGQUIT}) {
       (void)::signal(signal, SIG_IGN);
     }
-    char byte = 0;
-    while (::read(ends[0], &byte, 1) < 0 && errno == EINTR) {
-    }
-    ::kill(-group, SIGCONT);
-    ::_exit(0);
+    continue_at_the_end(ends[0]);
   }
+}
+
+void ContinueGuard::watch(pid_t group) {
+  (void)!::write(lifeline_.get(), &group, sizeof group);
 }
 
 ContinueGuard::~ContinueGuard() {

@@ -1,5 +1,5 @@
-// Makes a process group advance at a given speed, by stopping it for a part of the time. The decision is pure (call it
-// from one thread with the time); `Guard` is what keeps a group from staying stopped when we are killed.
+// Makes process groups advance at a given speed, by stopping it for a part of the time. The decision is pure (call it
+// from one thread with the time); ContinueGuard is what keeps groups from staying stopped when we are killed.
 #pragma once
 
 #include "base/clock.hpp"
@@ -37,13 +37,16 @@ class Follower {
   Seconds ahead_;
 };
 
-// A process beside the group that continues it when this process ends, however it does.
+// A process beside the groups that continues them when this process ends, however it does.
 class ContinueGuard {
  public:
-  explicit ContinueGuard(pid_t group);
+  ContinueGuard();
   ContinueGuard(const ContinueGuard&) = delete;
   ContinueGuard& operator=(const ContinueGuard&) = delete;
   ~ContinueGuard();
+
+  // From now on also this one; the first few hundred.
+  void watch(pid_t group);
 
  private:
   FileDescriptor lifeline_;

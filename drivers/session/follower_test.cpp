@@ -80,7 +80,8 @@ TEST(ContinueGuard, ContinuesTheGroupWhenItsMakerIsKilled) {
   }};
   ::setpgid(group.process(), group.process());
   ForkedChild maker{[&] {
-    const ContinueGuard guard{group.process()};
+    ContinueGuard guard;
+    guard.watch(group.process());
     ::kill(-group.process(), SIGSTOP);
     ::pause();
     return true;

@@ -76,6 +76,7 @@ struct TrainingOptions {
   Watts limit_step{25};
   std::optional<Watts> lowest_limit;
   std::optional<Watts> highest_limit;
+  std::vector<Watts> limits;  // these between the two and no others, where there are any
   bool try_clocks = true;
   std::variant<AdaptiveProfiling, SweepProfiling> profiling;
   std::uint32_t wait_steps = 1;  // left alone at the very beginning

@@ -1,12 +1,13 @@
 #include "base/child_process.hpp"
 
-#include "base/file_descriptor.hpp"
-
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <ctime>
+#include <cmath>
+#include <vector>
 
 namespace zeus {
 
@@ -55,6 +56,10 @@ ChildProcess::ChildProcess(const Plan& plan) : own_group_{plan.own_group} {
   ::sigaddset(&passed_, SIGCHLD);
   for (const int signal : passed_signals) {
     ::sigaddset(&passed_, signal);
+  }
+  signals_ = FileDescriptor{::signalfd(-1, &passed_, SFD_CLOEXEC | SFD_NONBLOCK)};
+  if (!signals_) {
+    throw system_failure(errno, "cannot watch signals");
   }
   std::vector<std::string> command = plan.command;
   std::vector<std::string> variables;
@@ -116,34 +121,49 @@ void ChildProcess::stop_with_group() const {
   if (terminal) {
     give_terminal(::getpgrp());
   }
-  ::kill(::getpid(), SIGSTOP);
+  ::kill(::getpid(), SIGTSTP);
   if (terminal) {
     give_terminal(process_);
   }
   ::kill(-process_, SIGCONT);
 }
 
-void ChildProcess::pass_on(const siginfo_t& signal) const {
-  // What the terminal sends, it sends to the whole foreground group, the command included.
-  if (signal.si_signo != SIGCHLD && (signal.si_code != SI_KERNEL || own_group_)) {
-    ::kill(process_, signal.si_signo);
+void ChildProcess::pass_signals_on() {
+  signalfd_siginfo signal{};
+  while (::read(signals_.get(), &signal, sizeof signal) == sizeof signal) {
+    const int number = static_cast<int>(signal.ssi_signo);
+    if (number == SIGCHLD) {
+      continue;
+    }
+    if (number != SIGUSR1 && number != SIGUSR2) {
+      asked_to_end_ = number;
+    }
+    // What the terminal sends, it sends to the whole foreground group, the command included unless it has its own.
+    const bool by_terminal = signal.ssi_code == SI_KERNEL;
+    if (!by_terminal || own_group_) {
+      ::kill(by_terminal ? -process_ : process_, number);
+    }
   }
 }
 
-std::optional<int> ChildProcess::wait_for(Seconds patience) {
+std::optional<int> ChildProcess::wait_for(Seconds patience, std::span<pollfd> others) {
   const SystemClock clock;
   const Instant deadline = clock.now() + patience;
+  std::vector<pollfd> watched{{.fd = signals_.get(), .events = POLLIN, .revents = 0}};
+  watched.insert(watched.end(), others.begin(), others.end());
   while (!collect()) {
     const Seconds left = deadline - clock.now();
     if (left <= Seconds{0}) {
       return std::nullopt;
     }
-    const auto nanoseconds = (Instant{} + left).nanoseconds;
-    const timespec timeout{.tv_sec = static_cast<time_t>(nanoseconds / 1'000'000'000),
-                           .tv_nsec = static_cast<long>(nanoseconds % 1'000'000'000)};
-    siginfo_t signal{};
-    if (::sigtimedwait(&passed_, &signal, &timeout) > 0) {
-      pass_on(signal);
+    const double milliseconds = std::ceil(std::min(left.value(), 1e6) * 1e3);
+    const int ready = ::poll(watched.data(), watched.size(), static_cast<int>(milliseconds));
+    if (ready > 0 && watched.front().revents != 0) {
+      pass_signals_on();
+    }
+    if (ready > (watched.front().revents != 0 ? 1 : 0)) {
+      std::copy(watched.begin() + 1, watched.end(), others.begin());
+      return collect();
     }
   }
   return code_;

@@ -6,12 +6,15 @@
 
 #include "base/clock.hpp"
 #include "base/environment.hpp"
+#include "base/file_descriptor.hpp"
 
+#include <poll.h>
 #include <sys/types.h>
 
 #include <csignal>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -45,20 +48,24 @@ class ChildProcess {
   ~ChildProcess();
 
   [[nodiscard]] pid_t process() const { return process_; }
-  // Waits until the command has ended and returns its exit code (128+n for signal n), or until the time is up. Passes
-  // signals on meanwhile.
-  std::optional<int> wait_for(Seconds patience);
+  // Waits until the command has ended and returns its exit code (128+n for signal n); or until the time is up, or one
+  // of `others` is ready, which then says so. Passes signals on meanwhile.
+  std::optional<int> wait_for(Seconds patience, std::span<pollfd> others = {});
+  // The last signal passed on that usually ends a command; nothing when there was none.
+  [[nodiscard]] std::optional<int> asked_to_end() const { return asked_to_end_; }
 
  private:
   [[nodiscard]] std::optional<int> collect();
   void stop_with_group() const;
-  void pass_on(const siginfo_t& signal) const;
+  void pass_signals_on();
 
+  FileDescriptor signals_;  // those of `passed_` that have come
   sigset_t passed_{};
   sigset_t former_{};
   pid_t process_ = -1;
   bool own_group_ = false;
   std::optional<int> code_;
+  std::optional<int> asked_to_end_;
 };
 
 }  // namespace zeus

@@ -3,6 +3,7 @@
 #include "base/child_process.hpp"
 #include "base/file_tree.hpp"
 #include "drivers/session/fault.hpp"
+#include "drivers/session/followed_groups.hpp"
 #include "drivers/session/follower.hpp"
 #include "drivers/session/gpu_spec.hpp"
 #include "drivers/session/load_plan.hpp"
@@ -21,7 +22,9 @@
 #include <csignal>
 #include <filesystem>
 #include <ostream>
+#include <set>
 #include <utility>
+#include <vector>
 
 namespace zeus::cli {
 
@@ -30,6 +33,8 @@ namespace {
 constexpr const char* library_path = "LD_LIBRARY_PATH";
 constexpr const char* driver_library = "libnvidia-ml.so.1";
 constexpr Seconds longest_wait{3600.0};
+// How soon a group that the command makes is followed.
+constexpr Seconds look_at_groups{0.25};
 
 // A session, and its name as long as it is ours to hold.
 struct Opened {
@@ -128,7 +133,7 @@ class Supervisor {
       : session_{&session}, child_{&child}, truth_{truth} {
     if (follows) {
       follower_.emplace(session.now());
-      guard_.emplace(child.process());
+      guard_.emplace();
     }
   }
 
@@ -153,16 +158,41 @@ class Supervisor {
     if (follower_) {
       const drivers::Follower::Step step = follower_->step(session_->now(), speed_of(*session_));
       if (std::exchange(running_, step.run) != step.run) {
-        ::kill(-child_->process(), step.run ? SIGCONT : SIGSTOP);
+        hold_or_let_go();
       }
       pause = std::min(pause, step.pause);
     }
     return pause;
   }
 
+  void hold_or_let_go() {
+    if (running_) {
+      for (const pid_t group : groups_) {
+        ::kill(-group, SIGCONT);
+      }
+      return;
+    }
+    const Instant now = session_->now();
+    if (groups_.empty() || now - looked_at_ >= look_at_groups) {
+      looked_at_ = now;
+      groups_ = drivers::followed_groups(drivers::read_processes(FileTree{}), child_->process());
+      for (const pid_t group : groups_) {
+        if (watched_.insert(group).second) {
+          guard_->watch(group);
+        }
+      }
+    }
+    for (const pid_t group : groups_) {
+      ::kill(-group, SIGSTOP);
+    }
+  }
+
   const drivers::Session* session_;
   ChildProcess* child_;
   drivers::TruthRecorder* truth_;
+  std::vector<pid_t> groups_;  // that are held, and let go
+  std::set<pid_t> watched_;    // by the guard
+  Instant looked_at_;
   std::optional<drivers::Follower> follower_;
   std::optional<drivers::ContinueGuard> guard_;
   bool running_ = true;

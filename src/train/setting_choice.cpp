@@ -231,6 +231,11 @@ std::vector<Watts> limits_to_try(const TrainingOptions& options, Watts lowest, W
                             high.value()),
                 fmt::format("they have {:.6g} W to {:.6g} W in common", lowest.value(), highest.value())};
   }
+  if (!options.limits.empty()) {
+    std::vector<Watts> limits = options.limits;
+    std::erase_if(limits, [&](Watts limit) { return limit < low || limit > high; });
+    return limits;
+  }
   const optimize::SettingRange grid = optimize::SettingRange::of_steps(low, high, options.limit_step);
   std::vector<Watts> limits{grid.limits().begin(), grid.limits().end()};
   if (found && *found >= low && *found <= high && std::ranges::find(limits, *found) == limits.end()) {

@@ -1,0 +1,90 @@
+#include "drivers/session/followed_groups.hpp"
+
+#include <zeus/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <string>
+
+namespace zeus::drivers {
+
+namespace {
+
+// A line of /proc/PID/stat: the name stands in brackets and may hold anything.
+std::optional<ProcessPlace> parse_stat(pid_t process, const std::string& stat) {
+  const std::size_t end = stat.rfind(')');
+  if (end == std::string::npos) {
+    return std::nullopt;
+  }
+  std::istringstream rest{stat.substr(end + 1)};
+  char state = 0;
+  ProcessPlace place{.process = process};
+  rest >> state >> place.parent >> place.group >> place.session;
+  return rest ? std::optional{place} : std::nullopt;
+}
+
+}  // namespace
+
+std::vector<ProcessPlace> read_processes(const FileTree& machine) {
+  std::vector<ProcessPlace> processes;
+  for (const std::string& name : machine.list("proc")) {
+    pid_t process = 0;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), process);
+    if (error != std::errc{} || end != name.data() + name.size()) {
+      continue;
+    }
+    try {
+      if (const std::optional<std::string> stat = machine.read(fmt::format("proc/{}/stat", process))) {
+        if (const std::optional<ProcessPlace> place = parse_stat(process, *stat)) {
+          processes.push_back(*place);
+        }
+      }
+    } catch (const Error&) {
+      // It has ended while it was looked at, or is not ours to see.
+      continue;
+    }
+  }
+  return processes;
+}
+
+std::vector<pid_t> followed_groups(std::span<const ProcessPlace> processes, pid_t command) {
+  std::multimap<pid_t, const ProcessPlace*> children;
+  const ProcessPlace* root = nullptr;
+  for (const ProcessPlace& place : processes) {
+    children.emplace(place.parent, &place);
+    root = place.process == command ? &place : root;
+  }
+  if (root == nullptr) {
+    return {command};
+  }
+  std::set<pid_t> groups{root->group};
+  std::set<pid_t> looking_after;
+  std::vector<const ProcessPlace*> open{root};
+  while (!open.empty()) {
+    const ProcessPlace* const parent = open.back();
+    open.pop_back();
+    const auto [first, last] = children.equal_range(parent->process);
+    for (auto entry = first; entry != last; ++entry) {
+      const ProcessPlace& child = *entry->second;
+      if (child.session != root->session) {
+        continue;
+      }
+      open.push_back(&child);
+      groups.insert(child.group);
+      if (child.group != parent->group) {
+        looking_after.insert(parent->group);
+      }
+    }
+  }
+  std::vector<pid_t> followed;
+  std::ranges::set_difference(groups, looking_after, std::back_inserter(followed));
+  return followed;
+}
+
+}  // namespace zeus::drivers

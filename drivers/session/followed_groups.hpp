@@ -1,0 +1,31 @@
+// The process groups in which a followed command does its work: its own, or, where programs of it have put what they
+// started into groups of their own (as `zeus run`, or a shell with job control), those. Whoever started such a group
+// only looks after it and is left alone. Processes that have left the session (setsid) are not followed.
+// Pure but for read_processes(); one thread.
+#pragma once
+
+#include "base/file_tree.hpp"
+
+#include <sys/types.h>
+
+#include <span>
+#include <vector>
+
+namespace zeus::drivers {
+
+struct ProcessPlace {
+  pid_t process = 0;
+  pid_t parent = 0;
+  pid_t group = 0;
+  pid_t session = 0;
+
+  friend bool operator==(const ProcessPlace&, const ProcessPlace&) = default;
+};
+
+// All processes that can be seen.
+std::vector<ProcessPlace> read_processes(const FileTree& machine);
+
+// Ascending; the command's own group alone where nothing is known of it.
+std::vector<pid_t> followed_groups(std::span<const ProcessPlace> processes, pid_t command);
+
+}  // namespace zeus::drivers

@@ -1,0 +1,64 @@
+#include "drivers/session/followed_groups.hpp"
+
+#include "tests/support/temporary_folder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+namespace zeus::drivers {
+namespace {
+
+using Groups = std::vector<pid_t>;
+using Places = std::vector<ProcessPlace>;
+
+constexpr pid_t session = 5;
+
+TEST(FollowedGroups, AreTheCommandsOwnWithItsWorkers) {
+  const Places processes{{10, 1, 10, session}, {11, 10, 10, session}, {12, 11, 10, session}, {90, 1, 90, session}};
+  EXPECT_EQ(followed_groups(processes, 10), (Groups{10}));
+}
+
+TEST(FollowedGroups, AreThoseThatAProgramLooksAfterAndNotItsOwn) {
+  const Places processes{{10, 1, 10, session}, {11, 10, 11, session}, {12, 11, 11, session}, {13, 10, 11, session}};
+  EXPECT_EQ(followed_groups(processes, 10), (Groups{11}));
+}
+
+TEST(FollowedGroups, AreFoundBelowAShell) {
+  const Places processes{{10, 1, 10, session}, {11, 10, 10, session}, {12, 11, 12, session}, {13, 10, 13, session}};
+  EXPECT_EQ(followed_groups(processes, 10), (Groups{12, 13}));
+}
+
+TEST(FollowedGroups, LeaveOutWhatHasLeftTheSession) {
+  const Places processes{{10, 1, 10, session}, {11, 10, 11, 11}, {12, 11, 12, 11}};
+  EXPECT_EQ(followed_groups(processes, 10), (Groups{10}));
+}
+
+TEST(FollowedGroups, AreTheCommandsOwnWhereNothingIsKnown) {
+  EXPECT_EQ(followed_groups({}, 10), (Groups{10}));
+}
+
+TEST(FollowedGroups, ReadWhatTheKernelSaysWhateverAProgramIsCalled) {
+  const test::TemporaryFolder folder;
+  const auto write = [&](const char* process, const char* stat) {
+    std::filesystem::create_directories(folder.path() / "proc" / process);
+    std::ofstream{folder.path() / "proc" / process / "stat"} << stat;
+  };
+  write("21", "21 (a) ) (b 1) S 1 20 5 0 -1 4194560");
+  write("22", "22 (cut");
+  write("self", "23 (x) S 1 23 5");
+  EXPECT_EQ(read_processes(FileTree{folder.path()}), (Places{{21, 1, 20, 5}}));
+}
+
+TEST(FollowedGroups, FindThisProcess) {
+  const Places processes = read_processes(FileTree{});
+  const ProcessPlace ours{::getpid(), ::getppid(), ::getpgrp(), ::getsid(0)};
+  EXPECT_NE(std::ranges::find(processes, ours), processes.end());
+}
+
+}  // namespace
+}  // namespace zeus::drivers

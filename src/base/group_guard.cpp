@@ -1,0 +1,112 @@
+#include "base/group_guard.hpp"
+
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <ctime>
+
+namespace zeus {
+
+namespace {
+
+constexpr int guard_line = 3;
+
+// All that the guard does, in a forked child of a program with threads: nothing but system calls.
+[[noreturn]] void keep_guard(int line, pid_t group, timespec grace) {
+  sigset_t all{};
+  ::sigfillset(&all);
+  ::sigprocmask(SIG_SETMASK, &all, nullptr);
+  ::setpgid(0, group);
+  // Whatever else is open here would look as if our parent still had it.
+  if (line != guard_line) {
+    ::dup2(line, guard_line);
+  }
+  ::close_range(guard_line + 1, ~0U, 0);
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    ::close(stream);
+  }
+  sigset_t heard{};
+  ::sigemptyset(&heard);
+  ::sigaddset(&heard, SIGINT);
+  ::sigaddset(&heard, SIGQUIT);
+  const int signals = ::signalfd(-1, &heard, 0);
+  while (true) {
+    std::array<pollfd, 2> asked{
+        {{.fd = guard_line, .events = POLLIN, .revents = 0}, {.fd = signals, .events = POLLIN, .revents = 0}}};
+    if (::poll(asked.data(), asked.size(), -1) <= 0) {
+      continue;
+    }
+    if (asked[0].revents != 0) {
+      char word = 0;
+      if (::read(guard_line, &word, 1) == 1) {
+        ::_exit(0);
+      }
+      break;
+    }
+    signalfd_siginfo signal{};
+    if (::read(signals, &signal, sizeof signal) == sizeof signal && signal.ssi_code == SI_KERNEL) {
+      (void)::send(guard_line, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+    }
+  }
+  ::kill(-group, SIGTERM);
+  ::kill(-group, SIGCONT);
+  ::nanosleep(&grace, nullptr);
+  ::kill(-group, SIGKILL);
+  ::_exit(0);
+}
+
+}  // namespace
+
+GroupGuard::GroupGuard(pid_t group, Seconds grace) {
+  std::array<int, 2> ends{};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+    throw system_failure(errno, "cannot make a socket");
+  }
+  line_ = FileDescriptor{ends[0]};
+  const FileDescriptor theirs{ends[1]};
+  const auto seconds = static_cast<time_t>(grace.value());
+  const timespec time{.tv_sec = seconds,
+                      .tv_nsec = static_cast<long>((grace.value() - static_cast<double>(seconds)) * 1e9)};
+  process_ = ::fork();
+  if (process_ < 0) {
+    throw system_failure(errno, "cannot start a process");
+  }
+  if (process_ == 0) {
+    keep_guard(theirs.get(), group, time);
+  }
+  // Also here, so that it is in the group whoever runs first.
+  ::setpgid(process_, group);
+}
+
+GroupGuard::~GroupGuard() {
+  dismiss();
+}
+
+bool GroupGuard::interrupted() {
+  char word = 0;
+  if (line_ && ::recv(line_.get(), &word, 1, MSG_DONTWAIT) == 1) {
+    interrupted_ = true;
+  }
+  return interrupted_;
+}
+
+void GroupGuard::dismiss() {
+  if (!line_) {
+    return;
+  }
+  (void)interrupted();
+  (void)::send(line_.get(), "", 1, MSG_NOSIGNAL);
+  // It may be stopped with its group.
+  ::kill(process_, SIGCONT);
+  while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  line_.close();
+}
+
+}  // namespace zeus

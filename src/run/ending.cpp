@@ -1,0 +1,35 @@
+#include "run/ending.hpp"
+
+#include <csignal>
+
+namespace zeus::run {
+
+void Ending::begin(Instant now) {
+  if (!begun_) {
+    begun_ = now;
+  }
+}
+
+std::optional<int> Ending::due(Instant now) {
+  if (!begun_) {
+    return std::nullopt;
+  }
+  if (!asked_) {
+    asked_ = true;
+    return SIGTERM;
+  }
+  if (!killed_ && now >= *begun_ + grace_) {
+    killed_ = true;
+    return SIGKILL;
+  }
+  return std::nullopt;
+}
+
+std::optional<Instant> Ending::next() const {
+  if (!begun_ || killed_) {
+    return std::nullopt;
+  }
+  return asked_ ? *begun_ + grace_ : *begun_;
+}
+
+}  // namespace zeus::run

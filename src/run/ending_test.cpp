@@ -1,0 +1,39 @@
+#include "run/ending.hpp"
+
+#include <csignal>
+
+namespace zeus::run {
+namespace {
+
+constexpr Instant at(double seconds) {
+  return Instant{} + Seconds{seconds};
+}
+
+TEST(Ending, DoesNothingBeforeItBegins) {
+  Ending ending{Seconds{10}};
+  EXPECT_FALSE(ending.due(at(100)));
+  EXPECT_FALSE(ending.next());
+}
+
+TEST(Ending, AsksOnceThenKillsOnceAfterTheGrace) {
+  Ending ending{Seconds{10}};
+  ending.begin(at(5));
+  EXPECT_EQ(ending.next(), at(5));
+  EXPECT_EQ(ending.due(at(5)), SIGTERM);
+  EXPECT_EQ(ending.next(), at(15));
+  EXPECT_FALSE(ending.due(at(14.9)));
+  EXPECT_EQ(ending.due(at(15)), SIGKILL);
+  EXPECT_FALSE(ending.due(at(16)));
+  EXPECT_FALSE(ending.next());
+}
+
+TEST(Ending, IsNotPutOffByBeginningAgain) {
+  Ending ending{Seconds{10}};
+  ending.begin(at(0));
+  EXPECT_EQ(ending.due(at(0)), SIGTERM);
+  ending.begin(at(9));
+  EXPECT_EQ(ending.due(at(10)), SIGKILL);
+}
+
+}  // namespace
+}  // namespace zeus::run

@@ -1,0 +1,87 @@
+#include "run/energy_account.hpp"
+
+#include "records/energy.hpp"
+
+#include <zeus/error.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace zeus::run {
+
+namespace {
+
+constexpr const char* whole = "zeus.run.command";
+constexpr const char* part = "zeus.run.part";
+constexpr Seconds settling{1};
+
+}  // namespace
+
+Joules EnergyAccount::Taken::energy() const {
+  Joules all;
+  for (const records::GpuEnergy& one : gpus) {
+    all += one.energy.value;
+  }
+  return all;
+}
+
+EnergyAccount::EnergyAccount(Monitor& monitor, std::function<std::string(int)> uuid)
+    : monitor_{monitor}, uuid_{std::move(uuid)} {
+  monitor_.begin(whole, true);
+  monitor_.begin(part, true);
+}
+
+EnergyAccount::~EnergyAccount() {
+  if (!open_) {
+    return;
+  }
+  try {
+    monitor_.cancel(part);
+    monitor_.cancel(whole);
+  } catch (const Error&) {
+    // They went with a monitor that was reset.
+    return;
+  }
+}
+
+EnergyAccount::Taken EnergyAccount::taken(const Measurement& measurement) const {
+  Taken taken{.gpus = {}, .time = measurement.time(), .unknown = {}};
+  for (const auto& [index, measured] : measurement.gpu_energy) {
+    if (measured.energy) {
+      taken.gpus.push_back({.gpu = uuid_(index), .energy = *measured.energy});
+    } else {
+      taken.unknown = measured.reason;
+    }
+  }
+  return taken;
+}
+
+const EnergyAccount::Taken& EnergyAccount::look() {
+  if (!open_) {
+    return so_far_;
+  }
+  const Taken since = taken(monitor_.end(part));
+  monitor_.begin(part, true);
+  so_far_.time += since.time;
+  so_far_.unknown = so_far_.unknown.empty() ? since.unknown : so_far_.unknown;
+  for (const records::GpuEnergy& one : since.gpus) {
+    const auto known = std::ranges::find(so_far_.gpus, one.gpu, &records::GpuEnergy::gpu);
+    if (known == so_far_.gpus.end()) {
+      so_far_.gpus.push_back(one);
+    } else {
+      // Neighbouring windows share an edge, whose error cancels: adding as if they did not is on the safe side.
+      known->energy = records::operator+(known->energy, one.energy);
+    }
+  }
+  return so_far_;
+}
+
+const EnergyAccount::Taken& EnergyAccount::close() {
+  if (std::exchange(open_, false)) {
+    monitor_.cancel(part);
+    so_far_ = taken(monitor_.settle(monitor_.end(whole), settling));
+  }
+  return so_far_;
+}
+
+}  // namespace zeus::run

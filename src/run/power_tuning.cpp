@@ -1,0 +1,276 @@
+#include "run/power_tuning.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace zeus::run {
+
+namespace {
+
+// A word of progress is when we hear of it, which on a busy machine is some time after; so a limit is measured over
+// time that is long against that, whatever the steps: as this many words, or fewer where steps take longer.
+constexpr std::uint32_t words_of_a_slice = 4;
+constexpr Seconds shortest_word{0.02};
+// Where it is not yet known how long a limit is to be measured.
+constexpr Seconds usual_word{0.05};
+constexpr const char* watched_window = "zeus.run.watched";
+
+std::uint32_t words_for(Seconds time, Seconds word) {
+  return static_cast<std::uint32_t>(std::clamp(std::ceil(time / word), 1.0, static_cast<double>(words_of_a_slice)));
+}
+
+}  // namespace
+
+PowerTuning::PowerTuning(TrainingGpus& gpus, TrainingOptions base, Clock& clock)
+    : gpus_{gpus}, base_{std::move(base)}, clock_{clock} {
+}
+
+void PowerTuning::hear(const TrainingEvent& event) {
+  if (const auto* applied = std::get_if<SettingApplied>(&event)) {
+    chosen_ = applied->optimum ? std::optional{applied->setting.limit} : std::nullopt;
+  } else if (const auto* alone = std::get_if<Unoptimized>(&event)) {
+    left_alone_ = alone->why;
+    chosen_.reset();
+  } else if (const auto* done = std::get_if<ProfilingDone>(&event); done != nullptr && task_ != Task::hold) {
+    // What a limit is held with was not measured.
+    measured_ = done->profile;
+  }
+}
+
+void PowerTuning::begin(TrainingOptions options) {
+  options.listener = [this](const TrainingEvent& event) { hear(event); };
+  session_ = gpus_.open(options);
+  session_->begin_epoch();
+}
+
+void PowerTuning::leave() {
+  if (session_) {
+    session_->finish();
+    if (task_ == Task::measure || task_ == Task::optimize) {
+      measured_ = session_->profile();
+    }
+    if (task_ == Task::optimize) {
+      result_ = session_->result();
+    }
+    session_.reset();
+  }
+  if (std::exchange(window_open_, false)) {
+    gpus_.monitor().cancel(watched_window);
+  }
+  task_ = Task::nothing;
+  chosen_.reset();
+  begin_again();
+}
+
+void PowerTuning::begin_again() {
+  if (task_ == Task::measure || task_ == Task::optimize) {
+    session_.reset();
+  }
+  unit_ = Unit::unknown;
+  words_ = 0;
+  held_back_ = 0;
+  steps_in_epoch_ = 0;
+  seen_ = {};
+}
+
+void PowerTuning::hold(Watts limit) {
+  leave();
+  measured_.reset();
+  task_ = Task::hold;
+  TrainingOptions options = base_;
+  options.limits = {limit};
+  options.try_clocks = false;
+  options.drift_tolerance = 0;
+  // With a profile that leaves nothing to be measured, the limit is in force from the beginning.
+  options.batch_size.reset();
+  options.known_profile =
+      PowerProfile{.gpu = {},
+                   .gpus = 1,
+                   .batch_size = {},
+                   .complete = true,
+                   .measurements = {{.setting = {.limit = limit, .clock = {}},
+                                     .steps = 1,
+                                     .step_time = Seconds{1},
+                                     .step_time_uncertainty = Seconds{1e-3},
+                                     .step_energy = {.value = limit * Seconds{1}, .uncertainty = Joules{1e-3}},
+                                     .capped = {}}}};
+  begin(options);
+}
+
+void PowerTuning::measure(std::vector<Watts> limits, Seconds each) {
+  leave();
+  measured_.reset();
+  task_ = Task::measure;
+  limits_ = std::move(limits);
+  each_ = each;
+}
+
+void PowerTuning::watch(Watts limit, Seconds time, bool set) {
+  if (set) {
+    hold(limit);
+  } else {
+    measure({limit}, time);
+  }
+  limits_ = {limit};
+  each_ = time;
+  task_ = Task::watch;
+  seen_ = {};
+}
+
+void PowerTuning::optimize() {
+  leave();
+  measured_.reset();
+  task_ = Task::optimize;
+}
+
+Seconds PowerTuning::word() const {
+  return task_ == Task::measure || task_ == Task::watch ? std::max(each_ / words_of_a_slice, shortest_word)
+                                                        : usual_word;
+}
+
+void PowerTuning::begin_measuring() {
+  TrainingOptions options = base_;
+  options.batch_size.reset();
+  const Seconds seen = std::max(last_word_ - first_word_, word());
+  if (task_ == Task::measure) {
+    options.limits = limits_;
+    options.try_clocks = false;
+    options.drift_tolerance = 0;
+    options.profiling = SweepProfiling{.settle = 1, .measure = words_for(each_, seen)};
+  }
+  if (unit_ == Unit::epoch) {
+    // An epoch is the one step that there is: the shortest time over which work is known.
+    options.profiling = SweepProfiling{.settle = 0, .measure = task_ == Task::measure ? words_for(each_, seen) : 1};
+    options.wait_steps = 0;
+  }
+  begin(options);
+  session_->progress(0);
+}
+
+void PowerTuning::pass_on(std::uint64_t steps) {
+  held_back_ += steps;
+  const Instant at = clock_.now();
+  if (unit_ == Unit::step && at - last_word_ < word()) {
+    return;
+  }
+  if (words_++ == 0) {
+    first_word_ = at;
+  }
+  last_word_ = at;
+  const std::uint64_t over = std::exchange(held_back_, 0);
+  if (session_) {
+    session_->progress(over);
+  }
+  if (task_ == Task::watch) {
+    look_on(over);
+  } else if (session_) {
+    return;
+  } else if (words_ > 1 && (task_ == Task::measure || task_ == Task::optimize)) {
+    // From the first word to the second is as long as a word takes.
+    begin_measuring();
+  }
+}
+
+// One window from word to word, so that what lies between epochs is in none of them.
+void PowerTuning::look_on(std::uint64_t steps) {
+  if (measured_) {
+    return;
+  }
+  if (std::exchange(window_open_, true)) {
+    const Measurement measurement = gpus_.monitor().end(watched_window);
+    if (const MeasuredEnergy all = measurement.total_gpu_energy(); all.energy) {
+      seen_.steps += steps;
+      seen_.step_time += measurement.time();
+      seen_.step_energy.value += all.energy->value;
+    }
+  }
+  if (seen_.step_time < each_) {
+    gpus_.monitor().begin(watched_window, true);
+    return;
+  }
+  window_open_ = false;
+  const double part = 1.0 / static_cast<double>(seen_.steps);
+  seen_.setting = {.limit = limits_.front(), .clock = {}};
+  seen_.step_time *= part;
+  seen_.step_energy.value *= part;
+  measured_ = PowerProfile{.measurements = {seen_}};
+}
+
+void PowerTuning::take(const Progress& progress) {
+  if (task_ == Task::nothing) {
+    return;
+  }
+  if (const auto* steps = std::get_if<StepsDone>(&progress)) {
+    unit_ = unit_ == Unit::unknown ? Unit::step : unit_;
+    steps_in_epoch_ += steps->count;
+    if (unit_ == Unit::step) {
+      pass_on(steps->count);
+    }
+  } else if (const auto* epochs = std::get_if<EpochsDone>(&progress)) {
+    unit_ = unit_ == Unit::unknown ? Unit::epoch : unit_;
+    if (unit_ == Unit::step && std::exchange(steps_in_epoch_, 0) == 0 && measuring()) {
+      // Steps that were seen once are not seen any more: begin again with what is.
+      begin_again();
+      unit_ = Unit::epoch;
+    }
+    if (unit_ == Unit::epoch) {
+      pass_on(epochs->count);
+    } else {
+      end_epoch();
+    }
+  }
+}
+
+// What follows, until the next step, is evaluation and the like: it belongs to no step.
+void PowerTuning::end_epoch() {
+  held_back_ = 0;
+  if (session_) {
+    session_->end_epoch();
+    session_->begin_epoch();
+  }
+  if (std::exchange(window_open_, false)) {
+    gpus_.monitor().cancel(watched_window);
+  }
+}
+
+void PowerTuning::stay() {
+  if (session_ && !session_->profiling()) {
+    session_->progress(0);
+  }
+}
+
+bool PowerTuning::measuring() const {
+  if (task_ == Task::watch) {
+    return !measured_ && left_alone_.empty();
+  }
+  return (task_ == Task::measure || task_ == Task::optimize) && left_alone_.empty() &&
+         (!session_ || session_->profiling());
+}
+
+std::vector<records::LimitProfile> PowerTuning::profiles(const TrainingProgress& progress) const {
+  std::vector<records::LimitProfile> profiles;
+  const bool by_session = session_ && task_ != Task::watch;
+  const std::optional<PowerProfile> known = by_session ? std::optional{session_->profile()} : measured_;
+  if (!known || task_ == Task::hold) {
+    return profiles;
+  }
+  double steps = 1.0;
+  if (unit_ != Unit::epoch) {
+    if (!progress.steps_per_epoch()) {
+      return profiles;
+    }
+    steps = static_cast<double>(*progress.steps_per_epoch()) * (1.0 + progress.beside_steps());
+  }
+  for (const PowerMeasurement& one : known->measurements) {
+    if (!one.setting.clock) {
+      profiles.push_back({.limit = one.setting.limit,
+                          .epoch_time = one.step_time * steps,
+                          .average_power = one.step_energy.value / one.step_time});
+    }
+  }
+  std::ranges::sort(profiles, {}, &records::LimitProfile::limit);
+  return profiles;
+}
+
+}  // namespace zeus::run

@@ -1,0 +1,91 @@
+// The power limits of a command that is seen from outside, over a train::Session: holds one, or measures some while the
+// command trains, by whatever progress there is. What is measured per step becomes what an epoch takes.
+// One thread; what it is given outlives it.
+#pragma once
+
+#include "base/clock.hpp"
+#include "records/limit_profile.hpp"
+#include "run/progress.hpp"
+#include "run/training_gpus.hpp"
+#include "run/training_progress.hpp"
+#include "train/session.hpp"
+
+#include <zeus/training_options.hpp>
+#include <zeus/units.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace zeus::run {
+
+class PowerTuning {
+ public:
+  // `base` has the goal and the mode of all sessions, and no listener.
+  PowerTuning(TrainingGpus& gpus, TrainingOptions base, Clock& clock);
+
+  // Puts this limit in force now, and keeps it.
+  void hold(Watts limit);
+  // Measures these limits from the next word of progress on, each for about so long, and then keeps the one that the
+  // goal likes best.
+  void measure(std::vector<Watts> limits, Seconds each);
+  // The same as few steps as it takes, with all that may be set, and without an end in mind.
+  void optimize();
+  // Measures the one limit that there is, for about so long; puts it in force now, unless it is.
+  void watch(Watts limit, Seconds time, bool set);
+  // As found.
+  void leave();
+
+  void take(const Progress& progress);
+  // To be called every minute or so where there is no progress: what is in force would else be put back.
+  void stay();
+
+  [[nodiscard]] bool measuring() const;
+  // What has been measured since measure(), as epochs of `progress`; empty while that cannot be said.
+  [[nodiscard]] std::vector<records::LimitProfile> profiles(const TrainingProgress& progress) const;
+  // Why the limits were left alone; empty where they were not.
+  [[nodiscard]] const std::string& left_alone() const { return left_alone_; }
+  // The limit that is in force because of us, once it is the choice.
+  [[nodiscard]] std::optional<Watts> chosen() const { return chosen_; }
+  // Of optimize(), after leave() too.
+  [[nodiscard]] const std::optional<TrainingResult>& result() const { return result_; }
+
+ private:
+  enum class Unit { unknown, step, epoch };
+  enum class Task { nothing, hold, measure, optimize, watch };
+
+  void begin(TrainingOptions options);
+  void begin_measuring();
+  void begin_again();
+  void look_on(std::uint64_t steps);
+  void hear(const TrainingEvent& event);
+  void pass_on(std::uint64_t steps);
+  void end_epoch();
+  [[nodiscard]] Seconds word() const;
+
+  TrainingGpus& gpus_;
+  TrainingOptions base_;
+  Clock& clock_;
+  std::unique_ptr<train::Session> session_;
+  Task task_ = Task::nothing;
+  Unit unit_ = Unit::unknown;
+  std::vector<Watts> limits_;
+  Seconds each_;
+  // Words of progress before a measurement begins: how long one takes.
+  std::uint64_t words_ = 0;
+  Instant first_word_;
+  Instant last_word_;
+  std::uint64_t steps_in_epoch_ = 0;
+  std::uint64_t held_back_ = 0;  // steps not passed on yet
+  bool window_open_ = false;     // of watch()
+  PowerMeasurement seen_;        // by it, in sums
+  std::optional<Watts> chosen_;
+  std::string left_alone_;
+  std::optional<PowerProfile> measured_;
+  std::optional<TrainingResult> result_;
+};
+
+}  // namespace zeus::run

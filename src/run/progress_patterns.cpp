@@ -1,0 +1,129 @@
+#include "run/progress_patterns.hpp"
+
+#include <zeus/error.hpp>
+
+#include <fmt/format.h>
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+namespace zeus::run {
+
+namespace {
+
+constexpr double most_at_once = 1e6;
+constexpr std::size_t shown_at_most = 60;
+constexpr std::size_t most_groups = 16;
+
+std::unique_ptr<re2::RE2> compile(const char* flag, const std::string& text, bool needs_group) {
+  if (text.empty()) {
+    return nullptr;
+  }
+  re2::RE2::Options options{re2::RE2::Latin1};
+  options.set_log_errors(false);
+  auto expression = std::make_unique<re2::RE2>(text, options);
+  if (!expression->ok()) {
+    throw Error{ErrorKind::invalid_argument,
+                fmt::format("'{} {}' is not a regular expression: {}", flag, text, expression->error()),
+                "the syntax is that of RE2: Perl's, without back-references and look-around"};
+  }
+  if (needs_group && expression->NumberOfCapturingGroups() == 0) {
+    throw Error{ErrorKind::invalid_argument, fmt::format("'{} {}' does not say where the number is", flag, text),
+                "put it into round brackets, as in 'accuracy: ([-+.0-9e]+)'"};
+  }
+  return expression;
+}
+
+// Whether the line matches; `group` is what the first group that took part has matched, empty when there is none.
+bool match(const re2::RE2& expression, std::string_view line, std::string_view& group) {
+  std::array<re2::StringPiece, most_groups> found;
+  const int groups = std::min(expression.NumberOfCapturingGroups(), static_cast<int>(most_groups) - 1);
+  const re2::StringPiece text{line.data(), line.size()};
+  if (!expression.Match(text, 0, text.size(), re2::RE2::UNANCHORED, found.data(), groups + 1)) {
+    return false;
+  }
+  const auto* const taken = std::find_if(found.begin() + 1, found.begin() + groups + 1,
+                                         [](const re2::StringPiece& one) { return one.data() != nullptr; });
+  group = taken == found.begin() + groups + 1 ? std::string_view{} : std::string_view{taken->data(), taken->size()};
+  return true;
+}
+
+std::optional<double> number_in(std::string_view text) {
+  if (text.starts_with('+')) {
+    text.remove_prefix(1);
+  }
+  double number = 0.0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  return error == std::errc{} && rest == end ? std::optional{number} : std::nullopt;
+}
+
+}  // namespace
+
+ProgressPatterns::ProgressPatterns(const PatternTexts& texts)
+    : metric_{compile("--metric-regex", texts.metric, true)},
+      epoch_{compile("--epoch-regex", texts.epoch, false)},
+      step_{compile("--step-regex", texts.step, false)} {
+}
+
+ProgressPatterns::ProgressPatterns(ProgressPatterns&&) noexcept = default;
+ProgressPatterns& ProgressPatterns::operator=(ProgressPatterns&&) noexcept = default;
+ProgressPatterns::~ProgressPatterns() = default;
+
+// The same number again is the same thing printed again; one that is lower than the last is a count that has begun
+// again. The very first one may be any, where training goes on from a checkpoint: it counts as one.
+std::uint64_t ProgressPatterns::Count::advance(double number, double again) {
+  if (!std::isfinite(number)) {
+    return 0;
+  }
+  const double former = std::exchange(last, number).value_or(number - 1);
+  const double way = number < former ? again : number - former;
+  return static_cast<std::uint64_t>(std::min(std::max(way, 0.0), most_at_once));
+}
+
+void ProgressPatterns::read_metric(std::string_view line, std::vector<Progress>& progress) {
+  std::string_view group;
+  if (metric_ == nullptr || !match(*metric_, line, group)) {
+    return;
+  }
+  const std::optional<double> value = number_in(group);
+  if (!value) {
+    if (matches_.not_a_number.empty()) {
+      matches_.not_a_number = std::string{group.substr(0, shown_at_most)};
+    }
+    return;
+  }
+  ++matches_.metric;
+  progress.emplace_back(MetricSeen{*value});
+  if (epoch_ == nullptr) {
+    progress.emplace_back(EpochsDone{1});
+  }
+}
+
+std::vector<Progress> ProgressPatterns::read(std::string_view line) {
+  std::vector<Progress> progress;
+  std::string_view group;
+  ++matches_.lines;
+  if (step_ != nullptr && match(*step_, line, group)) {
+    ++matches_.step;
+    const std::optional<double> number = number_in(group);
+    if (const std::uint64_t count = number ? steps_.advance(*number, *number) : 1; count > 0) {
+      progress.emplace_back(StepsDone{count});
+    }
+  }
+  read_metric(line, progress);
+  if (epoch_ != nullptr && match(*epoch_, line, group)) {
+    ++matches_.epoch;
+    const std::optional<double> number = number_in(group);
+    if (const std::uint64_t count = number ? epochs_.advance(*number, 1.0) : 1; count > 0) {
+      progress.emplace_back(EpochsDone{count});
+    }
+  }
+  return progress;
+}
+
+}  // namespace zeus::run

@@ -1,0 +1,121 @@
+#include "run/progress_patterns.hpp"
+
+#include <zeus/error.hpp>
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+namespace zeus::run {
+namespace {
+
+// Progress as text, so that expectations read like what happened.
+std::string describe(const std::vector<Progress>& progress) {
+  std::string text;
+  for (const Progress& one : progress) {
+    text += text.empty() ? "" : " ";
+    if (const auto* steps = std::get_if<StepsDone>(&one)) {
+      text += "s" + std::to_string(steps->count);
+    } else if (const auto* epochs = std::get_if<EpochsDone>(&one)) {
+      text += "e" + std::to_string(epochs->count);
+    } else {
+      const double value = std::get<MetricSeen>(one).value;
+      text += std::isnan(value) ? "nan" : std::isinf(value) ? "inf" : "m" + std::to_string(value).substr(0, 4);
+    }
+  }
+  return text;
+}
+
+std::string read_all(const PatternTexts& texts, const std::vector<std::string>& lines) {
+  ProgressPatterns patterns{texts};
+  std::string text;
+  for (const std::string& line : lines) {
+    text += "[" + describe(patterns.read(line)) + "]";
+  }
+  return text;
+}
+
+std::string refusal(const PatternTexts& texts) {
+  try {
+    ProgressPatterns{texts};
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::invalid_argument);
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(ProgressPatterns, TakesTheMetricFromItsGroup) {
+  EXPECT_EQ(
+      read_all({.metric = R"(acc=([\d.]+))", .epoch = "^epoch"}, {"loss=3.1 acc=0.52", "nothing", "epoch 1 acc=0.6"}),
+      "[m0.52][][m0.60 e1]");
+}
+
+TEST(ProgressPatterns, EndsAnEpochWithTheMetricWhereNothingElseDoes) {
+  EXPECT_EQ(read_all({.metric = "acc ([0-9.]+)"}, {"acc 0.5", "acc 0.6"}), "[m0.50 e1][m0.60 e1]");
+}
+
+TEST(ProgressPatterns, SaysNothingWithoutExpressions) {
+  EXPECT_EQ(read_all({}, {"epoch 1 step 2 acc=0.5"}), "[]");
+}
+
+TEST(ProgressPatterns, CountsEachMatchWhereThereIsNoNumber) {
+  EXPECT_EQ(read_all({.epoch = "^Epoch done", .step = "^it"}, {"it", "it", "Epoch done", "it"}), "[s1][s1][e1][s1]");
+}
+
+TEST(ProgressPatterns, FollowsTheNumbersOfAProgressBar) {
+  EXPECT_EQ(read_all({.step = R"((\d+)/100)"}, {"0/100", "37/100", "37/100", "100/100", "0/100", "5/100"}),
+            "[s1][s37][][s63][][s5]");
+}
+
+TEST(ProgressPatterns, TakesTheSameEpochPrintedAgainForOne) {
+  EXPECT_EQ(read_all({.epoch = R"(Epoch (\d+))"}, {"Epoch 1: 10%", "Epoch 1: 90%", "Epoch 2: 3%", "Epoch 2: 99%"}),
+            "[e1][][e1][]");
+}
+
+TEST(ProgressPatterns, CountsEpochsThatAreNotPrinted) {
+  EXPECT_EQ(read_all({.epoch = R"(Epoch (\d+))"}, {"Epoch 5", "Epoch 10", "Epoch 15"}), "[e1][e5][e5]");
+}
+
+TEST(ProgressPatterns, DoesNotCountTheStepsBeforeACheckpoint) {
+  EXPECT_EQ(read_all({.step = R"(global step (\d+))"}, {"global step 120000", "global step 120010"}), "[s1][s10]");
+}
+
+TEST(ProgressPatterns, PassesNanAndInfinityOn) {
+  EXPECT_EQ(
+      read_all({.metric = R"(loss: (\S+))", .epoch = "x"}, {"loss: nan", "loss: NaN", "loss: -inf", "loss: +1.5"}),
+      "[nan][nan][inf][m1.50]");
+}
+
+TEST(ProgressPatterns, RemembersWhatWasNoNumber) {
+  ProgressPatterns patterns{{.metric = R"(acc: (\S+))"}};
+  EXPECT_TRUE(patterns.read("acc: 51,2%").empty());
+  EXPECT_TRUE(patterns.read("acc: n/a").empty());
+  EXPECT_EQ(patterns.matches().not_a_number, "51,2%");
+  EXPECT_EQ(patterns.matches().metric, 0U);
+  EXPECT_EQ(patterns.matches().lines, 2U);
+}
+
+TEST(ProgressPatterns, ReadsBytesOfNoEncoding) {
+  EXPECT_EQ(read_all({.metric = "acc.*?([0-9.]+)"}, {"\xff\xfe acc \xc3\x28 0.7"}), "[m0.70 e1]");
+  EXPECT_EQ(read_all({.metric = "Präzision: ([0-9.]+)"}, {"Präzision: 0.7"}), "[m0.70 e1]");
+}
+
+TEST(ProgressPatterns, SaysWhatIsWrongWithAnExpression) {
+  EXPECT_EQ(
+      refusal({.metric = "acc=(["}),
+      "'--metric-regex acc=([' is not a regular expression: missing ]: [; the syntax is that of RE2: Perl's, without "
+      "back-references and look-around");
+  EXPECT_THAT(refusal({.epoch = R"((a)\1)"}), testing::HasSubstr("--epoch-regex"));
+  EXPECT_THAT(refusal({.step = "a{1000000}"}), testing::HasSubstr("--step-regex"));
+  EXPECT_THAT(refusal({.metric = "accuracy"}), testing::HasSubstr("does not say where the number is"));
+}
+
+TEST(ProgressPatterns, TakesTimeLinearInTheLine) {
+  // Exponential for an engine that backtracks.
+  ProgressPatterns patterns{{.metric = "(x+x+)+y"}};
+  EXPECT_TRUE(patterns.read(std::string(16384, 'x')).empty());
+}
+
+}  // namespace
+}  // namespace zeus::run

@@ -1,0 +1,198 @@
+#include "run/run_texts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace zeus::run {
+
+namespace {
+
+// What is saved, or lost, by less than this is neither.
+constexpr double worth_saying = 0.01;
+
+std::string share(double saved, std::string_view what) {
+  return fmt::format("{:.0f} % {} {}", std::abs(saved) * 100, saved >= 0 ? "less" : "more", what);
+}
+
+std::string batch(int batch_size, bool has_batch_sizes) {
+  return has_batch_sizes ? fmt::format("batch size {}", batch_size) : std::string{"the command"};
+}
+
+std::string limits_text(const std::vector<Watts>& limits) {
+  const auto [low, high] = std::ranges::minmax(limits);
+  return limits.size() == 1
+             ? fmt::format("{:.6g} W", low.value())
+             : fmt::format("{} power limits from {:.6g} W to {:.6g} W", limits.size(), low.value(), high.value());
+}
+
+const records::TryView* reached_try(const records::JobView& job, std::uint64_t recurrence) {
+  for (const records::TryView& one : job.tries) {
+    if (one.recurrence == recurrence && one.outcome && records::reached(*one.outcome)) {
+      return &one;
+    }
+  }
+  return nullptr;
+}
+
+std::string plural(int count, const char* what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+}  // namespace
+
+std::string to_text(Joules energy) {
+  const double value = energy.value();
+  if (value >= 1e6) {
+    return fmt::format("{:.2f} MJ", value / 1e6);
+  }
+  return value >= 1e4 ? fmt::format("{:.1f} kJ", value / 1e3) : fmt::format("{:.0f} J", value);
+}
+
+std::string to_text(Seconds time) {
+  constexpr int minute = 60;
+  constexpr int hour = 3600;
+  const auto whole = static_cast<std::int64_t>(std::llround(time.value()));
+  if (whole >= hour) {
+    return fmt::format("{} h {} min", whole / hour, whole % hour / minute);
+  }
+  return whole >= minute ? fmt::format("{} min {} s", whole / minute, whole % minute)
+                         : fmt::format("{:.1f} s", time.value());
+}
+
+std::string profiling_text(const jobs::ProfileStep& step, bool has_batch_sizes) {
+  return fmt::format("measuring {} under {}: {}", batch(step.batch_size, has_batch_sizes), limits_text(step.limits),
+                     step.why);
+}
+
+std::string try_text(const jobs::RunStep& step, bool has_batch_sizes) {
+  const std::string limit =
+      step.limit ? fmt::format(" under {:.6g} W", step.limit->value()) : std::string{", measuring its power limits"};
+  return fmt::format("try {}: {}{}: {}", step.number, batch(step.batch_size, has_batch_sizes), limit, step.why);
+}
+
+std::string miss_text(const Miss& miss) {
+  const std::string what = fmt::format("batch size {} ", miss.batch_size);
+  const std::string took = fmt::format("after {} and {}", plural(miss.epochs, "epoch"), to_text(miss.energy));
+  switch (miss.outcome) {
+    case records::TryOutcome::stopped:
+      return what + fmt::format("was stopped {}: another epoch would cost more than it may; trying again", took);
+    case records::TryOutcome::exhausted:
+      return what + (miss.exit_code.value_or(0) != 0
+                         ? fmt::format("failed with exit code {}, where others have worked; trying another one",
+                                       *miss.exit_code)
+                         : fmt::format("is short of the target {}{}; trying again", took,
+                                       miss.metric ? fmt::format(" ({:.6g})", *miss.metric) : std::string{}));
+    case records::TryOutcome::lost:
+    case records::TryOutcome::reached:
+      break;
+  }
+  return what +
+         fmt::format("ended with exit code {} {}: nothing is learned from that", miss.exit_code.value_or(0), took);
+}
+
+std::string recurrence_text(const records::JobView& job, const records::RecurrenceView& recurrence) {
+  const records::TryView* const reached = reached_try(job, recurrence.number);
+  std::string text = fmt::format("{} #{}: ", job.name, recurrence.number + 1);
+  if (reached != nullptr) {
+    const bool sizes = !job.definition.batch_sizes.empty();
+    text += sizes ? fmt::format("batch size {}", reached->batch_size) : std::string{"done"};
+    text += reached->limit ? fmt::format(" under {:.6g} W", reached->limit->value()) : std::string{};
+    text += sizes ? fmt::format(", {}", plural(reached->epochs, "epoch")) : std::string{};
+    text += recurrence.tries > 1 ? fmt::format(" ({} tries)", recurrence.tries) : std::string{};
+    text += ": ";
+  }
+  text += fmt::format("{} in {}", to_text(recurrence.energy), to_text(recurrence.time));
+  if (!recurrence.default_energy || !recurrence.default_cost || !recurrence.default_time) {
+    return text + "; what the default takes is not known yet";
+  }
+  const double energy = 1.0 - recurrence.energy / *recurrence.default_energy;
+  const double time = 1.0 - recurrence.time / *recurrence.default_time;
+  const bool by_default = reached != nullptr && reached->batch_size == job.definition.default_batch_size &&
+                          reached->limit == job.device.power_limits.back();
+  if (by_default && recurrence.tries == 1) {
+    return text + "; that is the default, so nothing was saved";
+  }
+  text += fmt::format("; the default takes about {} in {}: ", to_text(*recurrence.default_energy),
+                      to_text(*recurrence.default_time));
+  if (std::abs(energy) < worth_saying && std::abs(time) < worth_saying) {
+    return text + "nothing was saved";
+  }
+  return text + fmt::format("{}, {}", share(energy, "energy"), share(time, "time"));
+}
+
+std::string alone_text(const TrainingResult& result) {
+  std::string text = fmt::format("{} in {}", result.energy ? to_text(result.energy->value) : "an unknown energy",
+                                 to_text(result.time));
+  if (result.prediction) {
+    const TrainingPrediction& would = *result.prediction;
+    return text + fmt::format("; under {:.6g} W it would have been {} in {}", would.setting.limit.value(),
+                              to_text(would.energy.value), to_text(would.time));
+  }
+  if (!result.optimum || !result.applied) {
+    const std::string& why = result.no_prediction.empty() ? result.unoptimized : result.no_prediction;
+    return text + (why.empty() ? "; no power limit was chosen: it ended before they could be compared"
+                               : fmt::format("; nothing was saved: {}", why));
+  }
+  const PowerMeasurement* chosen = nullptr;
+  const PowerMeasurement* highest = nullptr;
+  for (const PowerMeasurement& one : result.profile.measurements) {
+    chosen = one.setting == *result.optimum ? &one : chosen;
+    highest = !one.setting.clock && (highest == nullptr || one.setting.limit > highest->setting.limit) ? &one : highest;
+  }
+  text += fmt::format(" under {:.6g} W", result.optimum->limit.value());
+  if (chosen == nullptr || highest == nullptr || chosen == highest) {
+    return text + ", which is best left as high as it goes: nothing was saved";
+  }
+  return text + fmt::format(", by which a step takes {} and {} than under {:.6g} W",
+                            share(1.0 - chosen->step_energy.value / highest->step_energy.value, "energy"),
+                            share(1.0 - chosen->step_time / highest->step_time, "time"),
+                            highest->setting.limit.value());
+}
+
+std::vector<std::string> silence_text(const RunOptions& options, const WatchedCommand::Seen& seen) {
+  const PatternTexts& patterns = options.patterns;
+  std::vector<std::string> texts;
+  const std::uint64_t lines = seen.output.lines + seen.error.lines;
+  const auto complain = [&](const char* flag, const std::string& pattern, std::uint64_t matches, const char* what) {
+    if (!pattern.empty() && matches == 0 && seen.reports == 0) {
+      texts.push_back(
+          fmt::format("{} '{}' matched none of {} lines of the command, so {}; try it with `grep -P` on the "
+                      "command's output",
+                      flag, pattern, lines, what));
+    }
+  };
+  const std::string& odd = seen.output.not_a_number.empty() ? seen.error.not_a_number : seen.output.not_a_number;
+  if (!odd.empty()) {
+    texts.push_back(
+        fmt::format("the group of --metric-regex matched '{}', which is no number; put the brackets around the "
+                    "number alone",
+                    odd));
+  } else if (options.target) {
+    complain("--metric-regex", patterns.metric, seen.output.metric + seen.error.metric,
+             "its target cannot be seen to be reached");
+  }
+  if (options.usual_patterns) {
+    if (seen.output.step + seen.error.step + seen.reports == 0) {
+      texts.push_back(
+          fmt::format("nothing among {} lines of the command looks like progress, without which power limits "
+                      "cannot be compared; say what does with --step-regex or --epoch-regex",
+                      lines));
+    }
+    return texts;
+  }
+  complain("--epoch-regex", patterns.epoch, seen.output.epoch + seen.error.epoch, "no epochs were counted");
+  complain("--step-regex", patterns.step, seen.output.step + seen.error.step, "no steps were counted");
+  if (seen.cut_lines) {
+    texts.push_back(fmt::format("the command printed a line longer than {} bytes: only its beginning was looked at",
+                                LineSplitter::longest_line));
+  }
+  if (seen.strange_reports > 0) {
+    texts.push_back(fmt::format("{} lines written to $ZEUS_PROGRESS are none of `step`, `epoch` and `metric`",
+                                seen.strange_reports));
+  }
+  return texts;
+}
+
+}  // namespace zeus::run

@@ -1,0 +1,44 @@
+// The lines that `zeus run` says. Pure functions; any thread.
+#pragma once
+
+#include "jobs/job.hpp"
+#include "records/job_view.hpp"
+#include "run/run_options.hpp"
+#include "run/watched_command.hpp"
+
+#include <zeus/training_report.hpp>
+#include <zeus/units.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace zeus::run {
+
+std::string to_text(Joules energy);
+std::string to_text(Seconds time);
+
+// What is done now, and why.
+std::string profiling_text(const jobs::ProfileStep& step, bool has_batch_sizes);
+std::string try_text(const jobs::RunStep& step, bool has_batch_sizes);
+
+// What came of a try that did not reach.
+struct Miss {
+  records::TryOutcome outcome = records::TryOutcome::lost;
+  int batch_size = 0;
+  int epochs = 0;
+  Joules energy;
+  std::optional<double> metric;
+  std::optional<int> exit_code;
+};
+std::string miss_text(const Miss& miss);
+
+// The one line at the end: what the recurrence took, and what was saved by it.
+std::string recurrence_text(const records::JobView& job, const records::RecurrenceView& recurrence);
+// The same of a command that was run without a job.
+std::string alone_text(const TrainingResult& result);
+
+// What is wrong with expressions of which nothing, or nothing useful, was seen; empty when nothing is.
+std::vector<std::string> silence_text(const RunOptions& options, const WatchedCommand::Seen& seen);
+
+}  // namespace zeus::run

@@ -1,0 +1,123 @@
+#include "run/training_gpus.hpp"
+
+#include "control/open_lease_book.hpp"
+#include "device/inventory.hpp"
+#include "measure/devices.hpp"
+#include "measure/sampler_source.hpp"
+#include "measure/windows.hpp"
+#include "optimize/power_limit/setting_range.hpp"
+#include "train/live_parts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace zeus::run {
+
+namespace {
+
+constexpr Watts limit_step{25};
+
+std::string name_of(const device::Gpu& gpu) {
+  return device::to_text(gpu.identity());
+}
+
+}  // namespace
+
+TrainingGpus::TrainingGpus(const Place& place, const std::optional<std::vector<int>>& numbers) : place_{place} {
+  measure::Sampler::Devices devices = measure::visible_devices(place_.backends, place_.environment);
+  devices.cpus.clear();
+  all_ = devices.gpus;
+  MonitorOptions options;
+  options.gpus = numbers;
+  const auto source = std::make_shared<measure::SamplerSource>(std::move(devices), place_.clock);
+  monitor_ = std::make_shared<Monitor>(std::make_unique<measure::Windows>(source, options));
+  for (const int number : monitor_->gpus()) {
+    gpus_.push_back(all_.at(static_cast<std::size_t>(number)));
+  }
+}
+
+std::string TrainingGpus::uuid(int number) const {
+  return all_.at(static_cast<std::size_t>(number))->identity().uuid;
+}
+
+std::optional<Error> TrainingGpus::try_to_set() {
+  for (const auto& gpu : gpus_) {
+    const device::PowerLimits limits = gpu->power_limits();
+    for (const auto* const bound : {&limits.current, &limits.minimum, &limits.maximum}) {
+      if (!*bound) {
+        return to_error(bound->failure(), fmt::format("the power limit of {}", name_of(*gpu)));
+      }
+    }
+    try {
+      control::LeaseBook book = control::open_lease_book(place_.environment, place_.machine, place_.beside,
+                                                         device::take_inventory(place_.backends).gpus, place_.clock);
+      control::Lease lease = book.acquire(gpu->identity().uuid);
+      lease.set_power_limit(*limits.current);
+      lease.release();
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::conflict) {
+        continue;
+      }
+      return error;
+    }
+  }
+  return std::nullopt;
+}
+
+const std::optional<Error>& TrainingGpus::why_not_settable() {
+  if (!why_not_) {
+    why_not_.emplace(try_to_set());
+  }
+  return *why_not_;
+}
+
+records::JobDevice TrainingGpus::device(const std::vector<Watts>& limits, bool set) {
+  records::JobDevice device{.model = gpus_.front()->identity().name, .gpus = 0, .max_power = {}, .power_limits = {}};
+  Watts lowest;
+  std::optional<Watts> highest;
+  std::optional<Watts> current;
+  for (const auto& gpu : gpus_) {
+    const device::PowerLimits now = gpu->power_limits();
+    const std::string what = fmt::format("the power limit of {}", name_of(*gpu));
+    const Watts most = now.maximum.or_throw(what);
+    lowest = std::max(lowest, now.minimum.or_throw(what));
+    highest = std::min(highest.value_or(most), most);
+    current = std::min(current.value_or(most), now.current.or_throw(what));
+    device.max_power += most;
+    ++device.gpus;
+    if (gpu->identity().name != device.model && device.model.find(gpu->identity().name) == std::string::npos) {
+      device.model += " + " + gpu->identity().name;
+    }
+  }
+  if (!set) {
+    device.power_limits = {*current};
+    return device;
+  }
+  for (const Watts limit : limits) {
+    if (limit < lowest || limit > *highest) {
+      throw Error{ErrorKind::invalid_argument, fmt::format("a power limit of {:.6g} W cannot be set", limit.value()),
+                  fmt::format("these GPUs allow {:.6g} W to {:.6g} W", lowest.value(), highest->value())};
+    }
+  }
+  device.power_limits = limits;
+  if (limits.empty()) {
+    const optimize::SettingRange range = optimize::SettingRange::of_steps(lowest, *highest, limit_step);
+    device.power_limits.assign(range.limits().begin(), range.limits().end());
+  }
+  std::ranges::sort(device.power_limits);
+  const auto twice = std::ranges::unique(device.power_limits);
+  device.power_limits.erase(twice.begin(), twice.end());
+  return device;
+}
+
+std::unique_ptr<train::Session> TrainingGpus::open(const TrainingOptions& options) {
+  const auto open_book = [this] {
+    return control::open_lease_book(place_.environment, place_.machine, place_.beside,
+                                    device::take_inventory(place_.backends).gpus, place_.clock);
+  };
+  return std::make_unique<train::Session>(train::live_parts(monitor_, all_, open_book, place_.clock), options);
+}
+
+}  // namespace zeus::run

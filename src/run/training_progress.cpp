@@ -1,0 +1,50 @@
+#include "run/training_progress.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace zeus::run {
+
+void TrainingProgress::take(const Progress& progress, Instant now) {
+  if (const auto* steps = std::get_if<StepsDone>(&progress)) {
+    if (epoch_steps_ == 0) {
+      first_step_ = now;
+    } else {
+      timed_steps_ += steps->count;
+    }
+    steps_ += steps->count;
+    epoch_steps_ += steps->count;
+    last_step_ = now;
+  } else if (const auto* epochs = std::get_if<EpochsDone>(&progress)) {
+    end_epochs(epochs->count, now);
+  } else if (const double value = std::get<MetricSeen>(progress).value; std::isfinite(value)) {
+    metric_ = value;
+  } else {
+    diverged_ = true;
+  }
+}
+
+void TrainingProgress::end_epochs(std::uint64_t count, Instant now) {
+  constexpr std::uint64_t most = 1'000'000;
+  if (epoch_steps_ > 0) {
+    steps_per_epoch_ = std::max<std::uint64_t>(epoch_steps_ / count, 1);
+    // Steps that were all heard of at once say nothing of time; and no evaluation is taken to be longer than training.
+    const Seconds tail = now - last_step_;
+    const Seconds trained = last_step_ - first_step_;
+    const auto all_to_timed =
+        static_cast<double>(epoch_steps_) / static_cast<double>(std::max<std::uint64_t>(timed_steps_, 1));
+    beside_steps_ = trained > Seconds{} ? std::clamp(tail / (trained * all_to_timed), 0.0, 1.0) : 0.0;
+  }
+  epochs_ = static_cast<int>(std::min(static_cast<std::uint64_t>(epochs_) + count, most));
+  epoch_steps_ = 0;
+  timed_steps_ = 0;
+}
+
+std::optional<Seconds> TrainingProgress::step_time() const {
+  if (timed_steps_ == 0) {
+    return std::nullopt;
+  }
+  return (last_step_ - first_step_) / static_cast<double>(timed_steps_);
+}
+
+}  // namespace zeus::run

@@ -1,0 +1,64 @@
+#include "run/training_progress.hpp"
+
+#include <limits>
+
+namespace zeus::run {
+namespace {
+
+constexpr Instant at(double seconds) {
+  return Instant{} + Seconds{seconds};
+}
+
+TEST(TrainingProgress, CountsStepsAndEpochs) {
+  TrainingProgress progress;
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    for (int step = 1; step <= 4; ++step) {
+      progress.take(StepsDone{5}, at(epoch * 10 + step));
+    }
+    progress.take(EpochsDone{}, at(epoch * 10 + 5));
+  }
+  EXPECT_EQ(progress.epochs(), 3);
+  EXPECT_EQ(progress.steps(), 60U);
+  EXPECT_EQ(progress.steps_per_epoch(), 20U);
+}
+
+TEST(TrainingProgress, KnowsStepsFromWhatIsBesideThem) {
+  TrainingProgress progress;
+  progress.take(StepsDone{1}, at(100));
+  for (int step = 1; step < 10; ++step) {
+    progress.take(StepsDone{1}, at(100 + 2 * step));
+  }
+  EXPECT_DOUBLE_EQ(progress.step_time().value_or(Seconds{}).value(), 2.0);
+  progress.take(EpochsDone{}, at(118 + 5));
+  EXPECT_EQ(progress.steps_per_epoch(), 10U);
+  EXPECT_DOUBLE_EQ(progress.beside_steps(), 0.25);
+}
+
+TEST(TrainingProgress, KnowsNothingOfStepsThatItDoesNotSee) {
+  TrainingProgress progress;
+  EXPECT_FALSE(progress.step_time());
+  progress.take(EpochsDone{}, at(1));
+  EXPECT_FALSE(progress.steps_per_epoch());
+  progress.take(StepsDone{3}, at(2));
+  EXPECT_FALSE(progress.step_time());
+}
+
+TEST(TrainingProgress, KeepsTheLastMetricThatIsANumber) {
+  TrainingProgress progress;
+  EXPECT_FALSE(progress.metric());
+  progress.take(MetricSeen{0.5}, at(1));
+  progress.take(MetricSeen{std::numeric_limits<double>::quiet_NaN()}, at(2));
+  EXPECT_EQ(progress.metric(), 0.5);
+  EXPECT_TRUE(progress.diverged());
+}
+
+TEST(TrainingProgress, SharesStepsAmongEpochsThatEndAtOnce) {
+  TrainingProgress progress;
+  progress.take(StepsDone{50}, at(1));
+  progress.take(EpochsDone{5}, at(2));
+  EXPECT_EQ(progress.epochs(), 5);
+  EXPECT_EQ(progress.steps_per_epoch(), 10U);
+}
+
+}  // namespace
+}  // namespace zeus::run

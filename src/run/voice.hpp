@@ -1,0 +1,34 @@
+// What `zeus run` itself has to say, between the lines of the command: each line once begun with "zeus: ", on standard
+// error, and never in the middle of a line of the command. One thread.
+#pragma once
+
+#include <functional>
+#include <iosfwd>
+#include <set>
+#include <string>
+#include <string_view>
+
+namespace zeus::run {
+
+class Voice {
+ public:
+  // A quiet one says nothing but what went wrong. The stream outlives it.
+  Voice(std::ostream& err, bool quiet) : err_{err}, quiet_{quiet} {}
+
+  // Who knows whether a line of the command is open; nobody when empty.
+  void set_open_line(std::function<bool()> is_open) { is_open_ = std::move(is_open); }
+
+  void say(std::string_view line);
+  // Once, however often.
+  void warn(std::string_view line);
+
+ private:
+  void write(std::string_view line);
+
+  std::ostream& err_;
+  bool quiet_;
+  std::function<bool()> is_open_;
+  std::set<std::string, std::less<>> warned_;
+};
+
+}  // namespace zeus::run

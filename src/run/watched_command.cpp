@@ -1,0 +1,189 @@
+#include "run/watched_command.hpp"
+
+#include "run/reports.hpp"
+
+#include <fmt/format.h>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+
+namespace zeus::run {
+
+namespace {
+
+constexpr Seconds longest_pause{3600};
+// How often the size of a terminal is looked at, which nobody tells us.
+constexpr Seconds look_at_terminal{0.25};
+// How often a group whose leader has ended is looked at.
+constexpr Seconds look_at_group{0.02};
+
+Environment environment_for(const WatchedCommand::Plan& plan, int reports) {
+  Environment::Variables variables = plan.environment.variables();
+  for (const auto& [name, value] : plan.variables) {
+    variables.insert_or_assign(name, value);
+  }
+  // Through our own descriptor, which a script reaches also where it does not inherit it.
+  variables.insert_or_assign(reports_variable, fmt::format("/proc/{}/fd/{}", ::getpid(), reports));
+  // Python would keep what it prints to a pipe until there are 8 KiB of it.
+  variables.try_emplace("PYTHONUNBUFFERED", "1");
+  return Environment{std::move(variables)};
+}
+
+bool group_lives(pid_t group) {
+  return ::kill(-group, 0) == 0 || errno == EPERM;
+}
+
+}  // namespace
+
+WatchedCommand::WatchedCommand(const Plan& plan, Clock& clock)
+    : clock_{clock},
+      relay_{plan.output, plan.error},
+      streams_{{{{}, ProgressPatterns{plan.patterns}}, {{}, ProgressPatterns{plan.patterns}}}},
+      ending_{plan.grace},
+      terminal_{::isatty(plan.output) != 0 || ::isatty(plan.error) != 0} {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) {
+    throw system_failure(errno, "cannot make a pipe");
+  }
+  reports_ = FileDescriptor{ends[0]};
+  their_reports_ = FileDescriptor{ends[1]};
+  child_.emplace(ChildProcess::Plan{.command = plan.command,
+                                    .environment = environment_for(plan, their_reports_.get()),
+                                    .own_group = true,
+                                    .before_command = [this] { relay_.attach(); }});
+  relay_.attached();
+  guard_.emplace(child_->process(), plan.grace);
+}
+
+WatchedCommand::~WatchedCommand() {
+  end();
+  while (!code_) {
+    (void)wait(longest_pause);
+  }
+}
+
+void WatchedCommand::end() {
+  if (!code_) {
+    ending_.begin(clock_.now());
+  }
+}
+
+bool WatchedCommand::interrupted() {
+  interrupted_ = interrupted_ || child_->asked_to_end().has_value() || (guard_ && guard_->interrupted());
+  return interrupted_;
+}
+
+WatchedCommand::Seen WatchedCommand::seen() const {
+  return {.output = streams_[0].patterns.matches(),
+          .error = streams_[1].patterns.matches(),
+          .reports = reports_seen_,
+          .strange_reports = strange_reports_,
+          .cut_lines = streams_[0].lines.has_cut() || streams_[1].lines.has_cut()};
+}
+
+void WatchedCommand::add(const Progress& progress) {
+  // A stream of single steps is one thing to the caller.
+  if (const auto* steps = std::get_if<StepsDone>(&progress); steps != nullptr && !progress_.empty()) {
+    if (auto* last = std::get_if<StepsDone>(&progress_.back())) {
+      last->count += steps->count;
+      return;
+    }
+  }
+  progress_.push_back(progress);
+}
+
+void WatchedCommand::read_line(Stream& stream, std::string_view line) {
+  for (const Progress& progress : stream.patterns.read(line)) {
+    add(progress);
+  }
+}
+
+void WatchedCommand::hear(std::size_t channel, std::string_view bytes) {
+  Stream& stream = streams_.at(channel);
+  stream.lines.feed(bytes, [&](std::string_view line) { read_line(stream, line); });
+  if (channel == 1 || relay_.is_one()) {
+    mid_line_ = bytes.back() != '\n';
+  }
+}
+
+void WatchedCommand::read_reports() {
+  std::array<char, 4096> buffer{};
+  ssize_t count = 0;
+  while ((count = ::read(reports_.get(), buffer.data(), buffer.size())) > 0) {
+    report_lines_.feed({buffer.data(), static_cast<std::size_t>(count)}, [&](std::string_view line) {
+      if (const std::optional<Progress> progress = parse_report(line)) {
+        ++reports_seen_;
+        add(*progress);
+      } else {
+        ++strange_reports_;
+      }
+    });
+  }
+}
+
+Seconds WatchedCommand::pause(Instant deadline) const {
+  const Instant now = clock_.now();
+  Seconds pause = deadline - now;
+  if (const std::optional<Instant> next = ending_.next()) {
+    pause = std::min(pause, *next - now);
+  }
+  return std::max(terminal_ ? std::min(pause, look_at_terminal) : pause, Seconds{});
+}
+
+void WatchedCommand::send_what_is_due() {
+  if (const std::optional<int> signal = ending_.due(clock_.now())) {
+    ::kill(-child_->process(), *signal);
+    // What is stopped would not hear it.
+    ::kill(-child_->process(), SIGCONT);
+  }
+}
+
+std::vector<Progress> WatchedCommand::wait(Seconds patience) {
+  const auto listen = [this](std::size_t channel, std::string_view bytes) { hear(channel, bytes); };
+  const Instant deadline = clock_.now() + std::min(patience, longest_pause);
+  while (!code_ && progress_.empty()) {
+    send_what_is_due();
+    std::vector<pollfd> watched = relay_.wanted();
+    watched.push_back({.fd = reports_.get(), .events = POLLIN, .revents = 0});
+    code_ = child_->wait_for(std::max(pause(deadline), Seconds{1e-6}), watched);
+    relay_.move(watched, listen);
+    if (watched.back().revents != 0) {
+      read_reports();
+    }
+    if (terminal_ && relay_.follow_window_size()) {
+      ::kill(-child_->process(), SIGWINCH);
+    }
+    if (clock_.now() >= deadline) {
+      break;
+    }
+  }
+  if (code_ && guard_) {
+    finish();
+  }
+  return std::exchange(progress_, {});
+}
+
+// The command itself has ended: what it has left in the pipes is read, and, where it was told to end, what it has left
+// running ends too.
+void WatchedCommand::finish() {
+  const auto listen = [this](std::size_t channel, std::string_view bytes) { hear(channel, bytes); };
+  guard_->dismiss();
+  (void)interrupted();
+  while (ending_.begun() && group_lives(child_->process()) && ending_.next()) {
+    send_what_is_due();
+    clock_.sleep_until(clock_.now() + look_at_group);
+  }
+  relay_.drain(listen);
+  read_reports();
+  for (Stream& stream : streams_) {
+    stream.lines.finish([&](std::string_view line) { read_line(stream, line); });
+  }
+  guard_.reset();
+}
+
+}  // namespace zeus::run

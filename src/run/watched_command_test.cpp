@@ -1,0 +1,153 @@
+#include "run/watched_command.hpp"
+
+#include "tests/support/temporary_folder.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+namespace zeus::run {
+namespace {
+
+constexpr Seconds long_enough{60};
+
+class WatchedCommandTest : public testing::Test {
+ protected:
+  WatchedCommand::Plan plan(const std::string& script, const PatternTexts& patterns = {}) {
+    return {.command = {"sh", "-c", script},
+            .environment = Environment::of_process(),
+            .variables = {},
+            .patterns = patterns,
+            .output = file_.get(),
+            .error = file_.get(),
+            .grace = Seconds{0.2}};
+  }
+  // Runs it to its end; the progress in short.
+  std::string run(const WatchedCommand::Plan& plan) {
+    WatchedCommand command{plan, clock_};
+    std::string text;
+    while (!command.exit_code()) {
+      text += describe(command.wait(long_enough));
+    }
+    code_ = *command.exit_code();
+    seen_ = command.seen();
+    return text;
+  }
+  static std::string describe(const std::vector<Progress>& progress) {
+    std::string text;
+    for (const Progress& one : progress) {
+      if (const auto* steps = std::get_if<StepsDone>(&one)) {
+        text += "s" + std::to_string(steps->count);
+      } else if (const auto* epochs = std::get_if<EpochsDone>(&one)) {
+        text += "e" + std::to_string(epochs->count);
+      } else {
+        text += "m" + std::to_string(std::get<MetricSeen>(one).value).substr(0, 3);
+      }
+    }
+    return text;
+  }
+  [[nodiscard]] std::string output() const {
+    std::ifstream file{folder_.path() / "output", std::ios::binary};
+    return {std::istreambuf_iterator<char>{file}, {}};
+  }
+  // Until the shell has made a file of that name.
+  void wait_for(WatchedCommand& command, const char* name) {
+    while (!std::filesystem::exists(folder_.path() / name)) {
+      (void)command.wait(Seconds{0.01});
+    }
+  }
+  [[nodiscard]] std::string path(const char* name) const { return (folder_.path() / name).string(); }
+
+  test::TemporaryFolder folder_;
+  FileDescriptor file_{::open((folder_.path() / "output").c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644)};
+  SystemClock clock_;
+  int code_ = -1;
+  WatchedCommand::Seen seen_;
+};
+
+TEST_F(WatchedCommandTest, SeesProgressOnBothStreamsAndLeavesThemAlone) {
+  const std::string text = "printf 'epoch 1 acc 0.5\\n'; printf 'epoch 2 acc 0.7' >&2; exit 4";
+  EXPECT_EQ(run(plan(text, {.metric = "acc ([0-9.]+)", .epoch = R"(epoch (\d+))"})), "m0.5e1m0.7e1");
+  EXPECT_EQ(code_, 4);
+  EXPECT_EQ(output(), "epoch 1 acc 0.5\nepoch 2 acc 0.7");
+}
+
+TEST_F(WatchedCommandTest, ReadsReportsWhereTheVariableSaysWithoutInheritance) {
+  const std::string text =
+      "echo step 20 > $ZEUS_PROGRESS; echo hm >> $ZEUS_PROGRESS; (echo epoch; echo metric 0.25) >> $ZEUS_PROGRESS";
+  EXPECT_EQ(run(plan(text)), "s20e1m0.2");
+  EXPECT_EQ(seen_.reports, 3U);
+  EXPECT_EQ(seen_.strange_reports, 1U);
+}
+
+TEST_F(WatchedCommandTest, GivesTheCommandItsVariables) {
+  WatchedCommand::Plan wanted = plan("echo $ZEUS_BATCH_SIZE $PYTHONUNBUFFERED");
+  wanted.variables = {{"ZEUS_BATCH_SIZE", "32"}};
+  run(wanted);
+  EXPECT_EQ(output(), "32 1\n");
+}
+
+TEST_F(WatchedCommandTest, EndsTheWholeGroup) {
+  WatchedCommand command{plan("sleep 600 & echo $! > " + path("child") + "; : > " + path("ready") + "; wait"), clock_};
+  wait_for(command, "ready");
+  command.end();
+  EXPECT_TRUE(command.told_to_end());
+  while (!command.exit_code()) {
+    (void)command.wait(long_enough);
+  }
+  EXPECT_EQ(command.exit_code(), 128 + SIGTERM);
+  EXPECT_FALSE(command.interrupted());
+  pid_t child = 0;
+  std::ifstream{path("child")} >> child;
+  EXPECT_TRUE(::kill(child, 0) != 0 || std::ifstream{"/proc/" + std::to_string(child) + "/cmdline"}.peek() == EOF);
+}
+
+TEST_F(WatchedCommandTest, KillsWhatDoesNotWantToEnd) {
+  WatchedCommand command{plan("trap '' TERM; : > " + path("ready") + "; while :; do sleep 0.01; done"), clock_};
+  wait_for(command, "ready");
+  command.end();
+  while (!command.exit_code()) {
+    (void)command.wait(long_enough);
+  }
+  EXPECT_EQ(command.exit_code(), 128 + SIGKILL);
+}
+
+TEST_F(WatchedCommandTest, KnowsThatASignalAskedForTheEnd) {
+  WatchedCommand command{plan("trap 'exit 0' INT; : > " + path("ready") + "; while :; do sleep 0.01; done"), clock_};
+  wait_for(command, "ready");
+  EXPECT_FALSE(command.interrupted());
+  ::kill(::getpid(), SIGINT);
+  while (!command.exit_code()) {
+    (void)command.wait(long_enough);
+  }
+  EXPECT_EQ(command.exit_code(), 0);
+  EXPECT_TRUE(command.interrupted());
+}
+
+TEST_F(WatchedCommandTest, TellsWhatCannotBeRun) {
+  WatchedCommand::Plan wanted = plan("");
+  wanted.command = {"/nowhere/train"};
+  run(wanted);
+  EXPECT_EQ(code_, ChildProcess::exit_not_found);
+}
+
+TEST_F(WatchedCommandTest, ReturnsWhenTheTimeIsUp) {
+  WatchedCommand command{plan("sleep 600"), clock_};
+  EXPECT_TRUE(command.wait(Seconds{0.01}).empty());
+  EXPECT_FALSE(command.exit_code());
+}
+
+TEST_F(WatchedCommandTest, KnowsWhetherALineIsOpen) {
+  WatchedCommand command{plan("printf 'half'; sleep 600"), clock_};
+  while (!command.in_the_middle_of_a_line() && !command.exit_code()) {
+    (void)command.wait(Seconds{0.01});
+  }
+  EXPECT_TRUE(command.in_the_middle_of_a_line());
+}
+
+}  // namespace
+}  // namespace zeus::run

@@ -1,0 +1,423 @@
+"""`zeus run` as its users meet it: what goes into the command, what comes out of it, how it ends, and what it says when
+something is wrong.
+
+  run_command_test.py PROGRAM
+"""
+
+import ctypes
+import json
+import os
+import pathlib
+import pty
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import textwrap
+import time
+import unittest
+
+program = ""
+
+# Prints the metric once an epoch, better with each; a stand-in for a script that trains.
+TRAINER = textwrap.dedent("""
+    import sys, time
+    batch, epochs = int(sys.argv[1]), int(sys.argv[2])
+    for epoch in range(1, epochs + 1):
+        for step in range(1, 11):
+            time.sleep(0.01)
+            print(f"step {step}/10", flush=True)
+        print(f"epoch {epoch} accuracy {epoch * batch / 100:.3f}", flush=True)
+    """)
+# In our own process: what holds now, on the virtual GPU.
+LIMIT = textwrap.dedent("""
+    import ctypes
+    v = ctypes.CDLL("libnvidia-ml.so.1")
+    d, l = ctypes.c_void_p(), ctypes.c_uint()
+    assert v.nvmlInit_v2() == 0 and v.nvmlDeviceGetHandleByIndex_v2(0, ctypes.byref(d)) == 0
+    v.nvmlDeviceGetPowerManagementLimit(d, ctypes.byref(l))
+    print("limit", l.value // 1000, flush=True)
+    """)
+SEEN = ["--metric-regex", r"accuracy ([-.0-9a-z]+)", "--epoch-regex", r"^epoch (\d+)", "--step-regex", r"^step (\d+)"]
+
+
+class Runs(unittest.TestCase):
+    def setUp(self):
+        held = tempfile.TemporaryDirectory()
+        self.addCleanup(held.cleanup)
+        self.folder = pathlib.Path(held.name)
+        self.environment = {**os.environ, "XDG_DATA_HOME": str(self.folder / "data"),
+                            "XDG_RUNTIME_DIR": str(self.folder / "state"), "ZEUS_STATE_DIR": str(self.folder / "state")}
+        (self.folder / "state").mkdir(mode=0o700)
+        (self.folder / "train.py").write_text(TRAINER, encoding="utf-8")
+
+    def virtual(self, *flags: str) -> list[str]:
+        return [program, "virtual", "1xV100", "--load", "constant:240W", *flags, "--"]
+
+    def run_on(self, machine: list[str], *arguments: str, timeout: float = 120, **options) -> subprocess.CompletedProcess:
+        options.setdefault("env", self.environment)
+        return subprocess.run([*machine, program, "run", *arguments], capture_output=True, text=True, check=False,
+                              timeout=timeout, cwd=self.folder, **options)
+
+    def run_virtual(self, *arguments: str, **options) -> subprocess.CompletedProcess:
+        return self.run_on(self.virtual(), *arguments, **options)
+
+    def job(self, *more: str, name: str = "job", target: str = "0.6") -> list[str]:
+        return ["--job", name, "--batch-sizes", "10,20", "--default-batch-size", "10", "--target-metric", target,
+                "--max-epochs", "20", "--profile-seconds", "0.05", *SEEN, *more]
+
+    def train(self, epochs: int = 8) -> list[str]:
+        return ["--", sys.executable, "train.py", "{batch_size}", str(epochs)]
+
+    def entries(self) -> list[dict]:
+        with sqlite3.connect(self.folder / "data/zeus/jobs.sqlite") as store:
+            columns = [row[1] for row in store.execute("pragma table_info(entries)")]
+            return [json.loads(row[-1]) for row in store.execute(f"select * from entries order by {columns[0]}, {columns[1]}")]
+
+    def one_line(self, done: subprocess.CompletedProcess) -> str:
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        return done.stderr
+
+
+class Commands(Runs):
+    def test_values_go_into_the_command_and_its_environment(self):
+        done = self.run_virtual(
+            "--job", "fill", "--batch-sizes", "16", "--learning-rate", "8:0.5", "--lr-scaling", "linear", "--max-epochs",
+            "3", "--quiet", "--", "sh", "-c",
+            'echo "{batch_size} {learning_rate} {epochs} {other} $ZEUS_BATCH_SIZE $ZEUS_LEARNING_RATE $ZEUS_EPOCHS"')
+        self.assertEqual((done.returncode, done.stdout), (0, "16 1 3 {other} 16 1 3\n"), done.stderr)
+
+    def test_output_is_passed_through_to_the_byte(self):
+        code = "import os; os.write(1, bytes(range(256)) * 5000); os.write(2, b'\\xff\\x00'); raise SystemExit(7)"
+        done = subprocess.run([*self.virtual(), program, "run", "--quiet", "--", sys.executable, "-c", code],
+                              capture_output=True, check=False, timeout=120, env=self.environment)
+        self.assertEqual(done.returncode, 7)
+        self.assertEqual(done.stdout, bytes(range(256)) * 5000)
+        self.assertTrue(done.stderr.startswith(b"\xff\x00"), done.stderr)
+
+    def test_output_comes_at_once(self):
+        with subprocess.Popen([*self.virtual(), program, "run", "--quiet", "--", sys.executable, "-c",
+                               "print('now'); import time; time.sleep(60)"],
+                              stdout=subprocess.PIPE, text=True, env=self.environment) as running:
+            self.assertEqual(running.stdout.readline(), "now\n")
+            running.terminate()
+
+    def test_a_terminal_stays_a_terminal(self):
+        leader, follower = pty.openpty()
+        done = subprocess.run([*self.virtual(), program, "run", "--quiet", "--", "sh", "-c", "test -t 1 && test -t 2"],
+                              stdout=follower, stderr=follower, check=False, timeout=120, env=self.environment)
+        os.close(leader)
+        os.close(follower)
+        self.assertEqual(done.returncode, 0)
+
+    def test_exit_codes_are_the_commands(self):
+        for command, code in ((["sh", "-c", "exit 3"], 3), (["sh", "-c", "kill -TERM $$"], 143),
+                              (["/nonexistent/train"], 127), (["/etc/passwd"], 126)):
+            with self.subTest(command=command):
+                done = self.run_virtual("--", *command)
+                self.assertEqual(done.returncode, code, done.stderr)
+                self.assertEqual(self.run_virtual(*self.job(), "--", *command).returncode, code)
+
+    def test_what_cannot_be_run_is_said_and_teaches_nothing(self):
+        done = self.run_virtual(*self.job(), "--", "/nonexistent/train", "{batch_size}")
+        self.assertEqual(done.returncode, 127)
+        self.assertIn("'/nonexistent/train' was not found", done.stderr)
+        ends = [entry for entry in self.entries() if entry["kind"] == "finished"]
+        self.assertEqual([end["outcome"] for end in ends], ["lost"])
+
+    def test_signals_are_passed_on_and_nothing_is_tried_again(self):
+        script = "trap 'exit 0' TERM; echo ready; while :; do sleep 0.05; done"
+        with subprocess.Popen([*self.virtual(), program, "run", *self.job(), "--", "sh", "-c", script],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=self.environment) as running:
+            self.assertEqual(running.stdout.readline(), "ready\n")
+            running.send_signal(signal.SIGTERM)
+            out, _ = running.communicate(timeout=60)
+        self.assertEqual((running.returncode, out), (0, ""))
+        self.assertEqual([entry["outcome"] for entry in self.entries() if entry["kind"] == "finished"], ["lost"])
+
+    def test_reports_of_the_script_need_no_expression(self):
+        script = ("for e in 1 2 3; do for s in 1 2 3 4 5; do sleep 0.02; echo step >> $ZEUS_PROGRESS; done; "
+                  "echo epoch >> $ZEUS_PROGRESS; echo metric 0.$e >> $ZEUS_PROGRESS; done")
+        done = self.run_virtual("--job", "reports", "--target-metric", "0.3", "--metric-regex", "never (x)", "--",
+                                "sh", "-c", script)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        last = self.entries()[-1]
+        self.assertEqual((last["kind"], last["outcome"], last["epochs"], last["metric"]), ("finished", "reached", 3, 0.3))
+        self.assertNotIn("matched none", done.stderr)
+
+
+class Recurrences(Runs):
+    def test_recurrences_are_recorded_and_say_what_was_saved(self):
+        for number in range(3):
+            done = self.run_virtual(*self.job(), *self.train())
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(f"job #{number + 1}: batch size", done.stderr.splitlines()[-1])
+        ends = [entry for entry in self.entries() if entry["kind"] == "finished"]
+        self.assertGreaterEqual(len(ends), 3)
+        for end in ends:
+            self.assertGreater(end["energy_j"], 0)
+            self.assertGreater(end["time_s"], 0)
+
+    def test_limits_are_set_while_it_runs_and_put_back(self):
+        (self.folder / "limit.py").write_text(LIMIT, encoding="utf-8")
+        done = self.run_virtual("--job", "limit", "--power-limits", "150", "--quiet", "--", "sh", "-c",
+                                f"for i in 1 2 3; do sleep 0.3; {sys.executable} limit.py; done")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout, "limit 150\n" * 3)
+        session = [program, "virtual", "1xV100", "--"]
+        inside = f"{program} run --job l2 --power-limits 125 --quiet -- true; {sys.executable} {self.folder}/limit.py"
+        done = subprocess.run([*session, "sh", "-c", inside], capture_output=True, text=True, check=False, timeout=60,
+                              env=self.environment)
+        self.assertEqual(done.stdout, "limit 250\n", done.stderr)
+
+    def test_a_try_that_misses_is_followed_by_another(self):
+        # Only batch size 20 gets there within the epochs.
+        done = self.run_virtual(*self.job("--policy", "zeus", target="1.5", name="miss"), *self.train(epochs=8))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        ends = [(end["outcome"]) for end in self.entries() if end["kind"] == "finished"]
+        self.assertEqual((ends[0], ends[-1]), ("exhausted", "reached"))
+        self.assertIn("batch size 10 is short of the target after 8 epochs", done.stderr)
+
+    def test_a_try_that_costs_too_much_is_stopped(self):
+        (self.folder / "slow.py").write_text(
+            TRAINER.replace("time.sleep(0.01)", "time.sleep(0.01 if batch == 10 else 0.2)")
+            .replace("epoch * batch / 100", "epoch / 10 if batch == 10 else 0"), encoding="utf-8")
+        train = ["--", sys.executable, "slow.py", "{batch_size}", "12"]
+        outcomes = []
+        for _ in range(6):
+            done = self.run_virtual(*self.job("--policy", "zeus", name="slow"), *train)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            outcomes = [(end["batch_size"], end["outcome"]) for end in self.entries() if end["kind"] == "finished"]
+            if (20, "stopped") in outcomes:
+                break
+        self.assertIn((20, "stopped"), outcomes)
+        self.assertIn("was stopped after", done.stderr)
+        self.assertEqual(outcomes[-1], (10, "reached"))
+
+    def test_a_batch_size_that_crashes_is_left_for_one_that_works(self):
+        (self.folder / "crash.py").write_text(TRAINER + "\n", encoding="utf-8")
+        crash = TRAINER.replace("for epoch in", "if batch == 20: sys.exit(9)\nfor epoch in")
+        (self.folder / "crash.py").write_text(crash, encoding="utf-8")
+        for _ in range(5):
+            done = self.run_virtual(*self.job("--policy", "zeus", name="crash"),
+                                    "--", sys.executable, "crash.py", "{batch_size}", "8")
+            self.assertEqual(done.returncode, 0, done.stderr)
+        ends = [(end["batch_size"], end["outcome"]) for end in self.entries() if end["kind"] == "finished"]
+        self.assertIn((20, "exhausted"), ends)
+
+    def test_the_command_goes_on_after_its_target_unless_it_is_to_stop(self):
+        done = self.run_virtual(*self.job(name="on"), *self.train(epochs=12))
+        self.assertIn("epoch 12", done.stdout)
+        done = self.run_virtual(*self.job("--stop-at-target", name="stop"), *self.train(epochs=400), timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("epoch 100 ", done.stdout)
+
+    def test_overlapping_recurrences_get_numbers_of_their_own(self):
+        command = [*self.virtual(), program, "run", *self.job(name="both"), *self.train()]
+        both = [subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=self.folder,
+                                 env=self.environment) for _ in range(2)]
+        for one in both:
+            _, err = one.communicate(timeout=120)
+            self.assertEqual(one.returncode, 0, err)
+        started = [entry["try"] for entry in self.entries() if entry["kind"] == "started"]
+        self.assertEqual(sorted(started), list(range(len(started))))
+        self.assertEqual(sorted(entry["recurrence"] for entry in self.entries() if entry["kind"] == "begun"), [0, 1])
+
+    def test_observing_sets_nothing_for_good_and_predicts(self):
+        (self.folder / "limit.py").write_text(LIMIT, encoding="utf-8")
+        for flag in ("--observe", "--observe=passive"):
+            with self.subTest(flag=flag):
+                steps = "import time\nfor i in range(4000):\n  time.sleep(0.005)\n  print('step', i)"
+                done = self.run_virtual(flag, "--power-limits", "250,150", "--", "sh", "-c",
+                                        f'{sys.executable} -c "{steps}"; {sys.executable} limit.py')
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertTrue(done.stdout.endswith("limit 250\n"), done.stdout)
+                self.assertIn("would have been" if flag == "--observe" else "nothing was saved", done.stderr)
+        self.assertFalse((self.folder / "data").exists())
+
+    def test_without_permission_it_says_so_once_and_trains(self):
+        faults = self.folder / "faults"
+        faults.write_text("permission\n", encoding="utf-8")
+        done = self.run_on(self.virtual("--faults", str(faults)), *self.job(name="user"), *self.train())
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stderr.count("power limits stay as they are"), 1, done.stderr)
+        last = self.entries()[-1]
+        self.assertEqual((last["kind"], last["outcome"], last["limit_w"]), ("finished", "reached", 250.0))
+
+    def test_without_a_gpu_it_trains_all_the_same(self):
+        done = self.run_on([], *self.job(name="none"), *self.train())
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("epoch 8", done.stdout)
+        self.assertIn("no GPU can be seen", done.stderr)
+
+    def test_power_limits_alone_need_no_job(self):
+        done = self.run_virtual("--power-limits", "250,150", "--", "sh", "-c",
+                                "for i in $(seq 600); do sleep 0.01; echo step $i; done")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr, r"^zeus: .* in .* under \d+ W")
+        self.assertFalse((self.folder / "data").exists())
+
+
+class Wrong(Runs):
+    def test_bad_usage_is_one_line_and_code_2(self):
+        for flags in (["--batch-sizes", "8,16", "--default-batch-size", "8"],
+                      ["--job", "x", "--batch-sizes", "8,16"],
+                      ["--job", "x", "--batch-sizes", "8,16", "--default-batch-size", "32"],
+                      ["--job", "x", "--target-metric", "0.5"],
+                      ["--metric-regex", "accuracy [0-9"],
+                      ["--metric-regex", "accuracy"],
+                      ["--step-regex", "(?=x)"],
+                      ["--learning-rate", "0.1"],
+                      ["--power-limits", "loud"],
+                      ["--power-limits", "20"],
+                      ["--eta", "2"],
+                      ["--observe=never"],
+                      ["--job", "x", "--policy", "guess"],
+                      ["--max-slowdown", "0.5"],
+                      ["--higher-is-better", "--lower-is-better"]):
+            with self.subTest(flags=flags):
+                done = self.run_virtual(*flags, "--", "echo", "ran")
+                self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+                self.one_line(done)
+        done = self.run_virtual("--", "echo", "{learning_rate}")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("give --learning-rate", self.one_line(done))
+
+    def test_an_expression_that_never_matches_is_one_clear_line(self):
+        flags = self.job(name="blind")
+        flags[flags.index("--metric-regex") + 1] = "precision ([0-9.]+)"
+        done = self.run_virtual(*flags, *self.train(epochs=3))
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(done.stderr.count("--metric-regex 'precision ([0-9.]+)' matched none of"), 1, done.stderr)
+        self.assertEqual([end["outcome"] for end in self.entries() if end["kind"] == "finished"], ["lost"])
+
+    def test_a_metric_that_is_not_a_number_is_said(self):
+        script = "for e in 1 2 3; do echo epoch $e accuracy nan; done"
+        done = self.run_virtual(*self.job("--policy", "default", name="nan"), "--", "sh", "-c", script)
+        self.assertIn("NaN or infinite", done.stderr)
+        script = "for e in 1 2 3; do echo epoch $e accuracy high; done"
+        done = self.run_virtual(*self.job("--policy", "default", name="word"), "--", "sh", "-c", script)
+        self.assertIn("matched 'high', which is no number", done.stderr)
+
+    def test_a_command_that_dies_at_once_is_not_tried_again(self):
+        done = self.run_virtual(*self.job(name="dead"), "--", "sh", "-c", "exit 5")
+        self.assertEqual(done.returncode, 5)
+        self.assertEqual(len([entry for entry in self.entries() if entry["kind"] == "started"]), 1)
+
+    def test_a_command_that_ignores_its_end_is_killed(self):
+        script = ("trap '' TERM; i=0; while :; do i=$((i+1)); sleep 0.05; echo step 1; echo epoch $i accuracy 0.1; done")
+        begun = time.monotonic()
+        done = self.run_virtual("--job", "deaf", "--target-metric", "0.5", "--max-epochs", "2", "--grace", "0.2",
+                                "--power-limits", "off", "--profile-seconds", "0.05", *SEEN, "--", "sh", "-c", script)
+        self.assertEqual(done.returncode, 137, done.stderr[-600:])
+        self.assertLess(time.monotonic() - begun, 100)
+
+    def test_megabytes_without_a_line_end_are_passed_and_bounded(self):
+        code = "import sys; sys.stdout.write('x' * 30_000_000); print(); print('epoch 1 accuracy 0.9')"
+        done = self.run_virtual(*self.job(name="long"), "--", sys.executable, "-c", code)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(len(done.stdout), 30_000_000 + len("\nepoch 1 accuracy 0.9\n"))
+        self.assertIn("longer than 16384 bytes", done.stderr)
+        self.assertEqual(self.entries()[-1]["outcome"], "reached")
+
+    def test_a_job_run_again_differently_is_refused(self):
+        self.assertEqual(self.run_virtual(*self.job(), *self.train()).returncode, 0)
+        done = self.run_virtual(*self.job(target="0.7"), *self.train())
+        self.assertEqual((done.returncode, done.stdout), (125, ""))
+        self.assertIn("its target is", self.one_line(done))
+
+    def test_a_store_that_cannot_be_used_is_gone_on_without_or_refused(self):
+        store = self.folder / "store.sqlite"
+        makers = {
+            "corrupt": lambda: store.write_bytes(b"this is no database, and never was\n" * 100),
+            "newer": lambda: self.make_newer(store),
+            "elsewhere": lambda: None,
+        }
+        for name, make in makers.items():
+            with self.subTest(store=name):
+                store.unlink(missing_ok=True)
+                make()
+                where = "/proc/nowhere/jobs.sqlite" if name == "elsewhere" else str(store)
+                before = store.read_bytes() if store.exists() else None
+                done = self.run_virtual(*self.job("--store", where, name="s"), *self.train())
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn("epoch 8", done.stdout)
+                self.assertEqual(done.stderr.count("not recorded"), 1, done.stderr)
+                done = self.run_virtual(*self.job("--store", where, "--on-store-error", "refuse", name="s"), *self.train())
+                self.assertEqual((done.returncode, done.stdout), (125, ""))
+                self.one_line(done)
+                self.assertEqual(store.read_bytes() if store.exists() else None, before)
+
+    def make_newer(self, store: pathlib.Path):
+        self.run_virtual(*self.job("--store", str(store), name="s"), *self.train())
+        with sqlite3.connect(store) as opened:
+            columns = [row[1] for row in opened.execute("pragma table_info(zeus_store)")]
+            opened.execute(f"update zeus_store set {columns[0]} = 1000000")
+        opened.close()
+
+    def test_a_full_disk_lets_the_training_go_on_unrecorded(self):
+        # A quota of file size is as a full disk to whoever writes.
+        store = self.folder / "store.sqlite"
+        self.run_virtual(*self.job("--store", str(store), name="full"), *self.train())
+        script = f'ulimit -f {max(1, store.stat().st_size // 1024)}; trap "" XFSZ; exec "$@"'
+        limited = [*self.virtual(), "bash", "-c", script, "limited"]
+        for _ in range(4):
+            done = self.run_on(limited, *self.job("--store", str(store), name="full"), *self.train())
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("epoch 8", done.stdout)
+            if "not recorded" in done.stderr:
+                break
+        self.assertIn("not recorded", done.stderr)
+
+
+class Killed(Runs):
+    def test_killed_it_leaves_no_limit_no_command_and_no_try(self):
+        (self.folder / "limit.py").write_text(LIMIT, encoding="utf-8")
+        script = textwrap.dedent(f"""
+            import os, signal, subprocess, sys, time, random
+            run = {[program, 'run', *self.job(name='killed'), '--grace', '0.2', *self.train(epochs=400)]!r}
+            generator = random.Random(5)
+            for _ in range(6):
+                running = subprocess.Popen(run, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+                running.stdout.readline()
+                time.sleep(generator.uniform(0, 1.5))
+                running.kill()
+                running.wait()
+                group = [int(line.split()[0]) for line in
+                         subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True).stdout.splitlines()[1:]
+                         if "train.py" in line and "{self.folder.name}" not in line]
+                deadline = time.monotonic() + 30
+                while time.monotonic() < deadline:
+                    limit = subprocess.run([sys.executable, "limit.py"], capture_output=True, text=True).stdout
+                    if limit == "limit 250\\n":
+                        break
+                    time.sleep(0.1)
+                print(limit, end="", flush=True)
+            """)
+        done = subprocess.run([*self.virtual(), sys.executable, "-c", script], capture_output=True, text=True, check=False,
+                              timeout=200, cwd=self.folder, env=self.environment)
+        self.assertEqual(done.stdout, "limit 250\n" * 6, done.stderr)
+        after = self.run_virtual(*self.job(name="killed"), *self.train())
+        self.assertEqual(after.returncode, 0, after.stderr)
+        entries = self.entries()
+        begun = {entry["recurrence"] for entry in entries if entry["kind"] == "begun"}
+        over = {entry["recurrence"] for entry in entries if entry["kind"] == "given_up" or entry.get("outcome") == "reached"}
+        self.assertEqual(begun, over)
+        time.sleep(0.5)
+        self.assertEqual(self.commands_left(), [])
+
+    def commands_left(self) -> list[int]:
+        left = []
+        for entry in pathlib.Path("/proc").iterdir():
+            try:
+                if entry.name.isdigit() and os.readlink(entry / "cwd") == str(self.folder.resolve()):
+                    left.append(int(entry.name))
+            except OSError:
+                continue
+        return left
+
+
+if __name__ == "__main__":
+    program = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
