@@ -170,31 +170,55 @@ double normal_density(double x) {
   return inverse_sqrt_two_pi * portable::exp(-0.5 * x * x);
 }
 
+// The rational approximations of W. J. Cody, "Rational Chebyshev Approximations for the Error Function", Mathematics of
+// Computation 23 (1969) 631-637; their coefficients, highest power first.
 double normal_cdf(double x) {
+  constexpr std::array<double, 5> a = {1.85777706184603153e-1, 3.16112374387056560e0, 1.13864154151050156e2,
+                                       3.77485237685302021e2, 3.20937758913846947e3};
+  constexpr std::array<double, 5> b = {1.0, 2.36012909523441209e1, 2.44024637934444173e2, 1.28261652607737228e3,
+                                       2.84423683343917062e3};
+  constexpr std::array<double, 9> c = {2.15311535474403846e-8, 5.64188496988670089e-1, 8.88314979438837594e0,
+                                       6.61191906371416295e1,  2.98635138197400131e2,  8.81952221241769090e2,
+                                       1.71204761263407058e3,  2.05107837782607147e3,  1.23033935479799725e3};
+  constexpr std::array<double, 9> d = {1.0,
+                                       1.57449261107098347e1,
+                                       1.17693950891312499e2,
+                                       5.37181101862009858e2,
+                                       1.62138957456669019e3,
+                                       3.29079923573345963e3,
+                                       4.36261909014324716e3,
+                                       3.43936767414372164e3,
+                                       1.23033935480374942e3};
+  constexpr std::array<double, 6> e = {1.63153871373020978e-2, 3.05326634961232344e-1, 3.60344899949804439e-1,
+                                       1.25781726111229246e-1, 1.60837851487422766e-2, 6.58749161529837803e-4};
+  constexpr std::array<double, 6> f = {1.0,
+                                       2.56852019228982242e0,
+                                       1.87295284992346725e0,
+                                       5.27905102951428412e-1,
+                                       6.05183413124413191e-2,
+                                       2.33520497626869185e-3};
+  constexpr double inverse_sqrt_two = 0.70710678118654752440;
+  constexpr double inverse_sqrt_pi = 0.56418958354775628695;
+  constexpr double end = 38.5;
   if (std::isnan(x)) {
     return x;
   }
-  const double distance = std::fabs(x);
-  if (distance > 38.5) {
+  if (std::fabs(x) > end) {
     return x < 0 ? 0.0 : 1.0;
   }
-  if (distance < 2.5) {
-    // Phi(x) = 1/2 + phi(x) * (x + x^3/3 + x^5/(3*5) + ...): all terms of one sign, no cancellation.
-    const double square = x * x;
-    double term = x;
-    double sum = x;
-    for (int n = 3; std::fabs(term) > 1e-17 * std::fabs(sum); n += 2) {
-      term *= square / static_cast<double>(n);
-      sum += term;
-    }
-    return 0.5 + normal_density(x) * sum;
+  const double y = std::fabs(x) * inverse_sqrt_two;  // Phi(x) = erfc(-x / sqrt(2)) / 2
+  if (y <= 0.46875) {
+    const double half_erf = 0.5 * y * polynomial(a, y * y) / polynomial(b, y * y);
+    return x < 0 ? 0.5 - half_erf : 0.5 + half_erf;
   }
-  // The tail as Laplace's continued fraction, from a depth that is ample for distances of 2.5 and more.
-  double fraction = distance;
-  for (int depth = 60; depth >= 1; --depth) {
-    fraction = distance + static_cast<double>(depth) / fraction;
+  double scaled = 0.0;
+  if (y <= 4.0) {
+    scaled = polynomial(c, y) / polynomial(d, y);
+  } else {
+    const double z = 1.0 / (y * y);
+    scaled = (inverse_sqrt_pi - z * polynomial(e, z) / polynomial(f, z)) / y;
   }
-  const double tail = normal_density(x) / fraction;
+  const double tail = 0.5 * portable::exp(-0.5 * x * x) * scaled;
   return x < 0 ? tail : 1.0 - tail;
 }
 

@@ -18,6 +18,8 @@ constexpr std::array<double, 6> critical_places = {-4.0, -2.0, 0.0, 2.0, 4.0, 8.
 constexpr std::array<double, 2> lengths = {2.0, 6.0};
 constexpr std::array<double, 3> spreads = {0.1, 0.3, 1.0};
 constexpr std::array<double, 3> noises = {0.04, 0.12, 0.36};
+// The probability that an arm's runs scatter otherwise than most arms' do.
+constexpr double odd_noise = 0.1;
 // A weak trend on top of that, in nats per octave.
 constexpr double trend_spread = 0.1;
 // No curve is so smooth that one batch size tells all of its neighbour.
@@ -29,9 +31,45 @@ constexpr double level_spread = 3.0;
 // Epochs are whole numbers, so that the curve has steps; this share of the variance of rounding stays with the arm.
 constexpr double rounding_share = 0.5;
 constexpr int sweeps = 2;
+// A run leaves no more than this share of the variance, whatever its noise may have been.
+constexpr double most_left = 1.0 - 1e-9;
 
 constexpr double natural_log_of_two = 0.6931471805599453;
 constexpr double log_two_pi = 1.8378770664093453;
+
+// The levels of noise as variances, and their logarithms.
+struct NoiseLevels {
+  NoiseLevels() {
+    for (std::size_t level = 0; level < noises.size(); ++level) {
+      variance[level] = noises[level] * noises[level];
+      log_variance[level] = portable::log(variance[level]);
+    }
+  }
+  // The variance to expect of an arm without runs.
+  [[nodiscard]] double expected(std::size_t usual) const {
+    double sum = 0.0;
+    for (std::size_t level = 0; level < noises.size(); ++level) {
+      sum += (level == usual ? usual_share : odd_share) * variance[level];
+    }
+    return sum;
+  }
+  // The logarithm of the probability of a level.
+  [[nodiscard]] double log_share(std::size_t level, std::size_t usual) const {
+    return level == usual ? log_usual : log_odd;
+  }
+
+  static constexpr double usual_share = 1.0 - odd_noise;
+  static constexpr double odd_share = odd_noise / (noises.size() - 1);
+  std::array<double, noises.size()> variance{};
+  std::array<double, noises.size()> log_variance{};
+  double log_usual = portable::log(usual_share);
+  double log_odd = portable::log(odd_share);
+};
+
+const NoiseLevels& noise_levels() {
+  static const NoiseLevels levels;
+  return levels;
+}
 
 double matern(double distance, double length) {
   const double scaled = 2.23606797749979 * distance / length;
@@ -56,7 +94,12 @@ double log_normal_cdf(double z) {
 }  // namespace
 
 EpochBelief::EpochBelief(std::span<const double> octaves)
-    : arms_{octaves.size()}, mean_(arms_, level_mean), covariance_(arms_ * arms_, 0.0), stopped_(arms_) {
+    : arms_{octaves.size()},
+      mean_(arms_, level_mean),
+      covariance_(arms_ * arms_, 0.0),
+      noise_(arms_, 0.0),
+      stopped_(arms_) {
+  reached_.reserve(arms_);
   for (const double length : lengths) {
     for (const double spread : spreads) {
       std::vector<double> prior(arms_ * arms_);
@@ -77,12 +120,13 @@ EpochBelief::EpochBelief(std::span<const double> octaves)
       prior_mean.push_back(level_mean + portable::log1p(portable::exp(natural_log_of_two * (octave - place))));
     }
     for (std::size_t prior = 0; prior < priors_.size(); ++prior) {
-      for (const double noise : noises) {
-        components_.push_back({.noise = noise * noise,
+      for (std::size_t noise = 0; noise < noises.size(); ++noise) {
+        components_.push_back({.noise = noise,
                                .prior = prior,
                                .prior_mean = prior_mean,
                                .mean = prior_mean,
                                .covariance = std::vector<double>(arms_ * arms_),
+                               .noises = std::vector<double>(arms_),
                                .others_mean = std::vector<double>(arms_),
                                .others_variance = std::vector<double>(arms_)});
       }
@@ -115,19 +159,42 @@ void EpochBelief::condition(Component& component, std::size_t arm, double precis
   }
 }
 
-// Takes the runs that reached the target in; adds what they say for the component to its weight.
+// Takes the runs that reached the target in; adds what they say for the component to its weight. Each arm's level of
+// noise is one of a few, so that its runs have a mixture of normal likelihoods; the arm takes the mixture's moments.
 void EpochBelief::learn_reached(Component& component, std::span<const EpochEvidence> evidence) const {
-  const double log_noise = portable::log(component.noise);
-  for (std::size_t arm = 0; arm < arms_; ++arm) {
+  const NoiseLevels& levels = noise_levels();
+  for (const std::size_t arm : reached_) {
     const EpochEvidence& known = evidence[arm];
-    if (known.count <= 0.0) {
-      continue;
+    const double mean = component.mean[arm];
+    const double variance = component.covariance[arm * arms_ + arm];
+    const double distance = known.mean - mean;
+    std::array<double, noises.size()> weight{};
+    double heaviest = -std::numeric_limits<double>::infinity();
+    for (std::size_t level = 0; level < noises.size(); ++level) {
+      const double total = variance + levels.variance[level] / known.count;
+      weight[level] = levels.log_share(level, component.noise) -
+                      0.5 * (portable::log(total) + distance * distance / total +
+                             (known.count - 1.0) * levels.log_variance[level] + known.squares / levels.variance[level]);
+      heaviest = std::max(heaviest, weight[level]);
     }
-    const double variance = component.covariance[arm * arms_ + arm] + component.noise / known.count;
-    const double distance = known.mean - component.mean[arm];
-    component.log_weight -= 0.5 * (portable::log(variance) + distance * distance / variance);
-    component.log_weight -= 0.5 * ((known.count - 1.0) * log_noise + known.squares / component.noise);
-    condition(component, arm, known.count / component.noise, known.count * known.mean / component.noise);
+    double sum = 0.0;
+    double step_mean = 0.0;
+    double step_square = 0.0;
+    double noise = 0.0;
+    for (std::size_t level = 0; level < noises.size(); ++level) {
+      const double share = portable::exp(weight[level] - heaviest);
+      const double gain = variance / (variance + levels.variance[level] / known.count);
+      const double step = gain * distance;
+      sum += share;
+      step_mean += share * step;
+      step_square += share * (step * step + variance * (1.0 - gain));
+      noise += share * levels.variance[level];
+    }
+    component.log_weight += heaviest + portable::log(sum);
+    component.noises[arm] = noise / sum;
+    step_mean /= sum;
+    const double moved = std::min(step_square / sum - step_mean * step_mean, variance * most_left);
+    condition(component, arm, 1.0 / moved - 1.0 / variance, (mean + step_mean) / moved - mean / variance);
   }
 }
 
@@ -154,7 +221,7 @@ void EpochBelief::learn_stopped(Component& component, std::span<const EpochEvide
       const double others_mean = others_variance * (component.mean[arm] / variance - site_shift[arm] / known.censored);
       component.others_mean[arm] = others_mean;
       component.others_variance[arm] = others_variance;
-      const double total = others_variance + component.noise;
+      const double total = others_variance + component.noises[arm];
       const double root = std::sqrt(total);
       const double z = (others_mean - known.bound) / root;
       const double slope = hazard(z);
@@ -178,8 +245,18 @@ void EpochBelief::fit(std::span<const EpochEvidence> evidence) {
     least = known.count > 0.0 ? std::min(least, known.mean) : least;
   }
   const double rounding = rounding_share * portable::exp(-2.0 * least) / 12.0;
+  reached_.clear();
+  for (std::size_t arm = 0; arm < arms_; ++arm) {
+    if (evidence[arm].count > 0.0) {
+      reached_.push_back(arm);
+    }
+  }
+  std::ranges::sort(reached_, [evidence](std::size_t a, std::size_t b) {
+    return evidence[a].count > evidence[b].count || (evidence[a].count == evidence[b].count && a < b);
+  });
   double heaviest = -std::numeric_limits<double>::infinity();
   for (Component& component : components_) {
+    std::ranges::fill(component.noises, noise_levels().expected(component.noise));
     std::ranges::copy(priors_[component.prior], component.covariance.begin());
     std::ranges::copy(component.prior_mean, component.mean.begin());
     for (std::size_t arm = 0; arm < arms_; ++arm) {
@@ -208,10 +285,10 @@ void EpochBelief::fit(std::span<const EpochEvidence> evidence) {
 void EpochBelief::mix() {
   std::ranges::fill(mean_, 0.0);
   std::ranges::fill(covariance_, 0.0);
-  noise_ = 0.0;
+  std::ranges::fill(noise_, 0.0);
   for (const Component& component : components_) {
-    noise_ += component.weight * component.noise;
     for (std::size_t a = 0; a < arms_; ++a) {
+      noise_[a] += component.weight * component.noises[a];
       mean_[a] += component.weight * component.mean[a];
     }
   }
@@ -243,19 +320,19 @@ void EpochBelief::mix_stopped(std::span<const EpochEvidence> evidence) {
       square += component.weight * (component.others_variance[arm] + mean * mean);
     }
     stopped.variance = std::max(square - stopped.mean * stopped.mean, 0.0);
-    stopped.beyond = portable::normal_cdf((stopped.mean - stopped.bound) / std::sqrt(stopped.variance + noise_));
+    stopped.beyond = portable::normal_cdf((stopped.mean - stopped.bound) / std::sqrt(stopped.variance + noise_[arm]));
   }
 }
 
 double EpochBelief::survival(std::size_t arm, double log_epochs) const {
   const double variance = covariance_[arm * arms_ + arm];
-  const double smooth = portable::normal_cdf((mean_[arm] - log_epochs) / std::sqrt(variance + noise_));
+  const double smooth = portable::normal_cdf((mean_[arm] - log_epochs) / std::sqrt(variance + noise_[arm]));
   const Stopped& stopped = stopped_[arm];
   constexpr double unthinkable = 1e-9;
   if (!stopped.any || stopped.beyond < unthinkable) {
     return smooth;
   }
-  const double total = stopped.variance + noise_;
+  const double total = stopped.variance + noise_[arm];
   const double alike = stopped.variance / total;  // how far one run of the arm foretells another
   const double repeated = log_epochs <= stopped.bound
                               ? 1.0

@@ -1,7 +1,8 @@
 // What runs tell about the epochs that each batch size needs. The logarithm of the epochs is a Gaussian process over
 // log2 of the batch size: flat up to a critical batch size and growing beyond it, smooth about that, with steps where
 // epochs are few. Where the curve bends, how smooth it is, how far it strays and how noisy runs are is not known: the
-// belief is a mixture over a small grid of all of these. Runs that were stopped count as what they are: the epochs they
+// belief is a mixture over a small grid of all of these. Now and then an arm is not as noisy as the others, so that one
+// odd run does not condemn it. Runs that were stopped count as what they are: the epochs they
 // would have needed exceed those they ran. A value; one thread at a time. fit() allocates nothing.
 #pragma once
 
@@ -38,19 +39,20 @@ class EpochBelief {
   // Of log epochs: the mean and variance of an arm, and the variance of a single run about its arm.
   [[nodiscard]] double mean(std::size_t arm) const { return mean_[arm]; }
   [[nodiscard]] double variance(std::size_t arm) const { return covariance_[arm * arms_ + arm]; }
-  [[nodiscard]] double noise() const { return noise_; }
+  [[nodiscard]] double noise(std::size_t arm) const { return noise_[arm]; }
   // The probability that a run of the arm is short of the target at `log_epochs`. A normal distribution cannot say that
   // runs were seen to go on beyond a bound; this does.
   [[nodiscard]] double survival(std::size_t arm, double log_epochs) const;
 
  private:
   struct Component {
-    double noise = 0.0;     // variance
+    std::size_t noise = 0;  // which level of noise is the usual one
     std::size_t prior = 0;  // which of priors_ is its covariance between arms
     std::vector<double> prior_mean;
     // Worked out by fit:
     std::vector<double> mean;
     std::vector<double> covariance;
+    std::vector<double> noises;       // of each arm, as its runs have it
     std::vector<double> others_mean;  // of each stopped arm, as all other evidence has it
     std::vector<double> others_variance;
     double log_weight = 0.0;
@@ -76,8 +78,9 @@ class EpochBelief {
   std::vector<Component> components_;
   std::vector<double> mean_;
   std::vector<double> covariance_;
+  std::vector<double> noise_;
   std::vector<Stopped> stopped_;
-  double noise_ = 0.0;
+  std::vector<std::size_t> reached_;  // the arms that ever reached the target, those with most runs first
 };
 
 }  // namespace zeus::optimize

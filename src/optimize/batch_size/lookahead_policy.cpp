@@ -19,6 +19,8 @@ constexpr double horizon_per_recurrence = 2.0;
 constexpr double cost_per_octave_up = -0.1;
 constexpr double cost_per_octave_down = 0.25;
 constexpr double cost_spread = 0.25;
+// How much cheaper the best limit may turn out to be, in natural logarithms, where its neighbours were not measured.
+constexpr double limit_spread = 0.1;
 // A trial is not worth thinking about when all that it could bring is less than this share of one run.
 constexpr double least_improvement = 0.01;
 // Profiling limits beforehand takes this long for each, or an equal share of one epoch where that is less; profiling
@@ -28,7 +30,7 @@ constexpr double profiling_epoch = 0.15;
 // Knowing all limits instead of some saves about this share of a run.
 constexpr double limits_gain = 0.01;
 // Where to stop a run is searched on a grid of this many steps.
-constexpr int most_steps = 128;
+constexpr int most_steps = 32;
 // After a change, all runs of a batch size together count as this much of one.
 constexpr double faded_count = 0.1;
 // Half of a 95 % interval, in standard deviations.
@@ -101,7 +103,7 @@ void LookaheadPolicy::end_try(const records::TryEnded& ended) {
   const double log_epochs = portable::log(static_cast<double>(ended.epochs) + (reached ? 0.0 : 0.5));
   if (known.count >= 1.0) {
     const double expected = belief_.mean(arm);
-    const double deviation = std::sqrt(belief_.variance(arm) + belief_.noise());
+    const double deviation = std::sqrt(belief_.variance(arm) + belief_.noise(arm));
     const double surprise = (log_epochs - expected) / deviation;
     if ((reached || surprise > 0.0) && change_.observe(surprise)) {
       fade();
@@ -132,12 +134,26 @@ void LookaheadPolicy::end_try(const records::TryEnded& ended) {
   }
 }
 
+std::optional<Watts> LookaheadPolicy::limit_to_measure(const ProfileBook& profiles, std::size_t arm) const {
+  const std::vector<Watts>& all = spec_.power_limits;
+  const auto cheapest = std::ranges::lower_bound(all, profiles.best(arm).limit);
+  if (cheapest != all.begin() && profiles.find(arm, *(cheapest - 1)) == nullptr) {
+    return *(cheapest - 1);
+  }
+  if (cheapest + 1 < all.end() && profiles.find(arm, *(cheapest + 1)) == nullptr) {
+    return *(cheapest + 1);
+  }
+  return std::nullopt;
+}
+
 std::vector<LookaheadPolicy::EpochCost> LookaheadPolicy::epoch_costs(const ProfileBook& profiles) const {
   std::vector<EpochCost> costs(spec_.arms());
   std::vector<std::size_t> known;
   for (std::size_t arm = 0; arm < costs.size(); ++arm) {
     if (profiles.profiled(arm)) {
-      costs[arm] = {.log_cost = portable::log(profiles.epoch_cost(arm).value()), .deviation = 0.0, .measured = true};
+      costs[arm] = {.log_cost = portable::log(profiles.epoch_cost(arm).value()),
+                    .deviation = limit_to_measure(profiles, arm) ? limit_spread : 0.0,
+                    .measured = true};
       known.push_back(arm);
     }
   }
@@ -166,14 +182,34 @@ std::vector<LookaheadPolicy::EpochCost> LookaheadPolicy::epoch_costs(const Profi
   return costs;
 }
 
+namespace {
+
+// What it is worth to know that a run of an arm is expected to cost `cost`: to run it from now on where that is less
+// than the fallback, or else to run it once more, in the hope that the second run moves the expectation (of its
+// logarithm, by `deviation`) below the fallback after all.
+double worth(double cost, double deviation, double fallback, double horizon) {
+  if (cost <= 0.5 * fallback || cost >= 2.0 * fallback) {
+    return horizon * std::max(0.0, fallback - cost);
+  }
+  const double z = portable::log(fallback / cost) / deviation;
+  const double hope =
+      fallback * portable::normal_cdf(z + 0.5 * deviation) - cost * portable::normal_cdf(z - 0.5 * deviation);
+  return std::max(horizon * std::max(0.0, fallback - cost), horizon * hope - std::max(0.0, cost - fallback));
+}
+
+}  // namespace
+
 // Backward induction over the epoch at which a run of the arm would be stopped: it goes on while that is expected to
 // cost less, what is learned included, than falling back on the incumbent.
 LookaheadPolicy::Trial LookaheadPolicy::consider(std::size_t arm, double epoch_cost, double fallback, double horizon,
                                                  int most) const {
   const double mean = belief_.mean(arm);
   const double variance = belief_.variance(arm);
-  const double share = variance / (variance + belief_.noise());
-  const double rest = 0.5 * (variance * (1.0 - share) + belief_.noise());
+  const double share = variance / (variance + belief_.noise(arm));
+  // How far the mean would move with a second run.
+  const double left = variance * (1.0 - share);
+  const double second = left / std::sqrt(left + belief_.noise(arm));
+  const double rest = 0.5 * (variance * (1.0 - share) + belief_.noise(arm));
   const int stride = (most + most_steps - 1) / most_steps;
   const int steps = stride == 0 ? 0 : most / stride;
   if (steps == 0) {
@@ -191,7 +227,7 @@ LookaheadPolicy::Trial LookaheadPolicy::consider(std::size_t arm, double epoch_c
     const double ends = now > unthinkable ? 1.0 - alive[static_cast<std::size_t>(step) + 1] / now : 0.0;
     const double epochs = (step + 0.5) * stride + 0.5;
     const double learned = portable::exp(mean + share * (portable::log(epochs) - mean) + rest);
-    const double gain = horizon * std::max(0.0, fallback - epoch_cost * std::max(learned, 1.0));
+    const double gain = worth(epoch_cost * std::max(learned, 1.0), second, fallback, horizon);
     const double value = epoch_cost * stride - ends * gain + (1.0 - ends) * go_on;
     if (value < fallback || step == 0) {
       go_on = value;
@@ -244,7 +280,7 @@ Decision LookaheadPolicy::run(std::size_t arm, std::optional<int> max_epochs, re
 double LookaheadPolicy::possible_improvement(std::size_t arm, double log_cost, double fallback) const {
   const double variance = belief_.variance(arm);
   const double deviation = std::sqrt(variance);
-  const double centre = log_cost + belief_.mean(arm) + 0.5 * belief_.noise();
+  const double centre = log_cost + belief_.mean(arm) + 0.5 * belief_.noise(arm);
   const double d = (portable::log(fallback) - centre) / deviation;
   return fallback * portable::normal_cdf(d) -
          portable::exp(centre + 0.5 * variance) * portable::normal_cdf(d - deviation);
@@ -255,7 +291,7 @@ std::optional<LookaheadPolicy::Incumbent> LookaheadPolicy::incumbent(const std::
   for (std::size_t arm = 0; arm < spec_.arms(); ++arm) {
     if (evidence_[arm].count > 0.0 && costs[arm].measured) {
       const double cost =
-          portable::exp(costs[arm].log_cost + belief_.mean(arm) + 0.5 * (belief_.variance(arm) + belief_.noise()));
+          portable::exp(costs[arm].log_cost + belief_.mean(arm) + 0.5 * (belief_.variance(arm) + belief_.noise(arm)));
       if (!best || cost < best->cost) {
         best = Incumbent{.arm = arm, .cost = cost};
       }
@@ -322,6 +358,9 @@ Decision LookaheadPolicy::decide(const Question& question, const ProfileBook& pr
   }
   if (!costs[chosen].measured) {
     return ProfileLimits{.arm = chosen, .limits = {profiles.best(best_known->arm).limit}};
+  }
+  if (const std::optional<Watts> limit = limit_to_measure(profiles, chosen)) {
+    return ProfileLimits{.arm = chosen, .limits = {*limit}};
   }
   return run(chosen, best.max_epochs, records::TryPurpose::explore, horizon, profiles);
 }

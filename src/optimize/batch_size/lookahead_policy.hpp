@@ -37,8 +37,8 @@ class LookaheadPolicy final : public Policy {
   // What an epoch of an arm costs under its best limit: measured, or inferred from its neighbours.
   struct EpochCost {
     double log_cost = 0.0;
-    double deviation = 0.0;  // of log_cost; 0 when measured
-    bool measured = false;
+    double deviation = 0.0;  // how much less it may be; 0 when the best limit is measured
+    bool measured = false;   // under some limit
   };
   struct Trial {
     double value = 0.0;  // what it is expected to be worth beyond running the incumbent
@@ -52,6 +52,9 @@ class LookaheadPolicy final : public Policy {
 
   void end_try(const records::TryEnded& ended);
   void fade();
+  // The limit that may be better than the cheapest one measured: next to it, below before above; none when both are
+  // measured.
+  [[nodiscard]] std::optional<Watts> limit_to_measure(const ProfileBook& profiles, std::size_t arm) const;
   [[nodiscard]] std::vector<EpochCost> epoch_costs(const ProfileBook& profiles) const;
   [[nodiscard]] std::optional<Incumbent> incumbent(const std::vector<EpochCost>& costs) const;
   [[nodiscard]] double possible_improvement(std::size_t arm, double log_cost, double fallback) const;
