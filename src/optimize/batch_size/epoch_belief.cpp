@@ -171,7 +171,7 @@ void EpochBelief::learn_reached(Component& component, std::span<const EpochEvide
     std::array<double, noises.size()> weight{};
     double heaviest = -std::numeric_limits<double>::infinity();
     for (std::size_t level = 0; level < noises.size(); ++level) {
-      const double total = variance + levels.variance[level] / known.count;
+      const double total = variance + levels.variance[level] / known.count + known.drift;
       weight[level] = levels.log_share(level, component.noise) -
                       0.5 * (portable::log(total) + distance * distance / total +
                              (known.count - 1.0) * levels.log_variance[level] + known.squares / levels.variance[level]);
@@ -183,7 +183,7 @@ void EpochBelief::learn_reached(Component& component, std::span<const EpochEvide
     double noise = 0.0;
     for (std::size_t level = 0; level < noises.size(); ++level) {
       const double share = portable::exp(weight[level] - heaviest);
-      const double gain = variance / (variance + levels.variance[level] / known.count);
+      const double gain = variance / (variance + levels.variance[level] / known.count + known.drift);
       const double step = gain * distance;
       sum += share;
       step_mean += share * step;

@@ -16,15 +16,16 @@ namespace zeus::optimize {
 
 // What is known of one arm: sums over its runs, so that a long history costs nothing.
 struct EpochEvidence {
-  double count = 0.0;     // of runs that reached the target; less than whole where old ones fade
+  double count = 0.0;     // of runs that reached the target
   double mean = 0.0;      // of the logarithm of their epochs
   double squares = 0.0;   // sum of squared distances from that mean
+  double drift = 0.0;     // variance that changes of the job have added to that mean since
   double censored = 0.0;  // how many runs were stopped short of the target
   double bound = 0.0;     // logarithm of the most epochs that any of these ran
 
   template <typename Archive, typename Self>
   static void state(Archive& archive, Self& self) {
-    archive(self.count, self.mean, self.squares, self.censored, self.bound);
+    archive(self.count, self.mean, self.squares, self.drift, self.censored, self.bound);
   }
 };
 

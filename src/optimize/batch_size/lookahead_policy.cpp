@@ -31,10 +31,16 @@ constexpr double profiling_epoch = 0.15;
 constexpr double limits_gain = 0.01;
 // Where to stop a run is searched on a grid of this many steps.
 constexpr int most_steps = 32;
-// After a change, all runs of a batch size together count as this much of one.
-constexpr double faded_count = 0.1;
 // Half of a 95 % interval, in standard deviations.
 constexpr double interval_deviations = 1.959963984540054;
+// What may be spent on looking at a batch size again, as shares of a run: for every recurrence since it was last seen;
+// and what every look counts as, beyond what it is expected to lose.
+constexpr double curiosity = 0.0015;
+constexpr double least_look = 0.1;
+// A change of the job moves the logarithms of epochs by this much at least.
+constexpr double least_drift = 0.5;
+// The standard deviation, in epochs, of rounding to whole ones.
+constexpr double rounding_deviation = 0.28867513459481287;
 // The belief is worked out anew when an arm has had this share of its runs since the last time.
 constexpr double news = 0.05;
 
@@ -54,6 +60,7 @@ LookaheadPolicy::LookaheadPolicy(const JobSpec& spec)
       evidence_(spec.arms()),
       belief_{octaves_},
       unread_(spec.arms(), 0.0),
+      seen_(spec.arms(), 0),
       running_(spec.arms(), 0) {
 }
 
@@ -71,7 +78,7 @@ void LookaheadPolicy::apply(const records::JobEvent& event, const ProfileBook&) 
 void LookaheadPolicy::restore(StateReader& reader) {
   state(reader, *this);
   if (evidence_.size() != spec_.arms() || (!fitted_.empty() && fitted_.size() != spec_.arms()) ||
-      unread_.size() != spec_.arms() || running_.size() != spec_.arms()) {
+      unread_.size() != spec_.arms() || seen_.size() != spec_.arms() || running_.size() != spec_.arms()) {
     throw Error{ErrorKind::corrupt_data, "this is the state of a policy for another number of batch sizes"};
   }
   if (!fitted_.empty()) {
@@ -79,13 +86,11 @@ void LookaheadPolicy::restore(StateReader& reader) {
   }
 }
 
-// Old runs say little about a job that has changed, but more than nothing.
-void LookaheadPolicy::fade() {
+// Old runs say little about a job that has changed, but more than nothing: the epochs of each batch size are elsewhere
+// now, about as far as those that gave the change away.
+void LookaheadPolicy::age(double distance) {
   for (EpochEvidence& known : evidence_) {
-    if (known.count > faded_count) {
-      known.squares *= faded_count / known.count;
-      known.count = faded_count;
-    }
+    known.drift += std::max(distance * distance, least_drift * least_drift);
     known.censored = 0.0;
   }
 }
@@ -96,22 +101,27 @@ void LookaheadPolicy::end_try(const records::TryEnded& ended) {
   if (ended.outcome == records::TryOutcome::lost) {
     return;
   }
+  seen_[arm] = recurrences_;
   EpochEvidence& known = evidence_[arm];
   const bool reached = records::reached(ended.outcome);
-  bool faded = false;
+  bool changed = false;
   // A run stopped by a policy that hopes for less than usual is no surprise; so only what it ran counts.
   const double log_epochs = portable::log(static_cast<double>(ended.epochs) + (reached ? 0.0 : 0.5));
-  if (known.count >= 1.0) {
+  if (known.count >= 1.0 && known.drift == 0.0) {
     const double expected = belief_.mean(arm);
-    const double deviation = std::sqrt(belief_.variance(arm) + belief_.noise(arm));
+    const double rounding = rounding_deviation * portable::exp(-expected);
+    const double deviation = std::sqrt(belief_.variance(arm) + belief_.noise(arm) + rounding * rounding);
     const double surprise = (log_epochs - expected) / deviation;
     if ((reached || surprise > 0.0) && change_.observe(surprise)) {
-      fade();
-      faded = true;
+      age(log_epochs - expected);
+      changed = true;
     }
   }
   if (reached) {
     ++recurrences_;
+    if (known.drift > 0.0) {
+      known = EpochEvidence{.censored = known.censored, .bound = known.bound};
+    }
     const auto window = static_cast<double>(spec_.window);
     if (spec_.window > 0 && known.count >= window) {
       known.squares *= (window - 1.0) / known.count;
@@ -127,7 +137,7 @@ void LookaheadPolicy::end_try(const records::TryEnded& ended) {
   }
   // One more run among many alike moves nothing: the belief is worked out anew when there is something new to believe.
   ++unread_[arm];
-  if (!reached || faded || unread_[arm] > known.count * news) {
+  if (!reached || changed || unread_[arm] > known.count * news) {
     fitted_ = evidence_;
     belief_.fit(fitted_);
     std::ranges::fill(unread_, 0.0);
@@ -309,14 +319,36 @@ std::vector<std::optional<CostBelief>> LookaheadPolicy::beliefs(const ProfileBoo
       continue;
     }
     const double spread = belief_.variance(arm) + costs[arm].deviation * costs[arm].deviation;
-    const double centre = costs[arm].log_cost + belief_.mean(arm) + 0.5 * belief_.noise();
+    const double centre = costs[arm].log_cost + belief_.mean(arm) + 0.5 * belief_.noise(arm);
     const double reach = interval_deviations * std::sqrt(spread);
-    all[arm] = CostBelief{.expected = Joules{portable::exp(centre + 0.5 * spread)},
-                          .low = Joules{portable::exp(centre - reach)},
-                          .high = Joules{portable::exp(centre + reach)},
-                          .epochs = portable::exp(belief_.mean(arm) + 0.5 * (belief_.variance(arm) + belief_.noise()))};
+    all[arm] =
+        CostBelief{.expected = Joules{portable::exp(centre + 0.5 * spread)},
+                   .low = Joules{portable::exp(centre - reach)},
+                   .high = Joules{portable::exp(centre + reach)},
+                   .epochs = portable::exp(belief_.mean(arm) + 0.5 * (belief_.variance(arm) + belief_.noise(arm)))};
   }
   return all;
+}
+
+// A batch size that was not seen for so long that another look at it is due: what was learned of it may no longer hold,
+// or never did. The dearer the look, the longer it waits; the one most overdue comes first.
+std::optional<std::size_t> LookaheadPolicy::look_due(const Incumbent& best, const std::vector<EpochCost>& costs) const {
+  std::optional<std::size_t> due;
+  double least = 0.0;
+  for (std::size_t arm = 0; arm < spec_.arms(); ++arm) {
+    if (arm == best.arm || running_[arm] > 0) {
+      continue;
+    }
+    const double cost =
+        portable::exp(costs[arm].log_cost + belief_.mean(arm) + 0.5 * (belief_.variance(arm) + belief_.noise(arm)));
+    const auto unseen = static_cast<double>(recurrences_ - seen_[arm]);
+    const double balance = std::max(0.0, cost / best.cost - 1.0) + least_look - curiosity * unseen;
+    if (balance < least) {
+      due = arm;
+      least = balance;
+    }
+  }
+  return due;
 }
 
 Decision LookaheadPolicy::decide(const Question& question, const ProfileBook& profiles) const {
@@ -352,6 +384,9 @@ Decision LookaheadPolicy::decide(const Question& question, const ProfileBook& pr
       best = trial;
       chosen = arm;
     }
+  }
+  if (chosen == best_known->arm && question.tries == 0) {
+    chosen = look_due(*best_known, costs).value_or(chosen);
   }
   if (chosen == best_known->arm) {
     return run(chosen, {}, records::TryPurpose::exploit, horizon, profiles);

@@ -1,6 +1,7 @@
 // Policy `lookahead`, the default: learns the epochs that each batch size needs (EpochBelief), has what an epoch costs
 // measured in seconds, and runs whatever is worth most: the best known batch size, or another whose run is expected to
-// teach more than it costs, over a horizon that grows with the job's age. docs/policies.md explains and measures it.
+// teach more than it costs, over a horizon that grows with the job's age; and, rarely, one that was not seen for long.
+// docs/policies.md explains and measures it.
 // One thread at a time.
 #pragma once
 
@@ -23,7 +24,7 @@ class LookaheadPolicy final : public Policy {
   [[nodiscard]] Decision decide(const Question& question, const ProfileBook& profiles) const override;
   [[nodiscard]] std::vector<std::optional<CostBelief>> beliefs(const ProfileBook& profiles) const override;
 
-  [[nodiscard]] int version() const override { return 1; }
+  [[nodiscard]] int version() const override { return 2; }
   void save(StateWriter& writer) const override { state(writer, *this); }
   void restore(StateReader& reader) override;
 
@@ -31,7 +32,7 @@ class LookaheadPolicy final : public Policy {
   template <typename Archive, typename Self>
   static void state(Archive& archive, Self& self) {
     archive(self.spec_.max_power, self.spec_.power_limits, self.evidence_, self.fitted_, self.change_, self.unread_,
-            self.running_, self.recurrences_);
+            self.seen_, self.running_, self.recurrences_);
   }
 
   // What an epoch of an arm costs under its best limit: measured, or inferred from its neighbours.
@@ -51,7 +52,7 @@ class LookaheadPolicy final : public Policy {
   };
 
   void end_try(const records::TryEnded& ended);
-  void fade();
+  void age(double distance);
   // The limit that may be better than the cheapest one measured: next to it, below before above; none when both are
   // measured.
   [[nodiscard]] std::optional<Watts> limit_to_measure(const ProfileBook& profiles, std::size_t arm) const;
@@ -59,6 +60,7 @@ class LookaheadPolicy final : public Policy {
   [[nodiscard]] std::optional<Incumbent> incumbent(const std::vector<EpochCost>& costs) const;
   [[nodiscard]] double possible_improvement(std::size_t arm, double log_cost, double fallback) const;
   [[nodiscard]] Trial consider(std::size_t arm, double epoch_cost, double fallback, double horizon, int most) const;
+  [[nodiscard]] std::optional<std::size_t> look_due(const Incumbent& best, const std::vector<EpochCost>& costs) const;
   [[nodiscard]] Decision run(std::size_t arm, std::optional<int> max_epochs, records::TryPurpose purpose,
                              double horizon, const ProfileBook& profiles) const;
 
@@ -68,9 +70,10 @@ class LookaheadPolicy final : public Policy {
   std::vector<EpochEvidence> fitted_;  // what belief_ was worked out from; empty before the first time
   EpochBelief belief_;
   ChangeDetector change_;
-  std::vector<double> unread_;     // runs of each arm that belief_ does not know yet
-  std::vector<int> running_;       // tries of each arm in flight
-  std::uint64_t recurrences_ = 0;  // that are done
+  std::vector<double> unread_;       // runs of each arm that belief_ does not know yet
+  std::vector<std::uint64_t> seen_;  // how many recurrences were done when a run of an arm last ended
+  std::vector<int> running_;         // tries of each arm in flight
+  std::uint64_t recurrences_ = 0;    // that are done
 };
 
 }  // namespace zeus::optimize
