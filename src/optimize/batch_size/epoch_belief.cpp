@@ -163,39 +163,43 @@ void EpochBelief::condition(Component& component, std::size_t arm, double precis
 // noise is one of a few, so that its runs have a mixture of normal likelihoods; the arm takes the mixture's moments.
 void EpochBelief::learn_reached(Component& component, std::span<const EpochEvidence> evidence) const {
   const NoiseLevels& levels = noise_levels();
+  double likelihood = 1.0;  // what is left of it beside the exponents; of at most most_batch_sizes moderate factors
   for (const std::size_t arm : reached_) {
     const EpochEvidence& known = evidence[arm];
     const double mean = component.mean[arm];
     const double variance = component.covariance[arm * arms_ + arm];
     const double distance = known.mean - mean;
-    std::array<double, noises.size()> weight{};
+    std::array<double, noises.size()> total{};
+    std::array<double, noises.size()> exponent{};
     double heaviest = -std::numeric_limits<double>::infinity();
     for (std::size_t level = 0; level < noises.size(); ++level) {
-      const double total = variance + levels.variance[level] / known.count + known.drift;
-      weight[level] = levels.log_share(level, component.noise) -
-                      0.5 * (portable::log(total) + distance * distance / total +
-                             (known.count - 1.0) * levels.log_variance[level] + known.squares / levels.variance[level]);
-      heaviest = std::max(heaviest, weight[level]);
+      total[level] = variance + levels.variance[level] / known.count + known.drift;
+      exponent[level] = levels.log_share(level, component.noise) -
+                        0.5 * (distance * distance / total[level] + (known.count - 1.0) * levels.log_variance[level] +
+                               known.squares / levels.variance[level]);
+      heaviest = std::max(heaviest, exponent[level]);
     }
     double sum = 0.0;
     double step_mean = 0.0;
     double step_square = 0.0;
     double noise = 0.0;
     for (std::size_t level = 0; level < noises.size(); ++level) {
-      const double share = portable::exp(weight[level] - heaviest);
-      const double gain = variance / (variance + levels.variance[level] / known.count + known.drift);
+      const double share = portable::exp(exponent[level] - heaviest) / std::sqrt(total[level]);
+      const double gain = variance / total[level];
       const double step = gain * distance;
       sum += share;
       step_mean += share * step;
       step_square += share * (step * step + variance * (1.0 - gain));
       noise += share * levels.variance[level];
     }
-    component.log_weight += heaviest + portable::log(sum);
+    component.log_weight += heaviest;
+    likelihood *= sum;
     component.noises[arm] = noise / sum;
     step_mean /= sum;
     const double moved = std::min(step_square / sum - step_mean * step_mean, variance * most_left);
     condition(component, arm, 1.0 / moved - 1.0 / variance, (mean + step_mean) / moved - mean / variance);
   }
+  component.log_weight += portable::log(likelihood);
 }
 
 // Takes the stopped runs in by expectation propagation: each becomes the normal factor that has the moments of "more

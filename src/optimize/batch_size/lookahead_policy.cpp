@@ -194,17 +194,32 @@ std::vector<LookaheadPolicy::EpochCost> LookaheadPolicy::epoch_costs(const Profi
 
 namespace {
 
-// What it is worth to know that a run of an arm is expected to cost `cost`: to run it from now on where that is less
-// than the fallback, or else to run it once more, in the hope that the second run moves the expectation (of its
-// logarithm, by `deviation`) below the fallback after all.
-double worth(double cost, double deviation, double fallback, double horizon) {
-  if (cost <= 0.5 * fallback || cost >= 2.0 * fallback) {
-    return horizon * std::max(0.0, fallback - cost);
+// What it is worth to know what a run of an arm is expected to cost, in fallbacks: to run it from now on where that is
+// less than one, or else to run it once more, in the hope that a second run moves the logarithm of the expectation, by
+// `deviation`, below the fallback's after all.
+double worth(double log_ratio, double deviation, double horizon) {
+  const double ratio = portable::exp(log_ratio);
+  const double gain = horizon * std::max(0.0, 1.0 - ratio);
+  constexpr double certain = 6.0;  // standard deviations
+  if (std::fabs(log_ratio) > certain * deviation) {
+    return gain;
   }
-  const double z = portable::log(fallback / cost) / deviation;
-  const double hope =
-      fallback * portable::normal_cdf(z + 0.5 * deviation) - cost * portable::normal_cdf(z - 0.5 * deviation);
-  return std::max(horizon * std::max(0.0, fallback - cost), horizon * hope - std::max(0.0, cost - fallback));
+  const double z = -log_ratio / deviation;
+  const double hope = portable::normal_cdf(z + 0.5 * deviation) - ratio * portable::normal_cdf(z - 0.5 * deviation);
+  return std::max(gain, horizon * hope - std::max(0.0, ratio - 1.0));
+}
+
+// Logarithms of halves, those of few epochs from a table.
+double log_of_halves(int halves) {
+  static const std::vector<double> table = [] {
+    std::vector<double> logs(512);
+    for (std::size_t i = 0; i < logs.size(); ++i) {
+      logs[i] = portable::log(0.5 * static_cast<double>(i));
+    }
+    return logs;
+  }();
+  const auto index = static_cast<std::size_t>(halves);
+  return index < table.size() ? table[index] : portable::log(0.5 * halves);
 }
 
 }  // namespace
@@ -216,6 +231,7 @@ LookaheadPolicy::Trial LookaheadPolicy::consider(std::size_t arm, double epoch_c
   const double mean = belief_.mean(arm);
   const double variance = belief_.variance(arm);
   const double share = variance / (variance + belief_.noise(arm));
+  const double log_ratio = portable::log(epoch_cost / fallback);
   // How far the mean would move with a second run.
   const double left = variance * (1.0 - share);
   const double second = left / std::sqrt(left + belief_.noise(arm));
@@ -227,7 +243,7 @@ LookaheadPolicy::Trial LookaheadPolicy::consider(std::size_t arm, double epoch_c
   }
   std::array<double, most_steps + 1> alive;  // NOLINT(cppcoreguidelines-pro-type-member-init): written before read
   for (int step = 0; step <= steps; ++step) {
-    alive[static_cast<std::size_t>(step)] = belief_.survival(arm, portable::log(step * stride + 0.5));
+    alive[static_cast<std::size_t>(step)] = belief_.survival(arm, log_of_halves(2 * step * stride + 1));
   }
   double go_on = fallback;
   int stop = steps;
@@ -235,9 +251,9 @@ LookaheadPolicy::Trial LookaheadPolicy::consider(std::size_t arm, double epoch_c
     const double now = alive[static_cast<std::size_t>(step)];
     constexpr double unthinkable = 1e-300;
     const double ends = now > unthinkable ? 1.0 - alive[static_cast<std::size_t>(step) + 1] / now : 0.0;
-    const double epochs = (step + 0.5) * stride + 0.5;
-    const double learned = portable::exp(mean + share * (portable::log(epochs) - mean) + rest);
-    const double gain = worth(epoch_cost * std::max(learned, 1.0), second, fallback, horizon);
+    const double log_epochs = log_of_halves((2 * step + 1) * stride + 1);
+    const double learned = std::max(mean + share * (log_epochs - mean) + rest, 0.0);
+    const double gain = fallback * worth(learned + log_ratio, second, horizon);
     const double value = epoch_cost * stride - ends * gain + (1.0 - ends) * go_on;
     if (value < fallback || step == 0) {
       go_on = value;
