@@ -127,4 +127,16 @@ TEST_F(SimulateCommandTest, EveryPolicyRunsWithOverlapsDriftAndSeveralGpus) {
 }
 
 }  // namespace
+TEST_F(SimulateCommandTest, ReplaysABuiltInModelAndMovesItToOtherGpus) {
+  const Outcome still =
+      run({"simulate", "job", "--workload", "cifar100", "--gpu", "v100", "--recurrences", "30", "--json"});
+  EXPECT_EQ(still.code, 0) << still.err;
+  EXPECT_EQ(nlohmann::json::parse(still.out)["default"]["batch_size"], 1024);
+  const Outcome moved = run({"simulate", "job", "--workload", "cifar100", "--gpu", "v100", "--recurrences", "30",
+                             "--move", "10:a40", "--json"});
+  EXPECT_EQ(moved.code, 0) << moved.err;
+  EXPECT_NE(nlohmann::json::parse(moved.out)["optimum"], nlohmann::json::parse(still.out)["optimum"]);
+  EXPECT_NE(run({"simulate", "job"}).err.find("there is no job to simulate"), std::string::npos);
+}
+
 }  // namespace zeus::cli

@@ -5,6 +5,7 @@
 #include "optimize/batch_size/policy_factory.hpp"
 #include "simulate/drift.hpp"
 #include "simulate/job_summary.hpp"
+#include "simulate/model_workload.hpp"
 #include "simulate/workload.hpp"
 
 #include <zeus/error.hpp>
@@ -26,22 +27,43 @@ constexpr int most_in_flight = 10'000;
 constexpr std::uint64_t most_seeds = 10'000'000;
 constexpr std::uint64_t most_recurrences = 10'000'000;
 
+std::uint64_t count_of(const std::string& text, std::string_view what) {
+  std::uint64_t count = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (problem != std::errc{} || end != text.data() + text.size() || count == 0 || count > most_recurrences) {
+    throw Error{
+        ErrorKind::invalid_argument, fmt::format("'{}' {} cannot be", text, what),
+        fmt::format("give {}a number from 1 to {}", what == "recurrences" ? "`auto` or " : "", most_recurrences)};
+  }
+  return count;
+}
+
 }  // namespace
 
 void SimulateJobCommand::declare(CLI::App& app) {
-  app.add_option("--train-trace", train_trace_, "CSV of epochs to each target")->required();
-  app.add_option("--power-trace", power_trace_, "CSV of epoch times and powers of one GPU model")->required();
-  app.add_option("--dataset", dataset_, "The job's data set in the traces")->required();
-  app.add_option("--network", network_, "The job's network")->required();
-  app.add_option("--optimizer", optimizer_, "The job's optimizer")->required();
-  app.add_option("--target-metric", target_metric_, "The metric a run has to reach")->required();
-  app.add_option("--max-epochs", max_epochs_, "Epochs after which a run has failed")->required();
-  app.add_option("--default-batch-size", default_batch_size_, "What the job would use without Zeus")->required();
+  auto* const train = app.add_option("--train-trace", train_trace_, "CSV of epochs to each target");
+  auto* const power = app.add_option("--power-trace", power_trace_, "CSV of epoch times and powers of one GPU model");
+  auto* const dataset = app.add_option("--dataset", dataset_, "The job's data set in the traces");
+  auto* const network = app.add_option("--network", network_, "The job's network");
+  auto* const optimizer = app.add_option("--optimizer", optimizer_, "The job's optimizer");
+  auto* const target = app.add_option("--target-metric", target_metric_, "The metric a run has to reach");
+  auto* const epochs = app.add_option("--max-epochs", max_epochs_, "Epochs after which a run has failed");
+  auto* const batch_size =
+      app.add_option("--default-batch-size", default_batch_size_, "What the job would use without Zeus");
+  auto* const workload = app.add_option("--workload", workload_, "A built-in workload model in the traces' place");
+  auto* const gpu = app.add_option("--gpu", gpu_, "The GPU model that the workload model runs on");
+  for (CLI::Option* const of_traces : {train, power, dataset, network, optimizer, target, epochs, batch_size}) {
+    of_traces->needs(train, power, dataset, network, optimizer, target, epochs, batch_size);
+    of_traces->excludes(workload, gpu);
+  }
+  workload->needs(gpu);
+  gpu->needs(workload);
   app.add_option("--eta", eta_, "Weight of energy against time, 0 to 1")->capture_default_str();
   app.add_option("--beta", beta_, "Early stop at beta times the least cost so far")->capture_default_str();
   app.add_option("--policy", policy_, "zeus, grid, default, oracle or lookahead; the best one when not given");
   app.add_option("--window", window_, "Observations a policy remembers, for drift; 0 for all")->capture_default_str();
   app.add_option("--drift", drift_, "at=R,tilt=T,curve=C or at=R,random: epochs change at recurrence R");
+  app.add_option("--move", move_, "R:GPU (with traces R:POWER-TRACE): at recurrence R the job moves to other GPUs");
   app.add_option("--in-flight", in_flight_, "Recurrences that overlap")->capture_default_str();
   app.add_option("--gpus", gpus_, "GPUs the job trains on side by side")->capture_default_str();
   app.add_option("--recurrences", recurrences_, "How often the job recurs; auto is 2 x batch sizes x limits")
@@ -51,42 +73,70 @@ void SimulateJobCommand::declare(CLI::App& app) {
   app.add_flag("--json", json_, "Print one JSON object");
 }
 
-int SimulateJobCommand::run(Context& context) {
-  const simulate::Workload workload =
-      simulate::on_gpus(simulate::select_workload(trace::parse_train_trace(train_trace_, read_input_file(train_trace_)),
-                                                  trace::parse_power_trace(power_trace_, read_input_file(power_trace_)),
-                                                  {.dataset = dataset_,
-                                                   .network = network_,
-                                                   .optimizer = optimizer_,
-                                                   .target_metric = target_metric_,
-                                                   .max_epochs = max_epochs_,
-                                                   .default_batch_size = default_batch_size_}),
-                        gpus_);
-  const simulate::Stage stage{workload, eta_};
+simulate::Workload SimulateJobCommand::workload_on(const std::string& gpu) const {
+  if (!workload_.empty()) {
+    return simulate::on_gpus(simulate::model_workload(workload_, gpu), gpus_);
+  }
+  return simulate::on_gpus(
+      simulate::select_workload(trace::parse_train_trace(train_trace_, read_input_file(train_trace_)),
+                                trace::parse_power_trace(gpu, read_input_file(gpu)),
+                                {.dataset = dataset_,
+                                 .network = network_,
+                                 .optimizer = optimizer_,
+                                 .target_metric = target_metric_,
+                                 .max_epochs = max_epochs_,
+                                 .default_batch_size = default_batch_size_}),
+      gpus_);
+}
+
+SimulateJobCommand::Course SimulateJobCommand::course() const {
+  if (workload_.empty() && train_trace_.empty()) {
+    throw Error{ErrorKind::invalid_argument, "there is no job to simulate",
+                "give --workload and --gpu, or traces and which job of theirs it is"};
+  }
+  Course course{.before = workload_on(workload_.empty() ? power_trace_ : gpu_), .after = {}, .at = {}, .device = {}};
+  course.after = course.before;
+  if (!drift_.empty() && !move_.empty()) {
+    throw Error{ErrorKind::invalid_argument, "the job can drift or move, not both", "leave out --drift or --move"};
+  }
+  if (!drift_.empty()) {
+    const simulate::Drift drift = simulate::parse_drift(drift_, course.before, eta_, first_seed_);
+    course.after = simulate::drifted(course.before, drift);
+    course.at = drift.from_recurrence;
+  } else if (!move_.empty()) {
+    const std::size_t colon = move_.find(':');
+    course.at = colon == std::string::npos ? 0 : count_of(move_.substr(0, colon), "recurrence to move at");
+    course.device = colon == std::string::npos ? std::string{} : move_.substr(colon + 1);
+    if (course.device.empty()) {
+      throw Error{ErrorKind::invalid_argument, fmt::format("'{}' is no move", move_), "write RECURRENCE:GPU"};
+    }
+    course.after = workload_on(course.device);
+    simulate::keep_common(course.before, course.after);
+  }
+  return course;
+}
+
+simulate::SimulationOptions SimulateJobCommand::options(const simulate::Workload& workload) const {
   if (in_flight_ < 1 || in_flight_ > most_in_flight || seeds_ < 1 || seeds_ > most_seeds) {
     throw Error{ErrorKind::invalid_argument, fmt::format("{} in flight and {} seeds cannot be", in_flight_, seeds_),
                 fmt::format("give 1 to {} in flight and 1 to {} seeds", most_in_flight, most_seeds)};
   }
-  simulate::SimulationOptions options{.beta = beta_,
-                                      .window = window_,
-                                      .recurrences = 2 * workload.arms.size() * workload.limits().size(),
-                                      .in_flight = in_flight_};
-  if (recurrences_ != "auto") {
-    const auto [end, problem] =
-        std::from_chars(recurrences_.data(), recurrences_.data() + recurrences_.size(), options.recurrences);
-    if (problem != std::errc{} || end != recurrences_.data() + recurrences_.size() || options.recurrences == 0 ||
-        options.recurrences > most_recurrences) {
-      throw Error{ErrorKind::invalid_argument, fmt::format("'{}' recurrences cannot be", recurrences_),
-                  fmt::format("give `auto` or a number from 1 to {}", most_recurrences)};
-    }
-  }
-  const std::optional<simulate::Drift> drift =
-      drift_.empty() ? std::nullopt : std::optional{simulate::parse_drift(drift_, workload, eta_, first_seed_)};
-  const simulate::Workload later = simulate::drifted(workload, drift.value_or(simulate::Drift{}));
-  const simulate::Stage last{later, eta_};
+  return {.beta = beta_,
+          .window = window_,
+          .recurrences = recurrences_ == "auto" ? 2 * workload.arms.size() * workload.limits().size()
+                                                : count_of(recurrences_, "recurrences"),
+          .in_flight = in_flight_};
+}
+
+int SimulateJobCommand::run(Context& context) {
+  const Course course = this->course();
+  const simulate::Workload& workload = course.before;
+  const simulate::Stage stage{workload, eta_};
+  const simulate::Stage last{course.after, eta_};
+  const simulate::SimulationOptions options = this->options(workload);
   std::vector<simulate::Phase> phases = {{.from_recurrence = 0, .stage = &stage, .device = {}}};
-  if (drift && drift->from_recurrence < options.recurrences) {
-    phases.push_back({.from_recurrence = drift->from_recurrence, .stage = &last, .device = {}});
+  if (course.at && *course.at < options.recurrences) {
+    phases.push_back({.from_recurrence = *course.at, .stage = &last, .device = course.device});
   }
   const simulate::Stage& final_stage = *phases.back().stage;
   const std::string policy = policy_.empty() ? std::string{optimize::best_policy} : policy_;

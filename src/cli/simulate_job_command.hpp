@@ -2,6 +2,8 @@
 #pragma once
 
 #include "cli/command.hpp"
+#include "simulate/job_simulation.hpp"
+#include "simulate/workload.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -17,6 +19,19 @@ class SimulateJobCommand final : public Command {
   int run(Context& context) override;
 
  private:
+  // What the job is, and what it becomes at a recurrence, if anything.
+  struct Course {
+    simulate::Workload before;
+    simulate::Workload after;
+    std::optional<std::uint64_t> at;
+    std::string device;  // that it moves to; empty when its data drifts
+  };
+
+  // `gpu` is a power trace, or the name of a GPU model with a built-in workload.
+  [[nodiscard]] simulate::Workload workload_on(const std::string& gpu) const;
+  [[nodiscard]] Course course() const;
+  [[nodiscard]] simulate::SimulationOptions options(const simulate::Workload& workload) const;
+
   std::string train_trace_;
   std::string power_trace_;
   std::string dataset_;
@@ -29,7 +44,10 @@ class SimulateJobCommand final : public Command {
   double beta_ = 2.0;
   std::string policy_;
   std::size_t window_ = 0;
+  std::string workload_;
+  std::string gpu_;
   std::string drift_;
+  std::string move_;
   int in_flight_ = 1;
   int gpus_ = 1;
   std::string recurrences_ = "auto";

@@ -52,4 +52,8 @@ Workload model_workload(const physics::Workload& model, const physics::GpuModel&
   return workload;
 }
 
+Workload model_workload(std::string_view workload, std::string_view gpu) {
+  return model_workload(physics::workload(workload), physics::preset(gpu));
+}
+
 }  // namespace zeus::simulate

@@ -7,6 +7,7 @@
 #include "simulate/workload.hpp"
 
 #include <cstdint>
+#include <string_view>
 
 namespace zeus::simulate {
 
@@ -15,5 +16,8 @@ namespace zeus::simulate {
 // that would miss the target are drawn again.
 Workload model_workload(const physics::Workload& model, const physics::GpuModel& gpu, std::uint64_t seed = 1,
                         int runs = 16);
+
+// The same by names; an unknown one is a not_found Error that lists them.
+Workload model_workload(std::string_view workload, std::string_view gpu);
 
 }  // namespace zeus::simulate

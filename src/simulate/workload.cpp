@@ -187,6 +187,40 @@ Workload on_gpus(Workload workload, int gpus) {
   return workload;
 }
 
+void keep_common(Workload& from, Workload& to) {
+  const std::vector<int> sizes_of_from = from.batch_sizes();
+  const std::vector<int> sizes_of_to = to.batch_sizes();
+  const std::vector<Watts> limits_of_from = from.limits();
+  const std::vector<Watts> limits_of_to = to.limits();
+  const auto keep = [](Workload& workload, const std::vector<int>& sizes, const std::vector<Watts>& limits) {
+    std::erase_if(workload.arms,
+                  [&sizes](const WorkloadArm& arm) { return !std::ranges::binary_search(sizes, arm.batch_size); });
+    for (WorkloadArm& arm : workload.arms) {
+      std::erase_if(arm.limits, [&limits](const records::LimitProfile& profile) {
+        return !std::ranges::binary_search(limits, profile.limit);
+      });
+    }
+    const std::vector<Watts> left = workload.limits();
+    if (!left.empty()) {
+      workload.max_limit = left.back();
+    }
+  };
+  keep(from, sizes_of_to, limits_of_to);
+  keep(to, sizes_of_from, limits_of_from);
+  const auto fits = [&from](const Workload& workload) {
+    const std::size_t arm = workload.arm_of(from.default_batch_size);
+    return arm < workload.arms.size() && workload.arms[arm].batch_size == from.default_batch_size &&
+           !workload.limits().empty();
+  };
+  if (!fits(from) || !fits(to)) {
+    throw Error{ErrorKind::invalid_argument,
+                fmt::format("{} cannot move: the other GPUs lack its default batch size {} or all of its power limits",
+                            from.name, from.default_batch_size),
+                "move to GPUs that share them"};
+  }
+  to.default_batch_size = from.default_batch_size;
+}
+
 Configuration mean_of(const Workload& workload, const optimize::EnergyTimeCost& cost, std::size_t arm,
                       std::size_t limit) {
   const records::LimitProfile& profile = workload.arms[arm].limits[limit];

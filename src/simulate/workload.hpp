@@ -64,6 +64,10 @@ Workload select_workload(const trace::TrainTrace& train, const trace::PowerTrace
 // The same workload on that many GPUs side by side, each of which takes the time and the power that one takes.
 Workload on_gpus(Workload workload, int gpus);
 
+// Leaves both workloads the batch sizes and the limits that they have in common, so that a job can move from one's GPUs
+// to the other's. The first one's default batch size must be among them, and a limit: an invalid_argument Error if not.
+void keep_common(Workload& from, Workload& to);
+
 // A configuration and what a run of it takes on average, over the runs that reach the target.
 struct Configuration {
   std::size_t arm = 0;
