@@ -41,23 +41,16 @@ std::uint64_t count_of(const std::string& text, std::string_view what) {
 }  // namespace
 
 void SimulateJobCommand::declare(CLI::App& app) {
-  auto* const train = app.add_option("--train-trace", train_trace_, "CSV of epochs to each target");
-  auto* const power = app.add_option("--power-trace", power_trace_, "CSV of epoch times and powers of one GPU model");
-  auto* const dataset = app.add_option("--dataset", dataset_, "The job's data set in the traces");
-  auto* const network = app.add_option("--network", network_, "The job's network");
-  auto* const optimizer = app.add_option("--optimizer", optimizer_, "The job's optimizer");
-  auto* const target = app.add_option("--target-metric", target_metric_, "The metric a run has to reach");
-  auto* const epochs = app.add_option("--max-epochs", max_epochs_, "Epochs after which a run has failed");
-  auto* const batch_size =
-      app.add_option("--default-batch-size", default_batch_size_, "What the job would use without Zeus");
-  auto* const workload = app.add_option("--workload", workload_, "A built-in workload model in the traces' place");
-  auto* const gpu = app.add_option("--gpu", gpu_, "The GPU model that the workload model runs on");
-  for (CLI::Option* const of_traces : {train, power, dataset, network, optimizer, target, epochs, batch_size}) {
-    of_traces->needs(train, power, dataset, network, optimizer, target, epochs, batch_size);
-    of_traces->excludes(workload, gpu);
-  }
-  workload->needs(gpu);
-  gpu->needs(workload);
+  app.add_option("--train-trace", train_trace_, "CSV of epochs to each target");
+  app.add_option("--power-trace", power_trace_, "CSV of epoch times and powers of one GPU model");
+  app.add_option("--dataset", dataset_, "The job's data set in the traces");
+  app.add_option("--network", network_, "The job's network");
+  app.add_option("--optimizer", optimizer_, "The job's optimizer");
+  app.add_option("--target-metric", target_metric_, "The metric a run has to reach");
+  app.add_option("--max-epochs", max_epochs_, "Epochs after which a run has failed");
+  app.add_option("--default-batch-size", default_batch_size_, "What the job would use without Zeus");
+  app.add_option("--workload", workload_, "A built-in workload model in the traces' place");
+  app.add_option("--gpu", gpu_, "The GPU model that the workload model runs on");
   app.add_option("--eta", eta_, "Weight of energy against time, 0 to 1")->capture_default_str();
   app.add_option("--beta", beta_, "Early stop at beta times the least cost so far")->capture_default_str();
   app.add_option("--policy", policy_, "zeus, grid, default, oracle or lookahead; the best one when not given");
@@ -90,9 +83,14 @@ simulate::Workload SimulateJobCommand::workload_on(const std::string& gpu) const
 }
 
 SimulateJobCommand::Course SimulateJobCommand::course() const {
-  if (workload_.empty() && train_trace_.empty()) {
-    throw Error{ErrorKind::invalid_argument, "there is no job to simulate",
-                "give --workload and --gpu, or traces and which job of theirs it is"};
+  const bool of_traces = !train_trace_.empty() && !power_trace_.empty() && !dataset_.empty() && !network_.empty() &&
+                         !optimizer_.empty() && max_epochs_ != 0 && default_batch_size_ != 0;
+  const bool of_model = !workload_.empty() && !gpu_.empty();
+  if (of_traces == of_model) {
+    throw Error{ErrorKind::invalid_argument,
+                of_model ? "a job is of traces or a model, not both" : "there is no job to simulate",
+                "give --workload and --gpu, or --train-trace, --power-trace, --dataset, --network, --optimizer, "
+                "--target-metric, --max-epochs and --default-batch-size"};
   }
   Course course{.before = workload_on(workload_.empty() ? power_trace_ : gpu_), .after = {}, .at = {}, .device = {}};
   course.after = course.before;

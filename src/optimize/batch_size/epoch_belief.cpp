@@ -144,8 +144,8 @@ void EpochBelief::condition(Component& component, std::size_t arm, double precis
   const double gain = 1.0 / (1.0 + precision * variance);
   const double step = (shift - precision * component.mean[arm]) * gain;
   const double shrink = precision * gain;
-  std::array<double, most_batch_sizes>
-      direction;  // NOLINT(cppcoreguidelines-pro-type-member-init): written before it is read
+  // Written before it is read.
+  std::array<double, most_batch_sizes> direction;  // NOLINT(cppcoreguidelines-pro-type-member-init)
   for (std::size_t a = 0; a < arms_; ++a) {
     direction[a] = row[a];
   }
