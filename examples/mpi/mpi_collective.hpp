@@ -24,6 +24,8 @@ class MpiCollective final : public zeus::Collective {
     MPI_Comm_rank(ranks_, &rank_);
     MPI_Comm_size(ranks_, &size_);
   }
+  MpiCollective(const MpiCollective&) = delete;
+  MpiCollective& operator=(const MpiCollective&) = delete;
   ~MpiCollective() override {
     // A collective that was given up is still under way: nothing of it may be taken away.
     if (!given_up_) {
