@@ -34,8 +34,17 @@ struct ChartSeries {
   std::string name;
   SeriesStyle style = SeriesStyle::line;
   std::vector<ChartPoint> points;
+  std::string key = {};  // names the points' numbers for whoever reads the page by script; empty: they are not given
 
   friend bool operator==(const ChartSeries&, const ChartSeries&) = default;
+};
+
+// Something that happened at this x.
+struct ChartMark {
+  double x = 0.0;
+  std::string label;
+
+  friend bool operator==(const ChartMark&, const ChartMark&) = default;
 };
 
 // Points and lines over two axes.
@@ -45,6 +54,7 @@ struct XyChart {
   ChartAxis y;
   std::vector<ChartSeries> series;
   std::optional<double> reference;  // a line across at this y
+  std::vector<ChartMark> marks = {};
 
   friend bool operator==(const XyChart&, const XyChart&) = default;
 };

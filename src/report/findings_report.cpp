@@ -13,18 +13,16 @@ namespace zeus::report {
 namespace {
 
 std::string markup_of(const records::FindingsTable& table) {
-  std::string html = "<div class=\"scroll\" style=\"margin:14px 0 4px\"><table>\n";
-  html += fmt::format("<caption style=\"text-align:left;font-weight:600;padding-bottom:4px\">{}</caption>\n<tr>",
-                      escaped(table.title));
+  std::string html = "<div class=\"scroll\"><table>\n";
+  html += fmt::format("<caption>{}</caption>\n<tr>", escaped(table.title));
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    html += fmt::format("<th scope=\"col\"{}>{}</th>", i == 0 ? " style=\"text-align:left\"" : "",
-                        escaped(table.columns[i]));
+    html += fmt::format("<th scope=\"col\">{}</th>", escaped(table.columns[i]));
   }
   html += "</tr>\n";
   for (const std::vector<std::string>& row : table.rows) {
     html += "<tr>";
     for (std::size_t i = 0; i < row.size(); ++i) {
-      html += fmt::format("<td{}>{}</td>", i == 0 ? " style=\"text-align:left\"" : "", escaped(row[i]));
+      html += fmt::format("<td>{}</td>", escaped(row[i]));
     }
     html += "</tr>\n";
   }
@@ -50,9 +48,7 @@ std::string body_of(const records::FindingsSection& section) {
   for (const records::FindingsFigure& figure : section.figures) {
     const bool chart = !is_table(figure);
     if (chart && !open) {
-      html +=
-          "<div style=\"display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,330px),1fr));gap:14px;"
-          "align-items:start\">\n";
+      html += "<div class=\"charts\">\n";
     } else if (!chart && open) {
       html += "</div>\n";
     }

@@ -59,6 +59,12 @@ void Plot::across(double y) {
                   coordinate(box_.left), coordinate(right_edge()), coordinate(y), coordinate(y)));
 }
 
+void Plot::down(double x, std::string_view says) {
+  add(fmt::format(
+      R"svg(<line x1="{0}" x2="{0}" y1="{1}" y2="{2}" stroke="{3}" stroke-width="1.5" stroke-dasharray="5 4"><title>{4}</title></line>)svg",
+      coordinate(x), coordinate(box_.top), coordinate(bottom_edge()), mark_color, escaped(says)));
+}
+
 void Plot::text(double x, double y, std::string_view anchor, std::string_view text) {
   add(fmt::format(R"(<text class="label" x="{}" y="{}" text-anchor="{}">{}</text>)", coordinate(x), coordinate(y),
                   anchor, escaped(text)));

@@ -13,6 +13,9 @@ namespace zeus::report {
 // The colour of series number `index`: distinct to people who do not tell red from green, on light and dark ground.
 std::string_view series_color(std::size_t index);
 
+// Of marks, which stand apart from every series.
+inline constexpr std::string_view mark_color = "var(--second)";
+
 struct PlotBox {
   double width = 460;
   double height = 300;  // of the whole drawing, without the legend
@@ -34,7 +37,8 @@ class Plot {
   void x_axis(const Scale& scale, std::string_view label, int ticks);
   void x_label(std::string_view label);
   void y_axis(const Scale& scale, std::string_view label, int ticks);
-  void across(double y);  // a dashed line over the whole width
+  void across(double y);                       // a dashed line over the whole width
+  void down(double x, std::string_view says);  // a dashed line over the whole height, in the colour of marks
   void text(double x, double y, std::string_view anchor, std::string_view text);
   void add(std::string_view svg) { body_ += svg; }
   // A square of the colour and a name.

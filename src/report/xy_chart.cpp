@@ -75,9 +75,21 @@ class XyDrawing {
     if (chart_.reference && drawable(chart_.y, *chart_.reference)) {
       plot_.across(y_.at(*chart_.reference));
     }
+    for (const records::ChartMark& mark : chart_.marks) {
+      if (drawable(chart_.x, mark.x)) {
+        plot_.down(x_.at(mark.x), mark.label);
+      }
+    }
     for (std::size_t i = 0; i < chart_.series.size(); ++i) {
       draw(chart_.series[i], series_color(i));
-      plot_.legend(series_color(i), chart_.series[i].name);
+      if (!chart_.series[i].points.empty()) {
+        plot_.legend(series_color(i), chart_.series[i].name);
+      }
+    }
+    for (const records::ChartMark& mark : chart_.marks) {
+      if (drawable(chart_.x, mark.x)) {
+        plot_.legend(mark_color, mark.label);
+      }
     }
     return std::move(plot_).take();
   }
@@ -126,7 +138,7 @@ class XyDrawing {
     }
     if (series.style != SeriesStyle::line) {
       for (const ChartPoint* point : points) {
-        dot(*point, series.style, color);
+        dot(*point, series, color);
       }
     }
   }
@@ -145,20 +157,37 @@ class XyDrawing {
     }
   }
 
-  void dot(const ChartPoint& point, SeriesStyle style, std::string_view color) {
+  void dot(const ChartPoint& point, const ChartSeries& series, std::string_view color) {
     double radius = 3.2;
     std::string_view opacity = "1";
-    if (style == SeriesStyle::large_points) {
+    if (series.style == SeriesStyle::large_points) {
       radius = 6.0;
-    } else if (style == SeriesStyle::faint_points) {
+    } else if (series.style == SeriesStyle::faint_points) {
       radius = 2.6;
       opacity = ".45";
     }
+    if (series.style != SeriesStyle::line_and_points && has_range(point)) {
+      plot_.add(fmt::format(R"svg(<line x1="{0}" x2="{0}" y1="{1}" y2="{2}" stroke="{3}" stroke-width="2"/>)svg",
+                            coordinate(x_.at(point.x)), coordinate(y_.at(point.low)), coordinate(y_.at(point.high)),
+                            color));
+    }
     const std::string says = fmt::format("{}{}{} {}, {} {}", point.label, point.label.empty() ? "" : ": ",
                                          readable(point.x), chart_.x.label, readable(point.y), chart_.y.label);
-    plot_.add(fmt::format(R"svg(<circle cx="{}" cy="{}" r="{}" fill="{}" opacity="{}"><title>{}</title></circle>)svg",
+    plot_.add(fmt::format(R"svg(<circle cx="{}" cy="{}" r="{}" fill="{}" opacity="{}"{}><title>{}</title></circle>)svg",
                           coordinate(x_.at(point.x)), coordinate(y_.at(point.y)), coordinate(radius), color, opacity,
-                          escaped(says)));
+                          numbers(point, series.key), escaped(says)));
+  }
+
+  static std::string numbers(const ChartPoint& point, const std::string& key) {
+    if (key.empty()) {
+      return {};
+    }
+    std::string attributes =
+        fmt::format(R"( data-series="{}" data-x="{}" data-y="{}")", escaped(key), point.x, point.y);
+    if (has_range(point)) {
+      attributes += fmt::format(R"( data-low="{}" data-high="{}")", point.low, point.high);
+    }
+    return attributes;
   }
 
   const records::XyChart& chart_;

@@ -1,0 +1,266 @@
+#include "report/job_report.hpp"
+
+#include "report/chart.hpp"
+#include "report/job_figures.hpp"
+#include "report/markup.hpp"
+#include "report/page.hpp"
+#include "report/quantity.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace zeus::report {
+
+namespace {
+
+using records::ArmView;
+using records::JobView;
+using records::SavingsView;
+using records::TryView;
+
+constexpr std::string_view no_value = "–";
+
+// "12.3 % less", of a part saved.
+std::string change(double saved) {
+  if (std::abs(saved) < 0.0005) {
+    return "the same";
+  }
+  return fmt::format("{:.1f} % {}", 100.0 * std::abs(saved), saved > 0.0 ? "less" : "more");
+}
+
+double part(double saved, double of) {
+  return of > 0.0 ? saved / of : 0.0;
+}
+
+// A cell that shows `text` and carries the number behind it under `key`.
+std::string cell(std::string_view key, double value, std::string_view text) {
+  return fmt::format(R"(<td data-key="{}" data-value="{}">{}</td>)", escaped(key), value, escaped(text));
+}
+
+std::string plain_cell(std::string_view text) {
+  return fmt::format("<td>{}</td>", escaped(text));
+}
+
+template <typename Amount>
+std::string amount_cell(std::string_view key, std::optional<Amount> amount) {
+  return amount ? cell(key, amount->value(), readable(*amount)) : plain_cell(no_value);
+}
+
+std::string table(std::string_view caption, const std::vector<std::string_view>& columns, std::string_view rows) {
+  std::string html =
+      fmt::format("<div class=\"scroll\"><table class=\"numbers\">\n<caption>{}</caption>\n<tr>", escaped(caption));
+  for (const std::string_view column : columns) {
+    html += fmt::format("<th scope=\"col\">{}</th>", escaped(column));
+  }
+  return fmt::format("{}</tr>\n{}</table></div>\n", html, rows);
+}
+
+std::string row(std::string_view name, std::string_view cells) {
+  return fmt::format("<tr><th scope=\"row\">{}</th>{}</tr>\n", escaped(name), cells);
+}
+
+// Against the default
+
+std::string grams(double value) {
+  return value >= 2000.0 ? fmt::format("{} kg", readable(value / 1000.0)) : fmt::format("{} g", readable(value));
+}
+
+std::string savings_table(const SavingsView& savings, std::string_view key, std::string_view caption,
+                          const CarbonIntensity& carbon) {
+  const auto compare = [&](std::string_view what, std::string_view unit, auto saved, auto of_default) {
+    return cell(fmt::format("{}.{}_of_default_{}", key, what, unit), of_default.value(), readable(of_default)) +
+           plain_cell(readable(of_default - saved)) +
+           cell(fmt::format("{}.{}_{}", key, what, unit), saved.value(), readable(saved)) +
+           plain_cell(change(part(saved.value(), of_default.value())));
+  };
+  const double carbon_of_default = carbon.grams(savings.energy_of_default);
+  const double carbon_saved = carbon.grams(savings.energy);
+  const std::string rows =
+      row("energy of the GPUs", compare("energy", "j", savings.energy, savings.energy_of_default)) +
+      row("time", compare("time", "s", savings.time, savings.time_of_default)) +
+      row("energy-time cost", compare("cost", "j", savings.cost, savings.cost_of_default)) +
+      row("CO2 equivalents",
+          cell(fmt::format("{}.carbon_of_default_g", key), carbon_of_default, grams(carbon_of_default)) +
+              plain_cell(grams(carbon_of_default - carbon_saved)) +
+              cell(fmt::format("{}.carbon_g", key), carbon_saved,
+                   carbon_saved < 0 ? "-" + grams(-carbon_saved) : grams(carbon_saved)) +
+              plain_cell(change(part(carbon_saved, carbon_of_default))));
+  return table(caption, {"", "default", "with Zeus", "saved", "change"}, rows);
+}
+
+std::string against_default(const JobView& job, const CarbonIntensity& carbon) {
+  if (!job.savings) {
+    return fmt::format("<p>Not known yet: {}.</p>\n", escaped(job.savings_unknown));
+  }
+  std::string html;
+  if (job.savings_last) {
+    html += savings_table(*job.savings_last, "savings_of_last_five",
+                          fmt::format("The last {} recurrences", job.savings_last->recurrences), carbon);
+  }
+  html += savings_table(*job.savings, "savings",
+                        fmt::format("All {} recurrences, what was tried on the way included", job.savings->recurrences),
+                        carbon);
+  html += fmt::format(
+      "<p class=\"note\">The default is batch size {} at the highest power limit, {} W. What it would have taken is "
+      "what its own runs and profiles say. Cost is {:g} x energy + {:g} x {} W x time. CO2 at {:g} g per kWh, {}; the "
+      "energy is that of the GPUs alone.</p>\n",
+      job.definition.default_batch_size,
+      job.device.power_limits.empty() ? std::string{no_value}
+                                      : fmt::format("{:g}", job.device.power_limits.back().value()),
+      job.definition.eta, 1.0 - job.definition.eta, fmt::format("{:g}", job.device.max_power.value()),
+      carbon.grams_per_kilowatt_hour, escaped(carbon.source));
+  return html;
+}
+
+// What is known and what comes next
+
+std::string next_sentence(const JobView& job) {
+  std::string what = "Nothing more is tried: somebody has to look at the job";
+  if (job.next.kind == records::NextKind::run) {
+    what = fmt::format("Run batch size {}{}", job.next.batch_size,
+                       job.next.limit ? fmt::format(" under {:g} W", job.next.limit->value())
+                                      : std::string{", measuring power limits meanwhile"});
+  } else if (job.next.kind == records::NextKind::profile) {
+    what = fmt::format("Measure {} power limits at batch size {}", job.next.profiles.size(), job.next.batch_size);
+  }
+  return fmt::format("<p><b>Next:</b> {}{}{}.</p>\n", escaped(what), job.next.why.empty() ? "" : ": ",
+                     escaped(job.next.why));
+}
+
+std::string beliefs_table(const JobView& job) {
+  std::string rows;
+  for (const ArmView& arm : job.arms) {
+    const std::string key = fmt::format("batch_sizes.{}", arm.batch_size);
+    const std::optional<double> epochs = arm.expected_epochs;
+    const std::string interval = arm.low_cost && arm.high_cost
+                                     ? fmt::format("{} to {}", readable(*arm.low_cost), readable(*arm.high_cost))
+                                     : std::string{no_value};
+    rows += row(
+        fmt::format("{}{}", arm.batch_size, arm.is_default ? " (default)" : ""),
+        cell(key + ".reached", arm.reached, fmt::format("{}", arm.reached)) +
+            cell(key + ".stopped", arm.stopped, fmt::format("{}", arm.stopped)) +
+            (epochs ? cell(key + ".expected_epochs", *epochs, fmt::format("{:.1f}", *epochs)) : plain_cell(no_value)) +
+            amount_cell(key + ".expected_cost_j", arm.expected_cost) + plain_cell(interval) +
+            (arm.best_limit
+                 ? cell(key + ".best_limit_w", arm.best_limit->value(), fmt::format("{:g} W", arm.best_limit->value()))
+                 : plain_cell(no_value)));
+  }
+  return table("Batch sizes",
+               {"batch size", "reached the target", "stopped short", "epochs expected", "cost of a run",
+                "95 % interval", "best power limit"},
+               rows);
+}
+
+std::string side_by_side(const std::vector<std::string>& drawings) {
+  std::string html = "<div class=\"charts\">\n";
+  for (const std::string& drawing : drawings) {
+    html += drawing + "\n";
+  }
+  return html + "</div>\n";
+}
+
+std::string tries_table(const JobView& job) {
+  std::string rows;
+  for (const TryView& one : job.tries) {
+    const std::string key = fmt::format("tries.{}", one.number);
+    std::string ended = one.outcome ? std::string{records::to_string(*one.outcome)} : std::string{"running"};
+    if (one.left_out) {
+      ended += ", left out: " + *one.left_out;
+    }
+    rows += row(
+        fmt::format("{}", one.number),
+        fmt::format("<td>{}</td>", one.recurrence) +
+            cell(key + ".batch_size", one.batch_size, fmt::format("{}", one.batch_size)) +
+            (one.limit ? cell(key + ".limit_w", one.limit->value(), fmt::format("{:g} W", one.limit->value()))
+                       : plain_cell(no_value)) +
+            plain_cell(records::to_string(one.purpose)) + plain_cell(ended) +
+            cell(key + ".epochs", one.epochs, fmt::format("{}", one.epochs)) +
+            (one.metric ? cell(key + ".metric", *one.metric, readable(*one.metric)) : plain_cell(no_value)) +
+            (one.energy ? cell(key + ".energy_j", one.energy->value.value(),
+                               fmt::format("{} ± {}", readable(one.energy->value), readable(one.energy->uncertainty)))
+                        : plain_cell(no_value)) +
+            amount_cell(key + ".time_s", one.time) + amount_cell(key + ".cost_j", one.cost));
+  }
+  return fmt::format("<details><summary>All {} tries, one by one</summary>\n{}</details>\n", job.tries.size(),
+                     table("Tries",
+                           {"try", "recurrence", "batch size", "power limit", "purpose", "outcome", "epochs", "metric",
+                            "energy", "time", "cost"},
+                           rows));
+}
+
+// The whole
+
+std::vector<Figure> figures_of(const JobView& job, const CarbonIntensity& carbon) {
+  std::vector<Figure> figures;
+  if (job.savings_last) {
+    const SavingsView& last = *job.savings_last;
+    figures.push_back(
+        {change(part(last.energy.value(), last.energy_of_default.value())), "energy, in the last five recurrences"});
+    figures.push_back({change(part(last.time.value(), last.time_of_default.value())), "time"});
+    figures.push_back({change(part(last.cost.value(), last.cost_of_default.value())), "energy-time cost"});
+    const double saved = carbon.grams(job.savings->energy);
+    figures.push_back({grams(std::abs(saved)), saved < 0.0 ? "CO2 equivalents more so far, trying included"
+                                                           : "CO2 equivalents saved so far, trying included"});
+  }
+  return figures;
+}
+
+// The page's data as JSON inside HTML: nothing in it may end the element.
+std::string data_block(const JobView& job) {
+  std::string json = records::to_json(job);
+  for (std::size_t at = json.find("</"); at != std::string::npos; at = json.find("</", at + 3)) {
+    json.insert(at + 1, "\\");
+  }
+  return fmt::format("<script type=\"application/json\" id=\"job\">{}</script>\n", json);
+}
+
+std::string subtitle_of(const JobView& job, const std::vector<std::string>& remarks) {
+  const auto reached =
+      std::ranges::count(job.recurrences, records::RecurrenceState::reached, &records::RecurrenceView::state);
+  std::string text = fmt::format("{} recurrence{} on {}, {} of which reached the target, in {} tries; policy {}.",
+                                 job.recurrences.size(), job.recurrences.size() == 1 ? "" : "s",
+                                 records::to_text(job.device), reached, job.tries.size(), job.definition.policy);
+  for (const std::string& remark : remarks) {
+    text += " " + remark;
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string job_report(const JobView& job, const JobReportOptions& options) {
+  Page page{.title = fmt::format("Recurring job {}", job.name),
+            .subtitle = subtitle_of(job, options.remarks),
+            .figures = figures_of(job, options.carbon),
+            .sections = {},
+            .script = {}};
+  const std::vector<RunPoint> points = run_points(job);
+  page.sections.push_back({.heading = "Against the default", .body = against_default(job, options.carbon)});
+  page.sections.push_back(
+      {.heading = "What is believed, and what comes next",
+       .body = next_sentence(job) +
+               side_by_side({draw(beliefs_figure(job)), draw(costs_figure(job, options.happened))}) +
+               beliefs_table(job)});
+  page.sections.push_back({.heading = "What was chosen",
+                           .body = side_by_side({draw(choices_figure(job, options.happened)),
+                                                 draw(limits_figure(job, options.happened))})});
+  if (!points.empty()) {
+    page.sections.push_back(
+        {.heading = "Time against energy",
+         .body = "<p class=\"note\">A whole run at each batch size under each power limit: epochs as "
+                 "expected, time and power of an epoch as measured.</p>\n" +
+                 side_by_side({draw(front_figure(points)), draw(landscape_figure(points))})});
+  }
+  page.sections.push_back({.heading = "Power limits",
+                           .body = side_by_side({draw(epoch_energy_figure(job)), draw(epoch_time_figure(job))})});
+  page.sections.push_back({.heading = "Tries", .body = tries_table(job) + data_block(job)});
+  return to_html(page);
+}
+
+}  // namespace zeus::report

@@ -1,0 +1,283 @@
+#include "report/job_report.hpp"
+
+#include "report/job_figures.hpp"
+
+#include "tests/support/golden.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <string>
+
+namespace zeus::report {
+namespace {
+
+using nlohmann::json;
+using records::ArmView;
+using records::JobView;
+using records::LimitProfile;
+using records::RecurrenceView;
+using records::TryOutcome;
+using records::TryView;
+
+ArmView arm(int batch_size, double epochs, Seconds epoch, int reached, int stopped) {
+  ArmView view{.batch_size = batch_size, .is_default = batch_size == 256, .reached = reached, .stopped = stopped};
+  for (const double limit : {100.0, 150.0, 250.0}) {
+    const double slow = limit < 120.0 ? 1.25 : 1.0 + 0.05 * (limit < 200.0 ? 1.0 : 0.0);
+    view.limits.push_back(
+        {.limit = Watts{limit}, .epoch_time = epoch * slow, .average_power = Watts{std::min(limit, 190.0) * 0.95}});
+  }
+  view.expected_epochs = epochs;
+  const Joules cost = 0.5 * epochs * epoch * 1.05 * Watts{142.5 + 250.0};
+  view.expected_cost = cost;
+  view.low_cost = 0.8 * cost;
+  view.high_cost = 1.3 * cost;
+  view.best_limit = Watts{150.0};
+  return view;
+}
+
+void run(JobView& job, int batch_size, TryOutcome outcome, int epochs, bool opens) {
+  const Seconds time = Seconds{100.0} * epochs * 64.0 / batch_size;
+  const Energy energy{.value = Watts{140.0} * time, .uncertainty = Joules{30.0}};
+  const Joules cost = 0.5 * energy.value + 0.5 * (Watts{250.0} * time);
+  if (opens) {
+    job.recurrences.push_back({.number = job.recurrences.size(), .device = "1 x Tesla V100"});
+  }
+  RecurrenceView& recurrence = job.recurrences.back();
+  ++recurrence.tries;
+  recurrence.energy += energy.value;
+  recurrence.time += time;
+  recurrence.cost += cost;
+  if (outcome == TryOutcome::reached) {
+    recurrence.state = records::RecurrenceState::reached;
+    recurrence.default_energy = Joules{90'000.0};
+    recurrence.default_time = Seconds{450.0};
+    recurrence.default_cost = Joules{101'250.0};
+  }
+  job.tries.push_back({.number = job.tries.size(),
+                       .recurrence = recurrence.number,
+                       .batch_size = batch_size,
+                       .purpose = records::TryPurpose::explore,
+                       .outcome = outcome,
+                       .epochs = epochs,
+                       .metric = 0.9,
+                       .limit = Watts{150.0},
+                       .energy = energy,
+                       .time = time,
+                       .cost = cost,
+                       .device = "1 x Tesla V100",
+                       .host = "here"});
+}
+
+// Six recurrences, by hand; one try on the way was stopped.
+JobView nightly() {
+  JobView job;
+  job.name = "nightly </script><b>";
+  job.definition = {.batch_sizes = {32, 64, 128, 256},
+                    .default_batch_size = 256,
+                    .target = records::JobTarget{.metric = 0.9},
+                    .max_epochs = 40,
+                    .policy = "lookahead",
+                    .device = {}};
+  job.device = {.model = "Tesla V100",
+                .gpus = 1,
+                .max_power = Watts{250.0},
+                .power_limits = {Watts{100.0}, Watts{150.0}, Watts{250.0}}};
+  job.arms = {arm(32, 6.0, Seconds{100.0}, 1, 1), arm(64, 7.0, Seconds{60.0}, 3, 0),
+              arm(128, 11.0, Seconds{40.0}, 1, 0), arm(256, 17.0, Seconds{35.0}, 1, 0)};
+  run(job, 256, TryOutcome::reached, 17, true);
+  run(job, 128, TryOutcome::reached, 11, true);
+  run(job, 32, TryOutcome::stopped, 5, true);
+  run(job, 64, TryOutcome::reached, 7, false);
+  run(job, 64, TryOutcome::reached, 8, true);
+  run(job, 64, TryOutcome::reached, 6, true);
+  job.savings = records::SavingsView{.recurrences = 5,
+                                     .energy = Joules{60'000.0},
+                                     .energy_of_default = Joules{450'000.0},
+                                     .time = Seconds{-20.0},
+                                     .time_of_default = Seconds{2250.0},
+                                     .cost = Joules{50'000.0},
+                                     .cost_of_default = Joules{506'250.0}};
+  job.savings_last = job.savings;
+  job.next = {.batch_size = 64,
+              .purpose = records::TryPurpose::exploit,
+              .limit = Watts{150.0},
+              .max_epochs = 14,
+              .why = "it is the cheapest known"};
+  return job;
+}
+
+// The value of an attribute in a tag.
+std::string attribute(const std::string& tag, const std::string& name) {
+  const std::size_t at = tag.find(" " + name + "=\"");
+  if (at == std::string::npos) {
+    return {};
+  }
+  const std::size_t from = at + name.size() + 3;
+  return tag.substr(from, tag.find('"', from) - from);
+}
+
+template <typename See>
+void for_tags_with(const std::string& html, const std::string& name, const See& see) {
+  for (std::size_t at = html.find(" " + name + "=\""); at != std::string::npos;
+       at = html.find(" " + name + "=\"", at + 1)) {
+    const std::size_t open = html.rfind('<', at);
+    see(html.substr(open, html.find('>', at) - open + 1));
+  }
+}
+
+json embedded_data(const std::string& html) {
+  const std::string opening = R"(<script type="application/json" id="job">)";
+  const std::size_t from = html.find(opening) + opening.size();
+  return json::parse(html.substr(from, html.find("</script>", from) - from));
+}
+
+// "batch_sizes.64.reached" in the object of `zeus jobs --json`.
+double lookup(const json& job, const std::string& key) {
+  const std::size_t dot = key.find('.');
+  const std::size_t second = key.find('.', dot + 1);
+  const std::string list = key.substr(0, dot);
+  if (second == std::string::npos) {
+    return job.at(list).at(key.substr(dot + 1)).get<double>();
+  }
+  const int number = std::stoi(key.substr(dot + 1, second - dot - 1));
+  for (const json& member : job.at(list)) {
+    if (member.at(list == "tries" ? "try" : "batch_size") == number) {
+      const json& value = member.at(key.substr(second + 1));
+      return value.is_object() ? value.at("value").get<double>() : value.get<double>();
+    }
+  }
+  throw std::out_of_range{key};
+}
+
+TEST(JobReport, IsThePageThatAReviewerHasLookedAt) {
+  test::expect_golden("report/job.html", job_report(nightly(), {.remarks = {"It is made up."},
+                                                                .happened = {{.x = 3, .label = "the data changed"}}}));
+}
+
+TEST(JobReport, CarriesTheJobAsZeusJobsPrintsItWhateverItsNameIs) {
+  const JobView job = nightly();
+  EXPECT_EQ(embedded_data(job_report(job)), json::parse(records::to_json(job)));
+  const std::string html = job_report(job);
+  const std::size_t ends = html.find("</script>");
+  EXPECT_EQ(html.find("</script>", ends + 1), std::string::npos);
+}
+
+TEST(JobReport, ItsTablesHoldTheNumbersThatZeusJobsPrints) {
+  const std::string html = job_report(nightly());
+  const json job = json::parse(records::to_json(nightly()));
+  std::size_t compared = 0;
+  for_tags_with(html, "data-key", [&](const std::string& tag) {
+    const std::string key = attribute(tag, "data-key");
+    const double value = std::stod(attribute(tag, "data-value"));
+    if (key.find("carbon") == std::string::npos) {
+      EXPECT_EQ(value, lookup(job, key)) << key;
+      ++compared;
+    }
+  });
+  EXPECT_EQ(compared, 6U + 6U + 4U * 5U + 6U * 7U);
+}
+
+TEST(JobReport, ItsCarbonIsThatOfTheEnergyAtTheStatedIntensity) {
+  const std::string html =
+      job_report(nightly(), {.carbon = {.grams_per_kilowatt_hour = 100.0, .source = "a hydro plant"}});
+  EXPECT_THAT(html, testing::HasSubstr("CO2 at 100 g per kWh, a hydro plant"));
+  for_tags_with(html, "data-key", [&](const std::string& tag) {
+    if (attribute(tag, "data-key") == "savings.carbon_g") {
+      EXPECT_NEAR(std::stod(attribute(tag, "data-value")), 60'000.0 / 3.6e6 * 100.0, 1e-12);
+    }
+  });
+}
+
+TEST(JobReport, ItsFiguresDrawTheNumbersThatZeusJobsPrints) {
+  const std::string html = job_report(nightly());
+  const json job = json::parse(records::to_json(nightly()));
+  std::map<std::string, std::size_t> points;
+  const double kilo = 1e-3;
+  for_tags_with(html, "data-series", [&](const std::string& tag) {
+    const std::string series = attribute(tag, "data-series");
+    const std::string kind = series.substr(0, series.find('.'));
+    const double x = std::stod(attribute(tag, "data-x"));
+    const double y = std::stod(attribute(tag, "data-y"));
+    ++points[kind];
+    if (kind == "belief") {
+      const std::string key = "batch_sizes." + std::to_string(static_cast<int>(x));
+      EXPECT_DOUBLE_EQ(y, lookup(job, key + ".expected_cost_j") * kilo);
+      EXPECT_DOUBLE_EQ(std::stod(attribute(tag, "data-low")), lookup(job, key + ".low_cost_j") * kilo);
+      EXPECT_DOUBLE_EQ(std::stod(attribute(tag, "data-high")), lookup(job, key + ".high_cost_j") * kilo);
+    } else if (series == "cost.reached") {
+      EXPECT_DOUBLE_EQ(y, job["recurrences"][static_cast<std::size_t>(x)]["cost_j"].get<double>() * kilo);
+    } else if (series == "cost.default") {
+      EXPECT_DOUBLE_EQ(y, job["recurrences"][static_cast<std::size_t>(x)]["default_cost_j"].get<double>() * kilo);
+    } else if (kind == "epoch_energy" || kind == "epoch_time") {
+      for (const json& one : job["batch_sizes"]) {
+        if (std::to_string(one["batch_size"].get<int>()) == series.substr(kind.size() + 1)) {
+          for (const json& limit : one["limits"]) {
+            if (limit["limit_w"] == x) {
+              const double time = limit["epoch_time_s"];
+              EXPECT_DOUBLE_EQ(
+                  y, kind == "epoch_time" ? time / 60.0 : time * limit["average_power_w"].get<double>() * kilo);
+            }
+          }
+        }
+      }
+    }
+  });
+  EXPECT_EQ(points["belief"], 4U);
+  EXPECT_EQ(points["cost"], 10U);
+  EXPECT_EQ(points["choice"], 6U);
+  EXPECT_EQ(points["limit"], 6U);
+  EXPECT_EQ(points["epoch_energy"], 12U);
+  EXPECT_EQ(points["epoch_time"], 12U);
+  EXPECT_EQ(points["run"], 12U + 2U);
+}
+
+TEST(JobReport, MarksTheDefaultAndWhatRunsNextAmongTimesAndEnergies) {
+  const std::vector<RunPoint> points = run_points(nightly());
+  ASSERT_EQ(points.size(), 12U);
+  int chosen = 0;
+  for (const RunPoint& point : points) {
+    EXPECT_EQ(point.is_default, point.batch_size == 256 && point.limit == Watts{250.0});
+    EXPECT_EQ(point.chosen, point.batch_size == 64 && point.limit == Watts{150.0});
+    chosen += point.chosen ? 1 : 0;
+    for (const RunPoint& other : points) {
+      EXPECT_FALSE(point.on_front && other.energy < point.energy && other.time < point.time);
+    }
+  }
+  EXPECT_EQ(chosen, 1);
+}
+
+TEST(JobReport, OfAJobThatNeverRanSaysWhatIsNotKnown) {
+  JobView job = nightly();
+  job.recurrences.clear();
+  job.tries.clear();
+  job.savings.reset();
+  job.savings_last.reset();
+  job.savings_unknown = "the default was never measured";
+  for (ArmView& one : job.arms) {
+    one = {.batch_size = one.batch_size, .is_default = one.is_default};
+  }
+  job.next = {.kind = records::NextKind::profile,
+              .batch_size = 256,
+              .profiles = {Watts{100.0}, Watts{250.0}},
+              .why = "nothing is known"};
+  const std::string html = job_report(job);
+  EXPECT_THAT(html, testing::HasSubstr("Not known yet: the default was never measured"));
+  EXPECT_THAT(html, testing::HasSubstr("Measure 2 power limits at batch size 256"));
+  EXPECT_THAT(html, testing::Not(testing::HasSubstr("nan")));
+  EXPECT_EQ(embedded_data(html), json::parse(records::to_json(job)));
+}
+
+TEST(JobReport, NeedsNothingFromElsewhere) {
+  const std::string html = job_report(nightly());
+  for (const char* outside : {"http://", "https://", "src=", "@import", "url("}) {
+    EXPECT_THAT(html, testing::Not(testing::HasSubstr(outside)));
+  }
+}
+
+}  // namespace
+}  // namespace zeus::report
