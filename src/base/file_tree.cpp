@@ -102,7 +102,7 @@ bool FileTree::exists(std::string_view path) const {
   return std::filesystem::exists(resolve(path), error);
 }
 
-void FileTree::write_durably(std::string_view path, std::string_view content) const {
+void FileTree::write_durably(std::string_view path, std::string_view content, Readers readers) const {
   const std::filesystem::path full = resolve(path);
   std::error_code error;
   std::filesystem::create_directories(full.parent_path(), error);
@@ -110,8 +110,11 @@ void FileTree::write_durably(std::string_view path, std::string_view content) co
     throw system_failure(error.value(), fmt::format("cannot make the folder {}", full.parent_path().string()));
   }
   const std::filesystem::path temporary = full.string() + unique_suffix();
+  constexpr mode_t for_owner = S_IRUSR | S_IWUSR;
+  constexpr mode_t for_everyone = for_owner | S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH;
+  const mode_t mode = readers == Readers::everyone ? for_everyone : for_owner;
   try {
-    const FileDescriptor file{::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR)};
+    const FileDescriptor file{::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)};
     if (!file) {
       throw system_failure(errno, fmt::format("cannot create {}", temporary.string()));
     }

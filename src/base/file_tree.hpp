@@ -11,6 +11,12 @@
 
 namespace zeus {
 
+// Who may read a file that is written.
+enum class Readers {
+  owner,
+  everyone,  // as far as the process's umask allows it: as an ordinary program's files
+};
+
 class FileTree {
  public:
   explicit FileTree(std::filesystem::path root = "/");
@@ -28,8 +34,8 @@ class FileTree {
   [[nodiscard]] bool exists(std::string_view path) const;
 
   // Replaces a file so that any reader, also after a power cut, finds either the old content or the new one. Missing
-  // folders are made. New files are readable by their owner only.
-  void write_durably(std::string_view path, std::string_view content) const;
+  // folders are made.
+  void write_durably(std::string_view path, std::string_view content, Readers readers = Readers::owner) const;
   // Removes a file, durably; false when there was none.
   bool remove_durably(std::string_view path) const;
 
