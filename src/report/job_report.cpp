@@ -94,6 +94,18 @@ std::string savings_table(const SavingsView& savings, std::string_view key, std:
   return table(caption, {"", "default", "with Zeus", "saved", "change"}, rows);
 }
 
+std::string against_default_really_run(const JobReportOptions& options) {
+  std::string html;
+  for (std::size_t i = 0; i < options.really_run_default.size(); ++i) {
+    const SavingsView& savings = options.really_run_default[i];
+    html += savings_table(
+        savings, fmt::format("really_run_default.{}", i),
+        fmt::format("The last {} recurrences, and the default really run beside each", savings.recurrences),
+        options.carbon);
+  }
+  return html;
+}
+
 std::string against_default(const JobView& job, const CarbonIntensity& carbon) {
   if (!job.savings) {
     return fmt::format("<p>Not known yet: {}.</p>\n", escaped(job.savings_unknown));
@@ -241,7 +253,8 @@ std::string job_report(const JobView& job, const JobReportOptions& options) {
             .sections = {},
             .script = {}};
   const std::vector<RunPoint> points = run_points(job);
-  page.sections.push_back({.heading = "Against the default", .body = against_default(job, options.carbon)});
+  page.sections.push_back({.heading = "Against the default",
+                           .body = against_default_really_run(options) + against_default(job, options.carbon)});
   page.sections.push_back(
       {.heading = "What is believed, and what comes next",
        .body = next_sentence(job) +

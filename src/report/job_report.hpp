@@ -23,6 +23,9 @@ struct JobReportOptions {
   CarbonIntensity carbon;
   std::vector<std::string> remarks;          // about the job, each a paragraph below the title
   std::vector<records::ChartMark> happened;  // x: the recurrence from which on it holds
+  // Where the default was really run beside each recurrence: what was saved against that, each over its own number of
+  // recurrences.
+  std::vector<records::SavingsView> really_run_default = {};
 };
 
 // A whole HTML page.
