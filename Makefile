@@ -10,7 +10,7 @@ test: build
 	ctest --preset release -j $$(nproc)
 
 demo: build
-	tools/demo.sh build/bin
+	build/bin/zeus demo --report build/demo.html
 
 bench: setup
 	tools/run_benches.py $(NAMES)

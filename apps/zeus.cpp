@@ -3,9 +3,11 @@
 #include "backends/amdsmi/amdsmi_backend.hpp"
 #include "backends/nvml/nvml_backend.hpp"
 #include "backends/rapl/rapl_backend.hpp"
+#include "backends/virtual/virtual_backend.hpp"
 #include "base/clock.hpp"
 #include "base/environment.hpp"
 #include "base/file_tree.hpp"
+#include "cli/demo_command.hpp"
 #include "cli/devices_command.hpp"
 #include "cli/doctor_command.hpp"
 #include "cli/jobs_command.hpp"
@@ -25,6 +27,18 @@
 
 #include <iostream>
 #include <memory>
+#include <span>
+
+namespace {
+
+zeus::demo::StageGpu make_virtual_gpu(zeus::Clock& clock, const zeus::physics::GpuModel& model) {
+  const auto backend = std::make_shared<zeus::backends::virtual_gpu::VirtualBackend>(clock, std::span{&model, 1});
+  return {.device = backend->discover().gpus.front(),
+          .load = [backend](const zeus::physics::Load& load) { backend->gpu(0).set_load(load); },
+          .operating_point = [backend] { return backend->gpu(0).operating_point(); }};
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   zeus::SystemClock clock;
@@ -49,5 +63,6 @@ int main(int argc, char** argv) {
   commands.push_back(std::make_unique<zeus::cli::SimulateCommand>(std::move(simulations)));
   commands.push_back(std::make_unique<zeus::cli::JobsCommand>());
   commands.push_back(std::make_unique<zeus::cli::PipelineCommand>());
+  commands.push_back(std::make_unique<zeus::cli::DemoCommand>(make_virtual_gpu));
   return zeus::cli::run_program(zeus::version(), commands, arguments, context);
 }

@@ -94,5 +94,17 @@ TEST_F(FileTreeTest, RemovesDurably) {
   EXPECT_FALSE(tree_.exists("a"));
 }
 
+TEST_F(FileTreeTest, WritesFilesForOthersOnlyWhereAsked) {
+  const mode_t mask = ::umask(0022);
+  tree_.write_durably("mine", "a");
+  tree_.write_durably("everyones", "b", Readers::everyone);
+  ::umask(mask);
+  const auto others = std::filesystem::perms::group_read | std::filesystem::perms::others_read;
+  EXPECT_EQ(std::filesystem::status(tree_.resolve("mine")).permissions() & others, std::filesystem::perms::none);
+  EXPECT_EQ(std::filesystem::status(tree_.resolve("everyones")).permissions() & others, others);
+  EXPECT_EQ(std::filesystem::status(tree_.resolve("everyones")).permissions() & std::filesystem::perms::others_write,
+            std::filesystem::perms::none);
+}
+
 }  // namespace
 }  // namespace zeus

@@ -79,7 +79,7 @@ std::vector<Seconds> evenly_spaced(const Frontier& frontier, std::size_t points)
 }
 
 void write_file(const std::string& path, const std::string& content) {
-  FileTree{"/"}.write_durably(std::filesystem::absolute(path).string(), content);
+  FileTree{"/"}.write_durably(std::filesystem::absolute(path).string(), content, Readers::everyone);
 }
 
 }  // namespace

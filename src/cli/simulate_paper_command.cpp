@@ -53,7 +53,8 @@ int SimulatePaperCommand::run(Context& context) {
       context.err << fmt::format("zeus: {}\n", what) << std::flush;
     }
   });
-  FileTree{"/"}.write_durably(std::filesystem::absolute(report_).string(), report::findings_report(findings));
+  FileTree{"/"}.write_durably(std::filesystem::absolute(report_).string(), report::findings_report(findings),
+                              Readers::everyone);
   if (!quiet_) {
     context.err << fmt::format("zeus: wrote {}\n", report_);
   }

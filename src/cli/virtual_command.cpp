@@ -209,7 +209,7 @@ void check_truth_path(const std::string& path) {
 }
 
 void write_truth(const FileTree& files, const std::string& path, const drivers::TruthRecorder& truth) {
-  files.write_durably(std::filesystem::absolute(path).string(), truth.json());
+  files.write_durably(std::filesystem::absolute(path).string(), truth.json(), Readers::everyone);
 }
 
 }  // namespace

@@ -267,7 +267,8 @@ std::string job_report(const JobView& job, const JobReportOptions& options) {
     page.sections.push_back(
         {.heading = "Time against energy",
          .body = "<p class=\"note\">A whole run at each batch size under each power limit: epochs as "
-                 "expected, time and power of an epoch as measured.</p>\n" +
+                 "expected, time and power of an epoch as measured. On the right, the darker the cheaper; the ring is "
+                 "what runs next.</p>\n" +
                  side_by_side({draw(front_figure(points)), draw(landscape_figure(points))})});
   }
   page.sections.push_back({.heading = "Power limits",

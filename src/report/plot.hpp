@@ -14,7 +14,7 @@ namespace zeus::report {
 std::string_view series_color(std::size_t index);
 
 // Of marks, which stand apart from every series.
-inline constexpr std::string_view mark_color = "var(--second)";
+inline constexpr std::string_view mark_color = "var(--ink)";
 
 struct PlotBox {
   double width = 460;

@@ -1,0 +1,113 @@
+#include "cli/demo_command.hpp"
+
+#include "cli/demo_progress.hpp"
+#include "cli/demo_summary.hpp"
+#include "device/inventory.hpp"
+#include "report/job_report.hpp"
+#include "store/open_store.hpp"
+
+#include <zeus/error.hpp>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <ostream>
+
+namespace zeus::cli {
+
+namespace {
+
+constexpr std::uint64_t most_seed = 1'000'000'000;
+
+// Of whatever may be written under TMPDIR; it stays, for whoever wants to look at the job.
+std::filesystem::path make_folder(const Environment& environment) {
+  std::string folder = environment.get("TMPDIR").value_or("/tmp") + "/zeus-demo-XXXXXX";
+  if (::mkdtemp(folder.data()) == nullptr) {
+    throw Error{ErrorKind::unavailable, fmt::format("no folder can be made in {}", folder.substr(0, folder.rfind('/'))),
+                "name one that can be written to in TMPDIR"};
+  }
+  return folder;
+}
+
+std::string introduction(const demo::TourOptions& options) {
+  return fmt::format(
+      "A job that recurs every night, on a virtual V100 in virtual time: a small network learns, for real, to "
+      "recognize\n"
+      "shapes in images it never saw. Its author chose batch size {} at full power. Zeus looks for what costs "
+      "less.\n\n",
+      options.default_batch_size);
+}
+
+std::string real_gpus(Context& context) {
+  const device::Inventory inventory = device::take_inventory(context.backends);
+  if (inventory.gpus.empty()) {
+    return {};
+  }
+  return fmt::format(
+      "(This machine has {} GPU{}, which the demo leaves alone: the small network trains on the CPU. `zeus run` is for "
+      "{}.)\n\n",
+      inventory.gpus.size(), inventory.gpus.size() == 1 ? "" : "s", inventory.gpus.size() == 1 ? "it" : "them");
+}
+
+}  // namespace
+
+void DemoCommand::declare(CLI::App& app) {
+  app.add_flag("--quick", quick_, "Fewer batch sizes and nights: under half a minute");
+  app.add_option("--seed", seed_, "Of the images and of everything that is drawn")
+      ->capture_default_str()
+      ->check(CLI::Range(std::uint64_t{0}, most_seed));
+  app.add_option("--report", report_, "Where to write the report; in a temporary folder without it");
+  app.add_option("--default-batch-size", default_batch_size_, "What the job's author chose; 512 without it");
+  app.add_option("--eta", eta_, "Weight of energy against time: 0 minds time alone, 1 energy alone")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 1.0));
+  app.add_flag("--steady", steady_, "Leave the images as they are: no labels go wrong on the way");
+  app.add_flag("--quiet", quiet_, "Show no progress");
+}
+
+demo::TourOptions DemoCommand::options() const {
+  demo::TourOptions options{.seed = seed_, .eta = eta_};
+  options.default_batch_size = default_batch_size_.value_or(options.default_batch_size);
+  if (quick_) {
+    options.smallest_batch_size = 32;
+    options.largest_batch_size = 512;
+    options.most_nights = 18;
+    options.settled_after = 3;
+    options.nights_beyond = 3;
+  }
+  if (steady_) {
+    options.mislabelled = 0.0;
+  }
+  return options;
+}
+
+int DemoCommand::run(Context& context) {
+  const demo::TourOptions asked = options();
+  const std::filesystem::path folder = make_folder(context.environment);
+  const std::filesystem::path report = report_.empty() ? folder / "report.html" : std::filesystem::absolute(report_);
+  const std::string location = (folder / "jobs.sqlite").string();
+  const std::unique_ptr<store::JobStore> store = store::open_store(location, store::Access::create);
+  context.out << introduction(asked) << real_gpus(context) << std::flush;
+  ProgressStyle style = ::isatty(STDERR_FILENO) != 0 ? ProgressStyle::bar : ProgressStyle::lines;
+  style = quiet_ ? ProgressStyle::none : style;
+  DemoProgress progress{context.err, style, asked.most_nights};
+  demo::Tour tour{asked, make_gpu_, *store, FileTree{folder}, context.files};
+  const demo::TourResult result = tour.run([&progress](const demo::TourEvent& event) { progress.tell(event); });
+  const report::CarbonIntensity carbon;
+  FileTree{}.write_durably(report.string(), report::job_report(result.job, demo_report_options(result, carbon)),
+                           Readers::everyone);
+  context.out << (quiet_ ? "" : "\n") << demo_summary(result, carbon)
+              << fmt::format(
+                     "\nThe report: {}\n\nThree commands to try next:\n"
+                     "  zeus jobs {} --store {}\n      all that is known of this job, and what comes next and why\n"
+                     "  zeus measure -- YOUR COMMAND\n      its joules, on your own GPU and CPU\n"
+                     "  zeus run --job NAME --help\n      the same as here for a training command of yours\n",
+                     report.string(), demo::tour_job, location);
+  return exit_ok;
+}
+
+}  // namespace zeus::cli

@@ -1,0 +1,90 @@
+#include "cli/demo_progress.hpp"
+
+#include "report/quantity.hpp"
+
+#include <fmt/format.h>
+
+#include <ostream>
+#include <string_view>
+
+namespace zeus::cli {
+
+namespace {
+
+constexpr std::size_t bar_width = 24;
+constexpr std::string_view clear_line = "\r\033[K";
+
+std::string_view outcome(records::TryOutcome outcome) {
+  switch (outcome) {
+    case records::TryOutcome::reached:
+      return "reached the target";
+    case records::TryOutcome::stopped:
+      return "stopped early: too dear";
+    case records::TryOutcome::exhausted:
+      return "did not reach the target";
+    case records::TryOutcome::lost:
+      break;
+  }
+  return "was lost";
+}
+
+std::string at(int batch_size, const std::optional<Watts>& limit) {
+  return limit ? fmt::format("batch size {:>4} at {:>3.0f} W", batch_size, limit->value())
+               : fmt::format("batch size {:>4}, all limits", batch_size);
+}
+
+}  // namespace
+
+DemoProgress::DemoProgress(std::ostream& out, ProgressStyle style, std::size_t most_nights)
+    : out_{out}, style_{style}, most_nights_{most_nights} {
+}
+
+void DemoProgress::line(const std::string& text) {
+  if (style_ != ProgressStyle::none) {
+    out_ << (style_ == ProgressStyle::bar ? clear_line : "") << text << '\n' << std::flush;
+  }
+}
+
+void DemoProgress::draw(const std::string& doing) {
+  if (style_ != ProgressStyle::bar) {
+    return;
+  }
+  const std::size_t done = bar_width * night_ / most_nights_;
+  out_ << clear_line
+       << fmt::format("[{}{}] night {} of at most {}: {}", std::string(done, '#'), std::string(bar_width - done, '-'),
+                      night_ + 1, most_nights_, doing)
+       << std::flush;
+}
+
+void DemoProgress::tell(const demo::TourEvent& event) {
+  if (const auto* begun = std::get_if<demo::NightBegun>(&event)) {
+    night_ = begun->night;
+    if (begun->labels_went_wrong) {
+      line("    from this night on, two in five images to learn from carry a wrong label");
+    }
+    draw("deciding");
+  } else if (const auto* measured = std::get_if<demo::LimitsMeasured>(&event)) {
+    if (measured->limits > 1) {
+      line(fmt::format("night {:>3}: batch size {:>4}: {} power limits measured while it trained, {:.0f} W is cheapest",
+                       night_ + 1, measured->batch_size, measured->limits, measured->cheapest.value()));
+    }
+  } else if (const auto* begins = std::get_if<demo::TryBegun>(&event)) {
+    try_ = at(begins->step.batch_size, begins->step.limit);
+    draw(try_);
+  } else if (const auto* epoch = std::get_if<demo::EpochTrained>(&event)) {
+    draw(fmt::format("{}, epoch {}, {:.1f} % right", try_, epoch->epoch, 100.0 * epoch->accuracy));
+  } else if (const auto* over = std::get_if<demo::TryOver>(&event)) {
+    line(fmt::format("night {:>3}: {}: {} after {} epochs, {}, {}", night_ + 1, at(over->batch_size, over->limit),
+                     outcome(over->outcome), over->epochs, report::readable(over->time),
+                     report::readable(over->energy)));
+  } else if (const auto* done = std::get_if<demo::NightOver>(&event)) {
+    if (done->settled) {
+      line("    it has settled");
+    }
+    if (style_ == ProgressStyle::bar) {
+      out_ << clear_line << std::flush;
+    }
+  }
+}
+
+}  // namespace zeus::cli

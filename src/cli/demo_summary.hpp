@@ -1,0 +1,21 @@
+// What `zeus demo` says in the end. Pure functions; any thread.
+#pragma once
+
+#include "demo/tour.hpp"
+#include "records/job_view.hpp"
+#include "report/job_report.hpp"
+
+#include <cstddef>
+#include <string>
+
+namespace zeus::cli {
+
+// Of the last so many nights, the default as really run on the same images.
+records::SavingsView savings_of(const demo::TourResult& result, std::size_t last_nights);
+
+// The table of the default against what Zeus made of it, with a sentence on what was found.
+std::string demo_summary(const demo::TourResult& result, const report::CarbonIntensity& carbon);
+
+report::JobReportOptions demo_report_options(const demo::TourResult& result, const report::CarbonIntensity& carbon);
+
+}  // namespace zeus::cli

@@ -1,0 +1,43 @@
+// Windows of time and energy over one GPU on a virtual clock: by the GPU's own counter, whose coarseness is the doubt
+// of each window. One thread.
+#pragma once
+
+#include "base/clock.hpp"
+#include "device/gpu.hpp"
+#include "train/meter.hpp"
+
+#include <zeus/energy.hpp>
+#include <zeus/units.hpp>
+
+#include <map>
+#include <memory>
+#include <string>
+
+namespace zeus::demo {
+
+class CounterMeter final : public train::Meter {
+ public:
+  // The counter moves every `period`. `clock` outlives the meter.
+  CounterMeter(std::shared_ptr<const device::Gpu> gpu, Seconds period, const Clock& clock);
+
+  void begin(std::string_view window) override;
+  Measurement end(std::string_view window) override;
+  Measurement settle(const Measurement& measurement, Seconds patience) override;
+  void cancel(std::string_view window) override;
+
+  // As Error where the counter cannot be read.
+  struct Mark {
+    Instant at;
+    Joules counter;
+  };
+  [[nodiscard]] Mark mark() const;
+  [[nodiscard]] Energy between(const Mark& from, const Mark& to) const;
+
+ private:
+  std::shared_ptr<const device::Gpu> gpu_;
+  Seconds period_;
+  const Clock& clock_;
+  std::map<std::string, Mark, std::less<>> open_;
+};
+
+}  // namespace zeus::demo

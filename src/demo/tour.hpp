@@ -1,0 +1,117 @@
+// The demo: a job that recurs night after night on a virtual GPU, each night with fresh images, through the same parts
+// that `zeus run` uses: jobs and store decide and remember, a training session sets, measures and accounts, and the
+// small network is really trained at each chosen batch size. On some night a part of the images starts to be labelled
+// wrongly, which makes another batch size best. Beside it, each night, the default is really run as well, on a GPU of
+// its own, so that what it would have taken is known and not guessed. The same seed gives the same tour.
+// One thread; what it is given outlives it.
+#pragma once
+
+#include "base/clock.hpp"
+#include "base/file_tree.hpp"
+#include "demo/attempt.hpp"
+#include "demo/stage.hpp"
+#include "jobs/job.hpp"
+#include "records/job_view.hpp"
+#include "store/job_store.hpp"
+
+#include <zeus/units.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace zeus::demo {
+
+struct TourOptions {
+  std::uint64_t seed = 0;
+  int smallest_batch_size = 8;
+  int largest_batch_size = 1024;
+  int default_batch_size = 512;
+  double eta = 0.5;
+  double mislabelled = 0.4;        // share of the images, once they begin to be; 0: never
+  std::size_t most_nights = 60;    // in all
+  std::size_t settled_after = 5;   // nights in a row at one batch size, without a failed try
+  std::size_t nights_beyond = 10;  // that it goes on once it has settled for good
+};
+
+// What happens, for whoever shows it.
+struct NightBegun {
+  std::size_t night = 0;
+  bool labels_went_wrong = false;  // as of this night
+};
+struct LimitsMeasured {
+  int batch_size = 0;
+  std::size_t limits = 0;
+  Watts cheapest;
+};
+struct TryBegun {
+  jobs::RunStep step;
+};
+struct EpochTrained {
+  int batch_size = 0;
+  int epoch = 0;
+  int most = 0;
+  double accuracy = 0.0;
+};
+struct TryOver {
+  records::TryOutcome outcome = records::TryOutcome::lost;
+  int batch_size = 0;
+  std::optional<Watts> limit;
+  int epochs = 0;
+  double accuracy = 0.0;
+  Joules energy;
+  Seconds time;
+};
+struct NightOver {
+  std::size_t night = 0;
+  Joules cost;          // with all tries
+  Joules default_cost;  // as really run
+  bool settled = false;
+};
+using TourEvent = std::variant<NightBegun, LimitsMeasured, TryBegun, EpochTrained, TryOver, NightOver>;
+
+// What one night took, and what the default took on the same images.
+struct Night {
+  Joules energy;
+  Seconds time;
+  Joules cost;
+  Joules default_energy;
+  Seconds default_time;
+  Joules default_cost;
+  bool default_reached = true;
+};
+
+struct TourResult {
+  records::JobView job;
+  std::vector<Night> nights;
+  std::optional<std::size_t> labels_went_wrong;  // as of this night
+  std::optional<std::size_t> settled;            // as of this night, for good
+  double target = 0.0;
+};
+
+inline constexpr std::string_view tour_job = "digits";
+
+class Tour {
+ public:
+  // The store has no job of the tour's name yet. `folder` is where leases are written down; `machine` has /proc.
+  Tour(TourOptions options, const MakeGpu& make_gpu, store::JobStore& store, const FileTree& folder,
+       const FileTree& machine);
+
+  TourResult run(const std::function<void(const TourEvent&)>& tell);
+
+ private:
+  struct Stand;  // a GPU, its clock and its leases
+
+  TourOptions options_;
+  const MakeGpu& make_gpu_;
+  store::JobStore& store_;
+  FileTree folder_;
+  FileTree machine_;
+};
+
+}  // namespace zeus::demo

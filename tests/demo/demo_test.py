@@ -1,0 +1,114 @@
+"""`zeus demo` end to end: the same figures for the same seed, a report whose numbers are those of `zeus jobs --json`, and an
+honest word where there is nothing to save.
+
+  demo_test.py ZEUS
+"""
+
+import html.parser
+import json
+import os
+import pathlib
+import re
+import stat
+import subprocess
+import sys
+import tempfile
+import unittest
+
+zeus = ""
+
+
+class Numbers(html.parser.HTMLParser):
+    """What the page carries: the job's data, the cells of its tables, the points of its figures."""
+
+    def __init__(self, text: str):
+        super().__init__()
+        self.cells: dict[str, float] = {}
+        self.points: list[tuple[str, float, float]] = []
+        self.job: dict = {}
+        self.in_data = False
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        values = dict(attributes)
+        if "data-key" in values:
+            self.cells[values["data-key"]] = float(values["data-value"])
+        if "data-series" in values:
+            self.points.append((values["data-series"], float(values["data-x"]), float(values["data-y"])))
+        self.in_data = tag == "script" and values.get("id") == "job"
+
+    def handle_data(self, data):
+        if self.in_data:
+            self.job = json.loads(data)
+            self.in_data = False
+
+
+class Demo(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def demo(self, *flags: str, code: int = 0) -> subprocess.CompletedProcess:
+        done = subprocess.run([zeus, "demo", *flags], capture_output=True, text=True, check=False, timeout=280,
+                              env=dict(os.environ, TMPDIR=str(self.folder)), umask=0o022)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done
+
+    def test_the_quick_tour_settles_or_says_so_and_its_report_holds_the_numbers_of_zeus_jobs(self):
+        page = self.folder / "demo.html"
+        done = self.demo("--quick", "--seed", "1", "--report", str(page))
+        self.assertRegex(done.stdout, r"After \d+ nights the job has (settled on|not settled yet)")
+        self.assertIn("power limits measured while it trained", done.stderr)
+        self.assertIn("a wrong label", done.stderr)
+        self.assertIn("stopped early", done.stderr)
+        self.assertIn("CO2 at 480 g per kWh", done.stdout)
+        self.assertEqual(stat.S_IMODE(page.stat().st_mode), 0o644)
+        command = re.search(r"zeus (jobs \S+ --store \S+)", done.stdout)[1].split()
+        printed = subprocess.run([zeus, *command, "--json"], capture_output=True, text=True, check=True).stdout
+        job = json.loads(printed)
+        numbers = Numbers(page.read_text(encoding="utf-8"))
+        self.assertEqual(numbers.job, job)
+        batch_sizes = {str(one["batch_size"]): one for one in job["batch_sizes"]}
+        for key, value in numbers.cells.items():
+            kind, _, rest = key.partition(".")
+            if kind == "batch_sizes":
+                name, _, what = rest.partition(".")
+                self.assertEqual(value, batch_sizes[name][what], key)
+            elif kind == "tries":
+                number, _, what = rest.partition(".")
+                known = job["tries"][int(number)][what]
+                self.assertEqual(value, known["value"] if isinstance(known, dict) else known, key)
+            elif kind in ("savings", "savings_of_last_five") and "carbon" not in rest:
+                self.assertEqual(value, job[kind][rest], key)
+        costs = [(x, y) for series, x, y in numbers.points if series == "cost.reached"]
+        self.assertEqual(len(costs), sum(one["state"] == "reached" for one in job["recurrences"]))
+        unit = job["recurrences"][0]["cost_j"] / costs[0][1]
+        for x, y in costs:
+            self.assertAlmostEqual(y * unit, job["recurrences"][int(x)]["cost_j"], delta=1e-6 * unit)
+        self.assertEqual(len([1 for series, _, _ in numbers.points if series.startswith("choice.")]), len(job["tries"]))
+
+    def test_the_same_seed_gives_the_same_tour_and_another_seed_another(self):
+        def tour(seed: str) -> str:
+            done = self.demo("--quick", "--steady", "--seed", seed)
+            return re.sub(r"\S*zeus-demo-\S+", "PATH", done.stdout + done.stderr)
+
+        first = tour("3")
+        self.assertEqual(first, tour("3"))
+        self.assertNotEqual(first, tour("4"))
+
+    def test_what_cannot_be_is_refused_in_one_line(self):
+        for flags in (("--default-batch-size", "77"), ("--eta", "2"), ("--seed", "-1")):
+            with self.subTest(flags=flags):
+                done = subprocess.run([zeus, "demo", "--quick", *flags], capture_output=True, text=True, check=False)
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+
+    def test_a_report_that_cannot_be_written_is_said(self):
+        done = self.demo("--quick", "--steady", "--quiet", "--report", "/proc/demo.html", code=1)
+        self.assertIn("/proc", done.stderr)
+
+
+if __name__ == "__main__":
+    zeus = sys.argv[1]
+    unittest.main(argv=sys.argv[:1])
