@@ -78,11 +78,11 @@ void JobRun::start(int batch_size, std::uint64_t seed) {
   if (options_.learning_rate) {
     values.learning_rate = values.batch_size ? options_.learning_rate->at(batch_size) : options_.learning_rate->rate;
   }
-  WatchedCommand::Plan plan{.command = command_.fill(values),
-                            .environment = place_.environment,
-                            .variables = environment_of(values),
-                            .patterns = options_.patterns,
-                            .grace = options_.grace};
+  const WatchedCommand::Plan plan{.command = command_.fill(values),
+                                  .environment = place_.environment,
+                                  .variables = environment_of(values),
+                                  .patterns = options_.patterns,
+                                  .grace = options_.grace};
   const auto cost = [this](Joules energy, Seconds time) { return records_ ? records_->cost(energy, time) : Joules{}; };
   attempt_ = std::make_unique<Attempt>(plan, gpus_, *tuning_, cost, place_.clock);
   batch_size_ = batch_size;
