@@ -1,10 +1,14 @@
 #include "cli/simulate_command.hpp"
+
+#include "base/random.hpp"
 #include "cli/program.hpp"
 #include "cli/simulate_cluster_command.hpp"
 #include "cli/simulate_job_command.hpp"
 #include "tests/support/golden.hpp"
 #include "tests/support/temporary_folder.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -21,17 +25,23 @@ namespace {
 class SimulateCommandTest : public testing::Test {
  protected:
   SimulateCommandTest() {
-    std::ofstream train{folder_.path() / "train.csv"};
-    std::ofstream power{folder_.path() / "power.csv"};
-    train << "dataset,network,batch_size,optimizer,learning_rate,run,target_metric,target_epoch\n";
-    power << "dataset,network,batch_size,optimizer,power_limit,time_per_epoch,average_power\n";
     for (const int batch_size : {8, 16, 32, 64}) {
       for (int run = 1; run <= 4; ++run) {
-        train << "d,n," << batch_size << ",sgd,0.1," << run << ",0.5," << 4 + batch_size / 16 + run % 2 << '\n';
+        train_.push_back(fmt::format("d,n,{},sgd,0.1,{},0.5,{}", batch_size, run, 4 + batch_size / 16 + run % 2));
       }
-      power << "d,n," << batch_size << ",sgd,100," << 800 + 4000 / batch_size << ",95\n";
-      power << "d,n," << batch_size << ",sgd,200," << 600 + 3000 / batch_size << ",180\n";
+      power_.push_back(fmt::format("d,n,{},sgd,100,{},95", batch_size, 800 + 4000 / batch_size));
+      power_.push_back(fmt::format("d,n,{},sgd,200,{},180", batch_size, 600 + 3000 / batch_size));
     }
+    write_traces();
+  }
+
+  void write_traces() const {
+    std::ofstream train{folder_.path() / "train.csv"};
+    std::ofstream power{folder_.path() / "power.csv"};
+    train << "dataset,network,batch_size,optimizer,learning_rate,run,target_metric,target_epoch\n"
+          << fmt::format("{}\n", fmt::join(train_, "\n"));
+    power << "dataset,network,batch_size,optimizer,power_limit,time_per_epoch,average_power\n"
+          << fmt::format("{}\n", fmt::join(power_, "\n"));
   }
 
   struct Outcome {
@@ -68,6 +78,8 @@ class SimulateCommandTest : public testing::Test {
   }
 
   test::TemporaryFolder folder_;
+  std::vector<std::string> train_;  // rows
+  std::vector<std::string> power_;
 };
 
 TEST_F(SimulateCommandTest, PrintsTheObjectOfTheContract) {
@@ -126,7 +138,6 @@ TEST_F(SimulateCommandTest, EveryPolicyRunsWithOverlapsDriftAndSeveralGpus) {
   }
 }
 
-}  // namespace
 TEST_F(SimulateCommandTest, ReplaysABuiltInModelAndMovesItToOtherGpus) {
   const Outcome still =
       run({"simulate", "job", "--workload", "cifar100", "--gpu", "v100", "--recurrences", "30", "--json"});
@@ -139,4 +150,49 @@ TEST_F(SimulateCommandTest, ReplaysABuiltInModelAndMovesItToOtherGpus) {
   EXPECT_NE(run({"simulate", "job"}).err.find("there is no job to simulate"), std::string::npos);
 }
 
+TEST_F(SimulateCommandTest, TheOrderOfRowsDecidesNothing) {
+  for (const char* policy : {"zeus", "grid", "lookahead"}) {
+    const auto outcome = [&] {
+      return job({"--target-metric", "0.5", "--default-batch-size", "32", "--policy", policy, "--recurrences", "40",
+                  "--seeds", "3", "--json"});
+    };
+    std::ranges::sort(train_);
+    std::ranges::sort(power_);
+    write_traces();
+    const Outcome sorted = outcome();
+    ASSERT_EQ(sorted.code, exit_ok) << sorted.err;
+    for (std::uint64_t order = 1; order <= 5; ++order) {
+      Random random{order, 0, 0};
+      for (std::vector<std::string>* const rows : {&train_, &power_}) {
+        for (std::size_t left = rows->size(); left > 1; --left) {
+          std::swap((*rows)[left - 1], (*rows)[random.below(left)]);
+        }
+      }
+      write_traces();
+      EXPECT_EQ(outcome().out, sorted.out) << policy << ", order " << order;
+    }
+  }
+}
+
+// Each GPU takes the time and the power that one takes: four of them decide as one does, for four times the energy.
+TEST_F(SimulateCommandTest, SeveralGpusTakeTheirPowerEachAndDecideAsOne) {
+  const auto on = [&](const char* gpus) {
+    const Outcome outcome =
+        job({"--target-metric", "0.5", "--default-batch-size", "32", "--gpus", gpus, "--recurrences", "40", "--json"});
+    EXPECT_EQ(outcome.code, exit_ok) << outcome.err;
+    return nlohmann::json::parse(outcome.out);
+  };
+  const nlohmann::json one = on("1");
+  const nlohmann::json four = on("4");
+  EXPECT_DOUBLE_EQ(four["default"]["energy_j"], 4.0 * one["default"]["energy_j"].get<double>());
+  EXPECT_EQ(four["default"]["time_s"], one["default"]["time_s"]);
+  EXPECT_EQ(four["optimum"], one["optimum"]);
+  ASSERT_EQ(four["history"].size(), one["history"].size());
+  for (std::size_t attempt = 0; attempt < one["history"].size(); ++attempt) {
+    EXPECT_EQ(four.at("history").at(attempt).at("batch_size"), one.at("history").at(attempt).at("batch_size"));
+    EXPECT_EQ(four.at("history").at(attempt).at("power_limit_w"), one.at("history").at(attempt).at("power_limit_w"));
+  }
+}
+
+}  // namespace
 }  // namespace zeus::cli

@@ -19,6 +19,11 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
 
 namespace zeus::simulate {
 namespace {
@@ -181,6 +186,83 @@ TEST(JobSimulation, DecisionsAreTheSameUnderEveryCompiler) {
     }
   }
   test::expect_golden("simulate/decisions.txt", text);
+}
+
+std::string decisions(const SimulatedJob& job) {
+  std::string text;
+  for (const SimulatedTry& attempt : job.tries) {
+    text += fmt::format("{} {} {} {};", attempt.recurrence, attempt.result.arm, attempt.result.limit,
+                        attempt.result.cost.value());
+  }
+  return text;
+}
+
+// A simulation is one thread's; any number of them may share a stage, and meet the same runs as alone.
+TEST(JobSimulation, ThreadsThatShareAStageDecideAsOneDoes) {
+  constexpr std::uint64_t seeds = 12;
+  const Workload workload = small_workload();
+  const Stage stage{workload, 0.5};
+  for (const std::string_view policy : {"zeus", "lookahead"}) {
+    const auto on_threads = [&](std::size_t threads) {
+      std::vector<std::string> found(seeds);
+      std::vector<std::jthread> running;
+      for (std::size_t thread = 0; thread < threads; ++thread) {
+        running.emplace_back([&, thread] {
+          for (std::size_t seed = thread; seed < seeds; seed += threads) {
+            found[seed] = decisions(run(stage, policy, seed, 20));
+          }
+        });
+      }
+      running.clear();
+      return found;
+    };
+    const std::vector<std::string> alone = on_threads(1);
+    EXPECT_NE(alone[0], alone[1]);
+    EXPECT_EQ(on_threads(2), alone) << policy;
+    EXPECT_EQ(on_threads(5), alone) << policy;
+  }
+}
+
+// Policy zeus draws from the prior times what it saw: a belief far firmer than two costs decides, one far looser does
+// not.
+TEST(JobSimulation, ZeusStartsFromThePriorBeliefsItIsGiven) {
+  const Workload workload = small_workload();
+  const Stage stage{workload, 0.5};
+  const std::array<Phase, 1> phases = {Phase{.from_recurrence = 0, .stage = &stage, .device = {}}};
+  const auto later_tries_of = [&](int batch_size, std::vector<optimize::PriorBelief> priors) {
+    const PolicyFactory believing = [&](optimize::JobSpec spec) {
+      spec.priors = priors;
+      return optimize::make_policy("zeus", optimize::checked(spec));
+    };
+    const SimulatedJob job = simulate_job(phases, {.recurrences = 60}, believing, 4);
+    return std::ranges::count_if(job.tries, [&](const SimulatedTry& attempt) {
+      return attempt.recurrence >= 40 && workload.arms[attempt.result.arm].batch_size == batch_size;
+    });
+  };
+  const Joules best = stage.optimum().cost;
+  ASSERT_NE(workload.arms[stage.optimum().arm].batch_size, 64);
+  EXPECT_LE(later_tries_of(64, {}), 5);
+  EXPECT_EQ(later_tries_of(64, {{.batch_size = 64, .mean = best * 0.1, .deviation = best * 1e-4}}), 20);
+  EXPECT_EQ(later_tries_of(64, {{.batch_size = 64, .mean = best * 0.1, .deviation = best * 1e6}}),
+            later_tries_of(64, {}));
+}
+
+TEST(JobSimulation, ZeusBelievesItsPriorsBeforeTheFirstRun) {
+  const Workload workload = small_workload();
+  const Stage stage{workload, 0.5};
+  optimize::JobSpec spec = job_spec(stage, {}, 1);
+  spec.priors = {{.batch_size = 32, .mean = 1000_J, .deviation = 10_J}};
+  const auto policy = optimize::make_policy("zeus", optimize::checked(spec));
+  const auto beliefs = policy->beliefs(optimize::ProfileBook{spec});
+  EXPECT_FALSE(beliefs[spec.arm_of(16)]);
+  const auto& belief = beliefs[spec.arm_of(32)];
+  ASSERT_TRUE(belief);
+  EXPECT_EQ(belief->expected, 1000_J);
+  EXPECT_NEAR(belief->low.value(), 980.4, 0.01);
+  spec.priors[0].batch_size = 33;
+  EXPECT_THROW(optimize::checked(spec), Error);
+  spec.priors[0] = {.batch_size = 32, .mean = 1000_J, .deviation = 0_J};
+  EXPECT_THROW(optimize::checked(spec), Error);
 }
 
 TEST(JobSimulation, LookaheadWastesLessThanZeus) {
