@@ -1,5 +1,6 @@
 #include "simulate/paper_study.hpp"
 
+#include "simulate/paper_cluster.hpp"
 #include "simulate/paper_convergence.hpp"
 #include "simulate/paper_drift.hpp"
 #include "simulate/paper_potential.hpp"
@@ -20,8 +21,7 @@ records::FindingsSection omissions() {
   return {.title = "What is not here",
           .paragraphs =
               {"Section 6.6 compares four A40 GPUs under Zeus with Pollux (12 % more time, 21 % less energy): there "
-               "is no trace of Pollux to replay. Section 6.3 replays a cluster trace of 1.2 million jobs; `zeus "
-               "simulate cluster` does that. Figure 13's variant without pruning is not replayed."},
+               "is no trace of Pollux to replay."},
           .figures = {}};
 }
 
@@ -57,6 +57,7 @@ records::Findings find_out(const PaperStudy& study, const std::function<void(std
   add("where the policies end", [&] { return convergence_section(main, seeds); });
   add("what exploration costs", [&] { return regret_section(main, seeds); });
   add("search paths", [&] { return path_section(main); });
+  add("a cluster", [&] { return cluster_section(main, seeds); });
   add("drift", [&] { return drift_section(main, seeds); });
   add("what profiling costs", [&] { return overhead_section(main); });
   add("the power-limit plans", [&] { return profiling_section(seeds); });

@@ -18,7 +18,8 @@ constexpr double interval_deviations = 1.959963984540054;
 
 }  // namespace
 
-ZeusPolicy::ZeusPolicy(const JobSpec& spec) : spec_{spec}, best_arm_{spec.default_arm()} {
+ZeusPolicy::ZeusPolicy(const JobSpec& spec, Pruning pruning)
+    : spec_{spec}, prunes_{pruning == Pruning::on}, best_arm_{spec.default_arm()} {
   arms_.resize(spec.arms(), Arm{.explorations = {}, .belief = ThompsonArm{spec.window}, .epoch_cost = {}});
   for (const PriorBelief& prior : spec.priors) {
     arms_[spec.arm_of(prior.batch_size)].belief.set_prior(prior);
@@ -78,7 +79,7 @@ void ZeusPolicy::end_try(const records::TryEnded& ended, const ProfileBook& prof
     best_arm_ = index;
   }
   arm.belief.observe(cost);
-  if (pruning_ && exploration) {
+  if (exploring_ && exploration) {
     settle_pruning();
   }
 }
@@ -88,7 +89,7 @@ void ZeusPolicy::settle_pruning() {
   if (state.explore || state.waiting) {
     return;
   }
-  pruning_ = false;
+  exploring_ = false;
   for (const std::size_t arm : state.kept) {
     arms_[arm].kept = true;
   }
@@ -121,11 +122,11 @@ ZeusPolicy::Walk ZeusPolicy::walk() const {
         state.waiting = true;
         return false;
       }
-      if (!exploration.reached) {
+      if (prunes_ && !exploration.reached) {
         return false;
       }
       kept.push_back(index);
-      if (!cheapest || exploration.cost < arms_[*cheapest].explorations[round].cost) {
+      if (exploration.reached && (!cheapest || exploration.cost < arms_[*cheapest].explorations[round].cost)) {
         cheapest = index;
       }
       return true;
@@ -194,7 +195,7 @@ Decision ZeusPolicy::decide(const Question& question, const ProfileBook& profile
       }
     }
   }
-  if (!pruning_) {
+  if (!exploring_) {
     return RunTry{.arm = sample(question.number), .limit = {}, .max_epochs = {}};
   }
   const Walk state = walk();

@@ -13,7 +13,10 @@ namespace zeus::optimize {
 
 class ZeusPolicy final : public Policy {
  public:
-  explicit ZeusPolicy(const JobSpec& spec);
+  // Without pruning, for comparison alone, a batch size that failed is kept, and does not end its direction.
+  enum class Pruning { on, off };
+
+  explicit ZeusPolicy(const JobSpec& spec, Pruning pruning = Pruning::on);
 
   [[nodiscard]] std::string_view name() const override { return "zeus"; }
   [[nodiscard]] std::unique_ptr<Policy> clone() const override { return std::make_unique<ZeusPolicy>(*this); }
@@ -65,7 +68,8 @@ class ZeusPolicy final : public Policy {
     for (auto& arm : self.arms_) {
       archive(arm);
     }
-    archive(self.spec_.max_power, self.spec_.power_limits, self.pruning_, self.moved_, self.best_arm_, self.best_cost_);
+    archive(self.spec_.max_power, self.spec_.power_limits, self.exploring_, self.moved_, self.best_arm_,
+            self.best_cost_);
   }
 
   void end_try(const records::TryEnded& ended, const ProfileBook& profiles);
@@ -76,7 +80,8 @@ class ZeusPolicy final : public Policy {
 
   JobSpec spec_;
   std::vector<Arm> arms_;
-  bool pruning_ = true;
+  bool prunes_;  // whether failed batch sizes are given up
+  bool exploring_ = true;
   bool moved_ = false;    // to other devices, at least once
   std::size_t best_arm_;  // of the cheapest try that reached the target; the default before
   std::optional<Joules> best_cost_;

@@ -1,0 +1,15 @@
+// A cluster of overlapping recurring jobs, after the paper's section 6.3. A pure function; callable from any thread.
+#pragma once
+
+#include "records/findings.hpp"
+#include "simulate/paper_setting.hpp"
+
+#include <cstdint>
+
+namespace zeus::simulate {
+
+// Generated groups in the place of the paper's cluster trace, 5 000 jobs for each seed and 1.2 million at most: what
+// each workload takes in all under each policy, against the default.
+records::FindingsSection cluster_section(const PaperGpu& gpu, std::uint64_t seeds);
+
+}  // namespace zeus::simulate
