@@ -28,6 +28,11 @@ bool holds_terminal() {
   return ::isatty(STDIN_FILENO) != 0 && ::tcgetpgrp(STDIN_FILENO) == ::getpgrp();
 }
 
+bool is_ignored(int signal) {
+  struct sigaction now {};
+  return ::sigaction(signal, nullptr, &now) == 0 && (now.sa_flags & SA_SIGINFO) == 0 && now.sa_handler == SIG_IGN;
+}
+
 // Takes a group to the foreground, also from the background, where the terminal would stop who asks.
 void give_terminal(pid_t group) {
   sigset_t output{};
@@ -55,7 +60,9 @@ ChildProcess::ChildProcess(const Plan& plan) : own_group_{plan.own_group} {
   ::sigemptyset(&passed_);
   ::sigaddset(&passed_, SIGCHLD);
   for (const int signal : passed_signals) {
-    ::sigaddset(&passed_, signal);
+    if (!is_ignored(signal)) {
+      ::sigaddset(&passed_, signal);
+    }
   }
   signals_ = FileDescriptor{::signalfd(-1, &passed_, SFD_CLOEXEC | SFD_NONBLOCK)};
   if (!signals_) {
@@ -128,8 +135,9 @@ void ChildProcess::stop_with_group() const {
   ::kill(-process_, SIGCONT);
 }
 
-void ChildProcess::pass_signals_on() {
+bool ChildProcess::pass_signals_on() {
   signalfd_siginfo signal{};
+  bool asked = false;
   while (::read(signals_.get(), &signal, sizeof signal) == sizeof signal) {
     const int number = static_cast<int>(signal.ssi_signo);
     if (number == SIGCHLD) {
@@ -137,6 +145,8 @@ void ChildProcess::pass_signals_on() {
     }
     if (number != SIGUSR1 && number != SIGUSR2) {
       asked_to_end_ = number;
+      ++times_asked_to_end_;
+      asked = true;
     }
     // What the terminal sends, it sends to the whole foreground group, the command included unless it has its own.
     const bool by_terminal = signal.ssi_code == SI_KERNEL;
@@ -144,6 +154,7 @@ void ChildProcess::pass_signals_on() {
       ::kill(by_terminal ? -process_ : process_, number);
     }
   }
+  return asked;
 }
 
 std::optional<int> ChildProcess::wait_for(Seconds patience, std::span<pollfd> others) {
@@ -158,10 +169,8 @@ std::optional<int> ChildProcess::wait_for(Seconds patience, std::span<pollfd> ot
     }
     const double milliseconds = std::ceil(std::min(left.value(), 1e6) * 1e3);
     const int ready = ::poll(watched.data(), watched.size(), static_cast<int>(milliseconds));
-    if (ready > 0 && watched.front().revents != 0) {
-      pass_signals_on();
-    }
-    if (ready > (watched.front().revents != 0 ? 1 : 0)) {
+    const bool asked = ready > 0 && watched.front().revents != 0 && pass_signals_on();
+    if (asked || ready > (watched.front().revents != 0 ? 1 : 0)) {
       std::copy(watched.begin() + 1, watched.end(), others.begin());
       return collect();
     }

@@ -48,16 +48,19 @@ class ChildProcess {
   ~ChildProcess();
 
   [[nodiscard]] pid_t process() const { return process_; }
-  // Waits until the command has ended and returns its exit code (128+n for signal n); or until the time is up, or one
-  // of `others` is ready, which then says so. Passes signals on meanwhile.
+  // Waits until the command has ended and returns its exit code (128+n for signal n); or until the time is up, one of
+  // `others` is ready, which then says so, or a signal was passed on that usually ends a
+  // command. Signals that this process ignores are not passed on.
   std::optional<int> wait_for(Seconds patience, std::span<pollfd> others = {});
-  // The last signal passed on that usually ends a command; nothing when there was none.
+  // The last signal passed on that usually ends a command, and how many there were; nothing when there was none.
   [[nodiscard]] std::optional<int> asked_to_end() const { return asked_to_end_; }
+  [[nodiscard]] int times_asked_to_end() const { return times_asked_to_end_; }
 
  private:
   [[nodiscard]] std::optional<int> collect();
   void stop_with_group() const;
-  void pass_signals_on();
+  // Whether one of them usually ends a command.
+  bool pass_signals_on();
 
   FileDescriptor signals_;  // those of `passed_` that have come
   sigset_t passed_{};
@@ -66,6 +69,7 @@ class ChildProcess {
   bool own_group_ = false;
   std::optional<int> code_;
   std::optional<int> asked_to_end_;
+  int times_asked_to_end_ = 0;
 };
 
 }  // namespace zeus

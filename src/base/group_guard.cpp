@@ -35,6 +35,10 @@ constexpr int guard_line = 3;
   ::sigemptyset(&heard);
   ::sigaddset(&heard, SIGINT);
   ::sigaddset(&heard, SIGQUIT);
+  struct sigaction hangup {};
+  if (::sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler != SIG_IGN) {
+    ::sigaddset(&heard, SIGHUP);
+  }
   const int signals = ::signalfd(-1, &heard, 0);
   while (true) {
     std::array<pollfd, 2> asked{
@@ -51,7 +55,8 @@ constexpr int guard_line = 3;
     }
     signalfd_siginfo signal{};
     if (::read(signals, &signal, sizeof signal) == sizeof signal && signal.ssi_code == SI_KERNEL) {
-      (void)::send(guard_line, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+      const auto number = static_cast<char>(signal.ssi_signo);
+      (void)::send(guard_line, &number, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
     }
   }
   ::kill(-group, SIGTERM);
@@ -88,19 +93,29 @@ GroupGuard::~GroupGuard() {
   dismiss();
 }
 
-bool GroupGuard::interrupted() {
-  char word = 0;
-  if (line_ && ::recv(line_.get(), &word, 1, MSG_DONTWAIT) == 1) {
-    interrupted_ = true;
+void GroupGuard::hear() {
+  char signal = 0;
+  while (line_ && ::recv(line_.get(), &signal, 1, MSG_DONTWAIT) == 1) {
+    terminal_signal_ = signal;
+    interruptions_ += signal == SIGHUP ? 0 : 1;
   }
-  return interrupted_;
+}
+
+int GroupGuard::interruptions() {
+  hear();
+  return interruptions_;
+}
+
+std::optional<int> GroupGuard::terminal_signal() {
+  hear();
+  return terminal_signal_;
 }
 
 void GroupGuard::dismiss() {
   if (!line_) {
     return;
   }
-  (void)interrupted();
+  hear();
   (void)::send(line_.get(), "", 1, MSG_NOSIGNAL);
   // It may be stopped with its group.
   ::kill(process_, SIGCONT);

@@ -9,6 +9,8 @@
 
 #include <sys/types.h>
 
+#include <optional>
+
 namespace zeus {
 
 class GroupGuard {
@@ -20,15 +22,20 @@ class GroupGuard {
   // Ends the guard and leaves the group alone.
   ~GroupGuard();
 
-  // Whether the terminal has interrupted the group, or asked it to quit.
-  [[nodiscard]] bool interrupted();
+  // How often the terminal has interrupted the group (SIGINT) or asked it to quit (SIGQUIT).
+  [[nodiscard]] int interruptions();
+  // The last signal by which the terminal wanted the group to end: one of those, or SIGHUP, when it was closed.
+  [[nodiscard]] std::optional<int> terminal_signal();
   // Ends the guard, so that nothing of ours is in the group any more.
   void dismiss();
 
  private:
+  void hear();
+
   FileDescriptor line_;
   pid_t process_ = -1;
-  bool interrupted_ = false;
+  int interruptions_ = 0;
+  std::optional<int> terminal_signal_;
 };
 
 }  // namespace zeus

@@ -82,7 +82,7 @@ TEST(GroupGuard, LeavesTheGroupAloneWhenDismissed) {
       {.command = {"sleep", "600"}, .environment = Environment::of_process(), .own_group = true, .before_command = {}}};
   {
     GroupGuard guard{child.process(), Seconds{0}};
-    EXPECT_FALSE(guard.interrupted());
+    EXPECT_EQ(guard.interruptions(), 0);
   }
   EXPECT_EQ(child.wait_for(Seconds{0.1}), std::nullopt);
   ::kill(child.process(), SIGKILL);
@@ -95,7 +95,7 @@ TEST(GroupGuard, OutlivesASignalToTheGroupThatNoTerminalSent) {
   GroupGuard guard{child.process(), Seconds{0}};
   ::kill(-child.process(), SIGINT);
   EXPECT_EQ(child.wait_for(Seconds{60}), 128 + SIGINT);
-  EXPECT_FALSE(guard.interrupted());
+  EXPECT_EQ(guard.interruptions(), 0);
 }
 
 }  // namespace

@@ -10,6 +10,13 @@ void Ending::begin(Instant now) {
   }
 }
 
+void Ending::begin_asked(Instant now) {
+  if (!begun_) {
+    begun_ = now;
+    asked_ = true;
+  }
+}
+
 std::optional<int> Ending::due(Instant now) {
   if (!begun_) {
     return std::nullopt;

@@ -16,6 +16,9 @@ class Ending {
 
   // From now on the command has to end; once is enough.
   void begin(Instant now);
+  // As begin(), but somebody else has asked it already.
+  void begin_asked(Instant now);
+  [[nodiscard]] bool killed() const { return killed_; }
   [[nodiscard]] bool begun() const { return begun_.has_value(); }
   // The signal that is due now; each one once.
   [[nodiscard]] std::optional<int> due(Instant now);

@@ -27,6 +27,16 @@ TEST(Ending, AsksOnceThenKillsOnceAfterTheGrace) {
   EXPECT_FALSE(ending.next());
 }
 
+TEST(Ending, KillsAfterTheGraceWhatSomebodyElseAsked) {
+  Ending ending{Seconds{10}};
+  ending.begin_asked(at(5));
+  EXPECT_FALSE(ending.due(at(5)));
+  EXPECT_EQ(ending.next(), at(15));
+  EXPECT_FALSE(ending.killed());
+  EXPECT_EQ(ending.due(at(15)), SIGKILL);
+  EXPECT_TRUE(ending.killed());
+}
+
 TEST(Ending, IsNotPutOffByBeginningAgain) {
   Ending ending{Seconds{10}};
   ending.begin(at(0));

@@ -69,12 +69,32 @@ WatchedCommand::~WatchedCommand() {
 
 void WatchedCommand::end() {
   if (!code_) {
+    told_to_end_ = true;
+    ending_.begin(clock_.now());
+  }
+}
+
+std::optional<int> WatchedCommand::outer_signal() {
+  const std::optional<int> sent = child_->asked_to_end();
+  return sent || !guard_ ? sent : guard_->terminal_signal();
+}
+
+// Who interrupts may have to wait, as a command may handle that; who does it again, or means the end, does not.
+void WatchedCommand::heed_signals() {
+  const std::optional<int> signal = outer_signal();
+  if (!signal) {
+    return;
+  }
+  interrupted_ = true;
+  if (*signal == SIGTERM || *signal == SIGHUP) {
+    ending_.begin_asked(clock_.now());
+  } else if (child_->times_asked_to_end() + guard_->interruptions() > 1) {
     ending_.begin(clock_.now());
   }
 }
 
 bool WatchedCommand::interrupted() {
-  interrupted_ = interrupted_ || child_->asked_to_end().has_value() || (guard_ && guard_->interrupted());
+  interrupted_ = interrupted_ || outer_signal().has_value();
   return interrupted_;
 }
 
@@ -151,6 +171,7 @@ std::vector<Progress> WatchedCommand::wait(Seconds patience) {
     std::vector<pollfd> watched = relay_.wanted();
     watched.push_back({.fd = reports_.get(), .events = POLLIN, .revents = 0});
     code_ = child_->wait_for(std::max(pause(deadline), Seconds{1e-6}), watched);
+    heed_signals();
     relay_.move(watched, listen);
     if (watched.back().revents != 0) {
       read_reports();
@@ -174,6 +195,13 @@ void WatchedCommand::finish() {
   const auto listen = [this](std::size_t channel, std::string_view bytes) { hear(channel, bytes); };
   guard_->dismiss();
   (void)interrupted();
+  if (code_ == 128 + SIGKILL && ending_.killed() && !told_to_end_) {
+    code_ = 128 + outer_signal().value_or(SIGKILL);
+  }
+  if (ending_.begun() && !told_to_end_) {
+    // The signal went to the command alone.
+    ::kill(-child_->process(), SIGTERM);
+  }
   while (ending_.begun() && group_lives(child_->process()) && ending_.next()) {
     send_what_is_due();
     clock_.sleep_until(clock_.now() + look_at_group);

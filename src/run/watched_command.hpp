@@ -49,13 +49,14 @@ class WatchedCommand {
   // Waits until there is progress, the command has ended, or the time is up; returns the progress, which may have come
   // with the end. Passes output and signals on meanwhile.
   std::vector<Progress> wait(Seconds patience);
-  // Of an ended command; 128 + n for signal n.
+  // Of an ended command; 128 + n for signal n, also for one that we were sent and it outlived until it was killed.
   [[nodiscard]] std::optional<int> exit_code() const { return code_; }
 
   // Asks the whole group to end, and kills it after the grace; wait() on until it has ended.
   void end();
-  [[nodiscard]] bool told_to_end() const { return ending_.begun(); }
-  // Whether somebody else wants it to end: by Ctrl-C, or by a signal sent to this process.
+  [[nodiscard]] bool told_to_end() const { return told_to_end_; }
+  // Whether somebody else wants it to end: by Ctrl-C, or by a signal sent to this process. SIGTERM and SIGHUP, and a
+  // second Ctrl-C, also make it end, within the grace.
   [[nodiscard]] bool interrupted();
 
   struct Seen {
@@ -79,6 +80,9 @@ class WatchedCommand {
   void read_line(Stream& stream, std::string_view line);
   void read_reports();
   void add(const Progress& progress);
+  // By which somebody else wants the end.
+  [[nodiscard]] std::optional<int> outer_signal();
+  void heed_signals();
   void send_what_is_due();
   void finish();
   [[nodiscard]] Seconds pause(Instant deadline) const;
@@ -96,6 +100,7 @@ class WatchedCommand {
   std::vector<Progress> progress_;
   std::uint64_t reports_seen_ = 0;
   std::uint64_t strange_reports_ = 0;
+  bool told_to_end_ = false;
   bool interrupted_ = false;
   bool terminal_ = false;
   bool mid_line_ = false;

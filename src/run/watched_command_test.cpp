@@ -128,6 +128,37 @@ TEST_F(WatchedCommandTest, KnowsThatASignalAskedForTheEnd) {
   EXPECT_TRUE(command.interrupted());
 }
 
+TEST_F(WatchedCommandTest, KillsWhatIsDeafToASignalThatEndsUs) {
+  for (const int signal : {SIGTERM, SIGHUP}) {
+    std::filesystem::remove(path("ready"));
+    WatchedCommand command{plan("trap '' TERM HUP; : > " + path("ready") + "; while :; do sleep 0.01; done"), clock_};
+    wait_for(command, "ready");
+    ::kill(::getpid(), signal);
+    while (!command.exit_code()) {
+      (void)command.wait(long_enough);
+    }
+    EXPECT_EQ(command.exit_code(), 128 + signal);
+    EXPECT_TRUE(command.interrupted());
+    EXPECT_FALSE(command.told_to_end());
+  }
+}
+
+TEST_F(WatchedCommandTest, LetsAnInterruptBeHandledOnceAndEndsWithTheSecond) {
+  WatchedCommand command{plan("trap ': > " + path("once") + "' INT; trap '' TERM; : > " + path("ready") +
+                              "; while :; do sleep 0.01; done"),
+                         clock_};
+  wait_for(command, "ready");
+  ::kill(::getpid(), SIGINT);
+  wait_for(command, "once");
+  (void)command.wait(Seconds{0.5});
+  EXPECT_FALSE(command.exit_code());
+  ::kill(::getpid(), SIGINT);
+  while (!command.exit_code()) {
+    (void)command.wait(long_enough);
+  }
+  EXPECT_EQ(command.exit_code(), 128 + SIGINT);
+}
+
 TEST_F(WatchedCommandTest, TellsWhatCannotBeRun) {
   WatchedCommand::Plan wanted = plan("");
   wanted.command = {"/nowhere/train"};
