@@ -23,8 +23,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import python_environment  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
-SIZES, DEFAULT, SAMPLES = (32, 128, 512), 128, 4000
-WAIT_STEP, WAIT_SAMPLE = 8.0, 0.2
+SIZES, DEFAULT, SAMPLES = (8, 32, 128), 128, 4000
+WAIT_STEP, WAIT_SAMPLE = 13.0, 0.2
 ETA, MAX_POWER = 0.5, 250.0
 WORKLOAD = "follow:cifar100"
 # Prints limit, speed and power of the virtual GPU under each limit.
