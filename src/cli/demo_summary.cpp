@@ -12,7 +12,7 @@ namespace zeus::cli {
 
 namespace {
 
-constexpr std::size_t last_nights = 5;
+constexpr std::size_t last_nights = 15;
 
 // The last try of a night, which is the one that reached the target if any did.
 const records::TryView& last_try(const demo::TourResult& result, std::size_t night) {

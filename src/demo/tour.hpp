@@ -36,7 +36,7 @@ struct TourOptions {
   double mislabelled = 0.4;        // share of the images, once they begin to be; 0: never
   std::size_t most_nights = 60;    // in all
   std::size_t settled_after = 5;   // nights in a row at one batch size, without a failed try
-  std::size_t nights_beyond = 10;  // that it goes on once it has settled for good
+  std::size_t nights_beyond = 15;  // that it goes on once it has settled for good
 };
 
 // What happens, for whoever shows it.
