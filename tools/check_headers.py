@@ -18,7 +18,7 @@ import sysconfig
 from source_tree import source_files
 
 # What needs a library that a build machine need not have.
-NEEDS_MORE = {"include/zeus/torch.hpp"}
+NEEDS_MORE = {"examples/mpi/mpi_collective.hpp", "include/zeus/torch.hpp"}
 # What includes Python's own headers.
 EXTENSION = "python/native/"
 

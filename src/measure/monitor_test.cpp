@@ -116,7 +116,8 @@ TEST(Monitor, ALongWindowKeepsItsBeginning) {
 TEST(Monitor, EndReturnsAtOnceWithAnEstimateEvenOfTheFirstInstant) {
   Bench bench{{"A100"}};
   bench.gpus[0]->draw(200_W);
-  bench.sleep(0.25_s);  // a load that begins within the counter's tick before the first window is not told apart from it
+  bench.sleep(
+      0.25_s);  // a load that begins within the counter's tick before the first window is not told apart from it
   bench.monitor->begin("w");
   bench.sleep(0.02_s);
   const Measurement m = bench.monitor->end("w");

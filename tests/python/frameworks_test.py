@@ -109,7 +109,10 @@ from zeus.monitor import ZeusMonitor
 import sys, time
 m = ZeusMonitor(); m.begin_window("x"); time.sleep(0.2); m.end_window("x")
 print("torch" in sys.modules)
-import tempfile, torch.distributed as dist
+import tempfile
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # torch's own, where there is no numpy
+    import torch.distributed as dist
 from zeus.utils.framework import all_reduce, get_rank, get_world_size, is_distributed, torch_is_available
 with tempfile.TemporaryDirectory() as folder:
     dist.init_process_group("gloo", init_method=f"file://{folder}/store", rank=0, world_size=1)
