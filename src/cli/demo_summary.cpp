@@ -12,7 +12,10 @@ namespace zeus::cli {
 
 namespace {
 
-constexpr std::size_t last_nights = 15;
+// What it has come to: the last quarter of the nights, fifteen at most.
+std::size_t last_nights_of(const demo::TourResult& result) {
+  return std::clamp<std::size_t>(result.nights.size() / 4, 1, 15);
+}
 
 // The last try of a night, which is the one that reached the target if any did.
 const records::TryView& last_try(const demo::TourResult& result, std::size_t night) {
@@ -100,8 +103,8 @@ std::string demo_summary(const demo::TourResult& result, const report::CarbonInt
   text += fmt::format("\nThe default, batch size {} at {:.0f} W, was really run every night too:\n\n",
                       definition.default_batch_size, result.job.device.power_limits.back().value());
   text += row("", "default", "with Zeus", "");
-  text += block(fmt::format("The last {} nights", std::min(last_nights, result.nights.size())),
-                savings_of(result, last_nights), carbon);
+  text += block(fmt::format("The last {} nights", last_nights_of(result)), savings_of(result, last_nights_of(result)),
+                carbon);
   text += block(fmt::format("All {} nights, with everything that was tried on the way", result.nights.size()),
                 savings_of(result, result.nights.size()), carbon);
   const auto missed = std::ranges::count(result.nights, false, &demo::Night::default_reached);
@@ -121,7 +124,7 @@ report::JobReportOptions demo_report_options(const demo::TourResult& result, con
       "A small network was really trained every night to recognize generated images; the time and the power of an "
       "epoch "
       "are those of a virtual GPU.");
-  options.really_run_default = {savings_of(result, last_nights), savings_of(result, result.nights.size())};
+  options.really_run_default = {savings_of(result, last_nights_of(result)), savings_of(result, result.nights.size())};
   if (result.labels_went_wrong) {
     records::ChartMark& mark = options.happened.emplace_back();
     mark.x = static_cast<double>(*result.labels_went_wrong);
