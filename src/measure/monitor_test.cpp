@@ -67,6 +67,7 @@ TEST(Monitor, AWindowHoldsTheEnergyOfItsTimeOnEachGpu) {
   for (const auto& gpu : bench.gpus) {
     gpu->draw(200_W);
   }
+  bench.sleep(0.25_s);  // see docs/measurement.md, Limits
   bench.monitor->begin("step");
   bench.sleep(0.35_s);
   const Measurement settled = bench.monitor->settle(bench.monitor->end("step"));
