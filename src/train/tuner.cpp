@@ -15,6 +15,7 @@
 #include <cmath>
 #include <deque>
 #include <utility>
+#include <variant>
 
 namespace zeus::train {
 
@@ -143,9 +144,11 @@ void Tuner::step(std::uint64_t over) {
   }
   guarded([&] {
     renew();
-    // What is too short for a counter to see is taken together. Ranks would not all do so at the same step.
+    // What is too short for a counter to see is taken together. Ranks would not all do so at the same step, and a sweep
+    // has promised how many steps it takes.
     over += std::exchange(pending_, 0);
-    if (over > 0 && profiling() && parts_.ranks.alone() && now - tuned_at_ < shortest_boundary) {
+    const bool may_wait = std::holds_alternative<AdaptiveProfiling>(parts_.options.profiling) && parts_.ranks.alone();
+    if (over > 0 && profiling() && may_wait && now - tuned_at_ < shortest_boundary) {
       pending_ = over;
       return;
     }
