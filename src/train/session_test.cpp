@@ -390,6 +390,16 @@ TEST_F(SessionTest, AFullSweepMeasuresEveryLimit) {
   EXPECT_TRUE(session.optimum());
 }
 
+TEST_F(SessionTest, ASweepTakesTheStepsItPromisedHoweverShortTheyAre) {
+  TrainingWork quick = work_;
+  quick.step = 0.001_s;
+  VirtualTraining training{{v100()}, quick, 1};
+  options_.profiling = SweepProfiling{.settle = 3, .measure = 10};
+  Session session{training.parts(), options_};
+  run_epochs(session, training, 1, 7 * 13 + 10);
+  EXPECT_THAT(of_kind<SliceMeasured>(events_), SizeIs(7));
+}
+
 TEST_F(SessionTest, CallsOutOfOrderAreErrors) {
   Session session{training_.parts(), options_};
   session.begin_step();
