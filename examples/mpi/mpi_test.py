@@ -43,7 +43,7 @@ class MpiTraining(unittest.TestCase):
         return at(end) - at(begin)
 
     def check(self, ranks: int) -> bool:
-        """That the ranks agree, and whether what they measured together is the truth as closely as they say."""
+        """That the ranks agree, and whether what they measured together is the truth as closely as they say (in 95 of 100)."""
         lines, gpus = self.train(ranks)
         self.assertEqual(self.last.returncode, 0, self.last.stderr)
         limits = {re.search(r"limits (.*?); optimum ([\d.]+)", line).groups() for line in lines if "limits" in line}
@@ -53,22 +53,25 @@ class MpiTraining(unittest.TestCase):
                     for line in lines if "energy" in line]
         self.assertEqual(len(energies), ranks, lines)
         self.assertEqual(len(set(energies)), 1)
-        truth = 0.0
+        least = most = 0.0
         for line in lines:
-            if match := re.match(r"rank (\d+) from ([\d.]+) to ([\d.]+)", line):
+            if match := re.match(r"rank (\d+) from ([\d.]+) ([\d.]+) to ([\d.]+) ([\d.]+)", line):
                 points = next(gpu["energy_j"] for gpu in gpus if gpu["index"] == int(match[1]))
-                truth += self.energy_between(points, float(match[2]), float(match[3]))
+                before, begun, over, after = map(float, match.groups()[1:])
+                least += self.energy_between(points, begun, over)
+                most += self.energy_between(points, before, after)
         value, uncertainty = map(float, energies[0])
-        # Each rank's clock is read a little before its account begins, and a little before that ends.
-        clocks = ranks * 200 * 0.005
-        print(f"  {value:.1f} +- {uncertainty:.1f} J, truth {truth:.1f} J", flush=True)
-        return abs(value - truth) <= uncertainty + clocks
+        print(f"  {value:.1f} +- {uncertainty:.1f} J, truth {least:.1f} to {most:.1f} J", flush=True)
+        outside = max(least - value, value - most, 0.0)
+        self.assertLessEqual(outside, 3 * uncertainty)
+        return outside <= uncertainty
 
     def test_two_and_four_ranks_agree_and_add_up(self):
         for ranks in (2, 4):
             within = sum(self.check(ranks) for _ in range(options.runs))
             print(f"{ranks} ranks: {within} of {options.runs} within the interval", flush=True)
-            self.assertGreaterEqual(within, options.runs * 0.9 - 0.5)
+            if options.runs >= 10:
+                self.assertGreaterEqual(within, options.runs * 0.9)
 
     def test_when_a_rank_dies_the_others_come_to_an_end(self):
         lines, _ = self.train(4, "3", "dies")

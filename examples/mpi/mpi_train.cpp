@@ -23,6 +23,8 @@
 
 namespace {
 
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
 void print(int rank, const zeus::Training& training, const std::vector<double>& limits) {
   const zeus::TrainingResult result = training.result();
   std::string line = "rank " + std::to_string(rank) + " limits";
@@ -53,8 +55,12 @@ void train(int epochs, bool dies) {
     }
   };
   zeus::Training training{options};
-  const double begin = std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  // What the training accounts for begins within its first next_epoch() and ends within its last.
+  const double before = now();
+  double begun = 0;
+  double over = 0;
   while (training.next_epoch()) {
+    begun = begun > 0 ? begun : now();
     for (int batch = 0; batch < 100; ++batch) {
       if (dies && all->rank() == all->size() - 1 && batch == 30) {
         ::_exit(0);
@@ -63,11 +69,12 @@ void train(int epochs, bool dies) {
       std::this_thread::sleep_for(std::chrono::milliseconds{10});
     }
     training.end_steps();
+    over = now();
   }
-  const double end = std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  const double after = now();
   training.finish();
   print(all->rank(), training, limits);
-  std::printf("rank %d from %.9f to %.9f\n", all->rank(), begin, end);
+  std::printf("rank %d from %.9f %.9f to %.9f %.9f\n", all->rank(), before, begun, over, after);
 }
 
 }  // namespace
