@@ -1,34 +1,160 @@
-"""Trains a small network with PyTorch on the CPU, as a script that knows nothing of Zeus.
+"""Trains a small network on the CPU, as a script that knows nothing of Zeus: with PyTorch, or with nothing but Python's
+standard library.
 
 A hidden layer of a few units learns to tell the inside of a ring from its outside. Steps print how far the epoch is, each
 epoch what the network achieves on data that it has not seen: the network whose weights are the mean of those that the second
-half of the epoch went through, which is steadier than the last ones are. Networks begin alike; --seed orders the data. A step can also wait, as one does for a device: --wait-step for
-each step and --wait-sample for each of its samples, in milliseconds, in small pieces, so that whoever stops the script slows
-that down too.
+half of the epoch went through, which is steadier than the last ones are. Networks begin alike; --seed orders the data.
 
-  plain_training.py --batch-size B [--learning-rate R] [--seed S] [--epochs E] [--target T] [--samples N]
-                    [--wait-step MS] [--wait-sample MS]
+A step can also wait, as one does for a device: --wait-step for each step and --wait-sample for each of its samples, in
+milliseconds, in small pieces, so that whoever stops the script slows that down too.
+
+  plain_training.py --batch-size B [--with stdlib|pytorch] [--learning-rate R] [--seed S] [--epochs E] [--target T]
+                    [--samples N] [--wait-step MS] [--wait-sample MS]
 """
 
 import argparse
+import math
+import random
 import time
 
-import torch
+HELD_OUT = 2000
 
 
-def make_data(count: int, seed: int) -> torch.utils.data.TensorDataset:
-    points = torch.rand(count, 2, generator=torch.Generator().manual_seed(seed)) * 2 - 1
-    radius = points.norm(dim=1)
-    return torch.utils.data.TensorDataset(points, ((radius > 0.3) & (radius < 0.8)).float())
+class Network:
+    """With Python's standard library."""
+
+    def __init__(self, hidden: int, generator: random.Random, spread: float = 1.0) -> None:
+        self.hidden = [[generator.gauss(0, 2 * spread) for _ in range(3)] for _ in range(hidden)]
+        self.output = [generator.gauss(0, 0.5 * spread) for _ in range(hidden + 1)]
+
+    def forward(self, x: float, y: float) -> tuple[list[float], float]:
+        units = [math.tanh(a * x + b * y + c) for a, b, c in self.hidden]
+        total = self.output[-1] + sum(weight * unit for weight, unit in zip(self.output, units))
+        return units, 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, total))))
+
+    def learn(self, batch: list[tuple[float, float, float]], rate: float) -> None:
+        hidden = [[0.0, 0.0, 0.0] for _ in self.hidden]
+        output = [0.0] * len(self.output)
+        for x, y, label in batch:
+            units, answer = self.forward(x, y)
+            error = answer - label
+            output[-1] += error
+            for i, unit in enumerate(units):
+                output[i] += error * unit
+                back = error * self.output[i] * (1.0 - unit * unit)
+                slope = hidden[i]
+                slope[0] += back * x
+                slope[1] += back * y
+                slope[2] += back
+        scale = rate / len(batch)
+        for i, slope in enumerate(output):
+            self.output[i] -= scale * slope
+        for weights, slope in zip(self.hidden, hidden):
+            for i in range(3):
+                weights[i] -= scale * slope[i]
+
+    def add(self, other: "Network", weight: float) -> None:
+        for i, value in enumerate(other.output):
+            self.output[i] += weight * value
+        for weights, others in zip(self.hidden, other.hidden):
+            for i in range(3):
+                weights[i] += weight * others[i]
+
+    def is_right(self, x: float, y: float, label: float) -> bool:
+        return (self.forward(x, y)[1] > 0.5) == (label > 0.5)
+
+
+class PlainTraining:
+    UNITS = 16
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.options = options
+        self.data = self.make_data(options.samples, random.Random(0))
+        self.held_out = self.make_data(HELD_OUT, random.Random(1))
+        self.generator = random.Random(options.seed)
+        self.network = Network(self.UNITS, random.Random(0))
+        self.steps = options.samples // options.batch_size
+
+    @staticmethod
+    def make_data(count: int, generator: random.Random) -> list[tuple[float, float, float]]:
+        data = []
+        for _ in range(count):
+            x, y = generator.uniform(-1, 1), generator.uniform(-1, 1)
+            data.append((x, y, 1.0 if 0.3 < math.hypot(x, y) < 0.8 else 0.0))
+        return data
+
+    def begin_epoch(self) -> None:
+        self.generator.shuffle(self.data)
+        self.mean = Network(self.UNITS, random.Random(0), spread=0.0)
+
+    def learn(self, step: int) -> None:
+        size = self.options.batch_size
+        self.network.learn(self.data[step * size:(step + 1) * size], self.options.learning_rate)
+
+    def average(self) -> None:
+        self.mean.add(self.network, 1.0 / (self.steps - self.steps // 2))
+
+    def accuracy(self) -> float:
+        return sum(self.mean.is_right(*one) for one in self.held_out) / len(self.held_out)
+
+
+class PyTorchTraining:
+    UNITS = 32
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        import torch
+
+        self.torch = torch
+        torch.set_num_threads(1)
+        torch.manual_seed(0)
+        self.held_out = self.make_data(HELD_OUT, 1)
+        self.network = torch.nn.Sequential(torch.nn.Linear(2, self.UNITS), torch.nn.Tanh(), torch.nn.Linear(self.UNITS, 1))
+        torch.nn.init.normal_(self.network[0].weight, std=2.0)
+        torch.nn.init.normal_(self.network[0].bias, std=2.0)
+        self.optimizer = torch.optim.SGD(self.network.parameters(), lr=options.learning_rate)
+        self.loader = torch.utils.data.DataLoader(self.make_data(options.samples, 0), batch_size=options.batch_size,
+                                                  shuffle=True, drop_last=True,
+                                                  generator=torch.Generator().manual_seed(options.seed))
+        self.steps = len(self.loader)
+
+    def make_data(self, count: int, seed: int):
+        points = self.torch.rand(count, 2, generator=self.torch.Generator().manual_seed(seed)) * 2 - 1
+        radius = points.norm(dim=1)
+        return self.torch.utils.data.TensorDataset(points, ((radius > 0.3) & (radius < 0.8)).float())
+
+    def begin_epoch(self) -> None:
+        self.batches = iter(self.loader)
+        self.mean = self.torch.optim.swa_utils.AveragedModel(self.network)
+
+    def learn(self, step: int) -> None:
+        points, labels = next(self.batches)
+        self.optimizer.zero_grad()
+        self.torch.nn.functional.binary_cross_entropy_with_logits(self.network(points).squeeze(1), labels).backward()
+        self.optimizer.step()
+
+    def average(self) -> None:
+        self.mean.update_parameters(self.network)
+
+    def accuracy(self) -> float:
+        with self.torch.no_grad():
+            points, labels = self.held_out.tensors
+            return ((self.mean(points).squeeze(1) > 0) == (labels > 0.5)).float().mean().item()
 
 
 def wait_for_device(milliseconds: float) -> None:
-    for _ in range(round(milliseconds)):
-        time.sleep(0.001)
+    piece, stopped = 0.001, 0.003
+    left = milliseconds / 1000
+    while left > 0:
+        begun = time.monotonic()
+        time.sleep(min(piece, left))
+        took = time.monotonic() - begun
+        # A piece that took much longer was stopped, half way through on average.
+        left -= took if took < stopped else piece / 2
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
+    parser.add_argument("--with", dest="framework", choices=("stdlib", "pytorch"), default="stdlib")
     parser.add_argument("--batch-size", type=int, required=True)
     parser.add_argument("--learning-rate", type=float, default=1.0)
     parser.add_argument("--seed", type=int, default=1)
@@ -38,30 +164,17 @@ def main() -> None:
     parser.add_argument("--wait-step", type=float, default=0.0)
     parser.add_argument("--wait-sample", type=float, default=0.0)
     options = parser.parse_args()
-    torch.set_num_threads(1)
-    torch.manual_seed(0)
-    data = make_data(options.samples, 0)
-    held_out = make_data(2000, 1)
-    network = torch.nn.Sequential(torch.nn.Linear(2, 32), torch.nn.Tanh(), torch.nn.Linear(32, 1))
-    torch.nn.init.normal_(network[0].weight, std=2.0)
-    torch.nn.init.normal_(network[0].bias, std=2.0)
-    optimizer = torch.optim.SGD(network.parameters(), lr=options.learning_rate)
-    loader = torch.utils.data.DataLoader(data, batch_size=options.batch_size, shuffle=True, drop_last=True,
-                                         generator=torch.Generator().manual_seed(options.seed))
+    training = (PyTorchTraining if options.framework == "pytorch" else PlainTraining)(options)
     for epoch in range(1, options.epochs + 1):
-        mean = torch.optim.swa_utils.AveragedModel(network)
-        for step, (points, labels) in enumerate(loader, 1):
-            optimizer.zero_grad()
-            torch.nn.functional.binary_cross_entropy_with_logits(network(points).squeeze(1), labels).backward()
-            optimizer.step()
-            if step > len(loader) // 2:
-                mean.update_parameters(network)
+        training.begin_epoch()
+        for step in range(training.steps):
+            training.learn(step)
+            if step >= training.steps // 2:
+                training.average()
             wait_for_device(options.wait_step + options.wait_sample * options.batch_size)
-            if step % max(1, len(loader) // 20) == 0:
-                print(f"step {step}/{len(loader)}", flush=True)
-        with torch.no_grad():
-            points, labels = held_out.tensors
-            accuracy = ((mean(points).squeeze(1) > 0) == (labels > 0.5)).float().mean().item()
+            if (step + 1) % max(1, training.steps // 20) == 0:
+                print(f"step {step + 1}/{training.steps}", flush=True)
+        accuracy = training.accuracy()
         print(f"epoch {epoch}: accuracy {accuracy:.4f}", flush=True)
         if accuracy >= options.target:
             break

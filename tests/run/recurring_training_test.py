@@ -48,10 +48,9 @@ class RecurringTraining(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.python = sys.executable
-        script = "plain_training_stdlib.py"
         if trainer == "pytorch":
-            cls.python, script = str(python_environment.interpreter(build, "torch")), "plain_training.py"
-        cls.script = [cls.python, str(HERE / script), "--learning-rate", "1"]
+            cls.python = str(python_environment.interpreter(build, "torch"))
+        cls.script = [cls.python, str(HERE / "plain_training.py"), "--with", trainer, "--learning-rate", "1"]
         cls.waiting = ["--wait-step", str(WAIT_STEP), "--wait-sample", str(WAIT_SAMPLE)]
         model = subprocess.run([program, "virtual", "1xV100", "--load", WORKLOAD, "--", sys.executable, "-c", MODEL],
                                capture_output=True, text=True, check=True, timeout=120)
@@ -68,7 +67,7 @@ class RecurringTraining(unittest.TestCase):
         return sum(epochs) / len(epochs)
 
     def cost(self, size: int, limit: float, eta: float = ETA) -> float:
-        epoch = SAMPLES // size * round(WAIT_STEP + WAIT_SAMPLE * size) / 1000
+        epoch = SAMPLES // size * (WAIT_STEP + WAIT_SAMPLE * size) / 1000
         speed, power = self.limits[limit]
         return self.epochs[size] * epoch / speed * (eta * power + (1 - eta) * MAX_POWER)
 
