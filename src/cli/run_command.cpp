@@ -68,7 +68,7 @@ void RunCommand::declare_job(CLI::App& app) {
   app.add_option("--max-epochs", plain_.max_epochs, "A try that is short of the target by then has failed")
       ->type_name("E");
   app.add_option("--eta", plain_.eta, "Weight of energy against time, from 0 to 1; 0.5 unless given")->type_name("ETA");
-  app.add_option("--beta", plain_.beta, "Stop a try at so many times the least cost so far; 2 unless given")
+  app.add_option("--beta", plain_.beta, "Stop a try at so many times what the best known costs; 2 unless given")
       ->type_name("BETA");
   app.add_option("--window", plain_.window, "Remember so many results of a batch size, for data that drifts; 0 for all")
       ->type_name("N");

@@ -267,9 +267,8 @@ LookaheadPolicy::Trial LookaheadPolicy::consider(std::size_t arm, double epoch_c
 
 // Measures the limits of an arm where that pays before it runs: beforehand, or during the first epoch, whichever is
 // cheaper; or not yet.
-Decision LookaheadPolicy::run(std::size_t arm, std::optional<int> max_epochs, records::TryPurpose purpose,
-                              double horizon, const ProfileBook& profiles) const {
-  RunTry attempt{.arm = arm, .limit = {}, .profile = false, .max_epochs = max_epochs, .purpose = purpose};
+Decision LookaheadPolicy::run(RunTry attempt, double horizon, const ProfileBook& profiles) const {
+  const std::size_t arm = attempt.arm;
   const std::vector<Watts>& all = spec_.power_limits;
   const auto known = profiles.limits(arm);
   if (known.size() >= all.size()) {
@@ -291,7 +290,8 @@ Decision LookaheadPolicy::run(std::size_t arm, std::optional<int> max_epochs, re
   if (std::min(beforehand, profiling_epoch) > limits_gain * horizon * epochs) {
     return attempt;
   }
-  const bool may_not_stay = purpose == records::TryPurpose::explore && evidence_[arm].count == 0.0 && recurrences_ > 0;
+  const bool may_not_stay =
+      attempt.purpose == records::TryPurpose::explore && evidence_[arm].count == 0.0 && recurrences_ > 0;
   if (may_not_stay && std::min(beforehand, profiling_epoch) > limits_gain * epochs) {
     return attempt;
   }
@@ -319,7 +319,9 @@ std::optional<LookaheadPolicy::Incumbent> LookaheadPolicy::incumbent(const std::
       const double cost =
           portable::exp(costs[arm].log_cost + belief_.mean(arm) + 0.5 * (belief_.variance(arm) + belief_.noise(arm)));
       if (!best || cost < best->cost) {
-        best = Incumbent{.arm = arm, .cost = cost};
+        const double deviation = std::sqrt(belief_.variance(arm) + belief_.noise(arm));
+        best = Incumbent{
+            .arm = arm, .cost = cost, .usual = portable::exp(costs[arm].log_cost + belief_.mean(arm) + deviation)};
       }
     }
   }
@@ -367,6 +369,20 @@ std::optional<std::size_t> LookaheadPolicy::look_due(const Incumbent& best, cons
   return due;
 }
 
+// Where nothing has reached the target yet: what has missed it least often, the nearest to the default, and of two the
+// smaller one, which rarely takes more epochs.
+std::size_t LookaheadPolicy::least_missed() const {
+  std::size_t best = spec_.default_arm();
+  for (std::size_t arm = 0; arm < spec_.arms(); ++arm) {
+    const double fewer = evidence_[best].censored - evidence_[arm].censored;
+    const double nearer = std::fabs(octaves_[best]) - std::fabs(octaves_[arm]);
+    if (fewer > 0.0 || (fewer == 0.0 && nearer > 0.0)) {
+      best = arm;
+    }
+  }
+  return best;
+}
+
 Decision LookaheadPolicy::decide(const Question& question, const ProfileBook& profiles) const {
   // On new devices what is known of epochs holds; what an epoch costs there is measured where runs were seen.
   for (std::size_t arm = 0; arm < spec_.arms(); ++arm) {
@@ -377,7 +393,8 @@ Decision LookaheadPolicy::decide(const Question& question, const ProfileBook& pr
   const std::vector<EpochCost> costs = epoch_costs(profiles);
   const std::optional<Incumbent> best_known = incumbent(costs);
   if (!best_known) {
-    return run(spec_.default_arm(), {}, records::TryPurpose::explore, least_horizon, profiles);
+    return run({.arm = least_missed(), .limit = {}, .max_epochs = {}, .purpose = records::TryPurpose::explore},
+               least_horizon, profiles);
   }
   const double fallback = best_known->cost;
   const double horizon = std::max(least_horizon, horizon_per_recurrence * static_cast<double>(recurrences_));
@@ -405,7 +422,8 @@ Decision LookaheadPolicy::decide(const Question& question, const ProfileBook& pr
     chosen = look_due(*best_known, costs).value_or(chosen);
   }
   if (chosen == best_known->arm) {
-    return run(chosen, {}, records::TryPurpose::exploit, horizon, profiles);
+    return run({.arm = chosen, .limit = {}, .max_epochs = {}, .usual_cost = Joules{best_known->usual}}, horizon,
+               profiles);
   }
   if (!costs[chosen].measured) {
     return ProfileLimits{.arm = chosen, .limits = {profiles.best(best_known->arm).limit}};
@@ -413,7 +431,8 @@ Decision LookaheadPolicy::decide(const Question& question, const ProfileBook& pr
   if (const std::optional<Watts> limit = limit_to_measure(profiles, chosen)) {
     return ProfileLimits{.arm = chosen, .limits = {*limit}};
   }
-  return run(chosen, best.max_epochs, records::TryPurpose::explore, horizon, profiles);
+  return run({.arm = chosen, .limit = {}, .max_epochs = best.max_epochs, .purpose = records::TryPurpose::explore},
+             horizon, profiles);
 }
 
 }  // namespace zeus::optimize

@@ -24,7 +24,7 @@ class LookaheadPolicy final : public Policy {
   [[nodiscard]] Decision decide(const Question& question, const ProfileBook& profiles) const override;
   [[nodiscard]] std::vector<std::optional<CostBelief>> beliefs(const ProfileBook& profiles) const override;
 
-  [[nodiscard]] int version() const override { return 2; }
+  [[nodiscard]] int version() const override { return 3; }
   void save(StateWriter& writer) const override { state(writer, *this); }
   void restore(StateReader& reader) override;
 
@@ -48,7 +48,8 @@ class LookaheadPolicy final : public Policy {
 
   struct Incumbent {
     std::size_t arm = 0;
-    double cost = 0.0;  // expected, of one run
+    double cost = 0.0;   // expected, of one run
+    double usual = 0.0;  // what five of six runs stay below: a standard deviation above the middle
   };
 
   void end_try(const records::TryEnded& ended);
@@ -61,8 +62,8 @@ class LookaheadPolicy final : public Policy {
   [[nodiscard]] double possible_improvement(std::size_t arm, double log_cost, double fallback) const;
   [[nodiscard]] Trial consider(std::size_t arm, double epoch_cost, double fallback, double horizon, int most) const;
   [[nodiscard]] std::optional<std::size_t> look_due(const Incumbent& best, const std::vector<EpochCost>& costs) const;
-  [[nodiscard]] Decision run(std::size_t arm, std::optional<int> max_epochs, records::TryPurpose purpose,
-                             double horizon, const ProfileBook& profiles) const;
+  [[nodiscard]] std::size_t least_missed() const;
+  [[nodiscard]] Decision run(RunTry attempt, double horizon, const ProfileBook& profiles) const;
 
   JobSpec spec_;
   std::vector<double> octaves_;

@@ -25,6 +25,9 @@ struct RunTry {
   bool profile = false;           // measure all limits during the first epoch; done anyway where none is measured
   std::optional<int> max_epochs;  // the policy's own early stop, where that is sooner than the job's
   records::TryPurpose purpose = records::TryPurpose::exploit;
+  // What most such runs are believed to stay below: the job stops this one at beta times that where it is more than the
+  // least cost of a recurrence so far, which may have been luck.
+  std::optional<Joules> usual_cost = {};
 };
 
 // Measure these limits of this batch size first, for a few seconds each, then ask again.

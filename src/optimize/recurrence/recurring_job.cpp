@@ -170,7 +170,7 @@ Action RecurringJob::next(std::uint64_t recurrence, std::uint64_t number) const 
     action.limit = profiles_.best(run.arm).limit;
   }
   if (best && std::isfinite(spec_.beta)) {
-    action.budget = spec_.beta * *best;
+    action.budget = spec_.beta * std::max(*best, run.usual_cost.value_or(*best));
   }
   return action;
 }
