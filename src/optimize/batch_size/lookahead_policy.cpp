@@ -137,7 +137,7 @@ void LookaheadPolicy::end_try(const records::TryEnded& ended) {
   }
   // One more run among many alike moves nothing: the belief is worked out anew when there is something new to believe.
   ++unread_[arm];
-  if (!reached || changed || unread_[arm] > known.count * news) {
+  if (changed || unread_[arm] > (known.count + known.censored) * news) {
     fitted_ = evidence_;
     belief_.fit(fitted_);
     std::ranges::fill(unread_, 0.0);
