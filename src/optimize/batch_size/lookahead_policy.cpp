@@ -12,7 +12,7 @@ namespace zeus::optimize {
 
 namespace {
 // A job is expected to recur this many times more at least, and twice as often as it has so far.
-constexpr double least_horizon = 8.0;
+constexpr double least_horizon = 16.0;
 constexpr double horizon_per_recurrence = 2.0;
 // What is assumed of an epoch's cost at a batch size that was not measured: natural logarithms per octave. Smaller
 // batches use a GPU less well.
