@@ -243,6 +243,11 @@ Joules Job::cost(Joules energy, Seconds time) const {
   return inside_->state->job().profiles().cost().of(energy, time);
 }
 
+std::uint64_t Job::seed_of_next_try() {
+  inside_->refresh();
+  return inside_->seed_of_try(inside_->state->tries());
+}
+
 optimize::Action Job::preview() {
   inside_->refresh();
   return inside_->state->job().next(inside_->state->recurrences(), inside_->state->tries());

@@ -142,6 +142,9 @@ class Job {
   // The cost of energy and time as the job weighs them, on its current devices.
   [[nodiscard]] Joules cost(Joules energy, Seconds time) const;
 
+  // For a command that is started before it is known to be a try: the seed that the next one will have, unless others
+  // start one first.
+  std::uint64_t seed_of_next_try();
   // What a recurrence that began now would be told to do. Writes nothing but, now and then, a snapshot.
   optimize::Action preview();
   // Everything there is to show, as of now. Writes nothing.

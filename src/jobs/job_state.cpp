@@ -117,7 +117,9 @@ bool JobState::here(std::uint64_t recurrence) const {
 
 // An entry must be possible before anything is changed by it: a history may come from a file that somebody has edited.
 void JobState::check(const records::JobEntry& entry) const {
-  require(entry.sequence == sequence_ + 1, entry, fmt::format("it comes after entry {}", sequence_));
+  if (entry.sequence != sequence_ + 1) {
+    refuse(entry, fmt::format("it comes after entry {}", sequence_));
+  }
   const auto known_size = [this, &entry](int batch_size) {
     require(std::ranges::binary_search(job_.spec().batch_sizes, batch_size), entry,
             "its batch size is not one of the job's");

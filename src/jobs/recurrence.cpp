@@ -15,8 +15,6 @@ namespace zeus::jobs {
 namespace {
 
 constexpr Seconds between_beats{10.0};
-// Seeds of tries, apart from one another and from the policy's draws.
-constexpr std::uint64_t first_seed = 1;
 
 Joules sum(const std::vector<records::GpuEnergy>& gpus) {
   Joules whole;
@@ -116,7 +114,7 @@ Step Recurrence::next() {
                                          .reason = fmt::format("{} tries failed", give_up->tries)}};
     }
     const auto& run = std::get<optimize::RunAction>(action);
-    const std::uint64_t seed = job.stored.definition.seed + first_seed + state.tries();
+    const std::uint64_t seed = job.seed_of_try(state.tries());
     step = RunStep{.number = state.tries(),
                    .seed = seed,
                    .batch_size = run.batch_size,

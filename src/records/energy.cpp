@@ -1,5 +1,7 @@
 #include "records/energy.hpp"
 
+#include "records/energy_json.hpp"
+
 #include <zeus/error.hpp>
 
 #include <nlohmann/json.hpp>
@@ -64,7 +66,7 @@ Energy operator+(const Energy& a, const Energy& b) {
   return sum;
 }
 
-std::string to_json(const Energy& energy) {
+nlohmann::ordered_json json_of(const Energy& energy) {
   nlohmann::ordered_json object;
   object["value"] = energy.value.value();
   object["uncertainty"] = energy.uncertainty.value();
@@ -73,12 +75,15 @@ std::string to_json(const Energy& energy) {
     object["systematic"] = energy.systematic->value();
   }
   object["method"] = to_string(energy.method);
-  return object.dump();
+  return object;
 }
 
-Energy energy_from_json(std::string_view text) {
+std::string to_json(const Energy& energy) {
+  return json_of(energy).dump();
+}
+
+Energy energy_of(const nlohmann::json& object) {
   try {
-    const nlohmann::json object = nlohmann::json::parse(text);
     Energy energy{.value = Joules{number_at(object, "value")},
                   .uncertainty = bound_at(object, "uncertainty"),
                   .systematic = std::nullopt,
@@ -95,6 +100,10 @@ Energy energy_from_json(std::string_view text) {
   } catch (const nlohmann::json::exception&) {
     throw Error{ErrorKind::corrupt_data, "this is not an energy", std::string{expected_form}};
   }
+}
+
+Energy energy_from_json(std::string_view text) {
+  return energy_of(nlohmann::json::parse(text, nullptr, false));
 }
 
 }  // namespace zeus::records

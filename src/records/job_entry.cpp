@@ -1,5 +1,6 @@
 #include "records/job_entry.hpp"
 
+#include "records/energy_json.hpp"
 #include "records/job_json.hpp"
 #include "records/json_object.hpp"
 
@@ -52,7 +53,7 @@ ordered_json or_null(const std::optional<Value>& value) {
 ordered_json json_of(const std::vector<GpuEnergy>& gpus) {
   ordered_json list = ordered_json::array();
   for (const GpuEnergy& gpu : gpus) {
-    list.push_back({{"gpu", gpu.gpu}, {"energy_j", ordered_json::parse(to_json(gpu.energy))}});
+    list.push_back({{"gpu", gpu.gpu}, {"energy_j", records::json_of(gpu.energy)}});
   }
   return list;
 }
@@ -61,7 +62,7 @@ std::vector<GpuEnergy> gpus_of(const JsonObject& object) {
   std::vector<GpuEnergy> gpus;
   for (const nlohmann::json& member : object.list("gpus", most_members)) {
     const JsonObject gpu{member, "what a GPU took"};
-    gpus.push_back({.gpu = gpu.text("gpu"), .energy = energy_from_json(gpu.at("energy_j").dump())});
+    gpus.push_back({.gpu = gpu.text("gpu"), .energy = energy_of(gpu.at("energy_j"))});
   }
   return gpus;
 }

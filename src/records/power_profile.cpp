@@ -1,5 +1,7 @@
 #include "records/power_profile.hpp"
 
+#include "records/energy_json.hpp"
+
 #include <zeus/error.hpp>
 
 #include <fmt/format.h>
@@ -132,7 +134,7 @@ PowerMeasurement measurement_of(const nlohmann::json& object) {
   if (m.step_time_uncertainty < Seconds{0}) {
     refuse("its 'step_time_uncertainty_s' is negative");
   }
-  m.step_energy = energy_from_json(object.at("step_energy_j").dump());
+  m.step_energy = energy_of(object.at("step_energy_j"));
   if (!(m.step_energy.value > Joules{0})) {
     refuse("its 'step_energy_j' is not above zero");
   }

@@ -100,8 +100,11 @@ std::optional<Watts> JobRecords::best_limit(int batch_size) const {
 }
 
 std::uint64_t JobRecords::seed_of_next_try() {
-  const std::optional<records::JobView> now = view();
-  return now ? now->definition.seed + 1 + now->tries.size() : 0;
+  std::uint64_t seed = 0;
+  if (kept()) {
+    keep([&] { seed = job_->seed_of_next_try(); });
+  }
+  return seed;
 }
 
 std::optional<records::JobView> JobRecords::view() {
