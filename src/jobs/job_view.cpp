@@ -40,6 +40,10 @@ class Walk {
   void step(const records::JobEntry& entry) {
     state_.apply(entry);
     std::visit([this, &entry](const auto& body) { note(body, entry.written); }, entry.body);
+    if (const auto* finished = std::get_if<records::TryFinished>(&entry.body);
+        finished != nullptr && reached(finished->event.outcome)) {
+      default_epochs_[finished->event.recurrence] = believed_of_default();
+    }
   }
 
   [[nodiscard]] const JobState& state() const { return state_; }
@@ -47,8 +51,23 @@ class Walk {
   std::vector<RecurrenceView>& recurrences() { return recurrences_; }
   // Of recurrences, by number.
   [[nodiscard]] const std::vector<records::JobDevice>& devices() const { return devices_; }
+  // Of recurrences, by number: the epochs that the default batch size was believed to need when each ended, where the
+  // policy has an opinion about epochs.
+  [[nodiscard]] const std::vector<std::optional<double>>& default_epochs() const { return default_epochs_; }
 
  private:
+  // The middle of the belief, which its doubt does not make larger.
+  [[nodiscard]] std::optional<double> believed_of_default() const {
+    const optimize::RecurringJob& job = state_.job();
+    const auto beliefs = job.policy().beliefs(job.profiles());
+    const std::size_t arm = job.spec().default_arm();
+    if (arm >= beliefs.size() || !beliefs[arm] || !beliefs[arm]->epochs) {
+      return std::nullopt;
+    }
+    const optimize::CostBelief& known = *beliefs[arm];
+    return *known.epochs * (std::sqrt(known.low.value() * known.high.value()) / known.expected.value());
+  }
+
   void note(const records::RecurrenceBegun& begun, WallTime) {
     recurrences_.push_back({.number = begun.recurrence,
                             .state = RecurrenceState::running,
@@ -56,6 +75,7 @@ class Walk {
                             .device = to_text(begun.device),
                             .reason = {}});
     devices_.push_back(begun.device);
+    default_epochs_.emplace_back();
   }
   void note(const records::TryStarted& started, WallTime when) {
     RecurrenceView& recurrence = recurrences_[started.event.recurrence];
@@ -128,10 +148,12 @@ class Walk {
   std::vector<TryView> tries_;
   std::vector<RecurrenceView> recurrences_;
   std::vector<records::JobDevice> devices_;
+  std::vector<std::optional<double>> default_epochs_;
 };
 
 // What the default would have taken for one recurrence: its batch size under the highest limit. Where the recurrence
-// ran just that, what it took; where it ran that batch size, its own epochs; otherwise the mean of those that did.
+// ran just that, what it took; where it ran that batch size, its own epochs; otherwise what was believed of it then,
+// which follows a job that changes; and where the policy has no opinion about epochs, the mean of those that ran it.
 class DefaultCost {
  public:
   DefaultCost(const records::JobDefinition& definition, const JobState& state, const std::vector<TryView>& tries)
@@ -144,14 +166,16 @@ class DefaultCost {
     }
   }
 
-  void put(RecurrenceView& recurrence, const records::JobDevice& device, const TryView& last) const {
+  void put(RecurrenceView& recurrence, const records::JobDevice& device, const TryView& last,
+           std::optional<double> believed_epochs) const {
     const Watts highest = device.power_limits.back();
     if (last.batch_size == batch_size_ && last.limit == highest && last.energy) {
       recurrence.default_energy = last.energy->value;
       recurrence.default_time = last.time;
     } else {
       const std::vector<records::LimitProfile> limits = state_->limits(device, batch_size_);
-      const double epochs = last.batch_size == batch_size_ ? last.epochs : epochs_ / std::max(runs_, 1);
+      const double of_others = believed_epochs.value_or(epochs_ / std::max(runs_, 1));
+      const double epochs = last.batch_size == batch_size_ ? last.epochs : of_others;
       if (limits.empty() || limits.back().limit != highest || epochs <= 0.0) {
         return;
       }
@@ -254,7 +278,8 @@ records::JobView view_of(const store::StoredJob& job, std::span<const records::J
   const DefaultCost default_cost{job.definition, state, walk.tries()};
   for (const TryView& one : walk.tries()) {
     if (one.outcome == records::TryOutcome::reached) {
-      default_cost.put(walk.recurrences()[one.recurrence], walk.devices()[one.recurrence], one);
+      default_cost.put(walk.recurrences()[one.recurrence], walk.devices()[one.recurrence], one,
+                       walk.default_epochs()[one.recurrence]);
     }
   }
   records::JobView view{
