@@ -59,6 +59,7 @@ std::optional<std::string> ChildProcess::why_not_run(const std::string& command,
 ChildProcess::ChildProcess(const Plan& plan) : own_group_{plan.own_group} {
   ::sigemptyset(&passed_);
   ::sigaddset(&passed_, SIGCHLD);
+  ::sigaddset(&passed_, SIGCONT);
   for (const int signal : passed_signals) {
     if (!is_ignored(signal)) {
       ::sigaddset(&passed_, signal);
@@ -114,7 +115,8 @@ std::optional<int> ChildProcess::collect() {
   if (!code_ && ::waitpid(process_, &status, WNOHANG | (own_group_ ? WUNTRACED : 0)) == process_) {
     if (!WIFSTOPPED(status)) {
       code_ = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-    } else if (WSTOPSIG(status) == SIGTSTP) {
+    } else if (WSTOPSIG(status) == SIGTSTP || WSTOPSIG(status) == SIGTTIN || WSTOPSIG(status) == SIGTTOU) {
+      ++times_stopped_;
       stop_with_group();
     }
   }
@@ -124,15 +126,19 @@ std::optional<int> ChildProcess::collect() {
 // The terminal stopped the command's group, which is not ours: stop too, so that the shell takes over until it
 // continues us.
 void ChildProcess::stop_with_group() const {
-  const bool terminal = ::isatty(STDIN_FILENO) != 0 && ::tcgetpgrp(STDIN_FILENO) == process_;
-  if (terminal) {
+  if (::isatty(STDIN_FILENO) != 0 && ::tcgetpgrp(STDIN_FILENO) == process_) {
     give_terminal(::getpgrp());
   }
   ::kill(::getpid(), SIGTSTP);
-  if (terminal) {
+  pass_terminal_on();
+  ::kill(-process_, SIGCONT);
+}
+
+// A shell that takes us to the foreground (`fg`, not `bg`) means the command.
+void ChildProcess::pass_terminal_on() const {
+  if (own_group_ && holds_terminal()) {
     give_terminal(process_);
   }
-  ::kill(-process_, SIGCONT);
 }
 
 bool ChildProcess::pass_signals_on() {
@@ -141,6 +147,10 @@ bool ChildProcess::pass_signals_on() {
   while (::read(signals_.get(), &signal, sizeof signal) == sizeof signal) {
     const int number = static_cast<int>(signal.ssi_signo);
     if (number == SIGCHLD) {
+      continue;
+    }
+    if (number == SIGCONT) {
+      pass_terminal_on();
       continue;
     }
     if (number != SIGUSR1 && number != SIGUSR2) {

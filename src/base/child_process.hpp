@@ -55,10 +55,13 @@ class ChildProcess {
   // The last signal passed on that usually ends a command, and how many there were; nothing when there was none.
   [[nodiscard]] std::optional<int> asked_to_end() const { return asked_to_end_; }
   [[nodiscard]] int times_asked_to_end() const { return times_asked_to_end_; }
+  // How often the terminal has stopped the command, and us with it.
+  [[nodiscard]] int times_stopped() const { return times_stopped_; }
 
  private:
   [[nodiscard]] std::optional<int> collect();
   void stop_with_group() const;
+  void pass_terminal_on() const;
   // Whether one of them usually ends a command.
   bool pass_signals_on();
 
@@ -70,6 +73,7 @@ class ChildProcess {
   std::optional<int> code_;
   std::optional<int> asked_to_end_;
   int times_asked_to_end_ = 0;
+  int times_stopped_ = 0;
 };
 
 }  // namespace zeus

@@ -25,6 +25,9 @@ Attempt::Attempt(const WatchedCommand::Plan& plan, TrainingGpus& gpus, PowerTuni
 
 void Attempt::judge_by(const StopRule& rule) {
   rule_ = rule;
+  if (was_stopped()) {
+    rule_.budget.reset();
+  }
   judged_ = true;
   if (!is_decided() && rule_.target && progress_.metric() && rule_.reaches(*progress_.metric())) {
     decide(Verdict::reached);
@@ -72,7 +75,14 @@ void Attempt::take(const Progress& progress) {
 }
 
 void Attempt::go_on(Seconds patience) {
-  for (const Progress& progress : command_.wait(patience)) {
+  const std::vector<Progress> all = command_.wait(patience);
+  if (command_.times_stopped() != times_stopped_) {
+    times_stopped_ = command_.times_stopped();
+    // What it took is not its own any more, and must not end it.
+    rule_.budget.reset();
+    tuning_.forget_what_is_measured();
+  }
+  for (const Progress& progress : all) {
     take(progress);
   }
   const Instant now = clock_.now();

@@ -40,6 +40,9 @@ class Attempt {
   [[nodiscard]] const EnergyAccount::Taken& taken_so_far() { return account_.look(); }
   [[nodiscard]] Joules cost_so_far();
 
+  // Whether it stood still for a time that somebody chose: what it took then says nothing about it.
+  [[nodiscard]] bool was_stopped() const { return times_stopped_ > 0; }
+
   [[nodiscard]] WatchedCommand& command() { return command_; }
   [[nodiscard]] const TrainingProgress& progress() const { return progress_; }
 
@@ -62,6 +65,7 @@ class Attempt {
   std::optional<Joules> next_epoch_;
   Instant looked_;
   Instant stayed_;
+  int times_stopped_ = 0;
 };
 
 }  // namespace zeus::run

@@ -320,6 +320,8 @@ jobs::Finished JobRun::finished(const jobs::RunStep& step) {
   if (!taken.unknown.empty()) {
     finished.gpus.clear();
     finished.left_out = fmt::format("its energy is not known: {}", taken.unknown);
+  } else if (attempt_->was_stopped()) {
+    finished.left_out = "it was stopped for a while, as by Ctrl-Z";
   } else if (set_limits_ && !tuning_->left_alone().empty()) {
     finished.left_out = tuning_->left_alone();
   }

@@ -234,6 +234,16 @@ void PowerTuning::end_epoch() {
   }
 }
 
+void PowerTuning::forget_what_is_measured() {
+  if (!measuring()) {
+    return;
+  }
+  if (std::exchange(window_open_, false)) {
+    gpus_.monitor().cancel(watched_window);
+  }
+  begin_again();
+}
+
 void PowerTuning::stay() {
   if (session_ && !session_->profiling()) {
     session_->progress(0);

@@ -40,6 +40,8 @@ class PowerTuning {
   void leave();
 
   void take(const Progress& progress);
+  // What is being measured is measured anew: time has passed that was not the training's.
+  void forget_what_is_measured();
   // To be called every minute or so where there is no progress: what is in force would else be put back.
   void stay();
 

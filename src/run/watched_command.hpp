@@ -58,6 +58,8 @@ class WatchedCommand {
   // Whether somebody else wants it to end: by Ctrl-C, or by a signal sent to this process. SIGTERM and SIGHUP, and a
   // second Ctrl-C, also make it end, within the grace.
   [[nodiscard]] bool interrupted();
+  // How often Ctrl-Z has stopped it, and us with it, until `fg` or `bg`.
+  [[nodiscard]] int times_stopped() const { return child_->times_stopped(); }
 
   struct Seen {
     ProgressPatterns::Matches output;

@@ -4,7 +4,6 @@ something is wrong.
   run_command_test.py PROGRAM
 """
 
-import ctypes
 import json
 import os
 import pathlib
@@ -369,53 +368,6 @@ class Wrong(Runs):
             if "not recorded" in done.stderr:
                 break
         self.assertIn("not recorded", done.stderr)
-
-
-class Killed(Runs):
-    def test_killed_it_leaves_no_limit_no_command_and_no_try(self):
-        (self.folder / "limit.py").write_text(LIMIT, encoding="utf-8")
-        script = textwrap.dedent(f"""
-            import os, signal, subprocess, sys, time, random
-            run = {[program, 'run', *self.job(name='killed'), '--grace', '0.2', *self.train(epochs=400)]!r}
-            generator = random.Random(5)
-            for _ in range(6):
-                running = subprocess.Popen(run, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-                running.stdout.readline()
-                time.sleep(generator.uniform(0, 1.5))
-                running.kill()
-                running.wait()
-                group = [int(line.split()[0]) for line in
-                         subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True).stdout.splitlines()[1:]
-                         if "train.py" in line and "{self.folder.name}" not in line]
-                deadline = time.monotonic() + 30
-                while time.monotonic() < deadline:
-                    limit = subprocess.run([sys.executable, "limit.py"], capture_output=True, text=True).stdout
-                    if limit == "limit 250\\n":
-                        break
-                    time.sleep(0.1)
-                print(limit, end="", flush=True)
-            """)
-        done = subprocess.run([*self.virtual(), sys.executable, "-c", script], capture_output=True, text=True, check=False,
-                              timeout=200, cwd=self.folder, env=self.environment)
-        self.assertEqual(done.stdout, "limit 250\n" * 6, done.stderr)
-        after = self.run_virtual(*self.job(name="killed"), *self.train())
-        self.assertEqual(after.returncode, 0, after.stderr)
-        entries = self.entries()
-        begun = {entry["recurrence"] for entry in entries if entry["kind"] == "begun"}
-        over = {entry["recurrence"] for entry in entries if entry["kind"] == "given_up" or entry.get("outcome") == "reached"}
-        self.assertEqual(begun, over)
-        time.sleep(0.5)
-        self.assertEqual(self.commands_left(), [])
-
-    def commands_left(self) -> list[int]:
-        left = []
-        for entry in pathlib.Path("/proc").iterdir():
-            try:
-                if entry.name.isdigit() and os.readlink(entry / "cwd") == str(self.folder.resolve()):
-                    left.append(int(entry.name))
-            except OSError:
-                continue
-        return left
 
 
 if __name__ == "__main__":
