@@ -33,6 +33,18 @@ std::filesystem::path make_folder(const Environment& environment) {
   return folder;
 }
 
+// Does what will be done with the report in the end, before minutes of work depend on it.
+void check_writable(const std::filesystem::path& report) {
+  std::error_code error;
+  if (std::filesystem::is_directory(report, error)) {
+    throw Error{ErrorKind::invalid_argument,
+                fmt::format("the report cannot be written to the folder {}", report.string()), "name a file in it"};
+  }
+  const std::string trial = fmt::format("{}.{}", report.string(), ::getpid());
+  FileTree{}.write_durably(trial, "", Readers::everyone);
+  FileTree{}.remove_durably(trial);
+}
+
 std::string introduction(const demo::TourOptions& options) {
   return fmt::format(
       "A job that recurs every night, on a virtual V100 in virtual time: a small network learns, for real, to "
@@ -87,6 +99,9 @@ demo::TourOptions DemoCommand::options() const {
 
 int DemoCommand::run(Context& context) {
   const demo::TourOptions asked = options();
+  if (!report_.empty()) {
+    check_writable(std::filesystem::absolute(report_));
+  }
   const std::filesystem::path folder = make_folder(context.environment);
   const std::filesystem::path report = report_.empty() ? folder / "report.html" : std::filesystem::absolute(report_);
   const std::string location = (folder / "jobs.sqlite").string();

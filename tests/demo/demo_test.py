@@ -104,9 +104,13 @@ class Demo(unittest.TestCase):
                 self.assertEqual(done.returncode, 2, done.stderr)
                 self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
 
-    def test_a_report_that_cannot_be_written_is_said(self):
-        done = self.demo("--quick", "--steady", "--quiet", "--report", "/proc/demo.html", code=1)
-        self.assertIn("/proc", done.stderr)
+    def test_a_report_that_cannot_be_written_is_refused_before_anything_is_done(self):
+        for report, code in (("/proc/demo.html", 1), (str(self.folder), 2)):
+            with self.subTest(report=report):
+                done = self.demo("--report", report, code=code)
+                self.assertEqual((done.stdout, done.stderr.count("\n")), ("", 1))
+                self.assertIn(report, done.stderr)
+        self.assertEqual(list(self.folder.iterdir()), [])
 
 
 if __name__ == "__main__":
