@@ -1,15 +1,21 @@
-"""`pip install .`: builds the wheel, installs it where nothing else is, and measures and sets virtual GPUs with it.
+"""What pip installs, where nothing else is: it measures and sets virtual GPUs.
 
-  wheel_test.py PROGRAM BUILD_FOLDER
+  wheel_test.py PROGRAM BUILD_FOLDER            a wheel of the libzeus and the guardian that are in the build folder
+  wheel_test.py PROGRAM BUILD_FOLDER --clone    `pip install .` in a clone, which compiles everything; and what the documents
+                                                say to run then
 
 It takes scikit-build-core and pybind11 from the registry, without which it is skipped. ZEUS_TEST_PYTHONS names further
 interpreters to do the same with, with colons between.
 """
 
+import functools
 import os
 import pathlib
+import re
+import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 import zipfile
 
@@ -39,6 +45,16 @@ assert {str(pathlib.Path(path).parent) for path in loaded} == set(zeus.__path__)
 print(zeus.__version__, "%d.%d" % sys.version_info[:2])
 """
 
+# What the documents leave to their reader.
+BEFORE_DOCUMENTED = """
+import time, warnings
+warnings.simplefilter("ignore")
+began = time.time()
+ended = began + 0.1
+def train():
+    time.sleep(0.2)
+"""
+
 
 def interpreters() -> list[str]:
     return [sys.executable, *filter(None, os.environ.get("ZEUS_TEST_PYTHONS", "").split(":"))]
@@ -53,36 +69,39 @@ def run(*command, **options) -> str:
     return done.stdout
 
 
-class Wheel(unittest.TestCase):
-    def make_wheel(self, python: str) -> pathlib.Path:
-        """Built without isolation, so that it takes what is pinned; the same tools serve every version."""
-        tools = python_environment.interpreter(build, "scikit-build-core", "pybind11")
-        version = run(python, "-c", "import sys; print('cp%d%d' % sys.version_info[:2])").strip()
-        folder = build / "python" / f"wheel-{version}"
-        folder.mkdir(parents=True, exist_ok=True)
-        if pathlib.Path(python).resolve() != pathlib.Path(sys.executable).resolve():
-            run(python, "-m", "pip", "wheel", ROOT, "--no-deps", "--wheel-dir", folder)
-        else:
-            run(tools, "-m", "pip", "wheel", ROOT, "--no-deps", "--no-build-isolation", "--wheel-dir", folder)
-        wheels = list(folder.glob(f"zeus_cpp-*-{version}-*.whl"))
-        self.assertEqual(len(wheels), 1, wheels)
-        return wheels[0]
+def on_virtual_gpus(python: pathlib.Path, code: str) -> str:
+    return run(program, "virtual", "2xV100", "--load", "constant:180W", "--", python, "-c", code, cwd="/")
 
+
+@functools.lru_cache(maxsize=None)
+def make_wheel(python: str) -> pathlib.Path:
+    """Built without isolation, so that it takes what is pinned; the same tools serve every version."""
+    tools = python_environment.interpreter(build, "scikit-build-core", "pybind11")
+    version = run(python, "-c", "import sys; print('cp%d%d' % sys.version_info[:2])").strip()
+    folder = build / "python" / f"wheel-{version}"
+    shutil.rmtree(folder / "made", ignore_errors=True)
+    alone = pathlib.Path(python).resolve() == pathlib.Path(sys.executable).resolve()
+    pip = [tools, "-m", "pip", "wheel", "--no-build-isolation"] if alone else [python, "-m", "pip", "wheel"]
+    run(*pip, ROOT, "--no-deps", "--disable-pip-version-check", "--wheel-dir", folder / "made",
+        f"--config-settings=build-dir={folder / 'compiled'}", f"--config-settings=cmake.define.ZEUS_BUILT={build}")
+    (wheel,) = (folder / "made").glob(f"zeus_cpp-*-{version}-*.whl")
+    return wheel
+
+
+class Wheel(unittest.TestCase):
     def test_what_is_installed_measures_and_sets(self):
         for python in interpreters():
             with self.subTest(python):
-                wheel = self.make_wheel(python)
+                wheel = make_wheel(python)
                 environment = build / "python" / f"installed-{wheel.name.split('-')[2]}"
                 run(python, "-m", "venv", "--clear", environment)
                 installed = environment / "bin" / "python"
                 run(installed, "-m", "pip", "install", "--no-index", "--no-deps", "--disable-pip-version-check", wheel)
                 version = run(installed, "-c", "import zeus; print(zeus.__version__)", cwd="/").strip()
-                seen = run(program, "virtual", "1xV100", "--load", "constant:180W", "--", installed, "-c", USE, cwd="/")
-                self.assertEqual(seen.split()[0], version)
+                self.assertEqual(on_virtual_gpus(installed, USE).split()[0], version)
 
     def test_it_holds_what_it_should_and_needs_nothing(self):
-        wheel = self.make_wheel(sys.executable)
-        with zipfile.ZipFile(wheel) as archive:
+        with zipfile.ZipFile(make_wheel(sys.executable)) as archive:
             names = archive.namelist()
             record = next(name for name in names if name.endswith("/METADATA"))
             metadata = archive.read(record).decode()
@@ -99,7 +118,31 @@ class Wheel(unittest.TestCase):
         self.assertEqual(sources - set(names), set())
 
 
+class Clone(unittest.TestCase):
+    def test_pip_installs_a_clone_and_the_documents_lines_run(self):
+        python_environment.interpreter(build, "scikit-build-core", "pybind11")  # is there a registry?
+        if not (ROOT / ".git").exists():
+            self.skipTest("skipped: this is no checkout of git's")
+        with tempfile.TemporaryDirectory() as folder:
+            clone, environment = pathlib.Path(folder) / "clone", pathlib.Path(folder) / "environment"
+            run("git", "clone", "--quiet", ROOT, clone)
+            run(sys.executable, "-m", "venv", environment)
+            python = environment / "bin" / "python"
+            run(python, "-m", "pip", "install", "--disable-pip-version-check", ".", cwd=clone)
+            on_virtual_gpus(python, USE)
+            shutil.rmtree(clone)  # what is installed needs nothing of it
+            readme = re.findall(r"`(from zeus[^`]*)`", (ROOT / "README.md").read_text(encoding="utf-8"))
+            blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "python.md").read_text(encoding="utf-8"), re.DOTALL)
+            self.assertTrue(readme)
+            self.assertTrue(blocks)
+            for lines in (*readme, *blocks):
+                with self.subTest(lines):
+                    on_virtual_gpus(python, BEFORE_DOCUMENTED + lines)
+
+
 if __name__ == "__main__":
     program = str(pathlib.Path(sys.argv.pop(1)).resolve())
     build = pathlib.Path(sys.argv.pop(1)).resolve()
-    unittest.main()
+    kind = Clone if "--clone" in sys.argv else Wheel
+    sys.argv = [word for word in sys.argv if word != "--clone"]
+    unittest.main(defaultTest=kind.__name__)
