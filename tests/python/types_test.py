@@ -66,8 +66,7 @@ class Types(unittest.TestCase):
     def test_the_native_module_is_what_its_stub_says(self):
         # The interpreter of the test runs the extension; mypy is lent to it.
         package_folder = pathlib.Path(zeus.__path__[0]).parent
-        packages = next((self.python.parent.parent / "lib").glob("python3.*")) / "site-packages"
-        path = os.pathsep.join([str(package_folder), str(packages)])
+        path = os.pathsep.join([str(package_folder), str(python_environment.packages_of(self.python))])
         allowed = build / "python" / "stubtest_allowed.txt"
         # What pybind11 gives every class: its metaclass, how it is made, and a door for other extensions.
         allowed.write_text("zeus\\._native\\.(_Detail|[A-Z][A-Za-z]*|[A-Z][A-Za-z]*\\.(__init__|_pybind11_conduit_v1_))\n",

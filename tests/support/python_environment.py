@@ -2,8 +2,9 @@
 
     python = python_environment.interpreter(build_folder, "nvidia-ml-py", "nvitop")
 
-The environment is made once per build folder and set of packages. Where the registry cannot be reached, the test that asks
-is skipped with one line.
+The environment is made once per build folder and set of packages; torch, which is larger than all the others together, is
+installed once and lent to each that has more besides. Where the registry cannot be reached, the test that asks is skipped
+with one line.
 """
 
 import fcntl
@@ -23,7 +24,13 @@ def pinned() -> dict[str, str]:
     return {re.split(r"[=\[;]", line)[0]: line for line in lines if line}
 
 
+def packages_of(python: pathlib.Path) -> pathlib.Path:
+    """Where an environment's packages lie."""
+    return next((python.parent.parent / "lib").glob("python3.*")) / "site-packages"
+
+
 def interpreter(build: pathlib.Path, *packages: str) -> pathlib.Path:
+    lender = interpreter(build, "torch") if "torch" in packages and len(packages) > 1 else None
     wanted = [pinned()[package] for package in packages]
     folder = build / "python" / hashlib.sha256("\n".join(wanted).encode()).hexdigest()[:12]
     folder.mkdir(parents=True, exist_ok=True)
@@ -32,6 +39,8 @@ def interpreter(build: pathlib.Path, *packages: str) -> pathlib.Path:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (folder / "complete").exists():
             venv.create(folder / "environment", with_pip=True, clear=True)
+            if lender is not None:
+                (packages_of(python) / "torch.pth").write_text(f"{packages_of(lender)}\n", encoding="utf-8")
             command = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *wanted]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             if done.returncode:
