@@ -13,9 +13,10 @@ Importing `zeus` alone loads nothing else; each part is loaded when it is asked 
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from zeus._installation import warn_of_other_distribution
+from zeus._lazy import importer
 from zeus._version import __version__
 
 if TYPE_CHECKING:
@@ -29,15 +30,7 @@ warn_of_other_distribution()
 # Names of this package that bring a framework with them, and the modules they are in.
 _LAZY = {"ZeusDataLoader": "zeus._dataloader"}
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _LAZY:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    value = getattr(import_module(_LAZY[name]), name)
-    globals()[name] = value
-    return value
+__getattr__ = importer(__name__, _LAZY)
 
 
 def __dir__() -> list[str]:

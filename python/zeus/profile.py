@@ -153,7 +153,7 @@ def measure(
 
 @dataclass
 class _Sweep:
-    """What the sweeps share."""
+    """Trials over one duration, with the other held."""
 
     function: Callable[[], object]
     monitor: ZeusMonitor
@@ -161,15 +161,26 @@ class _Sweep:
     num_warmup_trials: int
     threshold: float
     num_warmup_iterations: int
-    seconds_of_one: float
+    num_calibration_iterations: int
+    seconds_of_one: float | None  # found out when None
 
-    def warm_up(self, measurement_duration: float) -> None:
+    def report(self, varied: str, values: Sequence[float] | None, held: str, value: float) -> SweepReport:
+        """`varied` and `held` are "measurement_duration" and "cooldown_duration", or the other way round."""
+        _require_gpus(self.monitor)
+        tried = list(values or _ONE_TO_TEN)
+        one = self.seconds_of_one or _time_one(self.function, self.monitor, self.num_warmup_iterations,
+                                               self.num_calibration_iterations)
+        entries = [{varied: each, held: value} for each in tried]
+        self._warm_up(_calls_for(max(entry["measurement_duration"] for entry in entries), one))
+        return SweepReport((varied, tried), (held, value), [self._entry(one, **entry) for entry in entries])
+
+    def _warm_up(self, calls: int) -> None:
         """Trials that nobody looks at: without a pause and as long as any that counts."""
         for _ in range(self.num_warmup_trials):
-            _run_trial(self.function, self.monitor, _calls_for(measurement_duration, self.seconds_of_one), 0.0, 0)
+            _run_trial(self.function, self.monitor, calls, 0.0, 0)
 
-    def entry(self, measurement_duration: float, cooldown_duration: float) -> SweepResult:
-        calls = _calls_for(measurement_duration, self.seconds_of_one)
+    def _entry(self, seconds_of_one: float, measurement_duration: float, cooldown_duration: float) -> SweepResult:
+        calls = _calls_for(measurement_duration, seconds_of_one)
         trials = [
             _run_trial(self.function, self.monitor, calls, cooldown_duration, self.num_warmup_iterations)
             for _ in range(self.num_trials)
@@ -209,15 +220,9 @@ def profile_measurement_duration(
 
     `trial_stddev_threshold`, in J per call, is what `is_valid` of each entry is decided by.
     """
-    _require_gpus(zeus_monitor)
-    durations = list(measurement_duration_search_range or _ONE_TO_TEN)
-    one = iteration_duration or _time_one(target_function, zeus_monitor, num_warmup_iterations,
-                                          num_calibration_iterations)
     sweep = _Sweep(target_function, zeus_monitor, num_trials, num_warmup_trials, trial_stddev_threshold,
-                   num_warmup_iterations, one)
-    sweep.warm_up(max(durations))
-    entries = [sweep.entry(duration, cooldown_duration) for duration in durations]
-    return SweepReport(("measurement_duration", durations), ("cooldown_duration", cooldown_duration), entries)
+                   num_warmup_iterations, num_calibration_iterations, iteration_duration)
+    return sweep.report("measurement_duration", measurement_duration_search_range, "cooldown_duration", cooldown_duration)
 
 
 def profile_cooldown_duration(
@@ -233,15 +238,9 @@ def profile_cooldown_duration(
     iteration_duration: float | None = None,
 ) -> SweepReport:
     """How the spread of trials depends on the pause before each."""
-    _require_gpus(zeus_monitor)
-    pauses = list(cooldown_duration_search_range or _ONE_TO_TEN)
-    one = iteration_duration or _time_one(target_function, zeus_monitor, num_warmup_iterations,
-                                          num_calibration_iterations)
     sweep = _Sweep(target_function, zeus_monitor, num_trials, num_warmup_trials, trial_stddev_threshold,
-                   num_warmup_iterations, one)
-    sweep.warm_up(measurement_duration)
-    entries = [sweep.entry(measurement_duration, pause) for pause in pauses]
-    return SweepReport(("cooldown_duration", pauses), ("measurement_duration", measurement_duration), entries)
+                   num_warmup_iterations, num_calibration_iterations, iteration_duration)
+    return sweep.report("cooldown_duration", cooldown_duration_search_range, "measurement_duration", measurement_duration)
 
 
 def profile_parameters(

@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Callable
 
 from zeus.monitor import ZeusMonitor
-from zeus.optimizer.power_limit import GlobalPowerLimitOptimizer, OptimumSelector
+from zeus.optimizer._parameters import with_parameters_of
+from zeus.optimizer.power_limit import GlobalPowerLimitOptimizer
 
 if TYPE_CHECKING:
     from lightning.pytorch import Callback
@@ -28,33 +28,10 @@ __all__ = ["EnergyLogger", "LightningGlobalPowerLimitOptimizer"]
 class LightningGlobalPowerLimitOptimizer(Callback):
     """zeus.optimizer.power_limit.GlobalPowerLimitOptimizer; a step is one batch."""
 
-    def __init__(
-        self,
-        monitor: ZeusMonitor,
-        optimum_selector: OptimumSelector | None = None,
-        wait_steps: int = 1,
-        warmup_steps: int = 10,
-        profile_steps: int = 40,
-        pl_step: int = 25,
-        profile_path: str | Path | None = None,
-        *,
-        adaptive: bool = False,
-        clocks: bool = False,
-        observe: bool = False,
-    ) -> None:
+    @with_parameters_of(GlobalPowerLimitOptimizer)
+    def __init__(self, make: Callable[[], GlobalPowerLimitOptimizer]) -> None:
         super().__init__()
-        self.optimizer = GlobalPowerLimitOptimizer(
-            monitor=monitor,
-            optimum_selector=optimum_selector,
-            wait_steps=wait_steps,
-            warmup_steps=warmup_steps,
-            profile_steps=profile_steps,
-            pl_step=pl_step,
-            profile_path=profile_path,
-            adaptive=adaptive,
-            clocks=clocks,
-            observe=observe,
-        )
+        self.optimizer = make()
 
     def on_train_start(self, trainer: Any, pl_module: Any) -> None:
         self.optimizer.on_train_begin()

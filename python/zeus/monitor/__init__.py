@@ -5,8 +5,9 @@ Most programs use windows alone: what power and temperature take besides is load
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from zeus._lazy import importer
 from zeus.monitor.energy import Measurement, ZeusMonitor
 
 if TYPE_CHECKING:
@@ -15,14 +16,4 @@ if TYPE_CHECKING:
 
 __all__ = ["Measurement", "PowerMonitor", "TemperatureMonitor", "ZeusMonitor"]
 
-_LAZY = {"PowerMonitor": "zeus.monitor.power", "TemperatureMonitor": "zeus.monitor.temperature"}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _LAZY:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    value = getattr(import_module(_LAZY[name]), name)
-    globals()[name] = value
-    return value
+__getattr__ = importer(__name__, {"PowerMonitor": "zeus.monitor.power", "TemperatureMonitor": "zeus.monitor.temperature"})

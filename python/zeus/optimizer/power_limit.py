@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from zeus._files import write_whole
+from zeus._lazy import importer
 from zeus.callback import Callback
 from zeus.device import get_gpus
 from zeus.monitor import ZeusMonitor
@@ -376,10 +377,5 @@ def _close_at_exit(optimizer: GlobalPowerLimitOptimizer) -> None:
     atexit.register(close)
 
 
-def __getattr__(name: str) -> Any:
-    # Its base class is in transformers, which takes seconds to import: only whoever asks for it pays.
-    if name == "HFGlobalPowerLimitOptimizer":
-        from zeus.optimizer._power_limit_hf import HFGlobalPowerLimitOptimizer
-
-        return HFGlobalPowerLimitOptimizer
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+# Its base class is in transformers, which takes seconds to import: only whoever asks for it pays.
+__getattr__ = importer(__name__, {"HFGlobalPowerLimitOptimizer": "zeus.optimizer._power_limit_hf"})
