@@ -1,9 +1,11 @@
 """zeus.device on two virtual V100s and an A100, each of which draws 120 W."""
 
 import os
+import pathlib
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 import warnings
@@ -14,6 +16,8 @@ from zeus.device import get_cpus, get_gpus, get_soc
 from zeus.device import gpu as gpu_module
 from zeus.device.cpu import CPUs, CpuDramMeasurement, EmptyCPUs, ZeusCPUInitError, ZeusCPUNoPermissionError
 from zeus.device.cpu.common import CPU
+from zeus.device.cpu.emi import EMICPU, EMICPUs, EMIFile, ZeusEMINotSupportedError, get_current_emi_cpu_index
+from zeus.device.cpu.rapl import RAPLFile, ZeusRAPLFileInitError
 from zeus.device.gpu import EmptyGPUs, NativeGPU, ZeusGPUHeterogeneousError, ZeusGPUInvalidArgError, ZeusGPUNotFoundError
 from zeus.device.gpu import ZeusGPUNotSupportedError
 from zeus.device.gpu.common import GPU
@@ -67,6 +71,9 @@ class Readings(unittest.TestCase):
     def test_what_a_gpu_has_not_is_not_supported(self):
         with self.assertRaises(ZeusGPUNotSupportedError):
             get_gpus().get_average_memory_power_usage(0)
+        with self.assertRaises(ZeusGPUNotSupportedError):
+            get_gpus().set_memory_locked_clocks(0, 877, 877)
+        get_gpus().gpus[0].put_back()
 
     def test_former_names_warn_once_and_lead_to_overrides(self):
         class Named(NVIDIAGPU):
@@ -146,6 +153,15 @@ class Settings(unittest.TestCase):
         done = in_another_process("g.set_power_management_limit(1, 150_000)\ng.reset_power_management_limit(1)\n"
                                   "print(g.get_power_management_limit(1))\n")
         self.assertEqual(done.stdout, "250000\n", done.stderr)
+
+    def test_what_a_process_has_set_can_be_put_back_before_its_end(self):
+        gpu = get_gpus().gpus[1]
+        gpu.set_power_management_limit(150_000)
+        self.assertTrue(gpu.is_set)
+        gpu.put_back()
+        self.assertEqual((gpu.is_set, gpu.get_power_management_limit()), (False, 250_000))
+        gpu.lease().release()  # which nobody has any more
+        gpu.put_back()
 
     def test_a_lease_ends_with_its_block(self):
         gpu = get_gpus().gpus[1]
@@ -250,6 +266,25 @@ class Cpu(unittest.TestCase):
         before = cpus.get_total_energy_consumption(0)
         time.sleep(0.2)
         self.assertGreater((cpus.get_total_energy_consumption(0) - before).cpu_mj, 0)
+
+    def test_a_zones_counter_goes_on_where_it_begins_anew(self):
+        with tempfile.TemporaryDirectory() as folder:
+            zone = pathlib.Path(folder)
+            for name, content in (("name", "dram\n"), ("max_energy_range_uj", "262143328850\n"), ("energy_uj", "262143000000\n")):
+                (zone / name).write_text(content)
+            file = RAPLFile(zone)
+            began = file.read()
+            (zone / "energy_uj").write_text("5671150\n")
+            self.assertAlmostEqual(file.read() - began, 6000.0, places=3)
+            self.assertEqual(file.name, "dram")
+            (zone / "max_energy_range_uj").unlink()
+            with self.assertRaises(ZeusRAPLFileInitError):
+                RAPLFile(zone)
+
+    def test_what_windows_counts_is_refused_by_name(self):
+        for make in (EMICPUs, lambda: EMIFile("path"), lambda: EMICPU(0, None, 0, None), get_current_emi_cpu_index):
+            with self.assertRaises(ZeusEMINotSupportedError):
+                make()
 
     def test_one_may_be_derived(self):
         class Mine(CPU):

@@ -18,8 +18,25 @@ def emi_is_available() -> bool:
     return False
 
 
-class EMICPUs:
+class _OfWindows:
     """Cannot be made here."""
 
-    def __init__(self) -> None:
+    def __init__(self, *_: object) -> None:
         raise ZeusEMINotSupportedError("the Energy Meter Interface is Windows'; this package measures CPUs on Linux")
+
+
+class EMIFile(_OfWindows):
+    """One meter."""
+
+
+class EMICPU(_OfWindows):
+    """One package."""
+
+
+class EMICPUs(_OfWindows):
+    """All packages."""
+
+
+def get_current_emi_cpu_index() -> int:
+    """Always a ZeusEMINotSupportedError."""
+    raise ZeusEMINotSupportedError("the Energy Meter Interface is Windows'; RAPL's is get_current_rapl_zone_id()")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
+import weakref
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -20,6 +23,68 @@ class ZeusRAPLFileInitError(ZeusBaseCPUError):
 
 class ZeusRAPLPermissionError(ZeusBaseCPUError):
     """A file of a zone may not be read."""
+
+
+# In so many seconds no counter comes round: the smallest holds 65 kJ, and packages draw 1 kW at most.
+_LOOK_EVERY = 10.0
+
+
+class RaplWraparoundTracker:
+    """Counts how often one counter file has begun anew, for as long as it is held. Any thread may call it.
+
+    What reads and what counts is the same, under one lock, so a wrap is never seen by one and not by the other.
+    """
+
+    def __init__(self, rapl_file_path: str | Path, max_energy_uj: float) -> None:
+        self._path = Path(rapl_file_path)
+        self._range = max_energy_uj
+        self._lock = threading.Lock()
+        self._wraps = 0
+        self._last = 0.0
+        self.energy_uj()
+        ended = threading.Event()
+        weakref.finalize(self, ended.set)
+        threading.Thread(target=_look, args=(weakref.ref(self), ended), daemon=True, name="zeus-rapl").start()
+
+    def energy_uj(self) -> float:
+        """The counter as if it never began anew."""
+        with self._lock:
+            now = float(self._path.read_text(encoding="ascii"))
+            self._wraps += now < self._last
+            self._last = now
+            return now + self._wraps * self._range
+
+    def get_num_wraparounds(self) -> int:
+        self.energy_uj()
+        return self._wraps
+
+
+def _look(tracker: weakref.ref[RaplWraparoundTracker], ended: threading.Event) -> None:
+    while not ended.wait(_LOOK_EVERY):
+        alive = tracker()
+        if alive is not None:
+            with contextlib.suppress(OSError, ValueError):
+                alive.energy_uj()
+        del alive
+
+
+class RAPLFile:
+    """The counter of one zone's folder. RAPLCPU reads packages without a thread of Python's; this is for other zones."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        try:
+            self.name = (self.path / "name").read_text(encoding="ascii").strip()
+            self.max_energy_range_uj = float((self.path / "max_energy_range_uj").read_text(encoding="ascii"))
+            self._tracker = RaplWraparoundTracker(self.path / "energy_uj", self.max_energy_range_uj)
+        except PermissionError as error:
+            raise ZeusCPUNoPermissionError(f"{self.path} may not be read: {error}") from error
+        except (OSError, ValueError) as error:
+            raise ZeusRAPLFileInitError(f"{self.path} is no zone that counts energy: {error}") from error
+
+    def read(self) -> float:
+        """mJ."""
+        return self._tracker.energy_uj() / 1000.0
 
 
 def _failure(error: _native.NoAnswerError) -> ZeusBaseCPUError:

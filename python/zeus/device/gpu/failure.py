@@ -13,6 +13,7 @@ from zeus.exception import (
     ZeusNotFoundError,
     ZeusPermissionError,
     ZeusTimeoutError,
+    ZeusUnavailableError,
 )
 
 _OF_REASON: dict[str, type[ZeusBaseGPUError]] = {
@@ -25,7 +26,8 @@ _OF_REASON: dict[str, type[ZeusBaseGPUError]] = {
     "unknown": common.ZeusGPUUnknownError,
 }
 
-# Of setting; a conflict, and what is unavailable, keep their own names.
+# Of setting; a conflict, and what is unavailable, keep their own names, but for what the device has not.
+_NOT_SUPPORTED = ": not supported"
 _OF_KIND: dict[type[ZeusBaseError], type[ZeusBaseGPUError]] = {
     ZeusInvalidArgumentError: common.ZeusGPUInvalidArgError,
     ZeusNotFoundError: common.ZeusGPUNotFoundError,
@@ -45,5 +47,7 @@ class gpu_errors:
         if isinstance(error, _native.NoAnswerError):
             reason, text = error.args
             raise _OF_REASON[reason](text) from None
+        if isinstance(error, ZeusUnavailableError) and _NOT_SUPPORTED in error.message:
+            raise common.ZeusGPUNotSupportedError(error.message) from error
         if isinstance(error, ZeusBaseError) and type(error) in _OF_KIND:
             raise _OF_KIND[type(error)](error.message) from error

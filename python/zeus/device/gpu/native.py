@@ -67,10 +67,17 @@ class NativeGPU(GPU):
             )
         if self._held is None:
             self._held = GPULease(self._native, _AS_LONG_AS_THE_PROCESS)
-            atexit.register(self._let_go)
+            atexit.register(self.put_back)
         return self._held
 
-    def _let_go(self) -> None:
+    @property
+    def is_set(self) -> bool:
+        """Whether this process has set something of this GPU that is still to be put back."""
+        return self._held is not None
+
+    def put_back(self) -> None:
+        """Puts back what was found before this process set anything, now and not at its end."""
+        atexit.unregister(self.put_back)
         held, self._held = self._held, None
         if held is not None:
             try:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from zeus._files import write_whole
 from zeus.optimizer._record import (
     Record,
     ValidationError,
@@ -135,8 +136,26 @@ def _profile_rows(result: OfflineProfilingResult) -> Iterable[tuple[Any, ...]]:
             yield (*place, instruction, frequency, seconds, energies[frequency])
 
 
+# Who calls these awaits them; the files are small, and are written at once.
+async def save_ranks(data: Sequence[RankInfo], directory: str | Path) -> None:
+    """Keeps the ranks of a job where `load_ranks` finds them."""
+    _save(Path(directory) / "ranks.json", data)
+
+
+async def save_sched(data: Sequence[FrequencySchedule], directory: str | Path, schedule_num: int) -> None:
+    _save(Path(directory) / f"{schedule_num}.sched.json", data)
+
+
+async def save_prof(data: Sequence[ProfilingResult], directory: str | Path, schedule_num: int) -> None:
+    _save(Path(directory) / f"{schedule_num}.prof.json", data)
+
+
+def _save(path: Path, records: Sequence[Record]) -> None:
+    write_whole(path, json.dumps([record.dict() for record in records]))
+
+
 def load_ranks(directory: str | Path) -> list[RankInfo]:
-    """The ranks of a job that a server has dumped."""
+    """The ranks of a job that a server, or `save_ranks`, has kept."""
     return [RankInfo.parse_obj(each) for each in _load(Path(directory) / "ranks.json")]
 
 
