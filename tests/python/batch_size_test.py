@@ -184,7 +184,7 @@ class AgainstTheExistingServer(unittest.TestCase):
         self.assertRegex(optimizer.job.job_id, r"^mnist-[0-9a-f]{8}$")
         self.assertIsNone(optimizer.job_spec.job_id)
 
-    def batch_size_tests_are_explored_from_the_default_down_and_then_up(self):
+    def test_batch_sizes_are_explored_from_the_default_down_and_then_up(self):
         sizes = []
         for _ in range(3):
             optimizer = self.train([0.95])
@@ -291,7 +291,7 @@ optimizer.on_train_begin()
 
 # Rank 1 sees another metric than rank 0, by which alone it would go on.
 TWO_RANKS = """
-import os, torch, torch.distributed as dist
+import os, sys, torch, torch.distributed as dist
 from zeus.monitor import ZeusMonitor
 from zeus.optimizer.batch_size import BatchSizeOptimizer, JobSpec
 dist.init_process_group("gloo")
@@ -307,7 +307,8 @@ for epoch in range(5):
     bso.on_evaluate(0.95 if rank == 0 and epoch == 1 else 0.1)
     if bso.training_finished:
         break
-print("rank", rank, bso.job.job_id, bso.current_batch_size, bso.cur_epoch, bso.training_finished, flush=True)
+# In one piece: both ranks write to one pipe, unbuffered.
+sys.stdout.write(f"rank {rank} {bso.job.job_id} {bso.current_batch_size} {bso.cur_epoch} {bso.training_finished}\\n")
 dist.barrier()
 dist.destroy_process_group()
 """

@@ -254,7 +254,7 @@ class DataLoaderTest(unittest.TestCase):
 
 
 TWO_RANKS = """
-import torch, torch.distributed as dist
+import sys, torch, torch.distributed as dist
 from torch.utils.data import TensorDataset
 from torch.utils.data.distributed import DistributedSampler
 from zeus import ZeusDataLoader
@@ -269,7 +269,8 @@ for epoch in loader.epochs():
     epochs += 1
     # Ranks that see different metrics do what rank 0 sees.
     loader.report_metric(0.95 if rank == 0 and epoch == 1 else 0.1)
-print(f"rank {rank} epochs {epochs} reached {loader.reached} by {loader.stopped_by}", flush=True)
+# In one piece: both ranks write to one pipe, unbuffered.
+sys.stdout.write(f"rank {rank} epochs {epochs} reached {loader.reached} by {loader.stopped_by}\\n")
 dist.barrier()
 dist.destroy_process_group()
 """

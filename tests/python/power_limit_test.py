@@ -322,6 +322,11 @@ class OnVirtualGpus(unittest.TestCase):
         done = self.run_virtual("1xV100,1xA100", "GlobalPowerLimitOptimizer(ZeusMonitor(gpu_indices=[0, 1]))")
         self.assertIn("ValueError: the GPUs' ranges of power limits differ", done.stderr)
 
+    def test_amds_gpus_are_optimized_too(self):
+        done = self.run_virtual("1xV100@amd", LOOP)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("limit 100.0", done.stdout)
+
     def test_without_permission_training_goes_on_unoptimized(self):
         faults = pathlib.Path(self.folder.name) / "faults"
         faults.write_text("permission\n")

@@ -292,7 +292,7 @@ class Lightning(unittest.TestCase):
         optimizer = LightningGlobalPowerLimitOptimizer(ZeusMonitor(), Energy(), warmup_steps=1, profile_steps=4, pl_step=50)
         logger = EnergyLogger(ZeusMonitor())
         module = Module()
-        trainer = lightning.Trainer(max_epochs=12, accelerator="cpu", callbacks=[optimizer, logger], logger=False,
+        trainer = lightning.Trainer(max_epochs=3, accelerator="cpu", callbacks=[optimizer, logger], logger=False,
                                     enable_checkpointing=False, enable_progress_bar=False, enable_model_summary=False)
         trainer.fit(module, DataLoader(generated(640), batch_size=16, shuffle=True))
         self.assertGreater(accuracy(module.network), 0.85)
