@@ -29,10 +29,9 @@ def examples() -> pathlib.Path:
     folder = build / "python" / pin.replace("==", "-")
     if not (folder / "examples").exists():
         folder.mkdir(parents=True, exist_ok=True)
-        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:", "--dest", folder, pin]
-        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False, timeout=280)
-        if done.returncode:
-            raise unittest.SkipTest(f"skipped: cannot fetch the source archive of {pin}: {done.stderr.strip().splitlines()[-1]}")
+        python_environment.from_registry(
+            folder, f"fetch the source archive of {pin}",
+            [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:", "--dest", folder, pin])
         with tarfile.open(next(folder.glob("*.tar.gz"))) as archive, tempfile.TemporaryDirectory(dir=folder) as taken:
             archive.extractall(taken, [each for each in archive.getmembers() if "/examples/" in each.name])
             next(pathlib.Path(taken).iterdir()).joinpath("examples").rename(folder / "examples")

@@ -12,9 +12,12 @@ import hashlib
 import pathlib
 import re
 import subprocess
+import time
 import unittest
 import venv
 
+# Where the registry cannot be reached, every test would wait for it anew.
+TRIED_AGAIN_AFTER = 600.0
 PINS = pathlib.Path(__file__).resolve().parents[2] / "packaging" / "python-tests.txt"
 
 
@@ -22,6 +25,24 @@ def pinned() -> dict[str, str]:
     """Package name to the line that pins it."""
     lines = [line.split("#")[0].strip() for line in PINS.read_text(encoding="utf-8").splitlines()]
     return {re.split(r"[=\[;]", line)[0]: line for line in lines if line}
+
+
+def skip_if_refused(folder: pathlib.Path) -> None:
+    """Skips the test where the registry had nothing for this folder a short time ago."""
+    refusal = folder / "refused"
+    if refusal.exists() and time.time() - refusal.stat().st_mtime < TRIED_AGAIN_AFTER:
+        raise unittest.SkipTest(refusal.read_text(encoding="utf-8"))
+
+
+def from_registry(folder: pathlib.Path, what: str, command: list) -> None:
+    """Runs what takes the registry; where that fails, the test is skipped, and for some time also whoever wants it next."""
+    skip_if_refused(folder)
+    refusal = folder / "refused"
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
+    if done.returncode:
+        reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+        refusal.write_text(f"skipped: cannot {what} from the registry: {reason}", encoding="utf-8")
+        raise unittest.SkipTest(refusal.read_text(encoding="utf-8"))
 
 
 def packages_of(python: pathlib.Path) -> pathlib.Path:
@@ -38,13 +59,11 @@ def interpreter(build: pathlib.Path, *packages: str) -> pathlib.Path:
     with open(folder / "lock", "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (folder / "complete").exists():
+            skip_if_refused(folder)
             venv.create(folder / "environment", with_pip=True, clear=True)
             if lender is not None:
                 (packages_of(python) / "torch.pth").write_text(f"{packages_of(lender)}\n", encoding="utf-8")
-            command = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *wanted]
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
-            if done.returncode:
-                reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
-                raise unittest.SkipTest(f"skipped: cannot install {', '.join(wanted)} from the registry: {reason}")
+            from_registry(folder, f"install {', '.join(wanted)}",
+                          [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *wanted])
             (folder / "complete").touch()
     return python
