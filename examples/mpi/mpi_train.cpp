@@ -23,7 +23,9 @@
 
 namespace {
 
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 void print(int rank, const zeus::Training& training, const std::vector<double>& limits) {
   const zeus::TrainingResult result = training.result();
