@@ -48,7 +48,7 @@ std::filesystem::path FileTree::resolve(std::string_view path) const {
   return root_ / std::filesystem::path{path}.relative_path();
 }
 
-std::optional<std::string> FileTree::read(std::string_view path) const {
+std::optional<std::string> FileTree::read(std::string_view path, std::size_t most_bytes) const {
   const std::filesystem::path full = resolve(path);
   const FileDescriptor file{::open(full.c_str(), O_RDONLY | O_CLOEXEC)};
   if (!file) {
@@ -65,6 +65,10 @@ std::optional<std::string> FileTree::read(std::string_view path) const {
       return content;
     }
     if (count > 0) {
+      if (static_cast<std::size_t>(count) > most_bytes - content.size()) {
+        throw Error{ErrorKind::invalid_argument, fmt::format("{} has more than {} bytes", full.string(), most_bytes),
+                    "check that this is the right file"};
+      }
       content.append(buffer.data(), static_cast<std::size_t>(count));
     } else if (is_absence(errno)) {
       return std::nullopt;

@@ -3,7 +3,9 @@
 // it holds no state but its root.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,8 +26,10 @@ class FileTree {
   [[nodiscard]] const std::filesystem::path& root() const { return root_; }
   [[nodiscard]] std::filesystem::path resolve(std::string_view path) const;
 
-  // The whole file as it is; nothing when there is no such file. What exists but cannot be read is an Error.
-  [[nodiscard]] std::optional<std::string> read(std::string_view path) const;
+  // The whole file as it is; nothing when there is no such file. What exists but cannot be read, or has more than
+  // `most_bytes`, is an Error.
+  [[nodiscard]] std::optional<std::string> read(std::string_view path,
+                                                std::size_t most_bytes = std::numeric_limits<std::size_t>::max()) const;
   // The same without the white space at its end, as most files of /sys and /proc are meant.
   [[nodiscard]] std::optional<std::string> read_line(std::string_view path) const;
 

@@ -53,6 +53,12 @@ TEST_F(FileTreeTest, WhatExistsButCannotBeReadIsAnErrorWithItsName) {
   }
 }
 
+TEST_F(FileTreeTest, ReadsNoMoreThanItIsAllowedTo) {
+  tree_.write_durably("numbers", "12345");
+  EXPECT_EQ(tree_.read("numbers", 5), "12345");
+  EXPECT_THROW(static_cast<void>(tree_.read("numbers", 4)), Error);
+}
+
 TEST_F(FileTreeTest, FilesAreOfTheirOwnerOnlyAndLeaveNothingBeside) {
   tree_.write_durably("a", "secret");
   struct stat status {};
