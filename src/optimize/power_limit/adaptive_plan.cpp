@@ -21,10 +21,6 @@ constexpr int draws = 200;
 constexpr double normal_95 = 1.959963984540054;
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr std::uint64_t steps_for_each_setting = 30;
-constexpr std::uint32_t longest_slice = 40;
-constexpr std::uint32_t longest_settling = 10;
-// A window whose edges blur its mean by more than this is too short.
-constexpr double coarse_window = 0.02;
 // A setting this unlikely to matter is not worth a slice.
 constexpr double negligible_threat = 0.004;
 constexpr std::size_t rungs_of_a_first_walk = 8;
@@ -45,7 +41,9 @@ void check(const AdaptivePlanOptions& options) {
 }  // namespace
 
 AdaptivePlan::AdaptivePlan(const SettingRange& range, Selector selector, const AdaptivePlanOptions& options)
-    : selector_{std::move(selector)}, options_{options}, measure_{options.measure}, settle_{options.warm_up} {
+    : selector_{std::move(selector)},
+      options_{options},
+      length_{options.measure, options.warm_up, options.settle_time} {
   check(options);
   for (const Watts limit : range.limits()) {
     entries_.push_back({.setting = {.limit = limit, .clock = std::nullopt}, .knob = Knob::limit});
@@ -156,14 +154,7 @@ void AdaptivePlan::measured(const Slice& slice) {
   if (reading.energy.systematic) {
     entry->systematic = std::max(entry->systematic.value_or(0.0), *reading.energy.systematic / reading.energy.value);
   }
-  const double blur = std::max(time_blur, energy_blur);
-  if (blur > coarse_window) {
-    measure_ = std::min(
-        longest_slice,
-        static_cast<std::uint32_t>(std::ceil(std::min(steps * 2.0 * blur / coarse_window, double{longest_slice}))));
-  }
-  settle_ = static_cast<std::uint32_t>(
-      std::clamp(std::ceil(options_.settle_time / (reading.time / steps)), 1.0, double{longest_settling}));
+  length_.adapt(slice.measure, reading.time, std::max(time_blur, energy_blur));
 }
 
 void AdaptivePlan::refused(const records::PowerSetting& setting) {
@@ -179,7 +170,8 @@ std::optional<SliceRequest> AdaptivePlan::decide() {
   if (!entry) {
     return std::nullopt;
   }
-  const SliceRequest request{.setting = entries_[*entry].setting, .settle = settle_, .measure = measure_};
+  const SliceRequest request{
+      .setting = entries_[*entry].setting, .settle = length_.settle(), .measure = length_.measure()};
   const std::uint64_t most =
       options_.most_steps > 0
           ? options_.most_steps

@@ -12,6 +12,7 @@
 #include "optimize/power_limit/ladder.hpp"
 #include "optimize/power_limit/power_limit_plan.hpp"
 #include "optimize/power_limit/setting_range.hpp"
+#include "optimize/power_limit/slice_length.hpp"
 #include "records/power_profile.hpp"
 
 #include <zeus/units.hpp>
@@ -95,12 +96,11 @@ class AdaptivePlan final : public PowerLimitPlan {
   DriftModel energies_;
   std::optional<SliceRequest> pending_;
   bool done_ = false;
+  SliceLength length_;
   std::vector<std::size_t> pass_;  // contenders still to be measured in this pass; the last one comes first
   std::optional<std::size_t> latest_;
   std::uint64_t used_ = 0;
   std::uint64_t slices_ = 0;
-  std::uint32_t measure_;
-  std::uint32_t settle_;
 };
 
 }  // namespace zeus::optimize

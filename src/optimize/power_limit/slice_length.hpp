@@ -1,0 +1,41 @@
+// How many steps a slice takes to settle and how many it measures, learned from the slices before. A value; one thread
+// at a time.
+#pragma once
+
+#include <zeus/units.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+namespace zeus::optimize {
+
+class SliceLength {
+ public:
+  // Of the first slice; `settle_time` is how long a GPU takes to follow a new setting.
+  SliceLength(std::uint32_t measure, std::uint32_t warm_up, Seconds settle_time)
+      : measure_{measure}, settle_{warm_up}, settle_time_{settle_time} {}
+
+  [[nodiscard]] std::uint32_t measure() const { return measure_; }
+  [[nodiscard]] std::uint32_t settle() const { return settle_; }
+
+  // A slice of `steps` steps took `time`, and its window's edges blur what was measured by the relative `blur`.
+  void adapt(std::uint32_t steps, Seconds time, double blur) {
+    if (blur > coarse_window) {
+      measure_ = static_cast<std::uint32_t>(std::min(std::ceil(steps * 2.0 * blur / coarse_window), longest_slice));
+    }
+    settle_ = static_cast<std::uint32_t>(std::clamp(std::ceil(settle_time_ / (time / steps)), 1.0, longest_settling));
+  }
+
+ private:
+  static constexpr double longest_slice = 40.0;
+  static constexpr double longest_settling = 10.0;
+  // A window whose edges blur its mean by more than this is too short.
+  static constexpr double coarse_window = 0.02;
+
+  std::uint32_t measure_;
+  std::uint32_t settle_;
+  Seconds settle_time_;
+};
+
+}  // namespace zeus::optimize
