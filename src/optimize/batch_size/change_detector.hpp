@@ -8,20 +8,27 @@ namespace zeus::optimize {
 
 class ChangeDetector {
  public:
+  struct Tuning {
+    double most_surprise = 5.0;  // a single odd run proves nothing
+    double allowance = 0.75;
+    double alarm = 8.0;
+  };
+
+  explicit ChangeDetector(const Tuning& tuning) : tuning_{tuning} {}
+
   // `surprise` is in standard deviations of what was expected, positive for more. True when the sum says that what was
   // known no longer holds; it then starts again.
   bool observe(double surprise) {
-    const double bounded = std::clamp(surprise, -most_surprise, most_surprise);
-    above_ = std::max(0.0, above_ + bounded - allowance);
-    below_ = std::max(0.0, below_ - bounded - allowance);
-    if (std::max(above_, below_) < alarm) {
+    const double bounded = std::clamp(surprise, -tuning_.most_surprise, tuning_.most_surprise);
+    above_ = std::max(0.0, above_ + bounded - tuning_.allowance);
+    below_ = std::max(0.0, below_ - bounded - tuning_.allowance);
+    if (std::max(above_, below_) < tuning_.alarm) {
       return false;
     }
-    *this = ChangeDetector{};
+    above_ = 0.0;
+    below_ = 0.0;
     return true;
   }
-
-  static constexpr double most_surprise = 5.0;  // a single odd run proves nothing
 
   template <typename Archive, typename Self>
   static void state(Archive& archive, Self& self) {
@@ -29,9 +36,7 @@ class ChangeDetector {
   }
 
  private:
-  static constexpr double allowance = 0.75;
-  static constexpr double alarm = 8.0;
-
+  Tuning tuning_;
   double above_ = 0.0;
   double below_ = 0.0;
 };

@@ -11,65 +11,12 @@ namespace zeus::optimize {
 
 namespace {
 
-// The grid of what is not known beforehand, in octaves of batch size and in natural logarithms of epochs.
-// Up to a critical batch size the epochs hardly change, beyond it they grow in proportion (McCandlish et al., "An
-// empirical model of large-batch training"); where it lies, from the first arm's place, is anybody's guess.
-constexpr std::array<double, 6> critical_places = {-4.0, -2.0, 0.0, 2.0, 4.0, 8.0};
-constexpr std::array<double, 2> lengths = {2.0, 6.0};
-constexpr std::array<double, 3> spreads = {0.1, 0.3, 1.0};
-constexpr std::array<double, 3> noises = {0.04, 0.12, 0.36};
-// The probability that an arm's runs scatter otherwise than most arms' do.
-constexpr double odd_noise = 0.1;
-// A weak trend on top of that, in nats per octave.
-constexpr double trend_spread = 0.1;
-// No curve is so smooth that one batch size tells all of its neighbour.
-constexpr double roughness = 0.1;
-constexpr double roughness_length = 0.7;
-// How many epochs the job needs at all is as good as unknown.
-constexpr double level_mean = 2.3;
-constexpr double level_spread = 3.0;
-// Epochs are whole numbers, so that the curve has steps; this share of the variance of rounding stays with the arm.
-constexpr double rounding_share = 0.5;
 constexpr int sweeps = 2;
 // A run leaves no more than this share of the variance, whatever its noise may have been.
 constexpr double most_left = 1.0 - 1e-9;
 
 constexpr double natural_log_of_two = 0.6931471805599453;
 constexpr double log_two_pi = 1.8378770664093453;
-
-// The levels of noise as variances, and their logarithms.
-struct NoiseLevels {
-  NoiseLevels() {
-    for (std::size_t level = 0; level < noises.size(); ++level) {
-      variance[level] = noises[level] * noises[level];
-      log_variance[level] = portable::log(variance[level]);
-    }
-  }
-  // The variance to expect of an arm without runs.
-  [[nodiscard]] double expected(std::size_t usual) const {
-    double sum = 0.0;
-    for (std::size_t level = 0; level < noises.size(); ++level) {
-      sum += (level == usual ? usual_share : odd_share) * variance[level];
-    }
-    return sum;
-  }
-  // The logarithm of the probability of a level.
-  [[nodiscard]] double log_share(std::size_t level, std::size_t usual) const {
-    return level == usual ? log_usual : log_odd;
-  }
-
-  static constexpr double usual_share = 1.0 - odd_noise;
-  static constexpr double odd_share = odd_noise / (noises.size() - 1);
-  std::array<double, noises.size()> variance{};
-  std::array<double, noises.size()> log_variance{};
-  double log_usual = portable::log(usual_share);
-  double log_odd = portable::log(odd_share);
-};
-
-const NoiseLevels& noise_levels() {
-  static const NoiseLevels levels;
-  return levels;
-}
 
 double matern(double distance, double length) {
   const double scaled = 2.23606797749979 * distance / length;
@@ -93,34 +40,56 @@ double log_normal_cdf(double z) {
 
 }  // namespace
 
-EpochBelief::EpochBelief(std::span<const double> octaves)
+EpochBelief::NoiseLevels::NoiseLevels(const EpochPrior& prior)
+    : usual_share{1.0 - prior.odd_noise},
+      odd_share{prior.odd_noise / (noise_levels - 1)},
+      log_usual{portable::log(usual_share)},
+      log_odd{portable::log(odd_share)} {
+  for (std::size_t level = 0; level < noise_levels; ++level) {
+    variance[level] = prior.noises[level] * prior.noises[level];
+    log_variance[level] = portable::log(variance[level]);
+  }
+}
+
+double EpochBelief::NoiseLevels::expected(std::size_t usual) const {
+  double sum = 0.0;
+  for (std::size_t level = 0; level < noise_levels; ++level) {
+    sum += (level == usual ? usual_share : odd_share) * variance[level];
+  }
+  return sum;
+}
+
+EpochBelief::EpochBelief(std::span<const double> octaves, const EpochPrior& before)
     : arms_{octaves.size()},
-      mean_(arms_, level_mean),
+      levels_{before},
+      rounding_share_{before.rounding_share},
+      mean_(arms_, before.level_mean),
       covariance_(arms_ * arms_, 0.0),
       noise_(arms_, 0.0),
       stopped_(arms_) {
   reached_.reserve(arms_);
-  for (const double length : lengths) {
-    for (const double spread : spreads) {
+  for (const double length : before.lengths) {
+    for (const double spread : before.spreads) {
       std::vector<double> prior(arms_ * arms_);
       for (std::size_t a = 0; a < arms_; ++a) {
         for (std::size_t b = 0; b < arms_; ++b) {
           const double distance = std::fabs(octaves[a] - octaves[b]);
-          prior[a * arms_ + b] = level_spread * level_spread + trend_spread * trend_spread * octaves[a] * octaves[b] +
-                                 roughness * roughness * matern(distance, roughness_length) +
+          prior[a * arms_ + b] = before.level_spread * before.level_spread +
+                                 before.trend_spread * before.trend_spread * octaves[a] * octaves[b] +
+                                 before.roughness * before.roughness * matern(distance, before.roughness_length) +
                                  spread * spread * matern(distance, length);
         }
       }
       priors_.push_back(std::move(prior));
     }
   }
-  for (const double place : critical_places) {
+  for (const double place : before.critical_places) {
     std::vector<double> prior_mean;
     for (const double octave : octaves) {
-      prior_mean.push_back(level_mean + portable::log1p(portable::exp(natural_log_of_two * (octave - place))));
+      prior_mean.push_back(before.level_mean + portable::log1p(portable::exp(natural_log_of_two * (octave - place))));
     }
     for (std::size_t prior = 0; prior < priors_.size(); ++prior) {
-      for (std::size_t noise = 0; noise < noises.size(); ++noise) {
+      for (std::size_t noise = 0; noise < noise_levels; ++noise) {
         components_.push_back({.noise = noise,
                                .prior = prior,
                                .prior_mean = prior_mean,
@@ -162,35 +131,34 @@ void EpochBelief::condition(Component& component, std::size_t arm, double precis
 // Takes the runs that reached the target in; adds what they say for the component to its weight. Each arm's level of
 // noise is one of a few, so that its runs have a mixture of normal likelihoods; the arm takes the mixture's moments.
 void EpochBelief::learn_reached(Component& component, std::span<const EpochEvidence> evidence) const {
-  const NoiseLevels& levels = noise_levels();
   double likelihood = 1.0;  // what is left of it beside the exponents; of at most most_batch_sizes moderate factors
   for (const std::size_t arm : reached_) {
     const EpochEvidence& known = evidence[arm];
     const double mean = component.mean[arm];
     const double variance = component.covariance[arm * arms_ + arm];
     const double distance = known.mean - mean;
-    std::array<double, noises.size()> total{};
-    std::array<double, noises.size()> exponent{};
+    std::array<double, noise_levels> total{};
+    std::array<double, noise_levels> exponent{};
     double heaviest = -std::numeric_limits<double>::infinity();
-    for (std::size_t level = 0; level < noises.size(); ++level) {
-      total[level] = variance + levels.variance[level] / known.count + known.drift;
-      exponent[level] = levels.log_share(level, component.noise) -
-                        0.5 * (distance * distance / total[level] + (known.count - 1.0) * levels.log_variance[level] +
-                               known.squares / levels.variance[level]);
+    for (std::size_t level = 0; level < noise_levels; ++level) {
+      total[level] = variance + levels_.variance[level] / known.count + known.drift;
+      exponent[level] = levels_.log_share(level, component.noise) -
+                        0.5 * (distance * distance / total[level] + (known.count - 1.0) * levels_.log_variance[level] +
+                               known.squares / levels_.variance[level]);
       heaviest = std::max(heaviest, exponent[level]);
     }
     double sum = 0.0;
     double step_mean = 0.0;
     double step_square = 0.0;
     double noise = 0.0;
-    for (std::size_t level = 0; level < noises.size(); ++level) {
+    for (std::size_t level = 0; level < noise_levels; ++level) {
       const double share = portable::exp(exponent[level] - heaviest) / std::sqrt(total[level]);
       const double gain = variance / total[level];
       const double step = gain * distance;
       sum += share;
       step_mean += share * step;
       step_square += share * (step * step + variance * (1.0 - gain));
-      noise += share * levels.variance[level];
+      noise += share * levels_.variance[level];
     }
     component.log_weight += heaviest;
     likelihood *= sum;
@@ -248,7 +216,7 @@ void EpochBelief::fit(std::span<const EpochEvidence> evidence) {
   for (const EpochEvidence& known : evidence) {
     least = known.count > 0.0 ? std::min(least, known.mean) : least;
   }
-  const double rounding = rounding_share * portable::exp(-2.0 * least) / 12.0;
+  const double rounding = rounding_share_ * portable::exp(-2.0 * least) / 12.0;
   reached_.clear();
   for (std::size_t arm = 0; arm < arms_; ++arm) {
     if (evidence[arm].count > 0.0) {
@@ -260,7 +228,7 @@ void EpochBelief::fit(std::span<const EpochEvidence> evidence) {
   });
   double heaviest = -std::numeric_limits<double>::infinity();
   for (Component& component : components_) {
-    std::ranges::fill(component.noises, noise_levels().expected(component.noise));
+    std::ranges::fill(component.noises, levels_.expected(component.noise));
     std::ranges::copy(priors_[component.prior], component.covariance.begin());
     std::ranges::copy(component.prior_mean, component.mean.begin());
     for (std::size_t arm = 0; arm < arms_; ++arm) {

@@ -6,8 +6,10 @@
 // would have needed exceed those they ran. A value; one thread at a time. fit() allocates nothing.
 #pragma once
 
+#include "optimize/batch_size/epoch_prior.hpp"
 #include "optimize/batch_size/job_spec.hpp"
 
+#include <array>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -32,7 +34,7 @@ struct EpochEvidence {
 class EpochBelief {
  public:
   // `octaves` are the arms' places, ascending: log2 of the batch size relative to the default one.
-  explicit EpochBelief(std::span<const double> octaves);
+  explicit EpochBelief(std::span<const double> octaves, const EpochPrior& before = {});
 
   // Works the belief out anew from all evidence, one entry for each arm.
   void fit(std::span<const EpochEvidence> evidence);
@@ -46,6 +48,23 @@ class EpochBelief {
   [[nodiscard]] double survival(std::size_t arm, double log_epochs) const;
 
  private:
+  // The levels of noise as variances, their logarithms, and how probable each is of an arm.
+  struct NoiseLevels {
+    explicit NoiseLevels(const EpochPrior& prior);
+    // The variance to expect of an arm without runs.
+    [[nodiscard]] double expected(std::size_t usual) const;
+    // The logarithm of the probability of a level.
+    [[nodiscard]] double log_share(std::size_t level, std::size_t usual) const {
+      return level == usual ? log_usual : log_odd;
+    }
+
+    double usual_share;
+    double odd_share;
+    double log_usual;
+    double log_odd;
+    std::array<double, noise_levels> variance{};
+    std::array<double, noise_levels> log_variance{};
+  };
   struct Component {
     std::size_t noise = 0;  // which level of noise is the usual one
     std::size_t prior = 0;  // which of priors_ is its covariance between arms
@@ -75,6 +94,8 @@ class EpochBelief {
   void mix_stopped(std::span<const EpochEvidence> evidence);
 
   std::size_t arms_;
+  NoiseLevels levels_;
+  double rounding_share_;
   std::vector<std::vector<double>> priors_;  // covariances between arms, arms x arms
   std::vector<Component> components_;
   std::vector<double> mean_;

@@ -1,48 +1,20 @@
 #include "optimize/batch_size/lookahead_policy.hpp"
 
 #include "base/portable_math.hpp"
+#include "optimize/batch_size/exploratory_run.hpp"
 
 #include <zeus/error.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace zeus::optimize {
 
 namespace {
-// A job is expected to recur this many times more at least, and twice as often as it has so far.
-constexpr double least_horizon = 16.0;
-constexpr double horizon_per_recurrence = 2.0;
-// What is assumed of an epoch's cost at a batch size that was not measured: natural logarithms per octave. Smaller
-// batches use a GPU less well.
-constexpr double cost_per_octave_up = -0.1;
-constexpr double cost_per_octave_down = 0.25;
-constexpr double cost_spread = 0.25;
-// How much cheaper the best limit may turn out to be, in natural logarithms, where its neighbours were not measured.
-constexpr double limit_spread = 0.1;
-// A trial is not worth thinking about when all that it could bring is less than this share of one run.
-constexpr double least_improvement = 0.01;
-// Profiling limits beforehand takes this long for each, or an equal share of one epoch where that is less; profiling
-// them during a run's first epoch makes that epoch dearer by about this share of it.
-constexpr Seconds profiling_time{5.0};
-constexpr double profiling_epoch = 0.15;
-// Knowing all limits instead of some saves about this share of a run.
-constexpr double limits_gain = 0.01;
-// Where to stop a run is searched on a grid of this many steps.
-constexpr int most_steps = 32;
 // Half of a 95 % interval, in standard deviations.
 constexpr double interval_deviations = 1.959963984540054;
-// What may be spent on looking at a batch size again, as shares of a run: for every recurrence since it was last seen;
-// and what every look counts as, beyond what it is expected to lose.
-constexpr double curiosity = 0.0015;
-constexpr double least_look = 0.1;
-// A change of the job moves the logarithms of epochs by this much at least.
-constexpr double least_drift = 0.5;
 // The standard deviation, in epochs, of rounding to whole ones.
 constexpr double rounding_deviation = 0.28867513459481287;
-// The belief is worked out anew when an arm has had this share of its runs since the last time.
-constexpr double news = 0.05;
 
 std::vector<double> octaves_of(const JobSpec& spec) {
   std::vector<double> octaves;
@@ -54,11 +26,13 @@ std::vector<double> octaves_of(const JobSpec& spec) {
 
 }  // namespace
 
-LookaheadPolicy::LookaheadPolicy(const JobSpec& spec)
-    : spec_{spec},
+LookaheadPolicy::LookaheadPolicy(const JobSpec& spec, const LookaheadTuning& tuning)
+    : tuning_{tuning},
+      spec_{spec},
       octaves_{octaves_of(spec)},
       evidence_(spec.arms()),
-      belief_{octaves_},
+      belief_{octaves_, tuning.epochs},
+      change_{tuning.change},
       unread_(spec.arms(), 0.0),
       seen_(spec.arms(), 0),
       running_(spec.arms(), 0) {
@@ -90,7 +64,7 @@ void LookaheadPolicy::restore(StateReader& reader) {
 // now, about as far as those that gave the change away.
 void LookaheadPolicy::age(double distance) {
   for (EpochEvidence& known : evidence_) {
-    known.drift += std::max(distance * distance, least_drift * least_drift);
+    known.drift += std::max(distance * distance, tuning_.least_drift * tuning_.least_drift);
     known.censored = 0.0;
   }
 }
@@ -137,7 +111,7 @@ void LookaheadPolicy::end_try(const records::TryEnded& ended) {
   }
   // One more run among many alike moves nothing: the belief is worked out anew when there is something new to believe.
   ++unread_[arm];
-  if (changed || unread_[arm] > (known.count + known.censored) * news) {
+  if (changed || unread_[arm] > (known.count + known.censored) * tuning_.news) {
     fitted_ = evidence_;
     belief_.fit(fitted_);
     std::ranges::fill(unread_, 0.0);
@@ -162,7 +136,7 @@ std::vector<LookaheadPolicy::EpochCost> LookaheadPolicy::epoch_costs(const Profi
   for (std::size_t arm = 0; arm < costs.size(); ++arm) {
     if (profiles.profiled(arm)) {
       costs[arm] = {.log_cost = portable::log(profiles.epoch_cost(arm).value()),
-                    .deviation = limit_to_measure(profiles, arm) ? limit_spread : 0.0,
+                    .deviation = limit_to_measure(profiles, arm) ? tuning_.limit_spread : 0.0,
                     .measured = true};
       known.push_back(arm);
     }
@@ -174,95 +148,22 @@ std::vector<LookaheadPolicy::EpochCost> LookaheadPolicy::epoch_costs(const Profi
     const auto above = std::ranges::find_if(known, [arm](std::size_t other) { return other > arm; });
     if (above == known.begin()) {
       const double gap = octaves_[*above] - octaves_[arm];
-      costs[arm].log_cost = costs[*above].log_cost + cost_per_octave_down * gap;
-      costs[arm].deviation = cost_spread * gap;
+      costs[arm].log_cost = costs[*above].log_cost + tuning_.cost_per_octave_down * gap;
+      costs[arm].deviation = tuning_.cost_spread * gap;
     } else if (above == known.end()) {
       const double gap = octaves_[arm] - octaves_[known.back()];
-      costs[arm].log_cost = costs[known.back()].log_cost + cost_per_octave_up * gap;
-      costs[arm].deviation = cost_spread * gap;
+      costs[arm].log_cost = costs[known.back()].log_cost + tuning_.cost_per_octave_up * gap;
+      costs[arm].deviation = tuning_.cost_spread * gap;
     } else {
       const std::size_t below = *(above - 1);
       const double whole = octaves_[*above] - octaves_[below];
       const double part = octaves_[arm] - octaves_[below];
       const double share = part / whole;
       costs[arm].log_cost = costs[below].log_cost * (1.0 - share) + costs[*above].log_cost * share;
-      costs[arm].deviation = cost_spread * std::sqrt(part * (whole - part) / whole) * 0.5;
+      costs[arm].deviation = tuning_.cost_spread * std::sqrt(part * (whole - part) / whole) * 0.5;
     }
   }
   return costs;
-}
-
-namespace {
-
-// What it is worth to know what a run of an arm is expected to cost, in fallbacks: to run it from now on where that is
-// less than one, or else to run it once more, in the hope that a second run moves the logarithm of the expectation, by
-// `deviation`, below the fallback's after all.
-double worth(double log_ratio, double deviation, double horizon) {
-  const double ratio = portable::exp(log_ratio);
-  const double gain = horizon * std::max(0.0, 1.0 - ratio);
-  constexpr double certain = 6.0;  // standard deviations
-  if (std::fabs(log_ratio) > certain * deviation) {
-    return gain;
-  }
-  const double z = -log_ratio / deviation;
-  const double hope = portable::normal_cdf(z + 0.5 * deviation) - ratio * portable::normal_cdf(z - 0.5 * deviation);
-  return std::max(gain, horizon * hope - std::max(0.0, ratio - 1.0));
-}
-
-// Logarithms of halves, those of few epochs from a table.
-double log_of_halves(int halves) {
-  static const std::vector<double> table = [] {
-    std::vector<double> logs(512);
-    for (std::size_t i = 0; i < logs.size(); ++i) {
-      logs[i] = portable::log(0.5 * static_cast<double>(i));
-    }
-    return logs;
-  }();
-  const auto index = static_cast<std::size_t>(halves);
-  return index < table.size() ? table[index] : portable::log(0.5 * halves);
-}
-
-}  // namespace
-
-// Backward induction over the epoch at which a run of the arm would be stopped: it goes on while that is expected to
-// cost less, what is learned included, than falling back on the incumbent.
-LookaheadPolicy::Trial LookaheadPolicy::consider(std::size_t arm, double epoch_cost, double fallback, double horizon,
-                                                 int most) const {
-  const double mean = belief_.mean(arm);
-  const double variance = belief_.variance(arm);
-  const double share = variance / (variance + belief_.noise(arm));
-  const double log_ratio = portable::log(epoch_cost / fallback);
-  // How far the mean would move with a second run.
-  const double left = variance * (1.0 - share);
-  const double second = left / std::sqrt(left + belief_.noise(arm));
-  const double rest = 0.5 * (variance * (1.0 - share) + belief_.noise(arm));
-  const int stride = (most + most_steps - 1) / most_steps;
-  const int steps = stride == 0 ? 0 : most / stride;
-  if (steps == 0) {
-    return {.value = -fallback, .max_epochs = 0};
-  }
-  std::array<double, most_steps + 1> alive;  // NOLINT(cppcoreguidelines-pro-type-member-init): written before read
-  for (int step = 0; step <= steps; ++step) {
-    alive[static_cast<std::size_t>(step)] = belief_.survival(arm, log_of_halves(2 * step * stride + 1));
-  }
-  double go_on = fallback;
-  int stop = steps;
-  for (int step = steps; step-- > 0;) {
-    const double now = alive[static_cast<std::size_t>(step)];
-    constexpr double unthinkable = 1e-300;
-    const double ends = now > unthinkable ? 1.0 - alive[static_cast<std::size_t>(step) + 1] / now : 0.0;
-    const double log_epochs = log_of_halves((2 * step + 1) * stride + 1);
-    const double learned = std::max(mean + share * (log_epochs - mean) + rest, 0.0);
-    const double gain = fallback * worth(learned + log_ratio, second, horizon);
-    const double value = epoch_cost * stride - ends * gain + (1.0 - ends) * go_on;
-    if (value < fallback || step == 0) {
-      go_on = value;
-    } else {
-      go_on = fallback;
-      stop = step;
-    }
-  }
-  return {.value = fallback - go_on, .max_epochs = stop * stride};
 }
 
 // Measures the limits of an arm where that pays before it runs: beforehand, or during the first epoch, whichever is
@@ -284,32 +185,22 @@ Decision LookaheadPolicy::run(RunTry attempt, double horizon, const ProfileBook&
     }
   }
   const Seconds epoch = profiles.best(arm).epoch_time;
-  const double slice = std::min(profiling_time / epoch, 1.0 / static_cast<double>(all.size()));
+  const double slice = std::min(tuning_.profiling_time / epoch, 1.0 / static_cast<double>(all.size()));
   const double beforehand = slice * static_cast<double>(missing.size());
   const double epochs = portable::exp(belief_.mean(arm));
-  if (std::min(beforehand, profiling_epoch) > limits_gain * horizon * epochs) {
+  if (std::min(beforehand, tuning_.profiling_epoch) > tuning_.limits_gain * horizon * epochs) {
     return attempt;
   }
   const bool may_not_stay =
       attempt.purpose == records::TryPurpose::explore && evidence_[arm].count == 0.0 && recurrences_ > 0;
-  if (may_not_stay && std::min(beforehand, profiling_epoch) > limits_gain * epochs) {
+  if (may_not_stay && std::min(beforehand, tuning_.profiling_epoch) > tuning_.limits_gain * epochs) {
     return attempt;
   }
-  if (beforehand <= profiling_epoch) {
+  if (beforehand <= tuning_.profiling_epoch) {
     return ProfileLimits{.arm = arm, .limits = missing};
   }
   attempt.profile = true;
   return attempt;
-}
-
-// What full knowledge of an arm could save of one run, on average: E[(fallback - cost)+] for a lognormal cost.
-double LookaheadPolicy::possible_improvement(std::size_t arm, double log_cost, double fallback) const {
-  const double variance = belief_.variance(arm);
-  const double deviation = std::sqrt(variance);
-  const double centre = log_cost + belief_.mean(arm) + 0.5 * belief_.noise(arm);
-  const double d = (portable::log(fallback) - centre) / deviation;
-  return fallback * portable::normal_cdf(d) -
-         portable::exp(centre + 0.5 * variance) * portable::normal_cdf(d - deviation);
 }
 
 std::optional<LookaheadPolicy::Incumbent> LookaheadPolicy::incumbent(const std::vector<EpochCost>& costs) const {
@@ -360,7 +251,7 @@ std::optional<std::size_t> LookaheadPolicy::look_due(const Incumbent& best, cons
     const double cost =
         portable::exp(costs[arm].log_cost + belief_.mean(arm) + 0.5 * (belief_.variance(arm) + belief_.noise(arm)));
     const auto unseen = static_cast<double>(recurrences_ - seen_[arm]);
-    const double balance = std::max(0.0, cost / best.cost - 1.0) + least_look - curiosity * unseen;
+    const double balance = std::max(0.0, cost / best.cost - 1.0) + tuning_.least_look - tuning_.curiosity * unseen;
     if (balance < least) {
       due = arm;
       least = balance;
@@ -394,17 +285,18 @@ Decision LookaheadPolicy::decide(const Question& question, const ProfileBook& pr
   const std::optional<Incumbent> best_known = incumbent(costs);
   if (!best_known) {
     return run({.arm = least_missed(), .limit = {}, .max_epochs = {}, .purpose = records::TryPurpose::explore},
-               least_horizon, profiles);
+               tuning_.least_horizon, profiles);
   }
   const double fallback = best_known->cost;
-  const double horizon = std::max(least_horizon, horizon_per_recurrence * static_cast<double>(recurrences_));
-  Trial best{.value = 0.0, .max_epochs = spec_.max_epochs};
+  const double horizon =
+      std::max(tuning_.least_horizon, tuning_.horizon_per_recurrence * static_cast<double>(recurrences_));
+  ExploratoryValue best{.value = 0.0, .max_epochs = spec_.max_epochs};
   std::size_t chosen = best_known->arm;
   // One gamble a recurrence: after a failed try the incumbent runs.
   for (std::size_t arm = 0; question.tries == 0 && arm < spec_.arms(); ++arm) {
     const double log_cost = costs[arm].log_cost - costs[arm].deviation;
     if (arm == best_known->arm || running_[arm] > 0 ||
-        possible_improvement(arm, log_cost, fallback) * horizon < least_improvement * fallback) {
+        possible_improvement(belief_, arm, log_cost, fallback) * horizon < tuning_.least_improvement * fallback) {
       continue;
     }
     const double epoch_cost = portable::exp(log_cost);
@@ -412,7 +304,12 @@ Decision LookaheadPolicy::decide(const Question& question, const ProfileBook& pr
     if (question.best) {
       most = std::min(most, std::floor(spec_.beta * question.best->value() / epoch_cost));
     }
-    const Trial trial = consider(arm, epoch_cost, fallback, horizon, static_cast<int>(most));
+    const ExploratoryValue trial = value_of({.arm = arm,
+                                             .epoch_cost = epoch_cost,
+                                             .fallback = fallback,
+                                             .horizon = horizon,
+                                             .most_epochs = static_cast<int>(most)},
+                                            belief_);
     if (trial.value > best.value) {
       best = trial;
       chosen = arm;

@@ -7,6 +7,7 @@
 
 #include "optimize/batch_size/change_detector.hpp"
 #include "optimize/batch_size/epoch_belief.hpp"
+#include "optimize/batch_size/lookahead_tuning.hpp"
 #include "optimize/batch_size/policy.hpp"
 
 #include <cstdint>
@@ -16,7 +17,7 @@ namespace zeus::optimize {
 
 class LookaheadPolicy final : public Policy {
  public:
-  explicit LookaheadPolicy(const JobSpec& spec);
+  explicit LookaheadPolicy(const JobSpec& spec, const LookaheadTuning& tuning = {});
 
   [[nodiscard]] std::string_view name() const override { return "lookahead"; }
   [[nodiscard]] std::unique_ptr<Policy> clone() const override { return std::make_unique<LookaheadPolicy>(*this); }
@@ -41,11 +42,6 @@ class LookaheadPolicy final : public Policy {
     double deviation = 0.0;  // how much less it may be; 0 when the best limit is measured
     bool measured = false;   // under some limit
   };
-  struct Trial {
-    double value = 0.0;  // what it is expected to be worth beyond running the incumbent
-    int max_epochs = 0;  // where to stop it
-  };
-
   struct Incumbent {
     std::size_t arm = 0;
     double cost = 0.0;   // expected, of one run
@@ -59,12 +55,11 @@ class LookaheadPolicy final : public Policy {
   [[nodiscard]] std::optional<Watts> limit_to_measure(const ProfileBook& profiles, std::size_t arm) const;
   [[nodiscard]] std::vector<EpochCost> epoch_costs(const ProfileBook& profiles) const;
   [[nodiscard]] std::optional<Incumbent> incumbent(const std::vector<EpochCost>& costs) const;
-  [[nodiscard]] double possible_improvement(std::size_t arm, double log_cost, double fallback) const;
-  [[nodiscard]] Trial consider(std::size_t arm, double epoch_cost, double fallback, double horizon, int most) const;
   [[nodiscard]] std::optional<std::size_t> look_due(const Incumbent& best, const std::vector<EpochCost>& costs) const;
   [[nodiscard]] std::size_t least_missed() const;
   [[nodiscard]] Decision run(RunTry attempt, double horizon, const ProfileBook& profiles) const;
 
+  LookaheadTuning tuning_;
   JobSpec spec_;
   std::vector<double> octaves_;
   std::vector<EpochEvidence> evidence_;

@@ -1,0 +1,43 @@
+// What policy `lookahead` takes for granted, in one place. docs/policies.md measures what halving and doubling each of
+// these does. Plain values.
+#pragma once
+
+#include "optimize/batch_size/change_detector.hpp"
+#include "optimize/batch_size/epoch_prior.hpp"
+
+#include <zeus/units.hpp>
+
+namespace zeus::optimize {
+
+struct LookaheadTuning {
+  // A job is expected to recur this many times more at least, and twice as often as it has so far.
+  double least_horizon = 16.0;
+  double horizon_per_recurrence = 2.0;
+  // What is assumed of an epoch's cost at a batch size that was not measured: natural logarithms per octave. Smaller
+  // batches use a GPU less well.
+  double cost_per_octave_up = -0.1;
+  double cost_per_octave_down = 0.25;
+  double cost_spread = 0.25;
+  // How much cheaper the best limit may turn out to be, in natural logarithms, where its neighbours were not measured.
+  double limit_spread = 0.1;
+  // A trial is not worth thinking about when all that it could bring is less than this share of one run.
+  double least_improvement = 0.01;
+  // Profiling limits beforehand takes this long for each, or an equal share of one epoch where that is less; profiling
+  // them during a run's first epoch makes that epoch dearer by about this share of it.
+  Seconds profiling_time{5.0};
+  double profiling_epoch = 0.15;
+  // Knowing all limits instead of some saves about this share of a run.
+  double limits_gain = 0.01;
+  // What may be spent on looking at a batch size again, as shares of a run: for every recurrence since it was last
+  // seen; and what every look counts as, beyond what it is expected to lose.
+  double curiosity = 0.0015;
+  double least_look = 0.1;
+  // A change of the job moves the logarithms of epochs by this much at least.
+  double least_drift = 0.5;
+  // The belief is worked out anew when an arm has had this share of its runs since the last time.
+  double news = 0.05;
+  ChangeDetector::Tuning change;
+  EpochPrior epochs;
+};
+
+}  // namespace zeus::optimize
