@@ -84,7 +84,9 @@ void LookaheadPolicy::end_try(const records::TryEnded& ended) {
   if (known.count >= 1.0 && known.drift == 0.0) {
     const double expected = belief_.mean(arm);
     const double rounding = rounding_deviation * portable::exp(-expected);
-    const double deviation = std::sqrt(belief_.variance(arm) + belief_.noise(arm) + rounding * rounding);
+    // The belief knows a few levels of noise; the arm's own runs may scatter more than the likeliest of them.
+    const double noise = std::max(belief_.noise(arm), (known.squares + belief_.noise(arm)) / known.count);
+    const double deviation = std::sqrt(belief_.variance(arm) + noise + rounding * rounding);
     const double surprise = (log_epochs - expected) / deviation;
     if ((reached || surprise > 0.0) && change_.observe(surprise)) {
       age(log_epochs - expected);
