@@ -1,0 +1,80 @@
+// Policies side by side: many seeds of many jobs, on all the processors that the process may use. Results do not depend
+// on how many these are. Called from the main thread.
+#pragma once
+
+#include "bench/policy_jobs.hpp"
+#include "simulate/job_simulation.hpp"
+#include "simulate/job_summary.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace zeus::bench {
+
+// A policy as the tables know it: under a name, with a window.
+struct Contender {
+  std::string name;
+  simulate::PolicyFactory factory;
+  std::size_t window = 0;
+};
+Contender contender(std::string_view policy, std::size_t window = 0);
+
+// Calls `work` with 0 to count - 1, on several threads; `done`, where given, is called in ascending order, by one
+// thread at a time, as results become complete. The first exception of any is thrown when all have ended.
+void for_each_index(std::size_t count, const std::function<void(std::size_t)>& work,
+                    const std::function<void(std::size_t)>& done = {});
+
+// What a contender's seeds of a job come to.
+struct Outcome {
+  double regret = 0.0;         // expected, at the end
+  double regret_at_ten = 0.0;  // the same after ten recurrences
+  double last_five = 0.0;      // their expected cost, relative to the best's
+  bool gave_up = false;        // a recurrence of some seed failed as often as it may; the rest says nothing then
+};
+// As often as the artifact replays a job: twice for each batch size and limit.
+std::uint64_t automatic_recurrences(const simulate::Workload& workload);
+Outcome outcome_of(const PolicyJob& job, const Contender& contender, std::uint64_t seeds, int in_flight = 1);
+
+// One contender's outcomes over another's, for many jobs; those that either gave up on are counted, and no more.
+class Ratios {
+ public:
+  void add(const Outcome& ours, const Outcome& theirs);
+  // One line.
+  [[nodiscard]] std::string summary() const;
+
+ private:
+  std::vector<double> end_;
+  simulate::Spread ten_;
+  simulate::Spread last_;
+  double worst_last_ = 0.0;
+  double ours_ = 0.0;
+  double theirs_ = 0.0;
+  int we_gave_up_ = 0;
+  int they_gave_up_ = 0;
+};
+
+// A job of the published traces that drifts once, so that its best batch size moves by two octaves or more and the old
+// one becomes a fifth worse or more.
+struct DriftingJob {
+  std::string name;
+  std::uint64_t seed = 0;
+  simulate::Workload before;
+  simulate::Workload after;
+};
+std::vector<DriftingJob> drifting_jobs(const PolicyTraces& traces, std::size_t count);
+
+struct Recovery {
+  // After the drift, until five in a row had an expected cost within 5 % of the best; nothing where 140 did not
+  // suffice, or where a recurrence failed for good.
+  std::optional<std::uint64_t> recurrences;
+  // The expected cost of the last twenty, relative to the best's; 0 where a recurrence failed for good.
+  double settled = 0.0;
+};
+Recovery recovery_of(const DriftingJob& job, const Contender& contender);
+
+}  // namespace zeus::bench
