@@ -30,12 +30,12 @@ void SimulatePaperCommand::declare(CLI::App& app) {
 
 simulate::PaperStudy SimulatePaperCommand::study() const {
   if (train_trace_.empty()) {
-    return {
-        .gpus = simulate::modelled_gpus(),
-        .source =
-            "No trace was given: everything is computed from the built-in workload and GPU models, which are fitted to "
-            "the published traces.",
-        .seeds = seeds_};
+    return {.gpus = simulate::modelled_gpus(),
+            .source =
+                "No trace was given: everything is computed from the built-in workload and GPU models. Those of V100 "
+                "and A40 "
+                "are fitted to the published traces; RTX6000 and P100 follow their data sheets.",
+            .seeds = seeds_};
   }
   const trace::TrainTrace train = trace::parse_train_trace(train_trace_, read_input_file(train_trace_));
   std::vector<trace::PowerTrace> power;

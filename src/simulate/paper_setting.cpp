@@ -96,7 +96,7 @@ std::vector<PaperGpu> paper_gpus(const trace::TrainTrace& train, std::span<const
 
 std::vector<PaperGpu> modelled_gpus() {
   std::vector<PaperGpu> gpus;
-  for (const std::string_view name : {"V100", "A40"}) {
+  for (const std::string_view name : {"A40", "V100", "RTX6000", "P100"}) {
     PaperGpu gpu{.name = std::string{name}, .workloads = {}};
     for (std::size_t i = 0; i < paper_jobs().size(); ++i) {
       gpu.workloads.push_back({.name = std::string{paper_jobs()[i].name},

@@ -37,7 +37,8 @@ struct PaperGpu {
 // trace's file name (summary_power_v100.csv is V100). A default batch size that a GPU's trace lacks is its largest.
 // Traces that hold none of the jobs are an invalid_argument Error.
 std::vector<PaperGpu> paper_gpus(const trace::TrainTrace& train, std::span<const trace::PowerTrace> power);
-// The same from the built-in workload models, on the GPUs that those are fitted to: V100 and A40.
+// The same from the built-in workload models, on the paper's four GPUs: models of V100 and A40 are fitted to traces,
+// those of RTX6000 and P100 follow data sheets.
 std::vector<PaperGpu> modelled_gpus();
 
 }  // namespace zeus::simulate
