@@ -304,7 +304,7 @@ Decision LookaheadPolicy::decide(const Question& question, const ProfileBook& pr
     const double epoch_cost = portable::exp(log_cost);
     double most = spec_.max_epochs;
     if (question.best) {
-      most = std::min(most, std::floor(spec_.beta * question.best->value() / epoch_cost));
+      most = std::min(most, std::floor(spec_.beta * std::max(question.best->value(), fallback) / epoch_cost));
     }
     const ExploratoryValue trial = value_of({.arm = arm,
                                              .epoch_cost = epoch_cost,
@@ -330,7 +330,11 @@ Decision LookaheadPolicy::decide(const Question& question, const ProfileBook& pr
   if (const std::optional<Watts> limit = limit_to_measure(profiles, chosen)) {
     return ProfileLimits{.arm = chosen, .limits = {*limit}};
   }
-  return run({.arm = chosen, .limit = {}, .max_epochs = best.max_epochs, .purpose = records::TryPurpose::explore},
+  return run({.arm = chosen,
+              .limit = {},
+              .max_epochs = best.max_epochs,
+              .purpose = records::TryPurpose::explore,
+              .usual_cost = Joules{fallback}},
              horizon, profiles);
 }
 

@@ -25,8 +25,8 @@ struct RunTry {
   bool profile = false;           // measure all limits during the first epoch; done anyway where none is measured
   std::optional<int> max_epochs;  // the policy's own early stop, where that is sooner than the job's
   records::TryPurpose purpose = records::TryPurpose::exploit;
-  // What most such runs are believed to stay below: the job stops this one at beta times that where it is more than the
-  // least cost of a recurrence so far, which may have been luck.
+  // What is usual by the policy's belief: the job stops this run at beta times that where it is more than the least
+  // cost of a recurrence so far, which may have been luck, or of a time when the job was cheaper.
   std::optional<Joules> usual_cost = {};
 };
 
