@@ -26,10 +26,6 @@ constexpr int most_epochs = 60;
 constexpr double noise = 0.2;
 constexpr double learning_rate = 0.05;  // for this batch size; it goes with the square root
 constexpr std::size_t reference_batch_size = 64;
-// Recurrences remembered: what a lucky one cost long ago is no bound for ever.
-constexpr std::size_t window = 10;
-// Times the least cost of a recurrence, where a try is stopped: runs scatter too much for twice.
-constexpr double stop_at = 3.0;
 constexpr Watts limit_step{25};
 constexpr std::uint64_t most_nights_of_a_seed = 1'000'000;
 constexpr Seconds day{86'400.0};
@@ -278,8 +274,6 @@ TourResult Tour::run(const std::function<void(const TourEvent&)>& tell) {
                        .target = records::JobTarget{.metric = target_accuracy},
                        .max_epochs = most_epochs,
                        .eta = options_.eta,
-                       .beta = stop_at,
-                       .window = window,
                        .policy = std::string{optimize::best_policy},
                        .seed = options_.seed,
                        .max_slowdown = {},
