@@ -74,7 +74,8 @@ class RecurringTraining(unittest.TestCase):
     def optimum(self, sizes: tuple[int, ...], eta: float) -> float:
         return min(self.cost(size, limit, eta) for size in sizes for limit in self.limits)
 
-    def recur(self, name: str, sizes: tuple[int, ...], default: int, eta: float, times: int) -> tuple[list[dict], str]:
+    def recur(self, name: str, sizes: tuple[int, ...], default: int, eta: float, times: int,
+              limits: str = "auto") -> tuple[list[dict], str]:
         with tempfile.TemporaryDirectory() as folder:
             environment = {**os.environ, "XDG_DATA_HOME": folder, "XDG_RUNTIME_DIR": folder}
             said = ""
@@ -84,7 +85,7 @@ class RecurringTraining(unittest.TestCase):
                      program, "run", "--job", name, "--batch-sizes", ",".join(map(str, sizes)), "--default-batch-size",
                      str(default), "--target-metric", "0.9", "--metric-regex", r"accuracy ([0-9.]+)", "--epoch-regex",
                      r"^epoch (\d+)", "--step-regex", r"^step (\d+)", "--max-epochs", "60", "--eta", str(eta),
-                     "--profile-seconds", "1", "--seed", "1", "--", *self.script, *self.waiting, "--batch-size",
+                     "--power-limits", limits, "--profile-seconds", "2", "--seed", "1", "--", *self.script, *self.waiting, "--batch-size",
                      "{batch_size}", "--seed", "{seed}", "--target", "{target_metric}"],
                     capture_output=True, text=True, check=False, timeout=300, env=environment)
                 self.assertEqual(done.returncode, 0, done.stderr)
@@ -110,8 +111,8 @@ class RecurringTraining(unittest.TestCase):
         self.assertGreaterEqual(kept, 0.9)
 
     def test_a_default_that_is_the_best_saves_nothing_and_says_so(self):
-        # Time alone counts, and the largest batch size is the dearest.
-        tries, said = self.recur("best", (32, 512), 32, 0.0, 3)
+        # Time alone counts, the largest batch size is the dearest, and the lower limit slows by a tenth.
+        tries, said = self.recur("best", (32, 512), 32, 0.0, 4, "150,250")
         last = [one for one in tries if one["outcome"] == "reached"][-1]
         self.assertEqual(last["batch_size"], 32)
         self.assertRegex(said.splitlines()[-1], "nothing was saved")
