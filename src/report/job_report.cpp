@@ -94,6 +94,10 @@ std::string savings_table(const SavingsView& savings, std::string_view key, std:
   return table(caption, {"", "default", "with Zeus", "saved", "change"}, rows);
 }
 
+std::string beside_one_another(std::string_view tables) {
+  return fmt::format("<div class=\"tables\">\n{}</div>\n", tables);
+}
+
 std::string against_default_really_run(const JobReportOptions& options) {
   std::string html;
   for (std::size_t i = 0; i < options.really_run_default.size(); ++i) {
@@ -103,7 +107,7 @@ std::string against_default_really_run(const JobReportOptions& options) {
         fmt::format("The last {} recurrences, and the default really run beside each", savings.recurrences),
         options.carbon);
   }
-  return html;
+  return html.empty() ? html : beside_one_another(html);
 }
 
 std::string against_default(const JobView& job, const CarbonIntensity& carbon) {
@@ -118,15 +122,18 @@ std::string against_default(const JobView& job, const CarbonIntensity& carbon) {
   html += savings_table(*job.savings, "savings",
                         fmt::format("All {} recurrences, what was tried on the way included", job.savings->recurrences),
                         carbon);
-  html += fmt::format(
-      "<p class=\"note\">The default is batch size {} at the highest power limit, {} W. What it would have taken is "
-      "what its own runs and profiles say. Cost is {:g} x energy + {:g} x {} W x time. CO2 at {:g} g per kWh, {}; the "
-      "energy is that of the GPUs alone.</p>\n",
-      job.definition.default_batch_size,
-      job.device.power_limits.empty() ? std::string{no_value}
-                                      : fmt::format("{:g}", job.device.power_limits.back().value()),
-      job.definition.eta, 1.0 - job.definition.eta, fmt::format("{:g}", job.device.max_power.value()),
-      carbon.grams_per_kilowatt_hour, escaped(carbon.source));
+  html = beside_one_another(html) +
+         fmt::format(
+             "<p class=\"note\">The default is batch size {} at the highest power limit, {} W. What it would have "
+             "taken is "
+             "what its own runs and profiles say. Cost is {:g} x energy + {:g} x {} W x time. CO2 at {:g} g per kWh, "
+             "{}; the "
+             "energy is that of the GPUs alone.</p>\n",
+             job.definition.default_batch_size,
+             job.device.power_limits.empty() ? std::string{no_value}
+                                             : fmt::format("{:g}", job.device.power_limits.back().value()),
+             job.definition.eta, 1.0 - job.definition.eta, fmt::format("{:g}", job.device.max_power.value()),
+             carbon.grams_per_kilowatt_hour, escaped(carbon.source));
   return html;
 }
 

@@ -28,7 +28,8 @@ std::vector<Tick> Scale::ticks(int wanted) const {
        power += stride) {
     ticks.push_back({std::exp2(power), fmt::format("{:g}", std::exp2(power))});
   }
-  return ticks;
+  // One power of two, or none, does not tell how far apart things are: round numbers do.
+  return ticks.size() < 2 ? Axis{low_, high_, 0.0, 1.0}.ticks(wanted) : ticks;
 }
 
 }  // namespace zeus::report

@@ -33,6 +33,10 @@ TEST(Scale, LeavesOutDoublingsThatWouldNotFit) {
   EXPECT_EQ(labels(Scale{true, 1.0, 65536.0, 0.0, 400.0}, 4), "1 16 256 4096 65536 ");
 }
 
+TEST(Scale, HasRoundNumbersWhereThereAreNotTwoDoublings) {
+  EXPECT_EQ(labels(Scale{true, 36.0, 90.0, 0.0, 400.0}, 5), "40 60 80 ");
+}
+
 TEST(Scale, HasTicksBelowOne) {
   EXPECT_EQ(labels(Scale{true, 0.5, 2.0, 0.0, 400.0}, 4), "0.5 1 2 ");
 }
