@@ -33,7 +33,7 @@ golden: build
 	git --no-pager diff --stat -- tests/golden
 
 nightly: test
-	ctest --preset release -C Nightly -R '^(run.recurring|python)'
+	ctest --preset release -C Nightly -R '^(run.recurring|python.clone)'
 	tools/check_tidy.py --all
 	cmake --preset asan-ubsan && cmake --build build-asan-ubsan && ctest --preset asan-ubsan
 	cmake --preset tsan && cmake --build build-tsan && ctest --preset tsan

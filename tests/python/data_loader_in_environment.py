@@ -40,7 +40,9 @@ def generated(count: int, seed: int) -> TensorDataset:
 class Training:
     """A network, and a loop as people write it."""
 
-    def __init__(self, **options) -> None:
+    def __init__(self, pause: float = 0.0, **options) -> None:
+        """`pause` seconds are slept in each step."""
+        self.pause = pause
         torch.manual_seed(0)
         self.model = nn.Sequential(nn.Linear(16, 32), nn.ReLU(), nn.Linear(32, 2))
         self.optimizer = torch.optim.SGD(self.model.parameters(), 0.02)
@@ -57,6 +59,7 @@ class Training:
                 self.optimizer.zero_grad()
                 nn.functional.cross_entropy(self.model(points), labels).backward()
                 self.optimizer.step()
+                time.sleep(self.pause)
                 self.limits.append(limit())
             right = sum((self.model(points).argmax(1) == labels).sum().item() for points, labels in self.evaluation)
             self.loader.report_metric(right / 400 if metric is None else metric)
@@ -98,7 +101,7 @@ class DataLoaderTest(unittest.TestCase):
         self.assertEqual(set(power["eval_throughput"]), set(power["eval_power"]))
 
     def test_power_samples_are_as_the_interface_has_them(self):
-        training = Training(max_epochs=2, target_metric=2.0).run()
+        training = Training(pause=0.01, max_epochs=2, target_metric=2.0).run()  # an epoch takes a second at least
         self.assertEqual(training.epochs, [0, 1])
         rows = []
         for epoch in (1, 2):
