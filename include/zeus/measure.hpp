@@ -41,6 +41,8 @@ struct MeasuredEnergy {
 struct ThrottleTime {
   std::optional<Seconds> power_cap;
   std::optional<Seconds> thermal;
+  std::optional<Seconds> sync_boost;   // by a slower GPU of the same group
+  std::optional<Seconds> power_brake;  // by a signal from outside, such as the power supply's
 };
 
 struct Measurement {

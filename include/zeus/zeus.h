@@ -3,8 +3,9 @@
  * Every function may be called from any thread, throws nothing, and returns a zeus_status; after a failure,
  * zeus_last_error() says what happened to what and what to do, for the calling thread. Structs begin with their size,
  * which the caller sets: a library that knows more fields than its caller leaves the rest alone, and one that knows
- * fewer fills what it knows. Energies are joules, times are seconds on the monotonic clock of this machine. What is not
- * known is NAN with known = 0. */
+ * fewer fills what it knows. Those that come in arrays (zeus_power, zeus_temperature) have no size and stay as they
+ * are. Energies are joules, times are seconds on the monotonic clock of this machine. What is not known is NAN, of an
+ * energy with known = 0. */
 #ifndef ZEUS_ZEUS_H
 #define ZEUS_ZEUS_H
 
@@ -70,10 +71,40 @@ typedef struct zeus_window {
 
 typedef enum zeus_device { ZEUS_GPU = 0, ZEUS_CPU = 1, ZEUS_DRAM = 2, ZEUS_ALL_GPUS = 3 } zeus_device;
 
+typedef enum zeus_throttle_reason {
+  ZEUS_THROTTLE_POWER_CAP = 1,  /* the power limit */
+  ZEUS_THROTTLE_THERMAL = 2,    /* the temperature */
+  ZEUS_THROTTLE_SYNC_BOOST = 4, /* a slower GPU of the same group */
+  ZEUS_THROTTLE_POWER_BRAKE = 8 /* a signal from outside, such as the power supply's */
+} zeus_throttle_reason;
+
+/* For how many seconds of a window each cause held a GPU's clocks back; NAN where the driver does not count it. */
+typedef struct zeus_throttle {
+  size_t size;      /* sizeof(zeus_throttle) */
+  unsigned reasons; /* zeus_throttle_reason: those that held at all */
+  double power_cap;
+  double thermal;
+  double sync_boost;
+  double power_brake;
+} zeus_throttle;
+
 typedef struct zeus_power {
   double at;
   double watts;
 } zeus_power;
+
+typedef struct zeus_temperature {
+  double at;
+  double celsius;
+} zeus_temperature;
+
+/* Seconds since the process began to measure. */
+typedef struct zeus_sampler_cost {
+  size_t size;    /* sizeof(zeus_sampler_cost) */
+  double running; /* for which the sampler's thread has run */
+  double busy;    /* of them, spent on its own work */
+  double driver;  /* of them, spent inside the driver's calls */
+} zeus_sampler_cost;
 
 ZEUS_C_API const char* zeus_version(void);
 ZEUS_C_API const char* zeus_last_error(void);
@@ -96,12 +127,17 @@ ZEUS_C_API zeus_status zeus_measurement_window(const zeus_measurement* measureme
 /* `index` is the device's number; ignored for ZEUS_ALL_GPUS. */
 ZEUS_C_API zeus_status zeus_measurement_energy(const zeus_measurement* measurement, zeus_device device, int index,
                                                zeus_energy* energy);
+ZEUS_C_API zeus_status zeus_measurement_throttle(const zeus_measurement* measurement, int gpu, zeus_throttle* throttle);
 
 /* Keeps the sampler running until the monitor is closed. */
 ZEUS_C_API zeus_status zeus_listen(zeus_monitor* monitor);
 /* Writes up to `*count` readings later than `since`, oldest first, and sets `*count` to how many there are. */
 ZEUS_C_API zeus_status zeus_power_timeline(zeus_monitor* monitor, int gpu, double since, zeus_power* readings,
                                            size_t* count);
+ZEUS_C_API zeus_status zeus_temperature_timeline(zeus_monitor* monitor, int gpu, double since,
+                                                 zeus_temperature* readings, size_t* count);
+/* What measuring costs the process: one sampler serves all of its monitors. */
+ZEUS_C_API zeus_status zeus_sampler_costs(zeus_monitor* monitor, zeus_sampler_cost* cost);
 
 /* NOLINTEND(readability-identifier-naming, modernize-use-using) */
 

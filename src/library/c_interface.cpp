@@ -10,8 +10,10 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <map>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <string>
 
 // NOLINTBEGIN(readability-identifier-naming): the names are those of zeus.h
@@ -145,13 +147,39 @@ zeus_energy to_c(const zeus::MeasuredEnergy& measured) {
   return energy;
 }
 
-const zeus::MeasuredEnergy& find(const std::map<int, zeus::MeasuredEnergy>& energies, int index) {
-  const auto found = energies.find(index);
-  if (found == energies.end()) {
+zeus_throttle to_c(const zeus::ThrottleTime& times) {
+  zeus_throttle throttle{};
+  const auto put = [&throttle](const std::optional<zeus::Seconds>& time, double& seconds, zeus_throttle_reason reason) {
+    seconds = time ? time->value() : unknown;
+    throttle.reasons |= seconds > 0 ? static_cast<unsigned>(reason) : 0U;
+  };
+  put(times.power_cap, throttle.power_cap, ZEUS_THROTTLE_POWER_CAP);
+  put(times.thermal, throttle.thermal, ZEUS_THROTTLE_THERMAL);
+  put(times.sync_boost, throttle.sync_boost, ZEUS_THROTTLE_SYNC_BOOST);
+  put(times.power_brake, throttle.power_brake, ZEUS_THROTTLE_POWER_BRAKE);
+  return throttle;
+}
+
+template <typename Value>
+const Value& find(const std::map<int, Value>& values, int index) {
+  const auto found = values.find(index);
+  if (found == values.end()) {
     throw zeus::Error{zeus::ErrorKind::not_found, fmt::format("device {} is not in this measurement", index),
                       "ask for one that the monitor measures"};
   }
   return found->second;
+}
+
+// Writes what there is room for, and how much there is.
+template <typename Timeline, typename Reading, typename Convert>
+void give_timeline(const Timeline& timeline, Reading* readings, std::size_t* count, Convert convert) {
+  const std::size_t room = std::min(*count, timeline.size());
+  std::transform(timeline.begin(), timeline.begin() + static_cast<std::ptrdiff_t>(room), readings, convert);
+  *count = timeline.size();
+}
+
+zeus::Seconds since_or_all(double since) {
+  return zeus::Seconds{std::isfinite(since) ? since : 0.0};
 }
 
 }  // namespace
@@ -260,6 +288,13 @@ zeus_status zeus_measurement_energy(const zeus_measurement* measurement, zeus_de
   });
 }
 
+zeus_status zeus_measurement_throttle(const zeus_measurement* measurement, int gpu, zeus_throttle* throttle) {
+  return guarded([&] {
+    expect(measurement != nullptr, "the measurement is missing");
+    give_back(to_c(find(measurement->measurement.gpu_throttle, gpu)), throttle);
+  });
+}
+
 zeus_status zeus_listen(zeus_monitor* monitor) {
   return guarded([&] {
     expect(monitor != nullptr, "the monitor is missing");
@@ -272,11 +307,34 @@ zeus_status zeus_power_timeline(zeus_monitor* monitor, int gpu, double since, ze
   return guarded([&] {
     expect(monitor != nullptr && count != nullptr && (readings != nullptr || *count == 0),
            "the monitor or the place for the readings is missing");
-    const auto timeline = monitor->monitor.power_timeline(gpu, zeus::Seconds{std::isfinite(since) ? since : 0.0});
-    for (std::size_t i = 0; i < std::min(*count, timeline.size()); ++i) {
-      readings[i] = {timeline[i].at.value(), timeline[i].power.value()};
-    }
-    *count = timeline.size();
+    give_timeline(monitor->monitor.power_timeline(gpu, since_or_all(since)), readings, count,
+                  [](const zeus::PowerSample& sample) {
+                    return zeus_power{sample.at.value(), sample.power.value()};
+                  });
+  });
+}
+
+zeus_status zeus_temperature_timeline(zeus_monitor* monitor, int gpu, double since, zeus_temperature* readings,
+                                      size_t* count) {
+  return guarded([&] {
+    expect(monitor != nullptr && count != nullptr && (readings != nullptr || *count == 0),
+           "the monitor or the place for the readings is missing");
+    give_timeline(monitor->monitor.temperature_timeline(gpu, since_or_all(since)), readings, count,
+                  [](const zeus::TemperatureSample& sample) {
+                    return zeus_temperature{sample.at.value(), sample.temperature.value()};
+                  });
+  });
+}
+
+zeus_status zeus_sampler_costs(zeus_monitor* monitor, zeus_sampler_cost* cost) {
+  return guarded([&] {
+    expect(monitor != nullptr, "the monitor is missing");
+    const zeus::SamplerCost so_far = monitor->monitor.sampler_cost();
+    zeus_sampler_cost result{};
+    result.running = so_far.running.value();
+    result.busy = so_far.busy.value();
+    result.driver = so_far.driver.value();
+    give_back(result, cost);
   });
 }
 

@@ -1,5 +1,6 @@
 /* zeus.h from C: that it compiles as C, that misuse is an answer, and that windows work with whatever devices there
- * are. Exits with 0, or says which line does not hold. */
+ * are. Its argument is the number of a GPU that is held back by its power limit, where one is. Exits with 0, or says which
+ * line does not hold. */
 #include <zeus/zeus.h>
 
 #include <math.h>
@@ -7,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define EXPECT(condition)                                                                         \
   do {                                                                                            \
@@ -107,7 +109,86 @@ static void a_window(zeus_monitor* monitor) {
   zeus_measurement_free(measurement);
 }
 
-int main(void) {
+/* `held` is the number of a GPU that is known to be held back by its power limit and by nothing else; -1: none is. */
+static void throttling(zeus_monitor* monitor, int held) {
+  const struct timespec moment = {1, 200000000};
+  zeus_measurement* measurement = NULL;
+  zeus_window window;
+  zeus_throttle throttle;
+  int gpu;
+  EXPECT(zeus_begin(monitor, "w") == ZEUS_OK);
+  nanosleep(&moment, NULL);
+  EXPECT(zeus_end(monitor, "w", &measurement) == ZEUS_OK);
+  window.size = sizeof(window);
+  EXPECT(zeus_measurement_window(measurement, &window) == ZEUS_OK);
+  for (gpu = 0; gpu < window.gpu_count; ++gpu) {
+    memset(&throttle, 0, sizeof(throttle));
+    EXPECT(zeus_measurement_throttle(measurement, gpu, &throttle) == ZEUS_INVALID_ARGUMENT); /* its size is not set */
+    throttle.size = sizeof(throttle);
+    EXPECT(zeus_measurement_throttle(measurement, gpu, &throttle) == ZEUS_OK);
+    EXPECT(((throttle.reasons & ZEUS_THROTTLE_POWER_CAP) != 0) == (throttle.power_cap > 0));
+    EXPECT(((throttle.reasons & ZEUS_THROTTLE_THERMAL) != 0) == (throttle.thermal > 0));
+    EXPECT(isnan(throttle.power_cap) || throttle.power_cap <= window.end - window.start);
+    if (held >= 0) {
+      EXPECT(throttle.reasons == (gpu == held ? ZEUS_THROTTLE_POWER_CAP : 0U));
+      EXPECT(gpu != held || throttle.power_cap > 0.9 * (window.end - window.start));
+    }
+  }
+  EXPECT(zeus_measurement_throttle(measurement, 99, &throttle) == ZEUS_NOT_FOUND);
+  /* A caller of an older version, whose struct ended after the reasons. */
+  throttle.size = offsetof(zeus_throttle, power_cap);
+  throttle.power_cap = 4711;
+  if (window.gpu_count > 0) {
+    EXPECT(zeus_measurement_throttle(measurement, 0, &throttle) == ZEUS_OK);
+  }
+  EXPECT(throttle.power_cap == 4711);
+  zeus_measurement_free(measurement);
+}
+
+static void timelines(zeus_monitor* monitor) {
+  const struct timespec moment = {0, 700000000};
+  zeus_measurement* measurement = NULL;
+  zeus_window window;
+  zeus_power powers[8];
+  zeus_temperature temperatures[8];
+  size_t count = 0;
+  int gpu;
+  EXPECT(zeus_listen(monitor) == ZEUS_OK);
+  nanosleep(&moment, NULL);
+  EXPECT(zeus_begin(monitor, "w") == ZEUS_OK);
+  EXPECT(zeus_end(monitor, "w", &measurement) == ZEUS_OK);
+  window.size = sizeof(window);
+  EXPECT(zeus_measurement_window(measurement, &window) == ZEUS_OK);
+  zeus_measurement_free(measurement);
+  for (gpu = 0; gpu < window.gpu_count; ++gpu) {
+    count = 0; /* how many there are */
+    EXPECT(zeus_power_timeline(monitor, gpu, 0, NULL, &count) == ZEUS_OK && count > 0);
+    count = 8;
+    EXPECT(zeus_power_timeline(monitor, gpu, 0, powers, &count) == ZEUS_OK);
+    EXPECT(powers[0].watts > 0 && powers[0].at < window.end);
+    EXPECT(count < 2 || powers[1].at > powers[0].at);
+    count = 8;
+    EXPECT(zeus_temperature_timeline(monitor, gpu, 0, temperatures, &count) == ZEUS_OK);
+    EXPECT(count > 0 && temperatures[0].celsius > 0 && temperatures[0].at < window.end);
+    count = 8;
+    EXPECT(zeus_temperature_timeline(monitor, gpu, window.end + 3600, temperatures, &count) == ZEUS_OK && count == 0);
+  }
+  EXPECT(zeus_temperature_timeline(monitor, 99, 0, temperatures, &count) == ZEUS_NOT_FOUND);
+  EXPECT(zeus_temperature_timeline(monitor, 0, 0, temperatures, NULL) == ZEUS_INVALID_ARGUMENT);
+}
+
+static void what_the_sampler_costs(zeus_monitor* monitor) {
+  zeus_sampler_cost cost;
+  memset(&cost, 0, sizeof(cost));
+  EXPECT(zeus_sampler_costs(monitor, &cost) == ZEUS_INVALID_ARGUMENT); /* its size is not set */
+  cost.size = sizeof(cost);
+  EXPECT(zeus_sampler_costs(monitor, NULL) == ZEUS_INVALID_ARGUMENT);
+  EXPECT(zeus_sampler_costs(NULL, &cost) == ZEUS_INVALID_ARGUMENT);
+  EXPECT(zeus_sampler_costs(monitor, &cost) == ZEUS_OK);
+  EXPECT(cost.size == sizeof(cost) && cost.running > 0 && cost.busy >= 0 && cost.driver >= 0);
+}
+
+int main(int argc, char** argv) {
   zeus_monitor* monitor = NULL;
   pthread_t threads[4];
   int i;
@@ -117,6 +198,9 @@ int main(void) {
   EXPECT(zeus_monitor_open(NULL, &monitor) == ZEUS_OK);
   misuse(monitor);
   a_window(monitor);
+  throttling(monitor, argc > 1 ? atoi(argv[1]) : -1);
+  timelines(monitor);
+  what_the_sampler_costs(monitor);
   for (i = 0; i < 4; ++i) {
     EXPECT(pthread_create(&threads[i], NULL, many_windows, monitor) == 0);
   }

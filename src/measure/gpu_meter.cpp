@@ -36,23 +36,25 @@ std::optional<device::PowerKind> best_power(const device::GpuFeatures& features)
   return features.has(device::GpuFeature::average_power) ? std::optional{device::PowerKind::average} : std::nullopt;
 }
 
-// How long a cause held between two instants, from readings around them.
+// How long a cause held between two instants, from readings around them; where there is none yet, it goes on as between
+// the nearest two.
 template <typename Member>
 std::optional<Seconds> grown(const std::deque<device::ThrottleTimes>& times, Instant from, Instant to, Member member) {
   const auto value_at = [&](Instant at) -> std::optional<Seconds> {
-    const auto next = std::ranges::find_if(times, [&](const auto& reading) { return reading.at >= at; });
-    if (times.empty() || (next == times.end() && !(times.back().*member))) {
+    if (times.empty()) {
       return std::nullopt;
     }
-    if (next == times.end()) {
-      return *(times.back().*member);
+    auto next = std::ranges::find_if(times, [&](const auto& reading) { return reading.at >= at; });
+    if (times.size() > 1) {
+      next = std::clamp(next, times.begin() + 1, times.end() - 1);
     }
-    if (next == times.begin() || !((*next).*member) || !((*std::prev(next)).*member)) {
-      return ((*next).*member).optional();
+    const auto before = times.size() > 1 ? std::prev(next) : times.begin();
+    const auto& after = times.size() > 1 ? *next : times.front();
+    if (!((*before).*member) || !(after.*member)) {
+      return std::nullopt;
     }
-    const auto before = std::prev(next);
-    const double part = (at - before->at) / (next->at - before->at);
-    return *((*before).*member) + (*((*next).*member) - *((*before).*member)) * part;
+    const double part = after.at > before->at ? (at - before->at) / (after.at - before->at) : 0.0;
+    return *((*before).*member) + (*(after.*member) - *((*before).*member)) * part;
   };
   const auto first = value_at(from);
   const auto last = value_at(to);
@@ -294,11 +296,14 @@ std::optional<GpuMeter::Rough> GpuMeter::rough_energy(Instant from, Instant to) 
   return Rough{.value = energy.value, .half_width = std::max(energy.doubt.half_width_95(), energy.value)};
 }
 
-GpuMeter::Throttled GpuMeter::throttled(Instant from, Instant to) const {
+ThrottleTime GpuMeter::throttled(Instant from, Instant to) const {
   const std::lock_guard guard{mutex_};
   const auto software = grown(throttle_times_, from, to, &device::ThrottleTimes::software_thermal);
   const auto hardware = grown(throttle_times_, from, to, &device::ThrottleTimes::hardware_thermal);
-  Throttled result{.power_cap = grown(throttle_times_, from, to, &device::ThrottleTimes::power_cap), .thermal = {}};
+  ThrottleTime result{.power_cap = grown(throttle_times_, from, to, &device::ThrottleTimes::power_cap),
+                      .thermal = {},
+                      .sync_boost = grown(throttle_times_, from, to, &device::ThrottleTimes::sync_boost),
+                      .power_brake = grown(throttle_times_, from, to, &device::ThrottleTimes::power_brake)};
   if (software || hardware) {
     result.thermal = software.value_or(Seconds{0}) + hardware.value_or(Seconds{0});
   }

@@ -9,6 +9,7 @@
 #include "measure/power_track.hpp"
 
 #include <zeus/energy.hpp>
+#include <zeus/measure.hpp>
 
 #include <atomic>
 #include <deque>
@@ -56,11 +57,7 @@ class GpuMeter {
   };
   [[nodiscard]] std::optional<Rough> rough_energy(Instant from, Instant to) const;
 
-  struct Throttled {
-    std::optional<Seconds> power_cap;
-    std::optional<Seconds> thermal;
-  };
-  [[nodiscard]] Throttled throttled(Instant from, Instant to) const;
+  [[nodiscard]] ThrottleTime throttled(Instant from, Instant to) const;
   [[nodiscard]] std::vector<device::Stamped<Watts>> powers(Instant since) const;
   [[nodiscard]] std::vector<device::Stamped<Celsius>> temperatures(Instant since) const;
   [[nodiscard]] const device::Gpu& gpu() const { return *gpu_; }

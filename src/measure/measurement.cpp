@@ -85,8 +85,7 @@ Measurement measurement_of(const Sampler& sampler, const std::shared_ptr<WindowE
   for (const GpuEdges& gpu : edges->gpus) {
     const GpuMeter& meter = sampler.gpu(gpu.gpu);
     result.gpu_energy[gpu.gpu] = gpu_energy(meter, gpu, edges->begin, *edges->end);
-    const auto throttled = meter.throttled(edges->begin, *edges->end);
-    result.gpu_throttle[gpu.gpu] = {.power_cap = throttled.power_cap, .thermal = throttled.thermal};
+    result.gpu_throttle[gpu.gpu] = meter.throttled(edges->begin, *edges->end);
   }
   for (const CpuEdges& cpu : edges->cpus) {
     const CpuMeter& package = sampler.cpu(cpu.cpu, device::CpuDomain::package);
