@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -22,10 +23,12 @@ void print_card(const std::string& title, const zeus::physics::GpuModel& model, 
     for (const double window_ms : {53.0, 230.0, 1070.0, 5130.0}) {
       for (const bool cold : {false, true}) {
         const bool constant = period_ms == 0;
+        const bool irregular = period_ms < 0;
         const auto result = zeus::test::measure_accuracy({.model = model,
                                                           .low = zeus::Watts{constant ? 200.0 : 80.0},
                                                           .high = zeus::Watts{constant ? 200.0 : 300.0},
-                                                          .period = zeus::Milliseconds{period_ms},
+                                                          .period = zeus::Milliseconds{std::abs(period_ms)},
+                                                          .irregular = irregular,
                                                           .window = zeus::Milliseconds{window_ms},
                                                           .windows = windows,
                                                           .cold = cold});

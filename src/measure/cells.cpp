@@ -54,13 +54,13 @@ class Levels {
   // or three that are no shorter than others, unless the load repeats with the ticks: then all see the same mixture.
   [[nodiscard]] bool kept(std::size_t which) const {
     const Cell& cell = cells_.at[which];
-    if (noise(cell, cell) > range() * most_noise && !flat_) {
-      return false;  // ticks seen so roughly prove nothing
+    if (rough(cell)) {
+      return false;
     }
     int alike = 0;
     for (std::size_t i = 0; i < cells_.count; ++i) {
       const Cell& other = cells_.at[i];
-      if (i == which || !same(other, cell)) {
+      if (i == which || rough(other) || !same(other, cell)) {
         continue;
       }
       if (i + 1 == which || which + 1 == i) {
@@ -86,6 +86,8 @@ class Levels {
 
  private:
   static Watts noise(const Cell& a, const Cell& b) { return Watts{3.0 * std::hypot(a.doubt.value(), b.doubt.value())}; }
+  // Between ticks that were seen so roughly that its power proves nothing.
+  [[nodiscard]] bool rough(const Cell& cell) const { return !flat_ && noise(cell, cell) > range() * most_noise; }
   [[nodiscard]] bool extreme(const Cell& cell) const {
     const Watts near = std::max(cell.doubt * 3.0, (lowest_ + highest_) * same_power);
     return cell.power - lowest_ <= near || highest_ - cell.power <= near;
@@ -119,6 +121,21 @@ class Levels {
   bool repeats_after_two_ = false;
 };
 
+// The first cell may hold a step from any power, none or the most, to that of the next one, unless it is at that power
+// itself.
+double step_from_anything(const Cells& cells, const Levels& levels) {
+  const Cell& first = cells.at[0];
+  const Cell& next = cells.at[1];
+  if (levels.same(first, next)) {
+    return 0;
+  }
+  const bool rose = first.power < next.power;
+  const Watts before = rose ? Watts{0} : std::max(cells.most_power, first.power);
+  const Watts range{std::abs((next.power - before).value())};
+  const double height = std::abs((first.power - before).value()) / range.value();
+  return square((range * first.length()).value()) * square(height * (1.0 - height)) * bridge_of_step;
+}
+
 }  // namespace
 
 Doubt Stray::at(double place) const {
@@ -142,6 +159,9 @@ CellPath path_within(const Cells& cells, std::size_t here, Instant at, double us
   const double height = levels.height(cell);
   const double step = range * square(height * (1.0 - height)) * bridge_of_step;
   CellPath path{.energy = cell.power * into, .power = cell.power, .stray = {.wave = usual_wave, .step = step}};
+  if (here == 0 && cells.count > 1) {
+    path.stray.step = std::max(step, step_from_anything(cells, levels));
+  }
   if (here == 0 || here + 1 == cells.count) {
     return path;
   }

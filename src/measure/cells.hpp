@@ -25,7 +25,8 @@ struct Cells {
   static constexpr std::size_t most = 13;
   std::array<Cell, most> at;
   std::size_t count = 0;
-  Seconds tick;  // the counter's period
+  Seconds tick;      // the counter's period
+  Watts most_power;  // that the device may draw
 };
 
 // How the energy may stray, within a cell, from what is drawn through it: as one or the other, whichever is more; a
@@ -51,7 +52,7 @@ struct CellPath {
 // Three grades. A cell at a power that the load is seen to keep is flat, and one between two such powers is a step from
 // one to the other. A cell that a single step would explain, as it would its neighbours, though these powers may be
 // mixtures themselves, strays by such a step. Of any other nothing is known but its mean: it strays as the usual wave
-// does (mean square, J^2), or by a step if that is more.
+// does (mean square, J^2), or by a step if that is more. Before the first cell there may have been any power.
 CellPath path_within(const Cells& cells, std::size_t here, Instant at, double usual_wave);
 
 }  // namespace zeus::measure

@@ -58,22 +58,14 @@ void CounterTrack::begin_with(const RawReading& reading) {
 }
 
 void CounterTrack::add_tick(Instant earliest, Instant latest) {
-  if (period_) {
-    // What the rhythm says narrows a bracket that is wide because nobody looked in time.
-    const Instant expected = expected_after(latest - *period_ * 0.5);
-    const Seconds doubt = step() + rhythm_doubt(expected) * 3.0;
-    if (latest - earliest > doubt * 4.0 && doubt < *period_ * 0.2 && expected + doubt > earliest &&
-        expected - doubt < latest) {
-      earliest = std::max(earliest, expected - doubt);
-      latest = std::min(latest, expected + doubt);
-    }
-    earliest = std::max(earliest, latest - *period_);
-  }
-  const Tick tick{next_number_++, earliest, latest, total_, {}};
+  Tick tick{next_number_++, earliest, latest, total_, {}};
+  const bool narrowed = period_ && narrow_by_rhythm(tick);
   if (unseen_ && period_) {
     ticks_.clear();  // the guess at its time: the next tick says better
   }
-  learn_rhythm(tick);
+  if (!narrowed) {
+    learn_rhythm(tick);
+  }
   ticks_.push_back(tick);
   place_unseen_tick();
   if (ticks_.size() > depth) {
@@ -81,23 +73,44 @@ void CounterTrack::add_tick(Instant earliest, Instant latest) {
   }
 }
 
+// What the rhythm says narrows a bracket that is wide because nobody looked in time. Such a tick teaches nothing.
+bool CounterTrack::narrow_by_rhythm(Tick& tick) const {
+  const Instant expected = expected_after(tick.latest - *period_ * 0.5);
+  const Seconds doubt = step() + rhythm_doubt(expected) * 3.0;
+  const bool narrower = tick.width() > doubt * 4.0 && doubt < *period_ * 0.2 && expected + doubt > tick.earliest &&
+                        expected - doubt < tick.latest;
+  if (narrower) {
+    tick.earliest = std::max(tick.earliest, expected - doubt);
+    tick.latest = std::min(tick.latest, expected + doubt);
+  }
+  tick.earliest = std::max(tick.earliest, tick.latest - *period_);
+  return narrower;
+}
+
 void CounterTrack::learn_rhythm(const Tick& tick) {
   if (!period_) {
     if (!ticks_.empty()) {
-      start_rhythm(tick, tick.middle() - ticks_.back().middle());
-      period_doubt_ = (tick.width() + ticks_.back().width()) * 0.5;
+      start_rhythm(tick, ticks_.back());
     }
     return;
   }
   if (tick.width() > *period_ * 0.1) {
-    grid_error_ = std::min(*period_ * 0.5, grid_error_ * 1.5 + step());  // it came unexpectedly: look earlier next time
+    const Instant expected = expected_after(tick.earliest);
+    if (expected > tick.latest) {
+      grid_error_ =
+          std::min(*period_ * 0.5, grid_error_ * 1.5 + step());  // it came unexpectedly: look earlier next time
+    }
     return;
   }
   const double passed = std::max(1.0, std::round((tick.middle() - grid_) / *period_));
   const Seconds off = tick.middle() - (grid_ + *period_ * passed);
   if (std::abs(off.value()) > 0.25 * period_->value()) {
     const bool adjacent = !ticks_.empty() && tick.middle() - ticks_.back().middle() < *period_ * 1.5;
-    start_rhythm(tick, adjacent ? tick.middle() - ticks_.back().middle() : *period_);
+    if (adjacent) {
+      start_rhythm(tick, ticks_.back());
+    } else {
+      start_grid(tick);
+    }
     return;
   }
   const bool after_pause = ticks_.empty();
@@ -123,10 +136,14 @@ void CounterTrack::learn_rhythm(const Tick& tick) {
   grid_error_ = grid_error_ * 0.8 + Seconds{std::abs(off.value())} * 0.2;
 }
 
-void CounterTrack::start_rhythm(const Tick& tick, Seconds period) {
-  period_ = period;
+void CounterTrack::start_rhythm(const Tick& tick, const Tick& before) {
+  period_ = tick.middle() - before.middle();
+  period_doubt_ = (tick.width() + before.width()) * 0.5;
+  start_grid(tick);
+}
+
+void CounterTrack::start_grid(const Tick& tick) {
   periods_behind_ = 1;
-  period_doubt_ = std::max(tick.width() * 2.0, step());
   grid_ = tick.middle();
   grid_error_ = tick.width();
   anchor_ = tick;
@@ -137,7 +154,7 @@ void CounterTrack::place_unseen_tick() {
   if (!unseen_ || !period_) {
     return;
   }
-  const Tick& next = ticks_.front();
+  Tick& next = ticks_.front();
   const Instant earliest = next.earliest - *period_ - period_doubt_;
   const Instant latest = std::min(next.latest - *period_ + period_doubt_, unseen_->at);
   Tick tick{next.number - 1, std::min(earliest, latest), latest, unseen_total_, period_doubt_ * 2.0};
@@ -145,6 +162,9 @@ void CounterTrack::place_unseen_tick() {
     // A counter that has not counted anything yet was started since the tick before: its first step is no whole one.
     tick.latest = unseen_->at;
     tick.placed_within.reset();
+  } else {
+    next.latest =
+        std::min(next.latest, tick.latest + *period_ + period_doubt_);  // what bounds the one bounds the other
   }
   ticks_.push_front(tick);
   unseen_.reset();

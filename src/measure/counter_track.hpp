@@ -58,8 +58,10 @@ class CounterTrack {
 
   void begin_with(const RawReading& reading);
   void add_tick(Instant earliest, Instant latest);
+  bool narrow_by_rhythm(Tick& tick) const;
   void learn_rhythm(const Tick& tick);
-  void start_rhythm(const Tick& tick, Seconds period);
+  void start_rhythm(const Tick& tick, const Tick& before);
+  void start_grid(const Tick& tick);
   void place_unseen_tick();
   [[nodiscard]] Seconds step() const;
   [[nodiscard]] Seconds rhythm_doubt(Instant expected) const;

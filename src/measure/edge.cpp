@@ -41,15 +41,17 @@ Doubt timing_doubt(const Edge& begin, const Edge& end) {
          term(end.lower_weight, end.lower_bracket) + term(end.upper_weight, end.upper_bracket);
 }
 
-// What a counter that looks at a part of the time has not seen: as if every change of power were missed by itself, or
-// as if the load kept step with the counter and all were missed alike, whichever is more.
+// What a counter that looks at a part of the time has not seen. Each change of power is put in the middle of the time
+// unseen, of which the sums over ups and downs leave the difference of the window's ends; where it came varies from
+// change to change, but from cycle to cycle it is the same if the load keeps step with the counter.
 Doubt unseen_doubt(const Edge& begin, const Edge& end) {
-  if (!end.unseen.suspected) {
+  if (!end.unseen.suspected || end.tick < begin.tick) {
     return {};
   }
-  const double apart = end.unseen.variance - begin.unseen.variance;
-  const double alike = square((end.unseen.alike - begin.unseen.alike).value());
-  return Doubt::of(std::max({0.0, apart, alike}) + 2.0 * end.unseen.own_variance, normal_excess);
+  const double apart = std::max(0.0, end.unseen.variance - begin.unseen.variance);
+  const double cycles = static_cast<double>(end.tick - begin.tick) / std::max(1.0, end.unseen.cycle);
+  const double between = begin.unseen.suspected ? square((end.unseen.level - begin.unseen.level).value()) / 4.0 : 0.0;
+  return Doubt::of(apart * std::max(1.0, cycles) + between + 2.0 * end.unseen.own_variance, normal_excess);
 }
 
 Doubt reading_doubt(const Edge& edge) {

@@ -57,6 +57,30 @@ TEST(EdgeAccuracyOfAPartTimeCounter, TheIntervalHoldsTheTruthAllTheSame) {
   }
 }
 
+struct FirstCase {
+  const char* model;
+  double window_ms;
+  bool samples;
+  double width_limit;
+};
+
+// The tick before the first reading was not seen, and the load began somewhere between the two, or between it and the
+// next.
+class EdgeAccuracyOfFirstWindows : public testing::TestWithParam<FirstCase> {};
+
+TEST_P(EdgeAccuracyOfFirstWindows, TheIntervalHoldsALoadThatHasJustBegun) {
+  const FirstCase& given = GetParam();
+  const auto settled = test::measure_first_windows(
+      {.model = physics::preset(given.model), .window = Milliseconds{given.window_ms}, .samples = given.samples});
+  EXPECT_GT(settled.coverage, 0.93);
+  EXPECT_LT(settled.half_width, given.width_limit);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cards, EdgeAccuracyOfFirstWindows,
+                         testing::Values(FirstCase{"A100", 20, true, 1}, FirstCase{"A100", 53, true, 1},
+                                         FirstCase{"V100", 20, true, 1}, FirstCase{"A100", 20, false, 2},
+                                         FirstCase{"A100", 53, false, 2}));
+
 // Waves in step with the ticks look alike in every one: what looks like a level may be a mixture.
 TEST(EdgeAccuracyInStepWithTheTicks, ALevelThatIsNoneIsNotBelieved) {
   for (const double period_ms : {50.0, 100.0}) {

@@ -8,8 +8,9 @@ namespace zeus::measure {
 
 namespace {
 
-constexpr std::size_t updates_kept = 64;
-constexpr double memory = 12;  // ticks over which doubts are averaged
+constexpr std::size_t runs_kept = 64;
+constexpr Seconds usual_update{0.1};  // of sensors that nothing is known of
+constexpr double memory = 12;         // ticks over which doubts are averaged
 
 double square(double x) {
   return x * x;
@@ -35,13 +36,14 @@ void EdgeEstimator::observe_samples(std::span<const device::Stamped<Watts>> samp
       continue;
     }
     latest_sample_ = sample.at;
-    const bool repeated = !updates_.empty() && timing_ && updates_.back().value == sample.value &&
-                          sample.at - updates_.back().at < timing_->period * 0.95;
-    if (!repeated) {
-      updates_.push_back(sample);
+    const Seconds update = timing_ ? timing_->period : usual_update;
+    if (!runs_.empty() && runs_.back().value == sample.value && sample.at - runs_.back().last < update * 1.5) {
+      runs_.back().last = sample.at;
+    } else {
+      runs_.push_back({sample.value, sample.at, sample.at});
     }
-    if (updates_.size() > updates_kept) {
-      updates_.pop_front();
+    if (runs_.size() > runs_kept) {
+      runs_.pop_front();
     }
   }
   if (sample_awaited_) {
@@ -54,18 +56,21 @@ void EdgeEstimator::pause() {
   unseen_.pause();
 }
 
-// The sensor's update that came with the tick, if it did: its window then ends where the tick is.
-std::optional<device::Stamped<Watts>> EdgeEstimator::sample_before(Instant tick) const {
+// What the sensor was updated to with the tick: its window ends where the tick is. A value that changes at another time
+// says that the two do not come together.
+std::optional<Watts> EdgeEstimator::sample_before(Instant tick) const {
   if (!timing_) {
     return std::nullopt;
   }
   const Seconds near = timing_->period * 0.06;
-  const auto found = std::ranges::find_if(updates_.rbegin(), updates_.rend(),
-                                          [&](const auto& update) { return update.at <= tick + near; });
-  if (found == updates_.rend() || tick - found->at > near) {
+  const auto found =
+      std::ranges::find_if(runs_.rbegin(), runs_.rend(), [&](const Run& run) { return run.first <= tick + near; });
+  if (found == runs_.rend() || found->last < tick - near) {
     return std::nullopt;
   }
-  return *found;
+  const bool came_with_it = found->first >= tick - near;
+  const bool held_until_next = found == runs_.rbegin() || std::prev(found)->first - tick > timing_->period * 0.9;
+  return came_with_it || held_until_next ? std::optional{found->value} : std::nullopt;
 }
 
 void EdgeEstimator::cells_between(const Tick& lower, const Tick& upper, Cells& cells) const {
@@ -76,10 +81,10 @@ void EdgeEstimator::cells_between(const Tick& lower, const Tick& upper, Cells& c
   const auto sample = sample_before(to);
   if (sample && timing_->window < (to - from) * 0.9) {
     const Instant knot = to - timing_->window;
-    const Watts before = (energy - sample->value * timing_->window) / (knot - from);
+    const Watts before = (energy - *sample * timing_->window) / (knot - from);
     if (before > Watts{0}) {
       cells.at[cells.count++] = {from, knot, before, before * (brackets / (knot - from))};
-      cells.at[cells.count++] = {knot, to, sample->value, Watts{0}};
+      cells.at[cells.count++] = {knot, to, *sample, Watts{0}};
       return;
     }
   }
@@ -95,7 +100,7 @@ void EdgeEstimator::cells_before(Instant oldest, Cells& cells) const {
   for (const double periods : {2.0, 1.0, 0.0}) {
     if (const auto sample = sample_before(oldest - timing_->period * periods)) {
       const Instant to = oldest - timing_->period * periods;
-      cells.at[cells.count++] = {to - timing_->window, to, sample->value, Watts{0}};
+      cells.at[cells.count++] = {to - timing_->window, to, *sample, Watts{0}};
     }
   }
 }
@@ -109,9 +114,15 @@ Watts EdgeEstimator::last_mean() const {
 
 // After a pause: what the driver's ring says of the time just before.
 void EdgeEstimator::begin_forecast() {
+  const Seconds update = timing_ ? timing_->period : usual_update;
   std::vector<Watts> powers;
-  for (const auto& update : updates_) {
-    powers.push_back(update.value);
+  for (double back = memory - 1; back >= 0; --back) {
+    const Instant at = latest_sample_ - update * back;
+    const auto run =
+        std::ranges::find_if(runs_.rbegin(), runs_.rend(), [&](const Run& r) { return r.first <= at + update * 0.06; });
+    if (run != runs_.rend() && run->last >= at - update) {
+      powers.push_back(run->value);
+    }
   }
   forecast_.begin_with(powers);
 }
@@ -142,15 +153,15 @@ void EdgeEstimator::learn_sample() {
     return;
   }
   sample_awaited_ = false;
-  forecast_.sample_came(sample->value, timing_->window);
+  forecast_.sample_came(*sample, timing_->window);
   const Tick& before = ticks[ticks.size() - 2];
   const Seconds length = ticks.back().middle() - before.middle();
   const Seconds brackets{std::hypot(before.width().value(), ticks.back().width().value()) / std::sqrt(12.0)};
-  unseen_.tick_came(ticks.back().number, last_mean(), last_mean() * (brackets / length), length, sample->value,
+  unseen_.tick_came(ticks.back().number, last_mean(), last_mean() * (brackets / length), length, *sample,
                     timing_->window);
   waves_ = std::min(waves_ + 1, memory);
   const double part = timing_->window / length;
-  const double missed = square(((sample->value - last_mean()) * timing_->window).value());
+  const double missed = square(((*sample - last_mean()) * timing_->window).value());
   wave_ += (missed / (1.0 + square(part) + square(1.0 - part)) - wave_) / waves_;
 }
 
@@ -158,6 +169,7 @@ Edge EdgeEstimator::settled_edge(std::size_t lower, Instant at) const {
   const auto& ticks = track_.ticks();
   Cells cells;
   cells.tick = track_.period().value_or(Seconds{0});
+  cells.most_power = most_;
   const std::size_t first = lower >= reach ? lower - reach : 0;
   const std::size_t last = std::min(lower + reach + 1, ticks.size() - 1);
   if (first == 0) {

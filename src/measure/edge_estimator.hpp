@@ -25,9 +25,10 @@ namespace zeus::measure {
 
 class EdgeEstimator {
  public:
-  // Without a timing, or with one that covers all of the time, samples say nothing beyond the counter.
-  EdgeEstimator(device::EnergyCounter counter, std::optional<SensorTiming> timing)
-      : track_{counter}, timing_{timing}, resolution_{counter.resolution} {}
+  // Without a timing, or with one that covers all of the time, samples say nothing beyond the counter. `most` is what
+  // the device may draw.
+  EdgeEstimator(device::EnergyCounter counter, std::optional<SensorTiming> timing, Watts most = most_of_any_gpu)
+      : track_{counter}, timing_{timing}, most_{most}, resolution_{counter.resolution}, forecast_{most} {}
 
   // Feeds a reading of the counter. Power samples up to a tick should be fed before or soon after it.
   CounterTrack::Observation observe(Instant at, Seconds latency, Joules value);
@@ -54,7 +55,14 @@ class EdgeEstimator {
   static constexpr std::size_t reach = 2;  // ticks on either side that are looked at
   static_assert(Cells::most >= 2 * (2 * reach + 1));
 
-  [[nodiscard]] std::optional<device::Stamped<Watts>> sample_before(Instant tick) const;
+  // Samples in a row of one value. Those of a steady load do not show when the sensor was updated; a change does.
+  struct Run {
+    Watts value;
+    Instant first;
+    Instant last;
+  };
+
+  [[nodiscard]] std::optional<Watts> sample_before(Instant tick) const;
   void cells_before(Instant oldest, Cells& cells) const;
   void cells_between(const Tick& lower, const Tick& upper, Cells& cells) const;
   [[nodiscard]] Edge settled_edge(std::size_t lower, Instant at) const;
@@ -66,8 +74,9 @@ class EdgeEstimator {
 
   CounterTrack track_;
   std::optional<SensorTiming> timing_;
+  Watts most_;
   Joules resolution_;
-  std::deque<device::Stamped<Watts>> updates_;  // one per update of the sensor
+  std::deque<Run> runs_;
   Instant latest_sample_;
   // Learnt from tick to tick.
   Forecast forecast_;

@@ -106,11 +106,19 @@ void Forecast::begin_with(std::span<const Watts> samples) {
   }
 }
 
+// Mean square (W^2) of what is missed when any power from nothing to the most may come.
+double Forecast::level_of_anything() const {
+  const Watts predicted = power();
+  const double most = std::max(predicted, most_).value();
+  return square(most * 0.5 - predicted.value()) + square(most) / 12.0;
+}
+
 Spread Forecast::spread(double wave) const {
   const Rule& rule = rules_[best()];
   if (ticks_ == 0) {
-    // Nothing was predicted before: at most what samples show, or anything up to twice what is thought.
-    const double level = rule.level_miss > 0 ? rule.level_miss : square(rule.predicted.value());
+    // Nothing was predicted before: samples show how a load goes on, not how it begins, and a first window often begins
+    // with its load.
+    const double level = std::max(rule.level_miss, level_of_anything());
     return {.level = level, .at_tick = level, .tick = 1_s};
   }
   const double at_tick = std::max(0.0, rule.at_tick - timing_variance_);

@@ -13,6 +13,9 @@
 
 namespace zeus::measure {
 
+// More than any GPU is allowed to draw, for those that do not tell their limit.
+inline constexpr Watts most_of_any_gpu{1500};
+
 // How far a prediction of energy is off after a time: at first as far as power differs from what was predicted; later
 // by a power law between what was missed where a sample begins and at the tick's end. Its exponent is 0 for a wave, of
 // which no more is missing later than sooner, 2 for a power that was wrong from the start, 3 for a step at any time.
@@ -31,6 +34,8 @@ struct Spread {
 
 class Forecast {
  public:
+  explicit Forecast(Watts most) : most_{most} {}
+
   // A tick has come, so long after the one before. `timing_variance` (J^2) is what the brackets of the two leave open.
   // A tick that was not predicted from another one just before it is learnt from, but not judged.
   void tick_came(Joules energy, Seconds length, double timing_variance, bool judge);
@@ -57,6 +62,9 @@ class Forecast {
 
   [[nodiscard]] std::size_t best() const;
 
+  [[nodiscard]] double level_of_anything() const;
+
+  Watts most_;  // that the device may draw
   std::array<Rule, rule_count> rules_;
   double ticks_ = 0;    // that were judged, up to the memory
   double samples_ = 0;  // the same of samples

@@ -12,6 +12,7 @@ constexpr Seconds power_period{0.05};  // of GPUs that keep no samples themselve
 constexpr Seconds ring_period{0.1};
 constexpr Seconds retry_period{0.25};
 constexpr std::size_t least_samples_to_compare = 20;
+constexpr double noticeably_dark = 0.25;  // of a window: the part after the sensor's last update
 
 // Runs one call to the driver and books its time.
 template <typename Call>
@@ -24,6 +25,11 @@ auto timed(const Clock& clock, Spent& spent, Call&& call) {
 
 device::EnergyCounter counter_of(const device::Gpu& gpu) {
   return gpu.energy_counter().optional().value_or(device::EnergyCounter{});
+}
+
+Watts most_power(const device::Gpu& gpu) {
+  const device::PowerLimits limits = gpu.power_limits();
+  return limits.maximum.optional().value_or(limits.enforced.optional().value_or(most_of_any_gpu));
 }
 
 std::optional<device::PowerKind> best_power(const device::GpuFeatures& features) {
@@ -69,7 +75,8 @@ GpuMeter::GpuMeter(std::shared_ptr<device::Gpu> gpu)
       has_counter_{gpu_->features().has(device::GpuFeature::energy_counter)},
       has_samples_{gpu_->features().has(device::GpuFeature::power_samples)},
       power_kind_{best_power(gpu_->features())},
-      estimator_{counter_of(*gpu_), timing_},
+      most_power_{most_power(*gpu_)},
+      estimator_{counter_of(*gpu_), timing_, most_power_},
       power_{timing_ ? timing_->window : Seconds{0}},
       generation_{gpu_->generation()} {
 }
@@ -77,6 +84,11 @@ GpuMeter::GpuMeter(std::shared_ptr<device::Gpu> gpu)
 std::uint64_t GpuMeter::mark() {
   if (has_counter_) {
     take_in(gpu_->energy());
+  } else if (has_samples_) {
+    // All that the driver has kept up to here: a single reading would stand in the way of older samples to come.
+    std::vector<device::Stamped<Watts>> samples;
+    const auto outcome = gpu_->power_samples(latest_sample(), samples);
+    take_in_samples(outcome, samples);
   } else if (power_kind_) {
     take_in_power(gpu_->power(*power_kind_, device::PowerScope::gpu));
   }
@@ -109,6 +121,29 @@ void GpuMeter::take_in_power(const device::Reading<device::Stamped<Watts>>& read
   }
   failure_.reset();
   power_.add(*reading);
+}
+
+Instant GpuMeter::latest_sample() const {
+  const std::lock_guard guard{mutex_};
+  return estimator_.latest_sample();
+}
+
+bool GpuMeter::take_in_samples(const device::Outcome& outcome, std::span<const device::Stamped<Watts>> samples) {
+  const std::lock_guard guard{mutex_};
+  if (!outcome) {
+    if (!has_counter_) {
+      note_failure(outcome.failure());
+    }
+    return false;
+  }
+  if (!has_counter_) {
+    failure_.reset();
+  }
+  estimator_.observe_samples(samples);
+  for (const auto& sample : samples) {
+    power_.add(sample);
+  }
+  return true;
 }
 
 void GpuMeter::note_failure(const device::Failure& failure) {
@@ -157,23 +192,11 @@ Instant GpuMeter::poll(const Clock& clock, Spent& spent) {
 void GpuMeter::read_power(const Clock& clock, Spent& spent) {
   power_due_ = clock.now() + (has_samples_ ? ring_period : power_period);
   if (has_samples_) {
-    Instant since;
-    {
-      const std::lock_guard guard{mutex_};
-      since = estimator_.latest_sample();
-    }
     samples_.clear();
+    const Instant since = latest_sample();
     const auto outcome = timed(clock, spent, [&] { return gpu_->power_samples(since, samples_); });
-    const std::lock_guard guard{mutex_};
-    if (outcome) {
-      estimator_.observe_samples(samples_);
-      for (const auto& sample : samples_) {
-        power_.add(sample);
-      }
+    if (take_in_samples(outcome, samples_)) {
       return;
-    }
-    if (!has_counter_) {
-      note_failure(outcome.failure());
     }
   }
   if (power_kind_) {
@@ -293,7 +316,24 @@ std::optional<GpuMeter::Rough> GpuMeter::rough_energy(Instant from, Instant to) 
   }
   // Whatever happened between so few readings may have been anything from nothing to twice as much.
   const EnergyBetween energy = energy_between(*begin, *end);
-  return Rough{.value = energy.value, .half_width = std::max(energy.doubt.half_width_95(), energy.value)};
+  return Rough{
+      .value = energy.value,
+      .half_width = std::max({energy.doubt.half_width_95(), energy.value, beyond_readings(from, to, energy.value)})};
+}
+
+Joules GpuMeter::possibly_beyond_readings(Instant from, Instant to, Joules value) const {
+  const std::lock_guard guard{mutex_};
+  return beyond_readings(from, to, value);
+}
+
+Joules GpuMeter::beyond_readings(Instant from, Instant to, Joules value) const {
+  const auto latest = power_.latest();
+  const Seconds time = to - from;
+  if (!latest || time <= Seconds{0}) {
+    return Joules{0};
+  }
+  const Seconds dark = std::clamp(to - *latest + (timing_ ? timing_->period : ring_period), Seconds{0}, time);
+  return *latest > to || dark < time * noticeably_dark ? Joules{0} : (most_power_ - value / time) * dark;
 }
 
 ThrottleTime GpuMeter::throttled(Instant from, Instant to) const {

@@ -15,6 +15,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -56,6 +57,8 @@ class GpuMeter {
     Joules half_width;  // of a 95 % interval
   };
   [[nodiscard]] std::optional<Rough> rough_energy(Instant from, Instant to) const;
+  // How much more than `value` it may have drawn where a short window is mostly later than the sensor's last update.
+  [[nodiscard]] Joules possibly_beyond_readings(Instant from, Instant to, Joules value) const;
 
   [[nodiscard]] ThrottleTime throttled(Instant from, Instant to) const;
   [[nodiscard]] std::vector<device::Stamped<Watts>> powers(Instant since) const;
@@ -65,17 +68,21 @@ class GpuMeter {
  private:
   void take_in(const device::Reading<device::Stamped<Joules>>& reading);
   void take_in_power(const device::Reading<device::Stamped<Watts>>& reading);
+  bool take_in_samples(const device::Outcome& outcome, std::span<const device::Stamped<Watts>> samples);
+  [[nodiscard]] Instant latest_sample() const;
   void note_failure(const device::Failure& failure);
   void break_off(std::string why);
   void read_power(const Clock& clock, Spent& spent);
   void read_slow_sensors(Instant now, const Clock& clock, Spent& spent);
   [[nodiscard]] Instant next_round(Instant now) const;
+  [[nodiscard]] Joules beyond_readings(Instant from, Instant to, Joules value) const;
 
   std::shared_ptr<device::Gpu> gpu_;
   std::optional<SensorTiming> timing_;
   bool has_counter_ = false;
   bool has_samples_ = false;
   std::optional<device::PowerKind> power_kind_;
+  Watts most_power_;
 
   mutable std::mutex mutex_;
   EdgeEstimator estimator_;

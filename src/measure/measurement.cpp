@@ -40,6 +40,10 @@ MeasuredEnergy gpu_energy(const GpuMeter& meter, const GpuEdges& gpu, Instant be
                            .uncertainty = energy.doubt.half_width_95(),
                            .systematic = std::nullopt,
                            .method = meter.method()};
+  if (meter.method() == EnergyMethod::integrated) {
+    measured.energy->uncertainty =
+        std::max(measured.energy->uncertainty, meter.possibly_beyond_readings(begin, end, measured.energy->value));
+  }
   if (meter.counter_sees_a_part()) {
     measured.remark = "the energy counter seems to look at a part of the time only, as power samples do";
   }

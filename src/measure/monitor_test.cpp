@@ -49,7 +49,7 @@ struct Bench {
 void expect_truth(const Measurement& m, double truth, int gpu = 0) {
   const auto& measured = m.gpu_energy.at(gpu);
   ASSERT_TRUE(measured.energy) << measured.reason;
-  EXPECT_NEAR(measured.energy->value.value(), truth, 2 * measured.energy->uncertainty.value() + 0.01);
+  EXPECT_NEAR(measured.energy->value.value(), truth, 2 * measured.energy->uncertainty.value() + 0.01) << "GPU " << gpu;
 }
 
 ErrorKind kind_of(const std::function<void()>& action) {
@@ -67,7 +67,6 @@ TEST(Monitor, AWindowHoldsTheEnergyOfItsTimeOnEachGpu) {
   for (const auto& gpu : bench.gpus) {
     gpu->draw(200_W);
   }
-  bench.sleep(0.25_s);  // see docs/measurement.md, Limits
   bench.monitor->begin("step");
   bench.sleep(0.35_s);
   const Measurement settled = bench.monitor->settle(bench.monitor->end("step"));
@@ -117,14 +116,12 @@ TEST(Monitor, ALongWindowKeepsItsBeginning) {
 TEST(Monitor, EndReturnsAtOnceWithAnEstimateEvenOfTheFirstInstant) {
   Bench bench{{"A100"}};
   bench.gpus[0]->draw(200_W);
-  bench.sleep(
-      0.25_s);  // a load that begins within the counter's tick before the first window is not told apart from it
   bench.monitor->begin("w");
   bench.sleep(0.02_s);
   const Measurement m = bench.monitor->end("w");
   const auto& measured = m.gpu_energy.at(0);
   if (measured.energy) {  // the sampler may not have run yet
-    EXPECT_GT(measured.energy->uncertainty, 0_J);
+    expect_truth(m, bench.truth(m));
   } else {
     EXPECT_FALSE(measured.reason.empty());
   }

@@ -12,12 +12,13 @@
 
 namespace zeus::measure {
 
-// Sums since the track began, up to one tick.
+// What is known at one tick; two of them say what may have been missed in between.
 struct Unseen {
   bool suspected = false;
-  double variance = 0;      // J^2, were every change missed by itself
-  Joules alike;             // standard deviation, were all missed alike
-  double own_variance = 0;  // J^2, of an edge
+  double variance = 0;      // J^2, sum since the track began: of where each change came, were each by itself
+  double cycle = 0;         // ticks after which samples may be repeating; they miss the same in each cycle then
+  Joules level;             // what the sample before the tick says of the time unseen
+  double own_variance = 0;  // J^2, of an edge within the time unseen
 };
 
 class UnseenTime {
@@ -31,18 +32,21 @@ class UnseenTime {
   [[nodiscard]] Unseen up_to(std::uint64_t tick) const;
 
  private:
-  struct Sum {
+  struct Seen {
     std::uint64_t tick = 0;
-    double variance = 0;
-    Joules alike;
+    Watts sample;
+    double variance = 0;  // sum
   };
 
-  std::deque<Sum> sums_;
+  [[nodiscard]] bool may_repeat_after(std::size_t ticks) const;
+  [[nodiscard]] std::size_t shortest_cycle() const;
+
+  std::deque<Seen> seen_;
   std::optional<Watts> last_sample_;
   int matches_ = 0;  // changes in a row at which the counter said what the sample said
   double squared_change_ = 0;
   double changes_ = 0;
-  Seconds length_;
+  Seconds length_;  // of the time unseen in a tick
 };
 
 }  // namespace zeus::measure

@@ -43,9 +43,18 @@ TEST(UnseenTime, EveryChangeAddsWhatMayHaveBeenMissed) {
   const Unseen early = unseen.up_to(5);
   const Unseen late = unseen.up_to(20);
   // 150 W for 75 ms, uniform.
-  EXPECT_NEAR(late.variance - early.variance, 15 * 150 * 150 * 0.075 * 0.075 / 3, 1e-9);
-  EXPECT_GT(late.alike, early.alike);
+  EXPECT_NEAR(late.variance - early.variance, 15 * 150 * 150 * 0.075 * 0.075 / 12, 1e-9);
   EXPECT_FALSE(unseen.up_to(0).suspected);
+}
+
+TEST(UnseenTime, ALoadThatKeepsStepIsToldFromOneThatDoesNot) {
+  EXPECT_EQ(watch(40, [](Watts, Watts sample) { return sample; }).up_to(40).cycle, 2);
+  UnseenTime irregular;
+  for (std::uint64_t i = 1; i <= 40; ++i) {
+    const Watts sample{100.0 + static_cast<double>(i * i * 37 % 101)};
+    irregular.tick_came(i, sample, Watts{0.3}, tick, sample, window);
+  }
+  EXPECT_GT(irregular.up_to(40).cycle, 30);
 }
 
 TEST(UnseenTime, ChangesAcrossAPauseAreNone) {

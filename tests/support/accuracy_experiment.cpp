@@ -31,7 +31,12 @@ class Bench {
     new_phase();
   }
 
+  void draw(physics::Demand demand) { gpu_->set_load(now_, physics::Load::constant(demand)); }
+
   void new_phase() {
+    if (setting_.irregular) {
+      return;
+    }
     if (setting_.period <= Seconds{0}) {
       gpu_->set_load(now_, physics::Load::constant(physics::Demand::of_power(setting_.low)));
       return;
@@ -43,21 +48,19 @@ class Bench {
 
   void idle(Seconds duration) {
     estimator_.pause();
-    now_ = now_ + duration;
-    gpu_->advance(now_);
+    move_to(now_ + duration);
   }
 
   void look_until(Instant until) {
     while (true) {
-      const Instant next = estimator_.track().next_reading(now_) + Seconds{random_.uniform(0, 60e-6)};
+      const Instant next = estimator_.track().next_reading(now_) + waking_up();
       if (next > until) {
         break;
       }
-      now_ = next;
+      move_to(next);
       look();
     }
-    now_ = until;
-    gpu_->advance(now_);
+    move_to(until);
   }
 
   Joules look() {
@@ -72,6 +75,9 @@ class Bench {
   }
 
   void read_samples() {
+    if (!setting_.samples) {
+      return;
+    }
     std::array<physics::PowerReading, 128> ring;
     const std::size_t count = physics::Sensors{*gpu_}.samples(now_, estimator_.latest_sample(), ring);
     std::vector<device::Stamped<Watts>> samples;
@@ -87,6 +93,23 @@ class Bench {
   Random& random() { return random_; }
 
  private:
+  Seconds waking_up() {
+    const Seconds usual{random_.uniform(0, 60e-6)};
+    const bool held_up = setting_.late > Seconds{0} && random_.below(3) == 0;
+    return held_up ? usual + setting_.late * random_.exponential() : usual;
+  }
+
+  // Time passes, and an irregular load takes its steps.
+  void move_to(Instant to) {
+    while (setting_.irregular && next_step_ <= to) {
+      now_ = std::max(now_, next_step_);
+      draw(physics::Demand::of_power(setting_.low + (setting_.high - setting_.low) * random_.uniform()));
+      next_step_ = now_ + setting_.period * random_.exponential();
+    }
+    now_ = to;
+    gpu_->advance(now_);
+  }
+
   AccuracySetting setting_;
   physics::GpuModel model_;
   Random random_;
@@ -94,6 +117,7 @@ class Bench {
   std::unique_ptr<physics::Gpu> gpu_;
   measure::EdgeEstimator estimator_;
   Instant now_{1'000'000'000};
+  Instant next_step_{1'000'000'000};
 };
 
 struct Errors {
@@ -182,6 +206,35 @@ AccuracyResult measure_accuracy(const AccuracySetting& setting) {
   return {.plain = Joules{plain_error},
           .settled = summarise(settled, plain_error, floor),
           .immediate = summarise(immediate, plain_error, floor)};
+}
+
+Accuracy measure_first_windows(const FirstWindows& setting) {
+  std::vector<double> plain;
+  Errors settled;
+  const Seconds tick = setting.model.sensors.counter_period;
+  for (int i = 0; i < setting.windows; ++i) {
+    Bench bench{{.model = setting.model,
+                 .samples = setting.samples,
+                 .late = setting.late,
+                 .seed = static_cast<std::uint64_t>(i)}};
+    bench.draw(physics::Demand::none());
+    bench.idle(3_s);
+    bench.draw(physics::Demand::of_power(setting.load));
+    bench.idle(tick * bench.random().uniform());
+    const Instant begin = bench.now();
+    const Joules begin_shown = bench.look();
+    const Instant end = begin + setting.window;
+    bench.look_until(end);
+    const Joules end_shown = bench.look();
+    while (!bench.estimator().final(end)) {
+      bench.look_until(bench.now() + tick * 0.5);
+    }
+    const auto energy = measure::energy_between(*bench.estimator().edge(begin), *bench.estimator().edge(end));
+    const double truth = (bench.truth(end) - bench.truth(begin)).value();
+    plain.push_back((end_shown - begin_shown).value() - truth);
+    settled.add(energy.value.value() - truth, energy.doubt.half_width_95().value());
+  }
+  return summarise(settled, root_mean_square(plain), 0.1 * (setting.load * tick).value());
 }
 
 }  // namespace zeus::test

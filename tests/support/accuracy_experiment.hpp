@@ -14,10 +14,13 @@ struct AccuracySetting {
   physics::GpuModel model;
   Watts low{200};
   Watts high{200};
-  Seconds period{0};  // 0: constant
+  Seconds period{0};       // 0: constant
+  bool irregular = false;  // steps to any power in between, a period apart on average, in place of a square wave
   Seconds window{0.053};
   int windows = 2000;
-  bool cold = false;  // nobody looked for 5 s before each window
+  bool cold = false;    // nobody looked for 5 s before each window
+  bool samples = true;  // whether the driver keeps power samples
+  Seconds late{0};      // by how much somebody who wanted to look is held up now and then, on average: a busy machine
   std::uint64_t seed = 1;
 };
 
@@ -34,5 +37,18 @@ struct AccuracyResult {
 };
 
 AccuracyResult measure_accuracy(const AccuracySetting& setting);
+
+// The first windows of processes, whose load began within a tick before them on a GPU that had been idle.
+struct FirstWindows {
+  physics::GpuModel model;
+  Watts load{200};
+  Seconds window{0.02};
+  bool samples = true;  // whether the driver keeps any
+  Seconds late{0};
+  int windows = 500;
+};
+
+// Of settled values; their error is relative to that of the plain difference.
+Accuracy measure_first_windows(const FirstWindows& setting);
 
 }  // namespace zeus::test

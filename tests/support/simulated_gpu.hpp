@@ -98,7 +98,11 @@ class SimulatedGpu final : public device::Gpu {
   }
   [[nodiscard]] std::uint64_t generation() const override { return static_cast<std::uint64_t>(reopened.load()); }
 
-  [[nodiscard]] device::PowerLimits power_limits() const override { return {}; }
+  [[nodiscard]] device::PowerLimits power_limits() const override {
+    device::PowerLimits limits;
+    limits.maximum = model_.limits.max;
+    return limits;
+  }
   [[nodiscard]] device::Clocks clocks() const override { return {}; }
   device::Reading<std::vector<Megahertz>> supported_memory_clocks() const override {
     return device::Reason::unsupported;
