@@ -1,6 +1,6 @@
 // The accuracy of windows in real time, through the virtual NVML driver, on all of its GPUs at once:
 //   zeus virtual 25xA100 -- measure_through_driver [ROUNDS [LONGEST_MS]]
-// Each round measures one window on every GPU; load and phase of each are its own.
+// Each round measures one window on every GPU; its moment, and the load and its phase, are its own.
 #include "backends/nvml/nvml_backend.hpp"
 #include "base/clock.hpp"
 #include "base/dynamic_library.hpp"
@@ -40,12 +40,10 @@ class Truth {
                         "run under `zeus virtual 25xA100 --`, of the same build"};
     }
   }
-  [[nodiscard]] std::vector<zeus_virtual_truth> now(std::size_t gpus) const {
-    std::vector<zeus_virtual_truth> all(gpus);
-    for (std::size_t i = 0; i < gpus; ++i) {
-      read_(static_cast<std::uint32_t>(i), &all[i]);
-    }
-    return all;
+  [[nodiscard]] zeus_virtual_truth now(std::size_t gpu) const {
+    zeus_virtual_truth truth{};
+    read_(static_cast<std::uint32_t>(gpu), &truth);
+    return truth;
   }
   void load(std::size_t gpu, const std::string& text) const { submit_(static_cast<std::uint32_t>(gpu), text.c_str()); }
 
@@ -57,7 +55,12 @@ class Truth {
       driver_.function<decltype(zeus_virtual_submit_load)>({"zeus_virtual_submit_load"});
 };
 
-// Between two looks that are some microseconds apart.
+// Two looks that are no more than so far apart leave no doubt of the energy between them; a process that was held up
+// there cannot tell.
+bool near(const zeus_virtual_truth& before, const zeus_virtual_truth& after) {
+  return after.time_s - before.time_s < 2e-4;
+}
+
 double energy_at(Seconds moment, const zeus_virtual_truth& before, const zeus_virtual_truth& after) {
   const double part = (moment.value() - before.time_s) / (after.time_s - before.time_s);
   return before.energy_j + (after.energy_j - before.energy_j) * part;
@@ -85,15 +88,39 @@ struct Tally {
   }
 };
 
+// What happens at one moment of a round: a window on one GPU begins or ends.
+struct Event {
+  double after = 0;  // the beginning of the round
+  std::size_t gpu = 0;
+  bool is_end = false;
+};
+
+// What is known of one GPU's window.
+struct Window {
+  double plain_begin = 0;  // what its counter showed
+  double plain_end = 0;
+  double true_begin = 0;
+  double true_end = 0;
+  bool seen = true;
+  zeus::Measurement measurement;
+};
+
 class Experiment {
  public:
-  explicit Experiment(int rounds) : rounds_{rounds} {}
+  explicit Experiment(int rounds) : rounds_{rounds} {
+    for (std::size_t gpu = 0; gpu < gpus_.size(); ++gpu) {
+      zeus::MonitorOptions options;
+      options.gpus = {{static_cast<int>(gpu)}};
+      monitors_.emplace_back(std::make_unique<zeus::measure::Windows>(source_, options));
+    }
+  }
 
   void run(const std::string& load, double window_ms, bool cold) {
-    Tally settled;
-    Tally immediate;
-    double plain = 0;
-    const std::shared_ptr<void> listener = cold ? nullptr : monitor_.listen();
+    tallies_ = {};
+    std::vector<std::shared_ptr<void>> listeners;
+    for (zeus::Monitor& monitor : monitors_) {
+      listeners.push_back(cold ? nullptr : monitor.listen());
+    }
     for (int round = 0; round < rounds_; ++round) {
       if (cold) {
         sleep(random_.uniform(4.0, 4.5));
@@ -103,39 +130,82 @@ class Experiment {
         sleep(random_.uniform(0, 1.3) / static_cast<double>(gpus_.size()));
       }
       sleep(random_.uniform(0.4, 0.9));
-      const std::vector<double> first = readings();
-      const auto before_begin = truth_.now(gpus_.size());
-      monitor_.begin("w");
-      const auto after_begin = truth_.now(gpus_.size());
-      sleep(window_ms * 1e-3);
-      const std::vector<double> last = readings();
-      const auto before_end = truth_.now(gpus_.size());
-      const zeus::Measurement at_once = monitor_.end("w");
-      const auto after_end = truth_.now(gpus_.size());
-      const zeus::Measurement waited = monitor_.settle(at_once);
-      for (std::size_t gpu = 0; gpu < gpus_.size(); ++gpu) {
-        const double energy = energy_at(at_once.end, before_end[gpu], after_end[gpu]) -
-                              energy_at(at_once.start, before_begin[gpu], after_begin[gpu]);
-        plain += std::pow(last[gpu] - first[gpu] - energy, 2);
-        immediate.add(at_once.gpu_energy.at(static_cast<int>(gpu)), energy);
-        settled.add(waited.gpu_energy.at(static_cast<int>(gpu)), energy);
-      }
+      measure(window_ms * 1e-3);
     }
-    fmt::print("  {:<22}{:>6.0f} ms{:>5}{:>8.2f} J |{:>23} |{:>23}\n", load, window_ms, cold ? "cold" : "",
-               std::sqrt(plain / (rounds_ * static_cast<double>(gpus_.size()))), settled.text(plain),
-               immediate.text(plain));
+    const double count = static_cast<double>(rounds_) * static_cast<double>(gpus_.size()) - tallies_.unseen;
+    fmt::print("  {:<22}{:>6.0f} ms{:>5}{:>8.2f} J |{:>23} |{:>23}{}\n", load, window_ms, cold ? "cold" : "",
+               std::sqrt(tallies_.plain / count), tallies_.settled.text(tallies_.plain),
+               tallies_.immediate.text(tallies_.plain),
+               tallies_.unseen > 0 ? fmt::format("  {} left out", tallies_.unseen) : "");
     (void)std::fflush(stdout);
   }
   [[nodiscard]] std::size_t gpu_count() const { return gpus_.size(); }
 
  private:
+  struct Tallies {
+    Tally settled;
+    Tally immediate;
+    double plain = 0;  // sum of squared errors (J^2)
+    int unseen = 0;
+  };
+
   void sleep(double seconds) { clock_.sleep_until(clock_.now() + Seconds{seconds}); }
-  [[nodiscard]] std::vector<double> readings() const {
-    std::vector<double> all;
-    for (const auto& gpu : gpus_) {
-      all.push_back(gpu->energy()->value.value());
+
+  // All GPUs tick together: windows that begin at moments of their own are nearly independent of one another.
+  void measure(double length) {
+    std::vector<Event> events;
+    for (std::size_t gpu = 0; gpu < gpus_.size(); ++gpu) {
+      const double begin = random_.uniform(0, 1.3);
+      events.push_back({.after = begin, .gpu = gpu, .is_end = false});
+      events.push_back({.after = begin + length, .gpu = gpu, .is_end = true});
     }
-    return all;
+    std::ranges::sort(events, {}, &Event::after);
+    std::vector<Window> windows(gpus_.size());
+    const zeus::Instant start = clock_.now();
+    for (const Event& event : events) {
+      clock_.sleep_until(start + Seconds{event.after});
+      Window& window = windows[event.gpu];
+      if (event.is_end) {
+        window.plain_end = gpus_[event.gpu]->energy()->value.value();
+        end(window, event.gpu);
+      } else {
+        window.plain_begin = gpus_[event.gpu]->energy()->value.value();
+        begin(window, event.gpu);
+      }
+    }
+    for (std::size_t gpu = 0; gpu < gpus_.size(); ++gpu) {
+      add(windows[gpu], monitors_[gpu].settle(windows[gpu].measurement));
+    }
+  }
+
+  // The truth at an edge lies between two looks, which are some microseconds apart; it is told by the end, when the
+  // edge's own time is known.
+  void begin(Window& window, std::size_t gpu) {
+    looks_before_begin_[gpu] = truth_.now(gpu);
+    monitors_[gpu].begin("w");
+    looks_after_begin_[gpu] = truth_.now(gpu);
+    window.seen = near(looks_before_begin_[gpu], looks_after_begin_[gpu]);
+  }
+
+  void end(Window& window, std::size_t gpu) {
+    const zeus_virtual_truth before = truth_.now(gpu);
+    window.measurement = monitors_[gpu].end("w");
+    const zeus_virtual_truth after = truth_.now(gpu);
+    window.true_begin = energy_at(window.measurement.start, looks_before_begin_[gpu], looks_after_begin_[gpu]);
+    window.true_end = energy_at(window.measurement.end, before, after);
+    window.seen = window.seen && near(before, after);
+  }
+
+  void add(const Window& window, const zeus::Measurement& settled) {
+    if (!window.seen) {
+      ++tallies_.unseen;
+      return;
+    }
+    const double truth = window.true_end - window.true_begin;
+    const int gpu = window.measurement.gpu_energy.begin()->first;
+    tallies_.plain += std::pow(window.plain_end - window.plain_begin - truth, 2);
+    tallies_.immediate.add(window.measurement.gpu_energy.at(gpu), truth);
+    tallies_.settled.add(settled.gpu_energy.at(gpu), truth);
   }
 
   zeus::SystemClock clock_;
@@ -145,8 +215,11 @@ class Experiment {
   std::vector<std::shared_ptr<zeus::device::Gpu>> gpus_ = devices_.gpus;
   std::shared_ptr<zeus::measure::SamplerSource> source_ =
       std::make_shared<zeus::measure::SamplerSource>(devices_, clock_);
-  zeus::Monitor monitor_{std::make_unique<zeus::measure::Windows>(source_, zeus::MonitorOptions{})};
+  std::vector<zeus::Monitor> monitors_;  // one for each GPU
+  std::vector<zeus_virtual_truth> looks_before_begin_ = std::vector<zeus_virtual_truth>(gpus_.size());
+  std::vector<zeus_virtual_truth> looks_after_begin_ = std::vector<zeus_virtual_truth>(gpus_.size());
   Truth truth_;
+  Tallies tallies_;
   zeus::Random random_{3};
   int rounds_;
 };
