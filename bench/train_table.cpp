@@ -2,7 +2,7 @@
 // profiling costs, and what observing predicts; 2 % scatter of each step's time and energy, 15 ms for each call to a
 // setter.
 //
-//   train_table [RUNS [OBSERVED_RUNS]]      of each workload; by default 1000 and 100
+//   train_table [RUNS [OBSERVED_RUNS [WORKLOAD]]]      of each workload, or of that one; by default 1000 and 100
 
 #include "base/log.hpp"
 #include "physics/workload.hpp"
@@ -15,6 +15,7 @@
 #include <exception>
 #include <functional>
 #include <numeric>
+#include <ranges>
 #include <string_view>
 #include <vector>
 
@@ -81,13 +82,15 @@ int main(int argc, char** argv) {
   };
   const std::uint64_t runs = number(1, 1000);
   const std::uint64_t observed = number(2, 100);
+  const std::string_view only = argc > 3 ? argv[3] : "";
+  const auto wanted = [&](const physics::Workload& workload) { return only.empty() || workload.name() == only; };
   log::set_level(log::Level::error);
   try {
     fmt::print("  {} runs; time beyond that of twenty epochs at the applied setting\n", runs);
     fmt::print("  {:<14}{:>9}{:>12}{:>10}{:>10}{:>13}{:>11}{:>11}\n", "workload", "epoch", "within 1%", "worst",
                "steps", "extra mean", "95th", "most");
     for (const Seconds epoch : {3600_s, 20_s}) {
-      for (const physics::Workload& workload : physics::workloads()) {
+      for (const physics::Workload& workload : physics::workloads() | std::views::filter(wanted)) {
         print_choices(workload.name(), epoch, runs);
         std::fflush(stdout);
       }
@@ -96,7 +99,7 @@ int main(int argc, char** argv) {
                observed);
     fmt::print("  {:<14}{:>9}{:>12}{:>11}{:>11}{:>11}{:>13}{:>15}\n", "workload", "epoch", "in slices", "time",
                "energy", "cost", "within 2%", "in interval");
-    for (const physics::Workload& workload : physics::workloads()) {
+    for (const physics::Workload& workload : physics::workloads() | std::views::filter(wanted)) {
       print_observation(workload.name(), 20_s, observed);
     }
   } catch (const std::exception& error) {

@@ -182,11 +182,12 @@ void Running::end_steps() {
   if (!in_steps_) {
     return;
   }
-  if (std::exchange(in_step_, false)) {
+  const bool over = std::exchange(in_step_, false);
+  if (over) {
     account_->count_steps(1);
   }
   in_steps_ = false;
-  tuner_->end_steps();
+  tuner_->end_steps(over);
   account_->enter(Part::rest);
 }
 

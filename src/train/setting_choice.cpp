@@ -177,15 +177,18 @@ class GoalPlan final : public optimize::PowerLimitPlan {
   std::uint64_t steps_left_;
 };
 
-// A short training is not to spend more than half of its steps on being profiled; 0 where the plan's own bound is
-// lower, or it is not known how long the training is.
+// In a short training, where slices of the usual length would leave hardly any: these say as much of a curve together.
+constexpr std::uint32_t short_measure = 2;
+
+// A short training is to have a quarter of its steps left after being profiled; 0 where the plan's own bound is lower,
+// or it is not known how long the training is.
 std::uint64_t most_steps(const TrainingOptions& options, const optimize::SettingRange& range) {
   constexpr std::uint64_t usual_for_each_setting = 30;
   if (!options.steps_per_epoch || !options.max_epochs) {
     return 0;
   }
-  const std::uint64_t half = *options.steps_per_epoch * *options.max_epochs / 2;
-  return half < usual_for_each_setting * range.limits().size() ? std::max<std::uint64_t>(half, 1) : 0;
+  const std::uint64_t most = *options.steps_per_epoch * *options.max_epochs * 3 / 4;
+  return most < usual_for_each_setting * range.limits().size() ? std::max<std::uint64_t>(most, 1) : 0;
 }
 
 }  // namespace
@@ -262,6 +265,9 @@ std::unique_ptr<optimize::PowerLimitPlan> make_plan(const TrainingOptions& optio
     adaptive.warm_up = given->warm_up;
   }
   adaptive.most_steps = most_steps(options, range);
+  if (adaptive.most_steps > 0) {
+    adaptive.measure = short_measure;
+  }
   if (known) {
     plan = std::make_unique<optimize::AdaptivePlan>(range, std::move(selector), adaptive, *known);
   } else {

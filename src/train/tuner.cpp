@@ -176,13 +176,22 @@ void Tuner::renew() {
   }
 }
 
-void Tuner::end_steps() {
-  profiling_steps_ += profiling() ? pending_ : 0;
-  pending_ = 0;
+void Tuner::end_steps(bool over) {
+  const std::uint64_t last = std::exchange(pending_, 0) + (over ? 1 : 0);
+  profiling_steps_ += profiling() ? last : 0;
   last_boundary_.reset();
-  if (profiler_) {
-    guarded([&] { carry_out(profiler_->on_epoch_end()); });
+  if (!profiler_) {
+    return;
   }
+  guarded([&] {
+    // Steps that were too short to be told of one by one have no last one.
+    const bool whole = over && last == 1;
+    if (window_open_ && whole) {
+      ++window_boundaries_;
+      ++window_steps_;
+    }
+    carry_out(profiler_->on_epoch_end(whole));
+  });
 }
 
 void Tuner::carry_out(ProfilerActions actions) {

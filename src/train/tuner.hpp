@@ -44,8 +44,8 @@ class Tuner {
              const std::string& again);
   // A boundary between steps, `over` of which have passed since the last one.
   void step(std::uint64_t over);
-  // No more steps in this epoch.
-  void end_steps();
+  // No more steps in this epoch; `over` says that one ends now.
+  void end_steps(bool over);
   // Before an epoch: takes up again what a lost lease has interrupted.
   void begin_epoch();
   // Everything as it was found, for good; says why when it is not the ordinary end.

@@ -38,6 +38,7 @@ ProfilerActions Profiler::on_start() {
 ProfilerActions Profiler::on_step_begin() {
   refuse_in(State::reporting, "a step");
   epoch_steps_ = epoch_begun_++;
+  between_epochs_ = false;
   if (state_ == State::done) {
     return {};
   }
@@ -66,7 +67,7 @@ ProfilerActions Profiler::on_slice(const SliceReading& reading) {
   lost_ = 0;
   plan_->measured(
       {.setting = slice_.setting, .measure = slice_.measure, .begin = steps_ - slice_.measure, .reading = reading});
-  return begin_slice();
+  return between_epochs_ ? wait_for_next_epoch() : begin_slice();
 }
 
 ProfilerActions Profiler::on_slice_lost() {
@@ -75,7 +76,7 @@ ProfilerActions Profiler::on_slice_lost() {
     lost_ = 0;
     plan_->refused(slice_.setting);
   }
-  return begin_slice();
+  return between_epochs_ ? wait_for_next_epoch() : begin_slice();
 }
 
 ProfilerActions Profiler::on_refused() {
@@ -94,15 +95,23 @@ ProfilerActions Profiler::on_refused() {
   return actions;
 }
 
-ProfilerActions Profiler::on_epoch_end() {
+ProfilerActions Profiler::on_epoch_end(bool last_step_is_over) {
   refuse_in(State::reporting, "the end of an epoch");
   if (epoch_begun_ > 0) {
     epoch_length_ = epoch_begun_;
+    last_steps_count_ = last_step_is_over;
   }
   epoch_begun_ = 0;
   epoch_steps_ = 0;
+  between_epochs_ = true;
   ProfilerActions actions;
   if (state_ == State::done) {
+    return actions;
+  }
+  if (state_ == State::measuring && left_ == 1 && last_step_is_over) {
+    steps_ = begun_;
+    state_ = State::reporting;
+    actions.push_back({.kind = ProfilerActionKind::close_window, .setting = {}});
     return actions;
   }
   if (state_ == State::measuring) {
@@ -113,6 +122,17 @@ ProfilerActions Profiler::on_epoch_end() {
     state_ = State::waiting;
     left_ = 1;
   }
+  return actions;
+}
+
+ProfilerActions Profiler::wait_for_next_epoch() {
+  if (!plan_->next()) {
+    return finish();
+  }
+  ProfilerActions actions;
+  set(actions, options_.baseline);
+  state_ = State::waiting;
+  left_ = 1;
   return actions;
 }
 
@@ -167,13 +187,15 @@ void Profiler::set(ProfilerActions& actions, const records::PowerSetting& settin
   actions.push_back({.kind = ProfilerActionKind::set, .setting = setting});
 }
 
-// The window closes at the beginning of the step after its last, which must belong to the same epoch.
+// The window closes at the beginning of the step after its last, which must belong to the same epoch unless the end of
+// an epoch will do.
 std::optional<SliceRequest> Profiler::fit(SliceRequest request) const {
   if (!epoch_length_) {
     return request;
   }
   const std::uint64_t wanted = std::uint64_t{request.settle} + request.measure;
-  const std::uint64_t most = *epoch_length_ > 1 ? *epoch_length_ - 1 : 0;
+  const std::uint64_t spare = last_steps_count_ ? 0 : 1;
+  const std::uint64_t most = *epoch_length_ > 1 ? *epoch_length_ - spare : 0;
   if (most == 0) {
     return std::nullopt;
   }
@@ -183,7 +205,7 @@ std::optional<SliceRequest> Profiler::fit(SliceRequest request) const {
     request.settle = std::min(share(request.settle), static_cast<std::uint32_t>(most) - request.measure);
   }
   const std::uint64_t left = *epoch_length_ > epoch_steps_ ? *epoch_length_ - epoch_steps_ : 0;
-  if (left <= std::uint64_t{request.settle} + request.measure) {
+  if (left < std::uint64_t{request.settle} + request.measure + spare) {
     return std::nullopt;
   }
   return request;

@@ -6,9 +6,10 @@
 //   on_refused      the device would not take the setting of the last `set`
 //
 // Slices begin and end at step boundaries and never span epochs: one that an epoch's end interrupts is repeated whole
-// in the next epoch. How long an epoch is, is learned from the first one (or told): from then on no slice is begun that
-// the rest of the epoch cannot hold, and slices longer than an epoch are cut to what fits. Whatever happens, only
-// settings of the range are asked for, and outside of slices the baseline is in force until the optimum is applied.
+// in the next epoch. The end of an epoch is such a boundary only where the caller says so. How long an epoch is, is
+// learned from the first one (or told): from then on no slice is begun that the rest of the epoch cannot hold, and
+// slices longer than an epoch are cut to what fits. Whatever happens, only settings of the range are asked for, and
+// outside of slices the baseline is in force until the optimum is applied.
 //
 // One owner, one thread. The plan belongs to the profiler.
 #pragma once
@@ -42,7 +43,9 @@ class Profiler {
   [[nodiscard]] ProfilerActions on_slice(const SliceReading& reading);
   [[nodiscard]] ProfilerActions on_slice_lost();
   [[nodiscard]] ProfilerActions on_refused();
-  [[nodiscard]] ProfilerActions on_epoch_end();
+  // Where `last_step_is_over`, what follows the last on_step_begin is one whole step, and it may end a slice; a caller
+  // that only sees steps end cannot say so.
+  [[nodiscard]] ProfilerActions on_epoch_end(bool last_step_is_over = false);
 
   [[nodiscard]] bool done() const { return state_ == State::done; }
   // Among what has been measured so far; nothing before the first slice.
@@ -55,6 +58,7 @@ class Profiler {
   enum class State { waiting, settling, measuring, reporting, done };
 
   ProfilerActions begin_slice();
+  ProfilerActions wait_for_next_epoch();
   ProfilerActions open_window();
   ProfilerActions finish();
   void set(ProfilerActions& actions, const records::PowerSetting& setting);
@@ -74,6 +78,8 @@ class Profiler {
   std::uint64_t epoch_begun_ = 0;
   std::uint64_t epoch_steps_ = 0;
   std::optional<std::uint64_t> epoch_length_;
+  bool last_steps_count_ = false;  // the last step of an epoch can be measured
+  bool between_epochs_ = false;
   std::uint32_t lost_ = 0;
 };
 

@@ -48,9 +48,9 @@ class Loop {
       step();
     }
   }
-  void end_epoch() {
+  void end_epoch(bool last_step_is_over = false) {
     log_ += '|';
-    carry_out(profiler_.on_epoch_end());
+    carry_out(profiler_.on_epoch_end(last_step_is_over));
   }
 
   void carry_out(const ProfilerActions& actions) {
@@ -144,6 +144,18 @@ TEST(Profiler, CutsSlicesToEpochsShorterThanThey) {
   loop.step();
   EXPECT_TRUE(loop.profiler().done());
   EXPECT_EQ(loop.log(), "RRRRRR|RPPPPR|WPPPPR|WPPPPW|W");
+}
+
+TEST(Profiler, ASliceMayEndWithTheEpochWhoseLastStepIsOver) {
+  Loop loop{three, from_the_top};
+  for (int epoch = 0; epoch < 4; ++epoch) {
+    loop.steps(5);
+    loop.end_epoch(true);
+  }
+  EXPECT_TRUE(loop.profiler().done());
+  loop.step();
+  EXPECT_EQ(loop.log(), "RRRPP|RRPPP|WWPPP|WWPPP|W");
+  EXPECT_EQ(loop.sets(), "200 250 150 150 ");
 }
 
 TEST(Profiler, LeavesAJobWhoseEpochsAreASingleStepAlone) {

@@ -24,12 +24,17 @@ class SliceLength {
     if (blur > coarse_window) {
       measure_ = static_cast<std::uint32_t>(std::min(std::ceil(steps * 2.0 * blur / coarse_window), longest_slice));
     }
-    settle_ = static_cast<std::uint32_t>(std::clamp(std::ceil(settle_time_ / (time / steps)), 1.0, longest_settling));
+    const double settling = settle_time_ / (time / steps);
+    settle_ = settling < negligible_settling
+                  ? 0
+                  : static_cast<std::uint32_t>(std::clamp(std::ceil(settling), 1.0, longest_settling));
   }
 
  private:
   static constexpr double longest_slice = 40.0;
   static constexpr double longest_settling = 10.0;
+  // Of a step: it then blurs the first one less than steps scatter.
+  static constexpr double negligible_settling = 0.03;
   // A window whose edges blur its mean by more than this is too short.
   static constexpr double coarse_window = 0.02;
 
