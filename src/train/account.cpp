@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace zeus::train {
@@ -61,8 +62,8 @@ void Account::enter(Part part) {
 
 void Account::cut(Part part) {
   if (!open_) {
-    began_ = clock_.now();
     open(part);
+    began_ = clock_.now();
     return;
   }
   Booked booked{.part = *open_, .time = {}, .steps = std::exchange(steps_, 0), .measurement = {}};
@@ -78,9 +79,10 @@ void Account::close() {
   if (!open_) {
     return;
   }
-  Booked booked{.part = *open_, .time = clock_.now() - began_, .steps = std::exchange(steps_, 0), .measurement = {}};
+  Booked booked{.part = *open_, .time = {}, .steps = std::exchange(steps_, 0), .measurement = {}};
   open_.reset();
   end(std::exchange(window_, std::nullopt), booked);
+  booked_.back().time = clock_.now() - began_;
 }
 
 void Account::open(Part part) {
@@ -129,6 +131,20 @@ Parts Account::take(Seconds patience) {
   return parts;
 }
 
+// A window begins a little before its part does and ends a little after it, while others are read: what lies outside of
+// the part is its neighbours'. How the energy lies there is not known any better than that.
+Energy Account::share_of(const Booked& booked, const Energy& energy) {
+  const Seconds measured = booked.measurement->time();
+  if (!(measured > booked.time)) {
+    return energy;
+  }
+  const Joules outside = energy.value * ((measured - booked.time) / measured);
+  Energy share = energy;
+  share.value -= outside;
+  share.uncertainty = Joules{std::hypot(energy.uncertainty.value(), 0.5 * outside.value())};
+  return share;
+}
+
 Amount Account::amount_of(const Booked& booked) const {
   Amount amount{.time = booked.time, .energy = {}, .known = true, .steps = booked.steps};
   if (meter_ == nullptr) {
@@ -147,7 +163,7 @@ Amount Account::amount_of(const Booked& booked) const {
       amount.known = false;
       return amount;
     }
-    amount += Amount{.time = {}, .energy = *found->second.energy, .known = true, .steps = 0};
+    amount += Amount{.time = {}, .energy = share_of(booked, *found->second.energy), .known = true, .steps = 0};
   }
   return amount;
 }

@@ -66,6 +66,7 @@ class Account {
 
   void open(Part part);
   void end(const std::optional<std::string>& name, Booked& booked);
+  [[nodiscard]] static Energy share_of(const Booked& booked, const Energy& energy);
   [[nodiscard]] Amount amount_of(const Booked& booked) const;
 
   Meter* meter_;

@@ -121,39 +121,6 @@ TEST_F(SessionTest, IsNotProfiledAgainWhenNothingDrifts) {
   EXPECT_THAT(of_kind<ProfilingBegun>(events_), SizeIs(1));
 }
 
-TEST_F(SessionTest, AccountsWhatTheTrainingTook) {
-  options_.eta = 0.3;
-  Session session{training_.parts(), options_};
-  const Instant begin = training_.clock().now();
-  const Joules before = training_.energy();
-  for (int epoch = 0; epoch < 3 && session.next_epoch(); ++epoch) {
-    for (int step = 0; step < 300; ++step) {
-      session.begin_step();
-      training_.step();
-    }
-    session.end_steps();
-    training_.evaluate(5_s, 90_W);
-  }
-  session.finish();
-  const TrainingResult result = session.result();
-  const Joules truth = training_.energy() - before;
-  ASSERT_TRUE(result.energy);
-  EXPECT_NEAR(result.time.value(), (training_.clock().now() - begin).value(), 1e-6);
-  EXPECT_NEAR(result.energy->value.value(), truth.value(), 2 * result.energy->uncertainty.value() + 1);
-  EXPECT_NEAR(result.cost->value(), 0.3 * result.energy->value.value() + 0.7 * 1000 * result.time.value(),
-              1e-6 * result.cost->value());
-  EXPECT_THAT(result.epochs, SizeIs(3));
-  EXPECT_EQ(result.epochs[2].steps, 300U);
-  EXPECT_NEAR((result.epochs[2].time - result.epochs[2].steps_time).value(), 5, 1e-6);
-  Joules sum;
-  for (const EpochReport& epoch : result.epochs) {
-    sum += *epoch.cost;
-  }
-  EXPECT_NEAR(sum.value(), result.cost->value(), 1e-6 * sum.value());
-  EXPECT_TRUE(result.epochs[0].profiled);
-  EXPECT_FALSE(result.epochs[1].profiled);
-}
-
 TEST_F(SessionTest, StopsAtTheTarget) {
   options_.target = {.metric = 0.6, .higher_is_better = true};
   Session session{training_.parts(), options_};

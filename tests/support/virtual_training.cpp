@@ -59,7 +59,10 @@ class VirtualTraining::TrueMeter final : public train::Meter {
  public:
   explicit TrueMeter(VirtualTraining& training) : training_{training} {}
 
-  void begin(std::string_view window) override { open_[std::string{window}] = read(); }
+  void begin(std::string_view window) override {
+    open_[std::string{window}] = read();
+    training_.clock_.advance(training_.work_.read_latency);
+  }
 
   Measurement end(std::string_view window) override {
     const auto found = open_.find(std::string{window});
@@ -69,6 +72,7 @@ class VirtualTraining::TrueMeter final : public train::Meter {
     const Marks begin = std::exchange(found->second, {});
     open_.erase(found);
     const Marks now = read();
+    training_.clock_.advance(training_.work_.read_latency);
     Measurement measurement;
     measurement.window = window;
     measurement.start = begin.at - Instant{};

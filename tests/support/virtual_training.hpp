@@ -23,9 +23,10 @@ namespace zeus::test {
 
 struct TrainingWork {
   physics::Demand demand;
-  Seconds step;           // at the highest clock without a limit
-  double scatter = 0.02;  // standard deviation of each step's time, and independently of its energy
-  Seconds set_latency{};  // that a call to a setter takes, GPU after GPU
+  Seconds step;            // at the highest clock without a limit
+  double scatter = 0.02;   // standard deviation of each step's time, and independently of its energy
+  Seconds set_latency{};   // that a call to a setter takes, GPU after GPU
+  Seconds read_latency{};  // that the meter takes after it has read an edge
 };
 
 // A built-in workload at its default batch size.
