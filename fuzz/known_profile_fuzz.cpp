@@ -1,0 +1,75 @@
+// A profile that a session goes on from: whatever measurements a file claims, the plan asks only for settings of its
+// range, comes to an end, and keeps numbers that are numbers.
+
+#include "optimize/power_limit/setting_range.hpp"
+#include "train/profile_file.hpp"
+#include "train/setting_choice.hpp"
+
+#include <zeus/error.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+using zeus::optimize::SettingRange;
+
+constexpr int more_than_any_plan_takes = 400;
+
+zeus::optimize::Slice measured(const zeus::optimize::SliceRequest& request, std::uint64_t begin) {
+  const double steps = request.measure;
+  zeus::optimize::Slice slice{.setting = request.setting, .measure = request.measure, .begin = begin, .reading = {}};
+  slice.reading.time = zeus::Seconds{0.1 * steps};
+  slice.reading.energy.value = request.setting.limit * zeus::Seconds{0.1 * steps};
+  slice.reading.energy.uncertainty = slice.reading.energy.value * 0.01;
+  return slice;
+}
+
+void check(const zeus::optimize::PowerLimitPlan& plan, const SettingRange& range) {
+  for (const zeus::PowerMeasurement& one : plan.measurements()) {
+    const auto limits = range.limits();
+    if (std::ranges::find(limits, one.setting.limit) == limits.end() || !std::isfinite(one.step_time.value()) ||
+        !std::isfinite(one.step_energy.value.value())) {
+      std::abort();
+    }
+  }
+}
+
+void go_on_from(const zeus::PowerProfile& profile, const zeus::TrainingOptions& options) {
+  const SettingRange range{{zeus::Watts{250}, zeus::Watts{200}, zeus::Watts{150}, zeus::Watts{100}}, {}};
+  const auto plan = zeus::train::make_plan(options, range, zeus::Watts{250}, profile, {});
+  std::uint64_t begin = 0;
+  for (int slices = 0; const auto request = plan->next(); ++slices) {
+    if (slices == more_than_any_plan_takes) {
+      std::abort();
+    }
+    begin += request->settle;
+    plan->measured(measured(*request, begin));
+    begin += request->measure;
+    check(*plan, range);
+  }
+  check(*plan, range);
+  static_cast<void>(plan->optimum());
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  std::vector<zeus::PowerProfile> profiles;
+  try {
+    profiles = zeus::train::profiles_from_json({reinterpret_cast<const char*>(data), size});
+  } catch (const zeus::Error&) {
+    return 0;
+  }
+  zeus::TrainingOptions bounded;
+  bounded.goal = zeus::MaxSlowdown{};
+  for (const zeus::PowerProfile& profile : profiles) {
+    go_on_from(profile, {});
+    go_on_from(profile, bounded);
+  }
+  return 0;
+}
