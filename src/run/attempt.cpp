@@ -68,7 +68,8 @@ void Attempt::take(const Progress& progress) {
   if (std::holds_alternative<EpochsDone>(progress)) {
     end_epoch();
   } else if (const auto* metric = std::get_if<MetricSeen>(&progress)) {
-    if (judged_ && !is_decided() && rule_.reaches(metric->value)) {
+    // Also where the command ended with it.
+    if (judged_ && verdict_ == Verdict::go_on && rule_.reaches(metric->value)) {
       decide(Verdict::reached);
     }
   }
