@@ -18,7 +18,8 @@
 // throws for options that make no sense and for devices asked for that are not there. Once it trains, nothing is
 // thrown because of devices, leases, files or other ranks: what goes wrong is said once as a warning (and as an
 // `Unoptimized` event) and the training goes on without being optimized. A call out of order is an invalid_argument
-// Error.
+// Error. Inside of `zeus run` a Training says by itself how far it has come, leaves the GPUs to the run, and takes from
+// it the batch size, maximum of epochs and target that its options leave open.
 #pragma once
 
 #include <zeus/collective.hpp>
@@ -71,6 +72,8 @@ class ZEUS_API Training {
 
   // What the model achieves now. NaN is said once as a warning and reaches no target.
   void report(double metric);
+  // Another target from now on, for programs that learn no sooner what it is.
+  void set_target(const TrainingTarget& target);
 
   // For loops with their own idea of when epochs begin and end, such as callbacks of a trainer: next_epoch() in parts.
   // Whether to stop is asked of stop_reason() between them; it is this rank's view.

@@ -7,6 +7,7 @@
 #include <zeus/export.hpp>
 #include <zeus/measure.hpp>
 #include <zeus/power.hpp>
+#include <zeus/run_values.hpp>
 #include <zeus/train.hpp>
 #include <zeus/units.hpp>
 #include <zeus/version.hpp>

@@ -63,6 +63,13 @@ void bind_train(py::module_& module) {
       .def("end_steps", call(&Training::end_steps))
       .def("progress", call(&Training::progress), py::arg("steps"))
       .def("report", call(&Training::report), py::arg("metric"))
+      .def(
+          "set_target",
+          [](PythonTraining& self, double metric, bool higher_is_better) {
+            const TrainingTarget target{.metric = metric, .higher_is_better = higher_is_better};
+            without_gil([&] { self.training->set_target(target); });
+          },
+          py::arg("metric"), py::arg("higher_is_better"))
       .def("set_batch_size", call(&Training::set_batch_size), py::arg("batch_size"))
       .def("finish", call(&Training::finish))
       .def("events", fetch, "What has happened since the last time this was asked, oldest first.")

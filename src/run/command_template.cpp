@@ -100,6 +100,9 @@ std::vector<std::pair<std::string, std::string>> environment_of(const TryValues&
       variables.emplace_back(place.variable, *std::move(value));
     }
   }
+  if (values.target_metric) {
+    variables.emplace_back("ZEUS_HIGHER_IS_BETTER", values.higher_is_better ? "true" : "false");
+  }
   return variables;
 }
 

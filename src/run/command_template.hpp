@@ -18,6 +18,7 @@ struct TryValues {
   std::uint64_t seed = 0;
   std::optional<int> epochs;
   std::optional<double> target_metric;
+  bool higher_is_better = true;
 };
 
 class CommandTemplate {
@@ -36,7 +37,8 @@ class CommandTemplate {
 };
 
 // The same values as variables of the environment, for scripts that rather look there: ZEUS_BATCH_SIZE,
-// ZEUS_LEARNING_RATE, ZEUS_SEED, ZEUS_EPOCHS, ZEUS_TARGET_METRIC; those that the try does not have are left out.
+// ZEUS_LEARNING_RATE, ZEUS_SEED, ZEUS_EPOCHS, ZEUS_TARGET_METRIC, ZEUS_HIGHER_IS_BETTER; those that the try does not
+// have are left out.
 std::vector<std::pair<std::string, std::string>> environment_of(const TryValues& values);
 
 }  // namespace zeus::run

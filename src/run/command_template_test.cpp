@@ -57,7 +57,8 @@ TEST(CommandTemplate, TellsTheEnvironmentWhatThereIs) {
                                              {"ZEUS_LEARNING_RATE", "0.05"},
                                              {"ZEUS_SEED", "7"},
                                              {"ZEUS_EPOCHS", "10"},
-                                             {"ZEUS_TARGET_METRIC", "0.65"}}));
+                                             {"ZEUS_TARGET_METRIC", "0.65"},
+                                             {"ZEUS_HIGHER_IS_BETTER", "true"}}));
   EXPECT_EQ(environment_of({.seed = 3}), (Variables{{"ZEUS_SEED", "3"}}));
 }
 

@@ -71,7 +71,8 @@ void JobRun::start(int batch_size, std::uint64_t seed) {
                    .learning_rate = {},
                    .seed = seed,
                    .epochs = options_.max_epochs,
-                   .target_metric = options_.target ? std::optional{options_.target->metric} : std::nullopt};
+                   .target_metric = options_.target ? std::optional{options_.target->metric} : std::nullopt,
+                   .higher_is_better = !options_.target || options_.target->higher_is_better};
   if (!options_.batch_sizes.empty()) {
     values.batch_size = batch_size;
   }

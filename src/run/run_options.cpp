@@ -42,8 +42,6 @@ void check_batch_sizes(RunOptions& options) {
 }
 
 void check_target(const RunOptions& options) {
-  require(!options.target || !options.patterns.metric.empty(), "--target-metric needs --metric-regex",
-          "say how the metric is printed, as in --metric-regex 'accuracy: ([0-9.]+)'");
   require(!options.target || !options.job.empty(), "--target-metric needs --job: without one, nothing stops or retries",
           "give --job NAME");
 }

@@ -169,6 +169,11 @@ std::vector<std::string> silence_text(const RunOptions& options, const WatchedCo
         fmt::format("the group of --metric-regex matched '{}', which is no number; put the brackets around the "
                     "number alone",
                     odd));
+  } else if (options.target && patterns.metric.empty() && !seen.metric_reported) {
+    texts.emplace_back(
+        "the command has reported no metric, so its target cannot be seen to be reached; say how the metric is "
+        "printed, "
+        "as in --metric-regex 'accuracy: ([0-9.]+)'");
   } else if (options.target) {
     complain("--metric-regex", patterns.metric, seen.output.metric + seen.error.metric,
              "its target cannot be seen to be reached");

@@ -103,23 +103,27 @@ WatchedCommand::Seen WatchedCommand::seen() const {
           .error = streams_[1].patterns.matches(),
           .reports = reports_seen_,
           .strange_reports = strange_reports_,
+          .metric_reported = sources_.metric_reported(),
           .cut_lines = streams_[0].lines.has_cut() || streams_[1].lines.has_cut()};
 }
 
-void WatchedCommand::add(const Progress& progress) {
+void WatchedCommand::add(const std::optional<Progress>& progress) {
+  if (!progress) {
+    return;
+  }
   // A stream of single steps is one thing to the caller.
-  if (const auto* steps = std::get_if<StepsDone>(&progress); steps != nullptr && !progress_.empty()) {
+  if (const auto* steps = std::get_if<StepsDone>(&*progress); steps != nullptr && !progress_.empty()) {
     if (auto* last = std::get_if<StepsDone>(&progress_.back())) {
       last->count += steps->count;
       return;
     }
   }
-  progress_.push_back(progress);
+  progress_.push_back(*progress);
 }
 
 void WatchedCommand::read_line(Stream& stream, std::string_view line) {
   for (const Progress& progress : stream.patterns.read(line)) {
-    add(progress);
+    add(sources_.printed(progress));
   }
 }
 
@@ -138,7 +142,7 @@ void WatchedCommand::read_reports() {
     report_lines_.feed({buffer.data(), static_cast<std::size_t>(count)}, [&](std::string_view line) {
       if (const std::optional<Progress> progress = parse_report(line)) {
         ++reports_seen_;
-        add(*progress);
+        add(sources_.reported(*progress));
       } else {
         ++strange_reports_;
       }

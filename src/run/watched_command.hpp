@@ -15,6 +15,7 @@
 #include "run/line_splitter.hpp"
 #include "run/progress.hpp"
 #include "run/progress_patterns.hpp"
+#include "run/progress_sources.hpp"
 
 #include <zeus/units.hpp>
 
@@ -66,6 +67,7 @@ class WatchedCommand {
     ProgressPatterns::Matches error;
     std::uint64_t reports = 0;
     std::uint64_t strange_reports = 0;
+    bool metric_reported = false;
     bool cut_lines = false;
   };
   [[nodiscard]] Seen seen() const;
@@ -81,7 +83,7 @@ class WatchedCommand {
   void hear(std::size_t channel, std::string_view bytes);
   void read_line(Stream& stream, std::string_view line);
   void read_reports();
-  void add(const Progress& progress);
+  void add(const std::optional<Progress>& progress);
   // By which somebody else wants the end.
   [[nodiscard]] std::optional<int> outer_signal();
   void heed_signals();
@@ -95,6 +97,7 @@ class WatchedCommand {
   OutputRelay relay_;
   std::array<Stream, 2> streams_;
   LineSplitter report_lines_;
+  ProgressSources sources_;
   std::optional<ChildProcess> child_;
   std::optional<GroupGuard> guard_;
   Ending ending_;

@@ -84,6 +84,13 @@ TEST_F(WatchedCommandTest, ReadsReportsWhereTheVariableSaysWithoutInheritance) {
   EXPECT_EQ(seen_.strange_reports, 1U);
 }
 
+TEST_F(WatchedCommandTest, CountsOnceWhatIsBothPrintedAndReported) {
+  const std::string text =
+      "for e in 1 2; do echo step >> $ZEUS_PROGRESS; sleep 0.2; echo step 1; echo acc 0.$e; sleep 0.2; "
+      "echo epoch >> $ZEUS_PROGRESS; sleep 0.2; done";
+  EXPECT_EQ(run(plan(text, {.metric = "acc ([0-9.]+)", .step = R"(step (\d+))"})), "s1m0.1e1s1m0.2e1");
+}
+
 TEST_F(WatchedCommandTest, GivesTheCommandItsVariables) {
   WatchedCommand::Plan wanted = plan("echo $ZEUS_BATCH_SIZE $PYTHONUNBUFFERED");
   wanted.variables = {{"ZEUS_BATCH_SIZE", "32"}};

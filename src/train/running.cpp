@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -47,15 +48,19 @@ void check(const TrainingOptions& options) {
 }  // namespace
 
 Running::Running(SessionParts parts, const TrainingOptions& options)
-    : options_{options},
+    : options_{parts.outer ? parts.outer->complete(options) : options},
+      target_is_its_own_{options.target.has_value()},
       clock_{parts.clock},
       meter_{std::move(parts.meter)},
+      outer_{std::move(parts.outer)},
       herald_{options.listener},
       ranks_{options.collective, options.collective_patience},
       group_{std::move(parts.gpus), std::move(parts.acquire), options.lease_term} {
   check(options_);
   std::string why;
+  bool led = false;
   try {
+    led = led_by_a_run();
     fleet_ = survey(group_, ranks_);
   } catch (const AgreedFailure& error) {
     why = error.what();
@@ -76,10 +81,22 @@ Running::Running(SessionParts parts, const TrainingOptions& options)
                                    *fleet_);
   if (!why.empty()) {
     tuner_->stop(why);
+  } else if (led) {
+    tuner_->leave("`zeus run` sets the power limits of this training");
   }
   if (options_.cost_limit && !price_) {
     herald_.warn("the cost limit is not held: without a GPU whose power limit can be read there is no cost");
   }
+}
+
+// Ranks of other machines may not see the run that leads those of this one.
+bool Running::led_by_a_run() {
+  std::array<double, 1> led{outer_ ? 1.0 : 0.0};
+  if (!ranks_.leads()) {
+    outer_.reset();
+  }
+  ranks_.max(led);
+  return led[0] > 0;
 }
 
 void Running::require_unfinished(const char* what) const {
@@ -122,6 +139,7 @@ void Running::begin_epoch() {
   if (in_epoch_) {
     close_epoch();
   }
+  tell_of_epoch();
   const bool first = !account_->is_open();
   account_->cut(Part::steps);
   if (!first) {
@@ -157,10 +175,24 @@ void Running::step_as(Stepping stepping) {
 }
 
 void Running::boundary(std::uint64_t over) {
-  account_->count_steps(over);
+  count_steps(over);
   tuner_->step(over);
   if (ranks_.alone() && tuner_->drift()) {
     retune_after_drift();
+  }
+}
+
+void Running::count_steps(std::uint64_t over) {
+  account_->count_steps(over);
+  if (outer_ && over > 0) {
+    outer_->steps(over);
+  }
+}
+
+// A metric that follows the end of an epoch is of that epoch; so it is told of with that, or when the next one begins.
+void Running::tell_of_epoch() {
+  if (std::exchange(epoch_untold_, false) && outer_) {
+    outer_->epoch();
   }
 }
 
@@ -184,7 +216,10 @@ void Running::end_steps() {
   }
   const bool over = std::exchange(in_step_, false);
   if (over) {
-    account_->count_steps(1);
+    count_steps(1);
+  }
+  if (outer_) {
+    outer_->flush();
   }
   in_steps_ = false;
   tuner_->end_steps(over);
@@ -201,6 +236,7 @@ void Running::end_epoch() {
 void Running::close_epoch() {
   end_steps();
   in_epoch_ = false;
+  epoch_untold_ = true;
   account_->cut(Part::rest);
   const Parts taken = account_->take(Seconds{0});
   if (!ranks_.alone() && !epochs_.empty()) {
@@ -234,10 +270,10 @@ void Running::book(Parts taken) {
 
 void Running::complain_of_silence(const EpochReport& report) {
   silent_epochs_ = report.steps == 0 ? silent_epochs_ + 1 : 0;
-  if (silent_epochs_ == epochs_without_steps && options_.mode != TrainingMode::passive) {
+  if (silent_epochs_ == epochs_without_steps && tuner_->why_not().empty() && options_.mode != TrainingMode::passive) {
     herald_.warn(fmt::format("nothing can be profiled: no steps were reported in {} epochs", silent_epochs_));
   }
-  if (options_.target && !metric_ && epochs_.size() == 2) {
+  if (target_is_its_own_ && !metric_ && epochs_.size() == 2) {
     herald_.warn("no metric was reported in two epochs: the target cannot be seen to be reached");
   }
 }
@@ -268,6 +304,7 @@ bool Running::next_epoch() {
   agree(decision);
   if (decision.size() == 2 && decision[0] > 0) {
     stopped_by_ = static_cast<StopReason>(static_cast<int>(decision[0]) - 1);
+    tell_of_epoch();
     herald_.tell(TrainingStopped{.reason = *stopped_by_,
                                  .cost = so_far.cost.value_or(Joules{0}),
                                  .next_epoch = so_far.next_cost.value_or(Joules{0})});
@@ -287,7 +324,25 @@ void Running::retune_after_drift() {
                 fmt::format("steps have come to take {:.0f} % of what they took when they were profiled", 100 * drift));
 }
 
+void Running::set_target(const TrainingTarget& target) {
+  require_unfinished("another target");
+  TrainingOptions changed = options_;
+  changed.target = target;
+  check_ending(changed);
+  if (!options_.target || options_.target->metric != target.metric ||
+      options_.target->higher_is_better != target.higher_is_better) {
+    options_.target = target;
+    best_metric_ = metric_;
+  }
+}
+
 void Running::report(double metric) {
+  if (outer_) {
+    outer_->metric(metric);
+  }
+  if (!in_epoch_) {
+    tell_of_epoch();
+  }
   if (!std::isfinite(metric)) {
     herald_.warn(fmt::format("a metric of {} was reported, which reaches no target", metric));
     return;
@@ -323,6 +378,7 @@ void Running::finish(bool together) {
   if (in_epoch_) {
     close_epoch();
   }
+  tell_of_epoch();
   const bool trained = account_->is_open();
   account_->close();
   tuner_->put_back();

@@ -11,6 +11,7 @@
 #include "train/gpu_group.hpp"
 #include "train/herald.hpp"
 #include "train/meter.hpp"
+#include "train/outer_run.hpp"
 #include "train/ranks.hpp"
 #include "train/session.hpp"
 #include "train/tuner.hpp"
@@ -38,6 +39,7 @@ class Running {
   void progress(std::uint64_t steps);
   void end_steps();
   void report(double metric);
+  void set_target(const TrainingTarget& target);
   void set_batch_size(std::uint64_t batch_size);
   // With the other ranks, or, from a destructor, without waiting for anybody.
   void finish(bool together);
@@ -52,7 +54,10 @@ class Running {
   void require_unfinished(const char* what) const;
   void tune();
   [[nodiscard]] std::optional<records::PowerProfile> known_profile();
+  [[nodiscard]] bool led_by_a_run();
   void boundary(std::uint64_t over);
+  void count_steps(std::uint64_t over);
+  void tell_of_epoch();
   void step_as(Stepping stepping);
   void close_epoch();
   void book(Parts taken);
@@ -67,9 +72,11 @@ class Running {
   [[nodiscard]] std::string too_short() const;
 
   TrainingOptions options_;
+  bool target_is_its_own_;  // and not the run's, whose metric others may tell
   pid_t owner_ = ::getpid();
   Clock& clock_;
   std::unique_ptr<Meter> meter_;
+  std::unique_ptr<OuterRun> outer_;  // of the rank that leads
   Herald herald_;
   Ranks ranks_;
   GpuGroup group_;
@@ -84,6 +91,7 @@ class Running {
   std::vector<Parts> epoch_parts_;
   Parts tail_{};
   bool in_epoch_ = false;
+  bool epoch_untold_ = false;
   bool in_steps_ = false;
   bool in_step_ = false;
   Stepping stepping_ = Stepping::unknown;

@@ -68,6 +68,12 @@ void Session::report(double metric) {
   }
 }
 
+void Session::set_target(const TrainingTarget& target) {
+  if (running_->is_ours()) {
+    running_->set_target(target);
+  }
+}
+
 void Session::set_batch_size(std::uint64_t batch_size) {
   if (running_->is_ours()) {
     running_->set_batch_size(batch_size);

@@ -14,6 +14,7 @@
 #include "control/lease.hpp"
 #include "device/gpu.hpp"
 #include "train/meter.hpp"
+#include "train/outer_run.hpp"
 
 #include <zeus/train.hpp>
 
@@ -39,6 +40,8 @@ struct SessionParts {
   // first time, and again after a lease was lost. What it throws is why the training goes on unoptimized.
   std::function<control::Lease(std::string_view uuid, Seconds term)> acquire;
   Clock& clock;
+  // Sets the limits in this session's place, and is told of its progress; null mostly.
+  std::unique_ptr<OuterRun> outer = nullptr;
 };
 
 class Running;
@@ -60,6 +63,7 @@ class Session {
   void progress(std::uint64_t steps);
   void end_steps();
   void report(double metric);
+  void set_target(const TrainingTarget& target);
   void set_batch_size(std::uint64_t batch_size);
   void finish();
 

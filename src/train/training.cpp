@@ -58,6 +58,10 @@ std::optional<StopReason> Training::stop_reason() const {
   return session_->stop_reason();
 }
 
+void Training::set_target(const TrainingTarget& target) {
+  session_->set_target(target);
+}
+
 void Training::set_batch_size(std::uint64_t batch_size) {
   session_->set_batch_size(batch_size);
 }

@@ -369,14 +369,17 @@ void Tuner::put_back() {
 }
 
 void Tuner::stop(const std::string& why) {
-  if (!why_not_.empty()) {
-    return;
+  if (why_not_.empty()) {
+    parts_.herald.warn(fmt::format("the training goes on without being optimized: {}", why));
+    leave(why);
   }
+}
+
+void Tuner::leave(const std::string& why) {
   put_back();
   applied_ = false;
   watch_.expect(std::nullopt);
   why_not_ = why;
-  parts_.herald.warn(fmt::format("the training goes on without being optimized: {}", why));
   parts_.herald.tell(Unoptimized{.why = why});
 }
 

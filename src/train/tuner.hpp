@@ -50,6 +50,8 @@ class Tuner {
   void begin_epoch();
   // Everything as it was found, for good; says why when it is not the ordinary end.
   void stop(const std::string& why);
+  // The same where that is as it should be, and no reason to warn.
+  void leave(const std::string& why);
   void put_back();
 
   [[nodiscard]] bool profiling() const { return profiler_ && !profiler_->done() && why_not_.empty(); }
