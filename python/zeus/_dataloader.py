@@ -185,7 +185,7 @@ class _Run:
         self._batch_size = batch_size * size
         self._profile_file = settings.folder / f"bs{self._batch_size}.power.json"
         self._result_file = settings.folder / f"{settings.job_id}+bs{self._batch_size}.train.json"
-        # Bool metrics, since which way is better may be known no sooner than the first metric.
+        # Which way is better may be known no sooner than the first metric; until then no target is reached.
         options: dict[str, Any] = {
             "mode": "optimize" if settings.apply else "observe",
             "goal": ("cost", settings.eta),
@@ -263,7 +263,9 @@ class _Run:
             return
         reached = metric >= self._settings.target if higher else metric <= self._settings.target
         self.reached = self.reached or reached
-        self._session.report(1.0 if reached else 0.0)
+        largest = sys.float_info.max
+        self._session.set_target(max(-largest, min(largest, self._settings.target)), higher)
+        self._session.report(metric)
 
     def end_of_epoch(self) -> None:
         self._log.end()
