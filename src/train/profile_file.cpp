@@ -22,6 +22,19 @@ constexpr const char* what_it_is = "zeus power profiles";
               "delete the file, and it will be measured again; or name another one"};
 }
 
+// What no GPU and no step can have measured would be reckoned with as if it had been.
+void check(const records::PowerMeasurement& m) {
+  constexpr Seconds shortest{1e-9};
+  constexpr Seconds longest{1e8};
+  constexpr Watts least{1e-6};
+  constexpr Watts most{1e9};
+  const Watts power = m.step_energy.value / m.step_time;
+  if (!(m.step_time >= shortest && m.step_time <= longest && power >= least && power <= most) ||
+      !(m.step_time_uncertainty <= longest) || !(m.step_energy.uncertainty <= most * longest)) {
+    refuse(fmt::format("a step of {:.3g} s and {:.3g} J cannot be", m.step_time.value(), m.step_energy.value.value()));
+  }
+}
+
 FileTree folder_of(const std::filesystem::path& file) {
   const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
   return FileTree{folder};
@@ -50,6 +63,7 @@ std::vector<records::PowerProfile> profiles_from_json(std::string_view text) {
     }
     for (const nlohmann::json& one : list) {
       profiles.push_back(records::power_profile_from_json(one.dump()));
+      std::ranges::for_each(profiles.back().measurements, check);
     }
   } catch (const nlohmann::json::exception& error) {
     refuse(error.what());

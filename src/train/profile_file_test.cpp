@@ -46,6 +46,12 @@ TEST(ProfileFile, DoesNotReplaceWhatItCannotRead) {
   EXPECT_EQ(tree.read("thesis.txt"), "chapter one");
 }
 
+TEST(ProfileFile, RefusesWhatNoStepCanTake) {
+  EXPECT_NO_THROW(static_cast<void>(profiles_from_json(to_json({profile_of(64, 100_s)}))));
+  EXPECT_THROW(static_cast<void>(profiles_from_json(to_json({profile_of(64, Seconds{1e-300})}))), Error);
+  EXPECT_THROW(static_cast<void>(profiles_from_json(to_json({profile_of(64, Seconds{1e300})}))), Error);
+}
+
 TEST(ProfileFile, SaysWhichFileIsNoProfile) {
   const test::TemporaryFolder folder;
   FileTree{folder.path()}.write_durably("p.json", R"({"format":"zeus power profiles","version":9,"profiles":[]})");
