@@ -21,6 +21,7 @@ Attempt::Attempt(const WatchedCommand::Plan& plan, TrainingGpus& gpus, PowerTuni
       command_{plan, clock},
       looked_{clock.now()},
       stayed_{looked_} {
+  tuning_.begin_command();
 }
 
 void Attempt::judge_by(const StopRule& rule) {

@@ -148,9 +148,21 @@ void PowerTuning::begin_measuring() {
   session_->progress(0);
 }
 
+// The first steps of a training are not like those that follow: libraries set themselves up and try what is fastest.
+bool PowerTuning::warming_up(Instant now) const {
+  if (unit_ != Unit::step || (task_ != Task::measure && task_ != Task::watch)) {
+    return false;
+  }
+  return now - *first_step_ < each_;
+}
+
 void PowerTuning::pass_on(std::uint64_t steps) {
-  held_back_ += steps;
   const Instant at = clock_.now();
+  first_step_ = first_step_.value_or(at);
+  if (warming_up(at)) {
+    return;
+  }
+  held_back_ += steps;
   if (unit_ == Unit::step && at - last_word_ < word()) {
     return;
   }

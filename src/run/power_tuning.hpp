@@ -27,6 +27,8 @@ class PowerTuning {
   // `base` has the goal and the mode of all sessions, and no listener.
   PowerTuning(TrainingGpus& gpus, TrainingOptions base, Clock& clock);
 
+  // Another command trains from now on.
+  void begin_command() { first_step_.reset(); }
   // Puts this limit in force now, and keeps it.
   void hold(Watts limit);
   // Measures these limits from the next word of progress on, each for about so long, and then keeps the one that the
@@ -67,6 +69,7 @@ class PowerTuning {
   void pass_on(std::uint64_t steps);
   void end_epoch();
   [[nodiscard]] Seconds word() const;
+  [[nodiscard]] bool warming_up(Instant now) const;
 
   TrainingGpus& gpus_;
   TrainingOptions base_;
@@ -76,6 +79,7 @@ class PowerTuning {
   Unit unit_ = Unit::unknown;
   std::vector<Watts> limits_;
   Seconds each_;
+  std::optional<Instant> first_step_;  // that was seen of the command
   // Words of progress before a measurement begins: how long one takes.
   std::uint64_t words_ = 0;
   Instant first_word_;
