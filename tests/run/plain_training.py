@@ -142,13 +142,14 @@ class PyTorchTraining:
 
 
 def wait_for_device(milliseconds: float) -> None:
-    piece, stopped = 0.001, 0.003
+    piece, stopped = 0.001, 0.009
     left = milliseconds / 1000
     while left > 0:
         begun = time.monotonic()
         time.sleep(min(piece, left))
         took = time.monotonic() - begun
-        # A piece that took much longer was stopped, half way through on average.
+        # A piece that took much longer was stopped, half way through on average; one that took a little longer was only
+        # late, as on a busy machine.
         left -= took if took < stopped else piece / 2
 
 

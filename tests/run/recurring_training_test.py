@@ -93,7 +93,17 @@ class RecurringTraining(unittest.TestCase):
                 said = done.stderr
             with sqlite3.connect(pathlib.Path(folder) / "zeus/jobs.sqlite") as store:
                 entries = [json.loads(row[-1]) for row in store.execute("select * from entries")]
+        for entry in entries:
+            if entry["kind"] == "profiled":
+                print(entry["batch_size"], *(f"{one['limit_w']:.0f} W {self.error(entry['batch_size'], one, eta):+.1%}"
+                                             for one in entry["limits"]), file=sys.stderr)
         return [entry for entry in entries if entry["kind"] == "finished"], said
+
+    def error(self, size: int, measured: dict, eta: float) -> float:
+        """Of what an epoch was measured to cost."""
+        cost = measured["epoch_time_s"] * (eta * measured["average_power_w"] + (1 - eta) * MAX_POWER)
+        speed, power = self.limits[measured["limit_w"]]
+        return cost / (SAMPLES // size * (WAIT_STEP + WAIT_SAMPLE * size) / 1000 / speed * (eta * power + (1 - eta) * MAX_POWER)) - 1
 
     def test_ten_recurrences_come_within_two_percent_of_the_optimum(self):
         tries, _ = self.recur("ring", SIZES, DEFAULT, ETA, 10)
