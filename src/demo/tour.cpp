@@ -79,7 +79,8 @@ class NightShift {
              const std::function<void(const TourEvent&)>& tell)
       : bench_{bench}, job_{job}, course_{course}, tell_{tell} {}
 
-  void work(const records::JobDevice& device) {
+  // Returns the seed of the training that reached the target.
+  std::uint64_t work(const records::JobDevice& device) {
     jobs::Recurrence recurrence = job_.begin(device);
     while (!recurrence.over()) {
       const jobs::Step step = recurrence.next();
@@ -89,12 +90,14 @@ class NightShift {
         carry_out(*run, recurrence);
       }
     }
+    return seed_;
   }
 
  private:
   void begin(int batch_size, std::uint64_t seed) {
     attempt_ = std::make_unique<Attempt>(bench_, course_, settings_for(batch_size, seed), job_.definition().eta);
     batch_size_ = batch_size;
+    seed_ = seed;
   }
 
   void record_limits(jobs::Recurrence& recurrence) {
@@ -215,6 +218,7 @@ class NightShift {
   const std::function<void(const TourEvent&)>& tell_;
   std::unique_ptr<Attempt> attempt_;
   int batch_size_ = 0;
+  std::uint64_t seed_ = 0;  // of the attempt
 };
 
 // The default, as long as it takes.
@@ -289,11 +293,11 @@ TourResult Tour::run(const std::function<void(const TourEvent&)>& tell) {
                                        .held_out = 1024,
                                        .noise = noise,
                                        .mislabelled = result.labels_went_wrong ? options_.mislabelled : 0.0};
-    NightShift{stand.bench, job, course, tell}.work(device);
+    const std::uint64_t seed = NightShift{stand.bench, job, course, tell}.work(device);
     const records::JobView view = job.view();
     const records::RecurrenceView& done = view.recurrences.back();
     Night night{.energy = done.energy, .time = done.time, .cost = done.cost};
-    run_default(beside.bench, job, course, options_.seed + number, night);
+    run_default(beside.bench, job, course, seed, night);
     result.nights.push_back(night);
     const bool settled = !result.settled && has_settled(view, first, options_.settled_after);
     if (settled && options_.mislabelled > 0.0 && !result.labels_went_wrong) {

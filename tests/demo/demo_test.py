@@ -97,6 +97,17 @@ class Demo(unittest.TestCase):
         self.assertEqual(first, tour("3"))
         self.assertNotEqual(first, tour("4"))
 
+    def test_a_default_that_is_the_best_is_said_to_be(self):
+        # Time alone counts, so that full power is best, and few batch sizes are faster.
+        page = self.folder / "demo.html"
+        done = self.demo("--quick", "--steady", "--eta", "0", "--default-batch-size", "64", "--quiet", "--report", str(page))
+        self.assertIn("The default, batch size 64 at 250 W, is already the best that was found: there is nothing to save on it.",
+                      done.stdout)
+        last = re.search(r"The last \d+ nights\n(.*\n)(.*\n)", done.stdout)
+        self.assertRegex(last[2], r"^  time .* the same\n")
+        job = Numbers(page.read_text(encoding="utf-8")).job
+        self.assertEqual((job["tries"][-1]["batch_size"], job["tries"][-1]["limit_w"]), (64, 250.0))
+
     def test_what_cannot_be_is_refused_in_one_line(self):
         for flags in (("--default-batch-size", "77"), ("--eta", "2"), ("--seed", "-1")):
             with self.subTest(flags=flags):
