@@ -35,12 +35,13 @@ CounterTrack::Observation CounterTrack::observe(Instant at, Seconds latency, Jou
     return Observation::broken;
   }
   const Instant earliest = reading_->at - reading_->latency * 0.5;
+  const Seconds late = at - next_reading(reading_->at);
   reading_ = reading;
   if (*gained == Joules{0}) {
     return Observation::unchanged;
   }
   total_ += *gained;
-  add_tick(earliest, at + latency * 0.5);
+  add_tick(earliest, at + latency * 0.5, late);
   return Observation::ticked;
 }
 
@@ -57,14 +58,15 @@ void CounterTrack::begin_with(const RawReading& reading) {
   }
 }
 
-void CounterTrack::add_tick(Instant earliest, Instant latest) {
+void CounterTrack::add_tick(Instant earliest, Instant latest, Seconds late) {
   Tick tick{next_number_++, earliest, latest, total_, {}};
+  const bool looked_late = late >= tick.width() * 0.5;  // and that alone made the bracket wide
   const bool narrowed = period_ && narrow_by_rhythm(tick);
   if (unseen_ && period_) {
     ticks_.clear();  // the guess at its time: the next tick says better
   }
-  if (!narrowed) {
-    learn_rhythm(tick);
+  if (!narrowed || !looked_late || ticks_.empty()) {
+    learn_rhythm(tick, looked_late);
   }
   ticks_.push_back(tick);
   place_unseen_tick();
@@ -73,7 +75,7 @@ void CounterTrack::add_tick(Instant earliest, Instant latest) {
   }
 }
 
-// What the rhythm says narrows a bracket that is wide because nobody looked in time. Such a tick teaches nothing.
+// What the rhythm says narrows a bracket that is wide because nobody looked in time.
 bool CounterTrack::narrow_by_rhythm(Tick& tick) const {
   const Instant expected = expected_after(tick.latest - *period_ * 0.5);
   const Seconds doubt = step() + rhythm_doubt(expected) * 3.0;
@@ -87,7 +89,7 @@ bool CounterTrack::narrow_by_rhythm(Tick& tick) const {
   return narrower;
 }
 
-void CounterTrack::learn_rhythm(const Tick& tick) {
+void CounterTrack::learn_rhythm(const Tick& tick, bool looked_late) {
   if (!period_) {
     if (!ticks_.empty()) {
       start_rhythm(tick, ticks_.back());
@@ -95,8 +97,7 @@ void CounterTrack::learn_rhythm(const Tick& tick) {
     return;
   }
   if (tick.width() > *period_ * 0.1) {
-    const Instant expected = expected_after(tick.earliest);
-    if (expected > tick.latest) {
+    if (!looked_late) {
       grid_error_ =
           std::min(*period_ * 0.5, grid_error_ * 1.5 + step());  // it came unexpectedly: look earlier next time
     }
@@ -109,6 +110,7 @@ void CounterTrack::learn_rhythm(const Tick& tick) {
     if (adjacent) {
       start_rhythm(tick, ticks_.back());
     } else {
+      period_doubt_ = std::max({period_doubt_, tick.width() * 2.0, step()});
       start_grid(tick);
     }
     return;
@@ -149,22 +151,23 @@ void CounterTrack::start_grid(const Tick& tick) {
   anchor_ = tick;
 }
 
-// Its energy is known from the first reading; its time follows from the rhythm, a period before the next tick.
+// Its energy is known from the first reading; its time follows from the rhythm, some periods before the next tick.
 void CounterTrack::place_unseen_tick() {
   if (!unseen_ || !period_) {
     return;
   }
   Tick& next = ticks_.front();
-  const Instant earliest = next.earliest - *period_ - period_doubt_;
-  const Instant latest = std::min(next.latest - *period_ + period_doubt_, unseen_->at);
+  // Ticks that nobody saw may have come in between.
+  const Seconds apart = *period_ * std::max(1.0, std::ceil((next.earliest - unseen_->at) / *period_ - 0.1));
+  const Instant earliest = next.earliest - apart - period_doubt_;
+  const Instant latest = std::min(next.latest - apart + period_doubt_, unseen_->at);
   Tick tick{next.number - 1, std::min(earliest, latest), latest, unseen_total_, period_doubt_ * 2.0};
   if (unseen_->value == Joules{0}) {
     // A counter that has not counted anything yet was started since the tick before: its first step is no whole one.
     tick.latest = unseen_->at;
     tick.placed_within.reset();
   } else {
-    next.latest =
-        std::min(next.latest, tick.latest + *period_ + period_doubt_);  // what bounds the one bounds the other
+    next.latest = std::min(next.latest, tick.latest + apart + period_doubt_);  // what bounds the one bounds the other
   }
   ticks_.push_front(tick);
   unseen_.reset();

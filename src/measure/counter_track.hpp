@@ -57,9 +57,10 @@ class CounterTrack {
   };
 
   void begin_with(const RawReading& reading);
-  void add_tick(Instant earliest, Instant latest);
+  // `late`: how long after it was due the reading was taken that shows the tick.
+  void add_tick(Instant earliest, Instant latest, Seconds late);
   bool narrow_by_rhythm(Tick& tick) const;
-  void learn_rhythm(const Tick& tick);
+  void learn_rhythm(const Tick& tick, bool looked_late);
   void start_rhythm(const Tick& tick, const Tick& before);
   void start_grid(const Tick& tick);
   void place_unseen_tick();

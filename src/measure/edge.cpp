@@ -21,7 +21,11 @@ Doubt shape_doubt(const Edge& begin, const Edge& end) {
   if (!begin.settled && !end.settled && begin.tick == end.tick) {
     return end.spread.between(end.elapsed - begin.elapsed);
   }
-  return own_shape(begin) + own_shape(end);
+  Doubt both = own_shape(begin) + own_shape(end);
+  if (begin.settled && !end.settled && begin.tick + 1 == end.tick && end.at - begin.at < end.spread.tick) {
+    both += Doubt::of(end.spread.wave, wave_excess);  // as between two predictions of one tick
+  }
+  return both;
 }
 
 // A tick came anywhere in its bracket. Where two edges go by the same tick, its error enters once.
