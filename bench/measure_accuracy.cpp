@@ -1,5 +1,6 @@
 // Prints how well windows are measured on virtual cards, as the tables of docs/measurement.md.
-//   measure_accuracy [WINDOWS [CARD [PERIOD_MS ...]]]      square waves of other periods, on request
+//   measure_accuracy [WINDOWS [CARD [PERIOD_MS ...]]]      square waves of other periods, on request; a negative one:
+//                                                       steps to any power in between, that far apart on average
 #include "tests/support/accuracy_experiment.hpp"
 
 #include <fmt/format.h>
@@ -15,6 +16,13 @@ namespace {
 
 // Periods of square waves in ms; 0 is a constant load.
 using Periods = std::vector<double>;
+
+std::string label(double period_ms) {
+  if (period_ms == 0) {
+    return "constant";
+  }
+  return fmt::format("{}{:g} ms", period_ms < 0 ? "~" : "", std::abs(period_ms));
+}
 
 void print_card(const std::string& title, const zeus::physics::GpuModel& model, int windows, const Periods& periods) {
   fmt::print("\n{}\n  {:<10}{:>8}{:>5}{:>9} |{:>8}{:>8}{:>7} |{:>8}{:>8}{:>7}\n", title, "load", "window", "", "plain",
@@ -35,9 +43,8 @@ void print_card(const std::string& title, const zeus::physics::GpuModel& model, 
         const auto& s = result.settled;
         const auto& i = result.immediate;
         fmt::print("  {:<10}{:>5.0f} ms{:>5}{:>7.2f} J |{:>6.1f} %{:>6.1f} %{:>7.2f} |{:>6.1f} %{:>6.1f} %{:>7.2f}\n",
-                   constant ? "constant" : fmt::format("{:g} ms", period_ms), window_ms, cold ? "cold" : "",
-                   result.plain.value(), s.error * 100, s.coverage * 100, s.half_width, i.error * 100, i.coverage * 100,
-                   i.half_width);
+                   label(period_ms), window_ms, cold ? "cold" : "", result.plain.value(), s.error * 100,
+                   s.coverage * 100, s.half_width, i.error * 100, i.coverage * 100, i.half_width);
       }
     }
   }
