@@ -263,7 +263,6 @@ class Wrong(Runs):
         for flags in (["--batch-sizes", "8,16", "--default-batch-size", "8"],
                       ["--job", "x", "--batch-sizes", "8,16"],
                       ["--job", "x", "--batch-sizes", "8,16", "--default-batch-size", "32"],
-                      ["--job", "x", "--target-metric", "0.5"],
                       ["--metric-regex", "accuracy [0-9"],
                       ["--metric-regex", "accuracy"],
                       ["--step-regex", "(?=x)"],
