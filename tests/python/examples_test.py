@@ -51,7 +51,7 @@ class PowerLimitExamples(unittest.TestCase):
             command = [program, "virtual", "2xV100", "--load", "constant:180W", "--", *start, RUNNER, *arguments]
             environment = {**os.environ, "EXAMPLE_SCRIPT": str(script), "EXAMPLE_STATES": states, "EXAMPLE_IMAGES": str(images), "OMP_NUM_THREADS": "1",
                            "ZEUS_STATE_DIR": os.path.join(folder, "state")}
-            done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False, timeout=290,
+            done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False, timeout=600,
                                   env=environment, cwd=folder)
             self.assertEqual(done.returncode, 0, done.stderr[-4000:])
             self.said = done.stdout

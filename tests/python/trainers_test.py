@@ -19,7 +19,7 @@ class InTheirEnvironment(unittest.TestCase):
     def run_tests(self, script: str, gpus: str) -> None:
         python = python_environment.interpreter(build, "torch", "transformers", "trl", "lightning")
         command = [program, "virtual", gpus, "--load", "constant:180W", "--", python, pathlib.Path(__file__).parent / script]
-        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False, timeout=280)
+        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False, timeout=900)
         self.assertEqual(done.returncode, 0, done.stderr[-6000:])
 
     def test_publications_hugging_face_trl_and_lightning(self):
