@@ -182,6 +182,8 @@ Instant GpuMeter::poll(const Clock& clock, Spent& spent) {
     } else {
       read_power(clock, spent);
     }
+  } else if (power_due_ <= now) {
+    read_power(clock, spent);  // a window has just begun: what was drawn before it
   }
   if (slow_due_ <= now) {
     read_slow_sensors(now, clock, spent);
