@@ -53,7 +53,7 @@ struct Client {
 
 template <typename Value>
 void read_value(benchmark::State& state, const char* name) {
-  Client& client = Client::instance();
+  const Client& client = Client::instance();
   auto* const function = client.library.function<Return(Device*, Value*)>({name});
   Value value{};
   for (auto _ : state) {
@@ -62,7 +62,7 @@ void read_value(benchmark::State& state, const char* name) {
 }
 
 void read_clock(benchmark::State& state) {
-  Client& client = Client::instance();
+  const Client& client = Client::instance();
   auto* const function = client.library.function<Return(Device*, ClockType, unsigned*)>({"nvmlDeviceGetClockInfo"});
   unsigned value = 0;
   for (auto _ : state) {
