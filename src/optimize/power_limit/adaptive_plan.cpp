@@ -145,7 +145,6 @@ void AdaptivePlan::measured(const Slice& slice) {
   energies_.add(observation);
   times_.fit();
   energies_.fit();
-
   entry->method = entry->steps == 0 ? reading.energy.method : std::max(entry->method, reading.energy.method);
   entry->steps += slice.measure;
   if (reading.capped) {
