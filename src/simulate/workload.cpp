@@ -35,7 +35,7 @@ std::string workloads_of(const Rows& rows) {
   for (const auto& row : rows) {
     titles.insert(fmt::format("{}/{}/{}", row.dataset, row.network, row.optimizer));
   }
-  return fmt::format("{}", fmt::join(titles, ", "));
+  return titles.empty() ? "no rows at all" : fmt::format("{}", fmt::join(titles, ", "));
 }
 
 std::map<int, std::vector<std::optional<int>>> runs_of(const trace::TrainTrace& train, const JobSelection& job) {

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t most_columns = 256;
 constexpr std::size_t longest_quote = 60;
+constexpr std::size_t longest_header_quote = 300;
 
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view blanks = " \t\r";
@@ -32,7 +33,15 @@ CsvReader::CsvReader(std::string name, std::string_view text) : name_{std::move(
   if (rest_.starts_with(byte_order_mark)) {
     rest_.remove_prefix(byte_order_mark.size());
   }
-  split(take_line());
+  if (rest_.starts_with("\xFF\xFE") || rest_.starts_with("\xFE\xFF")) {
+    ++line_;
+    throw error("this is UTF-16", "save the file as UTF-8");
+  }
+  const std::string_view header = take_line();
+  if (std::ranges::any_of(header, [](char c) { return c >= '\0' && c < ' ' && c != '\t'; })) {
+    throw error("this is no text", "check that this is the right file");
+  }
+  split(header);
   titles_.assign(fields_.begin(), fields_.end());
   if (titles_.empty() || std::ranges::all_of(titles_, &std::string::empty)) {
     throw error("the header line is missing", "begin the file with a line that names its columns");
@@ -82,7 +91,12 @@ std::size_t CsvReader::column(std::string_view title) const {
   const auto place = std::ranges::find(titles_, title);
   if (place == titles_.end()) {
     throw Error{ErrorKind::corrupt_data, fmt::format("{}:1: column '{}' is missing", name_, title),
-                fmt::format("the columns found are {}", fmt::join(titles_, ","))};
+                fmt::format("the columns found are {}",
+                            fmt::format("{}", fmt::join(titles_, ",")).substr(0, longest_header_quote))};
+  }
+  if (std::ranges::count(titles_, title) > 1) {
+    throw Error{ErrorKind::corrupt_data, fmt::format("{}:1: column '{}' is there twice", name_, title),
+                "leave one of them"};
   }
   return static_cast<std::size_t>(place - titles_.begin());
 }

@@ -13,6 +13,7 @@ constexpr int largest_batch_size = 1'000'000'000;
 constexpr double largest_power = 1e6;
 constexpr double longest_epoch = 1e9;
 constexpr double shortest_epoch = 1e-9;
+constexpr double least_power = 1e-6;  // none at all is a measurement that failed
 
 }  // namespace
 
@@ -33,7 +34,7 @@ PowerTrace parse_power_trace(std::string name, std::string_view text) {
                           .batch_size = reader.integer(batch_size, 1, largest_batch_size),
                           .profile = {.limit = Watts{reader.number(limit, 1.0, largest_power)},
                                       .epoch_time = Seconds{reader.number(time, shortest_epoch, longest_epoch)},
-                                      .average_power = Watts{reader.number(power, 0.0, largest_power)}},
+                                      .average_power = Watts{reader.number(power, least_power, largest_power)}},
                           .line = reader.line()});
     trace.max_power = std::max(trace.max_power, trace.rows.back().profile.limit);
   }
