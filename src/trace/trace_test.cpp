@@ -46,7 +46,9 @@ TEST(TrainTrace, ErrorsNameFileAndLine) {
   EXPECT_TRUE(failure([] { parse_train_trace("t.csv", "dataset,network\n"); }).starts_with("t.csv:1: column"));
   EXPECT_TRUE(failure([] { parse_train_trace("t.csv", ""); }).starts_with("t.csv:1: "));
   const auto of_text = [](const std::string& text) { return failure([&] { parse_train_trace("t.csv", text); }); };
-  EXPECT_TRUE(of_text("\xFF\xFE" "d").starts_with("t.csv:1: this is UTF-16"));
+  EXPECT_TRUE(of_text("\xFF\xFE"
+                      "d")
+                  .starts_with("t.csv:1: this is UTF-16"));
   EXPECT_TRUE(of_text("d\x01,n\n").starts_with("t.csv:1: this is no text"));
   EXPECT_TRUE(of_text("dataset," + train_header).starts_with("t.csv:1: column 'dataset' is there twice"));
   EXPECT_LT(of_text(std::string(100'000, 'a')).size(), 500U);
@@ -61,9 +63,9 @@ TEST(PowerTrace, KeepsRowsAndTheLargestLimit) {
 }
 
 TEST(PowerTrace, RefusesWhatNoGpuDoes) {
-  for (const char* row :
-       {"d,n,8,sgd,-100,2,90", "d,n,8,sgd,100,-2,90", "d,n,8,sgd,100,0,90", "d,n,8,sgd,100,nan,90",
-        "d,n,8,sgd,100,inf,90", "d,n,8,sgd,100,2,-1", "d,n,8,sgd,100,2,0", "d,n,8,sgd,100,2,1e300", "d,n,\"8,sgd,100,2,9"}) {
+  for (const char* row : {"d,n,8,sgd,-100,2,90", "d,n,8,sgd,100,-2,90", "d,n,8,sgd,100,0,90", "d,n,8,sgd,100,nan,90",
+                          "d,n,8,sgd,100,inf,90", "d,n,8,sgd,100,2,-1", "d,n,8,sgd,100,2,0", "d,n,8,sgd,100,2,1e300",
+                          "d,n,\"8,sgd,100,2,9"}) {
     EXPECT_TRUE(failure([&] { parse_power_trace("p.csv", power_header + row); }).starts_with("p.csv:2: ")) << row;
   }
 }

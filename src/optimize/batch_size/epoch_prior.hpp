@@ -1,6 +1,6 @@
 // What EpochBelief takes for granted before it has seen a run: a grid of what is not known, in octaves of batch size
-// and natural logarithms of epochs. docs/policies.md measures what halving and doubling each of these does. Plain
-// values.
+// and natural logarithms of epochs. `policy_tables sensitivity` measures what halving and doubling each of these does.
+// Plain values.
 #pragma once
 
 #include <array>

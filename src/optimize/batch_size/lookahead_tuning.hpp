@@ -1,5 +1,5 @@
-// What policy `lookahead` takes for granted, in one place. docs/policies.md measures what halving and doubling each of
-// these does. Plain values.
+// What policy `lookahead` takes for granted, in one place. `policy_tables sensitivity` measures what halving and
+// doubling each of these does. Plain values.
 #pragma once
 
 #include "optimize/batch_size/change_detector.hpp"
