@@ -95,6 +95,28 @@ TEST(UnluckyJobs, WhereTheDefaultMissesOthersAreTried) {
   EXPECT_EQ(next_run(job, 0, 4).batch_size, 128) << "each has missed once";
 }
 
+// What the runs after a change do to the measure of scatter must not hide the change.
+TEST(UnluckyJobs, AChangeAfterFewRunsIsMostlyToldFromTheirScatter) {
+  int told = 0;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    Random draws{seed};
+    optimize::RecurringJob job = fresh_job();
+    std::uint64_t recurrence = 0;
+    const auto train = [&](double usual, int runs) {
+      for (int run = 0; run < runs; ++run, ++recurrence) {
+        static_cast<void>(next_run(job, recurrence, recurrence));
+        const auto epochs = static_cast<int>(std::lround(usual * std::exp(0.06 * draws.normal())));
+        end(job, recurrence, recurrence, 128, epochs, records::TryOutcome::reached);
+      }
+    };
+    train(20.0, 10);
+    train(26.0, 15);
+    const double believed = *job.policy().beliefs(job.profiles())[2]->epochs;
+    told += std::fabs(believed / 26.0 - 1.0) < 0.06 ? 1 : 0;
+  }
+  EXPECT_GE(told, 24);
+}
+
 // The default is the best, and its runs scatter about their mean by this relative standard deviation.
 simulate::Workload scattering(double spread) {
   simulate::Workload workload{.name = "scattering",

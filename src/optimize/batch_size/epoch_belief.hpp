@@ -21,13 +21,15 @@ struct EpochEvidence {
   double count = 0.0;     // of runs that reached the target
   double mean = 0.0;      // of the logarithm of their epochs
   double squares = 0.0;   // sum of squared distances from that mean
+  double latest = 0.0;    // of these logarithms
+  double jumps = 0.0;     // sum of half the squared differences of each to the one before: a change counts in it once
   double drift = 0.0;     // variance that changes of the job have added to that mean since
   double censored = 0.0;  // how many runs were stopped short of the target
   double bound = 0.0;     // logarithm of the most epochs that any of these ran
 
   template <typename Archive, typename Self>
   static void state(Archive& archive, Self& self) {
-    archive(self.count, self.mean, self.squares, self.drift, self.censored, self.bound);
+    archive(self.count, self.mean, self.squares, self.latest, self.jumps, self.drift, self.censored, self.bound);
   }
 };
 

@@ -85,7 +85,7 @@ void LookaheadPolicy::end_try(const records::TryEnded& ended) {
     const double expected = belief_.mean(arm);
     const double rounding = rounding_deviation * portable::exp(-expected);
     // The belief knows a few levels of noise; the arm's own runs may scatter more than the likeliest of them.
-    const double noise = std::max(belief_.noise(arm), (known.squares + belief_.noise(arm)) / known.count);
+    const double noise = std::max(belief_.noise(arm), (known.jumps + belief_.noise(arm)) / known.count);
     const double deviation = std::sqrt(belief_.variance(arm) + noise + rounding * rounding);
     const double surprise = (log_epochs - expected) / deviation;
     if ((reached || surprise > 0.0) && change_.observe(surprise)) {
@@ -101,9 +101,13 @@ void LookaheadPolicy::end_try(const records::TryEnded& ended) {
     const auto window = static_cast<double>(spec_.window);
     if (spec_.window > 0 && known.count >= window) {
       known.squares *= (window - 1.0) / known.count;
+      known.jumps *= (window - 1.0) / known.count;
       known.count = window - 1.0;
     }
     known.count += 1.0;
+    const double jump = known.count > 1.0 ? log_epochs - known.latest : 0.0;
+    known.jumps += 0.5 * jump * jump;
+    known.latest = log_epochs;
     const double step = log_epochs - known.mean;
     known.mean += step / known.count;
     known.squares += step * (log_epochs - known.mean);
@@ -276,6 +280,37 @@ std::size_t LookaheadPolicy::least_missed() const {
   return best;
 }
 
+// The trial that is worth most more than it costs; the incumbent, as often as it may, where none is.
+LookaheadPolicy::Gamble LookaheadPolicy::best_gamble(const Incumbent& incumbent, const std::vector<EpochCost>& costs,
+                                                     const Question& question, double horizon) const {
+  Gamble best{.arm = incumbent.arm, .max_epochs = spec_.max_epochs};
+  double most_value = 0.0;
+  for (std::size_t arm = 0; arm < spec_.arms(); ++arm) {
+    const double log_cost = costs[arm].log_cost - costs[arm].deviation;
+    if (arm == incumbent.arm || running_[arm] > 0 ||
+        possible_improvement(belief_, arm, log_cost, incumbent.cost) * horizon <
+            tuning_.least_improvement * incumbent.cost) {
+      continue;
+    }
+    const double epoch_cost = portable::exp(log_cost);
+    double most = spec_.max_epochs;
+    if (question.best) {
+      most = std::min(most, std::floor(spec_.beta * std::max(question.best->value(), incumbent.cost) / epoch_cost));
+    }
+    const ExploratoryValue trial = value_of({.arm = arm,
+                                             .epoch_cost = epoch_cost,
+                                             .fallback = incumbent.cost,
+                                             .horizon = horizon,
+                                             .most_epochs = static_cast<int>(most)},
+                                            belief_);
+    if (trial.value > most_value) {
+      best = {.arm = arm, .max_epochs = trial.max_epochs};
+      most_value = trial.value;
+    }
+  }
+  return best;
+}
+
 Decision LookaheadPolicy::decide(const Question& question, const ProfileBook& profiles) const {
   // On new devices what is known of epochs holds; what an epoch costs there is measured where runs were seen.
   for (std::size_t arm = 0; arm < spec_.arms(); ++arm) {
@@ -289,34 +324,12 @@ Decision LookaheadPolicy::decide(const Question& question, const ProfileBook& pr
     return run({.arm = least_missed(), .limit = {}, .max_epochs = {}, .purpose = records::TryPurpose::explore},
                tuning_.least_horizon, profiles);
   }
-  const double fallback = best_known->cost;
   const double horizon =
       std::max(tuning_.least_horizon, tuning_.horizon_per_recurrence * static_cast<double>(recurrences_));
-  ExploratoryValue best{.value = 0.0, .max_epochs = spec_.max_epochs};
-  std::size_t chosen = best_known->arm;
   // One gamble a recurrence: after a failed try the incumbent runs.
-  for (std::size_t arm = 0; question.tries == 0 && arm < spec_.arms(); ++arm) {
-    const double log_cost = costs[arm].log_cost - costs[arm].deviation;
-    if (arm == best_known->arm || running_[arm] > 0 ||
-        possible_improvement(belief_, arm, log_cost, fallback) * horizon < tuning_.least_improvement * fallback) {
-      continue;
-    }
-    const double epoch_cost = portable::exp(log_cost);
-    double most = spec_.max_epochs;
-    if (question.best) {
-      most = std::min(most, std::floor(spec_.beta * std::max(question.best->value(), fallback) / epoch_cost));
-    }
-    const ExploratoryValue trial = value_of({.arm = arm,
-                                             .epoch_cost = epoch_cost,
-                                             .fallback = fallback,
-                                             .horizon = horizon,
-                                             .most_epochs = static_cast<int>(most)},
-                                            belief_);
-    if (trial.value > best.value) {
-      best = trial;
-      chosen = arm;
-    }
-  }
+  const Gamble gamble = question.tries == 0 ? best_gamble(*best_known, costs, question, horizon)
+                                            : Gamble{.arm = best_known->arm, .max_epochs = spec_.max_epochs};
+  std::size_t chosen = gamble.arm;
   if (chosen == best_known->arm && question.tries == 0) {
     chosen = look_due(*best_known, costs).value_or(chosen);
   }
@@ -332,9 +345,9 @@ Decision LookaheadPolicy::decide(const Question& question, const ProfileBook& pr
   }
   return run({.arm = chosen,
               .limit = {},
-              .max_epochs = best.max_epochs,
+              .max_epochs = gamble.max_epochs,
               .purpose = records::TryPurpose::explore,
-              .usual_cost = Joules{fallback}},
+              .usual_cost = Joules{best_known->cost}},
              horizon, profiles);
 }
 

@@ -25,7 +25,7 @@ class LookaheadPolicy final : public Policy {
   [[nodiscard]] Decision decide(const Question& question, const ProfileBook& profiles) const override;
   [[nodiscard]] std::vector<std::optional<CostBelief>> beliefs(const ProfileBook& profiles) const override;
 
-  [[nodiscard]] int version() const override { return 3; }
+  [[nodiscard]] int version() const override { return 4; }
   void save(StateWriter& writer) const override { state(writer, *this); }
   void restore(StateReader& reader) override;
 
@@ -48,6 +48,11 @@ class LookaheadPolicy final : public Policy {
     double usual = 0.0;  // what five of six runs stay below: a standard deviation above the middle
   };
 
+  struct Gamble {
+    std::size_t arm = 0;
+    int max_epochs = 0;
+  };
+
   void end_try(const records::TryEnded& ended);
   void age(double distance);
   // The limit that may be better than the cheapest one measured: next to it, below before above; none when both are
@@ -55,6 +60,8 @@ class LookaheadPolicy final : public Policy {
   [[nodiscard]] std::optional<Watts> limit_to_measure(const ProfileBook& profiles, std::size_t arm) const;
   [[nodiscard]] std::vector<EpochCost> epoch_costs(const ProfileBook& profiles) const;
   [[nodiscard]] std::optional<Incumbent> incumbent(const std::vector<EpochCost>& costs) const;
+  [[nodiscard]] Gamble best_gamble(const Incumbent& incumbent, const std::vector<EpochCost>& costs,
+                                   const Question& question, double horizon) const;
   [[nodiscard]] std::optional<std::size_t> look_due(const Incumbent& best, const std::vector<EpochCost>& costs) const;
   [[nodiscard]] std::size_t least_missed() const;
   [[nodiscard]] Decision run(RunTry attempt, double horizon, const ProfileBook& profiles) const;
