@@ -54,8 +54,9 @@ class RecurringTraining(unittest.TestCase):
             cls.python = str(python_environment.interpreter(build, "torch"))
         cls.script = [cls.python, str(HERE / "plain_training.py"), "--with", trainer, "--learning-rate", "1"]
         cls.waiting = ["--wait-step", str(WAIT_STEP), "--wait-sample", str(WAIT_SAMPLE)]
-        model = subprocess.run([program, "virtual", "1xV100", "--load", WORKLOAD, "--", sys.executable, "-c", f"LIMITS = {LIMITS}\n{MODEL}"],
-                               capture_output=True, text=True, check=True, timeout=120)
+        model = subprocess.run(
+            [program, "virtual", "1xV100", "--load", WORKLOAD, "--", sys.executable, "-c", f"LIMITS = {LIMITS}\n{MODEL}"],
+            capture_output=True, text=True, check=True, timeout=120)
         cls.limits = {float(l): (float(s), float(p)) for l, s, p in map(str.split, model.stdout.splitlines())}
         cls.epochs = {size: cls.mean_epochs(size) for size in SIZES}
 
@@ -68,10 +69,13 @@ class RecurringTraining(unittest.TestCase):
             epochs.append(len(re.findall("^epoch", done.stdout, re.MULTILINE)))
         return sum(epochs) / len(epochs)
 
-    def cost(self, size: int, limit: float, eta: float = ETA) -> float:
+    def epoch_cost(self, size: int, limit: float, eta: float) -> float:
         epoch = SAMPLES // size * (WAIT_STEP + WAIT_SAMPLE * size) / 1000
         speed, power = self.limits[limit]
-        return self.epochs[size] * epoch / speed * (eta * power + (1 - eta) * MAX_POWER)
+        return epoch / speed * (eta * power + (1 - eta) * MAX_POWER)
+
+    def cost(self, size: int, limit: float, eta: float = ETA) -> float:
+        return self.epochs[size] * self.epoch_cost(size, limit, eta)
 
     def optimum(self, sizes: tuple[int, ...], eta: float) -> float:
         return min(self.cost(size, limit, eta) for size in sizes for limit in self.limits)
@@ -87,8 +91,8 @@ class RecurringTraining(unittest.TestCase):
                      program, "run", "--job", name, "--batch-sizes", ",".join(map(str, sizes)), "--default-batch-size",
                      str(default), "--target-metric", "0.9", "--metric-regex", r"accuracy ([0-9.]+)", "--epoch-regex",
                      r"^epoch (\d+)", "--step-regex", r"^step (\d+)", "--max-epochs", "60", "--eta", str(eta),
-                     "--power-limits", limits, "--profile-seconds", str(profile_seconds), "--seed", "1", "--", *self.script, *self.waiting, "--batch-size",
-                     "{batch_size}", "--seed", "{seed}", "--target", "{target_metric}"],
+                     "--power-limits", limits, "--profile-seconds", str(profile_seconds), "--seed", "1", "--", *self.script,
+                     *self.waiting, "--batch-size", "{batch_size}", "--seed", "{seed}", "--target", "{target_metric}"],
                     capture_output=True, text=True, check=False, timeout=300, env=environment)
                 self.assertEqual(done.returncode, 0, done.stderr)
                 print(done.stderr, end="", file=sys.stderr)
@@ -104,8 +108,7 @@ class RecurringTraining(unittest.TestCase):
     def error(self, size: int, measured: dict, eta: float) -> float:
         """Of what an epoch was measured to cost."""
         cost = measured["epoch_time_s"] * (eta * measured["average_power_w"] + (1 - eta) * MAX_POWER)
-        speed, power = self.limits[measured["limit_w"]]
-        return cost / (SAMPLES // size * (WAIT_STEP + WAIT_SAMPLE * size) / 1000 / speed * (eta * power + (1 - eta) * MAX_POWER)) - 1
+        return cost / self.epoch_cost(size, measured["limit_w"], eta) - 1
 
     def test_ten_recurrences_come_within_two_percent_of_the_optimum(self):
         tries, _ = self.recur("ring", SIZES, DEFAULT, ETA, 10, ",".join(map(str, LIMITS)), 3)
