@@ -4,6 +4,8 @@
   check_tidy.py                    what the last day of changes touched, without the static analyzer, but for tests and for
                                    what tools/tidy_pending.txt lists: minutes
   check_tidy.py --since REV        the same since a revision
+  check_tidy.py --minutes N        the same, the latest changes first, and begins no file after so many minutes: what is left
+                                   then is named, and is for --all
   check_tidy.py --all              everything, tests and static analyzer included (make nightly)
   check_tidy.py FILE ...           these files
 
@@ -13,10 +15,12 @@ Needs a compilation database: cmake --preset tidy (made when it is missing).
 import argparse
 import concurrent.futures
 import json
+import math
 import os
 import pathlib
 import subprocess
 import sys
+import time
 
 from source_tree import is_test
 
@@ -29,13 +33,15 @@ def git(*arguments: str) -> list[str]:
     return subprocess.run(["git", "-C", ROOT, *arguments], capture_output=True, text=True, check=True).stdout.split("\n")
 
 
-def changed_files(since: str | None) -> set[pathlib.Path]:
+def changed_files(since: str | None) -> list[pathlib.Path]:
+    """What is not committed yet, then what commits changed, the latest first."""
     if since is None:
         newest = git("log", "-1", "--format=%ct")[0]
-        older = git("rev-list", "-1", f"--before={int(newest) - 86400}", "HEAD")[0]
-        since = older or git("hash-object", "-t", "tree", "/dev/null")[0]
-    names = git("diff", "--name-only", since) + git("ls-files", "--others", "--exclude-standard")
-    return {ROOT / name for name in names if name}
+        since = git("rev-list", "-1", f"--before={int(newest) - 86400}", "HEAD")[0]
+    names = git("diff", "--name-only", "HEAD") + git("ls-files", "--others", "--exclude-standard")
+    # Without an older commit (a young or a shallow clone) the oldest one counts as changing all that it holds.
+    names += git("log", "--format=", "--name-only", "--diff-filter=d", f"{since}..HEAD" if since else "HEAD")
+    return [ROOT / name for name in dict.fromkeys(names) if name]
 
 
 def pending() -> tuple[str, ...]:
@@ -43,27 +49,53 @@ def pending() -> tuple[str, ...]:
     return tuple(line for line in lines if line and not line.startswith("#"))
 
 
-def units_to_check(changed: set[pathlib.Path] | None) -> list[pathlib.Path]:
+def units_to_check(changed: list[pathlib.Path] | None) -> list[pathlib.Path]:
     """Translation units of the database: all, or those that changed or whose own header did, but for tests and pending."""
     database = json.loads((BUILD / "compile_commands.json").read_text(encoding="utf-8"))
     units = sorted({pathlib.Path(entry["file"]) for entry in database})
     units = [unit for unit in units if unit.is_relative_to(ROOT) and not unit.is_relative_to(BUILD)]
     if changed is None:
         return units
+    turn = {path: number for number, path in enumerate(changed)}
     skipped = pending()
-    return [unit for unit in units
-            if not is_test(unit) and not unit.relative_to(ROOT).as_posix().startswith(skipped)
-            and {unit, unit.with_suffix(".hpp"), unit.with_suffix(".h")} & changed]
+    turns = [(min(turn.get(path, len(turn)) for path in (unit, unit.with_suffix(".hpp"), unit.with_suffix(".h"))), unit)
+             for unit in units
+             if not is_test(unit) and not unit.relative_to(ROOT).as_posix().startswith(skipped)]
+    return [unit for number, unit in sorted(turns) if number < len(turn)]
 
 
-def tidy(unit: pathlib.Path, extra: list[str]) -> tuple[pathlib.Path, str]:
+def tidy(unit: pathlib.Path, extra: list[str]) -> str:
     done = subprocess.run(["clang-tidy-16", "--quiet", "-p", BUILD, *extra, unit], capture_output=True, text=True, check=False)
-    return unit, done.stdout if done.returncode else ""
+    return done.stdout if done.returncode else ""
+
+
+def refused(units: list[pathlib.Path], extra: list[str], seconds: float) -> int:
+    """How many of the units clang-tidy refuses, of those that it came to in this time."""
+    end = time.monotonic() + seconds
+
+    def complaint_of(unit: pathlib.Path) -> str | None:
+        return tidy(unit, extra) if time.monotonic() < end else None
+
+    count = 0
+    left = 0
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for number, (unit, complaint) in enumerate(zip(units, pool.map(complaint_of, units)), 1):
+            if complaint is None:
+                left += 1
+                continue
+            print(f"[{number}/{len(units)}] {unit.relative_to(ROOT)}{': refused' if complaint else ''}", flush=True)
+            if complaint:
+                count += 1
+                print(complaint, file=sys.stderr)
+    if left:
+        print(f"the time is up: {left} of {len(units)} files, those that changed longest ago, are left for `make nightly`")
+    return count
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--since", metavar="REV")
+    parser.add_argument("--minutes", type=float, default=math.inf, metavar="N")
     parser.add_argument("--all", action="store_true")
     parser.add_argument("files", nargs="*", type=pathlib.Path)
     options = parser.parse_args()
@@ -73,14 +105,7 @@ def main() -> int:
     else:
         units = units_to_check(None if options.all else changed_files(options.since))
     extra = [] if options.all else ["--checks=-clang-analyzer-*"]
-    failed = 0
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for count, (unit, complaint) in enumerate(pool.map(lambda unit: tidy(unit, extra), units), 1):
-            print(f"[{count}/{len(units)}] {unit.relative_to(ROOT)}{': refused' if complaint else ''}", flush=True)
-            if complaint:
-                failed += 1
-                print(complaint, file=sys.stderr)
-    return 1 if failed else 0
+    return 1 if refused(units, extra, options.minutes * 60) else 0
 
 
 if __name__ == "__main__":
