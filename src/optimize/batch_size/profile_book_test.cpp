@@ -1,0 +1,142 @@
+#include "optimize/batch_size/profile_book.hpp"
+
+#include "tests/support/job_events.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+namespace zeus::optimize {
+namespace {
+
+using records::LimitProfile;
+
+// With eta 1, an epoch costs 1800, 1560 and 2000 J.
+const LimitProfile low{100_W, 20_s, 90_W};
+const LimitProfile middle{150_W, 12_s, 130_W};
+const LimitProfile high{200_W, 10_s, 200_W};
+
+JobSpec two_sizes() {
+  return test::energy_job({8, 16}, 16);
+}
+
+std::vector<Watts> limits_of(const ProfileBook& book, std::size_t arm) {
+  std::vector<Watts> limits;
+  for (const LimitProfile& profile : book.limits(arm)) {
+    limits.push_back(profile.limit);
+  }
+  return limits;
+}
+
+TEST(ProfileBook, KnowsNothingBeforeSomethingIsMeasured) {
+  const ProfileBook book{two_sizes()};
+  EXPECT_FALSE(book.profiled(0));
+  EXPECT_TRUE(book.limits(1).empty());
+  EXPECT_EQ(book.find(0, 100_W), nullptr);
+}
+
+TEST(ProfileBook, KeepsEachArmsLimitsInAscendingOrder) {
+  ProfileBook book{two_sizes()};
+  book.add(1, std::array{high, low});
+  book.add(1, std::array{middle});
+  EXPECT_EQ(limits_of(book, 1), (std::vector{100_W, 150_W, 200_W}));
+  EXPECT_TRUE(book.profiled(1));
+  EXPECT_FALSE(book.profiled(0));
+}
+
+TEST(ProfileBook, ALimitMeasuredAgainReplacesTheFormer) {
+  ProfileBook book{two_sizes()};
+  book.add(0, std::array{low, middle, high});
+  book.add(0, std::array{LimitProfile{200_W, 10_s, 100_W}});
+  EXPECT_EQ(limits_of(book, 0).size(), 3U);
+  EXPECT_EQ(book.best(0).limit, 200_W);
+  EXPECT_EQ(book.epoch_cost(0), 1000_J);
+}
+
+TEST(ProfileBook, TheBestLimitIsTheCheapestForEta) {
+  JobSpec spec = two_sizes();
+  ProfileBook energy{spec};
+  energy.add(0, std::array{low, middle, high});
+  EXPECT_EQ(energy.best(0).limit, 150_W);
+  EXPECT_EQ(energy.epoch_cost(0), 1560_J);
+  spec.eta = 0.0;
+  ProfileBook time{spec};
+  time.add(0, std::array{low, middle, high});
+  EXPECT_EQ(time.best(0).limit, 200_W);
+  EXPECT_EQ(time.epoch_cost(0), 2000_J) << "10 s of 200 W at most";
+}
+
+// The fastest epoch takes 10 s: a factor of 1.2 allows 12 s, the middle limit; 1.19 does not.
+TEST(ProfileBook, LimitsThatAreTooSlowAreNotTheBest) {
+  const auto best = [](double slowdown, std::vector<LimitProfile> profiles) {
+    JobSpec spec = two_sizes();
+    spec.max_slowdown = slowdown;
+    ProfileBook book{spec};
+    book.add(0, profiles);
+    EXPECT_EQ(book.epoch_cost(0), book.cost().of_epoch(book.best(0)));
+    return book.best(0).limit;
+  };
+  EXPECT_EQ(best(1.2, {low, middle, high}), 150_W);
+  EXPECT_EQ(best(1.19, {low, middle, high}), 200_W);
+  EXPECT_EQ(best(3.0, {low, middle, high}), 150_W);
+  const LimitProfile frugal{100_W, 11_s, 80_W};  // 880 J
+  EXPECT_EQ(best(1.5, {frugal, middle, high}), 100_W);
+  const LimitProfile alike{200_W, 12_s, 130_W};
+  EXPECT_EQ(best(1.5, {middle, alike}), 150_W) << "the first of equals";
+}
+
+TEST(ProfileBook, FindsTheMeasurementOfALimit) {
+  ProfileBook book{two_sizes()};
+  book.add(0, std::array{low, high});
+  ASSERT_NE(book.find(0, 100_W), nullptr);
+  EXPECT_EQ(book.find(0, 100_W)->epoch_time, 20_s);
+  EXPECT_EQ(book.find(0, 200_W)->epoch_time, 10_s);
+  EXPECT_EQ(book.find(0, 150_W), nullptr);
+  EXPECT_EQ(book.find(0, 250_W), nullptr);
+}
+
+TEST(ProfileBook, AddingNothingMeasuresNothing) {
+  ProfileBook book{two_sizes()};
+  book.add(0, {});
+  EXPECT_FALSE(book.profiled(0));
+}
+
+TEST(ProfileBook, OtherDevicesStartAnEmptyBookAtTheirMaximum) {
+  JobSpec spec = two_sizes();
+  spec.eta = 0.0;
+  ProfileBook book{spec};
+  book.add(0, std::array{high});
+  book.restart(400_W);
+  EXPECT_FALSE(book.profiled(0));
+  EXPECT_EQ(book.cost().max_power(), 400_W);
+  EXPECT_EQ(book.cost().eta(), 0.0);
+  book.add(0, std::array{high});
+  EXPECT_EQ(book.epoch_cost(0), 4000_J);
+}
+
+TEST(ProfileBook, IsTheSameWhenRestored) {
+  JobSpec spec = two_sizes();
+  ProfileBook kept{spec};
+  kept.restart(400_W);
+  kept.add(0, std::array{low, middle, high});
+  kept.add(1, std::array{high});
+  StateWriter writer;
+  kept.save(writer);
+  const std::string text = writer.take();
+  ProfileBook restored{spec};
+  StateReader reader{text};
+  restored.restore(reader);
+  EXPECT_TRUE(reader.done());
+  EXPECT_EQ(restored.cost().max_power(), 400_W);
+  EXPECT_EQ(limits_of(restored, 0), limits_of(kept, 0));
+  EXPECT_EQ(limits_of(restored, 1), limits_of(kept, 1));
+  EXPECT_EQ(restored.best(0).limit, 150_W);
+  EXPECT_EQ(restored.best(0).average_power, 130_W);
+  EXPECT_EQ(restored.epoch_cost(0), 1560_J);
+  EXPECT_EQ(restored.epoch_cost(1), 2000_J);
+}
+
+}  // namespace
+}  // namespace zeus::optimize
