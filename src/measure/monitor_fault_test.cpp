@@ -1,5 +1,4 @@
-#include "measure/windows.hpp"
-#include "tests/support/simulated_gpu.hpp"
+#include "tests/support/monitored_gpus.hpp"
 
 #include <zeus/measure.hpp>
 
@@ -13,43 +12,32 @@
 namespace zeus {
 namespace {
 
-using test::SimulatedGpu;
+using test::MonitoredGpus;
+using test::MonitoredGpusInRealTime;
 
-struct Bench {
-  explicit Bench(const char* model = "V100") : gpu{std::make_shared<SimulatedGpu>(physics::preset(model), clock)} {
-    gpu->draw(150_W);
-    source = std::make_shared<measure::SamplerSource>(measure::Sampler::Devices{{gpu}, {}}, clock);
-    monitor.emplace(std::make_unique<measure::Windows>(source, MonitorOptions{}));
-  }
-  void sleep(Seconds time) { clock.sleep_until(clock.now() + time); }
+// One GPU at constant power.
+struct Bench : MonitoredGpus {
+  Bench() : MonitoredGpus{{"V100"}} { gpus[0]->draw(150_W); }
+
+  test::SimulatedGpu& gpu() { return *gpus[0]; }
   // A window during which something happens.
   MeasuredEnergy window_around(const std::function<void()>& event) {
     monitor->begin("w");
-    sleep(0.15_s);
+    pass(0.15_s);
     event();
-    sleep(0.15_s);
+    pass(0.15_s);
     return monitor->settle(monitor->end("w")).gpu_energy.at(0);
   }
   void expect_recovery() {
-    const Measurement m = [&] {
-      monitor->begin("after");
-      sleep(0.2_s);
-      return monitor->settle(monitor->end("after"));
-    }();
-    ASSERT_TRUE(m.gpu_energy.at(0).energy) << m.gpu_energy.at(0).reason;
-    EXPECT_NEAR(m.gpu_energy.at(0).energy->value.value(), (gpu->truth(m.end) - gpu->truth(m.start)).value(),
-                2 * m.gpu_energy.at(0).energy->uncertainty.value() + 0.01);
+    monitor->begin("after");
+    pass(0.2_s);
+    expect_truth(monitor->settle(monitor->end("after")));
   }
-
-  SystemClock clock;
-  std::shared_ptr<SimulatedGpu> gpu;
-  std::shared_ptr<measure::SamplerSource> source;
-  std::optional<Monitor> monitor;
 };
 
 TEST(MonitorFaults, ACounterResetMakesTheWindowUnknown) {
   Bench bench;
-  const MeasuredEnergy measured = bench.window_around([&] { bench.gpu->counter_offset = -1e6; });
+  const MeasuredEnergy measured = bench.window_around([&] { bench.gpu().counter_offset = -1e6; });
   EXPECT_FALSE(measured.energy);
   EXPECT_NE(measured.reason.find("reset"), std::string::npos) << measured.reason;
   bench.expect_recovery();
@@ -57,14 +45,14 @@ TEST(MonitorFaults, ACounterResetMakesTheWindowUnknown) {
 
 TEST(MonitorFaults, ACounterThatJumpsAheadIsNoConsumption) {
   Bench bench;
-  const MeasuredEnergy measured = bench.window_around([&] { bench.gpu->counter_offset = 1e6; });
+  const MeasuredEnergy measured = bench.window_around([&] { bench.gpu().counter_offset = 1e6; });
   EXPECT_FALSE(measured.energy);
   bench.expect_recovery();
 }
 
 TEST(MonitorFaults, ADriverReloadMakesTheWindowUnknown) {
   Bench bench;
-  const MeasuredEnergy measured = bench.window_around([&] { (void)bench.gpu->reopen(); });
+  const MeasuredEnergy measured = bench.window_around([&] { (void)bench.gpu().reopen(); });
   EXPECT_FALSE(measured.energy);
   EXPECT_NE(measured.reason.find("opened anew"), std::string::npos) << measured.reason;
   bench.expect_recovery();
@@ -72,28 +60,28 @@ TEST(MonitorFaults, ADriverReloadMakesTheWindowUnknown) {
 
 TEST(MonitorFaults, ALostGpuIsUnknownAndMeasuredAgainWhenItIsBack) {
   Bench bench;
-  const MeasuredEnergy measured = bench.window_around([&] { bench.gpu->lost = true; });
+  const MeasuredEnergy measured = bench.window_around([&] { bench.gpu().lost = true; });
   EXPECT_FALSE(measured.energy);
   EXPECT_NE(measured.reason.find("lost"), std::string::npos) << measured.reason;
-  bench.gpu->lost = false;
-  bench.sleep(0.6_s);
+  bench.gpu().lost = false;
+  bench.pass(0.6_s);
   bench.expect_recovery();
 }
 
 TEST(MonitorFaults, AGpuThatWasAwayInTheMiddleOnlyIsUnknownAsWell) {
   Bench bench;
   const MeasuredEnergy measured = bench.window_around([&] {
-    bench.gpu->lost = true;
-    bench.sleep(0.4_s);
-    bench.gpu->lost = false;
-    bench.sleep(0.4_s);
+    bench.gpu().lost = true;
+    bench.pass(0.4_s);
+    bench.gpu().lost = false;
+    bench.pass(0.4_s);
   });
   EXPECT_FALSE(measured.energy);
 }
 
 TEST(MonitorFaults, PermissionDeniedSaysSo) {
   Bench bench;
-  bench.gpu->denied = true;
+  bench.gpu().denied = true;
   const MeasuredEnergy measured = bench.window_around([] {});
   EXPECT_FALSE(measured.energy);
   EXPECT_NE(measured.reason.find("permit"), std::string::npos) << measured.reason;
@@ -102,9 +90,9 @@ TEST(MonitorFaults, PermissionDeniedSaysSo) {
 TEST(MonitorFaults, AFrozenCounterIsNoZero) {
   Bench bench;
   bench.monitor->begin("w");
-  bench.sleep(0.2_s);
-  bench.gpu->freeze();
-  bench.sleep(1.4_s);
+  bench.pass(0.2_s);
+  bench.gpu().freeze();
+  bench.pass(1.4_s);
   const Measurement m = bench.monitor->end("w");
   const MeasuredEnergy& measured = m.gpu_energy.at(0);
   // What is left are the power samples, and it says so.
@@ -116,22 +104,20 @@ TEST(MonitorFaults, AFrozenCounterIsNoZero) {
 TEST(MonitorFaults, ASlowDriverDelaysAndBreaksNothing) {
   Bench bench;
   const auto listener = bench.monitor->listen();
-  bench.sleep(0.1_s);
+  bench.pass(0.1_s);
   const MeasuredEnergy measured = bench.window_around([&] {
-    bench.gpu->stall_ms = 100;
-    bench.sleep(0.3_s);
-    bench.gpu->stall_ms = 0;
-    bench.sleep(0.1_s);
+    bench.gpu().stall_ms = 100;
+    bench.pass(0.3_s);
+    bench.gpu().stall_ms = 0;
+    bench.pass(0.1_s);
   });
   EXPECT_TRUE(measured.energy) << measured.reason;
 }
 
 TEST(MonitorFaults, WithoutAnyDeviceWindowsAreTimesAlone) {
-  SystemClock clock;
-  auto source = std::make_shared<measure::SamplerSource>(measure::Sampler::Devices{}, clock);
-  Monitor monitor{std::make_unique<measure::Windows>(source, MonitorOptions{})};
-  monitor.begin("w");
-  const Measurement m = monitor.settle(monitor.end("w"));
+  MonitoredGpus bench{{}};
+  bench.monitor->begin("w");
+  const Measurement m = bench.monitor->settle(bench.monitor->end("w"));
   EXPECT_TRUE(m.gpu_energy.empty());
   EXPECT_FALSE(m.total_gpu_energy().energy);
   EXPECT_EQ(m.total_gpu_energy().reason, "no GPU is measured");
@@ -161,44 +147,44 @@ int exit_code_of_child(const std::function<bool()>& body) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-TEST(MonitorFaults, InAForkedChildOpenWindowsAreUnknownAndNewOnesWork) {
-  Bench bench;
+TEST(MonitorForksInRealTime, InAForkedChildOpenWindowsAreUnknownAndNewOnesWork) {
+  MonitoredGpusInRealTime bench{{"V100"}};
   bench.monitor->begin("open");
-  bench.sleep(0.1_s);
+  bench.pass(0.1_s);
   const int code = exit_code_of_child([&] {
     const Measurement open = bench.monitor->end("open");
     const bool unknown =
         !open.gpu_energy.at(0).energy && open.gpu_energy.at(0).reason.find("forked") != std::string::npos;
     bench.monitor->begin("new");
-    bench.sleep(0.2_s);
+    bench.pass(0.2_s);
     const Measurement fresh = bench.monitor->settle(bench.monitor->end("new"));
     bench.monitor.reset();
-    return unknown && bench.gpu->reopened == 1 && fresh.gpu_energy.at(0).energy.has_value();
+    return unknown && bench.gpus[0]->reopened == 1 && fresh.gpu_energy.at(0).energy.has_value();
   });
   EXPECT_EQ(code, 0);
-  bench.sleep(0.1_s);
+  bench.pass(0.1_s);
   const Measurement parents = bench.monitor->settle(bench.monitor->end("open"));
   EXPECT_TRUE(parents.gpu_energy.at(0).energy) << parents.gpu_energy.at(0).reason;
 }
 
-TEST(MonitorFaults, AForkWhileTheSamplerIsInsideTheDriverHangsNobody) {
-  Bench bench;
-  bench.gpu->stall_ms = 300;
+TEST(MonitorForksInRealTime, AForkWhileTheSamplerIsInsideTheDriverHangsNobody) {
+  MonitoredGpusInRealTime bench{{"V100"}};
+  bench.gpus[0]->stall_ms = 300;
   bench.monitor->begin("open");
-  bench.sleep(0.1_s);  // the sampler sits in a call
+  bench.pass(0.1_s);  // the sampler sits in a call
   const int code = exit_code_of_child([&] {
-    bench.gpu->stall_ms = 0;
+    bench.gpus[0]->stall_ms = 0;
     (void)bench.monitor->end("open");
     bench.monitor->begin("new");
     return bench.monitor->end("new").window == "new";
   });
   EXPECT_EQ(code, 0);
-  bench.gpu->stall_ms = 0;
+  bench.gpus[0]->stall_ms = 0;
   EXPECT_EQ(bench.monitor->end("open").window, "open");
 }
 
-TEST(MonitorFaults, ForksBesideThreadsThatOpenWindowsHangNobody) {
-  Bench bench;
+TEST(MonitorForksInRealTime, ForksBesideThreadsThatOpenWindowsHangNobody) {
+  MonitoredGpusInRealTime bench{{"V100"}};
   std::atomic<bool> stop{false};
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {

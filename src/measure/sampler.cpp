@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <limits>
 
 namespace zeus::measure {
 
@@ -15,7 +16,8 @@ constexpr Seconds longest_pause{1};
 
 }  // namespace
 
-Sampler::Sampler(Devices devices, Clock& clock) : devices_{std::move(devices)}, clock_{clock} {
+Sampler::Sampler(Devices devices, Clock& clock, Polled polled)
+    : devices_{std::move(devices)}, clock_{clock}, polled_{polled} {
   for (const auto& gpu : devices_.gpus) {
     gpus_.push_back(std::make_unique<GpuMeter>(gpu));
   }
@@ -69,6 +71,9 @@ void Sampler::use(const Watched& watched) {
   }
   running_ = true;
   started_ = clock_.now();
+  if (polled_ == Polled::by_caller) {
+    return;
+  }
   // Signals are for the program's own threads.
   sigset_t all{};
   sigset_t former{};
@@ -98,32 +103,40 @@ void Sampler::release(const Watched& watched) {
 void Sampler::run() {
   ::prctl(PR_SET_NAME, "zeus-sampler");
   Seconds cpu_before = thread_cpu_time();
-  std::unique_lock lock{mutex_};
-  while (!stopping_) {
-    if (users_ == 0 && clock_.now() - idle_since_ >= linger) {
-      break;
-    }
-    const bool idle = users_ == 0;
-    const Instant leave = idle_since_ + linger;
-    lock.unlock();
-    Instant next = poll_all();
-    settle_followed();
+  while (const auto next = poll()) {
     const Seconds cpu_now = thread_cpu_time();
-    if (idle) {
-      next = std::min(next, leave);
-    }
-    lock.lock();
+    std::unique_lock lock{mutex_};
     cpu_ += cpu_now - cpu_before;
     cpu_before = cpu_now;
-    progressed_.notify_all();
     if (!stopping_ && !woken_) {
-      clock_.wait_until(lock, wake_, next);
+      clock_.wait_until(lock, wake_, *next);
     }
     woken_ = false;
   }
-  pause_all();
-  ran_ += clock_.now() - started_;
-  running_ = false;
+}
+
+std::optional<Instant> Sampler::poll() {
+  Instant leave{std::numeric_limits<std::int64_t>::max()};
+  {
+    const std::lock_guard guard{mutex_};
+    if (!running_) {
+      return std::nullopt;
+    }
+    if (users_ == 0) {
+      leave = idle_since_ + linger;
+    }
+    if (stopping_ || clock_.now() >= leave) {
+      pause_all();
+      ran_ += clock_.now() - started_;
+      running_ = false;
+      return std::nullopt;
+    }
+  }
+  const Instant next = std::min(read_all(), leave);
+  settle_followed();
+  const std::lock_guard guard{mutex_};
+  progressed_.notify_all();
+  return next;
 }
 
 void Sampler::pause_all() {
@@ -151,7 +164,7 @@ bool Sampler::awake(Use& use, Meter& meter) {
   return use.awake;
 }
 
-Instant Sampler::poll_all() {
+Instant Sampler::read_all() {
   Instant next = clock_.now() + longest_pause;
   for (std::size_t i = 0; i < gpus_.size(); ++i) {
     if (awake(gpu_uses_[i], *gpus_[i])) {

@@ -1,6 +1,6 @@
 // The one thread of a process that looks at the devices: it reads each when its counter is about to move, follows what
 // windows wait for, and reports its own cost. It runs while somebody uses it and for two seconds after.
-// Every member may be called from any thread. After a fork the child's copy is dead: make another one (see fork.hpp).
+// Every member may be called from any thread. After a fork the child's copy is dead: make another one (fork_guard.hpp).
 #pragma once
 
 #include "base/clock.hpp"
@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -28,13 +29,17 @@ class Sampler {
     std::vector<std::shared_ptr<device::CpuPackage>> cpus;
   };
 
-  Sampler(Devices devices, Clock& clock);
+  // Who calls poll(): a thread of the sampler's own, or the caller, who also moves the clock; so tests need not wait.
+  enum class Polled { by_own_thread, by_caller };
+
+  Sampler(Devices devices, Clock& clock, Polled polled = Polled::by_own_thread);
   Sampler(const Sampler&) = delete;
   Sampler& operator=(const Sampler&) = delete;
   ~Sampler();
 
   [[nodiscard]] Clock& clock() const { return clock_; }
   [[nodiscard]] const Devices& devices() const { return devices_; }
+  [[nodiscard]] Polled polled() const { return polled_; }
   [[nodiscard]] GpuMeter& gpu(int index) const { return *gpus_.at(static_cast<std::size_t>(index)); }
   [[nodiscard]] CpuMeter& cpu(int index, device::CpuDomain domain) const;
   [[nodiscard]] int gpu_count() const { return static_cast<int>(gpus_.size()); }
@@ -56,6 +61,10 @@ class Sampler {
   // Waits for the next change, or until the deadline.
   void wait(Instant deadline);
 
+  // One round: reads what is due and settles what can be settled. Returns when the next round is due; nothing when the
+  // sampler has stopped, until it is used again.
+  std::optional<Instant> poll();
+
   [[nodiscard]] SamplerCost cost() const;
   [[nodiscard]] bool running() const;
 
@@ -69,7 +78,7 @@ class Sampler {
 
   void run();
   void settle_followed();
-  Instant poll_all();
+  Instant read_all();
   // Whether it is to be read now; the meter of one that is not any more is paused.
   template <typename Meter>
   bool awake(Use& use, Meter& meter);
@@ -77,6 +86,7 @@ class Sampler {
 
   Devices devices_;
   Clock& clock_;
+  Polled polled_;
   std::vector<std::unique_ptr<GpuMeter>> gpus_;
   std::vector<std::unique_ptr<CpuMeter>> packages_;
   std::vector<std::unique_ptr<CpuMeter>> memories_;

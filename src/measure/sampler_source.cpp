@@ -12,8 +12,8 @@ void abandon(std::shared_ptr<Sampler> sampler) {
 
 }  // namespace
 
-SamplerSource::SamplerSource(Sampler::Devices devices, Clock& clock)
-    : sampler_{std::make_shared<Sampler>(std::move(devices), clock)}, made_after_forks_{fork_count()} {
+SamplerSource::SamplerSource(Sampler::Devices devices, Clock& clock, Sampler::Polled polled)
+    : sampler_{std::make_shared<Sampler>(std::move(devices), clock, polled)}, made_after_forks_{fork_count()} {
 }
 
 SamplerSource::~SamplerSource() {
@@ -28,6 +28,7 @@ std::shared_ptr<Sampler> SamplerSource::sampler() {
     made_after_forks_ = fork_count();
     const Sampler::Devices devices = sampler_->devices();
     Clock& clock = sampler_->clock();
+    const Sampler::Polled polled = sampler_->polled();
     abandon(std::move(sampler_));
     // A device that does not open says so in each of its readings.
     for (const auto& gpu : devices.gpus) {
@@ -36,7 +37,7 @@ std::shared_ptr<Sampler> SamplerSource::sampler() {
     for (const auto& cpu : devices.cpus) {
       (void)cpu->reopen();
     }
-    sampler_ = std::make_shared<Sampler>(devices, clock);
+    sampler_ = std::make_shared<Sampler>(devices, clock, polled);
   }
   return sampler_;
 }

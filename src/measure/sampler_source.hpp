@@ -12,7 +12,7 @@ namespace zeus::measure {
 class SamplerSource {
  public:
   // `clock` outlives the source.
-  SamplerSource(Sampler::Devices devices, Clock& clock);
+  SamplerSource(Sampler::Devices devices, Clock& clock, Sampler::Polled polled = Sampler::Polled::by_own_thread);
   SamplerSource(const SamplerSource&) = delete;
   SamplerSource& operator=(const SamplerSource&) = delete;
   ~SamplerSource();

@@ -18,7 +18,7 @@ namespace zeus::test {
 
 class SimulatedGpu final : public device::Gpu {
  public:
-  SimulatedGpu(const physics::GpuModel& model, const Clock& clock) : model_{model}, clock_{clock} {
+  SimulatedGpu(const physics::GpuModel& model, Clock& clock) : model_{model}, clock_{clock} {
     identity_.name = std::string{model.product()};
     identity_.uuid = "GPU-" + std::string{model.name()};
     for (const auto feature : {device::GpuFeature::instant_power, device::GpuFeature::power_samples,
@@ -127,8 +127,7 @@ class SimulatedGpu final : public device::Gpu {
  private:
   [[nodiscard]] std::optional<device::Failure> trouble() const {
     if (stall_ms > 0) {
-      SystemClock real;
-      real.sleep_until(real.now() + Milliseconds{static_cast<double>(stall_ms)});
+      clock_.sleep_until(clock_.now() + Milliseconds{static_cast<double>(stall_ms)});
     }
     if (lost) {
       return device::Failure{device::Reason::lost, "the GPU has fallen off the bus"};
@@ -140,7 +139,7 @@ class SimulatedGpu final : public device::Gpu {
   }
 
   physics::GpuModel model_;
-  const Clock& clock_;
+  Clock& clock_;
   device::GpuIdentity identity_;
   device::GpuFeatures features_;
   std::unique_ptr<physics::GpuState> state_ = std::make_unique<physics::GpuState>();
