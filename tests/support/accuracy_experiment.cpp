@@ -139,15 +139,18 @@ double root_mean_square(const std::vector<double>& values) {
 }
 
 Accuracy summarise(Errors& all, double plain, double floor) {
-  int covered = 0;
+  std::vector<double> needed;  // by each window
   for (std::size_t i = 0; i < all.errors.size(); ++i) {
-    covered += std::abs(all.errors[i]) <= all.half_widths[i] ? 1 : 0;
+    needed.push_back(all.errors[i] == 0 ? 0 : std::abs(all.errors[i]) / all.half_widths[i]);
   }
+  std::ranges::sort(needed);
+  const auto covered = std::ranges::upper_bound(needed, 1.0) - needed.begin();
   std::ranges::nth_element(all.half_widths, all.half_widths.begin() + static_cast<long>(all.half_widths.size() / 2));
   const double error = root_mean_square(all.errors);
   return {.error = error / plain,
-          .coverage = covered / static_cast<double>(all.errors.size()),
-          .half_width = all.half_widths[all.half_widths.size() / 2] / std::max(3 * error, floor)};
+          .coverage = static_cast<double>(covered) / static_cast<double>(all.errors.size()),
+          .half_width = all.half_widths[all.half_widths.size() / 2] / std::max(3 * error, floor),
+          .needed = needed[needed.size() * 95 / 100]};
 }
 
 }  // namespace

@@ -28,6 +28,7 @@ struct Accuracy {
   double error = 0;       // root mean square, relative to that of the plain counter difference
   double coverage = 0;    // share of windows whose 95 % interval holds the truth
   double half_width = 0;  // median, relative to the larger of 3 x the error and 0.1 x mean power x tick
+  double needed = 0;      // what factor on each half-width would make 95 % of the intervals hold the truth
 };
 
 struct AccuracyResult {
