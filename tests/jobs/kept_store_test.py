@@ -1,0 +1,75 @@
+"""A store and an export that version 0.1 wrote are read, shown and decided upon as they were then: with their snapshots and
+without, from the store and from the export.
+
+  kept_store_test.py PROGRAM          ZEUS_UPDATE_GOLDEN=1 writes the golden files anew
+"""
+
+import json
+import os
+import pathlib
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+KEPT = ROOT / "fixtures" / "jobs"
+GOLDEN = ROOT / "tests" / "golden" / "jobs"
+JOBS = ("nightly", "limits only", "team/paper", "slow", "hourly")
+program = ""
+
+
+class KeptStore(unittest.TestCase):
+    def setUp(self):
+        self.maxDiff = None
+        held = tempfile.TemporaryDirectory()
+        self.addCleanup(held.cleanup)
+        self.store = pathlib.Path(held.name) / "store.sqlite"
+        shutil.copyfile(KEPT / "store.sqlite", self.store)
+
+    def jobs(self, *arguments: str) -> str:
+        done = subprocess.run([program, "jobs", *arguments, "--store", self.store], capture_output=True, text=True, check=False,
+                              timeout=60)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), arguments)
+        return done.stdout
+
+    def shown(self, job: str) -> str:
+        """All that is shown of a job, what comes next included."""
+        return json.dumps(json.loads(self.jobs(job, "--all", "--json")), indent=1) + "\n"
+
+    def check(self, job: str, shown: str) -> None:
+        golden = GOLDEN / f"kept_{job.replace(' ', '_').replace('/', '_')}.json"
+        if os.environ.get("ZEUS_UPDATE_GOLDEN"):
+            golden.parent.mkdir(exist_ok=True)
+            golden.write_text(shown, encoding="utf-8")
+        self.assertEqual(shown, golden.read_text(encoding="utf-8"), f"see {golden.relative_to(ROOT)}")
+
+    def test_each_job_is_shown_and_decided_upon_as_it_was(self):
+        for job in JOBS:
+            with self.subTest(job):
+                self.check(job, self.shown(job))
+
+    def test_a_store_without_its_caches_says_the_same(self):
+        with sqlite3.connect(self.store) as store:
+            for cache in ("snapshots", "beats", "sightings"):
+                store.execute(f"delete from {cache}")
+        for job in JOBS:
+            with self.subTest(job):
+                self.check(job, self.shown(job))
+
+    def test_the_export_is_the_job(self):
+        self.jobs("nightly", "forget")
+        self.jobs("nightly", "import", "--file", str(KEPT / "nightly.jsonl"))
+        imported = json.loads(self.shown("nightly"))
+        kept = json.loads((GOLDEN / "kept_nightly.json").read_text(encoding="utf-8"))
+        self.assertEqual(imported, kept)
+
+    def test_what_is_exported_again_is_the_same_to_the_letter(self):
+        self.assertEqual(self.jobs("nightly", "export"), (KEPT / "nightly.jsonl").read_text(encoding="utf-8"))
+
+
+if __name__ == "__main__":
+    program = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
