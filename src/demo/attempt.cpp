@@ -69,6 +69,9 @@ void Attempt::open(TrainingOptions options) {
       .acquire = bench_.acquire,
       .clock = bench_.clock};
   session_ = std::make_unique<train::Session>(std::move(parts), options);
+}
+
+void Attempt::begin_epoch() {
   session_->begin_epoch();
   if (!left_alone_.empty()) {
     throw Error{ErrorKind::unavailable, fmt::format("the virtual GPU's power limit cannot be set: {}", left_alone_),
@@ -89,21 +92,9 @@ void Attempt::hold(Watts limit) {
     return;
   }
   limit_ = limit;
-  TrainingOptions options;
-  options.lowest_limit = limit;
-  options.highest_limit = limit;
-  // With a profile that leaves nothing to be measured, the limit is in force from the beginning.
-  options.known_profile = PowerProfile{.gpu = {},
-                                       .gpus = 1,
-                                       .batch_size = static_cast<std::uint64_t>(batch_size_),
-                                       .complete = true,
-                                       .measurements = {{.setting = {.limit = limit, .clock = {}},
-                                                         .steps = 1,
-                                                         .step_time = work_.step,
-                                                         .step_time_uncertainty = work_.step * scatter_of_steps,
-                                                         .step_energy = {.value = limit * work_.step},
-                                                         .capped = {}}}};
-  open(std::move(options));
+  open({});
+  session_->hold({.limit = limit, .clock = {}});
+  begin_epoch();
 }
 
 void Attempt::measure(std::span<const Watts> limits) {
@@ -114,6 +105,7 @@ void Attempt::measure(std::span<const Watts> limits) {
       SweepProfiling{.settle = steps_for(to_settle, work_.step), .measure = steps_for(slice, work_.step)};
   limit_.reset();
   open(std::move(options));
+  begin_epoch();
 }
 
 bool Attempt::measuring() const {

@@ -66,6 +66,8 @@ class Attempt {
 
  private:
   void open(TrainingOptions options);
+  // An unavailable Error when the session may not set the limit.
+  void begin_epoch();
   void close();
   // Goes on to the next word of progress.
   void advance();

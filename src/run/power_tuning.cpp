@@ -32,16 +32,14 @@ void PowerTuning::hear(const TrainingEvent& event) {
   } else if (const auto* alone = std::get_if<Unoptimized>(&event)) {
     left_alone_ = alone->why;
     chosen_.reset();
-  } else if (const auto* done = std::get_if<ProfilingDone>(&event); done != nullptr && task_ != Task::hold) {
-    // What a limit is held with was not measured.
+  } else if (const auto* done = std::get_if<ProfilingDone>(&event); done != nullptr) {
     measured_ = done->profile;
   }
 }
 
-void PowerTuning::begin(TrainingOptions options) {
+void PowerTuning::open(TrainingOptions options) {
   options.listener = [this](const TrainingEvent& event) { hear(event); };
   session_ = gpus_.open(options);
-  session_->begin_epoch();
 }
 
 void PowerTuning::leave() {
@@ -78,24 +76,9 @@ void PowerTuning::hold(Watts limit) {
   leave();
   measured_.reset();
   task_ = Task::hold;
-  TrainingOptions options = base_;
-  options.limits = {limit};
-  options.try_clocks = false;
-  options.drift_tolerance = 0;
-  // With a profile that leaves nothing to be measured, the limit is in force from the beginning.
-  options.batch_size.reset();
-  options.known_profile =
-      PowerProfile{.gpu = {},
-                   .gpus = 1,
-                   .batch_size = {},
-                   .complete = true,
-                   .measurements = {{.setting = {.limit = limit, .clock = {}},
-                                     .steps = 1,
-                                     .step_time = Seconds{1},
-                                     .step_time_uncertainty = Seconds{1e-3},
-                                     .step_energy = {.value = limit * Seconds{1}, .uncertainty = Joules{1e-3}},
-                                     .capped = {}}}};
-  begin(options);
+  open(base_);
+  session_->hold({.limit = limit, .clock = {}});
+  session_->begin_epoch();
 }
 
 void PowerTuning::measure(std::vector<Watts> limits, Seconds each) {
@@ -144,7 +127,8 @@ void PowerTuning::begin_measuring() {
     options.profiling = SweepProfiling{.settle = 0, .measure = task_ == Task::measure ? words_for(each_, seen) : 1};
     options.wait_steps = 0;
   }
-  begin(options);
+  open(options);
+  session_->begin_epoch();
   session_->progress(0);
 }
 
@@ -274,7 +258,7 @@ std::vector<records::LimitProfile> PowerTuning::profiles(const TrainingProgress&
   std::vector<records::LimitProfile> profiles;
   const bool by_session = session_ && task_ != Task::watch;
   const std::optional<PowerProfile> known = by_session ? std::optional{session_->profile()} : measured_;
-  if (!known || task_ == Task::hold) {
+  if (!known) {
     return profiles;
   }
   double steps = 1.0;

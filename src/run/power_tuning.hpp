@@ -61,7 +61,7 @@ class PowerTuning {
   enum class Unit { unknown, step, epoch };
   enum class Task { nothing, hold, measure, optimize, watch };
 
-  void begin(TrainingOptions options);
+  void open(TrainingOptions options);
   void begin_measuring();
   void begin_again();
   void look_on(std::uint64_t steps);

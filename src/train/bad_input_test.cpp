@@ -223,6 +223,72 @@ TEST_F(BadInput, ALeaseThatRanOutIsTakenAgainWithTheNextEpoch) {
   EXPECT_EQ(training_.limit(0), session.optimum()->limit);
 }
 
+TEST_F(BadInput, AHeldSettingWhoseLeaseRanOutIsHeldAgainWithTheNextEpoch) {
+  Session session{training_.parts(), options_};
+  session.hold({.limit = 150_W, .clock = {}});
+  run_epochs(session, training_, 1, 20);
+  training_.evaluate(1000_s, 60_W);
+  session.begin_step();
+  EXPECT_THAT(of_kind<Unoptimized>(events_), SizeIs(1));
+  EXPECT_EQ(training_.limit(0), 250_W);
+  run_epochs(session, training_, 1, 20);
+  EXPECT_TRUE(session.result().applied);
+  EXPECT_EQ(training_.limit(0), 150_W);
+  EXPECT_THAT(of_kind<ProfilingBegun>(events_), IsEmpty());
+}
+
+TEST_F(BadInput, AHeldSettingThatIsRefusedIsToldAndLeavesTheGpusAsFound) {
+  Session session{training_.parts(), options_};
+  session.hold({.limit = 400_W, .clock = {}});
+  run_epochs(session, training_, 1, 20);
+  ASSERT_THAT(of_kind<SettingRefused>(events_), SizeIs(1));
+  EXPECT_EQ(of_kind<SettingRefused>(events_)[0].setting.limit, 400_W);
+  EXPECT_THAT(of_kind<SettingApplied>(events_), IsEmpty());
+  EXPECT_FALSE(session.optimum());
+  EXPECT_FALSE(session.result().applied);
+  EXPECT_EQ(training_.limit(0), 250_W);
+}
+
+TEST_F(BadInput, WithoutALeaseNothingIsHeldAndItIsToldWhy) {
+  Session first{training_.parts(), options_};
+  first.hold({.limit = 150_W, .clock = {}});
+  {
+    Session second{training_.parts(), options_};
+    second.hold({.limit = 200_W, .clock = {}});
+    EXPECT_THAT(second.result().unoptimized, HasSubstr("is leased by"));
+    EXPECT_FALSE(second.result().applied);
+  }
+  EXPECT_THAT(of_kind<Unoptimized>(events_), SizeIs(1));
+  EXPECT_EQ(training_.limit(0), 150_W);
+}
+
+TEST_F(BadInput, WithoutAGpuThereIsNothingToHoldAndItIsTold) {
+  SessionParts parts{.gpus = {}, .meter = {}, .acquire = {}, .clock = training_.clock()};
+  Session session{std::move(parts), options_};
+  session.hold({.limit = 200_W, .clock = {}});
+  EXPECT_THAT(of_kind<SettingApplied>(events_), IsEmpty());
+  ASSERT_THAT(of_kind<Unoptimized>(events_), SizeIs(1));
+  EXPECT_EQ(of_kind<Unoptimized>(events_)[0].why, "there is no GPU to set");
+}
+
+TEST_F(BadInput, ATrainingThatOnlyObservesHoldsNothing) {
+  for (const TrainingMode mode : {TrainingMode::observe, TrainingMode::passive}) {
+    options_.mode = mode;
+    Session session{training_.parts(), options_};
+    EXPECT_THROW(session.hold({.limit = 150_W, .clock = {}}), Error);
+  }
+  EXPECT_THAT(training_.calls(), IsEmpty());
+}
+
+TEST_F(BadInput, EpochsWithoutStepsAreNoReasonToWarnWhereASettingIsHeld) {
+  Session session{training_.parts(), options_};
+  session.hold({.limit = 150_W, .clock = {}});
+  for (int epoch = 0; epoch < 4; ++epoch) {
+    ASSERT_TRUE(session.next_epoch());
+  }
+  EXPECT_THAT(said_, IsEmpty());
+}
+
 TEST_F(BadInput, OptionsThatMakeNoSenseAreErrors) {
   const auto refuses = [&](auto change) {
     TrainingOptions options;

@@ -204,6 +204,49 @@ TEST(Ranks, StopTogetherAlsoWhenOnlyTheFirstKnowsTheMetric) {
   EXPECT_EQ(epochs[1], 3);
 }
 
+// Each rank of two on a GPU of its own; the second one's is in the way.
+std::vector<std::vector<TrainingEvent>> hold_in_two(const backends::virtual_gpu::Faults& of_the_second) {
+  const log::ScopedSink quiet{[](log::Level, std::string_view) {}};
+  auto meeting = std::make_shared<Meeting>(2);
+  std::vector<std::vector<TrainingEvent>> events(2);
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < 2; ++rank) {
+    threads.emplace_back([&, rank] {
+      VirtualTraining training{{v100()}, work(), 5, rank};
+      if (rank == 1) {
+        training.gpu(0).set_faults(of_the_second);
+      }
+      TrainingOptions options;
+      options.collective = std::make_shared<ThreadRank>(meeting, rank);
+      options.listener = [&](const TrainingEvent& event) { events[static_cast<std::size_t>(rank)].push_back(event); };
+      Session session{training.parts(), options};
+      session.hold({.limit = 150_W, .clock = {}});
+      test::run_epochs(session, training, 2, 50);
+      EXPECT_EQ(training.limit(0), session.result().applied ? 150_W : 250_W);
+      session.finish();
+    });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  return events;
+}
+
+TEST(Ranks, HoldASettingTogether) {
+  for (const std::vector<TrainingEvent>& events : hold_in_two({})) {
+    EXPECT_EQ(test::of_kind<SettingApplied>(events).size(), 1U);
+    EXPECT_THAT(test::of_kind<Unoptimized>(events), IsEmpty());
+  }
+}
+
+TEST(Ranks, HoldNothingWhereOneMayNot) {
+  for (const std::vector<TrainingEvent>& events :
+       hold_in_two({.reading = {}, .setting = device::Reason::permission, .ceiling = {}, .slowness = {}})) {
+    EXPECT_THAT(test::of_kind<SettingApplied>(events), IsEmpty());
+    EXPECT_EQ(test::of_kind<Unoptimized>(events).size(), 1U);
+  }
+}
+
 TEST(Ranks, ObserveTogether) {
   RankedRun run;
   run.ranks = 2;

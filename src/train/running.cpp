@@ -270,7 +270,8 @@ void Running::book(Parts taken) {
 
 void Running::complain_of_silence(const EpochReport& report) {
   silent_epochs_ = report.steps == 0 ? silent_epochs_ + 1 : 0;
-  if (silent_epochs_ == epochs_without_steps && tuner_->why_not().empty() && options_.mode != TrainingMode::passive) {
+  if (silent_epochs_ == epochs_without_steps && tuner_->why_not().empty() && !tuner_->holding() &&
+      options_.mode != TrainingMode::passive) {
     herald_.warn(fmt::format("nothing can be profiled: no steps were reported in {} epochs", silent_epochs_));
   }
   if (target_is_its_own_ && !metric_ && epochs_.size() == 2) {
@@ -362,10 +363,21 @@ void Running::set_batch_size(std::uint64_t batch_size) {
   }
   options_.batch_size = batch_size;
   settled_epoch_.reset();
-  if (tuner_->has_begun()) {
+  if (tuner_->has_begun() && !tuner_->holding()) {
     known_ = known_profile();
     tuner_->begin(options_.batch_size, known_, "the batch size has changed");
   }
+}
+
+void Running::hold(const PowerSetting& setting) {
+  require_unfinished("a setting to hold");
+  if (options_.mode != TrainingMode::optimize) {
+    throw Error{ErrorKind::invalid_argument, "a training that only observes was told to hold a power setting",
+                "let it optimize, or leave the setting as it is"};
+  }
+  settled_epoch_.reset();
+  tuned_at_begin_ = false;
+  tuner_->hold(setting);
 }
 
 void Running::finish(bool together) {

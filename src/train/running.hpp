@@ -41,6 +41,7 @@ class Running {
   void report(double metric);
   void set_target(const TrainingTarget& target);
   void set_batch_size(std::uint64_t batch_size);
+  void hold(const PowerSetting& setting);
   // With the other ranks, or, from a destructor, without waiting for anybody.
   void finish(bool together);
   [[nodiscard]] std::optional<StopReason> stop_reason() const;

@@ -80,6 +80,12 @@ void Session::set_batch_size(std::uint64_t batch_size) {
   }
 }
 
+void Session::hold(const PowerSetting& setting) {
+  if (running_->is_ours()) {
+    running_->hold(setting);
+  }
+}
+
 void Session::finish() {
   if (running_->is_ours()) {
     running_->finish(true);

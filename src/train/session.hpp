@@ -65,6 +65,11 @@ class Session {
   void report(double metric);
   void set_target(const TrainingTarget& target);
   void set_batch_size(std::uint64_t batch_size);
+  // Puts this setting in force now and keeps it until the end, in place of profiling, which it ends: a lease is renewed
+  // with every step, and one that was lost is taken again with the next epoch. Told of as an optimum that is applied, a
+  // SettingRefused, or an Unoptimized. With a collective, all ranks call it at the same place. Another hold() takes the
+  // place of this one; a new batch size changes nothing. An invalid_argument Error in the observing modes.
+  void hold(const PowerSetting& setting);
   void finish();
 
   [[nodiscard]] std::optional<StopReason> stop_reason() const;

@@ -367,6 +367,60 @@ TEST_F(SessionTest, ASweepTakesTheStepsItPromisedHoweverShortTheyAre) {
   EXPECT_THAT(of_kind<SliceMeasured>(events_), SizeIs(7));
 }
 
+TEST_F(SessionTest, HoldsASettingFromBeforeTheFirstEpochToTheEndAndMeasuresNothing) {
+  options_.profile_file = folder_.path() / "profiles.json";
+  Session session{training_.parts(), options_};
+  session.hold({.limit = 150_W, .clock = {}});
+  EXPECT_EQ(training_.limit(0), 150_W);
+  EXPECT_EQ(training_.limit(3), 150_W);
+  run_epochs(session, training_, 2, 100);
+  EXPECT_EQ(training_.limit(3), 150_W);
+  EXPECT_FALSE(session.profiling());
+  EXPECT_EQ(session.optimum(), (PowerSetting{.limit = 150_W, .clock = {}}));
+  EXPECT_TRUE(session.result().applied);
+  EXPECT_THAT(session.profile().measurements, IsEmpty());
+  session.finish();
+  EXPECT_EQ(training_.limit(0), 250_W);
+  ASSERT_THAT(of_kind<SettingApplied>(events_), SizeIs(1));
+  EXPECT_TRUE(of_kind<SettingApplied>(events_)[0].optimum);
+  EXPECT_THAT(of_kind<ProfilingBegun>(events_), IsEmpty());
+  EXPECT_THAT(of_kind<ProfilingDone>(events_), IsEmpty());
+  EXPECT_THAT(read_profiles(options_.profile_file), IsEmpty());
+}
+
+TEST_F(SessionTest, ToHoldASettingEndsTheProfilingAndKeepsWhatWasMeasured) {
+  Session session{training_.parts(), options_};
+  ASSERT_TRUE(session.next_epoch());
+  while (of_kind<SliceMeasured>(events_).size() < 2) {
+    session.begin_step();
+    training_.step();
+  }
+  session.hold({.limit = 175_W, .clock = {}});
+  EXPECT_FALSE(session.profiling());
+  events_.clear();
+  for (int step = 0; step < 400; ++step) {
+    session.begin_step();
+    training_.step();
+  }
+  session.set_batch_size(64);
+  run_epochs(session, training_, 2, 400);
+  EXPECT_EQ(training_.limit(0), 175_W);
+  EXPECT_THAT(events_, ::testing::Each(::testing::VariantWith<EpochEnded>(::testing::_)));
+  EXPECT_FALSE(session.profile().complete);
+  EXPECT_THAT(session.profile().measurements, SizeIs(::testing::Le(2)));
+}
+
+TEST_F(SessionTest, AnotherSettingTakesThePlaceOfTheOneThatIsHeld) {
+  Session session{training_.parts(), options_};
+  session.hold({.limit = 150_W, .clock = {}});
+  session.hold({.limit = 250_W, .clock = 900_MHz});
+  EXPECT_EQ(training_.limit(2), 250_W);
+  EXPECT_TRUE(training_.gpu(2).locked_clocks(device::ClockDomain::graphics).optional().value());
+  session.hold({.limit = 200_W, .clock = {}});
+  EXPECT_EQ(training_.limit(2), 200_W);
+  EXPECT_FALSE(training_.gpu(2).locked_clocks(device::ClockDomain::graphics).optional().value());
+}
+
 TEST_F(SessionTest, CallsOutOfOrderAreErrors) {
   Session session{training_.parts(), options_};
   session.begin_step();
@@ -374,6 +428,7 @@ TEST_F(SessionTest, CallsOutOfOrderAreErrors) {
   session.finish();
   EXPECT_THROW(session.begin_step(), Error);
   EXPECT_THROW(static_cast<void>(session.next_epoch()), Error);
+  EXPECT_THROW(session.hold({.limit = 150_W, .clock = {}}), Error);
   session.finish();
 }
 

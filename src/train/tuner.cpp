@@ -53,7 +53,7 @@ void Tuner::guarded(Body&& body) {
 
 void Tuner::begin(std::optional<std::uint64_t> batch_size, const std::optional<records::PowerProfile>& known,
                   const std::string& again) {
-  begun_ = true;
+  task_ = Task::profile;
   batch_size_ = batch_size;
   if (parts_.options.mode == TrainingMode::passive) {
     return;
@@ -82,6 +82,30 @@ void Tuner::begin(std::optional<std::uint64_t> batch_size, const std::optional<r
     }
     carry_out(actions);
   });
+}
+
+void Tuner::hold(const PowerSetting& setting) {
+  take_up_again();
+  task_ = Task::hold;
+  held_ = setting;
+  if (!fleet_.unsettable.empty() && why_not_.empty()) {
+    stop(fleet_.unsettable);
+  }
+  guarded([&] {
+    cancel_window();
+    watch_.expect(std::nullopt);
+    carry_out({{.kind = ProfilerActionKind::apply_optimum, .setting = setting}});
+  });
+}
+
+// Whether a lost lease kept it from what it was doing; nothing does now.
+bool Tuner::take_up_again() {
+  if (!lease_lost_ || !parts_.ranks.alone()) {
+    return false;
+  }
+  lease_lost_ = false;
+  why_not_.clear();
+  return true;
 }
 
 std::unique_ptr<optimize::PowerLimitPlan> Tuner::plan_for(const std::optional<records::PowerProfile>& known) {
@@ -116,11 +140,15 @@ std::optional<PowerSetting> Tuner::predicted_from() const {
 }
 
 void Tuner::begin_epoch() {
-  if (!lease_lost_ || !parts_.ranks.alone()) {
+  if (!take_up_again()) {
     return;
   }
-  lease_lost_ = false;
-  why_not_.clear();
+  if (task_ == Task::hold) {
+    if (const std::optional<PowerSetting> setting = held_) {
+      hold(*setting);
+    }
+    return;
+  }
   if (profiler_->done()) {
     guarded([&] {
       carry_out({{.kind = ProfilerActionKind::apply_optimum, .setting = *profiler_->optimum()}});
@@ -139,11 +167,14 @@ void Tuner::step(std::uint64_t over) {
     watch_.add(over, now - *last_boundary_);
   }
   last_boundary_ = now;
-  if (!profiler_) {
+  if (!has_begun()) {
     return;
   }
   guarded([&] {
     renew();
+    if (task_ != Task::profile || !profiler_) {
+      return;
+    }
     // What is too short for a counter to see is taken together. Ranks would not all do so at the same step, and a sweep
     // has promised how many steps it takes.
     over += std::exchange(pending_, 0);
@@ -180,7 +211,7 @@ void Tuner::end_steps(bool over) {
   const std::uint64_t last = std::exchange(pending_, 0) + (over ? 1 : 0);
   profiling_steps_ += profiling() ? last : 0;
   last_boundary_.reset();
-  if (!profiler_) {
+  if (task_ != Task::profile || !profiler_) {
     return;
   }
   guarded([&] {
@@ -203,7 +234,7 @@ void Tuner::carry_out(ProfilerActions actions) {
       queue.assign(instead->begin(), instead->end());
     }
   }
-  if (why_not_.empty() && profiler_->done() && !std::exchange(end_noted_, true)) {
+  if (task_ == Task::profile && why_not_.empty() && profiler_->done() && !std::exchange(end_noted_, true)) {
     note_end_of_profiling();
   }
 }
@@ -277,6 +308,10 @@ std::optional<ProfilerActions> Tuner::set(const PowerSetting& setting, bool opti
       if (!std::exchange(refusal_said_, true)) {
         parts_.herald.warn(fmt::format("power settings that a GPU does not take are left out: {}", why));
       }
+      if (task_ == Task::hold) {
+        held_.reset();
+        return ProfilerActions{{.kind = ProfilerActionKind::set, .setting = as_found}};
+      }
       return profiler_->on_refused();
     case Status::hopeless:
       stop(why);
@@ -340,6 +375,9 @@ void Tuner::watch_from_now() {
 }
 
 std::optional<PowerSetting> Tuner::optimum() const {
+  if (task_ == Task::hold) {
+    return held_;
+  }
   return profiler_ && profiler_->done() ? profiler_->optimum() : std::nullopt;
 }
 

@@ -42,6 +42,8 @@ class Tuner {
   // Begins anew, from what is known where something is. `again` says why, the second time.
   void begin(std::optional<std::uint64_t> batch_size, const std::optional<records::PowerProfile>& known,
              const std::string& again);
+  // Puts this in force for good, in place of what was begun. Refused, everything is as it was found.
+  void hold(const records::PowerSetting& setting);
   // A boundary between steps, `over` of which have passed since the last one.
   void step(std::uint64_t over);
   // No more steps in this epoch; `over` says that one ends now.
@@ -54,8 +56,11 @@ class Tuner {
   void leave(const std::string& why);
   void put_back();
 
-  [[nodiscard]] bool profiling() const { return profiler_ && !profiler_->done() && why_not_.empty(); }
-  [[nodiscard]] bool has_begun() const { return begun_; }
+  [[nodiscard]] bool profiling() const {
+    return task_ == Task::profile && profiler_ && !profiler_->done() && why_not_.empty();
+  }
+  [[nodiscard]] bool holding() const { return task_ == Task::hold; }
+  [[nodiscard]] bool has_begun() const { return task_ != Task::none; }
   [[nodiscard]] bool applied() const { return applied_; }
   [[nodiscard]] std::optional<records::PowerSetting> optimum() const;
   [[nodiscard]] records::PowerProfile profile() const;
@@ -70,6 +75,7 @@ class Tuner {
   [[nodiscard]] bool profiled() { return std::exchange(profiled_, false); }
 
  private:
+  enum class Task { none, profile, hold };
   enum class Status { done, refused, hopeless };
 
   template <typename Body>
@@ -94,6 +100,7 @@ class Tuner {
   };
   [[nodiscard]] Reading end_window();
   [[nodiscard]] optimize::SliceReading read_window(std::string& why_lost);
+  bool take_up_again();
   void note_end_of_profiling();
   void in_slices(bool now);
   void watch_from_now();
@@ -103,7 +110,8 @@ class Tuner {
 
   Parts parts_;
   Fleet fleet_;
-  bool begun_ = false;
+  Task task_ = Task::none;
+  std::optional<records::PowerSetting> held_;  // unless it was refused
   std::optional<std::uint64_t> batch_size_;
   std::unique_ptr<optimize::Profiler> profiler_;
   bool end_noted_ = false;
