@@ -63,8 +63,8 @@ class MpiTraining(unittest.TestCase):
         value, uncertainty = map(float, energies[0])
         print(f"  {value:.1f} +- {uncertainty:.1f} J, truth {least:.1f} to {most:.1f} J", flush=True)
         outside = max(least - value, value - most, 0.0)
-        # On a machine that is very busy, edges have been seen off by more than they know: 5 ms at 200 W for each rank.
-        self.assertLessEqual(outside, 3 * uncertainty + ranks * 200 * 0.005)
+        # A rank left out, or counted twice, would be off by a whole share. How close it is shows over many runs only.
+        self.assertLess(outside, least / ranks / 2)
         return outside <= uncertainty
 
     def test_two_and_four_ranks_agree_and_add_up(self):

@@ -52,11 +52,16 @@ class Readings(unittest.TestCase):
 
     def test_the_energy_counter_counts(self):
         gpus = get_gpus()
-        before, began = gpus.get_total_energy_consumption(0), time.monotonic()
-        time.sleep(0.5)
-        energy, seconds = gpus.get_total_energy_consumption(0) - before, time.monotonic() - began
-        # The counter moves every 20 ms.
-        self.assertAlmostEqual(energy / 1000, 120 * seconds, delta=120 * 0.05)
+        moments = [time.monotonic()]
+        before = gpus.get_total_energy_consumption(0)
+        moments.append(time.monotonic())
+        time.sleep(0.1)
+        moments.append(time.monotonic())
+        energy = (gpus.get_total_energy_consumption(0) - before) / 1000
+        moments.append(time.monotonic())
+        # Each reading was taken between the moments around it, and the counter moves every 20 ms.
+        self.assertGreaterEqual(energy, 120 * (moments[2] - moments[1] - 0.021))
+        self.assertLessEqual(energy, 120 * (moments[3] - moments[0] + 0.021))
 
     def test_an_index_that_is_not_there_is_said(self):
         for index in (-1, 3):

@@ -33,35 +33,39 @@ def monitor(**options) -> ZeusMonitor:
     return made
 
 
+def expect_energy_of(test: unittest.TestCase, energy: float, seconds: float):
+    """That these are joules, of this GPU, of this time. How close they are is tested on virtual clocks (src/measure)."""
+    test.assertTrue(0.5 < energy / (WATTS * seconds) < 2, f"{energy} J in {seconds} s")
+
+
 class Energies(unittest.TestCase):
     def expect_energy(self, measurement: Measurement, gpus=(0, 1)):
         self.assertEqual(tuple(measurement.gpu_energy), gpus)
         for gpu, energy in measurement.gpu_energy.items():
             detail = measurement.details.gpu[gpu]
             self.assertEqual(detail.value, energy)
-            # Four times the half-width: the machine may be busy, and the interval is for 95 of 100.
-            self.assertAlmostEqual(energy, WATTS * measurement.time, delta=4 * detail.uncertainty + 0.05)
+            expect_energy_of(self, energy, measurement.time)
 
     def test_nested_and_overlapping_windows_each_have_their_own_energy(self):
         m = monitor()
         m.begin_window("all")
         m.begin_window("first")
-        time.sleep(0.3)
+        time.sleep(0.1)
         m.begin_window("second")
-        time.sleep(0.2)
+        time.sleep(0.1)
         first = m.end_window("first")
-        time.sleep(0.2)
+        time.sleep(0.1)
         second, whole = m.end_window("second"), m.end_window("all")
-        for measurement, least in ((first, 0.5), (second, 0.4), (whole, 0.7)):
-            self.expect_energy(measurement)
+        for measurement, least in ((first, 0.2), (second, 0.2), (whole, 0.3)):
+            self.expect_energy(m.settle(measurement))
             self.assertGreaterEqual(measurement.time, least)
         self.assertEqual(whole.total_energy, sum(whole.gpu_energy.values()))
 
     def test_only_the_gpus_asked_for_are_measured(self):
         m = monitor(gpu_indices=[1])
         m.begin_window("one")
-        time.sleep(0.2)
-        self.expect_energy(m.end_window("one"), (1,))
+        time.sleep(0.1)
+        self.expect_energy(m.settle(m.end_window("one")), (1,))
         self.assertEqual(m.gpu_indices, [1])
         none = monitor(gpu_indices=[], cpu_indices=[])
         none.begin_window("nothing")
@@ -82,10 +86,9 @@ class Energies(unittest.TestCase):
 
     def test_settling_waits_for_the_counters(self):
         m = monitor()
-        for _ in range(10):  # the counters are known by now
-            m.begin_window("short")
-            time.sleep(0.05)
-            at_once = m.end_window("short")
+        m.begin_window("short")
+        time.sleep(0.05)
+        at_once = m.end_window("short")
         settled = m.settle(at_once)
         self.assertTrue(settled.details.settled)
         self.assertEqual(settled.time, at_once.time)
@@ -118,9 +121,9 @@ class Misuse(unittest.TestCase):
             m.begin_window("one")
         with self.assertRaisesRegex(ValueError, "does not exist"):
             m.end_window("another")
-        time.sleep(0.2)
+        restarted = time.monotonic()
         m.begin_window("one", restart=True)
-        self.assertLess(m.end_window("one").time, 0.2)
+        self.assertGreaterEqual(m.end_window("one").details.start, restarted)
         m.begin_window("new", restart=True)
         m.reset_windows()
         self.assertEqual(m.measurement_states, {})
@@ -203,15 +206,15 @@ class Blocks(unittest.TestCase):
 
 
 class FakeTorch(types.ModuleType):
-    """As much of PyTorch as is asked for when windows wait for it."""
+    """As much of PyTorch as is asked for when windows wait for it; each wait calls `work`."""
 
-    def __init__(self, gpus: int, wait: float = 0.0):
+    def __init__(self, gpus: int, work=lambda: None):
         super().__init__("torch")
         self.waited = []
 
         def synchronize(index):
             self.waited.append(index)
-            time.sleep(wait)
+            work()
 
         self.cuda = types.SimpleNamespace(is_initialized=lambda: gpus > 0, is_available=lambda: gpus > 0,
                                           device_count=lambda: gpus, synchronize=synchronize)
@@ -249,22 +252,31 @@ class Synchronization(unittest.TestCase):
 
     def test_what_ran_before_the_edge_is_left_out(self):
         m = ZeusMonitor(gpu_indices=[0])
-        with torch_is(FakeTorch(gpus=2, wait=0.2)):
+        ended = []
+        with torch_is(FakeTorch(gpus=2, work=lambda: ended.append(time.monotonic()))):
             m.begin_window("after")
-            time.sleep(0.1)
-            self.assertLess(m.end_window("after", sync_execution=False).time, 0.2)
+            measured = m.end_window("after", sync_execution=False)
+        self.assertGreaterEqual(measured.details.start, ended[-1])
 
     def test_other_threads_run_while_one_waits(self):
         m = ZeusMonitor(gpu_indices=[0])
-        with torch_is(FakeTorch(gpus=1, wait=0.3)):
+        begun, over = threading.Event(), threading.Event()
+        in_time = []
+
+        def work():
+            begun.set()
+            in_time.append(over.wait(60))
+
+        with torch_is(FakeTorch(gpus=1, work=work)):
             waiting = threading.Thread(target=m.begin_window, args=("slow",))
             waiting.start()
-            began = time.monotonic()
+            self.assertTrue(begun.wait(60))
             m.begin_window("fast", sync_execution=False)
             m.end_window("fast", sync_execution=False)
-            self.assertLess(time.monotonic() - began, 0.25)
+            over.set()
             waiting.join()
             m.reset_windows()
+        self.assertEqual(in_time, [True])
 
     def test_a_failing_wait_is_raised_and_opens_nothing(self):
         m = ZeusMonitor()
@@ -295,8 +307,8 @@ def in_child(m: ZeusMonitor, queue) -> None:
         warnings.simplefilter("always")
         lost = m.end_window("open at the fork")
     m.begin_window("of the child")
-    time.sleep(0.3)
-    own = m.end_window("of the child")
+    time.sleep(0.1)
+    own = m.settle(m.end_window("of the child"))
     queue.put((lost, [str(each.message) for each in caught], own))
 
 
@@ -314,7 +326,7 @@ class Processes(unittest.TestCase):
         self.assertTrue(math.isnan(lost.total_energy))
         self.assertIn("forked", lost.details.gpu[0].reason)
         self.assertEqual(["is unknown: the process was forked" in text for text in said], [True, True])
-        self.assertAlmostEqual(own.gpu_energy[0], WATTS * own.time, delta=4 * own.details.gpu[0].uncertainty + 0.05)
+        expect_energy_of(self, own.gpu_energy[0], own.time)
         parents = m.end_window("open at the fork")
         self.assertFalse(math.isnan(parents.total_energy))
 
