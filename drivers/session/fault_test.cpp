@@ -55,6 +55,8 @@ TEST(Fault, SaysNothingOfEmptyLinesAndComments) {
 struct Refused {
   const char* line;
   const char* because;
+
+  friend std::ostream& operator<<(std::ostream& out, const Refused& refused) { return out << refused.line; }
 };
 
 class RefusedFault : public testing::TestWithParam<Refused> {};

@@ -36,7 +36,7 @@ TEST(GpuSpec, AGroupMayBeShownByTheOtherVendor) {
   EXPECT_EQ(gpus[1].vendor, Vendor::nvidia);
 }
 
-class RefusedSpec : public testing::TestWithParam<const char*> {};
+class RefusedSpec : public testing::TestWithParam<std::string> {};
 
 TEST_P(RefusedSpec, IsAnErrorThatSaysWhatToDo) {
   try {

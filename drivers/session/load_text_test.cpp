@@ -28,7 +28,7 @@ TEST(LoadText, TheFirstPowerOfASquareHasTheUnitOfTheSecond) {
   EXPECT_EQ(std::get<SquareLoad>(parse_load("square:80-300,1s")).high, 300_W);
 }
 
-class RefusedLoad : public testing::TestWithParam<const char*> {};
+class RefusedLoad : public testing::TestWithParam<std::string> {};
 
 TEST_P(RefusedLoad, IsAnInvalidArgument) {
   try {

@@ -79,7 +79,7 @@ void disturb(Session& session, Random& random) {
   session.change_controls(0, [&](physics::Controls& controls) { controls.requested_limit = limit; });
 }
 
-class HourOfRandomLoads : public testing::TestWithParam<const char*> {};
+class HourOfRandomLoads : public testing::TestWithParam<std::string> {};
 
 TEST_P(HourOfRandomLoads, SensorsAgreeWithTheTruthByTheirOwnRules) {
   VirtualClock clock{Instant{5'000'000'000'000}};

@@ -51,7 +51,7 @@ pid_t holder(const std::string& script, Seconds grace, int answer) {
   return process;
 }
 
-class GroupGuardOfTheDead : public testing::TestWithParam<const char*> {};
+class GroupGuardOfTheDead : public testing::TestWithParam<std::string> {};
 
 TEST_P(GroupGuardOfTheDead, EndsTheWholeGroup) {
   // Orphans become our children, so that we can bury them where nobody else does.

@@ -84,8 +84,7 @@ TEST_P(EveryPreset, TooHotIsHeldByTheTemperature) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Presets, EveryPreset,
-                         ::testing::Values("P100", "V100", "RTX6000", "A40", "A100", "H100", "H200"),
-                         [](const auto& preset_test) { return preset_test.param; });
+                         ::testing::Values("P100", "V100", "RTX6000", "A40", "A100", "H100", "H200"));
 
 TEST(Preset, IsFoundWhateverTheCaseAndNamedWhenUnknown) {
   EXPECT_EQ(preset("rtx6000").product(), "Quadro RTX 6000");

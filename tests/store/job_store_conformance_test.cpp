@@ -29,11 +29,9 @@ struct Subject {
   const char* name;
   // Opens the one database of a test; any number of times.
   std::function<std::unique_ptr<JobStore>(const std::filesystem::path& folder)> open;
-};
 
-void PrintTo(const Subject& subject, std::ostream* out) {  // NOLINT(readability-identifier-naming): GoogleTest's name
-  *out << subject.name;
-}
+  friend std::ostream& operator<<(std::ostream& out, const Subject& subject) { return out << subject.name; }
+};
 
 std::unique_ptr<JobStore> open_with(const std::filesystem::path& folder, Journal journal) {
   auto database = open_sqlite(folder / "jobs.sqlite", Access::create, journal);
@@ -266,9 +264,8 @@ TEST_P(JobStoreConformance, ManyMayMakeItAtOnce) {
 INSTANTIATE_TEST_SUITE_P(
     Databases, JobStoreConformance,
     testing::Values(Subject{"sqlite", [](const auto& folder) { return open_with(folder, Journal::write_ahead); }},
-                    Subject{"sqlite_without_write_ahead_log",
-                            [](const auto& folder) { return open_with(folder, Journal::rollback); }}),
-    [](const testing::TestParamInfo<Subject>& subject) { return std::string{subject.param.name}; });
+                    Subject{"sqlite without its write-ahead log",
+                            [](const auto& folder) { return open_with(folder, Journal::rollback); }}));
 
 }  // namespace
 }  // namespace zeus::store
