@@ -1,0 +1,152 @@
+// What a trial is worth, against expectations by brute-force integration and every possible stop tried in turn.
+
+#include "optimize/batch_size/exploratory_run.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+#include <vector>
+
+namespace zeus::optimize {
+namespace {
+
+double normal_density(double z) {
+  return std::exp(-0.5 * z * z) / std::sqrt(2.0 * std::numbers::pi);
+}
+
+// E[f(z)] of a standard normal z.
+template <typename Function>
+double expectation(Function f) {
+  double sum = 0.0;
+  constexpr int points = 2'000;
+  for (int i = 0; i <= points; ++i) {
+    const double z = -10.0 + 20.0 * i / points;
+    sum += normal_density(z) * f(z) * 20.0 / points;
+  }
+  return sum;
+}
+
+// The belief about two arms, of which the first was run.
+EpochBelief about_two_arms(double noise = 0.3) {
+  EpochPrior prior;
+  prior.noises.fill(noise);
+  EpochBelief belief{std::array{0.0, 1.0}, prior};
+  belief.fit(std::array{EpochEvidence{.count = 3.0, .mean = 2.7, .squares = 0.1}, EpochEvidence{}});
+  return belief;
+}
+
+// The value of a run that is stopped after `stop` steps, straight from its description: each step costs `stride`
+// epochs; a run that reaches the target within one has taught what that says of the arm; one that is stopped falls
+// back.
+double value_of_stopping(const ExploratoryRun& run, const EpochBelief& belief, int stride, int stop) {
+  const double mean = belief.mean(run.arm);
+  const double variance = belief.variance(run.arm);
+  const double noise = belief.noise(run.arm);
+  double cost = 0.0;
+  const auto alive = [&](int step) { return belief.survival(run.arm, std::log(step * stride + 0.5)); };
+  for (int step = 0; step < stop; ++step) {
+    cost += alive(step) * run.epoch_cost * stride;
+    // Bayes' rule for the arm's mean after one run that ended in the middle of the step.
+    const double seen = std::log((step + 0.5) * stride + 0.5);
+    const double left = 1.0 / (1.0 / variance + 1.0 / noise);
+    const double learned = left * (mean / variance + seen / noise);
+    // A run of it is then expected to take this, at least one epoch; in fallbacks.
+    const double ratio = std::exp(std::max(learned + 0.5 * (left + noise), 0.0)) * run.epoch_cost / run.fallback;
+    // A second run would move the logarithm of that by so much; the expectation itself stays.
+    const double moves = left / std::sqrt(left + noise);
+    const double at_once = run.horizon * std::max(0.0, 1.0 - ratio);
+    const double hope =
+        expectation([&](double z) { return std::max(0.0, 1.0 - ratio * std::exp(moves * z - 0.5 * moves * moves)); });
+    const double once_more = run.horizon * hope - std::max(0.0, ratio - 1.0);
+    cost -= (alive(step) - alive(step + 1)) * run.fallback * std::max(at_once, once_more);
+  }
+  cost += alive(stop) / alive(0) * run.fallback;
+  return run.fallback - cost;
+}
+
+struct Best {
+  double value = 0.0;
+  int stop = 0;
+};
+
+// Backward induction and the best of all stops are the same thing where a run that is certain to be alive begins.
+Best best_stop(const ExploratoryRun& run, const EpochBelief& belief, int stride, int steps) {
+  Best best{.value = -1e300};
+  for (int stop = 1; stop <= steps; ++stop) {
+    const double value = value_of_stopping(run, belief, stride, stop);
+    if (value > best.value) {
+      best = {.value = value, .stop = stop};
+    }
+  }
+  return best;
+}
+
+TEST(ExploratoryRun, IsWorthWhatTheBestStopIsWorth) {
+  const EpochBelief belief = about_two_arms();
+  for (const double epoch_cost : {0.3, 0.7, 1.0, 1.4}) {
+    for (const double horizon : {2.0, 16.0, 100.0}) {
+      const ExploratoryRun run{
+          .arm = 1, .epoch_cost = epoch_cost, .fallback = 15.0, .horizon = horizon, .most_epochs = 25};
+      const Best expected = best_stop(run, belief, 1, 25);
+      const ExploratoryValue found = value_of(run, belief);
+      EXPECT_NEAR(found.value, expected.value, 1e-3 * run.fallback) << epoch_cost << " " << horizon;
+      EXPECT_EQ(found.max_epochs, expected.stop) << epoch_cost << " " << horizon;
+    }
+  }
+}
+
+// Beyond 32 epochs, stops lie on a grid of at most 32: of 100 epochs every fourth, 25 of them; of 33 every second, 16.
+TEST(ExploratoryRun, LongRunsAreStoppedOnAGrid) {
+  const EpochBelief belief = about_two_arms();
+  for (const auto& [most, stride, steps] : {std::array{32, 1, 32}, std::array{33, 2, 16}, std::array{100, 4, 25}}) {
+    const ExploratoryRun run{.arm = 1, .epoch_cost = 0.5, .fallback = 15.0, .horizon = 30.0, .most_epochs = most};
+    const Best expected = best_stop(run, belief, stride, steps);
+    const ExploratoryValue found = value_of(run, belief);
+    EXPECT_NEAR(found.value, expected.value, 1e-3 * run.fallback) << most;
+    EXPECT_EQ(found.max_epochs, expected.stop * stride) << most;
+  }
+}
+
+TEST(ExploratoryRun, WithoutAnEpochNothingIsLearned) {
+  const ExploratoryValue found =
+      value_of({.arm = 1, .epoch_cost = 0.5, .fallback = 15.0, .horizon = 30.0, .most_epochs = 0}, about_two_arms());
+  EXPECT_EQ(found.value, -15.0);
+  EXPECT_EQ(found.max_epochs, 0);
+}
+
+// An arm a thousand times as dear is stopped after the one epoch that a try has at least, for which it pays.
+TEST(ExploratoryRun, ADearArmIsStoppedAtOnce) {
+  const ExploratoryValue found = value_of(
+      {.arm = 1, .epoch_cost = 1000.0, .fallback = 15.0, .horizon = 16.0, .most_epochs = 20}, about_two_arms());
+  EXPECT_EQ(found.max_epochs, 1);
+  EXPECT_LT(found.value, -900.0);
+}
+
+// Little noise: what a run shows is what the arm is, and a second run would move nothing.
+TEST(ExploratoryRun, CertainRunsNeedNoSecondOne) {
+  const EpochBelief belief = about_two_arms(0.02);
+  const ExploratoryRun run{.arm = 1, .epoch_cost = 0.6, .fallback = 15.0, .horizon = 20.0, .most_epochs = 30};
+  const Best expected = best_stop(run, belief, 1, 30);
+  EXPECT_NEAR(value_of(run, belief).value, expected.value, 1e-2 * run.fallback);
+  EXPECT_EQ(value_of(run, belief).max_epochs, expected.stop);
+}
+
+// E[(fallback - cost)+], where the logarithm of the mean cost is normal.
+TEST(PossibleImprovement, IsTheExpectedSavingUnderFullKnowledge) {
+  const EpochBelief belief = about_two_arms();
+  for (const double log_cost : {-1.0, 0.0, 1.5}) {
+    for (const double fallback : {5.0, 15.0, 40.0}) {
+      const double centre = log_cost + belief.mean(1) + 0.5 * belief.noise(1);
+      const double deviation = std::sqrt(belief.variance(1));
+      const double expected =
+          expectation([&](double z) { return std::max(0.0, fallback - std::exp(centre + deviation * z)); });
+      EXPECT_NEAR(possible_improvement(belief, 1, log_cost, fallback), expected, 1e-4 * fallback);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace zeus::optimize
