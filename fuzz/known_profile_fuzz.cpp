@@ -1,9 +1,8 @@
 // A profile that a session goes on from: whatever measurements a file claims, the plan asks only for settings of its
 // range, comes to an end, and keeps numbers that are numbers.
 
-#include "optimize/power_limit/setting_range.hpp"
+#include "optimize/power_limit/goal_plan.hpp"
 #include "train/profile_file.hpp"
-#include "train/setting_choice.hpp"
 
 #include <zeus/error.hpp>
 
@@ -39,9 +38,14 @@ void check(const zeus::optimize::PowerLimitPlan& plan, const SettingRange& range
   }
 }
 
-void go_on_from(const zeus::PowerProfile& profile, const zeus::TrainingOptions& options) {
+void go_on_from(const zeus::PowerProfile& profile, const zeus::PowerGoal& goal) {
   const SettingRange range{{zeus::Watts{250}, zeus::Watts{200}, zeus::Watts{150}, zeus::Watts{100}}, {}};
-  const auto plan = zeus::train::make_plan(options, range, zeus::Watts{250}, profile, {});
+  const auto plan = zeus::optimize::make_plan(range, {.goal = goal,
+                                                      .profiling = {},
+                                                      .max_power = zeus::Watts{250},
+                                                      .training_steps = {},
+                                                      .known = profile,
+                                                      .predicted_from = {}});
   std::uint64_t begin = 0;
   for (int slices = 0; const auto request = plan->next(); ++slices) {
     if (slices == more_than_any_plan_takes) {
@@ -65,11 +69,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } catch (const zeus::Error&) {
     return 0;
   }
-  zeus::TrainingOptions bounded;
-  bounded.goal = zeus::MaxSlowdown{};
   for (const zeus::PowerProfile& profile : profiles) {
-    go_on_from(profile, {});
-    go_on_from(profile, bounded);
+    go_on_from(profile, zeus::LeastCost{});
+    go_on_from(profile, zeus::MaxSlowdown{});
   }
   return 0;
 }

@@ -4,17 +4,15 @@
 #include <zeus/collective.hpp>
 #include <zeus/measure.hpp>
 #include <zeus/power.hpp>
+#include <zeus/power_choice.hpp>
 #include <zeus/training_report.hpp>
 #include <zeus/units.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
-#include <span>
-#include <variant>
 #include <vector>
 
 namespace zeus {
@@ -23,35 +21,6 @@ enum class TrainingMode {
   optimize,  // profile, then apply what the goal likes best
   observe,   // profile, but set limits inside profiling slices only, and say what the optimum would have cost
   passive,   // set nothing at all; say what the optimum would have cost where a profile is known
-};
-
-// What the power setting is chosen for.
-struct LeastTime {};
-struct LeastEnergy {};
-// eta x energy + (1 - eta) x (highest limit x GPUs) x time; 0 minds time alone, 1 energy alone.
-struct LeastCost {
-  double eta = 0.5;
-};
-// The least energy among the settings that are known, with this confidence, to be at most `factor` times as slow as
-// the fastest.
-struct MaxSlowdown {
-  double factor = 1.1;
-  double confidence = 0.95;
-};
-// The user's own: the index of the profile to use, of at least one. It is asked often, about what was measured and
-// about what may be; it must be a pure function of its argument.
-using PowerSelector = std::function<std::size_t(std::span<const LimitProfile>)>;
-using PowerGoal = std::variant<LeastCost, LeastTime, LeastEnergy, MaxSlowdown, PowerSelector>;
-
-// Slices only where they can still change the choice; ends when the choice is within `tolerance` of the best.
-struct AdaptiveProfiling {
-  double tolerance = 0.01;
-  std::uint32_t warm_up = 10;  // steps before the first measured one
-};
-// Every limit from the highest down: steps to settle, and steps measured.
-struct SweepProfiling {
-  std::uint32_t settle = 10;
-  std::uint32_t measure = 40;
 };
 
 struct TrainingTarget {
@@ -78,7 +47,7 @@ struct TrainingOptions {
   std::optional<Watts> highest_limit;
   std::vector<Watts> limits;  // these between the two and no others, where there are any
   bool try_clocks = true;
-  std::variant<AdaptiveProfiling, SweepProfiling> profiling;
+  PowerProfiling profiling;
   std::uint32_t wait_steps = 1;  // left alone at the very beginning
   // Profiling is repeated when steps take longer or shorter than the profile says by more than this part; 0 is never.
   double drift_tolerance = 0.15;

@@ -4,6 +4,7 @@
 
 #include <zeus/energy.hpp>
 #include <zeus/power.hpp>
+#include <zeus/power_choice.hpp>
 #include <zeus/units.hpp>
 
 #include <cstdint>
@@ -31,16 +32,6 @@ struct EpochReport {
   std::optional<Joules> cost;
   std::optional<double> metric;  // the last one reported
   bool profiled = false;         // slices were measured in it
-};
-
-// What the run would have taken at the optimum, as half-widths of 95 % intervals.
-struct TrainingPrediction {
-  PowerSetting setting;
-  Seconds time;
-  Seconds time_uncertainty;
-  Energy energy;
-  Joules cost;
-  Joules cost_uncertainty;
 };
 
 struct TrainingResult {

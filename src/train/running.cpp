@@ -1,9 +1,9 @@
 #include "train/running.hpp"
 
+#include "optimize/power_limit/goal.hpp"
 #include "train/epoch_exchange.hpp"
 #include "train/profile_file.hpp"
 #include "train/result_file.hpp"
-#include "train/setting_choice.hpp"
 
 #include <zeus/error.hpp>
 
@@ -31,7 +31,7 @@ std::vector<int> indices_of(const GpuGroup& group) {
 
 void check(const TrainingOptions& options) {
   check_ending(options);
-  static_cast<void>(selector_of(options.goal, Watts{1}));
+  static_cast<void>(optimize::selector_of(options.goal, Watts{1}));
   static_cast<void>(optimize::EnergyTimeCost{options.eta, Watts{1}});
   if (!(options.lease_term > Seconds{0}) || !(options.collective_patience > Seconds{0}) ||
       !(options.drift_tolerance >= 0)) {

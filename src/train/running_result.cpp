@@ -1,7 +1,7 @@
 // What a training has come to so far, and what another epoch would cost.
-#include "train/prediction.hpp"
+#include "optimize/power_limit/goal.hpp"
+#include "optimize/power_limit/prediction.hpp"
 #include "train/running.hpp"
-#include "train/setting_choice.hpp"
 
 #include <algorithm>
 
@@ -55,22 +55,33 @@ void Running::predict(TrainingResult& result) const {
   if (options_.mode == TrainingMode::optimize) {
     return;
   }
-  ObservedRun run{.parts = {}, .found = {}, .gpus = fleet_->gpus};
+  Parts all{};
   for (const Parts& parts : epoch_parts_) {
-    run.parts = run.parts + parts;
+    all = all + parts;
   }
+  const auto taken = [&](Part part) -> optimize::Taken {
+    const Amount& amount = all[static_cast<std::size_t>(part)];
+    return {.time = amount.time,
+            .energy = amount.known ? std::optional{amount.energy} : std::nullopt,
+            .steps = amount.steps};
+  };
+  optimize::ObservedRun run{.steps = taken(Part::steps),
+                            .slices = taken(Part::slices),
+                            .rest = taken(Part::rest),
+                            .found = {},
+                            .gpus = fleet_->gpus};
   if (fleet_->found) {
     run.found = PowerSetting{.limit = *fleet_->found, .clock = std::nullopt};
   }
   if (options_.mode == TrainingMode::passive && known_ && known_->complete && price_) {
     result.profile = *known_;
-    result.optimum = choose_setting(options_.goal, fleet_->max_power, result.profile.measurements);
+    result.optimum = optimize::choose_setting(options_.goal, fleet_->max_power, result.profile.measurements);
   }
   if (!price_) {
     result.no_prediction = "there is no GPU whose power limit can be read";
     return;
   }
-  result.prediction = train::predict(run, result.profile, result.optimum, *price_, result.no_prediction);
+  result.prediction = optimize::predict(run, result.profile, result.optimum, *price_, result.no_prediction);
 }
 
 // Why profiling did not come to an end.

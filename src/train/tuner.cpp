@@ -1,9 +1,10 @@
 #include "train/tuner.hpp"
 
+#include "optimize/power_limit/goal_plan.hpp"
+#include "optimize/power_limit/limit_grid.hpp"
 #include "optimize/power_limit/setting_range.hpp"
 #include "records/energy.hpp"
 #include "train/profile_file.hpp"
-#include "train/setting_choice.hpp"
 #include "train/shared_plan.hpp"
 
 #include <zeus/error.hpp>
@@ -114,9 +115,22 @@ std::unique_ptr<optimize::PowerLimitPlan> Tuner::plan_for(const std::optional<re
   if (parts_.ranks.leads()) {
     try {
       const TrainingOptions& options = parts_.options;
-      const optimize::SettingRange range{limits_to_try(options, fleet_.lowest, fleet_.highest, fleet_.found),
+      const optimize::LimitGrid grid{.step = options.limit_step,
+                                     .lowest = options.lowest_limit,
+                                     .highest = options.highest_limit,
+                                     .limits = options.limits};
+      const optimize::SettingRange range{limits_to_try(grid, fleet_.lowest, fleet_.highest, fleet_.found),
                                          options.try_clocks ? fleet_.clocks : std::vector<Megahertz>{}};
-      plan = make_plan(options, range, fleet_.max_power, known, predicted_from());
+      optimize::PlanWish wish{.goal = options.goal,
+                              .profiling = options.profiling,
+                              .max_power = fleet_.max_power,
+                              .training_steps = {},
+                              .known = known,
+                              .predicted_from = predicted_from()};
+      if (options.steps_per_epoch && options.max_epochs) {
+        wish.training_steps = *options.steps_per_epoch * *options.max_epochs;
+      }
+      plan = optimize::make_plan(range, wish);
     } catch (const std::exception& error) {
       why = error.what();
     }

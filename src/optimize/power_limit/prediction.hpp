@@ -4,19 +4,27 @@
 
 #include "optimize/cost/energy_time_cost.hpp"
 #include "records/power_profile.hpp"
-#include "records/power_setting.hpp"
-#include "train/account.hpp"
 
-#include <zeus/training_report.hpp>
+#include <zeus/energy.hpp>
+#include <zeus/power_choice.hpp>
 
 #include <cstdint>
 #include <optional>
 #include <string>
 
-namespace zeus::train {
+namespace zeus::optimize {
+
+// What a part of the run took, of all GPUs; its energy where that is known.
+struct Taken {
+  Seconds time;
+  std::optional<Energy> energy;
+  std::uint64_t steps = 0;
+};
 
 struct ObservedRun {
-  Parts parts;                                 // of all epochs; steps under what was found, slices, and the rest
+  Taken steps;                                 // under what was found
+  Taken slices;                                // in which settings were tried
+  Taken rest;                                  // evaluation and the like
   std::optional<records::PowerSetting> found;  // what was in force outside of slices, where it was one
   std::uint32_t gpus = 0;
 };
@@ -25,6 +33,6 @@ struct ObservedRun {
 // when it cannot be said.
 std::optional<TrainingPrediction> predict(const ObservedRun& run, const records::PowerProfile& profile,
                                           const std::optional<records::PowerSetting>& optimum,
-                                          const optimize::EnergyTimeCost& price, std::string& why_not);
+                                          const EnergyTimeCost& price, std::string& why_not);
 
-}  // namespace zeus::train
+}  // namespace zeus::optimize

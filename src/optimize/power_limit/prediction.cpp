@@ -1,11 +1,9 @@
-#include "train/prediction.hpp"
-
-#include "records/energy.hpp"
+#include "optimize/power_limit/prediction.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-namespace zeus::train {
+namespace zeus::optimize {
 
 namespace {
 
@@ -47,7 +45,7 @@ Changes changes(const records::PowerMeasurement& optimum, const records::PowerMe
 }
 
 // What the run itself says of a step under what was found, where it made enough of them; else the profile's word.
-records::PowerMeasurement base_step(const Amount& steps, const records::PowerMeasurement* profiled,
+records::PowerMeasurement base_step(const Taken& steps, const records::PowerMeasurement* profiled,
                                     const records::PowerMeasurement& optimum) {
   records::PowerMeasurement base = profiled != nullptr ? *profiled : optimum;
   if (profiled == nullptr && steps.steps > 0) {
@@ -55,8 +53,8 @@ records::PowerMeasurement base_step(const Amount& steps, const records::PowerMea
     base.setting = {};
     base.step_time = steps.time / count;
     base.step_time_uncertainty = Seconds{0};
-    base.step_energy.value = steps.energy.value / count;
-    base.step_energy.uncertainty = steps.energy.uncertainty / count;
+    base.step_energy.value = steps.energy->value / count;
+    base.step_energy.uncertainty = steps.energy->uncertainty / count;
   }
   return base;
 }
@@ -65,20 +63,20 @@ records::PowerMeasurement base_step(const Amount& steps, const records::PowerMea
 
 std::optional<TrainingPrediction> predict(const ObservedRun& run, const records::PowerProfile& profile,
                                           const std::optional<records::PowerSetting>& optimum,
-                                          const optimize::EnergyTimeCost& price, std::string& why_not) {
+                                          const EnergyTimeCost& price, std::string& why_not) {
   const records::PowerMeasurement* const best = find(profile, optimum);
   if (best == nullptr) {
     why_not = "no profile is complete";
     return std::nullopt;
   }
-  const Amount& steps = run.parts[static_cast<std::size_t>(Part::steps)];
-  const Amount& slices = run.parts[static_cast<std::size_t>(Part::slices)];
-  const Amount& rest = run.parts[static_cast<std::size_t>(Part::rest)];
-  if (!steps.known || !slices.known || !rest.known) {
+  if (!run.steps.energy || !run.slices.energy || !run.rest.energy) {
     why_not = "the energy of the run is not known";
     return std::nullopt;
   }
-  const std::uint64_t count = steps.steps + slices.steps;
+  const Taken& steps = run.steps;
+  const Taken& rest = run.rest;
+  const Energy& measured_energy = *steps.energy;
+  const std::uint64_t count = steps.steps + run.slices.steps;
   if (count == 0) {
     why_not = "there were no steps";
     return std::nullopt;
@@ -89,9 +87,10 @@ std::optional<TrainingPrediction> predict(const ObservedRun& run, const records:
   const bool enough = steps.steps > 0;
   const double all = enough ? static_cast<double>(count) / static_cast<double>(steps.steps) : 0.0;
   const Seconds steps_time = enough ? steps.time * all : base.step_time * static_cast<double>(count);
-  const Joules steps_energy = enough ? steps.energy.value * all : base.step_energy.value * static_cast<double>(count);
+  const Joules steps_energy =
+      enough ? measured_energy.value * all : base.step_energy.value * static_cast<double>(count);
 
-  const Watts rest_power = rest.time > Seconds{0} ? rest.energy.value / rest.time : Watts{0};
+  const Watts rest_power = rest.time > Seconds{0} ? rest.energy->value / rest.time : Watts{0};
   const bool held = rest_power > near_the_limit * best->setting.limit * std::max(run.gpus, 1U);
   const Change none;
   const Change& rest_time = held ? change.time : none;
@@ -102,18 +101,18 @@ std::optional<TrainingPrediction> predict(const ObservedRun& run, const records:
   const Seconds time_of_steps = steps_time * change.time.factor;
   const Seconds time_of_rest = rest.time * rest_time.factor;
   const Joules energy_of_steps = steps_energy * change.energy.factor;
-  const Joules energy_of_rest = rest.energy.value * rest_energy.factor;
+  const Joules energy_of_rest = rest.energy->value * rest_energy.factor;
   result.time = time_of_steps + time_of_rest;
   result.time_uncertainty =
       time_of_steps * change.time.doubt + time_of_rest * rest_time.doubt + result.time * least_doubt;
-  result.energy = steps.energy;
-  if (slices.steps > 0) {
-    result.energy.method = std::max(result.energy.method, slices.energy.method);
+  result.energy = measured_energy;
+  if (run.slices.steps > 0) {
+    result.energy.method = std::max(result.energy.method, run.slices.energy->method);
   }
   result.energy.value = energy_of_steps + energy_of_rest;
   const Joules from_profile =
       energy_of_steps * change.energy.doubt + energy_of_rest * rest_energy.doubt + result.energy.value * least_doubt;
-  const Joules measured = steps.energy.uncertainty * all * change.energy.factor + rest.energy.uncertainty;
+  const Joules measured = measured_energy.uncertainty * all * change.energy.factor + rest.energy->uncertainty;
   result.energy.uncertainty = Joules{std::hypot(from_profile.value(), measured.value())};
   result.cost = price.of(result.energy.value, result.time);
   result.cost_uncertainty = Joules{std::hypot(price.of(result.energy.uncertainty, Seconds{0}).value(),
@@ -121,4 +120,4 @@ std::optional<TrainingPrediction> predict(const ObservedRun& run, const records:
   return result;
 }
 
-}  // namespace zeus::train
+}  // namespace zeus::optimize

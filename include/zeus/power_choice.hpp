@@ -1,0 +1,57 @@
+// How the power setting of a training is chosen: for what, by how much profiling, and what it would have come to.
+// Plain values; copy them freely between threads.
+#pragma once
+
+#include <zeus/energy.hpp>
+#include <zeus/power.hpp>
+#include <zeus/units.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <variant>
+
+namespace zeus {
+
+// What the power setting is chosen for.
+struct LeastTime {};
+struct LeastEnergy {};
+// eta x energy + (1 - eta) x (highest limit x GPUs) x time; 0 minds time alone, 1 energy alone.
+struct LeastCost {
+  double eta = 0.5;
+};
+// The least energy among the settings that are known, with this confidence, to be at most `factor` times as slow as
+// the fastest.
+struct MaxSlowdown {
+  double factor = 1.1;
+  double confidence = 0.95;
+};
+// The user's own: the index of the profile to use, of at least one. It is asked often, about what was measured and
+// about what may be; it must be a pure function of its argument.
+using PowerSelector = std::function<std::size_t(std::span<const LimitProfile>)>;
+using PowerGoal = std::variant<LeastCost, LeastTime, LeastEnergy, MaxSlowdown, PowerSelector>;
+
+// Slices only where they can still change the choice; ends when the choice is within `tolerance` of the best.
+struct AdaptiveProfiling {
+  double tolerance = 0.01;
+  std::uint32_t warm_up = 10;  // steps before the first measured one
+};
+// Every limit from the highest down: steps to settle, and steps measured.
+struct SweepProfiling {
+  std::uint32_t settle = 10;
+  std::uint32_t measure = 40;
+};
+using PowerProfiling = std::variant<AdaptiveProfiling, SweepProfiling>;
+
+// What the run would have taken at the optimum, as half-widths of 95 % intervals.
+struct TrainingPrediction {
+  PowerSetting setting;
+  Seconds time;
+  Seconds time_uncertainty;
+  Energy energy;
+  Joules cost;
+  Joules cost_uncertainty;
+};
+
+}  // namespace zeus

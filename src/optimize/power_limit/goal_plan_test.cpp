@@ -1,0 +1,138 @@
+#include "optimize/power_limit/goal_plan.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <vector>
+
+namespace zeus::optimize {
+namespace {
+
+using ::testing::Contains;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+const SettingRange range{{300_W, 250_W, 200_W, 150_W}};
+
+// A step that always takes the same, though each slice says that of itself only to within `doubt`.
+struct Step {
+  Seconds time;
+  Watts power;
+};
+const std::map<Watts, Step> steps{
+    {300_W, {1_s, 280_W}}, {250_W, {1.02_s, 248_W}}, {200_W, {1.06_s, 199_W}}, {150_W, {1.5_s, 150_W}}};
+
+std::vector<SliceRequest> play(PowerLimitPlan& plan, double doubt = 0.001) {
+  std::vector<SliceRequest> asked;
+  std::uint64_t begin = 0;
+  while (const std::optional<SliceRequest> request = plan.next()) {
+    if (asked.size() > 500) {
+      ADD_FAILURE() << "the plan does not end";
+      break;
+    }
+    asked.push_back(*request);
+    const Step& step = steps.at(request->setting.limit);
+    const Seconds time = step.time * static_cast<double>(request->measure);
+    const Joules energy = step.power * time;
+    begin += request->settle;
+    plan.measured({.setting = request->setting,
+                   .measure = request->measure,
+                   .begin = begin,
+                   .reading = {.time = time,
+                               .time_uncertainty = time * doubt,
+                               .energy = {.value = energy, .uncertainty = energy * doubt},
+                               .capped = 1.0}});
+    begin += request->measure;
+  }
+  return asked;
+}
+
+PlanWish wish(const PowerGoal& goal = LeastCost{}) {
+  return {.goal = goal,
+          .profiling = AdaptiveProfiling{},
+          .max_power = 300_W,
+          .training_steps = {},
+          .known = {},
+          .predicted_from = {}};
+}
+
+TEST(GoalPlan, ASweepIsEveryLimitOnceAndTheChoiceIsTheGoals) {
+  PlanWish swept = wish(LeastEnergy{});
+  swept.profiling = SweepProfiling{.settle = 3, .measure = 7};
+  const auto plan = make_plan(range, swept);
+  const std::vector<SliceRequest> asked = play(*plan);
+  EXPECT_THAT(asked, ElementsAre(SliceRequest{{300_W, {}}, 3, 7}, SliceRequest{{250_W, {}}, 3, 7},
+                                 SliceRequest{{200_W, {}}, 3, 7}, SliceRequest{{150_W, {}}, 3, 7}));
+  // 280, 253, 211 and 225 J.
+  EXPECT_EQ(plan->optimum()->limit, 200_W);
+}
+
+TEST(GoalPlan, ACompleteProfileDecidesWithoutASliceWhateverTheKindOfProfiling) {
+  const auto first = make_plan(range, wish());
+  static_cast<void>(play(*first));
+  PlanWish again = wish();
+  again.known = PowerProfile{.gpu = {}, .complete = true, .measurements = first->measurements()};
+  EXPECT_THAT(play(*make_plan(range, again)), IsEmpty());
+  again.profiling = SweepProfiling{};
+  const auto second = make_plan(range, again);
+  EXPECT_THAT(play(*second), IsEmpty());
+  EXPECT_EQ(second->optimum(), first->optimum());
+  again.known->complete = false;
+  EXPECT_EQ(play(*make_plan(range, again)).size(), 4U) << "a sweep begins anew";
+}
+
+TEST(GoalPlan, WhatAPredictionComparesIsMeasuredUntilItIsKnownWell) {
+  // Each slice says what it says to within 3 %: one is not enough, sixteen are.
+  const auto counted = [](const PlanWish& wished) {
+    std::map<Watts, int> counts;
+    for (const SliceRequest& request : play(*make_plan(range, wished), 0.03)) {
+      ++counts[request.setting.limit];
+    }
+    return counts;
+  };
+  PlanWish observing = wish();
+  const std::map<Watts, int> without = counted(observing);
+  observing.predicted_from = PowerSetting{.limit = 300_W, .clock = {}};
+  const std::map<Watts, int> with = counted(observing);
+  EXPECT_GT(with.at(300_W), without.at(300_W));
+  // There is nothing to be compared where the choice is what is in force already.
+  PlanWish fastest = wish(LeastTime{});
+  const std::map<Watts, int> same = counted(fastest);
+  fastest.predicted_from = PowerSetting{.limit = 300_W, .clock = {}};
+  EXPECT_EQ(counted(fastest), same);
+}
+
+TEST(GoalPlan, AShortTrainingIsMeasuredInShortSlicesAndKeepsAQuarterOfItsSteps) {
+  PlanWish brief = wish();
+  for (const std::uint64_t all : {40U, 80U, 120U}) {
+    brief.training_steps = all;
+    std::uint64_t taken = 0;
+    std::vector<std::uint32_t> measured;
+    for (const SliceRequest& request : play(*make_plan(range, brief))) {
+      taken += request.settle + request.measure;
+      measured.push_back(request.measure);
+    }
+    EXPECT_EQ(measured.front(), 2U);
+    EXPECT_LE(taken, all * 3 / 4) << all;
+  }
+  // 30 steps for each of the four limits are three quarters of 160: from there on it is a training like others.
+  brief.training_steps = 160;
+  EXPECT_EQ(make_plan(range, brief)->next(), make_plan(range, wish())->next());
+}
+
+TEST(GoalPlan, ASettingThatIsRefusedIsNotAskedForAgain) {
+  PlanWish bounded = wish(MaxSlowdown{.factor = 1.05});
+  const auto plan = make_plan(range, bounded);
+  plan->refused({.limit = 250_W, .clock = {}});
+  for (const SliceRequest& request : play(*plan, 0.02)) {
+    EXPECT_NE(request.setting.limit, 250_W);
+  }
+  EXPECT_EQ(plan->optimum()->limit, 300_W);
+}
+
+}  // namespace
+}  // namespace zeus::optimize

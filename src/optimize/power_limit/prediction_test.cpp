@@ -1,0 +1,121 @@
+#include "optimize/power_limit/prediction.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace zeus::optimize {
+namespace {
+
+const EnergyTimeCost price{0.5, 300_W};
+const PowerSetting found{.limit = 300_W, .clock = {}};
+const PowerSetting best{.limit = 200_W, .clock = {}};
+
+// At 200 W a step takes a quarter longer and three quarters of the energy.
+PowerProfile profile(double doubt = 0) {
+  return {.gpu = {},
+          .complete = true,
+          .measurements = {{.setting = found,
+                            .steps = 100,
+                            .step_time = 1_s,
+                            .step_time_uncertainty = 1_s * doubt,
+                            .step_energy = {.value = 240_J, .uncertainty = 240_J * doubt},
+                            .capped = {}},
+                           {.setting = best,
+                            .steps = 100,
+                            .step_time = 1.25_s,
+                            .step_time_uncertainty = 1.25_s * doubt,
+                            .step_energy = {.value = 180_J, .uncertainty = 180_J * doubt},
+                            .capped = {}}}};
+}
+
+// 80 steps as they were found, 20 in slices, and an evaluation of 50 s at `rest`.
+ObservedRun run(Watts rest = 60_W) {
+  return {.steps = {.time = 88_s, .energy = Energy{.value = 20'000_J}, .steps = 80},
+          .slices = {.time = 30_s, .energy = Energy{.value = 5'000_J}, .steps = 20},
+          .rest = {.time = 50_s, .energy = Energy{.value = rest * 50_s}, .steps = 0},
+          .found = found,
+          .gpus = 1};
+}
+
+std::optional<TrainingPrediction> predicted(const ObservedRun& observed, const PowerProfile& known = profile(),
+                                            const std::optional<PowerSetting>& optimum = best) {
+  std::string why_not;
+  const std::optional<TrainingPrediction> result = predict(observed, known, optimum, price, why_not);
+  EXPECT_EQ(why_not.empty(), result.has_value());
+  return result;
+}
+
+TEST(Prediction, TakesTheRunsOwnStepsTimesTheRatioOfTheProfilesTwoSettings) {
+  const std::optional<TrainingPrediction> would = predicted(run());
+  ASSERT_TRUE(would);
+  EXPECT_EQ(would->setting, best);
+  // 100 steps of 1.1 s and 250 J, a quarter longer and three quarters of the energy; and the evaluation as it was.
+  EXPECT_NEAR(would->time.value(), 110 * 1.25 + 50, 1e-9);
+  EXPECT_NEAR(would->energy.value.value(), 25'000 * 0.75 + 3'000, 1e-6);
+  EXPECT_NEAR(would->cost.value(), 0.5 * would->energy.value.value() + 150 * would->time.value(), 1e-6);
+}
+
+TEST(Prediction, WhatIsNoStepIsSlowedAlikeWhereItDrawsMoreThanTheOptimumAllows) {
+  // 95 % of 200 W are 190 W.
+  EXPECT_NEAR(predicted(run(189_W))->time.value(), 137.5 + 50, 1e-9);
+  EXPECT_NEAR(predicted(run(191_W))->time.value(), 137.5 + 62.5, 1e-9);
+  EXPECT_NEAR(predicted(run(191_W))->energy.value.value(), 18'750 + 191 * 50 * 0.75, 1e-6);
+  ObservedRun of_two = run(191_W);
+  of_two.gpus = 2;
+  EXPECT_NEAR(predicted(of_two)->time.value(), 137.5 + 50, 1e-9) << "95 W each";
+}
+
+TEST(Prediction, WithoutAStepOutsideOfSlicesTheProfileSaysWhatStepsTake) {
+  ObservedRun all_in_slices = run();
+  all_in_slices.steps = {.time = {}, .energy = Energy{}, .steps = 0};
+  EXPECT_NEAR(predicted(all_in_slices)->time.value(), 20 * 1.25 + 50, 1e-9);
+  EXPECT_NEAR(predicted(all_in_slices)->energy.value.value(), 20 * 180 + 3'000, 1e-6);
+}
+
+TEST(Prediction, OfSettingsThatDifferedTheRunsOwnStepsAreWhatIsComparedWith) {
+  ObservedRun mixed = run();
+  mixed.found.reset();
+  // 80 steps of 1.1 s and 250 J become 1.25 s and 180 J.
+  EXPECT_NEAR(predicted(mixed)->time.value(), 125 + 50, 1e-9);
+  EXPECT_NEAR(predicted(mixed)->energy.value.value(), 18'000 + 3'000, 1e-6);
+}
+
+TEST(Prediction, AtTheOptimumAlreadyNothingChanges) {
+  EXPECT_NEAR(predicted(run(), profile(0.1), found)->time.value(), 110 + 50, 1e-9);
+  EXPECT_NEAR(predicted(run(), profile(0.1), found)->time_uncertainty.value(), 160 * 0.001, 1e-9)
+      << "no ratio, and no doubt of one";
+}
+
+TEST(Prediction, IsAsDoubtfulAsTheTwoSettingsTogether) {
+  // Two doubts of 1 % are 1.414 % of the steps' time; and 0.1 % of all that nothing knows.
+  const TrainingPrediction would = *predicted(run(), profile(0.01));
+  EXPECT_NEAR(would.time_uncertainty.value(), 137.5 * 0.01 * 1.41421356 + 187.5 * 0.001, 1e-6);
+  EXPECT_NEAR(would.energy.uncertainty.value(), 18'750 * 0.01 * 1.41421356 + 21'750 * 0.001, 1e-4);
+}
+
+TEST(Prediction, WhatTheMeasurementDoubtsItDoubts) {
+  ObservedRun measured = run();
+  measured.steps.energy->uncertainty = 400_J;
+  // 400 J of 80 steps are 375 J of a hundred at three quarters; the profile's 0.1 % is 21.75 J.
+  EXPECT_NEAR(predicted(measured)->energy.uncertainty.value(), std::hypot(375, 21.75), 1e-6);
+}
+
+TEST(Prediction, SaysWhyThereIsNone) {
+  const auto why = [](const ObservedRun& observed, const std::optional<PowerSetting>& optimum) {
+    std::string why_not;
+    EXPECT_FALSE(predict(observed, profile(), optimum, price, why_not));
+    return why_not;
+  };
+  EXPECT_EQ(why(run(), {}), "no profile is complete");
+  EXPECT_EQ(why(run(), PowerSetting{.limit = 123_W, .clock = {}}), "no profile is complete");
+  ObservedRun unmeasured = run();
+  unmeasured.rest.energy.reset();
+  EXPECT_EQ(why(unmeasured, best), "the energy of the run is not known");
+  ObservedRun idle = run();
+  idle.steps.steps = 0;
+  idle.slices.steps = 0;
+  EXPECT_EQ(why(idle, best), "there were no steps");
+}
+
+}  // namespace
+}  // namespace zeus::optimize
