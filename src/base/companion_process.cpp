@@ -16,13 +16,22 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <thread>
 
 namespace zeus {
 
 namespace {
 
+using std::chrono::steady_clock;
+
 // Where the companion finds its end; the standard streams are before it.
 constexpr int companion_socket = 3;
+constexpr std::size_t longest_line = 4096;
+
+steady_clock::time_point deadline_after(Seconds patience) {
+  return steady_clock::now() +
+         std::chrono::duration_cast<steady_clock::duration>(std::chrono::duration<double>{patience.value()});
+}
 
 struct SpawnPlan {
   posix_spawn_file_actions_t actions{};
@@ -66,15 +75,28 @@ FileDescriptor moved_up(const FileDescriptor& descriptor) {
   return moved;
 }
 
-// It forks and ends at once. Somebody else in this process may wait for any child, and be first.
-void await_intermediate(pid_t process) {
-  while (::waitpid(process, nullptr, 0) < 0 && errno == EINTR) {
+// It forks and ends at once: false when it runs on instead. Somebody else in this process may wait for any child, and
+// be first.
+bool await_intermediate(pid_t process, Seconds patience) {
+  const auto deadline = deadline_after(patience);
+  std::chrono::microseconds pause{100};
+  while (true) {
+    const pid_t ended = ::waitpid(process, nullptr, WNOHANG);
+    if (ended == process || (ended < 0 && errno != EINTR)) {
+      return true;
+    }
+    if (steady_clock::now() >= deadline) {
+      return false;
+    }
+    std::this_thread::sleep_for(pause);
+    pause = std::min(2 * pause, std::chrono::microseconds{20'000});
   }
 }
 
 }  // namespace
 
-CompanionProcess::CompanionProcess(const std::filesystem::path& program, const std::vector<std::string>& arguments)
+CompanionProcess::CompanionProcess(const std::filesystem::path& program, const std::vector<std::string>& arguments,
+                                   Seconds patience)
     : owner_{::getpid()} {
   std::array<FileDescriptor, 2> ends = connect_pair();
   const FileDescriptor theirs = moved_up(ends[1]);
@@ -84,13 +106,20 @@ CompanionProcess::CompanionProcess(const std::filesystem::path& program, const s
   std::vector<char*> pointers{name.data()};
   std::ranges::transform(texts, std::back_inserter(pointers), [](std::string& text) { return text.data(); });
   pointers.push_back(nullptr);
-  pid_t process = -1;
   if (const int error =
-          ::posix_spawn(&process, name.c_str(), &plan.actions, &plan.attributes, pointers.data(), ::environ)) {
+          ::posix_spawn(&group_, name.c_str(), &plan.actions, &plan.attributes, pointers.data(), ::environ)) {
     throw system_failure(error, fmt::format("cannot start {}", name));
   }
-  await_intermediate(process);
   socket_ = std::move(ends[0]);
+  if (!await_intermediate(group_, patience)) {
+    ::kill(-group_, SIGKILL);
+    while (::waitpid(group_, nullptr, 0) < 0 && errno == EINTR) {
+    }
+    throw Error{
+        ErrorKind::timeout,
+        fmt::format("{} did not go into the background within {:.6g} s, and was killed", name, patience.value()),
+        "it is not the program that should be there"};
+  }
 }
 
 CompanionProcess::~CompanionProcess() {
@@ -105,10 +134,9 @@ bool CompanionProcess::is_there() const {
 }
 
 std::optional<std::string> CompanionProcess::read_line(Seconds patience) {
-  using std::chrono::steady_clock;
-  const auto deadline = steady_clock::now() + std::chrono::duration<double>{patience.value()};
+  const auto deadline = deadline_after(patience);
   std::string line;
-  while (true) {
+  while (line.size() < longest_line) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - steady_clock::now()).count();
     pollfd asked{socket_.get(), POLLIN, 0};
     const int ready = ::poll(&asked, 1, static_cast<int>(std::max<std::int64_t>(left, 0)));
@@ -132,12 +160,19 @@ std::optional<std::string> CompanionProcess::read_line(Seconds patience) {
       throw system_failure(errno, "cannot wait for a companion");
     }
   }
+  return std::nullopt;
 }
 
 void CompanionProcess::nudge() const noexcept {
   const char byte = '!';
   // A full buffer is as good as one more byte: the companion has yet to look.
   static_cast<void>(::send(socket_.get(), &byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT));
+}
+
+void CompanionProcess::kill() const noexcept {
+  if (owner_ == ::getpid() && is_there()) {
+    ::kill(-group_, SIGKILL);
+  }
 }
 
 FileDescriptor enter_companion() {

@@ -21,8 +21,10 @@ namespace zeus {
 
 class CompanionProcess {
  public:
-  // Starts `program`, which inherits the environment. An Error when it cannot be run.
-  CompanionProcess(const std::filesystem::path& program, const std::vector<std::string>& arguments);
+  // Starts `program`, which inherits the environment. An Error when it cannot be run. A program that does not go into
+  // the background within `patience` of real time is no companion: it is killed, and a timeout Error names it.
+  CompanionProcess(const std::filesystem::path& program, const std::vector<std::string>& arguments,
+                   Seconds patience = Seconds{10});
   CompanionProcess(const CompanionProcess&) = delete;
   CompanionProcess& operator=(const CompanionProcess&) = delete;
   // Ends the connection, also when forked children still have it open.
@@ -30,13 +32,17 @@ class CompanionProcess {
 
   // Whether the companion is still there.
   [[nodiscard]] bool is_there() const;
-  // The next line that it says; nothing when it ends, or says none within `patience` of real time.
+  // The next line that it says; nothing when it ends, or says none within `patience` of real time, or one without an
+  // end.
   [[nodiscard]] std::optional<std::string> read_line(Seconds patience);
   // Sends one byte, or none when many are still unread.
   void nudge() const noexcept;
+  // Ends a companion that does not do its work, with all that it has started in its session.
+  void kill() const noexcept;
 
  private:
   pid_t owner_;
+  pid_t group_ = -1;  // of its processes; the number is not used again while one of them lives
   FileDescriptor socket_;
 };
 

@@ -49,6 +49,31 @@ TEST(CompanionProcess, SilenceIsNoLine) {
   EXPECT_EQ(companion.read_line(20_ms), std::nullopt);
 }
 
+TEST(CompanionProcess, ALineWithoutAnEndIsNoLine) {
+  CompanionProcess companion{"/bin/sh", script("yes | tr -d '\\n'")};
+  EXPECT_EQ(companion.read_line(600_s), std::nullopt);
+  companion.kill();
+}
+
+TEST(CompanionProcess, KillingItEndsAllThatItHasStarted) {
+  CompanionProcess companion{"/bin/sh", script("sleep 600 & echo $!; wait")};
+  const std::optional<std::string> started = companion.read_line(60_s);
+  ASSERT_TRUE(started);
+  companion.kill();
+  EXPECT_EQ(companion.read_line(600_s), std::nullopt) << "something still has the socket open";
+}
+
+TEST(CompanionProcess, AProgramThatDoesNotGoIntoTheBackgroundIsKilledAndNamed) {
+  try {
+    const CompanionProcess companion{"/bin/sh", {"-c", "sleep 600; exit"}, 50_ms};
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::timeout);
+    EXPECT_NE(error.message().find("/bin/sh did not go into the background"), std::string::npos) << error.what();
+  }
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1) << "it was left behind";
+}
+
 TEST(CompanionProcess, AProgramThatIsNotThereIsAnError) {
   try {
     const CompanionProcess companion{"/no/such/program", {}};

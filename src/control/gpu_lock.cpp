@@ -193,4 +193,17 @@ bool GpuLock::is_held(std::int64_t lease) const {
   return asked.l_type != F_UNLCK;
 }
 
+std::optional<std::int64_t> GpuLock::holder() const {
+  const std::lock_guard guard{state_->leases_mutex};
+  if (!state_->leases.empty()) {
+    return ::getpid();
+  }
+  struct flock asked = request(F_WRLCK, byte_of(0));
+  asked.l_len = 0;  // to the end, wherever that is
+  if (::fcntl(state_->file.get(), F_GETLK, &asked) != 0) {
+    throw system_failure(errno, fmt::format("cannot look at the locks of {}", state_->name));
+  }
+  return asked.l_type == F_UNLCK ? std::nullopt : std::optional<std::int64_t>{asked.l_pid};
+}
+
 }  // namespace zeus::control

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace zeus::control {
@@ -49,6 +50,8 @@ class GpuLock {
   void hold(std::int64_t lease);
   void let_go(std::int64_t lease);
   [[nodiscard]] bool is_held(std::int64_t lease) const;
+  // A process that holds some lease, where this one can tell which (see worker()); nothing when nobody holds one.
+  [[nodiscard]] std::optional<std::int64_t> holder() const;
 
  private:
   struct State;

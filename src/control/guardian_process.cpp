@@ -35,13 +35,14 @@ void GuardianProcess::watch() {
       owner_ = ::getpid();
       return;
     }
+    started->kill();
   } catch (const Error&) {
     throw Error{ErrorKind::unavailable, "the guardian, which puts GPUs back when this process dies, does not start",
                 "nothing is set without it; install Zeus completely, or name the program in ZEUS_GUARDIAN"};
   }
   throw Error{ErrorKind::unavailable,
-              fmt::format("the guardian, which puts GPUs back when this process dies, does not come up: {}",
-                          answer.value_or("it ended, or hangs in the driver")),
+              fmt::format("the guardian {}, which puts GPUs back when this process dies, does not come up: {}",
+                          plan_.program.string(), answer.value_or("it ended, or hangs in the driver")),
               "nothing is set without it; `zeus doctor` shows what works here"};
 }
 

@@ -16,6 +16,27 @@ namespace zeus::control {
 
 using device::DiscoveredGpu;
 
+namespace {
+
+// What another user has written down is not obeyed; that the kernel holds a lock for one of their processes is.
+std::optional<LeaseRecord> record_to_heed(const Ledger& ledger, const GpuLock& lock, const std::string& gpu,
+                                          const std::string& name) {
+  try {
+    return ledger.read(gpu);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::permission_denied) {
+      throw;
+    }
+    if (const std::optional<std::int64_t> holder = lock.holder()) {
+      throw Error{ErrorKind::conflict, fmt::format("{} is leased by process {} of another user", name, *holder),
+                  "go on without setting it, or wait until that process is done"};
+    }
+    return std::nullopt;  // restore_what_was_left() has said so
+  }
+}
+
+}  // namespace
+
 LeaseBook::LeaseBook(Ledger ledger, std::vector<DiscoveredGpu> gpus, std::shared_ptr<Guardian> guardian, Clock& clock)
     : ledger_{std::make_shared<const Ledger>(std::move(ledger))},
       gpus_{std::move(gpus)},
@@ -58,7 +79,7 @@ Lease LeaseBook::acquire(std::string_view uuid, Seconds term) {
   state->term = term;
   const GpuLock::Work work = state->lock->begin_work(clock_, work_patience);
   const Instant now = clock_.now();
-  if (const std::optional<LeaseRecord> present = ledger_->read(uuid)) {
+  if (const std::optional<LeaseRecord> present = record_to_heed(*ledger_, *state->lock, std::string{uuid}, name)) {
     if (ledger_->standing(*present, now) == Standing::held) {
       throw Error{ErrorKind::conflict,
                   fmt::format("{} is leased by {}, for {:.0f} s more unless renewed", name, to_text(present->holder),

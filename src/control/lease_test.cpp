@@ -7,6 +7,7 @@
 
 #include <zeus/error.hpp>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 #include <functional>
 
@@ -73,6 +75,54 @@ class LeaseTest : public ::testing::Test {
 
   void SetUp() override { std::filesystem::create_directories(folder_.root()); }
 };
+
+// A folder for all users, in which one of them (nobody) has left a record.
+class SharedFolder : public LeaseTest {
+ protected:
+  static constexpr uid_t nobody = 65'534;
+
+  void SetUp() override {
+    if (::geteuid() != 0) {
+      GTEST_SKIP() << "only root can give files away";
+    }
+    LeaseTest::SetUp();
+    ASSERT_EQ(::chmod(folder_.root().c_str(), 01777), 0);
+    LeaseRecord forged{"GPU-0", "GPU 0", "this-boot", 77, clock_.now() + 60_s, {1, 5, "python3"}, {}};
+    forged.found.power_limit = 100_W;
+    ledger().write(forged);
+    ASSERT_EQ(::chown(ledger().path("GPU-0").c_str(), nobody, nobody), 0);
+  }
+};
+
+TEST_F(SharedFolder, WhatAnotherUserLeftIsNotObeyedAndKeepsNobodyOut) {
+  const Watts found = *gpu_->its_limits.current;
+  Lease lease = book().acquire("GPU-0");
+  static_cast<void>(lease.set_power_limit(150_W));
+  EXPECT_EQ(record()->found.power_limit, found);
+  lease.release();
+  EXPECT_EQ(gpu_->its_limits.current, found);
+}
+
+TEST_F(SharedFolder, AnotherUserWhoHoldsALeaseIsAConflict) {
+  std::array<int, 2> held{};
+  ASSERT_EQ(::pipe(held.data()), 0);
+  const pid_t other = ::fork();
+  if (other == 0) {
+    ledger().lock("GPU-0")->hold(77);
+    static_cast<void>(::write(held[1], "h", 1));
+    ::pause();
+    ::_exit(0);
+  }
+  ::close(held[1]);
+  char byte = 0;
+  EXPECT_EQ(::read(held[0], &byte, 1), 1);
+  const Error error = failure_of([&] { book().acquire("GPU-0"); });
+  EXPECT_EQ(error.kind(), ErrorKind::conflict);
+  EXPECT_THAT(error.message(), HasSubstr(fmt::format("leased by process {} of another user", other)));
+  ::kill(other, SIGKILL);
+  ::waitpid(other, nullptr, 0);
+  ::close(held[0]);
+}
 
 TEST_F(LeaseTest, WhoeverMakesProgressSeesToItThatSomebodyWatches) {
   Lease lease = book().acquire("GPU-0");

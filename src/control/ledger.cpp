@@ -1,8 +1,12 @@
 #include "control/ledger.hpp"
 
+#include "base/trusted_file.hpp"
+
 #include <zeus/error.hpp>
 
 #include <fmt/format.h>
+
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -14,6 +18,7 @@ namespace {
 
 constexpr std::string_view record_suffix = ".lease.json";
 constexpr std::string_view lock_suffix = ".lock";
+constexpr std::size_t longest_record = 65'536;
 
 bool is_plain(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
@@ -73,17 +78,20 @@ std::shared_ptr<GpuLock> Ledger::lock(std::string_view gpu) const {
 }
 
 std::optional<LeaseRecord> Ledger::read(std::string_view gpu) const {
-  const std::optional<std::string> text = folder_.read(file_name_of(gpu) + std::string{record_suffix});
-  if (!text) {
-    return std::nullopt;
-  }
   try {
+    const std::optional<std::string> text = read_trusted(path(gpu), ::geteuid(), longest_record);
+    if (!text) {
+      return std::nullopt;
+    }
     LeaseRecord record = lease_record_from_json(*text);
     if (record.gpu != gpu) {
       throw Error{ErrorKind::corrupt_data, fmt::format("it speaks of {}", record.gpu)};
     }
     return record;
-  } catch (const Error&) {
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::corrupt_data) {
+      throw;
+    }
     throw Error{ErrorKind::corrupt_data,
                 fmt::format("what a lease of {} found cannot be read in {}, so nothing was changed", gpu, path(gpu)),
                 "set its power limit and clocks by hand (`nvidia-smi`), then remove the file"};

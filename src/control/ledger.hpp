@@ -39,7 +39,8 @@ class Ledger {
   [[nodiscard]] std::shared_ptr<GpuLock> lock(std::string_view gpu) const;
 
   // Nothing when there is none. One that cannot be read as a record is a corrupt_data Error that names its file and
-  // says what to do.
+  // says what to do. One that somebody other than root or this user can have written is not obeyed: a permission_denied
+  // Error.
   [[nodiscard]] std::optional<LeaseRecord> read(std::string_view gpu) const;
   // Durable once it returns; the former record stays when it fails.
   void write(const LeaseRecord& record) const;

@@ -6,6 +6,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
+#include <filesystem>
+
 namespace zeus::control {
 namespace {
 
@@ -52,6 +56,20 @@ class RestorationTest : public ::testing::Test {
  private:
   void SetUp() override { ledger_ = Ledger{folder_, machine_}; }
 };
+
+TEST_F(RestorationTest, WhatAnotherUserWroteIsNotObeyed) {
+  if (::geteuid() != 0) {
+    GTEST_SKIP() << "only root can give files away";
+  }
+  std::filesystem::permissions(folder_.root(), std::filesystem::perms::all | std::filesystem::perms::sticky_bit);
+  ledger_.write(left_behind());
+  ASSERT_EQ(::chown(ledger_.path("GPU-0").c_str(), 65'534, 65'534), 0);
+  const Restoration forged = only_restoration();
+  EXPECT_EQ(forged.result, Result::failed);
+  EXPECT_THAT(forged.why, HasSubstr("is not believed: it belongs to user 65534"));
+  EXPECT_EQ(gpu_->its_limits.current, 120_W);
+  EXPECT_TRUE(std::filesystem::exists(ledger_.path("GPU-0")));
+}
 
 TEST_F(RestorationTest, NothingLeftIsNothingToDo) {
   EXPECT_THAT(restore(), IsEmpty());
