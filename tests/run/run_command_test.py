@@ -25,7 +25,7 @@ TRAINER = textwrap.dedent("""
     batch, epochs = int(sys.argv[1]), int(sys.argv[2])
     for epoch in range(1, epochs + 1):
         for step in range(1, 11):
-            time.sleep(0.01)
+            time.sleep(0.005)
             print(f"step {step}/10", flush=True)
         print(f"epoch {epoch} accuracy {epoch * batch / 100:.3f}", flush=True)
     """)
@@ -180,7 +180,7 @@ class Recurrences(Runs):
 
     def test_a_try_that_costs_too_much_is_stopped(self):
         (self.folder / "slow.py").write_text(
-            TRAINER.replace("time.sleep(0.01)", "time.sleep(0.01 if batch == 10 else 0.2)")
+            TRAINER.replace("time.sleep(0.005)", "time.sleep(0.005 if batch == 10 else 0.1)")
             .replace("epoch * batch / 100", "epoch / 10 if batch == 10 else 0"), encoding="utf-8")
         train = ["--", sys.executable, "slow.py", "{batch_size}", "12"]
         outcomes = []
@@ -225,11 +225,14 @@ class Recurrences(Runs):
 
     def test_observing_sets_nothing_for_good_and_predicts(self):
         (self.folder / "limit.py").write_text(LIMIT, encoding="utf-8")
-        for flag in ("--observe", "--observe=passive"):
+        # Limits are tried in turns while it observes, which takes its time; nothing is when it is passive.
+        for flag, steps in (("--observe", 4000), ("--observe=passive", 100)):
             with self.subTest(flag=flag):
-                steps = "import time\nfor i in range(4000):\n  time.sleep(0.005)\n  print('step', i)"
-                done = self.run_virtual(flag, "--power-limits", "250,150", "--", "sh", "-c",
-                                        f'{sys.executable} -c "{steps}"; {sys.executable} limit.py')
+                script = f"import time\nfor i in range({steps}):\n  time.sleep(0.005)\n  print('step', i)"
+                words = [program, "run", flag, "--power-limits", "250,150", "--", sys.executable, "-c", script]
+                then = f'"$@" && exec {sys.executable} limit.py'
+                done = subprocess.run([*self.virtual(), "sh", "-c", then, "sh", *words], capture_output=True, text=True,
+                                      check=False, timeout=120, cwd=self.folder, env=self.environment)
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.assertTrue(done.stdout.endswith("limit 250\n"), done.stdout)
                 self.assertIn("would have been" if flag == "--observe" else "nothing was saved", done.stderr)
@@ -304,9 +307,9 @@ class Wrong(Runs):
         self.assertEqual(len([entry for entry in self.entries() if entry["kind"] == "started"]), 1)
 
     def test_a_command_that_ignores_its_end_is_killed(self):
-        script = ("trap '' TERM; i=0; while :; do i=$((i+1)); sleep 0.05; echo step 1; echo epoch $i accuracy 0.1; done")
+        script = ("trap '' TERM; i=0; while :; do i=$((i+1)); sleep 0.02; echo step 1; echo epoch $i accuracy 0.1; done")
         begun = time.monotonic()
-        done = self.run_virtual("--job", "deaf", "--target-metric", "0.5", "--max-epochs", "2", "--grace", "0.2",
+        done = self.run_virtual("--job", "deaf", "--target-metric", "0.5", "--max-epochs", "2", "--grace", "0.05",
                                 "--power-limits", "off", "--profile-seconds", "0.05", *SEEN, "--", "sh", "-c", script)
         self.assertEqual(done.returncode, 137, done.stderr[-600:])
         self.assertLess(time.monotonic() - begun, 100)

@@ -24,7 +24,7 @@ TRAINER = """
 import sys, time
 for epoch in range(1, int(sys.argv[1]) + 1):
     for step in range(1, 11):
-        time.sleep(0.01)
+        time.sleep(0.005)
         print(f"step {step}/10", flush=True)
     print(f"epoch {epoch} accuracy {epoch / 100:.3f}", flush=True)
 """
@@ -51,6 +51,7 @@ class Terminal:
             os.execve(program, [program, "virtual", "1xV100", "--load", "constant:240W", "--",
                                 "bash", "--norc", "--noprofile", "--noediting", "-i"], environment)
         self.expect(PROMPT)
+        self.shell = os.tcgetpgrp(self.line)
 
     def read(self, seconds: float) -> str:
         ready, _, _ = select.select([self.line], [], [], seconds)
@@ -74,6 +75,13 @@ class Terminal:
         while (left := deadline - time.monotonic()) > 0:
             said += self.read(left)
         return said
+
+    def wait_for_foreground(self):
+        """Until the shell has given the terminal to a command."""
+        deadline = time.monotonic() + 60
+        while os.tcgetpgrp(self.line) == self.shell:
+            assert time.monotonic() < deadline, "the shell keeps the terminal"
+            time.sleep(0.01)
 
     def press(self, key: bytes):
         os.write(self.line, key)
@@ -181,7 +189,7 @@ class InATerminal(unittest.TestCase):
         terminal.expect("Stopped")
         terminal.expect(PROMPT)
         self.assertEqual([state for _, state in self.training()], ["T"])
-        self.assertNotIn("epoch", terminal.said_within(1))
+        self.assertNotIn("epoch", terminal.said_within(0.3))  # six epochs' worth
         terminal.type("fg")
         terminal.expect("epoch 20 ")
         terminal.press(CTRL_Z)
@@ -218,7 +226,7 @@ class InATerminal(unittest.TestCase):
         terminal.type("bg")
         terminal.expect("epoch 10 ")
         terminal.type("fg")
-        terminal.expect("epoch 20 ")
+        terminal.wait_for_foreground()
         terminal.press(CTRL_C)
         self.assertEqual(terminal.code(), 130)
         terminal.close()
