@@ -136,7 +136,7 @@ std::optional<Watts> LookaheadPolicy::limit_to_measure(const ProfileBook& profil
   return std::nullopt;
 }
 
-std::vector<LookaheadPolicy::EpochCost> LookaheadPolicy::epoch_costs(const ProfileBook& profiles) const {
+std::optional<std::vector<LookaheadPolicy::EpochCost>> LookaheadPolicy::epoch_costs(const ProfileBook& profiles) const {
   std::vector<EpochCost> costs(spec_.arms());
   std::vector<std::size_t> known;
   for (std::size_t arm = 0; arm < costs.size(); ++arm) {
@@ -147,8 +147,11 @@ std::vector<LookaheadPolicy::EpochCost> LookaheadPolicy::epoch_costs(const Profi
       known.push_back(arm);
     }
   }
+  if (known.empty()) {
+    return std::nullopt;
+  }
   for (std::size_t arm = 0; arm < costs.size(); ++arm) {
-    if (costs[arm].measured || known.empty()) {
+    if (costs[arm].measured) {
       continue;
     }
     const auto above = std::ranges::find_if(known, [arm](std::size_t other) { return other > arm; });
@@ -227,14 +230,14 @@ std::optional<LookaheadPolicy::Incumbent> LookaheadPolicy::incumbent(const std::
 
 std::vector<std::optional<CostBelief>> LookaheadPolicy::beliefs(const ProfileBook& profiles) const {
   std::vector<std::optional<CostBelief>> all(spec_.arms());
-  const std::vector<EpochCost> costs = epoch_costs(profiles);
-  const bool anything = std::ranges::any_of(evidence_, [](const EpochEvidence& known) { return known.count > 0.0; });
-  for (std::size_t arm = 0; anything && arm < all.size(); ++arm) {
-    if (costs[arm].log_cost == 0.0) {
-      continue;
-    }
-    const double spread = belief_.variance(arm) + costs[arm].deviation * costs[arm].deviation;
-    const double centre = costs[arm].log_cost + belief_.mean(arm) + 0.5 * belief_.noise(arm);
+  const std::optional<std::vector<EpochCost>> costs = epoch_costs(profiles);
+  if (!costs || std::ranges::none_of(evidence_, [](const EpochEvidence& known) { return known.count > 0.0; })) {
+    return all;
+  }
+  for (std::size_t arm = 0; arm < all.size(); ++arm) {
+    const EpochCost& cost = (*costs)[arm];
+    const double spread = belief_.variance(arm) + cost.deviation * cost.deviation;
+    const double centre = cost.log_cost + belief_.mean(arm) + 0.5 * belief_.noise(arm);
     const double reach = interval_deviations * std::sqrt(spread);
     all[arm] =
         CostBelief{.expected = Joules{portable::exp(centre + 0.5 * spread)},
@@ -318,8 +321,8 @@ Decision LookaheadPolicy::decide(const Question& question, const ProfileBook& pr
       return ProfileLimits{.arm = arm, .limits = spec_.power_limits};
     }
   }
-  const std::vector<EpochCost> costs = epoch_costs(profiles);
-  const std::optional<Incumbent> best_known = incumbent(costs);
+  const std::optional<std::vector<EpochCost>> costs = epoch_costs(profiles);
+  const std::optional<Incumbent> best_known = costs ? incumbent(*costs) : std::nullopt;
   if (!best_known) {
     return run({.arm = least_missed(), .limit = {}, .max_epochs = {}, .purpose = records::TryPurpose::explore},
                tuning_.least_horizon, profiles);
@@ -327,17 +330,17 @@ Decision LookaheadPolicy::decide(const Question& question, const ProfileBook& pr
   const double horizon =
       std::max(tuning_.least_horizon, tuning_.horizon_per_recurrence * static_cast<double>(recurrences_));
   // One gamble a recurrence: after a failed try the incumbent runs.
-  const Gamble gamble = question.tries == 0 ? best_gamble(*best_known, costs, question, horizon)
+  const Gamble gamble = question.tries == 0 ? best_gamble(*best_known, *costs, question, horizon)
                                             : Gamble{.arm = best_known->arm, .max_epochs = spec_.max_epochs};
   std::size_t chosen = gamble.arm;
   if (chosen == best_known->arm && question.tries == 0) {
-    chosen = look_due(*best_known, costs).value_or(chosen);
+    chosen = look_due(*best_known, *costs).value_or(chosen);
   }
   if (chosen == best_known->arm) {
     return run({.arm = chosen, .limit = {}, .max_epochs = {}, .usual_cost = Joules{best_known->usual}}, horizon,
                profiles);
   }
-  if (!costs[chosen].measured) {
+  if (!(*costs)[chosen].measured) {
     return ProfileLimits{.arm = chosen, .limits = {profiles.best(best_known->arm).limit}};
   }
   if (const std::optional<Watts> limit = limit_to_measure(profiles, chosen)) {

@@ -11,6 +11,7 @@
 #include "optimize/batch_size/policy.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace zeus::optimize {
@@ -58,7 +59,8 @@ class LookaheadPolicy final : public Policy {
   // The limit that may be better than the cheapest one measured: next to it, below before above; none when both are
   // measured.
   [[nodiscard]] std::optional<Watts> limit_to_measure(const ProfileBook& profiles, std::size_t arm) const;
-  [[nodiscard]] std::vector<EpochCost> epoch_costs(const ProfileBook& profiles) const;
+  // Of every arm; nothing before an epoch of any was measured.
+  [[nodiscard]] std::optional<std::vector<EpochCost>> epoch_costs(const ProfileBook& profiles) const;
   [[nodiscard]] std::optional<Incumbent> incumbent(const std::vector<EpochCost>& costs) const;
   [[nodiscard]] Gamble best_gamble(const Incumbent& incumbent, const std::vector<EpochCost>& costs,
                                    const Question& question, double horizon) const;
