@@ -4,8 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 namespace zeus::optimize {
@@ -101,6 +103,118 @@ TEST(DriftModel, DoesNotMindTheOrderInWhichItIsTold) {
     EXPECT_NEAR(forward.level(i), backward.level(i), 1e-12);
     EXPECT_NEAR(forward.deviation(i), backward.deviation(i), 1e-12);
   }
+}
+
+// The same model seen from the side of the data: slices are jointly normal, with what they share (their level, and a
+// drift of three unknown amplitudes) as covariance; what a level is, given the slices, follows from how it varies with
+// them. Means and variances of each spread of single steps are mixed by how likely the slices are under it.
+struct Known {
+  std::vector<double> level;
+  std::vector<double> deviation;
+};
+
+Known by_covariance(const std::vector<DriftObservation>& slices, std::size_t settings) {
+  const std::vector<std::pair<double, double>> spreads = {{0.005, 0.1}, {0.01, 0.2}, {0.02, 0.3},
+                                                          {0.04, 0.2},  {0.08, 0.1}, {0.16, 0.1}};
+  const std::size_t n = slices.size();
+  double total = 0.0;
+  std::vector<double> first(settings, 0.0);
+  std::vector<double> second(settings, 0.0);
+  for (const auto& [spread, probable] : spreads) {
+    // One elimination for the data and for every level's covariances with it: columns are y, then the levels.
+    std::vector<std::vector<double>> rows(n, std::vector<double>(n + 1 + settings, 0.0));
+    for (std::size_t i = 0; i < n; ++i) {
+      for (std::size_t j = 0; j < n; ++j) {
+        rows[i][j] = slices[i].setting == slices[j].setting ? 100.0 : 0.0;
+        for (const double steps : {20.0, 60.0, 200.0}) {
+          rows[i][j] += 0.0025 * std::exp(-slices[i].position / steps) * std::exp(-slices[j].position / steps);
+        }
+      }
+      rows[i][i] += spread * spread / slices[i].steps + slices[i].deviation * slices[i].deviation;
+      rows[i][n] = slices[i].log_mean - slices[0].log_mean;
+      rows[i][n + 1 + slices[i].setting] = 100.0;
+    }
+    const std::vector<std::vector<double>> whole = rows;
+    double log_density = 0.0;
+    for (std::size_t i = 0; i < n; ++i) {
+      log_density -= 0.5 * std::log(rows[i][i]);
+      for (std::size_t j = 0; j < n; ++j) {
+        if (j == i) {
+          continue;
+        }
+        const double factor = rows[j][i] / rows[i][i];
+        for (std::size_t k = i; k < rows[j].size(); ++k) {
+          rows[j][k] -= factor * rows[i][k];
+        }
+      }
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+      log_density -= 0.5 * whole[i][n] * rows[i][n] / rows[i][i];
+    }
+    const double weight = probable * std::exp(log_density);
+    total += weight;
+    for (std::size_t setting = 0; setting < settings; ++setting) {
+      double mean = 0.0;
+      double variance = 100.0;
+      for (std::size_t i = 0; i < n; ++i) {
+        mean += whole[i][n + 1 + setting] * rows[i][n] / rows[i][i];
+        variance -= whole[i][n + 1 + setting] * rows[i][n + 1 + setting] / rows[i][i];
+      }
+      first[setting] += weight * mean;
+      second[setting] += weight * (variance + mean * mean);
+    }
+  }
+  Known known;
+  for (std::size_t setting = 0; setting < settings; ++setting) {
+    const double mean = first[setting] / total;
+    known.level.push_back(mean + slices[0].log_mean);
+    known.deviation.push_back(std::sqrt(second[setting] / total - mean * mean));
+  }
+  return known;
+}
+
+TEST(DriftModel, IsTheRegressionThatItsDescriptionSays) {
+  const std::vector<std::vector<DriftObservation>> cases = {
+      {{.setting = 0, .position = 10.0, .steps = 5.0, .log_mean = 1.00, .deviation = 0.01}},
+      {{.setting = 0, .position = 10.0, .steps = 5.0, .log_mean = 1.00, .deviation = 0.01},
+       {.setting = 1, .position = 16.0, .steps = 8.0, .log_mean = 1.21, .deviation = 0.02},
+       {.setting = 1, .position = 26.0, .steps = 5.0, .log_mean = 1.18, .deviation = 0.0},
+       {.setting = 0, .position = 40.0, .steps = 20.0, .log_mean = 1.05, .deviation = 0.005}},
+      {{.setting = 0, .position = 300.0, .steps = 5.0, .log_mean = -2.0, .deviation = 0.0},
+       {.setting = 0, .position = 310.0, .steps = 5.0, .log_mean = -2.3, .deviation = 0.0},
+       {.setting = 1, .position = 0.0, .steps = 5.0, .log_mean = -2.1, .deviation = 0.0},
+       {.setting = 2, .position = 60.0, .steps = 1.0, .log_mean = -1.1, .deviation = 0.1},
+       {.setting = 0, .position = 5.0, .steps = 5.0, .log_mean = -2.1, .deviation = 0.0}},
+  };
+  for (const std::vector<DriftObservation>& slices : cases) {
+    const DriftModel model = fitted(slices);
+    const Known expected = by_covariance(slices, model.settings());
+    for (std::size_t setting = 0; setting < model.settings(); ++setting) {
+      EXPECT_NEAR(model.level(setting), expected.level[setting], 1e-6) << setting;
+      EXPECT_NEAR(model.deviation(setting), expected.deviation[setting], 1e-6) << setting;
+    }
+  }
+}
+
+// Means and covariance of many draws: what settings share (the drift) moves them together.
+TEST(DriftModel, DrawsLevelsThatMoveTogether) {
+  const std::vector<DriftObservation> slices = {
+      {.setting = 0, .position = 10.0, .steps = 1e9, .log_mean = 1.0, .deviation = 0.0},
+      {.setting = 1, .position = 10.0, .steps = 1e9, .log_mean = 1.5, .deviation = 0.0}};
+  const DriftModel model = fitted(slices);
+  Random random{11};
+  std::vector<double> drawn(2);
+  double difference = 0.0;
+  double spread = 0.0;
+  for (int i = 0; i < 2000; ++i) {
+    model.draw(random, drawn);
+    difference = std::max(difference, std::fabs(drawn[1] - drawn[0] - 0.5));
+    spread += (drawn[0] - 1.0) * (drawn[0] - 1.0) / 2000.0;
+  }
+  // The drift at step 10 is 0.05 times a normal amplitude for each term, which both slices saw alike.
+  const double drift = 0.05 * std::sqrt(std::exp(-20.0 / 20.0) + std::exp(-20.0 / 60.0) + std::exp(-20.0 / 200.0));
+  EXPECT_NEAR(std::sqrt(spread), drift, 0.1 * drift);
+  EXPECT_LT(difference, 0.001);
 }
 
 TEST(DriftModel, TakesWhatWasKnownBeforeAtItsWord) {

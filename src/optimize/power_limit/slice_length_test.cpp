@@ -1,0 +1,40 @@
+#include "optimize/power_limit/slice_length.hpp"
+
+#include <gtest/gtest.h>
+
+namespace zeus::optimize {
+namespace {
+
+TEST(SliceLength, BeginsAsItIsTold) {
+  const SliceLength length{5, 10, 100_ms};
+  EXPECT_EQ(length.measure(), 5U);
+  EXPECT_EQ(length.settle(), 10U);
+}
+
+// Edges that blur a mean of 5 steps by 0.03 blur one of 15 by 0.01, which is half of what is too much.
+TEST(SliceLength, GrowsWhereTheEdgesOfAWindowBlurIt) {
+  SliceLength length{5, 10, 100_ms};
+  length.adapt(5, 5_s, 0.02);
+  EXPECT_EQ(length.measure(), 5U) << "just not too much";
+  length.adapt(5, 5_s, 0.03);
+  EXPECT_EQ(length.measure(), 15U);
+  length.adapt(15, 15_s, 0.5);
+  EXPECT_EQ(length.measure(), 40U) << "at most";
+}
+
+// A GPU follows within 100 ms here: a step of 40 ms takes three to settle, one of 5 ms no more than ten, and of one of
+// 4 s it is 2.5 % of a single step.
+TEST(SliceLength, SettlesForAsManyStepsAsTheGpuTakes) {
+  SliceLength length{5, 10, 100_ms};
+  length.adapt(5, 200_ms, 0.0);
+  EXPECT_EQ(length.settle(), 3U);
+  length.adapt(5, 25_ms, 0.0);
+  EXPECT_EQ(length.settle(), 10U);
+  length.adapt(5, 20_s, 0.0);
+  EXPECT_EQ(length.settle(), 0U);
+  length.adapt(5, 10_s, 0.0);
+  EXPECT_EQ(length.settle(), 1U);
+}
+
+}  // namespace
+}  // namespace zeus::optimize
