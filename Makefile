@@ -40,6 +40,7 @@ nightly: test
 	tools/check_tidy.py --all
 	cmake --preset asan-ubsan && cmake --build build-asan-ubsan && ctest --preset asan-ubsan
 	cmake --preset tsan && cmake --build build-tsan && ctest --preset tsan
+	tools/mutate.py --count 300
 	tools/run_fuzzers.py --seconds 7200
 	tools/run_benches.py
 
