@@ -1,5 +1,5 @@
 // What a command of the `zeus` program is, and what it is given. Commands run on the program's main thread.
-// A command is made once, declares its flags on the CLI::App it is handed, and is then run at most once.
+// A command is made once, declares its flags on the Options it is handed, and is then run at most once.
 #pragma once
 
 #include "base/clock.hpp"
@@ -11,10 +11,6 @@
 #include <memory>
 #include <string>
 #include <vector>
-
-namespace CLI {
-class App;
-}  // namespace CLI
 
 namespace zeus::cli {
 
@@ -34,6 +30,8 @@ struct Context {
   FileTree files = FileTree{};
 };
 
+class Options;
+
 class Command {
  public:
   Command() = default;
@@ -45,7 +43,7 @@ class Command {
   // One line for the list of commands, without a full stop.
   [[nodiscard]] virtual std::string summary() const = 0;
   // Declares flags and arguments; their variables are members of the command.
-  virtual void declare(CLI::App& app) = 0;
+  virtual void declare(Options& options) = 0;
   // Does the work and returns the exit code. Failures are thrown as zeus::Error.
   virtual int run(Context& context) = 0;
 };

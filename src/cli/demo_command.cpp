@@ -2,6 +2,7 @@
 
 #include "cli/demo_progress.hpp"
 #include "cli/demo_summary.hpp"
+#include "cli/options.hpp"
 #include "device/inventory.hpp"
 #include "report/job_report.hpp"
 #include "store/open_store.hpp"
@@ -9,7 +10,6 @@
 #include <zeus/error.hpp>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <unistd.h>
 
@@ -67,18 +67,18 @@ std::string real_gpus(Context& context) {
 
 }  // namespace
 
-void DemoCommand::declare(CLI::App& app) {
-  app.add_flag("--quick", quick_, "Fewer batch sizes and nights: under half a minute");
-  app.add_option("--seed", seed_, "Of the images and of everything that is drawn")
-      ->capture_default_str()
-      ->check(CLI::Range(std::uint64_t{0}, most_seed));
-  app.add_option("--report", report_, "Where to write the report; in a temporary folder without it");
-  app.add_option("--default-batch-size", default_batch_size_, "What the job's author chose; 512 without it");
-  app.add_option("--eta", eta_, "Weight of energy against time: 0 minds time alone, 1 energy alone")
-      ->capture_default_str()
-      ->check(CLI::Range(0.0, 1.0));
-  app.add_flag("--steady", steady_, "Leave the images as they are: no labels go wrong on the way");
-  app.add_flag("--quiet", quiet_, "Show no progress");
+void DemoCommand::declare(Options& options) {
+  options.add_flag("--quick", quick_, "Fewer batch sizes and nights: under half a minute");
+  options.add_option("--seed", seed_, "Of the images and of everything that is drawn")
+      .capture_default_str()
+      .range(std::uint64_t{0}, most_seed);
+  options.add_option("--report", report_, "Where to write the report; in a temporary folder without it");
+  options.add_option("--default-batch-size", default_batch_size_, "What the job's author chose; 512 without it");
+  options.add_option("--eta", eta_, "Weight of energy against time: 0 minds time alone, 1 energy alone")
+      .capture_default_str()
+      .range(0.0, 1.0);
+  options.add_flag("--steady", steady_, "Leave the images as they are: no labels go wrong on the way");
+  options.add_flag("--quiet", quiet_, "Show no progress");
 }
 
 demo::TourOptions DemoCommand::options() const {

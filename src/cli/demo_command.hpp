@@ -18,7 +18,7 @@ class DemoCommand final : public Command {
 
   [[nodiscard]] std::string name() const override { return "demo"; }
   [[nodiscard]] std::string summary() const override { return "Show a recurring job become cheaper, on a virtual GPU"; }
-  void declare(CLI::App& app) override;
+  void declare(Options& options) override;
   int run(Context& context) override;
 
  private:

@@ -1,15 +1,14 @@
 #include "cli/devices_command.hpp"
 
 #include "cli/device_report.hpp"
-
-#include <CLI/CLI.hpp>
+#include "cli/options.hpp"
 
 #include <ostream>
 
 namespace zeus::cli {
 
-void DevicesCommand::declare(CLI::App& app) {
-  app.add_flag("--json", json_, "Print JSON, on one line");
+void DevicesCommand::declare(Options& options) {
+  options.add_flag("--json", json_, "Print JSON, on one line");
 }
 
 int DevicesCommand::run(Context& context) {

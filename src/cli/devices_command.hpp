@@ -9,7 +9,7 @@ class DevicesCommand final : public Command {
  public:
   [[nodiscard]] std::string name() const override { return "devices"; }
   [[nodiscard]] std::string summary() const override { return "Show GPUs and CPU packages, and what each can do"; }
-  void declare(CLI::App& app) override;
+  void declare(Options& options) override;
   int run(Context& context) override;
 
  private:

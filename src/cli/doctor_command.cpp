@@ -1,9 +1,9 @@
 #include "cli/doctor_command.hpp"
 
 #include "cli/device_report.hpp"
+#include "cli/options.hpp"
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -148,8 +148,8 @@ void print(const std::vector<Check>& checks, std::ostream& out) {
 
 }  // namespace
 
-void DoctorCommand::declare(CLI::App& app) {
-  app.add_flag("--json", json_, "Print JSON, on one line");
+void DoctorCommand::declare(Options& options) {
+  options.add_flag("--json", json_, "Print JSON, on one line");
 }
 
 int DoctorCommand::run(Context& context) {

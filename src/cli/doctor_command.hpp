@@ -9,7 +9,7 @@ class DoctorCommand final : public Command {
  public:
   [[nodiscard]] std::string name() const override { return "doctor"; }
   [[nodiscard]] std::string summary() const override { return "Say what works here, what does not, and the fix"; }
-  void declare(CLI::App& app) override;
+  void declare(Options& options) override;
   int run(Context& context) override;
 
  private:

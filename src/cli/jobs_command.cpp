@@ -2,6 +2,7 @@
 
 #include "cli/input_file.hpp"
 #include "cli/jobs_text.hpp"
+#include "cli/options.hpp"
 #include "jobs/job.hpp"
 #include "jobs/transfer.hpp"
 #include "store/open_store.hpp"
@@ -9,7 +10,6 @@
 #include <zeus/error.hpp>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <filesystem>
 #include <optional>
@@ -20,14 +20,16 @@ namespace zeus::cli {
 
 using store::Access;
 
-void JobsCommand::declare(CLI::App& app) {
-  app.add_option("job", job_, "Only this job");
-  app.add_option("action", action_, "What to do with it instead of showing it")
-      ->check(CLI::IsMember({"export", "import", "forget"}));
-  app.add_option("--store", store_, "The file that keeps the jobs; the one in your data folder when not given");
-  app.add_option("--file", file_, "Where to export to or import from; `-`, the default, is standard output or input");
-  app.add_flag("--all", all_, "Show every try, not just the last ones");
-  app.add_flag("--json", json_, "Print JSON, on one line");
+void JobsCommand::declare(Options& options) {
+  options.add_option("job", job_, "Only this job");
+  options.add_option("action", action_, "What to do with it instead of showing it")
+      .among({"export", "import", "forget"})
+      .type_name("TEXT:{export,import,forget}");
+  options.add_option("--store", store_, "The file that keeps the jobs; the one in your data folder when not given");
+  options.add_option("--file", file_,
+                     "Where to export to or import from; `-`, the default, is standard output or input");
+  options.add_flag("--all", all_, "Show every try, not just the last ones");
+  options.add_flag("--json", json_, "Print JSON, on one line");
 }
 
 void JobsCommand::check_usage() const {

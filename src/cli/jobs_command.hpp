@@ -13,7 +13,7 @@ class JobsCommand final : public Command {
   [[nodiscard]] std::string summary() const override {
     return "Shows recurring jobs: tries, beliefs, what comes next and why, what was saved";
   }
-  void declare(CLI::App& app) override;
+  void declare(Options& options) override;
   int run(Context& context) override;
 
  private:

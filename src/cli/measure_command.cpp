@@ -3,13 +3,13 @@
 #include "base/child_process.hpp"
 #include "base/file_descriptor.hpp"
 #include "cli/measure_report.hpp"
+#include "cli/options.hpp"
 #include "measure/devices.hpp"
 #include "measure/windows.hpp"
 
 #include <zeus/error.hpp>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <fcntl.h>
 #include <sys/prctl.h>
@@ -80,24 +80,28 @@ std::string joined(const std::vector<std::string>& words) {
   for (const std::string& word : words) {
     text += text.empty() ? word : ' ' + word;
   }
-  return text.size() > 200 ? text.substr(0, 200) + "..." : text;
+  if (text.size() > 200) {
+    text.resize(200);
+    text += "...";
+  }
+  return text;
 }
 
 }  // namespace
 
-void MeasureCommand::declare(CLI::App& app) {
-  app.footer(
+void MeasureCommand::declare(Options& options) {
+  options.footer(
       "Measures from the command's start until it and every process it has started are gone. Signals are passed on.\n"
       "Exits with the command's code (128+n for signal n), 125 on a failure of its own, 126 when the command cannot "
       "be\n"
       "executed, 127 when it is not found.");
-  app.add_option("CMD", command_, "The command and its arguments, after --")->required();
-  app.add_option("--gpus", gpus_, "Measure these GPUs only (numbers as in `zeus devices`)")
-      ->delimiter(',')
-      ->type_name("I,I");
-  app.add_option("--cpus", cpus_, "Measure these CPU packages only")->delimiter(',')->type_name("I,I");
-  app.add_option("--json", json_, "Print one line of JSON instead of the summary; - is standard output")
-      ->type_name("FILE|-");
+  options.add_option("CMD", command_, "The command and its arguments, after --").required();
+  options.add_option("--gpus", gpus_, "Measure these GPUs only (numbers as in `zeus devices`)")
+      .delimiter(',')
+      .type_name("I,I");
+  options.add_option("--cpus", cpus_, "Measure these CPU packages only").delimiter(',').type_name("I,I");
+  options.add_option("--json", json_, "Print one line of JSON instead of the summary; - is standard output")
+      .type_name("FILE|-");
 }
 
 int MeasureCommand::run(Context& context) {

@@ -11,7 +11,7 @@ class MeasureCommand final : public Command {
  public:
   [[nodiscard]] std::string name() const override { return "measure"; }
   [[nodiscard]] std::string summary() const override { return "Run a command and measure the energy it takes"; }
-  void declare(CLI::App& app) override;
+  void declare(Options& options) override;
   int run(Context& context) override;
 
  private:

@@ -2,13 +2,13 @@
 
 #include "base/file_descriptor.hpp"
 #include "cli/monitor_table.hpp"
+#include "cli/options.hpp"
 #include "measure/devices.hpp"
 #include "measure/windows.hpp"
 
 #include <zeus/error.hpp>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <fcntl.h>
 #include <sys/ioctl.h>
@@ -183,12 +183,12 @@ FileDescriptor open_csv(const std::string& path) {
 
 }  // namespace
 
-void MonitorCommand::declare(CLI::App& app) {
-  app.footer("Runs until it is interrupted. Power is the mean over each interval; energy counts from the start.");
-  app.add_option("--interval", interval_, "Seconds between moments")->type_name("S");
-  app.add_option("--duration", duration_, "End after so many seconds")->type_name("S");
-  app.add_option("--csv", csv_, "Also write one line for each device and moment")->type_name("FILE");
-  app.add_flag("--json", json_, "Print one JSON object a line, and no table");
+void MonitorCommand::declare(Options& options) {
+  options.footer("Runs until it is interrupted. Power is the mean over each interval; energy counts from the start.");
+  options.add_option("--interval", interval_, "Seconds between moments").type_name("S");
+  options.add_option("--duration", duration_, "End after so many seconds").type_name("S");
+  options.add_option("--csv", csv_, "Also write one line for each device and moment").type_name("FILE");
+  options.add_flag("--json", json_, "Print one JSON object a line, and no table");
 }
 
 int MonitorCommand::run(Context& context) {

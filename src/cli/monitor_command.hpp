@@ -11,7 +11,7 @@ class MonitorCommand final : public Command {
  public:
   [[nodiscard]] std::string name() const override { return "monitor"; }
   [[nodiscard]] std::string summary() const override { return "Watch power, energy, clocks and what holds them back"; }
-  void declare(CLI::App& app) override;
+  void declare(Options& options) override;
   int run(Context& context) override;
 
  private:

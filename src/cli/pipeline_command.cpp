@@ -3,6 +3,7 @@
 #include "base/file_tree.hpp"
 #include "base/unit_text.hpp"
 #include "cli/input_file.hpp"
+#include "cli/options.hpp"
 #include "cli/pipeline_output.hpp"
 #include "optimize/pipeline/frequency_choice.hpp"
 #include "optimize/pipeline/frontier.hpp"
@@ -15,8 +16,6 @@
 #include "trace/instruction_profile.hpp"
 
 #include <zeus/error.hpp>
-
-#include <CLI/CLI.hpp>
 
 #include <cmath>
 #include <filesystem>
@@ -84,28 +83,30 @@ void write_file(const std::string& path, const std::string& content) {
 
 }  // namespace
 
-void PipelineCommand::declare(CLI::App& app) {
-  app.add_option("--profile", profile_, "CSV of measurements: stage,instruction,frequency,time,energy (MHz, s, J)");
-  app.add_option("--dag", dag_, "Any graph of computations instead (docs/pipeline.md has the format)");
-  app.add_option("--stages", stages_, "Pipeline ranks");
-  app.add_option("--microbatches", microbatches_, "Micro-batches per iteration");
-  app.add_option("--schedule", schedule_, schedule_names() + " (1f1b)");
-  app.add_option("--chunks", chunks_,
-                 "Model chunks per rank, for interleaved; the profile has stages x chunks stages (1)");
-  app.add_option("--data-parallel", data_parallel_, "Copies of the pipeline (the profile's ranks per stage, else 1)");
-  app.add_option("--tensor-parallel", tensor_parallel_, "GPUs that share each stage's work (1)");
-  app.add_option("--p2p-power", blocking_power_, "What a GPU draws while it blocks on its neighbours (70W)");
-  app.add_option("--p2p-time", transfer_time_, "Communication between neighbouring stages takes this long (0s)");
-  app.add_option("--unit-time", unit_time_, "Round all times to multiples of this (no rounding)");
-  app.add_option("--fit", fit_,
-                 "Plan with curves through the measurements: smooth for noisy profiles, exponential as other tools do; "
-                 "none plans with what was measured (none)");
-  app.add_option("--margin", margin_,
-                 "Leave slowed computations this share of their time to spare, for noisy profiles (0)");
-  app.add_option("--at", at_, "Plan for iterations of this time; may be repeated");
-  app.add_option("--points", points_, "Plan for so many times from the fastest to that of least energy (10)");
-  app.add_option("--json", json_, "Write the frontier and the plans as JSON to a file, or - for standard output");
-  app.add_option("--html", html_, "Write a report to look at");
+void PipelineCommand::declare(Options& options) {
+  options.add_option("--profile", profile_, "CSV of measurements: stage,instruction,frequency,time,energy (MHz, s, J)");
+  options.add_option("--dag", dag_, "Any graph of computations instead (docs/pipeline.md has the format)");
+  options.add_option("--stages", stages_, "Pipeline ranks");
+  options.add_option("--microbatches", microbatches_, "Micro-batches per iteration");
+  options.add_option("--schedule", schedule_, schedule_names() + " (1f1b)");
+  options.add_option("--chunks", chunks_,
+                     "Model chunks per rank, for interleaved; the profile has stages x chunks stages (1)");
+  options.add_option("--data-parallel", data_parallel_,
+                     "Copies of the pipeline (the profile's ranks per stage, else 1)");
+  options.add_option("--tensor-parallel", tensor_parallel_, "GPUs that share each stage's work (1)");
+  options.add_option("--p2p-power", blocking_power_, "What a GPU draws while it blocks on its neighbours (70W)");
+  options.add_option("--p2p-time", transfer_time_, "Communication between neighbouring stages takes this long (0s)");
+  options.add_option("--unit-time", unit_time_, "Round all times to multiples of this (no rounding)");
+  options.add_option(
+      "--fit", fit_,
+      "Plan with curves through the measurements: smooth for noisy profiles, exponential as other tools do; "
+      "none plans with what was measured (none)");
+  options.add_option("--margin", margin_,
+                     "Leave slowed computations this share of their time to spare, for noisy profiles (0)");
+  options.add_option("--at", at_, "Plan for iterations of this time; may be repeated");
+  options.add_option("--points", points_, "Plan for so many times from the fastest to that of least energy (10)");
+  options.add_option("--json", json_, "Write the frontier and the plans as JSON to a file, or - for standard output");
+  options.add_option("--html", html_, "Write a report to look at");
 }
 
 void PipelineCommand::check_usage() const {

@@ -19,7 +19,7 @@ class PipelineCommand final : public Command {
   [[nodiscard]] std::string summary() const override {
     return "Plans the clocks of pipeline training: the least energy for each iteration time";
   }
-  void declare(CLI::App& app) override;
+  void declare(Options& options) override;
   int run(Context& context) override;
 
  private:

@@ -1,11 +1,11 @@
 #include "cli/program.hpp"
 
+#include "cli/options.hpp"
 #include "tests/support/golden.hpp"
 
 #include <zeus/error.hpp>
 
 #include <gtest/gtest.h>
-#include <CLI/CLI.hpp>
 
 #include <sstream>
 #include <stdexcept>
@@ -18,7 +18,7 @@ class Obedient final : public Command {
  public:
   [[nodiscard]] std::string name() const override { return "obey"; }
   [[nodiscard]] std::string summary() const override { return "Does what it is told"; }
-  void declare(CLI::App& app) override { app.add_option("what", what_, "What to do")->required(); }
+  void declare(Options& options) override { options.add_option("what", what_, "What to do").required(); }
   int run(Context& context) override {
     if (what_ == "misuse") {
       throw Error{ErrorKind::invalid_argument, "that makes no sense", "ask for something else"};

@@ -1,5 +1,6 @@
 #include "cli/restore_command.hpp"
 
+#include "cli/options.hpp"
 #include "control/restoration.hpp"
 #include "control/state_folder.hpp"
 #include "device/inventory.hpp"
@@ -7,7 +8,6 @@
 #include <zeus/error.hpp>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <unistd.h>
@@ -103,9 +103,9 @@ void print(const std::vector<Restoration>& all, const Context& context) {
 
 }  // namespace
 
-void RestoreCommand::declare(CLI::App& app) {
-  app.add_option("--gpu", gpu_, "Only this GPU: its number, as `zeus devices` shows it, or its UUID");
-  app.add_flag("--json", json_, "Print JSON, on one line");
+void RestoreCommand::declare(Options& options) {
+  options.add_option("--gpu", gpu_, "Only this GPU: its number, as `zeus devices` shows it, or its UUID");
+  options.add_flag("--json", json_, "Print JSON, on one line");
 }
 
 int RestoreCommand::run(Context& context) {

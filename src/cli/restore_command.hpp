@@ -9,7 +9,7 @@ class RestoreCommand final : public Command {
  public:
   [[nodiscard]] std::string name() const override { return "restore"; }
   [[nodiscard]] std::string summary() const override { return "Put back what a dead holder left on a GPU"; }
-  void declare(CLI::App& app) override;
+  void declare(Options& options) override;
   int run(Context& context) override;
 
  private:

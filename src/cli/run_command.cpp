@@ -3,13 +3,13 @@
 #include "base/child_process.hpp"
 #include "base/log.hpp"
 #include "base/unit_text.hpp"
+#include "cli/options.hpp"
 #include "run/job_run.hpp"
 #include "run/voice.hpp"
 
 #include <zeus/error.hpp>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <filesystem>
 #include <ostream>
@@ -34,8 +34,8 @@ Error usage(std::string message, std::string advice) {
 
 }  // namespace
 
-void RunCommand::declare(CLI::App& app) {
-  app.footer(
+void RunCommand::declare(Options& options) {
+  options.footer(
       "{batch_size}, {learning_rate}, {seed}, {epochs} and {target_metric} in CMD are filled in; ZEUS_BATCH_SIZE and "
       "so on "
       "are\n"
@@ -43,73 +43,79 @@ void RunCommand::declare(CLI::App& app) {
       "Exits with the command's code (128+n for signal n), 125 on a failure of its own, 126 when the command cannot "
       "be\n"
       "executed, 127 when it is not found.");
-  app.add_option("CMD", plain_.command, "The command and its arguments, after --")->required();
-  declare_job(app);
-  declare_progress(app);
-  declare_limits(app);
-  declare_rest(app);
+  options.add_option("CMD", plain_.command, "The command and its arguments, after --").required();
+  declare_job(options);
+  declare_progress(options);
+  declare_limits(options);
+  declare_rest(options);
 }
 
-void RunCommand::declare_job(CLI::App& app) {
-  app.add_option("--job", plain_.job, "The recurring job that this is one recurrence of")->type_name("NAME");
-  app.add_option("--batch-sizes", plain_.batch_sizes, "The batch sizes to choose from")
-      ->delimiter(',')
-      ->type_name("B,B");
-  app.add_option("--default-batch-size", plain_.default_batch_size, "The one you would use without Zeus")
-      ->type_name("B");
-  app.add_option("--learning-rate", learning_rate_, "The learning rate for a batch size, as 128:0.1")
-      ->type_name("B:LR");
-  app.add_option("--lr-scaling", scaling_, "How it goes with the batch size: linear or sqrt")
-      ->check(CLI::IsMember({"linear", "sqrt"}).description(""))
-      ->type_name("linear|sqrt");
-  app.add_option("--target-metric", target_, "What the metric has to reach")->type_name("M");
-  app.add_flag("--higher-is-better", higher_, "It has to reach it from below (as without either)");
-  app.add_flag("--lower-is-better", lower_, "It has to reach it from above");
-  app.add_option("--max-epochs", plain_.max_epochs, "A try that is short of the target by then has failed")
-      ->type_name("E");
-  app.add_option("--eta", plain_.eta, "Weight of energy against time, from 0 to 1; 0.5 unless given")->type_name("ETA");
-  app.add_option("--beta", plain_.beta, "Stop a try at so many times what the best known costs; 2 unless given")
-      ->type_name("BETA");
-  app.add_option("--window", plain_.window, "Remember so many results of a batch size, for data that drifts; 0 for all")
-      ->type_name("N");
-  app.add_option("--policy", plain_.policy, "How batch sizes are chosen; the best one unless given")->type_name("P");
-  app.add_option("--seed", plain_.seed, "What the tries' seeds begin from")->type_name("S");
+void RunCommand::declare_job(Options& options) {
+  options.add_option("--job", plain_.job, "The recurring job that this is one recurrence of").type_name("NAME");
+  options.add_option("--batch-sizes", plain_.batch_sizes, "The batch sizes to choose from")
+      .delimiter(',')
+      .type_name("B,B");
+  options.add_option("--default-batch-size", plain_.default_batch_size, "The one you would use without Zeus")
+      .type_name("B");
+  options.add_option("--learning-rate", learning_rate_, "The learning rate for a batch size, as 128:0.1")
+      .type_name("B:LR");
+  options.add_option("--lr-scaling", scaling_, "How it goes with the batch size: linear or sqrt")
+      .among({"linear", "sqrt"})
+      .type_name("linear|sqrt");
+  options.add_option("--target-metric", target_, "What the metric has to reach").type_name("M");
+  options.add_flag("--higher-is-better", higher_, "It has to reach it from below (as without either)");
+  options.add_flag("--lower-is-better", lower_, "It has to reach it from above");
+  options.add_option("--max-epochs", plain_.max_epochs, "A try that is short of the target by then has failed")
+      .type_name("E");
+  options.add_option("--eta", plain_.eta, "Weight of energy against time, from 0 to 1; 0.5 unless given")
+      .type_name("ETA");
+  options.add_option("--beta", plain_.beta, "Stop a try at so many times what the best known costs; 2 unless given")
+      .type_name("BETA");
+  options
+      .add_option("--window", plain_.window,
+                  "Remember so many results of a batch size, for data that drifts; 0 for all")
+      .type_name("N");
+  options.add_option("--policy", plain_.policy, "How batch sizes are chosen; the best one unless given").type_name("P");
+  options.add_option("--seed", plain_.seed, "What the tries' seeds begin from").type_name("S");
 }
 
-void RunCommand::declare_progress(CLI::App& app) {
-  app.add_option("--metric-regex", plain_.patterns.metric,
-                 "Matches where the metric is printed, with a group around it")
-      ->type_name("R");
-  app.add_option("--epoch-regex", plain_.patterns.epoch, "Matches once an epoch; a group may be its number")
-      ->type_name("R");
-  app.add_option("--step-regex", plain_.patterns.step, "Matches once a step; a group may be its number")
-      ->type_name("R");
+void RunCommand::declare_progress(Options& options) {
+  options
+      .add_option("--metric-regex", plain_.patterns.metric,
+                  "Matches where the metric is printed, with a group around it")
+      .type_name("R");
+  options.add_option("--epoch-regex", plain_.patterns.epoch, "Matches once an epoch; a group may be its number")
+      .type_name("R");
+  options.add_option("--step-regex", plain_.patterns.step, "Matches once a step; a group may be its number")
+      .type_name("R");
 }
 
-void RunCommand::declare_limits(CLI::App& app) {
-  app.add_option("--power-limits", power_limits_, "Those to choose from, or none: auto, 100,150,200 or off")
-      ->type_name("auto|W,W|off");
-  app.add_option("--max-slowdown", plain_.max_slowdown,
-                 "Use no power limit that slows training by more than this factor")
-      ->type_name("F");
-  app.add_option("--profile-seconds", profile_seconds_, "How long to measure each power limit; 5 unless given")
-      ->type_name("S");
-  app.add_flag("--observe{limits}", observe_,
-               "Change nothing for good and say what could be saved; =passive: set nothing at all");
-  app.add_option("--gpus", gpus_, "The GPUs that the command trains on; all that it sees unless given")
-      ->delimiter(',')
-      ->type_name("I,I");
+void RunCommand::declare_limits(Options& options) {
+  options.add_option("--power-limits", power_limits_, "Those to choose from, or none: auto, 100,150,200 or off")
+      .type_name("auto|W,W|off");
+  options
+      .add_option("--max-slowdown", plain_.max_slowdown,
+                  "Use no power limit that slows training by more than this factor")
+      .type_name("F");
+  options.add_option("--profile-seconds", profile_seconds_, "How long to measure each power limit; 5 unless given")
+      .type_name("S");
+  options.add_flag("--observe{limits}", observe_,
+                   "Change nothing for good and say what could be saved; =passive: set nothing at all");
+  options.add_option("--gpus", gpus_, "The GPUs that the command trains on; all that it sees unless given")
+      .delimiter(',')
+      .type_name("I,I");
 }
 
-void RunCommand::declare_rest(CLI::App& app) {
-  app.add_option("--store", plain_.store, "Where jobs are kept; the user's own store unless given")->type_name("FILE");
-  app.add_option("--on-store-error", on_store_error_, "What to do when nothing can be recorded: continue or refuse")
-      ->check(CLI::IsMember({"continue", "refuse"}).description(""))
-      ->type_name("continue|refuse");
-  app.add_flag("--stop-at-target", plain_.stop_at_target, "End the command when it has reached its target");
-  app.add_option("--grace", grace_, "Seconds between asking the command to end and killing it; 10 unless given")
-      ->type_name("S");
-  app.add_flag("--quiet", plain_.quiet, "Say nothing but what goes wrong");
+void RunCommand::declare_rest(Options& options) {
+  options.add_option("--store", plain_.store, "Where jobs are kept; the user's own store unless given")
+      .type_name("FILE");
+  options.add_option("--on-store-error", on_store_error_, "What to do when nothing can be recorded: continue or refuse")
+      .among({"continue", "refuse"})
+      .type_name("continue|refuse");
+  options.add_flag("--stop-at-target", plain_.stop_at_target, "End the command when it has reached its target");
+  options.add_option("--grace", grace_, "Seconds between asking the command to end and killing it; 10 unless given")
+      .type_name("S");
+  options.add_flag("--quiet", plain_.quiet, "Say nothing but what goes wrong");
 }
 
 run::RunOptions RunCommand::options() const {

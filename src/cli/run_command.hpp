@@ -16,14 +16,14 @@ class RunCommand final : public Command {
   [[nodiscard]] std::string summary() const override {
     return "Train with the batch size and power limit that cost least";
   }
-  void declare(CLI::App& app) override;
+  void declare(Options& options) override;
   int run(Context& context) override;
 
  private:
-  void declare_job(CLI::App& app);
-  void declare_progress(CLI::App& app);
-  void declare_limits(CLI::App& app);
-  void declare_rest(CLI::App& app);
+  void declare_job(Options& options);
+  void declare_progress(Options& options);
+  void declare_limits(Options& options);
+  void declare_rest(Options& options);
   [[nodiscard]] run::RunOptions options() const;
 
   // What can be taken as it is; the members below need a look first.

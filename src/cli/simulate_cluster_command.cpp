@@ -1,6 +1,7 @@
 #include "cli/simulate_cluster_command.hpp"
 
 #include "cli/input_file.hpp"
+#include "cli/options.hpp"
 #include "optimize/batch_size/policy_factory.hpp"
 #include "simulate/cluster_generator.hpp"
 #include "simulate/cluster_simulation.hpp"
@@ -11,7 +12,6 @@
 #include <zeus/error.hpp>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -119,18 +119,18 @@ std::string table_row(const std::string& title, const simulate::ClusterTotal& to
 
 }  // namespace
 
-void SimulateClusterCommand::declare(CLI::App& app) {
-  app.add_option("--train-trace", train_trace_, "CSV of epochs to each target")->required();
-  app.add_option("--power-trace", power_trace_, "CSV of epoch times and powers of one GPU model")->required();
-  auto* const groups = app.add_option("--groups", groups_, "CSV of overlapping jobs, plain or .xz");
-  auto* const generate =
-      app.add_option("--generate", generate_, "Synthetic groups: jobs=N,days=D,min=N,max=N,power=P,seed=S");
-  groups->excludes(generate);
-  app.add_option("--eta", eta_, "Weight of energy against time, 0 to 1")->capture_default_str();
-  app.add_option("--beta", beta_, "Early stop at beta times the least cost so far")->capture_default_str();
-  app.add_option("--policy", policy_, "zeus, grid, default or lookahead; the best one when not given");
-  app.add_option("--seed", seed_, "The seed of every random draw")->capture_default_str();
-  app.add_flag("--json", json_, "Print one JSON object");
+void SimulateClusterCommand::declare(Options& options) {
+  options.add_option("--train-trace", train_trace_, "CSV of epochs to each target").required();
+  options.add_option("--power-trace", power_trace_, "CSV of epoch times and powers of one GPU model").required();
+  Option groups = options.add_option("--groups", groups_, "CSV of overlapping jobs, plain or .xz");
+  Option generate =
+      options.add_option("--generate", generate_, "Synthetic groups: jobs=N,days=D,min=N,max=N,power=P,seed=S");
+  groups.excludes(generate);
+  options.add_option("--eta", eta_, "Weight of energy against time, 0 to 1").capture_default_str();
+  options.add_option("--beta", beta_, "Early stop at beta times the least cost so far").capture_default_str();
+  options.add_option("--policy", policy_, "zeus, grid, default or lookahead; the best one when not given");
+  options.add_option("--seed", seed_, "The seed of every random draw").capture_default_str();
+  options.add_flag("--json", json_, "Print one JSON object");
 }
 
 int SimulateClusterCommand::run(Context& context) {

@@ -12,7 +12,7 @@ class SimulateClusterCommand final : public Command {
  public:
   [[nodiscard]] std::string name() const override { return "cluster"; }
   [[nodiscard]] std::string summary() const override { return "Replay a cluster of overlapping recurring jobs"; }
-  void declare(CLI::App& app) override;
+  void declare(Options& options) override;
   int run(Context& context) override;
 
  private:

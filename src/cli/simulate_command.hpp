@@ -13,7 +13,7 @@ class SimulateCommand final : public Command {
 
   [[nodiscard]] std::string name() const override { return "simulate"; }
   [[nodiscard]] std::string summary() const override { return "Replay recurring jobs and clusters without a GPU"; }
-  void declare(CLI::App& app) override;
+  void declare(Options& options) override;
   int run(Context& context) override;
 
  private:

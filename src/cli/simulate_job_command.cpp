@@ -1,6 +1,7 @@
 #include "cli/simulate_job_command.hpp"
 
 #include "cli/input_file.hpp"
+#include "cli/options.hpp"
 #include "optimize/batch_size/oracle_policy.hpp"
 #include "optimize/batch_size/policy_factory.hpp"
 #include "simulate/drift.hpp"
@@ -11,7 +12,6 @@
 #include <zeus/error.hpp>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <charconv>
 #include <optional>
@@ -40,30 +40,31 @@ std::uint64_t count_of(const std::string& text, std::string_view what) {
 
 }  // namespace
 
-void SimulateJobCommand::declare(CLI::App& app) {
-  app.add_option("--train-trace", train_trace_, "CSV of epochs to each target");
-  app.add_option("--power-trace", power_trace_, "CSV of epoch times and powers of one GPU model");
-  app.add_option("--dataset", dataset_, "The job's data set in the traces");
-  app.add_option("--network", network_, "The job's network");
-  app.add_option("--optimizer", optimizer_, "The job's optimizer");
-  app.add_option("--target-metric", target_metric_, "The metric a run has to reach");
-  app.add_option("--max-epochs", max_epochs_, "Epochs after which a run has failed");
-  app.add_option("--default-batch-size", default_batch_size_, "What the job would use without Zeus");
-  app.add_option("--workload", workload_, "A built-in workload model in the traces' place");
-  app.add_option("--gpu", gpu_, "The GPU model that the workload model runs on");
-  app.add_option("--eta", eta_, "Weight of energy against time, 0 to 1")->capture_default_str();
-  app.add_option("--beta", beta_, "Early stop at beta times the least cost so far")->capture_default_str();
-  app.add_option("--policy", policy_, "zeus, grid, default, oracle or lookahead; the best one when not given");
-  app.add_option("--window", window_, "Observations a policy remembers, for drift; 0 for all")->capture_default_str();
-  app.add_option("--drift", drift_, "at=R,tilt=T,curve=C or at=R,random: epochs change at recurrence R");
-  app.add_option("--move", move_, "R:GPU (with traces R:POWER-TRACE): at recurrence R the job moves to other GPUs");
-  app.add_option("--in-flight", in_flight_, "Recurrences that overlap")->capture_default_str();
-  app.add_option("--gpus", gpus_, "GPUs the job trains on side by side")->capture_default_str();
-  app.add_option("--recurrences", recurrences_, "How often the job recurs; auto is 2 x batch sizes x limits")
-      ->capture_default_str();
-  app.add_option("--seeds", seeds_, "How many seeds to average over")->capture_default_str();
-  app.add_option("--seed", first_seed_, "The first seed")->capture_default_str();
-  app.add_flag("--json", json_, "Print one JSON object");
+void SimulateJobCommand::declare(Options& options) {
+  options.add_option("--train-trace", train_trace_, "CSV of epochs to each target");
+  options.add_option("--power-trace", power_trace_, "CSV of epoch times and powers of one GPU model");
+  options.add_option("--dataset", dataset_, "The job's data set in the traces");
+  options.add_option("--network", network_, "The job's network");
+  options.add_option("--optimizer", optimizer_, "The job's optimizer");
+  options.add_option("--target-metric", target_metric_, "The metric a run has to reach");
+  options.add_option("--max-epochs", max_epochs_, "Epochs after which a run has failed");
+  options.add_option("--default-batch-size", default_batch_size_, "What the job would use without Zeus");
+  options.add_option("--workload", workload_, "A built-in workload model in the traces' place");
+  options.add_option("--gpu", gpu_, "The GPU model that the workload model runs on");
+  options.add_option("--eta", eta_, "Weight of energy against time, 0 to 1").capture_default_str();
+  options.add_option("--beta", beta_, "Early stop at beta times the least cost so far").capture_default_str();
+  options.add_option("--policy", policy_, "zeus, grid, default, oracle or lookahead; the best one when not given");
+  options.add_option("--window", window_, "Observations a policy remembers, for drift; 0 for all")
+      .capture_default_str();
+  options.add_option("--drift", drift_, "at=R,tilt=T,curve=C or at=R,random: epochs change at recurrence R");
+  options.add_option("--move", move_, "R:GPU (with traces R:POWER-TRACE): at recurrence R the job moves to other GPUs");
+  options.add_option("--in-flight", in_flight_, "Recurrences that overlap").capture_default_str();
+  options.add_option("--gpus", gpus_, "GPUs the job trains on side by side").capture_default_str();
+  options.add_option("--recurrences", recurrences_, "How often the job recurs; auto is 2 x batch sizes x limits")
+      .capture_default_str();
+  options.add_option("--seeds", seeds_, "How many seeds to average over").capture_default_str();
+  options.add_option("--seed", first_seed_, "The first seed").capture_default_str();
+  options.add_flag("--json", json_, "Print one JSON object");
 }
 
 simulate::Workload SimulateJobCommand::workload_on(const std::string& gpu) const {

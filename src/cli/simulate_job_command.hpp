@@ -15,7 +15,7 @@ class SimulateJobCommand final : public Command {
  public:
   [[nodiscard]] std::string name() const override { return "job"; }
   [[nodiscard]] std::string summary() const override { return "Replay one recurring job under a policy"; }
-  void declare(CLI::App& app) override;
+  void declare(Options& options) override;
   int run(Context& context) override;
 
  private:

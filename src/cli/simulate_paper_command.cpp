@@ -2,30 +2,28 @@
 
 #include "base/file_tree.hpp"
 #include "cli/input_file.hpp"
+#include "cli/options.hpp"
 #include "report/findings_report.hpp"
 #include "simulate/paper_study.hpp"
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <filesystem>
 #include <ostream>
 
 namespace zeus::cli {
 
-void SimulatePaperCommand::declare(CLI::App& app) {
-  CLI::Option* const train = app.add_option("--train-trace", train_trace_, "CSV of epochs to each target");
-  CLI::Option* const power =
-      app.add_option("--power-trace", power_traces_,
-                     "CSV of epoch times and powers of one GPU model; give one for each. Without "
-                     "traces the built-in workload models are replayed");
-  train->needs(power);
-  power->needs(train);
-  app.add_option("--report", report_, "Where to write the page")->required();
-  app.add_option("--seeds", seeds_, "How many seeds to average over")
-      ->capture_default_str()
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{100'000}));
-  app.add_flag("--quiet", quiet_, "Say nothing meanwhile");
+void SimulatePaperCommand::declare(Options& options) {
+  Option train = options.add_option("--train-trace", train_trace_, "CSV of epochs to each target");
+  Option power = options.add_option("--power-trace", power_traces_,
+                                    "CSV of epoch times and powers of one GPU model; give one for each. Without "
+                                    "traces the built-in workload models are replayed");
+  train.goes_with(power);
+  options.add_option("--report", report_, "Where to write the page").required();
+  options.add_option("--seeds", seeds_, "How many seeds to average over")
+      .capture_default_str()
+      .range(std::uint64_t{1}, std::uint64_t{100'000});
+  options.add_flag("--quiet", quiet_, "Say nothing meanwhile");
 }
 
 simulate::PaperStudy SimulatePaperCommand::study() const {

@@ -16,7 +16,7 @@ class SimulatePaperCommand final : public Command {
   [[nodiscard]] std::string summary() const override {
     return "Replay the experiments of the Zeus paper as one HTML page";
   }
-  void declare(CLI::App& app) override;
+  void declare(Options& options) override;
   int run(Context& context) override;
 
  private:

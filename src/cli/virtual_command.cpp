@@ -2,6 +2,7 @@
 
 #include "base/child_process.hpp"
 #include "base/file_tree.hpp"
+#include "cli/options.hpp"
 #include "drivers/session/fault.hpp"
 #include "drivers/session/followed_groups.hpp"
 #include "drivers/session/follower.hpp"
@@ -14,7 +15,6 @@
 #include <zeus/error.hpp>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <unistd.h>
 
@@ -214,23 +214,23 @@ void write_truth(const FileTree& files, const std::string& path, const drivers::
 
 }  // namespace
 
-void VirtualCommand::declare(CLI::App& app) {
-  app.footer(
+void VirtualCommand::declare(Options& options) {
+  options.footer(
       "SPEC is COUNTxMODEL, several with commas between: 4xA100, 2xV100,1xH100; 1xA100@gain=0.945 misreads by that\n"
       "factor. docs/virtual.md has the models, the format of faults, and what virtual GPUs are honest about.\n"
       "Exits with the command's code (128+n for signal n), 125 on a failure of its own, 126 when the command cannot "
       "be\n"
       "executed, 127 when it is not found.");
-  app.add_option("SPEC", gpus_, "The virtual GPUs")->required();
-  app.add_option("CMD", command_, "The command and its arguments, after --")->required();
-  app.add_option(
+  options.add_option("SPEC", gpus_, "The virtual GPUs").required();
+  options.add_option("CMD", command_, "The command and its arguments, after --").required();
+  options.add_option(
       "--load", load_,
       "What they do: constant:200W, square:80-300W,200ms, a file.csv of seconds,watts, or follow:WORKLOAD, at "
       "whose speed the command then advances");
-  app.add_option("--faults", faults_, "A file of misbehaviour, one fault a line")->type_name("FILE");
-  app.add_option("--truth", truth_, "Where to write the true energy over time, as JSON")->type_name("FILE");
-  app.add_option("--session", session_, "A name under which further `zeus virtual` share the same GPUs")
-      ->type_name("NAME");
+  options.add_option("--faults", faults_, "A file of misbehaviour, one fault a line").type_name("FILE");
+  options.add_option("--truth", truth_, "Where to write the true energy over time, as JSON").type_name("FILE");
+  options.add_option("--session", session_, "A name under which further `zeus virtual` share the same GPUs")
+      .type_name("NAME");
 }
 
 int VirtualCommand::run(Context& context) {

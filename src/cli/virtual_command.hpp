@@ -13,7 +13,7 @@ class VirtualCommand final : public Command {
  public:
   [[nodiscard]] std::string name() const override { return "virtual"; }
   [[nodiscard]] std::string summary() const override { return "Runs a command on virtual GPUs"; }
-  void declare(CLI::App& app) override;
+  void declare(Options& options) override;
   int run(Context& context) override;
 
  private:
