@@ -17,7 +17,7 @@ bench: setup
 
 # Everything that refuses: the guards, without building the project.
 check: setup guards
-	tools/check_headers.py
+	tools/check_headers.py --changed
 	tools/check_tidy.py
 
 # Those that take seconds.
@@ -37,6 +37,7 @@ golden: build
 
 nightly: test
 	ctest --preset release -C Nightly -R '^(run.recurring|python.clone)'
+	tools/check_headers.py
 	tools/check_tidy.py --all
 	cmake --preset asan-ubsan && cmake --build build-asan-ubsan && ctest --preset asan-ubsan
 	cmake --preset tsan && cmake --build build-tsan && ctest --preset tsan

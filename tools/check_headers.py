@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Compiles each header alone, so that whoever includes it needs to include nothing else.
 
-  check_headers.py [--root DIR] [--compiler g++] [HEADER ...]     all headers by default; exit 1 if any does not stand alone
+  check_headers.py [--root DIR] [--compiler g++] [HEADER ...]     all headers by default (make nightly); exit 1 if any does
+                                                                  not stand alone
+  check_headers.py --changed       those that the last thirty commits touched, and those that include one of them
 
 Through ccache where there is one, so that a second run costs little.
 """
@@ -10,17 +12,19 @@ import argparse
 import concurrent.futures
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
 import sysconfig
 
-from source_tree import source_files
+from source_tree import changed_files, source_files
 
 # What needs a library that a build machine need not have.
 NEEDS_MORE = {"examples/mpi/mpi_collective.hpp", "include/zeus/torch.hpp"}
 # What includes Python's own headers.
 EXTENSION = "python/native/"
+INCLUDED = re.compile(r'#include [<"]([^">]+)')
 
 
 def compile_alone(root: pathlib.Path, header: pathlib.Path, compiler: str, scratch: pathlib.Path) -> str:
@@ -42,14 +46,25 @@ def compile_alone(root: pathlib.Path, header: pathlib.Path, compiler: str, scrat
     return "" if done.returncode == 0 else f"{relative} does not compile alone:\n{done.stderr}"
 
 
+def touched(root: pathlib.Path, headers: list[pathlib.Path]) -> list[pathlib.Path]:
+    """The headers that changed lately, and those that include one of them."""
+    changed = set(changed_files(root, ["--max-count=30"])).intersection(headers)
+    names = {re.sub("^(src|include)/", "", path.relative_to(root).as_posix()) for path in changed}
+    return [path for path in headers
+            if path in changed or names.intersection(INCLUDED.findall(path.read_text(encoding="utf-8")))]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parent.parent)
     parser.add_argument("--compiler", default="g++")
+    parser.add_argument("--changed", action="store_true")
     parser.add_argument("headers", nargs="*", type=pathlib.Path)
     options = parser.parse_args()
     root = options.root.resolve()
     headers = [path.resolve() for path in options.headers] or source_files(root, {".hpp", ".h"})
+    if options.changed:
+        headers = touched(root, headers)
     headers = [path for path in headers if path.relative_to(root).as_posix() not in NEEDS_MORE]
     scratch = root / "build-headers"  # always the same place, so that ccache knows the files again
     scratch.mkdir(exist_ok=True)

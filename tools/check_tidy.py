@@ -22,26 +22,17 @@ import subprocess
 import sys
 import time
 
-from source_tree import is_test
+from source_tree import changed_files, git, is_test
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build-tidy"
 PENDING = ROOT / "tools" / "tidy_pending.txt"
 
 
-def git(*arguments: str) -> list[str]:
-    return subprocess.run(["git", "-C", ROOT, *arguments], capture_output=True, text=True, check=True).stdout.split("\n")
-
-
-def changed_files(since: str | None) -> list[pathlib.Path]:
-    """What is not committed yet, then what commits changed, the latest first."""
-    if since is None:
-        newest = git("log", "-1", "--format=%ct")[0]
-        since = git("rev-list", "-1", f"--before={int(newest) - 86400}", "HEAD")[0]
-    names = git("diff", "--name-only", "HEAD") + git("ls-files", "--others", "--exclude-standard")
-    # Without an older commit (a young or a shallow clone) the oldest one counts as changing all that it holds.
-    names += git("log", "--format=", "--name-only", "--diff-filter=d", f"{since}..HEAD" if since else "HEAD")
-    return [ROOT / name for name in dict.fromkeys(names) if name]
+def last_day() -> list[str]:
+    newest = int(git(ROOT, "log", "-1", "--format=%ct")[0])
+    older = git(ROOT, "rev-list", "-1", f"--before={newest - 86400}", "HEAD")
+    return [f"{older[0]}..HEAD"] if older else ["HEAD"]
 
 
 def pending() -> tuple[str, ...]:
@@ -103,7 +94,8 @@ def main() -> int:
     if options.files:
         units = [path.resolve() for path in options.files]
     else:
-        units = units_to_check(None if options.all else changed_files(options.since))
+        commits = [f"{options.since}..HEAD"] if options.since else last_day()
+        units = units_to_check(None if options.all else changed_files(ROOT, commits))
     extra = [] if options.all else ["--checks=-clang-analyzer-*"]
     return 1 if refused(units, extra, options.minutes * 60) else 0
 

@@ -6,6 +6,7 @@ Shared by the check_*.py scripts; nothing here prints or judges.
 from __future__ import annotations
 
 import pathlib
+import subprocess
 from dataclasses import dataclass, field
 
 try:
@@ -26,6 +27,19 @@ def source_files(root: pathlib.Path, suffixes: set[str]) -> list[pathlib.Path]:
             if path.suffix in suffixes and not SKIPPED_FOLDERS.intersection(path.relative_to(root).parts):
                 found.append(path)
     return found
+
+
+def git(root: pathlib.Path, *arguments: str) -> list[str]:
+    done = subprocess.run(["git", "-C", root, *arguments], capture_output=True, text=True, check=True)
+    return done.stdout.splitlines()
+
+
+def changed_files(root: pathlib.Path, commits: list[str]) -> list[pathlib.Path]:
+    """What is not committed yet, then what these commits (as `git log` takes them) changed, the latest first. The oldest commit
+    of a shallow clone counts as changing all that it holds."""
+    names = git(root, "diff", "--name-only", "HEAD") + git(root, "ls-files", "--others", "--exclude-standard")
+    names += git(root, "log", "--format=", "--name-only", "--diff-filter=d", *commits)
+    return [root / name for name in dict.fromkeys(names) if name]
 
 
 def is_test(path: pathlib.PurePath) -> bool:
