@@ -51,9 +51,12 @@ TEST(SettingRange, RefusesWhatNoDeviceHas) {
   EXPECT_THROW((SettingRange{{100_W, 100_W}}), Error);
   EXPECT_THROW((SettingRange{{100_W}, {0_MHz}}), Error);
   EXPECT_THROW(SettingRange::of_steps(100_W, 250_W, 0_W), Error);
+  EXPECT_THROW(SettingRange::of_steps(250_W, 250_W, 0_W), Error);
   EXPECT_THROW(SettingRange::of_steps(100_W, 250_W, Watts{nan}), Error);
   EXPECT_THROW(SettingRange::of_steps(250_W, 100_W, 25_W), Error);
   EXPECT_THROW(SettingRange::of_steps(1_W, 1e9_W, 1_W), Error);
+  EXPECT_THROW(SettingRange::of_steps(1_W, 1001_W, 1_W), Error);
+  EXPECT_EQ(limits_of(SettingRange::of_steps(1_W, 1000_W, 1_W)).size(), 1000U);
 }
 
 }  // namespace

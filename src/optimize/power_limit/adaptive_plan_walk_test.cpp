@@ -1,0 +1,235 @@
+// The walk of the adaptive plan, worked by hand: slices here are of so many steps that what they say is certain, and
+// the machine has long been warm, so that every look into what might be finds the same.
+
+#include "optimize/power_limit/adaptive_plan.hpp"
+
+#include <zeus/error.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace zeus::optimize {
+namespace {
+
+constexpr std::uint32_t many = 1'000'000'000;
+
+struct Certain {
+  Seconds time;
+  Watts power;
+  std::optional<double> capped;
+};
+
+Slice slice_of(const records::PowerSetting& setting, const Certain& step, std::uint32_t steps = many) {
+  return {.setting = setting,
+          .measure = steps,
+          .begin = 1'000'000,
+          .reading = {.time = step.time * steps,
+                      .time_uncertainty = {},
+                      .energy = {.value = step.power * step.time * steps},
+                      .capped = step.capped}};
+}
+
+AdaptivePlanOptions unbounded() {
+  return {.most_steps = std::uint64_t{1} << 60};
+}
+
+// What is asked for, one after the other: "250" for a limit, "800M" for a clock.
+template <typename World>
+std::vector<std::string> walked(const SettingRange& range, Selector selector, World world) {
+  AdaptivePlan plan{range, std::move(selector), unbounded()};
+  std::vector<std::string> asked;
+  while (const auto request = plan.next()) {
+    const records::PowerSetting& setting = request->setting;
+    asked.push_back(setting.clock ? std::to_string(static_cast<int>(setting.clock->value())) + "M"
+                                  : std::to_string(static_cast<int>(setting.limit.value())));
+    if (asked.size() > 40) {
+      ADD_FAILURE() << "the plan does not end";
+      break;
+    }
+    plan.measured(slice_of(setting, world(setting)));
+  }
+  return asked;
+}
+
+using Walk = std::vector<std::string>;
+
+SettingRange limits(int count) {
+  std::vector<Watts> all;
+  for (int i = 0; i < count; ++i) {
+    all.push_back(Watts{400.0 - 10.0 * i});
+  }
+  return SettingRange{all};
+}
+
+// A cap that binds everywhere and slows nothing down: each lower limit saves energy, the last could save most. The walk
+// goes down an eighth of the ladder at a time, rounded up: of 8 limits one, of 9 two, of 17 three.
+TEST(AdaptivePlanWalk, GoesDownAnEighthOfTheLadderAtATime) {
+  const auto world = [](const records::PowerSetting& setting) { return Certain{1_s, setting.limit, 1.0}; };
+  const auto strides = [&](int count) {
+    const Walk asked = walked(limits(count), select_energy(), world);
+    return std::vector<std::string>{asked[1], asked[2]};
+  };
+  EXPECT_EQ(strides(8), (Walk{"390", "380"}));
+  EXPECT_EQ(strides(9), (Walk{"380", "360"}));
+  EXPECT_EQ(strides(16), (Walk{"380", "360"}));
+  EXPECT_EQ(strides(17), (Walk{"370", "340"}));
+}
+
+// Three limits, time alone counts, and the first is no slower than any below it can be.
+TEST(AdaptivePlanWalk, EndsWhereNothingBelowCanWin) {
+  const auto world = [](const records::PowerSetting& setting) { return Certain{1_s, setting.limit, 1.0}; };
+  EXPECT_EQ(walked(limits(3), select_time(), world), (Walk{"400"}));
+}
+
+// Left alone the GPU draws 95 W here, in steps of a tenth of a second: below 100 W, the lowest limit, which is looked
+// at at once. Were it to draw 120 W, 100 W would hold it back, and the walk is an ordinary one.
+TEST(AdaptivePlanWalk, LooksAtTheLowestLimitAtOnceWhereItMayHoldNothingBack) {
+  const SettingRange range{{300_W, 250_W, 200_W, 150_W, 100_W}};
+  const auto drawing = [](Watts power) {
+    return [power](const records::PowerSetting& setting) {
+      return Certain{0.1_s, std::min(power, setting.limit), setting.limit < power ? 1.0 : 0.0};
+    };
+  };
+  EXPECT_EQ(walked(range, select_energy(), drawing(95_W)), (Walk{"300", "100"}));
+  const Walk hungrier = walked(range, select_energy(), drawing(120_W));
+  ASSERT_GE(hungrier.size(), 2U);
+  EXPECT_EQ(hungrier[1], "250");
+}
+
+// Without word of what holds the GPU back, one that draws more than 93 % of its limit is held: 288 W of 300 is; 270 is
+// not, and is more than the lowest limit allows; 96 is not.
+TEST(AdaptivePlanWalk, TakesAGpuNearItsLimitToBeHeldWhereNobodySays) {
+  const SettingRange range{{300_W, 200_W, 100_W}, {1000_MHz}};
+  const auto second = [&range](Watts power) {
+    AdaptivePlan plan{range, select_energy(), unbounded()};
+    plan.measured(slice_of(plan.next()->setting, {0.1_s, power, {}}));
+    return plan.next()->setting.limit;
+  };
+  EXPECT_EQ(second(96_W), 100_W);
+  EXPECT_EQ(second(288_W), 200_W);
+}
+
+// Not even 100 W holds it back: the clocks are the knob from then on, from the highest down one by one at first.
+TEST(AdaptivePlanWalk, TurnsToTheClocksWhereTheLowestLimitHoldsNothingBack) {
+  const SettingRange range{{300_W, 200_W, 100_W}, {1000_MHz, 900_MHz, 800_MHz}};
+  const auto light = [](const records::PowerSetting& setting) {
+    const double clock = setting.clock ? setting.clock->value() / 1000.0 : 1.0;
+    return Certain{Seconds{1.0 / clock}, Watts{80.0 * clock}, 0.0};  // the energy is the same at every clock
+  };
+  const Walk asked = walked(range, select_energy(), light);
+  ASSERT_GE(asked.size(), 3U);
+  EXPECT_EQ(Walk(asked.begin(), asked.begin() + 3), (Walk{"300", "100", "1000M"}));
+  const auto held = [](const records::PowerSetting& setting) { return Certain{1_s, 0.9 * setting.limit, 1.0}; };
+  for (const std::string& setting : walked(range, select_energy(), held)) {
+    EXPECT_NE(setting.back(), 'M');
+  }
+}
+
+// 30 steps for each of two limits are 60. The first slice took ten to settle and as many as the test says; the next
+// settles for one (0.1 s of steps of 1 s) and measures five.
+TEST(AdaptivePlanWalk, SpendsThirtyStepsALimit) {
+  const auto goes_on = [](std::uint32_t steps, std::uint64_t most) {
+    AdaptivePlan plan{SettingRange{{300_W, 100_W}, {1000_MHz}}, select_energy(), {.most_steps = most}};
+    const SliceRequest first = *plan.next();
+    EXPECT_EQ(first.settle, 10U);
+    EXPECT_EQ(first.measure, 5U);
+    plan.measured(slice_of(first.setting, {1_s, 280_W, 1.0}, steps));
+    return plan.next().has_value();
+  };
+  EXPECT_TRUE(goes_on(44, 0));
+  EXPECT_FALSE(goes_on(45, 0)) << "the clock is no setting that is tried here";
+  EXPECT_TRUE(goes_on(24, 40));
+  EXPECT_FALSE(goes_on(25, 40));
+}
+
+TEST(AdaptivePlanWalk, TheFirstSliceIsMadeWhateverTheBudget) {
+  AdaptivePlan plan{SettingRange{{300_W, 100_W}}, select_energy(), {.most_steps = 1}};
+  EXPECT_TRUE(plan.next());
+}
+
+// Slices of one setting are put together: steps add up; how much was capped, the calibration's bound and the method are
+// the worst of them.
+TEST(AdaptivePlanWalk, PutsTheSlicesOfASettingTogether) {
+  AdaptivePlan plan{SettingRange{{300_W, 100_W}}, select_energy(), unbounded()};
+  const records::PowerSetting setting = plan.next()->setting;
+  Slice slice = slice_of(setting, {1_s, 200_W, 0.5}, 100);
+  slice.reading.energy.systematic = 1000_J;  // of 20,000 J
+  slice.reading.energy.method = EnergyMethod::integrated;
+  plan.measured(slice);
+  slice = slice_of(setting, {1_s, 200_W, 0.25}, 50);
+  slice.reading.energy.systematic = 100_J;  // of 10,000 J
+  slice.reading.energy.method = EnergyMethod::counter;
+  plan.measured(slice);
+  const std::vector<records::PowerMeasurement> found = plan.measurements();
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].setting, setting);
+  EXPECT_EQ(found[0].steps, 150U);
+  EXPECT_EQ(found[0].capped, 0.5);
+  EXPECT_EQ(found[0].step_energy.method, EnergyMethod::integrated);
+  EXPECT_NEAR(found[0].step_time.value(), 1.0, 1e-3);
+  EXPECT_NEAR(found[0].step_energy.value.value(), 200.0, 0.2);
+  EXPECT_NEAR(*found[0].step_energy.systematic / found[0].step_energy.value, 0.05, 1e-12);
+}
+
+// Limits that hold nothing back (capped 2 % of the time at most) are one and the same to the GPU: what is measured at
+// either holds for both. 4 and 2 s are then sqrt(8) s, as good a guess as any.
+TEST(AdaptivePlanWalk, LimitsThatHoldNothingBackAreOne) {
+  const auto first_time = [](double capped) {
+    AdaptivePlan plan{SettingRange{{300_W, 100_W}}, select_energy(), unbounded()};
+    plan.measured(slice_of({.limit = 300_W, .clock = {}}, {4_s, 50_W, 0.0}));
+    plan.measured(slice_of({.limit = 100_W, .clock = {}}, {2_s, 50_W, capped}));
+    return plan.measurements()[0].step_time.value();
+  };
+  EXPECT_NEAR(first_time(0.02), std::sqrt(8.0), 1e-3);
+  EXPECT_NEAR(first_time(0.03), 4.0, 1e-3);
+}
+
+TEST(AdaptivePlanWalk, AProfileGoesInAndOutAsItIs) {
+  records::PowerProfile known{.gpu = {}, .complete = true, .measurements = {}};
+  for (const Watts limit : {300_W, 200_W}) {
+    known.measurements.push_back(
+        {.setting = {.limit = limit, .clock = {}},
+         .steps = 40,
+         .step_time = 300_W / limit * 1_s,
+         .step_time_uncertainty = 0.01_s,
+         .step_energy = {.value = 250_J, .uncertainty = 2_J, .systematic = 5_J, .method = EnergyMethod::integrated},
+         .capped = 0.75});
+  }
+  AdaptivePlan plan{SettingRange{{300_W, 200_W}}, select_time(), {}, known};
+  EXPECT_FALSE(plan.next());
+  EXPECT_EQ(plan.optimum()->limit, 300_W);
+  const std::vector<records::PowerMeasurement> found = plan.measurements();
+  ASSERT_EQ(found.size(), 2U);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const records::PowerMeasurement& expected = known.measurements[i];
+    EXPECT_EQ(found[i].setting, expected.setting);
+    EXPECT_EQ(found[i].steps, 40U);
+    EXPECT_EQ(found[i].capped, 0.75);
+    EXPECT_EQ(found[i].step_energy.method, EnergyMethod::integrated);
+    EXPECT_NEAR(found[i].step_time.value(), expected.step_time.value(), 1e-6);
+    EXPECT_NEAR(found[i].step_time_uncertainty.value(), 0.01, 1e-4);
+    EXPECT_NEAR(found[i].step_energy.value.value(), 250.0, 1e-4);
+    EXPECT_NEAR(found[i].step_energy.uncertainty.value(), 2.0, 1e-2);
+    EXPECT_NEAR(found[i].step_energy.systematic->value(), 5.0, 1e-4);
+  }
+}
+
+TEST(AdaptivePlanWalk, ASettingThatIsRefusedIsNoneOfItsMeasurements) {
+  AdaptivePlan plan{SettingRange{{300_W, 200_W, 100_W}}, select_energy(), unbounded()};
+  plan.measured(slice_of({.limit = 300_W, .clock = {}}, {1_s, 300_W, 1.0}));
+  plan.refused({.limit = 300_W, .clock = {}});
+  EXPECT_TRUE(plan.measurements().empty());
+  plan.refused({.limit = 999_W, .clock = {}});
+  EXPECT_THROW(plan.measured(slice_of({.limit = 999_W, .clock = {}}, {1_s, 300_W, 1.0})), Error);
+  EXPECT_THROW(plan.measured(slice_of({.limit = 200_W, .clock = {}}, {1_s, 200_W, 1.0}, 0)), Error);
+}
+
+}  // namespace
+}  // namespace zeus::optimize
