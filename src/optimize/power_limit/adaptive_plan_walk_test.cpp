@@ -149,6 +149,15 @@ TEST(AdaptivePlanWalk, SpendsThirtyStepsALimit) {
   EXPECT_FALSE(goes_on(25, 40));
 }
 
+// A slice that nobody asked for had no steps to settle that anybody knows of: 54 of 60, and six more.
+TEST(AdaptivePlanWalk, AnUnaskedSliceCountsAsWhatItMeasured) {
+  for (const std::uint32_t steps : {54U, 55U}) {
+    AdaptivePlan plan{SettingRange{{300_W, 100_W}}, select_energy()};
+    plan.measured(slice_of({.limit = 300_W, .clock = {}}, {1_s, 280_W, 1.0}, steps));
+    EXPECT_EQ(plan.next().has_value(), steps == 54U);
+  }
+}
+
 TEST(AdaptivePlanWalk, TheFirstSliceIsMadeWhateverTheBudget) {
   AdaptivePlan plan{SettingRange{{300_W, 100_W}}, select_energy(), {.most_steps = 1}};
   EXPECT_TRUE(plan.next());

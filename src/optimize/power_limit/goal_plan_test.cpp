@@ -124,6 +124,19 @@ TEST(GoalPlan, AShortTrainingIsMeasuredInShortSlicesAndKeepsAQuarterOfItsSteps) 
   EXPECT_EQ(make_plan(range, brief)->next(), make_plan(range, wish())->next());
 }
 
+// Three quarters of 120 steps are 90. What is in doubt still is looked at further as long as any of them is left; the
+// last look may take ten steps more, and what it takes to settle.
+TEST(GoalPlan, AShortTrainingIsNotSpentOnFurtherLooks) {
+  PlanWish brief = wish();
+  brief.training_steps = 120;
+  brief.predicted_from = PowerSetting{.limit = 300_W, .clock = {}};
+  std::uint64_t taken = 0;
+  for (const SliceRequest& request : play(*make_plan(range, brief), 0.03)) {
+    taken += request.settle + request.measure;
+  }
+  EXPECT_LE(taken, 110U);
+}
+
 TEST(GoalPlan, ASettingThatIsRefusedIsNotAskedForAgain) {
   PlanWish bounded = wish(MaxSlowdown{.factor = 1.05});
   const auto plan = make_plan(range, bounded);
