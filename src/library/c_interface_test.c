@@ -145,8 +145,24 @@ static void throttling(zeus_monitor* monitor, int held) {
   zeus_measurement_free(measurement);
 }
 
+/* Whether each GPU's power and temperature have been read. */
+static int all_were_read(zeus_monitor* monitor) {
+  size_t powers = 0;
+  size_t temperatures = 0;
+  int gpu;
+  for (gpu = 0; zeus_power_timeline(monitor, gpu, 0, NULL, &powers) == ZEUS_OK; ++gpu) {
+    EXPECT(zeus_temperature_timeline(monitor, gpu, 0, NULL, &temperatures) == ZEUS_OK);
+    if (powers == 0 || temperatures == 0) {
+      return 0;
+    }
+  }
+  return 1;
+}
+
 static void timelines(zeus_monitor* monitor) {
-  const struct timespec moment = {0, 700000000};
+  const struct timespec moment = {0, 10000000};
+  int patience = 6000; /* a minute of moments */
+  int all_read = 0;
   zeus_measurement* measurement = NULL;
   zeus_window window;
   zeus_power powers[8];
@@ -154,12 +170,16 @@ static void timelines(zeus_monitor* monitor) {
   size_t count = 0;
   int gpu;
   EXPECT(zeus_listen(monitor) == ZEUS_OK);
-  nanosleep(&moment, NULL);
-  EXPECT(zeus_begin(monitor, "w") == ZEUS_OK);
-  EXPECT(zeus_end(monitor, "w", &measurement) == ZEUS_OK);
-  window.size = sizeof(window);
-  EXPECT(zeus_measurement_window(measurement, &window) == ZEUS_OK);
-  zeus_measurement_free(measurement);
+  do { /* until a window ends after all were read */
+    nanosleep(&moment, NULL);
+    all_read = all_were_read(monitor);
+    EXPECT(zeus_begin(monitor, "w") == ZEUS_OK);
+    EXPECT(zeus_end(monitor, "w", &measurement) == ZEUS_OK);
+    window.size = sizeof(window);
+    EXPECT(zeus_measurement_window(measurement, &window) == ZEUS_OK);
+    zeus_measurement_free(measurement);
+  } while (!all_read && --patience > 0);
+  EXPECT(patience > 0);
   for (gpu = 0; gpu < window.gpu_count; ++gpu) {
     count = 0; /* how many there are */
     EXPECT(zeus_power_timeline(monitor, gpu, 0, NULL, &count) == ZEUS_OK && count > 0);

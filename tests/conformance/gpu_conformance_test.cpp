@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <thread>
 
@@ -85,21 +86,25 @@ TEST_F(GpuConformance, WhatWasProbedIsWhatReadingsSay) {
 }
 
 TEST_F(GpuConformance, TheCounterNeverGoesBackAndMovesWithTime) {
+  std::map<const Gpu*, Joules> first;
   for (const Gpu* gpu : gpus()) {
-    if (!gpu->features().has(GpuFeature::energy_counter)) {
-      continue;
+    if (gpu->features().has(GpuFeature::energy_counter)) {
+      EXPECT_GT(gpu->energy_counter()->resolution, 0_J);
+      first[gpu] = gpu->energy()->value;
     }
-    EXPECT_GT(gpu->energy_counter()->resolution, 0_J);
-    const Joules first = gpu->energy()->value;
-    Joules last = first;
-    for (int i = 0; i < 20; ++i) {
-      subject().pass(50_ms);
+  }
+  std::map<const Gpu*, Joules> last = first;
+  for (int i = 0; i < 20; ++i) {
+    subject().pass(50_ms);
+    for (auto& [gpu, value] : last) {
       const Reading<Stamped<Joules>> reading = gpu->energy();
       ASSERT_TRUE(reading) << to_text(reading.failure());
-      EXPECT_GE(reading->value, last);
-      last = reading->value;
+      EXPECT_GE(reading->value, value);
+      value = reading->value;
     }
-    EXPECT_GT(last, first) << to_text(gpu->identity()) << ": no GPU uses nothing for a second";
+  }
+  for (const auto& [gpu, value] : last) {
+    EXPECT_GT(value, first[gpu]) << to_text(gpu->identity()) << ": no GPU uses nothing for a second";
   }
 }
 
@@ -140,15 +145,16 @@ TEST_F(GpuConformance, HotReadingsDoNotAllocate) {
 }
 
 TEST_F(GpuConformance, SamplesAreInOrderAndOnlyThoseThatWereAskedFor) {
+  const Instant start = subject().clock->now();
+  subject().pass(600_ms);
+  std::map<const Gpu*, std::vector<Stamped<Watts>>> of_gpu;
   for (const Gpu* gpu : gpus()) {
     if (!gpu->features().has(GpuFeature::power_samples)) {
       continue;
     }
-    const Instant start = subject().clock->now();
-    subject().pass(600_ms);
-    std::vector<Stamped<Watts>> samples;
+    std::vector<Stamped<Watts>>& samples = of_gpu[gpu];
     ASSERT_TRUE(gpu->power_samples(start, samples));
-    EXPECT_FALSE(samples.empty()) << to_text(gpu->identity());
+    ASSERT_FALSE(samples.empty()) << to_text(gpu->identity());
     EXPECT_TRUE(std::ranges::is_sorted(samples, {}, &Stamped<Watts>::at));
     const Instant end = subject().clock->now();
     for (const Stamped<Watts>& sample : samples) {
@@ -156,9 +162,11 @@ TEST_F(GpuConformance, SamplesAreInOrderAndOnlyThoseThatWereAskedFor) {
       EXPECT_LE(sample.at, end + 1_ms);
       EXPECT_GT(sample.value, 0_W);
     }
+  }
+  subject().pass(600_ms);
+  for (auto& [gpu, samples] : of_gpu) {
     const std::size_t known = samples.size();
     const Instant last = samples.back().at;
-    subject().pass(600_ms);
     ASSERT_TRUE(gpu->power_samples(last + 1_ms, samples));
     EXPECT_GT(samples.size(), known) << "those that are new are appended";
     EXPECT_TRUE(std::ranges::is_sorted(samples, {}, &Stamped<Watts>::at));
@@ -311,6 +319,7 @@ TEST_F(GpuControlConformance, ALimitThatWasSetIsReadBackAndHolds) {
 }
 
 TEST_F(GpuControlConformance, LockedClocksHoldUntilTheyAreReset) {
+  std::map<const DiscoveredGpu*, Megahertz> locked;
   for (const DiscoveredGpu& found : subject().found.gpus) {
     if (found.control == nullptr || !found.gpu->features().has(GpuFeature::supported_clocks)) {
       continue;
@@ -321,15 +330,18 @@ TEST_F(GpuControlConformance, LockedClocksHoldUntilTheyAreReset) {
     const Outcome outcome = found.control->lock_clocks(ClockDomain::graphics, {chosen, chosen});
     if (!outcome) {
       EXPECT_EQ(outcome.failure().reason, Reason::unsupported) << to_text(outcome.failure());
-      continue;
+    } else {
+      locked[&found] = chosen;
     }
-    subject().pass(300_ms);
-    EXPECT_LE(*found.gpu->clocks().graphics, chosen);
-    if (const auto told = found.gpu->locked_clocks(ClockDomain::graphics)) {
+  }
+  subject().pass(300_ms);
+  for (const auto& [found, chosen] : locked) {
+    EXPECT_LE(*found->gpu->clocks().graphics, chosen);
+    if (const auto told = found->gpu->locked_clocks(ClockDomain::graphics)) {
       EXPECT_EQ(*told, (ClockRange{chosen, chosen}));
     }
-    ASSERT_TRUE(found.control->reset_clocks(ClockDomain::graphics));
-    if (const auto told = found.gpu->locked_clocks(ClockDomain::graphics)) {
+    ASSERT_TRUE(found->control->reset_clocks(ClockDomain::graphics));
+    if (const auto told = found->gpu->locked_clocks(ClockDomain::graphics)) {
       EXPECT_EQ(*told, std::nullopt);
     }
   }
