@@ -17,7 +17,9 @@ TEST(Margin, SlowerOptionsGetTimeToSpareAndBlockInIt) {
 
 TEST(Margin, IsAShare) {
   EXPECT_THROW(with_margin({}, -0.1, 4_W), Error);
-  EXPECT_THROW(with_margin({}, 2.0, 4_W), Error);
+  EXPECT_THROW(with_margin({}, 1.01, 4_W), Error);
+  EXPECT_NO_THROW(with_margin({}, 0.0, 4_W));
+  EXPECT_NO_THROW(with_margin({}, 1.0, 4_W));
 }
 
 }  // namespace

@@ -39,7 +39,9 @@ TEST(EfficientOptions, RefuseWhatIsNoMeasurement) {
   constexpr double infinite = std::numeric_limits<double>::infinity();
   for (const ComputationProfile& profile :
        {ComputationProfile{"empty", {}}, ComputationProfile{"negative", {at(900, -1, 1)}},
-        ComputationProfile{"endless", {at(900, infinite, 1)}}, ComputationProfile{"free", {at(900, 1, -1)}},
+        ComputationProfile{"endless", {at(900, infinite, 1)}}, ComputationProfile{"backwards", {at(-1, 1, 1)}},
+        ComputationProfile{"unbounded", {at(infinite, 1, 1)}}, ComputationProfile{"glowing", {at(900, 1, infinite)}},
+        ComputationProfile{"free", {at(900, 1, -1)}},
         ComputationProfile{"unknown", {at(900, 1, std::numeric_limits<double>::quiet_NaN())}}}) {
     try {
       efficient_options(profile, 0_W);
@@ -49,6 +51,15 @@ TEST(EfficientOptions, RefuseWhatIsNoMeasurement) {
       EXPECT_NE(error.message().find(profile.name), std::string::npos) << error.what();
     }
   }
+}
+
+TEST(EfficientOptions, NothingAtAllIsAMeasurement) {
+  EXPECT_EQ(efficient_options({"idle", {at(0, 0, 0)}}, 5_W), (std::vector{at(0, 0, 0)}));
+}
+
+TEST(TradeOff, KnotsOnALineAreLeftOut) {
+  const std::vector options{at(1200, 1, 10), at(1100, 2, 8), at(900, 3, 6)};
+  EXPECT_EQ(trade_off_of(options, 0_W), (TradeOff{{1_s, 10_J}, {3_s, 6_J}}));
 }
 
 TEST(TradeOff, IsTheLowerHull) {
@@ -82,7 +93,9 @@ TEST(TradeOff, IsConvexFallingAndBelowEveryPointOfARandomProfile) {
 
 TEST(TradeOff, CostIsLinearBetweenKnotsAndLevelBeyondTheLast) {
   const TradeOff hull{{1_s, 10_J}, {3_s, 4_J}};
+  EXPECT_EQ(cost_at(hull, 0.5_s), 10_J);
   EXPECT_EQ(cost_at(hull, 1_s), 10_J);
+  EXPECT_EQ(cost_at(hull, 3_s), 4_J);
   EXPECT_EQ(cost_at(hull, 2_s), 7_J);
   EXPECT_EQ(cost_at(hull, 9_s), 4_J);
 }
