@@ -10,7 +10,8 @@ are not touched. All of it happens in a copy of the tree below --work; the check
     tools/mutate.py --count 40 src/optimize/batch_size     # of one module, or of one source
     tools/mutate.py --again OUTPUT                         # what survived according to a former output, once more
 
-Prints a table by module and each survivor; ends with 1 where less than --least per cent were killed.
+Prints each survivor and a table by module (of what was tried so far, when interrupted); ends with 1 where less than
+--least per cent were killed.
 """
 
 import argparse
@@ -23,6 +24,7 @@ import re
 import resource
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -201,9 +203,14 @@ def main():
 
     waiting = iter(mutants)
     counted = collections.defaultdict(collections.Counter)
-    survivors = []
     lock = threading.Lock()
     running = 0
+
+    def stop(*_):
+        arguments.count = 0
+
+    signal.signal(signal.SIGINT, stop)
+    signal.signal(signal.SIGTERM, stop)
 
     def work(worker):
         nonlocal running
@@ -222,7 +229,6 @@ def main():
                 if outcome:
                     counted[name][outcome] += 1
                 if outcome == "survived":
-                    survivors.append(mutant)
                     print(shown(mutant), flush=True)
 
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
