@@ -128,6 +128,7 @@ static void throttling(zeus_monitor* monitor, int held) {
     EXPECT(zeus_measurement_throttle(measurement, gpu, &throttle) == ZEUS_OK);
     EXPECT(((throttle.reasons & ZEUS_THROTTLE_POWER_CAP) != 0) == (throttle.power_cap > 0));
     EXPECT(((throttle.reasons & ZEUS_THROTTLE_THERMAL) != 0) == (throttle.thermal > 0));
+    /* Both are differences of seconds since the machine began, which are doubles. */
     EXPECT(isnan(throttle.power_cap) || throttle.power_cap <= window.end - window.start + 1e-6);
     if (held >= 0) {
       EXPECT(throttle.reasons == (gpu == held ? ZEUS_THROTTLE_POWER_CAP : 0U));

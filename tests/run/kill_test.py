@@ -77,7 +77,7 @@ class Killer:
             before_command = who == "zeus" and self.draws.random() < 0.3
             if not before_command:
                 self.wait_for_command(running)
-            time.sleep(self.draws.uniform(0, 0.3 if before_command else 1.2))
+            time.sleep(self.draws.uniform(0, 0.3 if before_command else 0.6))
             limit = self.limit()
             if who in ("zeus", "all"):
                 running.kill()
