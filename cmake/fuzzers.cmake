@@ -1,23 +1,39 @@
 # zeus_fuzzer(unit_text MODULES base)
-#   fuzz/unit_text_fuzz.cpp, a file with LLVMFuzzerTestOneInput. In the fuzz preset it becomes bin/unit_text_fuzz, a libFuzzer
-#   program. In every other preset it is linked with fuzz/replay.cpp and run over fuzz/corpus/unit_text as a test, so that
-#   what was once found stays found. `fuzzers` builds them all.
+#   fuzz/unit_text_fuzz.cpp, a file with LLVMFuzzerTestOneInput. Where ZEUS_FUZZ is on, `fuzzers` builds fuzz/unit_text_fuzz
+#   of it, a libFuzzer program. In every build it is a part of tests/fuzz_replay, which is run over fuzz/corpus/unit_text
+#   as a test, so that what was once found stays found.
+# zeus_fuzz_replay()   last: the program that replays them all
 add_custom_target(fuzzers)
 
 function(zeus_fuzzer name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "MODULES")
-  add_executable(${name}_fuzz ${name}_fuzz.cpp)
   list(TRANSFORM arg_MODULES REPLACE "/" "_" OUTPUT_VARIABLE modules)
   list(TRANSFORM modules PREPEND zeus_)
-  target_link_libraries(${name}_fuzz PRIVATE ${modules})
-  add_dependencies(fuzzers ${name}_fuzz)
-  set(corpus ${CMAKE_CURRENT_SOURCE_DIR}/corpus/${name})
+  set_property(GLOBAL APPEND PROPERTY ZEUS_FUZZERS ${name})
+  set_property(GLOBAL APPEND PROPERTY ZEUS_FUZZED_MODULES ${modules})
+  add_test(NAME fuzz.${name}.corpus COMMAND fuzz_replay ${name} ${CMAKE_CURRENT_SOURCE_DIR}/corpus/${name})
+  # All are linked into one program, where each needs a name of its own.
+  set_property(SOURCE ${name}_fuzz.cpp PROPERTY COMPILE_DEFINITIONS LLVMFuzzerTestOneInput=fuzz_${name})
   if(ZEUS_FUZZ)
-    target_link_options(${name}_fuzz PRIVATE -fsanitize=fuzzer)
+    add_executable(${name}_fuzz EXCLUDE_FROM_ALL ${name}_fuzz.cpp)
+    target_link_libraries(${name}_fuzz PRIVATE ${modules})
+    target_link_options(${name}_fuzz PRIVATE -fsanitize=fuzzer LINKER:--defsym=LLVMFuzzerTestOneInput=fuzz_${name})
     set_property(TARGET ${name}_fuzz PROPERTY RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzz)
-  else()
-    target_sources(${name}_fuzz PRIVATE replay.cpp)
-    set_property(TARGET ${name}_fuzz PROPERTY RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
-    add_test(NAME fuzz.${name}.corpus COMMAND ${name}_fuzz ${corpus})
+    add_dependencies(fuzzers ${name}_fuzz)
   endif()
+endfunction()
+
+function(zeus_fuzz_replay)
+  get_property(names GLOBAL PROPERTY ZEUS_FUZZERS)
+  get_property(modules GLOBAL PROPERTY ZEUS_FUZZED_MODULES)
+  list(REMOVE_DUPLICATES modules)
+  list(TRANSFORM names REPLACE "(.+)" "FUZZER(\\1)" OUTPUT_VARIABLE listed)
+  string(JOIN "\n" listed ${listed})
+  file(CONFIGURE OUTPUT fuzzers.inc CONTENT "${listed}\n")
+  list(TRANSFORM names APPEND _fuzz.cpp OUTPUT_VARIABLE sources)
+  add_executable(fuzz_replay replay.cpp ${sources})
+  target_include_directories(fuzz_replay PRIVATE ${CMAKE_CURRENT_BINARY_DIR})
+  target_link_libraries(fuzz_replay PRIVATE ${modules})
+  set_property(TARGET fuzz_replay PROPERTY RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  zeus_precompile(fuzz_replay FALSE)
 endfunction()

@@ -1,5 +1,7 @@
-// Runs a fuzzer's function over the files of a folder, where libFuzzer is not linked: what was once found stays found.
+// Runs a fuzzer's function over the files of a folder, without libFuzzer: what was once found stays found.
+//   fuzz_replay FUZZER CORPUS_FOLDER
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -7,19 +9,43 @@
 #include <iostream>
 #include <iterator>
 #include <string>
+#include <string_view>
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+#define FUZZER(name) extern "C" int fuzz_##name(const std::uint8_t* data, std::size_t size);
+#include "fuzzers.inc"
+#undef FUZZER
+
+namespace {
+
+struct Fuzzer {
+  std::string_view name;
+  int (*run)(const std::uint8_t* data, std::size_t size);
+};
+
+#define FUZZER(name) Fuzzer{#name, fuzz_##name},
+constexpr std::array fuzzers = {
+#include "fuzzers.inc"
+};
+#undef FUZZER
+
+}  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::cerr << "usage: " << argv[0] << " CORPUS_FOLDER\n";
+  const Fuzzer* fuzzer = nullptr;
+  for (const Fuzzer& candidate : fuzzers) {
+    if (argc == 3 && candidate.name == argv[1]) {
+      fuzzer = &candidate;
+    }
+  }
+  if (!fuzzer) {
+    std::cerr << "usage: " << argv[0] << " FUZZER CORPUS_FOLDER\n";
     return 2;
   }
   int count = 0;
-  for (const auto& entry : std::filesystem::directory_iterator{argv[1]}) {
+  for (const auto& entry : std::filesystem::directory_iterator{argv[2]}) {
     std::ifstream file{entry.path(), std::ios::binary};
     const std::string input{std::istreambuf_iterator<char>{file}, {}};
-    LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(input.data()), input.size());
+    fuzzer->run(reinterpret_cast<const std::uint8_t*>(input.data()), input.size());
     ++count;
   }
   std::cout << count << " inputs replayed\n";
