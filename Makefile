@@ -19,6 +19,7 @@ bench: setup
 check: setup guards
 	tools/check_headers.py --changed
 	tools/check_tidy.py
+	tools/check_source.py --longest
 
 # Those that take seconds.
 guards:

@@ -42,6 +42,9 @@ class Checker:
             for listed in module.uses:
                 if listed != "*" and not self.layers.expand((listed,), module.floor):
                     self.report("layers.toml", f"{module.name} uses {listed}, which is no module")
+            for header in module.public:
+                if not (self.root / "include" / "zeus" / header).exists():
+                    self.report("layers.toml", f"{module.name} lists zeus/{header}, which does not exist")
             for other_name in sorted(self.layers.allowed(module.name)):
                 other = self.layers.modules[other_name]
                 if other.floor >= module.floor:

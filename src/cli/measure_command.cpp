@@ -2,6 +2,7 @@
 
 #include "base/child_process.hpp"
 #include "base/file_descriptor.hpp"
+#include "base/orphans.hpp"
 #include "cli/measure_report.hpp"
 #include "cli/options.hpp"
 #include "measure/devices.hpp"
@@ -12,11 +13,8 @@
 #include <fmt/format.h>
 
 #include <fcntl.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 
-#include <csignal>
-#include <ctime>
+#include <cerrno>
 #include <ostream>
 
 namespace zeus::cli {
@@ -51,29 +49,6 @@ class JsonTarget {
   std::ostream& out_;
   FileDescriptor file_;
 };
-
-// Processes that the command has left behind belong to it: they have become our children, since we adopt orphans. A
-// signal ends the wait. Signals are blocked meanwhile, by the ChildProcess.
-void wait_for_the_rest_of_the_tree() {
-  sigset_t signals{};
-  ::sigemptyset(&signals);
-  for (const int signal : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
-    ::sigaddset(&signals, signal);
-  }
-  while (true) {
-    const pid_t ended = ::waitpid(-1, nullptr, WNOHANG);
-    if (ended < 0) {
-      return;
-    }
-    if (ended > 0) {
-      continue;
-    }
-    const timespec pause{.tv_sec = 1, .tv_nsec = 0};
-    if (const int signal = ::sigtimedwait(&signals, nullptr, &pause); signal > 0 && signal != SIGCHLD) {
-      return;
-    }
-  }
-}
 
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
@@ -128,7 +103,8 @@ int MeasureCommand::measure(Context& context) {
   if (json_) {
     target.emplace(*json_, context.out);
   }
-  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  // Processes that the command leaves behind belong to it.
+  adopt_orphans();
   monitor.begin(window);
   int code = 0;
   Measurement measurement;
@@ -139,7 +115,7 @@ int MeasureCommand::measure(Context& context) {
       ended = child.wait_for(longest_wait);
     }
     code = *ended;
-    wait_for_the_rest_of_the_tree();
+    wait_for_orphans();
     measurement = monitor.settle(monitor.end(window));
   }
   if (const auto reason = ChildProcess::why_not_run(command_[0], code)) {

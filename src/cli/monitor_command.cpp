@@ -1,6 +1,7 @@
 #include "cli/monitor_command.hpp"
 
 #include "base/file_descriptor.hpp"
+#include "base/signal_wait.hpp"
 #include "cli/monitor_table.hpp"
 #include "cli/options.hpp"
 #include "measure/devices.hpp"
@@ -31,39 +32,18 @@ constexpr const char* window = "zeus monitor";
 
 enum class Woken { by_time, by_resize, by_end };
 
-// While it lives, the signals that would end the program, or tell of a terminal's new size, end a wait instead.
-class Patience {
- public:
-  Patience() {
-    ::sigemptyset(&signals_);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH}) {
-      ::sigaddset(&signals_, signal);
+// The signals that would end the program, or tell of a terminal's new size, end a wait instead.
+Woken wait_until(const SignalWait& signals, const Clock& clock, Instant deadline) {
+  while (true) {
+    const Seconds left = deadline - clock.now();
+    if (left <= Seconds{0}) {
+      return Woken::by_time;
     }
-    ::pthread_sigmask(SIG_BLOCK, &signals_, &former_);
-  }
-  Patience(const Patience&) = delete;
-  Patience& operator=(const Patience&) = delete;
-  ~Patience() { ::pthread_sigmask(SIG_SETMASK, &former_, nullptr); }
-
-  [[nodiscard]] Woken wait_until(const Clock& clock, Instant deadline) const {
-    while (true) {
-      const Seconds left = deadline - clock.now();
-      if (left <= Seconds{0}) {
-        return Woken::by_time;
-      }
-      const auto nanoseconds = (Instant{} + left).nanoseconds;
-      const timespec timeout{.tv_sec = static_cast<time_t>(nanoseconds / 1'000'000'000),
-                             .tv_nsec = static_cast<long>(nanoseconds % 1'000'000'000)};
-      if (const int signal = ::sigtimedwait(&signals_, nullptr, &timeout); signal > 0) {
-        return signal == SIGWINCH ? Woken::by_resize : Woken::by_end;
-      }
+    if (const auto signal = signals.wait_for(left)) {
+      return *signal == SIGWINCH ? Woken::by_resize : Woken::by_end;
     }
   }
-
- private:
-  sigset_t signals_{};
-  sigset_t former_{};
-};
+}
 
 // A terminal's own screen for as long as it lives. What was on the terminal before comes back after, and the last
 // picture below it.
@@ -200,7 +180,7 @@ int MonitorCommand::run(Context& context) {
       measure::visible_devices(context.backends, context.environment), context.clock);
   Monitor monitor{std::make_unique<measure::Windows>(source, MonitorOptions{})};
   const FileDescriptor csv = csv_ ? open_csv(*csv_) : FileDescriptor{};
-  const Patience patience;
+  const SignalWait signals{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH};
   const bool live = !json_ && ::isatty(STDOUT_FILENO) != 0;
   const auto screen = live ? std::make_unique<LiveScreen>(context.out) : nullptr;
   Totals totals;
@@ -211,8 +191,8 @@ int MonitorCommand::run(Context& context) {
   bool go_on = true;
   for (int i = 1; go_on; ++i) {
     const Instant next = std::min(end, start + Seconds{interval_ * i});
-    Woken woken = patience.wait_until(context.clock, next);
-    for (; woken == Woken::by_resize; woken = patience.wait_until(context.clock, next)) {
+    Woken woken = wait_until(signals, context.clock, next);
+    for (; woken == Woken::by_resize; woken = wait_until(signals, context.clock, next)) {
       if (screen) {
         screen->draw(moment);
       }

@@ -2,6 +2,7 @@
 
 #include "base/child_process.hpp"
 #include "base/log.hpp"
+#include "base/program_folder.hpp"
 #include "base/unit_text.hpp"
 #include "cli/options.hpp"
 #include "run/job_run.hpp"
@@ -163,7 +164,7 @@ int RunCommand::run(Context& context) {
                            .environment = context.environment,
                            .machine = context.files,
                            .backends = context.backends,
-                           .beside = std::filesystem::read_symlink("/proc/self/exe").parent_path()};
+                           .beside = program_folder()};
     return run::JobRun{checked, place, voice}.run();
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::invalid_argument) {

@@ -2,6 +2,7 @@
 
 #include "base/child_process.hpp"
 #include "base/file_tree.hpp"
+#include "base/program_folder.hpp"
 #include "cli/options.hpp"
 #include "drivers/session/fault.hpp"
 #include "drivers/session/followed_groups.hpp"
@@ -45,7 +46,7 @@ struct Opened {
 
 // Where the drivers lie, seen from the program: as built, or as installed.
 std::filesystem::path driver_folder() {
-  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  const std::filesystem::path program = program_folder();
   for (const char* const folder : {"../lib/zeus/virtual", ZEUS_DRIVER_FOLDER}) {
     std::filesystem::path candidate = (program / folder).lexically_normal();
     if (std::filesystem::exists(candidate / driver_library)) {

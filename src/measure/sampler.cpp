@@ -2,7 +2,7 @@
 
 #include "base/cpu_time.hpp"
 
-#include <sys/prctl.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <csignal>
@@ -101,7 +101,7 @@ void Sampler::release(const Watched& watched) {
 }
 
 void Sampler::run() {
-  ::prctl(PR_SET_NAME, "zeus-sampler");
+  ::pthread_setname_np(::pthread_self(), "zeus-sampler");
   Seconds cpu_before = thread_cpu_time();
   while (const auto next = poll()) {
     const Seconds cpu_now = thread_cpu_time();

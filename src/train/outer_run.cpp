@@ -1,6 +1,7 @@
 #include "train/outer_run.hpp"
 
 #include "base/log.hpp"
+#include "base/no_pipe_signal.hpp"
 
 #include <zeus/error.hpp>
 
@@ -14,8 +15,6 @@
 #include <charconv>
 #include <climits>
 #include <cmath>
-#include <csignal>
-#include <ctime>
 #include <utility>
 
 namespace zeus::train {
@@ -39,33 +38,6 @@ std::optional<std::uint64_t> count_in(const Environment& environment, const char
   const auto count = number_in<std::uint64_t>(environment, variable);
   return count && *count > 0 ? count : std::nullopt;
 }
-
-// A pipe whose reader is gone sends a signal that would end the training.
-class NoPipeSignal {
- public:
-  NoPipeSignal() {
-    ::sigemptyset(&pipe_);
-    ::sigaddset(&pipe_, SIGPIPE);
-    sigset_t waiting{};
-    ::sigpending(&waiting);
-    was_waiting_ = ::sigismember(&waiting, SIGPIPE) == 1;
-    ::pthread_sigmask(SIG_BLOCK, &pipe_, &former_);
-  }
-  NoPipeSignal(const NoPipeSignal&) = delete;
-  NoPipeSignal& operator=(const NoPipeSignal&) = delete;
-  ~NoPipeSignal() {
-    if (!was_waiting_) {
-      const timespec at_once{};
-      ::sigtimedwait(&pipe_, nullptr, &at_once);
-    }
-    ::pthread_sigmask(SIG_SETMASK, &former_, nullptr);
-  }
-
- private:
-  sigset_t pipe_{};
-  sigset_t former_{};
-  bool was_waiting_ = false;
-};
 
 }  // namespace
 

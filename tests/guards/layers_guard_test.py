@@ -51,6 +51,11 @@ class LayersGuard(PlantedTree):
                                                '[modules.records]\nfloor = 1\nuses = ["store"]\n'))
         self.assert_refused(self.check(), "records (floor 1) uses store (floor 3): arrows go down only")
 
+    def test_a_public_header_that_does_not_exist_is_refused(self):
+        text = (self.tree / "layers.toml").read_text(encoding="utf-8")
+        self.plant("layers.toml", text.replace('public = ["power.hpp"]', 'public = ["power.hpp", "gone.hpp"]'))
+        self.assert_refused(self.check(), "records lists zeus/gone.hpp, which does not exist")
+
     def test_an_undeclared_link_is_refused_by_cmake(self):
         self.append("src/base/CMakeLists.txt", "target_link_libraries(zeus_base PRIVATE zeus_records)\n")
         done = subprocess.run(["cmake", "-G", "Ninja", "-S", self.tree, "-B", self.tree / "build"],
