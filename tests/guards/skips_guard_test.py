@@ -1,0 +1,35 @@
+"""tools/check_skips.py refuses a skipped test for which it knows no reason."""
+
+import unittest
+
+from planted import PlantedTree
+
+RESULTS = """<testsuite><testcase name="Recurrence.IsDecided" status="{status}">{inside}</testcase>
+<testcase name="python.wheel" status="notrun"><skipped message="none"/></testcase></testsuite>"""
+
+
+class SkipsGuard(PlantedTree):
+    def check(self, status: str, inside: str):
+        self.plant("results.xml", RESULTS.format(status=status, inside=inside))
+        return self.run_tool("check_skips.py", self.tree / "results.xml")
+
+    def test_a_skipped_test_of_the_core_is_refused(self):
+        self.assert_refused(self.check("notrun", '<skipped message="SKIP_REGULAR_EXPRESSION_MATCHED"/>'),
+                            "skipped: Recurrence.IsDecided: refused")
+
+    def test_tests_that_run_and_those_with_a_reason_pass(self):
+        done = self.check("run", "")
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(done.stdout, "skipped: python.wheel: it takes packages from the registry\n")
+
+    def test_published_traces_may_lack_and_not_be_left_out(self):
+        results = RESULTS.format(status="notrun", inside='<skipped message="none"/>').replace(
+            "Recurrence.IsDecided", "PublishedTraces.PolicyZeusReplaysThePublishedFigures")
+        self.plant("results.xml", results)
+        self.assertEqual(self.run_tool("check_skips.py", self.tree / "results.xml").returncode, 0)
+        self.plant("../shared/traces/summary.csv", "")
+        self.assert_refused(self.run_tool("check_skips.py", self.tree / "results.xml"), "PublishedTraces")
+
+
+if __name__ == "__main__":
+    unittest.main()
