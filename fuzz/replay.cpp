@@ -11,9 +11,9 @@
 #include <string>
 #include <string_view>
 
-#define FUZZER(name) extern "C" int fuzz_##name(const std::uint8_t* data, std::size_t size);
+#define ZEUS_FUZZER(name) extern "C" int fuzz_##name(const std::uint8_t* data, std::size_t size);
 #include "fuzzers.inc"
-#undef FUZZER
+#undef ZEUS_FUZZER
 
 namespace {
 
@@ -22,11 +22,11 @@ struct Fuzzer {
   int (*run)(const std::uint8_t* data, std::size_t size);
 };
 
-#define FUZZER(name) Fuzzer{#name, fuzz_##name},
+#define ZEUS_FUZZER(name) Fuzzer{#name, fuzz_##name},
 constexpr std::array fuzzers = {
 #include "fuzzers.inc"
 };
-#undef FUZZER
+#undef ZEUS_FUZZER
 
 }  // namespace
 
