@@ -1,6 +1,7 @@
 #include "simulate/stage.hpp"
 
 #include "base/random.hpp"
+#include "optimize/recurrence/judgement.hpp"
 
 #include <zeus/error.hpp>
 
@@ -49,12 +50,11 @@ TryResult Stage::run(const optimize::RunAction& action, std::uint64_t seed, std:
   const Joules epoch_cost = table.epoch_costs[result.limit];
   Random draw{seed, nth, static_cast<std::uint32_t>(action.batch_size)};
   const std::optional<int>& needed = arm.runs[draw.below(arm.runs.size())];
-  const int allowed = optimize::epochs_within(action.budget, epoch_cost, action.max_epochs);
-  const bool reached = needed && *needed <= allowed;
-  result.epochs = reached ? *needed : allowed;
-  if (!reached) {
-    result.outcome = allowed < workload_->max_epochs ? records::TryOutcome::stopped : records::TryOutcome::exhausted;
-  }
+  const optimize::Judgement judgement{
+      .target = {}, .max_epochs = action.max_epochs, .job_epochs = workload_->max_epochs, .budget = action.budget};
+  const optimize::Judgement::Foreseen end = judgement.foresee(needed, epoch_cost);
+  result.outcome = end.outcome;
+  result.epochs = end.epochs;
   const records::LimitProfile& profile = arm.limits[result.limit];
   result.time = profile.epoch_time * result.epochs;
   result.energy = profile.average_power * result.time;
@@ -66,7 +66,7 @@ TryResult Stage::run(const optimize::RunAction& action, std::uint64_t seed, std:
     extra = cost_.of_epoch(first) - epoch_cost;
   }
   result.cost = cost_.of(result.energy, result.time);
-  result.expected_cost = reached ? expected_cost(result.arm, result.limit) + extra : result.cost;
+  result.expected_cost = reached(result.outcome) ? expected_cost(result.arm, result.limit) + extra : result.cost;
   return result;
 }
 

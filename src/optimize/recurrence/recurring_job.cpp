@@ -30,14 +30,6 @@ int batch_size_of(const records::JobEvent& event) {
 
 }  // namespace
 
-int epochs_within(std::optional<Joules> budget, Joules epoch_cost, int max_epochs) {
-  if (!budget || !(epoch_cost > Joules{})) {
-    return max_epochs;
-  }
-  const double epochs = std::floor(*budget / epoch_cost);
-  return epochs >= max_epochs ? max_epochs : static_cast<int>(std::max(epochs, 0.0));
-}
-
 RecurringJob::RecurringJob(JobSpec spec, std::unique_ptr<Policy> policy)
     : spec_{std::move(spec)}, profiles_{spec_}, policy_{std::move(policy)} {
 }

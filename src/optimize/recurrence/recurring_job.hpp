@@ -22,8 +22,7 @@
 
 namespace zeus::optimize {
 
-// Run one try. The run is stopped, and has failed, when it is short of the target after `max_epochs` epochs, or when
-// another epoch would take its cost above `budget` (0 allowed: not even one epoch).
+// Run one try, judged by `max_epochs` and `budget` (judgement.hpp).
 struct RunAction {
   int batch_size = 0;
   std::optional<Watts> limit;  // under which to run; profile all limits during the first epoch when not given
@@ -102,8 +101,5 @@ class RecurringJob {
   std::vector<Joules> recent_costs_;  // with one: a ring of the last recurrences' costs
   std::size_t oldest_ = 0;
 };
-
-// How many epochs of this cost fit into a budget, up to `max_epochs`.
-int epochs_within(std::optional<Joules> budget, Joules epoch_cost, int max_epochs);
 
 }  // namespace zeus::optimize
