@@ -3,6 +3,8 @@
 #include "control/guardian.hpp"
 #include "control/lease_book.hpp"
 #include "control/ledger.hpp"
+#include "demo/network_try.hpp"
+#include "jobs/driver.hpp"
 #include "optimize/batch_size/policy_factory.hpp"
 #include "optimize/cost/energy_time_cost.hpp"
 
@@ -19,13 +21,9 @@ namespace zeus::demo {
 
 namespace {
 
-using records::TryOutcome;
-
 constexpr double target_accuracy = 0.84;
 constexpr int most_epochs = 60;
 constexpr double noise = 0.2;
-constexpr double learning_rate = 0.05;  // for this batch size; it goes with the square root
-constexpr std::size_t reference_batch_size = 64;
 constexpr Watts limit_step{25};
 constexpr std::uint64_t most_nights_of_a_seed = 1'000'000;
 constexpr Seconds day{86'400.0};
@@ -37,13 +35,6 @@ struct NobodyNeeded final : control::Guardian {
   void watch() override {}
   void notice() noexcept override {}
 };
-
-small_network::Settings settings_for(int batch_size, std::uint64_t seed) {
-  const auto size = static_cast<std::size_t>(batch_size);
-  return {.batch_size = size,
-          .learning_rate = small_network::scaled_by_root(learning_rate, reference_batch_size, size),
-          .seed = seed};
-}
 
 records::JobDevice device_of(const physics::GpuModel& model) {
   records::JobDevice device{
@@ -72,154 +63,56 @@ struct Tour::Stand {
 
 namespace {
 
-// One recurrence of the job, carried out.
-class NightShift {
+// Shows what the driver does.
+class Account {
  public:
-  NightShift(const Bench& bench, jobs::Job& job, const small_network::Course& course,
-             const std::function<void(const TourEvent&)>& tell)
-      : bench_{bench}, job_{job}, course_{course}, tell_{tell} {}
+  Account(const jobs::Job& job, const std::function<void(const TourEvent&)>& tell) : job_{job}, tell_{tell} {}
 
-  // Returns the seed of the training that reached the target.
-  std::uint64_t work(const records::JobDevice& device) {
-    jobs::Recurrence recurrence = job_.begin(device);
-    while (!recurrence.over()) {
-      const jobs::Step step = recurrence.next();
-      if (const auto* profile = std::get_if<jobs::ProfileStep>(&step)) {
-        carry_out(*profile, recurrence);
-      } else if (const auto* run = std::get_if<jobs::RunStep>(&step)) {
-        carry_out(*run, recurrence);
-      }
+  void operator()(const jobs::DriverEvent& event) const {
+    if (const auto* step = std::get_if<jobs::RunStep>(&event)) {
+      tell_(TryBegun{.step = *step});
+    } else if (const auto* limits = std::get_if<jobs::LimitsRecorded>(&event)) {
+      const optimize::EnergyTimeCost cost{job_.definition().eta, job_.spec().max_power};
+      tell_(LimitsMeasured{.batch_size = limits->batch_size,
+                           .limits = limits->limits.size(),
+                           .cheapest = limits->limits[optimize::cheapest_limit(cost, limits->limits)].limit});
+    } else if (const auto* trained = std::get_if<jobs::EpochTrained>(&event); trained != nullptr && trained->most) {
+      tell_(EpochTrained{.batch_size = trained->batch_size,
+                         .epoch = trained->epoch,
+                         .most = *trained->most,
+                         .accuracy = trained->metric.value_or(0.0)});
+    } else if (const auto* over = std::get_if<jobs::TryOver>(&event)) {
+      const jobs::Finished& finished = over->finished;
+      tell_(TryOver{.outcome = finished.outcome,
+                    .batch_size = over->step.batch_size,
+                    .limit = finished.limit,
+                    .epochs = finished.epochs,
+                    .accuracy = finished.metric.value_or(0.0),
+                    .energy = over->energy,
+                    .time = finished.time});
     }
-    return seed_;
   }
 
  private:
-  void begin(int batch_size, std::uint64_t seed) {
-    attempt_ = std::make_unique<Attempt>(bench_, course_, settings_for(batch_size, seed), job_.definition().eta);
-    batch_size_ = batch_size;
-    seed_ = seed;
-  }
-
-  void record_limits(jobs::Recurrence& recurrence) {
-    std::vector<records::LimitProfile> limits = attempt_->measured();
-    if (!limits.empty()) {
-      const optimize::EnergyTimeCost cost{job_.definition().eta, job_.spec().max_power};
-      const Watts cheapest = limits[optimize::cheapest_limit(cost, limits)].limit;
-      tell_(LimitsMeasured{.batch_size = batch_size_, .limits = limits.size(), .cheapest = cheapest});
-    }
-    recurrence.profiled({.batch_size = batch_size_, .limits = std::move(limits), .charged = {}, .time = {}});
-  }
-
-  // The training that was begun to measure limits is of no use to what comes next: it is charged.
-  void abandon(jobs::Recurrence& recurrence) {
-    if (attempt_) {
-      recurrence.profiled({.batch_size = batch_size_, .limits = {}, .charged = taken(), .time = attempt_->time()});
-      attempt_.reset();
-    }
-  }
-
-  void carry_out(const jobs::ProfileStep& step, jobs::Recurrence& recurrence) {
-    if (!attempt_ || batch_size_ != step.batch_size) {
-      abandon(recurrence);
-      begin(step.batch_size, job_.definition().seed + recurrence.number());
-    }
-    attempt_->measure(step.limits);
-    while (!attempt_->train_until_measured()) {
-      attempt_->finish_epoch();
-    }
-    record_limits(recurrence);
-  }
-
-  void carry_out(const jobs::RunStep& step, jobs::Recurrence& recurrence) {
-    if (attempt_ && batch_size_ != step.batch_size) {
-      abandon(recurrence);
-    }
-    if (!attempt_) {
-      begin(step.batch_size, step.seed);
-    }
-    tell_(TryBegun{.step = step});
-    if (step.limit) {
-      attempt_->hold(*step.limit);
-    } else {
-      attempt_->measure(job_.spec().power_limits);
-    }
-    bool to_record = !step.limit;
-    const TryOutcome outcome = train(step, to_record, recurrence);
-    if (to_record && !attempt_->measured().empty()) {
-      record_limits(recurrence);
-    }
-    finish(outcome, recurrence);
-  }
-
-  TryOutcome train(const jobs::RunStep& step, bool& to_record, jobs::Recurrence& recurrence) {
-    while (true) {
-      if (attempt_->epochs() > 0 && attempt_->accuracy() >= target_accuracy) {
-        return TryOutcome::reached;
-      }
-      if (attempt_->epochs() >= step.max_epochs) {
-        return step.max_epochs >= job_.definition().max_epochs ? TryOutcome::exhausted : TryOutcome::stopped;
-      }
-      if (too_dear(step)) {
-        return TryOutcome::stopped;
-      }
-      attempt_->finish_epoch();
-      tell_(EpochTrained{.batch_size = batch_size_,
-                         .epoch = attempt_->epochs(),
-                         .most = step.max_epochs,
-                         .accuracy = attempt_->accuracy()});
-      if (to_record && !attempt_->measuring()) {
-        record_limits(recurrence);
-        to_record = false;
-      }
-    }
-  }
-
-  // Another epoch would take the cost of the try beyond its budget.
-  [[nodiscard]] bool too_dear(const jobs::RunStep& step) const {
-    const std::vector<records::LimitProfile> limits = job_.limits(batch_size_);
-    const auto held = std::ranges::find(limits, attempt_->limit(),
-                                        [](const records::LimitProfile& one) { return std::optional{one.limit}; });
-    if (!step.budget || held == limits.end()) {
-      return false;
-    }
-    const Joules next = job_.cost(held->average_power * held->epoch_time, held->epoch_time);
-    return job_.cost(attempt_->energy().value, attempt_->time()) + next > *step.budget;
-  }
-
-  [[nodiscard]] std::vector<records::GpuEnergy> taken() const {
-    return {{.gpu = bench_.gpu.device.gpu->identity().uuid, .energy = attempt_->energy()}};
-  }
-
-  void finish(TryOutcome outcome, jobs::Recurrence& recurrence) {
-    const Seconds time = attempt_->time();
-    const std::vector<records::GpuEnergy> gpus = taken();
-    attempt_->end();
-    recurrence.finished({.outcome = outcome,
-                         .epochs = attempt_->epochs(),
-                         .gpus = gpus,
-                         .time = time,
-                         .limit = attempt_->limit(),
-                         .metric = attempt_->accuracy(),
-                         .exit_code = 0,
-                         .left_out = {}});
-    tell_(TryOver{.outcome = outcome,
-                  .batch_size = batch_size_,
-                  .limit = attempt_->limit(),
-                  .epochs = attempt_->epochs(),
-                  .accuracy = attempt_->accuracy(),
-                  .energy = gpus.front().energy.value,
-                  .time = time});
-    attempt_.reset();
-  }
-
-  const Bench& bench_;
-  jobs::Job& job_;
-  small_network::Course course_;
+  const jobs::Job& job_;
   const std::function<void(const TourEvent&)>& tell_;
-  std::unique_ptr<Attempt> attempt_;
-  int batch_size_ = 0;
-  std::uint64_t seed_ = 0;  // of the attempt
 };
+
+// One recurrence of the job. Returns the seed of the training that reached the target.
+std::uint64_t work(const Bench& bench, jobs::Job& job, const records::JobDevice& device,
+                   const small_network::Course& course, const std::function<void(const TourEvent&)>& tell) {
+  NetworkTry training{bench, course, job.definition().eta};
+  jobs::Driver driver{job,
+                      job.begin(device),
+                      device,
+                      training,
+                      {.stops_at_target = true, .foresees_epochs = true},
+                      bench.clock,
+                      Account{job, tell},
+                      [](const Error&) { throw; }};
+  driver.run();
+  return training.seed();
+}
 
 // The default, as long as it takes.
 void run_default(const Bench& bench, const jobs::Job& job, const small_network::Course& course, std::uint64_t seed,
@@ -293,7 +186,7 @@ TourResult Tour::run(const std::function<void(const TourEvent&)>& tell) {
                                        .held_out = 1024,
                                        .noise = noise,
                                        .mislabelled = result.labels_went_wrong ? options_.mislabelled : 0.0};
-    const std::uint64_t seed = NightShift{stand.bench, job, course, tell}.work(device);
+    const std::uint64_t seed = work(stand.bench, job, device, course, tell);
     const records::JobView view = job.view();
     const records::RecurrenceView& done = view.recurrences.back();
     Night night{.energy = done.energy, .time = done.time, .cost = done.cost};

@@ -17,14 +17,6 @@ constexpr Seconds settling{1};
 
 }  // namespace
 
-Joules EnergyAccount::Taken::energy() const {
-  Joules all;
-  for (const records::GpuEnergy& one : gpus) {
-    all += one.energy.value;
-  }
-  return all;
-}
-
 EnergyAccount::EnergyAccount(Monitor& monitor, std::function<std::string(int)> uuid)
     : monitor_{monitor}, uuid_{std::move(uuid)} {
   monitor_.begin(whole, true);

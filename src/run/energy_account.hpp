@@ -2,7 +2,7 @@
 // end to end, say what it comes to meanwhile. One thread; the monitor outlives it.
 #pragma once
 
-#include "records/job_entry.hpp"
+#include "jobs/try.hpp"
 
 #include <zeus/energy.hpp>
 #include <zeus/measure.hpp>
@@ -17,13 +17,7 @@ namespace zeus::run {
 
 class EnergyAccount {
  public:
-  struct Taken {
-    std::vector<records::GpuEnergy> gpus;
-    Seconds time;
-    std::string unknown;  // why the energy is not known; empty when it is
-
-    [[nodiscard]] Joules energy() const;
-  };
+  using Taken = jobs::Try::Taken;
 
   // From now on. `uuid` names a GPU of the monitor.
   EnergyAccount(Monitor& monitor, std::function<std::string(int)> uuid);

@@ -75,15 +75,19 @@ std::string try_text(const jobs::RunStep& step, bool has_batch_sizes) {
 std::string miss_text(const Miss& miss) {
   const std::string what = fmt::format("batch size {} ", miss.batch_size);
   const std::string took = fmt::format("after {} and {}", plural(miss.epochs, "epoch"), to_text(miss.energy));
+  const std::string short_of_target = fmt::format("is short of the target {}{}; trying again", took,
+                                                  miss.metric ? fmt::format(" ({:.6g})", *miss.metric) : std::string{});
   switch (miss.outcome) {
     case records::TryOutcome::stopped:
-      return what + fmt::format("was stopped {}: another epoch would cost more than it may; trying again", took);
+      return what +
+             (miss.epochs_used_up
+                  ? short_of_target
+                  : fmt::format("was stopped {}: another epoch would cost more than it may; trying again", took));
     case records::TryOutcome::exhausted:
       return what + (miss.exit_code.value_or(0) != 0
                          ? fmt::format("failed with exit code {}, where others have worked; trying another one",
                                        *miss.exit_code)
-                         : fmt::format("is short of the target {}{}; trying again", took,
-                                       miss.metric ? fmt::format(" ({:.6g})", *miss.metric) : std::string{}));
+                         : short_of_target);
     case records::TryOutcome::lost:
     case records::TryOutcome::reached:
       break;

@@ -27,6 +27,7 @@ struct Miss {
   records::TryOutcome outcome = records::TryOutcome::lost;
   int batch_size = 0;
   int epochs = 0;
+  bool epochs_used_up = false;  // that it was given
   Joules energy;
   std::optional<double> metric;
   std::optional<int> exit_code;

@@ -30,6 +30,14 @@ int batch_size_of(const records::JobEvent& event) {
 
 }  // namespace
 
+RunAction unmeasured(const ProfileAction& asked, const JobSpec& spec) {
+  return {.batch_size = asked.batch_size,
+          .limit = asked.limits.back(),
+          .max_epochs = spec.max_epochs,
+          .budget = {},
+          .purpose = records::TryPurpose::explore};
+}
+
 RecurringJob::RecurringJob(JobSpec spec, std::unique_ptr<Policy> policy)
     : spec_{std::move(spec)}, profiles_{spec_}, policy_{std::move(policy)} {
 }

@@ -37,6 +37,9 @@ struct ProfileAction {
   std::vector<Watts> limits;
 };
 
+// What is run where the limits that were asked for could not be measured: a model is needed all the same.
+RunAction unmeasured(const ProfileAction& asked, const JobSpec& spec);
+
 // The recurrence has failed as often as one may; somebody has to look at the job.
 struct GiveUpAction {
   int tries = 0;

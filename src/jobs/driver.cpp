@@ -1,0 +1,373 @@
+#include "jobs/driver.hpp"
+
+#include "optimize/batch_size/profile_book.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace zeus::jobs {
+
+namespace {
+
+// How often the cost is looked at where no epoch ends.
+constexpr Seconds between_looks{2};
+constexpr Seconds between_progress_records{5};
+
+optimize::RecurrenceMachine::Terms terms_of(const records::JobDefinition& definition) {
+  return {.target = definition.target,
+          .max_epochs = definition.max_epochs,
+          .default_batch_size = definition.default_batch_size};
+}
+
+}  // namespace
+
+Driver::Driver(Job& job, Recurrence recurrence, const records::JobDevice& device, Try& training,
+               const DriverOptions& options, Clock& clock, Tell tell, StoreFailed store_failed)
+    : job_{job},
+      recurrence_{std::move(recurrence)},
+      device_{device},
+      training_{training},
+      options_{options},
+      clock_{clock},
+      tell_{std::move(tell)},
+      store_failed_{std::move(store_failed)},
+      machine_{terms_of(job.definition())},
+      looked_{clock.now()} {
+}
+
+DriverEnd Driver::run() {
+  to_do_.emplace_back(Machine::Ask{});
+  while (!end_) {
+    carry_out_all();
+    if (!end_) {
+      go_on();
+    }
+  }
+  return *end_;
+}
+
+void Driver::carry_out_all() {
+  while (!to_do_.empty() && !end_) {
+    const Machine::Action action = std::move(to_do_.front());
+    to_do_.pop_front();
+    std::visit([this](const auto& one) { carry_out(one); }, action);
+  }
+}
+
+void Driver::keep(const std::function<void(Recurrence&)>& body) {
+  if (!recurrence_) {
+    return;
+  }
+  try {
+    body(*recurrence_);
+  } catch (const Error& error) {
+    store_failed_(error);
+    recurrence_.reset();
+  }
+}
+
+void Driver::feed(const Machine::Event& event) {
+  std::ranges::move(machine_.on(event), std::back_inserter(to_do_));
+}
+
+// What the training does, told to the machine.
+void Driver::go_on() {
+  const std::vector<Try::Event> events = training_.go_on();
+  const Try::State state = training_.state();
+  if (state.stood_still && !std::exchange(told_of_standstill_, true)) {
+    feed(Machine::StoodStill{});
+  }
+  // A target that was reached counts, also where the epoch that ended with it was the last one or one too many.
+  for (const Try::Event& event : events) {
+    if (const auto* metric = std::get_if<Try::MetricSeen>(&event)) {
+      feed(Machine::MetricSeen{.value = metric->value});
+    }
+  }
+  // What limits have been measured to cost is known before it is judged whether to run another epoch.
+  if (machine_.is_trying()) {
+    note_limits(state);
+    carry_out_all();
+  }
+  for (const Try::Event& event : events) {
+    // Epochs that came with the end are its own: they cannot end it any more.
+    if (const auto* epoch = std::get_if<Try::EpochOver>(&event); epoch != nullptr && !state.exit_code) {
+      note_epoch(epoch->epochs, training_.state());
+    }
+  }
+  if (to_do_.empty() && machine_.watches_cost() && clock_.now() - looked_ >= between_looks && !state.exit_code) {
+    feed(Machine::CostSeen{.cost = cost_so_far()});
+  }
+  if (to_do_.empty() && state.exit_code) {
+    feed(ended(state));
+  }
+  note_progress();
+  note_limits(state);
+  beat();
+}
+
+void Driver::note_epoch(int epochs, const Try::State& state) {
+  const int batch_size = machine_.batch_size();
+  feed(Machine::EpochOver{.epochs = epochs, .cost = cost_so_far(), .next = next_epoch(batch_size, in_force(state))});
+  tell_(EpochTrained{.batch_size = batch_size,
+                     .epoch = epochs,
+                     .most = step_ ? std::optional{step_->max_epochs} : std::nullopt,
+                     .metric = state.metric});
+}
+
+void Driver::note_limits(const Try::State& state) {
+  if (!to_do_.empty() || !machine_.wants_limits() || state.measuring) {
+    return;
+  }
+  const bool any = !training_.measured().empty();
+  if (any || !state.left_alone.empty()) {
+    feed(Machine::LimitsMeasured{.any = any, .left_alone = !state.left_alone.empty()});
+  }
+}
+
+Joules Driver::cost_so_far() {
+  const Try::Taken taken = training_.taken_so_far();
+  looked_ = clock_.now();
+  return job_.cost(taken.energy(), taken.time);
+}
+
+std::optional<Joules> Driver::next_epoch(int batch_size, std::optional<Watts> limit) const {
+  if (!options_.foresees_epochs || !limit) {
+    return std::nullopt;
+  }
+  const std::vector<records::LimitProfile> known = job_.limits(batch_size);
+  const auto held = std::ranges::find(known, *limit, &records::LimitProfile::limit);
+  return held == known.end() ? std::nullopt
+                             : std::optional{job_.cost(held->average_power * held->epoch_time, held->epoch_time)};
+}
+
+std::optional<Watts> Driver::in_force(const Try::State& state) const {
+  return options_.sets_limits ? state.limit : device_.power_limits.front();
+}
+
+std::vector<Watts> Driver::not_measured(int batch_size) const {
+  std::vector<Watts> missing = device_.power_limits;
+  if (recurrence_) {
+    for (const records::LimitProfile& known : job_.limits(batch_size)) {
+      std::erase(missing, known.limit);
+    }
+  }
+  return missing;
+}
+
+std::optional<Watts> Driver::best_limit(int batch_size) const {
+  const std::vector<records::LimitProfile> known = job_.limits(batch_size);
+  if (!recurrence_ || known.empty()) {
+    return std::nullopt;
+  }
+  optimize::ProfileBook book{job_.spec()};
+  const std::size_t arm = job_.spec().arm_of(batch_size);
+  book.add(arm, known);
+  return book.best(arm).limit;
+}
+
+// Whether its batch size, or another one, has ever worked, is looked up where it matters: after a crash.
+Driver::Machine::Ended Driver::ended(const Try::State& state) {
+  Machine::Ended ended{.crashed = *state.exit_code != 0, .interrupted = state.interrupted};
+  if (ended.crashed && !ended.interrupted) {
+    keep([&](Recurrence&) {
+      for (const records::ArmView& arm : job_.view().arms) {
+        (arm.batch_size == machine_.batch_size() ? ended.has_worked : ended.others_have_worked) |= arm.reached > 0;
+      }
+    });
+  }
+  return ended;
+}
+
+void Driver::note_progress() {
+  const Instant now = clock_.now();
+  if (!step_ || now - progress_recorded_ < between_progress_records) {
+    return;
+  }
+  const Try::State state = training_.state();
+  if (state.epochs == epochs_recorded_) {
+    return;
+  }
+  epochs_recorded_ = state.epochs;
+  progress_recorded_ = now;
+  const Try::Taken taken = training_.taken_so_far();
+  keep([&](Recurrence& recurrence) {
+    recurrence.epochs({.epochs = state.epochs, .metric = state.metric, .gpus = taken.gpus, .time = taken.time});
+  });
+}
+
+void Driver::decided(const ProfileStep& step) {
+  std::uint64_t seed = 0;
+  keep([&](Recurrence&) { seed = job_.seed_of_next_try(); });
+  feed(Machine::ProfileWanted{.batch_size = step.batch_size, .limits = step.limits, .seed = seed});
+}
+
+void Driver::decided(const RunStep& step) {
+  const bool under_way = machine_.has_training() && machine_.batch_size() == step.batch_size;
+  step_ = step;
+  epochs_recorded_ = 0;
+  progress_recorded_ = clock_.now();
+  feed(Machine::TryWanted{.batch_size = step.batch_size,
+                          .limit = step.limit,
+                          .not_measured = not_measured(step.batch_size),
+                          .max_epochs = step.max_epochs,
+                          .budget = step.budget,
+                          .seed = step.seed,
+                          .cost = under_way ? cost_so_far() : Joules{},
+                          .next = next_epoch(step.batch_size, step.limit)});
+}
+
+void Driver::decided(const GiveUpStep& /*step*/) {
+  end_ = DriverEnd::given_up;
+}
+
+void Driver::carry_out(const Machine::Ask& /*ask*/) {
+  std::optional<Step> step;
+  keep([&](Recurrence& recurrence) { step = recurrence.next(); });
+  if (step) {
+    std::visit(
+        [this](const auto& one) {
+          tell_(one);
+          decided(one);
+        },
+        *step);
+  } else if (machine_.has_training()) {
+    // Nothing can be decided any more; a model is needed all the same.
+    wait_for_end();
+    tell_(TrainingOver{.seen_through = true});
+    end_ = DriverEnd::given_up;
+  } else {
+    end_ = DriverEnd::unrecorded;
+  }
+}
+
+void Driver::carry_out(const Machine::Start& start) {
+  told_of_standstill_ = false;
+  training_.start(start.batch_size, start.seed);
+}
+
+void Driver::carry_out(const Machine::Abandon& abandon) {
+  training_.stop();
+  wait_for_end();
+  const Try::Taken taken = training_.close();
+  keep([&](Recurrence& recurrence) {
+    recurrence.profiled({.batch_size = abandon.batch_size, .limits = {}, .charged = taken.gpus, .time = taken.time});
+  });
+}
+
+void Driver::carry_out(const Machine::Measure& measure) {
+  training_.measure(measure.limits);
+}
+
+void Driver::carry_out(const Machine::Hold& hold) {
+  if (!options_.sets_limits) {
+    training_.leave();
+    return;
+  }
+  const std::optional<Watts> held = training_.state().limit;
+  const std::optional<Watts> best = hold.limit ? hold.limit : best_limit(machine_.batch_size());
+  const Watts limit = best ? *best : held.value_or(device_.power_limits.back());
+  if (limit != held) {
+    training_.hold(limit);
+  }
+}
+
+void Driver::carry_out(const Machine::RecordLimits& /*record*/) {
+  std::vector<records::LimitProfile> limits = training_.measured();
+  if (limits.empty()) {
+    return;
+  }
+  tell_(LimitsRecorded{.batch_size = machine_.batch_size(), .limits = limits});
+  keep([&](Recurrence& recurrence) {
+    recurrence.profiled({.batch_size = machine_.batch_size(), .limits = std::move(limits), .charged = {}, .time = {}});
+  });
+}
+
+Finished Driver::finished(records::TryOutcome outcome, const Try::Taken& taken) {
+  const Try::State state = training_.state();
+  const std::optional<Watts> held = in_force(state);
+  Finished finished{.outcome = outcome,
+                    .epochs = state.epochs,
+                    .gpus = taken.gpus,
+                    .time = taken.time,
+                    .limit = held ? held : step_->limit,
+                    .metric = state.metric,
+                    .exit_code = state.exit_code,
+                    .left_out = {}};
+  if (!taken.unknown.empty()) {
+    finished.gpus.clear();
+    finished.left_out = fmt::format("its energy is not known: {}", taken.unknown);
+  } else if (state.stood_still) {
+    finished.left_out = "it was stopped for a while, as by Ctrl-Z";
+  } else if (options_.sets_limits && !state.left_alone.empty()) {
+    finished.left_out = state.left_alone;
+  }
+  return finished;
+}
+
+void Driver::carry_out(const Machine::Conclude& conclude) {
+  const Try::Taken taken = training_.close();
+  const Finished done = finished(conclude.outcome, taken);
+  keep([&](Recurrence& recurrence) { recurrence.finished(done); });
+  tell_(TryOver{.step = *step_, .finished = done, .energy = taken.energy()});
+  step_.reset();
+  reached_ = reached(conclude.outcome);
+}
+
+void Driver::wait_for_end() {
+  while (!training_.state().exit_code) {
+    training_.go_on();
+    beat();
+  }
+  training_.leave();
+}
+
+void Driver::beat() {
+  keep([](Recurrence& recurrence) {
+    if (!recurrence.over()) {
+      recurrence.beat();
+    }
+  });
+}
+
+void Driver::carry_out(const Machine::Stop& /*stop*/) {
+  training_.stop();
+  wait_for_end();
+  tell_(TrainingOver{});
+  feed(Machine::Stopped{.interrupted = training_.state().interrupted});
+}
+
+void Driver::carry_out(const Machine::SeeThrough& see_through) {
+  if (see_through.reached && options_.stops_at_target) {
+    training_.stop();
+  }
+  wait_for_end();
+  tell_(TrainingOver{.seen_through = true});
+}
+
+void Driver::carry_out(const Machine::GiveUp& give_up) {
+  keep([&](Recurrence& recurrence) {
+    if (!recurrence.over()) {
+      recurrence.give_up(reason(give_up.why));
+    }
+  });
+}
+
+std::string Driver::reason(Machine::Why why) {
+  switch (why) {
+    case Machine::Why::ended:
+      return fmt::format("the command ended with exit code {}", training_.state().exit_code.value_or(0));
+    case Machine::Why::interrupted:
+      return "it was interrupted";
+    case Machine::Why::reached_while_measured:
+      break;
+  }
+  return fmt::format("batch size {} reached the target while it was measured", machine_.batch_size());
+}
+
+void Driver::carry_out(const Machine::Done& /*done*/) {
+  end_ = reached_ ? DriverEnd::reached : DriverEnd::given_up;
+}
+
+}  // namespace zeus::jobs

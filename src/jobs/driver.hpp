@@ -1,0 +1,129 @@
+// Drives one recurrence of a job where the training is ours to start and to end: asks the job, has a Try do what
+// optimize::RecurrenceMachine says, records what comes of it. `zeus run` and the demo have one loop, this one. One
+// thread; what it is given outlives it.
+#pragma once
+
+#include "base/clock.hpp"
+#include "jobs/job.hpp"
+#include "jobs/try.hpp"
+#include "optimize/recurrence/recurrence_machine.hpp"
+
+#include <zeus/error.hpp>
+#include <zeus/units.hpp>
+
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace zeus::jobs {
+
+struct DriverOptions {
+  bool sets_limits = true;       // otherwise the one that is in force is all there is
+  bool stops_at_target = false;  // otherwise a training that has reached its target goes on to its own end
+  // Whether an epoch costs what its limit was measured to, so that one too many is known before the first has ended.
+  bool foresees_epochs = false;
+};
+
+// What is told to people, as it happens. ProfileStep, RunStep and GiveUpStep: what the job says is done now.
+struct LimitsRecorded {
+  int batch_size = 0;
+  std::vector<records::LimitProfile> limits;
+};
+struct EpochTrained {
+  int batch_size = 0;
+  int epoch = 0;
+  std::optional<int> most;  // of a try
+  std::optional<double> metric;
+};
+struct TryOver {
+  RunStep step;
+  Finished finished;
+  Joules energy;
+};
+// The training of a try has ended.
+struct TrainingOver {
+  bool seen_through = false;  // to its own end, unless it stops at its target
+};
+using DriverEvent = std::variant<ProfileStep, RunStep, GiveUpStep, LimitsRecorded, EpochTrained, TryOver, TrainingOver>;
+
+enum class DriverEnd {
+  reached,
+  given_up,    // or interrupted, or lost: nothing is to be done any more
+  unrecorded,  // the store has failed, and there is no training: one may be run without it
+};
+
+class Driver {
+ public:
+  using Tell = std::function<void(const DriverEvent&)>;
+  // Called with what the store, or somebody who gave the recurrence up, has thrown. What it throws goes through;
+  // where it returns, the training goes on and nothing is recorded from then on.
+  using StoreFailed = std::function<void(const Error&)>;
+
+  // `recurrence` was begun on `device`.
+  Driver(Job& job, Recurrence recurrence, const records::JobDevice& device, Try& training, const DriverOptions& options,
+         Clock& clock, Tell tell, StoreFailed store_failed);
+
+  DriverEnd run();
+  // Whether all of it is on record.
+  [[nodiscard]] bool recorded() const { return recurrence_.has_value(); }
+
+ private:
+  using Machine = optimize::RecurrenceMachine;
+
+  void keep(const std::function<void(Recurrence&)>& body);
+  void feed(const Machine::Event& event);
+  void carry_out_all();
+  void go_on();
+  void note_epoch(int epochs, const Try::State& state);
+  void note_limits(const Try::State& state);
+  [[nodiscard]] Joules cost_so_far();
+  [[nodiscard]] std::optional<Joules> next_epoch(int batch_size, std::optional<Watts> limit) const;
+  [[nodiscard]] std::optional<Watts> in_force(const Try::State& state) const;
+  [[nodiscard]] std::vector<Watts> not_measured(int batch_size) const;
+  [[nodiscard]] std::optional<Watts> best_limit(int batch_size) const;
+  [[nodiscard]] Machine::Ended ended(const Try::State& state);
+  void note_progress();
+  [[nodiscard]] Finished finished(records::TryOutcome outcome, const Try::Taken& taken);
+
+  void decided(const ProfileStep& step);
+  void decided(const RunStep& step);
+  void decided(const GiveUpStep& step);
+
+  void carry_out(const Machine::Ask& ask);
+  void carry_out(const Machine::Start& start);
+  void carry_out(const Machine::Abandon& abandon);
+  void carry_out(const Machine::Measure& measure);
+  void carry_out(const Machine::Hold& hold);
+  void carry_out(const Machine::RecordLimits& record);
+  void carry_out(const Machine::Conclude& conclude);
+  void carry_out(const Machine::Stop& stop);
+  void carry_out(const Machine::SeeThrough& see_through);
+  void carry_out(const Machine::GiveUp& give_up);
+  void carry_out(const Machine::Done& done);
+  void wait_for_end();
+  void beat();
+  [[nodiscard]] std::string reason(Machine::Why why);
+
+  Job& job_;
+  std::optional<Recurrence> recurrence_;  // nothing once nothing is recorded
+  records::JobDevice device_;
+  Try& training_;
+  DriverOptions options_;
+  Clock& clock_;
+  Tell tell_;
+  StoreFailed store_failed_;
+  Machine machine_;
+  std::deque<Machine::Action> to_do_;
+  std::optional<RunStep> step_;  // of the try that runs
+  std::optional<DriverEnd> end_;
+  bool reached_ = false;
+  bool told_of_standstill_ = false;
+  Instant looked_;             // at the cost
+  int epochs_recorded_ = 0;    // of the try
+  Instant progress_recorded_;  // of it
+};
+
+}  // namespace zeus::jobs

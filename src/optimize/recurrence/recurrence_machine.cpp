@@ -1,0 +1,183 @@
+#include "optimize/recurrence/recurrence_machine.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace zeus::optimize {
+
+using records::TryOutcome;
+
+RecurrenceMachine::Actions RecurrenceMachine::on(const Event& event) {
+  Actions actions;
+  std::visit([&](const auto& one) { take(one, actions); }, event);
+  return actions;
+}
+
+bool RecurrenceMachine::prepare(int batch_size, std::uint64_t seed, Actions& actions) {
+  if (training_ && training_->batch_size != batch_size) {
+    if (training_->outcome == TryOutcome::reached) {
+      actions.insert(actions.end(), {GiveUp{.why = Why::reached_while_measured}, SeeThrough{.reached = true}, Done{}});
+      return false;
+    }
+    actions.emplace_back(Abandon{.batch_size = training_->batch_size});
+    training_.reset();
+  }
+  if (!training_) {
+    actions.emplace_back(Start{.batch_size = batch_size, .seed = seed});
+    training_ =
+        Training{.batch_size = batch_size, .cost_at_epoch = {}, .cheapest_epoch = {}, .metric = {}, .outcome = {}};
+  }
+  return true;
+}
+
+void RecurrenceMachine::judge_by(std::optional<int> max_epochs, std::optional<Joules> budget, Joules cost,
+                                 std::optional<Joules> next) {
+  judgement_ = {.target = terms_.target,
+                // Without a target it is the training's own end that tells, however many epochs that takes.
+                .max_epochs = terms_.target ? std::optional{max_epochs.value_or(terms_.max_epochs)} : std::nullopt,
+                .job_epochs = terms_.max_epochs,
+                .budget = training_->stood_still ? std::nullopt : budget};
+  if (training_->metric && judgement_.reaches(*training_->metric)) {
+    decide(TryOutcome::reached);
+  } else {
+    decide(judgement_.after_epoch(training_->epochs, cost, next));
+  }
+}
+
+void RecurrenceMachine::decide(std::optional<TryOutcome> outcome) {
+  if (!training_->outcome) {
+    training_->outcome = outcome;
+  }
+}
+
+void RecurrenceMachine::settle(Actions& actions) {
+  if (!training_->outcome) {
+    return;
+  }
+  if (std::exchange(wants_limits_, false)) {
+    actions.emplace_back(RecordLimits{});
+  }
+  if (std::exchange(phase_, Phase::asking) == Phase::measuring) {
+    actions.emplace_back(Ask{});
+    return;
+  }
+  const TryOutcome outcome = *training_->outcome;
+  actions.emplace_back(Conclude{.outcome = outcome});
+  if (outcome != TryOutcome::reached && outcome != TryOutcome::lost) {
+    actions.emplace_back(Stop{});
+    return;
+  }
+  actions.emplace_back(SeeThrough{.reached = outcome == TryOutcome::reached});
+  if (outcome == TryOutcome::lost) {
+    actions.emplace_back(GiveUp{.why = Why::ended});
+  }
+  actions.emplace_back(Done{});
+}
+
+void RecurrenceMachine::take(const ProfileWanted& wanted, Actions& actions) {
+  if (!prepare(wanted.batch_size, wanted.seed, actions)) {
+    return;
+  }
+  phase_ = Phase::measuring;
+  judge_by({}, {}, {}, {});
+  if (is_open()) {
+    wants_limits_ = true;
+    actions.emplace_back(Measure{.limits = wanted.limits});
+  }
+  settle(actions);
+}
+
+void RecurrenceMachine::take(const TryWanted& wanted, Actions& actions) {
+  if (!prepare(wanted.batch_size, wanted.seed, actions)) {
+    return;
+  }
+  phase_ = Phase::trying;
+  judge_by(wanted.max_epochs, wanted.budget, wanted.cost, wanted.next);
+  if (is_open()) {
+    wants_limits_ = !wanted.limit && !wanted.not_measured.empty();
+    if (wants_limits_) {
+      actions.emplace_back(Measure{.limits = wanted.not_measured});
+    } else {
+      actions.emplace_back(Hold{.limit = wanted.limit});
+    }
+  }
+  settle(actions);
+}
+
+void RecurrenceMachine::take(const EpochOver& over, Actions& actions) {
+  Training& training = *training_;
+  // The first epoch has the start of the training in it, and all those in which limits are measured cost more.
+  if (over.epochs > 1 && training.epochs > 0) {
+    const Joules took = over.cost - training.cost_at_epoch;
+    training.cheapest_epoch = std::min(training.cheapest_epoch.value_or(took), took);
+  }
+  training.epochs = over.epochs;
+  training.cost_at_epoch = over.cost;
+  if (is_open()) {
+    decide(judgement_.after_epoch(over.epochs, over.cost, over.next ? over.next : training.cheapest_epoch));
+    settle(actions);
+  }
+}
+
+void RecurrenceMachine::take(const MetricSeen& seen, Actions& actions) {
+  if (std::isfinite(seen.value)) {
+    training_->metric = seen.value;
+  }
+  const bool open = is_open();
+  if (judgement_.reaches(seen.value)) {
+    decide(TryOutcome::reached);
+  }
+  if (open) {
+    settle(actions);
+  }
+}
+
+void RecurrenceMachine::take(const CostSeen& seen, Actions& actions) {
+  if (is_open()) {
+    decide(judgement_.meanwhile(seen.cost));
+    settle(actions);
+  }
+}
+
+void RecurrenceMachine::take(const LimitsMeasured& measured, Actions& actions) {
+  if (!std::exchange(wants_limits_, false)) {
+    return;
+  }
+  if (phase_ == Phase::measuring) {
+    if (!measured.left_alone) {
+      actions.emplace_back(RecordLimits{});
+    }
+    phase_ = Phase::asking;
+    actions.emplace_back(Ask{});
+  } else if (measured.any) {
+    actions.insert(actions.end(), {RecordLimits{}, Hold{.limit = {}}});
+  }
+}
+
+void RecurrenceMachine::take(const StoodStill& /*stood*/, Actions& /*actions*/) {
+  training_->stood_still = true;
+  judgement_.budget.reset();
+}
+
+void RecurrenceMachine::take(const Ended& ended, Actions& actions) {
+  if (!is_open()) {
+    return;
+  }
+  const bool failed = ended.crashed || ended.interrupted;
+  const bool is_default = training_->batch_size == terms_.default_batch_size;
+  decide(ended.crashed && !ended.interrupted ? outcome_of_crash(is_default, ended.has_worked, ended.others_have_worked)
+                                             : judgement_.at_end(failed, training_->metric.has_value()));
+  settle(actions);
+}
+
+void RecurrenceMachine::take(const Stopped& stopped, Actions& actions) {
+  training_.reset();
+  if (stopped.interrupted) {
+    actions.insert(actions.end(), {GiveUp{.why = Why::interrupted}, Done{}});
+  } else {
+    actions.emplace_back(Ask{});
+  }
+}
+
+}  // namespace zeus::optimize

@@ -1,0 +1,147 @@
+#include "run/command_try.hpp"
+
+#include <utility>
+#include <variant>
+
+namespace zeus::run {
+
+namespace {
+
+// How long nothing needs to happen before signs of life are due.
+constexpr Seconds patience{5};
+constexpr Seconds between_signs{60};
+
+TrainingOptions session_options(const RunOptions& options) {
+  TrainingOptions session;
+  session.mode = options.mode;
+  session.eta = options.eta;
+  if (options.max_slowdown) {
+    session.goal = MaxSlowdown{.factor = *options.max_slowdown};
+  } else {
+    session.goal = LeastCost{.eta = options.eta};
+  }
+  session.limits = options.power_limits;
+  return session;
+}
+
+}  // namespace
+
+CommandTry::Running::Running(const WatchedCommand::Plan& plan, TrainingGpus& gpus, Clock& clock)
+    : account{gpus.monitor(), [&gpus](int number) { return gpus.uuid(number); }},
+      command{plan, clock},
+      stayed{clock.now()} {
+}
+
+CommandTry::CommandTry(const RunOptions& options, const Place& place, TrainingGpus& gpus, bool sets_limits)
+    : options_{options},
+      place_{place},
+      gpus_{gpus},
+      sets_limits_{sets_limits},
+      command_{options.command},
+      tuning_{gpus, session_options(options), place.clock} {
+}
+
+void CommandTry::start(int batch_size, std::uint64_t seed) {
+  TryValues values{.batch_size = {},
+                   .learning_rate = {},
+                   .seed = seed,
+                   .epochs = options_.max_epochs,
+                   .target_metric = options_.target ? std::optional{options_.target->metric} : std::nullopt,
+                   .higher_is_better = !options_.target || options_.target->higher_is_better};
+  if (!options_.batch_sizes.empty()) {
+    values.batch_size = batch_size;
+  }
+  if (options_.learning_rate) {
+    values.learning_rate = values.batch_size ? options_.learning_rate->at(batch_size) : options_.learning_rate->rate;
+  }
+  running_.reset();
+  running_.emplace(WatchedCommand::Plan{.command = command_.fill(values),
+                                        .environment = place_.environment,
+                                        .variables = environment_of(values),
+                                        .patterns = options_.patterns,
+                                        .grace = options_.grace},
+                   gpus_, place_.clock);
+  tuning_.begin_command();
+}
+
+void CommandTry::hold(Watts limit) {
+  tuning_.hold(limit);
+}
+
+void CommandTry::leave() {
+  tuning_.leave();
+}
+
+void CommandTry::measure(const std::vector<Watts>& limits) {
+  if (sets_limits_ && limits.size() > 1) {
+    tuning_.measure(limits, options_.profile_time);
+  } else {
+    tuning_.watch(limits.front(), options_.profile_time, sets_limits_);
+  }
+}
+
+void CommandTry::optimize() {
+  tuning_.optimize();
+}
+
+std::vector<jobs::Try::Event> CommandTry::go_on() {
+  Running& running = *running_;
+  const std::vector<Progress> all = running.command.wait(patience);
+  const Instant now = place_.clock.now();
+  if (running.command.times_stopped() != running.times_stopped) {
+    running.times_stopped = running.command.times_stopped();
+    tuning_.forget_what_is_measured();
+  }
+  std::vector<Event> events;
+  for (const Progress& progress : all) {
+    running.progress.take(progress, now);
+    tuning_.take(progress);
+    if (std::holds_alternative<EpochsDone>(progress)) {
+      events.emplace_back(EpochOver{.epochs = running.progress.epochs()});
+    } else if (const auto* metric = std::get_if<run::MetricSeen>(&progress)) {
+      events.emplace_back(MetricSeen{.value = metric->value});
+    }
+  }
+  if (now - running.stayed >= between_signs) {
+    running.stayed = now;
+    tuning_.stay();
+  }
+  if (running.command.exit_code()) {
+    running.account.close();
+    // A job whose epochs nobody sees is one epoch.
+    if (running.progress.epochs() == 0 && running.command.exit_code() == 0) {
+      running.progress.take(EpochsDone{}, now);
+    }
+  }
+  return events;
+}
+
+void CommandTry::stop() {
+  running_->command.end();
+}
+
+jobs::Try::State CommandTry::state() {
+  Running& running = *running_;
+  return {.epochs = running.progress.epochs(),
+          .metric = running.progress.metric(),
+          .exit_code = running.command.exit_code(),
+          .interrupted = running.command.interrupted(),
+          .stood_still = running.times_stopped > 0,
+          .measuring = tuning_.measuring(),
+          .left_alone = tuning_.left_alone(),
+          .limit = tuning_.chosen()};
+}
+
+std::vector<records::LimitProfile> CommandTry::measured() {
+  return tuning_.profiles(running_->progress);
+}
+
+jobs::Try::Taken CommandTry::taken_so_far() {
+  return running_->account.look();
+}
+
+jobs::Try::Taken CommandTry::close() {
+  return running_->account.close();
+}
+
+}  // namespace zeus::run
