@@ -101,12 +101,7 @@ Step Recurrence::next() {
         step = ProfileStep{.batch_size = profile->batch_size, .limits = profile->limits, .why = why(action, state)};
         return {};
       }
-      // They could not be measured. The model is needed all the same.
-      action = optimize::RunAction{.batch_size = profile->batch_size,
-                                   .limit = profile->limits.back(),
-                                   .max_epochs = state.job().spec().max_epochs,
-                                   .budget = {},
-                                   .purpose = records::TryPurpose::explore};
+      action = unmeasured(*profile, state.job().spec());
     }
     if (const auto* give_up = std::get_if<optimize::GiveUpAction>(&action)) {
       step = GiveUpStep{.tries = give_up->tries};

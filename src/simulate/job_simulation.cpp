@@ -1,5 +1,6 @@
 #include "simulate/job_simulation.hpp"
 
+#include "optimize/recurrence/judgement.hpp"
 #include "optimize/recurrence/recurring_job.hpp"
 
 #include <zeus/error.hpp>
@@ -27,6 +28,7 @@ class Simulation {
         spec_{job_spec(*phases.front().stage, options, seed)},
         job_{spec_, policy(spec_)},
         tried_(spec_.arms(), 0),
+        worked_(spec_.arms(), false),
         slots_(static_cast<std::size_t>(std::max(options.in_flight, 1))) {
     result_.recurrences.reserve(options.recurrences);
     result_.tries.reserve(options.recurrences + options.recurrences / 4);
@@ -61,6 +63,9 @@ class Simulation {
     Seconds end;
     const Stage* stage = nullptr;
     TryResult result;
+    // A training that was begun to have its limits measured, where it may go on as the try.
+    std::optional<int> under_way = {};  // its batch size
+    Stage::UnderWay taken = {};
   };
 
   // The phase that holds for a recurrence; entering one that moves the job is an event.
@@ -87,22 +92,12 @@ class Simulation {
     SimulatedRecurrence& sum = result_.recurrences[slot.recurrence];
     sum.optimum = stage.optimum().cost;
     while (true) {
-      const optimize::Action action = job_.next(slot.recurrence, submissions_);
+      optimize::Action action = job_.next(slot.recurrence, submissions_);
       if (const auto* profile = std::get_if<optimize::ProfileAction>(&action)) {
-        ProfilingResult measured = stage.profile(*profile);
-        if (measured.limits.empty()) {
-          throw Error{ErrorKind::internal, "a policy asked to profile limits that do not exist"};
+        if (measure(slot, stage, *profile)) {
+          continue;
         }
-        slot.end += measured.time;
-        const Joules cost = stage.cost().of(measured.energy, measured.time);
-        sum.cost += cost;
-        sum.expected_cost += cost;
-        apply(records::LimitsProfiled{.recurrence = slot.recurrence,
-                                      .batch_size = profile->batch_size,
-                                      .limits = std::move(measured.limits),
-                                      .energy = measured.energy,
-                                      .time = measured.time});
-        continue;
+        action = unmeasured(*profile, spec_);
       }
       const auto* run = std::get_if<optimize::RunAction>(&action);
       if (run == nullptr) {
@@ -112,8 +107,13 @@ class Simulation {
                     "choose an easier target, more epochs or a larger beta"};
       }
       const std::size_t arm = stage.workload().arm_of(run->batch_size);
+      if (slot.under_way != run->batch_size) {
+        abandon(slot, stage);
+      }
       slot.stage = &stage;
-      slot.result = stage.run(*run, seed_, tried_[arm]++);
+      slot.result = stage.run(*run, seed_, tried_[arm]++,
+                              options_.live ? std::optional{std::exchange(slot.taken, {})} : std::nullopt);
+      slot.under_way.reset();
       slot.end += slot.result.time;
       slot.busy = true;
       slot.try_number = submissions_++;
@@ -125,9 +125,69 @@ class Simulation {
     }
   }
 
+  // Measures limits before a try; false where that cannot be done.
+  bool measure(Slot& slot, const Stage& stage, const optimize::ProfileAction& asked) {
+    if (slot.under_way != asked.batch_size) {
+      abandon(slot, stage);
+    }
+    const std::size_t arm = stage.workload().arm_of(asked.batch_size);
+    const Mishap mishap = stage.draw(arm, seed_, tried_[arm]).mishap;
+    if (mishap.not_measured || mishap.left_alone) {
+      slot.under_way = asked.batch_size;
+      return false;
+    }
+    ProfilingResult measured = stage.profile(asked);
+    if (measured.limits.empty()) {
+      throw Error{ErrorKind::internal, "a policy asked to profile limits that do not exist"};
+    }
+    slot.end += measured.time;
+    records::LimitsProfiled profiled{.recurrence = slot.recurrence,
+                                     .batch_size = asked.batch_size,
+                                     .limits = std::move(measured.limits),
+                                     .energy = {},
+                                     .time = {}};
+    if (options_.live) {
+      slot.under_way = asked.batch_size;
+      slot.taken.energy += measured.energy;
+      slot.taken.time += measured.time;
+    } else {
+      profiled.energy = measured.energy;
+      profiled.time = measured.time;
+      charge(slot, stage, measured.energy, measured.time);
+    }
+    apply(std::move(profiled));
+    return true;
+  }
+
+  // The training under way is of no use, and charged.
+  void abandon(Slot& slot, const Stage& stage) {
+    if (slot.under_way && slot.taken.time > Seconds{}) {
+      charge(slot, stage, slot.taken.energy, slot.taken.time);
+      apply(records::LimitsProfiled{.recurrence = slot.recurrence,
+                                    .batch_size = *slot.under_way,
+                                    .limits = {},
+                                    .energy = slot.taken.energy,
+                                    .time = slot.taken.time});
+    }
+    slot.under_way.reset();
+    slot.taken = {};
+  }
+
+  void charge(const Slot& slot, const Stage& stage, Joules energy, Seconds time) {
+    const Joules cost = stage.cost().of(energy, time);
+    SimulatedRecurrence& sum = result_.recurrences[slot.recurrence];
+    sum.cost += cost;
+    sum.expected_cost += cost;
+  }
+
   void finish(Slot& slot) {
-    const TryResult& result = slot.result;
+    TryResult& result = slot.result;
     const Stage& stage = *slot.stage;
+    if (result.outcome == records::TryOutcome::lost) {
+      result.outcome = optimize::outcome_of_crash(result.arm == spec_.default_arm(), worked_[result.arm],
+                                                  std::ranges::count(worked_, true) > 0);
+    }
+    worked_[result.arm] = worked_[result.arm] || reached(result.outcome);
     const int batch_size = stage.workload().arms[result.arm].batch_size;
     if (result.profiled && result.epochs > 0 && &stage == phases_[phase_].stage) {
       apply(records::LimitsProfiled{.recurrence = slot.recurrence,
@@ -139,7 +199,7 @@ class Simulation {
     apply(records::TryEnded{.try_number = slot.try_number,
                             .recurrence = slot.recurrence,
                             .batch_size = batch_size,
-                            .outcome = result.outcome,
+                            .outcome = result.left_out ? records::TryOutcome::lost : result.outcome,
                             .epochs = result.epochs,
                             .energy = result.energy,
                             .time = result.time});
@@ -148,7 +208,12 @@ class Simulation {
     sum.cost += result.cost;
     sum.expected_cost += result.expected_cost;
     slot.busy = false;
-    if (!reached(result.outcome)) {
+    // One that is lost ends its recurrence, as does one that has reached and is left out.
+    const bool lost = result.outcome == records::TryOutcome::lost;
+    if (lost || (result.left_out && reached(result.outcome))) {
+      apply(records::RecurrenceAbandoned{.recurrence = slot.recurrence});
+    }
+    if (!lost && !reached(result.outcome)) {
       if (slot.try_number == 0) {
         throw Error{ErrorKind::unavailable,
                     fmt::format("{}: the first run, at the default batch size {}, did not reach the target",
@@ -158,7 +223,7 @@ class Simulation {
       submit(slot);
       return;
     }
-    sum.last_expected = stage.expected_cost(result.arm, result.limit);
+    sum.last_expected = lost ? Joules{} : stage.expected_cost(result.arm, result.limit);
     if (started_ < options_.recurrences) {
       slot.recurrence = started_++;
       submit(slot);
@@ -172,6 +237,7 @@ class Simulation {
   optimize::JobSpec spec_;
   optimize::RecurringJob job_;
   std::vector<std::uint64_t> tried_;
+  std::vector<bool> worked_;
   std::vector<Slot> slots_;
   std::size_t phase_ = 0;
   std::uint64_t started_ = 0;

@@ -29,6 +29,10 @@ struct SimulationOptions {
   std::size_t window = 0;
   std::uint64_t recurrences = 0;
   int in_flight = 1;
+  // As live runs do it: a training that was begun to have its limits measured goes on as the try, if that is of its
+  // batch size, and measuring counts against its budget. Otherwise measuring is charged by itself, as the published
+  // results have it.
+  bool live = false;
 };
 
 struct SimulatedTry {

@@ -19,6 +19,7 @@ struct TryResult {
   std::size_t arm = 0;
   std::size_t limit = 0;  // that it ran under, from the second epoch on where it profiled
   bool profiled = false;  // its first epoch measured all limits
+  bool left_out = false;  // of what is believed
   records::TryOutcome outcome = records::TryOutcome::reached;
   int epochs = 0;
   Joules energy;
@@ -46,8 +47,22 @@ class Stage {
     return tables_[arm].epoch_costs[limit] * tables_[arm].mean_epochs;
   }
 
-  // Carries an action out, as the `nth` try (from 0) of its batch size.
-  [[nodiscard]] TryResult run(const optimize::RunAction& action, std::uint64_t seed, std::uint64_t nth) const;
+  // A run as a trace has it: what became of it once, without a policy.
+  struct Draw {
+    std::optional<int> needed;  // epochs to the target
+    Mishap mishap;
+  };
+  [[nodiscard]] Draw draw(std::size_t arm, std::uint64_t seed, std::uint64_t nth) const;
+  // What a training has taken before it became the try.
+  struct UnderWay {
+    Joules energy;
+    Seconds time;
+  };
+  // Carries an action out, as the `nth` try (from 0) of its batch size. With `under_way` as live trainings do: what
+  // measuring took is the try's own and counts against its budget. Without, it does not: the try is stopped by its
+  // epochs alone.
+  [[nodiscard]] TryResult run(const optimize::RunAction& action, std::uint64_t seed, std::uint64_t nth,
+                              const std::optional<UnderWay>& under_way = {}) const;
   // Measures limits beforehand: 5 s of each, or an equal share of one epoch where that is less. Limits that this batch
   // size was not measured under are left out.
   [[nodiscard]] ProfilingResult profile(const optimize::ProfileAction& action) const;

@@ -17,12 +17,20 @@
 
 namespace zeus::simulate {
 
+// What goes wrong with a run. Traces know nothing of it; it is made up.
+struct Mishap {
+  std::optional<int> crashes_after = {};  // so many epochs
+  bool not_measured = false;              // its power limits cannot be measured, and stay as they are until it is over
+  bool left_alone = false;  // others hold its power limits: it is recorded, and left out of what is believed
+};
+
 // One batch size. `runs` are the epochs each recorded run took to the target, ascending; the runs that never reached it
 // come last.
 struct WorkloadArm {
   int batch_size = 0;
   std::vector<records::LimitProfile> limits;  // ascending
   std::vector<std::optional<int>> runs;       // not empty
+  std::vector<Mishap> mishaps = {};           // of each of `runs`; empty where nothing goes wrong
 
   // Whether all runs, or at least one, reach the target within that many epochs.
   [[nodiscard]] bool always_reaches(int max_epochs) const;
