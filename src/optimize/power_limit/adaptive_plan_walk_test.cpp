@@ -132,6 +132,21 @@ TEST(AdaptivePlanWalk, TurnsToTheClocksWhereTheLowestLimitHoldsNothingBack) {
   }
 }
 
+// Three limits that take the same, as far as slices of a few steps can tell: after the walk down, each pass begins
+// where the last one ended and goes the other way.
+TEST(AdaptivePlanWalk, PassesOverContendersUpAndDownByTurns) {
+  AdaptivePlan plan{SettingRange{{300_W, 250_W, 200_W}},
+                    select_energy(),
+                    {.tolerance = 1e-6, .confidence = 0.9999, .relative_error = 1e-6, .most_steps = 1'000'000}};
+  Walk asked;
+  while (asked.size() < 12) {
+    const SliceRequest request = plan.next().value();
+    asked.push_back(std::to_string(static_cast<int>(request.setting.limit.value())));
+    plan.measured(slice_of(request.setting, {1_s, 100_W, 1.0}, request.measure));
+  }
+  EXPECT_EQ(asked, (Walk{"300", "250", "200", "200", "250", "300", "300", "250", "200", "200", "250", "300"}));
+}
+
 // 30 steps for each of two limits are 60. The first slice took ten to settle and as many as the test says; the next
 // settles for one (0.1 s of steps of 1 s) and measures five.
 TEST(AdaptivePlanWalk, SpendsThirtyStepsALimit) {
