@@ -82,7 +82,7 @@ TEST(MadeUpTrace, ZeusRunsWhatAlgorithmThreeSays) {
   for (std::uint64_t recurrence = 8; recurrence < recurrences; ++recurrence) {
     expected.emplace_back(recurrence, 32, 10, 54'000);
   }
-  for (const std::uint64_t seed : {1, 2, 3}) {
+  for (const std::uint64_t seed : {1U, 2U, 3U}) {
     const SimulatedJob job = run(stage, "zeus", seed, recurrences);
     ASSERT_EQ(job.tries.size(), expected.size()) << "seed " << seed;
     for (std::size_t i = 0; i < expected.size(); ++i) {
