@@ -1,11 +1,14 @@
 #include "train/ending.hpp"
 
+#include "optimize/recurrence/judgement.hpp"
+
 #include <zeus/error.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace zeus::train {
 
@@ -25,18 +28,29 @@ void check_ending(const TrainingOptions& options) {
 }
 
 std::optional<StopReason> ending_of(const TrainingOptions& options, const Progress& progress) {
-  if (options.target && progress.metric &&
-      better(*options.target, *progress.metric, options.target->metric) == *progress.metric) {
+  const auto count = [](std::uint64_t epochs) {
+    return static_cast<int>(std::min<std::uint64_t>(epochs, std::numeric_limits<int>::max()));
+  };
+  optimize::Judgement judgement{.target = {}, .max_epochs = {}, .budget = {}};
+  if (options.target) {
+    judgement.target = {.metric = options.target->metric, .higher_is_better = options.target->higher_is_better};
+  }
+  if (options.max_epochs) {
+    judgement.max_epochs = count(*options.max_epochs);
+    judgement.job_epochs = *judgement.max_epochs;
+  }
+  if (progress.epochs > 0 && progress.cost) {
+    judgement.budget = options.cost_limit;
+  }
+  if (progress.metric && judgement.reaches(*progress.metric)) {
     return StopReason::target_reached;
   }
-  if (options.max_epochs && progress.epochs >= *options.max_epochs) {
-    return StopReason::epochs_used_up;
+  const std::optional<records::TryOutcome> outcome =
+      judgement.after_epoch(count(progress.epochs), progress.cost.value_or(Joules{}), progress.next_cost);
+  if (!outcome) {
+    return std::nullopt;
   }
-  if (options.cost_limit && progress.epochs > 0 && progress.cost &&
-      *progress.cost + progress.next_cost.value_or(Joules{0}) > *options.cost_limit) {
-    return StopReason::too_dear;
-  }
-  return std::nullopt;
+  return *outcome == records::TryOutcome::exhausted ? StopReason::epochs_used_up : StopReason::too_dear;
 }
 
 double better(const TrainingTarget& target, double a, double b) {

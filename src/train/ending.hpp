@@ -1,4 +1,5 @@
-// When to stop: target, maximum of epochs, and the cost that the training may have. Pure; one owner, one thread.
+// When a session stops: target, maximum of epochs, and the cost that the training may have, judged as the tries of a
+// job are (optimize/recurrence/judgement.hpp). Pure; one owner, one thread.
 #pragma once
 
 #include <zeus/training_options.hpp>
