@@ -1,15 +1,14 @@
 #include "simulate/paper_profiling.hpp"
 
 #include "optimize/cost/energy_time_cost.hpp"
-#include "optimize/power_limit/adaptive_plan.hpp"
-#include "optimize/power_limit/full_sweep.hpp"
+#include "optimize/power_limit/goal_plan.hpp"
+#include "optimize/power_limit/limit_grid.hpp"
 #include "physics/workload.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <memory>
 #include <numeric>
 #include <ranges>
 
@@ -43,21 +42,22 @@ double PlanResult::mean_steps() const {
 
 PlanResult run_plan(const TrainingLoad& load, bool adaptive, double weight, const Disturbance& disturbance,
                     std::uint64_t seeds) {
-  const auto range = optimize::SettingRange::of_steps(load.gpu->limits.min, load.gpu->limits.max, 25_W);
+  const optimize::SettingRange range{optimize::limits_to_try({}, load.gpu->limits.min, load.gpu->limits.max, {})};
   const optimize::EnergyTimeCost cost{weight, load.gpu->limits.max};
   const auto cost_at = [&](Watts limit) {
     return cost.of_epoch(settled_step(load, {.limit = limit, .clock = std::nullopt}));
   };
   const Joules best = std::ranges::min(range.limits() | std::views::transform(cost_at));
+  const optimize::PlanWish wish{
+      .goal = LeastCost{.eta = weight},
+      .profiling = adaptive ? PowerProfiling{AdaptiveProfiling{}} : PowerProfiling{SweepProfiling{}},
+      .max_power = load.gpu->limits.max,
+      .training_steps = {},
+      .known = {},
+      .predicted_from = {}};
   PlanResult result;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-    std::unique_ptr<optimize::PowerLimitPlan> plan;
-    if (adaptive) {
-      plan = std::make_unique<optimize::AdaptivePlan>(range, optimize::select_zeus_cost(weight));
-    } else {
-      plan = std::make_unique<optimize::FullSweep>(range, optimize::select_zeus_cost(weight));
-    }
-    optimize::Profiler profiler{std::move(plan), {.baseline = range.highest()}};
+    optimize::Profiler profiler{optimize::make_plan(range, wish), {.baseline = range.highest()}};
     const ProfilingOutcome outcome = run_profiling(load, profiler, disturbance, seed);
     const double ratio = cost_at(outcome.optimum->limit) / best;
     const auto count = static_cast<double>(seeds);

@@ -1,8 +1,8 @@
 #include "simulate/profiling_run.hpp"
 
 #include "optimize/cost/energy_time_cost.hpp"
-#include "optimize/power_limit/adaptive_plan.hpp"
 #include "optimize/power_limit/full_sweep.hpp"
+#include "optimize/power_limit/goal_plan.hpp"
 
 #include <gtest/gtest.h>
 
@@ -25,13 +25,14 @@ optimize::SettingRange range_of(const TrainingLoad& load) {
 
 ProfilingOutcome profile(const TrainingLoad& load, bool adaptive, std::uint64_t seed) {
   const optimize::SettingRange range = range_of(load);
-  std::unique_ptr<optimize::PowerLimitPlan> plan;
-  if (adaptive) {
-    plan = std::make_unique<optimize::AdaptivePlan>(range, optimize::select_zeus_cost(eta));
-  } else {
-    plan = std::make_unique<optimize::FullSweep>(range, optimize::select_zeus_cost(eta));
-  }
-  optimize::Profiler profiler{std::move(plan), {.baseline = range.highest()}};
+  const optimize::PlanWish wish{
+      .goal = LeastCost{.eta = eta},
+      .profiling = adaptive ? PowerProfiling{AdaptiveProfiling{}} : PowerProfiling{SweepProfiling{}},
+      .max_power = load.gpu->limits.max,
+      .training_steps = {},
+      .known = {},
+      .predicted_from = {}};
+  optimize::Profiler profiler{optimize::make_plan(range, wish), {.baseline = range.highest()}};
   return run_profiling(load, profiler, Disturbance{}, seed);
 }
 
