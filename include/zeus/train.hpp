@@ -62,7 +62,7 @@ class ZEUS_API Training {
   // A step: one forward and backward pass on one batch. A step that was begun ends with end_step(), with the next
   // begin_step(), or with the epoch.
   void begin_step();
-  void end_step();
+  void end_step() noexcept;
   // Where only progress can be seen, from outside or in jumps: so many steps are over since the last word, and others
   // begin. Instead of begin_step() and end_step(), never beside them.
   void progress(std::uint64_t steps = 1);
@@ -102,7 +102,7 @@ class ZEUS_API Training {
     explicit Step(Training& training) : training_{&training} { training.begin_step(); }
     Step(const Step&) = delete;
     Step& operator=(const Step&) = delete;
-    ~Step() { training_->end_step_quietly(); }
+    ~Step() { training_->end_step(); }
 
    private:
     Training* training_;
@@ -119,8 +119,6 @@ class ZEUS_API Training {
   [[nodiscard]] TrainingEpochs<Training> epochs() { return TrainingEpochs<Training>{*this}; }
 
  private:
-  void end_step_quietly() noexcept;
-
   std::unique_ptr<train::Session> session_;
 };
 

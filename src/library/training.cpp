@@ -2,6 +2,7 @@
 #include "library/machine.hpp"
 #include "train/live_parts.hpp"
 #include "train/outer_run.hpp"
+#include "train/session.hpp"
 
 #include <zeus/run_values.hpp>
 #include <zeus/train.hpp>

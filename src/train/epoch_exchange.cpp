@@ -1,41 +1,62 @@
 #include "train/epoch_exchange.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <vector>
+#include "train/summed_energy.hpp"
+
+#include <array>
 
 namespace zeus::train {
+
+namespace {
+
+struct PartOfAll {
+  SummedEnergy energy;
+  bool unknown = false;
+  Seconds time;
+  std::uint64_t steps = 0;
+
+  void joined(Joining& join) {
+    energy.joined(join);
+    join.any(unknown);
+    join.largest(time);
+    join.largest(steps);
+  }
+};
+
+struct Epoch {
+  std::array<PartOfAll, part_count> parts;
+  bool trouble = false;
+
+  void joined(Joining& join) {
+    for (PartOfAll& part : parts) {
+      part.joined(join);
+    }
+    join.any(trouble);
+  }
+};
+
+PartOfAll of_this_rank(const Amount& amount) {
+  PartOfAll part{.energy = {}, .unknown = !amount.known, .time = amount.time, .steps = amount.steps};
+  part.energy.add(amount.energy);
+  // Of nothing nothing is unknown.
+  part.energy.systematic_unknown = part.energy.systematic_unknown && amount.energy.value > Joules{0};
+  return part;
+}
+
+}  // namespace
 
 void exchange(Ranks& ranks, Parts& parts, bool& trouble) {
   if (ranks.alone()) {
     return;
   }
-  std::vector<double> sums;
-  std::vector<double> largest{trouble ? 1.0 : 0.0};
-  for (const Amount& amount : parts) {
-    const Energy& energy = amount.energy;
-    const bool any = energy.value > Joules{0};
-    sums.insert(sums.end(), {energy.value.value(), energy.uncertainty.value() * energy.uncertainty.value(),
-                             energy.systematic.value_or(Joules{0}).value(), any && !energy.systematic ? 1.0 : 0.0,
-                             amount.known ? 0.0 : 1.0});
-    largest.insert(largest.end(),
-                   {amount.time.value(), static_cast<double>(amount.steps), static_cast<double>(energy.method)});
+  Epoch epoch{.parts = {}, .trouble = trouble};
+  for (std::size_t i = 0; i < part_count; ++i) {
+    epoch.parts[i] = of_this_rank(parts[i]);
   }
-  ranks.sum(sums);
-  ranks.max(largest);
-  trouble = largest[0] > 0;
-  std::size_t sum = 0;
-  std::size_t most = 1;
-  for (Amount& amount : parts) {
-    amount.energy.value = Joules{sums[sum]};
-    amount.energy.uncertainty = Joules{std::sqrt(sums[sum + 1])};
-    amount.energy.systematic = sums[sum + 3] > 0 ? std::nullopt : std::optional{Joules{sums[sum + 2]}};
-    amount.known = !(sums[sum + 4] > 0);
-    amount.time = Seconds{largest[most]};
-    amount.steps = static_cast<std::uint64_t>(largest[most + 1]);
-    amount.energy.method = static_cast<EnergyMethod>(static_cast<int>(largest[most + 2]));
-    sum += 5;
-    most += 3;
+  ranks.agree(epoch);
+  trouble = epoch.trouble;
+  for (std::size_t i = 0; i < part_count; ++i) {
+    const PartOfAll& all = epoch.parts[i];
+    parts[i] = {.time = all.time, .energy = all.energy.energy(), .known = !all.unknown, .steps = all.steps};
   }
 }
 

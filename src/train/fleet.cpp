@@ -21,68 +21,96 @@ std::vector<std::string> uuids_of(const GpuGroup& group) {
   return uuids;
 }
 
-json summary_of(const GpuGroup& group) {
-  json summary{{"gpus", group.size()}};
-  if (group.size() == 0) {
-    return summary;
+// What one rank has.
+struct Holding {
+  std::size_t gpus = 0;
+  std::string product;
+  GpuGroup::Range range;
+  std::string unsettable;  // why there is no range; empty where there is
+};
+
+Holding holding_of(const GpuGroup& group) {
+  Holding holding{.gpus = group.size(), .product = {}, .range = {}, .unsettable = {}};
+  if (holding.gpus == 0) {
+    return holding;
   }
-  summary["product"] = group.product();
+  holding.product = group.product();
   try {
-    const GpuGroup::Range range = group.range();
-    summary["lowest"] = range.lowest.value();
-    summary["highest"] = range.highest.value();
-    summary["max_power"] = range.max_power.value();
-    summary["found"] = range.found ? json(range.found->value()) : json();
-    summary["clocks"] = json::array();
-    for (const Megahertz clock : range.clocks) {
-      summary["clocks"].push_back(clock.value());
-    }
+    holding.range = group.range();
   } catch (const Error& error) {
-    summary["unsettable"] = error.what();
+    holding.unsettable = error.what();
   }
-  return summary;
+  return holding;
 }
 
-void join_range(Fleet& fleet, const json& summary) {
-  const bool first = fleet.gpus == 0;
-  const Watts lowest{summary.at("lowest").get<double>()};
-  const Watts highest{summary.at("highest").get<double>()};
-  fleet.lowest = first ? lowest : std::max(fleet.lowest, lowest);
-  fleet.highest = first ? highest : std::min(fleet.highest, highest);
-  fleet.max_power += Watts{summary.at("max_power").get<double>()};
-  std::optional<Watts> found;
-  if (!summary.at("found").is_null()) {
-    found = Watts{summary.at("found").get<double>()};
+std::string to_json(const Holding& holding) {
+  const GpuGroup::Range& range = holding.range;
+  json clocks = json::array();
+  for (const Megahertz clock : range.clocks) {
+    clocks.push_back(clock.value());
   }
-  fleet.found = first || fleet.found == found ? found : std::nullopt;
+  return json{{"gpus", holding.gpus},
+              {"product", holding.product},
+              {"unsettable", holding.unsettable},
+              {"lowest", range.lowest.value()},
+              {"highest", range.highest.value()},
+              {"max_power", range.max_power.value()},
+              {"found", range.found ? json(range.found->value()) : json()},
+              {"clocks", std::move(clocks)}}
+      .dump();
+}
+
+Holding holding_from_json(const std::string& text) {
+  const json values = json::parse(text);
+  const auto watts = [&](const char* name) { return Watts{values.at(name).get<double>()}; };
+  Holding holding{.gpus = values.at("gpus").get<std::size_t>(),
+                  .product = values.at("product").get<std::string>(),
+                  .range = {.lowest = watts("lowest"),
+                            .highest = watts("highest"),
+                            .max_power = watts("max_power"),
+                            .found = {},
+                            .clocks = {}},
+                  .unsettable = values.at("unsettable").get<std::string>()};
+  if (!values.at("found").is_null()) {
+    holding.range.found = watts("found");
+  }
+  for (const json& clock : values.at("clocks")) {
+    holding.range.clocks.emplace_back(clock.get<double>());
+  }
+  return holding;
+}
+
+void join_range(Fleet& fleet, const GpuGroup::Range& range) {
+  const bool first = fleet.gpus == 0;
+  fleet.lowest = first ? range.lowest : std::max(fleet.lowest, range.lowest);
+  fleet.highest = first ? range.highest : std::min(fleet.highest, range.highest);
+  fleet.max_power += range.max_power;
+  fleet.found = first || fleet.found == range.found ? range.found : std::nullopt;
   std::vector<Megahertz> clocks;
-  for (const json& clock : summary.at("clocks")) {
-    const Megahertz value{clock.get<double>()};
-    if (first || std::ranges::find(fleet.clocks, value) != fleet.clocks.end()) {
-      clocks.push_back(value);
+  for (const Megahertz clock : range.clocks) {
+    if (first || std::ranges::find(fleet.clocks, clock) != fleet.clocks.end()) {
+      clocks.push_back(clock);
     }
   }
   fleet.clocks = std::move(clocks);
 }
 
-Fleet join(const std::vector<json>& summaries) {
+Fleet join(const std::vector<Holding>& holdings) {
   Fleet fleet;
   std::vector<std::string> products;
-  for (const json& summary : summaries) {
-    const auto count = summary.at("gpus").get<std::uint32_t>();
-    if (count == 0) {
+  for (const Holding& one : holdings) {
+    if (one.gpus == 0) {
       continue;
     }
-    const auto product = summary.at("product").get<std::string>();
-    if (std::ranges::find(products, product) == products.end()) {
-      products.push_back(product);
+    if (std::ranges::find(products, one.product) == products.end()) {
+      products.push_back(one.product);
     }
-    if (summary.contains("unsettable")) {
-      fleet.unsettable = summary.at("unsettable").get<std::string>();
+    if (one.unsettable.empty()) {
+      join_range(fleet, one.range);
     } else {
-      join_range(fleet, summary);
+      fleet.unsettable = one.unsettable;
     }
-    fleet.gpus += count;
+    fleet.gpus += static_cast<std::uint32_t>(one.gpus);
   }
   std::ranges::sort(products);
   fleet.product = fmt::format("{}", fmt::join(products, " + "));
@@ -100,17 +128,18 @@ Fleet join(const std::vector<json>& summaries) {
 }  // namespace
 
 Fleet survey(GpuGroup& group, Ranks& ranks) {
-  if (!ranks.alone()) {
-    const std::vector<std::string> seen = ranks.gather(json(uuids_of(group)).dump());
-    for (int lower = 0; lower < ranks.rank(); ++lower) {
-      group.leave_out(json::parse(seen[static_cast<std::size_t>(lower)]).get<std::vector<std::string>>());
-    }
+  if (ranks.alone()) {
+    return join({holding_of(group)});
   }
-  std::vector<json> summaries;
-  for (const std::string& text : ranks.gather(summary_of(group).dump())) {
-    summaries.push_back(json::parse(text));
+  const std::vector<std::string> seen = ranks.gather(json(uuids_of(group)).dump());
+  for (int lower = 0; lower < ranks.rank(); ++lower) {
+    group.leave_out(json::parse(seen[static_cast<std::size_t>(lower)]).get<std::vector<std::string>>());
   }
-  return join(summaries);
+  std::vector<Holding> holdings;
+  for (const std::string& text : ranks.gather(to_json(holding_of(group)))) {
+    holdings.push_back(holding_from_json(text));
+  }
+  return join(holdings);
 }
 
 }  // namespace zeus::train

@@ -5,7 +5,7 @@
 #include "control/lease.hpp"
 #include "device/clocks.hpp"
 #include "records/power_setting.hpp"
-#include "train/session.hpp"
+#include "train/session_parts.hpp"
 
 #include <zeus/units.hpp>
 

@@ -5,7 +5,7 @@
 #include "base/clock.hpp"
 #include "control/lease_book.hpp"
 #include "device/gpu.hpp"
-#include "train/session.hpp"
+#include "train/session_parts.hpp"
 
 #include <zeus/measure.hpp>
 

@@ -155,7 +155,6 @@ TEST_F(OuterRunTest, ASessionTellsOfStepsMetricsAndEpochsAndLeavesTheGpusAlone) 
     for (int step = 0; step < 30; ++step) {
       session.begin_step();
       training_.step();
-      session.end_step();
     }
     session.end_steps();
     session.report(++epochs == 2 ? 0.5 : 0.75);

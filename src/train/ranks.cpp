@@ -4,9 +4,8 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <cstddef>
-#include <cstring>
+#include <span>
 #include <utility>
 
 namespace zeus::train {
@@ -54,12 +53,15 @@ void Ranks::call(Call&& call) {
                       "see what became of them"};
 }
 
-void Ranks::sum(std::span<double> values) {
-  call([&](Collective& all) { all.sum(values, patience_); });
-}
-
-void Ranks::max(std::span<double> values) {
-  call([&](Collective& all) { all.max(values, patience_); });
+void Ranks::exchange(Joining& joining) {
+  call([&](Collective& all) {
+    if (!joining.sums().empty()) {
+      all.sum(joining.sums(), patience_);
+    }
+    if (!joining.largest().empty()) {
+      all.max(joining.largest(), patience_);
+    }
+  });
 }
 
 void Ranks::share_from(int root, std::string& text) {
@@ -79,17 +81,6 @@ void Ranks::share_from(int root, std::string& text) {
 
 void Ranks::share(std::string& text) {
   share_from(0, text);
-}
-
-void Ranks::share(std::vector<double>& values) {
-  if (alone()) {
-    return;
-  }
-  std::string bytes(values.size() * sizeof(double), '\0');
-  std::memcpy(bytes.data(), values.data(), bytes.size());
-  share(bytes);
-  values.resize(bytes.size() / sizeof(double));
-  std::memcpy(values.data(), bytes.data(), values.size() * sizeof(double));
 }
 
 std::vector<std::string> Ranks::gather(const std::string& text) {

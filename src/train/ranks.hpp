@@ -2,12 +2,13 @@
 // one kind of Error; or this process alone. One thread.
 #pragma once
 
+#include "train/joining.hpp"
+
 #include <zeus/collective.hpp>
 #include <zeus/error.hpp>
 #include <zeus/units.hpp>
 
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -32,17 +33,27 @@ class Ranks {
 
   // With one rank these change nothing. When the others do not answer: an AgreedFailure (they wait in vain as well),
   // after which this process is alone.
-  void sum(std::span<double> values);
-  void max(std::span<double> values);
+  // Joins the fields of a record as its joined() declares (joining.hpp); without an answer it is as it was.
+  template <typename Record>
+  void agree(Record& record) {
+    if (alone()) {
+      return;
+    }
+    Joining joining{leads()};
+    record.joined(joining);
+    exchange(joining);
+    joining.hand_out();
+    record.joined(joining);
+  }
   // What rank 0 has, of whatever length.
   void share(std::string& text);
-  void share(std::vector<double>& values);
   // What each rank has.
   [[nodiscard]] std::vector<std::string> gather(const std::string& text);
 
  private:
   template <typename Call>
   void call(Call&& call);
+  void exchange(Joining& joining);
   void share_from(int root, std::string& text);
 
   std::shared_ptr<Collective> collective_;

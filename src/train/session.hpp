@@ -1,50 +1,39 @@
 // One training as it goes on: measure -> decide -> control. What is behind every front: zeus::Training, the Python
-// package, `zeus run`. Told of steps, epochs and metrics; profiles power settings just in time (optimize::Profiler),
-// applies the optimum under leases (control::Lease), accounts time, energy and cost, and says when to stop. Rules of
-// threads, forks, failures and order as in zeus/train.hpp, member by member. Owns its parts; the Clock outlives it.
+// package, `zeus run`, the demo. Told of steps, epochs and metrics; profiles power settings just in time
+// (optimize::Profiler), applies the optimum under leases (control::Lease), accounts time, energy and cost, and says
+// when to stop. Rules of threads, forks, failures and order as in zeus/train.hpp, member by member. Owns its parts; the
+// Clock outlives it.
 //
 // A front drives it in one of three ways:
-//   a loop                   next_epoch(), begin_step()/end_step(), end_steps(), report(), finish()
-//   callbacks of a trainer   begin_epoch(), begin_step()/end_step(), end_steps(), end_epoch(), report(), finish()
+//   a loop                   next_epoch(), begin_step(), end_steps(), report(), finish()
+//   callbacks of a trainer   begin_epoch(), begin_step(), end_steps(), end_epoch(), report(), finish()
 //   a process seen from outside   next_epoch() or begin_epoch()/end_epoch(), progress(n), report(), finish()
 // Steps before any begin_epoch() begin the first epoch by themselves, so a job that has no epochs needs none.
 #pragma once
 
 #include "base/clock.hpp"
-#include "control/lease.hpp"
-#include "device/gpu.hpp"
+#include "records/power_profile.hpp"
+#include "train/account.hpp"
+#include "train/epoch_ledger.hpp"
+#include "train/fleet.hpp"
+#include "train/gpu_group.hpp"
+#include "train/herald.hpp"
 #include "train/meter.hpp"
 #include "train/outer_run.hpp"
+#include "train/ranks.hpp"
+#include "train/session_parts.hpp"
+#include "train/tuner.hpp"
 
 #include <zeus/train.hpp>
 
+#include <sys/types.h>
+
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
-#include <string_view>
-#include <vector>
+#include <string>
 
 namespace zeus::train {
-
-// A GPU of this process and the index under which the meter reports it.
-struct SessionGpu {
-  int index = 0;
-  std::shared_ptr<device::Gpu> gpu;
-};
-
-struct SessionParts {
-  std::vector<SessionGpu> gpus;  // none is fine: nothing is set or measured then
-  std::unique_ptr<Meter> meter;  // over those GPUs
-  // Takes the lease of a GPU by its UUID (control::LeaseBook::acquire); called when something is to be set for the
-  // first time, and again after a lease was lost. What it throws is why the training goes on unoptimized.
-  std::function<control::Lease(std::string_view uuid, Seconds term)> acquire;
-  Clock& clock;
-  // Sets the limits in this session's place, and is told of its progress; null mostly.
-  std::unique_ptr<OuterRun> outer = nullptr;
-};
-
-class Running;
 
 class Session {
  public:
@@ -59,7 +48,6 @@ class Session {
   void begin_epoch();
   void end_epoch();
   void begin_step();
-  void end_step();
   void progress(std::uint64_t steps);
   void end_steps();
   void report(double metric);
@@ -74,12 +62,64 @@ class Session {
 
   [[nodiscard]] std::optional<StopReason> stop_reason() const;
   [[nodiscard]] TrainingResult result() const;
-  [[nodiscard]] bool profiling() const;
-  [[nodiscard]] PowerProfile profile() const;
-  [[nodiscard]] std::optional<PowerSetting> optimum() const;
+  [[nodiscard]] bool profiling() const { return tuner_.profiling(); }
+  [[nodiscard]] PowerProfile profile() const { return tuner_.profile(); }
+  [[nodiscard]] std::optional<PowerSetting> optimum() const { return tuner_.optimum(); }
 
  private:
-  std::unique_ptr<Running> running_;
+  enum class Phase {
+    between_epochs,
+    steps,     // those that are over have been counted
+    step,      // one that was marked is under way
+    rest,      // of an epoch whose steps are over
+    finished,  // for good
+  };
+  enum class Stepping { unknown, marked, seen };
+  // What is found out with the other ranks when the training begins.
+  struct Meeting {
+    Fleet fleet;
+    bool led = false;     // by a run around one of the ranks
+    std::string failure;  // when the others did not answer
+  };
+
+  [[nodiscard]] bool is_ours() const;
+  [[nodiscard]] bool takes(const char* what) const;
+  [[nodiscard]] Meeting meet();
+  [[nodiscard]] Meter* meter_of_this_rank() const;
+  [[nodiscard]] std::optional<records::PowerProfile> read_known_profile();
+  [[nodiscard]] bool in_epoch() const;
+  void step_as(Stepping stepping);
+  void boundary(std::uint64_t over);
+  void count_steps(std::uint64_t over);
+  void tell_of_epoch();
+  void close_epoch();
+  void book(Parts taken);
+  void complain_of_silence();
+  void retune_after_drift();
+  void end(bool together);
+  [[nodiscard]] Progress progress_so_far() const;
+  void predict(TrainingResult& result) const;
+  [[nodiscard]] std::string too_short() const;
+
+  TrainingOptions options_;
+  bool target_is_its_own_;  // and not the run's, whose metric others may tell
+  pid_t owner_;
+  Clock& clock_;
+  std::unique_ptr<Meter> meter_;
+  std::unique_ptr<OuterRun> outer_;  // of the rank that leads
+  Herald herald_;
+  Ranks ranks_;
+  GpuGroup group_;
+  Meeting meeting_;
+  Account account_;
+  EpochLedger ledger_;
+  Tuner tuner_;
+  std::optional<records::PowerProfile> known_;  // of this batch size, when it was begun
+  Phase phase_ = Phase::between_epochs;
+  Stepping stepping_ = Stepping::unknown;  // in this epoch
+  bool epoch_untold_ = false;              // to the run around this one
+  Parts tail_{};                           // of the latest epoch, of this rank alone
+  std::optional<StopReason> stopped_by_;
 };
 
 }  // namespace zeus::train

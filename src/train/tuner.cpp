@@ -3,7 +3,6 @@
 #include "optimize/power_limit/goal_plan.hpp"
 #include "optimize/power_limit/limit_grid.hpp"
 #include "optimize/power_limit/setting_range.hpp"
-#include "records/energy.hpp"
 #include "train/profile_file.hpp"
 #include "train/shared_plan.hpp"
 
@@ -12,8 +11,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <deque>
 #include <utility>
 #include <variant>
@@ -33,20 +30,38 @@ constexpr Seconds shortest_boundary{0.004};
 // What stands for "as it was found", which need not be the same limit on every GPU.
 const PowerSetting as_found{};
 
+// A lease that ran out can be taken again.
+class LeaseLost : public Error {
+ public:
+  using Error::Error;
+};
+
 }  // namespace
 
-Tuner::Tuner(const Parts& parts, Fleet fleet)
-    : parts_{parts}, fleet_{std::move(fleet)}, watch_{parts.options.drift_tolerance} {
+// In order of how bad it is.
+struct Tuner::Outcome {
+  enum class Status { done, refused, lease_lost, hopeless };
+  Status status = Status::done;
+  std::string why;                // in this rank
+  std::optional<Watts> enforced;  // here
+
+  void joined(Joining& join) { join.largest(status); }
+};
+
+Tuner::Tuner(const Parts& parts)
+    : parts_{parts}, window_{parts.meter, parts.group}, watch_{parts.options.drift_tolerance} {
 }
 
 // Whatever goes wrong in here is no reason to end a training.
 template <typename Body>
 void Tuner::guarded(Body&& body) {
-  if (!why_not_.empty()) {
+  if (is_left()) {
     return;
   }
   try {
     std::forward<Body>(body)();
+  } catch (const LeaseLost& error) {
+    stop(error.what(), State::interrupted);
   } catch (const std::exception& error) {
     stop(error.what());
   }
@@ -54,20 +69,18 @@ void Tuner::guarded(Body&& body) {
 
 void Tuner::begin(std::optional<std::uint64_t> batch_size, const std::optional<records::PowerProfile>& known,
                   const std::string& again) {
-  task_ = Task::profile;
   batch_size_ = batch_size;
   if (parts_.options.mode == TrainingMode::passive) {
     return;
   }
-  if (!fleet_.unsettable.empty() && why_not_.empty()) {
-    stop(fleet_.unsettable);
+  if (!parts_.fleet.unsettable.empty()) {
+    stop(parts_.fleet.unsettable);
   }
   guarded([&] {
     in_slices(false);
-    cancel_window();
-    end_noted_ = false;
+    window_.cancel();
     measured_anything_ = false;
-    applied_ = false;
+    state_ = State::profiling;
     watch_.expect(std::nullopt);
     const TrainingOptions& options = parts_.options;
     std::unique_ptr<optimize::PowerLimitPlan> plan = plan_for(known);
@@ -86,27 +99,20 @@ void Tuner::begin(std::optional<std::uint64_t> batch_size, const std::optional<r
 }
 
 void Tuner::hold(const PowerSetting& setting) {
-  take_up_again();
-  task_ = Task::hold;
+  if (state_ == State::interrupted && parts_.ranks.alone()) {
+    state_ = State::as_found;
+    why_not_.clear();
+  }
   held_ = setting;
-  if (!fleet_.unsettable.empty() && why_not_.empty()) {
-    stop(fleet_.unsettable);
+  if (!parts_.fleet.unsettable.empty()) {
+    stop(parts_.fleet.unsettable);
   }
   guarded([&] {
-    cancel_window();
+    window_.cancel();
+    state_ = State::as_found;
     watch_.expect(std::nullopt);
     carry_out({{.kind = ProfilerActionKind::apply_optimum, .setting = setting}});
   });
-}
-
-// Whether a lost lease kept it from what it was doing; nothing does now.
-bool Tuner::take_up_again() {
-  if (!lease_lost_ || !parts_.ranks.alone()) {
-    return false;
-  }
-  lease_lost_ = false;
-  why_not_.clear();
-  return true;
 }
 
 std::unique_ptr<optimize::PowerLimitPlan> Tuner::plan_for(const std::optional<records::PowerProfile>& known) {
@@ -119,11 +125,12 @@ std::unique_ptr<optimize::PowerLimitPlan> Tuner::plan_for(const std::optional<re
                                      .lowest = options.lowest_limit,
                                      .highest = options.highest_limit,
                                      .limits = options.limits};
-      const optimize::SettingRange range{limits_to_try(grid, fleet_.lowest, fleet_.highest, fleet_.found),
-                                         options.try_clocks ? fleet_.clocks : std::vector<Megahertz>{}};
+      const optimize::SettingRange range{
+          limits_to_try(grid, parts_.fleet.lowest, parts_.fleet.highest, parts_.fleet.found),
+          options.try_clocks ? parts_.fleet.clocks : std::vector<Megahertz>{}};
       optimize::PlanWish wish{.goal = options.goal,
                               .profiling = options.profiling,
-                              .max_power = fleet_.max_power,
+                              .max_power = parts_.fleet.max_power,
                               .training_steps = {},
                               .known = known,
                               .predicted_from = predicted_from()};
@@ -147,32 +154,30 @@ std::unique_ptr<optimize::PowerLimitPlan> Tuner::plan_for(const std::optional<re
 
 // Observing, what is in force most of the time has to be known as well as the optimum.
 std::optional<PowerSetting> Tuner::predicted_from() const {
-  if (parts_.options.mode != TrainingMode::observe || !fleet_.found) {
+  if (parts_.options.mode != TrainingMode::observe || !parts_.fleet.found) {
     return std::nullopt;
   }
-  return PowerSetting{.limit = *fleet_.found, .clock = std::nullopt};
+  return PowerSetting{.limit = *parts_.fleet.found, .clock = std::nullopt};
 }
 
 void Tuner::begin_epoch() {
-  if (!take_up_again()) {
+  if (state_ != State::interrupted || !parts_.ranks.alone()) {
     return;
   }
-  if (task_ == Task::hold) {
-    if (const std::optional<PowerSetting> setting = held_) {
-      hold(*setting);
-    }
-    return;
-  }
-  if (profiler_->done()) {
+  state_ = State::as_found;
+  why_not_.clear();
+  if (const std::optional<PowerSetting> setting = held_) {
+    hold(*setting);
+  } else if (profiler_->done()) {
     guarded([&] {
       carry_out({{.kind = ProfilerActionKind::apply_optimum, .setting = *profiler_->optimum()}});
       watch_from_now();
     });
-    return;
+  } else {
+    records::PowerProfile known = profile();
+    begin(batch_size_, known.measurements.empty() ? std::nullopt : std::optional{known},
+          "the leases were lost meanwhile");
   }
-  records::PowerProfile known = profile();
-  begin(batch_size_, known.measurements.empty() ? std::nullopt : std::optional{known},
-        "the leases were lost meanwhile");
 }
 
 void Tuner::step(std::uint64_t over) {
@@ -181,12 +186,9 @@ void Tuner::step(std::uint64_t over) {
     watch_.add(over, now - *last_boundary_);
   }
   last_boundary_ = now;
-  if (!has_begun()) {
-    return;
-  }
   guarded([&] {
     renew();
-    if (task_ != Task::profile || !profiler_) {
+    if (held_ || !profiler_) {
       return;
     }
     // What is too short for a counter to see is taken together. Ranks would not all do so at the same step, and a sweep
@@ -198,9 +200,8 @@ void Tuner::step(std::uint64_t over) {
       return;
     }
     tuned_at_ = now;
-    if (window_open_ && over > 0) {
-      ++window_boundaries_;
-      window_steps_ += over;
+    if (over > 0) {
+      window_.count(over);
     }
     profiling_steps_ += profiler_->done() ? 0 : over;
     carry_out(profiler_->on_step_begin());
@@ -211,13 +212,15 @@ void Tuner::renew() {
   try {
     parts_.group.renew();
   } catch (const Error& error) {
-    lease_lost_ = error.kind() == ErrorKind::timeout;
-    if (parts_.ranks.alone()) {
+    if (!parts_.ranks.alone()) {
+      // The others go on until the next exchange with them.
+      trouble_ = error.what();
+      parts_.group.release();
+    } else if (error.kind() == ErrorKind::timeout) {
+      throw LeaseLost{error.kind(), error.what(), {}};
+    } else {
       throw;
     }
-    // The others go on until the next exchange with them.
-    trouble_ = error.what();
-    parts_.group.release();
   }
 }
 
@@ -225,30 +228,30 @@ void Tuner::end_steps(bool over) {
   const std::uint64_t last = std::exchange(pending_, 0) + (over ? 1 : 0);
   profiling_steps_ += profiling() ? last : 0;
   last_boundary_.reset();
-  if (task_ != Task::profile || !profiler_) {
+  if (held_ || !profiler_) {
     return;
   }
   guarded([&] {
     // Steps that were too short to be told of one by one have no last one.
     const bool whole = over && last == 1;
-    if (window_open_ && whole) {
-      ++window_boundaries_;
-      ++window_steps_;
+    if (whole) {
+      window_.count(1);
     }
     carry_out(profiler_->on_epoch_end(whole));
   });
 }
 
 void Tuner::carry_out(ProfilerActions actions) {
+  const bool profiled = profiling();
   std::deque<ProfilerAction> queue{actions.begin(), actions.end()};
-  while (!queue.empty() && why_not_.empty()) {
+  while (!queue.empty() && !is_left()) {
     const ProfilerAction action = queue.front();
     queue.pop_front();
     if (const std::optional<ProfilerActions> instead = carry_out(action)) {
       queue.assign(instead->begin(), instead->end());
     }
   }
-  if (task_ == Task::profile && why_not_.empty() && profiler_->done() && !std::exchange(end_noted_, true)) {
+  if (profiled && !is_left() && profiler_->done()) {
     note_end_of_profiling();
   }
 }
@@ -261,40 +264,40 @@ std::optional<ProfilerActions> Tuner::carry_out(const ProfilerAction& action) {
     case ProfilerActionKind::apply_optimum:
       return set(action.setting, true);
     case ProfilerActionKind::open_window:
-      open_window();
+      window_.open();
       break;
     case ProfilerActionKind::close_window:
       return close_window();
     case ProfilerActionKind::cancel_window:
-      cancel_window();
+      window_.cancel();
       break;
   }
   return std::nullopt;
 }
 
-Tuner::Status Tuner::try_to_set(const PowerSetting& setting, std::string& why) {
-  enforced_.reset();
+Tuner::Outcome Tuner::try_to_set(const PowerSetting& setting) {
+  using enum Outcome::Status;
   if (!trouble_.empty()) {
-    why = trouble_;
-    return Status::hopeless;
+    return {.status = hopeless, .why = trouble_, .enforced = {}};
   }
   try {
     if (setting == as_found) {
       parts_.group.restore();
-      return Status::done;
+      return {};
     }
     parts_.group.lease();
   } catch (const std::exception& error) {
-    why = error.what();
-    return Status::hopeless;
+    return {.status = hopeless, .why = error.what(), .enforced = {}};
   }
   try {
-    enforced_ = parts_.group.apply(setting);
-    return Status::done;
+    return {.status = done, .why = {}, .enforced = parts_.group.apply(setting)};
   } catch (const Error& error) {
-    why = error.what();
-    lease_lost_ = error.kind() == ErrorKind::timeout;
-    return lease_lost_ || error.kind() == ErrorKind::permission_denied ? Status::hopeless : Status::refused;
+    const ErrorKind kind = error.kind();
+    return {.status = kind == ErrorKind::timeout             ? lease_lost
+                      : kind == ErrorKind::permission_denied ? hopeless
+                                                             : refused,
+            .why = error.what(),
+            .enforced = {}};
   }
 }
 
@@ -304,41 +307,66 @@ std::optional<ProfilerActions> Tuner::set(const PowerSetting& setting, bool opti
   if (tries) {
     in_slices(true);
   }
-  applied_ = false;
-  std::string why;
-  std::array<double, 1> worst{static_cast<double>(try_to_set(setting, why))};
-  parts_.ranks.max(worst);
+  Outcome outcome = try_to_set(setting);
+  parts_.ranks.agree(outcome);
   if (!tries) {
     in_slices(false);
   }
-  if (why.empty() && worst[0] > 0) {
-    why = "another rank could not set its GPUs";
+  if (outcome.why.empty() && outcome.status != Outcome::Status::done) {
+    outcome.why = "another rank could not set its GPUs";
   }
-  switch (static_cast<Status>(static_cast<int>(worst[0]))) {
-    case Status::done:
+  switch (outcome.status) {
+    case Outcome::Status::done:
       break;
-    case Status::refused:
-      parts_.herald.tell(SettingRefused{.setting = setting, .why = why});
-      if (!std::exchange(refusal_said_, true)) {
-        parts_.herald.warn(fmt::format("power settings that a GPU does not take are left out: {}", why));
-      }
-      if (task_ == Task::hold) {
-        held_.reset();
-        return ProfilerActions{{.kind = ProfilerActionKind::set, .setting = as_found}};
-      }
-      return profiler_->on_refused();
-    case Status::hopeless:
-      stop(why);
+    case Outcome::Status::refused:
+      return refused(setting, outcome.why);
+    case Outcome::Status::lease_lost:
+      stop(outcome.why, parts_.ranks.alone() ? State::interrupted : State::left);
+      return ProfilerActions{};
+    case Outcome::Status::hopeless:
+      stop(outcome.why);
       return ProfilerActions{};
   }
   if (setting == as_found) {
     parts_.herald.tell(SettingsRestored{});
-  } else {
-    applied_ = optimum;
-    slice_setting_ = setting;
-    parts_.herald.tell(SettingApplied{.setting = setting, .enforced = enforced_, .optimum = optimum});
+    return std::nullopt;
   }
+  slice_setting_ = setting;
+  if (optimum) {
+    state_ = State::in_force;
+  }
+  parts_.herald.tell(SettingApplied{.setting = setting, .enforced = outcome.enforced, .optimum = optimum});
   return std::nullopt;
+}
+
+ProfilerActions Tuner::refused(const PowerSetting& setting, const std::string& why) {
+  parts_.herald.tell(SettingRefused{.setting = setting, .why = why});
+  if (!std::exchange(refusal_said_, true)) {
+    parts_.herald.warn(fmt::format("power settings that a GPU does not take are left out: {}", why));
+  }
+  return held_ ? ProfilerActions{{.kind = ProfilerActionKind::set, .setting = as_found}} : profiler_->on_refused();
+}
+
+ProfilerActions Tuner::close_window() {
+  WindowReading reading = window_.close();
+  reading.trouble = !trouble_.empty();
+  parts_.ranks.agree(reading);
+  if (reading.trouble) {
+    throw AgreedFailure{ErrorKind::unavailable, trouble_.empty() ? "another rank lost its lease" : trouble_, {}};
+  }
+  if (const std::string why_lost = reading.why_not(); !why_lost.empty()) {
+    parts_.herald.tell(SliceLost{.setting = slice_setting_, .why = why_lost});
+    return profiler_->on_slice_lost();
+  }
+  measured_anything_ = true;
+  profiled_ = true;
+  const optimize::SliceReading slice = reading.of_a_boundary();
+  parts_.herald.tell(SliceMeasured{.setting = slice_setting_,
+                                   .steps = window_.steps(),
+                                   .time = slice.time,
+                                   .energy = slice.energy,
+                                   .capped = slice.capped});
+  return profiler_->on_slice(slice);
 }
 
 void Tuner::in_slices(bool now) {
@@ -364,6 +392,9 @@ void Tuner::note_end_of_profiling() {
     stop("none of the power settings could be measured");
     return;
   }
+  if (state_ == State::profiling) {
+    state_ = State::as_found;
+  }
   const records::PowerProfile found = profile();
   if (parts_.options.mode != TrainingMode::optimize) {
     parts_.group.release();
@@ -380,7 +411,7 @@ void Tuner::note_end_of_profiling() {
 }
 
 void Tuner::watch_from_now() {
-  const std::optional<PowerSetting> in_force = applied_ ? profiler_->optimum() : predicted_from();
+  const std::optional<PowerSetting> in_force = applied() ? profiler_->optimum() : predicted_from();
   for (const records::PowerMeasurement& m : profiler_->measurements()) {
     if (in_force == m.setting) {
       watch_.expect(m.step_time);
@@ -389,16 +420,16 @@ void Tuner::watch_from_now() {
 }
 
 std::optional<PowerSetting> Tuner::optimum() const {
-  if (task_ == Task::hold) {
-    return held_;
+  if (held_) {
+    return state_ == State::as_found ? std::nullopt : held_;
   }
   return profiler_ && profiler_->done() ? profiler_->optimum() : std::nullopt;
 }
 
 records::PowerProfile Tuner::profile() const {
   records::PowerProfile profile;
-  profile.gpu = fleet_.product;
-  profile.gpus = std::max(fleet_.gpus, 1U);
+  profile.gpu = parts_.fleet.product;
+  profile.gpus = std::max(parts_.fleet.gpus, 1U);
   profile.batch_size = batch_size_;
   if (profiler_) {
     profile.complete = profiler_->done();
@@ -410,7 +441,7 @@ records::PowerProfile Tuner::profile() const {
 void Tuner::put_back() {
   in_slices(false);
   try {
-    cancel_window();
+    window_.cancel();
   } catch (const std::exception& error) {
     parts_.herald.warn(error.what());
   }
@@ -420,18 +451,18 @@ void Tuner::put_back() {
   }
 }
 
-void Tuner::stop(const std::string& why) {
-  if (why_not_.empty()) {
+void Tuner::stop(const std::string& why, State state) {
+  if (!is_left()) {
     parts_.herald.warn(fmt::format("the training goes on without being optimized: {}", why));
-    leave(why);
+    leave(why, state);
   }
 }
 
-void Tuner::leave(const std::string& why) {
+void Tuner::leave(const std::string& why, State state) {
   put_back();
-  applied_ = false;
   watch_.expect(std::nullopt);
   why_not_ = why;
+  state_ = state;
   parts_.herald.tell(Unoptimized{.why = why});
 }
 

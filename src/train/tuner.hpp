@@ -14,15 +14,15 @@
 #include "train/herald.hpp"
 #include "train/meter.hpp"
 #include "train/ranks.hpp"
+#include "train/slice_window.hpp"
 
 #include <zeus/training_options.hpp>
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace zeus::train {
 
@@ -30,6 +30,7 @@ class Tuner {
  public:
   struct Parts {
     const TrainingOptions& options;
+    const Fleet& fleet;
     GpuGroup& group;
     Meter* meter;  // null without GPUs
     Ranks& ranks;
@@ -37,9 +38,9 @@ class Tuner {
     Herald& herald;
     Clock& clock;
   };
-  Tuner(const Parts& parts, Fleet fleet);
+  explicit Tuner(const Parts& parts);
 
-  // Begins anew, from what is known where something is. `again` says why, the second time.
+  // Begins to profile anew, from what is known where something is. `again` says why, the second time.
   void begin(std::optional<std::uint64_t> batch_size, const std::optional<records::PowerProfile>& known,
              const std::string& again);
   // Puts this in force for good, in place of what was begun. Refused, everything is as it was found.
@@ -51,23 +52,21 @@ class Tuner {
   // Before an epoch: takes up again what a lost lease has interrupted.
   void begin_epoch();
   // Everything as it was found, for good; says why when it is not the ordinary end.
-  void stop(const std::string& why);
+  void stop(const std::string& why) { stop(why, State::left); }
   // The same where that is as it should be, and no reason to warn.
-  void leave(const std::string& why);
+  void leave(const std::string& why) { leave(why, State::left); }
   void put_back();
 
-  [[nodiscard]] bool profiling() const {
-    return task_ == Task::profile && profiler_ && !profiler_->done() && why_not_.empty();
-  }
-  [[nodiscard]] bool holding() const { return task_ == Task::hold; }
-  [[nodiscard]] bool has_begun() const { return task_ != Task::none; }
-  [[nodiscard]] bool applied() const { return applied_; }
+  [[nodiscard]] bool profiling() const { return state_ == State::profiling; }
+  [[nodiscard]] bool holding() const { return held_.has_value(); }
+  // Whether the optimum, or what is to be held, is in force.
+  [[nodiscard]] bool applied() const { return state_ == State::in_force; }
   [[nodiscard]] std::optional<records::PowerSetting> optimum() const;
   [[nodiscard]] records::PowerProfile profile() const;
+  // Why the GPUs are left alone; empty while they are not.
   [[nodiscard]] const std::string& why_not() const { return why_not_; }
   // What is wrong in this process alone, and yet to be told to the other ranks; empty mostly.
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
-  [[nodiscard]] const Fleet& fleet() const { return fleet_; }
   [[nodiscard]] std::uint64_t profiling_steps() const { return profiling_steps_; }
   [[nodiscard]] Seconds profiling_time() const { return profiling_time_; }
   [[nodiscard]] std::optional<double> drift() const { return watch_.drift(); }
@@ -75,63 +74,49 @@ class Tuner {
   [[nodiscard]] bool profiled() { return std::exchange(profiled_, false); }
 
  private:
-  enum class Task { none, profile, hold };
-  enum class Status { done, refused, hopeless };
+  enum class State {
+    idle,  // nothing was begun
+    profiling,
+    as_found,     // profiling is over, or what was to be held was refused
+    in_force,     // the optimum, or what is held
+    interrupted,  // by a lost lease: as found, until the next epoch
+    left,         // as found, for good
+  };
+  struct Outcome;  // of setting something
 
   template <typename Body>
   void guarded(Body&& body);
   void carry_out(optimize::ProfilerActions actions);
   [[nodiscard]] std::optional<optimize::ProfilerActions> carry_out(const optimize::ProfilerAction& action);
   [[nodiscard]] std::optional<optimize::ProfilerActions> set(const records::PowerSetting& setting, bool optimum);
-  [[nodiscard]] Status try_to_set(const records::PowerSetting& setting, std::string& why);
-  void open_window();
+  [[nodiscard]] optimize::ProfilerActions refused(const records::PowerSetting& setting, const std::string& why);
+  [[nodiscard]] Outcome try_to_set(const records::PowerSetting& setting);
   [[nodiscard]] optimize::ProfilerActions close_window();
-  void cancel_window();
-  // A window in the form in which ranks exchange it.
-  struct Reading {
-    enum Largest : std::size_t { time, capped, method, lost, steps, largest_count };
-    enum Sum : std::size_t { energy, variance, systematic, systematic_unknown, sum_count };
-    std::array<double, largest_count> largest{};
-    std::array<double, sum_count> sums{};
-    std::string why_lost;
-
-    void lose(const std::string& why);
-    void add(const Energy& its);
-  };
-  [[nodiscard]] Reading end_window();
-  [[nodiscard]] optimize::SliceReading read_window(std::string& why_lost);
-  bool take_up_again();
   void note_end_of_profiling();
   void in_slices(bool now);
   void watch_from_now();
+  void renew();
+  void stop(const std::string& why, State state);
+  void leave(const std::string& why, State state);
+  [[nodiscard]] bool is_left() const { return state_ == State::left || state_ == State::interrupted; }
   [[nodiscard]] std::optional<records::PowerSetting> predicted_from() const;
   [[nodiscard]] std::unique_ptr<optimize::PowerLimitPlan> plan_for(const std::optional<records::PowerProfile>& known);
-  void renew();
 
   Parts parts_;
-  Fleet fleet_;
-  Task task_ = Task::none;
-  std::optional<records::PowerSetting> held_;  // unless it was refused
-  std::optional<std::uint64_t> batch_size_;
-  std::unique_ptr<optimize::Profiler> profiler_;
-  bool end_noted_ = false;
-  bool measured_anything_ = false;
-  bool applied_ = false;
-  bool profiled_ = false;
-  bool lease_lost_ = false;
-  bool refusal_said_ = false;
-  std::string why_not_;
+  State state_ = State::idle;
+  std::string why_not_;  // in `interrupted` and `left`
   std::string trouble_;
-  std::optional<Watts> enforced_;
+  std::unique_ptr<optimize::Profiler> profiler_;
+  std::optional<records::PowerSetting> held_;  // in its place
+  std::optional<std::uint64_t> batch_size_;
+  SliceWindow window_;
   records::PowerSetting slice_setting_;
-  bool window_open_ = false;
-  std::string window_broken_;  // why, when it is
-  std::uint64_t window_boundaries_ = 0;
-  std::uint64_t window_steps_ = 0;
-  std::vector<std::optional<Seconds>> capped_at_open_;
-  std::optional<Instant> in_slices_since_;
+  bool measured_anything_ = false;
+  bool profiled_ = false;
+  bool refusal_said_ = false;
   std::uint64_t profiling_steps_ = 0;
   Seconds profiling_time_;
+  std::optional<Instant> in_slices_since_;
   DriftWatch watch_;
   std::optional<Instant> last_boundary_;
   Instant tuned_at_;           // the last boundary that the profiler was told of

@@ -54,7 +54,6 @@ inline void run_epochs(train::Session& session, VirtualTraining& training, int e
     for (int step = 0; step < steps; ++step) {
       session.begin_step();
       training.step();
-      session.end_step();
     }
     session.end_steps();
   }

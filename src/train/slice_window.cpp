@@ -1,0 +1,119 @@
+#include "train/slice_window.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <utility>
+
+namespace zeus::train {
+
+namespace {
+
+constexpr const char* window = "zeus.slice";
+// The end of a step is not where the clock is read, by about so much.
+constexpr Seconds edge_blur{20e-6};
+
+}  // namespace
+
+void WindowReading::lose(const std::string& why) {
+  lost = true;
+  why_lost = why;
+}
+
+void WindowReading::joined(Joining& join) {
+  join.largest(time);
+  energy.joined(join);
+  join.largest(capped);
+  join.largest(steps);
+  join.any(lost);
+  join.any(trouble);
+}
+
+std::string WindowReading::why_not() const {
+  if (lost) {
+    return why_lost.empty() ? "another rank could not measure it" : why_lost;
+  }
+  const Energy all = energy.energy();
+  if (!(time > Seconds{0}) || !(all.value > Joules{0}) || !std::isfinite((all.value + all.uncertainty).value())) {
+    return "it was too short to measure anything";
+  }
+  return {};
+}
+
+optimize::SliceReading WindowReading::of_a_boundary() const {
+  const double part = 1.0 / std::max(steps, 1.0);
+  Energy share = energy.energy();
+  share.value *= part;
+  share.uncertainty *= part;
+  if (share.systematic) {
+    *share.systematic *= part;
+  }
+  return {.time = time * part, .time_uncertainty = edge_blur * part, .energy = share, .capped = capped};
+}
+
+void SliceWindow::open() {
+  boundaries_ = 0;
+  steps_ = 0;
+  broken_.clear();
+  open_ = true;
+  try {
+    if (meter_ != nullptr) {
+      meter_->begin(window);
+    }
+  } catch (const std::exception& error) {
+    broken_ = error.what();
+  }
+  capped_at_open_ = group_.capped();
+}
+
+void SliceWindow::count(std::uint64_t steps) {
+  if (open_) {
+    ++boundaries_;
+    steps_ += steps;
+  }
+}
+
+void SliceWindow::cancel() {
+  if (std::exchange(open_, false) && meter_ != nullptr && broken_.empty()) {
+    meter_->cancel(window);
+  }
+}
+
+WindowReading SliceWindow::close() {
+  WindowReading reading;
+  try {
+    read(reading);
+  } catch (const std::exception& error) {
+    reading.lose(error.what());
+  }
+  return reading;
+}
+
+void SliceWindow::read(WindowReading& reading) {
+  const std::vector<std::optional<Seconds>> capped_now = group_.capped();
+  open_ = false;
+  reading.steps = static_cast<double>(steps_) / static_cast<double>(std::max<std::uint64_t>(boundaries_, 1));
+  if (meter_ == nullptr || group_.size() == 0) {
+    return;
+  }
+  if (!broken_.empty()) {
+    reading.lose(broken_);
+    return;
+  }
+  const Measurement measurement = meter_->end(window);
+  reading.time = measurement.time();
+  for (std::size_t i = 0; i < group_.size(); ++i) {
+    const auto found = measurement.gpu_energy.find(group_.gpus()[i].index);
+    if (found == measurement.gpu_energy.end() || !found->second.energy) {
+      reading.lose(found == measurement.gpu_energy.end() ? "a GPU is not measured" : found->second.reason);
+      continue;
+    }
+    reading.energy.add(*found->second.energy);
+    if (capped_at_open_[i] && capped_now[i] && measurement.time() > Seconds{0}) {
+      const double share = (*capped_now[i] - *capped_at_open_[i]) / measurement.time();
+      reading.capped = std::max(reading.capped.value_or(0.0), std::clamp(share, 0.0, 1.0));
+    }
+  }
+}
+
+}  // namespace zeus::train
