@@ -2,8 +2,12 @@
 // Plain values; copy them freely between threads.
 #pragma once
 
+#include <zeus/fields.hpp>
 #include <zeus/units.hpp>
 
+#include <algorithm>
+#include <array>
+#include <cmath>
 #include <optional>
 
 namespace zeus {
@@ -14,13 +18,42 @@ enum class EnergyMethod {
   estimate,    // a model's word, or readings too sparse to integrate
 };
 
+constexpr auto names_of(EnergyMethod /*method*/) {
+  return std::array<field::Name<EnergyMethod>, 3>{{{EnergyMethod::counter, "counter"},
+                                                   {EnergyMethod::integrated, "integrated"},
+                                                   {EnergyMethod::estimate, "estimate"}}};
+}
+
 struct Energy {
   Joules value;
   Joules uncertainty;  // half-width of the 95 % interval that edges and sampling leave
   std::optional<Joules>
       systematic;  // bound of the calibration error that no repetition removes; unknown for most cards
   EnergyMethod method = EnergyMethod::counter;
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    constexpr field::Rule number{.unit_in_key = false};
+    constexpr field::Rule bound{.least = 0.0, .unit_in_key = false};
+    fields("value", self.value, number);
+    fields("uncertainty", self.uncertainty, bound);
+    fields("systematic", self.systematic, bound);
+    fields("method", self.method);
+  }
   friend bool operator==(const Energy&, const Energy&) = default;
 };
+
+// The sum over devices whose errors are independent: uncertainties add in squares, calibration bounds add up (and are
+// unknown when one is), and the method is the least direct of the two.
+inline Energy operator+(const Energy& a, const Energy& b) {
+  Energy sum{.value = a.value + b.value,
+             .uncertainty = Joules{std::hypot(a.uncertainty.value(), b.uncertainty.value())},
+             .systematic = std::nullopt,
+             .method = std::max(a.method, b.method)};
+  if (a.systematic && b.systematic) {
+    sum.systematic = *a.systematic + *b.systematic;
+  }
+  return sum;
+}
 
 }  // namespace zeus

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <zeus/energy.hpp>
+#include <zeus/fields.hpp>
 #include <zeus/units.hpp>
 
 #include <cstdint>
@@ -17,6 +18,11 @@ struct PowerSetting {
   Watts limit;                     // of each GPU
   std::optional<Megahertz> clock;  // the highest one the GPU may use; nothing when clocks are left to the driver
 
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("limit", self.limit, field::above_zero);
+    fields("clock", self.clock, field::above_zero);
+  }
   friend bool operator==(const PowerSetting&, const PowerSetting&) = default;
 };
 
@@ -29,6 +35,15 @@ struct PowerMeasurement {
   Energy step_energy;             // mean of a step, summed over the GPUs that share the step
   std::optional<double> capped;   // the share of time in which the power limit held the clock down, where that is known
 
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("setting", self.setting, field::beside);
+    fields("steps", self.steps, field::from_one);
+    fields("step_time", self.step_time, field::above_zero);
+    fields("step_time_uncertainty", self.step_time_uncertainty, field::from_zero);
+    fields("step_energy", self.step_energy);
+    fields("capped", self.capped, field::share);
+  }
   friend bool operator==(const PowerMeasurement&, const PowerMeasurement&) = default;
 };
 
@@ -44,6 +59,15 @@ struct PowerProfile {
   // In the order in which they are offered to a selector: limits, then clocks, each from the highest down.
   std::vector<PowerMeasurement> measurements;
 
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields.version(1);
+    fields("gpu", self.gpu);
+    fields("gpus", self.gpus, field::Rule{.least = 1, .most = 10'000});
+    fields("batch_size", self.batch_size, field::from_one);
+    fields("complete", self.complete);
+    fields("measurements", self.measurements, field::Rule{.members = 10'000});
+  }
   friend bool operator==(const PowerProfile&, const PowerProfile&) = default;
 };
 
@@ -53,9 +77,11 @@ struct LimitProfile {
   Seconds epoch_time;
   Watts average_power;  // summed over the GPUs that share it
 
-  template <typename Archive, typename Self>
-  static void state(Archive& archive, Self& self) {
-    archive(self.limit, self.epoch_time, self.average_power);
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("limit", self.limit, field::above_zero);
+    fields("epoch_time", self.epoch_time, field::above_zero);
+    fields("average_power", self.average_power, field::above_zero);
   }
   friend bool operator==(const LimitProfile&, const LimitProfile&) = default;
 };

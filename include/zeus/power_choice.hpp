@@ -52,6 +52,16 @@ struct TrainingPrediction {
   Energy energy;
   Joules cost;
   Joules cost_uncertainty;
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("setting", self.setting);
+    fields("time", self.time);
+    fields("time_uncertainty", self.time_uncertainty);
+    fields("energy", self.energy);
+    fields("cost", self.cost);
+    fields("cost_uncertainty", self.cost_uncertainty);
+  }
 };
 
 }  // namespace zeus

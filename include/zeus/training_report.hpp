@@ -3,13 +3,16 @@
 #pragma once
 
 #include <zeus/energy.hpp>
+#include <zeus/fields.hpp>
 #include <zeus/power.hpp>
 #include <zeus/power_choice.hpp>
 #include <zeus/units.hpp>
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -20,6 +23,12 @@ enum class StopReason {
   epochs_used_up,
   too_dear,  // the cost is beyond its limit, or would be after another epoch
 };
+
+constexpr auto names_of(StopReason /*reason*/) {
+  return std::array<field::Name<StopReason>, 3>{{{StopReason::target_reached, "target reached"},
+                                                 {StopReason::epochs_used_up, "epochs used up"},
+                                                 {StopReason::too_dear, "too dear"}}};
+}
 
 // Steps and what follows them until the next epoch. Energy and cost are those of all GPUs of all ranks; unknown where a
 // GPU's energy is, or there is none.
@@ -32,6 +41,18 @@ struct EpochReport {
   std::optional<Joules> cost;
   std::optional<double> metric;  // the last one reported
   bool profiled = false;         // slices were measured in it
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("number", self.number);
+    fields("steps", self.steps);
+    fields("time", self.time);
+    fields("steps_time", self.steps_time);
+    fields("energy", self.energy);
+    fields("cost", self.cost);
+    fields("metric", self.metric);
+    fields("profiled", self.profiled);
+  }
 };
 
 struct TrainingResult {
@@ -55,52 +76,145 @@ struct TrainingResult {
   std::string unoptimized;                       // why the GPUs were left alone; empty mostly
 
   [[nodiscard]] bool reached() const { return stopped_by == StopReason::target_reached; }
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("stopped_by", self.stopped_by);
+    fields("time", self.time);
+    fields("energy", self.energy);
+    fields("cost", self.cost);
+    fields("eta", self.eta);
+    fields("max_power", self.max_power);
+    fields("gpus", self.gpus);
+    fields("metric", self.metric);
+    fields("optimum", self.optimum);
+    fields("applied", self.applied);
+    fields("profiling_steps", self.profiling_steps);
+    fields("profiling_time", self.profiling_time);
+    fields("unoptimized", self.unoptimized);
+    fields("prediction", self.prediction);
+    fields("no_prediction", self.no_prediction);
+    fields("epochs", self.epochs);
+    fields("profile", self.profile);
+  }
 };
 
 // What happens.
 struct ProfilingBegun {
+  static constexpr std::string_view kind = "ProfilingBegun";
   std::optional<std::uint64_t> batch_size;
   std::string again;  // why it is repeated; empty at first
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("batch_size", self.batch_size);
+    fields("again", self.again);
+  }
 };
 // A setting is in force on all GPUs.
 struct SettingApplied {
+  static constexpr std::string_view kind = "SettingApplied";
   PowerSetting setting;
   std::optional<Watts> enforced;  // what the devices say holds; the lowest of them
   bool optimum = false;
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("setting", self.setting);
+    fields("enforced", self.enforced);
+    fields("optimum", self.optimum);
+  }
 };
 // All GPUs are as they were found.
-struct SettingsRestored {};
+struct SettingsRestored {
+  static constexpr std::string_view kind = "SettingsRestored";
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& /*fields*/, Self& /*self*/) {}
+};
 struct SettingRefused {
+  static constexpr std::string_view kind = "SettingRefused";
   PowerSetting setting;
   std::string why;
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("setting", self.setting);
+    fields("why", self.why);
+  }
 };
 struct SliceMeasured {
+  static constexpr std::string_view kind = "SliceMeasured";
   PowerSetting setting;
   std::uint64_t steps = 0;
   Seconds time;
   Energy energy;
   std::optional<double> capped;  // share of the time in which the limit held the clocks down
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("setting", self.setting);
+    fields("steps", self.steps);
+    fields("time", self.time);
+    fields("energy", self.energy);
+    fields("capped", self.capped);
+  }
 };
 struct SliceLost {
+  static constexpr std::string_view kind = "SliceLost";
   PowerSetting setting;
   std::string why;
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("setting", self.setting);
+    fields("why", self.why);
+  }
 };
 struct ProfilingDone {
+  static constexpr std::string_view kind = "ProfilingDone";
   std::optional<PowerSetting> optimum;
   std::uint64_t steps = 0;  // 0 where a saved profile decided
   PowerProfile profile;
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("optimum", self.optimum);
+    fields("steps", self.steps);
+    fields("profile", self.profile);
+  }
 };
 // From here on the GPUs are left alone: they are leased by another process, may not be set, or a rank is gone.
 struct Unoptimized {
+  static constexpr std::string_view kind = "Unoptimized";
   std::string why;
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("why", self.why);
+  }
 };
 struct EpochEnded {
+  static constexpr std::string_view kind = "EpochEnded";
   EpochReport epoch;
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("epoch", self.epoch);
+  }
 };
 struct TrainingStopped {
+  static constexpr std::string_view kind = "TrainingStopped";
   StopReason reason = StopReason::target_reached;
   Joules cost;        // so far
   Joules next_epoch;  // what another would have cost, where that is why
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("reason", self.reason);
+    fields("cost", self.cost);
+    fields("next_epoch", self.next_epoch);
+  }
 };
 
 using TrainingEvent = std::variant<ProfilingBegun, SettingApplied, SettingsRestored, SettingRefused, SliceMeasured,

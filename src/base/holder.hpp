@@ -4,6 +4,8 @@
 
 #include "base/file_tree.hpp"
 
+#include <zeus/fields.hpp>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -15,6 +17,12 @@ struct Holder {
   std::uint64_t started = 0;  // in the kernel's ticks since it booted; 0 when it could not be found out
   std::string command;        // "python3"
 
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("pid", self.pid, field::from_zero);
+    fields("started", self.started);
+    fields("command", self.command);
+  }
   friend bool operator==(const Holder&, const Holder&) = default;
 };
 

@@ -4,11 +4,13 @@
 //   template <typename Archive, typename Self>
 //   static void state(Archive& archive, Self& self) { archive(self.count_, self.costs_); }
 //
-// Knows whole numbers, doubles (bit by bit), truths, enums, texts, quantities, optionals, pairs, vectors, arrays and
-// whatever has such a function. A text that was not written so is a corrupt_data Error. One thread at a time.
+// Knows whole numbers, doubles (bit by bit), booleans, enums, strings, quantities, optionals, pairs, vectors, arrays,
+// records that describe themselves (zeus/fields.hpp), and whatever has such a function. A text that was not written so
+// is a corrupt_data Error. One thread at a time.
 #pragma once
 
 #include <zeus/error.hpp>
+#include <zeus/fields.hpp>
 #include <zeus/units.hpp>
 
 #include <array>
@@ -76,6 +78,10 @@ class StateWriter {
     requires requires(StateWriter& writer, const Object& object) { Object::state(writer, object); }
   void add(const Object& object) {
     Object::state(*this, object);
+  }
+  void add(const field::Described auto& record) {
+    const auto fields = [this](std::string_view, const auto& member, const auto&...) { add(member); };
+    std::remove_cvref_t<decltype(record)>::describe(fields, record);
   }
 
   std::string text_;
@@ -158,6 +164,10 @@ class StateReader {
     requires requires(StateReader& reader, Object& object) { Object::state(reader, object); }
   void take(Object& object) {
     Object::state(*this, object);
+  }
+  void take(field::Described auto& record) {
+    const auto fields = [this](std::string_view, auto& member, const auto&...) { take(member); };
+    std::remove_cvref_t<decltype(record)>::describe(fields, record);
   }
 
   std::string_view rest_;

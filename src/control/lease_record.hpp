@@ -5,7 +5,10 @@
 #include "base/clock.hpp"
 #include "base/holder.hpp"
 #include "device/clocks.hpp"
+#include "records/json_reader.hpp"
+#include "records/json_writer.hpp"
 
+#include <zeus/fields.hpp>
 #include <zeus/units.hpp>
 
 #include <cstdint>
@@ -21,6 +24,9 @@ struct FoundClocks {
   bool known = false;
   std::optional<device::ClockRange> locked_to;  // nothing when they were not locked
 
+  // "unknown", "unlocked" or a range.
+  friend void write_json(records::JsonWriter& json, const FoundClocks& clocks);
+  friend void read_json(const records::JsonValue& json, const records::JsonPlace& place, FoundClocks& clocks);
   friend bool operator==(const FoundClocks&, const FoundClocks&) = default;
 };
 
@@ -31,6 +37,12 @@ struct Found {
   std::optional<bool> persistence_mode;
 
   [[nodiscard]] bool empty() const { return !power_limit && clocks.empty() && !persistence_mode; }
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("power_limit", self.power_limit, field::Rule{.least = 0.0, .above_least = true, .left_out = true});
+    fields("clocks", self.clocks);
+    fields("persistence_mode", self.persistence_mode, field::Rule{.left_out = true});
+  }
   friend bool operator==(const Found&, const Found&) = default;
 };
 
@@ -46,6 +58,17 @@ struct LeaseRecord {
   Holder holder;
   Found found;
 
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields.version(1);
+    fields("gpu", self.gpu);
+    fields("gpu_name", self.gpu_name);
+    fields("boot", self.boot);
+    fields("lease", self.lease, field::from_zero);
+    fields("expires_monotonic_ns", self.expires.nanoseconds, field::from_zero);
+    fields("holder", self.holder);
+    fields("found", self.found);
+  }
   friend bool operator==(const LeaseRecord&, const LeaseRecord&) = default;
 };
 

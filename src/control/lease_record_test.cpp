@@ -1,6 +1,7 @@
 #include "control/lease_record.hpp"
 
 #include "tests/support/golden.hpp"
+#include "tests/support/record_properties.hpp"
 
 #include <zeus/error.hpp>
 
@@ -32,6 +33,15 @@ TEST(LeaseRecord, ComesBackAsItWasWritten) {
   LeaseRecord bare = full_record();
   bare.found = {};
   EXPECT_EQ(lease_record_from_json(to_json(bare)), bare);
+}
+
+// Clocks have a form of their own, which the tests here look at.
+TEST(LeaseRecord, NothingElseIsTakenForIt) {
+  const auto json = records::JsonValue::parse(to_json(full_record())).value();
+  for (const test::Mutant& mutant :
+       test::mutants_of(json, {"power_limit_w", "persistence_mode", "graphics", "sm", "memory"})) {
+    test::expect_refused<LeaseRecord>(mutant.json, mutant.what);
+  }
 }
 
 TEST(LeaseRecord, ACommandOfAnyBytesCanBeWritten) {

@@ -3,13 +3,20 @@
 
 #include "device/reading.hpp"
 
+#include <zeus/fields.hpp>
 #include <zeus/units.hpp>
 
+#include <array>
 #include <string_view>
 
 namespace zeus::device {
 
 enum class ClockDomain { graphics, sm, memory };
+
+constexpr auto names_of(ClockDomain /*domain*/) {
+  return std::array<field::Name<ClockDomain>, 3>{
+      {{ClockDomain::graphics, "graphics"}, {ClockDomain::sm, "sm"}, {ClockDomain::memory, "memory"}}};
+}
 
 std::string_view to_string(ClockDomain domain);
 
@@ -27,6 +34,11 @@ struct ClockRange {
   Megahertz minimum;
   Megahertz maximum;
 
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("minimum", self.minimum, field::above_zero);
+    fields("maximum", self.maximum, field::above_zero);
+  }
   friend bool operator==(const ClockRange&, const ClockRange&) = default;
 };
 

@@ -27,7 +27,7 @@ std::optional<records::Energy> sum(const std::vector<records::GpuEnergy>& gpus) 
   }
   records::Energy whole = gpus.front().energy;
   for (std::size_t index = 1; index < gpus.size(); ++index) {
-    whole = records::operator+(whole, gpus[index].energy);
+    whole = whole + gpus[index].energy;
   }
   return whole;
 }

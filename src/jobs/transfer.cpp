@@ -2,12 +2,12 @@
 
 #include "jobs/inside.hpp"
 #include "jobs/job_state.hpp"
-#include "records/json_object.hpp"
+#include "records/json_reader.hpp"
+#include "records/json_writer.hpp"
 
 #include <zeus/error.hpp>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -18,17 +18,9 @@ namespace zeus::jobs {
 
 namespace {
 
-using nlohmann::ordered_json;
-
-constexpr int format_version = 1;
-
 [[noreturn]] void refuse(std::size_t line, std::string_view why) {
   throw Error{ErrorKind::corrupt_data, fmt::format("line {} is not of an exported job: {}", line, why),
               "export the job again with `zeus jobs NAME export`"};
-}
-
-std::string line_of(const ordered_json& json) {
-  return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
 // Reads line `number` by `read`; an Error is said to be of that line.
@@ -43,34 +35,52 @@ auto reading(std::size_t number, Read read) {
   refuse(number, why);
 }
 
-ExportedJob heading_of(std::string_view line) {
-  const nlohmann::json json = nlohmann::json::parse(line, nullptr, false);
-  const records::JsonObject heading{json, "the heading"};
-  if (heading.whole<int>("zeus_job") != format_version) {
-    heading.refuse("zeus_job", "a format that is known here");
+// The first line.
+struct Heading {
+  std::string name;
+  std::int64_t created_us = 0;
+  records::JobDefinition definition;
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields.version(1, "zeus_job");
+    fields("name", self.name);
+    fields("created_us", self.created_us);
+    fields("definition", self.definition);
   }
-  return {.name = heading.text("name"),
-          .definition = normalized(records::job_definition_from_json(heading.at("definition").dump())),
-          .created = WallTime{heading.whole<std::int64_t>("created_us")},
-          .entries = {}};
-}
+};
+
+// The last one.
+struct End {
+  std::uint64_t entries = 0;
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("end", self.entries);
+  }
+};
 
 bool is_end(std::string_view line, std::size_t entries) {
-  const nlohmann::json json = nlohmann::json::parse(line, nullptr, false);
-  return json.is_object() && json.contains("end") && json["end"] == entries;
+  try {
+    return records::record_from_json<End>(line, {.refusal = "this is not the end"}).entries == entries;
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 }  // namespace
 
 std::string export_text(const ExportedJob& job) {
-  std::string text = line_of({{"zeus_job", format_version},
-                              {"name", job.name},
-                              {"created_us", job.created.microseconds_since_epoch},
-                              {"definition", ordered_json::parse(records::to_json(job.definition))}});
+  std::string text = records::json_line(Heading{
+                         .name = job.name,
+                         .created_us = job.created.microseconds_since_epoch,
+                         .definition = job.definition,
+                     }) +
+                     "\n";
   for (const records::JobEntry& entry : job.entries) {
     text += records::to_json(entry) + "\n";
   }
-  return text + line_of({{"end", job.entries.size()}});
+  return text + records::json_line(End{.entries = job.entries.size()}) + "\n";
 }
 
 ExportedJob exported_job_from(std::string_view text) {
@@ -83,7 +93,14 @@ ExportedJob exported_job_from(std::string_view text) {
   if (lines.empty()) {
     refuse(1, "there is none");
   }
-  ExportedJob job = reading(1, [&] { return heading_of(lines.front()); });
+  ExportedJob job = reading(1, [&] {
+    Heading heading =
+        records::record_from_json<Heading>(lines.front(), {.refusal = "this is not the heading", .not_json = {}});
+    return ExportedJob{.name = std::move(heading.name),
+                       .definition = normalized(heading.definition),
+                       .created = WallTime{heading.created_us},
+                       .entries = {}};
+  });
   JobState state{job.definition};
   for (std::size_t index = 1; index + 1 < lines.size(); ++index) {
     reading(index + 1, [&] {

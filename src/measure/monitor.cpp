@@ -17,7 +17,6 @@ Seconds on_clock(Instant at) {
 }  // namespace
 
 MeasuredEnergy Measurement::total_gpu_energy() const {
-  using records::operator+;
   MeasuredEnergy total;
   for (const auto& [gpu, measured] : gpu_energy) {
     if (!measured.energy) {

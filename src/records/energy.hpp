@@ -1,10 +1,8 @@
-// What is done with energies that carry their doubt (zeus/energy.hpp): adding, writing and reading them.
-// Pure functions; call them from any thread.
+// Writing and reading energies that carry their doubt (zeus/energy.hpp). Pure functions; call them from any thread.
 #pragma once
 
 #include <zeus/energy.hpp>
 
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -14,11 +12,6 @@ using zeus::Energy;
 using zeus::EnergyMethod;
 
 std::string_view to_string(EnergyMethod method);
-std::optional<EnergyMethod> energy_method_from(std::string_view text);
-
-// The sum over devices whose errors are independent: uncertainties add in squares, calibration bounds add up (and are
-// unknown when one is), and the method is the least direct of the two.
-Energy operator+(const Energy& a, const Energy& b);
 
 // The form that docs/cli.md promises: {"value":..,"uncertainty":..,"systematic":..,"method":..}, on one line.
 std::string to_json(const Energy& energy);

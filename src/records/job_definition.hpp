@@ -2,6 +2,7 @@
 // next, and the devices it began on. Plain values; copy them freely between threads.
 #pragma once
 
+#include <zeus/fields.hpp>
 #include <zeus/units.hpp>
 
 #include <cstddef>
@@ -21,6 +22,13 @@ struct JobDevice {
   std::vector<Watts>
       power_limits;  // that may be set on each, ascending; one is enough (then there is nothing to choose)
 
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("model", self.model);
+    fields("gpus", self.gpus);
+    fields("max_power", self.max_power, field::from_zero);
+    fields("power_limits", self.power_limits);
+  }
   friend bool operator==(const JobDevice&, const JobDevice&) = default;
 };
 
@@ -32,6 +40,11 @@ struct JobTarget {
   double metric = 0.0;
   bool higher_is_better = true;
 
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("metric", self.metric);
+    fields("higher_is_better", self.higher_is_better);
+  }
   friend bool operator==(const JobTarget&, const JobTarget&) = default;
 };
 
@@ -48,6 +61,20 @@ struct JobDefinition {
   std::optional<double> max_slowdown;  // power limits that slow an epoch by more than this factor are not used
   JobDevice device;                    // of the first recurrence
 
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("batch_sizes", self.batch_sizes);
+    fields("default_batch_size", self.default_batch_size);
+    fields("target", self.target);
+    fields("max_epochs", self.max_epochs);
+    fields("eta", self.eta);
+    fields("beta", self.beta, field::Rule{.null_is_infinite = true});
+    fields("window", self.window);
+    fields("policy", self.policy);
+    fields("seed", self.seed);
+    fields("max_slowdown", self.max_slowdown);
+    fields("device", self.device);
+  }
   friend bool operator==(const JobDefinition&, const JobDefinition&) = default;
 };
 

@@ -9,6 +9,7 @@
 #include "records/job_definition.hpp"
 #include "records/job_event.hpp"
 
+#include <zeus/fields.hpp>
 #include <zeus/units.hpp>
 
 #include <cstdint>
@@ -27,6 +28,12 @@ struct JobOwner {
   std::string place;
   Holder process;
 
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("host", self.host);
+    fields("place", self.place);
+    fields("process", self.process, field::beside);
+  }
   friend bool operator==(const JobOwner&, const JobOwner&) = default;
 };
 
@@ -35,43 +42,97 @@ struct GpuEnergy {
   std::string gpu;  // UUID
   Energy energy;
 
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("gpu", self.gpu);
+    fields("energy", self.energy);
+  }
   friend bool operator==(const GpuEnergy&, const GpuEnergy&) = default;
 };
 
 // A recurrence has begun: somebody needs a trained model.
 struct RecurrenceBegun {
+  static constexpr std::string_view kind = "begun";
+
   std::uint64_t recurrence = 0;
   JobOwner owner;
   JobDevice device;
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("recurrence", self.recurrence);
+    fields("owner", self.owner);
+    fields("device", self.device);
+  }
 };
 
 // A try was decided upon and is about to start.
 struct TryStarted {
+  static constexpr std::string_view kind = "started";
+
   TrySubmitted event;
   std::optional<Watts> limit;  // to run under; nothing: profile all limits while running
   int max_epochs = 0;
   std::optional<Joules> budget;  // of cost (eta-weighted); the try is stopped before it would exceed it
   std::uint64_t seed = 0;        // for the script
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("try", self.event.try_number);
+    fields("recurrence", self.event.recurrence);
+    fields("batch_size", self.event.batch_size, field::from_zero);
+    fields("purpose", self.event.purpose);
+    fields("limit", self.limit);
+    fields("max_epochs", self.max_epochs, field::from_zero);
+    fields("budget", self.budget);
+    fields("seed", self.seed);
+  }
 };
 
 // Limits were measured. `gpus` is what that took beside any training, `event.energy` its sum.
 struct ProfileTaken {
+  static constexpr std::string_view kind = "profiled";
+
   LimitsProfiled event;
   std::vector<GpuEnergy> gpus;
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("recurrence", self.event.recurrence);
+    fields("batch_size", self.event.batch_size, field::from_zero);
+    fields("limits", self.event.limits);
+    fields("energy", self.event.energy, field::from_zero);
+    fields("time", self.event.time, field::from_zero);
+    fields("gpus", self.gpus);
+  }
 };
 
 // Progress of a running try; teaches nothing yet.
 struct EpochsRun {
+  static constexpr std::string_view kind = "epochs";
+
   std::uint64_t try_number = 0;
   std::uint64_t recurrence = 0;
   int epochs = 0;  // so far
   std::optional<double> metric;
   std::vector<GpuEnergy> gpus;  // so far
   Seconds time;                 // so far
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("try", self.try_number);
+    fields("recurrence", self.recurrence);
+    fields("epochs", self.epochs, field::from_zero);
+    fields("metric", self.metric);
+    fields("time", self.time, field::from_zero);
+    fields("gpus", self.gpus);
+  }
 };
 
 // A try is over. `event.energy` is the sum over `gpus`.
 struct TryFinished {
+  static constexpr std::string_view kind = "finished";
+
   TryEnded event;
   std::vector<GpuEnergy> gpus;
   std::optional<Watts> limit;  // that it ran under, in the end
@@ -80,17 +141,48 @@ struct TryFinished {
   // Why it must not teach anything ("another process held the GPU's limit"); nothing when it may. It ends its
   // recurrence like any other try, but is lost to the policy.
   std::optional<std::string> left_out;
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("try", self.event.try_number);
+    fields("recurrence", self.event.recurrence);
+    fields("batch_size", self.event.batch_size, field::from_zero);
+    fields("outcome", self.event.outcome);
+    fields("epochs", self.event.epochs, field::from_zero);
+    fields("energy", self.event.energy, field::from_zero);
+    fields("time", self.event.time, field::from_zero);
+    fields("limit", self.limit);
+    fields("metric", self.metric);
+    fields("exit_code", self.exit_code);
+    fields("left_out", self.left_out);
+    fields("gpus", self.gpus);
+  }
 };
 
 // The job goes on on other devices.
 struct DeviceMoved {
+  static constexpr std::string_view kind = "moved";
+
   JobDevice device;
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("device", self.device);
+  }
 };
 
 // A recurrence ended without a model.
 struct RecurrenceGivenUp {
+  static constexpr std::string_view kind = "given_up";
+
   std::uint64_t recurrence = 0;
   std::string reason;  // "process 4711 (zeus) is gone"
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("recurrence", self.recurrence);
+    fields("reason", self.reason);
+  }
 };
 
 using JobEntryBody =
@@ -100,6 +192,13 @@ struct JobEntry {
   std::uint64_t sequence = 0;  // given by the store
   WallTime written;            // for people; nothing is computed from it
   JobEntryBody body;
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("body", self.body, field::beside);
+    fields("sequence", self.sequence);
+    fields("written_us", self.written.microseconds_since_epoch);
+  }
 };
 
 std::string_view to_string(TryPurpose purpose);

@@ -5,8 +5,10 @@
 
 #include "records/limit_profile.hpp"
 
+#include <zeus/fields.hpp>
 #include <zeus/units.hpp>
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <variant>
@@ -17,12 +19,24 @@ namespace zeus::records {
 // Why a try was made; a try that is only there because another is still running teaches, but decides nothing.
 enum class TryPurpose { explore, exploit, concurrent };
 
+constexpr auto names_of(TryPurpose /*purpose*/) {
+  return std::array<field::Name<TryPurpose>, 3>{
+      {{TryPurpose::explore, "explore"}, {TryPurpose::exploit, "exploit"}, {TryPurpose::concurrent, "concurrent"}}};
+}
+
 enum class TryOutcome {
   reached,    // the target, after `epochs` epochs
   stopped,    // not within the budget it was given: it ran `epochs` epochs and was still short of the target
   exhausted,  // not within the job's maximum of epochs
   lost,       // it crashed or its end was never seen: says nothing about the batch size
 };
+
+constexpr auto names_of(TryOutcome /*outcome*/) {
+  return std::array<field::Name<TryOutcome>, 4>{{{TryOutcome::reached, "reached"},
+                                                 {TryOutcome::stopped, "stopped"},
+                                                 {TryOutcome::exhausted, "exhausted"},
+                                                 {TryOutcome::lost, "lost"}}};
+}
 
 struct TrySubmitted {
   std::uint64_t try_number = 0;

@@ -2,12 +2,15 @@
 // from the job's history. Plain values; copy them freely between threads.
 #pragma once
 
+#include "base/wall_time_text.hpp"
 #include "records/job_definition.hpp"
 #include "records/job_entry.hpp"
 #include "records/limit_profile.hpp"
 
+#include <zeus/fields.hpp>
 #include <zeus/units.hpp>
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -35,9 +38,38 @@ struct TryView {
   std::string host;
   WallTime started;
   std::optional<WallTime> ended;
+
+  template <typename Fields>
+  static void describe(Fields& fields, const TryView& self) {
+    const field::Rule unseen = field::because(self.outcome ? "its end was not seen" : "it is running");
+    fields("try", self.number);
+    fields("recurrence", self.recurrence);
+    fields("batch_size", self.batch_size);
+    fields("limit", self.limit, field::because("it profiles all limits, or its end was not seen"));
+    fields("purpose", self.purpose);
+    fields("outcome", self.outcome, unseen);
+    fields("left_out", self.left_out, field::because("it counts"));
+    fields("epochs", self.epochs);
+    fields("metric", self.metric, field::because("none was reported"));
+    fields("energy", self.energy, unseen);
+    fields("time", self.time, unseen);
+    fields("cost", self.cost, unseen);
+    fields("budget", self.budget, field::because("there was no bound"));
+    fields("exit_code", self.exit_code, unseen);
+    fields("device", self.device);
+    fields("host", self.host);
+    fields("started", to_text(self.started));
+    fields("ended", self.ended ? std::optional{to_text(*self.ended)} : std::nullopt, unseen);
+  }
 };
 
 enum class RecurrenceState { running, reached, given_up };
+
+constexpr auto names_of(RecurrenceState /*state*/) {
+  return std::array<field::Name<RecurrenceState>, 3>{{{RecurrenceState::running, "running"},
+                                                      {RecurrenceState::reached, "reached"},
+                                                      {RecurrenceState::given_up, "given_up"}}};
+}
 
 struct RecurrenceView {
   std::uint64_t number = 0;
@@ -56,6 +88,26 @@ struct RecurrenceView {
   std::optional<Joules> default_energy;
   std::optional<Seconds> default_time;
   std::optional<Joules> default_cost;
+
+  template <typename Fields>
+  static void describe(Fields& fields, const RecurrenceView& self) {
+    constexpr field::Rule no_default =
+        field::because("what the default takes is not known, or the recurrence did not reach");
+    fields("recurrence", self.number);
+    fields("state", self.state);
+    fields("why", self.reason);
+    fields("tries", self.tries);
+    fields("energy", self.energy);
+    fields("uncertainty", self.uncertainty);
+    fields("time", self.time);
+    fields("cost", self.cost);
+    fields("default_energy", self.default_energy, no_default);
+    fields("default_time", self.default_time, no_default);
+    fields("default_cost", self.default_cost, no_default);
+    fields("device", self.device);
+    fields("host", self.owner.host);
+    fields("pid", self.owner.process.pid);
+  }
 };
 
 // What is believed of a batch size on the current devices.
@@ -73,9 +125,32 @@ struct ArmView {
   std::optional<double> expected_epochs;  // where the policy has an opinion about epochs
   std::vector<LimitProfile> limits;       // measured on the current devices, ascending
   std::optional<Watts> best_limit;        // the cheapest of these
+
+  template <typename Fields>
+  static void describe(Fields& fields, const ArmView& self) {
+    constexpr field::Rule nothing_believed = field::because("nothing is known that would tell");
+    fields("batch_size", self.batch_size);
+    fields("default", self.is_default);
+    fields("reached", self.reached);
+    fields("stopped", self.stopped);
+    fields("running", self.running);
+    fields("expected_cost", self.expected_cost, nothing_believed);
+    fields("low_cost", self.low_cost, nothing_believed);
+    fields("high_cost", self.high_cost, nothing_believed);
+    fields("expected_epochs", self.expected_epochs,
+           field::because("the policy has no opinion about epochs, or nothing is known"));
+    fields("best_limit", self.best_limit,
+           field::because("no power limit has been measured at this batch size on these devices"));
+    fields("limits", self.limits);
+  }
 };
 
 enum class NextKind { run, profile, give_up };
+
+constexpr auto names_of(NextKind /*kind*/) {
+  return std::array<field::Name<NextKind>, 3>{
+      {{NextKind::run, "run"}, {NextKind::profile, "profile"}, {NextKind::give_up, "give_up"}}};
+}
 
 // What a recurrence that began now would be told to do, and why.
 struct NextView {
@@ -87,6 +162,18 @@ struct NextView {
   std::optional<int> max_epochs;
   std::optional<Joules> budget;
   std::string why;  // one sentence without a full stop
+
+  template <typename Fields>
+  static void describe(Fields& fields, const NextView& self) {
+    fields("do", self.kind);
+    fields("batch_size", self.batch_size);
+    fields("purpose", self.purpose);
+    fields("limit", self.limit, field::because("limits are to be measured"));
+    fields("profile", self.profiles);
+    fields("max_epochs", self.max_epochs, field::because("nothing is run yet"));
+    fields("budget", self.budget, field::because("there is no bound"));
+    fields("why", self.why);
+  }
 };
 
 // Against running the default every time. Only recurrences that reached and whose default is known are counted.
@@ -98,6 +185,17 @@ struct SavingsView {
   Seconds time_of_default;
   Joules cost;
   Joules cost_of_default;
+
+  template <typename Fields>
+  static void describe(Fields& fields, const SavingsView& self) {
+    fields("recurrences", self.recurrences);
+    fields("energy", self.energy);
+    fields("energy_of_default", self.energy_of_default);
+    fields("time", self.time);
+    fields("time_of_default", self.time_of_default);
+    fields("cost", self.cost);
+    fields("cost_of_default", self.cost_of_default);
+  }
 };
 
 struct JobView {
@@ -114,6 +212,22 @@ struct JobView {
   std::optional<SavingsView> savings;       // nothing while the default's cost is not known
   std::optional<SavingsView> savings_last;  // of the last five that count
   std::string savings_unknown;              // why there are none
+
+  template <typename Fields>
+  static void describe(Fields& fields, const JobView& self) {
+    fields("name", self.name);
+    fields("definition", self.definition);
+    fields("device", self.device);
+    fields("created", to_text(self.created));
+    fields("entries", self.entries);
+    fields("best_cost", self.best_cost, field::because("no recurrence has reached its target on these devices"));
+    fields("next", self.next);
+    fields("savings", self.savings, field::because(self.savings_unknown));
+    fields("savings_of_last_five", self.savings_last, field::because(self.savings_unknown));
+    fields("batch_sizes", self.arms);
+    fields("recurrences", self.recurrences);
+    fields("tries", self.tries);
+  }
 };
 
 std::string_view to_string(RecurrenceState state);

@@ -1,9 +1,6 @@
 #include "records/pipeline_plan.hpp"
 
-#include <zeus/error.hpp>
-
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <cmath>
 #include <cstddef>
@@ -12,97 +9,82 @@ namespace zeus::records {
 
 namespace {
 
-constexpr std::string_view expected_form =
-    R"(expected {"time_s":S,"energy_j":J,"frequencies":[[["forward",MHz],...],...]}, as `zeus pipeline --at T --json` prints)";
+constexpr JsonForm form{
+    .refusal = "this is not a frequency plan",
+    .advice =
+        R"(expected {"time_s":S,"energy_j":J,"frequencies":[[["forward",MHz],...],...]}, as `zeus pipeline --at T --json` prints)"};
 
-[[noreturn]] void refuse(const std::string& what) {
-  throw Error{ErrorKind::corrupt_data, "this is not a frequency plan: " + what, std::string{expected_form}};
+PlannedInstruction instruction_from(const JsonValue& value, const JsonPlace& place, std::size_t rank,
+                                    std::size_t index) {
+  if (value.list() == nullptr || value.size() != 2 || value[0].string() == nullptr) {
+    place.refuse_as(fmt::format("instruction {} of rank {} is not a pair of a name and a frequency", index, rank));
+  }
+  const std::optional<double> frequency = value[1].number();
+  if (!frequency || *frequency < 0.0) {
+    place.refuse_as(fmt::format("the frequency of instruction {} of rank {} is not a number from 0", index, rank));
+  }
+  return {.name = *value[0].string(), .frequency = Megahertz{*frequency}};
 }
 
-double number_from(const nlohmann::json& value, std::string_view what) {
-  if (!value.is_number()) {
-    refuse(fmt::format("{} is not a number", what));
-  }
-  const double number = value.get<double>();
-  if (!std::isfinite(number) || number < 0) {
-    refuse(fmt::format("{} is not finite or is negative", what));
-  }
-  return number;
-}
-
-PlannedInstruction instruction_from(const nlohmann::json& value, std::size_t rank, std::size_t place) {
-  if (!value.is_array() || value.size() != 2 || !value[0].is_string()) {
-    refuse(fmt::format("instruction {} of rank {} is not a pair of a name and a frequency", place, rank));
-  }
-  return {.name = value[0].get<std::string>(),
-          .frequency =
-              Megahertz{number_from(value[1], fmt::format("the frequency of instruction {} of rank {}", place, rank))}};
-}
-
-// Frequencies are whole megahertz wherever the driver's are.
-nlohmann::ordered_json frequency_json(Megahertz frequency) {
-  const double value = frequency.value();
-  if (value == std::floor(value) && value < 1e9) {
-    return static_cast<long>(value);
-  }
-  return value;
-}
-
-PipelinePlan plan_from(const nlohmann::json& object) {
+// What `zeus pipeline` prints of a plan beside it is left alone.
+PipelinePlan plan_from(const JsonValue& json) {
+  const JsonPlace place{form};
   for (const char* key : {"time_s", "energy_j", "frequencies"}) {
-    if (!object.is_object() || !object.contains(key)) {
-      refuse(fmt::format("it has no \"{}\"", key));
+    if (json.find(key) == nullptr) {
+      place.refuse_as(fmt::format("it has no \"{}\"", key));
     }
   }
-  PipelinePlan plan{.time = Seconds{number_from(object["time_s"], "time_s")},
-                    .energy = Joules{number_from(object["energy_j"], "energy_j")},
-                    .frequencies = {}};
-  const nlohmann::json& ranks = object["frequencies"];
-  if (!ranks.is_array() || ranks.empty()) {
-    refuse("\"frequencies\" is not a list with a list for each pipeline rank");
-  }
-  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-    if (!ranks[rank].is_array()) {
-      refuse(fmt::format("the frequencies of rank {} are not a list", rank));
-    }
-    plan.frequencies.emplace_back();
-    for (std::size_t place = 0; place < ranks[rank].size(); ++place) {
-      plan.frequencies.back().push_back(instruction_from(ranks[rank][place], rank, place));
-    }
-  }
+  PipelinePlan plan;
+  JsonFields fields{json, place};
+  PipelinePlan::describe(fields, plan);
   return plan;
 }
 
 }  // namespace
 
-std::string to_json(const PipelinePlan& plan) {
-  nlohmann::ordered_json object;
-  object["time_s"] = plan.time.value();
-  object["energy_j"] = plan.energy.value();
-  object["frequencies"] = nlohmann::ordered_json::array();
-  for (const std::vector<PlannedInstruction>& rank : plan.frequencies) {
-    nlohmann::ordered_json pairs = nlohmann::ordered_json::array();
-    for (const PlannedInstruction& instruction : rank) {
-      pairs.push_back(nlohmann::ordered_json::array({instruction.name, frequency_json(instruction.frequency)}));
+// Frequencies are whole megahertz wherever the driver's are.
+void write_json(JsonWriter& json, const PlannedInstruction& instruction) {
+  const double frequency = instruction.frequency.value();
+  json.tuple([&] {
+    json.value(instruction.name);
+    if (frequency == std::floor(frequency) && frequency < 1e9) {
+      json.value(static_cast<long>(frequency));
+    } else {
+      json.value(frequency);
     }
-    object["frequencies"].push_back(std::move(pairs));
+  });
+}
+
+void read_json(const JsonValue& json, const JsonPlace& place, PlannedRanks& ranks) {
+  if (json.list() == nullptr || json.size() == 0) {
+    place.refuse_as("\"frequencies\" is not a list with a list for each pipeline rank");
   }
-  return object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  ranks.clear();
+  for (std::size_t rank = 0; rank < json.size(); ++rank) {
+    if (json[rank].list() == nullptr) {
+      place.refuse_as(fmt::format("the frequencies of rank {} are not a list", rank));
+    }
+    std::vector<PlannedInstruction>& instructions = ranks.emplace_back();
+    for (std::size_t index = 0; index < json[rank].size(); ++index) {
+      instructions.push_back(instruction_from(json[rank][index], place, rank, index));
+    }
+  }
+}
+
+std::string to_json(const PipelinePlan& plan) {
+  return json_line(plan);
 }
 
 PipelinePlan pipeline_plan_from_json(std::string_view text) {
-  const nlohmann::json document = nlohmann::json::parse(text, nullptr, false);
-  if (document.is_discarded()) {
-    refuse("it is not JSON");
-  }
-  if (!document.is_object() || !document.contains("plans")) {
+  const JsonValue document = parse_json(text, form);
+  const JsonValue* const plans = document.find("plans");
+  if (plans == nullptr) {
     return plan_from(document);
   }
-  const nlohmann::json& plans = document["plans"];
-  if (!plans.is_array() || plans.size() != 1) {
-    refuse("\"plans\" does not hold exactly one, so it is open which to follow");
+  if (plans->list() == nullptr || plans->size() != 1) {
+    JsonPlace{form}.refuse_as("\"plans\" does not hold exactly one, so it is open which to follow");
   }
-  return plan_from(plans[0]);
+  return plan_from((*plans)[0]);
 }
 
 }  // namespace zeus::records

@@ -2,6 +2,10 @@
 // optimizer follows. Plain values; copy them freely between threads.
 #pragma once
 
+#include "records/json_reader.hpp"
+#include "records/json_writer.hpp"
+
+#include <zeus/fields.hpp>
 #include <zeus/units.hpp>
 
 #include <string>
@@ -16,13 +20,27 @@ struct PlannedInstruction {
   friend bool operator==(const PlannedInstruction&, const PlannedInstruction&) = default;
 };
 
+// Planned instructions by pipeline rank, in the order in which it runs them; its data- and tensor-parallel copies all
+// do the same.
+using PlannedRanks = std::vector<std::vector<PlannedInstruction>>;
+
 struct PipelinePlan {
   Seconds time;   // of one iteration
   Joules energy;  // of all GPUs in one iteration, blocking included
-  // By pipeline rank, in the order in which it runs them; its data- and tensor-parallel copies all do the same.
-  std::vector<std::vector<PlannedInstruction>> frequencies;
+  PlannedRanks frequencies;
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("time", self.time, field::from_zero);
+    fields("energy", self.energy, field::from_zero);
+    fields("frequencies", self.frequencies);
+  }
   friend bool operator==(const PipelinePlan&, const PipelinePlan&) = default;
 };
+
+// ["forward",1410], in a list for each rank.
+void write_json(JsonWriter& json, const PlannedInstruction& instruction);
+void read_json(const JsonValue& json, const JsonPlace& place, PlannedRanks& ranks);
 
 // {"time_s":..,"energy_j":..,"frequencies":[[["forward",1410],["backward",1350],..],..]}, on one line.
 std::string to_json(const PipelinePlan& plan);

@@ -2,6 +2,7 @@
 // Pure functions; call them from any thread.
 #pragma once
 
+#include "records/json_reader.hpp"
 #include "records/power_measurement.hpp"
 
 #include <zeus/power.hpp>
@@ -22,5 +23,8 @@ PowerProfile merge(const PowerProfile& a, const PowerProfile& b);
 // time or energy that is not above zero, the same setting twice) is a corrupt_data Error.
 std::string to_json(const PowerProfile& profile);
 PowerProfile power_profile_from_json(std::string_view text);
+// What one that was read as part of something else still needs: its measurements in order, and a corrupt_data Error
+// where they cannot be.
+void put_in_order(PowerProfile& profile, const JsonPlace& place);
 
 }  // namespace zeus::records

@@ -62,7 +62,7 @@ const EnergyAccount::Taken& EnergyAccount::look() {
       so_far_.gpus.push_back(one);
     } else {
       // Neighbouring windows share an edge, whose error cancels: adding as if they did not is on the safe side.
-      known->energy = records::operator+(known->energy, one.energy);
+      known->energy = known->energy + one.energy;
     }
   }
   return so_far_;

@@ -21,7 +21,6 @@ constexpr const char* odd_window = "zeus.training.odd";
 }  // namespace
 
 Amount& Amount::operator+=(const Amount& other) {
-  using records::operator+;
   // Nothing is known exactly of nothing: it neither adds a doubt nor takes a calibration bound away.
   if (energy.value == Joules{0} && energy.uncertainty == Joules{0}) {
     energy = other.energy;

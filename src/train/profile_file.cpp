@@ -1,11 +1,11 @@
 #include "train/profile_file.hpp"
 
 #include "base/file_tree.hpp"
+#include "records/json_reader.hpp"
 
 #include <zeus/error.hpp>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 
@@ -13,13 +13,24 @@ namespace zeus::train {
 
 namespace {
 
-constexpr int format_version = 1;
-constexpr std::size_t most_profiles = 10'000;
-constexpr const char* what_it_is = "zeus power profiles";
+constexpr std::string_view what_it_is = "zeus power profiles";
+constexpr records::JsonForm form{.refusal = "these are no power profiles",
+                                 .advice = "delete the file, and it will be measured again; or name another one"};
+
+struct Profiles {
+  std::string format{what_it_is};
+  std::vector<records::PowerProfile> profiles;
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("format", self.format);
+    fields.version(1);
+    fields("profiles", self.profiles, field::Rule{.members = 10'000});
+  }
+};
 
 [[noreturn]] void refuse(const std::string& what) {
-  throw Error{ErrorKind::corrupt_data, "these are no power profiles: " + what,
-              "delete the file, and it will be measured again; or name another one"};
+  records::JsonPlace{form}.refuse_as(what);
 }
 
 // What no GPU and no step can have measured would be reckoned with as if it had been.
@@ -43,7 +54,8 @@ FileTree folder_of(const std::filesystem::path& file) {
 }  // namespace
 
 std::string to_json(const std::vector<records::PowerProfile>& profiles) {
-  std::string text = fmt::format("{{\"format\":\"{}\",\"version\":{},\"profiles\":[", what_it_is, format_version);
+  // A line for each, so that people can tell them apart.
+  std::string text = fmt::format("{{\"format\":\"{}\",\"version\":1,\"profiles\":[", what_it_is);
   for (std::size_t i = 0; i < profiles.size(); ++i) {
     text += (i == 0 ? "\n" : ",\n") + records::to_json(profiles[i]);
   }
@@ -51,24 +63,17 @@ std::string to_json(const std::vector<records::PowerProfile>& profiles) {
 }
 
 std::vector<records::PowerProfile> profiles_from_json(std::string_view text) {
-  std::vector<records::PowerProfile> profiles;
-  try {
-    const nlohmann::json object = nlohmann::json::parse(text);
-    if (object.at("format") != what_it_is || object.at("version") != format_version) {
-      refuse(fmt::format("they do not say that they are \"{}\", version {}", what_it_is, format_version));
-    }
-    const nlohmann::json& list = object.at("profiles");
-    if (!list.is_array() || list.size() > most_profiles) {
-      refuse(fmt::format("there is no list of at most {} of them", most_profiles));
-    }
-    for (const nlohmann::json& one : list) {
-      profiles.push_back(records::power_profile_from_json(one.dump()));
-      std::ranges::for_each(profiles.back().measurements, check);
-    }
-  } catch (const nlohmann::json::exception& error) {
-    refuse(error.what());
+  const records::JsonPlace place{form};
+  Profiles file;
+  read_value(records::parse_json(text, form), place, file);
+  if (file.format != what_it_is) {
+    refuse(fmt::format("they do not say that they are \"{}\"", what_it_is));
   }
-  return profiles;
+  for (records::PowerProfile& profile : file.profiles) {
+    put_in_order(profile, place);
+    std::ranges::for_each(profile.measurements, check);
+  }
+  return std::move(file.profiles);
 }
 
 std::vector<records::PowerProfile> read_profiles(const std::filesystem::path& file) {

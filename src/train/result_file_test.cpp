@@ -1,6 +1,7 @@
 #include "train/result_file.hpp"
 
 #include "tests/support/golden.hpp"
+#include "tests/support/record_properties.hpp"
 
 #include <gtest/gtest.h>
 
@@ -47,6 +48,11 @@ TEST(ResultFile, HasTheFormThatTheDocumentationShows) {
                                          .cost = 1900_J,
                                          .cost_uncertainty = 20_J};
   test::expect_golden("train/result.json", to_json(result));
+}
+
+TEST(TrainingRecords, ComeBackAsTheyWereWritten) {
+  test::expect_properties<TrainingResult>();
+  test::expect_properties<TrainingEvent>();
 }
 
 TEST(ResultFile, SaysNullOfWhatIsNotKnown) {
