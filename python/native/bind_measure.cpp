@@ -37,18 +37,6 @@ auto at_edge(const Synchronize& synchronize, const Work& work) {
   return without_gil(work);
 }
 
-const char* name_of(EnergyMethod method) {
-  switch (method) {
-    case EnergyMethod::counter:
-      return "counter";
-    case EnergyMethod::integrated:
-      return "integrated";
-    case EnergyMethod::estimate:
-      break;
-  }
-  return "estimate";
-}
-
 py::object optional_of(const std::optional<Joules>& joules) {
   return joules ? py::object{py::float_{joules->value()}} : py::object{py::none()};
 }
@@ -60,7 +48,7 @@ py::tuple detail_of(const MeasuredEnergy& measured) {
   }
   const Energy& energy = *measured.energy;
   return py::make_tuple(energy.value.value(), energy.uncertainty.value(), optional_of(energy.systematic),
-                        name_of(energy.method), measured.reason, measured.remark);
+                        field::name_of(energy.method), measured.reason, measured.remark);
 }
 
 py::dict details_of(const std::map<int, MeasuredEnergy>& energies) {

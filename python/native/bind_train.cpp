@@ -2,8 +2,8 @@
 // thread that reports the training's events, from within those reports.
 #include "bindings.hpp"
 #include "freed_without_gil.hpp"
+#include "record_values.hpp"
 #include "train_options.hpp"
-#include "train_values.hpp"
 
 #include <zeus/train.hpp>
 
@@ -44,7 +44,7 @@ py::list fetch(PythonTraining& self) {
   const std::vector<TrainingEvent> events = std::exchange(self.told->events, {});
   py::list values;
   for (const TrainingEvent& event : events) {
-    values.append(event_of(event));
+    values.append(event_dict(event));
   }
   return values;
 }
@@ -74,12 +74,12 @@ void bind_train(py::module_& module) {
       .def("finish", call(&Training::finish))
       .def("events", fetch, "What has happened since the last time this was asked, oldest first.")
       .def_property_readonly("stop_reason",
-                             [](PythonTraining& self) { return reason_of(self.training->stop_reason()); })
+                             [](PythonTraining& self) { return python_value(self.training->stop_reason()); })
       .def_property_readonly("profiling", [](PythonTraining& self) { return self.training->profiling(); })
-      .def_property_readonly("optimum", [](PythonTraining& self) { return setting_of(self.training->optimum()); })
-      .def("profile", [](PythonTraining& self) { return profile_of(self.training->profile()); })
+      .def_property_readonly("optimum", [](PythonTraining& self) { return python_value(self.training->optimum()); })
+      .def("profile", [](PythonTraining& self) { return dict_of(self.training->profile()); })
       .def("result",
-           [](PythonTraining& self) { return result_of(without_gil([&self] { return self.training->result(); })); });
+           [](PythonTraining& self) { return dict_of(without_gil([&self] { return self.training->result(); })); });
 }
 
 }  // namespace zeus::python
