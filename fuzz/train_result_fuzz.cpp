@@ -1,9 +1,8 @@
 // The file of a training's result: whatever numbers and names are in a result, what is written is one JSON object, in
 // which a number that is none has become null.
 
+#include "records/json_value.hpp"
 #include "train/result_file.hpp"
-
-#include <nlohmann/json.hpp>
 
 #include <cstdint>
 #include <cstdlib>
@@ -107,9 +106,9 @@ zeus::TrainingResult result_from(Values values) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const zeus::TrainingResult result = result_from({data, size});
-  const auto object = nlohmann::json::parse(zeus::train::to_json(result));
-  if (!object.is_object() || object.at("epochs").size() != result.epochs.size() ||
-      object.at("profile").at("measurements").size() != result.profile.measurements.size()) {
+  const auto object = zeus::records::JsonValue::parse(zeus::train::to_json(result));
+  if (!object || (*object)["epochs"].size() != result.epochs.size() ||
+      (*object)["profile"]["measurements"].size() != result.profile.measurements.size()) {
     std::abort();
   }
   return 0;

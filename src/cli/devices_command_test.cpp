@@ -2,12 +2,13 @@
 
 #include "cli/program.hpp"
 #include "control/ledger.hpp"
+#include "records/json_value.hpp"
 #include "tests/support/fake_machine.hpp"
 #include "tests/support/golden.hpp"
+#include "tests/support/indented.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 #include <sstream>
 
@@ -41,37 +42,36 @@ TEST_F(DevicesCommandTest, TheTableSaysWhatEachDeviceIsDoingAndWhyNot) {
 TEST_F(DevicesCommandTest, TheJsonKeepsToItsContract) {
   const std::string printed = run({"--json"}, {&machine_.gpus, &machine_.cpus});
   EXPECT_EQ(std::ranges::count(printed, '\n'), 1);
-  test::expect_golden("cli/devices.json", nlohmann::ordered_json::parse(printed).dump(2) + "\n");
+  test::expect_golden("cli/devices.json", test::indented(printed));
 }
 
 // Every null has its reason under the same key beside it.
-void expect_reasons(const nlohmann::json& value) {
-  if (value.is_object()) {
-    for (const auto& [key, member] : value.items()) {
+void expect_reasons(const records::JsonValue& value) {
+  if (value.object() != nullptr) {
+    for (const auto& [key, member] : *value.object()) {
       if (member.is_null()) {
-        ASSERT_TRUE(value.contains("reason")) << key;
-        EXPECT_TRUE(value["reason"].contains(key)) << key;
+        EXPECT_TRUE(value["reason"].find(key)) << key;
       }
       expect_reasons(member);
     }
   }
-  if (value.is_array()) {
-    for (const auto& element : value) {
+  if (value.list() != nullptr) {
+    for (const auto& element : *value.list()) {
       expect_reasons(element);
     }
   }
 }
 
 TEST_F(DevicesCommandTest, WhatIsNotKnownIsNullWithAReasonAndNeverAMissingKey) {
-  const auto json = nlohmann::json::parse(run({"--json"}, {&machine_.gpus, &machine_.cpus}));
+  const auto json = records::JsonValue::parse(run({"--json"}, {&machine_.gpus, &machine_.cpus})).value();
   expect_reasons(json);
-  for (const auto& gpu : json["gpus"]) {
+  for (const auto& gpu : *json["gpus"].list()) {
     for (const char* key : {"index", "uuid", "name", "pci", "driver", "energy_counter", "update_period_s",
                             "power_limit_w", "clocks_mhz", "power_w", "holder"}) {
-      EXPECT_TRUE(gpu.contains(key)) << key;
+      EXPECT_TRUE(gpu.find(key)) << key;
     }
     for (const char* key : {"current", "default", "min", "max", "enforced"}) {
-      EXPECT_TRUE(gpu["power_limit_w"].contains(key)) << key;
+      EXPECT_TRUE(gpu["power_limit_w"].find(key)) << key;
     }
   }
 }
@@ -94,20 +94,20 @@ TEST_F(DevicesCommandTest, WhoHasALeaseOfAGpuIsShown) {
   const auto lock = ledger.lock(uuid);
   const auto work = lock->begin_work(clock_, 1_s);
   ledger.write({uuid, "GPU 0", ledger.boot(), 77, Instant{60'000'000'000}, {4711, 5, "python3"}, {}});
-  EXPECT_TRUE(nlohmann::json::parse(run({"--json"}, {&machine_.gpus}))["gpus"][0]["holder"].is_null());
+  EXPECT_TRUE(records::JsonValue::parse(run({"--json"}, {&machine_.gpus})).value()["gpus"][0]["holder"].is_null());
   out_.str("");
   lock->hold(77);
-  const auto json = nlohmann::json::parse(run({"--json"}, {&machine_.gpus}));
-  EXPECT_EQ(json["gpus"][0]["holder"], (nlohmann::json{{"pid", 4711}, {"command", "python3"}}));
+  const auto json = records::JsonValue::parse(run({"--json"}, {&machine_.gpus})).value();
+  EXPECT_EQ(json["gpus"][0]["holder"], records::JsonValue::parse(R"({"pid":4711,"command":"python3"})"));
   EXPECT_TRUE(json["gpus"][1]["holder"].is_null());
 }
 
 TEST_F(DevicesCommandTest, VisibilityIsThatOfThePrograms) {
   environment_ = Environment{{{"CUDA_VISIBLE_DEVICES", "1,9"}}};
-  const auto json = nlohmann::json::parse(run({"--json"}, {&machine_.gpus}));
+  const auto json = records::JsonValue::parse(run({"--json"}, {&machine_.gpus})).value();
   EXPECT_TRUE(json["gpus"][0]["visible_as"].is_null());
-  EXPECT_EQ(json["gpus"][1]["visible_as"], 0);
-  EXPECT_EQ(json["problems"][0]["device"], "CUDA_VISIBLE_DEVICES");
+  EXPECT_EQ(json["gpus"][1]["visible_as"].whole<int>(), 0);
+  EXPECT_EQ(*json["problems"][0]["device"].string(), "CUDA_VISIBLE_DEVICES");
 }
 
 }  // namespace

@@ -2,13 +2,14 @@
 
 #include "cli/device_report.hpp"
 #include "cli/options.hpp"
+#include "records/json_writer.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -124,17 +125,21 @@ void check_rights(const Context& context, const device::Inventory& inventory, st
 }
 
 std::string to_json(const std::vector<Check>& checks) {
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const Check& check : checks) {
-    nlohmann::ordered_json entry{{"state", to_string(check.state)}, {"what", check.what}, {"detail", check.detail}};
-    entry["fix"] = check.fix.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(check.fix);
-    if (check.fix.empty()) {
-      entry["reason"] = "there is nothing to fix";
-    }
-    list.push_back(std::move(entry));
-  }
-  const nlohmann::ordered_json whole{{"checks", std::move(list)}};
-  return whole.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  records::JsonWriter json;
+  json.object([&] {
+    json.put_list("checks", checks, [&](const Check& check) {
+      json.object([&] {
+        json.put("state", to_string(check.state));
+        json.put("what", check.what);
+        json.put("detail", check.detail);
+        json.put("fix", check.fix.empty() ? std::nullopt : std::optional{check.fix});
+        if (check.fix.empty()) {
+          json.put("reason", "there is nothing to fix");
+        }
+      });
+    });
+  });
+  return json.take();
 }
 
 void print(const std::vector<Check>& checks, std::ostream& out) {

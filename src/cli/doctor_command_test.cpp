@@ -1,12 +1,12 @@
 #include "cli/doctor_command.hpp"
 
 #include "cli/program.hpp"
+#include "records/json_value.hpp"
 #include "tests/support/fake_machine.hpp"
 #include "tests/support/golden.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 #include <sstream>
 
@@ -58,10 +58,10 @@ TEST_F(DoctorCommandTest, OnAMachineWithNothingItSaysWhatWouldBringIt) {
 TEST_F(DoctorCommandTest, RootAndARunningDaemonAreSeen) {
   files_.write_durably("proc/self/status", all_capabilities);
   files_.write_durably("run/zeusd/zeusd.sock", "");
-  const auto json = nlohmann::json::parse(run({"--json"}, {&machine_.gpus}));
+  const auto json = records::JsonValue::parse(run({"--json"}, {&machine_.gpus})).value();
   std::map<std::string, std::string> states;
-  for (const auto& check : json["checks"]) {
-    states[check["what"]] = check["state"];
+  for (const auto& check : *json["checks"].list()) {
+    states[*check["what"].string()] = *check["state"].string();
   }
   EXPECT_EQ(states["permissions"], "ok");
   EXPECT_EQ(states["daemon"], "ok");

@@ -3,13 +3,13 @@
 #include "base/random.hpp"
 #include "cli/program.hpp"
 #include "jobs/job.hpp"
+#include "records/json_value.hpp"
 #include "store/open_store.hpp"
 #include "tests/support/golden.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 #include <fstream>
 #include <sstream>
@@ -18,6 +18,8 @@
 
 namespace zeus::cli {
 namespace {
+
+using records::JsonValue;
 
 constexpr const char* name = "bert nightly";
 
@@ -158,19 +160,19 @@ TEST_F(JobsCommandTest, ShowsAJobToPeopleAndToPrograms) {
 
 TEST_F(JobsCommandTest, ShowsTheSameNumbersBothWays) {
   live_through_some_nights();
-  const nlohmann::json job = nlohmann::json::parse(json_);
-  const double saved = job["savings"]["energy_j"].get<double>() / job["savings"]["energy_of_default_j"].get<double>();
+  const JsonValue job = JsonValue::parse(json_).value();
+  const double saved = *job["savings"]["energy_j"].number() / *job["savings"]["energy_of_default_j"].number();
   EXPECT_NE(text_.find(fmt::format("{:.1f} %", 100.0 * saved)), std::string::npos);
   EXPECT_EQ(job["recurrences"].size(), 10U);
   double energy = 0.0;
-  for (const nlohmann::json& attempt : job["tries"]) {
+  for (const JsonValue& attempt : *job["tries"].list()) {
     EXPECT_EQ(attempt["energy_j"].is_null(), attempt["outcome"].is_null());
-    EXPECT_TRUE(!attempt["outcome"].is_null() || attempt["reason"].contains("outcome"));
-    energy += attempt["energy_j"].is_null() ? 0.0 : attempt["energy_j"]["value"].get<double>();
+    EXPECT_TRUE(!attempt["outcome"].is_null() || attempt["reason"].find("outcome"));
+    energy += attempt["energy_j"].is_null() ? 0.0 : *attempt["energy_j"]["value"].number();
   }
   double whole = 0.0;
-  for (const nlohmann::json& recurrence : job["recurrences"]) {
-    whole += recurrence["energy_j"].get<double>();
+  for (const JsonValue& recurrence : *job["recurrences"].list()) {
+    whole += *recurrence["energy_j"].number();
   }
   EXPECT_GT(whole, energy) << "a recurrence also pays for profiling";
 }
@@ -181,8 +183,8 @@ TEST_F(JobsCommandTest, MovesAJobToAnotherStoreAndForgetsIt) {
   const std::string other = (folder_.path() / "other.sqlite").string();
   EXPECT_EQ(run({name, "export", "--file", file}).code, 0);
   EXPECT_EQ(run({"copy", "import", "--file", file, "--store", other}).code, 0);
-  const nlohmann::json here = nlohmann::json::parse(run({name, "--json"}).out);
-  const nlohmann::json there = nlohmann::json::parse(run({"copy", "--json", "--store", other}).out);
+  const JsonValue here = JsonValue::parse(run({name, "--json"}).out).value();
+  const JsonValue there = JsonValue::parse(run({"copy", "--json", "--store", other}).out).value();
   EXPECT_EQ(here["tries"], there["tries"]);
   EXPECT_EQ(here["savings"], there["savings"]);
   EXPECT_EQ(here["next"], there["next"]);

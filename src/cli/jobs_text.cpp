@@ -1,10 +1,10 @@
 #include "cli/jobs_text.hpp"
 
 #include "base/wall_time_text.hpp"
+#include "records/json_writer.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <iterator>
@@ -14,7 +14,6 @@
 
 namespace zeus::cli {
 
-using nlohmann::ordered_json;
 using records::JobView;
 
 namespace {
@@ -204,25 +203,23 @@ std::string next_step(const JobView& job) {
   return "give up";
 }
 
-ordered_json summary(const JobView& job) {
-  ordered_json object;
-  object["name"] = job.name;
-  object["created"] = to_text(job.created);
-  object["device"] = to_text(job.device);
-  object["recurrences"] = job.recurrences.size();
-  object["reached"] = count(job, records::RecurrenceState::reached);
-  object["running"] = count(job, records::RecurrenceState::running);
-  object["tries"] = job.tries.size();
-  object["next"] = next_step(job);
-  object["saved_energy_j"] = nullptr;
-  object["saved_energy_share"] = nullptr;
+void put_summary(records::JsonWriter& json, const JobView& job) {
+  json.put("name", job.name);
+  json.put("created", to_text(job.created));
+  json.put("device", to_text(job.device));
+  json.put("recurrences", job.recurrences.size());
+  json.put("reached", count(job, records::RecurrenceState::reached));
+  json.put("running", count(job, records::RecurrenceState::running));
+  json.put("tries", job.tries.size());
+  json.put("next", next_step(job));
+  std::optional<Joules> saved;
+  std::optional<double> saved_share;
   if (job.savings) {
-    object["saved_energy_j"] = job.savings->energy.value();
-    object["saved_energy_share"] = job.savings->energy / job.savings->energy_of_default;
-  } else {
-    object["reason"] = {{"saved_energy_j", job.savings_unknown}, {"saved_energy_share", job.savings_unknown}};
+    saved = job.savings->energy;
+    saved_share = job.savings->energy / job.savings->energy_of_default;
   }
-  return object;
+  json.put("saved_energy_j", saved, job.savings_unknown);
+  json.put("saved_energy_share", saved_share, job.savings_unknown);
 }
 
 }  // namespace
@@ -244,12 +241,12 @@ std::string jobs_text(const std::string& store, std::span<const JobView> jobs) {
 }
 
 std::string jobs_json(const std::string& store, std::span<const JobView> jobs) {
-  ordered_json list = ordered_json::array();
-  for (const JobView& job : jobs) {
-    list.push_back(summary(job));
-  }
-  const ordered_json whole{{"store", store}, {"jobs", std::move(list)}};
-  return whole.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  records::JsonWriter json;
+  json.object([&] {
+    json.put("store", store);
+    json.put_list("jobs", jobs, [&](const JobView& job) { json.object([&] { put_summary(json, job); }); });
+  });
+  return json.take() + "\n";
 }
 
 std::string job_text(const JobView& job, bool all_tries) {

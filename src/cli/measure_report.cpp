@@ -1,31 +1,26 @@
 #include "cli/measure_report.hpp"
 
 #include "records/energy.hpp"
+#include "records/json_writer.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace zeus::cli {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-// What is not known is null, with its reason under the same name in "reason".
-Json form_of(const MeasuredEnergy& measured, const std::string& name, Json& reasons) {
-  if (!measured.energy) {
-    reasons[name] = measured.reason;
-    return nullptr;
-  }
-  return Json::parse(records::to_json(*measured.energy));
-}
-
-Json form_of(const std::map<int, MeasuredEnergy>& energies, const std::string& name, Json& reasons) {
-  Json object = Json::object();
+// What is not known is null, with its reason under its name at the end of the whole.
+void put_energies(records::JsonWriter& json, std::string_view key, const std::map<int, MeasuredEnergy>& energies) {
+  json.put(key, [&] {
+    for (const auto& [index, measured] : energies) {
+      json.put(std::to_string(index), measured.energy);
+    }
+  });
   for (const auto& [index, measured] : energies) {
-    object[std::to_string(index)] = form_of(measured, fmt::format("{}.{}", name, index), reasons);
+    if (!measured.energy) {
+      json.because(fmt::format("{}.{}", key, index), measured.reason);
+    }
   }
-  return object;
 }
 
 std::string grouped(double value) {
@@ -63,20 +58,19 @@ std::string throttle_line(int gpu, const ThrottleTime& throttle, Seconds time) {
 }  // namespace
 
 std::string measure_json(const Measurement& measurement, int exit_code) {
-  Json json = Json::object();
-  Json reasons = Json::object();
-  json["start_monotonic_s"] = measurement.start.value();
-  json["end_monotonic_s"] = measurement.end.value();
-  json["time_s"] = measurement.time().value();
-  json["gpu_energy_j"] = form_of(measurement.gpu_energy, "gpu_energy_j", reasons);
-  json["cpu_energy_j"] = form_of(measurement.cpu_energy, "cpu_energy_j", reasons);
-  json["dram_energy_j"] = form_of(measurement.dram_energy, "dram_energy_j", reasons);
-  json["total_gpu_energy_j"] = form_of(measurement.total_gpu_energy(), "total_gpu_energy_j", reasons);
-  json["exit_code"] = exit_code;
-  if (!reasons.empty()) {
-    json["reason"] = reasons;
-  }
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  const MeasuredEnergy total = measurement.total_gpu_energy();
+  records::JsonWriter json;
+  json.object([&] {
+    json.put("start_monotonic_s", measurement.start);
+    json.put("end_monotonic_s", measurement.end);
+    json.put("time_s", measurement.time());
+    put_energies(json, "gpu_energy_j", measurement.gpu_energy);
+    put_energies(json, "cpu_energy_j", measurement.cpu_energy);
+    put_energies(json, "dram_energy_j", measurement.dram_energy);
+    json.put("total_gpu_energy_j", total.energy, total.reason);
+    json.put("exit_code", exit_code);
+  });
+  return json.take();
 }
 
 std::string measure_text(const Measurement& measurement, const std::string& command) {

@@ -1,7 +1,8 @@
 #include "cli/monitor_view.hpp"
 
+#include "records/json_writer.hpp"
+
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <cmath>
 
@@ -9,11 +10,9 @@ namespace zeus::cli {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 template <typename T>
-Json number(const std::optional<T>& quantity) {
-  return quantity ? Json(std::round(quantity->value() * 1e6) / 1e6) : Json(nullptr);
+std::optional<double> number(const std::optional<T>& quantity) {
+  return quantity ? std::optional{std::round(quantity->value() * 1e6) / 1e6} : std::nullopt;
 }
 
 std::string csv_cell(const std::string& text) {
@@ -28,38 +27,37 @@ std::string csv_number(const std::optional<T>& quantity) {
 }  // namespace
 
 std::string moment_json(const MonitorMoment& moment) {
-  Json json{{"time", moment.time}, {"monotonic_s", moment.monotonic.value()}, {"elapsed_s", moment.elapsed.value()}};
-  json["gpus"] = Json::array();
-  for (const GpuRow& gpu : moment.gpus) {
-    Json row{{"index", gpu.index},
-             {"name", gpu.name},
-             {"power_w", number(gpu.power)},
-             {"energy_j", number(gpu.energy)},
-             {"power_limit_w", number(gpu.limit)},
-             {"sm_clock_mhz", number(gpu.sm_clock)},
-             {"memory_clock_mhz", number(gpu.memory_clock)},
-             {"temperature_c", number(gpu.temperature)},
-             {"utilization", gpu.utilization ? Json(*gpu.utilization) : Json(nullptr)},
-             {"throttle", gpu.throttle ? Json(*gpu.throttle) : Json(nullptr)}};
-    if (!gpu.power) {
-      row["reason"] = Json{{"power_w", gpu.reason}};
-    }
-    json["gpus"].push_back(std::move(row));
-  }
-  json["cpus"] = Json::array();
-  for (const CpuRow& cpu : moment.cpus) {
-    Json row{{"index", cpu.index},
-             {"name", cpu.name},
-             {"power_w", number(cpu.power)},
-             {"energy_j", number(cpu.energy)},
-             {"dram_power_w", number(cpu.dram_power)},
-             {"dram_energy_j", number(cpu.dram_energy)}};
-    if (!cpu.power) {
-      row["reason"] = Json{{"power_w", cpu.reason}};
-    }
-    json["cpus"].push_back(std::move(row));
-  }
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  records::JsonWriter json;
+  json.object([&] {
+    json.put("time", moment.time);
+    json.put("monotonic_s", moment.monotonic);
+    json.put("elapsed_s", moment.elapsed);
+    json.put_list("gpus", moment.gpus, [&](const GpuRow& gpu) {
+      json.object([&] {
+        json.put("index", gpu.index);
+        json.put("name", gpu.name);
+        json.put("power_w", number(gpu.power), gpu.reason);
+        json.put("energy_j", number(gpu.energy));
+        json.put("power_limit_w", number(gpu.limit));
+        json.put("sm_clock_mhz", number(gpu.sm_clock));
+        json.put("memory_clock_mhz", number(gpu.memory_clock));
+        json.put("temperature_c", number(gpu.temperature));
+        json.put("utilization", gpu.utilization);
+        json.put("throttle", gpu.throttle);
+      });
+    });
+    json.put_list("cpus", moment.cpus, [&](const CpuRow& cpu) {
+      json.object([&] {
+        json.put("index", cpu.index);
+        json.put("name", cpu.name);
+        json.put("power_w", number(cpu.power), cpu.reason);
+        json.put("energy_j", number(cpu.energy));
+        json.put("dram_power_w", number(cpu.dram_power));
+        json.put("dram_energy_j", number(cpu.dram_energy));
+      });
+    });
+  });
+  return json.take();
 }
 
 std::string moment_csv_header() {

@@ -2,13 +2,13 @@
 
 #include "cli/program.hpp"
 #include "optimize/pipeline/frontier.hpp"
+#include "records/json_value.hpp"
 #include "records/pipeline_plan.hpp"
 #include "tests/support/golden.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 #include <filesystem>
 #include <fstream>
@@ -84,7 +84,7 @@ TEST_F(PipelineCommandTest, PrintsTheJsonOfTheContract) {
       run({"--profile", profile(), "--stages", "4", "--microbatches", "2", "--points", "2", "--json", "-"});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   test::expect_golden("cli/pipeline.json", outcome.out);
-  const auto document = nlohmann::json::parse(outcome.out);
+  const auto document = records::JsonValue::parse(outcome.out).value();
   ASSERT_EQ(document["plans"].size(), 2u);
   EXPECT_EQ(document["plans"][0]["frequencies"].size(), 4u);
   EXPECT_EQ(document["plans"][0]["frequencies"][0].size(), 4u);
@@ -109,11 +109,12 @@ TEST_F(PipelineCommandTest, ReadsAnyGraph) {
                                 "computation a 0 work forward\ncomputation b 1 work forward\ndependency a b 0.5\n");
   const Outcome outcome = run({"--dag", dag, "--p2p-power", "0", "--at", "2.5", "--json", "-"});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
-  const auto document = nlohmann::json::parse(outcome.out);
-  EXPECT_EQ(document["frontier"].front()["time_s"], 2.5);
-  EXPECT_EQ(document["frontier"].front()["energy_j"], 20.0);
-  EXPECT_EQ(document["frontier"].back()["time_s"], 6.5);
-  EXPECT_EQ(document["plans"][0]["frequencies"].dump(), R"([[["forward",1400]],[["forward",1400]]])");
+  const auto document = records::JsonValue::parse(outcome.out).value();
+  EXPECT_EQ(document["frontier"].list()->front()["time_s"].number(), 2.5);
+  EXPECT_EQ(document["frontier"].list()->front()["energy_j"].number(), 20.0);
+  EXPECT_EQ(document["frontier"].list()->back()["time_s"].number(), 6.5);
+  EXPECT_EQ(document["plans"][0]["frequencies"],
+            records::JsonValue::parse(R"([[["forward",1400]],[["forward",1400]]])"));
 }
 
 TEST_F(PipelineCommandTest, WritesAReport) {
@@ -127,8 +128,8 @@ TEST_F(PipelineCommandTest, TimesAreRoundedToAUnitOnRequest) {
   const Outcome outcome = run({"--profile", profile(), "--stages", "4", "--microbatches", "2", "--unit-time", "10ms",
                                "--points", "1", "--json", "-"});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
-  const auto document = nlohmann::json::parse(outcome.out);
-  const double fastest = document["frontier"][0]["time_s"].get<double>();
+  const auto document = records::JsonValue::parse(outcome.out).value();
+  const double fastest = *document["frontier"][0]["time_s"].number();
   EXPECT_NEAR(fastest * 100, std::round(fastest * 100), 1e-9);
 }
 

@@ -1,12 +1,14 @@
 #include "cli/pipeline_output.hpp"
 
 #include "optimize/pipeline/timeline.hpp"
+#include "records/json_writer.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <iterator>
+#include <string_view>
+#include <vector>
 
 namespace zeus::cli {
 
@@ -22,10 +24,6 @@ records::Timeline fastest_timeline(const PipelineResult& result) {
   records::Timeline timeline = optimize::pipeline::timeline_of(result.graph, options, fastest, result.blocking_power);
   timeline.bound = result.frontier.energy_at(fastest);
   return timeline;
-}
-
-nlohmann::ordered_json point_json(const FrontierPoint& point) {
-  return {{"time_s", point.time.value()}, {"energy_j", point.energy.value()}};
 }
 
 }  // namespace
@@ -61,24 +59,34 @@ std::string pipeline_table(const PipelineResult& result) {
 }
 
 std::string pipeline_json(const PipelineResult& result) {
-  nlohmann::ordered_json object;
-  object["frontier"] = nlohmann::ordered_json::array();
-  object["plans"] = nlohmann::ordered_json::array();
-  object["solve_s"] = result.solving.value();
-  object["all_fastest"] = {{"time_s", result.frontier.fastest().value()},
-                           {"energy_j", fastest_timeline(result).energy.value()}};
-  object["slower_than_least_energy"] = nlohmann::ordered_json::array();
-  for (const FrontierPoint& point : result.frontier.points()) {
-    object[point.time <= result.frontier.least_energy() ? "frontier" : "slower_than_least_energy"].push_back(
-        point_json(point));
-  }
-  for (std::size_t i = 0; i < result.choices.size(); ++i) {
-    nlohmann::ordered_json plan = nlohmann::ordered_json::parse(to_json(plan_of(result, i)));
-    plan["bound_j"] = result.choices[i].bound.value();
-    plan["unhindered_time_s"] = result.choices[i].iteration_time.value();
-    object["plans"].push_back(std::move(plan));
-  }
-  return object.dump() + '\n';
+  const Seconds least_energy = result.frontier.least_energy();
+  records::JsonWriter json;
+  const auto put_point = [&](Seconds time, Joules energy) {
+    json.put("time_s", time);
+    json.put("energy_j", energy);
+  };
+  const auto put_points = [&](std::string_view key, bool slower) {
+    std::vector<FrontierPoint> points;
+    std::ranges::copy_if(result.frontier.points(), std::back_inserter(points),
+                         [&](const FrontierPoint& point) { return (point.time > least_energy) == slower; });
+    json.put_list(key, points,
+                  [&](const FrontierPoint& point) { json.object([&] { put_point(point.time, point.energy); }); });
+  };
+  json.object([&] {
+    put_points("frontier", false);
+    std::size_t place = 0;
+    json.put_list("plans", result.choices, [&](const FrequencyChoice& choice) {
+      json.object([&] {
+        json.put_fields(plan_of(result, place++));
+        json.put("bound_j", choice.bound);
+        json.put("unhindered_time_s", choice.iteration_time);
+      });
+    });
+    json.put("solve_s", result.solving);
+    json.put("all_fastest", [&] { put_point(result.frontier.fastest(), fastest_timeline(result).energy); });
+    put_points("slower_than_least_energy", true);
+  });
+  return json.take() + '\n';
 }
 
 records::PipelineStudy study_of(const PipelineResult& result) {

@@ -4,11 +4,11 @@
 #include "control/restoration.hpp"
 #include "control/state_folder.hpp"
 #include "device/inventory.hpp"
+#include "records/json_writer.hpp"
 
 #include <zeus/error.hpp>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <unistd.h>
 
@@ -21,7 +21,6 @@
 namespace zeus::cli {
 
 using control::Restoration;
-using nlohmann::ordered_json;
 using Result = Restoration::Result;
 
 namespace {
@@ -60,32 +59,29 @@ std::string outcome_of(const Restoration& one) {
   return fmt::format("not put back: {}", one.why);
 }
 
-ordered_json to_object(const Restoration& one, const device::Inventory& inventory) {
+void put_restoration(records::JsonWriter& json, const Restoration& one, const device::Inventory& inventory) {
   const auto gpu = std::ranges::find(inventory.gpus, one.gpu,
                                      [](const device::DiscoveredGpu& known) { return known.gpu->identity().uuid; });
-  ordered_json object;
-  ordered_json reason = ordered_json::object();
-  object["index"] = nullptr;
   if (gpu == inventory.gpus.end()) {
-    reason["index"] = "this GPU cannot be seen from here";
+    json.put_unknown("index", "this GPU cannot be seen from here");
   } else {
-    object["index"] = gpu - inventory.gpus.begin();
+    json.put("index", gpu - inventory.gpus.begin());
   }
-  object["uuid"] = one.gpu;
-  object["result"] = to_string(one.result);
-  object["found"] = nullptr;
-  object["holder"] = nullptr;
+  json.put("uuid", one.gpu);
+  json.put("result", to_string(one.result));
   if (one.record) {
-    object["found"] = to_text(one.record->found);
-    object["holder"] = {{"pid", one.record->holder.pid}, {"command", one.record->holder.command}};
+    json.put("found", to_text(one.record->found));
+    json.put("holder", [&] {
+      json.put("pid", one.record->holder.pid);
+      json.put("command", one.record->holder.command);
+    });
   } else {
-    reason["found"] = reason["holder"] = "the record cannot be read";
+    constexpr std::string_view unreadable = "the record cannot be read";
+    json.put("found", nullptr);
+    json.put_unknown("holder", unreadable);
+    json.because("found", unreadable);
   }
-  object["message"] = outcome_of(one);
-  if (!reason.empty()) {
-    object["reason"] = std::move(reason);
-  }
-  return object;
+  json.put("message", outcome_of(one));
 }
 
 void print(const std::vector<Restoration>& all, const Context& context) {
@@ -117,11 +113,12 @@ int RestoreCommand::run(Context& context) {
     all = control::restore_abandoned(ledger, inventory.gpus, context.clock, only);
   }
   if (json_) {
-    ordered_json gpus = ordered_json::array();
-    std::ranges::transform(all, std::back_inserter(gpus),
-                           [&](const Restoration& one) { return to_object(one, inventory); });
-    const ordered_json whole{{"gpus", std::move(gpus)}};
-    context.out << whole.dump(-1, ' ', false, ordered_json::error_handler_t::replace) << '\n';
+    records::JsonWriter json;
+    json.object([&] {
+      json.put_list("gpus", all,
+                    [&](const Restoration& one) { json.object([&] { put_restoration(json, one, inventory); }); });
+    });
+    context.out << json.take() << '\n';
   } else {
     print(all, context);
   }

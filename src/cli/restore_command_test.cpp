@@ -3,12 +3,12 @@
 #include "cli/program.hpp"
 #include "control/ledger.hpp"
 #include "tests/support/golden.hpp"
+#include "tests/support/indented.hpp"
 #include "tests/support/settable_gpu.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 #include <sstream>
 
@@ -96,7 +96,7 @@ TEST_F(RestoreCommandTest, SaysTheSameAsJson) {
   leave_something_of_everything();
   const std::string printed = run({"--json"}, exit_failure);
   EXPECT_EQ(std::ranges::count(printed, '\n'), 1);
-  test::expect_golden("cli/restore.json", nlohmann::ordered_json::parse(printed).dump(2) + "\n");
+  test::expect_golden("cli/restore.json", test::indented(printed));
 }
 
 TEST_F(RestoreCommandTest, WithNothingLeftThereIsNothingToDo) {

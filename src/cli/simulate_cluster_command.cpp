@@ -3,6 +3,7 @@
 #include "cli/input_file.hpp"
 #include "cli/options.hpp"
 #include "optimize/batch_size/policy_factory.hpp"
+#include "records/json_writer.hpp"
 #include "simulate/cluster_generator.hpp"
 #include "simulate/cluster_simulation.hpp"
 #include "simulate/published_jobs.hpp"
@@ -12,7 +13,6 @@
 #include <zeus/error.hpp>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <iterator>
@@ -83,16 +83,16 @@ std::vector<std::size_t> workloads_of(std::vector<trace::ClusterGroup>& groups, 
   return assigned;
 }
 
-nlohmann::ordered_json to_json_object(const std::string& title, const simulate::ClusterTotal& total) {
-  return {{"workload", title},
-          {"groups", total.groups},
-          {"jobs", total.jobs},
-          {"tries", total.tries},
-          {"given_up", total.given_up},
-          {"energy_j", total.energy.value()},
-          {"time_s", total.time.value()},
-          {"default_energy_j", total.default_energy.value()},
-          {"default_time_s", total.default_time.value()}};
+void put_total(records::JsonWriter& json, const std::string& title, const simulate::ClusterTotal& total) {
+  json.put("workload", title);
+  json.put("groups", total.groups);
+  json.put("jobs", total.jobs);
+  json.put("tries", total.tries);
+  json.put("given_up", total.given_up);
+  json.put("energy_j", total.energy);
+  json.put("time_s", total.time);
+  json.put("default_energy_j", total.default_energy);
+  json.put("default_time_s", total.default_time);
 }
 
 simulate::ClusterTotal sum_of(const std::vector<simulate::ClusterTotal>& totals) {
@@ -162,14 +162,16 @@ int SimulateClusterCommand::run(Context& context) {
   }
   const simulate::ClusterTotal sum = sum_of(totals);
   if (json_) {
-    nlohmann::ordered_json object;
-    object["policy"] = policy;
-    object["workloads"] = nlohmann::ordered_json::array();
-    for (std::size_t workload = 0; workload < totals.size(); ++workload) {
-      object["workloads"].push_back(to_json_object(all.workloads[workload].name, totals[workload]));
-    }
-    object["total"] = to_json_object("all", sum);
-    context.out << object.dump() << '\n';
+    records::JsonWriter json;
+    json.object([&] {
+      json.put("policy", policy);
+      std::size_t workload = 0;
+      json.put_list("workloads", totals, [&](const simulate::ClusterTotal& total) {
+        json.object([&] { put_total(json, all.workloads[workload++].name, total); });
+      });
+      json.put("total", [&] { put_total(json, "all", sum); });
+    });
+    context.out << json.take() << '\n';
     return exit_ok;
   }
   context.out << fmt::format("{:<42} {:>8} {:>10} {:>10} {:>12} {:>12}\n", "workload under " + policy, "groups", "jobs",

@@ -4,13 +4,13 @@
 #include "cli/program.hpp"
 #include "cli/simulate_cluster_command.hpp"
 #include "cli/simulate_job_command.hpp"
+#include "records/json_value.hpp"
 #include "tests/support/golden.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <fstream>
@@ -21,6 +21,8 @@
 
 namespace zeus::cli {
 namespace {
+
+using records::JsonValue;
 
 class SimulateCommandTest : public testing::Test {
  protected:
@@ -85,15 +87,15 @@ class SimulateCommandTest : public testing::Test {
 TEST_F(SimulateCommandTest, PrintsTheObjectOfTheContract) {
   const Outcome outcome = job({"--target-metric", "0.5", "--default-batch-size", "32", "--seeds", "3", "--json"});
   ASSERT_EQ(outcome.code, exit_ok) << outcome.err;
-  const nlohmann::json object = nlohmann::json::parse(outcome.out);
-  EXPECT_EQ(object.at("workload"), "d/n/sgd");
-  EXPECT_EQ(object.at("policy"), "lookahead");
-  EXPECT_EQ(object.at("recurrences"), 16);
-  EXPECT_EQ(object.at("cumulative_regret").size(), 16U);
+  const JsonValue object = JsonValue::parse(outcome.out).value();
+  EXPECT_EQ(*object["workload"].string(), "d/n/sgd");
+  EXPECT_EQ(*object["policy"].string(), "lookahead");
+  EXPECT_EQ(object["recurrences"].whole<int>(), 16);
+  EXPECT_EQ(object["cumulative_regret"].size(), 16U);
   for (const char* key : {"default", "optimum", "last5", "regret", "expected_regret", "history", "seeds"}) {
-    EXPECT_TRUE(object.contains(key)) << key;
+    EXPECT_TRUE(object.find(key)) << key;
   }
-  EXPECT_TRUE(object.at("last5").at("expected_cost_ratio").contains("std"));
+  EXPECT_TRUE(object["last5"]["expected_cost_ratio"].find("std"));
 }
 
 TEST_F(SimulateCommandTest, PrintsATableForPeople) {
@@ -142,11 +144,11 @@ TEST_F(SimulateCommandTest, ReplaysABuiltInModelAndMovesItToOtherGpus) {
   const Outcome still =
       run({"simulate", "job", "--workload", "cifar100", "--gpu", "v100", "--recurrences", "30", "--json"});
   EXPECT_EQ(still.code, 0) << still.err;
-  EXPECT_EQ(nlohmann::json::parse(still.out)["default"]["batch_size"], 1024);
+  EXPECT_EQ(JsonValue::parse(still.out).value()["default"]["batch_size"].whole<int>(), 1024);
   const Outcome moved = run({"simulate", "job", "--workload", "cifar100", "--gpu", "v100", "--recurrences", "30",
                              "--move", "10:a40", "--json"});
   EXPECT_EQ(moved.code, 0) << moved.err;
-  EXPECT_NE(nlohmann::json::parse(moved.out)["optimum"], nlohmann::json::parse(still.out)["optimum"]);
+  EXPECT_NE(JsonValue::parse(moved.out).value()["optimum"], JsonValue::parse(still.out).value()["optimum"]);
   EXPECT_NE(run({"simulate", "job"}).err.find("there is no job to simulate"), std::string::npos);
 }
 
@@ -180,17 +182,17 @@ TEST_F(SimulateCommandTest, SeveralGpusTakeTheirPowerEachAndDecideAsOne) {
     const Outcome outcome =
         job({"--target-metric", "0.5", "--default-batch-size", "32", "--gpus", gpus, "--recurrences", "40", "--json"});
     EXPECT_EQ(outcome.code, exit_ok) << outcome.err;
-    return nlohmann::json::parse(outcome.out);
+    return JsonValue::parse(outcome.out).value();
   };
-  const nlohmann::json one = on("1");
-  const nlohmann::json four = on("4");
-  EXPECT_DOUBLE_EQ(four["default"]["energy_j"], 4.0 * one["default"]["energy_j"].get<double>());
+  const JsonValue one = on("1");
+  const JsonValue four = on("4");
+  EXPECT_DOUBLE_EQ(*four["default"]["energy_j"].number(), 4.0 * *one["default"]["energy_j"].number());
   EXPECT_EQ(four["default"]["time_s"], one["default"]["time_s"]);
   EXPECT_EQ(four["optimum"], one["optimum"]);
   ASSERT_EQ(four["history"].size(), one["history"].size());
   for (std::size_t attempt = 0; attempt < one["history"].size(); ++attempt) {
-    EXPECT_EQ(four.at("history").at(attempt).at("batch_size"), one.at("history").at(attempt).at("batch_size"));
-    EXPECT_EQ(four.at("history").at(attempt).at("power_limit_w"), one.at("history").at(attempt).at("power_limit_w"));
+    EXPECT_EQ(four["history"][attempt]["batch_size"], one["history"][attempt]["batch_size"]);
+    EXPECT_EQ(four["history"][attempt]["power_limit_w"], one["history"][attempt]["power_limit_w"]);
   }
 }
 

@@ -2,9 +2,8 @@
 
 #include "report/job_figures.hpp"
 
+#include "records/json_value.hpp"
 #include "tests/support/golden.hpp"
-
-#include <nlohmann/json.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,9 +15,9 @@
 namespace zeus::report {
 namespace {
 
-using nlohmann::json;
 using records::ArmView;
 using records::JobView;
+using records::JsonValue;
 using records::LimitProfile;
 using records::RecurrenceView;
 using records::TryOutcome;
@@ -130,25 +129,25 @@ void for_tags_with(const std::string& html, const std::string& name, const See& 
   }
 }
 
-json embedded_data(const std::string& html) {
+JsonValue embedded_data(const std::string& html) {
   const std::string opening = R"(<script type="application/json" id="job">)";
   const std::size_t from = html.find(opening) + opening.size();
-  return json::parse(html.substr(from, html.find("</script>", from) - from));
+  return JsonValue::parse(html.substr(from, html.find("</script>", from) - from)).value();
 }
 
 // "batch_sizes.64.reached" in the object of `zeus jobs --json`.
-double lookup(const json& job, const std::string& key) {
+double lookup(const JsonValue& job, const std::string& key) {
   const std::size_t dot = key.find('.');
   const std::size_t second = key.find('.', dot + 1);
   const std::string list = key.substr(0, dot);
   if (second == std::string::npos) {
-    return job.at(list).at(key.substr(dot + 1)).get<double>();
+    return job[list][key.substr(dot + 1)].number().value();
   }
   const int number = std::stoi(key.substr(dot + 1, second - dot - 1));
-  for (const json& member : job.at(list)) {
-    if (member.at(list == "tries" ? "try" : "batch_size") == number) {
-      const json& value = member.at(key.substr(second + 1));
-      return value.is_object() ? value.at("value").get<double>() : value.get<double>();
+  for (const JsonValue& member : *job[list].list()) {
+    if (member[list == "tries" ? "try" : "batch_size"].whole<int>() == number) {
+      const JsonValue& value = member[key.substr(second + 1)];
+      return (value.object() != nullptr ? value["value"] : value).number().value();
     }
   }
   throw std::out_of_range{key};
@@ -161,7 +160,7 @@ TEST(JobReport, IsThePageThatAReviewerHasLookedAt) {
 
 TEST(JobReport, CarriesTheJobAsZeusJobsPrintsItWhateverItsNameIs) {
   const JobView job = nightly();
-  EXPECT_EQ(embedded_data(job_report(job)), json::parse(records::to_json(job)));
+  EXPECT_EQ(embedded_data(job_report(job)), JsonValue::parse(records::to_json(job)).value());
   const std::string html = job_report(job);
   const std::size_t ends = html.find("</script>");
   EXPECT_EQ(html.find("</script>", ends + 1), std::string::npos);
@@ -169,7 +168,7 @@ TEST(JobReport, CarriesTheJobAsZeusJobsPrintsItWhateverItsNameIs) {
 
 TEST(JobReport, ItsTablesHoldTheNumbersThatZeusJobsPrints) {
   const std::string html = job_report(nightly());
-  const json job = json::parse(records::to_json(nightly()));
+  const JsonValue job = JsonValue::parse(records::to_json(nightly())).value();
   std::size_t compared = 0;
   for_tags_with(html, "data-key", [&](const std::string& tag) {
     const std::string key = attribute(tag, "data-key");
@@ -195,7 +194,7 @@ TEST(JobReport, ItsCarbonIsThatOfTheEnergyAtTheStatedIntensity) {
 
 TEST(JobReport, ItsFiguresDrawTheNumbersThatZeusJobsPrints) {
   const std::string html = job_report(nightly());
-  const json job = json::parse(records::to_json(nightly()));
+  const JsonValue job = JsonValue::parse(records::to_json(nightly())).value();
   std::map<std::string, std::size_t> points;
   const double kilo = 1e-3;
   for_tags_with(html, "data-series", [&](const std::string& tag) {
@@ -210,17 +209,17 @@ TEST(JobReport, ItsFiguresDrawTheNumbersThatZeusJobsPrints) {
       EXPECT_DOUBLE_EQ(std::stod(attribute(tag, "data-low")), lookup(job, key + ".low_cost_j") * kilo);
       EXPECT_DOUBLE_EQ(std::stod(attribute(tag, "data-high")), lookup(job, key + ".high_cost_j") * kilo);
     } else if (series == "cost.reached") {
-      EXPECT_DOUBLE_EQ(y, job["recurrences"][static_cast<std::size_t>(x)]["cost_j"].get<double>() * kilo);
+      EXPECT_DOUBLE_EQ(y, job["recurrences"][static_cast<std::size_t>(x)]["cost_j"].number().value() * kilo);
     } else if (series == "cost.default") {
-      EXPECT_DOUBLE_EQ(y, job["recurrences"][static_cast<std::size_t>(x)]["default_cost_j"].get<double>() * kilo);
+      EXPECT_DOUBLE_EQ(y, job["recurrences"][static_cast<std::size_t>(x)]["default_cost_j"].number().value() * kilo);
     } else if (kind == "epoch_energy" || kind == "epoch_time") {
-      for (const json& one : job["batch_sizes"]) {
-        if (std::to_string(one["batch_size"].get<int>()) == series.substr(kind.size() + 1)) {
-          for (const json& limit : one["limits"]) {
-            if (limit["limit_w"] == x) {
-              const double time = limit["epoch_time_s"];
+      for (const JsonValue& one : *job["batch_sizes"].list()) {
+        if (std::to_string(one["batch_size"].whole<int>().value()) == series.substr(kind.size() + 1)) {
+          for (const JsonValue& limit : *one["limits"].list()) {
+            if (limit["limit_w"].number() == x) {
+              const double time = limit["epoch_time_s"].number().value();
               EXPECT_DOUBLE_EQ(
-                  y, kind == "epoch_time" ? time / 60.0 : time * limit["average_power_w"].get<double>() * kilo);
+                  y, kind == "epoch_time" ? time / 60.0 : time * limit["average_power_w"].number().value() * kilo);
             }
           }
         }
@@ -269,7 +268,7 @@ TEST(JobReport, OfAJobThatNeverRanSaysWhatIsNotKnown) {
   EXPECT_THAT(html, testing::HasSubstr("Not known yet: the default was never measured"));
   EXPECT_THAT(html, testing::HasSubstr("Measure 2 power limits at batch size 256"));
   EXPECT_THAT(html, testing::Not(testing::HasSubstr("nan")));
-  EXPECT_EQ(embedded_data(html), json::parse(records::to_json(job)));
+  EXPECT_EQ(embedded_data(html), JsonValue::parse(records::to_json(job)).value());
 }
 
 TEST(JobReport, NeedsNothingFromElsewhere) {

@@ -1,6 +1,6 @@
 #include "simulate/job_summary.hpp"
 
-#include <nlohmann/json.hpp>
+#include "records/json_writer.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -9,27 +9,7 @@ namespace zeus::simulate {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr int last_tries = 5;
-
-Json to_json_object(const Spread& spread) {
-  return {{"mean", spread.mean()}, {"std", spread.deviation()}};
-}
-
-std::string_view name_of(records::TryOutcome outcome) {
-  switch (outcome) {
-    case records::TryOutcome::reached:
-      return "reached";
-    case records::TryOutcome::stopped:
-      return "stopped";
-    case records::TryOutcome::exhausted:
-      return "exhausted";
-    case records::TryOutcome::lost:
-      return "lost";
-  }
-  return "lost";
-}
 
 }  // namespace
 
@@ -72,47 +52,56 @@ std::string JobSummary::to_json(const std::string& policy, std::uint64_t seeds) 
   const Workload& workload = stage_->workload();
   const Configuration& reference = stage_->default_configuration();
   const Configuration& best = stage_->optimum();
-  Json object;
-  object["workload"] = workload.name;
-  object["policy"] = policy;
-  object["recurrences"] = cumulative_.size();
-  object["seeds"] = seeds;
-  object["default"] = {{"batch_size", workload.default_batch_size},
-                       {"power_limit_w", workload.max_limit.value()},
-                       {"energy_j", reference.energy.value()},
-                       {"time_s", reference.time.value()}};
-  object["optimum"] = {{"batch_size", workload.arms[best.arm].batch_size},
-                       {"power_limit_w", workload.arms[best.arm].limits[best.limit].limit.value()},
-                       {"energy_ratio", best.energy / reference.energy},
-                       {"time_ratio", best.time / reference.time}};
-  object["last5"] = {{"energy_ratio", to_json_object(last_energy_)},
-                     {"time_ratio", to_json_object(last_time_)},
-                     {"expected_cost_ratio", to_json_object(last_expected_cost_)}};
-  object["regret"] = to_json_object(regret_);
-  object["expected_regret"] = to_json_object(expected_regret_);
-  Json cumulative = Json::array();
-  Json cumulative_expected = Json::array();
-  for (const Cumulative& after : cumulative_) {
-    cumulative.push_back(after.regret.mean());
-    cumulative_expected.push_back(after.expected.mean());
-  }
-  object["cumulative_regret"] = std::move(cumulative);
-  object["cumulative_expected_regret"] = std::move(cumulative_expected);
-  Json history = Json::array();
-  for (const SimulatedTry& attempt : first_.tries) {
-    const TryResult& result = attempt.result;
-    history.push_back({{"recurrence", attempt.recurrence},
-                       {"batch_size", workload.arms[result.arm].batch_size},
-                       {"power_limit_w", workload.arms[result.arm].limits[result.limit].limit.value()},
-                       {"profiled", result.profiled},
-                       {"outcome", name_of(result.outcome)},
-                       {"epochs", result.epochs},
-                       {"energy_j", result.energy.value()},
-                       {"time_s", result.time.value()},
-                       {"cost_j", result.cost.value()}});
-  }
-  object["history"] = std::move(history);
-  return object.dump();
+  records::JsonWriter json;
+  const auto put_spread = [&](std::string_view key, const Spread& spread) {
+    json.put(key, [&] {
+      json.put("mean", spread.mean());
+      json.put("std", spread.deviation());
+    });
+  };
+  json.object([&] {
+    json.put("workload", workload.name);
+    json.put("policy", policy);
+    json.put("recurrences", cumulative_.size());
+    json.put("seeds", seeds);
+    json.put("default", [&] {
+      json.put("batch_size", workload.default_batch_size);
+      json.put("power_limit_w", workload.max_limit);
+      json.put("energy_j", reference.energy);
+      json.put("time_s", reference.time);
+    });
+    json.put("optimum", [&] {
+      json.put("batch_size", workload.arms[best.arm].batch_size);
+      json.put("power_limit_w", workload.arms[best.arm].limits[best.limit].limit);
+      json.put("energy_ratio", best.energy / reference.energy);
+      json.put("time_ratio", best.time / reference.time);
+    });
+    json.put("last5", [&] {
+      put_spread("energy_ratio", last_energy_);
+      put_spread("time_ratio", last_time_);
+      put_spread("expected_cost_ratio", last_expected_cost_);
+    });
+    put_spread("regret", regret_);
+    put_spread("expected_regret", expected_regret_);
+    json.put_list("cumulative_regret", cumulative_, [&](const Cumulative& after) { json.value(after.regret.mean()); });
+    json.put_list("cumulative_expected_regret", cumulative_,
+                  [&](const Cumulative& after) { json.value(after.expected.mean()); });
+    json.put_list("history", first_.tries, [&](const SimulatedTry& attempt) {
+      const TryResult& result = attempt.result;
+      json.object([&] {
+        json.put("recurrence", attempt.recurrence);
+        json.put("batch_size", workload.arms[result.arm].batch_size);
+        json.put("power_limit_w", workload.arms[result.arm].limits[result.limit].limit);
+        json.put("profiled", result.profiled);
+        json.put("outcome", result.outcome);
+        json.put("epochs", result.epochs);
+        json.put("energy_j", result.energy);
+        json.put("time_s", result.time);
+        json.put("cost_j", result.cost);
+      });
+    });
+  });
+  return json.take();
 }
 
 }  // namespace zeus::simulate
