@@ -149,8 +149,8 @@ void JsonWriter::put_fields(const Record& record) {
   if constexpr (field::is_variant<Record>) {
     std::visit(
         [this]<typename Kind>(const Kind& one) {
-          put("kind", Kind::kind);
-          put_fields(one);
+          this->put("kind", Kind::kind);
+          this->put_fields(one);
         },
         record);
   } else {

@@ -91,7 +91,7 @@ class RandomFields {
   void fill_one_of(std::variant<Kinds...>& one) {
     const std::uint64_t chosen = random_.below(sizeof...(Kinds));
     std::uint64_t index = 0;
-    ((index++ == chosen && (fill(one.template emplace<Kinds>(), {}), true)) || ...);
+    static_cast<void>(((index++ == chosen && (fill(one.template emplace<Kinds>(), {}), true)) || ...));
   }
 
   Random& random_;
