@@ -136,7 +136,7 @@ void read_value(const JsonValue& json, const JsonPlace& place, Value& value, con
       read_value(member.value, place.at(member.key), value[*key], rule);
     }
   } else {
-    JsonFields fields{json, place};
+    JsonFields fields{json, place};  // NOLINT(misc-const-correctness): the call of a template changes it
     fields({}, value, field::beside);
     fields.finish();
   }
