@@ -7,6 +7,7 @@
 #include "base/clock.hpp"
 #include "base/environment.hpp"
 #include "base/file_tree.hpp"
+#include "base/standard_streams.hpp"
 #include "cli/demo_command.hpp"
 #include "cli/devices_command.hpp"
 #include "cli/doctor_command.hpp"
@@ -41,6 +42,7 @@ zeus::demo::StageGpu make_virtual_gpu(zeus::Clock& clock, const zeus::physics::G
 }  // namespace
 
 int main(int argc, char** argv) {
+  zeus::occupy_standard_streams();
   zeus::SystemClock clock;
   const zeus::Environment environment = zeus::Environment::of_process();
   zeus::backends::nvml::NvmlBackend nvml{clock};

@@ -3,6 +3,7 @@
 #include "cli/demo_progress.hpp"
 #include "cli/demo_summary.hpp"
 #include "cli/options.hpp"
+#include "cli/output_file.hpp"
 #include "device/inventory.hpp"
 #include "report/job_report.hpp"
 #include "store/open_store.hpp"
@@ -15,6 +16,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <ostream>
 
 namespace zeus::cli {
@@ -31,18 +33,6 @@ std::filesystem::path make_folder(const Environment& environment) {
                 "name one that can be written to in TMPDIR"};
   }
   return folder;
-}
-
-// Does what will be done with the report in the end, before minutes of work depend on it.
-void check_writable(const std::filesystem::path& report) {
-  std::error_code error;
-  if (std::filesystem::is_directory(report, error)) {
-    throw Error{ErrorKind::invalid_argument,
-                fmt::format("the report cannot be written to the folder {}", report.string()), "name a file in it"};
-  }
-  const std::string trial = fmt::format("{}.{}", report.string(), ::getpid());
-  FileTree{}.write_durably(trial, "", Readers::everyone);
-  FileTree{}.remove_durably(trial);
 }
 
 std::string introduction(const demo::TourOptions& options) {
@@ -99,11 +89,13 @@ demo::TourOptions DemoCommand::options() const {
 
 int DemoCommand::run(Context& context) {
   const demo::TourOptions asked = options();
+  std::optional<OutputFile> named;
   if (!report_.empty()) {
-    check_writable(std::filesystem::absolute(report_));
+    named.emplace(report_, context.out);
   }
   const std::filesystem::path folder = make_folder(context.environment);
-  const std::filesystem::path report = report_.empty() ? folder / "report.html" : std::filesystem::absolute(report_);
+  const std::string report = report_.empty() ? (folder / "report.html").string() : report_;
+  const OutputFile page = named.value_or(OutputFile{report, context.out});
   const std::string location = (folder / "jobs.sqlite").string();
   const std::unique_ptr<store::JobStore> store = store::open_store(location, store::Access::create);
   context.out << introduction(asked) << real_gpus(context) << std::flush;
@@ -113,15 +105,14 @@ int DemoCommand::run(Context& context) {
   demo::Tour tour{asked, make_gpu_, *store, FileTree{folder}, context.files};
   const demo::TourResult result = tour.run([&progress](const demo::TourEvent& event) { progress.tell(event); });
   const report::CarbonIntensity carbon;
-  FileTree{}.write_durably(report.string(), report::job_report(result.job, demo_report_options(result, carbon)),
-                           Readers::everyone);
+  page.write(report::job_report(result.job, demo_report_options(result, carbon)));
   context.out << (quiet_ ? "" : "\n") << demo_summary(result, carbon)
               << fmt::format(
                      "\nThe report: {}\n\nThree commands to try next:\n"
                      "  zeus jobs {} --store {}\n      all that is known of this job, and what comes next and why\n"
                      "  zeus measure -- YOUR COMMAND\n      its joules, on your own GPU and CPU\n"
                      "  zeus run --job NAME --help\n      the same as here for a training command of yours\n",
-                     report.string(), demo::tour_job, location);
+                     report, demo::tour_job, location);
   return exit_ok;
 }
 

@@ -3,6 +3,7 @@
 #include "cli/input_file.hpp"
 #include "cli/jobs_text.hpp"
 #include "cli/options.hpp"
+#include "cli/output_file.hpp"
 #include "jobs/job.hpp"
 #include "jobs/transfer.hpp"
 #include "store/open_store.hpp"
@@ -90,14 +91,9 @@ int JobsCommand::show(const Context& context) const {
 }
 
 int JobsCommand::export_to(const Context& context) const {
+  const OutputFile file{file_.empty() ? "-" : file_, context.out, Readers::owner};
   const auto store = store::open_store(store_location(context), Access::read_only);
-  const std::string text = jobs::export_job(*store, job_);
-  if (file_.empty() || file_ == "-") {
-    context.out << text;
-    return exit_ok;
-  }
-  const std::filesystem::path file = std::filesystem::absolute(file_);
-  FileTree{file.parent_path()}.write_durably(file.filename().string(), text);
+  file.write(jobs::export_job(*store, job_));
   return exit_ok;
 }
 

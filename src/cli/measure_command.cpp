@@ -1,10 +1,10 @@
 #include "cli/measure_command.hpp"
 
 #include "base/child_process.hpp"
-#include "base/file_descriptor.hpp"
 #include "base/orphans.hpp"
 #include "cli/measure_report.hpp"
 #include "cli/options.hpp"
+#include "cli/output_file.hpp"
 #include "measure/devices.hpp"
 #include "measure/windows.hpp"
 
@@ -12,9 +12,7 @@
 
 #include <fmt/format.h>
 
-#include <fcntl.h>
-
-#include <cerrno>
+#include <optional>
 #include <ostream>
 
 namespace zeus::cli {
@@ -23,32 +21,6 @@ namespace {
 
 constexpr Seconds longest_wait{3600};
 constexpr const char* window = "zeus measure";
-
-// Where the JSON goes: standard output, or a file that is opened before the command is started, so that hours of work
-// do not end in a path that cannot be written.
-class JsonTarget {
- public:
-  JsonTarget(const std::string& path, std::ostream& out) : path_{path}, out_{out} {
-    if (path_ != "-") {
-      file_ = FileDescriptor{::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)};
-      if (!file_) {
-        throw system_failure(errno, fmt::format("cannot write {}", path_));
-      }
-    }
-  }
-  void write(const std::string& text) {
-    if (file_) {
-      write_all(file_, text, path_);
-    } else {
-      out_ << text << std::flush;
-    }
-  }
-
- private:
-  std::string path_;
-  std::ostream& out_;
-  FileDescriptor file_;
-};
 
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
@@ -99,9 +71,9 @@ int MeasureCommand::measure(Context& context) {
   const auto source = std::make_shared<measure::SamplerSource>(
       measure::visible_devices(context.backends, context.environment), context.clock);
   Monitor monitor{std::make_unique<measure::Windows>(source, options)};
-  std::optional<JsonTarget> target;
+  std::optional<OutputFile> json;
   if (json_) {
-    target.emplace(*json_, context.out);
+    json.emplace(*json_, context.out);
   }
   // Processes that the command leaves behind belong to it.
   adopt_orphans();
@@ -121,8 +93,8 @@ int MeasureCommand::measure(Context& context) {
   if (const auto reason = ChildProcess::why_not_run(command_[0], code)) {
     context.err << "zeus: " << *reason << '\n';
   }
-  if (target) {
-    target->write(measure_json(measurement, code) + '\n');
+  if (json) {
+    json->write(measure_json(measurement, code) + '\n');
   } else {
     context.err << measure_text(measurement, joined(command_));
   }

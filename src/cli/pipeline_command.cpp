@@ -1,9 +1,9 @@
 #include "cli/pipeline_command.hpp"
 
-#include "base/file_tree.hpp"
 #include "base/unit_text.hpp"
 #include "cli/input_file.hpp"
 #include "cli/options.hpp"
+#include "cli/output_file.hpp"
 #include "cli/pipeline_output.hpp"
 #include "optimize/pipeline/frequency_choice.hpp"
 #include "optimize/pipeline/frontier.hpp"
@@ -18,7 +18,7 @@
 #include <zeus/error.hpp>
 
 #include <cmath>
-#include <filesystem>
+#include <optional>
 #include <ostream>
 #include <utility>
 
@@ -75,10 +75,6 @@ std::vector<Seconds> evenly_spaced(const Frontier& frontier, std::size_t points)
                         : frontier.fastest() + range * (static_cast<double>(i) / static_cast<double>(points - 1)));
   }
   return times;
-}
-
-void write_file(const std::string& path, const std::string& content) {
-  FileTree{"/"}.write_durably(std::filesystem::absolute(path).string(), content, Readers::everyone);
 }
 
 }  // namespace
@@ -170,6 +166,11 @@ records::ComputationGraph PipelineCommand::read_graph(Watts blocking_power) cons
 int PipelineCommand::run(Context& context) {
   check_usage();
   const Watts blocking_power = parse_watts(blocking_power_);
+  const auto output = [&context](const std::string& name) {
+    return name.empty() ? std::nullopt : std::optional<OutputFile>{std::in_place, name, context.out};
+  };
+  const std::optional<OutputFile> html = output(html_);
+  const std::optional<OutputFile> json = output(json_);
   const records::ComputationGraph graph = read_graph(blocking_power);
   const Instant begin = context.clock.now();
   const Frontier frontier{graph, blocking_power};
@@ -190,17 +191,15 @@ int PipelineCommand::run(Context& context) {
   for (const Seconds time : result.times) {
     result.choices.push_back(chooser.choose(frontier, time));
   }
-  if (!html_.empty()) {
-    write_file(html_, report::pipeline_report(study_of(result)));
+  if (html) {
+    html->write(report::pipeline_report(study_of(result)));
   }
-  if (json_ == "-") {
-    context.out << pipeline_json(result);
-    return exit_ok;
+  if (json) {
+    json->write(pipeline_json(result));
   }
-  if (!json_.empty()) {
-    write_file(json_, pipeline_json(result));
+  if (json_ != "-" && html_ != "-") {
+    context.out << pipeline_table(result);
   }
-  context.out << pipeline_table(result);
   return exit_ok;
 }
 

@@ -5,8 +5,11 @@
 #include <zeus/error.hpp>
 
 #include <algorithm>
+#include <cerrno>
 #include <exception>
 #include <ostream>
+#include <string>
+#include <system_error>
 
 namespace zeus::cli {
 
@@ -14,6 +17,18 @@ namespace {
 
 bool is_command(const Commands& commands, const std::string& name) {
   return std::ranges::any_of(commands, [&](const auto& command) { return command->name() == name; });
+}
+
+// What was printed and did not arrive (a full disk, a closed stream) is a failure of a command that else succeeded.
+int with_output_delivered(int code, Context& context) {
+  errno = 0;
+  if (context.out.flush() || code != exit_ok) {
+    return code;
+  }
+  const int error = errno;
+  context.err << "zeus: standard output did not take all that was printed"
+              << (error != 0 ? ": " + std::generic_category().message(error) : "") << '\n';
+  return exit_failure;
 }
 
 }  // namespace
@@ -32,7 +47,7 @@ int run_program(std::string_view version, const Commands& commands, std::span<co
                            .description = "Measures the energy of deep-learning work and spends less of it.",
                            .closing = "docs/cli.md has the contracts that scripts may rely on."},
                           commands, arguments, context.out);
-    return chosen ? chosen->run(context) : exit_ok;
+    return with_output_delivered(chosen ? chosen->run(context) : exit_ok, context);
   } catch (const Error& error) {
     context.err << "zeus: " << error.what() << '\n';
     return error.kind() == ErrorKind::invalid_argument ? exit_bad_usage : exit_failure;

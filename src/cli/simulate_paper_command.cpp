@@ -1,14 +1,13 @@
 #include "cli/simulate_paper_command.hpp"
 
-#include "base/file_tree.hpp"
 #include "cli/input_file.hpp"
 #include "cli/options.hpp"
+#include "cli/output_file.hpp"
 #include "report/findings_report.hpp"
 #include "simulate/paper_study.hpp"
 
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <ostream>
 
 namespace zeus::cli {
@@ -46,13 +45,13 @@ simulate::PaperStudy SimulatePaperCommand::study() const {
 }
 
 int SimulatePaperCommand::run(Context& context) {
+  const OutputFile page{report_, context.out};
   const records::Findings findings = simulate::find_out(study(), [&](std::string_view what) {
     if (!quiet_) {
       context.err << fmt::format("zeus: {}\n", what) << std::flush;
     }
   });
-  FileTree{"/"}.write_durably(std::filesystem::absolute(report_).string(), report::findings_report(findings),
-                              Readers::everyone);
+  page.write(report::findings_report(findings));
   if (!quiet_) {
     context.err << fmt::format("zeus: wrote {}\n", report_);
   }

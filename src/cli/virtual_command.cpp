@@ -4,6 +4,7 @@
 #include "base/file_tree.hpp"
 #include "base/program_folder.hpp"
 #include "cli/options.hpp"
+#include "cli/output_file.hpp"
 #include "drivers/session/fault.hpp"
 #include "drivers/session/followed_groups.hpp"
 #include "drivers/session/follower.hpp"
@@ -209,10 +210,6 @@ void check_truth_path(const std::string& path) {
   }
 }
 
-void write_truth(const FileTree& files, const std::string& path, const drivers::TruthRecorder& truth) {
-  files.write_durably(std::filesystem::absolute(path).string(), truth.json(), Readers::everyone);
-}
-
 }  // namespace
 
 void VirtualCommand::declare(Options& options) {
@@ -257,10 +254,12 @@ int VirtualCommand::run(Context& context) {
                   "leave --load and --faults out to join it, or choose another name"};
     }
     std::optional<drivers::TruthRecorder> truth;
+    std::optional<OutputFile> truth_file;
     if (truth_) {
       check_truth_path(*truth_);
       truth.emplace(session);
-      write_truth(files, *truth_, *truth);
+      truth_file.emplace(*truth_, context.out);
+      truth_file->write(truth->json());
     }
     const auto begin_load = [&] {
       const Instant now = session.now();
@@ -281,7 +280,7 @@ int VirtualCommand::run(Context& context) {
       context.err << "zeus: " << *reason << '\n';
     }
     if (truth) {
-      write_truth(files, *truth_, *truth);
+      truth_file->write(truth->json());
     }
     return code;
   } catch (const Error& error) {

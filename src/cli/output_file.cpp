@@ -1,0 +1,123 @@
+#include "cli/output_file.hpp"
+
+#include "base/file_descriptor.hpp"
+
+#include <zeus/error.hpp>
+
+#include <fmt/format.h>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <initializer_list>
+#include <ostream>
+#include <system_error>
+#include <utility>
+
+namespace zeus::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int most_links = 40;
+
+// Where a new file would come to lie: the end of a chain of links, also of one that leads to nothing yet.
+fs::path followed(fs::path file) {
+  std::error_code error;
+  for (int links = 0; fs::is_symlink(file, error); ++links) {
+    if (links == most_links) {
+      throw Error{ErrorKind::invalid_argument, fmt::format("{} is a link that leads in a circle", file.string()),
+                  "name another file"};
+    }
+    file = (file.parent_path() / fs::read_symlink(file)).lexically_normal();
+  }
+  return file;
+}
+
+// Which of our own streams goes to this file already: replacing it would take away what that had written, and opened
+// anew it would be written over. -1 where none does.
+int own_stream_to(const struct stat& status) {
+  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
+    struct stat own {};
+    if (::fstat(stream, &own) == 0 && own.st_dev == status.st_dev && own.st_ino == status.st_ino) {
+      return stream;
+    }
+  }
+  return -1;
+}
+
+void check_that_a_file_can_be_made(const fs::path& file) {
+  const FileTree folder{file.parent_path()};
+  const std::string trial = fmt::format("{}.{}.trial", file.filename().string(), ::getpid());
+  folder.write_durably(trial, "");
+  folder.remove_durably(trial);
+}
+
+}  // namespace
+
+OutputFile::OutputFile(std::string name, std::ostream& out, Readers readers)
+    : name_{std::move(name)}, out_{out}, readers_{readers} {
+  if (name_ == "-") {
+    return;
+  }
+  if (name_.empty()) {
+    throw Error{ErrorKind::invalid_argument, "the name of a file to write is empty",
+                "name one, or - for standard output"};
+  }
+  file_ = fs::absolute(name_);
+  struct stat status {};
+  const bool is_there = ::stat(file_.c_str(), &status) == 0;
+  if (is_there && S_ISDIR(status.st_mode)) {
+    throw Error{ErrorKind::invalid_argument, fmt::format("{} is a folder", name_), "name a file in it"};
+  }
+  if (is_there && S_ISREG(status.st_mode)) {
+    stream_ = own_stream_to(status);
+    if (stream_ >= 0) {
+      place_ = Place::own_stream;
+      return;
+    }
+  }
+  if (is_there && !S_ISREG(status.st_mode)) {
+    place_ = Place::as_it_is;
+    if (::access(file_.c_str(), W_OK) != 0) {
+      throw system_failure(errno, fmt::format("cannot write {}", name_));
+    }
+    return;
+  }
+  place_ = Place::plain_file;
+  file_ = followed(file_);
+  if (is_there && ::access(file_.c_str(), W_OK) != 0) {
+    throw system_failure(errno, fmt::format("cannot write {}", name_));
+  }
+  check_that_a_file_can_be_made(file_);
+}
+
+void OutputFile::write(std::string_view content) const {
+  switch (place_) {
+    case Place::standard_output:
+      out_ << content;
+      break;
+    case Place::plain_file:
+      FileTree{file_.parent_path()}.write_durably(file_.filename().string(), content, readers_);
+      break;
+    case Place::own_stream: {
+      out_.flush();
+      const FileDescriptor stream{::fcntl(stream_, F_DUPFD_CLOEXEC, 0)};
+      write_all(stream, content, name_);
+      break;
+    }
+    case Place::as_it_is: {
+      const FileDescriptor opened{::open(file_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY)};
+      if (!opened) {
+        throw system_failure(errno, fmt::format("cannot open {}", name_));
+      }
+      write_all(opened, content, name_);
+      break;
+    }
+  }
+}
+
+}  // namespace zeus::cli

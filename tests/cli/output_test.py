@@ -1,0 +1,156 @@
+"""What becomes of results where they cannot go as usual: full disks, closed streams, devices, pipes, links and folders in the
+place of files. Nothing that a person names is destroyed, and what did not arrive is said.
+
+  output_test.py PROGRAM
+"""
+
+import os
+import pathlib
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROFILE = "stage,instruction,frequency,time,energy\n" + "".join(
+    f"{stage},{name},{frequency},{1000 / frequency:.4f},{frequency / 10:.1f}\n"
+    for stage in (0, 1) for name in ("forward", "backward") for frequency in (1000, 1400))
+program = ""
+
+
+class Output(unittest.TestCase):
+    def setUp(self):
+        held = tempfile.TemporaryDirectory()
+        self.addCleanup(held.cleanup)
+        self.folder = pathlib.Path(held.name)
+        (self.folder / "state").mkdir(mode=0o700)
+        self.environment = {**os.environ, "XDG_DATA_HOME": held.name, "XDG_RUNTIME_DIR": str(self.folder / "state"),
+                            "ZEUS_STATE_DIR": str(self.folder / "state")}
+        self.store = self.folder / "jobs.sqlite"
+        shutil.copyfile(ROOT / "fixtures" / "jobs" / "store.sqlite", self.store)
+        (self.folder / "profile.csv").write_text(PROFILE, encoding="utf-8")
+        # What prints results, and what writes them to a file that is named last.
+        self.pipeline = ["pipeline", "--profile", "profile.csv", "--stages", "2", "--microbatches", "4"]
+        export = ["jobs", "nightly", "export", "--store", str(self.store)]
+        self.prints = [["--version"], ["--help"], ["run", "--help"], ["devices"], ["devices", "--json"], ["doctor"], ["restore"],
+                       ["jobs", "--store", str(self.store)], ["jobs", "nightly", "--store", str(self.store), "--json"], export,
+                       self.pipeline, [*self.pipeline, "--json", "-"], ["measure", "--json", "-", "--", "true"]]
+        self.writes = [[*self.pipeline, "--json"], [*self.pipeline, "--html"], [*export, "--file"]]
+
+    def zeus(self, *arguments: str, **options) -> subprocess.CompletedProcess:
+        options.setdefault("stdout", subprocess.PIPE)
+        return subprocess.run([program, *arguments], stderr=subprocess.PIPE, text=True, check=False, timeout=120,
+                              cwd=self.folder, env=self.environment, **options)
+
+    def in_shell(self, redirection: str, *arguments: str) -> subprocess.CompletedProcess:
+        return subprocess.run(["sh", "-c", f'"$@" {redirection}', "sh", program, *arguments], capture_output=True, text=True,
+                              check=False, timeout=120, cwd=self.folder, env=self.environment)
+
+    def test_what_a_full_disk_did_not_take_is_a_failure_and_a_line(self):
+        for arguments in self.prints:
+            with self.subTest(arguments), open("/dev/full", "w", encoding="utf-8") as full:
+                done = self.zeus(*arguments, stdout=full)
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertRegex(done.stderr, r"zeus: standard output did not take all that was printed[^\n]*\n$")
+
+    def test_a_closed_standard_output_is_a_failure_and_a_line(self):
+        for arguments in self.prints:
+            with self.subTest(arguments):
+                done = self.in_shell(">&-", *arguments)
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertIn("standard output did not take all that was printed", done.stderr)
+
+    def test_the_export_of_a_job_to_a_full_disk_fails(self):
+        if os.geteuid() != 0:
+            self.skipTest("only root can mount a small disk")
+        disk = self.folder / "disk"
+        disk.mkdir()
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4k", "tmpfs", disk], capture_output=True, check=False).returncode:
+            self.skipTest("nothing can be mounted here")
+        self.addCleanup(subprocess.run, ["umount", disk], check=False)
+        done = self.in_shell("> disk/backup.jsonl", "jobs", "nightly", "export", "--store", str(self.store))
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("standard output did not take all that was printed", done.stderr)
+        named = self.zeus("jobs", "nightly", "export", "--store", str(self.store), "--file", str(disk / "named.jsonl"))
+        self.assertEqual(named.returncode, 1)
+        self.assertFalse((disk / "named.jsonl").exists(), "a file that was to be whole or not at all is there in part")
+
+    def test_closed_streams_are_not_taken_by_files_that_are_opened(self):
+        script = self.folder / "train.py"
+        script.write_text("import time\nfor epoch in range(3):\n    time.sleep(0.1)\n    print('epoch', epoch, flush=True)\n",
+                          encoding="utf-8")
+        for closed in ("<&- >&-", "<&- >&- 2>&-"):
+            with self.subTest(closed):
+                done = self.in_shell(closed, "virtual", "1xV100", "--load", "constant:200W", "--", program, "run", "--power-limits",
+                                     "150,250", "--", sys.executable, str(script))
+                self.assertGreaterEqual(done.returncode, 0)
+                for lock in (self.folder / "state").rglob("*.lock"):
+                    self.assertEqual(lock.stat().st_size, 0, f"output went into {lock.name}")
+
+    def test_a_device_stays_a_device(self):
+        for arguments in self.writes:
+            with self.subTest(arguments):
+                self.assertEqual(self.zeus(*arguments, "/dev/null").returncode, 0)
+                full = self.zeus(*arguments, "/dev/full")
+                self.assertEqual(full.returncode, 1)
+                self.assertIn("/dev/full", full.stderr)
+                for device in ("/dev/null", "/dev/full"):
+                    self.assertTrue(stat.S_ISCHR(os.stat(device).st_mode), device)
+
+    def test_a_pipe_stays_a_pipe_and_gets_all(self):
+        for arguments in self.writes:
+            with self.subTest(arguments):
+                pipe = self.folder / "pipe"
+                os.mkfifo(pipe)
+                with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE, text=True) as reader:
+                    self.assertEqual(self.zeus(*arguments, str(pipe)).returncode, 0)
+                    read = reader.communicate(timeout=60)[0]
+                self.assertEqual(self.zeus(*arguments, "plain").returncode, 0)
+                plain = (self.folder / "plain").read_text(encoding="utf-8")
+                self.assertEqual(len(read) > 100, len(plain) > 100)
+                self.assertTrue(stat.S_ISFIFO(os.stat(pipe).st_mode))
+                pipe.unlink()
+
+    def test_a_link_stays_a_link(self):
+        for number, arguments in enumerate(self.writes):
+            with self.subTest(arguments):
+                real, link = self.folder / f"real{number}", self.folder / f"link{number}"
+                real.write_text("old", encoding="utf-8")
+                link.symlink_to(real.name)
+                self.assertEqual(self.zeus(*arguments, str(link)).returncode, 0)
+                self.assertTrue(link.is_symlink())
+                self.assertGreater(len(real.read_text(encoding="utf-8")), 100)
+
+    def test_a_file_of_standard_output_is_not_replaced_under_it(self):
+        target = self.folder / "both"
+        with open(target, "w", encoding="utf-8") as out:
+            done = self.zeus(*self.pipeline, "--json", "/dev/stdout", stdout=out)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn('"frontier"', target.read_text(encoding="utf-8"))
+
+    def test_what_cannot_be_written_is_found_out_before_the_work(self):
+        slow = ["simulate", "paper", "--seeds", "1", "--quiet", "--report"]
+        for name in (".", "state", "profile.csv/below", "/proc/none/report.html"):
+            for arguments in [*self.writes, slow, ["demo", "--quiet", "--report"]]:
+                with self.subTest((arguments, name)):
+                    done = self.zeus(*arguments, name)
+                    self.assertIn(done.returncode, (1, 2), done.stderr)
+                    self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        done = self.zeus("measure", "--json", str(self.folder), "--", "touch", str(self.folder / "ran"))
+        self.assertNotEqual(done.returncode, 0)
+        self.assertFalse((self.folder / "ran").exists())
+
+    def test_a_command_that_fails_leaves_the_former_file_and_nothing_beside_it(self):
+        (self.folder / "plan.json").write_text("former", encoding="utf-8")
+        before = sorted(path.name for path in self.folder.iterdir())
+        done = self.zeus("pipeline", "--profile", "missing.csv", "--stages", "2", "--microbatches", "4", "--json", "plan.json")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertEqual((self.folder / "plan.json").read_text(encoding="utf-8"), "former")
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir()), before)
+
+
+if __name__ == "__main__":
+    program = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
