@@ -32,17 +32,20 @@ def compile_alone(root: pathlib.Path, header: pathlib.Path, compiler: str, scrat
     relative = header.relative_to(root).as_posix()
     language = "c" if header.suffix == ".h" else "c++"
     unit = scratch / (relative.replace("/", "_") + (".c" if language == "c" else ".cpp"))
-    unit.write_text(f'#include "{header}"\n', encoding="utf-8")
+    unit.write_text(f'#include "{relative}"\n', encoding="utf-8")
     standard = "-std=c11" if language == "c" else "-std=c++20"
-    warnings = ["-Wall", "-Wextra", "-Wno-missing-field-initializers", "-Werror"]  # as in cmake/compile_options.cmake
-    command = [compiler, "-x", language, standard, *warnings, f"-I{root}/include", f"-I{root}/src", f"-I{root}", "-c",
-               str(unit), "-o", str(unit) + ".o"]
+    options = ["-fvisibility=hidden"]  # both as in cmake/compile_options.cmake
+    warnings = ["-Wall", "-Wextra", "-Wno-missing-field-initializers", "-Werror"]
+    # By relative paths, so that ccache knows them again in another clone.
+    name = unit.relative_to(root).as_posix()
+    command = [compiler, "-x", language, standard, *options, *warnings, "-Iinclude", "-Isrc", "-I.", "-c", name, "-o",
+               f"{name}.o"]
     if relative.startswith(EXTENSION):
         command.append("-isystem" + sysconfig.get_path("include"))
     ccache = shutil.which("ccache")
     if ccache:
         command.insert(0, ccache)
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=root)
     return "" if done.returncode == 0 else f"{relative} does not compile alone:\n{done.stderr}"
 
 
