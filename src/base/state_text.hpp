@@ -80,7 +80,7 @@ class StateWriter {
     Object::state(*this, object);
   }
   void add(const field::Described auto& record) {
-    const auto fields = [this](std::string_view, const auto& member, const auto&...) { add(member); };
+    const auto fields = [this](std::string_view, const auto& member, const auto&...) { this->add(member); };
     std::remove_cvref_t<decltype(record)>::describe(fields, record);
   }
 
@@ -166,7 +166,7 @@ class StateReader {
     Object::state(*this, object);
   }
   void take(field::Described auto& record) {
-    const auto fields = [this](std::string_view, auto& member, const auto&...) { take(member); };
+    const auto fields = [this](std::string_view, auto& member, const auto&...) { this->take(member); };
     std::remove_cvref_t<decltype(record)>::describe(fields, record);
   }
 
