@@ -76,14 +76,14 @@ class Power(unittest.TestCase):
         windows = ZeusMonitor()
         with PowerMonitor(update_period=0.01, power_domains=["device_instant"]) as monitor:
             windows.begin_window("both", sync_execution=False)
-            time.sleep(PERIOD)
+            time.sleep(2.0)
             measured = windows.settle(windows.end_window("both", sync_execution=False))
             began = measured.details.start_wall
             energies = monitor.get_energy(began, began + measured.time)
         for gpu, energy in energies.items():
-            # How close they come depends on how often this machine lets the sensor be read: both are joules of this time.
-            for value in (energy, measured.gpu_energy[gpu]):
-                self.assertTrue(LOW * measured.time < value < HIGH * measured.time, f"{value} J in {measured.time} s")
+            # The sensor averages over 25 ms and is read every 10, or less often when the machine is busy: an edge of 220 W
+            # each 0.4 s.
+            self.assertAlmostEqual(energy, measured.gpu_energy[gpu], delta=0.1 * energy)
 
     def test_the_timeline_shows_the_steps(self):
         began = time.time()
