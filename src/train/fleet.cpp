@@ -1,9 +1,12 @@
 #include "train/fleet.hpp"
 
+#include "records/json_reader.hpp"
+#include "records/json_writer.hpp"
+
 #include <zeus/error.hpp>
+#include <zeus/fields.hpp>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 
@@ -11,7 +14,9 @@ namespace zeus::train {
 
 namespace {
 
-using nlohmann::json;
+// How another rank's answer is refused that cannot be read.
+constexpr records::JsonForm form{.refusal = "this is not what a rank says of its GPUs",
+                                 .advice = "Run the same release of Zeus in every rank."};
 
 std::vector<std::string> uuids_of(const GpuGroup& group) {
   std::vector<std::string> uuids;
@@ -27,6 +32,14 @@ struct Holding {
   std::string product;
   GpuGroup::Range range;
   std::string unsettable;  // why there is no range; empty where there is
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("gpus", self.gpus);
+    fields("product", self.product);
+    fields({}, self.range, field::beside);
+    fields("unsettable", self.unsettable);
+  }
 };
 
 Holding holding_of(const GpuGroup& group) {
@@ -39,43 +52,6 @@ Holding holding_of(const GpuGroup& group) {
     holding.range = group.range();
   } catch (const Error& error) {
     holding.unsettable = error.what();
-  }
-  return holding;
-}
-
-std::string to_json(const Holding& holding) {
-  const GpuGroup::Range& range = holding.range;
-  json clocks = json::array();
-  for (const Megahertz clock : range.clocks) {
-    clocks.push_back(clock.value());
-  }
-  return json{{"gpus", holding.gpus},
-              {"product", holding.product},
-              {"unsettable", holding.unsettable},
-              {"lowest", range.lowest.value()},
-              {"highest", range.highest.value()},
-              {"max_power", range.max_power.value()},
-              {"found", range.found ? json(range.found->value()) : json()},
-              {"clocks", std::move(clocks)}}
-      .dump();
-}
-
-Holding holding_from_json(const std::string& text) {
-  const json values = json::parse(text);
-  const auto watts = [&](const char* name) { return Watts{values.at(name).get<double>()}; };
-  Holding holding{.gpus = values.at("gpus").get<std::size_t>(),
-                  .product = values.at("product").get<std::string>(),
-                  .range = {.lowest = watts("lowest"),
-                            .highest = watts("highest"),
-                            .max_power = watts("max_power"),
-                            .found = {},
-                            .clocks = {}},
-                  .unsettable = values.at("unsettable").get<std::string>()};
-  if (!values.at("found").is_null()) {
-    holding.range.found = watts("found");
-  }
-  for (const json& clock : values.at("clocks")) {
-    holding.range.clocks.emplace_back(clock.get<double>());
   }
   return holding;
 }
@@ -131,13 +107,13 @@ Fleet survey(GpuGroup& group, Ranks& ranks) {
   if (ranks.alone()) {
     return join({holding_of(group)});
   }
-  const std::vector<std::string> seen = ranks.gather(json(uuids_of(group)).dump());
+  const std::vector<std::string> seen = ranks.gather(records::json_line(uuids_of(group)));
   for (int lower = 0; lower < ranks.rank(); ++lower) {
-    group.leave_out(json::parse(seen[static_cast<std::size_t>(lower)]).get<std::vector<std::string>>());
+    group.leave_out(records::record_from_json<std::vector<std::string>>(seen[static_cast<std::size_t>(lower)], form));
   }
   std::vector<Holding> holdings;
-  for (const std::string& text : ranks.gather(to_json(holding_of(group)))) {
-    holdings.push_back(holding_from_json(text));
+  for (const std::string& text : ranks.gather(records::json_line(holding_of(group)))) {
+    holdings.push_back(records::record_from_json<Holding>(text, form));
   }
   return join(holdings);
 }

@@ -35,6 +35,15 @@ class GpuGroup {
     Watts max_power;                // the highest limits, summed
     std::optional<Watts> found;     // in force now, when it is the same for all
     std::vector<Megahertz> clocks;  // to which all can be locked, from the highest down; empty when one cannot
+
+    template <typename Fields, typename Self>
+    static void describe(Fields& fields, Self& self) {
+      fields("lowest", self.lowest);
+      fields("highest", self.highest);
+      fields("max_power", self.max_power);
+      fields("found", self.found);
+      fields("clocks", self.clocks);
+    }
   };
   [[nodiscard]] Range range() const;
   [[nodiscard]] std::string product() const;
