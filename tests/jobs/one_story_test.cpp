@@ -56,7 +56,12 @@ class Writer {
                       .window = one_in(3) ? 3 + below(4) : 0,
                       .recurrences = 8,
                       .live = true};
-    script.workload.max_epochs = static_cast<int>(3 + below(25));
+    // Budgets so tight that what measuring has taken already decides.
+    tight_ = one_in(5);
+    script.workload.max_epochs = static_cast<int>(tight_ ? 1 + below(3) : 3 + below(25));
+    if (tight_) {
+      script.options.beta = uniform(1.02, 1.3);
+    }
     const std::size_t limits = script.sets_limits ? 2 + below(3) : 1;
     const std::size_t arms = 2 + below(4);
     for (std::size_t arm = 0; arm < arms; ++arm) {
@@ -81,7 +86,7 @@ class Writer {
 
   simulate::WorkloadArm write_arm(int batch_size, std::size_t limits, int max_epochs) {
     simulate::WorkloadArm arm{.batch_size = batch_size, .limits = {}, .runs = {}};
-    const double epoch = one_in(2) ? uniform(0.5, 8.0) : uniform(20.0, 4000.0);
+    const double epoch = tight_ ? uniform(5.0, 15.0) : one_in(2) ? uniform(0.5, 8.0) : uniform(20.0, 4000.0);
     for (std::size_t limit = 0; limit < limits; ++limit) {
       const double share = limits == 1 ? 1.0 : static_cast<double>(limit) / static_cast<double>(limits - 1);
       const double slow = uniform(1.0, 1.3);
@@ -122,6 +127,7 @@ class Writer {
   Random draws_;
   std::uint64_t seed_;
   bool limits_fail_ = false;
+  bool tight_ = false;
 };
 
 // A training that does what the script says, at the speed and the power that it has under its limits.
