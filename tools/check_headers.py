@@ -3,7 +3,7 @@
 
   check_headers.py [--root DIR] [--compiler g++] [HEADER ...]     all headers by default (make nightly); exit 1 if any does
                                                                   not stand alone
-  check_headers.py --changed       those that the last thirty commits touched, and those that include one of them
+  check_headers.py --changed       those that the last ten commits touched, and those that include one of them
 
 Through ccache where there is one, so that a second run costs little.
 """
@@ -51,7 +51,7 @@ def compile_alone(root: pathlib.Path, header: pathlib.Path, compiler: str, scrat
 
 def touched(root: pathlib.Path, headers: list[pathlib.Path]) -> list[pathlib.Path]:
     """The headers that changed lately, and those that include one of them."""
-    changed = set(changed_files(root, ["--max-count=30"])).intersection(headers)
+    changed = set(changed_files(root, ["--max-count=10"])).intersection(headers)
     names = {re.sub("^(src|include)/", "", path.relative_to(root).as_posix()) for path in changed}
     return [path for path in headers
             if path in changed or names.intersection(INCLUDED.findall(path.read_text(encoding="utf-8")))]
