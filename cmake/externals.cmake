@@ -22,6 +22,10 @@ find_library(RE2_LIBRARY re2 REQUIRED)
 find_path(RE2_FOLDER re2/re2.h REQUIRED)
 add_library(re2::re2 UNKNOWN IMPORTED)
 set_target_properties(re2::re2 PROPERTIES IMPORTED_LOCATION ${RE2_LIBRARY} INTERFACE_INCLUDE_DIRECTORIES ${RE2_FOLDER})
+# Headers alone: not by its pkg-config file, which asks for a library of its own at run time.
+find_path(TOML_FOLDER toml++/toml.h REQUIRED)
+add_library(toml::toml INTERFACE IMPORTED)
+target_include_directories(toml::toml INTERFACE ${TOML_FOLDER})
 # Debian's SOCI comes without a package configuration of its own; its SQLite back-end needs SQLite's header.
 pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3)
 find_path(SOCI_INCLUDE_DIR soci/soci.h REQUIRED)

@@ -1,5 +1,7 @@
 #include "records/json_reader.hpp"
 
+#include "base/field_rule.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,24 +9,6 @@
 namespace zeus::records {
 
 namespace {
-
-bool is_within(double number, const field::Rule& rule) {
-  return (rule.above_least ? number > rule.least : number >= rule.least) && number <= rule.most;
-}
-
-// "a number above 0", "a whole number from 0 to 255"
-std::string bounds_in_words(std::string_view what, const field::Rule& rule, double least, double most) {
-  std::string words{what};
-  if (rule.least > least) {
-    words += fmt::format(" {} {}", rule.above_least ? "above" : "from", rule.least);
-  } else if (std::numeric_limits<double>::lowest() < least) {
-    words += fmt::format(" from {}", least);
-  }
-  if (std::min(rule.most, most) < std::numeric_limits<double>::max()) {
-    words += fmt::format(" to {}", std::min(rule.most, most));
-  }
-  return words;
-}
 
 template <typename Integer>
 Integer whole(const JsonValue& json, const JsonPlace& place, const field::Rule& rule, Integer least, Integer most) {
