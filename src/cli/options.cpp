@@ -72,9 +72,14 @@ template Option Options::add_option(const std::string&, std::optional<double>&, 
 template Option Options::add_option(const std::string&, std::optional<std::uint64_t>&, const std::string&);
 template Option Options::add_option(const std::string&, std::optional<std::string>&, const std::string&);
 template Option Options::add_option(const std::string&, std::vector<int>&, const std::string&);
+template Option Options::add_option(const std::string&, std::optional<std::vector<int>>&, const std::string&);
 template Option Options::add_option(const std::string&, std::vector<std::string>&, const std::string&);
 
 void Options::add_flag(const std::string& name, bool& variable, const std::string& help) {
+  app_->add_flag(name, variable, help);
+}
+
+void Options::add_flag(const std::string& name, std::optional<bool>& variable, const std::string& help) {
   app_->add_flag(name, variable, help);
 }
 

@@ -7,6 +7,7 @@
 
 #include <initializer_list>
 #include <iosfwd>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -51,6 +52,8 @@ class Options {
   template <typename Value>
   Option add_option(const std::string& name, Value& variable, const std::string& help);
   void add_flag(const std::string& name, bool& variable, const std::string& help);
+  // Nothing where it is not given.
+  void add_flag(const std::string& name, std::optional<bool>& variable, const std::string& help);
   // A flag that may carry a word: "--flag{word}" stands for --flag=word.
   void add_flag(const std::string& name, std::string& variable, const std::string& help);
   // One of the commands has to follow; `chosen` then points to it.

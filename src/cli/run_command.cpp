@@ -3,8 +3,8 @@
 #include "base/child_process.hpp"
 #include "base/log.hpp"
 #include "base/program_folder.hpp"
-#include "base/unit_text.hpp"
 #include "cli/options.hpp"
+#include "run/job_file.hpp"
 #include "run/job_run.hpp"
 #include "run/voice.hpp"
 
@@ -14,20 +14,11 @@
 
 #include <filesystem>
 #include <ostream>
-#include <sstream>
+#include <utility>
 
 namespace zeus::cli {
 
 namespace {
-
-std::vector<Watts> parse_limits(const std::string& text) {
-  std::vector<Watts> limits;
-  std::istringstream words{text};
-  for (std::string word; std::getline(words, word, ',');) {
-    limits.push_back(parse_watts(word));
-  }
-  return limits;
-}
 
 Error usage(std::string message, std::string advice) {
   return {ErrorKind::invalid_argument, std::move(message), std::move(advice)};
@@ -44,7 +35,9 @@ void RunCommand::declare(Options& options) {
       "Exits with the command's code (128+n for signal n), 125 on a failure of its own, 126 when the command cannot "
       "be\n"
       "executed, 127 when it is not found.");
-  options.add_option("CMD", plain_.command, "The command and its arguments, after --").required();
+  options.add_option("CMD", command_,
+                     "The command and its arguments, after --; or @NAME, the job that NAME.toml describes");
+  options.add_option("--file", file_, "The job file, instead of one that is looked for by its name").type_name("PATH");
   declare_job(options);
   declare_progress(options);
   declare_limits(options);
@@ -63,7 +56,7 @@ void RunCommand::declare_job(Options& options) {
   options.add_option("--lr-scaling", scaling_, "How it goes with the batch size: linear or sqrt")
       .among({"linear", "sqrt"})
       .type_name("linear|sqrt");
-  options.add_option("--target-metric", target_, "What the metric has to reach").type_name("M");
+  options.add_option("--target-metric", plain_.target_metric, "What the metric has to reach").type_name("M");
   options.add_flag("--higher-is-better", higher_, "It has to reach it from below (as without either)");
   options.add_flag("--lower-is-better", lower_, "It has to reach it from above");
   options.add_option("--max-epochs", plain_.max_epochs, "A try that is short of the target by then has failed")
@@ -82,12 +75,11 @@ void RunCommand::declare_job(Options& options) {
 
 void RunCommand::declare_progress(Options& options) {
   options
-      .add_option("--metric-regex", plain_.patterns.metric,
-                  "Matches where the metric is printed, with a group around it")
+      .add_option("--metric-regex", plain_.metric_regex, "Matches where the metric is printed, with a group around it")
       .type_name("R");
-  options.add_option("--epoch-regex", plain_.patterns.epoch, "Matches once an epoch; a group may be its number")
+  options.add_option("--epoch-regex", plain_.epoch_regex, "Matches once an epoch; a group may be its number")
       .type_name("R");
-  options.add_option("--step-regex", plain_.patterns.step, "Matches once a step; a group may be its number")
+  options.add_option("--step-regex", plain_.step_regex, "Matches once a step; a group may be its number")
       .type_name("R");
 }
 
@@ -98,11 +90,12 @@ void RunCommand::declare_limits(Options& options) {
       .add_option("--max-slowdown", plain_.max_slowdown,
                   "Use no power limit that slows training by more than this factor")
       .type_name("F");
-  options.add_option("--profile-seconds", profile_seconds_, "How long to measure each power limit; 5 unless given")
+  options
+      .add_option("--profile-seconds", plain_.profile_seconds, "How long to measure each power limit; 5 unless given")
       .type_name("S");
   options.add_flag("--observe{limits}", observe_,
                    "Change nothing for good and say what could be saved; =passive: set nothing at all");
-  options.add_option("--gpus", gpus_, "The GPUs that the command trains on; all that it sees unless given")
+  options.add_option("--gpus", plain_.gpus, "The GPUs that the command trains on; all that it sees unless given")
       .delimiter(',')
       .type_name("I,I");
 }
@@ -114,27 +107,50 @@ void RunCommand::declare_rest(Options& options) {
       .among({"continue", "refuse"})
       .type_name("continue|refuse");
   options.add_flag("--stop-at-target", plain_.stop_at_target, "End the command when it has reached its target");
-  options.add_option("--grace", grace_, "Seconds between asking the command to end and killing it; 10 unless given")
+  options
+      .add_option("--grace", plain_.grace, "Seconds between asking the command to end and killing it; 10 unless given")
       .type_name("S");
   options.add_flag("--quiet", plain_.quiet, "Say nothing but what goes wrong");
 }
 
-run::RunOptions RunCommand::options() const {
-  run::RunOptions options = plain_;
+run::JobSettings RunCommand::said() const {
+  run::JobSettings settings = plain_;
+  if (!command_.empty()) {
+    settings.command = command_;
+  }
   if (higher_ && lower_) {
     throw usage("a metric cannot be better both ways", "give --higher-is-better or --lower-is-better");
   }
-  if (target_) {
-    options.target = records::JobTarget{.metric = *target_, .higher_is_better = !lower_};
+  if (higher_ || lower_) {
+    settings.higher_is_better = higher_;
   }
   if (!learning_rate_.empty()) {
-    options.learning_rate = run::parse_learning_rate(
-        learning_rate_, scaling_ == "sqrt" ? run::RateScaling::square_root : run::RateScaling::linear);
+    settings.learning_rate = run::parse_learning_rate(learning_rate_, run::RateScaling::linear);
   }
-  options.set_limits = power_limits_ != "off";
-  if (options.set_limits && power_limits_ != "auto") {
-    options.power_limits = parse_limits(power_limits_);
+  settings.lr_scaling = field::named<run::RateScaling>(scaling_);
+  if (!power_limits_.empty()) {
+    settings.power_limits = run::parse_limit_choice(power_limits_);
   }
+  settings.on_store_error = field::named<run::StoreFailure>(on_store_error_);
+  return settings;
+}
+
+run::RunOptions RunCommand::options(const Context& context) const {
+  run::JobSettings settings = said();
+  const bool by_name = !command_.empty() && command_.front().starts_with('@');
+  if (by_name) {
+    settings.command->erase(settings.command->begin());
+    if (settings.command->empty()) {
+      settings.command.reset();
+    }
+  }
+  if (by_name || !file_.empty()) {
+    const run::JobFolders folders = run::job_folders(context.environment, std::filesystem::current_path());
+    const std::string name = by_name ? command_.front().substr(1) : std::string{};
+    settings = run::merged(settings, file_.empty() ? run::find_job(FileTree{}, folders, name)
+                                                   : run::read_job(FileTree{}, folders, file_, name));
+  }
+  run::RunOptions options = run::options_of(settings);
   if (observe_ == "passive") {
     options.mode = TrainingMode::passive;
   } else if (observe_ == "limits") {
@@ -143,23 +159,14 @@ run::RunOptions RunCommand::options() const {
     throw usage(fmt::format("there is no way to observe called '{}'", observe_),
                 "give --observe, or --observe=passive");
   }
-  if (!(grace_ >= 0)) {
-    throw usage("--grace is below 0", "give a number of seconds such as 10");
-  }
-  options.profile_time = Seconds{profile_seconds_};
-  options.grace = Seconds{grace_};
-  options.needs_store = on_store_error_ == "refuse";
-  if (!gpus_.empty()) {
-    options.gpus = gpus_;
-  }
   return run::checked(std::move(options));
 }
 
 int RunCommand::run(Context& context) {
-  const run::RunOptions checked = options();
-  run::Voice voice{context.err, checked.quiet};
-  const log::ScopedSink sink{[&voice](log::Level, std::string_view line) { voice.warn(line); }};
   try {
+    const run::RunOptions checked = options(context);
+    run::Voice voice{context.err, checked.quiet};
+    const log::ScopedSink sink{[&voice](log::Level, std::string_view line) { voice.warn(line); }};
     const run::Place place{.clock = context.clock,
                            .environment = context.environment,
                            .machine = context.files,
@@ -170,7 +177,7 @@ int RunCommand::run(Context& context) {
     if (error.kind() == ErrorKind::invalid_argument) {
       throw;
     }
-    voice.warn(error.what());
+    run::Voice{context.err, false}.warn(error.what());
     return ChildProcess::exit_own_failure;
   }
 }

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "cli/command.hpp"
+#include "run/job_settings.hpp"
 #include "run/run_options.hpp"
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,21 +24,22 @@ class RunCommand final : public Command {
   void declare_progress(Options& options);
   void declare_limits(Options& options);
   void declare_rest(Options& options);
-  [[nodiscard]] run::RunOptions options() const;
+  // What the flags and the words of the command say.
+  [[nodiscard]] run::JobSettings said() const;
+  // And, beneath it, the job file that was named.
+  [[nodiscard]] run::RunOptions options(const Context& context) const;
 
   // What can be taken as it is; the members below need a look first.
-  run::RunOptions plain_;
-  std::optional<double> target_;
+  run::JobSettings plain_;
+  std::vector<std::string> command_;
+  std::string file_;
   bool higher_ = false;
   bool lower_ = false;
-  std::string power_limits_ = "auto";
+  std::string power_limits_;
   std::string learning_rate_;
-  std::string scaling_ = "linear";
+  std::string scaling_;
   std::string observe_;
-  double profile_seconds_ = 5;
-  double grace_ = 10;
-  std::string on_store_error_ = "continue";
-  std::vector<int> gpus_;
+  std::string on_store_error_;
 };
 
 }  // namespace zeus::cli

@@ -1,6 +1,9 @@
 // The learning rate that goes with a batch size, scaled from the one it is known for. A plain value.
 #pragma once
 
+#include <zeus/fields.hpp>
+
+#include <array>
 #include <string_view>
 
 namespace zeus::run {
@@ -9,6 +12,10 @@ enum class RateScaling {
   linear,       // with the batch size, as for plain gradient descent
   square_root,  // with its square root, as for Adam and its kin
 };
+
+constexpr auto names_of(RateScaling /*scaling*/) {
+  return std::array<field::Name<RateScaling>, 2>{{{RateScaling::linear, "linear"}, {RateScaling::square_root, "sqrt"}}};
+}
 
 struct LearningRate {
   int batch_size = 0;

@@ -54,6 +54,8 @@ constexpr const char* usual_step =
 }  // namespace
 
 RunOptions checked(RunOptions options) {
+  require(!options.command.empty(), "there is no command to run",
+          "give one, as in `zeus run -- python train.py`, or a job file, as in `zeus run @nightly`");
   check_batch_sizes(options);
   check_target(options);
   require(options.eta >= 0.0 && options.eta <= 1.0, fmt::format("eta is {}", options.eta),
@@ -63,6 +65,7 @@ RunOptions checked(RunOptions options) {
           "give a factor of at least 1, such as 1.1");
   require(!options.max_epochs || *options.max_epochs >= 1, "--max-epochs is below 1", "give at least 1");
   require(options.profile_time > Seconds{0}, "--profile-seconds is not above 0", "give a time such as 5");
+  require(options.grace >= Seconds{}, "--grace is below 0", "give a number of seconds such as 10");
   const CommandTemplate command{options.command};
   TryValues values{.batch_size = options.default_batch_size,
                    .learning_rate = {},

@@ -1,0 +1,131 @@
+#include "run/job_settings.hpp"
+
+#include "base/unit_text.hpp"
+
+#include <zeus/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace zeus::run {
+
+namespace {
+
+// Where the fields of a record are, in the order in which it describes them.
+struct Addresses {
+  std::vector<const void*> all;
+
+  template <typename Value>
+  void operator()(std::string_view /*name*/, const Value& value, const field::Rule& /*rule*/ = {}) {
+    all.push_back(&value);
+  }
+};
+
+// Puts what is known of another record of the same type over this one.
+struct Overlay {
+  std::vector<const void*> others;
+  std::size_t next = 0;
+
+  template <typename Value>
+  void operator()(std::string_view /*name*/, Value& value, const field::Rule& /*rule*/ = {}) {
+    if (const auto& other = *static_cast<const Value*>(others[next++])) {
+      value = other;
+    }
+  }
+};
+
+// A value that a record cannot be read with is said to be where it stands in the file.
+template <typename Read>
+auto reading(const toml::TomlSpot& spot, Read read) {
+  std::string message;
+  std::string advice;
+  try {
+    return read();
+  } catch (const Error& error) {
+    message = error.message();
+    advice = error.advice();
+  }
+  spot.refuse_as(message, advice);
+}
+
+}  // namespace
+
+LimitChoice parse_limit_choice(std::string_view text) {
+  LimitChoice choice{.set = text != "off", .among = {}};
+  if (!choice.set || text == "auto") {
+    return choice;
+  }
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(','), text.size());
+    choice.among.push_back(parse_watts(text.substr(0, end)));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return choice;
+}
+
+void read_toml(const toml::TomlSpot& spot, LearningRate& rate) {
+  const std::string& text = toml::read_string(spot);
+  rate = reading(spot, [&] { return parse_learning_rate(text, RateScaling::linear); });
+}
+
+void read_toml(const toml::TomlSpot& spot, LimitChoice& choice) {
+  if (const auto* const word = spot.value().as<std::string>()) {
+    if (*word != "auto" && *word != "off") {
+      spot.refuse("\"auto\", \"off\" or a list of watts", fmt::format("write [{}]", *word));
+    }
+    choice = parse_limit_choice(*word);
+    return;
+  }
+  choice.set = true;
+  toml::read_value(spot, choice.among, field::above_zero);
+}
+
+JobSettings merged(const JobSettings& over, const JobSettings& under) {
+  Addresses addresses;
+  JobSettings::describe(addresses, over);
+  JobSettings result = under;
+  Overlay overlay{.others = std::move(addresses.all)};
+  JobSettings::describe(overlay, result);
+  return result;
+}
+
+RunOptions options_of(const JobSettings& settings) {
+  RunOptions options;
+  options.command = settings.command.value_or(std::vector<std::string>{});
+  options.job = settings.job.value_or("");
+  options.store = settings.store.value_or("");
+  options.needs_store = settings.on_store_error == StoreFailure::refuse;
+  options.batch_sizes = settings.batch_sizes.value_or(std::vector<int>{});
+  options.default_batch_size = settings.default_batch_size;
+  options.learning_rate = settings.learning_rate;
+  if (options.learning_rate) {
+    options.learning_rate->scaling = settings.lr_scaling.value_or(RateScaling::linear);
+  }
+  if (settings.target_metric) {
+    options.target = records::JobTarget{.metric = *settings.target_metric,
+                                        .higher_is_better = settings.higher_is_better.value_or(true)};
+  }
+  options.max_epochs = settings.max_epochs;
+  options.eta = settings.eta.value_or(options.eta);
+  options.beta = settings.beta.value_or(options.beta);
+  options.max_slowdown = settings.max_slowdown;
+  options.window = settings.window.value_or(options.window);
+  options.policy = settings.policy.value_or("");
+  options.seed = settings.seed.value_or(options.seed);
+  options.patterns = {.metric = settings.metric_regex.value_or(""),
+                      .epoch = settings.epoch_regex.value_or(""),
+                      .step = settings.step_regex.value_or("")};
+  const LimitChoice limits = settings.power_limits.value_or(LimitChoice{});
+  options.set_limits = limits.set;
+  options.power_limits = limits.among;
+  options.profile_time = Seconds{settings.profile_seconds.value_or(options.profile_time.value())};
+  options.gpus = settings.gpus;
+  options.stop_at_target = settings.stop_at_target.value_or(false);
+  options.grace = Seconds{settings.grace.value_or(options.grace.value())};
+  options.quiet = settings.quiet.value_or(false);
+  return options;
+}
+
+}  // namespace zeus::run
