@@ -68,6 +68,7 @@ void PowerTuning::begin_again() {
   unit_ = Unit::unknown;
   words_ = 0;
   held_back_ = 0;
+  between_epochs_ = false;
   steps_in_epoch_ = 0;
   seen_ = {};
 }
@@ -146,6 +147,13 @@ void PowerTuning::pass_on(std::uint64_t steps) {
   if (warming_up(at)) {
     return;
   }
+  if (std::exchange(between_epochs_, false)) {
+    // The first word of an epoch may stand for steps of the epoch before, and has evaluation in it.
+    last_word_ = at;
+    session_->begin_epoch();
+    session_->progress(0);
+    return;
+  }
   held_back_ += steps;
   if (unit_ == Unit::step && at - last_word_ < word()) {
     return;
@@ -221,9 +229,12 @@ void PowerTuning::take(const Progress& progress) {
 // What follows, until the next step, is evaluation and the like: it belongs to no step.
 void PowerTuning::end_epoch() {
   held_back_ = 0;
-  if (session_) {
+  if (session_ && !between_epochs_) {
     session_->end_epoch();
-    session_->begin_epoch();
+    between_epochs_ = session_->profiling();
+    if (!between_epochs_) {
+      session_->begin_epoch();
+    }
   }
   if (std::exchange(window_open_, false)) {
     gpus_.monitor().cancel(watched_window);

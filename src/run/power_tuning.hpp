@@ -86,6 +86,7 @@ class PowerTuning {
   Instant last_word_;
   std::uint64_t steps_in_epoch_ = 0;
   std::uint64_t held_back_ = 0;  // steps not passed on yet
+  bool between_epochs_ = false;  // what is measured goes on with the next step
   bool window_open_ = false;     // of watch()
   PowerMeasurement seen_;        // by it, in sums
   std::optional<Watts> chosen_;

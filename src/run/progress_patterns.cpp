@@ -74,8 +74,6 @@ ProgressPatterns::ProgressPatterns(ProgressPatterns&&) noexcept = default;
 ProgressPatterns& ProgressPatterns::operator=(ProgressPatterns&&) noexcept = default;
 ProgressPatterns::~ProgressPatterns() = default;
 
-// The same number again is the same thing printed again; one that is lower than the last is a count that has begun
-// again. The very first one may be any, where training goes on from a checkpoint: it counts as one.
 std::uint64_t ProgressPatterns::Count::advance(double number, double again) {
   if (!std::isfinite(number)) {
     return 0;
@@ -83,6 +81,24 @@ std::uint64_t ProgressPatterns::Count::advance(double number, double again) {
   const double former = std::exchange(last, number).value_or(number - 1);
   const double way = number < former ? again : number - former;
   return static_cast<std::uint64_t>(std::min(std::max(way, 0.0), most_at_once));
+}
+
+std::uint64_t ProgressPatterns::StepCount::advance(double number) {
+  const std::optional<double> former = count_.last;
+  const std::uint64_t way = count_.advance(number, even_ ? distance_ : number);
+  if (!former || !(number > *former)) {
+    if (former && number < *former && !even_) {
+      distance_ = 0.0;
+    }
+    return way;
+  }
+  even_ = number - *former == distance_;
+  distance_ = number - *former;
+  if (!even_ || std::exchange(begun_, true)) {
+    return way;
+  }
+  // The very first number has counted as one.
+  return 2 * way - std::min<std::uint64_t>(way, 1);
 }
 
 void ProgressPatterns::read_metric(std::string_view line, std::vector<Progress>& progress) {
@@ -111,7 +127,7 @@ std::vector<Progress> ProgressPatterns::read(std::string_view line) {
   if (step_ != nullptr && match(*step_, line, group)) {
     ++matches_.step;
     const std::optional<double> number = number_in(group);
-    if (const std::uint64_t count = number ? steps_.advance(*number, *number) : 1; count > 0) {
+    if (const std::uint64_t count = number ? steps_.advance(*number) : 1; count > 0) {
       progress.emplace_back(StepsDone{count});
     }
   }

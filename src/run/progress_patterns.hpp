@@ -51,11 +51,25 @@ class ProgressPatterns {
   [[nodiscard]] const Matches& matches() const { return matches_; }
 
  private:
-  // How far a number that a command prints has come.
+  // How far a number that a command prints has come. The same number again is the same thing printed again; one that is
+  // lower than the last is a count that has begun again; the very first may be any, where training goes on from a
+  // checkpoint, and counts as one.
   struct Count {
     std::optional<double> last;
-    // The way to `number`; `again` is the way to it from the beginning of a count that has begun again.
+    // The way to `number`; `again` is the way to it where a count has begun again.
     std::uint64_t advance(double number, double again);
+  };
+  // Of steps. Printed at even distances, each number stands for as many steps as lie between two, those from which a
+  // count begins too, whether it begins at 0, at 1 or at the first that is printed. A bar jumps as time goes by: there
+  // a number is the way from the beginning.
+  struct StepCount {
+    std::uint64_t advance(double number);
+
+   private:
+    Count count_;
+    double distance_ = 0.0;  // between the last two numbers of a count
+    bool even_ = false;      // as far as those before
+    bool begun_ = false;     // whether it is known what the very first number stands for
   };
 
   void read_metric(std::string_view line, std::vector<Progress>& progress);
@@ -64,7 +78,7 @@ class ProgressPatterns {
   std::unique_ptr<re2::RE2> epoch_;
   std::unique_ptr<re2::RE2> step_;
   Count epochs_;
-  Count steps_;
+  StepCount steps_;
   Matches matches_;
 };
 

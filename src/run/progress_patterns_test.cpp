@@ -68,6 +68,39 @@ TEST(ProgressPatterns, FollowsTheNumbersOfAProgressBar) {
             "[s1][s37][][s63][][s5]");
 }
 
+// How many steps three epochs have, by the numbers that each prints.
+std::string steps_of_epochs(const std::vector<std::vector<int>>& epochs) {
+  ProgressPatterns patterns{{.epoch = "^epoch", .step = R"(^(\d+)$)"}};
+  std::string text;
+  for (const std::vector<int>& numbers : epochs) {
+    std::uint64_t steps = 0;
+    for (const int number : numbers) {
+      for (const Progress& one : patterns.read(std::to_string(number))) {
+        steps += std::get<StepsDone>(one).count;
+      }
+    }
+    text += std::to_string(steps) + " ";
+  }
+  return text;
+}
+
+TEST(ProgressPatterns, CountsAsManyStepsHoweverTheyAreNumbered) {
+  const std::vector<int> from_zero{0, 1, 2, 3, 4};
+  EXPECT_EQ(steps_of_epochs({from_zero, from_zero, from_zero}), "5 5 5 ");
+  const std::vector<int> from_one{1, 2, 3, 4, 5};
+  EXPECT_EQ(steps_of_epochs({from_one, from_one, from_one}), "5 5 5 ");
+  const std::vector<int> hundreds{100, 200, 300, 400, 500};
+  EXPECT_EQ(steps_of_epochs({hundreds, hundreds, hundreds}), "500 500 500 ");
+  const std::vector<int> every_fourth{0, 4, 8, 12, 16};
+  EXPECT_EQ(steps_of_epochs({every_fourth, every_fourth, every_fourth}), "20 20 20 ");
+  EXPECT_EQ(steps_of_epochs({{4, 8, 12, 16, 20}, {24, 28, 32, 36, 40}, {44, 48, 52, 56, 60}}), "20 20 20 ");
+}
+
+// A bar that is drawn when some time has passed says how many of an epoch's steps are over.
+TEST(ProgressPatterns, TakesTheNumberOfABarForItsSteps) {
+  EXPECT_EQ(steps_of_epochs({{3, 17, 38, 60}, {9, 31, 60}, {5, 21, 44, 60}}), "58 60 60 ");
+}
+
 TEST(ProgressPatterns, TakesTheSameEpochPrintedAgainForOne) {
   EXPECT_EQ(read_all({.epoch = R"(Epoch (\d+))"}, {"Epoch 1: 10%", "Epoch 1: 90%", "Epoch 2: 3%", "Epoch 2: 99%"}),
             "[e1][][e1][]");
