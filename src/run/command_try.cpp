@@ -1,5 +1,7 @@
 #include "run/command_try.hpp"
 
+#include "run/watched_command.hpp"
+
 #include <utility>
 #include <variant>
 
@@ -26,17 +28,25 @@ TrainingOptions session_options(const RunOptions& options) {
 
 }  // namespace
 
-CommandTry::Running::Running(const WatchedCommand::Plan& plan, TrainingGpus& gpus, Clock& clock)
+CommandTry::Running::Running(const Command::Plan& plan, const Launch& launch, TrainingGpus& gpus, Clock& clock)
     : account{gpus.monitor(), [&gpus](int number) { return gpus.uuid(number); }},
-      command{plan, clock},
+      command{launch(plan)},
       stayed{clock.now()} {
 }
 
 CommandTry::CommandTry(const RunOptions& options, const Place& place, TrainingGpus& gpus, bool sets_limits)
+    : CommandTry{options, place, gpus, sets_limits, [&clock = place.clock](const Command::Plan& plan) {
+                   return std::make_unique<WatchedCommand>(plan, clock);
+                 }} {
+}
+
+CommandTry::CommandTry(const RunOptions& options, const Place& place, TrainingGpus& gpus, bool sets_limits,
+                       Launch launch)
     : options_{options},
       place_{place},
       gpus_{gpus},
       sets_limits_{sets_limits},
+      launch_{std::move(launch)},
       command_{options.command},
       tuning_{gpus, session_options(options), place.clock} {
 }
@@ -55,12 +65,12 @@ void CommandTry::start(int batch_size, std::uint64_t seed) {
     values.learning_rate = values.batch_size ? options_.learning_rate->at(batch_size) : options_.learning_rate->rate;
   }
   running_.reset();
-  running_.emplace(WatchedCommand::Plan{.command = command_.fill(values),
-                                        .environment = place_.environment,
-                                        .variables = environment_of(values),
-                                        .patterns = options_.patterns,
-                                        .grace = options_.grace},
-                   gpus_, place_.clock);
+  running_.emplace(Command::Plan{.command = command_.fill(values),
+                                 .environment = place_.environment,
+                                 .variables = environment_of(values),
+                                 .patterns = options_.patterns,
+                                 .grace = options_.grace},
+                   launch_, gpus_, place_.clock);
   tuning_.begin_command();
 }
 
@@ -86,10 +96,10 @@ void CommandTry::optimize() {
 
 std::vector<jobs::Try::Event> CommandTry::go_on() {
   Running& running = *running_;
-  const std::vector<Progress> all = running.command.wait(patience);
+  const std::vector<Progress> all = running.command->wait(patience);
   const Instant now = place_.clock.now();
-  if (running.command.times_stopped() != running.times_stopped) {
-    running.times_stopped = running.command.times_stopped();
+  if (running.command->times_stopped() != running.times_stopped) {
+    running.times_stopped = running.command->times_stopped();
     tuning_.forget_what_is_measured();
   }
   std::vector<Event> events;
@@ -106,10 +116,10 @@ std::vector<jobs::Try::Event> CommandTry::go_on() {
     running.stayed = now;
     tuning_.stay();
   }
-  if (running.command.exit_code()) {
+  if (running.command->exit_code()) {
     running.account.close();
     // A job whose epochs nobody sees is one epoch.
-    if (running.progress.epochs() == 0 && running.command.exit_code() == 0) {
+    if (running.progress.epochs() == 0 && running.command->exit_code() == 0) {
       running.progress.take(EpochsDone{}, now);
     }
   }
@@ -117,15 +127,15 @@ std::vector<jobs::Try::Event> CommandTry::go_on() {
 }
 
 void CommandTry::stop() {
-  running_->command.end();
+  running_->command->end();
 }
 
 jobs::Try::State CommandTry::state() {
   Running& running = *running_;
   return {.epochs = running.progress.epochs(),
           .metric = running.progress.metric(),
-          .exit_code = running.command.exit_code(),
-          .interrupted = running.command.interrupted(),
+          .exit_code = running.command->exit_code(),
+          .interrupted = running.command->interrupted(),
           .stood_still = running.times_stopped > 0,
           .measuring = tuning_.measuring(),
           .left_alone = tuning_.left_alone(),

@@ -1,18 +1,19 @@
 // A training that is a command, as a recurrence is run with it: watched from outside, measured by the monitor, under
-// limits that PowerTuning sets. Puts together what watches the command (WatchedCommand), what counts (TrainingProgress,
+// limits that PowerTuning sets. Puts together what watches the command (Command), what counts (TrainingProgress,
 // EnergyAccount) and what sets power limits. The main thread of a program; what it is given outlives it.
 #pragma once
 
 #include "jobs/try.hpp"
+#include "run/command.hpp"
 #include "run/command_template.hpp"
 #include "run/energy_account.hpp"
 #include "run/power_tuning.hpp"
 #include "run/run_options.hpp"
 #include "run/training_gpus.hpp"
 #include "run/training_progress.hpp"
-#include "run/watched_command.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,7 +22,10 @@ namespace zeus::run {
 
 class CommandTry final : public jobs::Try {
  public:
+  // Of commands that are processes.
   CommandTry(const RunOptions& options, const Place& place, TrainingGpus& gpus, bool sets_limits);
+  // Of commands that `launch` starts.
+  CommandTry(const RunOptions& options, const Place& place, TrainingGpus& gpus, bool sets_limits, Launch launch);
 
   void start(int batch_size, std::uint64_t seed) override;
   void hold(Watts limit) override;
@@ -40,16 +44,16 @@ class CommandTry final : public jobs::Try {
 
   [[nodiscard]] bool has_started() const { return running_.has_value(); }
   // Of the command that was started last.
-  [[nodiscard]] WatchedCommand& command() { return running_->command; }
+  [[nodiscard]] Command& command() { return *running_->command; }
   [[nodiscard]] const TrainingProgress& progress() const { return running_->progress; }
   [[nodiscard]] const std::string& program() const { return command_.words().front(); }
 
  private:
   struct Running {
-    Running(const WatchedCommand::Plan& plan, TrainingGpus& gpus, Clock& clock);
+    Running(const Command::Plan& plan, const Launch& launch, TrainingGpus& gpus, Clock& clock);
 
     EnergyAccount account;
-    WatchedCommand command;
+    std::unique_ptr<Command> command;
     TrainingProgress progress;
     Instant stayed;
     int times_stopped = 0;
@@ -59,6 +63,7 @@ class CommandTry final : public jobs::Try {
   Place place_;
   TrainingGpus& gpus_;
   bool sets_limits_;
+  Launch launch_;
   CommandTemplate command_;
   PowerTuning tuning_;
   std::optional<Running> running_;

@@ -1,5 +1,6 @@
 #include "run/job_run.hpp"
 
+#include "base/child_process.hpp"
 #include "run/run_texts.hpp"
 
 #include <fmt/format.h>

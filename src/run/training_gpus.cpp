@@ -23,23 +23,37 @@ std::string name_of(const device::Gpu& gpu) {
   return device::to_text(gpu.identity());
 }
 
-}  // namespace
-
-TrainingGpus::TrainingGpus(const Place& place, const std::optional<std::vector<int>>& numbers) : place_{place} {
-  measure::Sampler::Devices devices = measure::visible_devices(place_.backends, place_.environment);
+TrainingGpus::Parts live(const Place& place, const std::optional<std::vector<int>>& numbers) {
+  measure::Sampler::Devices devices = measure::visible_devices(place.backends, place.environment);
   devices.cpus.clear();
-  all_ = devices.gpus;
+  std::vector<std::shared_ptr<device::Gpu>> gpus = devices.gpus;
   MonitorOptions options;
   options.gpus = numbers;
-  const auto source = std::make_shared<measure::SamplerSource>(std::move(devices), place_.clock);
-  monitor_ = std::make_shared<Monitor>(std::make_unique<measure::Windows>(source, options));
-  for (const int number : monitor_->gpus()) {
-    gpus_.push_back(all_.at(static_cast<std::size_t>(number)));
+  const auto source = std::make_shared<measure::SamplerSource>(std::move(devices), place.clock);
+  return {.gpus = std::move(gpus),
+          .monitor = std::make_shared<Monitor>(std::make_unique<measure::Windows>(source, options)),
+          .open_book =
+              [place] {
+                return control::open_lease_book(place.environment, place.machine, place.beside,
+                                                device::take_inventory(place.backends).gpus, place.clock);
+              },
+          .clock = place.clock};
+}
+
+}  // namespace
+
+TrainingGpus::TrainingGpus(const Place& place, const std::optional<std::vector<int>>& numbers)
+    : TrainingGpus{live(place, numbers)} {
+}
+
+TrainingGpus::TrainingGpus(Parts parts) : parts_{std::move(parts)} {
+  for (const int number : parts_.monitor->gpus()) {
+    gpus_.push_back(parts_.gpus.at(static_cast<std::size_t>(number)));
   }
 }
 
 std::string TrainingGpus::uuid(int number) const {
-  return all_.at(static_cast<std::size_t>(number))->identity().uuid;
+  return parts_.gpus.at(static_cast<std::size_t>(number))->identity().uuid;
 }
 
 std::optional<Error> TrainingGpus::try_to_set() {
@@ -51,8 +65,7 @@ std::optional<Error> TrainingGpus::try_to_set() {
       }
     }
     try {
-      control::LeaseBook book = control::open_lease_book(place_.environment, place_.machine, place_.beside,
-                                                         device::take_inventory(place_.backends).gpus, place_.clock);
+      control::LeaseBook book = parts_.open_book();
       control::Lease lease = book.acquire(gpu->identity().uuid);
       lease.set_power_limit(*limits.current);
       lease.release();
@@ -113,11 +126,8 @@ records::JobDevice TrainingGpus::device(const std::vector<Watts>& limits, bool s
 }
 
 std::unique_ptr<train::Session> TrainingGpus::open(const TrainingOptions& options) {
-  const auto open_book = [this] {
-    return control::open_lease_book(place_.environment, place_.machine, place_.beside,
-                                    device::take_inventory(place_.backends).gpus, place_.clock);
-  };
-  return std::make_unique<train::Session>(train::live_parts(monitor_, all_, open_book, place_.clock), options);
+  return std::make_unique<train::Session>(
+      train::live_parts(parts_.monitor, parts_.gpus, parts_.open_book, parts_.clock), options);
 }
 
 }  // namespace zeus::run

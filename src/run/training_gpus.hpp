@@ -5,6 +5,7 @@
 #include "base/clock.hpp"
 #include "base/environment.hpp"
 #include "base/file_tree.hpp"
+#include "control/lease_book.hpp"
 #include "device/backend.hpp"
 #include "device/gpu.hpp"
 #include "records/job_definition.hpp"
@@ -14,6 +15,7 @@
 #include <zeus/measure.hpp>
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,8 +38,17 @@ class TrainingGpus {
   // not_found Error.
   TrainingGpus(const Place& place, const std::optional<std::vector<int>>& numbers);
 
+  // What measures and sets GPUs, for whoever brings it: `gpus` are those that `monitor` numbers.
+  struct Parts {
+    std::vector<std::shared_ptr<device::Gpu>> gpus;
+    std::shared_ptr<Monitor> monitor;
+    std::function<control::LeaseBook()> open_book;
+    Clock& clock;
+  };
+  explicit TrainingGpus(Parts parts);
+
   [[nodiscard]] bool none() const { return gpus_.empty(); }
-  [[nodiscard]] Monitor& monitor() const { return *monitor_; }
+  [[nodiscard]] Monitor& monitor() const { return *parts_.monitor; }
   [[nodiscard]] std::string uuid(int number) const;
 
   // Why this user may not set power limits, or these GPUs have none to be set; nothing when it is possible. A GPU that
@@ -55,10 +66,8 @@ class TrainingGpus {
  private:
   [[nodiscard]] std::optional<Error> try_to_set();
 
-  Place place_;
-  std::vector<std::shared_ptr<device::Gpu>> all_;
-  std::vector<std::shared_ptr<device::Gpu>> gpus_;
-  std::shared_ptr<Monitor> monitor_;
+  Parts parts_;
+  std::vector<std::shared_ptr<device::Gpu>> gpus_;  // of them, those that are measured
   std::optional<std::optional<Error>> why_not_;
 };
 

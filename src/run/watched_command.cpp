@@ -43,7 +43,7 @@ bool group_lives(pid_t group) {
 WatchedCommand::WatchedCommand(const Plan& plan, Clock& clock)
     : clock_{clock},
       relay_{plan.output, plan.error},
-      streams_{{{{}, ProgressPatterns{plan.patterns}}, {{}, ProgressPatterns{plan.patterns}}}},
+      heard_{plan.patterns},
       ending_{plan.grace},
       terminal_{::isatty(plan.output) != 0 || ::isatty(plan.error) != 0} {
   std::array<int, 2> ends{};
@@ -98,38 +98,8 @@ bool WatchedCommand::interrupted() {
   return interrupted_;
 }
 
-WatchedCommand::Seen WatchedCommand::seen() const {
-  return {.output = streams_[0].patterns.matches(),
-          .error = streams_[1].patterns.matches(),
-          .reports = reports_seen_,
-          .strange_reports = strange_reports_,
-          .metric_reported = sources_.metric_reported(),
-          .cut_lines = streams_[0].lines.has_cut() || streams_[1].lines.has_cut()};
-}
-
-void WatchedCommand::add(const std::optional<Progress>& progress) {
-  if (!progress) {
-    return;
-  }
-  // A stream of single steps is one thing to the caller.
-  if (const auto* steps = std::get_if<StepsDone>(&*progress); steps != nullptr && !progress_.empty()) {
-    if (auto* last = std::get_if<StepsDone>(&progress_.back())) {
-      last->count += steps->count;
-      return;
-    }
-  }
-  progress_.push_back(*progress);
-}
-
-void WatchedCommand::read_line(Stream& stream, std::string_view line) {
-  for (const Progress& progress : stream.patterns.read(line)) {
-    add(sources_.printed(progress));
-  }
-}
-
 void WatchedCommand::hear(std::size_t channel, std::string_view bytes) {
-  Stream& stream = streams_.at(channel);
-  stream.lines.feed(bytes, [&](std::string_view line) { read_line(stream, line); });
+  heard_.hear(channel, bytes);
   if (channel == 1 || relay_.is_one()) {
     mid_line_ = bytes.back() != '\n';
   }
@@ -139,14 +109,7 @@ void WatchedCommand::read_reports() {
   std::array<char, 4096> buffer{};
   ssize_t count = 0;
   while ((count = ::read(reports_.get(), buffer.data(), buffer.size())) > 0) {
-    report_lines_.feed({buffer.data(), static_cast<std::size_t>(count)}, [&](std::string_view line) {
-      if (const std::optional<Progress> progress = parse_report(line)) {
-        ++reports_seen_;
-        add(sources_.reported(*progress));
-      } else {
-        ++strange_reports_;
-      }
-    });
+    heard_.hear_reports({buffer.data(), static_cast<std::size_t>(count)});
   }
 }
 
@@ -170,7 +133,7 @@ void WatchedCommand::send_what_is_due() {
 std::vector<Progress> WatchedCommand::wait(Seconds patience) {
   const auto listen = [this](std::size_t channel, std::string_view bytes) { hear(channel, bytes); };
   const Instant deadline = clock_.now() + std::min(patience, longest_pause);
-  while (!code_ && progress_.empty()) {
+  while (!code_ && !heard_.any()) {
     send_what_is_due();
     std::vector<pollfd> watched = relay_.wanted();
     watched.push_back({.fd = reports_.get(), .events = POLLIN, .revents = 0});
@@ -190,7 +153,7 @@ std::vector<Progress> WatchedCommand::wait(Seconds patience) {
   if (code_ && guard_) {
     finish();
   }
-  return std::exchange(progress_, {});
+  return heard_.take();
 }
 
 // The command itself has ended: what it has left in the pipes is read, and, where it was told to end, what it has left
@@ -212,9 +175,7 @@ void WatchedCommand::finish() {
   }
   relay_.drain(listen);
   read_reports();
-  for (Stream& stream : streams_) {
-    stream.lines.finish([&](std::string_view line) { read_line(stream, line); });
-  }
+  heard_.finish();
   guard_.reset();
 }
 

@@ -1,0 +1,61 @@
+// What a training command lets be heard of its progress: the lines of its two streams by the user's expressions, and
+// what it reports (reports.hpp), each thing once however often it is told (ProgressSources). Pure; one thread.
+#pragma once
+
+#include "run/line_splitter.hpp"
+#include "run/progress.hpp"
+#include "run/progress_patterns.hpp"
+#include "run/progress_sources.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace zeus::run {
+
+class HeardProgress {
+ public:
+  // As ProgressPatterns refuses expressions.
+  explicit HeardProgress(const PatternTexts& patterns);
+
+  // Bytes of standard output (0) or standard error (1), as they come.
+  void hear(std::size_t stream, std::string_view bytes);
+  void hear_reports(std::string_view bytes);
+  // The streams are over.
+  void finish();
+
+  [[nodiscard]] bool any() const { return !progress_.empty(); }
+  // What has been heard since it was last taken.
+  std::vector<Progress> take();
+
+  struct Seen {
+    ProgressPatterns::Matches output;
+    ProgressPatterns::Matches error;
+    std::uint64_t reports = 0;
+    std::uint64_t strange_reports = 0;
+    bool metric_reported = false;
+    bool cut_lines = false;
+  };
+  [[nodiscard]] Seen seen() const;
+
+ private:
+  struct Stream {
+    LineSplitter lines;
+    ProgressPatterns patterns;
+  };
+
+  void read_line(Stream& stream, std::string_view line);
+  void add(const std::optional<Progress>& progress);
+
+  std::array<Stream, 2> streams_;
+  LineSplitter report_lines_;
+  ProgressSources sources_;
+  std::vector<Progress> progress_;
+  std::uint64_t reports_ = 0;
+  std::uint64_t strange_reports_ = 0;
+};
+
+}  // namespace zeus::run
