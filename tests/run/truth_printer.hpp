@@ -1,0 +1,54 @@
+// What a script prints, as the trainer whose dialect it has does: bytes, with carriage returns where a bar is drawn
+// over, and no more often than such a bar is drawn. And what its user tells Zeus of these lines. One thread.
+#pragma once
+
+#include "run/progress_patterns.hpp"
+#include "tests/run/truth_script.hpp"
+
+#include "base/clock.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace zeus::truth {
+
+run::PatternTexts expressions_of(const Script& script);
+
+class Printer {
+ public:
+  // Takes bytes of standard output (0) or standard error (1).
+  using Print = std::function<void(std::size_t stream, std::string_view bytes)>;
+
+  Printer(const Script& script, const Arm& arm, int epochs, Print print)
+      : dialect_{script.dialect},
+        every_{script.every},
+        first_epoch_{script.first_epoch},
+        steps_{arm.steps},
+        epochs_{epochs},
+        print_{std::move(print)} {}
+
+  void begin_epoch(Instant now);
+  void end_step(Instant now);
+  void end_steps();
+  void end_epoch(double metric);
+  void end();
+
+ private:
+  void draw_bar(std::string_view before, int done, int all);
+  void plain(std::string_view word, int number);
+
+  Dialect dialect_;
+  int every_;
+  int first_epoch_;
+  int steps_;   // of an epoch
+  int epochs_;  // of the run
+  Print print_;
+  int epoch_ = -1;
+  int step_ = 0;  // over, of this epoch
+  Instant drawn_;
+};
+
+}  // namespace zeus::truth

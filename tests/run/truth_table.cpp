@@ -1,0 +1,357 @@
+#include "tests/run/truth_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <string_view>
+
+namespace zeus::truth {
+
+namespace {
+
+constexpr std::size_t settled_in = 3;  // savings are looked at from the fourth recurrence on
+constexpr double exact = 0.02;         // of the default's cost: what counts as the truth without an interval
+constexpr double visible = 0.001;      // of the default's cost: less is not stated as a saving
+constexpr Seconds short_run{2};
+
+// What was said, of which some may have an interval.
+class Statements {
+ public:
+  void add(const std::optional<Statement>& one) {
+    ++asked_;
+    if (!one) {
+      return;
+    }
+    errors_.push_back(one->error());
+    if (one->said.half_width) {
+      ++with_interval_;
+      held_ += one->is_held() ? 1 : 0;
+      half_widths_.push_back(*one->said.half_width / one->of_default);
+    }
+  }
+
+  [[nodiscard]] std::size_t asked() const { return asked_; }
+  [[nodiscard]] double known() const { return share(errors_.size(), asked_); }
+  [[nodiscard]] double held() const { return share(held_, with_interval_); }
+  [[nodiscard]] double exact_share() const {
+    return share(
+        static_cast<std::size_t>(std::ranges::count_if(errors_, [](double error) { return std::abs(error) <= exact; })),
+        errors_.size());
+  }
+  [[nodiscard]] double median() const { return quantile(errors_, 0.5); }
+  [[nodiscard]] double off(double part) const {
+    std::vector<double> sizes;
+    for (const double error : errors_) {
+      sizes.push_back(std::abs(error));
+    }
+    return quantile(std::move(sizes), part);
+  }
+  [[nodiscard]] double half_width() const { return quantile(half_widths_, 0.5); }
+
+ private:
+  static double share(std::size_t some, std::size_t all) {
+    return all == 0 ? std::nan("") : static_cast<double>(some) / static_cast<double>(all);
+  }
+  static double quantile(std::vector<double> values, double part) {
+    if (values.empty()) {
+      return std::nan("");
+    }
+    std::ranges::sort(values);
+    return values[static_cast<std::size_t>(part * static_cast<double>(values.size() - 1) + 0.5)];
+  }
+
+  std::size_t asked_ = 0;
+  std::size_t with_interval_ = 0;
+  std::size_t held_ = 0;
+  std::vector<double> errors_;
+  std::vector<double> half_widths_;
+};
+
+bool claims_saving(const Statement& one) {
+  const Joules least = one.said.half_width.value_or(one.of_default * visible);
+  return one.said.value > least;
+}
+
+Cost default_of(const Played& played) {
+  return expected_default(played.script);
+}
+
+Seconds trained(const Played& played) {
+  return default_of(played).time - played.script.start_up;
+}
+
+// All figures of a kind of scripts.
+struct Figures {
+  std::size_t scripts = 0;
+  std::size_t profiled = 0;
+  std::size_t failed = 0;
+  Statements energy;
+  Statements default_cost;
+  Statements belief;
+  Statements saved_cost;
+  Statements saved_energy;
+  Statements stated;           // of scripts that train 10 s or more
+  Statements short_runs;       // of those whose default takes less than 2 s
+  std::size_t gainless = 0;    // after the last recurrence: the truth of a saving is 0 or less
+  std::size_t false_gain = 0;  // of them, said to be a saving
+  std::size_t chosen = 0;      // limits, where four recurrences train 20 s or more
+  std::size_t well_chosen = 0;
+
+  void add(const Played& played) {
+    ++scripts;
+    profiled += played.profiled ? 1 : 0;
+    failed += played.failure.empty() ? 0 : 1;
+    for (std::size_t number = 0; number < played.told.size(); ++number) {
+      const Told& told = played.told[number];
+      energy.add(told.energy);
+      if (default_of(played).time < short_run) {
+        short_runs.add(told.saved_cost);
+      }
+      if (number < settled_in) {
+        continue;
+      }
+      default_cost.add(told.default_cost);
+      belief.add(told.belief);
+      saved_cost.add(told.saved_cost);
+      saved_energy.add(told.saved_energy);
+      if (trained(played) >= Seconds{10}) {
+        stated.add(told.saved_cost);
+      }
+    }
+    if (!played.told.empty()) {
+      add_last(played, played.told.back());
+    }
+  }
+
+ private:
+  void add_last(const Played& played, const Told& last) {
+    if (last.saved_cost && last.saved_cost->truth <= Joules{}) {
+      ++gainless;
+      false_gain += claims_saving(*last.saved_cost) ? 1 : 0;
+    }
+    if (trained(played) >= Seconds{20}) {
+      ++chosen;
+      well_chosen += last.over_best && *last.over_best <= exact ? 1 : 0;
+    }
+  }
+};
+
+std::string percent(double part) {
+  return std::isnan(part) ? "-" : fmt::format("{:.1f} %", 100.0 * part);
+}
+
+struct Kind {
+  std::string_view name;
+  std::function<bool(const Script&)> has;
+};
+
+const std::array<Kind, 5>& kinds() {
+  static const std::array<Kind, 5> all{
+      {{"limits", [](const Script& s) { return !s.chooses_batch_size && s.scatter == 0.0; }},
+       {"limits, scatter", [](const Script& s) { return !s.chooses_batch_size && s.scatter > 0.0; }},
+       {"batch sizes", [](const Script& s) { return s.chooses_batch_size && s.scatter == 0.0; }},
+       {"batch s., scatter", [](const Script& s) { return s.chooses_batch_size && s.scatter > 0.0; }},
+       {"all", [](const Script&) { return true; }}}};
+  return all;
+}
+
+Figures figures_of(const std::vector<Played>& all, const std::function<bool(const Script&)>& has) {
+  Figures figures;
+  for (const Played& played : all) {
+    if (has(played.script)) {
+      figures.add(played);
+    }
+  }
+  return figures;
+}
+
+struct Row {
+  std::string_view name;
+  std::function<std::string(const Figures&)> value;
+};
+
+std::string ratio(std::size_t some, std::size_t all) {
+  return fmt::format("{} of {}", some, all);
+}
+
+std::vector<Row> rows() {
+  return {
+      {"scripts", [](const Figures& f) { return fmt::format("{}", f.scripts); }},
+      {"of which something was thrown", [](const Figures& f) { return fmt::format("{}", f.failed); }},
+      {"with a limit profiled", [](const Figures& f) { return ratio(f.profiled, f.scripts); }},
+      {"energy of a recurrence: in its interval", [](const Figures& f) { return percent(f.energy.held()); }},
+      {"  off by, 95 %", [](const Figures& f) { return percent(f.energy.off(0.95)); }},
+      {"from recurrence 4 on", [](const Figures&) { return std::string{}; }},
+      {"cost of the default: known", [](const Figures& f) { return percent(f.default_cost.known()); }},
+      {"  in its interval", [](const Figures& f) { return percent(f.default_cost.held()); }},
+      {"  error, median", [](const Figures& f) { return percent(f.default_cost.median()); }},
+      {"  off by, 50 %", [](const Figures& f) { return percent(f.default_cost.off(0.5)); }},
+      {"  off by, 95 %", [](const Figures& f) { return percent(f.default_cost.off(0.95)); }},
+      {"belief of the default: known", [](const Figures& f) { return percent(f.belief.known()); }},
+      {"  in its interval", [](const Figures& f) { return percent(f.belief.held()); }},
+      {"  half-width, median", [](const Figures& f) { return percent(f.belief.half_width()); }},
+      {"  error, median", [](const Figures& f) { return percent(f.belief.median()); }},
+      {"  off by, 50 %", [](const Figures& f) { return percent(f.belief.off(0.5)); }},
+      {"  off by, 95 %", [](const Figures& f) { return percent(f.belief.off(0.95)); }},
+      {"cost saved: known", [](const Figures& f) { return percent(f.saved_cost.known()); }},
+      {"  known, where it trains 10 s or more", [](const Figures& f) { return percent(f.stated.known()); }},
+      {"  in its interval", [](const Figures& f) { return percent(f.saved_cost.held()); }},
+      {"  half-width, median", [](const Figures& f) { return percent(f.saved_cost.half_width()); }},
+      {"  off by 2 points or less", [](const Figures& f) { return percent(f.saved_cost.exact_share()); }},
+      {"  error, median", [](const Figures& f) { return percent(f.saved_cost.median()); }},
+      {"  off by, 50 %", [](const Figures& f) { return percent(f.saved_cost.off(0.5)); }},
+      {"  off by, 95 %", [](const Figures& f) { return percent(f.saved_cost.off(0.95)); }},
+      {"energy saved: in its interval", [](const Figures& f) { return percent(f.saved_energy.held()); }},
+      {"  off by, 50 %", [](const Figures& f) { return percent(f.saved_energy.off(0.5)); }},
+      {"  off by, 95 %", [](const Figures& f) { return percent(f.saved_energy.off(0.95)); }},
+      {"runs under 2 s: savings stated", [](const Figures& f) { return percent(f.short_runs.known()); }},
+      {"after the last recurrence", [](const Figures&) { return std::string{}; }},
+      {"no saving in truth, said to be one", [](const Figures& f) { return ratio(f.false_gain, f.gainless); }},
+      {"limit within 2 % of the best", [](const Figures& f) { return ratio(f.well_chosen, f.chosen); }},
+  };
+}
+
+std::string by_kind(const std::vector<Played>& all) {
+  std::vector<Figures> columns;
+  std::string text = fmt::format("{:41}", "");
+  for (const Kind& kind : kinds()) {
+    columns.push_back(figures_of(all, kind.has));
+    text += fmt::format("{:>18}", kind.name);
+  }
+  text += '\n';
+  for (const Row& row : rows()) {
+    text += fmt::format("{:41}", row.name);
+    for (const Figures& column : columns) {
+      text += fmt::format("{:>18}", row.value(column));
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+std::string by_dialect(const std::vector<Played>& all) {
+  std::string text = fmt::format("\n{:20}{:>12}{:>12}{:>14}{:>14}{:>14}{:>16}\n", "by how steps are told", "profiled",
+                                 "default", "off, 50 %", "off, 95 %", "saved, 50 %", "limit within 2 %");
+  for (std::size_t i = 0; i < dialect_names.size(); ++i) {
+    const Figures f =
+        figures_of(all, [&](const Script& script) { return static_cast<std::size_t>(script.dialect) == i; });
+    text +=
+        fmt::format("{:20}{:>12}{:>12}{:>14}{:>14}{:>14}{:>16}\n", dialect_names.at(i), ratio(f.profiled, f.scripts),
+                    percent(f.default_cost.known()), percent(f.default_cost.off(0.5)),
+                    percent(f.default_cost.off(0.95)), percent(f.saved_cost.off(0.5)), ratio(f.well_chosen, f.chosen));
+  }
+  return text;
+}
+
+// Why savings are not known, as often as it was said.
+std::string unknown_of(const std::vector<Played>& all) {
+  std::map<std::string, std::size_t> reasons;
+  for (const Played& played : all) {
+    for (std::size_t number = settled_in; number < played.told.size(); ++number) {
+      if (!played.told[number].saved_cost) {
+        ++reasons[played.told[number].unknown];
+      }
+    }
+  }
+  std::string text = reasons.empty() ? "" : "\nwhy savings are not known, from recurrence 4 on\n";
+  for (const auto& [reason, times] : reasons) {
+    text += fmt::format("{:6}  {}\n", times, reason);
+  }
+  return text;
+}
+
+std::string cell(const std::optional<Statement>& one, const std::function<double(const Statement&)>& part) {
+  return one ? fmt::format("{:+.1f}", 100.0 * part(*one)) : "-";
+}
+
+}  // namespace
+
+std::string text_of(const Played& played) {
+  const Script& s = played.script;
+  const Arm& usual = s.arms[s.usual];
+  std::string text = fmt::format(
+      "script {}: {}, {}, {} expressions{}, scatter {:.2f}, limits {}, start-up {:.1f} s, {:.1f} epochs of {:.2f} s in "
+      "{} "
+      "steps, of it evaluation {:.2f} s, {} batch sizes{}{}\n",
+      s.seed, s.gpu.name(), dialect_names.at(static_cast<std::size_t>(s.dialect)),
+      std::array{"no", "all", "the metric's"}.at(static_cast<std::size_t>(s.expressions)),
+      s.has_target ? ", a target" : "", s.scatter, s.limits_matter ? "matter" : "do not matter", s.start_up.value(),
+      usual.epochs, of_epoch(s, usual, s.gpu.limits.max).time.value(), usual.steps, usual.evaluation.value(),
+      s.arms.size(),
+      s.change ? fmt::format(", {} x {:.2f} from recurrence {} on",
+                             change_names.at(static_cast<std::size_t>(s.change->kind)), s.change->factor,
+                             s.change->recurrence + 1)
+               : "",
+      played.failure.empty() ? "" : "; thrown: " + played.failure);
+  const auto error = [](const Statement& one) { return one.error(); };
+  const auto said = [](const Statement& one) { return one.said.value / one.of_default; };
+  const auto truth = [](const Statement& one) { return one.truth / one.of_default; };
+  text += fmt::format("  {:>3} {:>12} {:>12} {:>14} {:>14} {:>12} {:>12} {:>12}\n", "", "took, J", "default, J",
+                      "default off %", "belief off %", "said saved %", "saved %", "limit over %");
+  for (std::size_t i = 0; i < played.told.size(); ++i) {
+    const Told& t = played.told[i];
+    text +=
+        fmt::format("  {:>3} {:>12.1f} {:>12.1f} {:>14} {:>14} {:>12} {:>12} {:>12}{}\n", i + 1, t.cost.truth.value(),
+                    t.cost.of_default.value(), cell(t.default_cost, error), cell(t.belief, error),
+                    cell(t.saved_cost, said), cell(t.saved_cost, truth),
+                    t.over_best ? fmt::format("{:.1f}", 100.0 * *t.over_best) : "-", t.reached ? "" : "  not reached");
+  }
+  return text;
+}
+
+std::string table_of(const std::vector<Played>& all) {
+  return by_kind(all) + by_dialect(all) + unknown_of(all);
+}
+
+std::string changes_of(const std::vector<Played>& all) {
+  constexpr int before = 2;
+  constexpr int after = 6;
+  std::string text =
+      fmt::format("\n{:24}{:>10}{:>14}{:>14}{:>14}{:>14}{:>14}{:>14}\n", "recurrences since change", "stated",
+                  "in interval", "within 2 pts", "by it, 50 %", "by it, 95 %", "all, 50 %", "all, 95 %");
+  for (int since = -before; since < after; ++since) {
+    Statements by_it;
+    Statements by_all;
+    for (const Played& played : all) {
+      const int number = played.script.change ? played.script.change->recurrence + since : -1;
+      if (number >= 0 && number < static_cast<int>(played.told.size())) {
+        by_it.add(played.told[static_cast<std::size_t>(number)].saved_by_it);
+        by_all.add(played.told[static_cast<std::size_t>(number)].saved_cost);
+      }
+    }
+    text += fmt::format("{:<24}{:>10}{:>14}{:>14}{:>14}{:>14}{:>14}{:>14}\n", since, percent(by_it.known()),
+                        percent(by_all.held()), percent(by_it.exact_share()), percent(by_it.off(0.5)),
+                        percent(by_it.off(0.95)), percent(by_all.off(0.5)), percent(by_all.off(0.95)));
+  }
+  return text;
+}
+
+std::string broken_floors(const std::vector<Played>& all) {
+  const Figures figures = figures_of(all, [](const Script&) { return true; });
+  std::string broken;
+  const auto floor = [&](std::string_view what, double is, double least) {
+    if (is < least) {
+      broken += fmt::format("{}: {}, and was {} or more\n", what, percent(is), percent(least));
+    }
+  };
+  for (const Played& played : all) {
+    if (!played.failure.empty()) {
+      broken += fmt::format("script {}: {}\n", played.script.seed, played.failure);
+    }
+  }
+  const auto share = [](std::size_t some, std::size_t of) {
+    return of == 0 ? std::nan("") : static_cast<double>(some) / static_cast<double>(of);
+  };
+  floor("energy of a recurrence, off by 2 % or less", figures.energy.exact_share(), 0.97);
+  floor("savings stated, where it trains 10 s or more", figures.stated.known(), 0.85);
+  floor("savings off by 2 points or less", figures.saved_cost.exact_share(), 0.35);
+  floor("limits within 2 % of the best", share(figures.well_chosen, figures.chosen), 0.7);
+  floor("truths of no saving, not said to be one", 1.0 - share(figures.false_gain, figures.gainless), 0.85);
+  return broken;
+}
+
+}  // namespace zeus::truth

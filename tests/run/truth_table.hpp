@@ -1,0 +1,24 @@
+// What Zeus said of many scripts, beside the truth: coverage, errors, shares of what is unknown, and the floors that
+// hold. Pure; any thread.
+#pragma once
+
+#include "tests/run/truth_player.hpp"
+
+#include <string>
+#include <vector>
+
+namespace zeus::truth {
+
+// One script: its figures, and a line for each recurrence.
+std::string text_of(const Played& played);
+
+// By kinds of scripts, and by how they print.
+std::string table_of(const std::vector<Played>& all);
+// By recurrences since the script changed.
+std::string changes_of(const std::vector<Played>& all);
+
+// A line for each floor that does not hold, of scripts that stay as they are; empty when all do. Floors are what holds
+// today: they rise as the account gets right.
+std::string broken_floors(const std::vector<Played>& all);
+
+}  // namespace zeus::truth
