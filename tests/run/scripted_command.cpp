@@ -19,12 +19,14 @@ ScriptedCommand::ScriptedCommand(const Script& script, std::size_t arm, const ru
                                  backends::virtual_gpu::VirtualGpu& gpu, test::SteppedClock& clock, Random& draws,
                                  Tell tell)
     : script_{script},
+      index_{arm},
       arm_{script.arms.at(arm)},
       gpu_{gpu},
       clock_{clock},
       draws_{draws},
       tell_{std::move(tell)},
-      epochs_{epochs_of(script_, arm_, draws.normal())},
+      luck_{draws.normal()},
+      epochs_{epochs_of(script_, arm_, luck_)},
       heard_{patterns},
       printer_{script_, arm_, epochs_,
                [this](std::size_t stream, std::string_view bytes) { heard_.hear(stream, bytes); }},
@@ -150,8 +152,10 @@ std::optional<Instant> ScriptedCommand::live() {
 
 void ScriptedCommand::tell() {
   if (!std::exchange(told_, true)) {
-    tell_({.batch_size = arm_.batch_size,
+    tell_({.arm = index_,
            .epochs = epoch_,
+           .luck = luck_,
+           .whole = epoch_ == epochs_,
            .cost = {.energy = gpu_.true_energy(at_) - energy_at_begin_, .time = at_ - began_}});
   }
 }

@@ -22,8 +22,10 @@ class ScriptedCommand final : public run::Command {
  public:
   // What one command really took, until it reached its target or ended.
   struct Took {
-    int batch_size = 0;
+    std::size_t arm = 0;
     int epochs = 0;
+    double luck = 0.0;
+    bool whole = false;  // it was not stopped
     Cost cost;
   };
   using Tell = std::function<void(const Took&)>;
@@ -55,11 +57,13 @@ class ScriptedCommand final : public run::Command {
   void load(const physics::Demand& demand);
 
   Script script_;
+  std::size_t index_;  // of its arm
   Arm arm_;
   backends::virtual_gpu::VirtualGpu& gpu_;
   test::SteppedClock& clock_;
   Random& draws_;
   Tell tell_;
+  double luck_;
   int epochs_;
   run::HeardProgress heard_;
   Printer printer_;

@@ -16,8 +16,10 @@
 #include <zeus/error.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
+#include <numeric>
 #include <utility>
 
 namespace zeus::truth {
@@ -49,6 +51,13 @@ run::RunOptions options_of(const Script& script) {
     options.default_batch_size = script.arms[script.usual].batch_size;
   }
   return run::checked(options);
+}
+
+// What is beyond, on both sides, is 5 %.
+double student_quantile(std::size_t freedom) {
+  constexpr std::array quantiles = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
+                                    2.201,  2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086};
+  return quantiles[std::min(freedom, quantiles.size()) - 1];
 }
 
 class Player {
@@ -112,6 +121,8 @@ class Player {
     driver.run();
     training.leave();
     default_.push_back(expected_default(now_));
+    const Arm& usual = now_.arms[now_.usual];
+    default_with_luck_.push_back(of_run(now_, usual, now_.gpu.limits.max, epochs_of(now_, usual, luck_)));
     clock_.employ({});
   }
 
@@ -121,9 +132,14 @@ class Player {
       const int batch_size = std::stoi(plan.command.at(1));
       arm = static_cast<std::size_t>(std::ranges::find(now_.arms, batch_size, &Arm::batch_size) - now_.arms.begin());
     }
-    return std::make_unique<ScriptedCommand>(
-        now_, arm, plan.patterns, *gpu_, clock_, draws_,
-        [this](const ScriptedCommand::Took& took) { took_.back() = took_.back() + took.cost; });
+    return std::make_unique<ScriptedCommand>(now_, arm, plan.patterns, *gpu_, clock_, draws_,
+                                             [this](const ScriptedCommand::Took& took) {
+                                               took_.back() = took_.back() + took.cost;
+                                               luck_ = took.luck;
+                                               if (took.whole) {
+                                                 epochs_.at(took.arm).push_back(took.epochs);
+                                               }
+                                             });
   }
 
   Told tell() {
@@ -149,7 +165,9 @@ class Player {
     tell_savings(view, told);
     const records::TryView& one = view.tries.back();
     const std::size_t arm = arm_of(one.batch_size);
-    told.ran_default_batch_size = arm == now_.usual;
+    told.ran_default = arm == now_.usual && one.limit == now_.gpu.limits.max;
+    told.student = student();
+    told.limit = one.limit;
     if (one.limit) {
       told.over_best = excess_of_limit(now_, now_.arms[arm], *one.limit, device_.power_limits);
     }
@@ -180,19 +198,44 @@ class Player {
       return;
     }
     Cost of_default;
+    Cost with_luck;
     Cost took;
     for (std::size_t number = 0; number < view.recurrences.size(); ++number) {
       if (view.recurrences[number].default_cost) {
         of_default = of_default + default_[number];
+        with_luck = with_luck + default_with_luck_[number];
         took = took + took_[number];
       }
     }
     told.saved_cost = Statement{.said = {.value = view.savings->cost, .half_width = {}},
                                 .truth = weighed(script_, of_default) - weighed(script_, took),
                                 .of_default = weighed(script_, of_default)};
+    told.saved_with_luck = told.saved_cost;
+    told.saved_with_luck->truth = weighed(script_, with_luck) - weighed(script_, took);
     told.saved_energy = Statement{.said = {.value = view.savings->energy, .half_width = {}},
                                   .truth = of_default.energy - took.energy,
                                   .of_default = of_default.energy};
+  }
+
+  [[nodiscard]] std::optional<double> student() const {
+    double squares = 0.0;
+    std::size_t freedom = 0;
+    for (const std::vector<int>& runs : epochs_) {
+      const double mean = std::accumulate(runs.begin(), runs.end(), 0.0) / static_cast<double>(runs.size());
+      for (const int run : runs) {
+        squares += (run / mean - 1.0) * (run / mean - 1.0);
+      }
+      freedom += runs.empty() ? 0 : runs.size() - 1;
+    }
+    const std::size_t of_default = epochs_.at(now_.usual).size();
+    if (freedom == 0 || of_default == 0) {
+      return std::nullopt;
+    }
+    const Arm& usual = now_.arms[now_.usual];
+    const Joules whole = weighed(now_, expected_default(now_));
+    const Joules epochs = weighed(now_, of_epoch(now_, usual, now_.gpu.limits.max)) * expected_epochs(now_, usual);
+    return student_quantile(freedom) * std::sqrt(squares / static_cast<double>(freedom * of_default)) *
+           (epochs / whole);
   }
 
   [[nodiscard]] std::size_t arm_of(int batch_size) const {
@@ -216,6 +259,9 @@ class Player {
   std::optional<jobs::Job> job_;
   std::vector<Cost> took_;     // by recurrences
   std::vector<Cost> default_;  // what they would have taken
+  std::vector<Cost> default_with_luck_;
+  std::vector<std::vector<int>> epochs_ = std::vector<std::vector<int>>(script_.arms.size());  // of whole runs, by arm
+  double luck_ = 0.0;                                                                          // of the last run
   bool profiled_ = false;
 };
 

@@ -39,13 +39,19 @@ struct Told {
   Statement energy;                       // that the recurrence took
   Statement cost;                         // of the same
   std::optional<Statement> default_cost;  // what the default would have taken for it
+  bool ran_default = false;               // which is just what it ran
   std::optional<Statement> belief;        // what a run of the default batch size costs at its best limit
   std::optional<Statement> saved_by_it;   // of cost, by this recurrence
   std::optional<Statement> saved_cost;    // by all recurrences so far
   std::optional<Statement> saved_energy;
+  // The same as saved_cost, against a default that needed as many epochs as luck had it that each recurrence needed.
+  std::optional<Statement> saved_with_luck;
+  // The half-width that Student's distribution gives to the default's cost, from the epochs of its runs so far and the
+  // scatter pooled over batch sizes; in parts of that cost.
+  std::optional<double> student;
   std::string unknown;              // why no savings are known
-  std::optional<double> over_best;  // what the limit it ended under costs more than the best one
-  bool ran_default_batch_size = false;
+  std::optional<Watts> limit;       // that its last run ended under
+  std::optional<double> over_best;  // what that limit costs more than the best one
 };
 
 struct Played {
