@@ -24,6 +24,7 @@ class Writer {
   Script write() {
     // The same seed is the same script whatever the population: all draws are made.
     script_.gpu = steady(physics::preset(below(2) == 0 ? "V100" : "A100"));
+    script_.gpu.sensors.phase = script_.gpu.sensors.counter_period * Random{script_.seed, 3}.uniform();
     script_.chooses_batch_size = script_.seed % 2 == 1 && !population_.changes;
     script_.start_up = Seconds{draws_.uniform(0.0, 10.0)};
     script_.start_up_power = script_.gpu.power.idle * draws_.uniform(1.0, 1.3);
