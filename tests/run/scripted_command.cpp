@@ -7,7 +7,6 @@ namespace zeus::truth {
 
 namespace {
 
-constexpr double scatter_of_steps = 0.02;
 constexpr double metric_at_first = 0.5;
 constexpr double metric_before_target = 0.89;
 constexpr double metric_at_target = 0.91;
@@ -61,7 +60,7 @@ void ScriptedCommand::enter(Phase phase) {
         load(arm_.training);
         printer_.begin_epoch(at_);
       }
-      left_ = arm_.step.value() * std::max(0.1, 1.0 + scatter_of_steps * draws_.normal());
+      left_ = arm_.step.value() * std::max(0.1, 1.0 + script_.step_scatter * draws_.normal());
       break;
     case Phase::evaluation:
       load(arm_.evaluating);

@@ -267,7 +267,8 @@ class Player {
 
 }  // namespace
 
-double error_of_law(const Script& script) {
+double error_of_law(Script script) {
+  script.step_scatter = 0.0;
   Random draws{script.seed, 2};
   double worst = 0.0;
   for (std::size_t arm = 0; arm < script.arms.size(); ++arm) {

@@ -61,9 +61,10 @@ struct Played {
   std::string failure;     // what was thrown; empty mostly
 };
 
-// How far a command that runs without Zeus, under a limit that stays, is off what the law says it costs: the greater
-// relative error of energy and time, over all batch sizes. It is the instrument that is tested by that.
-double error_of_law(const Script& script);
+// How far a command that runs without Zeus, under a limit that stays and with steps that do not scatter, is off what
+// the law says it costs: the greater relative error of energy and time, over all batch sizes. It is the instrument that
+// is tested by that.
+double error_of_law(Script script);
 
 // Leases are written down in `folder`, which all scripts of a process share.
 Played play(const Script& script, const test::TemporaryFolder& folder);

@@ -74,7 +74,8 @@ struct Script {
   std::size_t usual = 0;            // the default among them
   bool chooses_batch_size = false;  // otherwise there is one arm, of which Zeus knows nothing
   bool has_target = false;
-  double scatter = 0.0;  // coefficient of variation of epochs to the target, before rounding
+  double scatter = 0.0;        // coefficient of variation of epochs to the target, before rounding
+  double step_scatter = 0.02;  // of the time of a step, relative, in the mean by nothing
   bool limits_matter = true;
   Dialect dialect = Dialect::plain_from_0;
   int every = 1;        // steps between two lines, of those that print every nth
@@ -104,7 +105,7 @@ Joules weighed(const Script& script, const Cost& cost);
 // The script as it is at a recurrence.
 Script at_recurrence(const Script& script, int recurrence);
 
-// All of these are of a script without scatter in its steps, which has none in the mean.
+// In the mean over the scatter of steps.
 Cost of_epoch(const Script& script, const Arm& arm, Watts limit);
 Cost of_run(const Script& script, const Arm& arm, Watts limit, double epochs);
 double expected_epochs(const Script& script, const Arm& arm);
