@@ -152,6 +152,7 @@ class Player {
     };
     Told told;
     told.reached = last.state == records::RecurrenceState::reached;
+    told.given_up = last.reason;
     told.energy = {.said = {.value = last.energy, .half_width = last.uncertainty},
                    .truth = took_.back().energy,
                    .of_default = of_default.energy};

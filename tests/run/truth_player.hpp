@@ -35,7 +35,8 @@ struct Statement {
 
 // What was said when a recurrence was over.
 struct Told {
-  bool reached = false;
+  bool reached = false;                   // which every script does, sooner or later
+  std::string given_up;                   // why it was not
   Statement energy;                       // that the recurrence took
   Statement cost;                         // of the same
   std::optional<Statement> default_cost;  // what the default would have taken for it

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <regex>
 #include <string_view>
 
 namespace zeus::truth {
@@ -292,21 +293,36 @@ std::string by_start(const std::vector<Played>& all) {
   return text;
 }
 
-// Why savings are not known, as often as it was said.
-std::string unknown_of(const std::vector<Played>& all) {
-  std::map<std::string, std::size_t> reasons;
+// How often each was said.
+std::string tally(std::string_view title, const std::vector<std::string>& reasons) {
+  std::map<std::string, std::size_t> times;
+  for (const std::string& reason : reasons) {
+    ++times[reason];
+  }
+  std::string text = times.empty() ? "" : fmt::format("\n{}\n", title);
+  for (const auto& [reason, count] : times) {
+    text += fmt::format("{:6}  {}\n", count, reason);
+  }
+  return text;
+}
+
+std::string reasons_of(const std::vector<Played>& all) {
+  std::vector<std::string> unknown;
+  std::vector<std::string> given_up;
   for (const Played& played : all) {
-    for (std::size_t number = settled_in; number < played.told.size(); ++number) {
-      if (!played.told[number].saved_cost) {
-        ++reasons[played.told[number].unknown];
+    for (std::size_t number = 0; number < played.told.size(); ++number) {
+      const Told& told = played.told[number];
+      if (number >= settled_in && !told.saved_cost) {
+        unknown.push_back(told.unknown);
+      }
+      if (!told.reached) {
+        // Whatever the batch size is.
+        given_up.push_back(std::regex_replace(told.given_up, std::regex{"[0-9]+"}, "N"));
       }
     }
   }
-  std::string text = reasons.empty() ? "" : "\nwhy savings are not known, from recurrence 4 on\n";
-  for (const auto& [reason, times] : reasons) {
-    text += fmt::format("{:6}  {}\n", times, reason);
-  }
-  return text;
+  return tally("why savings are not known, from recurrence 4 on", unknown) +
+         tally("why recurrences were given up, whose scripts all reach", given_up);
 }
 
 std::string cell(const std::optional<Statement>& one, const std::function<double(const Statement&)>& part) {
@@ -349,7 +365,7 @@ std::string text_of(const Played& played) {
 }
 
 std::string table_of(const std::vector<Played>& all) {
-  return by_kind(all) + by_start(all) + by_dialect(all) + unknown_of(all);
+  return by_kind(all) + by_start(all) + by_dialect(all) + reasons_of(all);
 }
 
 std::string changes_of(const std::vector<Played>& all) {
