@@ -135,7 +135,15 @@ class JobsCommandTest : public testing::Test {
          .limit = one.limit,
          .metric = 84.2,
          .exit_code = fails && first ? 143 : 0,
-         .left_out = night == 6 ? std::optional{std::string{"another process held the GPU's limit"}} : std::nullopt});
+         .left_out = night == 6 ? std::optional{std::string{"another process held the GPU's limit"}} : std::nullopt,
+         .whole_epochs = records::WholeEpochs{.limit = one.limit,
+                                              .count = epochs - 1,
+                                              .time = one.epoch_time * (epochs - 1),
+                                              .energy = one.average_power * one.epoch_time * (epochs - 1),
+                                              .time_deviation = {},
+                                              .energy_deviation = {},
+                                              .start_time = Seconds{},
+                                              .start_energy = Joules{}}});
   }
 
   test::TemporaryFolder folder_;

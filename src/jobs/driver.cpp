@@ -76,8 +76,12 @@ void Driver::feed(const Machine::Event& event) {
 void Driver::go_on() {
   const std::vector<Try::Event> events = training_.go_on();
   const Try::State state = training_.state();
+  just_started_ = false;
   if (state.stood_still && !std::exchange(told_of_standstill_, true)) {
     feed(Machine::StoodStill{});
+  }
+  if (state.measuring) {
+    epochs_.disturb();
   }
   // A target that was reached counts, also where the epoch that ended with it was the last one or one too many.
   for (const Try::Event& event : events) {
@@ -109,7 +113,13 @@ void Driver::go_on() {
 
 void Driver::note_epoch(int epochs, const Try::State& state) {
   const int batch_size = machine_.batch_size();
-  feed(Machine::EpochOver{.epochs = epochs, .cost = cost_so_far(), .next = next_epoch(batch_size, in_force(state))});
+  const Try::Taken taken = training_.taken_so_far();
+  looked_ = clock_.now();
+  epochs_.epochs_over(epochs, taken, in_force(state));
+  if (state.measuring) {
+    epochs_.disturb();
+  }
+  feed(Machine::EpochOver{.epochs = epochs, .cost = cost_of(taken), .next = next_epoch(batch_size, in_force(state))});
   tell_(EpochTrained{.batch_size = batch_size,
                      .epoch = epochs,
                      .most = step_ ? std::optional{step_->max_epochs} : std::nullopt,
@@ -129,7 +139,7 @@ void Driver::note_limits(const Try::State& state) {
 Joules Driver::cost_so_far() {
   const Try::Taken taken = training_.taken_so_far();
   looked_ = clock_.now();
-  return job_.cost(taken.energy(), taken.time);
+  return cost_of(taken);
 }
 
 std::optional<Joules> Driver::next_epoch(int batch_size, std::optional<Watts> limit) const {
@@ -244,6 +254,8 @@ void Driver::carry_out(const Machine::Ask& /*ask*/) {
 
 void Driver::carry_out(const Machine::Start& start) {
   told_of_standstill_ = false;
+  just_started_ = true;
+  epochs_ = {};
   training_.start(start.batch_size, start.seed);
 }
 
@@ -257,6 +269,7 @@ void Driver::carry_out(const Machine::Abandon& abandon) {
 }
 
 void Driver::carry_out(const Machine::Measure& measure) {
+  epochs_.disturb();
   training_.measure(measure.limits);
 }
 
@@ -269,6 +282,9 @@ void Driver::carry_out(const Machine::Hold& hold) {
   const std::optional<Watts> best = hold.limit ? hold.limit : best_limit(machine_.batch_size());
   const Watts limit = best ? *best : held.value_or(device_.power_limits.back());
   if (limit != held) {
+    if (!just_started_) {
+      epochs_.disturb();
+    }
     training_.hold(limit);
   }
 }
@@ -294,7 +310,8 @@ Finished Driver::finished(records::TryOutcome outcome, const Try::Taken& taken) 
                     .limit = held ? held : step_->limit,
                     .metric = state.metric,
                     .exit_code = state.exit_code,
-                    .left_out = {}};
+                    .left_out = {},
+                    .whole_epochs = epochs_.whole()};
   if (!taken.unknown.empty()) {
     finished.gpus.clear();
     finished.left_out = fmt::format("its energy is not known: {}", taken.unknown);
@@ -302,6 +319,9 @@ Finished Driver::finished(records::TryOutcome outcome, const Try::Taken& taken) 
     finished.left_out = "it was stopped for a while, as by Ctrl-Z";
   } else if (options_.sets_limits && !state.left_alone.empty()) {
     finished.left_out = state.left_alone;
+  }
+  if (finished.left_out) {
+    finished.whole_epochs.reset();
   }
   return finished;
 }

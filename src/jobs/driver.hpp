@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/clock.hpp"
+#include "jobs/epoch_account.hpp"
 #include "jobs/job.hpp"
 #include "jobs/try.hpp"
 #include "optimize/recurrence/recurrence_machine.hpp"
@@ -80,6 +81,7 @@ class Driver {
   void note_epoch(int epochs, const Try::State& state);
   void note_limits(const Try::State& state);
   [[nodiscard]] Joules cost_so_far();
+  [[nodiscard]] Joules cost_of(const Try::Taken& taken) const { return job_.cost(taken.energy(), taken.time); }
   [[nodiscard]] std::optional<Joules> next_epoch(int batch_size, std::optional<Watts> limit) const;
   [[nodiscard]] std::optional<Watts> in_force(const Try::State& state) const;
   [[nodiscard]] std::vector<Watts> not_measured(int batch_size) const;
@@ -120,6 +122,8 @@ class Driver {
   std::optional<RunStep> step_;  // of the try that runs
   std::optional<DriverEnd> end_;
   bool reached_ = false;
+  EpochAccount epochs_;  // of the training
+  bool just_started_ = false;
   bool told_of_standstill_ = false;
   Instant looked_;             // at the cost
   int epochs_recorded_ = 0;    // of the try

@@ -85,7 +85,8 @@ std::vector<records::JobEntryBody> ending(const OpenRecurrence& open, const std:
                                              .limit = {},
                                              .metric = {},
                                              .exit_code = {},
-                                             .left_out = {}});
+                                             .left_out = {},
+                                             .whole_epochs = {}});
   }
   bodies.emplace_back(records::RecurrenceGivenUp{.recurrence = open.number, .reason = reason});
   return bodies;

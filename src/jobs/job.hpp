@@ -105,6 +105,7 @@ struct Finished {
   std::optional<double> metric;
   std::optional<int> exit_code;
   std::optional<std::string> left_out;
+  std::optional<records::WholeEpochs> whole_epochs;
 };
 
 class Recurrence;

@@ -15,7 +15,7 @@ namespace zeus::jobs {
 namespace {
 
 // Of what save() writes, beside the policy's own.
-constexpr int state_format = 1;
+constexpr int state_format = 2;
 // What a job without batch sizes calls its only one.
 constexpr int only_batch_size = 1;
 
@@ -196,8 +196,13 @@ void JobState::take(const records::EpochsRun& run) {
 void JobState::take(const records::TryFinished& finished) {
   records::TryEnded event = finished.event;
   const bool over = reached(event.outcome);
-  if (finished.left_out || !here(event.recurrence)) {
+  const bool counts = !finished.left_out && here(event.recurrence);
+  if (!counts) {
     event.outcome = records::TryOutcome::lost;
+  }
+  if (counts && finished.whole_epochs &&
+      std::ranges::binary_search(device_.power_limits, finished.whole_epochs->limit)) {
+    follow(event.batch_size, *finished.whole_epochs);
   }
   job_.apply(event);
   if (over && !reached(event.outcome)) {
@@ -208,6 +213,15 @@ void JobState::take(const records::TryFinished& finished) {
   } else {
     open(event.recurrence).running.reset();
   }
+}
+
+void JobState::follow(int batch_size, const records::WholeEpochs& whole) {
+  job_.apply(records::EpochSeen{.batch_size = batch_size,
+                                .limit = whole.limit,
+                                .epoch_time = whole.mean_time(),
+                                .average_power = whole.energy / whole.time});
+  const auto limits = job_.profiles().limits(job_.spec().arm_of(batch_size));
+  page(device_, batch_size).limits.assign(limits.begin(), limits.end());
 }
 
 void JobState::take(const records::RecurrenceGivenUp& given_up) {
@@ -230,21 +244,26 @@ void JobState::take(const records::DeviceMoved& moved) {
   }
 }
 
-void JobState::remember(const records::JobDevice& device, const records::LimitsProfiled& profiled) {
+JobState::Page& JobState::page(const records::JobDevice& device, int batch_size) {
   auto book = std::ranges::find(books_, device, &Book::device);
   if (book == books_.end()) {
     book = books_.insert(book, Book{.device = device, .pages = {}});
   }
-  auto page = std::ranges::find(book->pages, profiled.batch_size, &Page::batch_size);
+  auto page = std::ranges::find(book->pages, batch_size, &Page::batch_size);
   if (page == book->pages.end()) {
-    page = book->pages.insert(page, Page{.batch_size = profiled.batch_size, .limits = {}});
+    page = book->pages.insert(page, Page{.batch_size = batch_size, .limits = {}});
   }
+  return *page;
+}
+
+void JobState::remember(const records::JobDevice& device, const records::LimitsProfiled& profiled) {
+  std::vector<records::LimitProfile>& limits = page(device, profiled.batch_size).limits;
   for (const records::LimitProfile& limit : profiled.limits) {
-    const auto place = std::ranges::lower_bound(page->limits, limit.limit, {}, &records::LimitProfile::limit);
-    if (place != page->limits.end() && place->limit == limit.limit) {
+    const auto place = std::ranges::lower_bound(limits, limit.limit, {}, &records::LimitProfile::limit);
+    if (place != limits.end() && place->limit == limit.limit) {
       *place = limit;
     } else {
-      page->limits.insert(place, limit);
+      limits.insert(place, limit);
     }
   }
 }

@@ -105,6 +105,9 @@ class JobState {
   OpenRecurrence& open(std::uint64_t recurrence);
   void close(std::uint64_t recurrence);
   void remember(const records::JobDevice& device, const records::LimitsProfiled& profiled);
+  // What is kept of a batch size on these devices, made where there is nothing yet.
+  Page& page(const records::JobDevice& device, int batch_size);
+  void follow(int batch_size, const records::WholeEpochs& whole);
 
   void take(const records::RecurrenceBegun& begun);
   void take(const records::TryStarted& started);

@@ -43,7 +43,20 @@ Finished ended(records::TryOutcome outcome, int epochs) {
           .limit = 250_W,
           .metric = {},
           .exit_code = 0,
-          .left_out = {}};
+          .left_out = {},
+          .whole_epochs = {}};
+}
+
+// Of a try of ten epochs, whose limit was in force from its start on: nothing beside them.
+records::WholeEpochs whole(Watts limit) {
+  return {.limit = limit,
+          .count = 9,
+          .time = 90_s,
+          .energy = 9000_J,
+          .time_deviation = {},
+          .energy_deviation = {},
+          .start_time = Seconds{},
+          .start_energy = Joules{}};
 }
 
 class JobTest : public testing::Test {
@@ -316,7 +329,7 @@ TEST_F(JobTest, GoesOnFromASnapshotOrWithoutOne) {
     recurrence.finished(ended(records::TryOutcome::reached, 10 + night % 3));
   }
   const store::StoredJob stored = *store_->find("job");
-  const std::string key = "lookahead 4, format 1";
+  const std::string key = "lookahead 4, format 2";
   ASSERT_TRUE(store_->snapshot(stored.id, key));
   const auto next = [&] {
     const auto again = open();
@@ -343,6 +356,7 @@ TEST_F(JobTest, SaysWhatWasSavedOnceTheDefaultIsKnown) {
     const RunStep run = next_run(recurrence);
     Finished result = ended(records::TryOutcome::reached, 10);
     result.limit = run.limit.value_or(250_W);
+    result.whole_epochs = whole(*result.limit);
     recurrence.finished(result);
   }
   const records::JobView view = job.view();
@@ -355,6 +369,87 @@ TEST_F(JobTest, SaysWhatWasSavedOnceTheDefaultIsKnown) {
   EXPECT_DOUBLE_EQ((view.savings->energy_of_default - view.savings->energy).value(), spent.value());
   EXPECT_EQ(view.savings_last->recurrences, 5U);
   EXPECT_FALSE(view.next.why.empty());
+}
+
+// A command that waits 4 s at 50 W and then trains for ten epochs of 1 s at 100 W, alike under every limit: nothing can
+// be saved, and nothing is.
+Finished run_with_start(Watts limit) {
+  Finished result = ended(records::TryOutcome::reached, 10);
+  result.gpus = {taken(1200)};
+  result.time = 14_s;
+  result.limit = limit;
+  result.whole_epochs = {{.limit = limit,
+                          .count = 9,
+                          .time = 9_s,
+                          .energy = 900_J,
+                          .time_deviation = {},
+                          .energy_deviation = {},
+                          .start_time = 4_s,
+                          .start_energy = 200_J}};
+  return result;
+}
+
+TEST_F(JobTest, CountsTheStartOnBothSides) {
+  put_process(1, 7);
+  Job job = Job::open(*store_, site_of(1, 7), "job", definition());
+  Recurrence recurrence = job.begin(v100());
+  next_run(recurrence);
+  // Its limits were measured in slices that were far off, as those of a few steps can be.
+  recurrence.profiled({.batch_size = 32,
+                       .limits = {{.limit = 100_W, .epoch_time = 3_s, .average_power = 80_W},
+                                  {.limit = 250_W, .epoch_time = 3_s, .average_power = 80_W}},
+                       .charged = {},
+                       .time = {}});
+  recurrence.finished(run_with_start(100_W));
+  const records::JobView view = job.view();
+  ASSERT_TRUE(view.recurrences[0].default_energy) << view.recurrences[0].default_unknown;
+  EXPECT_NEAR(view.recurrences[0].default_energy->value(), 1200.0, 1e-9);
+  EXPECT_NEAR(view.recurrences[0].default_time->value(), 14.0, 1e-9);
+  // But for what measuring took beside the run.
+  EXPECT_NEAR(view.savings->energy.value(), 1200.0 - view.recurrences[0].energy.value(), 1e-9);
+}
+
+TEST_F(JobTest, DoesNotSayWhatWasSavedWhereTheStartIsNotKnown) {
+  put_process(1, 7);
+  Job job = Job::open(*store_, site_of(1, 7), "job", definition());
+  Recurrence recurrence = job.begin(v100());
+  next_run(recurrence);
+  Finished result = run_with_start(100_W);
+  result.whole_epochs->start_time.reset();
+  result.whole_epochs->start_energy.reset();
+  recurrence.finished(result);
+  const records::JobView view = job.view();
+  EXPECT_FALSE(view.recurrences[0].default_energy);
+  EXPECT_FALSE(view.savings);
+  EXPECT_TRUE(view.savings_unknown.starts_with("how long a run takes beside its epochs is not known yet"))
+      << view.savings_unknown;
+}
+
+// The script becomes three times as fast by itself: that is not what a limit has saved.
+TEST_F(JobTest, DoesNotTakeAJobThatChangedForOneThatSaves) {
+  put_process(1, 7);
+  records::JobDefinition limits_alone = definition();
+  limits_alone.batch_sizes.clear();
+  Job job = Job::open(*store_, site_of(1, 7), "job", limits_alone);
+  for (int night = 0; night < 4; ++night) {
+    Recurrence recurrence = job.begin(v100());
+    const RunStep run = next_run(recurrence);
+    Finished result = run_with_start(run.limit.value_or(250_W));
+    if (night >= 2) {
+      result.gpus = {taken(200 + 333)};
+      result.time = Seconds{4.0 + 10.0 / 3.0};
+      result.whole_epochs->time = 3_s;
+      result.whole_epochs->energy = 300_J;
+    }
+    recurrence.finished(result);
+    // Epochs are alike under all limits here, but slices said that 250 W makes them 2.5 times as fast.
+    const records::RecurrenceView last = job.view().recurrences.back();
+    if (last.default_energy) {
+      EXPECT_LE(last.default_energy->value(), last.energy.value()) << "night " << night;
+    } else {
+      EXPECT_EQ(night, 2) << last.default_unknown;
+    }
+  }
 }
 
 }  // namespace

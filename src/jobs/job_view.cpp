@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <utility>
 
 namespace zeus::jobs {
@@ -32,40 +33,126 @@ std::optional<records::Energy> sum(const std::vector<records::GpuEnergy>& gpus) 
   return whole;
 }
 
+// How long a run takes beside its epochs, and what: the mean of all that told.
+struct Start {
+  Seconds time;
+  Joules energy;
+  int count = 0;
+
+  void add(const records::WholeEpochs& whole) {
+    ++count;
+    time += (*whole.start_time - time) / count;
+    energy += (*whole.start_energy - energy) / count;
+  }
+};
+
+// What is known of whole runs on one kind of devices.
+struct RunsOn {
+  records::JobDevice device;
+  std::map<int, Start> starts;  // by batch size
+  double default_epochs = 0.0;  // summed over the runs of the default batch size
+  int default_runs = 0;
+
+  // Of another batch size where there is none of this one: what comes before the first epoch is much the same.
+  [[nodiscard]] const Start* start_of(int batch_size) const {
+    const auto own = starts.find(batch_size);
+    if (own != starts.end()) {
+      return &own->second;
+    }
+    return starts.empty() ? nullptr : &starts.begin()->second;
+  }
+};
+
 // Walks a history once and keeps what people want to know of it.
 class Walk {
  public:
-  explicit Walk(const store::StoredJob& job) : eta_{job.definition.eta}, state_{job.definition} {}
+  explicit Walk(const store::StoredJob& job)
+      : eta_{job.definition.eta}, state_{job.definition}, default_size_{state_.job().spec().default_batch_size} {}
 
   void step(const records::JobEntry& entry) {
     state_.apply(entry);
     std::visit([this, &entry](const auto& body) { note(body, entry.written); }, entry.body);
-    if (const auto* finished = std::get_if<records::TryFinished>(&entry.body);
-        finished != nullptr && reached(finished->event.outcome)) {
-      default_epochs_[finished->event.recurrence] = believed_of_default();
+    if (const auto* finished = std::get_if<records::TryFinished>(&entry.body)) {
+      learn(*finished);
+      if (reached(finished->event.outcome)) {
+        RecurrenceView& recurrence = recurrences_[finished->event.recurrence];
+        recurrence.default_unknown = put_default(recurrence, *finished);
+      }
     }
   }
 
   [[nodiscard]] const JobState& state() const { return state_; }
   std::vector<TryView>& tries() { return tries_; }
   std::vector<RecurrenceView>& recurrences() { return recurrences_; }
-  // Of recurrences, by number.
-  [[nodiscard]] const std::vector<records::JobDevice>& devices() const { return devices_; }
-  // Of recurrences, by number: the epochs that the default batch size was believed to need when each ended, where the
-  // policy has an opinion about epochs.
-  [[nodiscard]] const std::vector<std::optional<double>>& default_epochs() const { return default_epochs_; }
 
  private:
-  // The middle of the belief, which its doubt does not make larger.
-  [[nodiscard]] std::optional<double> believed_of_default() const {
+  RunsOn& runs_on(const records::JobDevice& device) {
+    const auto known = std::ranges::find(runs_, device, &RunsOn::device);
+    return known != runs_.end() ? *known : runs_.emplace_back(RunsOn{.device = device, .starts = {}});
+  }
+
+  void learn(const records::TryFinished& finished) {
+    if (finished.left_out) {
+      return;
+    }
+    RunsOn& runs = runs_on(devices_[finished.event.recurrence]);
+    if (finished.whole_epochs && finished.whole_epochs->start_time && finished.whole_epochs->start_energy) {
+      runs.starts[finished.event.batch_size].add(*finished.whole_epochs);
+    }
+    if (reached(finished.event.outcome) && finished.event.batch_size == default_size_) {
+      runs.default_epochs += finished.event.epochs;
+      ++runs.default_runs;
+    }
+  }
+
+  // The middle of the belief, which its doubt does not make larger; where the policy has no opinion about epochs, the
+  // mean of the runs that told. The default batch size was believed to need these when this recurrence ended, so that
+  // they follow a job that changes.
+  [[nodiscard]] std::optional<double> epochs_of_default(const RunsOn& runs) const {
     const optimize::RecurringJob& job = state_.job();
     const auto beliefs = job.policy().beliefs(job.profiles());
     const std::size_t arm = job.spec().default_arm();
-    if (arm >= beliefs.size() || !beliefs[arm] || !beliefs[arm]->epochs) {
-      return std::nullopt;
+    if (arm < beliefs.size() && beliefs[arm] && beliefs[arm]->epochs) {
+      const optimize::CostBelief& known = *beliefs[arm];
+      return *known.epochs * (std::sqrt(known.low.value() * known.high.value()) / known.expected.value());
     }
-    const optimize::CostBelief& known = *beliefs[arm];
-    return *known.epochs * (std::sqrt(known.low.value() * known.high.value()) / known.expected.value());
+    return runs.default_runs == 0 ? std::nullopt : std::optional{runs.default_epochs / runs.default_runs};
+  }
+
+  // A whole run of the default in the place of this recurrence. Where it ran just that: what it took. Otherwise the
+  // start, and epochs under the highest limit: as many as this run had, where it ran the default batch size. Returns
+  // why it is not known; empty where it is.
+  std::string put_default(RecurrenceView& recurrence, const records::TryFinished& finished) {
+    const records::JobDevice& device = devices_[recurrence.number];
+    const Watts highest = device.power_limits.back();
+    const bool same_size = finished.event.batch_size == default_size_;
+    const auto put = [&](Joules energy, Seconds time) {
+      recurrence.default_energy = energy;
+      recurrence.default_time = time;
+      recurrence.default_cost = cost_on(device, eta_, energy, time);
+      return std::string{};
+    };
+    if (same_size && finished.limit == highest && !finished.gpus.empty()) {
+      return put(finished.event.energy, finished.event.time);
+    }
+    const std::vector<records::LimitProfile> limits = state_.limits(device, default_size_);
+    if (limits.empty() || limits.back().limit != highest) {
+      return "what an epoch of the default takes under the highest limit is not known yet";
+    }
+    // A lower limit cannot make the same training faster: where slices seem to say so, they have erred.
+    const Seconds epoch = std::ranges::min(limits, {}, &records::LimitProfile::epoch_time).epoch_time;
+    const RunsOn& runs = runs_on(device);
+    const std::optional<double> epochs =
+        same_size ? std::optional<double>{finished.event.epochs} : epochs_of_default(runs);
+    if (!epochs || *epochs <= 0.0) {
+      return "how many epochs the default batch size takes is not known yet";
+    }
+    const Start* const start = runs.start_of(default_size_);
+    if (start == nullptr) {
+      return "how long a run takes beside its epochs is not known yet: none had its limit from its start on, and two "
+             "epochs";
+    }
+    return put(start->energy + limits.back().average_power * epoch * *epochs, start->time + epoch * *epochs);
   }
 
   void note(const records::RecurrenceBegun& begun, WallTime) {
@@ -75,7 +162,6 @@ class Walk {
                             .device = to_text(begun.device),
                             .reason = {}});
     devices_.push_back(begun.device);
-    default_epochs_.emplace_back();
   }
   void note(const records::TryStarted& started, WallTime when) {
     RecurrenceView& recurrence = recurrences_[started.event.recurrence];
@@ -145,52 +231,11 @@ class Walk {
 
   double eta_;
   JobState state_;
+  int default_size_;
   std::vector<TryView> tries_;
   std::vector<RecurrenceView> recurrences_;
-  std::vector<records::JobDevice> devices_;
-  std::vector<std::optional<double>> default_epochs_;
-};
-
-// What the default would have taken for one recurrence: its batch size under the highest limit. Where the recurrence
-// ran just that, what it took; where it ran that batch size, its own epochs; otherwise what was believed of it then,
-// which follows a job that changes; and where the policy has no opinion about epochs, the mean of those that ran it.
-class DefaultCost {
- public:
-  DefaultCost(const records::JobDefinition& definition, const JobState& state, const std::vector<TryView>& tries)
-      : batch_size_{state.job().spec().default_batch_size}, eta_{definition.eta}, state_{&state} {
-    for (const TryView& one : tries) {
-      if (one.outcome == records::TryOutcome::reached && !one.left_out && one.batch_size == batch_size_) {
-        epochs_ += one.epochs;
-        ++runs_;
-      }
-    }
-  }
-
-  void put(RecurrenceView& recurrence, const records::JobDevice& device, const TryView& last,
-           std::optional<double> believed_epochs) const {
-    const Watts highest = device.power_limits.back();
-    if (last.batch_size == batch_size_ && last.limit == highest && last.energy) {
-      recurrence.default_energy = last.energy->value;
-      recurrence.default_time = last.time;
-    } else {
-      const std::vector<records::LimitProfile> limits = state_->limits(device, batch_size_);
-      const double of_others = believed_epochs.value_or(epochs_ / std::max(runs_, 1));
-      const double epochs = last.batch_size == batch_size_ ? last.epochs : of_others;
-      if (limits.empty() || limits.back().limit != highest || epochs <= 0.0) {
-        return;
-      }
-      recurrence.default_time = limits.back().epoch_time * epochs;
-      recurrence.default_energy = limits.back().average_power * *recurrence.default_time;
-    }
-    recurrence.default_cost = cost_on(device, eta_, *recurrence.default_energy, *recurrence.default_time);
-  }
-
- private:
-  int batch_size_;
-  double eta_;
-  const JobState* state_;
-  double epochs_ = 0.0;
-  int runs_ = 0;
+  std::vector<records::JobDevice> devices_;  // of recurrences, by number
+  std::vector<RunsOn> runs_;
 };
 
 std::optional<records::SavingsView> savings_of(const std::vector<RecurrenceView>& recurrences, std::size_t most) {
@@ -275,13 +320,6 @@ records::JobView view_of(const store::StoredJob& job, std::span<const records::J
     walk.step(entry);
   }
   const JobState& state = walk.state();
-  const DefaultCost default_cost{job.definition, state, walk.tries()};
-  for (const TryView& one : walk.tries()) {
-    if (one.outcome == records::TryOutcome::reached) {
-      default_cost.put(walk.recurrences()[one.recurrence], walk.devices()[one.recurrence], one,
-                       walk.default_epochs()[one.recurrence]);
-    }
-  }
   records::JobView view{
       .name = job.name,
       .definition = job.definition,
@@ -298,6 +336,11 @@ records::JobView view_of(const store::StoredJob& job, std::span<const records::J
       .savings_unknown = "what the default batch size takes under the highest limit is not known yet"};
   view.arms = arms_of(state, view.tries);
   view.savings = savings_of(view.recurrences, view.recurrences.size());
+  const auto last = std::ranges::find(view.recurrences.rbegin(), view.recurrences.rend(), RecurrenceState::reached,
+                                      &RecurrenceView::state);
+  if (last != view.recurrences.rend() && !last->default_unknown.empty()) {
+    view.savings_unknown = last->default_unknown;
+  }
   view.savings_last = savings_of(view.recurrences, last_recurrences);
   return view;
 }

@@ -176,7 +176,8 @@ void Recurrence::finished(const Finished& finished) {
                                                                    .limit = finished.limit,
                                                                    .metric = finished.metric,
                                                                    .exit_code = finished.exit_code,
-                                                                   .left_out = finished.left_out}};
+                                                                   .left_out = finished.left_out,
+                                                                   .whole_epochs = finished.whole_epochs}};
   });
   inside_->done = reached(finished.outcome);
   inside_->asked.reset();

@@ -129,6 +129,35 @@ struct EpochsRun {
   }
 };
 
+// What the epochs of a try took that ran from their beginning to their end under one limit, the first left out, which
+// has the start in it. Deviations are those of one epoch about the mean, nothing of a single one.
+struct WholeEpochs {
+  Watts limit;
+  int count = 0;
+  Seconds time;   // of all of them
+  Joules energy;  // of all of them
+  std::optional<Seconds> time_deviation;
+  std::optional<Joules> energy_deviation;
+  // What the try took beside its epochs, where the first ran under this limit too.
+  std::optional<Seconds> start_time;
+  std::optional<Joules> start_energy;
+
+  [[nodiscard]] Seconds mean_time() const { return time / count; }
+  [[nodiscard]] Joules mean_energy() const { return energy / count; }
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("limit", self.limit, field::above_zero);
+    fields("count", self.count, field::from_one);
+    fields("time", self.time, field::above_zero);
+    fields("energy", self.energy, field::above_zero);
+    fields("time_deviation", self.time_deviation, field::from_zero);
+    fields("energy_deviation", self.energy_deviation, field::from_zero);
+    fields("start_time", self.start_time, field::from_zero);
+    fields("start_energy", self.start_energy, field::from_zero);
+  }
+};
+
 // A try is over. `event.energy` is the sum over `gpus`.
 struct TryFinished {
   static constexpr std::string_view kind = "finished";
@@ -141,6 +170,7 @@ struct TryFinished {
   // Why it must not teach anything ("another process held the GPU's limit"); nothing when it may. It ends its
   // recurrence like any other try, but is lost to the policy.
   std::optional<std::string> left_out;
+  std::optional<WholeEpochs> whole_epochs;
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
@@ -155,6 +185,7 @@ struct TryFinished {
     fields("metric", self.metric);
     fields("exit_code", self.exit_code);
     fields("left_out", self.left_out);
+    fields("whole_epochs", self.whole_epochs, field::Rule{.left_out = true});
     fields("gpus", self.gpus);
   }
 };

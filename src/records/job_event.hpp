@@ -55,6 +55,14 @@ struct LimitsProfiled {
   Seconds time;
 };
 
+// What an epoch has taken, as whole epochs had it: the limits that were compared in parts of one follow it.
+struct EpochSeen {
+  int batch_size = 0;
+  Watts limit;
+  Seconds epoch_time;
+  Watts average_power;
+};
+
 struct TryEnded {
   std::uint64_t try_number = 0;
   std::uint64_t recurrence = 0;
@@ -78,7 +86,7 @@ struct DeviceChanged {
   std::vector<Watts> power_limits = {};  // that may be set there, ascending; empty: the same as before
 };
 
-using JobEvent = std::variant<TrySubmitted, LimitsProfiled, TryEnded, RecurrenceAbandoned, DeviceChanged>;
+using JobEvent = std::variant<TrySubmitted, LimitsProfiled, EpochSeen, TryEnded, RecurrenceAbandoned, DeviceChanged>;
 
 constexpr bool reached(TryOutcome outcome) {
   return outcome == TryOutcome::reached;

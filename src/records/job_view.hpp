@@ -83,16 +83,17 @@ struct RecurrenceView {
   Joules uncertainty;
   Seconds time;
   Joules cost;
-  // What the default (default batch size, highest limit, on the same devices) is expected to take; nothing while that
-  // is not known, or the recurrence did not reach.
+  // What a whole run of the default (default batch size, highest limit, on the same devices) is expected to take, its
+  // start included, as it was known when this recurrence ended; nothing while that is not known, or the recurrence did
+  // not reach.
   std::optional<Joules> default_energy;
   std::optional<Seconds> default_time;
   std::optional<Joules> default_cost;
+  std::string default_unknown = "the recurrence did not reach";  // why there is none; empty where there is
 
   template <typename Fields>
   static void describe(Fields& fields, const RecurrenceView& self) {
-    constexpr field::Rule no_default =
-        field::because("what the default takes is not known, or the recurrence did not reach");
+    const field::Rule no_default = field::because(self.default_unknown);
     fields("recurrence", self.number);
     fields("state", self.state);
     fields("why", self.reason);

@@ -109,7 +109,7 @@ std::string recurrence_text(const records::JobView& job, const records::Recurren
   }
   text += fmt::format("{} in {}", to_text(recurrence.energy), to_text(recurrence.time));
   if (!recurrence.default_energy || !recurrence.default_cost || !recurrence.default_time) {
-    return text + "; what the default takes is not known yet";
+    return text + fmt::format("; what was saved is not known: {}", recurrence.default_unknown);
   }
   const double energy = 1.0 - recurrence.energy / *recurrence.default_energy;
   const double time = 1.0 - recurrence.time / *recurrence.default_time;

@@ -50,7 +50,8 @@ zeus::jobs::Finished outcome_of(zeus::Random& draws) {
           .limit = 175_W,
           .metric = {},
           .exit_code = 0,
-          .left_out = {}};
+          .left_out = {},
+          .whole_epochs = {}};
 }
 
 void run(zeus::store::JobStore& store, const zeus::jobs::Site& site, const std::string& name, zeus::Random& draws) {

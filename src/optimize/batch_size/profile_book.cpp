@@ -1,8 +1,31 @@
 #include "optimize/batch_size/profile_book.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 namespace zeus::optimize {
+
+namespace {
+
+constexpr double same = 1e-9;
+// By how much whole epochs may differ from run to run, on a machine that is busy at times, before the job has changed.
+constexpr double changed = 0.25;
+// By how much slices may err that find a lower limit faster than a higher one, which it cannot be.
+constexpr double error_of_slices = 0.1;
+
+bool contradicts_itself(std::span<const records::LimitProfile> limits) {
+  Seconds least{std::numeric_limits<double>::infinity()};
+  for (const records::LimitProfile& one : limits) {
+    if (least < (1.0 - error_of_slices) * one.epoch_time) {
+      return true;
+    }
+    least = std::min(least, one.epoch_time);
+  }
+  return false;
+}
+
+}  // namespace
 
 ProfileBook::ProfileBook(const JobSpec& spec)
     : cost_{spec.eta, spec.max_power}, max_slowdown_{spec.max_slowdown}, pages_(spec.arms()) {
@@ -28,6 +51,7 @@ std::size_t ProfileBook::cheapest(const std::vector<records::LimitProfile>& limi
 
 void ProfileBook::add(std::size_t arm, std::span<const records::LimitProfile> limits) {
   Page& page = pages_[arm];
+  page.by_epochs = false;
   for (const records::LimitProfile& profile : limits) {
     const auto place = std::ranges::lower_bound(page.limits, profile.limit, {}, &records::LimitProfile::limit);
     if (place != page.limits.end() && place->limit == profile.limit) {
@@ -42,10 +66,37 @@ void ProfileBook::add(std::size_t arm, std::span<const records::LimitProfile> li
   }
 }
 
+void ProfileBook::follow(std::size_t arm, const records::LimitProfile& seen) {
+  Page& page = pages_[arm];
+  const records::LimitProfile* const known = find(arm, seen.limit);
+  const double time = known == nullptr ? 1.0 : seen.epoch_time / known->epoch_time;
+  const double power = known == nullptr ? 1.0 : seen.average_power / known->average_power;
+  if (page.by_epochs && (std::abs(time - 1.0) > changed || std::abs(power - 1.0) > changed)) {
+    page = Page{};
+    return;
+  }
+  std::vector<records::LimitProfile> limits = page.limits;
+  for (records::LimitProfile& one : limits) {
+    one.epoch_time *= time;
+    one.average_power *= power;
+  }
+  if (known == nullptr) {
+    limits = {seen};
+  }
+  // Equal but for rounding is equal.
+  if (known == nullptr || std::abs(time - 1.0) > same || std::abs(power - 1.0) > same) {
+    add(arm, limits);
+  }
+  page.by_epochs = true;
+  if (contradicts_itself(page.limits)) {
+    page = Page{};
+  }
+}
+
 void ProfileBook::save(StateWriter& writer) const {
   writer(cost_.max_power());
   for (const Page& page : pages_) {
-    writer(page.limits);
+    writer(page.limits, page.by_epochs);
   }
 }
 
@@ -55,8 +106,10 @@ void ProfileBook::restore(StateReader& reader) {
   restart(max_power);
   for (std::size_t arm = 0; arm < pages_.size(); ++arm) {
     std::vector<records::LimitProfile> limits;
-    reader(limits);
+    bool by_epochs = false;
+    reader(limits, by_epochs);
     add(arm, limits);
+    pages_[arm].by_epochs = by_epochs;
   }
 }
 

@@ -20,6 +20,9 @@ class ProfileBook {
 
   // Adds what was measured; a limit measured before is replaced.
   void add(std::size_t arm, std::span<const records::LimitProfile> limits);
+  // All limits of an arm follow what whole epochs took under one of them: slices tell how limits compare, epochs how
+  // long one is. A limit that was not measured is added.
+  void follow(std::size_t arm, const records::LimitProfile& seen);
   // Forgets everything: the job moved to other devices, whose power limits and epochs differ.
   void restart(Watts max_power);
 
@@ -43,6 +46,7 @@ class ProfileBook {
     std::vector<records::LimitProfile> limits;
     std::size_t cheapest = 0;
     Joules epoch_cost;
+    bool by_epochs = false;  // whole epochs were seen since the last slices
   };
 
   [[nodiscard]] std::size_t cheapest(const std::vector<records::LimitProfile>& limits) const;

@@ -87,6 +87,45 @@ TEST(ProfileBook, LimitsThatAreTooSlowAreNotTheBest) {
   EXPECT_EQ(best(1.5, {middle, alike}), 150_W) << "the first of equals";
 }
 
+// Slices said 20 s and 10 s, whole epochs of the second 5 s: the first takes 10 s.
+TEST(ProfileBook, AllLimitsFollowWholeEpochsOfOne) {
+  ProfileBook book{two_sizes()};
+  book.add(0, std::array{LimitProfile{100_W, 20_s, 80_W}, LimitProfile{200_W, 10_s, 160_W}});
+  book.follow(0, {200_W, 5_s, 120_W});
+  EXPECT_DOUBLE_EQ(book.find(0, 200_W)->epoch_time.value(), 5.0);
+  EXPECT_DOUBLE_EQ(book.find(0, 200_W)->average_power.value(), 120.0);
+  EXPECT_DOUBLE_EQ(book.find(0, 100_W)->epoch_time.value(), 10.0);
+  EXPECT_DOUBLE_EQ(book.find(0, 100_W)->average_power.value(), 60.0);
+  EXPECT_EQ(book.epoch_cost(0), book.cost().of_epoch(book.best(0)));
+}
+
+TEST(ProfileBook, WholeEpochsOfALimitThatWasNotMeasuredAreItsMeasurement) {
+  ProfileBook book{two_sizes()};
+  book.follow(0, {200_W, 5_s, 120_W});
+  EXPECT_EQ(limits_of(book, 0), (std::vector{200_W}));
+  EXPECT_EQ(book.epoch_cost(0), book.cost().of_epoch({200_W, 5_s, 120_W}));
+}
+
+TEST(ProfileBook, KnowsNothingOfAnArmWhoseEpochsHaveChanged) {
+  ProfileBook book{two_sizes()};
+  book.add(0, std::array{LimitProfile{100_W, 20_s, 80_W}, LimitProfile{200_W, 10_s, 160_W}});
+  // However far slices are off, they are no change.
+  book.follow(0, {200_W, 5_s, 160_W});
+  EXPECT_TRUE(book.profiled(0));
+  book.follow(0, {200_W, 5.5_s, 160_W});
+  EXPECT_DOUBLE_EQ(book.find(0, 100_W)->epoch_time.value(), 11.0);
+  book.follow(0, {200_W, 2_s, 160_W});
+  EXPECT_FALSE(book.profiled(0));
+}
+
+TEST(ProfileBook, KnowsNothingOfAnArmWhoseLowerLimitSeemsFaster) {
+  ProfileBook book{two_sizes()};
+  book.add(0, std::array{LimitProfile{100_W, 8_s, 80_W}, LimitProfile{200_W, 10_s, 160_W}});
+  EXPECT_TRUE(book.profiled(0));
+  book.follow(0, {100_W, 8_s, 80_W});
+  EXPECT_FALSE(book.profiled(0));
+}
+
 TEST(ProfileBook, FindsTheMeasurementOfALimit) {
   ProfileBook book{two_sizes()};
   book.add(0, std::array{low, high});

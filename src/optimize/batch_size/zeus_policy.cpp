@@ -37,6 +37,9 @@ void ZeusPolicy::apply(const records::JobEvent& event, const ProfileBook& profil
     end_try(*ended, profiles);
   } else if (const auto* profiled = std::get_if<records::LimitsProfiled>(&event)) {
     translate(profiles, spec_.arm_of(profiled->batch_size));
+  } else if (const auto* seen = std::get_if<records::EpochSeen>(&event)) {
+    // The costs of whole runs are what they were.
+    arms_[spec_.arm_of(seen->batch_size)].epoch_cost = profiles.epoch_cost(spec_.arm_of(seen->batch_size));
   } else if (const auto* changed = std::get_if<records::DeviceChanged>(&event)) {
     moved_ = true;
     best_cost_.reset();

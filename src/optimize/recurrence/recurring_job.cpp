@@ -118,6 +118,9 @@ void RecurringJob::apply(const records::JobEvent& event) {
     if (profiled->time > Seconds{} || profiled->energy > Joules{}) {
       open(profiled->recurrence).spent += profiles_.cost().of(profiled->energy, profiled->time);
     }
+  } else if (const auto* seen = std::get_if<records::EpochSeen>(&event)) {
+    profiles_.follow(spec_.arm_of(batch_size),
+                     {.limit = seen->limit, .epoch_time = seen->epoch_time, .average_power = seen->average_power});
   } else if (const auto* changed = std::get_if<records::DeviceChanged>(&event)) {
     profiles_.restart(changed->max_power);
     spec_.move_to(*changed);

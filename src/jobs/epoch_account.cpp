@@ -1,0 +1,76 @@
+#include "jobs/epoch_account.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace zeus::jobs {
+
+void EpochAccount::Scatter::add(double value) {
+  ++count;
+  const double step = value - mean;
+  mean += step / count;
+  squares += step * (value - mean);
+}
+
+std::optional<double> EpochAccount::Scatter::deviation() const {
+  return count < 2 ? std::nullopt : std::optional{std::sqrt(squares / (count - 1))};
+}
+
+void EpochAccount::epochs_over(int epochs, const Try::Taken& taken, std::optional<Watts> limit) {
+  known_ = known_ && taken.unknown.empty();
+  const Point now{.epochs = epochs, .time = taken.time, .energy = taken.energy()};
+  const Point before = std::exchange(last_, now);
+  const bool whole = std::exchange(undisturbed_, true) && limit;
+  if (limit != limit_) {
+    limit_ = limit;
+    count_ = 0;
+    time_ = {};
+    energy_ = {};
+    times_ = {};
+    energies_ = {};
+    first_is_whole_ = false;
+  }
+  const int over = now.epochs - before.epochs;
+  if (!whole || over <= 0) {
+    return;
+  }
+  if (before.epochs == 0) {
+    // It has the start in it. Of several that are heard of at once nobody knows which.
+    first_is_whole_ = over == 1;
+    first_ = now;
+    return;
+  }
+  count_ += over;
+  time_ += now.time - before.time;
+  energy_ += now.energy - before.energy;
+  if (over == 1) {
+    times_.add((now.time - before.time).value());
+    energies_.add((now.energy - before.energy).value());
+  }
+}
+
+std::optional<records::WholeEpochs> EpochAccount::whole() const {
+  if (!known_ || count_ == 0 || time_ <= Seconds{} || energy_ <= Joules{}) {
+    return std::nullopt;
+  }
+  records::WholeEpochs whole{.limit = *limit_,
+                             .count = count_,
+                             .time = time_,
+                             .energy = energy_,
+                             .time_deviation = {},
+                             .energy_deviation = {},
+                             .start_time = {},
+                             .start_energy = {}};
+  if (const std::optional<double> deviation = times_.deviation()) {
+    whole.time_deviation = Seconds{*deviation};
+    whole.energy_deviation = Joules{*energies_.deviation()};
+  }
+  if (first_is_whole_) {
+    whole.start_time = std::max(first_.time - whole.mean_time(), Seconds{});
+    whole.start_energy = std::max(first_.energy - whole.mean_energy(), Joules{});
+  }
+  return whole;
+}
+
+}  // namespace zeus::jobs

@@ -1,0 +1,52 @@
+// What the epochs of a training take, from what it has taken at the end of each: those count that ran from their
+// beginning to their end under one limit. Pure; one thread.
+#pragma once
+
+#include "jobs/try.hpp"
+#include "records/job_entry.hpp"
+
+#include <zeus/units.hpp>
+
+#include <optional>
+
+namespace zeus::jobs {
+
+class EpochAccount {
+ public:
+  // The epoch under way is not like others: limits are changed or measured in it, or it stood still.
+  void disturb() { undisturbed_ = false; }
+  // So many epochs are over, and this is what was taken so far, under the limit that is in force.
+  void epochs_over(int epochs, const Try::Taken& taken, std::optional<Watts> limit);
+  // Nothing while no whole epoch is over, or their energy is not known. Those of the limit that was in force last.
+  [[nodiscard]] std::optional<records::WholeEpochs> whole() const;
+
+ private:
+  struct Point {
+    int epochs = 0;
+    Seconds time;
+    Joules energy;
+  };
+  // Of what single epochs took: their number, and the sums of their squared distances from the mean.
+  struct Scatter {
+    int count = 0;
+    double mean = 0.0;
+    double squares = 0.0;
+
+    void add(double value);
+    [[nodiscard]] std::optional<double> deviation() const;
+  };
+
+  Point last_;
+  Point first_;  // when the first epoch was over
+  bool undisturbed_ = true;
+  bool known_ = true;
+  std::optional<Watts> limit_;  // of what follows
+  int count_ = 0;
+  Seconds time_;
+  Joules energy_;
+  Scatter times_;
+  Scatter energies_;
+  bool first_is_whole_ = false;
+};
+
+}  // namespace zeus::jobs

@@ -1,0 +1,96 @@
+#include "jobs/epoch_account.hpp"
+
+#include <gtest/gtest.h>
+
+namespace zeus::jobs {
+namespace {
+
+Try::Taken taken(double time, double energy) {
+  return {.gpus = {{.gpu = "GPU-0", .energy = {.value = Joules{energy}, .uncertainty = {}, .systematic = {}}}},
+          .time = Seconds{time},
+          .unknown = {}};
+}
+
+// Four seconds of start at 50 W, then epochs of 2 s and 400 J.
+TEST(EpochAccount, TellsTheStartFromTheEpochs) {
+  EpochAccount account;
+  for (int epoch = 1; epoch <= 4; ++epoch) {
+    account.epochs_over(epoch, taken(4.0 + 2.0 * epoch, 200.0 + 400.0 * epoch), 250_W);
+  }
+  const auto whole = account.whole();
+  ASSERT_TRUE(whole);
+  EXPECT_EQ(whole->limit, 250_W);
+  EXPECT_EQ(whole->count, 3);
+  EXPECT_DOUBLE_EQ(whole->mean_time().value(), 2.0);
+  EXPECT_DOUBLE_EQ(whole->mean_energy().value(), 400.0);
+  EXPECT_DOUBLE_EQ(whole->start_time->value(), 4.0);
+  EXPECT_DOUBLE_EQ(whole->start_energy->value(), 200.0);
+  EXPECT_NEAR(whole->time_deviation->value(), 0.0, 1e-12);
+}
+
+TEST(EpochAccount, StatesHowEpochsScatter) {
+  EpochAccount account;
+  account.epochs_over(1, taken(1.0, 100.0), 250_W);
+  account.epochs_over(2, taken(2.0, 200.0), 250_W);
+  account.epochs_over(3, taken(5.0, 500.0), 250_W);
+  // 1 s and 3 s: 2 s, and sqrt(2) about it.
+  EXPECT_DOUBLE_EQ(account.whole()->mean_time().value(), 2.0);
+  EXPECT_NEAR(account.whole()->time_deviation->value(), 1.4142135623730951, 1e-12);
+  EXPECT_NEAR(account.whole()->energy_deviation->value(), 141.42135623730951, 1e-9);
+}
+
+TEST(EpochAccount, KnowsNothingOfATrainingOfOneEpoch) {
+  EpochAccount account;
+  EXPECT_FALSE(account.whole());
+  account.epochs_over(1, taken(10.0, 1000.0), 250_W);
+  EXPECT_FALSE(account.whole());
+}
+
+TEST(EpochAccount, LeavesOutWhatWasDisturbed) {
+  EpochAccount account;
+  account.disturb();
+  account.epochs_over(1, taken(10.0, 1000.0), 250_W);
+  account.epochs_over(2, taken(12.0, 1200.0), 250_W);
+  account.disturb();
+  account.epochs_over(3, taken(20.0, 2000.0), 250_W);
+  account.epochs_over(4, taken(22.0, 2200.0), 250_W);
+  const auto whole = account.whole();
+  ASSERT_TRUE(whole);
+  EXPECT_EQ(whole->count, 2);
+  EXPECT_DOUBLE_EQ(whole->mean_time().value(), 2.0);
+  EXPECT_FALSE(whole->start_time) << "limits were measured in the first epoch";
+}
+
+TEST(EpochAccount, BeginsAnewUnderAnotherLimit) {
+  EpochAccount account;
+  account.epochs_over(1, taken(5.0, 500.0), 250_W);
+  account.epochs_over(2, taken(6.0, 600.0), 250_W);
+  account.disturb();
+  account.epochs_over(3, taken(8.0, 700.0), 100_W);
+  account.epochs_over(4, taken(11.0, 850.0), 100_W);
+  const auto whole = account.whole();
+  ASSERT_TRUE(whole);
+  EXPECT_EQ(whole->limit, 100_W);
+  EXPECT_EQ(whole->count, 1);
+  EXPECT_DOUBLE_EQ(whole->mean_time().value(), 3.0);
+  EXPECT_FALSE(whole->start_time);
+}
+
+TEST(EpochAccount, CountsEpochsThatAreHeardOfTogether) {
+  EpochAccount account;
+  account.epochs_over(1, taken(3.0, 300.0), 250_W);
+  account.epochs_over(4, taken(9.0, 900.0), 250_W);
+  EXPECT_EQ(account.whole()->count, 3);
+  EXPECT_DOUBLE_EQ(account.whole()->mean_time().value(), 2.0);
+  EXPECT_FALSE(account.whole()->time_deviation);
+}
+
+TEST(EpochAccount, KnowsNothingWhereTheEnergyIsUnknown) {
+  EpochAccount account;
+  account.epochs_over(1, taken(3.0, 300.0), 250_W);
+  account.epochs_over(2, {.gpus = {}, .time = 5_s, .unknown = "the GPU is lost"}, 250_W);
+  EXPECT_FALSE(account.whole());
+}
+
+}  // namespace
+}  // namespace zeus::jobs
