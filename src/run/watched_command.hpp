@@ -28,6 +28,8 @@ class WatchedCommand final : public Command {
  public:
   // Starts it. Whether it could be run is told by the exit code, as for ChildProcess.
   WatchedCommand(const Plan& plan, Clock& clock);
+  WatchedCommand(const WatchedCommand&) = delete;
+  WatchedCommand& operator=(const WatchedCommand&) = delete;
   // Ends what still runs, as end() does.
   ~WatchedCommand() override;
 

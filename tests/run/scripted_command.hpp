@@ -33,6 +33,8 @@ class ScriptedCommand final : public run::Command {
   // `luck` decides how many epochs it needs. `tell` is called then.
   ScriptedCommand(const Script& script, std::size_t arm, const run::PatternTexts& patterns,
                   backends::virtual_gpu::VirtualGpu& gpu, test::SteppedClock& clock, Random& draws, Tell tell);
+  ScriptedCommand(const ScriptedCommand&) = delete;
+  ScriptedCommand& operator=(const ScriptedCommand&) = delete;
   ~ScriptedCommand() override;
 
   std::vector<run::Progress> wait(Seconds patience) override;

@@ -61,7 +61,7 @@ class Statements {
       return std::nan("");
     }
     std::ranges::sort(values);
-    return values[static_cast<std::size_t>(part * static_cast<double>(values.size() - 1) + 0.5)];
+    return values[static_cast<std::size_t>(std::lround(part * static_cast<double>(values.size() - 1)))];
   }
 
  private:
