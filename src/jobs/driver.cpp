@@ -83,6 +83,11 @@ void Driver::go_on() {
   if (state.measuring) {
     epochs_.disturb();
   }
+  for (const Try::Event& event : events) {
+    if (std::holds_alternative<Try::StepsSeen>(event)) {
+      epochs_.steps_seen(training_.taken_so_far());
+    }
+  }
   // A target that was reached counts, also where the epoch that ended with it was the last one or one too many.
   for (const Try::Event& event : events) {
     if (const auto* metric = std::get_if<Try::MetricSeen>(&event)) {

@@ -17,6 +17,25 @@ std::optional<double> EpochAccount::Scatter::deviation() const {
   return count < 2 ? std::nullopt : std::optional{std::sqrt(squares / (count - 1))};
 }
 
+void EpochAccount::steps_seen(const Try::Taken& taken) {
+  const Point now{.epochs = 0, .time = taken.time, .energy = taken.energy()};
+  if (!first_steps_) {
+    first_steps_ = now;
+  } else if (!next_steps_) {
+    next_steps_ = now;
+  }
+}
+
+std::optional<EpochAccount::Point> EpochAccount::start() const {
+  if (!first_steps_) {
+    return std::nullopt;
+  }
+  const Point& next = next_steps_ ? *next_steps_ : *first_steps_;
+  return Point{.epochs = 0,
+               .time = std::max(first_steps_->time * 2.0 - next.time, Seconds{}),
+               .energy = std::max(first_steps_->energy * 2.0 - next.energy, Joules{})};
+}
+
 void EpochAccount::epochs_over(int epochs, const Try::Taken& taken, std::optional<Watts> limit) {
   known_ = known_ && taken.unknown.empty();
   const Point now{.epochs = epochs, .time = taken.time, .energy = taken.energy()};
@@ -51,10 +70,8 @@ void EpochAccount::epochs_over(int epochs, const Try::Taken& taken, std::optiona
 }
 
 std::optional<records::WholeEpochs> EpochAccount::whole() const {
-  if (!known_ || count_ == 0 || time_ <= Seconds{} || energy_ <= Joules{}) {
-    return std::nullopt;
-  }
-  records::WholeEpochs whole{.limit = *limit_,
+  const std::optional<Point> start = this->start();
+  records::WholeEpochs whole{.limit = limit_.value_or(Watts{}),
                              .count = count_,
                              .time = time_,
                              .energy = energy_,
@@ -62,13 +79,24 @@ std::optional<records::WholeEpochs> EpochAccount::whole() const {
                              .energy_deviation = {},
                              .start_time = {},
                              .start_energy = {}};
+  if (count_ == 0 && first_is_whole_ && start) {
+    whole.count = 1;
+    whole.time = first_.time - start->time;
+    whole.energy = first_.energy - start->energy;
+  }
+  if (!known_ || whole.count == 0 || whole.time <= Seconds{} || whole.energy <= Joules{}) {
+    return std::nullopt;
+  }
   if (const std::optional<double> deviation = times_.deviation()) {
     whole.time_deviation = Seconds{*deviation};
     whole.energy_deviation = Joules{*energies_.deviation()};
   }
-  if (first_is_whole_) {
+  if (first_is_whole_ && count_ > 0) {
     whole.start_time = std::max(first_.time - whole.mean_time(), Seconds{});
     whole.start_energy = std::max(first_.energy - whole.mean_energy(), Joules{});
+  } else if (start) {
+    whole.start_time = start->time;
+    whole.start_energy = start->energy;
   }
   return whole;
 }

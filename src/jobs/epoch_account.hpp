@@ -15,9 +15,13 @@ class EpochAccount {
  public:
   // The epoch under way is not like others: limits are changed or measured in it, or it stood still.
   void disturb() { undisturbed_ = false; }
+  // A word of the first steps came when so much was taken. The start is as long before the first word as the second is
+  // after it.
+  void steps_seen(const Try::Taken& taken);
   // So many epochs are over, and this is what was taken so far, under the limit that is in force.
   void epochs_over(int epochs, const Try::Taken& taken, std::optional<Watts> limit);
-  // Nothing while no whole epoch is over, or their energy is not known. Those of the limit that was in force last.
+  // Nothing while no whole epoch is over, or their energy is not known. Those of the limit that was in force last. The
+  // first epoch counts where it is the only one and its steps told where it began.
   [[nodiscard]] std::optional<records::WholeEpochs> whole() const;
 
  private:
@@ -36,7 +40,11 @@ class EpochAccount {
     [[nodiscard]] std::optional<double> deviation() const;
   };
 
+  [[nodiscard]] std::optional<Point> start() const;
+
   Point last_;
+  std::optional<Point> first_steps_;
+  std::optional<Point> next_steps_;
   Point first_;  // when the first epoch was over
   bool undisturbed_ = true;
   bool known_ = true;

@@ -46,6 +46,33 @@ TEST(EpochAccount, KnowsNothingOfATrainingOfOneEpoch) {
   EXPECT_FALSE(account.whole());
 }
 
+// Steps of 1 s from 4 s on: the first word comes at 5 s, the second at 6 s.
+TEST(EpochAccount, TakesTheOnlyEpochWhereItsStepsTellWhereItBegan) {
+  EpochAccount account;
+  account.steps_seen(taken(5.0, 300.0));
+  account.steps_seen(taken(6.0, 400.0));
+  account.steps_seen(taken(7.0, 500.0));
+  account.epochs_over(1, taken(14.0, 1200.0), 250_W);
+  const auto whole = account.whole();
+  ASSERT_TRUE(whole);
+  EXPECT_EQ(whole->count, 1);
+  EXPECT_DOUBLE_EQ(whole->time.value(), 10.0);
+  EXPECT_DOUBLE_EQ(whole->energy.value(), 1000.0);
+  EXPECT_DOUBLE_EQ(whole->start_time->value(), 4.0);
+  EXPECT_DOUBLE_EQ(whole->start_energy->value(), 200.0);
+}
+
+TEST(EpochAccount, KnowsTheStartByStepsWhereLimitsWereMeasuredInTheFirstEpoch) {
+  EpochAccount account;
+  account.steps_seen(taken(5.0, 300.0));
+  account.steps_seen(taken(6.0, 400.0));
+  account.disturb();
+  account.epochs_over(1, taken(17.0, 1200.0), 250_W);
+  account.epochs_over(2, taken(27.0, 2200.0), 250_W);
+  EXPECT_EQ(account.whole()->count, 1);
+  EXPECT_DOUBLE_EQ(account.whole()->start_time->value(), 4.0);
+}
+
 TEST(EpochAccount, LeavesOutWhatWasDisturbed) {
   EpochAccount account;
   account.disturb();

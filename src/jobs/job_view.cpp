@@ -3,6 +3,8 @@
 #include "jobs/explanation.hpp"
 #include "jobs/job_state.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -45,6 +47,9 @@ struct Start {
     energy += (*whole.start_energy - energy) / count;
   }
 };
+
+// What a shorter run takes is mostly the start of a program, which differs from run to run.
+constexpr Seconds shortest_run{2};
 
 // What is known of whole runs on one kind of devices.
 struct RunsOn {
@@ -132,6 +137,9 @@ class Walk {
       recurrence.default_cost = cost_on(device, eta_, energy, time);
       return std::string{};
     };
+    if (finished.event.time < shortest_run) {
+      return fmt::format("a run of less than {:.0f} s is too short to say", shortest_run.value());
+    }
     if (same_size && finished.limit == highest && !finished.gpus.empty()) {
       return put(finished.event.energy, finished.event.time);
     }
@@ -149,8 +157,8 @@ class Walk {
     }
     const Start* const start = runs.start_of(default_size_);
     if (start == nullptr) {
-      return "how long a run takes beside its epochs is not known yet: none had its limit from its start on, and two "
-             "epochs";
+      return "how long a run takes beside its epochs is not known yet: that takes steps that are seen, or two epochs "
+             "under one limit";
     }
     return put(start->energy + limits.back().average_power * epoch * *epochs, start->time + epoch * *epochs);
   }

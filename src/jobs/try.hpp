@@ -38,7 +38,9 @@ class Try {
   struct MetricSeen {
     double value = 0.0;
   };
-  using Event = std::variant<EpochOver, MetricSeen>;
+  // A word of steps, one of the first two: what came before them is the start.
+  struct StepsSeen {};
+  using Event = std::variant<EpochOver, MetricSeen, StepsSeen>;
   // Trains on until something has happened, or for a while; returns what has, in its order.
   virtual std::vector<Event> go_on() = 0;
   // Asks it to end; go_on() until it has.

@@ -138,7 +138,7 @@ struct WholeEpochs {
   Joules energy;  // of all of them
   std::optional<Seconds> time_deviation;
   std::optional<Joules> energy_deviation;
-  // What the try took beside its epochs, where the first ran under this limit too.
+  // What the try took beside its epochs, where the first ran under this limit too or its first steps were seen.
   std::optional<Seconds> start_time;
   std::optional<Joules> start_energy;
 

@@ -12,6 +12,8 @@ namespace {
 // How long nothing needs to happen before signs of life are due.
 constexpr Seconds patience{5};
 constexpr Seconds between_signs{60};
+// Of steps, by which the start is known.
+constexpr int first_words = 2;
 
 TrainingOptions session_options(const RunOptions& options) {
   TrainingOptions session;
@@ -110,6 +112,9 @@ std::vector<jobs::Try::Event> CommandTry::go_on() {
       events.emplace_back(EpochOver{.epochs = running.progress.epochs()});
     } else if (const auto* metric = std::get_if<run::MetricSeen>(&progress)) {
       events.emplace_back(MetricSeen{.value = metric->value});
+    } else if (running.words_of_steps < first_words) {
+      ++running.words_of_steps;
+      events.emplace_back(StepsSeen{});
     }
   }
   if (now - running.stayed >= between_signs) {

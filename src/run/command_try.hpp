@@ -57,6 +57,7 @@ class CommandTry final : public jobs::Try {
     TrainingProgress progress;
     Instant stayed;
     int times_stopped = 0;
+    int words_of_steps = 0;  // told of
   };
 
   RunOptions options_;
