@@ -5,8 +5,8 @@
 //   static void state(Archive& archive, Self& self) { archive(self.count_, self.costs_); }
 //
 // Knows whole numbers, doubles (bit by bit), booleans, enums, strings, quantities, optionals, pairs, vectors, arrays,
-// records that describe themselves (zeus/fields.hpp), and whatever has such a function. A text that was not written so
-// is a corrupt_data Error. One thread at a time.
+// variants, records that describe themselves (zeus/fields.hpp), and whatever has such a function. A text that was not
+// written so is a corrupt_data Error. One thread at a time.
 #pragma once
 
 #include <zeus/error.hpp>
@@ -22,6 +22,7 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace zeus {
@@ -73,6 +74,11 @@ class StateWriter {
     for (const Value& value : values) {
       add(value);
     }
+  }
+  template <typename... Kinds>
+  void add(const std::variant<Kinds...>& one) {
+    add(one.index());
+    std::visit([this](const auto& known) { this->add(known); }, one);
   }
   template <typename Object>
     requires requires(StateWriter& writer, const Object& object) { Object::state(writer, object); }
@@ -159,6 +165,16 @@ class StateReader {
     for (Value& value : values) {
       take(value);
     }
+  }
+  template <typename... Kinds>
+  void take(std::variant<Kinds...>& one) {
+    std::size_t index = 0;
+    take(index);
+    if (index >= sizeof...(Kinds)) {
+      refuse();
+    }
+    std::size_t place = 0;
+    static_cast<void>(((place++ == index && (take(one.template emplace<Kinds>()), true)) || ...));
   }
   template <typename Object>
     requires requires(StateReader& reader, Object& object) { Object::state(reader, object); }

@@ -5,12 +5,16 @@
 #include "cli/options.hpp"
 #include "cli/output_file.hpp"
 #include "jobs/job.hpp"
+#include "jobs/redefinition.hpp"
 #include "jobs/transfer.hpp"
+#include "run/job_file.hpp"
 #include "store/open_store.hpp"
+#include "toml/toml_reader.hpp"
 
 #include <zeus/error.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <filesystem>
 #include <optional>
@@ -24,19 +28,25 @@ using store::Access;
 void JobsCommand::declare(Options& options) {
   options.add_option("job", job_, "Only this job");
   options.add_option("action", action_, "What to do with it instead of showing it")
-      .among({"export", "import", "forget"})
-      .type_name("TEXT:{export,import,forget}");
+      .among({"export", "import", "forget", "redefine"})
+      .type_name("TEXT:{export,import,forget,redefine}");
   options.add_option("--store", store_, "The file that keeps the jobs; the one in your data folder when not given");
-  options.add_option("--file", file_,
-                     "Where to export to or import from; `-`, the default, is standard output or input");
+  options.add_option(
+      "--file", file_,
+      "Where to export to or import from; `-`, the default, is standard output or input. Of redefine, the "
+      "job file, instead of one that is looked for by the job's name");
+  options.add_option("--set", settings_, "Redefine no more than this, as in --set 'eta = 0.7'").type_name("KEY=VALUE");
   options.add_flag("--all", all_, "Show every try, not just the last ones");
   options.add_flag("--json", json_, "Print JSON, on one line");
 }
 
 void JobsCommand::check_usage() const {
-  const bool moves = action_ == "export" || action_ == "import";
-  if (!file_.empty() && !moves) {
-    throw Error{ErrorKind::invalid_argument, "--file is for export and import", "leave it out"};
+  const bool redefines = action_ == "redefine";
+  if (!file_.empty() && action_ != "export" && action_ != "import" && !redefines) {
+    throw Error{ErrorKind::invalid_argument, "--file is for export, import and redefine", "leave it out"};
+  }
+  if (!settings_.empty() && (!redefines || !file_.empty())) {
+    throw Error{ErrorKind::invalid_argument, "--set is for redefine without --file", "leave it out"};
   }
   if (json_ && !action_.empty()) {
     throw Error{ErrorKind::invalid_argument, fmt::format("{} prints no JSON of its own", action_), "leave out --json"};
@@ -58,7 +68,43 @@ int JobsCommand::run(Context& context) {
   if (action_ == "import") {
     return import_from(context);
   }
+  if (action_ == "redefine") {
+    return redefine(context);
+  }
   return action_ == "forget" ? forget(context) : show(context);
+}
+
+int JobsCommand::redefine(const Context& context) const {
+  const auto store = store::open_store(store_location(context), Access::existing);
+  std::optional<jobs::Job> job = jobs::Job::find(*store, jobs::this_site(context.clock, context.files), job_);
+  if (!job) {
+    throw Error{ErrorKind::not_found, fmt::format("there is no job '{}'", job_), "`zeus jobs` lists those there are"};
+  }
+  job->refresh();
+  const auto asked = [&] {
+    if (!settings_.empty()) {
+      return run::changed(job->definition(), toml::record_from_toml<run::JobSettings>(
+                                                 fmt::format("{}\n", fmt::join(settings_, "\n")), "--set"));
+    }
+    const run::JobFolders folders = run::job_folders(context.environment, std::filesystem::current_path());
+    const run::JobSettings written =
+        file_.empty() ? run::find_job(FileTree{}, folders, job_) : run::read_job(FileTree{}, folders, file_, job_);
+    if (written.job != job_) {
+      throw Error{ErrorKind::invalid_argument,
+                  fmt::format("that file is the job '{}', not '{}'", written.job.value_or(""), job_),
+                  "name another with --file, or say what changes as in --set 'eta = 0.7'"};
+    }
+    return run::definition_by(written, job->definition());
+  };
+  const std::vector<records::DefinitionChange> changes = job->redefine(asked());
+  if (changes.empty()) {
+    context.out << fmt::format("{}: it is defined so already\n", job_);
+  }
+  for (const records::DefinitionChange& change : changes) {
+    context.out << fmt::format("{}: {} is {} (it was {}): {}\n", job_, change.key, change.now, change.was,
+                               jobs::what_follows(change.key));
+  }
+  return exit_ok;
 }
 
 int JobsCommand::list(const Context& context) const {

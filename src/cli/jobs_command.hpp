@@ -4,6 +4,7 @@
 #include "cli/command.hpp"
 
 #include <string>
+#include <vector>
 
 namespace zeus::cli {
 
@@ -24,11 +25,13 @@ class JobsCommand final : public Command {
   int export_to(const Context& context) const;
   int import_from(const Context& context) const;
   int forget(const Context& context) const;
+  int redefine(const Context& context) const;
 
   std::string job_;
   std::string action_;
   std::string store_;
   std::string file_;
+  std::vector<std::string> settings_;
   bool all_ = false;
   bool json_ = false;
 };

@@ -80,7 +80,9 @@ void Options::add_flag(const std::string& name, bool& variable, const std::strin
 }
 
 void Options::add_flag(const std::string& name, std::optional<bool>& variable, const std::string& help) {
-  app_->add_flag(name, variable, help);
+  // As --flag=false counts below 0.
+  app_->add_flag_function(
+      name, [&variable](std::int64_t count) { variable = count > 0; }, help);
 }
 
 void Options::add_flag(const std::string& name, std::string& variable, const std::string& help) {

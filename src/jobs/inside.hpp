@@ -27,7 +27,7 @@ struct Job::Inside {
   std::size_t give_up_the_dead();
 
   // What scripts are given as theirs, apart from the policy's draws.
-  [[nodiscard]] std::uint64_t seed_of_try(std::uint64_t number) const { return stored.definition.seed + 1 + number; }
+  [[nodiscard]] std::uint64_t seed_of_try(std::uint64_t number) const { return state->definition().seed + 1 + number; }
 
   store::JobStore* store;
   Site site;

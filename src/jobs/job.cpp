@@ -3,6 +3,7 @@
 #include "jobs/explanation.hpp"
 #include "jobs/inside.hpp"
 #include "jobs/job_view.hpp"
+#include "jobs/redefinition.hpp"
 
 #include <zeus/error.hpp>
 
@@ -25,14 +26,40 @@ constexpr std::size_t longest_name = 200;
 // has measured.
 constexpr Seconds lease{120.0};
 
-void check_same(const store::StoredJob& stored, const records::JobDefinition& asked) {
-  const std::vector<std::string> others = differences(stored.definition, asked);
-  if (!others.empty()) {
-    throw Error{
-        ErrorKind::conflict,
-        fmt::format("the job '{}' was defined differently: {}", stored.name, fmt::join(others, "; ")),
-        fmt::format("run it as it was, choose another name, or start anew with `zeus jobs {} forget`", stored.name)};
+// "zeus jobs nightly redefine --set 'eta = 0.7'", or without the settings where a job file says it better.
+std::string redefining(const std::string& name, const std::vector<records::DefinitionChange>& changes) {
+  std::string command = fmt::format("zeus jobs {} redefine", name);
+  const auto silent = [](const records::DefinitionChange& change) { return change.setting.empty(); };
+  if (std::ranges::any_of(changes, silent)) {
+    return command + " --file FILE";
   }
+  for (const records::DefinitionChange& change : changes) {
+    for (std::string_view rest = change.setting; !rest.empty();) {
+      const std::size_t end = std::min(rest.find('\n'), rest.size());
+      command += fmt::format(" --set '{}'", rest.substr(0, end));
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+  }
+  return command;
+}
+
+void check_same(const std::string& name, const records::JobDefinition& kept, const records::JobDefinition& asked) {
+  const std::vector<records::DefinitionChange> changes = differences(kept, asked);
+  if (changes.empty()) {
+    return;
+  }
+  std::vector<std::string_view> said;
+  std::vector<std::string_view> follows;
+  for (const records::DefinitionChange& change : changes) {
+    said.emplace_back(change.said);
+    if (const std::string_view words = what_follows(change.key); std::ranges::find(follows, words) == follows.end()) {
+      follows.push_back(words);
+    }
+  }
+  throw Error{ErrorKind::conflict, fmt::format("the job '{}' was defined differently: {}", name, fmt::join(said, "; ")),
+              fmt::format("`{}` takes it on so: {}; or run it as it was, choose another name, or start anew with `zeus "
+                          "jobs {} forget`",
+                          redefining(name, changes), fmt::join(follows, "; "), name)};
 }
 
 // The state that a snapshot holds, or that of an empty history.
@@ -190,9 +217,10 @@ Job Job::open(store::JobStore& store, const Site& site, std::string_view name,
               const records::JobDefinition& definition) {
   check_name(name);
   const records::JobDefinition asked = normalized(definition);
-  store::StoredJob stored = store.find_or_create(name, asked, site.clock.wall());
-  check_same(stored, asked);
-  return Job{std::make_unique<Inside>(store, site, std::move(stored))};
+  auto inside = std::make_unique<Inside>(store, site, store.find_or_create(name, asked, site.clock.wall()));
+  inside->refresh();
+  check_same(inside->stored.name, inside->state->definition(), asked);
+  return Job{std::move(inside)};
 }
 
 std::optional<Job> Job::find(store::JobStore& store, const Site& site, std::string_view name) {
@@ -203,12 +231,38 @@ std::optional<Job> Job::find(store::JobStore& store, const Site& site, std::stri
   return Job{std::make_unique<Inside>(store, site, std::move(*stored))};
 }
 
+std::vector<records::DefinitionChange> Job::redefine(const records::JobDefinition& definition) {
+  const records::JobDefinition asked = normalized(definition);
+  give_up_the_dead();
+  std::vector<records::DefinitionChange> changes;
+  inside_->append([&](const JobState& state) {
+    std::vector<records::JobEntryBody> bodies;
+    changes = differences(state.definition(), asked);
+    const bool rate_told = asked.learning_rate && !state.definition().learning_rate;
+    if (changes.empty() && !rate_told) {
+      return bodies;
+    }
+    if (!state.open().empty()) {
+      throw Error{ErrorKind::conflict,
+                  fmt::format("{} is running the job '{}'", to_text(state.open().front().owner.process), name()),
+                  "redefine it when that has ended"};
+    }
+    bodies.emplace_back(records::JobRedefined{.definition = asked});
+    return bodies;
+  });
+  return changes;
+}
+
 const std::string& Job::name() const {
   return inside_->stored.name;
 }
 
+void Job::refresh() {
+  inside_->refresh();
+}
+
 const records::JobDefinition& Job::definition() const {
-  return inside_->stored.definition;
+  return inside_->state->definition();
 }
 
 const optimize::JobSpec& Job::spec() const {

@@ -127,11 +127,18 @@ class Job {
   Job& operator=(const Job&) = delete;
   ~Job();
 
+  // Takes the job on as it is defined here, from the next recurrence on, and keeps of what was learned what stays true
+  // (jobs/redefinition.hpp); returns what differs from before. A conflict Error while a recurrence of it is running.
+  std::vector<records::DefinitionChange> redefine(const records::JobDefinition& definition);
+
   [[nodiscard]] const std::string& name() const;
+  // As it is defined now, as far as its history has been read.
   [[nodiscard]] const records::JobDefinition& definition() const;
   // The spec that policies see, for the current devices.
   [[nodiscard]] const optimize::JobSpec& spec() const;
 
+  // Reads what has been added to its history. Of a job that was found, nothing is read before something is asked.
+  void refresh();
   // Gives up what dead owners left, notes another device when it is another one, and begins a recurrence on it.
   Recurrence begin(const records::JobDevice& device);
   // Gives up what dead owners left, and returns how many recurrences that were. begin() and next() do this by

@@ -1,5 +1,6 @@
 #include "jobs/job_state.hpp"
 
+#include "jobs/redefinition.hpp"
 #include "optimize/batch_size/policy_factory.hpp"
 
 #include <zeus/error.hpp>
@@ -15,7 +16,9 @@ namespace zeus::jobs {
 namespace {
 
 // Of what save() writes, beside the policy's own.
-constexpr int state_format = 2;
+constexpr int state_format = 3;
+// Lessons are kept until there are twice as many.
+constexpr std::size_t most_lessons = 256;
 // What a job without batch sizes calls its only one.
 constexpr int only_batch_size = 1;
 
@@ -78,6 +81,14 @@ optimize::RecurringJob job_of(const records::JobDefinition& definition) {
   return {spec, optimize::make_policy(definition.policy, spec)};
 }
 
+bool is_possible(const records::JobDefinition& definition) {
+  try {
+    return normalized(definition) == definition;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 }  // namespace
 
 records::JobDefinition normalized(records::JobDefinition definition) {
@@ -93,7 +104,12 @@ records::JobDefinition normalized(records::JobDefinition definition) {
   return definition;
 }
 
-JobState::JobState(const records::JobDefinition& definition) : job_{job_of(definition)}, device_{definition.device} {
+JobState::JobState(const records::JobDefinition& definition)
+    : definition_{definition},
+      job_{job_of(definition)},
+      snapshot_key_{fmt::format("{} {}, format {}", job_.policy().name(), job_.policy().version(), state_format)},
+      device_{definition.device},
+      earlier_{definition} {
 }
 
 const OpenRecurrence* JobState::find(std::uint64_t recurrence) const {
@@ -153,13 +169,108 @@ void JobState::check(const records::JobEntry& entry) const {
     require(!is_open(given_up->recurrence).running, entry, "a try of its recurrence is running");
   } else if (const auto* moved = std::get_if<records::DeviceMoved>(&entry.body)) {
     require(fault_of(moved->device).empty(), entry, fault_of(moved->device));
+  } else if (const auto* redefined = std::get_if<records::JobRedefined>(&entry.body)) {
+    require(open_.empty(), entry, "a recurrence is running");
+    require(is_possible(redefined->definition), entry, "its definition cannot be");
   }
 }
 
 void JobState::apply(const records::JobEntry& entry) {
   check(entry);
   std::visit([this](const auto& body) { take(body); }, entry.body);
+  keep_lesson(entry.body);
   sequence_ = entry.sequence;
+}
+
+// Without what nobody learns from: who it was, and what each GPU took.
+void JobState::keep_lesson(const records::JobEntryBody& body) {
+  if (std::holds_alternative<records::EpochsRun>(body)) {
+    return;
+  }
+  records::JobEntryBody& kept = lessons_.emplace_back(body);
+  if (auto* const begun = std::get_if<records::RecurrenceBegun>(&kept)) {
+    begun->owner = {};
+  } else if (auto* const profiled = std::get_if<records::ProfileTaken>(&kept)) {
+    profiled->gpus.clear();
+  } else if (auto* const finished = std::get_if<records::TryFinished>(&kept)) {
+    finished->gpus.clear();
+  }
+  if (lessons_.size() < 2 * most_lessons) {
+    return;
+  }
+  const auto forgotten = lessons_.begin() + most_lessons;
+  for (auto lesson = lessons_.begin(); lesson != forgotten; ++lesson) {
+    if (const auto* const moved = std::get_if<records::DeviceMoved>(&*lesson)) {
+      earlier_.device = moved->device;
+    } else if (const auto* const redefined = std::get_if<records::JobRedefined>(&*lesson)) {
+      const records::JobDevice device = std::exchange(earlier_, redefined->definition).device;
+      earlier_.device = device;
+    }
+  }
+  lessons_.erase(lessons_.begin(), forgotten);
+}
+
+// The lessons may begin in the middle of a recurrence, of which nothing is learned then.
+void JobState::learn(const records::JobEntryBody& lesson) {
+  const auto is_open = [this](std::uint64_t recurrence) { return find(recurrence) != nullptr; };
+  if (const auto* begun = std::get_if<records::RecurrenceBegun>(&lesson)) {
+    take(*begun);
+  } else if (const auto* started = std::get_if<records::TryStarted>(&lesson)) {
+    if (is_open(started->event.recurrence)) {
+      take(*started);
+    }
+  } else if (const auto* profiled = std::get_if<records::ProfileTaken>(&lesson)) {
+    if (is_open(profiled->event.recurrence)) {
+      take(*profiled);
+    }
+  } else if (const auto* finished = std::get_if<records::TryFinished>(&lesson)) {
+    const OpenRecurrence* const known = find(finished->event.recurrence);
+    if (known != nullptr && known->running && known->running->number == finished->event.try_number) {
+      take(*finished);
+    }
+  } else if (const auto* given_up = std::get_if<records::RecurrenceGivenUp>(&lesson)) {
+    if (is_open(given_up->recurrence)) {
+      take(*given_up);
+    }
+  } else if (const auto* moved = std::get_if<records::DeviceMoved>(&lesson)) {
+    take(*moved);
+  }
+}
+
+void JobState::learn_from(const JobState& former) {
+  const bool measures_alike = same_epochs(former.definition_, definition_);
+  if (measures_alike) {
+    books_ = former.books_;
+    recall();
+  }
+  records::JobDefinition then = former.earlier_;
+  for (const records::JobEntryBody& lesson : former.lessons_) {
+    if (const auto* const redefined = std::get_if<records::JobRedefined>(&lesson)) {
+      then = redefined->definition;
+    } else if (const auto still = still_true(lesson, then, definition_)) {
+      learn(*still);
+    }
+  }
+  // What is left are recurrences whose end was about a batch size that is gone.
+  while (!open_.empty()) {
+    take(records::RecurrenceGivenUp{.recurrence = open_.front().number, .reason = {}});
+  }
+  if (measures_alike) {
+    books_ = former.books_;
+    recall();
+  }
+}
+
+// What is known is what the entries so far teach under the new definition. Nothing is lost by that for good: where the
+// job is defined again as it was, they teach as before.
+void JobState::take(const records::JobRedefined& redefined) {
+  records::JobDefinition now = redefined.definition;
+  now.device = earlier_.device;
+  JobState anew{now};
+  anew.learn_from(*this);
+  definition_ = redefined.definition;
+  job_ = std::move(anew.job_);
+  books_ = std::move(anew.books_);
 }
 
 void JobState::take(const records::RecurrenceBegun& begun) {
@@ -234,13 +345,20 @@ void JobState::take(const records::DeviceMoved& moved) {
   device_ = moved.device;
   job_.apply(records::DeviceChanged{
       .model = to_text(moved.device), .max_power = moved.device.max_power, .power_limits = moved.device.power_limits});
+  recall();
+}
+
+// What was measured on these devices, of the batch sizes that the job has.
+void JobState::recall() {
   const auto book = std::ranges::find(books_, device_, &Book::device);
   if (book == books_.end()) {
     return;
   }
   for (const Page& page : book->pages) {
-    job_.apply(records::LimitsProfiled{
-        .recurrence = 0, .batch_size = page.batch_size, .limits = page.limits, .energy = {}, .time = {}});
+    if (std::ranges::binary_search(job_.spec().batch_sizes, page.batch_size)) {
+      job_.apply(records::LimitsProfiled{
+          .recurrence = 0, .batch_size = page.batch_size, .limits = page.limits, .energy = {}, .time = {}});
+    }
   }
 }
 
@@ -278,12 +396,12 @@ std::vector<records::LimitProfile> JobState::limits(const records::JobDevice& de
 }
 
 std::string JobState::snapshot_key() const {
-  return fmt::format("{} {}, format {}", job_.policy().name(), job_.policy().version(), state_format);
+  return snapshot_key_;
 }
 
 std::string JobState::save() const {
   StateWriter writer;
-  writer(*this);
+  writer(definition_, job_.policy().version(), *this);
   job_.save(writer);
   const std::string text = writer.take();
   return fmt::format("{:016x}{}", digest(text), text);
@@ -295,8 +413,13 @@ void JobState::restore(std::string_view text) {
     throw Error{ErrorKind::corrupt_data, "this is not the state of a job as it was saved"};
   }
   StateReader reader{content};
-  reader(*this);
-  job_.restore(reader);
+  int version = 0;
+  reader(definition_, version);
+  job_ = job_of(definition_);
+  if (version == job_.policy().version()) {
+    reader(*this);
+    job_.restore(reader);
+  }
   if (!reader.done()) {
     throw Error{ErrorKind::corrupt_data, "this is not the state of such a job"};
   }

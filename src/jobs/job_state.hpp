@@ -60,6 +60,8 @@ class JobState {
   [[nodiscard]] std::uint64_t recurrences() const { return recurrences_; }  // begun so far: the next one's number
   [[nodiscard]] std::uint64_t tries() const { return tries_; }              // started so far: the next one's number
   [[nodiscard]] const records::JobDevice& device() const { return device_; }
+  // As it is defined now.
+  [[nodiscard]] const records::JobDefinition& definition() const { return definition_; }
   [[nodiscard]] const optimize::RecurringJob& job() const { return job_; }
   [[nodiscard]] std::span<const OpenRecurrence> open() const { return open_; }
   // Nothing when it is over, or never began.
@@ -67,7 +69,8 @@ class JobState {
   // What was measured at a batch size on some devices, ascending by limit; empty when nothing was.
   [[nodiscard]] std::vector<records::LimitProfile> limits(const records::JobDevice& device, int batch_size) const;
 
-  // What snapshots of this state are kept under: they hold for no other policy, version or format.
+  // What snapshots of this job are kept under: they hold for no other version of the policy that it began with, and for
+  // no other format.
   [[nodiscard]] std::string snapshot_key() const;
   [[nodiscard]] std::string save() const;
   // Into a fresh state of the same definition. A text that save() did not write is a corrupt_data Error, after which
@@ -77,7 +80,7 @@ class JobState {
   template <typename Archive, typename Self>
   static void state(Archive& archive, Self& self) {
     archive(self.sequence_, self.recurrences_, self.tries_, self.device_.model, self.device_.gpus,
-            self.device_.max_power, self.device_.power_limits, self.open_, self.books_);
+            self.device_.max_power, self.device_.power_limits, self.open_, self.books_, self.lessons_, self.earlier_);
   }
 
  private:
@@ -101,6 +104,10 @@ class JobState {
     }
   };
   void check(const records::JobEntry& entry) const;
+  void keep_lesson(const records::JobEntryBody& body);
+  // Into a fresh state of another definition.
+  void learn_from(const JobState& former);
+  void learn(const records::JobEntryBody& lesson);
   [[nodiscard]] bool here(std::uint64_t recurrence) const;
   OpenRecurrence& open(std::uint64_t recurrence);
   void close(std::uint64_t recurrence);
@@ -108,6 +115,7 @@ class JobState {
   // What is kept of a batch size on these devices, made where there is nothing yet.
   Page& page(const records::JobDevice& device, int batch_size);
   void follow(int batch_size, const records::WholeEpochs& whole);
+  void recall();
 
   void take(const records::RecurrenceBegun& begun);
   void take(const records::TryStarted& started);
@@ -116,14 +124,21 @@ class JobState {
   void take(const records::TryFinished& finished);
   void take(const records::RecurrenceGivenUp& given_up);
   void take(const records::DeviceMoved& moved);
+  void take(const records::JobRedefined& redefined);
 
+  records::JobDefinition definition_;
   optimize::RecurringJob job_;
+  std::string snapshot_key_;
   std::uint64_t sequence_ = 0;
   std::uint64_t recurrences_ = 0;
   std::uint64_t tries_ = 0;
   records::JobDevice device_;
   std::vector<OpenRecurrence> open_;
   std::vector<Book> books_;
+  // The entries to learn from once more where the job is redefined, the last few hundred of them, and how it was
+  // defined, and on which devices, before these.
+  std::vector<records::JobEntryBody> lessons_;
+  records::JobDefinition earlier_;
 };
 
 }  // namespace zeus::jobs

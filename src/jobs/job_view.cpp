@@ -71,8 +71,9 @@ struct RunsOn {
 // Walks a history once and keeps what people want to know of it.
 class Walk {
  public:
-  explicit Walk(const store::StoredJob& job)
-      : eta_{job.definition.eta}, state_{job.definition}, default_size_{state_.job().spec().default_batch_size} {}
+  // Costs are weighed by `eta`, also those of a time when the job weighed them differently.
+  Walk(const store::StoredJob& job, double eta)
+      : eta_{eta}, state_{job.definition}, default_size_{state_.job().spec().default_batch_size} {}
 
   void step(const records::JobEntry& entry) {
     state_.apply(entry);
@@ -226,6 +227,14 @@ class Walk {
     recurrence.reason = given_up.reason;
   }
   void note(const records::DeviceMoved&, WallTime) {}
+  // Another default, or another target, takes other epochs.
+  void note(const records::JobRedefined&, WallTime) {
+    default_size_ = state_.job().spec().default_batch_size;
+    for (RunsOn& runs : runs_) {
+      runs.default_epochs = 0.0;
+      runs.default_runs = 0;
+    }
+  }
 
   void charge(std::uint64_t number, Joules energy, const std::optional<records::Energy>& measured, Seconds time) {
     RecurrenceView& recurrence = recurrences_[number];
@@ -290,6 +299,9 @@ std::vector<records::ArmView> arms_of(const JobState& state, const std::vector<T
     arms.push_back(std::move(view));
   }
   for (const TryView& one : tries) {
+    if (!std::ranges::binary_search(spec.batch_sizes, one.batch_size)) {
+      continue;  // of a time when the job had it
+    }
     records::ArmView& view = arms[spec.arm_of(one.batch_size)];
     view.running += one.outcome ? 0 : 1;
     view.reached += one.outcome == records::TryOutcome::reached ? 1 : 0;
@@ -320,17 +332,27 @@ records::NextView next_of(const JobState& state) {
   return next;
 }
 
+double eta_of(const store::StoredJob& job, std::span<const records::JobEntry> entries) {
+  double eta = job.definition.eta;
+  for (const records::JobEntry& entry : entries) {
+    if (const auto* const redefined = std::get_if<records::JobRedefined>(&entry.body)) {
+      eta = redefined->definition.eta;
+    }
+  }
+  return eta;
+}
+
 }  // namespace
 
 records::JobView view_of(const store::StoredJob& job, std::span<const records::JobEntry> entries) {
-  Walk walk{job};
+  Walk walk{job, eta_of(job, entries)};
   for (const records::JobEntry& entry : entries) {
     walk.step(entry);
   }
   const JobState& state = walk.state();
   records::JobView view{
       .name = job.name,
-      .definition = job.definition,
+      .definition = state.definition(),
       .device = state.device(),
       .created = job.created,
       .entries = state.sequence(),

@@ -14,15 +14,48 @@ std::string words(const std::optional<JobTarget>& target) {
   return target ? fmt::format("{} or {}", target->metric, target->higher_is_better ? "more" : "less") : "none";
 }
 
-std::string words(const std::optional<double>& factor) {
-  return factor ? fmt::format("{}", *factor) : "none";
+template <typename Value>
+std::string words(const std::optional<Value>& value) {
+  return value ? fmt::format("{}", *value) : "none";
 }
 
-// "batch sizes: 8, 16 in the store, 8, 32 now"
+std::string words(const std::vector<int>& numbers) {
+  return fmt::format("{}", fmt::join(numbers, ","));
+}
+
 template <typename Value>
-void compare(std::vector<std::string>& all, std::string_view what, const Value& kept, const Value& asked) {
+std::string words(const Value& value) {
+  return fmt::format("{}", value);
+}
+
+template <typename Value>
+std::string setting(std::string_view key, const Value& value) {
+  return fmt::format("{} = {}", key, value);
+}
+std::string setting(std::string_view key, const std::string& value) {
+  return fmt::format("{} = \"{}\"", key, value);
+}
+std::string setting(std::string_view key, const std::vector<int>& value) {
+  return fmt::format("{} = [{}]", key, fmt::join(value, ","));
+}
+template <typename Value>
+std::string setting(std::string_view key, const std::optional<Value>& value) {
+  return value ? setting(key, *value) : std::string{};
+}
+std::string setting(std::string_view key, const std::optional<JobTarget>& target) {
+  return target ? fmt::format("{} = {}\nhigher_is_better = {}", key, target->metric, target->higher_is_better)
+                : std::string{};
+}
+
+template <typename Value>
+void compare(std::vector<DefinitionChange>& all, std::string_view key, std::string_view what, const Value& kept,
+             const Value& asked) {
   if (!(kept == asked)) {
-    all.push_back(fmt::format("{} {}, not {}", what, kept, asked));
+    all.push_back({.key = key,
+                   .said = fmt::format("{} {}, not {}", what, words(kept), words(asked)),
+                   .was = words(kept),
+                   .now = words(asked),
+                   .setting = setting(key, asked)});
   }
 }
 
@@ -32,19 +65,26 @@ std::string to_text(const JobDevice& device) {
   return fmt::format("{} x {}", device.gpus, device.model);
 }
 
-std::vector<std::string> differences(const JobDefinition& kept, const JobDefinition& asked) {
-  std::vector<std::string> all;
-  compare(all, "its batch sizes are", fmt::format("{}", fmt::join(kept.batch_sizes, ",")),
-          fmt::format("{}", fmt::join(asked.batch_sizes, ",")));
-  compare(all, "its default batch size is", kept.default_batch_size, asked.default_batch_size);
-  compare(all, "its target is", words(kept.target), words(asked.target));
-  compare(all, "its maximum of epochs is", kept.max_epochs, asked.max_epochs);
-  compare(all, "its eta is", kept.eta, asked.eta);
-  compare(all, "its beta is", kept.beta, asked.beta);
-  compare(all, "its window is", kept.window, asked.window);
-  compare(all, "its policy is", kept.policy, asked.policy);
-  compare(all, "its seed is", kept.seed, asked.seed);
-  compare(all, "its largest slowdown is", words(kept.max_slowdown), words(asked.max_slowdown));
+std::vector<DefinitionChange> differences(const JobDefinition& kept, const JobDefinition& asked) {
+  std::vector<DefinitionChange> all;
+  compare(all, "batch_sizes", "its batch sizes are", kept.batch_sizes, asked.batch_sizes);
+  compare(all, "default_batch_size", "its default batch size is", kept.default_batch_size, asked.default_batch_size);
+  compare(all, "target_metric", "its target is", kept.target, asked.target);
+  compare(all, "max_epochs", "its maximum of epochs is", kept.max_epochs, asked.max_epochs);
+  compare(all, "eta", "its eta is", kept.eta, asked.eta);
+  compare(all, "beta", "its beta is", kept.beta, asked.beta);
+  compare(all, "window", "its window is", kept.window, asked.window);
+  compare(all, "policy", "its policy is", kept.policy, asked.policy);
+  compare(all, "seed", "its seed is", kept.seed, asked.seed);
+  compare(all, "max_slowdown", "its largest slowdown is", kept.max_slowdown, asked.max_slowdown);
+  if (kept.learning_rate && kept.learning_rate != asked.learning_rate) {
+    compare(all, "learning_rate", "its learning rate is", kept.learning_rate, asked.learning_rate);
+    // Two keys say it.
+    if (const std::size_t space = all.back().setting.find(' ', std::string_view{"learning_rate = "}.size());
+        space != std::string::npos) {
+      all.back().setting.replace(space, 1, "\"\nlr_scaling = \"");
+    }
+  }
   return all;
 }
 

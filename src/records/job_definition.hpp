@@ -59,7 +59,10 @@ struct JobDefinition {
   std::string policy;                  // by name
   std::uint64_t seed = 0;              // of the policy's draws and of the tries' own seeds
   std::optional<double> max_slowdown;  // power limits that slow an epoch by more than this factor are not used
-  JobDevice device;                    // of the first recurrence
+  // That of a batch size, and how others follow from it: "128:0.1 linear". Nothing where it is the command's own
+  // affair.
+  std::optional<std::string> learning_rate = {};
+  JobDevice device;  // of the first recurrence
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
@@ -73,14 +76,25 @@ struct JobDefinition {
     fields("policy", self.policy);
     fields("seed", self.seed);
     fields("max_slowdown", self.max_slowdown);
+    fields("learning_rate", self.learning_rate, field::Rule{.left_out = true});
     fields("device", self.device);
   }
   friend bool operator==(const JobDefinition&, const JobDefinition&) = default;
 };
 
-// What differs between two definitions, one line each, in the words of the command line ("eta is 0.5, not 0.7"); `kept`
-// is what the store has. Devices may change between recurrences and are not compared. Empty when they agree.
-std::vector<std::string> differences(const JobDefinition& kept, const JobDefinition& asked);
+// One thing that differs between two definitions.
+struct DefinitionChange {
+  std::string_view key;  // as job files and flags call it
+  std::string said;      // "its eta is 0.5, not 0.7"
+  std::string was;       // "0.5"
+  std::string now;       // "0.7"
+  // What a job file would say of it: "eta = 0.7". Empty where it would say nothing.
+  std::string setting;
+};
+
+// What differs; `kept` is what the store has. Devices may change between recurrences and are not compared; a learning
+// rate that was not given before is taken to be as it always was. Empty when they agree.
+std::vector<DefinitionChange> differences(const JobDefinition& kept, const JobDefinition& asked);
 
 // One line of JSON, and back. What is not such a definition (a missing key, a wrong type, a value that is not finite)
 // is a corrupt_data Error. Whether it makes sense is for optimize::checked to say.

@@ -216,8 +216,20 @@ struct RecurrenceGivenUp {
   }
 };
 
-using JobEntryBody =
-    std::variant<RecurrenceBegun, TryStarted, ProfileTaken, EpochsRun, TryFinished, RecurrenceGivenUp, DeviceMoved>;
+// From here on the job is defined so. What of its history stays true is told by jobs/redefinition.hpp.
+struct JobRedefined {
+  static constexpr std::string_view kind = "redefined";
+
+  JobDefinition definition;
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("definition", self.definition);
+  }
+};
+
+using JobEntryBody = std::variant<RecurrenceBegun, TryStarted, ProfileTaken, EpochsRun, TryFinished, RecurrenceGivenUp,
+                                  DeviceMoved, JobRedefined>;
 
 struct JobEntry {
   std::uint64_t sequence = 0;  // given by the store

@@ -31,7 +31,7 @@ using Records = testing::Types<Energy, PowerProfile, LimitProfile, JobDefinition
 TYPED_TEST_SUITE(RecordTest, Records, Names);
 
 TYPED_TEST(RecordTest, ComesBackAsItWasWrittenAndNothingElseIsTakenForIt) {
-  test::expect_properties<TypeParam>({"whole_epochs"});
+  test::expect_properties<TypeParam>({"learning_rate", "whole_epochs"});
 }
 
 }  // namespace

@@ -36,6 +36,18 @@ struct Overlay {
   }
 };
 
+// The first field that says something.
+struct FirstSaid {
+  std::string name;
+
+  template <typename Value>
+  void operator()(std::string_view key, const Value& value, const field::Rule& /*rule*/ = {}) {
+    if (value && name.empty()) {
+      name = key;
+    }
+  }
+};
+
 // A value that a record cannot be read with is said to be where it stands in the file.
 template <typename Read>
 auto reading(const toml::TomlSpot& spot, Read read) {
@@ -126,6 +138,48 @@ RunOptions options_of(const JobSettings& settings) {
   options.grace = Seconds{settings.grace.value_or(options.grace.value())};
   options.quiet = settings.quiet.value_or(false);
   return options;
+}
+
+records::JobDefinition definition_by(const JobSettings& settings, const records::JobDefinition& known) {
+  return definition_of(checked(options_of(settings)), known.device, &known);
+}
+
+records::JobDefinition changed(const records::JobDefinition& known, const JobSettings& changes) {
+  records::JobDefinition now = known;
+  JobSettings rest = changes;
+  const auto take = [](auto& setting, auto& place) {
+    if (setting) {
+      place = *std::exchange(setting, std::nullopt);
+    }
+  };
+  take(rest.batch_sizes, now.batch_sizes);
+  take(rest.default_batch_size, now.default_batch_size);
+  take(rest.max_epochs, now.max_epochs);
+  take(rest.eta, now.eta);
+  take(rest.beta, now.beta);
+  take(rest.window, now.window);
+  take(rest.policy, now.policy);
+  take(rest.seed, now.seed);
+  take(rest.max_slowdown, now.max_slowdown);
+  if (rest.target_metric && !now.target) {
+    now.target.emplace();
+  }
+  if (now.target) {
+    take(rest.target_metric, now.target->metric);
+    take(rest.higher_is_better, now.target->higher_is_better);
+  }
+  if (rest.learning_rate) {
+    LearningRate rate = *std::exchange(rest.learning_rate, std::nullopt);
+    take(rest.lr_scaling, rate.scaling);
+    now.learning_rate = to_text(rate);
+  }
+  FirstSaid first;
+  JobSettings::describe(first, rest);
+  if (!first.name.empty()) {
+    throw Error{ErrorKind::invalid_argument, fmt::format("{} is no part of this job's definition", first.name),
+                "it may change from one night to the next: say it when the job is run"};
+  }
+  return now;
 }
 
 }  // namespace zeus::run

@@ -2,6 +2,7 @@
 // with an underscore where the flag has a dash. What is not said is nothing. Plain values.
 #pragma once
 
+#include "records/job_definition.hpp"
 #include "run/learning_rate.hpp"
 #include "run/run_options.hpp"
 #include "toml/toml_reader.hpp"
@@ -102,5 +103,11 @@ JobSettings merged(const JobSettings& over, const JobSettings& under);
 
 // Not `checked` yet (run_options.hpp).
 RunOptions options_of(const JobSettings& settings);
+
+// A job's definition as these settings say it whole, as a job file does.
+records::JobDefinition definition_by(const JobSettings& settings, const records::JobDefinition& known);
+// The definition with what these settings say, and the rest as it is known. A setting that is no part of a definition
+// is an invalid_argument Error.
+records::JobDefinition changed(const records::JobDefinition& known, const JobSettings& changes);
 
 }  // namespace zeus::run

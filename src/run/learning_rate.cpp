@@ -14,6 +14,10 @@ double LearningRate::at(int other_batch_size) const {
   return scaling == RateScaling::linear ? rate * ratio : rate * std::sqrt(ratio);
 }
 
+std::string to_text(const LearningRate& rate) {
+  return fmt::format("{}:{} {}", rate.batch_size, rate.rate, field::name_of(rate.scaling));
+}
+
 LearningRate parse_learning_rate(std::string_view text, RateScaling scaling) {
   LearningRate result{.scaling = scaling};
   const char* const end = text.data() + text.size();

@@ -4,6 +4,7 @@
 #include <zeus/fields.hpp>
 
 #include <array>
+#include <string>
 #include <string_view>
 
 namespace zeus::run {
@@ -27,5 +28,8 @@ struct LearningRate {
 
 // "B:LR", as in 128:0.1. Anything else is an invalid_argument Error.
 LearningRate parse_learning_rate(std::string_view text, RateScaling scaling);
+
+// "128:0.1 linear".
+std::string to_text(const LearningRate& rate);
 
 }  // namespace zeus::run

@@ -81,14 +81,23 @@ RunOptions checked(RunOptions options) {
     options.usual_patterns = true;
   }
   (void)ProgressPatterns{options.patterns};
-  if (options.policy.empty()) {
-    // The best one asks for limits to be measured for a few seconds, which takes steps that can be seen.
-    options.policy = options.patterns.step.empty() ? "zeus" : optimize::best_policy;
-  }
   return options;
 }
 
-records::JobDefinition definition_of(const RunOptions& options, const records::JobDevice& device) {
+namespace {
+
+std::string policy_of(const RunOptions& options) {
+  if (!options.policy.empty()) {
+    return options.policy;
+  }
+  // The best one asks for limits to be measured for a few seconds, which takes steps that can be seen.
+  return options.patterns.step.empty() ? "zeus" : std::string{optimize::best_policy};
+}
+
+}  // namespace
+
+records::JobDefinition definition_of(const RunOptions& options, const records::JobDevice& device,
+                                     const records::JobDefinition* known) {
   const bool counts_epochs = options.target || !options.patterns.epoch.empty() || !options.patterns.metric.empty();
   return {.batch_sizes = options.batch_sizes,
           .default_batch_size = options.default_batch_size.value_or(0),
@@ -97,9 +106,10 @@ records::JobDefinition definition_of(const RunOptions& options, const records::J
           .eta = options.eta,
           .beta = options.beta,
           .window = options.window,
-          .policy = options.policy,
+          .policy = options.policy.empty() && known != nullptr ? known->policy : policy_of(options),
           .seed = options.seed,
           .max_slowdown = options.max_slowdown,
+          .learning_rate = options.learning_rate ? std::optional{to_text(*options.learning_rate)} : std::nullopt,
           .device = device};
 }
 

@@ -32,7 +32,7 @@ struct RunOptions {
   double beta = 2.0;
   std::optional<double> max_slowdown;
   std::size_t window = 0;
-  std::string policy;  // empty: the best for the progress that can be seen
+  std::string policy;  // empty: the job's own, which for a new one is the best for the progress that can be seen
   std::uint64_t seed = 0;
 
   PatternTexts patterns;
@@ -48,11 +48,12 @@ struct RunOptions {
   bool quiet = false;
 };
 
-// Sets what follows from the rest (patterns that fit most trainers where none are given, the policy), and refuses what
-// makes no sense together: an invalid_argument Error.
+// Sets what follows from the rest (patterns that fit most trainers where none are given), and refuses what makes no
+// sense together: an invalid_argument Error.
 RunOptions checked(RunOptions options);
 
-// The job as the store knows it, on these devices.
-records::JobDefinition definition_of(const RunOptions& options, const records::JobDevice& device);
+// The job as the store knows it, on these devices. `known` is how it is defined already; none for a new one.
+records::JobDefinition definition_of(const RunOptions& options, const records::JobDevice& device,
+                                     const records::JobDefinition* known = nullptr);
 
 }  // namespace zeus::run

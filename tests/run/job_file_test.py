@@ -1,4 +1,5 @@
-"""Jobs that are written down once: `zeus run @NAME` does what the file says, and flags overrule it.
+"""Jobs that are written down once: `zeus run @NAME` does what the file says, flags overrule it, and each key that is another
+one night does what the table of docs/run.md says.
 
   job_file_test.py PROGRAM
 """
@@ -7,21 +8,24 @@ import json
 import os
 import pathlib
 import re
+import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
 import textwrap
 import unittest
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 program = ""
 
 # Prints the metric once an epoch, better with each.
 TRAINER = textwrap.dedent("""
     import sys, time
     batch = int(sys.argv[1])
-    for epoch in range(1, 5):
+    for epoch in range(1, 8):
         for step in range(1, 11):
-            time.sleep(0.002)
+            time.sleep(0.005)
             print(f"step {step}/10", flush=True)
         print(f"epoch {epoch} accuracy {epoch * batch / 100:.3f}", flush=True)
     """)
@@ -29,7 +33,7 @@ JOB = textwrap.dedent(f"""
     command = ["{sys.executable}", "train.py", "{{batch_size}}"]
     batch_sizes = [10, 20]
     default_batch_size = 10
-    target_metric = 0.4
+    target_metric = 0.3
     max_epochs = 20
     metric_regex = 'accuracy ([.0-9]+)'
     epoch_regex = '^epoch (\\d+)'
@@ -41,7 +45,27 @@ JOB = textwrap.dedent(f"""
 WITHOUT_KEY = {"--help", "--observe", "--file", "--lower-is-better"}
 
 
-class JobFiles(unittest.TestCase):
+# For each key a value that the job below does not have.
+OTHERS = {
+    "job": "'other'", "store": "'other.sqlite'", "command": f"['{sys.executable}', 'train.py', '{{batch_size}}', 'more']",
+    "metric_regex": "'accuracy ([.0-9]*)'", "epoch_regex": r"'epoch (\d+)'", "step_regex": r"'step (\d+)'",
+    "power_limits": "[100, 250]", "gpus": "[0]", "profile_seconds": "0.03", "stop_at_target": "true",
+    "on_store_error": "'refuse'", "grace": "5", "quiet": "false", "batch_sizes": "[10, 30]", "default_batch_size": "20",
+    "learning_rate": "'10:0.2'", "lr_scaling": "'sqrt'", "target_metric": "0.25", "higher_is_better": "false",
+    "max_epochs": "30", "eta": "0.75", "beta": "3", "window": "9", "policy": "'lookahead'", "seed": "4", "max_slowdown": "1.2",
+}
+# Those that make the epochs it takes something to learn anew.
+ANOTHER_COURSE = {"learning_rate", "lr_scaling", "target_metric", "higher_is_better"}
+
+
+def documented_keys() -> dict[str, tuple[str, str]]:
+    """What docs/run.md says of another value of each key, and of what follows."""
+    rows = re.findall(r"^\| (`[a-z_`, ]+`) \| (goes|refused|is another job) \| (.*) \|$",
+                      (ROOT / "docs" / "run.md").read_text(encoding="utf-8"), re.MULTILINE)
+    return {key: (when, what) for keys, when, what in rows for key in re.findall("[a-z_]+", keys)}
+
+
+class Folder(unittest.TestCase):
     def setUp(self):
         held = tempfile.TemporaryDirectory()
         self.addCleanup(held.cleanup)
@@ -64,14 +88,19 @@ class JobFiles(unittest.TestCase):
     def run_zeus(self, *arguments: str) -> subprocess.CompletedProcess:
         return self.call(program, "virtual", "1xV100", "--load", "constant:240W", "--", program, "run", *arguments)
 
-    def definition(self, job: str) -> dict:
-        return json.loads(self.call(program, "jobs", job, "--json").stdout)["definition"]
+    def shown(self, job: str) -> dict:
+        return json.loads(self.call(program, "jobs", job, "--json").stdout)
 
+    def definition(self, job: str) -> dict:
+        return self.shown(job)["definition"]
+
+
+class JobFiles(Folder):
     def test_the_file_says_what_is_run(self):
         self.write("nightly.toml", JOB)
         done = self.run_zeus("@nightly")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("epoch 4 accuracy", done.stdout)
+        self.assertIn("epoch 7 accuracy", done.stdout)
         self.assertIn("zeus: nightly #1: batch size 10", done.stderr)
         known = self.definition("nightly")
         self.assertEqual((known["batch_sizes"], known["max_epochs"]), ([10, 20], 20))
@@ -127,6 +156,106 @@ class JobFiles(unittest.TestCase):
         self.assertTrue(missing.stderr.endswith("; did you mean @nightly?\n"), missing.stderr)
         self.assertEqual(missing.stderr.count("\n"), 1)
         self.assertEqual(self.run_zeus().returncode, 2)
+
+
+class OtherNights(Folder):
+    kept: tempfile.TemporaryDirectory | None = None
+
+    def setUp(self):
+        super().setUp()
+        self.maxDiff = None
+        self.job = JOB.replace("power_limits = \"off\"", "power_limits = [150, 250]") + (
+            "policy = 'zeus'\nlearning_rate = '10:0.1'\nquiet = true\n")
+        self.write("nightly.toml", self.job)
+        shutil.copytree(self.learned(), self.folder / "data")
+
+    def learned(self) -> pathlib.Path:
+        """The store after three nights, which all tests begin with."""
+        if OtherNights.kept is None:
+            for _ in range(3):
+                done = self.run_zeus("@nightly")
+                self.assertEqual(done.returncode, 0, done.stderr)
+            OtherNights.kept = tempfile.TemporaryDirectory()
+            self.addClassCleanup(OtherNights.kept.cleanup)
+            shutil.move(self.folder / "data", OtherNights.kept.name)
+        return pathlib.Path(OtherNights.kept.name) / "data"
+
+    def with_other(self, key: str) -> str:
+        lines = [line for line in self.job.splitlines() if not line.startswith(key + " = ")]
+        return "\n".join([*lines, f"{key} = {OTHERS[key]}"]) + "\n"
+
+    def default_size(self) -> dict:
+        return next(one for one in self.shown("nightly")["batch_sizes"] if one["batch_size"] == 10)
+
+    def run_tonight(self) -> subprocess.CompletedProcess:
+        """A short night: what is run does not matter here."""
+        return self.run_zeus("--file", "nightly.toml", "--", "echo", "accuracy 0.3 in epoch 1")
+
+    def refused_and_redefined(self, key: str, follows: str) -> None:
+        done = self.run_tonight()
+        self.assertEqual((done.returncode, done.stdout), (125, ""))
+        self.assertIn(f"{follows};", done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        before = self.shown("nightly")
+        measured = self.default_size()["limits"]
+        self.assertTrue(measured)
+        redefined = self.call(program, "jobs", "nightly", "redefine")
+        self.assertEqual(redefined.returncode, 0, redefined.stderr)
+        self.assertTrue(redefined.stdout.endswith(f": {follows}\n"), redefined.stdout)
+        self.assertEqual(self.default_size()["limits"], measured)
+        self.assertEqual(self.default_size()["expected_cost_j"] is None, key in ANOTHER_COURSE)
+        after = self.shown("nightly")
+        self.assertEqual((after["entries"], len(after["tries"])), (before["entries"] + 1, len(before["tries"])))
+        self.assertEqual(self.run_tonight().returncode, 0)
+
+    def test_each_key_does_what_the_table_says(self):
+        documented = documented_keys()
+        self.assertEqual(set(documented), set(OTHERS))
+        for key, (when, follows) in documented.items():
+            with self.subTest(key):
+                shutil.rmtree(self.folder / "data")
+                shutil.copytree(self.learned(), self.folder / "data")
+                self.write("nightly.toml", self.with_other(key))
+                if when == "refused":
+                    self.refused_and_redefined(key, follows)
+                    continue
+                done = self.run_zeus("@nightly") if key == "command" else self.run_tonight()
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(len(self.shown("nightly")["recurrences"]), 3 if when == "is another job" else 4)
+
+    def test_only_what_is_set_is_redefined(self):
+        told = self.call(program, "jobs", "nightly", "redefine", "--set", "eta = 0.75", "--set", "seed = 3")
+        self.assertEqual((told.returncode, told.stdout), (
+            0, "nightly: eta is 0.75 (it was 0.5): costs are weighed anew, and all that was learned stays\n"
+            "nightly: seed is 3 (it was 0): all that was learned stays, and draws and seeds are others\n"), told.stderr)
+        self.assertEqual((self.definition("nightly")["eta"], self.definition("nightly")["seed"]), (0.75, 3))
+        for setting, code, said in (("grace = 3", 2, "zeus: grace is no part of this job's definition; "),
+                                    ("etha = 3", 2, "zeus: --set:1:1: there is no key 'etha'; did you mean 'eta'?"),
+                                    ("batch_sizes = [20]", 2, "zeus: the default batch size 10 is not among")):
+            done = self.call(program, "jobs", "nightly", "redefine", "--set", setting)
+            self.assertEqual((done.returncode, done.stderr[:len(said)]), (code, said))
+
+    def test_the_command_that_the_refusal_names_takes_the_job_on(self):
+        done = self.run_zeus("@nightly", "--target-metric", "0.25", "--eta", "1")
+        self.assertEqual(done.returncode, 125)
+        command = shlex.split(re.search("`(zeus jobs nightly redefine [^`]*)`", done.stderr).group(1))
+        told = self.call(program, *command[1:])
+        self.assertEqual(told.returncode, 0, told.stderr)
+        self.assertEqual(self.run_zeus("@nightly", "--target-metric", "0.25", "--eta", "1").returncode, 0)
+
+    def test_an_expression_more_leaves_the_policy_alone(self):
+        self.write("plain.toml", JOB.replace("step_regex", "# step_regex") + "quiet = true\n")
+        self.assertEqual(self.run_zeus("@plain").returncode, 0)
+        self.assertEqual(self.definition("plain")["policy"], "zeus")
+        self.write("plain.toml", JOB + "quiet = true\n")
+        self.assertEqual(self.run_zeus("@plain").returncode, 0)
+        self.assertEqual(self.definition("plain")["policy"], "zeus")
+
+    def test_a_file_of_another_job_redefines_nothing(self):
+        self.write("nightly.toml", self.job + "job = 'weekly'\n")
+        done = self.call(program, "jobs", "nightly", "redefine")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("that file is the job 'weekly', not 'nightly'", done.stderr)
 
 
 if __name__ == "__main__":

@@ -54,7 +54,7 @@ class RecurringJob {
   RecurringJob(const RecurringJob& other);
   RecurringJob& operator=(const RecurringJob&) = delete;
   RecurringJob(RecurringJob&&) = default;
-  RecurringJob& operator=(RecurringJob&&) = delete;
+  RecurringJob& operator=(RecurringJob&&) = default;
   ~RecurringJob() = default;
 
   [[nodiscard]] const JobSpec& spec() const { return spec_; }
