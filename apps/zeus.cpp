@@ -11,6 +11,7 @@
 #include "cli/demo_command.hpp"
 #include "cli/devices_command.hpp"
 #include "cli/doctor_command.hpp"
+#include "cli/init_command.hpp"
 #include "cli/jobs_command.hpp"
 #include "cli/measure_command.hpp"
 #include "cli/monitor_command.hpp"
@@ -62,6 +63,7 @@ int main(int argc, char** argv) {
   commands.push_back(std::make_unique<zeus::cli::VirtualCommand>());
   commands.push_back(std::make_unique<zeus::cli::RestoreCommand>());
   commands.push_back(std::make_unique<zeus::cli::RunCommand>());
+  commands.push_back(std::make_unique<zeus::cli::InitCommand>());
   commands.push_back(std::make_unique<zeus::cli::SimulateCommand>(std::move(simulations)));
   commands.push_back(std::make_unique<zeus::cli::JobsCommand>());
   commands.push_back(std::make_unique<zeus::cli::PipelineCommand>());

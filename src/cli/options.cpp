@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -95,8 +96,14 @@ void Options::add_commands(const Commands& commands, Command*& chosen) {
     CLI::App* const subcommand = app_->add_subcommand(command->name(), command->summary());
     Options options{*subcommand};
     command->declare(options);
+    after_dashes_of_commands_[command->name()] = options.after_dashes_;
     subcommand->callback([&chosen, &command] { chosen = command.get(); });
   }
+}
+
+std::vector<std::string>* Options::after_dashes_of(const std::string& command) const {
+  const auto place = after_dashes_of_commands_.find(command);
+  return place != after_dashes_of_commands_.end() ? place->second : nullptr;
 }
 
 void Options::footer(const std::string& lines) {
@@ -109,10 +116,19 @@ Command* read_command_line(const ProgramText& program, const Commands& commands,
   app.footer(program.closing);
   app.set_version_flag("--version", fmt::format("{} {}", program.name, program.version));
   Command* chosen = nullptr;
-  Options{app}.add_commands(commands, chosen);
+  Options options{app};
+  options.add_commands(commands, chosen);
+  std::vector<std::string> words{arguments.begin(), arguments.end()};
+  if (std::vector<std::string>* const rest = words.empty() ? nullptr : options.after_dashes_of(words.front())) {
+    const auto dashes = std::ranges::find(words, "--");
+    if (dashes != words.end()) {
+      rest->assign(dashes + 1, words.end());
+      words.erase(dashes, words.end());
+    }
+  }
   std::string misuse;
   try {
-    app.parse(std::vector<std::string>{arguments.rbegin(), arguments.rend()});
+    app.parse(std::vector<std::string>{words.rbegin(), words.rend()});
     return chosen;
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) {

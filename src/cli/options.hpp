@@ -7,10 +7,12 @@
 
 #include <initializer_list>
 #include <iosfwd>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace CLI {
 class App;
@@ -56,6 +58,10 @@ class Options {
   void add_flag(const std::string& name, std::optional<bool>& variable, const std::string& help);
   // A flag that may carry a word: "--flag{word}" stands for --flag=word.
   void add_flag(const std::string& name, std::string& variable, const std::string& help);
+  // What follows two dashes is taken word by word, whatever it looks like. The dashes themselves are not.
+  void after_dashes(std::vector<std::string>& words) { after_dashes_ = &words; }
+  // Where the command of this name wants what follows two dashes; nothing where it has asked for none.
+  [[nodiscard]] std::vector<std::string>* after_dashes_of(const std::string& command) const;
   // One of the commands has to follow; `chosen` then points to it.
   void add_commands(const Commands& commands, Command*& chosen);
   // Ends the help.
@@ -63,6 +69,8 @@ class Options {
 
  private:
   CLI::App* app_;
+  std::vector<std::string>* after_dashes_ = nullptr;
+  std::map<std::string, std::vector<std::string>*> after_dashes_of_commands_;
 };
 
 // What the program says of itself; `closing` ends its help.

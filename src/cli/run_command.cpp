@@ -35,8 +35,9 @@ void RunCommand::declare(Options& options) {
       "Exits with the command's code (128+n for signal n), 125 on a failure of its own, 126 when the command cannot "
       "be\n"
       "executed, 127 when it is not found.");
-  options.add_option("CMD", command_,
+  options.add_option("CMD", words_,
                      "The command and its arguments, after --; or @NAME, the job that NAME.toml describes");
+  options.after_dashes(after_dashes_);
   options.add_option("--file", file_, "The job file, instead of one that is looked for by its name").type_name("PATH");
   declare_job(options);
   declare_progress(options);
@@ -113,10 +114,16 @@ void RunCommand::declare_rest(Options& options) {
   options.add_flag("--quiet", plain_.quiet, "Say nothing but what goes wrong");
 }
 
+std::string_view RunCommand::job_name() const {
+  return !words_.empty() && words_.front().starts_with('@') ? std::string_view{words_.front()}.substr(1) : "";
+}
+
 run::JobSettings RunCommand::said() const {
   run::JobSettings settings = plain_;
-  if (!command_.empty()) {
-    settings.command = command_;
+  std::vector<std::string> command{words_.begin() + (job_name().empty() ? 0 : 1), words_.end()};
+  command.insert(command.end(), after_dashes_.begin(), after_dashes_.end());
+  if (!command.empty()) {
+    settings.command = command;
   }
   if (higher_ && lower_) {
     throw usage("a metric cannot be better both ways", "give --higher-is-better or --lower-is-better");
@@ -137,18 +144,10 @@ run::JobSettings RunCommand::said() const {
 
 run::RunOptions RunCommand::options(const Context& context) const {
   run::JobSettings settings = said();
-  const bool by_name = !command_.empty() && command_.front().starts_with('@');
-  if (by_name) {
-    settings.command->erase(settings.command->begin());
-    if (settings.command->empty()) {
-      settings.command.reset();
-    }
-  }
-  if (by_name || !file_.empty()) {
+  if (!job_name().empty() || !file_.empty()) {
     const run::JobFolders folders = run::job_folders(context.environment, std::filesystem::current_path());
-    const std::string name = by_name ? command_.front().substr(1) : std::string{};
-    settings = run::merged(settings, file_.empty() ? run::find_job(FileTree{}, folders, name)
-                                                   : run::read_job(FileTree{}, folders, file_, name));
+    settings = run::merged(settings, file_.empty() ? run::find_job(FileTree{}, folders, job_name())
+                                                   : run::read_job(FileTree{}, folders, file_, job_name()));
   }
   run::RunOptions options = run::options_of(settings);
   if (observe_ == "passive") {

@@ -6,6 +6,7 @@
 #include "run/run_options.hpp"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace zeus::cli {
@@ -24,6 +25,8 @@ class RunCommand final : public Command {
   void declare_progress(Options& options);
   void declare_limits(Options& options);
   void declare_rest(Options& options);
+  // As in @NAME; empty where none is named so.
+  [[nodiscard]] std::string_view job_name() const;
   // What the flags and the words of the command say.
   [[nodiscard]] run::JobSettings said() const;
   // And, beneath it, the job file that was named.
@@ -31,7 +34,8 @@ class RunCommand final : public Command {
 
   // What can be taken as it is; the members below need a look first.
   run::JobSettings plain_;
-  std::vector<std::string> command_;
+  std::vector<std::string> words_;         // before two dashes
+  std::vector<std::string> after_dashes_;  // a command
   std::string file_;
   bool higher_ = false;
   bool lower_ = false;

@@ -9,10 +9,12 @@
 
 #include <zeus/units.hpp>
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -28,6 +30,8 @@ class Command {
     int output = 1;  // descriptors that its own output goes on to
     int error = 2;
     Seconds grace{10};  // between being asked to end and being killed
+    // Is given what it prints, to standard output (0) or standard error (1), beside whoever reads progress there.
+    std::function<void(std::size_t stream, std::string_view bytes)> overheard = {};
   };
   using Seen = HeardProgress::Seen;
 

@@ -148,7 +148,7 @@ JobSettings find_job(const FileTree& files, const JobFolders& folders, std::stri
   const std::optional<std::string> meant = toml::nearest(name, known);
   throw Error{ErrorKind::not_found, places,
               meant ? fmt::format("did you mean @{}?", *meant)
-                    : std::string{"write one (docs/run.md), or name it with --file"}};
+                    : fmt::format("`zeus init {} -- CMD` makes one by watching a run of CMD", name)};
 }
 
 JobSettings read_job(const FileTree& files, const JobFolders& folders, const std::string& path, std::string_view name) {

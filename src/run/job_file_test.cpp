@@ -163,7 +163,8 @@ TEST_F(JobFiles, AreLookedForHereFirstAndThenAmongTheUsersOwn) {
 TEST_F(JobFiles, ThatAreNotThereAreRefusedWithWhatWasMeant) {
   const auto find_nightly = [&] { (void)find("nightly"); };
   const std::string places = "there is no nightly.toml here, nor in " + folders_.own->string();
-  EXPECT_EQ(refusal(find_nightly, ErrorKind::not_found), places + "; write one (docs/run.md), or name it with --file");
+  EXPECT_EQ(refusal(find_nightly, ErrorKind::not_found),
+            places + "; `zeus init nightly -- CMD` makes one by watching a run of CMD");
   write(*folders_.own / "nigthly.toml", "command = ['true']");
   EXPECT_EQ(refusal(find_nightly, ErrorKind::not_found), places + "; did you mean @nigthly?");
   EXPECT_EQ(refusal([&] { (void)read("none.toml"); }, ErrorKind::not_found),

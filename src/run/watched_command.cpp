@@ -44,6 +44,7 @@ WatchedCommand::WatchedCommand(const Plan& plan, Clock& clock)
     : clock_{clock},
       relay_{plan.output, plan.error},
       heard_{plan.patterns},
+      overheard_{plan.overheard},
       ending_{plan.grace},
       terminal_{::isatty(plan.output) != 0 || ::isatty(plan.error) != 0} {
   std::array<int, 2> ends{};
@@ -100,6 +101,9 @@ bool WatchedCommand::interrupted() {
 
 void WatchedCommand::hear(std::size_t channel, std::string_view bytes) {
   heard_.hear(channel, bytes);
+  if (overheard_) {
+    overheard_(channel, bytes);
+  }
   if (channel == 1 || relay_.is_one()) {
     mid_line_ = bytes.back() != '\n';
   }

@@ -18,6 +18,7 @@
 #include <zeus/units.hpp>
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -65,6 +66,7 @@ class WatchedCommand final : public Command {
   FileDescriptor their_reports_;  // open for as long as we are, so that it has no end
   OutputRelay relay_;
   HeardProgress heard_;
+  std::function<void(std::size_t, std::string_view)> overheard_;
   std::optional<ChildProcess> child_;
   std::optional<GroupGuard> guard_;
   Ending ending_;

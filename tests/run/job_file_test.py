@@ -1,5 +1,5 @@
-"""Jobs that are written down once: `zeus run @NAME` does what the file says, flags overrule it, and each key that is another
-one night does what the table of docs/run.md says.
+"""Jobs that are written down once: `zeus init` makes the file, `zeus run @NAME` does what it says, flags overrule it, and each
+key that is another one night does what the table of docs/run.md says.
 
   job_file_test.py PROGRAM
 """
@@ -116,7 +116,7 @@ class JobFiles(Folder):
 
     def test_another_command_overrules_the_files(self):
         self.write("nightly.toml", JOB)
-        done = self.run_zeus("--file", "nightly.toml", "--quiet", "--", "echo", "accuracy 0.5 at {batch_size}")
+        done = self.run_zeus("@nightly", "--quiet", "--", "echo", "accuracy 0.5 at {batch_size}")
         self.assertEqual((done.returncode, done.stdout), (0, "accuracy 0.5 at 10\n"), done.stderr)
 
     def test_the_users_own_jobs_and_a_path(self):
@@ -156,6 +156,53 @@ class JobFiles(Folder):
         self.assertTrue(missing.stderr.endswith("; did you mean @nightly?\n"), missing.stderr)
         self.assertEqual(missing.stderr.count("\n"), 1)
         self.assertEqual(self.run_zeus().returncode, 2)
+
+
+class Init(Folder):
+    def init(self, *arguments: str) -> subprocess.CompletedProcess:
+        return self.call(program, "init", *arguments)
+
+    def test_it_writes_a_job_that_runs(self):
+        done = self.init("nightly", "--", sys.executable, "train.py", "10")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(done.stdout.endswith("epoch 7 accuracy 0.700\n"), "the command's output is its own")
+        self.assertIn("accuracy, higher is better: 7 values, from 0.1 to 0.7", done.stderr)
+        self.assertIn("epochs     7: each value of the metric ends one", done.stderr)
+        self.assertIn("steps      70, numbered from 1 to 10, anew in each epoch", done.stderr)
+        self.assertIn("| epoch 7 accuracy 0.700", done.stderr)
+        run = self.run_zeus("@nightly")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertNotIn("matched none", run.stderr)
+
+    def test_it_is_named_by_its_script_or_a_path(self):
+        self.assertEqual(self.init("--", sys.executable, "train.py", "10").returncode, 0)
+        self.assertTrue((self.folder / "train.toml").exists())
+        self.assertEqual(self.init("--file", "jobs/my.toml", "--", "echo", "x").returncode, 0)
+        self.assertEqual(self.run_zeus("--file", "jobs/my.toml").stdout, "x\n")
+
+    def test_it_leaves_alone_what_is_there(self):
+        self.write("nightly.toml", "mine")
+        done = self.init("nightly", "--", "echo", "ran")
+        self.assertEqual((done.returncode, done.stdout), (125, ""))
+        self.assertEqual((self.folder / "nightly.toml").read_text(encoding="utf-8"), "mine")
+        self.assertEqual(self.init("nightly", "--force", "--", "echo", "ran").returncode, 0)
+        self.assertIn('command = ["echo", "ran"]', (self.folder / "nightly.toml").read_text(encoding="utf-8"))
+
+    def test_a_command_that_fails_leaves_no_file(self):
+        for command, code in ((["sh", "-c", "echo epoch 1 accuracy 0.5; exit 3"], 3), (["/nonexistent/train"], 127),
+                              (["/etc/passwd"], 126), (["sh", "-c", "kill -TERM $$"], 143)):
+            with self.subTest(command):
+                done = self.init("nightly", "--", *command)
+                self.assertEqual(done.returncode, code, done.stderr)
+                self.assertEqual(done.stderr.count("nothing was written"), 1, done.stderr)
+                self.assertFalse((self.folder / "nightly.toml").exists())
+        self.assertEqual(self.init("nightly").returncode, 2)
+
+    def test_reports_need_no_expressions(self):
+        self.assertEqual(self.init("own", "--", "sh", "-c", 'echo epoch >> "$ZEUS_PROGRESS"').returncode, 0)
+        text = (self.folder / "own.toml").read_text(encoding="utf-8")
+        self.assertIn("no expressions are needed", text)
+        self.assertNotIn("regex", text)
 
 
 class OtherNights(Folder):
