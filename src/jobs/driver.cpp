@@ -267,9 +267,14 @@ void Driver::carry_out(const Machine::Start& start) {
 void Driver::carry_out(const Machine::Abandon& abandon) {
   training_.stop();
   wait_for_end();
+  charge_beside_tries(abandon.batch_size);
+}
+
+// What a training took that is no try.
+void Driver::charge_beside_tries(int batch_size) {
   const Try::Taken taken = training_.close();
   keep([&](Recurrence& recurrence) {
-    recurrence.profiled({.batch_size = abandon.batch_size, .limits = {}, .charged = taken.gpus, .time = taken.time});
+    recurrence.profiled({.batch_size = batch_size, .limits = {}, .charged = taken.gpus, .time = taken.time});
   });
 }
 
@@ -372,6 +377,9 @@ void Driver::carry_out(const Machine::SeeThrough& see_through) {
 }
 
 void Driver::carry_out(const Machine::GiveUp& give_up) {
+  if (give_up.why == Machine::Why::reached_while_measured) {
+    charge_beside_tries(machine_.batch_size());
+  }
   keep([&](Recurrence& recurrence) {
     if (!recurrence.over()) {
       recurrence.give_up(reason(give_up.why));

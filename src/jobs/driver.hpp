@@ -106,6 +106,7 @@ class Driver {
   void carry_out(const Machine::GiveUp& give_up);
   void carry_out(const Machine::Done& done);
   void wait_for_end();
+  void charge_beside_tries(int batch_size);
   void beat();
   [[nodiscard]] std::string reason(Machine::Why why);
 
