@@ -12,6 +12,10 @@ namespace {
 // time that is long against that, whatever the steps: as this many words, or fewer where steps take longer.
 constexpr std::uint32_t words_of_a_slice = 4;
 constexpr Seconds shortest_word{0.02};
+// Beside a slice an epoch has a word to settle, one that may stand for steps of the epoch before, and evaluation.
+constexpr double epoch_for_a_slice = 2.0;
+// Five ticks of a counter that counts ten times a second.
+constexpr Seconds shortest_slice{0.5};
 // Where it is not yet known how long a limit is to be measured.
 constexpr Seconds usual_word{0.05};
 constexpr const char* watched_window = "zeus.run.watched";
@@ -218,11 +222,32 @@ void PowerTuning::take(const Progress& progress) {
       begin_again();
       unit_ = Unit::epoch;
     }
+    if (unit_ == Unit::step) {
+      fit_slices(epochs->count);
+    }
     if (unit_ == Unit::epoch) {
       pass_on(epochs->count);
     } else {
       end_epoch();
     }
+  }
+}
+
+// A slice that is longer than an epoch would never end: shorter ones are measured, or whole epochs where these are too
+// short for slices.
+void PowerTuning::fit_slices(std::uint64_t epochs) {
+  const Instant now = clock_.now();
+  const Instant began = std::exchange(epoch_began_, now).value_or(first_step_.value_or(now));
+  const Seconds epoch = (now - began) / static_cast<double>(epochs);
+  if (task_ != Task::measure || !measuring() || epoch >= each_ * epoch_for_a_slice) {
+    return;
+  }
+  begin_again();
+  if (epoch < shortest_slice * epoch_for_a_slice) {
+    unit_ = Unit::epoch;
+  } else {
+    unit_ = Unit::step;
+    each_ = epoch / epoch_for_a_slice;
   }
 }
 

@@ -28,7 +28,10 @@ class PowerTuning {
   PowerTuning(TrainingGpus& gpus, TrainingOptions base, Clock& clock);
 
   // Another command trains from now on.
-  void begin_command() { first_step_.reset(); }
+  void begin_command() {
+    first_step_.reset();
+    epoch_began_.reset();
+  }
   // Puts this limit in force now, and keeps it.
   void hold(Watts limit);
   // Measures these limits from the next word of progress on, each for about so long, and then keeps the one that the
@@ -68,6 +71,7 @@ class PowerTuning {
   void hear(const TrainingEvent& event);
   void pass_on(std::uint64_t steps);
   void end_epoch();
+  void fit_slices(std::uint64_t epochs);
   [[nodiscard]] Seconds word() const;
   [[nodiscard]] bool warming_up(Instant now) const;
 
@@ -79,7 +83,8 @@ class PowerTuning {
   Unit unit_ = Unit::unknown;
   std::vector<Watts> limits_;
   Seconds each_;
-  std::optional<Instant> first_step_;  // that was seen of the command
+  std::optional<Instant> first_step_;   // that was seen of the command
+  std::optional<Instant> epoch_began_;  // the one under way, but for the first
   // Words of progress before a measurement begins: how long one takes.
   std::uint64_t words_ = 0;
   Instant first_word_;

@@ -76,9 +76,9 @@ RunOptions checked(RunOptions options) {
     values.learning_rate = options.learning_rate->rate;
   }
   (void)command.fill(values);
-  if (options.patterns.metric.empty() && options.patterns.epoch.empty() && options.patterns.step.empty()) {
+  if (options.patterns.step.empty()) {
     options.patterns.step = usual_step;
-    options.usual_patterns = true;
+    options.usual_steps = true;
   }
   (void)ProgressPatterns{options.patterns};
   return options;
@@ -90,8 +90,11 @@ std::string policy_of(const RunOptions& options) {
   if (!options.policy.empty()) {
     return options.policy;
   }
-  // The best one asks for limits to be measured for a few seconds, which takes steps that can be seen.
-  return options.patterns.step.empty() ? "zeus" : std::string{optimize::best_policy};
+  // The best one asks for limits to be measured for a few seconds, which takes steps that can be seen. Of a command
+  // whose other lines were described, but not its steps, that is not known beforehand.
+  const bool steps_may_be_missing =
+      options.usual_steps && !(options.patterns.metric.empty() && options.patterns.epoch.empty());
+  return steps_may_be_missing ? "zeus" : std::string{optimize::best_policy};
 }
 
 }  // namespace

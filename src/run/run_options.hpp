@@ -36,7 +36,7 @@ struct RunOptions {
   std::uint64_t seed = 0;
 
   PatternTexts patterns;
-  bool usual_patterns = false;  // that fit most trainers, as none were given
+  bool usual_steps = false;  // the expression for steps fits most trainers, as none was given
   bool set_limits = true;
   std::vector<Watts> power_limits;  // empty: steps of 25 W
   Seconds profile_time{5};          // for each limit

@@ -182,7 +182,7 @@ std::vector<std::string> silence_text(const RunOptions& options, const WatchedCo
     complain("--metric-regex", patterns.metric, seen.output.metric + seen.error.metric,
              "its target cannot be seen to be reached");
   }
-  if (options.usual_patterns) {
+  if (options.usual_steps && patterns.metric.empty() && patterns.epoch.empty()) {
     if (seen.output.step + seen.error.step + seen.reports == 0) {
       texts.push_back(
           fmt::format("nothing among {} lines of the command looks like progress, without which power limits "
@@ -192,7 +192,9 @@ std::vector<std::string> silence_text(const RunOptions& options, const WatchedCo
     return texts;
   }
   complain("--epoch-regex", patterns.epoch, seen.output.epoch + seen.error.epoch, "no epochs were counted");
-  complain("--step-regex", patterns.step, seen.output.step + seen.error.step, "no steps were counted");
+  if (!options.usual_steps) {
+    complain("--step-regex", patterns.step, seen.output.step + seen.error.step, "no steps were counted");
+  }
   if (seen.cut_lines) {
     texts.push_back(fmt::format("the command printed a line longer than {} bytes: only its beginning was looked at",
                                 LineSplitter::longest_line));
