@@ -26,9 +26,25 @@ constexpr std::size_t longest_name = 200;
 // has measured.
 constexpr Seconds lease{120.0};
 
+// As a shell has to be told it.
+std::string shell_word(const std::string& word) {
+  const auto plain = [](char letter) {
+    return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || (letter >= '0' && letter <= '9') ||
+           std::string_view{"._/-"}.find(letter) != std::string_view::npos;
+  };
+  if (std::ranges::all_of(word, plain)) {
+    return word;
+  }
+  std::string quoted{'\''};
+  for (const char letter : word) {
+    quoted += letter == '\'' ? std::string{"'\\''"} : std::string{letter};
+  }
+  return quoted + '\'';
+}
+
 // "zeus jobs nightly redefine --set 'eta = 0.7'", or without the settings where a job file says it better.
 std::string redefining(const std::string& name, const std::vector<records::DefinitionChange>& changes) {
-  std::string command = fmt::format("zeus jobs {} redefine", name);
+  std::string command = fmt::format("zeus jobs {} redefine", shell_word(name));
   const auto silent = [](const records::DefinitionChange& change) { return change.setting.empty(); };
   if (std::ranges::any_of(changes, silent)) {
     return command + " --file FILE";
@@ -36,7 +52,7 @@ std::string redefining(const std::string& name, const std::vector<records::Defin
   for (const records::DefinitionChange& change : changes) {
     for (std::string_view rest = change.setting; !rest.empty();) {
       const std::size_t end = std::min(rest.find('\n'), rest.size());
-      command += fmt::format(" --set '{}'", rest.substr(0, end));
+      command += " --set " + shell_word(std::string{rest.substr(0, end)});
       rest.remove_prefix(std::min(end + 1, rest.size()));
     }
   }
@@ -59,7 +75,7 @@ void check_same(const std::string& name, const records::JobDefinition& kept, con
   throw Error{ErrorKind::conflict, fmt::format("the job '{}' was defined differently: {}", name, fmt::join(said, "; ")),
               fmt::format("`{}` takes it on so: {}; or run it as it was, choose another name, or start anew with `zeus "
                           "jobs {} forget`",
-                          redefining(name, changes), fmt::join(follows, "; "), name)};
+                          redefining(name, changes), fmt::join(follows, "; "), shell_word(name))};
 }
 
 // The state that a snapshot holds, or that of an empty history.

@@ -138,6 +138,20 @@ TEST_F(RedefinitionTest, AnotherDefinitionIsRefusedWithWhatFollowsAndTheCommandT
   }
 }
 
+TEST_F(RedefinitionTest, TheCommandThatIsNamedIsOneForAShell) {
+  const std::string name = "bert's night";
+  Job::open(*store_, this_site(clock_, FileTree{}), name, as_it_began());
+  records::JobDefinition other = as_it_began();
+  other.eta = 1.0;
+  try {
+    Job::open(*store_, this_site(clock_, FileTree{}), name, other);
+    ADD_FAILURE() << "it was not refused";
+  } catch (const Error& error) {
+    EXPECT_NE(error.advice().find(R"(`zeus jobs 'bert'\''s night' redefine --set 'eta = 1'`)"), std::string::npos)
+        << error.advice();
+  }
+}
+
 TEST_F(RedefinitionTest, EachKeyKeepsWhatStaysTrueAndGoingBackBringsBackTheRest) {
   ASSERT_EQ(known(32), (Known{.limits = true, .cost = true}));
   for (const Changed& one : changes()) {
