@@ -79,8 +79,10 @@ std::string why(const optimize::Action& action, const JobState& state) {
     for (const Watts limit : profile->limits) {
       limits.push_back(limit.value());
     }
-    return fmt::format("what an epoch of batch size {} costs under {:g} W is not known on {}", profile->batch_size,
-                       fmt::join(limits, ", "), to_text(state.device()));
+    const std::string of_size =
+        state.job().spec().arms() == 1 ? std::string{} : fmt::format(" of batch size {}", profile->batch_size);
+    return fmt::format("what an epoch{} costs under {:g} W is not known on {}", of_size, fmt::join(limits, ", "),
+                       to_text(state.device()));
   }
   if (const auto* give_up = std::get_if<optimize::GiveUpAction>(&action)) {
     return fmt::format("{} tries have failed", give_up->tries);
