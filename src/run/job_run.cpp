@@ -98,6 +98,9 @@ int JobRun::run_recurrence() {
     return run_alone();
   }
   const std::uint64_t number = records->recurrence.number();
+  if (const auto question = batch_size_question(options_); number == 0 && question) {
+    voice_.warn(*question);
+  }
   jobs::Driver driver{records->job,
                       std::move(records->recurrence),
                       device_,
@@ -148,7 +151,13 @@ void JobRun::hear_of(const jobs::GiveUpStep& step) {
 
 void JobRun::hear_of(const jobs::TryOver& over) {
   outcome_ = over.finished.outcome;
-  if (!records::reached(outcome_)) {
+  if (records::reached(outcome_)) {
+    if (options_.target) {
+      if (const auto question = direction_question(*options_.target, over.finished.epochs, over.finished.metric)) {
+        voice_.warn(*question);
+      }
+    }
+  } else {
     voice_.say(miss_text({.outcome = outcome_,
                           .batch_size = over.step.batch_size,
                           .epochs = over.finished.epochs,

@@ -1,5 +1,7 @@
 #include "run/run_texts.hpp"
 
+#include "run/command_template.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +13,8 @@ namespace {
 
 // What is saved, or lost, by less than this is neither.
 constexpr double worth_saying = 0.01;
+// By how many times its target a metric is beyond it, for the target to be doubted.
+constexpr double by_far = 0.5;
 
 std::string share(double saved, std::string_view what) {
   return fmt::format("{:.0f} % {} {}", std::abs(saved) * 100, saved >= 0 ? "less" : "more", what);
@@ -153,6 +157,29 @@ std::string alone_text(const TrainingResult& result) {
                             share(1.0 - chosen->step_energy.value / highest->step_energy.value, "energy"),
                             share(1.0 - chosen->step_time / highest->step_time, "time"),
                             highest->setting.limit.value());
+}
+
+std::optional<std::string> batch_size_question(const RunOptions& options) {
+  if (options.batch_sizes.size() < 2 || CommandTemplate{options.command}.asks_for("batch_size")) {
+    return std::nullopt;
+  }
+  return "there is no {batch_size} in the command: does it read ZEUS_BATCH_SIZE? If not, it is the same training at "
+         "every "
+         "batch size";
+}
+
+std::optional<std::string> direction_question(const records::JobTarget& target, int epochs,
+                                              std::optional<double> metric) {
+  const double by =
+      target.higher_is_better ? metric.value_or(0.0) - target.metric : target.metric - metric.value_or(0.0);
+  if (!metric || epochs > 1 || by < by_far * std::abs(target.metric)) {
+    return std::nullopt;
+  }
+  return fmt::format(
+      "the metric was {:.6g} after the first epoch, far beyond its target of {:.6g}: is it {}? If so, {}", *metric,
+      target.metric, target.higher_is_better ? "a loss, which is to fall" : "a score, which is to rise",
+      target.higher_is_better ? "begin the job anew with --lower-is-better"
+                              : "begin the job anew without --lower-is-better");
 }
 
 std::vector<std::string> silence_text(const RunOptions& options, const WatchedCommand::Seen& seen) {

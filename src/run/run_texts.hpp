@@ -39,6 +39,12 @@ std::string recurrence_text(const records::JobView& job, const records::Recurren
 // The same of a command that was run without a job.
 std::string alone_text(const TrainingResult& result);
 
+// A question, where the batch size that is chosen has no way into the command but the environment.
+std::optional<std::string> batch_size_question(const RunOptions& options);
+// A question, where a target was reached at once and by far, as a loss reaches one that is to be exceeded.
+std::optional<std::string> direction_question(const records::JobTarget& target, int epochs,
+                                              std::optional<double> metric);
+
 // What is wrong with expressions of which nothing, or nothing useful, was seen; empty when nothing is.
 std::vector<std::string> silence_text(const RunOptions& options, const WatchedCommand::Seen& seen);
 

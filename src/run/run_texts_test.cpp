@@ -1,0 +1,33 @@
+#include "run/run_texts.hpp"
+
+#include <gtest/gtest.h>
+
+namespace zeus::run {
+namespace {
+
+TEST(RunTexts, AsksWhereTheBatchSizeGoes) {
+  RunOptions options;
+  options.command = {"python", "train.py"};
+  EXPECT_FALSE(batch_size_question(options)) << "there is none to choose";
+  options.batch_sizes = {32};
+  EXPECT_FALSE(batch_size_question(options)) << "there is nothing to choose";
+  options.batch_sizes = {16, 32};
+  EXPECT_TRUE(batch_size_question(options));
+  options.command.emplace_back("--batch={batch_size}");
+  EXPECT_FALSE(batch_size_question(options));
+}
+
+TEST(RunTexts, AsksWhetherAMetricThatReachesAtOnceIsALoss) {
+  const records::JobTarget rises{.metric = 0.5};
+  EXPECT_TRUE(direction_question(rises, 1, 2.3)) << "a loss of 2.3 exceeds 0.5";
+  EXPECT_FALSE(direction_question(rises, 2, 2.3)) << "it fell first";
+  EXPECT_FALSE(direction_question(rises, 1, 0.6)) << "a good model, from a checkpoint say";
+  EXPECT_FALSE(direction_question(rises, 1, std::nullopt));
+  const records::JobTarget falls{.metric = 0.9, .higher_is_better = false};
+  EXPECT_TRUE(direction_question(falls, 1, 0.1)) << "an accuracy of 0.1 is below 0.9";
+  EXPECT_FALSE(direction_question(falls, 1, 0.8));
+  EXPECT_NE(direction_question(falls, 1, 0.1)->find("without --lower-is-better"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace zeus::run
