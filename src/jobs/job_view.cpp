@@ -35,14 +35,16 @@ std::optional<records::Energy> sum(const std::vector<records::GpuEnergy>& gpus) 
   return whole;
 }
 
-// How long a run takes beside its epochs, and what: the mean of all that told.
+// How long a run takes beside its epochs, and what: a mean of what told it, in which the latest counts for a quarter or
+// more.
 struct Start {
   Seconds time;
   Joules energy;
   int count = 0;
 
   void add(const records::WholeEpochs& whole) {
-    ++count;
+    constexpr int remembered = 4;
+    count = std::min(count + 1, remembered);
     time += (*whole.start_time - time) / count;
     energy += (*whole.start_energy - energy) / count;
   }
