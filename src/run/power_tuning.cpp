@@ -16,7 +16,9 @@ constexpr Seconds shortest_word{0.02};
 constexpr double epoch_for_a_slice = 2.0;
 // Five ticks of a counter that counts ten times a second.
 constexpr Seconds shortest_slice{0.5};
-// Where it is not yet known how long a limit is to be measured.
+// A GPU follows a new limit within a tenth of that: a slice of epochs that is shorter than this has one to settle.
+constexpr Seconds needs_no_settling{2.0};
+// Where it is not said how long a limit is to be measured.
 constexpr Seconds usual_word{0.05};
 constexpr const char* watched_window = "zeus.run.watched";
 
@@ -129,7 +131,9 @@ void PowerTuning::begin_measuring() {
   }
   if (unit_ == Unit::epoch) {
     // An epoch is the one step that there is: the shortest time over which work is known.
-    options.profiling = SweepProfiling{.settle = 0, .measure = task_ == Task::measure ? words_for(each_, seen) : 1};
+    const std::uint32_t measure = words_for(task_ == Task::measure ? each_ : shortest_slice, seen);
+    const bool settles = seen * static_cast<double>(measure) >= needs_no_settling;
+    options.profiling = SweepProfiling{.settle = settles ? 0U : 1U, .measure = measure};
     options.wait_steps = 0;
   }
   open(options);
@@ -153,9 +157,9 @@ void PowerTuning::pass_on(std::uint64_t steps) {
   }
   if (std::exchange(between_epochs_, false)) {
     // The first word of an epoch may stand for steps of the epoch before, and has evaluation in it.
-    last_word_ = at;
     session_->begin_epoch();
     session_->progress(0);
+    last_word_ = clock_.now();
     return;
   }
   held_back_ += steps;
@@ -165,19 +169,19 @@ void PowerTuning::pass_on(std::uint64_t steps) {
   if (words_++ == 0) {
     first_word_ = at;
   }
-  last_word_ = at;
   const std::uint64_t over = std::exchange(held_back_, 0);
   if (session_) {
     session_->progress(over);
   }
   if (task_ == Task::watch) {
     look_on(over);
-  } else if (session_) {
-    return;
-  } else if (words_ > 1 && (task_ == Task::measure || task_ == Task::optimize)) {
+  } else if (!session_ && words_ > 1 && (task_ == Task::measure || task_ == Task::optimize)) {
     // From the first word to the second is as long as a word takes.
+    last_word_ = at;
     begin_measuring();
   }
+  // What is opened opens now: the next word is as long after this as a word takes, also where opening took long.
+  last_word_ = clock_.now();
 }
 
 // One window from word to word, so that what lies between epochs is in none of them.
@@ -239,7 +243,8 @@ void PowerTuning::fit_slices(std::uint64_t epochs) {
   const Instant now = clock_.now();
   const Instant began = std::exchange(epoch_began_, now).value_or(first_step_.value_or(now));
   const Seconds epoch = (now - began) / static_cast<double>(epochs);
-  if (task_ != Task::measure || !measuring() || epoch >= each_ * epoch_for_a_slice) {
+  const Seconds slice = task_ == Task::measure ? each_ : shortest_slice;
+  if (task_ == Task::watch || !measuring() || epoch >= slice * epoch_for_a_slice) {
     return;
   }
   begin_again();
