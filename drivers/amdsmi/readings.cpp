@@ -114,12 +114,12 @@ ZEUS_AMDSMI Code amdsmi_get_energy_count(Processor* processor, std::uint64_t* co
   return gpu_call(
       __func__, processor,
       [&](const Gpu& gpu) {
-        const std::optional<Joules> energy = gpu.session.counter(gpu.index, gpu.now);
-        if (!energy) {
+        const auto steps = gpu.session.counted(gpu.index, gpu.now, Joules{energy_resolution_uj * 1e-6});
+        if (!steps) {
           return Code::not_supported;
         }
         *resolution = static_cast<float>(energy_resolution_uj);
-        *counted = static_cast<std::uint64_t>(std::max(energy->value(), 0.0) * 1e6 / energy_resolution_uj);
+        *counted = *steps;
         *timestamp = static_cast<std::uint64_t>(gpu.now.nanoseconds);
         return Code::success;
       },

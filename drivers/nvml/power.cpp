@@ -31,11 +31,11 @@ Return set_limit(const Gpu& gpu, unsigned limit) {
 }  // namespace
 
 Return read_energy(const Gpu& gpu, std::uint64_t& millijoules) {
-  const std::optional<Joules> counter = gpu.session.counter(gpu.index, gpu.now);
-  if (!counter) {
+  const std::optional<std::uint64_t> counted = gpu.session.counted(gpu.index, gpu.now, Millijoules{1});
+  if (!counted) {
     return Return::not_supported;
   }
-  millijoules = static_cast<std::uint64_t>(std::max(Millijoules{*counter}.value(), 0.0));
+  millijoules = *counted;
   return Return::success;
 }
 

@@ -288,4 +288,12 @@ std::optional<Joules> Session::counter(std::uint32_t index, Instant now) const {
                                                                    : distort(index, now, reading->value);
 }
 
+std::optional<std::uint64_t> Session::counted(std::uint32_t index, Instant now, Joules step) const {
+  // Sums differ in their last digits by where they are split; a thousandth of a step is far above that, and keeps what
+  // falls on a whole step, as tick by tick at a steady power it often does, from being cut off to the step before.
+  constexpr double nudge = 1e-3;
+  const std::optional<Joules> value = counter(index, now);
+  return value ? std::optional{static_cast<std::uint64_t>(std::max(*value / step, 0.0) + nudge)} : std::nullopt;
+}
+
 }  // namespace zeus::drivers

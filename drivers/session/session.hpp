@@ -92,6 +92,9 @@ class Session {
 
   // The energy counter as its sensor and the faults show it; nothing when this GPU has none.
   [[nodiscard]] std::optional<Joules> counter(std::uint32_t index, Instant now) const;
+  // The same in whole steps of a vendor's counter. It never counts a step less for an energy that was summed up another
+  // way, as another process may have done.
+  [[nodiscard]] std::optional<std::uint64_t> counted(std::uint32_t index, Instant now, Joules step) const;
 
   void add_fault(const Fault& fault);
   void clear_faults();

@@ -231,7 +231,7 @@ TEST_F(SessionTest, SixtyFourProcessesShareIt) {
     children.push_back(std::make_unique<ForkedChild>([&, process] {
       const SystemClock clock;
       std::optional<Session> own = Session::attach(reference, clock);
-      Joules last;
+      std::uint64_t last = 0;
       for (int round = 0; round < rounds; ++round) {
         const auto gpu = static_cast<std::uint32_t>((process + round) % 2);
         if (round % 10 == 0) {
@@ -244,7 +244,7 @@ TEST_F(SessionTest, SixtyFourProcessesShareIt) {
         if (controls.requested_limit != controls.ceiling && controls.ceiling != own->model(gpu).limits.max) {
           return false;
         }
-        const Joules energy = *own->counter(0, own->now());
+        const std::uint64_t energy = *own->counted(0, own->now(), Millijoules{1});
         if (energy < last) {
           return false;
         }
