@@ -22,6 +22,14 @@ void HeardProgress::add(const std::optional<Progress>& progress) {
       return;
     }
   }
+  if (std::holds_alternative<EpochsDone>(*progress)) {
+    for (auto before = progress_.rbegin(); before != progress_.rend(); ++before) {
+      if (auto* steps = std::get_if<StepsDone>(&*before)) {
+        steps->timed = false;
+        break;
+      }
+    }
+  }
   progress_.push_back(*progress);
 }
 

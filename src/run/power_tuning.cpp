@@ -163,7 +163,8 @@ void PowerTuning::pass_on(std::uint64_t steps) {
     return;
   }
   held_back_ += steps;
-  if (unit_ == Unit::step && at - last_word_ < word()) {
+  // Epochs that are heard of at once are one word as well.
+  if (at - last_word_ < (unit_ == Unit::step ? word() : shortest_word)) {
     return;
   }
   if (words_++ == 0) {
@@ -214,6 +215,9 @@ void PowerTuning::take(const Progress& progress) {
     return;
   }
   if (const auto* steps = std::get_if<StepsDone>(&progress)) {
+    if (!steps->timed) {
+      return;
+    }
     unit_ = unit_ == Unit::unknown ? Unit::step : unit_;
     steps_in_epoch_ += steps->count;
     if (unit_ == Unit::step) {

@@ -6,9 +6,11 @@
 
 namespace zeus::run {
 
-// So many training steps more are over.
+// So many training steps more are over. When they were is not known where they are heard of with the end of their
+// epoch: a progress bar's line ends when the next one is drawn, and evaluation may lie between.
 struct StepsDone {
   std::uint64_t count = 1;
+  bool timed = true;
   friend bool operator==(const StepsDone&, const StepsDone&) = default;
 };
 

@@ -7,14 +7,13 @@ namespace zeus::run {
 
 void TrainingProgress::take(const Progress& progress, Instant now) {
   if (const auto* steps = std::get_if<StepsDone>(&progress)) {
-    if (epoch_steps_ == 0) {
-      first_step_ = now;
-    } else {
-      timed_steps_ += steps->count;
+    if (steps->timed) {
+      first_step_ = epoch_steps_ == 0 ? now : first_step_;
+      timed_steps_ += epoch_steps_ == 0 ? 0 : steps->count;
+      last_step_ = now;
     }
     steps_ += steps->count;
     epoch_steps_ += steps->count;
-    last_step_ = now;
   } else if (const auto* epochs = std::get_if<EpochsDone>(&progress)) {
     end_epochs(epochs->count, now);
   } else if (const double value = std::get<MetricSeen>(progress).value; std::isfinite(value)) {

@@ -34,6 +34,19 @@ TEST(TrainingProgress, KnowsStepsFromWhatIsBesideThem) {
   EXPECT_DOUBLE_EQ(progress.beside_steps(), 0.25);
 }
 
+// A progress bar's last line ends when evaluation is over: the step that it tells of took no part of that.
+TEST(TrainingProgress, TakesNoTimeFromStepsThatAreHeardOfWithTheEndOfTheirEpoch) {
+  TrainingProgress progress;
+  for (int step = 0; step < 9; ++step) {
+    progress.take(StepsDone{1}, at(100 + 2 * step));
+  }
+  progress.take(StepsDone{.count = 1, .timed = false}, at(116 + 2 + 5));
+  EXPECT_DOUBLE_EQ(progress.step_time().value_or(Seconds{}).value(), 2.0);
+  progress.take(EpochsDone{}, at(116 + 2 + 5));
+  EXPECT_EQ(progress.steps_per_epoch(), 10U);
+  EXPECT_DOUBLE_EQ(progress.beside_steps(), 7.0 / 20.0);
+}
+
 TEST(TrainingProgress, KnowsNothingOfStepsThatItDoesNotSee) {
   TrainingProgress progress;
   EXPECT_FALSE(progress.step_time());
