@@ -35,6 +35,11 @@ std::string energy(const std::optional<Joules>& amount) {
   return amount ? energy(*amount) : "-";
 }
 
+// With the half-width of its interval.
+std::string energy(Joules amount, const std::optional<Joules>& uncertainty) {
+  return uncertainty ? fmt::format("{} \u00b1 {}", energy(amount), energy(*uncertainty)) : energy(amount);
+}
+
 std::string duration(Seconds time) {
   constexpr double minute = 60.0;
   constexpr double hour = 3600.0;
@@ -158,12 +163,10 @@ std::string tries(const JobView& job, bool all) {
   const std::size_t first = all || job.tries.size() < tries_shown ? 0 : job.tries.size() - tries_shown;
   for (std::size_t index = first; index < job.tries.size(); ++index) {
     const records::TryView& one = job.tries[index];
-    table.add(
-        {fmt::format("{}", one.number), fmt::format("{}", one.recurrence), batch_size(job, one.batch_size),
-         one.limit ? watts(one.limit) : "all", std::string{to_string(one.purpose)}, outcome(one),
-         fmt::format("{}", one.epochs),
-         one.energy ? fmt::format("{} \u00b1 {}", energy(one.energy->value), energy(one.energy->uncertainty)) : "-",
-         one.time ? duration(*one.time) : "-", energy(one.cost)});
+    table.add({fmt::format("{}", one.number), fmt::format("{}", one.recurrence), batch_size(job, one.batch_size),
+               one.limit ? watts(one.limit) : "all", std::string{to_string(one.purpose)}, outcome(one),
+               fmt::format("{}", one.epochs), one.energy ? energy(one.energy->value, one.energy->uncertainty) : "-",
+               one.time ? duration(*one.time) : "-", energy(one.cost)});
   }
   return table.text();
 }
@@ -175,10 +178,13 @@ std::string savings(const JobView& job) {
   Table table{
       {"", "recurrences", "energy", "of the default's", "time", "of the default's", "cost", "of the default's"}};
   const auto row = [&table](const std::string& name, const records::SavingsView& saved) {
-    table.add({name, fmt::format("{}", saved.recurrences), energy(saved.energy),
+    table.add({name, fmt::format("{}", saved.recurrences), energy(saved.energy, saved.energy_uncertainty),
                share(saved.energy.value(), saved.energy_of_default.value()),
-               fmt::format("{:.1f} s", saved.time.value()), share(saved.time.value(), saved.time_of_default.value()),
-               energy(saved.cost), share(saved.cost.value(), saved.cost_of_default.value())});
+               saved.time_uncertainty
+                   ? fmt::format("{:.1f} s \u00b1 {:.1f} s", saved.time.value(), saved.time_uncertainty->value())
+                   : fmt::format("{:.1f} s", saved.time.value()),
+               share(saved.time.value(), saved.time_of_default.value()), energy(saved.cost, saved.cost_uncertainty),
+               share(saved.cost.value(), saved.cost_of_default.value())});
   };
   row("in all", *job.savings);
   row(fmt::format("the last {}", job.savings_last->recurrences), *job.savings_last);
@@ -213,12 +219,15 @@ void put_summary(records::JsonWriter& json, const JobView& job) {
   json.put("tries", job.tries.size());
   json.put("next", next_step(job));
   std::optional<Joules> saved;
+  std::optional<Joules> uncertainty;
   std::optional<double> saved_share;
   if (job.savings) {
     saved = job.savings->energy;
+    uncertainty = job.savings->energy_uncertainty;
     saved_share = job.savings->energy / job.savings->energy_of_default;
   }
   json.put("saved_energy_j", saved, job.savings_unknown);
+  json.put("saved_energy_uncertainty_j", uncertainty, job.savings_unknown);
   json.put("saved_energy_share", saved_share, job.savings_unknown);
 }
 
@@ -233,7 +242,7 @@ std::string jobs_text(const std::string& store, std::span<const JobView> jobs) {
     table.add({job.name, fmt::format("{}", job.recurrences.size()),
                fmt::format("{}", count(job, records::RecurrenceState::reached)),
                fmt::format("{}", count(job, records::RecurrenceState::running)), fmt::format("{}", job.tries.size()),
-               job.savings ? energy(job.savings->energy) : "-",
+               job.savings ? energy(job.savings->energy, job.savings->energy_uncertainty) : "-",
                job.savings ? share(job.savings->energy.value(), job.savings->energy_of_default.value()) : "-",
                next_step(job)});
   }

@@ -313,6 +313,9 @@ void Driver::carry_out(const Machine::RecordLimits& /*record*/) {
 Finished Driver::finished(records::TryOutcome outcome, const Try::Taken& taken) {
   const Try::State state = training_.state();
   const std::optional<Watts> held = in_force(state);
+  if (records::reached(outcome)) {
+    epochs_.training_over(taken, held);
+  }
   Finished finished{.outcome = outcome,
                     .epochs = state.epochs,
                     .gpus = taken.gpus,

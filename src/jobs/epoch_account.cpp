@@ -1,21 +1,9 @@
 #include "jobs/epoch_account.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 namespace zeus::jobs {
-
-void EpochAccount::Scatter::add(double value) {
-  ++count;
-  const double step = value - mean;
-  mean += step / count;
-  squares += step * (value - mean);
-}
-
-std::optional<double> EpochAccount::Scatter::deviation() const {
-  return count < 2 ? std::nullopt : std::optional{std::sqrt(squares / (count - 1))};
-}
 
 void EpochAccount::steps_seen(const Try::Taken& taken) {
   const Point now{.epochs = 0, .time = taken.time, .energy = taken.energy()};
@@ -66,6 +54,12 @@ void EpochAccount::epochs_over(int epochs, const Try::Taken& taken, std::optiona
   if (over == 1) {
     times_.add((now.time - before.time).value());
     energies_.add((now.energy - before.energy).value());
+  }
+}
+
+void EpochAccount::training_over(const Try::Taken& taken, std::optional<Watts> limit) {
+  if (last_.epochs == 0) {
+    epochs_over(1, taken, limit);
   }
 }
 

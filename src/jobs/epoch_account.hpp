@@ -2,6 +2,7 @@
 // beginning to their end under one limit. Pure; one thread.
 #pragma once
 
+#include "jobs/scatter.hpp"
 #include "jobs/try.hpp"
 #include "records/job_entry.hpp"
 
@@ -20,6 +21,8 @@ class EpochAccount {
   void steps_seen(const Try::Taken& taken);
   // So many epochs are over, and this is what was taken so far, under the limit that is in force.
   void epochs_over(int epochs, const Try::Taken& taken, std::optional<Watts> limit);
+  // The training is over. Where no epoch was told of, all of it was one.
+  void training_over(const Try::Taken& taken, std::optional<Watts> limit);
   // Nothing while no whole epoch is over, or their energy is not known. Those of the limit that was in force last. The
   // first epoch counts where it is the only one and its steps told where it began.
   [[nodiscard]] std::optional<records::WholeEpochs> whole() const;
@@ -29,15 +32,6 @@ class EpochAccount {
     int epochs = 0;
     Seconds time;
     Joules energy;
-  };
-  // Of what single epochs took: their number, and the sums of their squared distances from the mean.
-  struct Scatter {
-    int count = 0;
-    double mean = 0.0;
-    double squares = 0.0;
-
-    void add(double value);
-    [[nodiscard]] std::optional<double> deviation() const;
   };
 
   [[nodiscard]] std::optional<Point> start() const;

@@ -311,7 +311,10 @@ void JobState::take(const records::TryFinished& finished) {
   if (!counts) {
     event.outcome = records::TryOutcome::lost;
   }
-  if (counts && finished.whole_epochs &&
+  // Where nothing tells of epochs, all of a training is one, and how long that is may be luck: its limits keep what
+  // slices say.
+  const bool tells_epochs = definition_.target || event.epochs > 1;
+  if (counts && tells_epochs && finished.whole_epochs &&
       std::ranges::binary_search(device_.power_limits, finished.whole_epochs->limit)) {
     follow(event.batch_size, *finished.whole_epochs);
   }

@@ -391,22 +391,33 @@ Finished run_with_start(Watts limit) {
 
 TEST_F(JobTest, CountsTheStartOnBothSides) {
   put_process(1, 7);
-  Job job = Job::open(*store_, site_of(1, 7), "job", definition());
-  Recurrence recurrence = job.begin(v100());
-  next_run(recurrence);
-  // Its limits were measured in slices that were far off, as those of a few steps can be.
-  recurrence.profiled({.batch_size = 32,
-                       .limits = {{.limit = 100_W, .epoch_time = 3_s, .average_power = 80_W},
-                                  {.limit = 250_W, .epoch_time = 3_s, .average_power = 80_W}},
-                       .charged = {},
-                       .time = {}});
-  recurrence.finished(run_with_start(100_W));
+  records::JobDefinition limits_alone = definition();
+  limits_alone.batch_sizes.clear();
+  Job job = Job::open(*store_, site_of(1, 7), "job", limits_alone);
+  for (int night = 0; night < 3; ++night) {
+    Recurrence recurrence = job.begin(v100());
+    next_run(recurrence);
+    if (night == 0) {
+      // Its limits were measured in slices that were far off, as those of a few steps can be.
+      recurrence.profiled({.batch_size = 1,
+                           .limits = {{.limit = 100_W, .epoch_time = 3_s, .average_power = 80_W},
+                                      {.limit = 250_W, .epoch_time = 3_s, .average_power = 80_W}},
+                           .charged = {},
+                           .time = {}});
+    }
+    recurrence.finished(run_with_start(100_W));
+    EXPECT_EQ(job.view().savings.has_value(), night == 2) << "how far chance decides takes three runs to know";
+  }
   const records::JobView view = job.view();
-  ASSERT_TRUE(view.recurrences[0].default_energy) << view.recurrences[0].default_unknown;
-  EXPECT_NEAR(view.recurrences[0].default_energy->value(), 1200.0, 1e-9);
-  EXPECT_NEAR(view.recurrences[0].default_time->value(), 14.0, 1e-9);
-  // But for what measuring took beside the run.
-  EXPECT_NEAR(view.savings->energy.value(), 1200.0 - view.recurrences[0].energy.value(), 1e-9);
+  for (const records::RecurrenceView& night : view.recurrences) {
+    ASSERT_TRUE(night.default_energy) << night.default_unknown;
+    EXPECT_NEAR(night.default_energy->value(), 1200.0, 1e-9);
+    EXPECT_NEAR(night.default_time->value(), 14.0, 1e-9);
+    EXPECT_GT(night.default_energy_uncertainty->value(), 0.0);
+  }
+  // But for what measuring took beside the first run.
+  EXPECT_NEAR(view.savings->energy.value(), -100.0, 1e-9);
+  EXPECT_GT(view.savings->energy_uncertainty->value(), 0.0);
 }
 
 TEST_F(JobTest, DoesNotSayWhatWasSavedWhereTheStartIsNotKnown) {
@@ -447,7 +458,7 @@ TEST_F(JobTest, DoesNotTakeAJobThatChangedForOneThatSaves) {
     if (last.default_energy) {
       EXPECT_LE(last.default_energy->value(), last.energy.value()) << "night " << night;
     } else {
-      EXPECT_EQ(night, 2) << last.default_unknown;
+      EXPECT_LE(night, 2) << last.default_unknown;
     }
   }
 }

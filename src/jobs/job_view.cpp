@@ -1,5 +1,6 @@
 #include "jobs/job_view.hpp"
 
+#include "jobs/default_runs.hpp"
 #include "jobs/explanation.hpp"
 #include "jobs/job_state.hpp"
 
@@ -7,7 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <limits>
 #include <utility>
 
 namespace zeus::jobs {
@@ -19,6 +20,9 @@ using records::TryView;
 namespace {
 
 constexpr std::size_t last_recurrences = 5;
+// Of a recurrence's energy, the least that its interval leaves open: where a command begins and ends by itself counters
+// read a little low, always the same way. Assumed.
+constexpr double least_doubt = 0.003;
 
 Joules cost_on(const records::JobDevice& device, double eta, Joules energy, Seconds time) {
   return optimize::EnergyTimeCost{eta, device.max_power}.of(energy, time);
@@ -35,135 +39,120 @@ std::optional<records::Energy> sum(const std::vector<records::GpuEnergy>& gpus) 
   return whole;
 }
 
-// How long a run takes beside its epochs, and what: a mean of what told it, in which the latest counts for a quarter or
-// more.
-struct Start {
-  Seconds time;
-  Joules energy;
-  int count = 0;
-
-  void add(const records::WholeEpochs& whole) {
-    constexpr int remembered = 4;
-    count = std::min(count + 1, remembered);
-    time += (*whole.start_time - time) / count;
-    energy += (*whole.start_energy - energy) / count;
-  }
-};
-
-// What a shorter run takes is mostly the start of a program, which differs from run to run.
-constexpr Seconds shortest_run{2};
-
-// What is known of whole runs on one kind of devices.
-struct RunsOn {
-  records::JobDevice device;
-  std::map<int, Start> starts;  // by batch size
-  double default_epochs = 0.0;  // summed over the runs of the default batch size
-  int default_runs = 0;
-
-  // Of another batch size where there is none of this one: what comes before the first epoch is much the same.
-  [[nodiscard]] const Start* start_of(int batch_size) const {
-    const auto own = starts.find(batch_size);
-    if (own != starts.end()) {
-      return &own->second;
-    }
-    return starts.empty() ? nullptr : &starts.begin()->second;
-  }
-};
-
 // Walks a history once and keeps what people want to know of it.
 class Walk {
  public:
   // Costs are weighed by `eta`, also those of a time when the job weighed them differently.
-  Walk(const store::StoredJob& job, double eta)
-      : eta_{eta}, state_{job.definition}, default_size_{state_.job().spec().default_batch_size} {}
+  Walk(const store::StoredJob& job, double eta) : eta_{eta}, state_{job.definition}, default_runs_{eta} { define(); }
 
   void step(const records::JobEntry& entry) {
     state_.apply(entry);
     std::visit([this, &entry](const auto& body) { note(body, entry.written); }, entry.body);
     if (const auto* finished = std::get_if<records::TryFinished>(&entry.body)) {
-      learn(*finished);
+      const records::JobDevice& device = devices_[finished->event.recurrence];
+      default_runs_.learn(device, *finished, state_.limits(device, finished->event.batch_size));
       if (reached(finished->event.outcome)) {
-        RecurrenceView& recurrence = recurrences_[finished->event.recurrence];
-        recurrence.default_unknown = put_default(recurrence, *finished);
+        Against against{.recurrence = finished->event.recurrence, .parts = {}, .run = {}};
+        auto parts = default_runs_.parts(device, *finished, state_.limits(device, default_size()));
+        if (const auto* const why = std::get_if<std::string>(&parts)) {
+          recurrences_[against.recurrence].default_unknown = *why;
+        } else {
+          against.parts = std::get<DefaultParts>(parts);
+          against_.push_back(std::move(against));
+        }
       }
     }
   }
+
+  // Once all entries were seen.
+  void end() { count_epochs(); }
 
   [[nodiscard]] const JobState& state() const { return state_; }
   std::vector<TryView>& tries() { return tries_; }
   std::vector<RecurrenceView>& recurrences() { return recurrences_; }
 
+  // Of the last of those recurrences whose default is known, `most` at most.
+  [[nodiscard]] std::optional<records::SavingsView> savings(std::size_t most) const {
+    DefaultRun of_default;
+    Spent took;
+    Spent doubt;  // of what they took
+    std::uint64_t count = 0;
+    for (auto one = against_.rbegin(); one != against_.rend() && count < most; ++one) {
+      if (!one->run) {
+        continue;
+      }
+      ++count;
+      const RecurrenceView& recurrence = recurrences_[one->recurrence];
+      of_default = of_default + *one->run;
+      took = took + spent(recurrence);
+      doubt = together(doubt, half_width_of(recurrence));
+    }
+    if (count == 0) {
+      return std::nullopt;
+    }
+    const Spent half_width = together(of_default.half_width(), doubt);
+    return records::SavingsView{.recurrences = count,
+                                .energy = of_default.value.energy - took.energy,
+                                .energy_uncertainty = half_width.energy,
+                                .energy_of_default = of_default.value.energy,
+                                .time = of_default.value.time - took.time,
+                                .time_uncertainty = half_width.time,
+                                .time_of_default = of_default.value.time,
+                                .cost = of_default.value.cost - took.cost,
+                                .cost_uncertainty = half_width.cost,
+                                .cost_of_default = of_default.value.cost};
+  }
+
  private:
-  RunsOn& runs_on(const records::JobDevice& device) {
-    const auto known = std::ranges::find(runs_, device, &RunsOn::device);
-    return known != runs_.end() ? *known : runs_.emplace_back(RunsOn{.device = device, .starts = {}});
+  // A recurrence that reached, against the default in its place.
+  struct Against {
+    std::uint64_t recurrence = 0;
+    DefaultParts parts;
+    std::optional<DefaultRun> run;  // once it is known how many epochs it has
+  };
+
+  [[nodiscard]] int default_size() const { return state_.job().spec().default_batch_size; }
+  void define() { default_runs_.define(default_size(), state_.definition().target.has_value()); }
+
+  // Of those recurrences that ran under the present definition.
+  void count_epochs() {
+    const auto known = default_runs_.epochs();
+    for (; counted_ < against_.size(); ++counted_) {
+      Against& against = against_[counted_];
+      RecurrenceView& recurrence = recurrences_[against.recurrence];
+      const bool has_epochs = against.parts.epoch.time > Seconds{};
+      const auto* const why = std::get_if<std::string>(&known);
+      if (has_epochs && why != nullptr) {
+        recurrence.default_unknown = *why;
+        continue;
+      }
+      const EpochCount epochs = has_epochs ? std::get<EpochCount>(known) : EpochCount{};
+      const DefaultRun run = epochs.of(against.parts);
+      if (run.value.energy - run.half_width().energy > devices_[against.recurrence].max_power * run.value.time) {
+        recurrence.default_unknown =
+            "the default would have drawn more than these GPUs can: what was measured cannot be";
+        continue;
+      }
+      const Spent half_width = run.half_width();
+      against.run = run;
+      recurrence.default_energy = run.value.energy;
+      recurrence.default_energy_uncertainty = half_width.energy;
+      recurrence.default_time = run.value.time;
+      recurrence.default_time_uncertainty = half_width.time;
+      recurrence.default_cost = run.value.cost;
+      recurrence.default_cost_uncertainty = half_width.cost;
+      recurrence.default_unknown.clear();
+    }
   }
 
-  void learn(const records::TryFinished& finished) {
-    if (finished.left_out) {
-      return;
-    }
-    RunsOn& runs = runs_on(devices_[finished.event.recurrence]);
-    if (finished.whole_epochs && finished.whole_epochs->start_time && finished.whole_epochs->start_energy) {
-      runs.starts[finished.event.batch_size].add(*finished.whole_epochs);
-    }
-    if (reached(finished.event.outcome) && finished.event.batch_size == default_size_) {
-      runs.default_epochs += finished.event.epochs;
-      ++runs.default_runs;
-    }
+  static Spent spent(const RecurrenceView& recurrence) {
+    return {.energy = recurrence.energy, .time = recurrence.time, .cost = recurrence.cost};
   }
-
-  // The middle of the belief, which its doubt does not make larger; where the policy has no opinion about epochs, the
-  // mean of the runs that told. The default batch size was believed to need these when this recurrence ended, so that
-  // they follow a job that changes.
-  [[nodiscard]] std::optional<double> epochs_of_default(const RunsOn& runs) const {
-    const optimize::RecurringJob& job = state_.job();
-    const auto beliefs = job.policy().beliefs(job.profiles());
-    const std::size_t arm = job.spec().default_arm();
-    if (arm < beliefs.size() && beliefs[arm] && beliefs[arm]->epochs) {
-      const optimize::CostBelief& known = *beliefs[arm];
-      return *known.epochs * (std::sqrt(known.low.value() * known.high.value()) / known.expected.value());
-    }
-    return runs.default_runs == 0 ? std::nullopt : std::optional{runs.default_epochs / runs.default_runs};
-  }
-
-  // A whole run of the default in the place of this recurrence. Where it ran just that: what it took. Otherwise the
-  // start, and epochs under the highest limit: as many as this run had, where it ran the default batch size. Returns
-  // why it is not known; empty where it is.
-  std::string put_default(RecurrenceView& recurrence, const records::TryFinished& finished) {
-    const records::JobDevice& device = devices_[recurrence.number];
-    const Watts highest = device.power_limits.back();
-    const bool same_size = finished.event.batch_size == default_size_;
-    const auto put = [&](Joules energy, Seconds time) {
-      recurrence.default_energy = energy;
-      recurrence.default_time = time;
-      recurrence.default_cost = cost_on(device, eta_, energy, time);
-      return std::string{};
-    };
-    if (finished.event.time < shortest_run) {
-      return fmt::format("a run of less than {:.0f} s is too short to say", shortest_run.value());
-    }
-    if (same_size && finished.limit == highest && !finished.gpus.empty()) {
-      return put(finished.event.energy, finished.event.time);
-    }
-    const std::vector<records::LimitProfile> limits = state_.limits(device, default_size_);
-    if (limits.empty() || limits.back().limit != highest) {
-      return "what an epoch of the default takes under the highest limit is not known yet";
-    }
-    // A lower limit cannot make the same training faster: where slices seem to say so, they have erred.
-    const Seconds epoch = std::ranges::min(limits, {}, &records::LimitProfile::epoch_time).epoch_time;
-    const RunsOn& runs = runs_on(device);
-    const std::optional<double> epochs =
-        same_size ? std::optional<double>{finished.event.epochs} : epochs_of_default(runs);
-    if (!epochs || *epochs <= 0.0) {
-      return "how many epochs the default batch size takes is not known yet";
-    }
-    const Start* const start = runs.start_of(default_size_);
-    if (start == nullptr) {
-      return "how long a run takes beside its epochs is not known yet: that takes steps that are seen, or two epochs "
-             "under one limit";
-    }
-    return put(start->energy + limits.back().average_power * epoch * *epochs, start->time + epoch * *epochs);
+  // Its time is known.
+  [[nodiscard]] Spent half_width_of(const RecurrenceView& recurrence) const {
+    return {.energy = recurrence.uncertainty,
+            .time = {},
+            .cost = cost_on(devices_[recurrence.number], eta_, recurrence.uncertainty, Seconds{})};
   }
 
   void note(const records::RecurrenceBegun& begun, WallTime) {
@@ -231,11 +220,8 @@ class Walk {
   void note(const records::DeviceMoved&, WallTime) {}
   // Another default, or another target, takes other epochs.
   void note(const records::JobRedefined&, WallTime) {
-    default_size_ = state_.job().spec().default_batch_size;
-    for (RunsOn& runs : runs_) {
-      runs.default_epochs = 0.0;
-      runs.default_runs = 0;
-    }
+    count_epochs();
+    define();
   }
 
   void charge(std::uint64_t number, Joules energy, const std::optional<records::Energy>& measured, Seconds time) {
@@ -244,35 +230,20 @@ class Walk {
     recurrence.time += time;
     recurrence.cost += cost_on(devices_[number], eta_, energy, time);
     if (measured) {
-      recurrence.uncertainty = Joules{std::hypot(recurrence.uncertainty.value(), measured->uncertainty.value())};
+      recurrence.uncertainty = Joules{
+          std::hypot(recurrence.uncertainty.value(), measured->uncertainty.value(), least_doubt * energy.value())};
     }
   }
 
   double eta_;
   JobState state_;
-  int default_size_;
+  DefaultRuns default_runs_;
+  std::vector<Against> against_;
+  std::size_t counted_ = 0;  // of them
   std::vector<TryView> tries_;
   std::vector<RecurrenceView> recurrences_;
   std::vector<records::JobDevice> devices_;  // of recurrences, by number
-  std::vector<RunsOn> runs_;
 };
-
-std::optional<records::SavingsView> savings_of(const std::vector<RecurrenceView>& recurrences, std::size_t most) {
-  records::SavingsView savings;
-  for (auto one = recurrences.rbegin(); one != recurrences.rend() && savings.recurrences < most; ++one) {
-    if (!one->default_cost) {
-      continue;
-    }
-    ++savings.recurrences;
-    savings.energy_of_default += *one->default_energy;
-    savings.time_of_default += *one->default_time;
-    savings.cost_of_default += *one->default_cost;
-    savings.energy += *one->default_energy - one->energy;
-    savings.time += *one->default_time - one->time;
-    savings.cost += *one->default_cost - one->cost;
-  }
-  return savings.recurrences == 0 ? std::nullopt : std::optional{savings};
-}
 
 std::vector<records::ArmView> arms_of(const JobState& state, const std::vector<TryView>& tries) {
   const optimize::JobSpec& spec = state.job().spec();
@@ -351,7 +322,10 @@ records::JobView view_of(const store::StoredJob& job, std::span<const records::J
   for (const records::JobEntry& entry : entries) {
     walk.step(entry);
   }
+  walk.end();
   const JobState& state = walk.state();
+  const std::optional<records::SavingsView> savings = walk.savings(std::numeric_limits<std::size_t>::max());
+  const std::optional<records::SavingsView> savings_last = walk.savings(last_recurrences);
   records::JobView view{
       .name = job.name,
       .definition = state.definition(),
@@ -363,17 +337,15 @@ records::JobView view_of(const store::StoredJob& job, std::span<const records::J
       .arms = {},
       .best_cost = state.job().best_cost(),
       .next = next_of(state),
-      .savings = {},
-      .savings_last = {},
+      .savings = savings,
+      .savings_last = savings_last,
       .savings_unknown = "what the default batch size takes under the highest limit is not known yet"};
   view.arms = arms_of(state, view.tries);
-  view.savings = savings_of(view.recurrences, view.recurrences.size());
   const auto last = std::ranges::find(view.recurrences.rbegin(), view.recurrences.rend(), RecurrenceState::reached,
                                       &RecurrenceView::state);
   if (last != view.recurrences.rend() && !last->default_unknown.empty()) {
     view.savings_unknown = last->default_unknown;
   }
-  view.savings_last = savings_of(view.recurrences, last_recurrences);
   return view;
 }
 

@@ -84,11 +84,15 @@ struct RecurrenceView {
   Seconds time;
   Joules cost;
   // What a whole run of the default (default batch size, highest limit, on the same devices) is expected to take, its
-  // start included, as it was known when this recurrence ended; nothing while that is not known, or the recurrence did
-  // not reach.
+  // start included: starts and epochs as they were known when this recurrence ended, and as many epochs as its runs
+  // take in the mean. Each with the half-width of its 95 % interval. Nothing while that is not known, or the recurrence
+  // did not reach.
   std::optional<Joules> default_energy;
+  std::optional<Joules> default_energy_uncertainty;
   std::optional<Seconds> default_time;
+  std::optional<Seconds> default_time_uncertainty;
   std::optional<Joules> default_cost;
+  std::optional<Joules> default_cost_uncertainty;
   std::string default_unknown = "the recurrence did not reach";  // why there is none; empty where there is
 
   template <typename Fields>
@@ -103,8 +107,11 @@ struct RecurrenceView {
     fields("time", self.time);
     fields("cost", self.cost);
     fields("default_energy", self.default_energy, no_default);
+    fields("default_energy_uncertainty", self.default_energy_uncertainty, no_default);
     fields("default_time", self.default_time, no_default);
+    fields("default_time_uncertainty", self.default_time_uncertainty, no_default);
     fields("default_cost", self.default_cost, no_default);
+    fields("default_cost_uncertainty", self.default_cost_uncertainty, no_default);
     fields("device", self.device);
     fields("host", self.owner.host);
     fields("pid", self.owner.process.pid);
@@ -179,22 +186,28 @@ struct NextView {
 
 // Against running the default every time. Only recurrences that reached and whose default is known are counted.
 struct SavingsView {
-  std::uint64_t recurrences = 0;  // counted
-  Joules energy;                  // saved; negative: lost
-  Joules energy_of_default;       // what the same recurrences would have taken
+  std::uint64_t recurrences = 0;             // counted
+  Joules energy;                             // saved; negative: lost
+  std::optional<Joules> energy_uncertainty;  // half-width of the 95 % interval of what was saved
+  Joules energy_of_default;                  // what the same recurrences would have taken
   Seconds time;
+  std::optional<Seconds> time_uncertainty;
   Seconds time_of_default;
   Joules cost;
+  std::optional<Joules> cost_uncertainty;
   Joules cost_of_default;
 
   template <typename Fields>
   static void describe(Fields& fields, const SavingsView& self) {
     fields("recurrences", self.recurrences);
     fields("energy", self.energy);
+    fields("energy_uncertainty", self.energy_uncertainty);
     fields("energy_of_default", self.energy_of_default);
     fields("time", self.time);
+    fields("time_uncertainty", self.time_uncertainty);
     fields("time_of_default", self.time_of_default);
     fields("cost", self.cost);
+    fields("cost_uncertainty", self.cost_uncertainty);
     fields("cost_of_default", self.cost_of_default);
   }
 };

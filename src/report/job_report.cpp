@@ -73,18 +73,21 @@ std::string grams(double value) {
 
 std::string savings_table(const SavingsView& savings, std::string_view key, std::string_view caption,
                           const CarbonIntensity& carbon) {
-  const auto compare = [&](std::string_view what, std::string_view unit, auto saved, auto of_default) {
+  const auto compare = [&](std::string_view what, std::string_view unit, auto saved, const auto& uncertainty,
+                           auto of_default) {
+    const std::string half_width = uncertainty ? fmt::format(" ± {}", readable(*uncertainty)) : std::string{};
     return cell(fmt::format("{}.{}_of_default_{}", key, what, unit), of_default.value(), readable(of_default)) +
            plain_cell(readable(of_default - saved)) +
-           cell(fmt::format("{}.{}_{}", key, what, unit), saved.value(), readable(saved)) +
+           cell(fmt::format("{}.{}_{}", key, what, unit), saved.value(), readable(saved) + half_width) +
            plain_cell(change(part(saved.value(), of_default.value())));
   };
   const double carbon_of_default = carbon.grams(savings.energy_of_default);
   const double carbon_saved = carbon.grams(savings.energy);
   const std::string rows =
-      row("energy of the GPUs", compare("energy", "j", savings.energy, savings.energy_of_default)) +
-      row("time", compare("time", "s", savings.time, savings.time_of_default)) +
-      row("energy-time cost", compare("cost", "j", savings.cost, savings.cost_of_default)) +
+      row("energy of the GPUs",
+          compare("energy", "j", savings.energy, savings.energy_uncertainty, savings.energy_of_default)) +
+      row("time", compare("time", "s", savings.time, savings.time_uncertainty, savings.time_of_default)) +
+      row("energy-time cost", compare("cost", "j", savings.cost, savings.cost_uncertainty, savings.cost_of_default)) +
       row("CO2 equivalents",
           cell(fmt::format("{}.carbon_of_default_g", key), carbon_of_default, grams(carbon_of_default)) +
               plain_cell(grams(carbon_of_default - carbon_saved)) +

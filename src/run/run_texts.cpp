@@ -16,6 +16,12 @@ constexpr double worth_saying = 0.01;
 // By how many times its target a metric is beyond it, for the target to be doubted.
 constexpr double by_far = 0.5;
 
+// With the half-width of its 95 % interval, in the same parts.
+std::string share(double saved, double half_width, std::string_view what) {
+  return fmt::format("{:.0f} ± {:.0f} % {} {}", std::abs(saved) * 100, std::ceil(half_width * 100),
+                     saved >= 0 ? "less" : "more", what);
+}
+
 std::string share(double saved, std::string_view what) {
   return fmt::format("{:.0f} % {} {}", std::abs(saved) * 100, saved >= 0 ? "less" : "more", what);
 }
@@ -112,22 +118,26 @@ std::string recurrence_text(const records::JobView& job, const records::Recurren
     text += ": ";
   }
   text += fmt::format("{} in {}", to_text(recurrence.energy), to_text(recurrence.time));
-  if (!recurrence.default_energy || !recurrence.default_cost || !recurrence.default_time) {
-    return text + fmt::format("; what was saved is not known: {}", recurrence.default_unknown);
-  }
-  const double energy = 1.0 - recurrence.energy / *recurrence.default_energy;
-  const double time = 1.0 - recurrence.time / *recurrence.default_time;
   const bool by_default = reached != nullptr && reached->batch_size == job.definition.default_batch_size &&
                           reached->limit == job.device.power_limits.back();
   if (by_default && recurrence.tries == 1) {
     return text + "; that is the default, so nothing was saved";
   }
+  if (!recurrence.default_energy || !recurrence.default_time || !recurrence.default_energy_uncertainty ||
+      !recurrence.default_time_uncertainty) {
+    return text + fmt::format("; what was saved is not known: {}", recurrence.default_unknown);
+  }
+  const double energy = 1.0 - recurrence.energy / *recurrence.default_energy;
+  const double time = 1.0 - recurrence.time / *recurrence.default_time;
+  const double energy_half = *recurrence.default_energy_uncertainty / *recurrence.default_energy;
+  const double time_half = *recurrence.default_time_uncertainty / *recurrence.default_time;
   text += fmt::format("; the default takes about {} in {}: ", to_text(*recurrence.default_energy),
                       to_text(*recurrence.default_time));
-  if (std::abs(energy) < worth_saying && std::abs(time) < worth_saying) {
-    return text + "nothing was saved";
+  if (std::abs(energy) < std::max(worth_saying, energy_half) && std::abs(time) < std::max(worth_saying, time_half)) {
+    return text + fmt::format("nothing was saved that could be told from chance (energy ± {:.0f} %)",
+                              std::ceil(100 * std::max(energy_half, worth_saying)));
   }
-  return text + fmt::format("{}, {}", share(energy, "energy"), share(time, "time"));
+  return text + fmt::format("{}, {}", share(energy, energy_half, "energy"), share(time, time_half, "time"));
 }
 
 std::string alone_text(const TrainingResult& result) {

@@ -24,8 +24,7 @@ ScriptedCommand::ScriptedCommand(const Script& script, std::size_t arm, const ru
       clock_{clock},
       draws_{draws},
       tell_{std::move(tell)},
-      luck_{draws.normal()},
-      epochs_{epochs_of(script_, arm_, luck_)},
+      epochs_{epochs_of(script_, arm_, draws.normal())},
       heard_{patterns},
       printer_{script_, arm_, epochs_,
                [this](std::size_t stream, std::string_view bytes) { heard_.hear(stream, bytes); }},
@@ -153,7 +152,6 @@ void ScriptedCommand::tell() {
   if (!std::exchange(told_, true)) {
     tell_({.arm = index_,
            .epochs = epoch_,
-           .luck = luck_,
            .whole = epoch_ == epochs_,
            .cost = {.energy = gpu_.true_energy(at_) - energy_at_begin_, .time = at_ - began_}});
   }

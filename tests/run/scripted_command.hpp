@@ -24,7 +24,6 @@ class ScriptedCommand final : public run::Command {
   struct Took {
     std::size_t arm = 0;
     int epochs = 0;
-    double luck = 0.0;
     bool whole = false;  // it was not stopped
     Cost cost;
   };
@@ -65,7 +64,6 @@ class ScriptedCommand final : public run::Command {
   test::SteppedClock& clock_;
   Random& draws_;
   Tell tell_;
-  double luck_;
   int epochs_;
   run::HeardProgress heard_;
   Printer printer_;

@@ -5,6 +5,7 @@
 #include "control/ledger.hpp"
 #include "jobs/driver.hpp"
 #include "jobs/job.hpp"
+#include "jobs/scatter.hpp"
 #include "measure/sampler_source.hpp"
 #include "measure/windows.hpp"
 #include "run/command_try.hpp"
@@ -16,7 +17,6 @@
 #include <zeus/error.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <filesystem>
 #include <numeric>
@@ -51,13 +51,6 @@ run::RunOptions options_of(const Script& script) {
     options.default_batch_size = script.arms[script.usual].batch_size;
   }
   return run::checked(options);
-}
-
-// What is beyond, on both sides, is 5 %.
-double student_quantile(std::size_t freedom) {
-  constexpr std::array quantiles = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
-                                    2.201,  2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086};
-  return quantiles[std::min(freedom, quantiles.size()) - 1];
 }
 
 class Player {
@@ -121,8 +114,6 @@ class Player {
     driver.run();
     training.leave();
     default_.push_back(expected_default(now_));
-    const Arm& usual = now_.arms[now_.usual];
-    default_with_luck_.push_back(of_run(now_, usual, now_.gpu.limits.max, epochs_of(now_, usual, luck_)));
     clock_.employ({});
   }
 
@@ -135,7 +126,6 @@ class Player {
     return std::make_unique<ScriptedCommand>(now_, arm, plan.patterns, *gpu_, clock_, draws_,
                                              [this](const ScriptedCommand::Took& took) {
                                                took_.back() = took_.back() + took.cost;
-                                               luck_ = took.luck;
                                                if (took.whole) {
                                                  epochs_.at(took.arm).push_back(took.epochs);
                                                }
@@ -156,11 +146,12 @@ class Player {
     told.energy = {.said = {.value = last.energy, .half_width = last.uncertainty},
                    .truth = took_.back().energy,
                    .of_default = of_default.energy};
-    told.cost = about({.value = last.cost, .half_width = {}}, weighed(now_, took_.back()));
+    told.cost = about({.value = last.cost, .half_width = last.uncertainty * script_.eta}, weighed(now_, took_.back()));
     if (last.default_cost) {
-      told.default_cost = about({.value = *last.default_cost, .half_width = {}}, default_cost);
-      told.saved_by_it =
-          about({.value = *last.default_cost - last.cost, .half_width = {}}, default_cost - told.cost.truth);
+      told.default_cost =
+          about({.value = *last.default_cost, .half_width = last.default_cost_uncertainty}, default_cost);
+      told.saved_by_it = about({.value = *last.default_cost - last.cost, .half_width = last.default_cost_uncertainty},
+                               default_cost - told.cost.truth);
     }
     tell_belief(view, told, default_cost);
     tell_savings(view, told);
@@ -199,23 +190,20 @@ class Player {
       return;
     }
     Cost of_default;
-    Cost with_luck;
     Cost took;
     for (std::size_t number = 0; number < view.recurrences.size(); ++number) {
       if (view.recurrences[number].default_cost) {
         of_default = of_default + default_[number];
-        with_luck = with_luck + default_with_luck_[number];
         took = took + took_[number];
       }
     }
-    told.saved_cost = Statement{.said = {.value = view.savings->cost, .half_width = {}},
+    told.saved_cost = Statement{.said = {.value = view.savings->cost, .half_width = view.savings->cost_uncertainty},
                                 .truth = weighed(script_, of_default) - weighed(script_, took),
                                 .of_default = weighed(script_, of_default)};
-    told.saved_with_luck = told.saved_cost;
-    told.saved_with_luck->truth = weighed(script_, with_luck) - weighed(script_, took);
-    told.saved_energy = Statement{.said = {.value = view.savings->energy, .half_width = {}},
-                                  .truth = of_default.energy - took.energy,
-                                  .of_default = of_default.energy};
+    told.saved_energy =
+        Statement{.said = {.value = view.savings->energy, .half_width = view.savings->energy_uncertainty},
+                  .truth = of_default.energy - took.energy,
+                  .of_default = of_default.energy};
   }
 
   [[nodiscard]] std::optional<double> student() const {
@@ -235,8 +223,8 @@ class Player {
     const Arm& usual = now_.arms[now_.usual];
     const Joules whole = weighed(now_, expected_default(now_));
     const Joules epochs = weighed(now_, of_epoch(now_, usual, now_.gpu.limits.max)) * expected_epochs(now_, usual);
-    return student_quantile(freedom) * std::sqrt(squares / static_cast<double>(freedom * of_default)) *
-           (epochs / whole);
+    return jobs::student_quantile(static_cast<int>(freedom)) *
+           std::sqrt(squares / static_cast<double>(freedom * of_default)) * (epochs / whole);
   }
 
   [[nodiscard]] std::size_t arm_of(int batch_size) const {
@@ -260,9 +248,7 @@ class Player {
   std::optional<jobs::Job> job_;
   std::vector<Cost> took_;     // by recurrences
   std::vector<Cost> default_;  // what they would have taken
-  std::vector<Cost> default_with_luck_;
   std::vector<std::vector<int>> epochs_ = std::vector<std::vector<int>>(script_.arms.size());  // of whole runs, by arm
-  double luck_ = 0.0;                                                                          // of the last run
   bool profiled_ = false;
 };
 

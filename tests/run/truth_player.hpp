@@ -45,8 +45,6 @@ struct Told {
   std::optional<Statement> saved_by_it;   // of cost, by this recurrence
   std::optional<Statement> saved_cost;    // by all recurrences so far
   std::optional<Statement> saved_energy;
-  // The same as saved_cost, against a default that needed as many epochs as luck had it that each recurrence needed.
-  std::optional<Statement> saved_with_luck;
   // The half-width that Student's distribution gives to the default's cost, from the epochs of its runs so far and the
   // scatter pooled over batch sizes; in parts of that cost.
   std::optional<double> student;

@@ -1,0 +1,260 @@
+#include "jobs/default_runs.hpp"
+
+#include "base/portable_math.hpp"
+#include "optimize/cost/energy_time_cost.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <ranges>
+
+namespace zeus::jobs {
+
+namespace {
+
+// What a shorter run takes is mostly the start of a program, which differs from run to run.
+constexpr Seconds shortest_run{2};
+// Of which the mean start is that of the latest.
+constexpr std::size_t starts_remembered = 4;
+// What is taken for the relative half-width of a start that was seen once, at this batch size and at another; of an
+// epoch that was seen once; and of how slices compare two limits. Assumed.
+constexpr double of_single_start = 0.1;
+constexpr double of_another_start = 0.3;
+constexpr double of_single_epoch = 0.02;
+constexpr double of_slices = 0.01;
+// Slices compare steps. Evaluation and the like, which a limit may not slow down at all, are taken for no more than
+// this part of an epoch. Assumed.
+constexpr double beside_steps = 0.3;
+// Epochs are counted whole, so that runs which all take as many may still differ by this much. Assumed.
+constexpr double hidden_deviation = 0.25;
+// Differences between runs from which their scatter is known: those of three runs of one batch size.
+constexpr int least_freedom = 2;
+
+template <typename Value>
+Value hypotenuse(Value a, Value b) {
+  return Value{std::hypot(a.value(), b.value())};
+}
+
+double standard_error(const Scatter& scatter) {
+  return student_quantile(scatter.count - 1) * scatter.deviation().value_or(0.0) / std::sqrt(scatter.count);
+}
+
+bool covers(std::span<const records::LimitProfile> limits, const records::JobDevice& device) {
+  return !limits.empty() && limits.back().limit == device.power_limits.back();
+}
+
+// Under the highest limit: a lower one cannot make the same training faster, and where slices seem to say so, they have
+// erred.
+Seconds shortest_epoch(std::span<const records::LimitProfile> limits) {
+  return std::ranges::min(limits, {}, &records::LimitProfile::epoch_time).epoch_time;
+}
+
+struct Power {
+  Seconds time;
+  Watts power;
+};
+
+// What was seen under one limit, as slices say that it would be under the highest.
+std::optional<Power> by_highest(const records::WholeEpochs& whole, const records::JobDevice& device,
+                                std::span<const records::LimitProfile> limits) {
+  const Power seen{.time = whole.mean_time(), .power = whole.energy / whole.time};
+  if (whole.limit == device.power_limits.back()) {
+    return seen;
+  }
+  const auto here = std::ranges::find(limits, whole.limit, &records::LimitProfile::limit);
+  if (!covers(limits, device) || here == limits.end()) {
+    return std::nullopt;
+  }
+  return Power{.time = seen.time * (shortest_epoch(limits) / here->epoch_time),
+               .power = seen.power * (limits.back().average_power / here->average_power)};
+}
+
+// Of an epoch under the highest limit, of which `whole` is the latest that was seen under any.
+double half_width_of_epoch(const records::WholeEpochs& whole, Watts highest, const Power& epoch) {
+  double by_scatter = of_single_epoch;
+  if (whole.count > 1 && whole.time_deviation && whole.energy_deviation) {
+    const double deviation =
+        std::max(*whole.time_deviation / whole.mean_time(), *whole.energy_deviation / whole.mean_energy());
+    by_scatter = std::min(by_scatter, student_quantile(whole.count - 1) * deviation / std::sqrt(whole.count));
+  }
+  if (whole.limit == highest) {
+    return by_scatter;
+  }
+  const double apart = std::max(std::abs(epoch.time / whole.mean_time() - 1.0),
+                                std::abs(epoch.power * epoch.time / whole.mean_energy() - 1.0));
+  return std::hypot(by_scatter, std::max(of_slices, beside_steps * apart));
+}
+
+}  // namespace
+
+Spent together(const Spent& a, const Spent& b) {
+  return {
+      .energy = hypotenuse(a.energy, b.energy), .time = hypotenuse(a.time, b.time), .cost = hypotenuse(a.cost, b.cost)};
+}
+
+DefaultRun EpochCount::of(const DefaultParts& parts) const {
+  return {.value = parts.start + parts.epoch * mean,
+          .by_start = parts.start_half_width,
+          .by_epoch = parts.epoch * (mean * parts.epoch_half_width),
+          .by_count = parts.epoch * half_width};
+}
+
+void DefaultRuns::define(int default_size, bool has_target) {
+  default_size_ = default_size;
+  amounts_.clear();
+  has_target_ = has_target;
+  tells_epochs_ = has_target;
+  for (On& on : on_) {
+    on.default_energy = {};
+    on.default_time = {};
+  }
+}
+
+bool DefaultRuns::ran_default(const records::JobDevice& device, const records::TryFinished& finished) const {
+  return finished.event.batch_size == default_size_ && finished.limit == device.power_limits.back() &&
+         !finished.gpus.empty();
+}
+
+void DefaultRuns::count(const records::JobDevice& device, const records::TryFinished& finished,
+                        std::span<const records::LimitProfile> limits) {
+  const records::TryEnded& event = finished.event;
+  if (!tells_epochs_ && event.epochs > 1) {
+    tells_epochs_ = true;
+    amounts_.clear();
+  }
+  if (tells_epochs_ && event.epochs > 0) {
+    amounts_[event.batch_size].add(event.epochs);
+  } else if (const auto& whole = finished.whole_epochs; !tells_epochs_ && whole) {
+    if (const auto there = by_highest(*whole, device, limits)) {
+      amounts_[event.batch_size].add(there->time.value());
+    }
+  }
+}
+
+void DefaultRuns::learn(const records::JobDevice& device, const records::TryFinished& finished,
+                        std::span<const records::LimitProfile> limits) {
+  if (finished.left_out) {
+    return;
+  }
+  const int batch_size = finished.event.batch_size;
+  if (const std::optional<records::WholeEpochs>& whole = finished.whole_epochs) {
+    Runs& runs = on(device).sizes[batch_size];
+    runs.latest_epochs = whole;
+    if (whole->start_time && whole->start_energy) {
+      runs.starts.emplace_back(*whole->start_time, *whole->start_energy);
+      if (runs.starts.size() > starts_remembered) {
+        runs.starts.pop_front();
+      }
+    }
+  }
+  if (!reached(finished.event.outcome)) {
+    return;
+  }
+  count(device, finished, limits);
+  if (ran_default(device, finished)) {
+    on(device).default_energy.add(finished.event.energy.value());
+    on(device).default_time.add(finished.event.time.value());
+  }
+}
+
+DefaultRuns::On& DefaultRuns::on(const records::JobDevice& device) {
+  const auto known = std::ranges::find(on_, device, &On::device);
+  return known != on_.end()
+             ? *known
+             : on_.emplace_back(On{.device = device, .sizes = {}, .default_energy = {}, .default_time = {}});
+}
+
+Spent DefaultRuns::spent(const records::JobDevice& device, Joules energy, Seconds time) const {
+  return {.energy = energy, .time = time, .cost = optimize::EnergyTimeCost{eta_, device.max_power}.of(energy, time)};
+}
+
+// The mean start with its half-width. Of another batch size where none of the default was seen: what comes before the
+// first epoch is much the same.
+std::optional<std::pair<Spent, Spent>> DefaultRuns::start(const On& on) const {
+  const auto told = [](const auto& size) { return !size.second.starts.empty(); };
+  auto size = on.sizes.find(default_size_);
+  const bool own = size != on.sizes.end() && told(*size);
+  if (!own) {
+    size = std::ranges::find_if(on.sizes, told);
+  }
+  if (size == on.sizes.end()) {
+    return std::nullopt;
+  }
+  Scatter times;
+  Scatter energies;
+  for (const auto& [time, energy] : size->second.starts) {
+    times.add(time.value());
+    energies.add(energy.value());
+  }
+  const Spent mean = spent(on.device, Joules{energies.mean}, Seconds{times.mean});
+  if (!own || times.count == 1) {
+    return std::pair{mean, mean * (own ? of_single_start : of_another_start)};
+  }
+  return std::pair{mean, spent(on.device, Joules{standard_error(energies)}, Seconds{standard_error(times)})};
+}
+
+std::variant<DefaultParts, std::string> DefaultRuns::parts(const records::JobDevice& device,
+                                                           const records::TryFinished& finished,
+                                                           std::span<const records::LimitProfile> limits) const {
+  if (finished.event.time < shortest_run) {
+    return fmt::format("a run of less than {:.0f} s is too short to say", shortest_run.value());
+  }
+  const Watts highest = device.power_limits.back();
+  const auto known = std::ranges::find(on_, device, &On::device);
+  const auto start = known == on_.end() ? std::nullopt : this->start(*known);
+  if (!start && known != on_.end() && known->default_energy.count > least_freedom) {
+    return DefaultParts{.start = spent(device, Joules{known->default_energy.mean}, Seconds{known->default_time.mean}),
+                        .start_half_width = spent(device, Joules{standard_error(known->default_energy)},
+                                                  Seconds{standard_error(known->default_time)}),
+                        .epoch = {},
+                        .epoch_half_width = 0.0};
+  }
+  if (!start) {
+    return "how long a run takes beside its epochs is not known yet: that takes steps that are seen, or two epochs "
+           "under one limit";
+  }
+  const auto size = known->sizes.find(default_size_);
+  const bool seen = size != known->sizes.end() && size->second.latest_epochs;
+  std::optional<Power> epoch;
+  if (tells_epochs_ && covers(limits, device)) {
+    epoch = Power{.time = shortest_epoch(limits), .power = limits.back().average_power};
+  } else if (!tells_epochs_ && seen) {
+    epoch = by_highest(*size->second.latest_epochs, device, limits);
+  }
+  if (!epoch) {
+    return "what an epoch of the default takes under the highest limit is not known yet";
+  }
+  const Seconds unit = tells_epochs_ ? epoch->time : Seconds{1};
+  return DefaultParts{.start = start->first,
+                      .start_half_width = start->second,
+                      .epoch = spent(device, epoch->power * unit, unit),
+                      .epoch_half_width = seen ? half_width_of_epoch(*size->second.latest_epochs, highest, *epoch)
+                                               : std::hypot(of_single_epoch, of_slices)};
+}
+
+std::variant<EpochCount, std::string> DefaultRuns::epochs() const {
+  const auto of_default = amounts_.find(default_size_);
+  if (of_default == amounts_.end()) {
+    return "how many epochs the default batch size takes is not known yet";
+  }
+  double squares = 0.0;
+  int freedom = 0;
+  for (const Scatter& size : amounts_ | std::views::values) {
+    squares += size.squares / (size.mean * size.mean);
+    freedom += size.count - 1;
+  }
+  if (freedom < least_freedom) {
+    return "how far chance decides about the number of epochs is known from three runs on";
+  }
+  const Scatter& runs = of_default->second;
+  double deviation = freedom == 0 ? 0.0 : std::sqrt(squares / freedom);
+  if (has_target_) {
+    deviation = std::max(deviation, hidden_deviation / runs.mean);
+  }
+  // Numbers of epochs scatter by factors: where few runs were short ones, the mean is further above them than below.
+  const double factor = portable::exp(student_quantile(freedom) * deviation / std::sqrt(runs.count));
+  return EpochCount{.mean = runs.mean, .half_width = runs.mean * (factor - 1.0)};
+}
+
+}  // namespace zeus::jobs

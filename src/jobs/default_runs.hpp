@@ -1,0 +1,127 @@
+// What a run of the default (its batch size, under the highest limit) would have taken in the place of a recurrence: a
+// start and so many epochs, with a 95 % interval. Learned from a job's tries in the order in which they ended.
+//
+// What starts and epochs took is as it was known when the recurrence ended, so that a job that changes is compared with
+// itself. How many epochs the default takes is luck as well: it is the mean over all of its runs so far, and better
+// known with each of them, for earlier recurrences too. A value; one thread.
+#pragma once
+
+#include "jobs/scatter.hpp"
+#include "records/job_entry.hpp"
+#include "records/limit_profile.hpp"
+
+#include <zeus/units.hpp>
+
+#include <deque>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace zeus::jobs {
+
+struct Spent {
+  Joules energy;
+  Seconds time;
+  Joules cost;  // of both, as the job weighs them
+
+  friend Spent operator+(const Spent& a, const Spent& b) {
+    return {.energy = a.energy + b.energy, .time = a.time + b.time, .cost = a.cost + b.cost};
+  }
+  friend Spent operator*(const Spent& a, double factor) {
+    return {.energy = a.energy * factor, .time = a.time * factor, .cost = a.cost * factor};
+  }
+};
+
+// Of errors that have nothing to do with one another.
+Spent together(const Spent& a, const Spent& b);
+
+struct DefaultRun {
+  Spent value;
+  // Half-widths of what its parts bring. Each is much the same error in all recurrences.
+  Spent by_start;
+  Spent by_epoch;
+  Spent by_count;
+
+  [[nodiscard]] Spent half_width() const { return together(together(by_start, by_epoch), by_count); }
+
+  friend DefaultRun operator+(const DefaultRun& a, const DefaultRun& b) {
+    return {.value = a.value + b.value,
+            .by_start = a.by_start + b.by_start,
+            .by_epoch = a.by_epoch + b.by_epoch,
+            .by_count = a.by_count + b.by_count};
+  }
+};
+
+// A default run, but for how many epochs it has.
+struct DefaultParts {
+  Spent start;
+  Spent start_half_width;
+  Spent epoch;
+  double epoch_half_width = 0.0;  // relative
+};
+
+// A mean of epochs to the target, with its half-width.
+struct EpochCount {
+  double mean = 0.0;
+  double half_width = 0.0;
+
+  [[nodiscard]] DefaultRun of(const DefaultParts& parts) const;
+};
+
+class DefaultRuns {
+ public:
+  // Costs are weighed by `eta`, also those of a time when the job weighed them differently.
+  explicit DefaultRuns(double eta) : eta_{eta} {}
+
+  // Another default, or another target, takes other epochs.
+  void define(int default_size, bool has_target);
+
+  // `limits` are those of the try's batch size on these devices, as they are known with it.
+  void learn(const records::JobDevice& device, const records::TryFinished& finished,
+             std::span<const records::LimitProfile> limits);
+
+  // In the place of a recurrence that ended with this try, which has been learned; `limits` are those of the default
+  // batch size on the same devices. Otherwise why not.
+  [[nodiscard]] std::variant<DefaultParts, std::string> parts(const records::JobDevice& device,
+                                                              const records::TryFinished& finished,
+                                                              std::span<const records::LimitProfile> limits) const;
+
+  // As known now. Otherwise why not.
+  [[nodiscard]] std::variant<EpochCount, std::string> epochs() const;
+
+ private:
+  // Of a batch size, on one kind of devices.
+  struct Runs {
+    std::deque<std::pair<Seconds, Joules>> starts;      // the latest ones
+    std::optional<records::WholeEpochs> latest_epochs;  // seen
+  };
+  struct On {
+    records::JobDevice device;
+    std::map<int, Runs> sizes;
+    // Of whole runs of the default, in joules and seconds: what there is where nothing inside a run was seen.
+    Scatter default_energy;
+    Scatter default_time;
+  };
+
+  void count(const records::JobDevice& device, const records::TryFinished& finished,
+             std::span<const records::LimitProfile> limits);
+  On& on(const records::JobDevice& device);
+  [[nodiscard]] bool ran_default(const records::JobDevice& device, const records::TryFinished& finished) const;
+  [[nodiscard]] Spent spent(const records::JobDevice& device, Joules energy, Seconds time) const;
+  [[nodiscard]] std::optional<std::pair<Spent, Spent>> start(const On& on) const;
+
+  double eta_;
+  int default_size_ = 0;
+  std::vector<On> on_;
+  // Of the runs that reached, by batch size: how many epochs they had. Where no run tells of epochs, all of each being
+  // one: how many seconds they would have trained under the highest limit.
+  std::map<int, Scatter> amounts_;
+  bool has_target_ = false;
+  bool tells_epochs_ = false;
+};
+
+}  // namespace zeus::jobs

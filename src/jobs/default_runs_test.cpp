@@ -1,0 +1,161 @@
+#include "jobs/default_runs.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+namespace zeus::jobs {
+namespace {
+
+records::JobDevice v100() {
+  return {.model = "V100", .gpus = 1, .max_power = 250_W, .power_limits = {100_W, 175_W, 250_W}};
+}
+
+// Under 250 W an epoch takes 10 s at 200 W; under 100 W it takes 12 s at 90 W.
+const std::vector<records::LimitProfile> slices = {{.limit = 100_W, .epoch_time = 12_s, .average_power = 90_W},
+                                                   {.limit = 250_W, .epoch_time = 10_s, .average_power = 200_W}};
+
+struct Training {
+  int epochs = 10;
+  Watts limit = 250_W;
+  int batch_size = 32;
+  std::optional<Seconds> start = 5_s;
+  double slower = 1.0;
+};
+
+// With a start at 100 W.
+records::TryFinished finished(const Training& run) {
+  const records::LimitProfile& law = run.limit == 250_W ? slices.back() : slices.front();
+  const Seconds epoch = law.epoch_time * run.slower;
+  const Seconds start = run.start.value_or(5_s);
+  records::TryFinished one;
+  one.event = {.try_number = 0,
+               .recurrence = 0,
+               .batch_size = run.batch_size,
+               .outcome = records::TryOutcome::reached,
+               .epochs = run.epochs,
+               .energy = 100_W * start + law.average_power * epoch * run.epochs,
+               .time = start + epoch * run.epochs};
+  one.gpus = {{.gpu = "GPU-0", .energy = {.value = one.event.energy, .uncertainty = {}, .systematic = {}}}};
+  one.limit = run.limit;
+  one.whole_epochs = {{.limit = run.limit,
+                       .count = run.epochs,
+                       .time = epoch * run.epochs,
+                       .energy = law.average_power * epoch * run.epochs,
+                       .time_deviation = Seconds{},
+                       .energy_deviation = Joules{},
+                       .start_time = run.start,
+                       .start_energy = run.start ? std::optional{100_W * *run.start} : std::nullopt}};
+  return one;
+}
+
+class DefaultRunsTest : public testing::Test {
+ protected:
+  DefaultRunsTest() { runs_.define(32, true); }
+
+  void learn(const Training& run) { runs_.learn(v100(), finished(run), slices); }
+
+  DefaultRun against(const Training& run) {
+    const auto parts = runs_.parts(v100(), finished(run), slices);
+    const auto epochs = runs_.epochs();
+    EXPECT_TRUE(std::holds_alternative<DefaultParts>(parts)) << std::get<std::string>(parts);
+    EXPECT_TRUE(std::holds_alternative<EpochCount>(epochs)) << std::get<std::string>(epochs);
+    return std::get<EpochCount>(epochs).of(std::get<DefaultParts>(parts));
+  }
+
+  // Costs are energies.
+  DefaultRuns runs_{1.0};
+};
+
+TEST_F(DefaultRunsTest, AreAStartAndEpochsUnderTheHighestLimit) {
+  for (int night = 0; night < 3; ++night) {
+    learn({.limit = 100_W});
+  }
+  const DefaultRun run = against({.limit = 100_W});
+  EXPECT_NEAR(run.value.time.value(), 5 + 10 * 10, 1e-9);
+  EXPECT_NEAR(run.value.energy.value(), 500 + 10 * 2000, 1e-9);
+  EXPECT_NEAR(run.value.cost.value(), 500 + 10 * 2000, 1e-9);
+}
+
+TEST_F(DefaultRunsTest, HaveAsManyEpochsAsTheyHadInTheMean) {
+  for (const int epochs : {8, 10, 12}) {
+    learn({.epochs = epochs});
+  }
+  // Whatever luck this one had. Of three runs with a deviation of a fifth: 4.303 x 0.2 / sqrt(3) in logarithms.
+  const DefaultRun run = against({.epochs = 12});
+  EXPECT_NEAR(run.value.time.value(), 105.0, 1e-9);
+  EXPECT_NEAR(run.by_count.time.value(), 100.0 * (std::exp(4.303 * 0.2 / std::sqrt(3.0)) - 1.0), 1e-6);
+}
+
+TEST_F(DefaultRunsTest, AreNotKnownBeforeChanceIs) {
+  learn({.epochs = 10});
+  learn({.epochs = 10});
+  EXPECT_TRUE(std::holds_alternative<std::string>(runs_.epochs()));
+  learn({.epochs = 10});
+  EXPECT_TRUE(std::holds_alternative<EpochCount>(runs_.epochs()));
+}
+
+TEST_F(DefaultRunsTest, LearnHowFarChanceDecidesFromOtherBatchSizesAsWell) {
+  learn({.epochs = 10});
+  for (const int epochs : {40, 50, 60}) {
+    learn({.epochs = epochs, .batch_size = 64});
+  }
+  const DefaultRun run = against({.epochs = 50, .batch_size = 64});
+  EXPECT_NEAR(run.value.time.value(), 105.0, 1e-9);
+  // Two independent differences of a deviation of a fifth, and one run.
+  EXPECT_NEAR(run.by_count.time.value(), 100.0 * (std::exp(4.303 * 0.2) - 1.0), 1e-6);
+}
+
+TEST_F(DefaultRunsTest, StartOverWithAnotherDefault) {
+  for (int night = 0; night < 3; ++night) {
+    learn({});
+  }
+  runs_.define(64, true);
+  EXPECT_TRUE(std::holds_alternative<std::string>(runs_.epochs()));
+}
+
+// A script that prints nothing of epochs is one epoch, and how long that is differs from night to night.
+TEST_F(DefaultRunsTest, CountSecondsWhereNoEpochsAreToldOf) {
+  runs_.define(32, false);
+  for (const double slower : {0.8, 1.0, 1.2}) {
+    learn({.epochs = 1, .limit = 100_W, .slower = slower});
+  }
+  const DefaultRun run = against({.epochs = 1, .limit = 100_W, .slower = 1.2});
+  EXPECT_NEAR(run.value.time.value(), 5 + 10, 1e-9);
+  EXPECT_NEAR(run.value.energy.value(), 500 + 2000, 1e-9);
+  EXPECT_GT(run.by_count.energy.value(), 0.0);
+}
+
+TEST_F(DefaultRunsTest, AreTheRunsOfTheDefaultWhereNothingInsideThemWasSeen) {
+  runs_.define(32, false);
+  for (const double slower : {0.8, 1.0, 1.2}) {
+    const Training run{.epochs = 1, .start = {}, .slower = slower};
+    learn(run);
+  }
+  const auto parts = runs_.parts(v100(), finished({.epochs = 1, .start = {}}), slices);
+  ASSERT_TRUE(std::holds_alternative<DefaultParts>(parts)) << std::get<std::string>(parts);
+  const DefaultRun run = EpochCount{}.of(std::get<DefaultParts>(parts));
+  EXPECT_NEAR(run.value.time.value(), 15.0, 1e-9);
+  EXPECT_NEAR(run.by_start.time.value(), 4.303 * 2.0 / std::sqrt(3.0), 1e-6);
+}
+
+// Slices compare steps: what else is in an epoch may not be slowed down by a limit at all.
+TEST_F(DefaultRunsTest, DoubtWhatSlicesSayByHowFarLimitsLieApart) {
+  learn({.limit = 100_W});
+  const DefaultParts far = std::get<DefaultParts>(runs_.parts(v100(), finished({.limit = 100_W}), slices));
+  EXPECT_NEAR(far.epoch_half_width, 0.3 * (2000.0 / 1080.0 - 1.0), 1e-6);
+  learn({.limit = 250_W});
+  const DefaultParts seen = std::get<DefaultParts>(runs_.parts(v100(), finished({.limit = 250_W}), slices));
+  EXPECT_DOUBLE_EQ(seen.epoch_half_width, 0.0);
+}
+
+TEST_F(DefaultRunsTest, SayNothingOfShortRuns) {
+  learn({});
+  records::TryFinished one = finished({});
+  one.event.time = 1.9_s;
+  EXPECT_TRUE(std::holds_alternative<std::string>(runs_.parts(v100(), one, slices)));
+}
+
+}  // namespace
+}  // namespace zeus::jobs

@@ -1,0 +1,37 @@
+// The mean of values that come one after another, and how far they lie about it. A value; one thread at a time.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <optional>
+
+namespace zeus::jobs {
+
+struct Scatter {
+  int count = 0;
+  double mean = 0.0;
+  double squares = 0.0;  // of the differences from the mean, summed up
+
+  void add(double value) {
+    ++count;
+    const double step = value - mean;
+    mean += step / count;
+    squares += step * (value - mean);
+  }
+  // Of one value; nothing where there are fewer than two.
+  [[nodiscard]] std::optional<double> deviation() const {
+    return count < 2 ? std::nullopt : std::optional{std::sqrt(squares / (count - 1))};
+  }
+};
+
+// By how many standard errors a mean may be off, on either side, with a probability of 95 %, where its deviation comes
+// from so many independent differences (1 or more).
+inline double student_quantile(int freedom) {
+  constexpr std::array quantiles = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
+                                    2.201,  2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086};
+  return quantiles.at(std::min(static_cast<std::size_t>(std::max(freedom, 1)), quantiles.size()) - 1);
+}
+
+}  // namespace zeus::jobs
