@@ -32,7 +32,7 @@ void NetworkTry::leave() {
   attempt_->end();
 }
 
-void NetworkTry::measure(const std::vector<Watts>& limits) {
+void NetworkTry::measure(const std::vector<Watts>& limits, std::optional<Seconds> /*training*/) {
   attempt_->measure(limits);
 }
 

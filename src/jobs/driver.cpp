@@ -280,7 +280,7 @@ void Driver::charge_beside_tries(int batch_size) {
 
 void Driver::carry_out(const Machine::Measure& measure) {
   epochs_.disturb();
-  training_.measure(measure.limits);
+  training_.measure(measure.limits, job_.run_time(machine_.batch_size()));
 }
 
 void Driver::carry_out(const Machine::Hold& hold) {

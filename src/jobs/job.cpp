@@ -310,6 +310,10 @@ std::vector<records::LimitProfile> Job::limits(int batch_size) const {
   return inside_->state->limits(inside_->state->device(), batch_size);
 }
 
+std::optional<Seconds> Job::run_time(int batch_size) const {
+  return inside_->state->run_time(batch_size);
+}
+
 Joules Job::cost(Joules energy, Seconds time) const {
   return inside_->state->job().profiles().cost().of(energy, time);
 }

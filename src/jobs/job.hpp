@@ -147,6 +147,8 @@ class Job {
 
   // Limits measured so far at a batch size on the current devices, ascending.
   [[nodiscard]] std::vector<records::LimitProfile> limits(int batch_size) const;
+  // How long the last whole run at a batch size on the current devices took.
+  [[nodiscard]] std::optional<Seconds> run_time(int batch_size) const;
   // The cost of energy and time as the job weighs them, on its current devices.
   [[nodiscard]] Joules cost(Joules energy, Seconds time) const;
 

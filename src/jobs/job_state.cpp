@@ -16,7 +16,7 @@ namespace zeus::jobs {
 namespace {
 
 // Of what save() writes, beside the policy's own.
-constexpr int state_format = 3;
+constexpr int state_format = 4;
 // Lessons are kept until there are twice as many.
 constexpr std::size_t most_lessons = 256;
 // What a job without batch sizes calls its only one.
@@ -318,6 +318,9 @@ void JobState::take(const records::TryFinished& finished) {
       std::ranges::binary_search(device_.power_limits, finished.whole_epochs->limit)) {
     follow(event.batch_size, *finished.whole_epochs);
   }
+  if (reached(event.outcome)) {
+    page(device_, event.batch_size).run_time = event.time;
+  }
   job_.apply(event);
   if (over && !reached(event.outcome)) {
     job_.apply(records::RecurrenceAbandoned{.recurrence = event.recurrence});
@@ -358,7 +361,7 @@ void JobState::recall() {
     return;
   }
   for (const Page& page : book->pages) {
-    if (std::ranges::binary_search(job_.spec().batch_sizes, page.batch_size)) {
+    if (!page.limits.empty() && std::ranges::binary_search(job_.spec().batch_sizes, page.batch_size)) {
       job_.apply(records::LimitsProfiled{
           .recurrence = 0, .batch_size = page.batch_size, .limits = page.limits, .energy = {}, .time = {}});
     }
@@ -372,7 +375,7 @@ JobState::Page& JobState::page(const records::JobDevice& device, int batch_size)
   }
   auto page = std::ranges::find(book->pages, batch_size, &Page::batch_size);
   if (page == book->pages.end()) {
-    page = book->pages.insert(page, Page{.batch_size = batch_size, .limits = {}});
+    page = book->pages.insert(page, Page{.batch_size = batch_size, .limits = {}, .run_time = {}});
   }
   return *page;
 }
@@ -389,13 +392,23 @@ void JobState::remember(const records::JobDevice& device, const records::LimitsP
   }
 }
 
-std::vector<records::LimitProfile> JobState::limits(const records::JobDevice& device, int batch_size) const {
+const JobState::Page* JobState::find_page(const records::JobDevice& device, int batch_size) const {
   const auto book = std::ranges::find(books_, device, &Book::device);
   if (book == books_.end()) {
-    return {};
+    return nullptr;
   }
   const auto page = std::ranges::find(book->pages, batch_size, &Page::batch_size);
-  return page == book->pages.end() ? std::vector<records::LimitProfile>{} : page->limits;
+  return page == book->pages.end() ? nullptr : &*page;
+}
+
+std::vector<records::LimitProfile> JobState::limits(const records::JobDevice& device, int batch_size) const {
+  const Page* const page = find_page(device, batch_size);
+  return page == nullptr ? std::vector<records::LimitProfile>{} : page->limits;
+}
+
+std::optional<Seconds> JobState::run_time(int batch_size) const {
+  const Page* const page = find_page(device_, batch_size);
+  return page == nullptr ? std::nullopt : page->run_time;
 }
 
 std::string JobState::snapshot_key() const {

@@ -68,6 +68,8 @@ class JobState {
   [[nodiscard]] const OpenRecurrence* find(std::uint64_t recurrence) const;
   // What was measured at a batch size on some devices, ascending by limit; empty when nothing was.
   [[nodiscard]] std::vector<records::LimitProfile> limits(const records::JobDevice& device, int batch_size) const;
+  // Of the last whole run at a batch size on the current devices.
+  [[nodiscard]] std::optional<Seconds> run_time(int batch_size) const;
 
   // What snapshots of this job are kept under: they hold for no other version of the policy that it began with, and for
   // no other format.
@@ -88,10 +90,11 @@ class JobState {
   struct Page {
     int batch_size = 0;
     std::vector<records::LimitProfile> limits;
+    std::optional<Seconds> run_time;  // of the last whole run
 
     template <typename Archive, typename Self>
     static void state(Archive& archive, Self& self) {
-      archive(self.batch_size, self.limits);
+      archive(self.batch_size, self.limits, self.run_time);
     }
   };
   struct Book {
@@ -114,6 +117,7 @@ class JobState {
   void remember(const records::JobDevice& device, const records::LimitsProfiled& profiled);
   // What is kept of a batch size on these devices, made where there is nothing yet.
   Page& page(const records::JobDevice& device, int batch_size);
+  [[nodiscard]] const Page* find_page(const records::JobDevice& device, int batch_size) const;
   void follow(int batch_size, const records::WholeEpochs& whole);
   void recall();
 

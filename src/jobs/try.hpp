@@ -29,8 +29,8 @@ class Try {
   virtual void hold(Watts limit) = 0;
   // Limits as they were found.
   virtual void leave() = 0;
-  // Measures these while it trains, and keeps the best of them then.
-  virtual void measure(const std::vector<Watts>& limits) = 0;
+  // Measures these while it trains, and keeps the best of them then. `training` is how long such a training took last.
+  virtual void measure(const std::vector<Watts>& limits, std::optional<Seconds> training) = 0;
 
   struct EpochOver {
     int epochs = 0;  // over so far

@@ -2,6 +2,7 @@
 
 #include "run/watched_command.hpp"
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 
@@ -84,11 +85,20 @@ void CommandTry::leave() {
   tuning_.leave();
 }
 
-void CommandTry::measure(const std::vector<Watts>& limits) {
+// As long as the user wants each of them to take, or so that all take half of a training that is too short for that.
+void CommandTry::measure(const std::vector<Watts>& limits, std::optional<Seconds> training) {
+  constexpr double with_settling = 1.25;
+  constexpr double warm_up = 1.0;
+  constexpr double part = 0.5;
+  Seconds each = options_.profile_time;
+  if (training) {
+    const Seconds fitting = *training * (part / (with_settling * static_cast<double>(limits.size()) + warm_up));
+    each = std::min(each, std::max(fitting, PowerTuning::shortest_slice));
+  }
   if (sets_limits_ && limits.size() > 1) {
-    tuning_.measure(limits, options_.profile_time);
+    tuning_.measure(limits, each);
   } else {
-    tuning_.watch(limits.front(), options_.profile_time, sets_limits_);
+    tuning_.watch(limits.front(), each, sets_limits_);
   }
 }
 

@@ -14,8 +14,6 @@ constexpr std::uint32_t words_of_a_slice = 4;
 constexpr Seconds shortest_word{0.02};
 // Beside a slice an epoch has a word to settle, one that may stand for steps of the epoch before, and evaluation.
 constexpr double epoch_for_a_slice = 2.0;
-// Five ticks of a counter that counts ten times a second.
-constexpr Seconds shortest_slice{0.5};
 // A GPU follows a new limit within a tenth of that: a slice of epochs that is shorter than this has one to settle.
 constexpr Seconds needs_no_settling{2.0};
 // Where it is not said how long a limit is to be measured.

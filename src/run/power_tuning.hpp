@@ -24,6 +24,9 @@ namespace zeus::run {
 
 class PowerTuning {
  public:
+  // Five ticks of a counter that counts ten times a second.
+  static constexpr Seconds shortest_slice{0.5};
+
   // `base` has the goal and the mode of all sessions, and no listener.
   PowerTuning(TrainingGpus& gpus, TrainingOptions base, Clock& clock);
 
