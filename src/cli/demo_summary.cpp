@@ -127,7 +127,7 @@ report::JobReportOptions demo_report_options(const demo::TourResult& result, con
   options.really_run_default = {savings_of(result, last_nights_of(result)), savings_of(result, result.nights.size())};
   if (result.labels_went_wrong) {
     records::ChartMark& mark = options.happened.emplace_back();
-    mark.x = static_cast<double>(*result.labels_went_wrong);
+    mark.x = static_cast<double>(*result.labels_went_wrong + 1);
     mark.label = "labels go wrong from here on";
   }
   return options;

@@ -7,6 +7,7 @@
 #include "jobs/job.hpp"
 #include "jobs/redefinition.hpp"
 #include "jobs/transfer.hpp"
+#include "report/job_report.hpp"
 #include "run/job_file.hpp"
 #include "store/open_store.hpp"
 #include "toml/toml_reader.hpp"
@@ -38,6 +39,8 @@ void JobsCommand::declare(Options& options) {
   options.add_option("--set", settings_, "Redefine no more than this, as in --set 'eta = 0.7'").type_name("KEY=VALUE");
   options.add_flag("--all", all_, "Show every try, not just the last ones");
   options.add_flag("--json", json_, "Print JSON, on one line");
+  options.add_option("--html", html_, "Write the job's report here, a page for a browser; `-` is standard output")
+      .type_name("FILE|-");
 }
 
 void JobsCommand::check_usage() const {
@@ -47,6 +50,9 @@ void JobsCommand::check_usage() const {
   }
   if (!settings_.empty() && (!redefines || !file_.empty())) {
     throw Error{ErrorKind::invalid_argument, "--set is for redefine without --file", "leave it out"};
+  }
+  if (!html_.empty() && (job_.empty() || !action_.empty() || json_)) {
+    throw Error{ErrorKind::invalid_argument, "--html is the report of one job", "write `zeus jobs NAME --html FILE`"};
   }
   if (json_ && !action_.empty()) {
     throw Error{ErrorKind::invalid_argument, fmt::format("{} prints no JSON of its own", action_), "leave out --json"};
@@ -110,28 +116,49 @@ int JobsCommand::redefine(const Context& context) const {
 int JobsCommand::list(const Context& context) const {
   const std::string location = store_location(context);
   std::vector<records::JobView> views;
+  int code = exit_ok;
   std::error_code unknown;
   // Somebody who has run no job has no store, which is nothing to complain about.
   if (!store_.empty() || std::filesystem::exists(location, unknown)) {
     const auto store = store::open_store(location, Access::read_only);
     const jobs::Site site = jobs::this_site(context.clock, context.files);
-    for (const store::StoredJob& stored : store->jobs()) {
-      if (std::optional<jobs::Job> job = jobs::Job::find(*store, site, stored.name)) {
-        views.push_back(job->view());
+    for (const std::string& name : store->names()) {
+      // One that cannot be read is no reason not to show the others.
+      try {
+        if (std::optional<jobs::Job> job = jobs::Job::find(*store, site, name)) {
+          views.push_back(job->view());
+        }
+      } catch (const Error& error) {
+        if (error.kind() != ErrorKind::corrupt_data) {
+          throw;
+        }
+        context.err << fmt::format(
+            "zeus jobs: '{}' is left out: {}; put back a copy of the store, or forget the job with `zeus jobs '{}' "
+            "forget`\n",
+            name, error.what(), name);
+        code = exit_failure;
       }
     }
   }
   context.out << (json_ ? jobs_json(location, views) : jobs_text(location, views));
-  return exit_ok;
+  return code;
 }
 
 int JobsCommand::show(const Context& context) const {
+  std::optional<OutputFile> page;
+  if (!html_.empty()) {
+    page.emplace(html_, context.out);
+  }
   const auto store = store::open_store(store_location(context), Access::read_only);
   std::optional<jobs::Job> job = jobs::Job::find(*store, jobs::this_site(context.clock, context.files), job_);
   if (!job) {
     throw Error{ErrorKind::not_found, fmt::format("there is no job '{}'", job_), "`zeus jobs` lists those there are"};
   }
   const records::JobView view = job->view();
+  if (page) {
+    page->write(report::job_report(view));
+    return exit_ok;
+  }
   context.out << (json_ ? to_json(view) + "\n" : job_text(view, all_));
   return exit_ok;
 }

@@ -31,6 +31,7 @@ class JobsCommand final : public Command {
   std::string action_;
   std::string store_;
   std::string file_;
+  std::string html_;
   std::vector<std::string> settings_;
   bool all_ = false;
   bool json_ = false;

@@ -200,6 +200,17 @@ TEST_F(JobsCommandTest, MovesAJobToAnotherStoreAndForgetsIt) {
   EXPECT_EQ(run({name}).code, 1);
 }
 
+TEST_F(JobsCommandTest, WritesTheReportOfOneJob) {
+  live_through_some_nights();
+  const std::string page = (folder_.path() / "page.html").string();
+  EXPECT_EQ(run({name, "--html", page}).code, exit_ok);
+  std::ifstream file{page};
+  std::string first;
+  std::getline(file, first);
+  EXPECT_EQ(first, "<!doctype html>");
+  EXPECT_EQ(run({"--html", page}).code, exit_bad_usage);
+}
+
 TEST_F(JobsCommandTest, SaysInOneLineWhatIsWrong) {
   std::string all;
   const auto ask = [&](const std::vector<std::string>& arguments) {

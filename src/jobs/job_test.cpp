@@ -180,7 +180,7 @@ TEST_F(JobTest, RefusesWhatNoJobCanBe) {
     change(wrong);
     EXPECT_EQ(refused("job", wrong), ErrorKind::invalid_argument);
   }
-  EXPECT_TRUE(store_->jobs().empty());
+  EXPECT_TRUE(store_->names().empty());
 }
 
 TEST_F(JobTest, AJobWithoutBatchSizesChoosesThePowerLimitAlone) {

@@ -85,7 +85,7 @@ class Walk {
       const RecurrenceView& recurrence = recurrences_[one->recurrence];
       of_default = of_default + *one->run;
       took = took + spent(recurrence);
-      doubt = together(doubt, half_width_of(recurrence));
+      doubt = together(doubt, half_width_of(recurrence, devices_[one->recurrence]));
     }
     if (count == 0) {
       return std::nullopt;
@@ -149,14 +149,13 @@ class Walk {
     return {.energy = recurrence.energy, .time = recurrence.time, .cost = recurrence.cost};
   }
   // Its time is known.
-  [[nodiscard]] Spent half_width_of(const RecurrenceView& recurrence) const {
-    return {.energy = recurrence.uncertainty,
-            .time = {},
-            .cost = cost_on(devices_[recurrence.number], eta_, recurrence.uncertainty, Seconds{})};
+  [[nodiscard]] Spent half_width_of(const RecurrenceView& recurrence, const records::JobDevice& device) const {
+    return {
+        .energy = recurrence.uncertainty, .time = {}, .cost = cost_on(device, eta_, recurrence.uncertainty, Seconds{})};
   }
 
   void note(const records::RecurrenceBegun& begun, WallTime) {
-    recurrences_.push_back({.number = begun.recurrence,
+    recurrences_.push_back({.number = begun.recurrence + 1,
                             .state = RecurrenceState::running,
                             .owner = begun.owner,
                             .device = to_text(begun.device),
@@ -166,8 +165,8 @@ class Walk {
   void note(const records::TryStarted& started, WallTime when) {
     RecurrenceView& recurrence = recurrences_[started.event.recurrence];
     ++recurrence.tries;
-    tries_.push_back({.number = started.event.try_number,
-                      .recurrence = started.event.recurrence,
+    tries_.push_back({.number = started.event.try_number + 1,
+                      .recurrence = recurrence.number,
                       .batch_size = started.event.batch_size,
                       .purpose = started.event.purpose,
                       .outcome = {},

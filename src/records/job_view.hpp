@@ -20,8 +20,8 @@
 namespace zeus::records {
 
 struct TryView {
-  std::uint64_t number = 0;      // from 0, over all recurrences
-  std::uint64_t recurrence = 0;  // from 0
+  std::uint64_t number = 0;      // from 1, over all recurrences
+  std::uint64_t recurrence = 0;  // from 1
   int batch_size = 0;
   TryPurpose purpose = TryPurpose::exploit;
   std::optional<TryOutcome> outcome;  // nothing while it runs
@@ -72,7 +72,7 @@ constexpr auto names_of(RecurrenceState /*state*/) {
 }
 
 struct RecurrenceView {
-  std::uint64_t number = 0;
+  std::uint64_t number = 0;  // from 1
   RecurrenceState state = RecurrenceState::running;
   JobOwner owner;
   std::string device;

@@ -44,7 +44,7 @@ void run(JobView& job, int batch_size, TryOutcome outcome, int epochs, bool open
   const Energy energy{.value = Watts{140.0} * time, .uncertainty = Joules{30.0}};
   const Joules cost = 0.5 * energy.value + 0.5 * (Watts{250.0} * time);
   if (opens) {
-    job.recurrences.push_back({.number = job.recurrences.size(), .device = "1 x Tesla V100"});
+    job.recurrences.push_back({.number = job.recurrences.size() + 1, .device = "1 x Tesla V100"});
   }
   RecurrenceView& recurrence = job.recurrences.back();
   ++recurrence.tries;
@@ -57,7 +57,7 @@ void run(JobView& job, int batch_size, TryOutcome outcome, int epochs, bool open
     recurrence.default_time = Seconds{450.0};
     recurrence.default_cost = Joules{101'250.0};
   }
-  job.tries.push_back({.number = job.tries.size(),
+  job.tries.push_back({.number = job.tries.size() + 1,
                        .recurrence = recurrence.number,
                        .batch_size = batch_size,
                        .purpose = records::TryPurpose::explore,
@@ -209,9 +209,10 @@ TEST(JobReport, ItsFiguresDrawTheNumbersThatZeusJobsPrints) {
       EXPECT_DOUBLE_EQ(std::stod(attribute(tag, "data-low")), lookup(job, key + ".low_cost_j") * kilo);
       EXPECT_DOUBLE_EQ(std::stod(attribute(tag, "data-high")), lookup(job, key + ".high_cost_j") * kilo);
     } else if (series == "cost.reached") {
-      EXPECT_DOUBLE_EQ(y, job["recurrences"][static_cast<std::size_t>(x)]["cost_j"].number().value() * kilo);
+      EXPECT_DOUBLE_EQ(y, job["recurrences"][static_cast<std::size_t>(x) - 1]["cost_j"].number().value() * kilo);
     } else if (series == "cost.default") {
-      EXPECT_DOUBLE_EQ(y, job["recurrences"][static_cast<std::size_t>(x)]["default_cost_j"].number().value() * kilo);
+      EXPECT_DOUBLE_EQ(y,
+                       job["recurrences"][static_cast<std::size_t>(x) - 1]["default_cost_j"].number().value() * kilo);
     } else if (kind == "epoch_energy" || kind == "epoch_time") {
       for (const JsonValue& one : *job["batch_sizes"].list()) {
         if (std::to_string(one["batch_size"].whole<int>().value()) == series.substr(kind.size() + 1)) {

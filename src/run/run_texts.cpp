@@ -79,7 +79,7 @@ std::string profiling_text(const jobs::ProfileStep& step, bool has_batch_sizes) 
 std::string try_text(const jobs::RunStep& step, bool has_batch_sizes) {
   const std::string limit =
       step.limit ? fmt::format(" under {:.6g} W", step.limit->value()) : std::string{", measuring its power limits"};
-  return fmt::format("try {}: {}{}: {}", step.number, batch(step.batch_size, has_batch_sizes), limit, step.why);
+  return fmt::format("try {}: {}{}: {}", step.number + 1, batch(step.batch_size, has_batch_sizes), limit, step.why);
 }
 
 std::string miss_text(const Miss& miss) {
@@ -108,7 +108,7 @@ std::string miss_text(const Miss& miss) {
 
 std::string recurrence_text(const records::JobView& job, const records::RecurrenceView& recurrence) {
   const records::TryView* const reached = reached_try(job, recurrence.number);
-  std::string text = fmt::format("{} #{}: ", job.name, recurrence.number + 1);
+  std::string text = fmt::format("{} #{}: ", job.name, recurrence.number);
   if (reached != nullptr) {
     const bool sizes = !job.definition.batch_sizes.empty();
     text += sizes ? fmt::format("batch size {}", reached->batch_size) : std::string{"done"};

@@ -54,8 +54,8 @@ class JobStore {
   JobStore& operator=(const JobStore&) = delete;
   virtual ~JobStore() = default;
 
-  // In the order of their names.
-  virtual std::vector<StoredJob> jobs() = 0;
+  // In their order.
+  virtual std::vector<std::string> names() = 0;
   virtual std::optional<StoredJob> find(std::string_view name) = 0;
   // Makes a job with an empty history, unless there is one of that name, which is returned as it is.
   virtual StoredJob find_or_create(std::string_view name, const records::JobDefinition& definition, WallTime now) = 0;

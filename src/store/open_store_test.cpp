@@ -50,8 +50,8 @@ TEST(OpenStore, MakesWhatIsMissingAndFindsItAgain) {
   const test::TemporaryFolder folder;
   const fs::path file = folder.path() / "a folder" / "with % and ?" / "jobs.sqlite";
   open_store(file.string(), Access::create)->find_or_create("job", definition(), {});
-  EXPECT_EQ(open_store("sqlite:" + file.string(), Access::existing)->jobs().size(), 1U);
-  EXPECT_EQ(open_store(file.string(), Access::read_only)->jobs().size(), 1U);
+  EXPECT_EQ(open_store("sqlite:" + file.string(), Access::existing)->names().size(), 1U);
+  EXPECT_EQ(open_store(file.string(), Access::read_only)->names().size(), 1U);
 }
 
 TEST(OpenStore, DoesNotMakeWhatIsOnlyToBeLookedAt) {
@@ -108,8 +108,8 @@ TEST(OpenStore, SaysWhenOneIsDamaged) {
   }
   const Error error = failure_of([&] {
     const auto store = open_store(file.string(), Access::existing);
-    for (const StoredJob& job : store->jobs()) {
-      store->entries(job.id, 0, 1000);
+    for (const std::string& name : store->names()) {
+      store->entries(store->find(name).value().id, 0, 1000);
     }
   });
   EXPECT_EQ(error.kind(), ErrorKind::corrupt_data) << error.what();

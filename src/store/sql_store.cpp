@@ -38,40 +38,50 @@ auto SqlStore::writing(Work work) {
   });
 }
 
-std::vector<StoredJob> SqlStore::read_jobs(std::string_view condition, const std::string& name) {
+std::optional<StoredJob> SqlStore::read_job(const std::string& name) {
   long long id = 0;
   std::string found;
   std::string definition;
   long long created = 0;
   long long length = 0;
-  const std::string query = fmt::format(
-      "SELECT id, name, definition, created, (SELECT COALESCE(MAX(sequence), 0) FROM entries WHERE job = jobs.id) "
-      "FROM jobs WHERE {} ORDER BY name",
-      condition);
   soci::session& session = database_->session();
-  soci::statement statement = (session.prepare << query, soci::into(id), soci::into(found), soci::into(definition),
-                               soci::into(created), soci::into(length), soci::use(name, "name"));
-  statement.execute();
-  std::vector<StoredJob> jobs;
-  while (statement.fetch()) {
-    jobs.push_back({.id = id,
-                    .name = found,
-                    .definition = records::job_definition_from_json(definition),
-                    .created = WallTime{created},
-                    .length = static_cast<std::uint64_t>(length)});
+  session
+      << "SELECT id, name, definition, created, (SELECT COALESCE(MAX(sequence), 0) FROM entries WHERE job = jobs.id) "
+         "FROM jobs WHERE name = :name",
+      soci::into(id), soci::into(found), soci::into(definition), soci::into(created), soci::into(length),
+      soci::use(name, "name");
+  if (!session.got_data()) {
+    return std::nullopt;
   }
-  return jobs;
+  return StoredJob{.id = id,
+                   .name = found,
+                   .definition = records::job_definition_from_json(definition),
+                   .created = WallTime{created},
+                   .length = static_cast<std::uint64_t>(length)};
 }
 
-std::vector<StoredJob> SqlStore::jobs() {
-  return reading([&](soci::session&) { return read_jobs("name <> :name", ""); });
+std::optional<long long> SqlStore::find_id(const std::string& name) {
+  long long id = 0;
+  soci::session& session = database_->session();
+  session << "SELECT id FROM jobs WHERE name = :name", soci::into(id), soci::use(name, "name");
+  return session.got_data() ? std::optional{id} : std::nullopt;
+}
+
+std::vector<std::string> SqlStore::names() {
+  return reading([&](soci::session& session) {
+    std::vector<std::string> names;
+    std::string name;
+    soci::statement statement = (session.prepare << "SELECT name FROM jobs ORDER BY name", soci::into(name));
+    statement.execute();
+    while (statement.fetch()) {
+      names.push_back(name);
+    }
+    return names;
+  });
 }
 
 std::optional<StoredJob> SqlStore::find(std::string_view name) {
-  return reading([&](soci::session&) -> std::optional<StoredJob> {
-    std::vector<StoredJob> found = read_jobs("name = :name", std::string{name});
-    return found.empty() ? std::nullopt : std::optional{std::move(found.front())};
-  });
+  return reading([&](soci::session&) { return read_job(std::string{name}); });
 }
 
 StoredJob SqlStore::insert_job(std::string_view name, const records::JobDefinition& definition, WallTime created) {
@@ -80,7 +90,7 @@ StoredJob SqlStore::insert_job(std::string_view name, const records::JobDefiniti
   const long long when = created.microseconds_since_epoch;
   database_->session() << "INSERT INTO jobs (name, definition, created) VALUES (:name, :definition, :created)",
       soci::use(called), soci::use(text), soci::use(when);
-  return read_jobs("name = :name", called).at(0);
+  return read_job(called).value();
 }
 
 StoredJob SqlStore::find_or_create(std::string_view name, const records::JobDefinition& definition, WallTime now) {
@@ -88,15 +98,15 @@ StoredJob SqlStore::find_or_create(std::string_view name, const records::JobDefi
     return std::move(*known);
   }
   return writing([&](soci::session&) {
-    std::vector<StoredJob> found = read_jobs("name = :name", std::string{name});
-    return found.empty() ? insert_job(name, definition, now) : std::move(found.front());
+    std::optional<StoredJob> found = read_job(std::string{name});
+    return found ? std::move(*found) : insert_job(name, definition, now);
   });
 }
 
 StoredJob SqlStore::import(std::string_view name, const records::JobDefinition& definition, WallTime created,
                            std::span<const records::JobEntry> entries) {
   return writing([&](soci::session&) {
-    if (!read_jobs("name = :name", std::string{name}).empty()) {
+    if (find_id(std::string{name})) {
       throw Error{ErrorKind::already_exists, fmt::format("there is a job '{}' already", name),
                   "forget it first, or choose another name"};
     }
@@ -110,11 +120,12 @@ StoredJob SqlStore::import(std::string_view name, const records::JobDefinition& 
 
 bool SqlStore::forget(std::string_view name) {
   return writing([&](soci::session& session) {
-    const std::vector<StoredJob> found = read_jobs("name = :name", std::string{name});
-    if (found.empty()) {
+    // Its definition may be what is damaged.
+    const std::optional<long long> found = find_id(std::string{name});
+    if (!found) {
       return false;
     }
-    const long long id = found.front().id;
+    const long long id = *found;
     for (const std::string_view table : {"entries", "snapshots", "beats", "sightings"}) {
       session << fmt::format("DELETE FROM {} WHERE job = :job", table), soci::use(id);
     }

@@ -15,7 +15,7 @@ class SqlStore final : public JobStore {
   // The tables of `database` are up to date (migrations.hpp).
   explicit SqlStore(std::unique_ptr<Database> database) : database_{std::move(database)} {}
 
-  std::vector<StoredJob> jobs() override;
+  std::vector<std::string> names() override;
   std::optional<StoredJob> find(std::string_view name) override;
   StoredJob find_or_create(std::string_view name, const records::JobDefinition& definition, WallTime now) override;
   StoredJob import(std::string_view name, const records::JobDefinition& definition, WallTime created,
@@ -41,7 +41,8 @@ class SqlStore final : public JobStore {
   template <typename Work>
   auto writing(Work work);
 
-  std::vector<StoredJob> read_jobs(std::string_view condition, const std::string& name);
+  std::optional<StoredJob> read_job(const std::string& name);
+  std::optional<long long> find_id(const std::string& name);
   void insert(JobId job, std::uint64_t sequence, WallTime written, const records::JobEntryBody& body);
   StoredJob insert_job(std::string_view name, const records::JobDefinition& definition, WallTime created);
 

@@ -66,6 +66,24 @@ class KeptStore(unittest.TestCase):
         kept = json.loads((GOLDEN / "kept_nightly.json").read_text(encoding="utf-8"))
         self.assertEqual(imported, kept)
 
+    def test_a_job_that_is_damaged_costs_no_other(self):
+        for damage in ("update entries set body = '{' where sequence = 3 and job = (select id from jobs where name = 'nightly')",
+                       "update jobs set definition = '{' where name = 'nightly'"):
+            with self.subTest(damage):
+                shutil.copyfile(KEPT / "store.sqlite", self.store)
+                with sqlite3.connect(self.store) as store:
+                    store.execute("delete from snapshots")
+                    store.execute(damage)
+                store.close()
+                done = subprocess.run([program, "jobs", "--store", self.store], capture_output=True, text=True, check=False,
+                                      timeout=60)
+                self.assertEqual(done.returncode, 1)
+                self.assertRegex(done.stderr, "^zeus jobs: 'nightly' is left out: .* forget`\n$")
+                for job in JOBS[1:]:
+                    self.assertIn(job, done.stdout)
+                self.jobs("nightly", "forget")
+                self.assertNotIn("nightly", self.jobs())
+
     def test_what_is_exported_again_is_the_same_to_the_letter(self):
         self.assertEqual(self.jobs("nightly", "export"), (KEPT / "nightly.jsonl").read_text(encoding="utf-8"))
 

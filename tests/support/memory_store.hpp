@@ -13,7 +13,12 @@ namespace zeus::test {
 
 class MemoryStore final : public store::JobStore {
  public:
-  std::vector<store::StoredJob> jobs() override { return jobs_; }
+  std::vector<std::string> names() override {
+    std::vector<std::string> names;
+    std::ranges::transform(jobs_, std::back_inserter(names), &store::StoredJob::name);
+    std::ranges::sort(names);
+    return names;
+  }
   std::optional<store::StoredJob> find(std::string_view name) override {
     const auto place = std::ranges::find(jobs_, name, &store::StoredJob::name);
     return place == jobs_.end() ? std::nullopt : std::optional{*place};
