@@ -245,7 +245,7 @@ std::variant<EpochCount, std::string> DefaultRuns::epochs() const {
     freedom += size.count - 1;
   }
   if (freedom < least_freedom) {
-    return "how far chance decides about the number of epochs is known from three runs on";
+    return "how much the number of epochs varies from run to run is known from three runs on";
   }
   const Scatter& runs = of_default->second;
   double deviation = freedom == 0 ? 0.0 : std::sqrt(squares / freedom);

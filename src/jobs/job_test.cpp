@@ -406,7 +406,7 @@ TEST_F(JobTest, CountsTheStartOnBothSides) {
                            .time = {}});
     }
     recurrence.finished(run_with_start(100_W));
-    EXPECT_EQ(job.view().savings.has_value(), night == 2) << "how far chance decides takes three runs to know";
+    EXPECT_EQ(job.view().savings.has_value(), night == 2) << "how far epochs vary takes three runs to know";
   }
   const records::JobView view = job.view();
   for (const records::RecurrenceView& night : view.recurrences) {
