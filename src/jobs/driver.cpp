@@ -233,8 +233,14 @@ void Driver::decided(const RunStep& step) {
                           .next = next_epoch(step.batch_size, step.limit)});
 }
 
+// What others have missed meanwhile may make a training vain that was begun to have its limits measured.
 void Driver::decided(const GiveUpStep& /*step*/) {
-  end_ = DriverEnd::given_up;
+  if (machine_.has_training()) {
+    training_.stop();
+    wait_for_end();
+    tell_(TrainingOver{});
+  }
+  end_ = DriverEnd::missed;
 }
 
 void Driver::carry_out(const Machine::Ask& /*ask*/) {

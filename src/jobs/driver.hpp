@@ -52,7 +52,8 @@ using DriverEvent = std::variant<ProfileStep, RunStep, GiveUpStep, LimitsRecorde
 
 enum class DriverEnd {
   reached,
-  given_up,    // or interrupted, or lost: nothing is to be done any more
+  missed,      // the target, as often as it may be
+  given_up,    // interrupted, or lost: nothing is to be done any more
   unrecorded,  // the store has failed, and there is no training: one may be run without it
 };
 

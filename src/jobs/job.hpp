@@ -11,7 +11,7 @@
 //     if ProfileStep:  start the command at that batch size, measure these limits while it trains, profiled(), and ask
 //                      next() again: when it says to run the same batch size, let the same process go on (and charge
 //                      profiled() nothing: the training was not in vain); otherwise stop it and charge what it took
-//     if GiveUpStep:   the job has failed too often; the recurrence is over
+//     if GiveUpStep:   the job has failed too often, or would only do again what failed; the recurrence is over
 //   }
 //
 // Every call that records is durable when it returns. What may be thrown, always a zeus::Error:
@@ -75,6 +75,7 @@ struct ProfileStep {
 // The recurrence failed as often as one may; it is on record as given up.
 struct GiveUpStep {
   int tries = 0;
+  bool never_reached = false;  // nor has any other of the job: once at each batch size is as often as one may then
 };
 
 using Step = std::variant<RunStep, ProfileStep, GiveUpStep>;

@@ -16,7 +16,7 @@ namespace zeus::jobs {
 namespace {
 
 // Of what save() writes, beside the policy's own.
-constexpr int state_format = 4;
+constexpr int state_format = 5;
 // Lessons are kept until there are twice as many.
 constexpr std::size_t most_lessons = 256;
 // What a job without batch sizes calls its only one.
@@ -244,13 +244,18 @@ void JobState::learn_from(const JobState& former) {
     recall();
   }
   records::JobDefinition then = former.earlier_;
+  bool reached = false;  // what would be reached now as well
   for (const records::JobEntryBody& lesson : former.lessons_) {
     if (const auto* const redefined = std::get_if<records::JobRedefined>(&lesson)) {
       then = redefined->definition;
     } else if (const auto still = still_true(lesson, then, definition_)) {
+      const auto* const finished = std::get_if<records::TryFinished>(&lesson);
+      reached = reached || (finished != nullptr && records::reached(finished->event.outcome) &&
+                            std::get<records::TryFinished>(*still).left_out == finished->left_out);
       learn(*still);
     }
   }
+  ever_reached_ = reached;
   // What is left are recurrences whose end was about a batch size that is gone.
   while (!open_.empty()) {
     take(records::RecurrenceGivenUp{.recurrence = open_.front().number, .reason = {}});
@@ -269,12 +274,14 @@ void JobState::take(const records::JobRedefined& redefined) {
   JobState anew{now};
   anew.learn_from(*this);
   definition_ = redefined.definition;
+  ever_reached_ = anew.ever_reached_;
   job_ = std::move(anew.job_);
   books_ = std::move(anew.books_);
 }
 
 void JobState::take(const records::RecurrenceBegun& begun) {
-  open_.push_back({.number = begun.recurrence, .owner = begun.owner, .device = begun.device, .running = {}});
+  open_.push_back(
+      {.number = begun.recurrence, .owner = begun.owner, .device = begun.device, .running = {}, .missed = {}});
   ++recurrences_;
 }
 
@@ -325,10 +332,15 @@ void JobState::take(const records::TryFinished& finished) {
   if (over && !reached(event.outcome)) {
     job_.apply(records::RecurrenceAbandoned{.recurrence = event.recurrence});
   }
+  ever_reached_ = ever_reached_ || over;
   if (over) {
     close(event.recurrence);
-  } else {
-    open(event.recurrence).running.reset();
+    return;
+  }
+  OpenRecurrence& current = open(event.recurrence);
+  current.running.reset();
+  if (finished.event.outcome != records::TryOutcome::lost) {
+    current.missed.push_back(event.batch_size);
   }
 }
 

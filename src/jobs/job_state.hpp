@@ -35,12 +35,13 @@ struct OpenRecurrence {
   records::JobOwner owner;
   records::JobDevice device;
   std::optional<RunningTry> running;
+  std::vector<int> missed;  // the batch size of each try that was short of the target, also where it is left out
 
   template <typename Archive, typename Self>
   static void state(Archive& archive, Self& self) {
     archive(self.number, self.owner.host, self.owner.place, self.owner.process.pid, self.owner.process.started,
             self.owner.process.command, self.device.model, self.device.gpus, self.device.max_power,
-            self.device.power_limits, self.running);
+            self.device.power_limits, self.running, self.missed);
   }
 };
 
@@ -64,6 +65,8 @@ class JobState {
   [[nodiscard]] const records::JobDefinition& definition() const { return definition_; }
   [[nodiscard]] const optimize::RecurringJob& job() const { return job_; }
   [[nodiscard]] std::span<const OpenRecurrence> open() const { return open_; }
+  // Whether any try has, as the job is defined now, also one that is left out.
+  [[nodiscard]] bool ever_reached() const { return ever_reached_; }
   // Nothing when it is over, or never began.
   [[nodiscard]] const OpenRecurrence* find(std::uint64_t recurrence) const;
   // What was measured at a batch size on some devices, ascending by limit; empty when nothing was.
@@ -82,7 +85,8 @@ class JobState {
   template <typename Archive, typename Self>
   static void state(Archive& archive, Self& self) {
     archive(self.sequence_, self.recurrences_, self.tries_, self.device_.model, self.device_.gpus,
-            self.device_.max_power, self.device_.power_limits, self.open_, self.books_, self.lessons_, self.earlier_);
+            self.device_.max_power, self.device_.power_limits, self.ever_reached_, self.open_, self.books_,
+            self.lessons_, self.earlier_);
   }
 
  private:
@@ -137,6 +141,7 @@ class JobState {
   std::uint64_t recurrences_ = 0;
   std::uint64_t tries_ = 0;
   records::JobDevice device_;
+  bool ever_reached_ = false;
   std::vector<OpenRecurrence> open_;
   std::vector<Book> books_;
   // The entries to learn from once more where the job is redefined, the last few hundred of them, and how it was

@@ -131,6 +131,63 @@ TEST_F(JobTest, RunsUntilOneTryReachesTheTarget) {
   EXPECT_EQ(view.recurrences[0].tries, 2);
 }
 
+// A recurrence that misses as often as it may, and the batch sizes it tries; what ends it is checked.
+std::vector<int> miss(Job& job, const std::function<RunStep(Recurrence&)>& next_run, std::size_t times,
+                      const std::optional<std::string>& left_out = {}) {
+  Recurrence recurrence = job.begin(v100());
+  std::vector<int> tried;
+  for (std::size_t time = 0; time < times; ++time) {
+    tried.push_back(next_run(recurrence).batch_size);
+    Finished missed = ended(records::TryOutcome::exhausted, 50);
+    missed.left_out = left_out;
+    recurrence.finished(missed);
+  }
+  const Step step = recurrence.next();
+  const auto* const given_up = std::get_if<GiveUpStep>(&step);
+  EXPECT_TRUE(given_up != nullptr && given_up->tries == static_cast<int>(times));
+  EXPECT_EQ(recurrence.over(), given_up != nullptr);
+  return tried;
+}
+
+TEST_F(JobTest, WhereNothingEverReachedNoBatchSizeIsTriedTwiceInARecurrence) {
+  put_process(1, 7);
+  Job job = Job::open(*store_, site_of(1, 7), "job", definition());
+  EXPECT_EQ(miss(job, next_run, 3), (std::vector{32, 16, 64}));
+  EXPECT_EQ(miss(job, next_run, 3), (std::vector{32, 16, 64})) << "each recurrence begins afresh";
+  EXPECT_EQ(job.view().recurrences.back().state, records::RecurrenceState::given_up);
+  EXPECT_EQ(job.view().recurrences.back().reason, "it missed the target, which has never been reached");
+  records::JobDefinition as_published = definition();
+  as_published.policy = "zeus";
+  Job other = Job::open(*store_, site_of(1, 7), "other", as_published);
+  EXPECT_EQ(miss(other, next_run, 2), (std::vector{32, 64})) << "it prunes what is below a default that missed";
+  EXPECT_EQ(miss(other, next_run, 1), (std::vector{32}));
+}
+
+TEST_F(JobTest, MissesThatAreLeftOutAreNotRepeatedEither) {
+  put_process(1, 7);
+  Job job = Job::open(*store_, site_of(1, 7), "job", definition());
+  EXPECT_EQ(miss(job, next_run, 1, "another process held the GPU's limit"), (std::vector{32}));
+}
+
+TEST_F(JobTest, WhatReachedItsTargetIsTriedAgainUntilItIsAnother) {
+  put_process(1, 7);
+  Job job = Job::open(*store_, site_of(1, 7), "job", definition());
+  {
+    Recurrence recurrence = job.begin(v100());
+    next_run(recurrence);
+    Finished shared = ended(records::TryOutcome::reached, 3);
+    shared.left_out = "another process held the GPU's limit";
+    recurrence.finished(shared);
+  }
+  EXPECT_EQ(miss(job, next_run, 20).size(), 20U);
+  records::JobDefinition harder = definition();
+  harder.target->metric = 0.99;
+  job.redefine(harder);
+  EXPECT_EQ(miss(job, next_run, 3), (std::vector{32, 16, 64}));
+  job.redefine(definition());
+  EXPECT_EQ(miss(job, next_run, 20).size(), 20U);
+}
+
 TEST_F(JobTest, KeepsToItsOrder) {
   Job job = Job::open(*store_, site_of(1, 7), "job", definition());
   put_process(1, 7);
@@ -329,7 +386,7 @@ TEST_F(JobTest, GoesOnFromASnapshotOrWithoutOne) {
     recurrence.finished(ended(records::TryOutcome::reached, 10 + night % 3));
   }
   const store::StoredJob stored = *store_->find("job");
-  const std::string key = "lookahead 4, format 4";
+  const std::string key = "lookahead 4, format 5";
   ASSERT_TRUE(store_->snapshot(stored.id, key));
   const auto next = [&] {
     const auto again = open();

@@ -92,7 +92,8 @@ Step Recurrence::next() {
       throw Error{ErrorKind::invalid_argument, fmt::format("a try of recurrence {} is running", inside_->number),
                   "say how it ended first"};
     }
-    optimize::Action action = state.job().next(inside_->number, state.tries());
+    optimize::Action action = unless_in_vain(state.job().next(inside_->number, state.tries()),
+                                             inside_->open(state).missed, state.ever_reached());
     if (const auto* profile = std::get_if<optimize::ProfileAction>(&action)) {
       const bool again = inside_->asked && inside_->asked->batch_size == profile->batch_size &&
                          inside_->asked->limits == profile->limits;
@@ -104,9 +105,11 @@ Step Recurrence::next() {
       action = unmeasured(*profile, state.job().spec());
     }
     if (const auto* give_up = std::get_if<optimize::GiveUpAction>(&action)) {
-      step = GiveUpStep{.tries = give_up->tries};
+      step = GiveUpStep{.tries = give_up->tries, .never_reached = give_up->never_reached};
       return {records::RecurrenceGivenUp{.recurrence = inside_->number,
-                                         .reason = fmt::format("{} tries failed", give_up->tries)}};
+                                         .reason = give_up->never_reached
+                                                       ? "it missed the target, which has never been reached"
+                                                       : fmt::format("{} tries failed", give_up->tries)}};
     }
     const auto& run = std::get<optimize::RunAction>(action);
     const std::uint64_t seed = job.seed_of_try(state.tries());

@@ -1,7 +1,6 @@
 #include "run/job_run.hpp"
 
 #include "base/child_process.hpp"
-#include "run/run_texts.hpp"
 
 #include <fmt/format.h>
 
@@ -9,6 +8,12 @@
 #include <variant>
 
 namespace zeus::run {
+
+namespace {
+
+constexpr int target_missed = 1;
+
+}  // namespace
 
 JobRun::JobRun(const RunOptions& options, const Place& place, Voice& voice)
     : options_{options}, place_{place}, voice_{voice}, gpus_{place, options.gpus}, set_limits_{options.set_limits} {
@@ -117,6 +122,8 @@ int JobRun::run_recurrence() {
         sum_up(records->job, number);
       }
       break;
+    case jobs::DriverEnd::missed:
+      return target_missed;
     case jobs::DriverEnd::given_up:
       break;
   }
@@ -145,12 +152,12 @@ void JobRun::hear_of(const jobs::RunStep& step) {
 }
 
 void JobRun::hear_of(const jobs::GiveUpStep& step) {
-  voice_.warn(fmt::format("{} tries have missed the target, and that is as often as it is tried: see `zeus jobs {}`",
-                          step.tries, options_.job));
+  voice_.warn(give_up_text(options_, step, closest_));
 }
 
 void JobRun::hear_of(const jobs::TryOver& over) {
   outcome_ = over.finished.outcome;
+  note_metric(over.step.batch_size, over.finished.metric);
   if (records::reached(outcome_)) {
     if (options_.target) {
       if (const auto question = direction_question(*options_.target, over.finished.epochs, over.finished.metric)) {
@@ -176,6 +183,17 @@ void JobRun::hear_of(const jobs::TrainingOver& over) {
     if (const auto reason = ChildProcess::why_not_run(training_->program(), exit_code_)) {
       voice_.warn(*reason);
     }
+  }
+}
+
+void JobRun::note_metric(int batch_size, std::optional<double> metric) {
+  if (!options_.target || !metric) {
+    return;
+  }
+  const bool better =
+      !closest_ || (options_.target->higher_is_better ? *metric > closest_->metric : *metric < closest_->metric);
+  if (better) {
+    closest_ = Closest{.metric = *metric, .batch_size = batch_size};
   }
 }
 

@@ -1,6 +1,7 @@
 // `zeus run`: one recurrence of a job around a training command. Starts the command as often as the job says, at the
 // batch sizes and power limits it says, records what comes of it (jobs::Driver), says so, and ends with the last
-// command's exit code. Without a job: one command, at the power limit that suits it best.
+// command's exit code, or with its own where the target is out of reach. Without a job: one command, at the power limit
+// that suits it best.
 //
 // The main thread of a program, at most once.
 #pragma once
@@ -9,6 +10,7 @@
 #include "run/command_try.hpp"
 #include "run/job_records.hpp"
 #include "run/run_options.hpp"
+#include "run/run_texts.hpp"
 #include "run/training_gpus.hpp"
 #include "run/voice.hpp"
 
@@ -27,7 +29,8 @@ class JobRun {
   JobRun& operator=(const JobRun&) = delete;
   ~JobRun();
 
-  // The exit code of the last command. Errors: those of opening the job's records, and of the GPUs.
+  // The exit code of the last command; 1 where nothing is tried any more and the target was not reached. Errors: those
+  // of opening the job's records, and of the GPUs.
   int run();
 
  private:
@@ -44,9 +47,10 @@ class JobRun {
   void hear_of(const jobs::RunStep& step);
   void hear_of(const jobs::GiveUpStep& step);
   void hear_of(const jobs::LimitsRecorded& /*recorded*/) {}
-  void hear_of(const jobs::EpochTrained& /*trained*/) {}
+  void hear_of(const jobs::EpochTrained& trained) { note_metric(trained.batch_size, trained.metric); }
   void hear_of(const jobs::TryOver& over);
   void hear_of(const jobs::TrainingOver& over);
+  void note_metric(int batch_size, std::optional<double> metric);
 
   RunOptions options_;
   Place place_;
@@ -56,6 +60,7 @@ class JobRun {
   records::JobDevice device_;
   std::optional<CommandTry> training_;
   records::TryOutcome outcome_ = records::TryOutcome::lost;  // of the last try
+  std::optional<Closest> closest_;
   int exit_code_ = 0;
 };
 

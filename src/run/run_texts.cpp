@@ -85,7 +85,7 @@ std::string try_text(const jobs::RunStep& step, bool has_batch_sizes) {
 std::string miss_text(const Miss& miss) {
   const std::string what = fmt::format("batch size {} ", miss.batch_size);
   const std::string took = fmt::format("after {} and {}", plural(miss.epochs, "epoch"), to_text(miss.energy));
-  const std::string short_of_target = fmt::format("is short of the target {}{}; trying again", took,
+  const std::string short_of_target = fmt::format("is short of the target {}{}", took,
                                                   miss.metric ? fmt::format(" ({:.6g})", *miss.metric) : std::string{});
   switch (miss.outcome) {
     case records::TryOutcome::stopped:
@@ -104,6 +104,27 @@ std::string miss_text(const Miss& miss) {
   }
   return what +
          fmt::format("ended with exit code {} {}: nothing is learned from that", miss.exit_code.value_or(0), took);
+}
+
+std::string give_up_text(const RunOptions& options, const jobs::GiveUpStep& step,
+                         const std::optional<Closest>& closest) {
+  if (!step.never_reached) {
+    return fmt::format("{} tries have missed the target, and that is as often as it is tried: see `zeus jobs {}`",
+                       step.tries, options.job);
+  }
+  std::string text = "the target was missed";
+  if (options.target) {
+    text = fmt::format("the target of {:.6g} was missed", options.target->metric);
+  }
+  const bool sizes = !options.batch_sizes.empty();
+  text += fmt::format("{}, and has never been reached: ", sizes ? " at every batch size that was tried" : "");
+  text += closest ? fmt::format("the closest was {:.6g}{}", closest->metric,
+                                sizes ? fmt::format(", at batch size {}", closest->batch_size) : std::string{})
+                  : std::string{"no metric was seen"};
+  return text + fmt::format(
+                    "; if it is right, it takes more epochs: `zeus jobs {} redefine` changes target_metric and "
+                    "max_epochs",
+                    options.job);
 }
 
 std::string recurrence_text(const records::JobView& job, const records::RecurrenceView& recurrence) {

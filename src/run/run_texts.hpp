@@ -34,6 +34,15 @@ struct Miss {
 };
 std::string miss_text(const Miss& miss);
 
+// The best metric of a recurrence's tries.
+struct Closest {
+  double metric = 0.0;
+  int batch_size = 0;
+};
+// Nothing is tried any more, and the target was not reached.
+std::string give_up_text(const RunOptions& options, const jobs::GiveUpStep& step,
+                         const std::optional<Closest>& closest);
+
 // The one line at the end: what the recurrence took, and what was saved by it.
 std::string recurrence_text(const records::JobView& job, const records::RecurrenceView& recurrence);
 // The same of a command that was run without a job.

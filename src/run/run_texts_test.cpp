@@ -29,5 +29,20 @@ TEST(RunTexts, AsksWhetherAMetricThatReachesAtOnceIsALoss) {
   EXPECT_NE(direction_question(falls, 1, 0.1)->find("without --lower-is-better"), std::string::npos);
 }
 
+TEST(RunTexts, SaysHowCloseATargetOutOfReachWasAndWhatToDo) {
+  RunOptions options;
+  options.job = "nightly";
+  options.target = records::JobTarget{.metric = 0.9};
+  const jobs::GiveUpStep never{.tries = 1, .never_reached = true};
+  EXPECT_EQ(give_up_text(options, never, Closest{.metric = 0.71, .batch_size = 1}),
+            "the target of 0.9 was missed, and has never been reached: the closest was 0.71; if it is right, it takes "
+            "more epochs: `zeus jobs nightly redefine` changes target_metric and max_epochs");
+  EXPECT_NE(give_up_text(options, never, {}).find("no metric was seen"), std::string::npos);
+  options.batch_sizes = {16, 32};
+  EXPECT_NE(give_up_text(options, never, Closest{.metric = 0.71, .batch_size = 32}).find("0.71, at batch size 32;"),
+            std::string::npos);
+  EXPECT_NE(give_up_text(options, {.tries = 20}, {}).find("20 tries have missed the target"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace zeus::run

@@ -39,10 +39,7 @@ class Simulation {
 
   SimulatedJob run() {
     for (Slot& slot : slots_) {
-      if (started_ < options_.recurrences) {
-        slot.recurrence = started_++;
-        submit(slot);
-      }
+      recur(slot);
     }
     while (true) {
       const auto next = std::ranges::min_element(slots_, {}, [](const Slot& slot) {
@@ -66,6 +63,7 @@ class Simulation {
     // A training that was begun to have its limits measured, where it may go on as the try.
     std::optional<int> under_way = {};  // its batch size
     Stage::UnderWay taken = {};
+    std::vector<int> missed = {};  // batch sizes of the recurrence's tries so far
   };
 
   // The phase that holds for a recurrence; entering one that moves the job is an event.
@@ -87,12 +85,24 @@ class Simulation {
     }
   }
 
+  // Begins the next recurrence, if one is left.
+  void recur(Slot& slot) {
+    if (started_ < options_.recurrences) {
+      slot.recurrence = started_++;
+      slot.missed.clear();
+      submit(slot);
+    }
+  }
+
   void submit(Slot& slot) {
     const Stage& stage = stage_of(slot.recurrence);
     SimulatedRecurrence& sum = result_.recurrences[slot.recurrence];
     sum.optimum = stage.optimum().cost;
     while (true) {
       optimize::Action action = job_.next(slot.recurrence, submissions_);
+      if (options_.live) {
+        action = unless_in_vain(std::move(action), slot.missed, std::ranges::count(worked_, true) > 0);
+      }
       if (const auto* profile = std::get_if<optimize::ProfileAction>(&action)) {
         if (measure(slot, stage, *profile)) {
           continue;
@@ -100,6 +110,11 @@ class Simulation {
         action = unmeasured(*profile, spec_);
       }
       const auto* run = std::get_if<optimize::RunAction>(&action);
+      if (run == nullptr && options_.live) {
+        apply(records::RecurrenceAbandoned{.recurrence = slot.recurrence});
+        recur(slot);
+        return;
+      }
       if (run == nullptr) {
         throw Error{ErrorKind::unavailable,
                     fmt::format("{}: recurrence {} failed {} times", stage.workload().name, slot.recurrence + 1,
@@ -214,7 +229,8 @@ class Simulation {
       apply(records::RecurrenceAbandoned{.recurrence = slot.recurrence});
     }
     if (!lost && !reached(result.outcome)) {
-      if (slot.try_number == 0) {
+      slot.missed.push_back(batch_size);
+      if (slot.try_number == 0 && !options_.live) {
         throw Error{ErrorKind::unavailable,
                     fmt::format("{}: the first run, at the default batch size {}, did not reach the target",
                                 stage.workload().name, batch_size),
@@ -224,10 +240,7 @@ class Simulation {
       return;
     }
     sum.last_expected = lost ? Joules{} : stage.expected_cost(result.arm, result.limit);
-    if (started_ < options_.recurrences) {
-      slot.recurrence = started_++;
-      submit(slot);
-    }
+    recur(slot);
   }
 
   std::span<const Phase> phases_;

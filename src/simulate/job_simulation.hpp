@@ -30,8 +30,9 @@ struct SimulationOptions {
   std::uint64_t recurrences = 0;
   int in_flight = 1;
   // As live runs do it: a training that was begun to have its limits measured goes on as the try, if that is of its
-  // batch size, and measuring counts against its budget. Otherwise measuring is charged by itself, as the published
-  // results have it.
+  // batch size, and measuring counts against its budget; a recurrence that may not be tried again is given up, and the
+  // next one begins. Otherwise measuring is charged by itself, as the published results have it, and a workload that
+  // cannot be trained is an Error.
   bool live = false;
 };
 

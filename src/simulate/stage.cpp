@@ -38,7 +38,8 @@ Stage::Draw Stage::draw(std::size_t arm, std::uint64_t seed, std::uint64_t nth) 
   const WorkloadArm& known = workload_->arms[arm];
   Random draw{seed, nth, static_cast<std::uint32_t>(known.batch_size)};
   const std::size_t which = draw.below(known.runs.size());
-  return {.needed = known.runs[which], .mishap = known.mishaps.empty() ? Mishap{} : known.mishaps[which]};
+  const Mishap mishap = known.mishaps.empty() ? Mishap{} : known.mishaps[which];
+  return {.needed = mishap.misses ? std::nullopt : known.runs[which], .mishap = mishap};
 }
 
 TryResult Stage::run(const optimize::RunAction& action, std::uint64_t seed, std::uint64_t nth,

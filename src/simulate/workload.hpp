@@ -19,6 +19,7 @@ namespace zeus::simulate {
 
 // What goes wrong with a run. Traces know nothing of it; it is made up.
 struct Mishap {
+  bool misses = false;                    // its target, however many epochs it has
   std::optional<int> crashes_after = {};  // so many epochs
   bool not_measured = false;              // its power limits cannot be measured, and stay as they are until it is over
   bool left_alone = false;  // others hold its power limits: it is recorded, and left out of what is believed

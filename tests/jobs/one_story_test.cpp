@@ -70,8 +70,11 @@ class Writer {
     make_usual(script.workload.arms[below(arms)], script.workload);
     // What an epoch costs is not foreseen where limits are not as they were asked for: no budget then, but unit tests.
     limits_fail_ = script.options.beta > 1e3 && script.sets_limits;
+    const bool out_of_reach = one_in(12);
+    const bool default_misses = one_in(12);
     for (simulate::WorkloadArm& arm : script.workload.arms) {
-      add_mishaps(arm);
+      const bool is_default = arm.batch_size == script.workload.default_batch_size;
+      add_mishaps(arm, out_of_reach || (default_misses && is_default));
     }
     return script;
   }
@@ -102,7 +105,7 @@ class Writer {
     return arm;
   }
 
-  // A default always gets there.
+  // A default always gets there, but for mishaps.
   void make_usual(simulate::WorkloadArm& arm, Workload& workload) {
     workload.default_batch_size = arm.batch_size;
     for (std::optional<int>& run : arm.runs) {
@@ -110,10 +113,10 @@ class Writer {
     }
   }
 
-  void add_mishaps(simulate::WorkloadArm& arm) {
+  void add_mishaps(simulate::WorkloadArm& arm, bool misses) {
     const std::uint64_t seldom = one_in(3) ? 3 : 12;
     for (std::size_t run = 0; run < arm.runs.size(); ++run) {
-      Mishap mishap;
+      Mishap mishap{.misses = misses};
       if (one_in(seldom)) {
         mishap.crashes_after = static_cast<int>(below(4));
       }
@@ -277,6 +280,7 @@ std::string to_text(const Told& told) {
 struct Story {
   std::vector<Told> tries;
   std::vector<Joules> costs;  // of recurrences
+  int out_of_reach = 0;       // recurrences that were given up where none had reached the target
 };
 
 Story simulated(const Script& script, const Stage& stage) {
@@ -379,7 +383,9 @@ Story driven(const Script& script, const Stage& stage) {
                   clock,
                   hear,
                   [](const Error&) { throw; }};
-    driver.run();
+    const bool missed = driver.run() == DriverEnd::missed;
+    const bool ever = std::ranges::count(story.tries, records::TryOutcome::reached, &Told::outcome) > 0;
+    story.out_of_reach += missed && !ever ? 1 : 0;
   }
   for (const records::RecurrenceView& one : job.view().recurrences) {
     story.costs.push_back(one.cost);
@@ -395,26 +401,19 @@ bool same(const Told& a, const Told& b) {
          close(a.time.value(), b.time.value());
 }
 
-// False where the simulator does not tell the story to its end, because the job has failed too often.
-bool tell(std::uint64_t seed) {
+Story tell(std::uint64_t seed) {
   const Script script = Writer{seed}.write();
   SCOPED_TRACE(fmt::format("script {}: {}, eta {}, beta {}, window {}", seed, script.policy, script.eta,
                            script.options.beta, script.options.window));
   const Stage stage{script.workload, script.eta};
-  Story of_simulator;
-  try {
-    of_simulator = simulated(script, stage);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::unavailable) << error.what();
-    return false;
-  }
+  const Story of_simulator = simulated(script, stage);
   const Story of_driver = driven(script, stage);
   EXPECT_EQ(of_simulator.tries.size(), of_driver.tries.size());
   for (std::size_t i = 0; i < std::min(of_simulator.tries.size(), of_driver.tries.size()); ++i) {
     if (!same(of_simulator.tries[i], of_driver.tries[i])) {
       ADD_FAILURE() << "try " << i << "\n  simulated: " << to_text(of_simulator.tries[i])
                     << "\n  driven:    " << to_text(of_driver.tries[i]);
-      return true;
+      return of_driver;
     }
   }
   EXPECT_EQ(of_simulator.costs.size(), of_driver.costs.size());
@@ -422,16 +421,15 @@ bool tell(std::uint64_t seed) {
     EXPECT_NEAR(of_simulator.costs[i].value(), of_driver.costs[i].value(), 1e-9 * of_simulator.costs[i].value() + 1e-9)
         << "charged to recurrence " << i;
   }
-  return true;
+  return of_driver;
 }
 
 TEST(OneStory, IsToldAlikeByTheSimulatorAndByTheDriver) {
-  constexpr std::uint64_t scripts = 1000;
-  std::uint64_t told = 0;
-  for (std::uint64_t seed = 1; told < scripts; ++seed) {
-    ASSERT_LT(seed, 2 * scripts + 20) << "most scripts end early";
-    told += tell(seed) ? 1 : 0;
+  int out_of_reach = 0;
+  for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
+    out_of_reach += tell(seed).out_of_reach;
   }
+  EXPECT_GT(out_of_reach, 100);
 }
 
 }  // namespace

@@ -178,6 +178,18 @@ class Recurrences(Runs):
         self.assertEqual((ends[0], ends[-1]), ("exhausted", "reached"))
         self.assertIn("batch size 10 is short of the target after 8 epochs", done.stderr)
 
+    def test_a_target_out_of_reach_costs_one_training_of_each_batch_size(self):
+        for policy, tried in (("lookahead", [10, 20]), ("zeus", [10, 20]), ("grid", [10])):
+            with self.subTest(policy=policy):
+                flags = self.job("--policy", policy, target="5", name=policy)
+                done = self.run_virtual(*flags, *self.train(epochs=4))
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertIn(f"never been reached: the closest was {tried[-1] * 4 / 100:g}, at batch size {tried[-1]};",
+                              done.stderr.splitlines()[-1])
+                entries = [entry for entry in self.entries() if entry["kind"] in ("finished", "given_up")]
+                self.assertEqual([entry["batch_size"] for entry in entries[-len(tried) - 1:-1]], tried)
+                self.assertEqual(entries[-1]["kind"], "given_up")
+
     def test_a_try_that_costs_too_much_is_stopped(self):
         (self.folder / "slow.py").write_text(
             TRAINER.replace("time.sleep(0.005)", "time.sleep(0.005 if batch == 10 else 0.1)")
@@ -311,7 +323,9 @@ class Wrong(Runs):
         begun = time.monotonic()
         done = self.run_virtual("--job", "deaf", "--target-metric", "0.5", "--max-epochs", "2", "--grace", "0.05",
                                 "--power-limits", "off", "--profile-seconds", "0.05", *SEEN, "--", "sh", "-c", script)
-        self.assertEqual(done.returncode, 137, done.stderr[-600:])
+        # With its target out of reach; 128 + 9 was the command's own.
+        self.assertEqual(done.returncode, 1, done.stderr[-600:])
+        self.assertEqual(done.stdout.count("epoch 1 "), 1, "it is not tried again")
         self.assertLess(time.monotonic() - begun, 100)
 
     def test_megabytes_without_a_line_end_are_passed_and_bounded(self):

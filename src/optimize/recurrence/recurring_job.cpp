@@ -16,7 +16,8 @@ namespace {
 // become dearer. The bound is dropped, and then starts again, rather than every recurrence from now on being lost.
 constexpr int failures_that_lift_the_bound = 5;
 
-int batch_size_of(const records::JobEvent& event) {
+// Of an event or an action; 0 of one that is about none.
+int batch_size_of(const auto& event_or_action) {
   return std::visit(
       [](const auto& known) {
         if constexpr (requires { known.batch_size; }) {
@@ -25,7 +26,7 @@ int batch_size_of(const records::JobEvent& event) {
           return 0;
         }
       },
-      event);
+      event_or_action);
 }
 
 }  // namespace
@@ -36,6 +37,13 @@ RunAction unmeasured(const ProfileAction& asked, const JobSpec& spec) {
           .max_epochs = spec.max_epochs,
           .budget = {},
           .purpose = records::TryPurpose::explore};
+}
+
+Action unless_in_vain(Action action, std::span<const int> missed, bool ever_reached) {
+  if (!ever_reached && std::ranges::count(missed, batch_size_of(action)) > 0) {
+    return GiveUpAction{.tries = static_cast<int>(missed.size()), .never_reached = true};
+  }
+  return action;
 }
 
 RecurringJob::RecurringJob(JobSpec spec, std::unique_ptr<Policy> policy)

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <variant>
 #include <vector>
 
@@ -43,9 +44,15 @@ RunAction unmeasured(const ProfileAction& asked, const JobSpec& spec);
 // The recurrence has failed as often as one may; somebody has to look at the job.
 struct GiveUpAction {
   int tries = 0;
+  bool never_reached = false;  // nor has any other of the job
 };
 
 using Action = std::variant<RunAction, ProfileAction, GiveUpAction>;
+
+// What trainings that cost real energy do instead of `action`: as long as nothing of the job has ever reached its
+// target, a recurrence gives up rather than repeat one of the batch sizes that it has `missed` with. A replay of
+// published results repeats them, as the policies were published to.
+Action unless_in_vain(Action action, std::span<const int> missed, bool ever_reached);
 
 class RecurringJob {
  public:

@@ -188,6 +188,22 @@ TEST_F(RecurringJobTest, GivesARecurrenceUpAfterTwentyTries) {
   EXPECT_FALSE(recurring.best_cost());
 }
 
+TEST(UnlessInVain, NothingThatMissedIsRepeatedBeforeAnythingHasReached) {
+  const RunAction run{.batch_size = 16, .limit = {}, .max_epochs = 10, .budget = {}};
+  const ProfileAction profile{.batch_size = 16, .limits = {100_W}};
+  for (const Action& action : {Action{run}, Action{profile}}) {
+    EXPECT_EQ(unless_in_vain(action, {}, false).index(), action.index());
+    EXPECT_EQ(unless_in_vain(action, std::vector{8, 32}, false).index(), action.index()) << "it is untried";
+    EXPECT_EQ(unless_in_vain(action, std::vector{16, 16}, true).index(), action.index()) << "it was bad luck";
+    const Action instead = unless_in_vain(action, std::vector{8, 16}, false);
+    ASSERT_TRUE(std::holds_alternative<GiveUpAction>(instead));
+    EXPECT_EQ(std::get<GiveUpAction>(instead).tries, 2);
+    EXPECT_TRUE(std::get<GiveUpAction>(instead).never_reached);
+  }
+  const Action given_up = unless_in_vain(GiveUpAction{.tries = 20}, std::vector{8, 16}, false);
+  EXPECT_FALSE(std::get<GiveUpAction>(given_up).never_reached) << "most of its tries told nothing";
+}
+
 // The job has become dearer: after five failures the bound is dropped for this recurrence, and what it comes to is the
 // least cost from then on.
 TEST_F(RecurringJobTest, FiveFailuresLiftTheBound) {

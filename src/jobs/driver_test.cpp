@@ -1,0 +1,139 @@
+#include "jobs/driver.hpp"
+
+#include "tests/support/memory_store.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <utility>
+#include <vector>
+
+namespace zeus::jobs {
+namespace {
+
+records::JobDevice v100() {
+  return {.model = "V100", .gpus = 1, .max_power = 250_W, .power_limits = {100_W, 250_W}};
+}
+
+records::JobDefinition definition() {
+  return {.batch_sizes = {16, 32},
+          .default_batch_size = 32,
+          .target = records::JobTarget{.metric = 0.9},
+          .max_epochs = 3,
+          .policy = "lookahead",
+          .max_slowdown = {},
+          .device = v100()};
+}
+
+// Epochs of a second, none of which reaches a target; limits are measured at once.
+class HopelessTry final : public Try {
+ public:
+  explicit HopelessTry(VirtualClock& clock) : clock_{clock} {}
+
+  void start(int batch_size, std::uint64_t /*seed*/) override {
+    started.push_back(batch_size);
+    begun_ = clock_.now();
+    state_ = {};
+    measured_.clear();
+  }
+  void hold(Watts limit) override { state_.limit = limit; }
+  void leave() override { state_.limit.reset(); }
+  void measure(const std::vector<Watts>& limits, std::optional<Seconds> /*training*/) override {
+    if (meanwhile) {
+      std::exchange(meanwhile, {})();
+    }
+    for (const Watts limit : limits) {
+      measured_.push_back({.limit = limit, .epoch_time = 1_s, .average_power = 100_W});
+    }
+  }
+  std::vector<Event> go_on() override {
+    if (state_.exit_code) {
+      return {};
+    }
+    clock_.advance(1_s);
+    state_.metric = 0.1;
+    return {MetricSeen{.value = 0.1}, EpochOver{.epochs = ++state_.epochs}};
+  }
+  void stop() override { state_.exit_code = 143; }
+  State state() override { return state_; }
+  std::vector<records::LimitProfile> measured() override { return measured_; }
+  Taken taken_so_far() override {
+    const Seconds time = clock_.now() - begun_;
+    return {.gpus = {{.gpu = "GPU-0", .energy = {.value = 100_W * time, .uncertainty = {}, .systematic = {}}}},
+            .time = time,
+            .unknown = {}};
+  }
+  Taken close() override { return taken_so_far(); }
+
+  std::vector<int> started;         // batch sizes
+  std::function<void()> meanwhile;  // once, when limits are to be measured
+
+ private:
+  VirtualClock& clock_;
+  Instant begun_;
+  State state_;
+  std::vector<records::LimitProfile> measured_;
+};
+
+class DriverTest : public testing::Test {
+ protected:
+  DriverEnd recur() {
+    Job job = Job::open(store_, site_, "job", definition());
+    Driver driver{job, job.begin(v100()), v100(), training_, {}, clock_, tell_, [](const Error&) { throw; }};
+    return driver.run();
+  }
+
+  test::MemoryStore store_;
+  VirtualClock clock_{Instant{1'000'000'000}, WallTime{1'795'284'000'000'000}};
+  Site site_ = this_site(clock_, FileTree{});
+  HopelessTry training_{clock_};
+  Driver::Tell tell_ = [](const DriverEvent&) {};
+};
+
+TEST_F(DriverTest, ATargetOutOfReachCostsOneTrainingOfEachBatchSize) {
+  std::vector<GiveUpStep> given_up;
+  tell_ = [&](const DriverEvent& event) {
+    if (const auto* step = std::get_if<GiveUpStep>(&event)) {
+      given_up.push_back(*step);
+    }
+  };
+  EXPECT_EQ(recur(), DriverEnd::missed);
+  EXPECT_EQ(training_.started, (std::vector{32, 16}));
+  ASSERT_EQ(given_up.size(), 1U);
+  EXPECT_EQ(given_up[0].tries, 2);
+  EXPECT_TRUE(given_up[0].never_reached);
+}
+
+// It has missed at 32, and begins to measure 16; another recurrence misses at 16 meanwhile, and is interrupted. To the
+// policy one is as good as the other then, and the default comes first.
+TEST_F(DriverTest, ATrainingThatOthersMadeVainWhileItWasMeasuredIsEnded) {
+  const auto miss_elsewhere = [this] {
+    Job job = Job::open(store_, site_, "job", definition());
+    Recurrence other = job.begin(v100());
+    Step step = other.next();
+    while (!std::holds_alternative<RunStep>(step)) {
+      step = other.next();
+    }
+    EXPECT_EQ(std::get<RunStep>(step).batch_size, 16);
+    other.finished({.outcome = records::TryOutcome::exhausted,
+                    .epochs = 3,
+                    .gpus = training_.taken_so_far().gpus,
+                    .time = 3_s,
+                    .limit = {},
+                    .metric = {},
+                    .exit_code = {},
+                    .left_out = {},
+                    .whole_epochs = {}});
+  };
+  tell_ = [&](const DriverEvent& event) {
+    if (std::holds_alternative<TryOver>(event)) {
+      training_.meanwhile = miss_elsewhere;
+    }
+  };
+  EXPECT_EQ(recur(), DriverEnd::missed);
+  EXPECT_EQ(training_.started, (std::vector{32, 16}));
+  EXPECT_TRUE(training_.state().exit_code) << "it does not run on";
+}
+
+}  // namespace
+}  // namespace zeus::jobs
