@@ -166,7 +166,15 @@ jobs::Try::Taken CommandTry::taken_so_far() {
 }
 
 jobs::Try::Taken CommandTry::close() {
-  return running_->account.close();
+  Taken taken = running_->account.close();
+  if (!running_->command->exit_code() && !running_->afterwards) {
+    running_->afterwards.emplace(gpus_.monitor(), [&gpus = gpus_](int number) { return gpus.uuid(number); });
+  }
+  return taken;
+}
+
+std::optional<jobs::Try::Taken> CommandTry::taken_since_closed() {
+  return running_->afterwards ? std::optional{running_->afterwards->look()} : std::nullopt;
 }
 
 }  // namespace zeus::run

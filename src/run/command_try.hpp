@@ -43,6 +43,8 @@ class CommandTry final : public jobs::Try {
   [[nodiscard]] const std::optional<TrainingResult>& optimized() const { return tuning_.result(); }
 
   [[nodiscard]] bool has_started() const { return running_.has_value(); }
+  // What the command took from close() on; nothing where it had ended by then.
+  [[nodiscard]] std::optional<Taken> taken_since_closed();
   // Of the command that was started last.
   [[nodiscard]] Command& command() { return *running_->command; }
   [[nodiscard]] const TrainingProgress& progress() const { return running_->progress; }
@@ -53,6 +55,7 @@ class CommandTry final : public jobs::Try {
     Running(const Command::Plan& plan, const Launch& launch, TrainingGpus& gpus, Clock& clock);
 
     EnergyAccount account;
+    std::optional<EnergyAccount> afterwards;
     std::unique_ptr<Command> command;
     TrainingProgress progress;
     Instant stayed;

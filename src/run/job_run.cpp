@@ -157,6 +157,7 @@ void JobRun::hear_of(const jobs::GiveUpStep& step) {
 
 void JobRun::hear_of(const jobs::TryOver& over) {
   outcome_ = over.finished.outcome;
+  took_ = over.finished.time;
   note_metric(over.step.batch_size, over.finished.metric);
   if (records::reached(outcome_)) {
     if (options_.target) {
@@ -179,6 +180,12 @@ void JobRun::hear_of(const jobs::TrainingOver& over) {
   const bool told_to_end = training_->command().told_to_end();
   exit_code_ = over.seen_through && told_to_end ? 0 : *training_->command().exit_code();
   complain();
+  if (over.seen_through && !told_to_end && records::reached(outcome_)) {
+    const std::optional<jobs::Try::Taken> after = training_->taken_since_closed();
+    if (const auto text = after ? after_target_text(took_, *after) : std::nullopt) {
+      voice_.say(*text);
+    }
+  }
   if (outcome_ == records::TryOutcome::lost) {
     if (const auto reason = ChildProcess::why_not_run(training_->program(), exit_code_)) {
       voice_.warn(*reason);

@@ -60,6 +60,7 @@ class JobRun {
   records::JobDevice device_;
   std::optional<CommandTry> training_;
   records::TryOutcome outcome_ = records::TryOutcome::lost;  // of the last try
+  Seconds took_;                                             // by it, until it was decided
   std::optional<Closest> closest_;
   int exit_code_ = 0;
 };

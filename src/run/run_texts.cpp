@@ -15,6 +15,8 @@ namespace {
 constexpr double worth_saying = 0.01;
 // By how many times its target a metric is beyond it, for the target to be doubted.
 constexpr double by_far = 0.5;
+// Of a run, what comes after its target and is less is not worth a line.
+constexpr double worth_stopping = 0.05;
 
 // With the half-width of its 95 % interval, in the same parts.
 std::string share(double saved, double half_width, std::string_view what) {
@@ -125,6 +127,16 @@ std::string give_up_text(const RunOptions& options, const jobs::GiveUpStep& step
                     "; if it is right, it takes more epochs: `zeus jobs {} redefine` changes target_metric and "
                     "max_epochs",
                     options.job);
+}
+
+std::optional<std::string> after_target_text(Seconds until, const jobs::Try::Taken& after) {
+  if (after.time < worth_stopping * (until + after.time)) {
+    return std::nullopt;
+  }
+  const std::string energy =
+      after.unknown.empty() ? fmt::format(" and took {} more", to_text(after.energy())) : std::string{};
+  return fmt::format("after its target the command went on for {}{}, not counted here; --stop-at-target ends it there",
+                     to_text(after.time), energy);
 }
 
 std::string recurrence_text(const records::JobView& job, const records::RecurrenceView& recurrence) {

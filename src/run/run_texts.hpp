@@ -2,6 +2,7 @@
 #pragma once
 
 #include "jobs/job.hpp"
+#include "jobs/try.hpp"
 #include "records/job_view.hpp"
 #include "run/run_options.hpp"
 #include "run/watched_command.hpp"
@@ -42,6 +43,10 @@ struct Closest {
 // Nothing is tried any more, and the target was not reached.
 std::string give_up_text(const RunOptions& options, const jobs::GiveUpStep& step,
                          const std::optional<Closest>& closest);
+
+// What the command went on to take after its target, where that is worth saying of one that took so much time until
+// then.
+std::optional<std::string> after_target_text(Seconds until, const jobs::Try::Taken& after);
 
 // The one line at the end: what the recurrence took, and what was saved by it.
 std::string recurrence_text(const records::JobView& job, const records::RecurrenceView& recurrence);

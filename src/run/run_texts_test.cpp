@@ -44,5 +44,14 @@ TEST(RunTexts, SaysHowCloseATargetOutOfReachWasAndWhatToDo) {
   EXPECT_NE(give_up_text(options, {.tries = 20}, {}).find("20 tries have missed the target"), std::string::npos);
 }
 
+TEST(RunTexts, SaysWhatCameAfterTheTargetWhereItIsMuch) {
+  const records::GpuEnergy energy{.gpu = "GPU-0", .energy = {.value = 500_J, .uncertainty = {}, .systematic = {}}};
+  jobs::Try::Taken after{.gpus = {energy}, .time = 4_s, .unknown = {}};
+  EXPECT_FALSE(after_target_text(100_s, after)) << "4 s of 104 s: the model was saved";
+  EXPECT_NE(after_target_text(60_s, after)->find("went on for 4.0 s and took 500 J more"), std::string::npos);
+  after.unknown = "the counter went back";
+  EXPECT_EQ(after_target_text(60_s, after)->find(" J"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace zeus::run
