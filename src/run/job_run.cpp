@@ -125,6 +125,9 @@ int JobRun::run_recurrence() {
     case jobs::DriverEnd::missed:
       return target_missed;
     case jobs::DriverEnd::given_up:
+      if (driver.recorded() && exit_code_ == 0) {
+        sum_up(records->job, number);
+      }
       break;
   }
   return exit_code_;

@@ -151,6 +151,9 @@ std::string recurrence_text(const records::JobView& job, const records::Recurren
     text += ": ";
   }
   text += fmt::format("{} in {}", to_text(recurrence.energy), to_text(recurrence.time));
+  if (recurrence.state == records::RecurrenceState::given_up) {
+    return text + fmt::format("; what was saved is not known: {}", recurrence.reason);
+  }
   const bool by_default = reached != nullptr && reached->batch_size == job.definition.default_batch_size &&
                           reached->limit == job.device.power_limits.back();
   if (by_default && recurrence.tries == 1) {

@@ -29,6 +29,47 @@ TEST(RunTexts, AsksWhetherAMetricThatReachesAtOnceIsALoss) {
   EXPECT_NE(direction_question(falls, 1, 0.1)->find("without --lower-is-better"), std::string::npos);
 }
 
+class RecurrenceText : public testing::Test {
+ protected:
+  RecurrenceText() {
+    job_.name = "nightly";
+    job_.device.power_limits = {100_W, 250_W};
+    night_ = {.number = 3, .state = records::RecurrenceState::reached, .energy = 900_J, .time = 10_s};
+    night_.default_energy = 1000_J;
+    night_.default_energy_uncertainty = 30_J;
+    night_.default_time = 9.5_s;
+    night_.default_time_uncertainty = 0.19_s;
+    night_.default_unknown.clear();
+  }
+
+  records::JobView job_;
+  records::RecurrenceView night_;
+};
+
+TEST_F(RecurrenceText, HasWhatWasSavedWithItsInterval) {
+  EXPECT_EQ(
+      recurrence_text(job_, night_),
+      "nightly #3: 900 J in 10.0 s; the default takes about 1000 J in 9.5 s: 10 ± 3 % less energy, 5 ± 2 % more time");
+}
+
+TEST_F(RecurrenceText, CallsNothingSavedThatChanceMayHaveDone) {
+  night_.default_energy_uncertainty = 150_J;
+  night_.default_time_uncertainty = 1_s;
+  EXPECT_EQ(
+      recurrence_text(job_, night_),
+      "nightly #3: 900 J in 10.0 s; the default takes about 1000 J in 9.5 s: nothing was saved that could be told "
+      "from chance (energy ± 15 %)");
+}
+
+TEST_F(RecurrenceText, SaysWhyWhatWasSavedIsNotKnown) {
+  night_.default_energy.reset();
+  night_.default_unknown = "a reason";
+  EXPECT_EQ(recurrence_text(job_, night_), "nightly #3: 900 J in 10.0 s; what was saved is not known: a reason");
+  night_.state = records::RecurrenceState::given_up;
+  night_.reason = "another reason";
+  EXPECT_EQ(recurrence_text(job_, night_), "nightly #3: 900 J in 10.0 s; what was saved is not known: another reason");
+}
+
 TEST(RunTexts, SaysHowCloseATargetOutOfReachWasAndWhatToDo) {
   RunOptions options;
   options.job = "nightly";
