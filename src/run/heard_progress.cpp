@@ -2,6 +2,7 @@
 
 #include "run/reports.hpp"
 
+#include <ranges>
 #include <utility>
 #include <variant>
 
@@ -23,8 +24,8 @@ void HeardProgress::add(const std::optional<Progress>& progress) {
     }
   }
   if (std::holds_alternative<EpochsDone>(*progress)) {
-    for (auto before = progress_.rbegin(); before != progress_.rend(); ++before) {
-      if (auto* steps = std::get_if<StepsDone>(&*before)) {
+    for (Progress& before : progress_ | std::views::reverse) {
+      if (auto* steps = std::get_if<StepsDone>(&before)) {
         steps->timed = false;
         break;
       }
