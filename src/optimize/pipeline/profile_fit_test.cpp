@@ -103,6 +103,106 @@ TEST(ProfileFit, AnExponentialGoesThroughPointsOfOne) {
   }
 }
 
+TEST(ProfileFit, AnExponentialIsNearlyStraightThroughAStraightLine) {
+  ComputationProfile line{.name = "forward", .options = {}};
+  for (int i = 0; i <= 10; ++i) {
+    line.options.push_back({Megahertz{1400.0 - 50 * i}, Seconds{1.0 + 0.1 * i}, Joules{2.0 - 0.1 * i}});
+  }
+  const ComputationProfile curve = fitted(line, ProfileFit::exponential, 0_W);
+  ASSERT_EQ(curve.options.size(), line.options.size());
+  for (std::size_t i = 0; i < line.options.size(); ++i) {
+    // Falling by one joule, exp(-0.05 x) bends by no more than 0.05 / 8 of it.
+    EXPECT_NEAR(curve.options[i].energy.value(), line.options[i].energy.value(), 0.05 / 8);
+  }
+}
+
+TEST(ProfileFit, AnExponentialMovesAPointThatIsOff) {
+  ComputationProfile off{.name = "forward", .options = {}};
+  for (int i = 0; i <= 10; ++i) {
+    const double time = 1.0 + 0.1 * i;
+    off.options.push_back({Megahertz{1400.0 - 50 * i}, Seconds{time}, Joules{5.0 * std::exp(-2.0 * time) + 1.0}});
+  }
+  const Joules exact = off.options[5].energy;
+  off.options[5].energy = exact * 1.02;
+  const ComputationProfile curve = fitted(off, ProfileFit::exponential, 0_W);
+  ASSERT_EQ(curve.options.size(), off.options.size());
+  EXPECT_NEAR(curve.options[5].energy / exact, 1.0, 0.01);
+  off.options.resize(4);
+  EXPECT_EQ(fitted(off, ProfileFit::exponential, 0_W), off) << "of four points nothing is known";
+}
+
+// Nine clocks from 1 down to 0.5, where the power cap allows no more than `highest`.
+ComputationProfile capped(double highest) {
+  ComputationProfile profile{.name = "forward", .options = {}};
+  for (int i = 0; i <= 8; ++i) {
+    const double clock = 1.0 - i / 16.0;
+    const double had = std::min(clock, highest);
+    profile.options.push_back({Megahertz{1600 * clock}, Seconds{1.0 + 1.0 / had}, Joules{100 + 50 * had}});
+  }
+  return profile;
+}
+
+TEST(ProfileFit, ClocksThatThePowerCapDoesNotAllowAreAllAlike) {
+  const ComputationProfile profile = capped(0.875);
+  const ComputationProfile curve = fitted(profile, ProfileFit::smooth);
+  for (std::size_t i = 0; i < profile.options.size(); ++i) {
+    EXPECT_NEAR(curve.options[i].time / profile.options[i].time, 1.0, 1e-9) << i;
+    EXPECT_NEAR(curve.options[i].energy / profile.options[i].energy, 1.0, 1e-9) << i;
+  }
+  EXPECT_EQ(curve.options[0].time, curve.options[2].time);
+}
+
+// From the fifth-lowest clock on all may be alike; four different ones are too few to say anything of the rest.
+TEST(ProfileFit, ACapThatLeavesFourClocksIsNotBelieved) {
+  ComputationProfile profile = capped(1.0 - 5 / 16.0);
+  profile.options[7].time = profile.options[7].time * 1.001;
+  EXPECT_EQ(fitted(profile, ProfileFit::smooth), profile);
+}
+
+// Clocks at equal steps of 1 / clock; the scatter is a wave that no parabola follows and a small one that it does.
+TEST(ProfileFit, ScatterIsNoReasonForABentCurve) {
+  ComputationProfile profile{.name = "forward", .options = {}};
+  const double wave[] = {-1, 2, 0, -2, 1};
+  const double parabola[] = {2, -1, -2, -1, 2};
+  for (int i = 0; i < 5; ++i) {
+    const double clock = 1.0 / (1.0 + 0.25 * i);
+    const double time = 1.0 + 0.02 * i + 0.005 * wave[i] + 0.001 * parabola[i];
+    profile.options.push_back({Megahertz{1400 * clock}, Seconds{time}, Joules{100 + 50 * clock}});
+  }
+  const ComputationProfile curve = fitted(profile, ProfileFit::smooth);
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_NEAR(curve.options[static_cast<std::size_t>(i)].time.value(), 1.0 + 0.02 * i, 0.001) << i;
+  }
+}
+
+TEST(ProfileFit, SmallComputationsAreSmoothedAsLargeOnesAre) {
+  const ComputationProfile large = measured(0.02, 1);
+  ComputationProfile small = large;
+  for (FrequencyOption& option : small.options) {
+    option.time = option.time * 0.001;
+    option.energy = option.energy * 0.001;
+  }
+  const ComputationProfile expected = fitted(large, ProfileFit::smooth);
+  const ComputationProfile curve = fitted(small, ProfileFit::smooth);
+  for (std::size_t i = 0; i < curve.options.size(); ++i) {
+    EXPECT_NEAR(curve.options[i].energy / expected.options[i].energy, 0.001, 1e-9);
+  }
+}
+
+TEST(ProfileFit, AProfileWithAnEnergyBelowZeroStaysAsMeasured) {
+  ComputationProfile odd = measured(0.02, 1);
+  odd.options[7].energy = Joules{-1e9};
+  EXPECT_EQ(fitted(odd, ProfileFit::smooth), odd);
+}
+
+TEST(ProfileFit, NumbersTooSmallToCalculateWithStayAsMeasured) {
+  ComputationProfile tiny = measured(0.02, 1);
+  for (FrequencyOption& option : tiny.options) {
+    option.energy = option.energy * 1e-200;
+  }
+  EXPECT_EQ(fitted(tiny, ProfileFit::smooth), tiny);
+}
+
 TEST(ProfileFit, IsNamedAsOnTheCommandLine) {
   for (const ProfileFit fit : all_profile_fits()) {
     EXPECT_EQ(profile_fit_from(to_string(fit)), fit);

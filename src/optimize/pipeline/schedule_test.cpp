@@ -169,5 +169,15 @@ TEST(Schedule, RefusesShapesItCannotRun) {
   expect_refused({.devices = 4, .microbatches = std::size_t{1} << 60}, profiles, "too many");
 }
 
+// A micro-batch of a stage takes three computations at most, and twenty million of those are planned.
+TEST(Schedule, AShapeThatIsTooLargeIsToldHowManyMicrobatchesThereMayBe) {
+  try {
+    make_schedule({.devices = 4, .microbatches = 1'666'667}, unit_profiles(Schedule::one_forward_one_backward, 4));
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_NE(error.advice().find("below 6666666"), std::string::npos) << error.advice();
+  }
+}
+
 }  // namespace
 }  // namespace zeus::optimize::pipeline

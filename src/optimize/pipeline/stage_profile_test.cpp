@@ -42,5 +42,11 @@ TEST(StageProfile, AMissingRankIsRefusedByName) {
   }
 }
 
+TEST(StageProfile, WithoutRowsThereIsOneCopyOfNothing) {
+  const StageProfiles result = stage_profiles_of({}, 5_W);
+  EXPECT_EQ(result.copies, 1u);
+  EXPECT_TRUE(result.profiles.empty());
+}
+
 }  // namespace
 }  // namespace zeus::optimize::pipeline

@@ -54,6 +54,13 @@ TEST(Topology, ACircleIsRefusedAndItsMembersAreNamed) {
   expect_refused(graph, "c1 -> c1");
 }
 
+// c1 waits for the circle and for c0, which is not in it; c3 hangs behind.
+TEST(Topology, WhatOnlyLeadsIntoACircleIsNotNamed) {
+  records::ComputationGraph graph = chain(4);
+  graph.dependencies = {{1, 2, Seconds{0}}, {2, 1, Seconds{0}}, {2, 3, Seconds{0}}, {0, 1, Seconds{0}}};
+  expect_refused(graph, "in a circle: c2 -> c1 -> c2");
+}
+
 TEST(Topology, ALongCircleIsNotSpelledOut) {
   records::ComputationGraph graph = chain(1000);
   graph.dependencies.push_back({.from = 999, .to = 0, .time = Seconds{0}});
