@@ -263,6 +263,26 @@ TEST(AdaptivePlan, GoesOnFromAnInterruptedProfile) {
   EXPECT_LE(cost(heavy, *try_out(again, heavy).optimum, 0.5), 1.01 * best_cost(heavy, seven, 0.5));
 }
 
+// A saved uncertainty is half of a 95 % interval, 1.96 standard errors; a standard error of 1 % is allowed here.
+TEST(AdaptivePlan, MeasuresAgainWhatASavedProfileDoesNotKnowWellEnough) {
+  const auto measured_to = [](double half_width) {
+    records::PowerProfile saved{.gpu = "V100", .complete = false, .measurements = {}};
+    for (const Watts limit : {250_W, 225_W}) {
+      saved.measurements.push_back({.setting = {.limit = limit, .clock = {}},
+                                    .steps = 20,
+                                    .step_time = 1_s,
+                                    .step_time_uncertainty = 1_s * half_width,
+                                    .step_energy = {.value = 200_J, .uncertainty = 200_J * half_width},
+                                    .capped = 1.0});
+    }
+    return saved;
+  };
+  const SettingRange two{{250_W, 225_W}};
+  const AdaptivePlanOptions options{.relative_error = 0.01};
+  EXPECT_TRUE((AdaptivePlan{two, select_energy(), options, measured_to(0.025)}.next()));
+  EXPECT_FALSE((AdaptivePlan{two, select_energy(), options, measured_to(0.015)}.next()));
+}
+
 TEST(AdaptivePlan, NeverTakesFromAProfileWhatTheRangeForbids) {
   AdaptivePlan wide{seven, select_energy()};
   try_out(wide, heavy);

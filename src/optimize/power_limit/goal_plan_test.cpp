@@ -147,5 +147,31 @@ TEST(GoalPlan, ASettingThatIsRefusedIsNotAskedForAgain) {
   EXPECT_EQ(plan->optimum()->limit, 300_W);
 }
 
+TEST(GoalPlan, WarmsUpForAsLongAsIsWished) {
+  PlanWish wished = wish();
+  wished.profiling = AdaptiveProfiling{.tolerance = 0.01, .warm_up = 17};
+  EXPECT_EQ(make_plan(range, wished)->next()->settle, 17U);
+}
+
+TEST(GoalPlan, WhatIsKnownWorstIsMeasuredFirst) {
+  const auto known_to = [](Watts limit, double doubt) {
+    const Step& step = steps.at(limit);
+    const Joules energy = step.power * step.time;
+    return PowerMeasurement{.setting = {.limit = limit, .clock = {}},
+                            .steps = 50,
+                            .step_time = step.time,
+                            .step_time_uncertainty = step.time * doubt,
+                            .step_energy = {.value = energy, .uncertainty = energy * doubt},
+                            .capped = 1.0};
+  };
+  PlanWish compared = wish(LeastEnergy{});
+  compared.predicted_from = PowerSetting{.limit = 300_W, .clock = {}};
+  compared.known =
+      PowerProfile{.gpu = {}, .complete = true, .measurements = {known_to(300_W, 0.02), known_to(200_W, 0.04)}};
+  EXPECT_EQ(make_plan(range, compared)->next()->setting.limit, 200_W);
+  compared.known->measurements = {known_to(300_W, 0.04), known_to(200_W, 0.02)};
+  EXPECT_EQ(make_plan(range, compared)->next()->setting.limit, 300_W);
+}
+
 }  // namespace
 }  // namespace zeus::optimize

@@ -121,5 +121,16 @@ TEST(BestCase, OfAClockAllowsForTheCubeOfIt) {
   EXPECT_EQ(best->epoch_time, 1_s);
 }
 
+// On the line through 1000 MHz and a clock of 0, a step at 500 MHz would take 1.25 s.
+TEST(BestCase, AClockThatIsNotKnownTellsNoSlope) {
+  const auto step = [](Seconds time) {
+    return records::LimitProfile{.limit = 300_W, .epoch_time = time, .average_power = 100_W};
+  };
+  const std::vector<Rung> rungs{{.height = 1000, .limit = 300_W, .capped = false, .step = step(1.5_s)},
+                                {.height = 0, .limit = 300_W, .capped = false, .step = step(1_s)},
+                                {.height = 500, .limit = 300_W}};
+  EXPECT_EQ(best_case(Knob::clock, rungs, 2)->epoch_time, 1_s);
+}
+
 }  // namespace
 }  // namespace zeus::optimize

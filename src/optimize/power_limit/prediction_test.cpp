@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace zeus::optimize {
 namespace {
 
@@ -98,6 +100,26 @@ TEST(Prediction, WhatTheMeasurementDoubtsItDoubts) {
   measured.steps.energy->uncertainty = 400_J;
   // 400 J of 80 steps are 375 J of a hundred at three quarters; the profile's 0.1 % is 21.75 J.
   EXPECT_NEAR(predicted(measured)->energy.uncertainty.value(), std::hypot(375, 21.75), 1e-6);
+}
+
+TEST(Prediction, WithoutAStepOutsideOfSlicesOfSettingsThatDifferedItIsTheOptimumsOwn) {
+  ObservedRun all_in_slices = run();
+  all_in_slices.steps = {.time = {}, .energy = Energy{}, .steps = 0};
+  all_in_slices.found.reset();
+  EXPECT_NEAR(predicted(all_in_slices)->time.value(), 20 * 1.25 + 50, 1e-9);
+  EXPECT_NEAR(predicted(all_in_slices)->energy.value.value(), 20 * 180 + 3'000, 1e-6);
+}
+
+TEST(Prediction, HalfASecondThatIsNoStepIsSlowedToo) {
+  ObservedRun brief = run();
+  brief.rest = {.time = 0.5_s, .energy = Energy{.value = 191_W * 0.5_s}, .steps = 0};
+  EXPECT_NEAR(predicted(brief)->time.value(), 137.5 + 0.5 * 1.25, 1e-9);
+}
+
+TEST(Prediction, ItsCostIsAsDoubtfulAsItsEnergyAndItsTimeTogether) {
+  const TrainingPrediction would = *predicted(run(), profile(0.01));
+  EXPECT_NEAR(would.cost_uncertainty.value(),
+              std::hypot(0.5 * would.energy.uncertainty.value(), 150 * would.time_uncertainty.value()), 1e-6);
 }
 
 TEST(Prediction, SaysWhyThereIsNone) {

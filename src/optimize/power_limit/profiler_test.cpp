@@ -169,6 +169,15 @@ TEST(Profiler, LeavesAJobWhoseEpochsAreASingleStepAlone) {
   EXPECT_FALSE(loop.profiler().optimum());
 }
 
+TEST(Profiler, OpensNoWindowInAnEpochOfASingleStep) {
+  Loop loop{three, from_the_top, {.settle = 0, .measure = 1}};
+  for (int epoch = 0; epoch < 4; ++epoch) {
+    loop.step();
+    loop.end_epoch();
+  }
+  EXPECT_EQ(loop.log(), "R|R|R|R|");
+}
+
 TEST(Profiler, AsAnObserverFindsTheOptimumAndGoesBackToTheBaseline) {
   Loop loop{three, {.baseline = three.highest(), .wait_steps = 0, .steps_per_epoch = {}, .apply = false}};
   loop.steps(20);
