@@ -649,6 +649,27 @@ TEST(LookaheadPolicy, AStoppedRunSurprisesOnlyByWhatItRan) {
   EXPECT_FALSE(changed(21, TryOutcome::reached));
 }
 
+// One run of 20 epochs is known. Where half a deviation is a change already, one that was stopped a little above it is.
+TEST(LookaheadPolicy, AStoppedRunThatIsALittleTooLongIsALittleSurprise) {
+  LookaheadTuning tuning = startled();
+  tuning.change.allowance = 0.0;
+  tuning.change.alarm = 0.5;
+  const EpochBelief before = believed({-1, 0}, {runs({20}), runs({20})}, tuning.epochs);
+  const double deviation = std::sqrt(before.variance(1) + before.noise(1));
+  const auto changed = [&](double surprise) {
+    Job job{energy_job({8, 16}, 16), tuning};
+    job.measure_all(8, 4.0);
+    job.measure_all(16, 4.0);
+    job.run(8, 20);
+    job.run(16, 20);
+    const double doubt_before = job.beliefs()[0]->high / job.beliefs()[0]->low;
+    job.run(16, static_cast<int>(std::exp(before.mean(1) + surprise * deviation)), TryOutcome::stopped);
+    return job.beliefs()[0]->high / job.beliefs()[0]->low > 1.5 * doubt_before;
+  };
+  EXPECT_TRUE(changed(0.8));
+  EXPECT_FALSE(changed(0.3));
+}
+
 // Runs that take 10 and 30 epochs by turns are no change, however often: it is how this arm's runs scatter. Nor are
 // runs of 1 and 2 epochs, which differ by rounding.
 TEST(LookaheadPolicy, NeitherScatterNorRoundingIsAChange) {
