@@ -103,7 +103,6 @@ void FrontierSearch::label(std::int32_t node, Way parent) {
 void FrontierSearch::unlabel(std::int32_t node) {
   potential_[at(node)] += saved_;
   labelled_[at(node)] = 0;
-  parent_[at(node)] = no_way;
   const std::int32_t computation = node / 2;
   if (computation < network_.computations() && is_stale_[at(computation)] == 0) {
     is_stale_[at(computation)] = 1;
