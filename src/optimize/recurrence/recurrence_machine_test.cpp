@@ -193,6 +193,14 @@ TEST_F(RecurrenceMachineTest, ATrainingThatStoodStillHasNoBudget) {
   EXPECT_EQ(on(epoch(1, 1e6)), "");
 }
 
+TEST_F(RecurrenceMachineTest, ATrainingThatStoodStillWhileItWasMeasuredHasNoBudgetAsTheTry) {
+  on(profile(64));
+  on(Machine::StoodStill{});
+  on(Machine::LimitsMeasured{.any = true});
+  EXPECT_EQ(on(run(64)), "hold 200");
+  EXPECT_EQ(on(Machine::CostSeen{1e6_J}), "");
+}
+
 TEST_F(RecurrenceMachineTest, AnEndShortOfTheTargetIsAMissAndACrashEndsTheRecurrence) {
   on(run(32));
   on(Machine::MetricSeen{0.5});
