@@ -49,8 +49,12 @@ fs::path default_store(const Environment& environment) {
 std::unique_ptr<JobStore> open_store(const std::string& location, Access access) {
   const fs::path file = file_of(location);
   std::error_code failure;
-  if (fs::is_directory(file, failure)) {
-    throw Error{ErrorKind::invalid_argument, fmt::format("the store {} is a folder", file.string()), "name a file"};
+  // A pipe would be waited for, not read.
+  if (fs::exists(file, failure) && !fs::is_regular_file(file, failure)) {
+    throw Error{ErrorKind::invalid_argument,
+                fmt::format("the store {} is {}", file.string(),
+                            fs::is_directory(file, failure) ? "a folder" : "a pipe or a device"),
+                "name a file"};
   }
   if (access == Access::create) {
     fs::create_directories(file.parent_path(), failure);

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -83,6 +84,11 @@ TEST(OpenStore, RefusesWhatIsNoStore) {
   run_sql(other, "CREATE TABLE jobs (salary INTEGER)");
   EXPECT_EQ(failure_to_open(other, Access::create).kind(), ErrorKind::corrupt_data);
   EXPECT_EQ(failure_to_open(folder.path(), Access::create).kind(), ErrorKind::invalid_argument);
+  const fs::path pipe = folder.path() / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  for (const Access access : {Access::create, Access::existing, Access::read_only}) {
+    EXPECT_EQ(failure_to_open(pipe, access).kind(), ErrorKind::invalid_argument) << "and does not wait for a writer";
+  }
   EXPECT_EQ(failure_to_open("", Access::create).kind(), ErrorKind::invalid_argument);
   EXPECT_EQ(failure_to_open("postgresql://host/jobs", Access::create).kind(), ErrorKind::invalid_argument);
   EXPECT_EQ(failure_to_open(folder.path() / "a\"b", Access::create).kind(), ErrorKind::invalid_argument);
