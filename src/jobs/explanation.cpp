@@ -23,8 +23,10 @@ std::string amount(Joules cost) {
   return value >= kilo ? fmt::format("{:.3g} kJ", value / kilo) : fmt::format("{:.3g} J", value);
 }
 
+// Nothing costs less than nothing, whatever a normal distribution leaves open.
 std::string range(const optimize::CostBelief& belief) {
-  return fmt::format("{} ({} to {})", amount(belief.expected), amount(belief.low), amount(belief.high));
+  return fmt::format("{} ({} to {})", amount(belief.expected), amount(std::max(belief.low, Joules{})),
+                     amount(belief.high));
 }
 
 // The batch size believed to be cheapest besides `arm`.
@@ -64,11 +66,22 @@ std::string why_run(const optimize::RunAction& run, const optimize::RecurringJob
     case records::TryPurpose::exploit:
       break;
   }
-  if (believed && other) {
-    return fmt::format("it is expected to cost {}, the next best, {}, {}", range(*beliefs[arm]),
-                       spec.batch_sizes[*other], range(*beliefs[*other]));
+  if (!believed || !other) {
+    return "it is the best known";
   }
-  return "it is the best known";
+  const std::string expected = range(*beliefs[arm]);
+  const std::string of_other = range(*beliefs[*other]);
+  if (beliefs[arm]->expected <= beliefs[*other]->expected) {
+    return fmt::format("it is expected to cost {}, the next best, {}, {}", expected, spec.batch_sizes[*other],
+                       of_other);
+  }
+  return job.policy().name() == "zeus"
+             ? fmt::format(
+                   "of the costs drawn from what is believed of each, its own was the least: {} is expected, "
+                   "and {} of {}",
+                   expected, of_other, spec.batch_sizes[*other])
+             : fmt::format("it may cost less than {}: {} is expected, against {}", spec.batch_sizes[*other], expected,
+                           of_other);
 }
 
 }  // namespace
