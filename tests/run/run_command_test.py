@@ -269,7 +269,7 @@ class Recurrences(Runs):
 
     def test_power_limits_alone_need_no_job(self):
         done = self.run_virtual("--power-limits", "250,150", "--", "sh", "-c",
-                                "for i in $(seq 600); do sleep 0.01; echo step $i; done")
+                                "for i in $(seq 1200); do sleep 0.01; echo step $i; done")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stderr, r"^zeus: .* in .* under \d+ W")
         self.assertFalse((self.folder / "data").exists())
