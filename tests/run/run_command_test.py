@@ -240,7 +240,7 @@ class Recurrences(Runs):
     def test_observing_sets_nothing_for_good_and_predicts(self):
         (self.folder / "limit.py").write_text(LIMIT, encoding="utf-8")
         # Limits are tried in turns while it observes, which takes its time; nothing is when it is passive.
-        for flag, steps in (("--observe", 4000), ("--observe=passive", 100)):
+        for flag, steps in (("--observe", 6000), ("--observe=passive", 100)):
             with self.subTest(flag=flag):
                 script = f"import time\nfor i in range({steps}):\n  time.sleep(0.005)\n  print('step', i)"
                 words = [program, "run", flag, "--power-limits", "250,150", "--", sys.executable, "-c", script]
