@@ -102,9 +102,9 @@ DefaultRun EpochCount::of(const DefaultParts& parts) const {
 
 void DefaultRuns::define(int default_size, bool has_target) {
   default_size_ = default_size;
-  amounts_.clear();
   has_target_ = has_target;
-  tells_epochs_ = has_target;
+  unit_ = has_target ? Unit::epoch : Unit::second;
+  lengths_.clear();
   for (On& on : on_) {
     on.default_energy = {};
     on.default_time = {};
@@ -119,15 +119,23 @@ bool DefaultRuns::ran_default(const records::JobDevice& device, const records::T
 void DefaultRuns::count(const records::JobDevice& device, const records::TryFinished& finished,
                         std::span<const records::LimitProfile> limits) {
   const records::TryEnded& event = finished.event;
-  if (!tells_epochs_ && event.epochs > 1) {
-    tells_epochs_ = true;
-    amounts_.clear();
+  if (unit_ == Unit::second && event.epochs > 1) {
+    unit_ = Unit::epoch;
+    lengths_.clear();
   }
-  if (tells_epochs_ && event.epochs > 0) {
-    amounts_[event.batch_size].add(event.epochs);
-  } else if (const auto& whole = finished.whole_epochs; !tells_epochs_ && whole) {
+  if (unit_ == Unit::epoch) {
+    if (event.epochs > 0) {
+      lengths_[event.batch_size].add(event.epochs);
+    }
+    return;
+  }
+  if (length_on_ != device) {
+    length_on_ = device;
+    lengths_.clear();
+  }
+  if (const auto& whole = finished.whole_epochs) {
     if (const auto there = by_highest(*whole, device, limits)) {
-      amounts_[event.batch_size].add(there->time.value());
+      lengths_[event.batch_size].add(there->time.value());
     }
   }
 }
@@ -204,7 +212,8 @@ std::variant<DefaultParts, std::string> DefaultRuns::parts(const records::JobDev
   const auto known = std::ranges::find(on_, device, &On::device);
   const auto start = known == on_.end() ? std::nullopt : this->start(*known);
   if (!start && known != on_.end() && known->default_energy.count > least_freedom) {
-    return DefaultParts{.start = spent(device, Joules{known->default_energy.mean}, Seconds{known->default_time.mean}),
+    return DefaultParts{.unit = unit_,
+                        .start = spent(device, Joules{known->default_energy.mean}, Seconds{known->default_time.mean}),
                         .start_half_width = spent(device, Joules{standard_error(known->default_energy)},
                                                   Seconds{standard_error(known->default_time)}),
                         .epoch = {},
@@ -217,30 +226,31 @@ std::variant<DefaultParts, std::string> DefaultRuns::parts(const records::JobDev
   const auto size = known->sizes.find(default_size_);
   const bool seen = size != known->sizes.end() && size->second.latest_epochs;
   std::optional<Power> epoch;
-  if (tells_epochs_ && covers(limits, device)) {
+  if (unit_ == Unit::epoch && covers(limits, device)) {
     epoch = Power{.time = shortest_epoch(limits), .power = limits.back().average_power};
-  } else if (!tells_epochs_ && seen) {
+  } else if (unit_ == Unit::second && seen) {
     epoch = by_highest(*size->second.latest_epochs, device, limits);
   }
   if (!epoch) {
     return "what an epoch of the default takes under the highest limit is not known yet";
   }
-  const Seconds unit = tells_epochs_ ? epoch->time : Seconds{1};
-  return DefaultParts{.start = start->first,
+  const Seconds one = unit_ == Unit::epoch ? epoch->time : Seconds{1};
+  return DefaultParts{.unit = unit_,
+                      .start = start->first,
                       .start_half_width = start->second,
-                      .epoch = spent(device, epoch->power * unit, unit),
+                      .epoch = spent(device, epoch->power * one, one),
                       .epoch_half_width = seen ? half_width_of_epoch(*size->second.latest_epochs, highest, *epoch)
                                                : std::hypot(of_single_epoch, of_slices)};
 }
 
 std::variant<EpochCount, std::string> DefaultRuns::epochs() const {
-  const auto of_default = amounts_.find(default_size_);
-  if (of_default == amounts_.end()) {
+  const auto of_default = lengths_.find(default_size_);
+  if (of_default == lengths_.end()) {
     return "how many epochs the default batch size takes is not known yet";
   }
   double squares = 0.0;
   int freedom = 0;
-  for (const Scatter& size : amounts_ | std::views::values) {
+  for (const Scatter& size : lengths_ | std::views::values) {
     squares += size.squares / (size.mean * size.mean);
     freedom += size.count - 1;
   }
@@ -248,13 +258,13 @@ std::variant<EpochCount, std::string> DefaultRuns::epochs() const {
     return "how much the number of epochs varies from run to run is known from three runs on";
   }
   const Scatter& runs = of_default->second;
-  double deviation = freedom == 0 ? 0.0 : std::sqrt(squares / freedom);
+  double deviation = std::sqrt(squares / freedom);
   if (has_target_) {
     deviation = std::max(deviation, hidden_deviation / runs.mean);
   }
   // Numbers of epochs scatter by factors: where few runs were short ones, the mean is further above them than below.
   const double factor = portable::exp(student_quantile(freedom) * deviation / std::sqrt(runs.count));
-  return EpochCount{.mean = runs.mean, .half_width = runs.mean * (factor - 1.0)};
+  return EpochCount{.unit = unit_, .mean = runs.mean, .half_width = runs.mean * (factor - 1.0)};
 }
 
 }  // namespace zeus::jobs

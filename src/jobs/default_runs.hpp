@@ -56,16 +56,24 @@ struct DefaultRun {
   }
 };
 
+// What the length of a training is counted in. Where nothing tells of epochs, all of it is one, and seconds take their
+// place: those that it would take under the highest limit.
+enum class Unit { epoch, second };
+
 // A default run, but for how many epochs it has.
 struct DefaultParts {
+  Unit unit = Unit::epoch;
   Spent start;
   Spent start_half_width;
-  Spent epoch;
+  Spent epoch;                    // or second; nothing where the start is all that a run takes
   double epoch_half_width = 0.0;  // relative
+
+  [[nodiscard]] bool has_epochs() const { return epoch.time > Seconds{}; }
 };
 
 // A mean of epochs to the target, with its half-width.
 struct EpochCount {
+  Unit unit = Unit::epoch;
   double mean = 0.0;
   double half_width = 0.0;
 
@@ -117,11 +125,10 @@ class DefaultRuns {
   double eta_;
   int default_size_ = 0;
   std::vector<On> on_;
-  // Of the runs that reached, by batch size: how many epochs they had. Where no run tells of epochs, all of each being
-  // one: how many seconds they would have trained under the highest limit.
-  std::map<int, Scatter> amounts_;
   bool has_target_ = false;
-  bool tells_epochs_ = false;
+  Unit unit_ = Unit::second;
+  std::map<int, Scatter> lengths_;               // of the runs that reached, by batch size
+  std::optional<records::JobDevice> length_on_;  // that seconds were counted on
 };
 
 }  // namespace zeus::jobs

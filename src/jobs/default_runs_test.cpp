@@ -127,6 +127,25 @@ TEST_F(DefaultRunsTest, CountSecondsWhereNoEpochsAreToldOf) {
   EXPECT_GT(run.by_count.energy.value(), 0.0);
 }
 
+// Seconds on one kind of devices say nothing of another, and seconds are no epochs.
+TEST_F(DefaultRunsTest, CountNoSecondsTogetherThatAreNotAlike) {
+  runs_.define(32, false);
+  for (int night = 0; night < 3; ++night) {
+    learn({.epochs = 1});
+  }
+  ASSERT_TRUE(std::holds_alternative<EpochCount>(runs_.epochs()));
+  EXPECT_EQ(std::get<EpochCount>(runs_.epochs()).unit, Unit::second);
+  records::JobDevice two = v100();
+  two.gpus = 2;
+  runs_.learn(two, finished({.epochs = 1}), slices);
+  EXPECT_TRUE(std::holds_alternative<std::string>(runs_.epochs()));
+  for (int night = 0; night < 3; ++night) {
+    learn({.epochs = 4});
+  }
+  EXPECT_EQ(std::get<EpochCount>(runs_.epochs()).unit, Unit::epoch);
+  EXPECT_DOUBLE_EQ(std::get<EpochCount>(runs_.epochs()).mean, 4.0);
+}
+
 TEST_F(DefaultRunsTest, AreTheRunsOfTheDefaultWhereNothingInsideThemWasSeen) {
   runs_.define(32, false);
   for (const double slower : {0.8, 1.0, 1.2}) {

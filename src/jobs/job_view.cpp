@@ -120,13 +120,16 @@ class Walk {
     for (; counted_ < against_.size(); ++counted_) {
       Against& against = against_[counted_];
       RecurrenceView& recurrence = recurrences_[against.recurrence];
-      const bool has_epochs = against.parts.epoch.time > Seconds{};
-      const auto* const why = std::get_if<std::string>(&known);
-      if (has_epochs && why != nullptr) {
+      const bool has_epochs = against.parts.has_epochs();
+      if (const auto* const why = std::get_if<std::string>(&known); has_epochs && why != nullptr) {
         recurrence.default_unknown = *why;
         continue;
       }
       const EpochCount epochs = has_epochs ? std::get<EpochCount>(known) : EpochCount{};
+      if (has_epochs && epochs.unit != against.parts.unit) {
+        recurrence.default_unknown = "it told of no epochs, and later ones do";
+        continue;
+      }
       const DefaultRun run = epochs.of(against.parts);
       if (run.value.energy - run.half_width().energy > devices_[against.recurrence].max_power * run.value.time) {
         recurrence.default_unknown =
