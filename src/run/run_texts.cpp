@@ -165,7 +165,9 @@ std::string recurrence_text(const records::JobView& job, const records::Recurren
   }
   const double energy = 1.0 - recurrence.energy / *recurrence.default_energy;
   const double time = 1.0 - recurrence.time / *recurrence.default_time;
-  const double energy_half = *recurrence.default_energy_uncertainty / *recurrence.default_energy;
+  const double energy_half =
+      std::hypot(recurrence.default_energy_uncertainty->value(), recurrence.uncertainty.value()) /
+      recurrence.default_energy->value();
   const double time_half = *recurrence.default_time_uncertainty / *recurrence.default_time;
   text += fmt::format("; the default takes about {} in {}: ", to_text(*recurrence.default_energy),
                       to_text(*recurrence.default_time));

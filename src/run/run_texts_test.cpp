@@ -52,6 +52,11 @@ TEST_F(RecurrenceText, HasWhatWasSavedWithItsInterval) {
       "nightly #3: 900 J in 10.0 s; the default takes about 1000 J in 9.5 s: 10 ± 3 % less energy, 5 ± 2 % more time");
 }
 
+TEST_F(RecurrenceText, DoubtsWhatTheNightItselfTookAsWell) {
+  night_.uncertainty = 40_J;
+  EXPECT_TRUE(recurrence_text(job_, night_).find("10 ± 5 % less energy") != std::string::npos);
+}
+
 TEST_F(RecurrenceText, CallsNothingSavedThatChanceMayHaveDone) {
   night_.default_energy_uncertainty = 150_J;
   night_.default_time_uncertainty = 1_s;
