@@ -101,10 +101,14 @@ DefaultRun EpochCount::of(const DefaultParts& parts) const {
 }
 
 void DefaultRuns::define(int default_size, bool has_target) {
-  default_size_ = default_size;
   has_target_ = has_target;
   unit_ = has_target ? Unit::epoch : Unit::second;
   lengths_.clear();
+  choose(default_size);
+}
+
+void DefaultRuns::choose(int default_size) {
+  default_size_ = default_size;
   for (On& on : on_) {
     on.default_energy = {};
     on.default_time = {};

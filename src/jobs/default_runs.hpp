@@ -85,8 +85,10 @@ class DefaultRuns {
   // Costs are weighed by `eta`, also those of a time when the job weighed them differently.
   explicit DefaultRuns(double eta) : eta_{eta} {}
 
-  // Another default, or another target, takes other epochs.
+  // Trainings take other epochs from now on, as towards another target: what was counted is forgotten.
   void define(int default_size, bool has_target);
+  // Another batch size is the default from now on, and what was counted stays.
+  void choose(int default_size);
 
   // `limits` are those of the try's batch size on these devices, as they are known with it.
   void learn(const records::JobDevice& device, const records::TryFinished& finished,

@@ -107,12 +107,21 @@ TEST_F(DefaultRunsTest, LearnHowFarChanceDecidesFromOtherBatchSizesAsWell) {
   EXPECT_NEAR(run.by_count.time.value(), 100.0 * (std::exp(4.303 * 0.2) - 1.0), 1e-6);
 }
 
-TEST_F(DefaultRunsTest, StartOverWithAnotherDefault) {
+TEST_F(DefaultRunsTest, StartOverWithAnotherTarget) {
   for (int night = 0; night < 3; ++night) {
     learn({});
   }
   runs_.define(64, true);
   EXPECT_TRUE(std::holds_alternative<std::string>(runs_.epochs()));
+}
+
+TEST_F(DefaultRunsTest, KeepWhatWasCountedWhereOnlyTheDefaultIsAnother) {
+  for (int night = 0; night < 3; ++night) {
+    learn({.epochs = 10});
+    learn({.epochs = 40, .batch_size = 64});
+  }
+  runs_.choose(64);
+  EXPECT_DOUBLE_EQ(std::get<EpochCount>(runs_.epochs()).mean, 40.0);
 }
 
 // A script that prints nothing of epochs is one epoch, and how long that is differs from night to night.

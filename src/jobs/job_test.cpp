@@ -477,6 +477,28 @@ TEST_F(JobTest, CountsTheStartOnBothSides) {
   EXPECT_GT(view.savings->energy_uncertainty->value(), 0.0);
 }
 
+TEST_F(JobTest, KeepsWhatIsKnownOfTheDefaultWhereAnotherDefinitionTakesAsManyEpochs) {
+  put_process(1, 7);
+  records::JobDefinition defined = definition();
+  defined.batch_sizes.clear();
+  Job job = Job::open(*store_, site_of(1, 7), "job", defined);
+  const auto run = [&] {
+    Recurrence recurrence = job.begin(v100());
+    recurrence.finished(run_with_start(next_run(recurrence).limit.value_or(250_W)));
+    return job.view().recurrences.back();
+  };
+  run();
+  run();
+  EXPECT_TRUE(run().default_energy);
+  defined = job.definition();
+  defined.beta += 1.0;
+  job.redefine(defined);
+  EXPECT_TRUE(run().default_energy) << "a budget takes no other epochs";
+  defined.target = records::JobTarget{.metric = 0.123};
+  job.redefine(defined);
+  EXPECT_FALSE(run().default_energy) << "another target does";
+}
+
 TEST_F(JobTest, DoesNotSayWhatWasSavedWhereTheStartIsNotKnown) {
   put_process(1, 7);
   Job job = Job::open(*store_, site_of(1, 7), "job", definition());

@@ -3,6 +3,7 @@
 #include "jobs/default_runs.hpp"
 #include "jobs/explanation.hpp"
 #include "jobs/job_state.hpp"
+#include "jobs/redefinition.hpp"
 
 #include <fmt/format.h>
 
@@ -43,7 +44,10 @@ std::optional<records::Energy> sum(const std::vector<records::GpuEnergy>& gpus) 
 class Walk {
  public:
   // Costs are weighed by `eta`, also those of a time when the job weighed them differently.
-  Walk(const store::StoredJob& job, double eta) : eta_{eta}, state_{job.definition}, default_runs_{eta} { define(); }
+  Walk(const store::StoredJob& job, double eta)
+      : eta_{eta}, state_{job.definition}, definition_{job.definition}, default_runs_{eta} {
+    define();
+  }
 
   void step(const records::JobEntry& entry) {
     state_.apply(entry);
@@ -220,10 +224,15 @@ class Walk {
     recurrence.reason = given_up.reason;
   }
   void note(const records::DeviceMoved&, WallTime) {}
-  // Another default, or another target, takes other epochs.
-  void note(const records::JobRedefined&, WallTime) {
+  // What ran before is compared with the default that there was.
+  void note(const records::JobRedefined& redefined, WallTime) {
     count_epochs();
-    define();
+    if (same_course(definition_, redefined.definition)) {
+      default_runs_.choose(default_size());
+    } else {
+      define();
+    }
+    definition_ = redefined.definition;
   }
 
   void charge(std::uint64_t number, Joules energy, const std::optional<records::Energy>& measured, Seconds time) {
@@ -239,6 +248,7 @@ class Walk {
 
   double eta_;
   JobState state_;
+  records::JobDefinition definition_;  // under which what comes next was written
   DefaultRuns default_runs_;
   std::vector<Against> against_;
   std::size_t counted_ = 0;  // of them

@@ -27,11 +27,6 @@ constexpr std::array<Consequence, 11> consequences{{
     {"learning_rate", "how many epochs it takes is learned anew, and measured power limits stay"},
 }};
 
-bool same_course(const records::JobDefinition& then, const records::JobDefinition& now) {
-  return same_epochs(then, now) && then.target == now.target &&
-         (!then.learning_rate || !now.learning_rate || then.learning_rate == now.learning_rate);
-}
-
 bool has(const records::JobDefinition& definition, int batch_size) {
   return definition.batch_sizes.empty()
              ? batch_size == 1
@@ -55,6 +50,11 @@ std::string_view what_follows(std::string_view key) {
 
 bool same_epochs(const records::JobDefinition& then, const records::JobDefinition& now) {
   return (then.max_epochs == 1) == (now.max_epochs == 1);
+}
+
+bool same_course(const records::JobDefinition& then, const records::JobDefinition& now) {
+  return same_epochs(then, now) && then.target == now.target &&
+         (!then.learning_rate || !now.learning_rate || then.learning_rate == now.learning_rate);
 }
 
 std::optional<records::JobEntryBody> still_true(const records::JobEntryBody& body, const records::JobDefinition& then,
