@@ -201,9 +201,14 @@ std::string alone_text(const TrainingResult& result) {
   if (chosen == nullptr || highest == nullptr || chosen == highest) {
     return text + ", which is best left as high as it goes: nothing was saved";
   }
+  // A lower limit makes no step faster: where slices seem to say so they have erred, and its energy is that of its
+  // power over the time under the highest.
+  const double slower = chosen->step_time / highest->step_time;
+  const double energy = chosen->step_energy.value / highest->step_energy.value;
+  const bool faster = !result.optimum->clock && slower < 1.0;
   return text + fmt::format(", by which a step takes {} and {} than under {:.6g} W",
-                            share(1.0 - chosen->step_energy.value / highest->step_energy.value, "energy"),
-                            share(1.0 - chosen->step_time / highest->step_time, "time"),
+                            share(1.0 - (faster ? energy / slower : energy), "energy"),
+                            faster ? std::string{"no more time"} : share(1.0 - slower, "time"),
                             highest->setting.limit.value());
 }
 

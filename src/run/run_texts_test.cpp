@@ -29,6 +29,27 @@ TEST(RunTexts, AsksWhetherAMetricThatReachesAtOnceIsALoss) {
   EXPECT_NE(direction_question(falls, 1, 0.1)->find("without --lower-is-better"), std::string::npos);
 }
 
+TEST(RunTexts, SaysOfNoLowerLimitThatItMakesStepsFaster) {
+  const auto measured = [](Watts limit, Seconds time, Joules energy) {
+    return PowerMeasurement{.setting = {.limit = limit, .clock = {}},
+                            .steps = 10,
+                            .step_time = time,
+                            .step_energy = {.value = energy, .uncertainty = {}, .systematic = {}}};
+  };
+  TrainingResult result;
+  result.energy = Energy{.value = 1000_J, .uncertainty = {}, .systematic = {}};
+  result.time = 10_s;
+  result.applied = true;
+  result.optimum = PowerSetting{.limit = 150_W, .clock = {}};
+  result.profile.measurements = {measured(150_W, 0.1_s, 15_J), measured(250_W, 0.08_s, 20_J)};
+  EXPECT_EQ(alone_text(result),
+            "1000 J in 10.0 s under 150 W, by which a step takes 25 % less energy and 25 % more time than under 250 W");
+  // A tenth faster at 150 W instead of 250 W: its power is 60 % of the other's, and no more is said to be saved.
+  result.profile.measurements = {measured(150_W, 0.09_s, 13.5_J), measured(250_W, 0.1_s, 25_J)};
+  EXPECT_EQ(alone_text(result),
+            "1000 J in 10.0 s under 150 W, by which a step takes 40 % less energy and no more time than under 250 W");
+}
+
 class RecurrenceText : public testing::Test {
  protected:
   RecurrenceText() {
