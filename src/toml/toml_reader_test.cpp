@@ -158,7 +158,10 @@ TEST(TomlReader, SaysWhereATextIsNoToml) {
   EXPECT_EQ(refusal("name = 'a'\nshare = 1 2").substr(0, 33), "b.toml:2:11: this is no TOML: exp");
   EXPECT_EQ(refusal("name = a").substr(0, 29), "b.toml:1:8: this is no TOML: ");
   EXPECT_EQ(refusal("\xff").substr(0, 29), "b.toml:1:1: this is no TOML: ");
-  std::string deep(1000, '[');
+  for (const std::string_view header : {"[=", "[[#", "[\x15", "[[\x7f]]"}) {
+    EXPECT_EQ(refusal(std::string{"name = 'a'\n"}.append(header)).substr(0, 9), "b.toml:2:") << header;
+  }
+  const std::string deep(1000, '[');
   EXPECT_EQ(refusal("name = " + deep).substr(0, 7), "b.toml:");
 }
 
