@@ -15,7 +15,6 @@ namespace zeus::cli {
 namespace {
 
 using optimize::pipeline::FrequencyChoice;
-using optimize::pipeline::Frontier;
 using optimize::pipeline::FrontierPoint;
 
 records::Timeline fastest_timeline(const PipelineResult& result) {
