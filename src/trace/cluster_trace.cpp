@@ -45,9 +45,9 @@ std::vector<ClusterGroup> parse_cluster_trace(const std::string& name, std::stri
       throw reader.error(
           fmt::format("group {} is of data set {} and of {}", mine.name, *mine.dataset, reader.text(dataset)));
     }
-    ClusterJob job{.start = Seconds{reader.number(start, 0.0, latest)},
-                   .end = Seconds{reader.number(end, 0.0, latest)},
-                   .runtime_ratio = raw ? 1.0 : reader.number(ratio, 1e-6, largest_ratio)};
+    const ClusterJob job{.start = Seconds{reader.number(start, 0.0, latest)},
+                         .end = Seconds{reader.number(end, 0.0, latest)},
+                         .runtime_ratio = raw ? 1.0 : reader.number(ratio, 1e-6, largest_ratio)};
     if (job.end < job.start) {
       throw reader.error("the job ends before it starts");
     }
