@@ -256,7 +256,7 @@ AdaptivePlan::Outlook AdaptivePlan::look() const {
     times[i] = times_.level(i);
     energies[i] = energies_.level(i);
   }
-  std::vector<Rung> expected = rungs(rung_entries, times, energies);
+  const std::vector<Rung> expected = rungs(rung_entries, times, energies);
   const records::PowerSetting chosen = *optimum();
   Outlook outlook{
       .choice = static_cast<std::size_t>(std::ranges::find(entries_, chosen, &Entry::setting) - entries_.begin()),
