@@ -15,14 +15,14 @@ namespace {
 std::string markup_of(const records::FindingsTable& table) {
   std::string html = "<div class=\"scroll\"><table>\n";
   html += fmt::format("<caption>{}</caption>\n<tr>", escaped(table.title));
-  for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    html += fmt::format("<th scope=\"col\">{}</th>", escaped(table.columns[i]));
+  for (const std::string& column : table.columns) {
+    html += fmt::format("<th scope=\"col\">{}</th>", escaped(column));
   }
   html += "</tr>\n";
   for (const std::vector<std::string>& row : table.rows) {
     html += "<tr>";
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      html += fmt::format("<td>{}</td>", escaped(row[i]));
+    for (const std::string& cell : row) {
+      html += fmt::format("<td>{}</td>", escaped(cell));
     }
     html += "</tr>\n";
   }

@@ -18,10 +18,8 @@ namespace {
 using records::ArmView;
 using records::JobView;
 using records::JsonValue;
-using records::LimitProfile;
 using records::RecurrenceView;
 using records::TryOutcome;
-using records::TryView;
 
 ArmView arm(int batch_size, double epochs, Seconds epoch, int reached, int stopped) {
   ArmView view{.batch_size = batch_size, .is_default = batch_size == 256, .reached = reached, .stopped = stopped};
