@@ -16,7 +16,7 @@ namespace zeus::jobs {
 namespace {
 
 // Of what save() writes, beside the policy's own.
-constexpr int state_format = 5;
+constexpr int state_format = 6;
 // Lessons are kept until there are twice as many.
 constexpr std::size_t most_lessons = 256;
 // What a job without batch sizes calls its only one.
@@ -324,6 +324,10 @@ void JobState::take(const records::TryFinished& finished) {
   if (counts && tells_epochs && finished.whole_epochs &&
       std::ranges::binary_search(device_.power_limits, finished.whole_epochs->limit)) {
     follow(event.batch_size, *finished.whole_epochs);
+  }
+  if (counts && finished.whole_epochs && finished.whole_epochs->start_time && finished.whole_epochs->start_energy) {
+    job_.apply(
+        records::StartSeen{.energy = *finished.whole_epochs->start_energy, .time = *finished.whole_epochs->start_time});
   }
   if (reached(event.outcome)) {
     page(device_, event.batch_size).run_time = event.time;

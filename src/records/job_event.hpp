@@ -63,6 +63,12 @@ struct EpochSeen {
   Watts average_power;
 };
 
+// What a training has taken beside its epochs: much the same at every batch size.
+struct StartSeen {
+  Joules energy;
+  Seconds time;
+};
+
 struct TryEnded {
   std::uint64_t try_number = 0;
   std::uint64_t recurrence = 0;
@@ -86,7 +92,8 @@ struct DeviceChanged {
   std::vector<Watts> power_limits = {};  // that may be set there, ascending; empty: the same as before
 };
 
-using JobEvent = std::variant<TrySubmitted, LimitsProfiled, EpochSeen, TryEnded, RecurrenceAbandoned, DeviceChanged>;
+using JobEvent =
+    std::variant<TrySubmitted, LimitsProfiled, EpochSeen, StartSeen, TryEnded, RecurrenceAbandoned, DeviceChanged>;
 
 constexpr bool reached(TryOutcome outcome) {
   return outcome == TryOutcome::reached;

@@ -108,6 +108,7 @@ class Replay {
   }
   // The simulator's epochs all take what their limit was measured to.
   void step(const records::EpochSeen& /*event*/) { FAIL() << "a simulated epoch has told something new"; }
+  void step(const records::StartSeen& /*event*/) { FAIL() << "a simulated training has no start"; }
   void step(const records::LimitsProfiled& event) {
     const bool beforehand = event.time > Seconds{};
     if (beforehand) {

@@ -41,6 +41,8 @@ inline std::string described(const optimize::Decision& decision) {
 inline void learn(optimize::ProfileBook& profiles, const optimize::JobSpec& spec, const records::JobEvent& event) {
   if (const auto* profiled = std::get_if<records::LimitsProfiled>(&event)) {
     profiles.add(spec.arm_of(profiled->batch_size), profiled->limits);
+  } else if (const auto* start = std::get_if<records::StartSeen>(&event)) {
+    profiles.begin_with(profiles.cost().of(start->energy, start->time));
   } else if (const auto* changed = std::get_if<records::DeviceChanged>(&event)) {
     profiles.restart(changed->max_power);
   }

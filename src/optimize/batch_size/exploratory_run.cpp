@@ -63,7 +63,8 @@ ExploratoryValue value_of(const ExploratoryRun& run, const EpochBelief& belief) 
   for (int step = 0; step <= steps; ++step) {
     alive[static_cast<std::size_t>(step)] = belief.survival(run.arm, log_of_halves(2 * step * stride + 1));
   }
-  double go_on = run.fallback;
+  const double given_up = run.fallback + run.start;
+  double go_on = given_up;
   int stop = steps;
   for (int step = steps; step-- > 0;) {
     const double now = alive[static_cast<std::size_t>(step)];
@@ -73,10 +74,10 @@ ExploratoryValue value_of(const ExploratoryRun& run, const EpochBelief& belief) 
     const double learned = std::max(mean + share * (log_epochs - mean) + rest, 0.0);
     const double gain = run.fallback * worth(learned + log_ratio, second, run.horizon);
     const double value = run.epoch_cost * stride - ends * gain + (1.0 - ends) * go_on;
-    if (value < run.fallback || step == 0) {
+    if (value < given_up || step == 0) {
       go_on = value;
     } else {
-      go_on = run.fallback;
+      go_on = given_up;
       stop = step;
     }
   }

@@ -11,7 +11,8 @@ namespace zeus::optimize {
 struct ExploratoryRun {
   std::size_t arm = 0;
   double epoch_cost = 0.0;
-  double fallback = 0.0;  // the expected cost of a run of the best known batch size, in the same unit
+  double fallback = 0.0;  // the expected cost of a run of the best known batch size, its start left out
+  double start = 0.0;     // what is paid once more where it is given up: what any run takes beside its epochs
   double horizon = 0.0;   // how many runs what is learned will serve
   int most_epochs = 0;    // that the run may take
 };

@@ -40,7 +40,7 @@ EpochBelief about_two_arms(double noise = 0.3) {
 
 // The value of a run that is stopped after `stop` steps, straight from its description: each step costs `stride`
 // epochs; a run that reaches the target within one has taught what that says of the arm; one that is stopped falls
-// back.
+// back, and has paid for its start in vain.
 double value_of_stopping(const ExploratoryRun& run, const EpochBelief& belief, int stride, int stop) {
   const double mean = belief.mean(run.arm);
   const double variance = belief.variance(run.arm);
@@ -63,7 +63,7 @@ double value_of_stopping(const ExploratoryRun& run, const EpochBelief& belief, i
     const double once_more = run.horizon * hope - std::max(0.0, ratio - 1.0);
     cost -= (alive(step) - alive(step + 1)) * run.fallback * std::max(at_once, once_more);
   }
-  cost += alive(stop) / alive(0) * run.fallback;
+  cost += alive(stop) / alive(0) * (run.fallback + run.start);
   return run.fallback - cost;
 }
 
@@ -96,6 +96,19 @@ TEST(ExploratoryRun, IsWorthWhatTheBestStopIsWorth) {
       EXPECT_EQ(found.max_epochs, expected.stop) << epoch_cost << " " << horizon;
     }
   }
+}
+
+TEST(ExploratoryRun, AStartIsPaidAgainWhereItIsStopped) {
+  const EpochBelief belief = about_two_arms();
+  ExploratoryRun run{.arm = 1, .epoch_cost = 0.7, .fallback = 15.0, .start = 0.0, .horizon = 16.0, .most_epochs = 25};
+  const ExploratoryValue without = value_of(run, belief);
+  run.start = 8.0;
+  const Best expected = best_stop(run, belief, 1, 25);
+  const ExploratoryValue found = value_of(run, belief);
+  EXPECT_NEAR(found.value, expected.value, 1e-3 * run.fallback);
+  EXPECT_EQ(found.max_epochs, expected.stop);
+  EXPECT_LT(found.value, without.value);
+  EXPECT_GE(found.max_epochs, without.max_epochs) << "what was begun is the harder to give up";
 }
 
 // Beyond 32 epochs, stops lie on a grid of at most 32: of 100 epochs every fourth, 25 of them; of 33 every second, 16.

@@ -16,6 +16,11 @@ constexpr double interval_deviations = 1.959963984540054;
 // The standard deviation, in epochs, of rounding to whole ones.
 constexpr double rounding_deviation = 0.28867513459481287;
 
+// Of any run; where it was not seen yet, none is known to differ by it.
+Joules start_of(const ProfileBook& profiles) {
+  return profiles.start_cost().value_or(Joules{});
+}
+
 std::vector<double> octaves_of(const JobSpec& spec) {
   std::vector<double> octaves;
   for (const int batch_size : spec.batch_sizes) {
@@ -212,7 +217,8 @@ Decision LookaheadPolicy::run(RunTry attempt, double horizon, const ProfileBook&
   return attempt;
 }
 
-std::optional<LookaheadPolicy::Incumbent> LookaheadPolicy::incumbent(const std::vector<EpochCost>& costs) const {
+std::optional<LookaheadPolicy::Incumbent> LookaheadPolicy::incumbent(const ProfileBook& profiles,
+                                                                     const std::vector<EpochCost>& costs) const {
   std::optional<Incumbent> best;
   for (std::size_t arm = 0; arm < spec_.arms(); ++arm) {
     if (evidence_[arm].count > 0.0 && costs[arm].measured) {
@@ -220,8 +226,10 @@ std::optional<LookaheadPolicy::Incumbent> LookaheadPolicy::incumbent(const std::
           portable::exp(costs[arm].log_cost + belief_.mean(arm) + 0.5 * (belief_.variance(arm) + belief_.noise(arm)));
       if (!best || cost < best->cost) {
         const double deviation = std::sqrt(belief_.variance(arm) + belief_.noise(arm));
-        best = Incumbent{
-            .arm = arm, .cost = cost, .usual = portable::exp(costs[arm].log_cost + belief_.mean(arm) + deviation)};
+        best = Incumbent{.arm = arm,
+                         .cost = cost,
+                         .usual = portable::exp(costs[arm].log_cost + belief_.mean(arm) + deviation),
+                         .start = start_of(profiles).value()};
       }
     }
   }
@@ -240,9 +248,9 @@ std::vector<std::optional<CostBelief>> LookaheadPolicy::beliefs(const ProfileBoo
     const double centre = cost.log_cost + belief_.mean(arm) + 0.5 * belief_.noise(arm);
     const double reach = interval_deviations * std::sqrt(spread);
     all[arm] =
-        CostBelief{.expected = Joules{portable::exp(centre + 0.5 * spread)},
-                   .low = Joules{portable::exp(centre - reach)},
-                   .high = Joules{portable::exp(centre + reach)},
+        CostBelief{.expected = start_of(profiles) + Joules{portable::exp(centre + 0.5 * spread)},
+                   .low = start_of(profiles) + Joules{portable::exp(centre - reach)},
+                   .high = start_of(profiles) + Joules{portable::exp(centre + reach)},
                    .epochs = portable::exp(belief_.mean(arm) + 0.5 * (belief_.variance(arm) + belief_.noise(arm)))};
   }
   return all;
@@ -260,7 +268,8 @@ std::optional<std::size_t> LookaheadPolicy::look_due(const Incumbent& best, cons
     const double cost =
         portable::exp(costs[arm].log_cost + belief_.mean(arm) + 0.5 * (belief_.variance(arm) + belief_.noise(arm)));
     const auto unseen = static_cast<double>(recurrences_ - seen_[arm]);
-    const double balance = std::max(0.0, cost / best.cost - 1.0) + tuning_.least_look - tuning_.curiosity * unseen;
+    const double dearer = (cost + best.start) / (best.cost + best.start) - 1.0;
+    const double balance = std::max(0.0, dearer) + tuning_.least_look - tuning_.curiosity * unseen;
     if (balance < least) {
       due = arm;
       least = balance;
@@ -292,17 +301,19 @@ LookaheadPolicy::Gamble LookaheadPolicy::best_gamble(const Incumbent& incumbent,
     const double log_cost = costs[arm].log_cost - costs[arm].deviation;
     if (arm == incumbent.arm || running_[arm] > 0 ||
         possible_improvement(belief_, arm, log_cost, incumbent.cost) * horizon <
-            tuning_.least_improvement * incumbent.cost) {
+            tuning_.least_improvement * (incumbent.cost + incumbent.start)) {
       continue;
     }
     const double epoch_cost = portable::exp(log_cost);
     double most = spec_.max_epochs;
     if (question.best) {
-      most = std::min(most, std::floor(spec_.beta * std::max(question.best->value(), incumbent.cost) / epoch_cost));
+      const double budget = spec_.beta * std::max(question.best->value(), incumbent.cost + incumbent.start);
+      most = std::min(most, std::floor(std::max(0.0, budget - incumbent.start) / epoch_cost));
     }
     const ExploratoryValue trial = value_of({.arm = arm,
                                              .epoch_cost = epoch_cost,
                                              .fallback = incumbent.cost,
+                                             .start = incumbent.start,
                                              .horizon = horizon,
                                              .most_epochs = static_cast<int>(most)},
                                             belief_);
@@ -322,7 +333,7 @@ Decision LookaheadPolicy::decide(const Question& question, const ProfileBook& pr
     }
   }
   const std::optional<std::vector<EpochCost>> costs = epoch_costs(profiles);
-  const std::optional<Incumbent> best_known = costs ? incumbent(*costs) : std::nullopt;
+  const std::optional<Incumbent> best_known = costs ? incumbent(profiles, *costs) : std::nullopt;
   if (!best_known) {
     return run({.arm = least_missed(), .limit = {}, .max_epochs = {}, .purpose = records::TryPurpose::explore},
                tuning_.least_horizon, profiles);
@@ -337,8 +348,9 @@ Decision LookaheadPolicy::decide(const Question& question, const ProfileBook& pr
     chosen = look_due(*best_known, *costs).value_or(chosen);
   }
   if (chosen == best_known->arm) {
-    return run({.arm = chosen, .limit = {}, .max_epochs = {}, .usual_cost = Joules{best_known->usual}}, horizon,
-               profiles);
+    return run(
+        {.arm = chosen, .limit = {}, .max_epochs = {}, .usual_cost = Joules{best_known->start + best_known->usual}},
+        horizon, profiles);
   }
   if (!(*costs)[chosen].measured) {
     return ProfileLimits{.arm = chosen, .limits = {profiles.best(best_known->arm).limit}};
@@ -350,7 +362,7 @@ Decision LookaheadPolicy::decide(const Question& question, const ProfileBook& pr
               .limit = {},
               .max_epochs = gamble.max_epochs,
               .purpose = records::TryPurpose::explore,
-              .usual_cost = Joules{best_known->cost}},
+              .usual_cost = Joules{best_known->start + best_known->cost}},
              horizon, profiles);
 }
 

@@ -45,8 +45,9 @@ class LookaheadPolicy final : public Policy {
   };
   struct Incumbent {
     std::size_t arm = 0;
-    double cost = 0.0;   // expected, of one run
-    double usual = 0.0;  // what five of six runs stay below: a standard deviation above the middle
+    double cost = 0.0;   // expected, of one run's epochs
+    double usual = 0.0;  // what those of five of six runs stay below: a standard deviation above the middle
+    double start = 0.0;  // what runs take beside their epochs, at any batch size
   };
 
   struct Gamble {
@@ -61,7 +62,8 @@ class LookaheadPolicy final : public Policy {
   [[nodiscard]] std::optional<Watts> limit_to_measure(const ProfileBook& profiles, std::size_t arm) const;
   // Of every arm; nothing before an epoch of any was measured.
   [[nodiscard]] std::optional<std::vector<EpochCost>> epoch_costs(const ProfileBook& profiles) const;
-  [[nodiscard]] std::optional<Incumbent> incumbent(const std::vector<EpochCost>& costs) const;
+  [[nodiscard]] std::optional<Incumbent> incumbent(const ProfileBook& profiles,
+                                                   const std::vector<EpochCost>& costs) const;
   [[nodiscard]] Gamble best_gamble(const Incumbent& incumbent, const std::vector<EpochCost>& costs,
                                    const Question& question, double horizon) const;
   [[nodiscard]] std::optional<std::size_t> look_due(const Incumbent& best, const std::vector<EpochCost>& costs) const;

@@ -332,6 +332,55 @@ TEST(LookaheadPolicy, RunsTheLeastExpectedCostAndSaysWhatIsUsual) {
               1e-9);
 }
 
+// A start of 100 J is the same at every batch size: it decides nothing between them, and is a part of what a run takes.
+TEST(LookaheadPolicy, WhatRunsTakeBesideTheirEpochsIsAPartOfTheirCost) {
+  Job job{energy_job({8, 16}, 16), content()};
+  job.measure_all(16, 4.0);
+  job.measure_all(8, 3.0);
+  job.run(16, 20);
+  job.run(8, 22);
+  const std::vector<std::optional<CostBelief>> before = job.beliefs();
+  const RunTry epochs_alone = job.run_of();
+  job.apply(records::StartSeen{.energy = 100_J, .time = 7_s});
+  const std::vector<std::optional<CostBelief>> after = job.beliefs();
+  for (std::size_t arm = 0; arm < after.size(); ++arm) {
+    EXPECT_NEAR((after[arm]->expected - before[arm]->expected).value(), 100.0, 1e-9);
+    EXPECT_NEAR((after[arm]->low - before[arm]->low).value(), 100.0, 1e-9);
+    EXPECT_NEAR((after[arm]->high - before[arm]->high).value(), 100.0, 1e-9);
+    EXPECT_EQ(after[arm]->epochs, before[arm]->epochs);
+  }
+  EXPECT_EQ(job.run_of().arm, epochs_alone.arm);
+  EXPECT_NEAR((*job.run_of().usual_cost - *epochs_alone.usual_cost).value(), 100.0, 1e-9);
+}
+
+// Beside a start that a trial would pay once more, what it could save is worth less; and a bound of the job's leaves
+// less for its epochs.
+TEST(LookaheadPolicy, ATrialPaysForAStart) {
+  LookaheadTuning tuning;
+  tuning.least_look = 1e9;
+  Job job{energy_job({16, 32}, 16), tuning};
+  job.measure_all(16, 1.0);
+  job.measure_all(32, 0.7);
+  job.run(16, 20);
+  ASSERT_EQ(job.run_of(0, 30_J).arm, 1U);
+  job.apply(records::StartSeen{.energy = 30_J, .time = {}});
+  const EpochBelief epochs = believed({0, 1}, {runs({20}), {}});
+  const double best = expected_cost(epochs, 0, 1.0);
+  const int most = static_cast<int>((2.0 * std::max(40.0, best + 30.0) - 30.0) / 0.7);
+  const ExploratoryValue expected = value_of({.arm = 1,
+                                              .epoch_cost = 0.7,
+                                              .fallback = best,
+                                              .start = 30.0,
+                                              .horizon = 16.0,
+                                              .most_epochs = std::min(most, 100)},
+                                             epochs);
+  ASSERT_GT(expected.value, 0.0);
+  EXPECT_EQ(job.run_of(0, 40_J).arm, 1U);
+  EXPECT_EQ(job.run_of(0, 40_J).max_epochs, expected.max_epochs);
+  job.apply(records::StartSeen{.energy = 1e6_J, .time = {}});
+  EXPECT_EQ(job.run_of(0, 1e6_J).arm, 0U) << "the least that could be saved is a part of the whole run";
+}
+
 TEST(LookaheadPolicy, OnOtherDevicesItMeasuresWhatItHasRun) {
   Job job{energy_job({8, 16, 32}, 16), content()};
   job.measure_all(16, 4.0);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 namespace zeus::optimize {
@@ -33,20 +34,15 @@ ProfileBook::ProfileBook(const JobSpec& spec)
 
 // Among the limits that do not slow an epoch too much.
 std::size_t ProfileBook::cheapest(const std::vector<records::LimitProfile>& limits) const {
-  std::size_t chosen = cheapest_limit(cost_, limits);
   if (!max_slowdown_) {
-    return chosen;
+    return cheapest_limit(cost_, limits);
   }
-  const Seconds fastest = std::ranges::min_element(limits, {}, &records::LimitProfile::epoch_time)->epoch_time;
-  std::optional<Joules> least;
-  for (std::size_t index = 0; index < limits.size(); ++index) {
-    const Joules epoch_cost = cost_.of_epoch(limits[index]);
-    if (limits[index].epoch_time <= *max_slowdown_ * fastest && (!least || epoch_cost < *least)) {
-      least = epoch_cost;
-      chosen = index;
-    }
-  }
-  return chosen;
+  const Seconds fastest = std::ranges::min(limits, {}, &records::LimitProfile::epoch_time).epoch_time;
+  std::vector<records::LimitProfile> allowed;
+  std::ranges::copy_if(limits, std::back_inserter(allowed),
+                       [&](const records::LimitProfile& one) { return one.epoch_time <= *max_slowdown_ * fastest; });
+  const Watts chosen = allowed[cheapest_limit(cost_, allowed)].limit;
+  return static_cast<std::size_t>(std::ranges::find(limits, chosen, &records::LimitProfile::limit) - limits.begin());
 }
 
 void ProfileBook::add(std::size_t arm, std::span<const records::LimitProfile> limits) {
@@ -94,7 +90,7 @@ void ProfileBook::follow(std::size_t arm, const records::LimitProfile& seen) {
 }
 
 void ProfileBook::save(StateWriter& writer) const {
-  writer(cost_.max_power());
+  writer(cost_.max_power(), start_cost_);
   for (const Page& page : pages_) {
     writer(page.limits, page.by_epochs);
   }
@@ -102,8 +98,10 @@ void ProfileBook::save(StateWriter& writer) const {
 
 void ProfileBook::restore(StateReader& reader) {
   Watts max_power;
-  reader(max_power);
+  std::optional<Joules> start_cost;
+  reader(max_power, start_cost);
   restart(max_power);
+  start_cost_ = start_cost;
   for (std::size_t arm = 0; arm < pages_.size(); ++arm) {
     std::vector<records::LimitProfile> limits;
     bool by_epochs = false;
@@ -115,6 +113,7 @@ void ProfileBook::restore(StateReader& reader) {
 
 void ProfileBook::restart(Watts max_power) {
   cost_ = EnergyTimeCost{cost_.eta(), max_power};
+  start_cost_.reset();
   for (Page& page : pages_) {
     page = Page{};
   }

@@ -1,4 +1,5 @@
-// What has been profiled of a job: for each arm the limits measured, and the cheapest of them for the job's eta.
+// What has been profiled of a job: for each arm the limits measured, and the cheapest of them for the job's eta; and
+// what runs take beside their epochs.
 // A value that one owner changes; reading it is safe from several threads while nobody does.
 #pragma once
 
@@ -23,6 +24,8 @@ class ProfileBook {
   // All limits of an arm follow what whole epochs took under one of them: slices tell how limits compare, epochs how
   // long one is. A limit that was not measured is added.
   void follow(std::size_t arm, const records::LimitProfile& seen);
+  // What a run takes beside its epochs, as it was seen last.
+  void begin_with(Joules start_cost) { start_cost_ = start_cost; }
   // Forgets everything: the job moved to other devices, whose power limits and epochs differ.
   void restart(Watts max_power);
 
@@ -35,6 +38,8 @@ class ProfileBook {
     return pages_[arm].limits[pages_[arm].cheapest];
   }
   [[nodiscard]] Joules epoch_cost(std::size_t arm) const { return pages_[arm].epoch_cost; }
+  // Of a run at any batch size; nothing while none was seen.
+  [[nodiscard]] std::optional<Joules> start_cost() const { return start_cost_; }
   // The measurement of one limit; nothing when it was not measured.
   [[nodiscard]] const records::LimitProfile* find(std::size_t arm, Watts limit) const;
 
@@ -53,6 +58,7 @@ class ProfileBook {
 
   EnergyTimeCost cost_;
   std::optional<double> max_slowdown_;
+  std::optional<Joules> start_cost_;
   std::vector<Page> pages_;
 };
 

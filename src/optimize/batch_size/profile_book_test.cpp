@@ -84,7 +84,7 @@ TEST(ProfileBook, LimitsThatAreTooSlowAreNotTheBest) {
   const LimitProfile frugal{100_W, 11_s, 80_W};  // 880 J
   EXPECT_EQ(best(1.5, {frugal, middle, high}), 100_W);
   const LimitProfile alike{200_W, 12_s, 130_W};
-  EXPECT_EQ(best(1.5, {middle, alike}), 150_W) << "the first of equals";
+  EXPECT_EQ(best(1.5, {middle, alike}), 200_W) << "the highest of equals";
 }
 
 // Slices said 20 s and 10 s, whole epochs of the second 5 s: the first takes 10 s.
@@ -147,7 +147,9 @@ TEST(ProfileBook, OtherDevicesStartAnEmptyBookAtTheirMaximum) {
   spec.eta = 0.0;
   ProfileBook book{spec};
   book.add(0, std::array{high});
+  book.begin_with(500_J);
   book.restart(400_W);
+  EXPECT_FALSE(book.start_cost());
   EXPECT_FALSE(book.profiled(0));
   EXPECT_EQ(book.cost().max_power(), 400_W);
   EXPECT_EQ(book.cost().eta(), 0.0);
@@ -161,6 +163,7 @@ TEST(ProfileBook, IsTheSameWhenRestored) {
   kept.restart(400_W);
   kept.add(0, std::array{low, middle, high});
   kept.add(1, std::array{high});
+  kept.begin_with(500_J);
   StateWriter writer;
   kept.save(writer);
   const std::string text = writer.take();
@@ -169,6 +172,7 @@ TEST(ProfileBook, IsTheSameWhenRestored) {
   restored.restore(reader);
   EXPECT_TRUE(reader.done());
   EXPECT_EQ(restored.cost().max_power(), 400_W);
+  EXPECT_EQ(restored.start_cost(), 500_J);
   EXPECT_EQ(limits_of(restored, 0), limits_of(kept, 0));
   EXPECT_EQ(limits_of(restored, 1), limits_of(kept, 1));
   EXPECT_EQ(restored.best(0).limit, 150_W);

@@ -6,8 +6,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <ranges>
 
 namespace zeus::optimize {
+
+namespace {
+
+// Costs that differ by no more than this part are the same but for rounding.
+constexpr double rounding = 1e-9;
+
+}  // namespace
 
 EnergyTimeCost::EnergyTimeCost(double eta, Watts max_power)
     : eta_{eta}, max_power_{max_power}, time_price_{(1.0 - eta) * max_power} {
@@ -22,9 +31,16 @@ EnergyTimeCost::EnergyTimeCost(double eta, Watts max_power)
 }
 
 std::size_t cheapest_limit(const EnergyTimeCost& cost, std::span<const records::LimitProfile> profiles) {
-  const auto cheapest = std::ranges::min_element(
-      profiles, {}, [&cost](const records::LimitProfile& profile) { return cost.of_epoch(profile).value(); });
-  return static_cast<std::size_t>(cheapest - profiles.begin());
+  const auto of_epoch = [&cost](const records::LimitProfile& profile) { return cost.of_epoch(profile); };
+  const Joules least = std::ranges::min(profiles | std::views::transform(of_epoch));
+  std::optional<std::size_t> chosen;
+  for (std::size_t index = 0; index < profiles.size(); ++index) {
+    const bool higher = !chosen || profiles[index].limit > profiles[*chosen].limit;
+    if (higher && of_epoch(profiles[index]) <= least * (1.0 + rounding)) {
+      chosen = index;
+    }
+  }
+  return *chosen;
 }
 
 records::LimitProfile mean_epoch(std::span<const records::LimitProfile> profiles) {

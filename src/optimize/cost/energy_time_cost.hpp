@@ -36,7 +36,8 @@ constexpr Joules regret(Joules cost, Joules optimum) {
   return cost - optimum;
 }
 
-// The index of the profile whose epoch is cheapest; the first of equals. `profiles` is not empty.
+// The index of the profile whose epoch is cheapest; of those that are equal but for rounding, the one of the highest
+// limit, and of that the first. `profiles` is not empty.
 std::size_t cheapest_limit(const EnergyTimeCost& cost, std::span<const records::LimitProfile> profiles);
 
 // The mean time and energy of an epoch spent in equal shares under each of the profiles: what the first epoch of a try

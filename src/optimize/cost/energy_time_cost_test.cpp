@@ -6,6 +6,7 @@
 
 #include <array>
 #include <limits>
+#include <vector>
 
 namespace zeus::optimize {
 namespace {
@@ -29,6 +30,15 @@ TEST(EnergyTimeCost, TheCheapestLimitHangsOnEta) {
   EXPECT_EQ(cheapest_limit(EnergyTimeCost(0, 250_W), profiles), 2U);
   EXPECT_EQ(cheapest_limit(EnergyTimeCost(0.5, 250_W), profiles), 2U);
   EXPECT_EQ(cheapest_limit(EnergyTimeCost(1, 250_W), profiles), 1U);
+}
+
+TEST(EnergyTimeCost, OfLimitsThatCostTheSameTheHighestIsTaken) {
+  constexpr double above_one = 1.0 + 1e-12;
+  const std::vector<LimitProfile> alike{
+      {100_W, 10_s, 90_W}, {150_W, 10_s, above_one * 90_W}, {200_W, 10_s, 90_W}, {250_W, 10_s, 1.001 * 90_W}};
+  EXPECT_EQ(cheapest_limit(EnergyTimeCost(0.5, 250_W), alike), 2U);
+  const std::vector<LimitProfile> reversed{alike.rbegin(), alike.rend()};
+  EXPECT_EQ(cheapest_limit(EnergyTimeCost(0.5, 250_W), reversed), 1U);
 }
 
 TEST(EnergyTimeCost, AMeanEpochIsEqualSharesOfEachLimit) {

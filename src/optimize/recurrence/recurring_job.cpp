@@ -129,6 +129,8 @@ void RecurringJob::apply(const records::JobEvent& event) {
   } else if (const auto* seen = std::get_if<records::EpochSeen>(&event)) {
     profiles_.follow(spec_.arm_of(batch_size),
                      {.limit = seen->limit, .epoch_time = seen->epoch_time, .average_power = seen->average_power});
+  } else if (const auto* start = std::get_if<records::StartSeen>(&event)) {
+    profiles_.begin_with(profiles_.cost().of(start->energy, start->time));
   } else if (const auto* changed = std::get_if<records::DeviceChanged>(&event)) {
     profiles_.restart(changed->max_power);
     spec_.move_to(*changed);
