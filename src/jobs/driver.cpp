@@ -246,6 +246,17 @@ void Driver::decided(const GiveUpStep& /*step*/) {
 void Driver::carry_out(const Machine::Ask& /*ask*/) {
   std::optional<Step> step;
   keep([&](Recurrence& recurrence) { step = recurrence.next(); });
+  answered(step);
+}
+
+void Driver::carry_out(const Machine::Claim& /*claim*/) {
+  std::optional<Step> step;
+  keep([&](Recurrence& recurrence) { step = recurrence.claim(machine_.batch_size()); });
+  answered(step);
+}
+
+// Nothing: the store has failed.
+void Driver::answered(const std::optional<Step>& step) {
   if (step) {
     std::visit(
         [this](const auto& one) {
@@ -273,14 +284,9 @@ void Driver::carry_out(const Machine::Start& start) {
 void Driver::carry_out(const Machine::Abandon& abandon) {
   training_.stop();
   wait_for_end();
-  charge_beside_tries(abandon.batch_size);
-}
-
-// What a training took that is no try.
-void Driver::charge_beside_tries(int batch_size) {
   const Try::Taken taken = training_.close();
   keep([&](Recurrence& recurrence) {
-    recurrence.profiled({.batch_size = batch_size, .limits = {}, .charged = taken.gpus, .time = taken.time});
+    recurrence.profiled({.batch_size = abandon.batch_size, .limits = {}, .charged = taken.gpus, .time = taken.time});
   });
 }
 
@@ -318,7 +324,8 @@ void Driver::carry_out(const Machine::RecordLimits& /*record*/) {
 
 Finished Driver::finished(records::TryOutcome outcome, const Try::Taken& taken) {
   const Try::State state = training_.state();
-  const std::optional<Watts> held = in_force(state);
+  std::optional<Watts> held = in_force(state);
+  held = held ? held : state.found;
   if (records::reached(outcome)) {
     epochs_.training_over(taken, held);
   }
@@ -386,9 +393,6 @@ void Driver::carry_out(const Machine::SeeThrough& see_through) {
 }
 
 void Driver::carry_out(const Machine::GiveUp& give_up) {
-  if (give_up.why == Machine::Why::reached_while_measured) {
-    charge_beside_tries(machine_.batch_size());
-  }
   keep([&](Recurrence& recurrence) {
     if (!recurrence.over()) {
       recurrence.give_up(reason(give_up.why));
@@ -401,11 +405,9 @@ std::string Driver::reason(Machine::Why why) {
     case Machine::Why::ended:
       return fmt::format("the command ended with exit code {}", training_.state().exit_code.value_or(0));
     case Machine::Why::interrupted:
-      return "it was interrupted";
-    case Machine::Why::reached_while_measured:
       break;
   }
-  return fmt::format("batch size {} reached the target while it was measured", machine_.batch_size());
+  return "it was interrupted";
 }
 
 void Driver::carry_out(const Machine::Done& /*done*/) {

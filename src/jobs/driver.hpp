@@ -91,11 +91,13 @@ class Driver {
   void note_progress();
   [[nodiscard]] Finished finished(records::TryOutcome outcome, const Try::Taken& taken);
 
+  void answered(const std::optional<Step>& step);
   void decided(const ProfileStep& step);
   void decided(const RunStep& step);
   void decided(const GiveUpStep& step);
 
   void carry_out(const Machine::Ask& ask);
+  void carry_out(const Machine::Claim& claim);
   void carry_out(const Machine::Start& start);
   void carry_out(const Machine::Abandon& abandon);
   void carry_out(const Machine::Measure& measure);
@@ -107,7 +109,6 @@ class Driver {
   void carry_out(const Machine::GiveUp& give_up);
   void carry_out(const Machine::Done& done);
   void wait_for_end();
-  void charge_beside_tries(int batch_size);
   void beat();
   [[nodiscard]] std::string reason(Machine::Why why);
 

@@ -25,13 +25,15 @@ records::JobDefinition definition() {
           .device = v100()};
 }
 
-// Epochs of a second, none of which reaches a target; limits are measured at once.
-class HopelessTry final : public Try {
+// Epochs of a second, none of which reaches a target unless its batch size is lucky; limits are measured at once, but
+// not those of a lucky one.
+class ScriptedTry final : public Try {
  public:
-  explicit HopelessTry(VirtualClock& clock) : clock_{clock} {}
+  explicit ScriptedTry(VirtualClock& clock) : clock_{clock} {}
 
-  void start(int batch_size, std::uint64_t /*seed*/) override {
+  void start(int batch_size, std::uint64_t seed) override {
     started.push_back(batch_size);
+    seed_ = seed;
     begun_ = clock_.now();
     state_ = {};
     measured_.clear();
@@ -42,7 +44,8 @@ class HopelessTry final : public Try {
     if (meanwhile) {
       std::exchange(meanwhile, {})();
     }
-    for (const Watts limit : limits) {
+    state_.measuring = started.back() == lucky;
+    for (const Watts limit : state_.measuring ? std::vector<Watts>{} : limits) {
       measured_.push_back({.limit = limit, .epoch_time = 1_s, .average_power = 100_W});
     }
   }
@@ -50,9 +53,13 @@ class HopelessTry final : public Try {
     if (state_.exit_code) {
       return {};
     }
+    if (started.back() == lucky && state_.epochs == 1) {
+      state_.exit_code = 0;
+      return {};
+    }
     clock_.advance(1_s);
-    state_.metric = 0.1;
-    return {MetricSeen{.value = 0.1}, EpochOver{.epochs = ++state_.epochs}};
+    state_.metric = started.back() == lucky ? 0.95 : 0.1;
+    return {MetricSeen{.value = *state_.metric}, EpochOver{.epochs = ++state_.epochs}};
   }
   void stop() override { state_.exit_code = 143; }
   State state() override { return state_; }
@@ -65,12 +72,16 @@ class HopelessTry final : public Try {
   }
   Taken close() override { return taken_so_far(); }
 
+  [[nodiscard]] std::uint64_t seed() const { return seed_; }
+
   std::vector<int> started;         // batch sizes
+  int lucky = 0;                    // reaches in its only epoch
   std::function<void()> meanwhile;  // once, when limits are to be measured
 
  private:
   VirtualClock& clock_;
   Instant begun_;
+  std::uint64_t seed_ = 0;
   State state_;
   std::vector<records::LimitProfile> measured_;
 };
@@ -86,7 +97,7 @@ class DriverTest : public testing::Test {
   test::MemoryStore store_;
   VirtualClock clock_{Instant{1'000'000'000}, WallTime{1'795'284'000'000'000}};
   Site site_ = this_site(clock_, FileTree{});
-  HopelessTry training_{clock_};
+  ScriptedTry training_{clock_};
   Driver::Tell tell_ = [](const DriverEvent&) {};
 };
 
@@ -102,6 +113,29 @@ TEST_F(DriverTest, ATargetOutOfReachCostsOneTrainingOfEachBatchSize) {
   ASSERT_EQ(given_up.size(), 1U);
   EXPECT_EQ(given_up[0].tries, 2);
   EXPECT_TRUE(given_up[0].never_reached);
+}
+
+TEST_F(DriverTest, ATrainingThatReachesWhileItIsMeasuredIsTheTry) {
+  std::vector<RunStep> tries;
+  std::vector<Finished> over;
+  tell_ = [&](const DriverEvent& event) {
+    if (const auto* step = std::get_if<RunStep>(&event)) {
+      tries.push_back(*step);
+    } else if (const auto* done = std::get_if<TryOver>(&event)) {
+      over.push_back(done->finished);
+    }
+  };
+  training_.lucky = 32;
+  clock_.advance(1_s);
+  EXPECT_EQ(recur(), DriverEnd::reached);
+  EXPECT_EQ(training_.started, std::vector{32});
+  ASSERT_EQ(tries.size(), 1U);
+  EXPECT_EQ(tries[0].batch_size, 32);
+  EXPECT_EQ(tries[0].seed, training_.seed());
+  EXPECT_EQ(tries[0].why, "it has reached the target while its limits were measured");
+  ASSERT_EQ(over.size(), 1U);
+  EXPECT_EQ(over[0].outcome, records::TryOutcome::reached);
+  EXPECT_EQ(over[0].time, 1_s);
 }
 
 // It has missed at 32, and begins to measure 16; another recurrence misses at 16 meanwhile, and is interrupted. To the

@@ -185,6 +185,9 @@ class Recurrence {
 
   // What to do now. A RunStep is on record when this returns. There must be no try running.
   Step next();
+  // The training whose limits next() had measured has reached the target meanwhile: it is the try, whatever would have
+  // come next. On record when this returns.
+  RunStep claim(int batch_size);
 
   // What happened to the try that next() handed out last.
   void profiled(const Profiled& profiled);

@@ -188,6 +188,24 @@ TEST_F(JobTest, WhatReachedItsTargetIsTriedAgainUntilItIsAnother) {
   EXPECT_EQ(miss(job, next_run, 20).size(), 20U);
 }
 
+// The policy asks about 32, and would run it next; a training at 16 has reached meanwhile.
+TEST_F(JobTest, ATrainingIsClaimedWhateverWouldHaveComeNext) {
+  put_process(1, 7);
+  Job job = Job::open(*store_, site_of(1, 7), "job", definition());
+  Recurrence recurrence = job.begin(v100());
+  EXPECT_EQ(std::get<ProfileStep>(recurrence.next()).batch_size, 32);
+  const std::uint64_t seed = job.seed_of_next_try();
+  const RunStep step = recurrence.claim(16);
+  EXPECT_EQ(step.batch_size, 16);
+  EXPECT_EQ(step.seed, seed);
+  EXPECT_EQ(failure_of([&] { recurrence.claim(16); }).kind(), ErrorKind::invalid_argument) << "it is running";
+  recurrence.finished(ended(records::TryOutcome::reached, 10));
+  const records::JobView view = job.view();
+  EXPECT_EQ(view.recurrences.at(0).state, records::RecurrenceState::reached);
+  EXPECT_EQ(view.tries.at(0).batch_size, 16);
+  EXPECT_EQ(view.arms.at(0).reached, 1);
+}
+
 TEST_F(JobTest, KeepsToItsOrder) {
   Job job = Job::open(*store_, site_of(1, 7), "job", definition());
   put_process(1, 7);

@@ -53,6 +53,34 @@ struct Recurrence::Inside {
     return *known.running;
   }
 
+  void require_none_running(const JobState& state) const {
+    if (open(state).running) {
+      throw Error{ErrorKind::invalid_argument, fmt::format("a try of recurrence {} is running", number),
+                  "say how it ended first"};
+    }
+  }
+  // A try begins as decided.
+  [[nodiscard]] RunStep step_of(const optimize::RunAction& run, const JobState& state, std::string reason) const {
+    return {.number = state.tries(),
+            .seed = job->seed_of_try(state.tries()),
+            .batch_size = run.batch_size,
+            .limit = run.limit,
+            .max_epochs = run.max_epochs,
+            .budget = run.budget,
+            .purpose = run.purpose,
+            .why = std::move(reason)};
+  }
+  [[nodiscard]] std::vector<records::JobEntryBody> started(const RunStep& step) const {
+    return {records::TryStarted{.event = {.try_number = step.number,
+                                          .recurrence = number,
+                                          .batch_size = step.batch_size,
+                                          .purpose = step.purpose},
+                                .limit = step.limit,
+                                .max_epochs = step.max_epochs,
+                                .budget = step.budget,
+                                .seed = step.seed}};
+  }
+
   Job::Inside* job;
   std::uint64_t number;
   bool done = false;
@@ -88,10 +116,7 @@ Step Recurrence::next() {
   job.give_up_the_dead();
   std::optional<Step> step;
   job.append([&](const JobState& state) -> std::vector<records::JobEntryBody> {
-    if (inside_->open(state).running) {
-      throw Error{ErrorKind::invalid_argument, fmt::format("a try of recurrence {} is running", inside_->number),
-                  "say how it ended first"};
-    }
+    inside_->require_none_running(state);
     optimize::Action action = unless_in_vain(state.job().next(inside_->number, state.tries()),
                                              inside_->open(state).missed, state.ever_reached());
     if (const auto* profile = std::get_if<optimize::ProfileAction>(&action)) {
@@ -111,28 +136,29 @@ Step Recurrence::next() {
                                                        ? "it missed the target, which has never been reached"
                                                        : fmt::format("{} tries failed", give_up->tries)}};
     }
-    const auto& run = std::get<optimize::RunAction>(action);
-    const std::uint64_t seed = job.seed_of_try(state.tries());
-    step = RunStep{.number = state.tries(),
-                   .seed = seed,
-                   .batch_size = run.batch_size,
-                   .limit = run.limit,
-                   .max_epochs = run.max_epochs,
-                   .budget = run.budget,
-                   .purpose = run.purpose,
-                   .why = why(action, state)};
-    return {records::TryStarted{.event = {.try_number = state.tries(),
-                                          .recurrence = inside_->number,
-                                          .batch_size = run.batch_size,
-                                          .purpose = run.purpose},
-                                .limit = run.limit,
-                                .max_epochs = run.max_epochs,
-                                .budget = run.budget,
-                                .seed = seed}};
+    const RunStep run = inside_->step_of(std::get<optimize::RunAction>(action), state, why(action, state));
+    step = run;
+    return inside_->started(run);
   });
   if (std::holds_alternative<GiveUpStep>(*step)) {
     inside_->done = true;
   }
+  return std::move(*step);
+}
+
+RunStep Recurrence::claim(int batch_size) {
+  std::optional<RunStep> step;
+  inside_->job->append([&](const JobState& state) {
+    inside_->require_none_running(state);
+    // The only limit that was to be measured has been in force from the start; of several, each was for a while.
+    const bool one = inside_->asked && inside_->asked->limits.size() == 1;
+    step = inside_->step_of({.batch_size = batch_size,
+                             .limit = one ? std::optional{inside_->asked->limits.front()} : std::nullopt,
+                             .max_epochs = state.definition().max_epochs,
+                             .budget = {}},
+                            state, "it has reached the target while its limits were measured");
+    return inside_->started(*step);
+  });
   return std::move(*step);
 }
 

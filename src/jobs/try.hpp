@@ -55,6 +55,7 @@ class Try {
     bool measuring = false;
     std::string left_alone;      // why its limits are not set; empty where they are
     std::optional<Watts> limit;  // in force because of us, once it is the choice
+    std::optional<Watts> found;  // in force since the start, where nothing was set
   };
   [[nodiscard]] virtual State state() = 0;
   // What measure() has come to, as epochs, ascending; empty while that cannot be said.

@@ -34,7 +34,9 @@ TrainingOptions session_options(const RunOptions& options) {
 CommandTry::Running::Running(const Command::Plan& plan, const Launch& launch, TrainingGpus& gpus, Clock& clock)
     : account{gpus.monitor(), [&gpus](int number) { return gpus.uuid(number); }},
       command{launch(plan)},
-      stayed{clock.now()} {
+      began{clock.now()},
+      stayed{began},
+      found{gpus.limit_in_force()} {
 }
 
 CommandTry::CommandTry(const RunOptions& options, const Place& place, TrainingGpus& gpus, bool sets_limits)
@@ -72,7 +74,13 @@ void CommandTry::start(int batch_size, std::uint64_t seed) {
                                  .environment = place_.environment,
                                  .variables = environment_of(values),
                                  .patterns = options_.patterns,
-                                 .grace = options_.grace},
+                                 .grace = options_.grace,
+                                 .overheard =
+                                     [this](std::size_t stream, std::string_view bytes) {
+                                       if (running_ && running_->words_of_steps == 0) {
+                                         running_->study.hear(stream, bytes);
+                                       }
+                                     }},
                    launch_, gpus_, place_.clock);
   tuning_.begin_command();
 }
@@ -133,6 +141,7 @@ std::vector<jobs::Try::Event> CommandTry::go_on() {
   }
   if (running.command->exit_code()) {
     running.account.close();
+    running.epochs_seen = running.progress.epochs();
     // A job whose epochs nobody sees is one epoch.
     if (running.progress.epochs() == 0 && running.command->exit_code() == 0) {
       running.progress.take(EpochsDone{}, now);
@@ -154,7 +163,8 @@ jobs::Try::State CommandTry::state() {
           .stood_still = running.times_stopped > 0,
           .measuring = tuning_.measuring(),
           .left_alone = tuning_.left_alone(),
-          .limit = tuning_.chosen()};
+          .limit = tuning_.chosen(),
+          .found = tuning_.set_any() ? std::nullopt : running.found};
 }
 
 std::vector<records::LimitProfile> CommandTry::measured() {
@@ -171,6 +181,24 @@ jobs::Try::Taken CommandTry::close() {
     running_->afterwards.emplace(gpus_.monitor(), [&gpus = gpus_](int number) { return gpus.uuid(number); });
   }
   return taken;
+}
+
+std::optional<Unmeasured> CommandTry::unmeasured() const {
+  const std::size_t limits = tuning_.unmeasured();
+  if (limits == 0) {
+    return std::nullopt;
+  }
+  Unmeasured training{.limits = limits,
+                      .time = place_.clock.now() - running_->began,
+                      .steps = running_->words_of_steps > 0,
+                      .epochs = running_->epochs_seen,
+                      .lines = {}};
+  if (!training.steps) {
+    if (const std::optional<ProposedSteps> steps = running_->study.propose().steps) {
+      training.lines = steps->expression;
+    }
+  }
+  return training;
 }
 
 std::optional<jobs::Try::Taken> CommandTry::taken_since_closed() {

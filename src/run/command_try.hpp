@@ -7,8 +7,10 @@
 #include "run/command.hpp"
 #include "run/command_template.hpp"
 #include "run/energy_account.hpp"
+#include "run/output_study.hpp"
 #include "run/power_tuning.hpp"
 #include "run/run_options.hpp"
+#include "run/run_texts.hpp"
 #include "run/training_gpus.hpp"
 #include "run/training_progress.hpp"
 
@@ -45,6 +47,8 @@ class CommandTry final : public jobs::Try {
   [[nodiscard]] bool has_started() const { return running_.has_value(); }
   // What the command took from close() on; nothing where it had ended by then.
   [[nodiscard]] std::optional<Taken> taken_since_closed();
+  // Nothing where it has no limits left that were to be measured.
+  [[nodiscard]] std::optional<Unmeasured> unmeasured() const;
   // Of the command that was started last.
   [[nodiscard]] Command& command() { return *running_->command; }
   [[nodiscard]] const TrainingProgress& progress() const { return running_->progress; }
@@ -58,9 +62,13 @@ class CommandTry final : public jobs::Try {
     std::optional<EnergyAccount> afterwards;
     std::unique_ptr<Command> command;
     TrainingProgress progress;
+    OutputStudy study;  // while no steps were seen
+    Instant began;
     Instant stayed;
+    std::optional<Watts> found;  // the limit that was in force
     int times_stopped = 0;
     int words_of_steps = 0;  // told of
+    int epochs_seen = 0;     // by its end
   };
 
   RunOptions options_;

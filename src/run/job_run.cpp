@@ -183,6 +183,10 @@ void JobRun::hear_of(const jobs::TrainingOver& over) {
   const bool told_to_end = training_->command().told_to_end();
   exit_code_ = over.seen_through && told_to_end ? 0 : *training_->command().exit_code();
   complain();
+  const std::optional<Unmeasured> unmeasured = training_->unmeasured();
+  if (const auto text = unmeasured && exit_code_ == 0 ? unmeasured_text(*unmeasured) : std::nullopt) {
+    voice_.say(*text);
+  }
   if (over.seen_through && !told_to_end && records::reached(outcome_)) {
     const std::optional<jobs::Try::Taken> after = training_->taken_since_closed();
     if (const auto text = after ? after_target_text(took_, *after) : std::nullopt) {

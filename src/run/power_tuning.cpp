@@ -44,9 +44,13 @@ void PowerTuning::hear(const TrainingEvent& event) {
 void PowerTuning::open(TrainingOptions options) {
   options.listener = [this](const TrainingEvent& event) { hear(event); };
   session_ = gpus_.open(options);
+  set_any_ = true;
 }
 
 void PowerTuning::leave() {
+  if (measuring() && task_ != Task::optimize) {
+    unmeasured_ = limits_.size();
+  }
   if (session_) {
     session_->finish();
     if (task_ == Task::measure || task_ == Task::optimize) {

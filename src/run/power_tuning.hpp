@@ -13,6 +13,7 @@
 #include <zeus/training_options.hpp>
 #include <zeus/units.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -34,6 +35,8 @@ class PowerTuning {
   void begin_command() {
     first_step_.reset();
     epoch_began_.reset();
+    set_any_ = false;
+    unmeasured_ = 0;
   }
   // Puts this limit in force now, and keeps it.
   void hold(Watts limit);
@@ -60,6 +63,10 @@ class PowerTuning {
   [[nodiscard]] const std::string& left_alone() const { return left_alone_; }
   // The limit that is in force because of us, once it is the choice.
   [[nodiscard]] std::optional<Watts> chosen() const { return chosen_; }
+  // Whether any was set while the command ran.
+  [[nodiscard]] bool set_any() const { return set_any_; }
+  // How many were to be measured and were not when they were left; 0 where none or all were.
+  [[nodiscard]] std::size_t unmeasured() const { return unmeasured_; }
   // Of optimize(), after leave() too.
   [[nodiscard]] const std::optional<TrainingResult>& result() const { return result_; }
 
@@ -98,6 +105,8 @@ class PowerTuning {
   bool window_open_ = false;     // of watch()
   PowerMeasurement seen_;        // by it, in sums
   std::optional<Watts> chosen_;
+  bool set_any_ = false;
+  std::size_t unmeasured_ = 0;
   std::string left_alone_;
   std::optional<PowerProfile> measured_;
   std::optional<TrainingResult> result_;

@@ -139,6 +139,26 @@ std::optional<std::string> after_target_text(Seconds until, const jobs::Try::Tak
                      to_text(after.time), energy);
 }
 
+std::optional<std::string> unmeasured_text(const Unmeasured& training) {
+  const std::string what = training.limits == 1 ? std::string{"what an epoch takes was not measured"}
+                                                : fmt::format("{} power limits were not compared", training.limits);
+  if (training.steps) {
+    return fmt::format("{}: the training was over in {}; with --power-limits there are fewer to measure", what,
+                       to_text(training.time));
+  }
+  if (training.lines) {
+    return fmt::format("{}, since no steps were seen: if lines like '{}' tell of steps, give --step-regex '{}'", what,
+                       training.lines->examples.front(), training.lines->text);
+  }
+  if (training.epochs == 0) {
+    return std::nullopt;
+  }
+  return fmt::format(
+      "{}: {} were seen and no steps, and that is too few; print a line for each step, and say with --step-regex how "
+      "it looks",
+      what, plural(training.epochs, "epoch"));
+}
+
 std::string recurrence_text(const records::JobView& job, const records::RecurrenceView& recurrence) {
   const records::TryView* const reached = reached_try(job, recurrence.number);
   std::string text = fmt::format("{} #{}: ", job.name, recurrence.number);

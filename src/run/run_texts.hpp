@@ -4,6 +4,7 @@
 #include "jobs/job.hpp"
 #include "jobs/try.hpp"
 #include "records/job_view.hpp"
+#include "run/output_study.hpp"
 #include "run/run_options.hpp"
 #include "run/watched_command.hpp"
 
@@ -52,6 +53,17 @@ std::optional<std::string> after_target_text(Seconds until, const jobs::Try::Tak
 std::string recurrence_text(const records::JobView& job, const records::RecurrenceView& recurrence);
 // The same of a command that was run without a job.
 std::string alone_text(const TrainingResult& result);
+
+// A training whose power limits were to be measured, and which ended before they were.
+struct Unmeasured {
+  std::size_t limits = 0;
+  Seconds time;                             // that it took
+  bool steps = false;                       // any were seen
+  int epochs = 0;                           // that were seen
+  std::optional<ProposedExpression> lines;  // that may tell of steps, where none were seen
+};
+// Why they were not, and the one flag that would help; nothing where silence_text says so.
+std::optional<std::string> unmeasured_text(const Unmeasured& training);
 
 // A question, where the batch size that is chosen has no way into the command but the environment.
 std::optional<std::string> batch_size_question(const RunOptions& options);

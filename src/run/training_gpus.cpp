@@ -125,6 +125,18 @@ records::JobDevice TrainingGpus::device(const std::vector<Watts>& limits, bool s
   return device;
 }
 
+std::optional<Watts> TrainingGpus::limit_in_force() const {
+  std::optional<Watts> limit;
+  for (const auto& gpu : gpus_) {
+    const std::optional<Watts> now = gpu->power_limits().current.optional();
+    if (!now || (limit && *limit != *now)) {
+      return std::nullopt;
+    }
+    limit = now;
+  }
+  return limit;
+}
+
 std::unique_ptr<train::Session> TrainingGpus::open(const TrainingOptions& options) {
   return std::make_unique<train::Session>(
       train::live_parts(parts_.monitor, parts_.gpus, parts_.open_book, parts_.clock), options);

@@ -60,6 +60,9 @@ class TrainingGpus {
   // what they allow an unavailable one.
   records::JobDevice device(const std::vector<Watts>& limits, bool set);
 
+  // Now; nothing where they differ, or do not say.
+  [[nodiscard]] std::optional<Watts> limit_in_force() const;
+
   // A session on all of them.
   std::unique_ptr<train::Session> open(const TrainingOptions& options);
 

@@ -18,6 +18,7 @@ constexpr std::size_t settled_in = 3;  // savings are looked at from the fourth 
 constexpr double exact = 0.02;         // of the default's cost: what counts as the truth without an interval
 constexpr double visible = 0.001;      // of the default's cost: less is not stated as a saving
 constexpr Seconds short_run{2};
+constexpr Seconds long_training{20};
 
 // What was said, of which some may have an interval.
 class Statements {
@@ -89,6 +90,8 @@ Seconds trained(const Played& played) {
 struct Figures {
   std::size_t scripts = 0;
   std::size_t profiled = 0;
+  std::size_t long_enough = 0;  // scripts that train 20 s or more
+  std::size_t long_profiled = 0;
   std::size_t failed = 0;
   std::size_t believed = 0;  // after the last recurrence: something, of the default
   Statements energy;
@@ -110,6 +113,10 @@ struct Figures {
   void add(const Played& played) {
     ++scripts;
     profiled += played.profiled ? 1 : 0;
+    if (trained(played) >= long_training) {
+      ++long_enough;
+      long_profiled += played.profiled ? 1 : 0;
+    }
     failed += played.failure.empty() ? 0 : 1;
     for (std::size_t number = 0; number < played.told.size(); ++number) {
       const Told& told = played.told[number];
@@ -150,7 +157,7 @@ struct Figures {
       ++gainless;
       false_gain += claims_saving(*last.saved_cost) ? 1 : 0;
     }
-    if (trained(played) >= Seconds{20}) {
+    if (trained(played) >= long_training) {
       ++chosen;
       well_chosen += last.over_best && *last.over_best <= exact ? 1 : 0;
     }
@@ -200,6 +207,7 @@ std::vector<Row> rows() {
       {"scripts", [](const Figures& f) { return fmt::format("{}", f.scripts); }},
       {"of which something was thrown", [](const Figures& f) { return fmt::format("{}", f.failed); }},
       {"with a limit profiled", [](const Figures& f) { return ratio(f.profiled, f.scripts); }},
+      {"  of those that train 20 s or more", [](const Figures& f) { return ratio(f.long_profiled, f.long_enough); }},
       {"energy of a recurrence: in its interval", [](const Figures& f) { return percent(f.energy.held()); }},
       {"  off by, 95 %", [](const Figures& f) { return percent(f.energy.off(0.95)); }},
       {"from recurrence 4 on", [](const Figures&) { return std::string{}; }},
@@ -348,14 +356,16 @@ std::string text_of(const Played& played) {
   const auto said = [](const Statement& one) { return one.said.value / one.of_default; };
   const auto truth = [](const Statement& one) { return one.truth / one.of_default; };
   const auto half_width = [](const Statement& one) { return one.said.half_width.value_or(Joules{}) / one.of_default; };
-  text += fmt::format("  {:>3} {:>12} {:>12} {:>14} {:>14} {:>12} {:>8} {:>12} {:>12}\n", "", "took, J", "default, J",
-                      "default off %", "belief off %", "said saved %", "+- %", "saved %", "limit over %");
+  text +=
+      fmt::format("  {:>3} {:>12} {:>12} {:>14} {:>14} {:>12} {:>8} {:>12} {:>9} {:>12}\n", "", "took, J", "default, J",
+                  "default off %", "belief off %", "said saved %", "+- %", "saved %", "limit, W", "limit over %");
   for (std::size_t i = 0; i < played.told.size(); ++i) {
     const Told& t = played.told[i];
     text +=
-        fmt::format("  {:>3} {:>12.1f} {:>12.1f} {:>14} {:>14} {:>12} {:>8} {:>12} {:>12}{}\n", i + 1,
+        fmt::format("  {:>3} {:>12.1f} {:>12.1f} {:>14} {:>14} {:>12} {:>8} {:>12} {:>9} {:>12}{}\n", i + 1,
                     t.cost.truth.value(), t.cost.of_default.value(), cell(t.default_cost, error), cell(t.belief, error),
                     cell(t.saved_cost, said), cell(t.saved_cost, half_width), cell(t.saved_cost, truth),
+                    t.limit ? fmt::format("{:.0f}", t.limit->value()) : "-",
                     t.over_best ? fmt::format("{:.1f}", 100.0 * *t.over_best) : "-", t.reached ? "" : "  not reached");
   }
   return text;

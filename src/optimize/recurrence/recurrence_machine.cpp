@@ -14,12 +14,8 @@ RecurrenceMachine::Actions RecurrenceMachine::on(const Event& event) {
   return actions;
 }
 
-bool RecurrenceMachine::prepare(int batch_size, std::uint64_t seed, Actions& actions) {
+void RecurrenceMachine::prepare(int batch_size, std::uint64_t seed, Actions& actions) {
   if (training_ && training_->batch_size != batch_size) {
-    if (training_->outcome == TryOutcome::reached) {
-      actions.insert(actions.end(), {GiveUp{.why = Why::reached_while_measured}, SeeThrough{.reached = true}, Done{}});
-      return false;
-    }
     actions.emplace_back(Abandon{.batch_size = training_->batch_size});
     training_.reset();
   }
@@ -28,7 +24,6 @@ bool RecurrenceMachine::prepare(int batch_size, std::uint64_t seed, Actions& act
     training_ =
         Training{.batch_size = batch_size, .cost_at_epoch = {}, .cheapest_epoch = {}, .metric = {}, .outcome = {}};
   }
-  return true;
 }
 
 void RecurrenceMachine::judge_by(std::optional<int> max_epochs, std::optional<Joules> budget, Joules cost,
@@ -58,11 +53,11 @@ void RecurrenceMachine::settle(Actions& actions) {
   if (std::exchange(wants_limits_, false)) {
     actions.emplace_back(RecordLimits{});
   }
+  const TryOutcome outcome = *training_->outcome;
   if (std::exchange(phase_, Phase::asking) == Phase::measuring) {
-    actions.emplace_back(Ask{});
+    actions.emplace_back(outcome == TryOutcome::reached ? Action{Claim{}} : Action{Ask{}});
     return;
   }
-  const TryOutcome outcome = *training_->outcome;
   actions.emplace_back(Conclude{.outcome = outcome});
   if (outcome != TryOutcome::reached && outcome != TryOutcome::lost) {
     actions.emplace_back(Stop{});
@@ -76,9 +71,7 @@ void RecurrenceMachine::settle(Actions& actions) {
 }
 
 void RecurrenceMachine::take(const ProfileWanted& wanted, Actions& actions) {
-  if (!prepare(wanted.batch_size, wanted.seed, actions)) {
-    return;
-  }
+  prepare(wanted.batch_size, wanted.seed, actions);
   phase_ = Phase::measuring;
   judge_by({}, {}, {}, {});
   if (is_open()) {
@@ -89,9 +82,7 @@ void RecurrenceMachine::take(const ProfileWanted& wanted, Actions& actions) {
 }
 
 void RecurrenceMachine::take(const TryWanted& wanted, Actions& actions) {
-  if (!prepare(wanted.batch_size, wanted.seed, actions)) {
-    return;
-  }
+  prepare(wanted.batch_size, wanted.seed, actions);
   phase_ = Phase::trying;
   judge_by(wanted.max_epochs, wanted.budget, wanted.cost, wanted.next);
   if (is_open()) {

@@ -3,8 +3,8 @@
 // and what is to be recorded and charged when. No clock, no device, no store. jobs::Driver carries its actions out.
 // One thread.
 //
-// The machine asks (Ask), and is told of a decision (ProfileWanted, TryWanted); then of what the training does, until
-// it asks again or is done. Actions are carried out in their order, before the next event.
+// The machine asks (Ask, Claim), and is told of a decision (ProfileWanted, TryWanted); then of what the training does,
+// until it asks again or is done. Actions are carried out in their order, before the next event.
 #pragma once
 
 #include "optimize/recurrence/judgement.hpp"
@@ -78,6 +78,9 @@ class RecurrenceMachine {
                              Ended, Stopped>;
 
   struct Ask {};
+  // The training has reached the target while its limits were measured, and so it is the recurrence's try: to be put on
+  // record as one, and wanted (TryWanted) as it is.
+  struct Claim {};
   struct Start {
     int batch_size = 0;
     std::uint64_t seed = 0;
@@ -105,13 +108,13 @@ class RecurrenceMachine {
   struct SeeThrough {
     bool reached = false;
   };
-  enum class Why { ended, interrupted, reached_while_measured };
+  enum class Why { ended, interrupted };
   struct GiveUp {
     Why why = Why::ended;
   };
   struct Done {};
   using Action =
-      std::variant<Ask, Start, Abandon, Measure, Hold, RecordLimits, Conclude, Stop, SeeThrough, GiveUp, Done>;
+      std::variant<Ask, Claim, Start, Abandon, Measure, Hold, RecordLimits, Conclude, Stop, SeeThrough, GiveUp, Done>;
   using Actions = std::vector<Action>;
 
   explicit RecurrenceMachine(const Terms& terms) : terms_{terms} {}
@@ -140,8 +143,8 @@ class RecurrenceMachine {
 
   // Whether something may still become of the training.
   [[nodiscard]] bool is_open() const { return phase_ != Phase::asking && !training_->outcome; }
-  // Has a training of that batch size under way; false where the recurrence is over instead.
-  bool prepare(int batch_size, std::uint64_t seed, Actions& actions);
+  // Has a training of that batch size under way.
+  void prepare(int batch_size, std::uint64_t seed, Actions& actions);
   void judge_by(std::optional<int> max_epochs, std::optional<Joules> budget, Joules cost, std::optional<Joules> next);
   void decide(std::optional<records::TryOutcome> outcome);
   // What follows once the training is decided.
