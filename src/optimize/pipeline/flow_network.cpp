@@ -38,7 +38,7 @@ FlowNetwork::FlowNetwork(const records::ComputationGraph& graph, std::span<const
   ticks_per_second_ = choose_resolution(graph, trade_offs);
   cost_unit_ = choose_cost_unit(graph, trade_offs);
   for (const TradeOff& trade_off : trade_offs) {
-    curves_.push_back(curve_of(trade_off));
+    curves_.push_back(trade_off.empty() ? Curve{} : curve_of(trade_off));
   }
   std::vector<bool> has_predecessor(graph.computations.size(), false);
   std::vector<bool> has_successor(graph.computations.size(), false);

@@ -39,7 +39,8 @@ struct Arc {
 
 class FlowNetwork {
  public:
-  // `trade_offs` by profile. The graph has been checked: indices in range, no cycle. Times are finite.
+  // `trade_offs` by profile; empty where no computation has it. The graph has been checked: indices in range, no cycle.
+  // Times are finite.
   FlowNetwork(const records::ComputationGraph& graph, std::span<const TradeOff> trade_offs);
 
   [[nodiscard]] double ticks_per_second() const { return ticks_per_second_; }

@@ -16,10 +16,14 @@ namespace {
 constexpr std::size_t fewest_changes_per_checkpoint = 256;
 constexpr double equal_within = 1e-9;  // relative: an iteration time that was printed and read again
 
+// By profile; nothing for those that no computation has, so that their times make nobody's ticks coarser.
 std::vector<TradeOff> trade_offs_of(const records::ComputationGraph& graph, Watts blocking_power) {
-  std::vector<TradeOff> trade_offs;
-  for (const records::ComputationProfile& profile : graph.profiles) {
-    trade_offs.push_back(trade_off_of(efficient_options(profile, blocking_power), blocking_power));
+  std::vector<TradeOff> trade_offs(graph.profiles.size());
+  for (const records::Computation& computation : graph.computations) {
+    TradeOff& trade_off = trade_offs[computation.profile];
+    if (trade_off.empty()) {
+      trade_off = trade_off_of(efficient_options(graph.profiles[computation.profile], blocking_power), blocking_power);
+    }
   }
   return trade_offs;
 }

@@ -90,6 +90,13 @@ TEST(Frontier, AnIterationThatTakesNoTimeIsAPoint) {
   EXPECT_EQ(frontier.energy_at(0_s), 10_J);
 }
 
+TEST(Frontier, ProfilesThatNoComputationHasBlurNothing) {
+  const ComputationProfile brief{"brief", {{Megahertz{1400}, Seconds{1e-10}, 10_J}}};
+  ComputationGraph graph = chain({brief, brief});
+  graph.profiles.push_back({"long", {{Megahertz{1400}, Seconds{1e6}, 10_J}}});
+  EXPECT_DOUBLE_EQ((Frontier{graph, 70_W}.fastest().value()), 2e-10);
+}
+
 TEST(Frontier, PointsAreConvexAndWithinTheirEnds) {
   for (std::uint64_t number = 0; number < 50; ++number) {
     Random random{9, number};
