@@ -36,8 +36,10 @@ Value hypotenuse(Value a, Value b) {
   return Value{std::hypot(a.value(), b.value())};
 }
 
-double standard_error(const Scatter& scatter) {
-  return student_quantile(scatter.count - 1) * scatter.deviation().value_or(0.0) / std::sqrt(scatter.count);
+// The half-width of a mean, of whose values each scatters by `least` or more.
+double half_width_of_mean(const Scatter& scatter, double least = 0.0) {
+  const double deviation = std::max(scatter.deviation().value_or(0.0), least);
+  return student_quantile(scatter.count - 1) * deviation / std::sqrt(scatter.count);
 }
 
 bool covers(std::span<const records::LimitProfile> limits, const records::JobDevice& device) {
@@ -203,7 +205,7 @@ std::optional<std::pair<Spent, Spent>> DefaultRuns::start(const On& on) const {
   if (!own || times.count == 1) {
     return std::pair{mean, mean * (own ? of_single_start : of_another_start)};
   }
-  return std::pair{mean, spent(on.device, Joules{standard_error(energies)}, Seconds{standard_error(times)})};
+  return std::pair{mean, spent(on.device, Joules{half_width_of_mean(energies)}, Seconds{half_width_of_mean(times)})};
 }
 
 std::variant<DefaultParts, std::string> DefaultRuns::parts(const records::JobDevice& device,
@@ -216,10 +218,13 @@ std::variant<DefaultParts, std::string> DefaultRuns::parts(const records::JobDev
   const auto known = std::ranges::find(on_, device, &On::device);
   const auto start = known == on_.end() ? std::nullopt : this->start(*known);
   if (!start && known != on_.end() && known->default_energy.count > least_freedom) {
+    const Scatter& energy = known->default_energy;
+    const Scatter& time = known->default_time;
+    const double hidden = hidden_deviation_of_run();
     return DefaultParts{.unit = unit_,
-                        .start = spent(device, Joules{known->default_energy.mean}, Seconds{known->default_time.mean}),
-                        .start_half_width = spent(device, Joules{standard_error(known->default_energy)},
-                                                  Seconds{standard_error(known->default_time)}),
+                        .start = spent(device, Joules{energy.mean}, Seconds{time.mean}),
+                        .start_half_width = spent(device, Joules{half_width_of_mean(energy, hidden * energy.mean)},
+                                                  Seconds{half_width_of_mean(time, hidden * time.mean)}),
                         .epoch = {},
                         .epoch_half_width = 0.0};
   }
@@ -247,6 +252,12 @@ std::variant<DefaultParts, std::string> DefaultRuns::parts(const records::JobDev
                                                : std::hypot(of_single_epoch, of_slices)};
 }
 
+// Relative to a run of the default, where runs that took as many epochs may not tell of their scatter.
+double DefaultRuns::hidden_deviation_of_run() const {
+  const auto of_default = lengths_.find(default_size_);
+  return has_target_ && of_default != lengths_.end() ? hidden_deviation / of_default->second.mean : 0.0;
+}
+
 std::variant<EpochCount, std::string> DefaultRuns::epochs() const {
   const auto of_default = lengths_.find(default_size_);
   if (of_default == lengths_.end()) {
@@ -262,10 +273,7 @@ std::variant<EpochCount, std::string> DefaultRuns::epochs() const {
     return "how much the number of epochs varies from run to run is known from three runs on";
   }
   const Scatter& runs = of_default->second;
-  double deviation = std::sqrt(squares / freedom);
-  if (has_target_) {
-    deviation = std::max(deviation, hidden_deviation / runs.mean);
-  }
+  const double deviation = std::max(std::sqrt(squares / freedom), hidden_deviation_of_run());
   // Numbers of epochs scatter by factors: where few runs were short ones, the mean is further above them than below.
   const double factor = portable::exp(student_quantile(freedom) * deviation / std::sqrt(runs.count));
   return EpochCount{.unit = unit_, .mean = runs.mean, .half_width = runs.mean * (factor - 1.0)};

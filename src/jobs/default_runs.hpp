@@ -123,6 +123,7 @@ class DefaultRuns {
   [[nodiscard]] bool ran_default(const records::JobDevice& device, const records::TryFinished& finished) const;
   [[nodiscard]] Spent spent(const records::JobDevice& device, Joules energy, Seconds time) const;
   [[nodiscard]] std::optional<std::pair<Spent, Spent>> start(const On& on) const;
+  [[nodiscard]] double hidden_deviation_of_run() const;
 
   double eta_;
   int default_size_ = 0;

@@ -168,6 +168,17 @@ TEST_F(DefaultRunsTest, AreTheRunsOfTheDefaultWhereNothingInsideThemWasSeen) {
   EXPECT_NEAR(run.by_start.time.value(), 4.303 * 2.0 / std::sqrt(3.0), 1e-6);
 }
 
+// Three runs of two epochs each may hide a quarter of one.
+TEST_F(DefaultRunsTest, DoNotTakeRunsOfAsManyEpochsForSure) {
+  for (int night = 0; night < 3; ++night) {
+    learn({.epochs = 2, .start = {}});
+  }
+  const auto parts = runs_.parts(v100(), finished({.epochs = 2, .start = {}}), slices);
+  ASSERT_TRUE(std::holds_alternative<DefaultParts>(parts)) << std::get<std::string>(parts);
+  const DefaultParts& found = std::get<DefaultParts>(parts);
+  EXPECT_NEAR(found.start_half_width.energy / found.start.energy, 4.303 * 0.125 / std::sqrt(3.0), 1e-9);
+}
+
 // Slices compare steps: what else is in an epoch may not be slowed down by a limit at all.
 TEST_F(DefaultRunsTest, DoubtWhatSlicesSayByHowFarLimitsLieApart) {
   learn({.limit = 100_W});
