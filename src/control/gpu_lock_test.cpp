@@ -19,8 +19,6 @@
 namespace zeus::control {
 namespace {
 
-using ::testing::HasSubstr;
-
 class GpuLockTest : public ::testing::Test {
  protected:
   // The exit code of a child that does `action`.

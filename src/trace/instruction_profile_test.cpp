@@ -7,8 +7,6 @@
 namespace zeus::trace {
 namespace {
 
-using records::InstructionMeasurement;
-
 std::string refusal(std::string_view text) {
   try {
     parse_instruction_profile("profile.csv", text);

@@ -18,13 +18,11 @@
 namespace zeus::train {
 namespace {
 
-using backends::virtual_gpu::Faults;
 using test::of_kind;
 using test::run_epochs;
 using test::SessionTest;
 using test::v100;
 using test::VirtualTraining;
-using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
