@@ -143,8 +143,7 @@ XyChart batch_chart(const PaperWorkload& job) {
       .y = {.label = "energy (kJ)", .from_zero = true},
       .series = {{.name = "mean of runs, at its best limit", .style = SeriesStyle::line_and_points, .points = {}}}};
   const int most = job.workload.max_epochs;
-  for (std::size_t arm = 0; arm < job.workload.arms.size(); ++arm) {
-    const WorkloadArm& size = job.workload.arms[arm];
+  for (const WorkloadArm& size : job.workload.arms) {
     if (!size.always_reaches(most)) {
       continue;
     }

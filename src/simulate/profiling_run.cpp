@@ -15,7 +15,6 @@ namespace zeus::simulate {
 
 namespace {
 
-using optimize::ProfilerAction;
 using optimize::ProfilerActionKind;
 using optimize::ProfilerActions;
 
