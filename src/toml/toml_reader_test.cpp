@@ -161,6 +161,10 @@ TEST(TomlReader, SaysWhereATextIsNoToml) {
   for (const std::string_view header : {"[=", "[[#", "[\x15", "[[\x7f]]"}) {
     EXPECT_EQ(refusal(std::string{"name = 'a'\n"}.append(header)).substr(0, 9), "b.toml:2:") << header;
   }
+  for (const char* const letter : {"\u00a0", "\u00e9", "\u0324", "\u1780", "\u2100", "\u3042"}) {
+    EXPECT_EQ(refusal(std::string{"name = 'a'\n"} + letter + " = 1").substr(0, 9), "b.toml:2:") << letter;
+    EXPECT_EQ(refusal(std::string{"name "} + letter + "= 1").substr(0, 9), "b.toml:1:") << letter;
+  }
   const std::string deep(1000, '[');
   EXPECT_EQ(refusal("name = " + deep).substr(0, 7), "b.toml:");
 }
