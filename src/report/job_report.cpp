@@ -26,16 +26,18 @@ using records::TryView;
 
 constexpr std::string_view no_value = "–";
 
-// "12.3 % less", of a part saved.
-std::string change(double saved) {
-  if (std::abs(saved) < 0.0005) {
-    return "the same";
+// "12.3 % less", of what is saved of `of`; with the half-width of its interval "12 ± 3 % less", or what chance alone
+// may have done.
+template <typename Amount>
+std::string change(Amount saved, std::optional<Amount> half_width, Amount of) {
+  const double part = of > Amount{} ? saved / of : 0.0;
+  const char* const way = part > 0.0 ? "less" : "more";
+  if (!half_width || of <= Amount{}) {
+    return std::abs(part) < 0.0005 ? "the same" : fmt::format("{:.1f} % {}", 100.0 * std::abs(part), way);
   }
-  return fmt::format("{:.1f} % {}", 100.0 * std::abs(saved), saved > 0.0 ? "less" : "more");
-}
-
-double part(double saved, double of) {
-  return of > 0.0 ? saved / of : 0.0;
+  const double half = std::ceil(100.0 * (*half_width / of));
+  return 100.0 * std::abs(part) < half ? fmt::format("within ± {:.0f} %", half)
+                                       : fmt::format("{:.0f} ± {:.0f} % {}", 100.0 * std::abs(part), half, way);
 }
 
 // A cell that shows `text` and carries the number behind it under `key`.
@@ -79,7 +81,7 @@ std::string savings_table(const SavingsView& savings, std::string_view key, std:
     return cell(fmt::format("{}.{}_of_default_{}", key, what, unit), of_default.value(), readable(of_default)) +
            plain_cell(readable(of_default - saved)) +
            cell(fmt::format("{}.{}_{}", key, what, unit), saved.value(), readable(saved) + half_width) +
-           plain_cell(change(part(saved.value(), of_default.value())));
+           plain_cell(change(saved, uncertainty, of_default));
   };
   const double carbon_of_default = carbon.grams(savings.energy_of_default);
   const double carbon_saved = carbon.grams(savings.energy);
@@ -93,7 +95,7 @@ std::string savings_table(const SavingsView& savings, std::string_view key, std:
               plain_cell(grams(carbon_of_default - carbon_saved)) +
               cell(fmt::format("{}.carbon_g", key), carbon_saved,
                    carbon_saved < 0 ? "-" + grams(-carbon_saved) : grams(carbon_saved)) +
-              plain_cell(change(part(carbon_saved, carbon_of_default))));
+              plain_cell(change(savings.energy, savings.energy_uncertainty, savings.energy_of_default)));
   return table(caption, {"", "default", "with Zeus", "saved", "change"}, rows);
 }
 
@@ -101,7 +103,7 @@ std::string beside_one_another(std::string_view tables) {
   return fmt::format("<div class=\"tables\">\n{}</div>\n", tables);
 }
 
-std::string against_default_really_run(const JobReportOptions& options) {
+std::string tables_of_default_really_run(const JobReportOptions& options) {
   std::string html;
   for (std::size_t i = 0; i < options.really_run_default.size(); ++i) {
     const SavingsView& savings = options.really_run_default[i];
@@ -110,13 +112,10 @@ std::string against_default_really_run(const JobReportOptions& options) {
         fmt::format("The last {} recurrences, and the default really run beside each", savings.recurrences),
         options.carbon);
   }
-  return html.empty() ? html : beside_one_another(html);
+  return html;
 }
 
-std::string against_default(const JobView& job, const CarbonIntensity& carbon) {
-  if (!job.savings) {
-    return fmt::format("<p>Not known yet: {}.</p>\n", escaped(job.savings_unknown));
-  }
+std::string tables_of_expected_default(const JobView& job, const CarbonIntensity& carbon) {
   std::string html;
   if (job.savings_last) {
     html += savings_table(*job.savings_last, "savings_of_last_five",
@@ -125,19 +124,29 @@ std::string against_default(const JobView& job, const CarbonIntensity& carbon) {
   html += savings_table(*job.savings, "savings",
                         fmt::format("All {} recurrences, what was tried on the way included", job.savings->recurrences),
                         carbon);
-  html = beside_one_another(html) +
+  return html;
+}
+
+// One answer: what was measured where the default was really run, what is expected elsewhere.
+std::string against_default(const JobView& job, const JobReportOptions& options) {
+  const bool really = !options.really_run_default.empty();
+  if (!really && !job.savings) {
+    return fmt::format("<p>Not known yet: {}.</p>\n", escaped(job.savings_unknown));
+  }
+  const CarbonIntensity& carbon = options.carbon;
+  return beside_one_another(really ? tables_of_default_really_run(options) : tables_of_expected_default(job, carbon)) +
          fmt::format(
-             "<p class=\"note\">The default is batch size {} at the highest power limit, {} W. What it would have "
-             "taken is "
-             "what its own runs and profiles say. Cost is {:g} x energy + {:g} x {} W x time. CO2 at {:g} g per kWh, "
-             "{}; the "
-             "energy is that of the GPUs alone.</p>\n",
+             "<p class=\"note\">The default is batch size {} at the highest power limit, {} W. {} Cost is {:g} x "
+             "energy "
+             "+ {:g} x {} W x time. CO2 at {:g} g per kWh, {}; the energy is that of the GPUs alone.</p>\n",
              job.definition.default_batch_size,
              job.device.power_limits.empty() ? std::string{no_value}
                                              : fmt::format("{:g}", job.device.power_limits.back().value()),
+             really ? "It was run beside each recurrence."
+                    : "What it would have taken is what its own runs and profiles say; what lies within ± its "
+                      "interval, chance alone may have done.",
              job.definition.eta, 1.0 - job.definition.eta, fmt::format("{:g}", job.device.max_power.value()),
              carbon.grams_per_kilowatt_hour, escaped(carbon.source));
-  return html;
 }
 
 // What is known and what comes next
@@ -218,19 +227,25 @@ std::string tries_table(const JobView& job) {
 
 // The whole
 
-std::vector<Figure> figures_of(const JobView& job, const CarbonIntensity& carbon) {
-  std::vector<Figure> figures;
-  if (job.savings_last) {
-    const SavingsView& last = *job.savings_last;
-    figures.push_back(
-        {change(part(last.energy.value(), last.energy_of_default.value())), "energy, in the last five recurrences"});
-    figures.push_back({change(part(last.time.value(), last.time_of_default.value())), "time"});
-    figures.push_back({change(part(last.cost.value(), last.cost_of_default.value())), "energy-time cost"});
-    const double saved = carbon.grams(job.savings->energy);
-    figures.push_back({grams(std::abs(saved)), saved < 0.0 ? "CO2 equivalents more so far, trying included"
-                                                           : "CO2 equivalents saved so far, trying included"});
+// Of the latest recurrences and of all, against the default that was really run where it was.
+std::vector<Figure> figures_of(const JobView& job, const JobReportOptions& options) {
+  const bool really = !options.really_run_default.empty();
+  if (!really && !job.savings_last) {
+    return {};
   }
-  return figures;
+  const SavingsView& last = really ? options.really_run_default.front() : *job.savings_last;
+  const SavingsView& all = really ? options.really_run_default.back() : *job.savings;
+  const double saved = options.carbon.grams(all.energy);
+  const auto change_of = [&](auto what, auto uncertainty, auto of) {
+    return change(last.*what, last.*uncertainty, last.*of);
+  };
+  return {{change_of(&SavingsView::energy, &SavingsView::energy_uncertainty, &SavingsView::energy_of_default),
+           fmt::format("energy, in the last {} recurrences", last.recurrences)},
+          {change_of(&SavingsView::time, &SavingsView::time_uncertainty, &SavingsView::time_of_default), "time"},
+          {change_of(&SavingsView::cost, &SavingsView::cost_uncertainty, &SavingsView::cost_of_default),
+           "energy-time cost"},
+          {grams(std::abs(saved)), saved < 0.0 ? "CO2 equivalents more so far, trying included"
+                                               : "CO2 equivalents saved so far, trying included"}};
 }
 
 // The page's data as JSON inside HTML: nothing in it may end the element.
@@ -259,12 +274,11 @@ std::string subtitle_of(const JobView& job, const std::vector<std::string>& rema
 std::string job_report(const JobView& job, const JobReportOptions& options) {
   Page page{.title = fmt::format("Recurring job {}", job.name),
             .subtitle = subtitle_of(job, options.remarks),
-            .figures = figures_of(job, options.carbon),
+            .figures = figures_of(job, options),
             .sections = {},
             .script = {}};
   const std::vector<RunPoint> points = run_points(job);
-  page.sections.push_back({.heading = "Against the default",
-                           .body = against_default_really_run(options) + against_default(job, options.carbon)});
+  page.sections.push_back({.heading = "Against the default", .body = against_default(job, options)});
   page.sections.push_back(
       {.heading = "What is believed, and what comes next",
        .body = next_sentence(job) +

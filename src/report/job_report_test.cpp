@@ -179,6 +179,29 @@ TEST(JobReport, ItsTablesHoldTheNumbersThatZeusJobsPrints) {
   EXPECT_EQ(compared, 6U + 6U + 4U * 5U + 6U * 7U);
 }
 
+TEST(JobReport, WhereTheDefaultWasReallyRunNothingElseIsSaidOfIt) {
+  const JobView job = nightly();
+  records::SavingsView all = *job.savings;
+  all.energy = 0.25 * all.energy_of_default;
+  all.energy_uncertainty.reset();
+  const std::string html = job_report(job, {.remarks = {}, .happened = {}, .really_run_default = {all, all}});
+  EXPECT_EQ(html.find("data-key=\"savings"), std::string::npos);
+  EXPECT_THAT(html, testing::HasSubstr("25.0 % less"));
+  EXPECT_THAT(html, testing::HasSubstr("It was run beside each recurrence."));
+  EXPECT_EQ(html.find("its own runs and profiles say"), std::string::npos);
+}
+
+TEST(JobReport, WhatChanceMayHaveDoneIsCalledNoSaving) {
+  JobView job = nightly();
+  job.savings_last->energy = 0.1 * job.savings_last->energy_of_default;
+  job.savings_last->energy_uncertainty = 0.032 * job.savings_last->energy_of_default;
+  EXPECT_THAT(job_report(job), testing::HasSubstr("10 ± 4 % less"));
+  job.savings_last->energy_uncertainty = 0.3 * job.savings_last->energy_of_default;
+  const std::string html = job_report(job);
+  EXPECT_THAT(html, testing::HasSubstr("within ± 30 %"));
+  EXPECT_EQ(html.find("10 ± "), std::string::npos);
+}
+
 TEST(JobReport, ItsCarbonIsThatOfTheEnergyAtTheStatedIntensity) {
   const std::string html =
       job_report(nightly(), {.carbon = {.grams_per_kilowatt_hour = 100.0, .source = "a hydro plant"}});
