@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """Runs clang-tidy, whose every word is an error (.clang-tidy).
 
-  check_tidy.py                    what the last day of changes touched, without the static analyzer, but for tests and for
-                                   what tools/tidy_pending.txt lists: minutes
+  check_tidy.py                    what the last day of changes touched, without the static analyzer, but for *_test.cpp: minutes
   check_tidy.py --since REV        the same since a revision
   check_tidy.py --minutes N        the same, the latest changes first, and begins no file after so many minutes: what is left
                                    then is named, and is for --all
@@ -26,7 +25,6 @@ from source_tree import changed_files, git, is_test
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build-tidy"
-PENDING = ROOT / "tools" / "tidy_pending.txt"
 
 
 def last_day() -> list[str]:
@@ -35,23 +33,17 @@ def last_day() -> list[str]:
     return [f"{older[0]}..HEAD"] if older else ["HEAD"]
 
 
-def pending() -> tuple[str, ...]:
-    lines = PENDING.read_text(encoding="utf-8").splitlines()
-    return tuple(line for line in lines if line and not line.startswith("#"))
-
-
 def units_to_check(changed: list[pathlib.Path] | None) -> list[pathlib.Path]:
-    """Translation units of the database: all, or those that changed or whose own header did, but for tests and pending."""
+    """Translation units of the database: all, or those that changed or whose own header did, but for unit tests."""
     database = json.loads((BUILD / "compile_commands.json").read_text(encoding="utf-8"))
     units = sorted({pathlib.Path(entry["file"]) for entry in database})
     units = [unit for unit in units if unit.is_relative_to(ROOT) and not unit.is_relative_to(BUILD)]
     if changed is None:
         return units
     turn = {path: number for number, path in enumerate(changed)}
-    skipped = pending()
     turns = [(min(turn.get(path, len(turn)) for path in (unit, unit.with_suffix(".hpp"), unit.with_suffix(".h"))), unit)
              for unit in units
-             if not is_test(unit) and not unit.relative_to(ROOT).as_posix().startswith(skipped)]
+             if not is_test(unit)]
     return [unit for number, unit in sorted(turns) if number < len(turn)]
 
 

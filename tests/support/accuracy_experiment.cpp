@@ -19,7 +19,7 @@ namespace {
 // ring of samples once per tick. Reading takes a moment, and waking up is late by another.
 class Bench {
  public:
-  Bench(const AccuracySetting& setting)
+  explicit Bench(const AccuracySetting& setting)
       : setting_{setting},
         model_{setting.model},
         random_{setting.seed},

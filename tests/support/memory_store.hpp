@@ -36,7 +36,7 @@ class MemoryStore final : public store::JobStore {
   }
   store::StoredJob import(std::string_view name, const records::JobDefinition& definition, WallTime created,
                           std::span<const records::JobEntry> entries) override {
-    const store::StoredJob made = find_or_create(name, definition, created);
+    store::StoredJob made = find_or_create(name, definition, created);
     history(made.id).assign(entries.begin(), entries.end());
     return made;
   }

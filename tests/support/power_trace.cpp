@@ -34,8 +34,9 @@ std::vector<TraceGroup> read_power_trace(const std::filesystem::path& file) {
     for (std::string* cell : {&dataset, &network, &batch_size, &optimizer, &limit, &time, &power}) {
       std::getline(cells, *cell, ',');
     }
-    rows[{dataset + "/" + network + "/" + optimizer, std::stoi(batch_size)}][std::stoi(limit)] = {
-        Watts{std::stod(limit)}, Seconds{std::stod(time)}, Watts{std::stod(power)}};
+    const std::string workload = dataset.append("/").append(network).append("/").append(optimizer);
+    rows[{workload, std::stoi(batch_size)}][std::stoi(limit)] = {Watts{std::stod(limit)}, Seconds{std::stod(time)},
+                                                                 Watts{std::stod(power)}};
   }
   std::vector<TraceGroup> groups;
   for (const auto& [key, limits] : rows) {

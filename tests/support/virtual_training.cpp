@@ -108,8 +108,8 @@ class VirtualTraining::TrueMeter final : public train::Meter {
 
   [[nodiscard]] Marks read() const {
     Marks marks{.at = training_.clock_.now(), .energies = {}};
-    for (std::size_t i = 0; i < training_.gpus_.size(); ++i) {
-      marks.energies.push_back(training_.gpus_[i]->true_energy(marks.at) + training_.unseen_);
+    for (const auto& gpu : training_.gpus_) {
+      marks.energies.push_back(gpu->true_energy(marks.at) + training_.unseen_);
     }
     return marks;
   }
@@ -188,8 +188,8 @@ train::SessionParts VirtualTraining::parts() {
 }
 
 void VirtualTraining::put_load(const physics::Demand& demand) {
-  for (std::size_t i = 0; i < gpus_.size(); ++i) {
-    gpus_[i]->set_load(physics::Load::constant(demand));
+  for (const auto& gpu : gpus_) {
+    gpu->set_load(physics::Load::constant(demand));
   }
 }
 
@@ -201,8 +201,8 @@ void VirtualTraining::set_work(const TrainingWork& work) {
 void VirtualTraining::step() {
   double slowest = 1e9;
   Watts power;
-  for (std::size_t i = 0; i < gpus_.size(); ++i) {
-    const physics::OperatingPoint point = gpus_[i]->operating_point();
+  for (const auto& gpu : gpus_) {
+    const physics::OperatingPoint point = gpu->operating_point();
     slowest = std::min(slowest, point.speed);
     power += point.power / static_cast<double>(gpus_.size());
   }
@@ -226,8 +226,8 @@ Watts VirtualTraining::limit(std::size_t index) {
 
 Joules VirtualTraining::energy() {
   Joules all = unseen_ * static_cast<double>(gpus_.size());
-  for (std::size_t i = 0; i < gpus_.size(); ++i) {
-    all += gpus_[i]->true_energy(clock_.now());
+  for (const auto& gpu : gpus_) {
+    all += gpu->true_energy(clock_.now());
   }
   return all;
 }
