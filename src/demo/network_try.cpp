@@ -32,7 +32,7 @@ void NetworkTry::leave() {
   attempt_->end();
 }
 
-void NetworkTry::measure(const std::vector<Watts>& limits, std::optional<Seconds> /*training*/) {
+void NetworkTry::measure(const std::vector<Watts>& limits, const Known& /*known*/) {
   attempt_->measure(limits);
 }
 

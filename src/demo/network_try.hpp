@@ -23,7 +23,7 @@ class NetworkTry final : public jobs::Try {
   void start(int batch_size, std::uint64_t seed) override;
   void hold(Watts limit) override;
   void leave() override;
-  void measure(const std::vector<Watts>& limits, std::optional<Seconds> /*training*/) override;
+  void measure(const std::vector<Watts>& limits, const Known& known) override;
   std::vector<Event> go_on() override;
   void stop() override;
   [[nodiscard]] State state() override;

@@ -292,7 +292,14 @@ void Driver::carry_out(const Machine::Abandon& abandon) {
 
 void Driver::carry_out(const Machine::Measure& measure) {
   epochs_.disturb();
-  training_.measure(measure.limits, job_.run_time(machine_.batch_size()));
+  Try::Known known{.run_time = job_.run_time(machine_.batch_size()), .reference = {}};
+  // Without a target there may be no epochs, and limits are told for whole trainings, of which no two are alike. And a
+  // limit that is measured alone would be in force from then on.
+  const bool alike = job_.definition().target && measure.limits.size() > 1;
+  if (const std::vector<records::LimitProfile> limits = job_.limits(machine_.batch_size()); !alike && !limits.empty()) {
+    known.reference = limits.back();
+  }
+  training_.measure(measure.limits, known);
 }
 
 void Driver::carry_out(const Machine::Hold& hold) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -40,11 +41,12 @@ class ScriptedTry final : public Try {
   }
   void hold(Watts limit) override { state_.limit = limit; }
   void leave() override { state_.limit.reset(); }
-  void measure(const std::vector<Watts>& limits, std::optional<Seconds> /*training*/) override {
+  void measure(const std::vector<Watts>& limits, const Known& known) override {
+    references.push_back(known.reference ? std::optional{known.reference->limit} : std::nullopt);
     if (meanwhile) {
       std::exchange(meanwhile, {})();
     }
-    state_.measuring = started.back() == lucky;
+    state_.measuring = started.back() == lucky && !measures_while_lucky;
     for (const Watts limit : state_.measuring ? std::vector<Watts>{} : limits) {
       measured_.push_back({.limit = limit, .epoch_time = 1_s, .average_power = 100_W});
     }
@@ -74,8 +76,10 @@ class ScriptedTry final : public Try {
 
   [[nodiscard]] std::uint64_t seed() const { return seed_; }
 
-  std::vector<int> started;         // batch sizes
-  int lucky = 0;                    // reaches in its only epoch
+  std::vector<int> started;  // batch sizes
+  std::vector<std::optional<Watts>> references;
+  int lucky = 0;  // reaches in its only epoch
+  bool measures_while_lucky = false;
   std::function<void()> meanwhile;  // once, when limits are to be measured
 
  private:
@@ -88,8 +92,8 @@ class ScriptedTry final : public Try {
 
 class DriverTest : public testing::Test {
  protected:
-  DriverEnd recur() {
-    Job job = Job::open(store_, site_, "job", definition());
+  DriverEnd recur(const records::JobDefinition& of = definition()) {
+    Job job = Job::open(store_, site_, "job", of);
     Driver driver{job, job.begin(v100()), v100(), training_, {}, clock_, tell_, [](const Error&) { throw; }};
     return driver.run();
   }
@@ -136,6 +140,23 @@ TEST_F(DriverTest, ATrainingThatReachesWhileItIsMeasuredIsTheTry) {
   ASSERT_EQ(over.size(), 1U);
   EXPECT_EQ(over[0].outcome, records::TryOutcome::reached);
   EXPECT_EQ(over[0].time, 1_s);
+}
+
+// Limits of different nights are compared by one that is measured in both, where nothing tells of epochs.
+TEST_F(DriverTest, WithoutATargetLimitsAreMeasuredBesideOneThatIsKnown) {
+  records::JobDefinition alone = definition();
+  alone.batch_sizes = {};
+  alone.default_batch_size = 0;
+  alone.target.reset();
+  training_.lucky = 1;
+  training_.measures_while_lucky = true;
+  for (int night = 0; night < 2; ++night) {
+    EXPECT_EQ(recur(alone), DriverEnd::reached);
+    clock_.advance(60_s);
+  }
+  ASSERT_GE(training_.references.size(), 2U);
+  EXPECT_FALSE(training_.references.front()) << "nothing is known yet";
+  EXPECT_EQ(training_.references.back(), 250_W);
 }
 
 // It has missed at 32, and begins to measure 16; another recurrence misses at 16 meanwhile, and is interrupted. To the

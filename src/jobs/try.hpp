@@ -29,8 +29,14 @@ class Try {
   virtual void hold(Watts limit) = 0;
   // Limits as they were found.
   virtual void leave() = 0;
-  // Measures these while it trains, and keeps the best of them then. `training` is how long such a training took last.
-  virtual void measure(const std::vector<Watts>& limits, std::optional<Seconds> training) = 0;
+  // What is known of such a training: how long it took last, and what an epoch takes under the highest limit that was
+  // measured.
+  struct Known {
+    std::optional<Seconds> run_time;
+    std::optional<records::LimitProfile> reference;
+  };
+  // Measures these while it trains, and keeps the best of them then.
+  virtual void measure(const std::vector<Watts>& limits, const Known& known) = 0;
 
   struct EpochOver {
     int epochs = 0;  // over so far

@@ -94,17 +94,24 @@ void CommandTry::leave() {
 }
 
 // As long as the user wants each of them to take, or so that all take half of a training that is too short for that.
-void CommandTry::measure(const std::vector<Watts>& limits, std::optional<Seconds> training) {
+void CommandTry::measure(const std::vector<Watts>& limits, const Known& known) {
   constexpr double with_settling = 1.25;
   constexpr double warm_up = 1.0;
   constexpr double part = 0.5;
+  std::vector<Watts> all = limits;
+  reference_.reset();
+  const bool elsewhere = !std::exchange(running_->measured_any, true);
+  if (sets_limits_ && elsewhere && known.reference && std::ranges::find(all, known.reference->limit) == all.end()) {
+    reference_ = known.reference;
+    all.push_back(reference_->limit);
+  }
   Seconds each = options_.profile_time;
-  if (training) {
-    const Seconds fitting = *training * (part / (with_settling * static_cast<double>(limits.size()) + warm_up));
+  if (known.run_time) {
+    const Seconds fitting = *known.run_time * (part / (with_settling * static_cast<double>(all.size()) + warm_up));
     each = std::min(each, std::max(fitting, PowerTuning::shortest_slice));
   }
-  if (sets_limits_ && limits.size() > 1) {
-    tuning_.measure(limits, each);
+  if (sets_limits_ && all.size() > 1) {
+    tuning_.measure(std::move(all), each);
   } else {
     tuning_.watch(limits.front(), each, sets_limits_);
   }
@@ -168,7 +175,22 @@ jobs::Try::State CommandTry::state() {
 }
 
 std::vector<records::LimitProfile> CommandTry::measured() {
-  return tuning_.profiles(running_->progress);
+  std::vector<records::LimitProfile> profiles = tuning_.profiles(running_->progress);
+  if (!reference_) {
+    return profiles;
+  }
+  const auto again = std::ranges::find(profiles, reference_->limit, &records::LimitProfile::limit);
+  if (again == profiles.end()) {
+    return {};
+  }
+  const double time = reference_->epoch_time / again->epoch_time;
+  const double power = reference_->average_power / again->average_power;
+  profiles.erase(again);
+  for (records::LimitProfile& one : profiles) {
+    one.epoch_time *= time;
+    one.average_power *= power;
+  }
+  return profiles;
 }
 
 jobs::Try::Taken CommandTry::taken_so_far() {

@@ -32,7 +32,7 @@ class CommandTry final : public jobs::Try {
   void start(int batch_size, std::uint64_t seed) override;
   void hold(Watts limit) override;
   void leave() override;
-  void measure(const std::vector<Watts>& limits, std::optional<Seconds> training) override;
+  void measure(const std::vector<Watts>& limits, const Known& known) override;
   std::vector<Event> go_on() override;
   void stop() override;
   [[nodiscard]] State state() override;
@@ -69,6 +69,7 @@ class CommandTry final : public jobs::Try {
     int times_stopped = 0;
     int words_of_steps = 0;  // told of
     int epochs_seen = 0;     // by its end
+    bool measured_any = false;
   };
 
   RunOptions options_;
@@ -78,6 +79,9 @@ class CommandTry final : public jobs::Try {
   Launch launch_;
   CommandTemplate command_;
   PowerTuning tuning_;
+  // Was measured in another training, is measured again with the limits that are to be compared with it, and these are
+  // told relative to it: two trainings may differ in more than their limits.
+  std::optional<records::LimitProfile> reference_;
   std::optional<Running> running_;
 };
 

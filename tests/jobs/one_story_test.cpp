@@ -162,7 +162,7 @@ class ScriptedTry final : public Try {
     }
   }
   void leave() override { limit_.reset(); }
-  void measure(const std::vector<Watts>& limits, std::optional<Seconds> /*training*/) override {
+  void measure(const std::vector<Watts>& limits, const Known& /*known*/) override {
     measured_.clear();
     if (!draw_.mishap.left_alone && !draw_.mishap.not_measured) {
       wanted_ = limits;

@@ -159,11 +159,17 @@ class Player {
     const std::size_t arm = arm_of(one.batch_size);
     told.ran_default = arm == now_.usual && one.limit == now_.gpu.limits.max;
     told.student = student();
-    told.limit = one.limit;
-    if (one.limit) {
-      told.over_best = excess_of_limit(now_, now_.arms[arm], *one.limit, device_.power_limits);
+    // That of the last training, or the choice where it had several.
+    told.limit = one.limit ? one.limit : chosen_limit(view, one.batch_size);
+    if (told.limit) {
+      told.over_best = excess_of_limit(now_, now_.arms[arm], *told.limit, device_.power_limits);
     }
     return told;
+  }
+
+  static std::optional<Watts> chosen_limit(const records::JobView& view, int batch_size) {
+    const auto arm = std::ranges::find(view.arms, batch_size, &records::ArmView::batch_size);
+    return arm == view.arms.end() ? std::nullopt : arm->best_limit;
   }
 
   void tell_belief(const records::JobView& view, Told& told, Joules default_cost) {
