@@ -6,9 +6,13 @@
 //   --metric-only   the user gives no expression but the metric's
 //   --dialects      each script is played in every dialect: the same training, told differently
 //   --each          what was said of each script after each recurrence
+//   --processes ZEUS   in real time, of scripts whose runs take 5 to 20 s: that program and the script are processes
 //
-// Exit code 1 where a script does not cost what its law says, or a floor (truth_table.hpp) is not held.
+// Exit code 1 where a script does not cost what its law says, something was thrown, or a floor (truth_table.hpp) is not
+// held; floors are those of the virtual clock.
 
+#include "tests/run/process_player.hpp"
+#include "tests/run/scripted_program.hpp"
 #include "tests/run/truth_player.hpp"
 #include "tests/run/truth_table.hpp"
 
@@ -16,15 +20,23 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <filesystem>
+#include <string>
 #include <string_view>
+#include <thread>
 
 namespace zeus::truth {
 namespace {
 
 constexpr double most_error_of_law = 1e-4;
+constexpr Seconds least_in_real_time{5};
+constexpr Seconds most_in_real_time{20};
+// Of processes, which mostly wait.
+constexpr std::size_t beside_one_another = 5;
 
 struct Asked {
   std::uint64_t scripts = 180;
@@ -32,6 +44,7 @@ struct Asked {
   Population population;
   bool dialects = false;
   bool each = false;
+  std::string zeus;  // the program, where scripts are processes
 };
 
 Asked asked_by(int count, char** arguments) {
@@ -51,6 +64,8 @@ Asked asked_by(int count, char** arguments) {
       asked.dialects = true;
     } else if (argument == "--each") {
       asked.each = true;
+    } else if (argument == "--processes" && i + 1 < count) {
+      asked.zeus = std::filesystem::absolute(arguments[++i]).string();
     } else {
       fmt::print(stderr, "unknown argument {}\n", argument);
       std::exit(2);
@@ -59,10 +74,21 @@ Asked asked_by(int count, char** arguments) {
   return asked;
 }
 
+bool suits_real_time(const Script& script) {
+  const Seconds takes = expected_default(script).time;
+  return least_in_real_time <= takes && takes <= most_in_real_time;
+}
+
 std::vector<Script> scripts_of(const Asked& asked) {
   std::vector<Script> scripts;
-  for (std::uint64_t seed = asked.first; seed < asked.first + asked.scripts; ++seed) {
-    scripts.push_back(write_script(seed, asked.population));
+  std::uint64_t written = 0;
+  for (std::uint64_t seed = asked.first; written < asked.scripts; ++seed) {
+    const Script script = write_script(seed, asked.population);
+    if (!asked.zeus.empty() && !suits_real_time(script)) {
+      continue;
+    }
+    ++written;
+    scripts.push_back(script);
     for (std::size_t dialect = 1; asked.dialects && dialect < dialect_names.size(); ++dialect) {
       scripts.push_back(scripts.back());
       scripts.back().dialect =
@@ -72,32 +98,77 @@ std::vector<Script> scripts_of(const Asked& asked) {
   return scripts;
 }
 
-int run(const Asked& asked) {
-  const log::ScopedSink quiet{[](log::Level, std::string_view) {}};
+void print_each(const Asked& asked, const Played& played) {
+  if (asked.each) {
+    fmt::print("{}", text_of(played));
+    std::fflush(stdout);
+  }
+}
+
+std::vector<Played> play_on_virtual_clock(const Asked& asked, std::string& broken) {
   const test::TemporaryFolder folder;
   std::vector<Played> all;
-  std::string broken;
   for (const Script& script : scripts_of(asked)) {
     if (const double error = error_of_law(script); error > most_error_of_law) {
       broken += fmt::format("script {} does not cost what its law says: {:.3f} % off\n", script.seed, 100.0 * error);
     }
     all.push_back(play(script, folder));
-    if (asked.each) {
-      fmt::print("{}", text_of(all.back()));
-      std::fflush(stdout);
+    print_each(asked, all.back());
+  }
+  return all;
+}
+
+std::vector<Played> play_in_real_time(const Asked& asked) {
+  const test::TemporaryFolder folder;
+  const ProcessPlay with{
+      .zeus = asked.zeus, .trainer = std::filesystem::canonical("/proc/self/exe"), .folder = folder.path()};
+  const std::vector<Script> scripts = scripts_of(asked);
+  std::vector<Played> all(scripts.size());
+  std::atomic<std::size_t> next = 0;
+  {
+    std::vector<std::jthread> players;
+    for (std::size_t player = 0; player < beside_one_another; ++player) {
+      players.emplace_back([&] {
+        for (std::size_t number = next++; number < scripts.size(); number = next++) {
+          all[number] = play_as_processes(scripts[number], with);
+        }
+      });
     }
   }
-  fmt::print("{}{}", table_of(all), asked.population.changes ? changes_of(all) : "");
+  for (const Played& played : all) {
+    print_each(asked, played);
+  }
+  return all;
+}
+
+int run(const Asked& asked) {
+  const log::ScopedSink quiet{[](log::Level, std::string_view) {}};
+  std::string broken;
+  const std::vector<Played> all = asked.zeus.empty() ? play_on_virtual_clock(asked, broken) : play_in_real_time(asked);
+  fmt::print("{}{}{}", table_of(all), asked.population.changes ? changes_of(all) : "",
+             asked.zeus.empty() ? "" : lateness_of(all));
   fmt::print("\n{:.1f} s of CPU\n", static_cast<double>(std::clock()) / CLOCKS_PER_SEC);
-  const bool usual = !asked.population.changes && !asked.population.metric_only && !asked.dialects;
+  broken += failures_of(all);
+  // Those are floors of the virtual clock: what a busy machine adds to a run is not Zeus's.
+  const bool usual =
+      !asked.population.changes && !asked.population.metric_only && !asked.dialects && asked.zeus.empty();
   broken += usual ? broken_floors(all) : "";
   fmt::print(stderr, "{}", broken);
   return broken.empty() ? 0 : 1;
+}
+
+// As a script of that seed: --train SEED FILE [BATCH_SIZE].
+int train(int count, char** arguments) {
+  const Script script = write_script(std::strtoull(arguments[2], nullptr, 10), {});
+  return train_in_real_time(script, arguments[3], count > 4 ? arguments[4] : "");
 }
 
 }  // namespace
 }  // namespace zeus::truth
 
 int main(int count, char** arguments) {
+  if (count > 3 && std::string_view{arguments[1]} == "--train") {
+    return zeus::truth::train(count, arguments);
+  }
   return zeus::truth::run(zeus::truth::asked_by(count, arguments));
 }

@@ -398,6 +398,27 @@ std::string changes_of(const std::vector<Played>& all) {
   return text;
 }
 
+std::string lateness_of(const std::vector<Played>& all) {
+  std::vector<double> late;
+  for (const Played& played : all) {
+    late.insert(late.end(), played.late.begin(), played.late.end());
+  }
+  return fmt::format(
+      "\n{} runs came to their end later than by their law: 50 % by {} of the run, 95 % by {}, all by {}\n",
+      late.size(), percent(Statements::quantile(late, 0.5)), percent(Statements::quantile(late, 0.95)),
+      percent(Statements::quantile(late, 1.0)));
+}
+
+std::string failures_of(const std::vector<Played>& all) {
+  std::string failures;
+  for (const Played& played : all) {
+    if (!played.failure.empty()) {
+      failures += fmt::format("script {}: {}\n", played.script.seed, played.failure);
+    }
+  }
+  return failures;
+}
+
 std::string broken_floors(const std::vector<Played>& all) {
   const Figures figures = figures_of(all, [](const Script&) { return true; });
   const Figures limits = figures_of(all, [](const Script& script) { return !script.chooses_batch_size; });
@@ -408,11 +429,6 @@ std::string broken_floors(const std::vector<Played>& all) {
       broken += fmt::format("{}: {}, and was {} or more\n", what, percent(is), percent(least));
     }
   };
-  for (const Played& played : all) {
-    if (!played.failure.empty()) {
-      broken += fmt::format("script {}: {}\n", played.script.seed, played.failure);
-    }
-  }
   const auto share = [](std::size_t some, std::size_t of) {
     return of == 0 ? std::nan("") : static_cast<double>(some) / static_cast<double>(of);
   };

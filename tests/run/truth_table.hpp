@@ -2,7 +2,7 @@
 // hold. Pure; any thread.
 #pragma once
 
-#include "tests/run/truth_player.hpp"
+#include "tests/run/truth_told.hpp"
 
 #include <string>
 #include <vector>
@@ -17,6 +17,11 @@ std::string table_of(const std::vector<Played>& all);
 // By recurrences since the script changed.
 std::string changes_of(const std::vector<Played>& all);
 
+// How well those in real time kept to their law.
+std::string lateness_of(const std::vector<Played>& all);
+
+// A line for each script in which something was thrown.
+std::string failures_of(const std::vector<Played>& all);
 // A line for each floor that does not hold, of scripts that stay as they are; empty when all do. Floors are what holds
 // today: they rise as the account gets right.
 std::string broken_floors(const std::vector<Played>& all);

@@ -1,0 +1,21 @@
+// Plays a script's recurrences in real time: `zeus run` and the script are processes, on a virtual GPU of their own,
+// and what is said is what `zeus jobs NAME --json` prints. Any thread; several scripts may be played beside one
+// another.
+#pragma once
+
+#include "tests/run/truth_script.hpp"
+#include "tests/run/truth_told.hpp"
+
+#include <filesystem>
+
+namespace zeus::truth {
+
+struct ProcessPlay {
+  std::filesystem::path zeus;     // the program, with its drivers beside it
+  std::filesystem::path trainer;  // run_truth itself
+  std::filesystem::path folder;   // for stores and leases
+};
+
+Played play_as_processes(const Script& script, const ProcessPlay& play);
+
+}  // namespace zeus::truth

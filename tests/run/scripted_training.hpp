@@ -1,0 +1,77 @@
+// What a script (truth_script.hpp) does at one batch size: it starts up, loads a GPU with steps and evaluations that
+// take as long as the GPU needs for them under the limit it has just then, prints, and ends. Whoever has it brings it
+// up to now as often as they like, on whatever clock; what came late is made up for by what follows. One thread.
+#pragma once
+
+#include "base/clock.hpp"
+#include "base/random.hpp"
+#include "physics/load.hpp"
+#include "tests/run/truth_printer.hpp"
+#include "tests/run/truth_script.hpp"
+
+#include <functional>
+
+namespace zeus::truth {
+
+// What one run really took, until it reached its target or ended.
+struct Took {
+  std::size_t arm = 0;
+  int epochs = 0;
+  bool whole = false;  // it was not stopped
+  Cost cost;
+  Seconds late;  // after the moment at which it should have been there
+};
+
+class ScriptedTraining {
+ public:
+  // The GPU as it is now, whose energy may be asked for a moment ago.
+  struct Gpu {
+    std::function<void(const physics::Demand&)> load;
+    std::function<double()> work;  // done so far, in seconds at the highest clock without a limit
+    std::function<double()> speed;
+    std::function<Joules(Instant)> energy;
+  };
+  using Tell = std::function<void(const Took&)>;
+
+  // It counts from `began` and is called first at `now`. `draws` decides how many epochs it needs and how its steps
+  // scatter. `tell` is called once: at the target where it has one, or else when it is over.
+  ScriptedTraining(const Script& script, std::size_t arm, Random& draws, Gpu gpu, Printer::Print print, Tell tell,
+                   Instant began, Instant now);
+
+  // Brings it up to now.
+  void live(Instant now);
+  // When something happens next, as things are; it must not be over.
+  [[nodiscard]] Instant next() const;
+  [[nodiscard]] bool is_over() const { return phase_ == Phase::over; }
+  // As one that is told to: it leaves the GPU.
+  void end();
+
+ private:
+  enum class Phase { cold_start, start_up, step, evaluation, end, cold_end, over };
+
+  [[nodiscard]] bool works() const { return phase_ == Phase::step || phase_ == Phase::evaluation; }
+  void enter(Phase phase);
+  void leave_phase();
+  void end_epoch();
+  void tell();
+
+  Script script_;
+  std::size_t index_;  // of its arm
+  Arm arm_;
+  Random& draws_;
+  Gpu gpu_;
+  Tell tell_;
+  int epochs_;
+  Printer printer_;
+  Phase phase_ = Phase::cold_start;
+  double left_ = 0.0;  // of this phase, in seconds at the highest clock; below 0: it should have been over
+  Instant at_;
+  double work_at_ = 0.0;
+  int epoch_ = 0;  // over
+  int step_ = 0;   // over, of this epoch
+  Instant began_;
+  Joules energy_at_begin_;
+  bool told_ = false;
+};
+
+}  // namespace zeus::truth
