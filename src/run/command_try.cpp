@@ -1,5 +1,6 @@
 #include "run/command_try.hpp"
 
+#include "optimize/recurrence/judgement.hpp"
 #include "run/watched_command.hpp"
 
 #include <algorithm>
@@ -131,6 +132,11 @@ std::vector<jobs::Try::Event> CommandTry::go_on() {
   }
   std::vector<Event> events;
   for (const Progress& progress : all) {
+    // What a try takes ends here, however long it takes to decide and to record what follows.
+    if (const auto* metric = std::get_if<run::MetricSeen>(&progress);
+        metric != nullptr && optimize::Judgement{.target = options_.target}.reaches(metric->value)) {
+      (void)close();
+    }
     running.progress.take(progress, now);
     tuning_.take(progress);
     if (std::holds_alternative<EpochsDone>(progress)) {
