@@ -80,7 +80,8 @@ class FrequencyChooser::Tightener {
         smallest_bargain_ = std::min(smallest_bargain_, bargain);
       }
     }
-    return best;
+    // What is saved within next to no time may be infinite, of which half is no less.
+    return std::min(best, Watts{std::numeric_limits<double>::max()});
   }
 
   // In the order of time, with what later computations leave; whether anything changed. `stale`: since the last sweep.
