@@ -150,13 +150,10 @@ RunStep Recurrence::claim(int batch_size) {
   std::optional<RunStep> step;
   inside_->job->append([&](const JobState& state) {
     inside_->require_none_running(state);
-    // The only limit that was to be measured has been in force from the start; of several, each was for a while.
-    const bool one = inside_->asked && inside_->asked->limits.size() == 1;
-    step = inside_->step_of({.batch_size = batch_size,
-                             .limit = one ? std::optional{inside_->asked->limits.front()} : std::nullopt,
-                             .max_epochs = state.definition().max_epochs,
-                             .budget = {}},
-                            state, "it has reached the target while its limits were measured");
+    // Under which limit it ran is told by its end: several may have been in force.
+    step = inside_->step_of(
+        {.batch_size = batch_size, .limit = {}, .max_epochs = state.definition().max_epochs, .budget = {}}, state,
+        "it has reached the target while its limits were measured");
     return inside_->started(*step);
   });
   return std::move(*step);
