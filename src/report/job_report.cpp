@@ -36,7 +36,7 @@ std::string change(Amount saved, std::optional<Amount> half_width, Amount of) {
     return std::abs(part) < 0.0005 ? "the same" : fmt::format("{:.1f} % {}", 100.0 * std::abs(part), way);
   }
   const double half = std::ceil(100.0 * (*half_width / of));
-  return 100.0 * std::abs(part) < half ? fmt::format("within ± {:.0f} %", half)
+  return 100.0 * std::abs(part) < half ? fmt::format("nothing certain (± {:.0f} %)", half)
                                        : fmt::format("{:.0f} ± {:.0f} % {}", 100.0 * std::abs(part), half, way);
 }
 
@@ -94,7 +94,8 @@ std::string savings_table(const SavingsView& savings, std::string_view key, std:
           cell(fmt::format("{}.carbon_of_default_g", key), carbon_of_default, grams(carbon_of_default)) +
               plain_cell(grams(carbon_of_default - carbon_saved)) +
               cell(fmt::format("{}.carbon_g", key), carbon_saved,
-                   carbon_saved < 0 ? "-" + grams(-carbon_saved) : grams(carbon_saved)) +
+                   (carbon_saved < 0 ? "-" + grams(-carbon_saved) : grams(carbon_saved)) +
+                       (savings.energy_uncertainty ? " ± " + grams(carbon.grams(*savings.energy_uncertainty)) : "")) +
               plain_cell(change(savings.energy, savings.energy_uncertainty, savings.energy_of_default)));
   return table(caption, {"", "default", "with Zeus", "saved", "change"}, rows);
 }
@@ -143,8 +144,8 @@ std::string against_default(const JobView& job, const JobReportOptions& options)
              job.device.power_limits.empty() ? std::string{no_value}
                                              : fmt::format("{:g}", job.device.power_limits.back().value()),
              really ? "It was run beside each recurrence."
-                    : "What it would have taken is what its own runs and profiles say; what lies within ± its "
-                      "interval, chance alone may have done.",
+                    : "What it would have taken is what its own runs and profiles say. What is smaller than its "
+                      "interval may be chance, and is called nothing certain.",
              job.definition.eta, 1.0 - job.definition.eta, fmt::format("{:g}", job.device.max_power.value()),
              carbon.grams_per_kilowatt_hour, escaped(carbon.source));
 }
@@ -239,13 +240,17 @@ std::vector<Figure> figures_of(const JobView& job, const JobReportOptions& optio
   const auto change_of = [&](auto what, auto uncertainty, auto of) {
     return change(last.*what, last.*uncertainty, last.*of);
   };
-  return {{change_of(&SavingsView::energy, &SavingsView::energy_uncertainty, &SavingsView::energy_of_default),
-           fmt::format("energy, in the last {} recurrences", last.recurrences)},
-          {change_of(&SavingsView::time, &SavingsView::time_uncertainty, &SavingsView::time_of_default), "time"},
-          {change_of(&SavingsView::cost, &SavingsView::cost_uncertainty, &SavingsView::cost_of_default),
-           "energy-time cost"},
-          {grams(std::abs(saved)), saved < 0.0 ? "CO2 equivalents more so far, trying included"
-                                               : "CO2 equivalents saved so far, trying included"}};
+  std::vector<Figure> figures = {
+      {change_of(&SavingsView::energy, &SavingsView::energy_uncertainty, &SavingsView::energy_of_default),
+       fmt::format("energy, in the last {} recurrences", last.recurrences)},
+      {change_of(&SavingsView::time, &SavingsView::time_uncertainty, &SavingsView::time_of_default), "time"},
+      {change_of(&SavingsView::cost, &SavingsView::cost_uncertainty, &SavingsView::cost_of_default),
+       "energy-time cost"}};
+  if (std::abs(saved) > options.carbon.grams(all.energy_uncertainty.value_or(Joules{}))) {
+    figures.push_back({grams(std::abs(saved)), saved < 0.0 ? "CO2 equivalents more so far, trying included"
+                                                           : "CO2 equivalents saved so far, trying included"});
+  }
+  return figures;
 }
 
 // The page's data as JSON inside HTML: nothing in it may end the element.

@@ -198,8 +198,11 @@ TEST(JobReport, WhatChanceMayHaveDoneIsCalledNoSaving) {
   EXPECT_THAT(job_report(job), testing::HasSubstr("10 ± 4 % less"));
   job.savings_last->energy_uncertainty = 0.3 * job.savings_last->energy_of_default;
   const std::string html = job_report(job);
-  EXPECT_THAT(html, testing::HasSubstr("within ± 30 %"));
+  EXPECT_THAT(html, testing::HasSubstr("nothing certain (± 30 %)"));
   EXPECT_EQ(html.find("10 ± "), std::string::npos);
+  EXPECT_THAT(html, testing::HasSubstr("CO2 equivalents saved so far"));
+  job.savings->energy_uncertainty = 2.0 * job.savings->energy;
+  EXPECT_EQ(job_report(job).find("CO2 equivalents saved so far"), std::string::npos);
 }
 
 TEST(JobReport, ItsCarbonIsThatOfTheEnergyAtTheStatedIntensity) {
