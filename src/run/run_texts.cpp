@@ -140,11 +140,12 @@ std::optional<std::string> after_target_text(Seconds until, const jobs::Try::Tak
 }
 
 std::optional<std::string> unmeasured_text(const Unmeasured& training) {
-  const std::string what = training.limits == 1 ? std::string{"what an epoch takes was not measured"}
-                                                : fmt::format("{} power limits were not compared", training.limits);
+  const bool several = training.limits > 1;
+  const std::string what = several ? fmt::format("not all of {} power limits were compared", training.limits)
+                                   : std::string{"what an epoch takes was not measured"};
   if (training.steps) {
-    return fmt::format("{}: the training was over in {}; with --power-limits there are fewer to measure", what,
-                       to_text(training.time));
+    return fmt::format("{}: the training was over in {}; the next one goes on{}", what, to_text(training.time),
+                       several ? ", and --power-limits leaves fewer" : "");
   }
   if (training.lines) {
     return fmt::format("{}, since no steps were seen: if lines like '{}' tell of steps, give --step-regex '{}'", what,

@@ -114,19 +114,25 @@ TEST(RunTexts, SaysHowCloseATargetOutOfReachWasAndWhatToDo) {
 TEST(RunTexts, SaysWhyLimitsWereNotComparedAndWhatWouldHelp) {
   Unmeasured training{.limits = 5, .time = 3_s, .steps = true, .epochs = 2, .lines = {}};
   EXPECT_EQ(unmeasured_text(training),
-            "5 power limits were not compared: the training was over in 3.0 s; with --power-limits there are fewer to "
-            "measure");
+            "not all of 5 power limits were compared: the training was over in 3.0 s; the next one goes on, and "
+            "--power-limits leaves fewer");
   training.steps = false;
-  EXPECT_EQ(unmeasured_text(training),
-            "5 power limits were not compared: 2 epochs were seen and no steps, and that is too few; print a line for "
-            "each step, and say with --step-regex how it looks");
+  EXPECT_EQ(
+      unmeasured_text(training),
+      "not all of 5 power limits were compared: 2 epochs were seen and no steps, and that is too few; print a line for "
+      "each step, and say with --step-regex how it looks");
   training.lines = ProposedExpression{.text = R"(it=(\d+))", .lines = 40, .examples = {"it=3 loss 0.2"}};
-  EXPECT_EQ(unmeasured_text(training),
-            "5 power limits were not compared, since no steps were seen: if lines like 'it=3 loss 0.2' tell of steps, "
-            "give --step-regex 'it=(\\d+)'");
+  EXPECT_EQ(
+      unmeasured_text(training),
+      "not all of 5 power limits were compared, since no steps were seen: if lines like 'it=3 loss 0.2' tell of steps, "
+      "give --step-regex 'it=(\\d+)'");
   training.limits = 1;
   EXPECT_EQ(unmeasured_text(training)->find("what an epoch takes was not measured, since"), 0U);
   training.lines.reset();
+  training.steps = true;
+  EXPECT_EQ(unmeasured_text(training),
+            "what an epoch takes was not measured: the training was over in 3.0 s; the next one goes on");
+  training.steps = false;
   training.epochs = 0;
   EXPECT_FALSE(unmeasured_text(training)) << "it is said that nothing looked like progress";
 }
