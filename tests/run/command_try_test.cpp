@@ -12,6 +12,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -25,15 +26,12 @@ struct NoGuardian final : control::Guardian {
   void notice() noexcept override {}
 };
 
-// Prints a metric every ten seconds: 0.5, then 0.95.
-class ImprovingCommand final : public Command {
+// Goes on without an end, and tells what `tell` says each time that it is waited for.
+class EndlessCommand final : public Command {
  public:
-  explicit ImprovingCommand(Clock& clock) : clock_{clock} {}
+  explicit EndlessCommand(std::function<std::vector<Progress>()> tell) : tell_{std::move(tell)} {}
 
-  std::vector<Progress> wait(Seconds /*patience*/) override {
-    clock_.sleep_until(clock_.now() + Seconds{10});
-    return {MetricSeen{.value = std::exchange(next_, 0.95)}};
-  }
+  std::vector<Progress> wait(Seconds /*patience*/) override { return tell_(); }
   [[nodiscard]] std::optional<int> exit_code() const override { return std::nullopt; }
   void end() override {}
   [[nodiscard]] bool told_to_end() const override { return false; }
@@ -43,51 +41,100 @@ class ImprovingCommand final : public Command {
   [[nodiscard]] bool in_the_middle_of_a_line() const override { return false; }
 
  private:
-  Clock& clock_;
-  double next_ = 0.5;
+  std::function<std::vector<Progress>()> tell_;
 };
 
-TEST(CommandTry, IsChargedUpToItsTargetHoweverLongDecidingTakes) {
-  test::SteppedClock clock;
-  const test::TemporaryFolder folder;
-  const auto gpu = std::make_shared<backends::virtual_gpu::VirtualGpu>(
-      std::make_shared<backends::virtual_gpu::Host>(clock), physics::preset("V100"), 0);
-  gpu->set_load(physics::Load::constant(physics::Demand::of_power(200_W)));
-  const auto source = std::make_shared<measure::SamplerSource>(measure::Sampler::Devices{.gpus = {gpu}, .cpus = {}},
-                                                               clock, measure::Sampler::Polled::by_caller);
-  clock.employ([&source] { return source->sampler()->poll(); });
-  TrainingGpus gpus{TrainingGpus::Parts{
-      .gpus = {gpu},
-      .monitor = std::make_shared<Monitor>(std::make_unique<measure::Windows>(source, MonitorOptions{})),
+class CommandTryTest : public testing::Test {
+ protected:
+  CommandTryTest() {
+    clock_.employ([this] { return source_->sampler()->poll(); });
+    FileTree{folder_.path()}.write_durably("proc/sys/kernel/random/boot_id", "this-boot\n");
+    options_.command = {"train"};
+    options_.job = "job";
+    options_.patterns.metric = "accuracy ([0-9.]+)";
+  }
+  ~CommandTryTest() override { clock_.employ({}); }
+
+  void draw(Watts power) { gpu_->set_load(physics::Load::constant(physics::Demand::of_power(power))); }
+  void pass(Seconds time) { clock_.sleep_until(clock_.now() + time); }
+  // Of a command that tells this.
+  CommandTry training(bool sets_limits, const std::function<std::vector<Progress>()>& tell) {
+    return {checked(options_), place_, gpus_, sets_limits,
+            [tell](const Command::Plan&) { return std::make_unique<EndlessCommand>(tell); }};
+  }
+
+  test::SteppedClock clock_;
+  test::TemporaryFolder folder_;
+  std::shared_ptr<backends::virtual_gpu::VirtualGpu> gpu_ = std::make_shared<backends::virtual_gpu::VirtualGpu>(
+      std::make_shared<backends::virtual_gpu::Host>(clock_), physics::preset("V100"), 0);
+  std::shared_ptr<measure::SamplerSource> source_ = std::make_shared<measure::SamplerSource>(
+      measure::Sampler::Devices{.gpus = {gpu_}, .cpus = {}}, clock_, measure::Sampler::Polled::by_caller);
+  TrainingGpus gpus_{TrainingGpus::Parts{
+      .gpus = {gpu_},
+      .monitor = std::make_shared<Monitor>(std::make_unique<measure::Windows>(source_, MonitorOptions{})),
       .open_book =
-          [&] {
-            return control::LeaseBook{control::Ledger{FileTree{folder.path()}, FileTree{folder.path()}},
-                                      {{.gpu = gpu, .control = gpu}},
+          [this] {
+            return control::LeaseBook{control::Ledger{FileTree{folder_.path()}, FileTree{folder_.path()}},
+                                      {{.gpu = gpu_, .control = gpu_}},
                                       std::make_shared<NoGuardian>(),
-                                      clock};
+                                      clock_};
           },
-      .clock = clock}};
-  RunOptions options;
-  options.command = {"train"};
-  options.job = "job";
-  options.patterns.metric = "accuracy ([0-9.]+)";
-  options.target = records::JobTarget{.metric = 0.9};
-  const Environment environment{Environment::Variables{}};
-  const Place place{.clock = clock, .environment = environment, .machine = FileTree{}, .backends = {}, .beside = {}};
-  CommandTry training{checked(options), place, gpus, false,
-                      [&](const Command::Plan&) { return std::make_unique<ImprovingCommand>(clock); }};
+      .clock = clock_}};
+  Environment environment_{Environment::Variables{}};
+  Place place_{.clock = clock_, .environment = environment_, .machine = FileTree{}, .backends = {}, .beside = {}};
+  RunOptions options_;
+};
+
+TEST_F(CommandTryTest, IsChargedUpToItsTargetHoweverLongDecidingTakes) {
+  draw(200_W);
+  options_.target = records::JobTarget{.metric = 0.9};
+  double metric = 0.5;
+  CommandTry training = this->training(false, [&]() -> std::vector<Progress> {
+    pass(10_s);
+    return {MetricSeen{.value = std::exchange(metric, 0.95)}};
+  });
 
   training.start(0, 1);
   (void)training.go_on();
   (void)training.go_on();
-  clock.sleep_until(clock.now() + Seconds{7});
+  pass(7_s);
   const jobs::Try::Taken taken = training.close();
-  clock.sleep_until(clock.now() + Seconds{3});
+  pass(3_s);
 
   EXPECT_NEAR(taken.time.value(), 20.0, 0.1);
   EXPECT_NEAR(taken.energy().value(), 4000.0, 20.0);
   EXPECT_NEAR(training.taken_since_closed()->time.value(), 10.0, 0.1);
-  clock.employ({});
+}
+
+// The load is below all limits, so that they cost the same. In another training an epoch took 100 s and 200 W under the
+// highest; in this one steps of a tenth of a second and 80 W make epochs of 30 s.
+TEST_F(CommandTryTest, TellsLimitsRelativeToOneThatIsKnownFromAnotherTraining) {
+  draw(80_W);
+  constexpr int steps_of_an_epoch = 300;
+  int steps = 0;
+  CommandTry training = this->training(true, [&]() -> std::vector<Progress> {
+    pass(0.1_s);
+    if (++steps % steps_of_an_epoch == 0) {
+      return {StepsDone{}, EpochsDone{}};
+    }
+    return {StepsDone{}};
+  });
+  const LimitProfile known{.limit = 250_W, .epoch_time = 100_s, .average_power = 200_W};
+
+  training.start(0, 1);
+  training.measure({100_W, 150_W}, {.run_time = {}, .reference = known});
+  for (int i = 0; i < 2 * steps_of_an_epoch || training.state().measuring; ++i) {
+    ASSERT_LT(i, 100 * steps_of_an_epoch);
+    (void)training.go_on();
+  }
+
+  const std::vector<LimitProfile> measured = training.measured();
+  ASSERT_EQ(measured.size(), 2U) << "the known one stays as it is";
+  for (const LimitProfile& one : measured) {
+    EXPECT_LT(one.limit, known.limit);
+    EXPECT_NEAR(one.epoch_time.value(), 100.0, 2.0);
+    EXPECT_NEAR(one.average_power.value(), 200.0, 4.0);
+  }
 }
 
 }  // namespace
