@@ -1,5 +1,7 @@
 #include <zeus/error.hpp>
 
+#include "base/printable.hpp"
+
 #include <utility>
 
 namespace zeus {
@@ -16,13 +18,20 @@ std::string describe(const std::exception_ptr& cause) {
   }
 }
 
+// Long enough for whatever we have to say, and short enough where somebody else's text is quoted whole.
+constexpr std::size_t most_of_a_part = 1000;
+
+std::string part(const std::string& text) {
+  return printable(shortened(text, most_of_a_part));
+}
+
 std::string compose(const std::string& message, const std::string& advice, const std::exception_ptr& cause) {
-  std::string text = message;
+  std::string text = part(message);
   if (cause) {
-    text += " (because: " + describe(cause) + ")";
+    text += " (because: " + part(describe(cause)) + ")";
   }
   if (!advice.empty()) {
-    text += "; " + advice;
+    text += "; " + part(advice);
   }
   return text;
 }
