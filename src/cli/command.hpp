@@ -44,6 +44,8 @@ class Command {
   [[nodiscard]] virtual std::string summary() const = 0;
   // Declares flags and arguments; their variables are members of the command.
   virtual void declare(Options& options) = 0;
+  // What a failure of the work ends with; bad usage is always exit_bad_usage.
+  [[nodiscard]] virtual int failure_code() const { return exit_failure; }
   // Does the work and returns the exit code. Failures are thrown as zeus::Error.
   virtual int run(Context& context) = 0;
 };

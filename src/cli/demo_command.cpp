@@ -23,7 +23,7 @@ namespace zeus::cli {
 
 namespace {
 
-constexpr std::uint64_t most_seed = 1'000'000'000;
+constexpr double most_seed = 1e9;
 
 // Of whatever may be written under TMPDIR; it stays, for whoever wants to look at the job.
 std::filesystem::path make_folder(const Environment& environment) {
@@ -58,15 +58,20 @@ std::string real_gpus(Context& context) {
 }  // namespace
 
 void DemoCommand::declare(Options& options) {
+  options.example("zeus demo --quick", "half a minute, the report in a temporary folder");
   options.add_flag("--quick", quick_, "Fewer batch sizes and nights: under half a minute");
   options.add_option("--seed", seed_, "Of the images and of everything that is drawn")
-      .capture_default_str()
-      .range(std::uint64_t{0}, most_seed);
-  options.add_option("--report", report_, "Where to write the report; in a temporary folder without it");
-  options.add_option("--default-batch-size", default_batch_size_, "What the job's author chose; 512 without it");
+      .rule({.least = 0.0, .most = most_seed})
+      .with_default()
+      .value_name("S");
+  options.add_option("--report", report_, "Where to write the report").path().with_default("in a temporary folder");
+  options.add_option("--default-batch-size", default_batch_size_, "What the job's author chose")
+      .with_default("512")
+      .value_name("B");
   options.add_option("--eta", eta_, "Weight of energy against time: 0 minds time alone, 1 energy alone")
-      .capture_default_str()
-      .range(0.0, 1.0);
+      .rule(field::share)
+      .with_default()
+      .value_name("ETA");
   options.add_flag("--steady", steady_, "Leave the images as they are: no labels go wrong on the way");
   options.add_flag("--quiet", quiet_, "Show no progress");
 }

@@ -8,6 +8,8 @@
 namespace zeus::cli {
 
 void DevicesCommand::declare(Options& options) {
+  options.example("zeus devices", "the GPUs and CPU packages here, and their numbers");
+  options.example("zeus devices --json | jq -r '.gpus[].uuid'", "the same for a script");
   options.add_flag("--json", json_, "Print JSON, on one line");
 }
 

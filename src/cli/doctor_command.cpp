@@ -154,6 +154,7 @@ void print(const std::vector<Check>& checks, std::ostream& out) {
 }  // namespace
 
 void DoctorCommand::declare(Options& options) {
+  options.example("zeus doctor", "a line for each thing that has to work, with the fix where it does not");
   options.add_flag("--json", json_, "Print JSON, on one line");
 }
 

@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 std::string name_for(const std::vector<std::string>& command) {
   for (const std::string& word : command) {
     const fs::path path{word};
-    if (word.front() != '-' && (path.extension() == ".py" || path.extension() == ".sh")) {
+    if (!word.starts_with('-') && (path.extension() == ".py" || path.extension() == ".sh")) {
       return path.stem().string();
     }
   }
@@ -66,15 +66,20 @@ Watched watch(const std::vector<std::string>& command, const std::string& name, 
 }  // namespace
 
 void InitCommand::declare(Options& options) {
+  options.example("zeus init nightly -- python train.py", "runs it once, and writes nightly.toml by what it prints");
   options.footer(
       "zeus init [NAME] -- CMD ... runs CMD once, as it is, and writes NAME.toml: which lines tell of the metric, of\n"
       "epochs and of steps, each line explained. `zeus run @NAME` then runs it. Exits with the command's code, 125 on "
       "a\n"
       "failure of its own, 126 when the command cannot be executed, 127 when it is not found.");
-  options.add_option("NAME", job_, "What the job is called; as the script is, unless given");
+  options.add_option("NAME", job_, "What the job is called").with_default("as the script is");
   options.after_dashes(command_);
-  options.add_option("--file", file_, "Where to write it; NAME.toml here unless given").type_name("PATH");
+  options.add_option("--file", file_, "Where to write it").path().with_default("NAME.toml here");
   options.add_flag("--force", force_, "Replace the file that is there");
+}
+
+int InitCommand::failure_code() const {
+  return ChildProcess::exit_own_failure;
 }
 
 int InitCommand::run(Context& context) {
@@ -82,37 +87,29 @@ int InitCommand::run(Context& context) {
     throw Error{ErrorKind::invalid_argument, "there is no command to watch",
                 "give it after two dashes, as in `zeus init nightly -- python train.py`"};
   }
-  try {
-    const std::string name = job_.empty() ? name_for(command_) : job_;
-    const std::string path = file_.empty() ? name + ".toml" : file_;
-    const bool exists = fs::exists(path);
-    if (exists && !force_) {
-      throw Error{ErrorKind::already_exists, fmt::format("{} is there already", path),
-                  "--force replaces it, --file names another, or run it with `zeus run`"};
-    }
-    const OutputFile file{path, context.out};
-    const Watched watched = watch(command_, name, context);
-    if (watched.exit_code != 0) {
-      const auto reason = ChildProcess::why_not_run(command_.front(), watched.exit_code);
-      context.err << fmt::format(
-          "zeus: {}; nothing was written\n",
-          reason ? *reason : fmt::format("the command ended with exit code {}", watched.exit_code));
-      return watched.exit_code;
-    }
-    file.write(run::job_draft(watched.run));
-    const std::string how = file_.empty() ? "@" + name : "--file " + file_;
-    context.err << fmt::format("\nzeus: {} says what was seen in {} lines and {}\n\n{}\n", path,
-                               watched.run.proposal.lines, run::to_text(watched.run.time),
-                               run::draft_summary(watched.run))
-                << fmt::format("  Next: look at {}, then `zeus run {}`, each time that it is to run.\n", path, how);
-    return exit_ok;
-  } catch (const Error& error) {
-    if (error.kind() == ErrorKind::invalid_argument) {
-      throw;
-    }
-    context.err << "zeus: " << error.what() << '\n';
-    return ChildProcess::exit_own_failure;
+  const std::string name = job_.empty() ? name_for(command_) : job_;
+  const std::string path = file_.empty() ? name + ".toml" : file_;
+  const bool exists = fs::exists(path);
+  if (exists && !force_) {
+    throw Error{ErrorKind::already_exists, fmt::format("{} is there already", path),
+                "--force replaces it, --file names another, or run it with `zeus run`"};
   }
+  const OutputFile file{path, context.out};
+  const Watched watched = watch(command_, name, context);
+  if (watched.exit_code != 0) {
+    const auto reason = ChildProcess::why_not_run(command_.front(), watched.exit_code);
+    context.err << fmt::format(
+        "zeus: {}; nothing was written\n",
+        reason ? *reason : fmt::format("the command ended with exit code {}", watched.exit_code));
+    return watched.exit_code;
+  }
+  file.write(run::job_draft(watched.run));
+  const std::string how = file_.empty() ? "@" + name : "--file " + file_;
+  context.err << fmt::format("\nzeus: {} says what was seen in {} lines and {}\n\n{}\n", path,
+                             watched.run.proposal.lines, run::to_text(watched.run.time),
+                             run::draft_summary(watched.run))
+              << fmt::format("  Next: look at {}, then `zeus run {}`, each time that it is to run.\n", path, how);
+  return exit_ok;
 }
 
 }  // namespace zeus::cli

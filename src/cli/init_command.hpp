@@ -13,6 +13,7 @@ class InitCommand final : public Command {
   [[nodiscard]] std::string name() const override { return "init"; }
   [[nodiscard]] std::string summary() const override { return "Make a job file by watching one run of a command"; }
   void declare(Options& options) override;
+  [[nodiscard]] int failure_code() const override;
   int run(Context& context) override;
 
  private:

@@ -27,20 +27,27 @@ namespace zeus::cli {
 using store::Access;
 
 void JobsCommand::declare(Options& options) {
-  options.add_option("job", job_, "Only this job");
-  options.add_option("action", action_, "What to do with it instead of showing it")
-      .among({"export", "import", "forget", "redefine"})
-      .type_name("TEXT:{export,import,forget,redefine}");
-  options.add_option("--store", store_, "The file that keeps the jobs; the one in your data folder when not given");
-  options.add_option(
-      "--file", file_,
-      "Where to export to or import from; `-`, the default, is standard output or input. Of redefine, the "
-      "job file, instead of one that is looked for by the job's name");
-  options.add_option("--set", settings_, "Redefine no more than this, as in --set 'eta = 0.7'").type_name("KEY=VALUE");
+  options.example("zeus jobs", "all jobs, and what was saved");
+  options.example("zeus jobs nightly --html nightly.html", "one of them, as a page");
+  options.example("zeus jobs nightly export --file nightly.jsonl", "a copy of all that is known of it");
+  options.add_option("NAME", job_, "Only this job");
+  options.add_option("ACTION", action_, "What to do with it instead of showing it: export, import, forget or redefine")
+      .among({"export", "import", "forget", "redefine"});
+  options.add_option("--store", store_, "The file that keeps the jobs").path().with_default("the user's own store");
+  options
+      .add_option(
+          "--file", file_,
+          "Where to export to or import from; - is standard output or input. Of redefine, the job file, instead "
+          "of one that is looked for by the job's name")
+      .path()
+      .with_default("-")
+      .value_name("FILE|-");
+  options.add_option("--set", settings_, "Redefine no more than this, as in --set 'eta = 0.7'").value_name("KEY=VALUE");
   options.add_flag("--all", all_, "Show every try, not just the last ones");
   options.add_flag("--json", json_, "Print JSON, on one line");
-  options.add_option("--html", html_, "Write the job's report here, a page for a browser; `-` is standard output")
-      .type_name("FILE|-");
+  options.add_option("--html", html_, "Write the job's report here, a page for a browser; - is standard output")
+      .path()
+      .value_name("FILE|-");
 }
 
 void JobsCommand::check_usage() const {

@@ -37,6 +37,9 @@ std::string joined(const std::vector<std::string>& words) {
 }  // namespace
 
 void MeasureCommand::declare(Options& options) {
+  options.example("zeus measure -- python train.py", "what the whole run takes");
+  options.example("zeus measure --gpus 0,1 --json result.json -- ./benchmark",
+                  "two GPUs alone, and the result for a script");
   options.footer(
       "Measures from the command's start until it and every process it has started are gone. Signals are passed on.\n"
       "Exits with the command's code (128+n for signal n), 125 on a failure of its own, 126 when the command cannot "
@@ -45,22 +48,22 @@ void MeasureCommand::declare(Options& options) {
   options.add_option("CMD", command_, "The command and its arguments, after --").required();
   options.add_option("--gpus", gpus_, "Measure these GPUs only (numbers as in `zeus devices`)")
       .delimiter(',')
-      .type_name("I,I");
-  options.add_option("--cpus", cpus_, "Measure these CPU packages only").delimiter(',').type_name("I,I");
+      .rule(field::from_zero)
+      .value_name("I,I");
+  options.add_option("--cpus", cpus_, "Measure these CPU packages only")
+      .delimiter(',')
+      .rule(field::from_zero)
+      .value_name("I,I");
   options.add_option("--json", json_, "Print one line of JSON instead of the summary; - is standard output")
-      .type_name("FILE|-");
+      .path()
+      .value_name("FILE|-");
+}
+
+int MeasureCommand::failure_code() const {
+  return ChildProcess::exit_own_failure;
 }
 
 int MeasureCommand::run(Context& context) {
-  try {
-    return measure(context);
-  } catch (const Error& error) {
-    context.err << "zeus: " << error.what() << '\n';
-    return ChildProcess::exit_own_failure;
-  }
-}
-
-int MeasureCommand::measure(Context& context) {
   MonitorOptions options;
   if (!gpus_.empty()) {
     options.gpus = gpus_;

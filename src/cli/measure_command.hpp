@@ -12,11 +12,10 @@ class MeasureCommand final : public Command {
   [[nodiscard]] std::string name() const override { return "measure"; }
   [[nodiscard]] std::string summary() const override { return "Run a command and measure the energy it takes"; }
   void declare(Options& options) override;
+  [[nodiscard]] int failure_code() const override;
   int run(Context& context) override;
 
  private:
-  int measure(Context& context);
-
   std::vector<int> gpus_;
   std::vector<int> cpus_;
   std::optional<std::string> json_;

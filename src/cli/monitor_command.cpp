@@ -164,18 +164,21 @@ FileDescriptor open_csv(const std::string& path) {
 }  // namespace
 
 void MonitorCommand::declare(Options& options) {
+  options.example("zeus monitor", "the machine, once a second");
+  options.example("zeus monitor --interval 200ms --duration 1h --csv power.csv", "an hour of it, kept");
   options.footer("Runs until it is interrupted. Power is the mean over each interval; energy counts from the start.");
-  options.add_option("--interval", interval_, "Seconds between moments").type_name("S");
-  options.add_option("--duration", duration_, "End after so many seconds").type_name("S");
-  options.add_option("--csv", csv_, "Also write one line for each device and moment").type_name("FILE");
+  options.add_option("--interval", interval_, "Time between moments, in seconds, or as 200ms")
+      .rule({.least = 0.02, .most = 86400})
+      .with_default()
+      .value_name("S");
+  options.add_option("--duration", duration_, "End after so long")
+      .rule({.least = 0.0, .most = 1e9, .above_least = true})
+      .value_name("S");
+  options.add_option("--csv", csv_, "Also write one line for each device and moment").path();
   options.add_flag("--json", json_, "Print one JSON object a line, and no table");
 }
 
 int MonitorCommand::run(Context& context) {
-  if (!(interval_ >= 0.02 && interval_ <= 86400) || (duration_ && !(*duration_ > 0 && *duration_ < 1e9))) {
-    throw Error{ErrorKind::invalid_argument, "the interval or the duration makes no sense",
-                "give an interval of 0.02 to 86400 seconds, and a duration above 0"};
-  }
   const auto source = std::make_shared<measure::SamplerSource>(
       measure::visible_devices(context.backends, context.environment), context.clock);
   Monitor monitor{std::make_unique<measure::Windows>(source, MonitorOptions{})};
@@ -186,11 +189,11 @@ int MonitorCommand::run(Context& context) {
   Totals totals;
   MonitorMoment moment;
   const Instant start = context.clock.now();
-  const Instant end = duration_ ? start + Seconds{*duration_} : Instant{std::numeric_limits<std::int64_t>::max()};
+  const Instant end = duration_ ? start + *duration_ : Instant{std::numeric_limits<std::int64_t>::max()};
   monitor.begin(window);
   bool go_on = true;
   for (int i = 1; go_on; ++i) {
-    const Instant next = std::min(end, start + Seconds{interval_ * i});
+    const Instant next = std::min(end, start + interval_ * i);
     Woken woken = wait_until(signals, context.clock, next);
     for (; woken == Woken::by_resize; woken = wait_until(signals, context.clock, next)) {
       if (screen) {

@@ -3,6 +3,8 @@
 
 #include "cli/command.hpp"
 
+#include <zeus/units.hpp>
+
 #include <optional>
 
 namespace zeus::cli {
@@ -15,8 +17,8 @@ class MonitorCommand final : public Command {
   int run(Context& context) override;
 
  private:
-  double interval_ = 1.0;
-  std::optional<double> duration_;
+  Seconds interval_{1.0};
+  std::optional<Seconds> duration_;
   std::optional<std::string> csv_;
   bool json_ = false;
 };

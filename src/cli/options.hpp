@@ -1,54 +1,52 @@
-// The flags and arguments that commands declare, and the reading of a command line. The library that does it, CLI11,
-// takes seconds to compile and stays behind this. Main thread only. Variables belong to the command that declares them:
-// they are set when the command line is read.
+// Where a command declares what can be written after its name. Variables belong to the command: they are set when the
+// command line is read (command_line.hpp). Main thread only.
 #pragma once
 
 #include "cli/command.hpp"
+#include "cli/command_syntax.hpp"
+
+#include <zeus/fields.hpp>
 
 #include <initializer_list>
-#include <iosfwd>
-#include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace CLI {
-class App;
-class Option;
-}  // namespace CLI
-
 namespace zeus::cli {
 
-// One option, as it is being declared. Cheap to copy; valid while its Options is.
+// One option or argument, as it is being declared. Valid while its Options is.
 class Option {
  public:
-  explicit Option(CLI::Option& option) : option_{&option} {}
+  Option(OptionSyntax& syntax, std::string present) : syntax_{&syntax}, present_{std::move(present)} {}
 
   Option& required();
   // What the help calls the value.
-  Option& type_name(std::string_view name);
-  // Several values, with this between them.
+  Option& value_name(std::string_view name);
+  // Several values in one word, with this between them.
   Option& delimiter(char between);
-  // The help shows the variable's present value as the default.
-  Option& capture_default_str();
-  // Only these; the help does not list them.
-  Option& among(std::initializer_list<std::string> values);
-  template <typename Number>
-  Option& range(Number lowest, Number highest);
+  // What holds where it is not given, for the help: the variable's present value, or these words.
+  Option& with_default();
+  Option& with_default(std::string_view words);
+  // Only these.
+  Option& among(std::vector<std::string> words);
+  // Within these bounds: a number, or each of a list.
+  Option& rule(const field::Rule& rule);
+  // The name of a file.
+  Option& path();
   // Neither without the other.
   Option& goes_with(Option& other);
   Option& excludes(Option& other);
 
  private:
-  CLI::Option* option_;
+  OptionSyntax* syntax_;
+  std::string present_;  // the variable's value when it was declared
 };
 
-// Where a command declares: "--name" is an option, "NAME" an argument.
+// "--name" is an option, "NAME" an argument. A value that is given is never empty: only words of a command may be.
 class Options {
  public:
-  explicit Options(CLI::App& app) : app_{&app} {}
+  explicit Options(CommandSyntax& syntax) : syntax_{&syntax} {}
 
   // For the types that options.cpp lists.
   template <typename Value>
@@ -56,34 +54,23 @@ class Options {
   void add_flag(const std::string& name, bool& variable, const std::string& help);
   // Nothing where it is not given.
   void add_flag(const std::string& name, std::optional<bool>& variable, const std::string& help);
-  // A flag that may carry a word: "--flag{word}" stands for --flag=word.
-  void add_flag(const std::string& name, std::string& variable, const std::string& help);
+  // A flag that may carry a word, as in --flag=word; without, it stands for `bare`.
+  Option add_flag(const std::string& name, std::string& variable, const std::string& bare, const std::string& help);
+  // The heading in the help of what is declared from here on.
+  void group(const std::string& heading) { group_ = heading; }
   // What follows two dashes is taken word by word, whatever it looks like. The dashes themselves are not.
-  void after_dashes(std::vector<std::string>& words) { after_dashes_ = &words; }
-  // Where the command of this name wants what follows two dashes; nothing where it has asked for none.
-  [[nodiscard]] std::vector<std::string>* after_dashes_of(const std::string& command) const;
+  void after_dashes(std::vector<std::string>& words) { syntax_->after_dashes = &words; }
   // One of the commands has to follow; `chosen` then points to it.
   void add_commands(const Commands& commands, Command*& chosen);
+  void example(const std::string& command, const std::string& what) { syntax_->examples.push_back({command, what}); }
   // Ends the help.
-  void footer(const std::string& lines);
+  void footer(const std::string& lines) { syntax_->closing = lines; }
 
  private:
-  CLI::App* app_;
-  std::vector<std::string>* after_dashes_ = nullptr;
-  std::map<std::string, std::vector<std::string>*> after_dashes_of_commands_;
-};
+  OptionSyntax& add(const std::string& name, const std::string& help);
 
-// What the program says of itself; `closing` ends its help.
-struct ProgramText {
-  std::string name;
-  std::string version;
-  std::string description;
-  std::string closing;
+  CommandSyntax* syntax_;
+  std::string group_;
 };
-
-// The command that the arguments name, its variables set. None when help or the version was asked for, which is on
-// `out` then. Bad usage is an Error.
-Command* read_command_line(const ProgramText& program, const Commands& commands, std::span<const std::string> arguments,
-                           std::ostream& out);
 
 }  // namespace zeus::cli

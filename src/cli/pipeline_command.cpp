@@ -1,6 +1,5 @@
 #include "cli/pipeline_command.hpp"
 
-#include "base/unit_text.hpp"
 #include "cli/input_file.hpp"
 #include "cli/options.hpp"
 #include "cli/output_file.hpp"
@@ -17,6 +16,8 @@
 
 #include <zeus/error.hpp>
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <optional>
 #include <ostream>
@@ -31,25 +32,16 @@ using optimize::pipeline::Frontier;
 using optimize::pipeline::Schedule;
 
 constexpr std::size_t default_points = 10;
-constexpr std::size_t most_points = 10'000;
+constexpr field::Rule copies{.least = 1.0, .most = 1e6};
 
-std::string schedule_names() {
-  std::string names;
-  for (const Schedule schedule : optimize::pipeline::all_schedules()) {
-    names += (names.empty() ? "" : ", ") + std::string{to_string(schedule)};
+// The words of a fixed set, as a flag takes them.
+template <typename Values>
+std::vector<std::string> words_of(const Values& values) {
+  std::vector<std::string> words;
+  for (const auto value : values) {
+    words.emplace_back(to_string(value));
   }
-  return names;
-}
-
-optimize::pipeline::ProfileFit fit_named(const std::string& name) {
-  if (const auto fit = optimize::pipeline::profile_fit_from(name)) {
-    return *fit;
-  }
-  std::string names;
-  for (const auto fit : optimize::pipeline::all_profile_fits()) {
-    names += (names.empty() ? "" : ", ") + std::string{to_string(fit)};
-  }
-  throw Error{ErrorKind::invalid_argument, "there is no fit '" + name + "'", "choose one of " + names};
+  return words;
 }
 
 // Profiles and communication in whole multiples of a unit, as tools with a fixed step see them.
@@ -57,6 +49,12 @@ void round_times(records::ComputationGraph& graph, Seconds unit) {
   const auto rounded = [&](Seconds time) { return unit * std::round(time / unit); };
   for (records::ComputationProfile& profile : graph.profiles) {
     for (records::FrequencyOption& option : profile.options) {
+      if (option.time > Seconds{0} && rounded(option.time) == Seconds{0}) {
+        throw Error{ErrorKind::invalid_argument,
+                    fmt::format("--unit-time of {} s is too long: a computation of {} s would take no time",
+                                unit.value(), option.time.value()),
+                    "give a time well below that of every computation"};
+      }
       option.time = rounded(option.time);
     }
   }
@@ -80,29 +78,64 @@ std::vector<Seconds> evenly_spaced(const Frontier& frontier, std::size_t points)
 }  // namespace
 
 void PipelineCommand::declare(Options& options) {
-  options.add_option("--profile", profile_, "CSV of measurements: stage,instruction,frequency,time,energy (MHz, s, J)");
-  options.add_option("--dag", dag_, "Any graph of computations instead (docs/pipeline.md has the format)");
-  options.add_option("--stages", stages_, "Pipeline ranks");
-  options.add_option("--microbatches", microbatches_, "Micro-batches per iteration");
-  options.add_option("--schedule", schedule_, schedule_names() + " (1f1b)");
-  options.add_option("--chunks", chunks_,
-                     "Model chunks per rank, for interleaved; the profile has stages x chunks stages (1)");
-  options.add_option("--data-parallel", data_parallel_,
-                     "Copies of the pipeline (the profile's ranks per stage, else 1)");
-  options.add_option("--tensor-parallel", tensor_parallel_, "GPUs that share each stage's work (1)");
-  options.add_option("--p2p-power", blocking_power_, "What a GPU draws while it blocks on its neighbours (70W)");
-  options.add_option("--p2p-time", transfer_time_, "Communication between neighbouring stages takes this long (0s)");
-  options.add_option("--unit-time", unit_time_, "Round all times to multiples of this (no rounding)");
-  options.add_option(
-      "--fit", fit_,
-      "Plan with curves through the measurements: smooth for noisy profiles, exponential as other tools do; "
-      "none plans with what was measured (none)");
-  options.add_option("--margin", margin_,
-                     "Leave slowed computations this share of their time to spare, for noisy profiles (0)");
+  options.example("zeus pipeline --profile profile.csv --stages 4 --microbatches 32 --html plan.html",
+                  "plans of a pipeline that was measured");
+  options.example("zeus pipeline --dag graph.json --at 2.5s --json plan.json",
+                  "one iteration time, for another graph of computations");
+  declare_pipeline(options);
+  options.group("How to plan");
+  options.add_option("--p2p-power", blocking_power_, "What a GPU draws while it blocks on its neighbours")
+      .with_default()
+      .value_name("W");
+  options.add_option("--unit-time", unit_time_, "Round all times to multiples of this")
+      .rule(field::above_zero)
+      .with_default("no rounding");
+  options
+      .add_option(
+          "--fit", fit_,
+          "Plan with curves through the measurements: smooth for noisy profiles, exponential as other tools do; "
+          "none plans with what was measured")
+      .among(words_of(optimize::pipeline::all_profile_fits()))
+      .with_default();
+  options
+      .add_option("--margin", margin_,
+                  "Leave slowed computations this share of their time to spare, for noisy profiles")
+      .rule(field::share)
+      .with_default()
+      .value_name("SHARE");
+  options.group("What is wanted");
   options.add_option("--at", at_, "Plan for iterations of this time; may be repeated");
-  options.add_option("--points", points_, "Plan for so many times from the fastest to that of least energy (10)");
-  options.add_option("--json", json_, "Write the frontier and the plans as JSON to a file, or - for standard output");
-  options.add_option("--html", html_, "Write a report to look at");
+  options.add_option("--points", points_, "Plan for so many times from the fastest to that of least energy")
+      .rule({.least = 1.0, .most = 10'000.0})
+      .with_default(fmt::format("{}", default_points));
+  options.add_option("--json", json_, "Write the frontier and the plans as JSON to a file, or - for standard output")
+      .path()
+      .value_name("FILE|-");
+  options.add_option("--html", html_, "Write a report to look at").path();
+}
+
+void PipelineCommand::declare_pipeline(Options& options) {
+  options.group("The pipeline");
+  options.add_option("--profile", profile_, "CSV of measurements: stage,instruction,frequency,time,energy (MHz, s, J)")
+      .path();
+  options.add_option("--dag", dag_, "Any graph of computations instead (docs/pipeline.md has the format)").path();
+  options.add_option("--stages", stages_, "Pipeline ranks").rule(field::from_one);
+  options.add_option("--microbatches", microbatches_, "Micro-batches per iteration").rule(field::from_one);
+  options.add_option("--schedule", schedule_, "The order in which the ranks work")
+      .among(words_of(optimize::pipeline::all_schedules()))
+      .with_default("1f1b");
+  options
+      .add_option("--chunks", chunks_, "Model chunks per rank, for interleaved; the profile has stages x chunks stages")
+      .rule(field::from_one)
+      .with_default();
+  options.add_option("--data-parallel", data_parallel_, "Copies of the pipeline")
+      .rule(copies)
+      .with_default("the profile's ranks per stage, else 1");
+  options.add_option("--tensor-parallel", tensor_parallel_, "GPUs that share each stage's work")
+      .rule(copies)
+      .with_default("1");
+  options.add_option("--p2p-time", transfer_time_, "Communication between neighbouring stages takes this long")
+      .with_default("0s");
 }
 
 void PipelineCommand::check_usage() const {
@@ -116,7 +149,7 @@ void PipelineCommand::check_usage() const {
     refuse("--profile needs --stages and --microbatches", "give both, at least 1");
   }
   if (!dag_.empty() && (stages_ != 0 || microbatches_ != 0 || !schedule_.empty() || chunks_ != 1 ||
-                        data_parallel_ != 0 || tensor_parallel_ != 0 || !transfer_time_.empty())) {
+                        data_parallel_ != 0 || tensor_parallel_ != 0 || transfer_time_)) {
     refuse(
         "a graph says itself what runs where and how long communication takes",
         "leave out --stages, --microbatches, --schedule, --chunks, --data-parallel, --tensor-parallel and --p2p-time");
@@ -124,70 +157,54 @@ void PipelineCommand::check_usage() const {
   if (!at_.empty() && points_ != 0) {
     refuse("--at and --points both say which plans are wanted", "give one of the two");
   }
-  if (points_ > most_points) {
-    refuse("--points asks for too many plans", "ask for at most 10000");
-  }
 }
 
 records::ComputationGraph PipelineCommand::read_schedule(Watts blocking_power) const {
-  const auto schedule = optimize::pipeline::schedule_from(schedule_.empty() ? "1f1b" : schedule_);
-  if (!schedule) {
-    throw Error{ErrorKind::invalid_argument, "there is no schedule '" + schedule_ + "'",
-                "choose one of " + schedule_names()};
-  }
   const auto rows = trace::parse_instruction_profile(profile_, read_input_file(profile_));
   const auto stages = optimize::pipeline::stage_profiles_of(rows, blocking_power);
   const bool said = data_parallel_ != 0 || tensor_parallel_ != 0;
   return optimize::pipeline::make_schedule(
-      {.schedule = *schedule,
+      {.schedule = *optimize::pipeline::schedule_from(schedule_.empty() ? "1f1b" : schedule_),
        .devices = stages_,
        .microbatches = microbatches_,
        .chunks = chunks_,
        .copies =
            said ? std::max<std::size_t>(data_parallel_, 1) * std::max<std::size_t>(tensor_parallel_, 1) : stages.copies,
-       .transfer_time = transfer_time_.empty() ? Seconds{0} : parse_seconds(transfer_time_)},
+       .transfer_time = transfer_time_.value_or(Seconds{0})},
       stages.profiles);
 }
 
 records::ComputationGraph PipelineCommand::read_graph(Watts blocking_power) const {
   records::ComputationGraph graph =
       dag_.empty() ? read_schedule(blocking_power) : trace::parse_dag(dag_, read_input_file(dag_));
-  graph = optimize::pipeline::with_fit(std::move(graph), fit_named(fit_), blocking_power);
-  if (!unit_time_.empty()) {
-    const Seconds unit = parse_seconds(unit_time_);
-    if (unit == Seconds{0}) {
-      throw Error{ErrorKind::invalid_argument, "--unit-time is 0", "give a time, or leave it out"};
-    }
-    round_times(graph, unit);
+  graph = optimize::pipeline::with_fit(std::move(graph), *optimize::pipeline::profile_fit_from(fit_), blocking_power);
+  if (unit_time_) {
+    round_times(graph, *unit_time_);
   }
   return optimize::pipeline::with_margin(std::move(graph), margin_, blocking_power);
 }
 
 int PipelineCommand::run(Context& context) {
   check_usage();
-  const Watts blocking_power = parse_watts(blocking_power_);
   const auto output = [&context](const std::string& name) {
     return name.empty() ? std::nullopt : std::optional<OutputFile>{std::in_place, name, context.out};
   };
   const std::optional<OutputFile> html = output(html_);
   const std::optional<OutputFile> json = output(json_);
-  const records::ComputationGraph graph = read_graph(blocking_power);
+  const records::ComputationGraph graph = read_graph(blocking_power_);
   const Instant begin = context.clock.now();
-  const Frontier frontier{graph, blocking_power};
+  const Frontier frontier{graph, blocking_power_};
   const Seconds solving = context.clock.now() - begin;
   PipelineResult result{.graph = graph,
                         .frontier = frontier,
-                        .blocking_power = blocking_power,
-                        .times = {},
+                        .blocking_power = blocking_power_,
+                        .times = at_,
                         .choices = {},
                         .solving = solving};
-  for (const std::string& time : at_) {
-    result.times.push_back(parse_seconds(time));
-  }
   if (at_.empty()) {
     result.times = evenly_spaced(frontier, points_ == 0 ? default_points : points_);
   }
-  const FrequencyChooser chooser{graph, blocking_power};
+  const FrequencyChooser chooser{graph, blocking_power_};
   for (const Seconds time : result.times) {
     result.choices.push_back(chooser.choose(frontier, time));
   }

@@ -23,6 +23,7 @@ class PipelineCommand final : public Command {
   int run(Context& context) override;
 
  private:
+  void declare_pipeline(Options& options);
   void check_usage() const;
   [[nodiscard]] records::ComputationGraph read_graph(Watts blocking_power) const;
   [[nodiscard]] records::ComputationGraph read_schedule(Watts blocking_power) const;
@@ -35,12 +36,12 @@ class PipelineCommand final : public Command {
   std::string schedule_;
   std::size_t data_parallel_ = 0;
   std::size_t tensor_parallel_ = 0;
-  std::string blocking_power_ = "70";
-  std::string transfer_time_;
-  std::string unit_time_;
+  Watts blocking_power_{70};
+  std::optional<Seconds> transfer_time_;
+  std::optional<Seconds> unit_time_;
   std::string fit_ = "none";
   double margin_ = 0.0;
-  std::vector<std::string> at_;
+  std::vector<Seconds> at_;
   std::size_t points_ = 0;
   std::string json_;
   std::string html_;

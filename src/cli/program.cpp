@@ -1,12 +1,17 @@
 #include "cli/program.hpp"
 
+#include "base/printable.hpp"
+#include "cli/command_line.hpp"
+#include "cli/help_text.hpp"
 #include "cli/options.hpp"
 
 #include <zeus/error.hpp>
 
-#include <algorithm>
+#include <fmt/format.h>
+
 #include <cerrno>
 #include <exception>
+#include <filesystem>
 #include <ostream>
 #include <string>
 #include <system_error>
@@ -14,10 +19,6 @@
 namespace zeus::cli {
 
 namespace {
-
-bool is_command(const Commands& commands, const std::string& name) {
-  return std::ranges::any_of(commands, [&](const auto& command) { return command->name() == name; });
-}
 
 // What was printed and did not arrive (a full disk, a closed stream) is a failure of a command that else succeeded.
 int with_output_delivered(int code, Context& context) {
@@ -31,29 +32,61 @@ int with_output_delivered(int code, Context& context) {
   return exit_failure;
 }
 
+int perform(const Asked& asked, std::string_view version, Command* chosen, Context& context) {
+  switch (asked.what) {
+    case Asked::For::help:
+      context.out << help_text(*asked.command);
+      return exit_ok;
+    case Asked::For::version:
+      context.out << asked.command->name << ' ' << version << '\n';
+      return exit_ok;
+    case Asked::For::run:
+      break;
+  }
+  return chosen->run(context);
+}
+
 }  // namespace
+
+CommandSyntax program_syntax(const Commands& commands, Command*& chosen) {
+  CommandSyntax program;
+  program.name = "zeus";
+  program.path = program.name;
+  program.summary = "Measures the energy of deep-learning work and spends less of it.";
+  program.closing = "docs/cli.md has the contracts that scripts may rely on.";
+  Options options{program};
+  options.add_commands(commands, chosen);
+  options.example("zeus doctor", "what works on this machine, and how to mend what does not");
+  options.example("zeus measure -- python train.py", "what a run costs, in joules, with the uncertainty");
+  options.example("zeus run -- python train.py", "train under the power limit that costs least, found on the way");
+  options.example("zeus init nightly -- python train.py",
+                  "write a recurring job down by watching it once; then `zeus run @nightly`, each time");
+  options.example("zeus demo --quick", "see a recurring job become cheaper, without a GPU");
+  return program;
+}
 
 int run_program(std::string_view version, const Commands& commands, std::span<const std::string> arguments,
                 Context& context) {
-  if (!arguments.empty() && !arguments[0].starts_with('-') && !is_command(commands, arguments[0])) {
-    context.err << "zeus: there is no command '" << arguments[0].substr(0, 64)
-                << "'; `zeus --help` lists what there is\n";
-    return exit_bad_usage;
-  }
+  Command* chosen = nullptr;
+  const auto fail = [&](std::string_view why) {
+    context.err << "zeus: " << why << '\n';
+    return chosen != nullptr ? chosen->failure_code() : exit_failure;
+  };
   try {
-    Command* const chosen =
-        read_command_line({.name = "zeus",
-                           .version = std::string{version},
-                           .description = "Measures the energy of deep-learning work and spends less of it.",
-                           .closing = "docs/cli.md has the contracts that scripts may rely on."},
-                          commands, arguments, context.out);
-    return with_output_delivered(chosen ? chosen->run(context) : exit_ok, context);
+    const CommandSyntax program = program_syntax(commands, chosen);
+    if (arguments.empty()) {
+      context.out << first_steps(program);
+      return with_output_delivered(exit_ok, context);
+    }
+    const Asked asked = read_command_line(program, arguments);
+    return with_output_delivered(perform(asked, version, chosen, context), context);
   } catch (const Error& error) {
-    context.err << "zeus: " << error.what() << '\n';
-    return error.kind() == ErrorKind::invalid_argument ? exit_bad_usage : exit_failure;
+    const int code = fail(error.what());
+    return error.kind() == ErrorKind::invalid_argument ? exit_bad_usage : code;
+  } catch (const std::filesystem::filesystem_error& error) {
+    return fail(fmt::format("cannot use {}: {}", in_quotes(error.path1().string()), error.code().message()));
   } catch (const std::exception& error) {
-    context.err << "zeus: " << error.what() << "; this is a defect in zeus, please report it\n";
-    return exit_failure;
+    return fail(printable(error.what()) + "; this is a defect in zeus, please report it");
   }
 }
 

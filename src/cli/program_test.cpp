@@ -68,6 +68,21 @@ TEST(Program, HelpListsTheCommands) {
   test::expect_golden("cli/program_help.txt", outcome.out);
 }
 
+TEST(Program, ItsNameAloneSaysWhatToDoFirst) {
+  const Outcome outcome = run({});
+  EXPECT_EQ(outcome.code, exit_ok);
+  EXPECT_EQ(outcome.err, "");
+  test::expect_golden("cli/first_steps.txt", outcome.out);
+}
+
+TEST(Program, HelpOnACommandIsTheCommandsHelp) {
+  EXPECT_EQ(run({"help"}).out, run({"--help"}).out);
+  EXPECT_EQ(run({"help", "obey"}).out, run({"obey", "--help"}).out);
+  EXPECT_EQ(run({"help", "obye"}).err,
+            "zeus: there is no command 'obye'; did you mean `obey`? `zeus --help` lists what there is\n");
+  EXPECT_EQ(run({"help", "obey", "well"}).code, exit_bad_usage);
+}
+
 TEST(Program, PassesTheCommandsExitCodeOn) {
   EXPECT_EQ(run({"obey", "seven"}).code, 7);
   EXPECT_EQ(run({"obey", "well"}).out, "well\n");
@@ -75,7 +90,7 @@ TEST(Program, PassesTheCommandsExitCodeOn) {
 
 TEST(Program, BadUsageIsOneLineAndExitCodeTwo) {
   for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
-           {}, {"disobey"}, {"--no-such-flag"}, {"obey"}, {"obey", "a", "b"}, {"obey", "misuse"}}) {
+           {"disobey"}, {"--no-such-flag"}, {"obey"}, {"obey", "a", "b"}, {"obey", "misuse"}}) {
     const Outcome outcome = run(arguments);
     EXPECT_EQ(outcome.code, exit_bad_usage);
     EXPECT_EQ(outcome.out, "");

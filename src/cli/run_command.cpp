@@ -10,8 +10,6 @@
 
 #include <zeus/error.hpp>
 
-#include <fmt/format.h>
-
 #include <filesystem>
 #include <ostream>
 #include <utility>
@@ -20,6 +18,8 @@ namespace zeus::cli {
 
 namespace {
 
+constexpr field::Rule stop_factor{.least = 0.0, .above_least = true, .null_is_infinite = true};
+
 Error usage(std::string message, std::string advice) {
   return {ErrorKind::invalid_argument, std::move(message), std::move(advice)};
 }
@@ -27,6 +27,12 @@ Error usage(std::string message, std::string advice) {
 }  // namespace
 
 void RunCommand::declare(Options& options) {
+  options.example("zeus run -- python train.py", "the power limit alone, found while it trains");
+  options.example("zeus run @nightly", "a recurrence of the job that nightly.toml describes; `zeus init` writes it");
+  options.example(
+      "zeus run --job nightly --batch-sizes 32,64,128 --default-batch-size 64 --target-metric 0.9 \\\n      "
+      "--metric-regex 'accuracy ([0-9.]+)' -- python train.py {batch_size}",
+      "the same without a file: batch size and power limit, learned from one recurrence to the next");
   options.footer(
       "{batch_size}, {learning_rate}, {seed}, {epochs} and {target_metric} in CMD are filled in; ZEUS_BATCH_SIZE and "
       "so on "
@@ -38,79 +44,103 @@ void RunCommand::declare(Options& options) {
   options.add_option("CMD", words_,
                      "The command and its arguments, after --; or @NAME, the job that NAME.toml describes");
   options.after_dashes(after_dashes_);
-  options.add_option("--file", file_, "The job file, instead of one that is looked for by its name").type_name("PATH");
   declare_job(options);
+  declare_goal(options);
   declare_progress(options);
   declare_limits(options);
   declare_rest(options);
 }
 
 void RunCommand::declare_job(Options& options) {
-  options.add_option("--job", plain_.job, "The recurring job that this is one recurrence of").type_name("NAME");
+  options.group("The job");
+  options.add_option("--job", plain_.job, "The recurring job that this is one recurrence of").value_name("NAME");
+  options.add_option("--file", file_, "The job file, instead of one that is looked for by its name").path();
+  options.add_option("--store", plain_.store, "Where jobs are kept").path().with_default("the user's own store");
+  options.add_option("--on-store-error", on_store_error_, "What to do when nothing can be recorded")
+      .among({"continue", "refuse"})
+      .with_default("continue");
+}
+
+void RunCommand::declare_goal(Options& options) {
+  options.group("Batch sizes, and what is to be reached");
   options.add_option("--batch-sizes", plain_.batch_sizes, "The batch sizes to choose from")
       .delimiter(',')
-      .type_name("B,B");
+      .rule(field::from_one)
+      .value_name("B,B");
   options.add_option("--default-batch-size", plain_.default_batch_size, "The one you would use without Zeus")
-      .type_name("B");
+      .rule(field::from_one)
+      .value_name("B");
   options.add_option("--learning-rate", learning_rate_, "The learning rate for a batch size, as 128:0.1")
-      .type_name("B:LR");
-  options.add_option("--lr-scaling", scaling_, "How it goes with the batch size: linear or sqrt")
+      .value_name("B:LR");
+  options.add_option("--lr-scaling", scaling_, "How it goes with the batch size")
       .among({"linear", "sqrt"})
-      .type_name("linear|sqrt");
-  options.add_option("--target-metric", plain_.target_metric, "What the metric has to reach").type_name("M");
+      .with_default("linear");
+  options.add_option("--target-metric", plain_.target_metric, "What the metric has to reach").value_name("M");
   options.add_flag("--higher-is-better", higher_, "It has to reach it from below (as without either)");
   options.add_flag("--lower-is-better", lower_, "It has to reach it from above");
   options.add_option("--max-epochs", plain_.max_epochs, "A try that is short of the target by then has failed")
-      .type_name("E");
-  options.add_option("--eta", plain_.eta, "Weight of energy against time, from 0 to 1; 0.5 unless given")
-      .type_name("ETA");
-  options.add_option("--beta", plain_.beta, "Stop a try at so many times what the best known costs; 2 unless given")
-      .type_name("BETA");
-  options
-      .add_option("--window", plain_.window,
-                  "Remember so many results of a batch size, for data that drifts; 0 for all")
-      .type_name("N");
-  options.add_option("--policy", plain_.policy, "How batch sizes are chosen; the best one unless given").type_name("P");
-  options.add_option("--seed", plain_.seed, "What the tries' seeds begin from").type_name("S");
+      .rule(field::from_one)
+      .value_name("E");
+  options.add_flag("--stop-at-target", plain_.stop_at_target, "End the command when it has reached its target");
+  options.group("How to choose");
+  options.add_option("--eta", plain_.eta, "Weight of energy against time: 0 minds time alone, 1 energy alone")
+      .rule(field::share)
+      .with_default("0.5")
+      .value_name("ETA");
+  options.add_option("--beta", plain_.beta, "Stop a try at so many times what the best known costs; inf never does")
+      .rule(stop_factor)
+      .with_default("2")
+      .value_name("BETA");
+  options.add_option("--window", plain_.window, "Remember so many results of a batch size, for data that drifts")
+      .with_default("all")
+      .value_name("N");
+  options.add_option("--policy", plain_.policy, "How batch sizes are chosen").with_default("the best one");
+  options.add_option("--seed", plain_.seed, "What the tries' seeds begin from").with_default("0").value_name("S");
 }
 
 void RunCommand::declare_progress(Options& options) {
+  options.group("What the command prints");
   options
       .add_option("--metric-regex", plain_.metric_regex, "Matches where the metric is printed, with a group around it")
-      .type_name("R");
+      .value_name("R");
   options.add_option("--epoch-regex", plain_.epoch_regex, "Matches once an epoch; a group may be its number")
-      .type_name("R");
+      .value_name("R");
   options.add_option("--step-regex", plain_.step_regex, "Matches once a step; a group may be its number")
-      .type_name("R");
+      .with_default("one that fits most trainers")
+      .value_name("R");
 }
 
 void RunCommand::declare_limits(Options& options) {
-  options.add_option("--power-limits", power_limits_, "Those to choose from, or none: auto, 100,150,200 or off")
-      .type_name("auto|W,W|off");
+  options.group("Power limits");
+  options.add_option("--power-limits", power_limits_, "Those to choose from, as 100,150,200, or off: none")
+      .with_default("auto")
+      .value_name("auto|W,W|off");
   options
       .add_option("--max-slowdown", plain_.max_slowdown,
                   "Use no power limit that slows training by more than this factor")
-      .type_name("F");
+      .rule(field::from_one)
+      .value_name("F");
+  options.add_option("--profile-seconds", plain_.profile_seconds, "How long to measure each power limit")
+      .rule(field::above_zero)
+      .with_default("5")
+      .value_name("S");
   options
-      .add_option("--profile-seconds", plain_.profile_seconds, "How long to measure each power limit; 5 unless given")
-      .type_name("S");
-  options.add_flag("--observe{limits}", observe_,
-                   "Change nothing for good and say what could be saved; =passive: set nothing at all");
-  options.add_option("--gpus", plain_.gpus, "The GPUs that the command trains on; all that it sees unless given")
+      .add_flag("--observe", observe_, "limits",
+                "Change nothing for good and say what could be saved; =passive: set nothing at all")
+      .among({"limits", "passive"});
+  options.add_option("--gpus", plain_.gpus, "The GPUs that the command trains on")
       .delimiter(',')
-      .type_name("I,I");
+      .rule(field::from_zero)
+      .with_default("all that it sees")
+      .value_name("I,I");
 }
 
 void RunCommand::declare_rest(Options& options) {
-  options.add_option("--store", plain_.store, "Where jobs are kept; the user's own store unless given")
-      .type_name("FILE");
-  options.add_option("--on-store-error", on_store_error_, "What to do when nothing can be recorded: continue or refuse")
-      .among({"continue", "refuse"})
-      .type_name("continue|refuse");
-  options.add_flag("--stop-at-target", plain_.stop_at_target, "End the command when it has reached its target");
-  options
-      .add_option("--grace", plain_.grace, "Seconds between asking the command to end and killing it; 10 unless given")
-      .type_name("S");
+  options.group("While it runs");
+  options.add_option("--grace", plain_.grace, "Seconds between asking the command to end and killing it")
+      .rule(field::from_zero)
+      .with_default("10")
+      .value_name("S");
   options.add_flag("--quiet", plain_.quiet, "Say nothing but what goes wrong");
 }
 
@@ -154,31 +184,24 @@ run::RunOptions RunCommand::options(const Context& context) const {
     options.mode = TrainingMode::passive;
   } else if (observe_ == "limits") {
     options.mode = TrainingMode::observe;
-  } else if (!observe_.empty()) {
-    throw usage(fmt::format("there is no way to observe called '{}'", observe_),
-                "give --observe, or --observe=passive");
   }
   return run::checked(std::move(options));
 }
 
+int RunCommand::failure_code() const {
+  return ChildProcess::exit_own_failure;
+}
+
 int RunCommand::run(Context& context) {
-  try {
-    const run::RunOptions checked = options(context);
-    run::Voice voice{context.err, checked.quiet};
-    const log::ScopedSink sink{[&voice](log::Level, std::string_view line) { voice.warn(line); }};
-    const run::Place place{.clock = context.clock,
-                           .environment = context.environment,
-                           .machine = context.files,
-                           .backends = context.backends,
-                           .beside = program_folder()};
-    return run::JobRun{checked, place, voice}.run();
-  } catch (const Error& error) {
-    if (error.kind() == ErrorKind::invalid_argument) {
-      throw;
-    }
-    run::Voice{context.err, false}.warn(error.what());
-    return ChildProcess::exit_own_failure;
-  }
+  const run::RunOptions checked = options(context);
+  run::Voice voice{context.err, checked.quiet};
+  const log::ScopedSink sink{[&voice](log::Level, std::string_view line) { voice.warn(line); }};
+  const run::Place place{.clock = context.clock,
+                         .environment = context.environment,
+                         .machine = context.files,
+                         .backends = context.backends,
+                         .beside = program_folder()};
+  return run::JobRun{checked, place, voice}.run();
 }
 
 }  // namespace zeus::cli

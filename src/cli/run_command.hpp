@@ -18,10 +18,12 @@ class RunCommand final : public Command {
     return "Train with the batch size and power limit that cost least";
   }
   void declare(Options& options) override;
+  [[nodiscard]] int failure_code() const override;
   int run(Context& context) override;
 
  private:
   void declare_job(Options& options);
+  void declare_goal(Options& options);
   void declare_progress(Options& options);
   void declare_limits(Options& options);
   void declare_rest(Options& options);

@@ -120,16 +120,30 @@ std::string table_row(const std::string& title, const simulate::ClusterTotal& to
 }  // namespace
 
 void SimulateClusterCommand::declare(Options& options) {
-  options.add_option("--train-trace", train_trace_, "CSV of epochs to each target").required();
-  options.add_option("--power-trace", power_trace_, "CSV of epoch times and powers of one GPU model").required();
-  Option groups = options.add_option("--groups", groups_, "CSV of overlapping jobs, plain or .xz");
+  options.example("zeus simulate cluster --train-trace train.csv --power-trace v100.csv --generate jobs=1000,days=30",
+                  "a month of a made-up cluster");
+  options.add_option("--train-trace", train_trace_, "CSV of epochs to each target").path().required();
+  options.add_option("--power-trace", power_trace_, "CSV of epoch times and powers of one GPU model").path().required();
+  Option groups = options.add_option("--groups", groups_, "CSV of overlapping jobs, plain or .xz").path();
   Option generate =
-      options.add_option("--generate", generate_, "Synthetic groups: jobs=N,days=D,min=N,max=N,power=P,seed=S");
+      options.add_option("--generate", generate_, "Synthetic groups: jobs=N,days=D,min=N,max=N,power=P,seed=S")
+          .value_name("SPEC");
   groups.excludes(generate);
-  options.add_option("--eta", eta_, "Weight of energy against time, 0 to 1").capture_default_str();
-  options.add_option("--beta", beta_, "Early stop at beta times the least cost so far").capture_default_str();
-  options.add_option("--policy", policy_, "zeus, grid, default or lookahead; the best one when not given");
-  options.add_option("--seed", seed_, "The seed of every random draw").capture_default_str();
+  options.add_option("--eta", eta_, "Weight of energy against time: 0 minds time alone, 1 energy alone")
+      .rule(field::share)
+      .with_default()
+      .value_name("ETA");
+  options.add_option("--beta", beta_, "Stop a try at so many times the least cost so far; inf never does")
+      .rule({.least = 0.0, .above_least = true, .null_is_infinite = true})
+      .with_default()
+      .value_name("BETA");
+  options.add_option("--policy", policy_, "zeus, grid, default or lookahead")
+      .value_name("P")
+      .with_default("the best one");
+  options.add_option("--seed", seed_, "The seed of every random draw")
+      .rule({.least = 0.0, .most = 1e18})
+      .with_default()
+      .value_name("S");
   options.add_flag("--json", json_, "Print one JSON object");
 }
 

@@ -23,8 +23,8 @@ namespace zeus::cli {
 
 namespace {
 
-constexpr int most_in_flight = 10'000;
-constexpr std::uint64_t most_seeds = 10'000'000;
+// Adding the further seeds goes beyond no number.
+constexpr field::Rule seeds_with_room{.least = 0.0, .most = 1e18};
 constexpr std::uint64_t most_recurrences = 10'000'000;
 
 std::uint64_t count_of(const std::string& text, std::string_view what) {
@@ -41,30 +41,59 @@ std::uint64_t count_of(const std::string& text, std::string_view what) {
 }  // namespace
 
 void SimulateJobCommand::declare(Options& options) {
-  options.add_option("--train-trace", train_trace_, "CSV of epochs to each target");
-  options.add_option("--power-trace", power_trace_, "CSV of epoch times and powers of one GPU model");
-  options.add_option("--dataset", dataset_, "The job's data set in the traces");
-  options.add_option("--network", network_, "The job's network");
-  options.add_option("--optimizer", optimizer_, "The job's optimizer");
-  options.add_option("--target-metric", target_metric_, "The metric a run has to reach");
-  options.add_option("--max-epochs", max_epochs_, "Epochs after which a run has failed");
-  options.add_option("--default-batch-size", default_batch_size_, "What the job would use without Zeus");
-  options.add_option("--workload", workload_, "A built-in workload model in the traces' place");
-  options.add_option("--gpu", gpu_, "The GPU model that the workload model runs on");
-  options.add_option("--eta", eta_, "Weight of energy against time, 0 to 1").capture_default_str();
-  options.add_option("--beta", beta_, "Early stop at beta times the least cost so far").capture_default_str();
-  options.add_option("--policy", policy_, "zeus, grid, default, oracle or lookahead; the best one when not given");
-  options.add_option("--window", window_, "Observations a policy remembers, for drift; 0 for all")
-      .capture_default_str();
-  options.add_option("--drift", drift_, "at=R,tilt=T,curve=C or at=R,random: epochs change at recurrence R");
-  options.add_option("--move", move_, "R:GPU (with traces R:POWER-TRACE): at recurrence R the job moves to other GPUs");
-  options.add_option("--in-flight", in_flight_, "Recurrences that overlap").capture_default_str();
-  options.add_option("--gpus", gpus_, "GPUs the job trains on side by side").capture_default_str();
+  options.example("zeus simulate job --workload cifar100 --gpu V100 --seeds 10",
+                  "the built-in model of a workload, ten times");
+  options.example("zeus simulate job --workload cifar100 --gpu V100 --policy grid --json",
+                  "another policy, for a script");
+  declare_job(options);
+  options.group("How it is run");
+  options.add_option("--eta", eta_, "Weight of energy against time: 0 minds time alone, 1 energy alone")
+      .rule(field::share)
+      .with_default()
+      .value_name("ETA");
+  options.add_option("--beta", beta_, "Stop a try at so many times the least cost so far; inf never does")
+      .rule({.least = 0.0, .above_least = true, .null_is_infinite = true})
+      .with_default()
+      .value_name("BETA");
+  options.add_option("--policy", policy_, "zeus, grid, default, oracle or lookahead")
+      .value_name("P")
+      .with_default("the best one");
+  options.add_option("--window", window_, "Observations a policy remembers, for drift; 0 for all").with_default();
+  options.add_option("--drift", drift_, "at=R,tilt=T,curve=C or at=R,random: epochs change at recurrence R")
+      .value_name("SPEC");
+  options.add_option("--move", move_, "At recurrence R the job moves to other GPUs (with traces: R:POWER-TRACE)")
+      .value_name("R:GPU");
+  options.add_option("--in-flight", in_flight_, "Recurrences that overlap")
+      .rule({.least = 1.0, .most = 10'000.0})
+      .with_default();
+  options.add_option("--gpus", gpus_, "GPUs the job trains on side by side").rule(field::from_one).with_default();
   options.add_option("--recurrences", recurrences_, "How often the job recurs; auto is 2 x batch sizes x limits")
-      .capture_default_str();
-  options.add_option("--seeds", seeds_, "How many seeds to average over").capture_default_str();
-  options.add_option("--seed", first_seed_, "The first seed").capture_default_str();
+      .with_default()
+      .value_name("N|auto");
+  options.add_option("--seeds", seeds_, "How many seeds to average over")
+      .rule({.least = 1.0, .most = 10'000'000.0})
+      .with_default();
+  options.add_option("--seed", first_seed_, "The first seed").rule(seeds_with_room).with_default().value_name("S");
+  options.group("Output");
   options.add_flag("--json", json_, "Print one JSON object");
+}
+
+void SimulateJobCommand::declare_job(Options& options) {
+  options.group("The job, by traces or by a model");
+  options.add_option("--train-trace", train_trace_, "CSV of epochs to each target").path();
+  options.add_option("--power-trace", power_trace_, "CSV of epoch times and powers of one GPU model").path();
+  options.add_option("--dataset", dataset_, "The job's data set in the traces").value_name("D");
+  options.add_option("--network", network_, "The job's network").value_name("N");
+  options.add_option("--optimizer", optimizer_, "The job's optimizer").value_name("O");
+  options.add_option("--target-metric", target_metric_, "The metric a run has to reach").value_name("M");
+  options.add_option("--max-epochs", max_epochs_, "Epochs after which a run has failed")
+      .rule(field::from_one)
+      .value_name("E");
+  options.add_option("--default-batch-size", default_batch_size_, "What the job would use without Zeus")
+      .rule(field::from_one)
+      .value_name("B");
+  options.add_option("--workload", workload_, "A built-in workload model in the traces' place").value_name("W");
+  options.add_option("--gpu", gpu_, "The GPU model that the workload model runs on").value_name("MODEL");
 }
 
 simulate::Workload SimulateJobCommand::workload_on(const std::string& gpu) const {
@@ -116,10 +145,6 @@ SimulateJobCommand::Course SimulateJobCommand::course() const {
 }
 
 simulate::SimulationOptions SimulateJobCommand::options(const simulate::Workload& workload) const {
-  if (in_flight_ < 1 || in_flight_ > most_in_flight || seeds_ < 1 || seeds_ > most_seeds) {
-    throw Error{ErrorKind::invalid_argument, fmt::format("{} in flight and {} seeds cannot be", in_flight_, seeds_),
-                fmt::format("give 1 to {} in flight and 1 to {} seeds", most_in_flight, most_seeds)};
-  }
   return {.beta = beta_,
           .window = window_,
           .recurrences = recurrences_ == "auto" ? 2 * workload.arms.size() * workload.limits().size()

@@ -27,6 +27,7 @@ class SimulateJobCommand final : public Command {
     std::string device;  // that it moves to; empty when its data drifts
   };
 
+  void declare_job(Options& options);
   // `gpu` is a power trace, or the name of a GPU model with a built-in workload.
   [[nodiscard]] simulate::Workload workload_on(const std::string& gpu) const;
   [[nodiscard]] Course course() const;

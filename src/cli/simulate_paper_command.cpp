@@ -13,15 +13,18 @@
 namespace zeus::cli {
 
 void SimulatePaperCommand::declare(Options& options) {
-  Option train = options.add_option("--train-trace", train_trace_, "CSV of epochs to each target");
-  Option power = options.add_option("--power-trace", power_traces_,
-                                    "CSV of epoch times and powers of one GPU model; give one for each. Without "
-                                    "traces the built-in workload models are replayed");
+  options.example("zeus simulate paper --report paper.html", "all of it, by the built-in models");
+  Option train = options.add_option("--train-trace", train_trace_, "CSV of epochs to each target").path();
+  Option power = options
+                     .add_option("--power-trace", power_traces_,
+                                 "CSV of epoch times and powers of one GPU model; give one for each. Without traces "
+                                 "the built-in workload models are replayed")
+                     .path();
   train.goes_with(power);
-  options.add_option("--report", report_, "Where to write the page").required();
+  options.add_option("--report", report_, "Where to write the page").path().required();
   options.add_option("--seeds", seeds_, "How many seeds to average over")
-      .capture_default_str()
-      .range(std::uint64_t{1}, std::uint64_t{100'000});
+      .rule({.least = 1.0, .most = 100'000.0})
+      .with_default();
   options.add_flag("--quiet", quiet_, "Say nothing meanwhile");
 }
 

@@ -213,83 +213,83 @@ void check_truth_path(const std::string& path) {
 }  // namespace
 
 void VirtualCommand::declare(Options& options) {
+  options.example("zeus virtual 4xA100 -- zeus devices", "what a machine with four A100 would show");
+  options.example("zeus virtual 1xH100 --load square:80-300W,200ms -- zeus measure -- sleep 5",
+                  "five seconds of a load that is known, measured");
   options.footer(
       "SPEC is COUNTxMODEL, several with commas between: 4xA100, 2xV100,1xH100; 1xA100@gain=0.945 misreads by that\n"
       "factor. docs/virtual.md has the models, the format of faults, and what virtual GPUs are honest about.\n"
       "Exits with the command's code (128+n for signal n), 125 on a failure of its own, 126 when the command cannot "
       "be\n"
       "executed, 127 when it is not found.");
-  options.add_option("SPEC", gpus_, "The virtual GPUs").required();
+  options.add_option("SPEC", gpus_, "The virtual GPUs, as 4xA100").required();
   options.add_option("CMD", command_, "The command and its arguments, after --").required();
-  options.add_option(
-      "--load", load_,
-      "What they do: constant:200W, square:80-300W,200ms, a file.csv of seconds,watts, or follow:WORKLOAD, at "
-      "whose speed the command then advances");
-  options.add_option("--faults", faults_, "A file of misbehaviour, one fault a line").type_name("FILE");
-  options.add_option("--truth", truth_, "Where to write the true energy over time, as JSON").type_name("FILE");
+  options
+      .add_option("--load", load_,
+                  "What they do: constant:200W, square:80-300W,200ms, a file.csv of seconds,watts, or follow:WORKLOAD, "
+                  "at whose speed the command then advances")
+      .value_name("LOAD");
+  options.add_option("--faults", faults_, "A file of misbehaviour, one fault a line").path();
+  options.add_option("--truth", truth_, "Where to write the true energy over time, as JSON").path();
   options.add_option("--session", session_, "A name under which further `zeus virtual` share the same GPUs")
-      .type_name("NAME");
+      .value_name("NAME");
+}
+
+int VirtualCommand::failure_code() const {
+  return ChildProcess::exit_own_failure;
 }
 
 int VirtualCommand::run(Context& context) {
-  try {
-    const FileTree files;
-    drivers::SessionPlan plan;
-    plan.gpus = drivers::parse_gpus(gpus_);
-    plan.spec = gpus_;
-    plan.name = session_.value_or("");
-    std::optional<drivers::LoadPlan> load;
-    if (load_) {
-      load.emplace(*load_, files);
-      plan.table = load->table();
-    }
-    if (faults_) {
-      plan.faults = read_faults(files, *faults_, plan.gpus.size());
-    }
-    Opened opened = open_session(plan, context.clock);
-    drivers::Session& session = opened.session;
-    if (opened.joined && (load_ || faults_)) {
-      throw Error{ErrorKind::conflict,
-                  fmt::format("the session '{}' is running, with a load and faults of its own", plan.name),
-                  "leave --load and --faults out to join it, or choose another name"};
-    }
-    std::optional<drivers::TruthRecorder> truth;
-    std::optional<OutputFile> truth_file;
-    if (truth_) {
-      check_truth_path(*truth_);
-      truth.emplace(session);
-      truth_file.emplace(*truth_, context.out);
-      truth_file->write(truth->json());
-    }
-    const auto begin_load = [&] {
-      const Instant now = session.now();
-      for (std::uint32_t index = 0; load && index < session.gpu_count(); ++index) {
-        session.set_load(index, load->load(session.model(index), now), ::getpid());
-      }
-    };
-    const bool follows = load && load->follows();
-    int code = 0;
-    {
-      ChildProcess child{{.command = command_,
-                          .environment = environment_for(context.environment, session),
-                          .own_group = follows,
-                          .before_command = begin_load}};
-      code = Supervisor{session, child, follows, truth ? &*truth : nullptr}.wait();
-    }
-    if (const auto reason = ChildProcess::why_not_run(command_[0], code)) {
-      context.err << "zeus: " << *reason << '\n';
-    }
-    if (truth) {
-      truth_file->write(truth->json());
-    }
-    return code;
-  } catch (const Error& error) {
-    if (error.kind() == ErrorKind::invalid_argument) {
-      throw;
-    }
-    context.err << "zeus: " << error.what() << '\n';
-    return ChildProcess::exit_own_failure;
+  const FileTree files;
+  drivers::SessionPlan plan;
+  plan.gpus = drivers::parse_gpus(gpus_);
+  plan.spec = gpus_;
+  plan.name = session_.value_or("");
+  std::optional<drivers::LoadPlan> load;
+  if (load_) {
+    load.emplace(*load_, files);
+    plan.table = load->table();
   }
+  if (faults_) {
+    plan.faults = read_faults(files, *faults_, plan.gpus.size());
+  }
+  Opened opened = open_session(plan, context.clock);
+  drivers::Session& session = opened.session;
+  if (opened.joined && (load_ || faults_)) {
+    throw Error{ErrorKind::conflict,
+                fmt::format("the session '{}' is running, with a load and faults of its own", plan.name),
+                "leave --load and --faults out to join it, or choose another name"};
+  }
+  std::optional<drivers::TruthRecorder> truth;
+  std::optional<OutputFile> truth_file;
+  if (truth_) {
+    check_truth_path(*truth_);
+    truth.emplace(session);
+    truth_file.emplace(*truth_, context.out);
+    truth_file->write(truth->json());
+  }
+  const auto begin_load = [&] {
+    const Instant now = session.now();
+    for (std::uint32_t index = 0; load && index < session.gpu_count(); ++index) {
+      session.set_load(index, load->load(session.model(index), now), ::getpid());
+    }
+  };
+  const bool follows = load && load->follows();
+  int code = 0;
+  {
+    ChildProcess child{{.command = command_,
+                        .environment = environment_for(context.environment, session),
+                        .own_group = follows,
+                        .before_command = begin_load}};
+    code = Supervisor{session, child, follows, truth ? &*truth : nullptr}.wait();
+  }
+  if (const auto reason = ChildProcess::why_not_run(command_[0], code)) {
+    context.err << "zeus: " << *reason << '\n';
+  }
+  if (truth) {
+    truth_file->write(truth->json());
+  }
+  return code;
 }
 
 }  // namespace zeus::cli

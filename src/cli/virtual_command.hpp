@@ -14,6 +14,7 @@ class VirtualCommand final : public Command {
   [[nodiscard]] std::string name() const override { return "virtual"; }
   [[nodiscard]] std::string summary() const override { return "Runs a command on virtual GPUs"; }
   void declare(Options& options) override;
+  [[nodiscard]] int failure_code() const override;
   int run(Context& context) override;
 
  private:

@@ -61,6 +61,11 @@ class CliContract(unittest.TestCase):
                                                   "golden", "actual", lineterm="")
                 self.assertEqual("\n".join(difference), "", "if the change is meant, run `make golden`")
 
+    def test_each_help_has_an_example(self):
+        for command in all_commands():
+            with self.subTest(command=" ".join(command)):
+                self.assertRegex(help_of(*command), r"\nExamples:\n  .*zeus .*\n      \S")
+
     def test_the_documentation_lists_the_flags_that_are_there_and_no_others(self):
         sections = documented_sections()
         for name in subcommands(help_of()):

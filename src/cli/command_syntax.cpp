@@ -1,0 +1,35 @@
+#include "cli/command_syntax.hpp"
+
+#include <algorithm>
+
+namespace zeus::cli {
+
+const OptionSyntax* find_option(const CommandSyntax& command, std::string_view name) {
+  const auto found = std::ranges::find(command.options, name, &OptionSyntax::name);
+  return found != command.options.end() ? &*found : nullptr;
+}
+
+const CommandSyntax* find_command(const CommandSyntax& among, std::string_view name) {
+  const auto found = std::ranges::find(among.commands, name, &CommandSyntax::name);
+  return found != among.commands.end() ? &*found : nullptr;
+}
+
+std::string usage_of(const CommandSyntax& command) {
+  std::string usage = command.path + " [OPTIONS]";
+  bool takes_a_command = command.after_dashes != nullptr;
+  bool command_required = takes_a_command;
+  for (const OptionSyntax& argument : command.arguments) {
+    if (argument.takes == OptionSyntax::Takes::values) {
+      takes_a_command = true;
+      command_required = argument.required;
+      continue;
+    }
+    usage += argument.required ? " " + argument.name : " [" + argument.name + "]";
+  }
+  if (takes_a_command) {
+    usage += command_required ? " -- CMD..." : " [-- CMD...]";
+  }
+  return usage + (command.commands.empty() ? "" : " COMMAND");
+}
+
+}  // namespace zeus::cli

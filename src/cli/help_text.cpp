@@ -1,0 +1,135 @@
+#include "cli/help_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+#include <vector>
+
+namespace zeus::cli {
+
+namespace {
+
+constexpr std::size_t name_column = 2;
+constexpr std::size_t text_column = 30;
+constexpr std::size_t columns = 100;
+
+// Broken between words, the further lines below the first one.
+std::string wrapped(std::string_view text) {
+  std::string lines;
+  std::size_t column = text_column;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    const std::string_view word = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (column > text_column && column + 1 + word.size() > columns) {
+      lines += '\n' + std::string(text_column, ' ');
+      column = text_column;
+    }
+    lines += column > text_column ? " " : "";
+    column += word.size() + (column > text_column ? 1 : 0);
+    lines += word;
+  }
+  return lines;
+}
+
+std::string row(std::string_view name, std::string_view text) {
+  std::string line = std::string(name_column, ' ') + std::string{name};
+  line += line.size() + 1 < text_column ? std::string(text_column - line.size(), ' ')
+                                        : '\n' + std::string(text_column, ' ');
+  return line + wrapped(text) + '\n';
+}
+
+std::string title(const OptionSyntax& option) {
+  switch (option.takes) {
+    case OptionSyntax::Takes::nothing:
+      return option.name;
+    case OptionSyntax::Takes::perhaps_a_word:
+      return fmt::format("{}[={}]", option.name, option.value_name);
+    case OptionSyntax::Takes::a_value:
+      return fmt::format("{} {}", option.name, option.value_name);
+    case OptionSyntax::Takes::values:
+      return fmt::format("{} {}{}", option.name, option.value_name, option.delimiter == '\0' ? "..." : "");
+  }
+  return option.name;
+}
+
+std::string row(const OptionSyntax& option) {
+  std::string text = option.help;
+  if (option.required) {
+    text += " [required]";
+  }
+  if (!option.default_text.empty()) {
+    text += fmt::format(" [default: {}]", option.default_text);
+  }
+  return row(title(option), text);
+}
+
+std::string argument_row(const OptionSyntax& argument) {
+  return row(argument.name + (argument.takes == OptionSyntax::Takes::values ? "..." : ""), argument.help);
+}
+
+std::string options_of(const CommandSyntax& command) {
+  std::vector<std::string> groups;
+  for (const OptionSyntax& option : command.options) {
+    if (!option.group.empty() && std::ranges::find(groups, option.group) == groups.end()) {
+      groups.push_back(option.group);
+    }
+  }
+  std::string text = "\nOptions:\n" + row("-h, --help", "Print this help");
+  if (command.command == nullptr) {
+    text += row("--version", "Print the version");
+  }
+  const auto put = [&](const std::string& group) {
+    for (const OptionSyntax& option : command.options) {
+      if (option.group == group) {
+        text += row(option);
+      }
+    }
+  };
+  put("");
+  for (const std::string& group : groups) {
+    text += fmt::format("\n{}:\n", group);
+    put(group);
+  }
+  return text;
+}
+
+std::string examples_of(const CommandSyntax& command) {
+  std::string text;
+  for (const Example& example : command.examples) {
+    text += fmt::format("  {}\n      {}\n", example.command, example.what);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string help_text(const CommandSyntax& command) {
+  std::string text = fmt::format("{}\nUsage: {}\n", command.summary, usage_of(command));
+  if (!command.arguments.empty()) {
+    text += "\nArguments:\n";
+    for (const OptionSyntax& argument : command.arguments) {
+      text += argument_row(argument);
+    }
+  }
+  text += options_of(command);
+  if (!command.commands.empty()) {
+    text += "\nSubcommands:\n";
+    for (const CommandSyntax& one : command.commands) {
+      text += row(one.name, one.summary);
+    }
+  }
+  if (!command.examples.empty()) {
+    text += "\nExamples:\n" + examples_of(command);
+  }
+  return text + (command.closing.empty() ? "" : "\n" + command.closing + "\n");
+}
+
+std::string first_steps(const CommandSyntax& program) {
+  return fmt::format("{}\n\nTo begin:\n{}\n`{} --help` lists all commands, `{} help COMMAND` explains one.\n",
+                     program.summary, examples_of(program), program.name, program.name);
+}
+
+}  // namespace zeus::cli
