@@ -8,6 +8,7 @@
 #include "base/environment.hpp"
 #include "base/file_tree.hpp"
 #include "base/standard_streams.hpp"
+#include "cli/completions_command.hpp"
 #include "cli/demo_command.hpp"
 #include "cli/devices_command.hpp"
 #include "cli/doctor_command.hpp"
@@ -68,5 +69,6 @@ int main(int argc, char** argv) {
   commands.push_back(std::make_unique<zeus::cli::JobsCommand>());
   commands.push_back(std::make_unique<zeus::cli::PipelineCommand>());
   commands.push_back(std::make_unique<zeus::cli::DemoCommand>(make_virtual_gpu));
+  commands.push_back(std::make_unique<zeus::cli::CompletionsCommand>(commands));
   return zeus::cli::run_program(zeus::version(), commands, arguments, context);
 }

@@ -53,6 +53,11 @@ class InstallThenConsume(unittest.TestCase):
     def test_the_program_runs_from_the_prefix(self):
         self.assertTrue(run(self.prefix / "bin" / "zeus", "--version").startswith("zeus "))
 
+    def test_completions_are_where_the_shells_look_for_them(self):
+        share = self.prefix / "share"
+        for file in ("bash-completion/completions/zeus", "zsh/site-functions/_zeus", "fish/vendor_completions.d/zeus.fish"):
+            self.assertIn("lr-scaling", (share / file).read_text(encoding="utf-8"))
+
     def test_the_library_shows_only_what_is_its_own(self):
         shown = run("nm", "-DC", "--defined-only", self.libraries / "libzeus.so").splitlines()
         names = [line.split(maxsplit=2)[2] for line in shown]

@@ -1,0 +1,293 @@
+#include "cli/completions.hpp"
+
+#include <zeus/error.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <utility>
+
+namespace zeus::cli {
+
+namespace {
+
+using Takes = OptionSyntax::Takes;
+
+bool takes_values(const OptionSyntax& option) {
+  return option.takes == Takes::a_value || option.takes == Takes::values;
+}
+
+bool runs_a_command(const CommandSyntax& command) {
+  return command.after_dashes != nullptr ||
+         (!command.arguments.empty() && command.arguments.back().takes == Takes::values);
+}
+
+// The command and all that are in it, outer ones first.
+void for_each_command(const CommandSyntax& command, const std::function<void(const CommandSyntax&)>& visit) {
+  visit(command);
+  for (const CommandSyntax& inner : command.commands) {
+    for_each_command(inner, visit);
+  }
+}
+
+// As one word of a shell's script. All three take a single quote in single quotes so.
+std::string shell_quoted(std::string_view text) {
+  std::string quoted = "'";
+  for (const char c : text) {
+    quoted += c == '\'' ? std::string{"'\\''"} : std::string{c};
+  }
+  return quoted + "'";
+}
+
+std::string flags_of(const CommandSyntax& command) {
+  std::string flags = "--help";
+  for (const OptionSyntax& option : command.options) {
+    flags += ' ' + option.name;
+  }
+  return flags + (command.command == nullptr ? " --version" : "");
+}
+
+// -- bash
+
+// The words that can stand where no flag does.
+std::string free_words(const CommandSyntax& command) {
+  std::vector<std::string> words;
+  for (const CommandSyntax& inner : command.commands) {
+    words.push_back(inner.name);
+  }
+  for (const OptionSyntax& argument : command.arguments) {
+    words.insert(words.end(), argument.words.begin(), argument.words.end());
+  }
+  return fmt::format("{}", fmt::join(words, " "));
+}
+
+constexpr std::string_view bash_script = R"(# Completions of zeus for bash, made by `zeus completions bash`.
+_zeus() {{
+  local current=${{COMP_WORDS[COMP_CWORD]}} previous=${{COMP_WORDS[COMP_CWORD-1]}} command=zeus words='' flags='' i
+  COMPREPLY=()
+  # Bash takes --flag=word apart.
+  if [[ $current == = ]]; then
+    current=''
+  elif [[ $previous == = ]]; then
+    previous=${{COMP_WORDS[COMP_CWORD-2]}}
+  fi
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    if [[ ${{COMP_WORDS[i]}} == -- ]]; then
+      if declare -F _command_offset >/dev/null; then
+        _command_offset $((i + 1))
+      elif ((COMP_CWORD == i + 1)); then
+        mapfile -t COMPREPLY < <(compgen -c -- "$current")
+      fi
+      return
+    fi
+    case "$command ${{COMP_WORDS[i]}}" in
+{}    esac
+  done
+  case "$command $previous" in
+{}  esac
+  case $command in
+{}  esac
+  if [[ $current == -* ]]; then
+    words=$flags
+  fi
+  if [[ $words ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
+  fi
+}}
+complete -o default -F _zeus zeus
+)";
+
+std::string bash_completions(const CommandSyntax& program) {
+  std::string commands;
+  std::string values;
+  std::string words;
+  for_each_command(program, [&](const CommandSyntax& command) {
+    if (&command != &program) {
+      commands += fmt::format("      '{}') command='{}' ;;\n", command.path, command.path);
+    }
+    words += fmt::format("    '{}') flags='{}' words='{}' ;;\n", command.path, flags_of(command), free_words(command));
+    for (const OptionSyntax& option : command.options) {
+      if (!option.words.empty()) {
+        values += fmt::format("    '{} {}') mapfile -t COMPREPLY < <(compgen -W '{}' -- \"$current\"); return ;;\n",
+                              command.path, option.name, fmt::join(option.words, " "));
+      } else if (takes_values(option)) {
+        // Readline completes names of files by itself.
+        values += fmt::format("    '{} {}') {}return ;;\n", command.path, option.name,
+                              option.is_path ? "" : "compopt +o default; ");
+      }
+    }
+  });
+  return fmt::format(fmt::runtime(bash_script), commands, values, words);
+}
+
+// -- zsh
+
+std::string zsh_function(const CommandSyntax& command) {
+  std::string name = "_" + command.path;
+  std::ranges::replace(name, ' ', '_');
+  return name;
+}
+
+// Of what stands in brackets, or between colons.
+std::string zsh_text(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) {
+    if (c == '[' || c == ']' || c == ':' || c == '\\') {
+      escaped += '\\';
+    }
+    escaped += c;
+  }
+  return escaped;
+}
+
+std::string zsh_value(const OptionSyntax& option) {
+  const std::string action =
+      option.words.empty() ? (option.is_path ? "_files" : "") : fmt::format("({})", fmt::join(option.words, " "));
+  return fmt::format(":{}:{}", zsh_text(option.value_name), action);
+}
+
+std::string zsh_argument(const OptionSyntax& argument) {
+  return fmt::format("{}{}", argument.required ? ":" : "::", zsh_text(argument.name)) +
+         (argument.words.empty() ? ": " : fmt::format(":({})", fmt::join(argument.words, " ")));
+}
+
+std::string zsh_arguments(const CommandSyntax& command) {
+  std::string text = "    '(-h --help)'{-h,--help}'[Print this help]' \\\n";
+  for (const OptionSyntax& option : command.options) {
+    std::string spec = option.takes == Takes::values ? "*" : "";
+    spec += option.name;
+    spec += option.takes == Takes::perhaps_a_word ? "=-" : takes_values(option) ? "=" : "";
+    spec += fmt::format("[{}]", zsh_text(option.help));
+    if (option.takes == Takes::perhaps_a_word) {
+      spec += ":" + zsh_value(option);
+    } else if (takes_values(option)) {
+      spec += zsh_value(option);
+    }
+    text += fmt::format("    {} \\\n", shell_quoted(spec));
+  }
+  return text;
+}
+
+std::string zsh_command(const CommandSyntax& command) {
+  std::string text = fmt::format("{}() {{\n", zsh_function(command));
+  if (command.commands.empty()) {
+    text += "  _arguments -S \\\n" + zsh_arguments(command);
+    for (const OptionSyntax& argument : command.arguments) {
+      if (argument.takes != Takes::values) {
+        text += fmt::format("    {} \\\n", shell_quoted(zsh_argument(argument)));
+      }
+    }
+    return text + (runs_a_command(command) ? "    '*:: :_normal'\n}\n\n" : "    && return\n}\n\n");
+  }
+  std::string names;
+  std::string cases;
+  for (const CommandSyntax& inner : command.commands) {
+    names += fmt::format("      {}\n", shell_quoted(inner.name + ":" + zsh_text(inner.summary)));
+    cases += fmt::format("      {}) {} ;;\n", inner.name, zsh_function(inner));
+  }
+  text += "  local curcontext=$curcontext state line\n  typeset -A opt_args\n  _arguments -C \\\n" +
+          zsh_arguments(command) + "    '1: :->command' '*:: :->rest'\n";
+  text += fmt::format(
+      "  case $state in\n  command)\n    local -a commands=(\n{}    )\n    _describe -t commands command commands\n    "
+      ";;\n  rest)\n    case $line[1] in\n{}    esac\n    ;;\n  esac\n}}\n\n",
+      names, cases);
+  return text;
+}
+
+std::string zsh_completions(const CommandSyntax& program) {
+  std::string text = "#compdef zeus\n# Completions of zeus for zsh, made by `zeus completions zsh`.\n";
+  for_each_command(program, [&](const CommandSyntax& command) { text += zsh_command(command); });
+  // As a file in fpath it is the function's body; read with `source` or `eval`, it only declares.
+  return text + "if [[ $funcstack[1] == _zeus ]]; then\n  _zeus \"$@\"\nelse\n  compdef _zeus zeus\nfi\n";
+}
+
+// -- fish
+
+constexpr std::string_view fish_script = R"(# Completions of zeus for fish, made by `zeus completions fish`.
+function __zeus_command
+  set -l command zeus
+  for word in (commandline -opc)[2..-1]
+    if test "$word" = --
+      echo own
+      return
+    end
+    if contains -- "$command $word" {}
+      set command "$command $word"
+    end
+  end
+  echo $command
+end
+
+# The words that can follow in the user's own command, after two dashes.
+function __zeus_own_command
+  set -l words (commandline -opc)
+  set -l dashes (contains -i -- -- $words)
+  complete -C (string join ' ' -- (string escape -- $words[(math $dashes + 1)..-1]) (commandline -ct))
+end
+
+complete -c zeus -f
+complete -c zeus -n 'test (__zeus_command) = own' -a '(__zeus_own_command)'
+)";
+
+std::string fish_completions(const CommandSyntax& program) {
+  std::string known;
+  std::string rows;
+  for_each_command(program, [&](const CommandSyntax& command) {
+    if (&command != &program) {
+      known += (known.empty() ? "" : " ") + shell_quoted(command.path);
+    }
+    const auto add = [&](const std::string& what, std::string_view help) {
+      rows += fmt::format("complete -c zeus -n 'test (__zeus_command) = \"{}\"' {} -d {}\n", command.path, what,
+                          shell_quoted(help));
+    };
+    for (const CommandSyntax& inner : command.commands) {
+      add("-a " + inner.name, inner.summary);
+    }
+    add("-s h -l help", "Print this help");
+    for (const OptionSyntax& option : command.options) {
+      std::string what = "-l " + option.name.substr(2);
+      if (!option.words.empty()) {
+        what += fmt::format(" {} -a {}", takes_values(option) ? "-x" : "-f",
+                            shell_quoted(fmt::format("{}", fmt::join(option.words, " "))));
+      } else if (takes_values(option)) {
+        what += option.is_path ? " -r -F" : " -x";
+      }
+      add(what, option.help);
+    }
+    for (const OptionSyntax& argument : command.arguments) {
+      if (!argument.words.empty()) {
+        add("-a " + shell_quoted(fmt::format("{}", fmt::join(argument.words, " "))), argument.help);
+      }
+    }
+  });
+  return fmt::format(fmt::runtime(fish_script), known) + rows;
+}
+
+using Writer = std::string (*)(const CommandSyntax&);
+constexpr std::array<std::pair<std::string_view, Writer>, 3> writers{
+    {{"bash", bash_completions}, {"zsh", zsh_completions}, {"fish", fish_completions}}};
+
+}  // namespace
+
+std::vector<std::string> shells_with_completions() {
+  std::vector<std::string> shells;
+  for (const auto& [shell, write] : writers) {
+    shells.emplace_back(shell);
+  }
+  return shells;
+}
+
+std::string completions(const CommandSyntax& program, std::string_view shell) {
+  for (const auto& [name, write] : writers) {
+    if (name == shell) {
+      return write(program);
+    }
+  }
+  throw Error{ErrorKind::invalid_argument, fmt::format("there are no completions for '{}'", shell),
+              fmt::format("choose one of {}", fmt::join(shells_with_completions(), ", "))};
+}
+
+}  // namespace zeus::cli
