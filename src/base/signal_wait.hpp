@@ -7,6 +7,7 @@
 #include <csignal>
 #include <initializer_list>
 #include <optional>
+#include <variant>
 
 namespace zeus {
 
@@ -19,6 +20,10 @@ class SignalWait {
 
   // The signal that came; nothing when the time was up before, or another signal's handler ran.
   [[nodiscard]] std::optional<int> wait_for(Seconds patience) const;
+
+  enum class Input { there_is_some };
+  // As above, and something to be read from the descriptor ends it too. There is none where it is -1.
+  [[nodiscard]] std::variant<std::monostate, int, Input> wait_for(Seconds patience, int descriptor) const;
 
  private:
   sigset_t signals_{};

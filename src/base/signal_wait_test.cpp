@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <csignal>
+#include <variant>
 
 namespace zeus {
 namespace {
@@ -16,6 +19,22 @@ TEST(SignalWait, SaysWhichSignalCameInThePlaceOfWhatItUsuallyDoes) {
 TEST(SignalWait, SaysNothingWhenTheTimeIsUp) {
   const SignalWait wait{SIGTERM};
   EXPECT_EQ(wait.wait_for(Seconds{0}), std::nullopt);
+}
+
+TEST(SignalWait, IsEndedBySomethingToReadAsWell) {
+  const SignalWait wait{SIGTERM};
+  int ends[2] = {};
+  ASSERT_EQ(::pipe(ends), 0);
+  EXPECT_TRUE(std::holds_alternative<std::monostate>(wait.wait_for(Seconds{0}, ends[0])));
+  ASSERT_EQ(::write(ends[1], "q", 1), 1);
+  EXPECT_TRUE(std::holds_alternative<SignalWait::Input>(wait.wait_for(Seconds{60}, ends[0])));
+  ::raise(SIGTERM);
+  const auto woken = wait.wait_for(Seconds{60}, ends[0]);
+  ASSERT_TRUE(std::holds_alternative<int>(woken));
+  EXPECT_EQ(std::get<int>(woken), SIGTERM);
+  ::close(ends[0]);
+  ::close(ends[1]);
+  EXPECT_TRUE(std::holds_alternative<std::monostate>(wait.wait_for(Seconds{0}, -1)));
 }
 
 TEST(SignalWait, LeavesTheSignalsAsTheyWere) {

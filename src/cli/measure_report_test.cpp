@@ -96,7 +96,8 @@ TEST(MonitorTable, FitsWhateverTerminalThereIs) {
   for (const int rows : {8, 24, 100}) {
     for (const int columns : {30, 40, 60, 80, 100, 132, 200}) {
       SCOPED_TRACE(testing::Message() << columns << "x" << rows);
-      std::istringstream table{moment_table(moment, Screen{.columns = columns, .rows = rows})};
+      std::istringstream table{
+          moment_table(moment, Screen{.columns = columns, .rows = rows, .keys = true, .first_gpu = 63})};
       int count = 0;
       for (std::string line; std::getline(table, line); ++count) {
         EXPECT_LE(shown_width(line), static_cast<std::size_t>(columns)) << line;
@@ -105,6 +106,11 @@ TEST(MonitorTable, FitsWhateverTerminalThereIs) {
     }
   }
   test::expect_golden("cli/monitor_narrow.txt", moment_table(moment, Screen{.columns = 60, .rows = 12}));
+  test::expect_golden(
+      "cli/monitor_scrolled.txt",
+      moment_table(moment, Screen{.columns = 60, .rows = 12, .colour = false, .keys = true, .first_gpu = 60}));
+  EXPECT_NE(moment_table(moment, Screen{.rows = 12, .first_gpu = 1}).find("... and 1 more above, 59 below\n"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -2,8 +2,10 @@
 
 #include "base/file_descriptor.hpp"
 #include "base/signal_wait.hpp"
+#include "cli/live_screen.hpp"
 #include "cli/monitor_table.hpp"
 #include "cli/options.hpp"
+#include "cli/terminal_style.hpp"
 #include "measure/devices.hpp"
 #include "measure/windows.hpp"
 
@@ -12,7 +14,6 @@
 #include <fmt/format.h>
 
 #include <fcntl.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,59 +24,71 @@
 #include <map>
 #include <memory>
 #include <ostream>
+#include <variant>
 
 namespace zeus::cli {
 
 namespace {
 
 constexpr const char* window = "zeus monitor";
+// Of somebody who wants colours where there is no terminal to fit to.
+constexpr Screen wide_screen{.columns = 160, .rows = all_rows};
 
-enum class Woken { by_time, by_resize, by_end };
+enum class Woken { by_time, by_resize, by_return, by_keys, by_end };
 
-// The signals that would end the program, or tell of a terminal's new size, end a wait instead.
-Woken wait_until(const SignalWait& signals, const Clock& clock, Instant deadline) {
+// The signals that would end the program, or tell of a terminal's new size, end a wait instead; keys do, too.
+Woken wait_until(const SignalWait& signals, const Keyboard* keyboard, const Clock& clock, Instant deadline) {
   while (true) {
     const Seconds left = deadline - clock.now();
     if (left <= Seconds{0}) {
       return Woken::by_time;
     }
-    if (const auto signal = signals.wait_for(left)) {
-      return *signal == SIGWINCH ? Woken::by_resize : Woken::by_end;
+    const auto woken = signals.wait_for(left, keyboard != nullptr ? keyboard->descriptor() : -1);
+    if (const int* const signal = std::get_if<int>(&woken)) {
+      return *signal == SIGWINCH ? Woken::by_resize : *signal == SIGCONT ? Woken::by_return : Woken::by_end;
+    }
+    if (std::holds_alternative<SignalWait::Input>(woken)) {
+      return Woken::by_keys;
     }
   }
 }
 
-// A terminal's own screen for as long as it lives. What was on the terminal before comes back after, and the last
-// picture below it.
-class LiveScreen {
+// A terminal that somebody looks at, and types on.
+class Viewer {
  public:
-  explicit LiveScreen(std::ostream& out) : out_{out} { out_ << "\x1b[?1049h\x1b[?25l"; }
-  LiveScreen(const LiveScreen&) = delete;
-  LiveScreen& operator=(const LiveScreen&) = delete;
-  ~LiveScreen() { out_ << "\x1b[?25h\x1b[?1049l" << last_ << std::flush; }
+  Viewer(std::ostream& out, bool colour) : screen_{out, colour, keyboard_.descriptor() >= 0} {}
 
-  // Writes over the former picture, without clearing it first: nothing flickers.
-  void draw(const MonitorMoment& moment) {
-    winsize size{};
-    const bool known = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 && size.ws_row > 1;
-    // The last row is left free: a line's end there would scroll.
-    const Screen screen = known ? Screen{.columns = size.ws_col, .rows = size.ws_row - 1} : Screen{};
-    out_ << "\x1b[H";
-    for (const char c : moment_table(moment, screen)) {
-      if (c == '\n') {
-        out_ << "\x1b[K";
+  void show(const MonitorMoment& moment) { screen_.show(moment); }
+
+  // Sees to whatever comes meanwhile, and returns at the deadline, or earlier when the end is wanted.
+  Woken wait(const SignalWait& signals, const Clock& clock, Instant deadline) {
+    while (true) {
+      const Woken woken = wait_until(signals, &keyboard_, clock, deadline);
+      switch (woken) {
+        case Woken::by_time:
+        case Woken::by_end:
+          return woken;
+        case Woken::by_return:
+          keyboard_.take();
+          [[fallthrough]];
+        case Woken::by_resize:
+          screen_.draw();
+          break;
+        case Woken::by_keys:
+          for (const MonitorKey key : keyboard_.read()) {
+            if (key == MonitorKey::quit) {
+              return Woken::by_end;
+            }
+            screen_.scroll(key);
+          }
+          break;
       }
-      out_ << c;
     }
-    out_ << "\x1b[J" << std::flush;
-    last_ = moment_table(moment, Screen{.columns = screen.columns, .rows = all_rows});
   }
 
  private:
-  static constexpr int all_rows = 100'000;
-
-  std::ostream& out_;
-  std::string last_;  // stays on the terminal
+  Keyboard keyboard_;
+  LiveScreen screen_;
 };
 
 // Adds up what interval after interval brought; unknown as long as nothing was known.
@@ -166,7 +179,9 @@ FileDescriptor open_csv(const std::string& path) {
 void MonitorCommand::declare(Options& options) {
   options.example("zeus monitor", "the machine, once a second");
   options.example("zeus monitor --interval 200ms --duration 1h --csv power.csv", "an hour of it, kept");
-  options.footer("Runs until it is interrupted. Power is the mean over each interval; energy counts from the start.");
+  options.footer(
+      "Runs until it is interrupted, or q is pressed; arrows and page keys scroll. Power is the mean over each "
+      "interval; energy counts from the start.");
   options.add_option("--interval", interval_, "Time between moments, in seconds, or as 200ms")
       .rule({.least = 0.02, .most = 86400})
       .with_default()
@@ -176,6 +191,9 @@ void MonitorCommand::declare(Options& options) {
       .value_name("S");
   options.add_option("--csv", csv_, "Also write one line for each device and moment").path();
   options.add_flag("--json", json_, "Print one JSON object a line, and no table");
+  options.add_option("--color", color_, "Colours and bold type; NO_COLOR and a dumb terminal are heeded by auto")
+      .among({"auto", "always", "never"})
+      .with_default();
 }
 
 int MonitorCommand::run(Context& context) {
@@ -183,9 +201,10 @@ int MonitorCommand::run(Context& context) {
       measure::visible_devices(context.backends, context.environment), context.clock);
   Monitor monitor{std::make_unique<measure::Windows>(source, MonitorOptions{})};
   const FileDescriptor csv = csv_ ? open_csv(*csv_) : FileDescriptor{};
-  const SignalWait signals{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH};
-  const bool live = !json_ && ::isatty(STDOUT_FILENO) != 0;
-  const auto screen = live ? std::make_unique<LiveScreen>(context.out) : nullptr;
+  const SignalWait signals{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGCONT};
+  const TerminalStyle style = terminal_style(color_, context.environment, ::isatty(STDOUT_FILENO) != 0);
+  const auto viewer =
+      style.live && !json_ ? std::make_unique<Viewer>(context.out, style.colour) : std::unique_ptr<Viewer>{};
   Totals totals;
   MonitorMoment moment;
   const Instant start = context.clock.now();
@@ -194,11 +213,9 @@ int MonitorCommand::run(Context& context) {
   bool go_on = true;
   for (int i = 1; go_on; ++i) {
     const Instant next = std::min(end, start + interval_ * i);
-    Woken woken = wait_until(signals, context.clock, next);
-    for (; woken == Woken::by_resize; woken = wait_until(signals, context.clock, next)) {
-      if (screen) {
-        screen->draw(moment);
-      }
+    Woken woken = Woken::by_resize;
+    while (woken != Woken::by_time && woken != Woken::by_end) {
+      woken = viewer ? viewer->wait(signals, context.clock, next) : wait_until(signals, nullptr, context.clock, next);
     }
     go_on = woken == Woken::by_time && next < end;
     const Measurement measurement = monitor.end(window);
@@ -211,10 +228,11 @@ int MonitorCommand::run(Context& context) {
     }
     if (json_) {
       context.out << moment_json(moment) << '\n' << std::flush;
-    } else if (screen) {
-      screen->draw(moment);
+    } else if (viewer) {
+      viewer->show(moment);
     } else {
-      context.out << moment_table(moment, std::nullopt) << '\n' << std::flush;
+      context.out << moment_table(moment, style.colour ? std::optional{wide_screen} : std::nullopt) << '\n'
+                  << std::flush;
     }
     if (!context.out) {
       return exit_ok;  // whoever was reading has gone

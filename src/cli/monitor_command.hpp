@@ -6,6 +6,7 @@
 #include <zeus/units.hpp>
 
 #include <optional>
+#include <string>
 
 namespace zeus::cli {
 
@@ -21,6 +22,7 @@ class MonitorCommand final : public Command {
   std::optional<Seconds> duration_;
   std::optional<std::string> csv_;
   bool json_ = false;
+  std::string color_ = "auto";
 };
 
 }  // namespace zeus::cli

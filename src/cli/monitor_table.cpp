@@ -23,7 +23,7 @@ struct Column {
   int width = 0;
   Side side = Side::right;
   int missed = 0;
-  bool coloured = false;  // has its width already, and escape sequences
+  bool drawn = false;  // has its width already, in characters of several bytes
   std::vector<std::string> cells{};
   std::optional<std::string> sum{};  // below all of them
 };
@@ -53,7 +53,7 @@ std::string energy_cell(const std::optional<Joules>& energy) {
 }
 
 // How much of its limit a GPU draws, in eighths of a character.
-std::string bar(const std::optional<Watts>& power, const std::optional<Watts>& limit) {
+std::string bar(const std::optional<Watts>& power, const std::optional<Watts>& limit, bool in_colour) {
   static constexpr std::array<const char*, 8> eighths{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
   const double part = power && limit && *limit > Watts{0} ? std::clamp(*power / *limit, 0.0, 1.0) : 0.0;
   const int filled = static_cast<int>(std::lround(part * bar_width * 8));
@@ -63,8 +63,12 @@ std::string bar(const std::optional<Watts>& power, const std::optional<Watts>& l
   }
   text += eighths.at(static_cast<std::size_t>(filled % 8));
   const int used = filled / 8 + (filled % 8 != 0 ? 1 : 0);
+  const std::string rest(static_cast<std::size_t>(bar_width - used), ' ');
+  if (!in_colour) {
+    return text + rest;
+  }
   const char* const colour = part > 0.95 ? "\x1b[31m" : part > 0.7 ? "\x1b[33m" : "\x1b[32m";
-  return colour + text + "\x1b[0m" + std::string(static_cast<std::size_t>(bar_width - used), ' ');
+  return colour + text + "\x1b[0m" + rest;
 }
 
 std::string clock_text(Seconds elapsed) {
@@ -82,7 +86,8 @@ std::optional<T> sum_of(const std::vector<Row>& rows, std::optional<T> Row::*mem
   return sum;
 }
 
-std::vector<Column> gpu_columns(const MonitorMoment& moment, bool live) {
+std::vector<Column> gpu_columns(const MonitorMoment& moment, const std::optional<Screen>& screen) {
+  const bool in_colour = screen && screen->colour;
   std::vector<Column> columns{{"GPU", 3, Side::right},
                               {"", name_width, Side::left, 6},
                               {"power", 9, Side::right},
@@ -97,7 +102,7 @@ std::vector<Column> gpu_columns(const MonitorMoment& moment, bool live) {
   for (const GpuRow& gpu : moment.gpus) {
     std::size_t column = 0;
     for (const std::string& text :
-         {std::to_string(gpu.index), gpu.name, cell(gpu.power, "{:.1f}", " W"), bar(gpu.power, gpu.limit),
+         {std::to_string(gpu.index), gpu.name, cell(gpu.power, "{:.1f}", " W"), bar(gpu.power, gpu.limit, in_colour),
           cell(gpu.limit, "{:.0f}", " W"), energy_cell(gpu.energy), cell(gpu.sm_clock, "{:.0f}", " MHz"),
           cell(gpu.memory_clock, "{:.0f}", " MHz"), cell(gpu.temperature, "{:.0f}", " C"),
           gpu.utilization ? fmt::format("{:.0f} %", *gpu.utilization * 100) : "-",
@@ -109,13 +114,14 @@ std::vector<Column> gpu_columns(const MonitorMoment& moment, bool live) {
     const auto power = sum_of(moment.gpus, &GpuRow::power);
     const auto limit = sum_of(moment.gpus, &GpuRow::limit);
     std::size_t column = 0;
-    for (const std::string& text : {std::string{"all"}, std::string{}, cell(power, "{:.1f}", " W"), bar(power, limit),
-                                    cell(limit, "{:.0f}", " W"), energy_cell(sum_of(moment.gpus, &GpuRow::energy))}) {
+    for (const std::string& text :
+         {std::string{"all"}, std::string{}, cell(power, "{:.1f}", " W"), bar(power, limit, in_colour),
+          cell(limit, "{:.0f}", " W"), energy_cell(sum_of(moment.gpus, &GpuRow::energy))}) {
       columns[column++].sum = text;
     }
   }
-  if (!live) {
-    std::erase_if(columns, [](const Column& column) { return column.coloured; });
+  if (!screen) {
+    std::erase_if(columns, [](const Column& column) { return column.drawn; });
   }
   return columns;
 }
@@ -158,9 +164,13 @@ void fit(std::vector<Column>& columns, const std::optional<Screen>& screen) {
     }
     columns.erase(least);
   }
-  if (columns.back().side == Side::left && !columns.back().coloured) {
+  if (columns.back().side == Side::left && !columns.back().drawn) {
     columns.back().width += screen->columns - width_of(columns);
   }
+}
+
+std::size_t rows_of(const std::optional<Screen>& screen) {
+  return static_cast<std::size_t>(screen ? std::max(screen->rows, 6) : all_rows);
 }
 
 std::string line_of(const std::vector<Column>& columns, const auto& text_of) {
@@ -168,31 +178,60 @@ std::string line_of(const std::vector<Column>& columns, const auto& text_of) {
   for (const Column& column : columns) {
     const std::string text = text_of(column);
     line += line.empty() ? "" : "  ";
-    line += column.coloured && !text.empty() ? text : padded(text, column.width, column.side);
+    line += column.drawn && !text.empty() ? text : padded(text, column.width, column.side);
   }
   line.erase(line.find_last_not_of(' ') + 1);
   return line;
 }
 
+// How many of `cells` rows there is place for, where a sum and the count of what is left out are rows too.
+std::size_t shown_rows(std::size_t cells, std::size_t most_rows, bool summed) {
+  const std::size_t sums = summed ? 1 : 0;
+  const std::size_t place = std::max<std::size_t>(most_rows, sums + 2) - sums;
+  return cells <= place ? cells : place - 1;
+}
+
+// The CPUs take what they need, the GPUs the rest.
+std::size_t rows_for_gpus(const MonitorMoment& moment, const std::optional<Screen>& screen) {
+  const std::size_t of_cpus = moment.cpus.empty() ? 0 : moment.cpus.size() + 2;
+  const std::size_t rows = rows_of(screen);
+  return rows > of_cpus + 5 ? rows - of_cpus - 3 : 2;
+}
+
+std::string title_of(const MonitorMoment& moment, const std::optional<Screen>& screen) {
+  std::string title = fmt::format("zeus monitor   {}", clock_text(moment.elapsed));
+  if (screen && screen->keys) {
+    const bool all = gpu_rows(moment, *screen) == moment.gpus.size();
+    title += all ? "   q quits" : "   q quits, arrows scroll";
+  }
+  return screen ? clipped(title, screen->columns) : title;
+}
+
 struct Lines {
   std::vector<std::string> all;
-  bool live = false;
+  bool bold = false;
+  int columns_of_screen = 0;
 
-  void add_title(const std::string& text) { all.push_back(live ? "\x1b[1m" + text + "\x1b[0m" : text); }
-  // In as many rows as it may take; what does not fit is counted.
-  void add_table(const std::vector<Column>& columns, std::size_t most_rows, std::string_view kind) {
+  void add_title(const std::string& text) { all.push_back(bold ? "\x1b[1m" + text + "\x1b[0m" : text); }
+  // In as many rows as it may take, from `first` on; what does not fit is counted.
+  void add_table(const std::vector<Column>& columns, std::size_t most_rows, std::string_view kind,
+                 std::size_t first = 0) {
     add_title(line_of(columns, [](const Column& column) { return column.title; }));
     const std::size_t cells = columns.front().cells.size();
-    const std::size_t sums = columns.front().sum ? 1 : 0;
-    const std::size_t place = std::max<std::size_t>(most_rows, sums + 2) - sums;
-    const std::size_t shown = cells <= place ? cells : place - 1;
-    for (std::size_t row = 0; row < shown; ++row) {
+    const bool summed = columns.front().sum.has_value();
+    const std::size_t shown = shown_rows(cells, most_rows, summed);
+    first = std::min(first, cells - shown);
+    for (std::size_t row = first; row < first + shown; ++row) {
       all.push_back(line_of(columns, [row](const Column& column) { return column.cells[row]; }));
     }
     if (shown < cells) {
-      all.push_back(fmt::format("    ... and {} more {}", cells - shown, kind));
+      const std::size_t below = cells - shown - first;
+      const std::string count = first == 0   ? fmt::format("    ... and {} more {}", below, kind)
+                                : below == 0 ? fmt::format("    ... and {} more {} above", first, kind)
+                                             : fmt::format("    ... and {} more above, {} below", first, below);
+      all.push_back(clipped(count, columns_of_screen));
     }
-    if (sums > 0) {
+    if (summed) {
       add_title(line_of(columns, [](const Column& column) { return column.sum.value_or(""); }));
     }
   }
@@ -200,20 +239,21 @@ struct Lines {
 
 }  // namespace
 
+std::size_t gpu_rows(const MonitorMoment& moment, const Screen& screen) {
+  return shown_rows(moment.gpus.size(), rows_for_gpus(moment, screen), moment.gpus.size() > 1);
+}
+
 std::string moment_table(const MonitorMoment& moment, const std::optional<Screen>& screen) {
-  Lines lines{.all = {}, .live = screen.has_value()};
-  lines.add_title(fmt::format("zeus monitor   {}", clock_text(moment.elapsed)));
+  Lines lines{.all = {}, .bold = screen && screen->colour, .columns_of_screen = screen ? screen->columns : all_rows};
+  lines.add_title(title_of(moment, screen));
   lines.all.emplace_back();
-  // The CPUs take what they need, the GPUs the rest.
-  const std::size_t of_cpus = moment.cpus.empty() ? 0 : moment.cpus.size() + 2;
-  const std::size_t rows = screen ? static_cast<std::size_t>(std::max(screen->rows, 6)) : 100'000;
-  const std::size_t of_gpus = rows > of_cpus + 5 ? rows - of_cpus - 3 : 2;
-  std::vector<Column> gpus = gpu_columns(moment, lines.live);
+  const std::size_t rows = rows_of(screen);
+  std::vector<Column> gpus = gpu_columns(moment, screen);
   fit(gpus, screen);
   if (moment.gpus.empty()) {
     lines.all.emplace_back("    no GPU can be seen; `zeus doctor` says why");
   } else {
-    lines.add_table(gpus, of_gpus, "GPUs");
+    lines.add_table(gpus, rows_for_gpus(moment, screen), "GPUs", screen ? screen->first_gpu : 0);
   }
   if (!moment.cpus.empty()) {
     std::vector<Column> cpus = cpu_columns(moment);

@@ -1,0 +1,14 @@
+#include "cli/terminal_style.hpp"
+
+#include <string>
+
+namespace zeus::cli {
+
+TerminalStyle terminal_style(std::string_view when, const Environment& environment, bool is_terminal) {
+  const std::string terminal = environment.get("TERM").value_or("");
+  const bool live = is_terminal && !terminal.empty() && terminal != "dumb";
+  const bool unwanted = !environment.get("NO_COLOR").value_or("").empty();
+  return {.live = live, .colour = when == "always" || (when != "never" && live && !unwanted)};
+}
+
+}  // namespace zeus::cli

@@ -1,0 +1,19 @@
+// What may be written to a terminal, and what only looks like one. Pure function; any thread.
+#pragma once
+
+#include "base/environment.hpp"
+
+#include <string_view>
+
+namespace zeus::cli {
+
+struct TerminalStyle {
+  bool live = false;    // the cursor can be moved: a picture can be drawn over the former one
+  bool colour = false;  // and bold type
+};
+
+// `when` is what --color says: "auto", "always" or "never". Of itself it is what the stream is, TERM and NO_COLOR say:
+// a terminal that is not dumb, and colours unless they are not wanted.
+TerminalStyle terminal_style(std::string_view when, const Environment& environment, bool is_terminal);
+
+}  // namespace zeus::cli
