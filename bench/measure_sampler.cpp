@@ -21,7 +21,7 @@ void run() {
   zeus::backends::nvml::NvmlBackend nvml{clock};
   const std::array<zeus::device::Backend*, 1> backends{&nvml};
   const auto source = std::make_shared<zeus::measure::SamplerSource>(
-      zeus::measure::visible_devices(backends, zeus::Environment::of_process()), clock);
+      zeus::measure::visible_devices(zeus::device::take_inventory(backends, zeus::Environment::of_process())), clock);
   zeus::Monitor monitor{std::make_unique<zeus::measure::Windows>(source, zeus::MonitorOptions{})};
   const auto listener = monitor.listen();
   clock.sleep_until(clock.now() + zeus::Seconds{2});

@@ -211,7 +211,8 @@ class Experiment {
   zeus::SystemClock clock_;
   zeus::backends::nvml::NvmlBackend nvml_{clock_};
   std::array<zeus::device::Backend*, 1> backends_{&nvml_};
-  zeus::measure::Sampler::Devices devices_ = zeus::measure::visible_devices(backends_, zeus::Environment::of_process());
+  zeus::measure::Sampler::Devices devices_ =
+      zeus::measure::visible_devices(zeus::device::take_inventory(backends_, zeus::Environment::of_process()));
   std::vector<std::shared_ptr<zeus::device::Gpu>> gpus_ = devices_.gpus;
   std::shared_ptr<zeus::measure::SamplerSource> source_ =
       std::make_shared<zeus::measure::SamplerSource>(devices_, clock_);

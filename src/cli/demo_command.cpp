@@ -45,7 +45,7 @@ std::string introduction(const demo::TourOptions& options) {
 }
 
 std::string real_gpus(Context& context) {
-  const device::Inventory inventory = device::take_inventory(context.backends);
+  const device::Inventory inventory = device::take_inventory(context.backends, context.environment);
   if (inventory.gpus.empty()) {
     return {};
   }

@@ -3,7 +3,6 @@
 #include "control/ledger.hpp"
 #include "control/state_folder.hpp"
 #include "device/update_period.hpp"
-#include "device/visibility.hpp"
 
 #include <unistd.h>
 
@@ -17,21 +16,6 @@ using device::PowerKind;
 using device::PowerScope;
 
 namespace {
-
-void number_as_programs_do(const Context& context, DeviceReport& report) {
-  std::vector<device::VisibilityCandidate> candidates;
-  for (const device::DiscoveredGpu& found : report.inventory.gpus) {
-    candidates.push_back({found.gpu->identity(), found.gpu->mig().optional().value_or(device::MigState{})});
-  }
-  report.visible_as.resize(candidates.size());
-  for (const device::Vendor vendor : {device::Vendor::nvidia, device::Vendor::amd}) {
-    device::Visibility visibility = device::visible_gpus(candidates, vendor, context.environment);
-    for (std::size_t number = 0; number < visibility.gpus.size(); ++number) {
-      report.visible_as[visibility.gpus[number].candidate] = number;
-    }
-    std::ranges::move(visibility.problems, std::back_inserter(report.problems));
-  }
-}
 
 // That a back-end has nothing is worth a word only where nothing of its kind was found by anybody.
 void explain_absence(DeviceReport& report) {
@@ -59,13 +43,12 @@ std::vector<std::optional<Holder>> find_holders(const Context& context, const de
 
 DeviceReport gather_devices(Context& context) {
   DeviceReport report;
-  report.inventory = device::take_inventory(context.backends);
+  report.inventory = device::take_inventory(context.backends, context.environment);
   report.problems = report.inventory.problems;
   std::vector<const device::Gpu*> gpus;
   std::ranges::transform(report.inventory.gpus, std::back_inserter(gpus),
                          [](const device::DiscoveredGpu& found) { return found.gpu.get(); });
   report.update_periods = device::watch_update_periods(gpus, context.clock);
-  number_as_programs_do(context, report);
   report.holders = find_holders(context, report.inventory);
   explain_absence(report);
   return report;

@@ -17,10 +17,8 @@ namespace zeus::cli {
 
 struct DeviceReport {
   device::Inventory inventory;
-  // One for each GPU: how often its energy counter moves, and its number in programs that obey the visibility variables
-  // (nothing where they do not see it).
+  // One for each GPU: how often its energy counter moves.
   std::vector<device::Reading<Seconds>> update_periods;
-  std::vector<std::optional<std::size_t>> visible_as;
   // Who has a lease of it.
   std::vector<std::optional<Holder>> holders;
   // Those of back-ends and of the visibility variables. Where no GPU, or no CPU package, was found at all: also why.

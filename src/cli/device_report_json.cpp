@@ -126,7 +126,7 @@ void put_gpu(JsonWriter& json, const DeviceReport& report, std::size_t index) {
   put(json, "throttle", gpu.throttle_reasons(), [](device::ThrottleReasons reasons) { return to_text(reasons); });
   put(json, "persistence_mode", gpu.persistence_mode(), [](bool enabled) { return enabled; });
   put_mig(json, gpu.mig());
-  json.put("visible_as", report.visible_as[index], "hidden from programs by the visibility variables");
+  json.put("visible_as", report.inventory.gpus[index].number, "hidden from programs by the visibility variables");
   if (const std::optional<Holder>& holder = report.holders[index]) {
     json.put("holder", [&] {
       json.put("pid", holder->pid);

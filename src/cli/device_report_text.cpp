@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
+#include <limits>
+#include <numeric>
 
 namespace zeus::cli {
 
@@ -55,7 +58,10 @@ void add_gpu(const DeviceReport& report, std::size_t index, std::string& text) {
   const auto line = [&](const char* name, const std::string& value) {
     fmt::format_to(std::back_inserter(text), "    {:<16}{}\n", name, value);
   };
-  fmt::format_to(std::back_inserter(text), "  {}  {}\n", index, identity.name);
+  const std::optional<int> number = report.inventory.gpus[index].number;
+  fmt::format_to(std::back_inserter(text), "  {}  {}{}\n", number ? std::to_string(*number) : "-", identity.name,
+                 number ? "" : ", hidden from programs");
+  line("machine's index", std::to_string(index));
   line("uuid", identity.uuid);
   line("pci", to_string(identity.pci));
   line("driver", identity.driver);
@@ -65,8 +71,16 @@ void add_gpu(const DeviceReport& report, std::size_t index, std::string& text) {
   line("clocks", fmt::format("sm {}, memory {}", megahertz(clocks.sm), megahertz(clocks.memory)));
   line("temperature", shown(gpu.temperature(), [](Celsius point) { return fmt::format("{:.0f} C", point.value()); }));
   line("held back by", shown(gpu.throttle_reasons(), [](device::ThrottleReasons reasons) { return to_text(reasons); }));
-  line("programs' index",
-       report.visible_as[index] ? fmt::format("{}", *report.visible_as[index]) : "hidden from programs");
+}
+
+// By the numbers that programs know them by; those that have none come last, as on the machine.
+std::vector<std::size_t> as_numbered(const device::Inventory& inventory) {
+  std::vector<std::size_t> order(inventory.gpus.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t index) {
+    return inventory.gpus[index].number.value_or(std::numeric_limits<int>::max());
+  });
+  return order;
 }
 
 void add_cpu(const device::CpuPackage& cpu, std::string& text) {
@@ -82,7 +96,7 @@ void add_cpu(const device::CpuPackage& cpu, std::string& text) {
 
 std::string to_text(const DeviceReport& report) {
   std::string text = "GPUs\n";
-  for (std::size_t index = 0; index < report.inventory.gpus.size(); ++index) {
+  for (const std::size_t index : as_numbered(report.inventory)) {
     add_gpu(report, index, text);
   }
   text += report.inventory.gpus.empty() ? "  none\n" : "";

@@ -103,6 +103,15 @@ TEST_F(DevicesCommandTest, WhoHasALeaseOfAGpuIsShown) {
   EXPECT_TRUE(json["gpus"][1]["holder"].is_null());
 }
 
+TEST_F(DevicesCommandTest, TheListBeginsEachGpuWithTheNumberThatProgramsKnowItBy) {
+  environment_ = Environment{{{"CUDA_VISIBLE_DEVICES", "1"}}};
+  const std::string text = run({}, {&machine_.gpus});
+  const std::size_t seen = text.find("\n  0  Tesla V100-SXM2-32GB\n    machine's index 1\n");
+  const std::size_t hidden = text.find("\n  -  Tesla V100-SXM2-32GB, hidden from programs\n    machine's index 0\n");
+  EXPECT_LT(seen, hidden) << text;
+  EXPECT_NE(hidden, std::string::npos) << text;
+}
+
 TEST_F(DevicesCommandTest, VisibilityIsThatOfThePrograms) {
   environment_ = Environment{{{"CUDA_VISIBLE_DEVICES", "1,9"}}};
   const auto json = records::JsonValue::parse(run({"--json"}, {&machine_.gpus})).value();

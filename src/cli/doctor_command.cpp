@@ -69,7 +69,7 @@ void check_backends(const device::Inventory& inventory, std::vector<Check>& chec
 void check_gpus(const DeviceReport& report, std::vector<Check>& checks) {
   for (std::size_t index = 0; index < report.inventory.gpus.size(); ++index) {
     const device::Gpu& gpu = *report.inventory.gpus[index].gpu;
-    const std::string name = fmt::format("GPU {} ({})", index, gpu.identity().name);
+    const std::string name = to_text(report.inventory.gpus[index]);
     const bool counter = static_cast<bool>(gpu.energy_counter());
     const ShownPower power = power_to_show(gpu);
     if (counter && report.update_periods[index]) {

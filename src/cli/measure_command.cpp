@@ -12,6 +12,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <ostream>
 
@@ -21,6 +23,12 @@ namespace {
 
 constexpr Seconds longest_wait{3600};
 constexpr const char* window = "zeus measure";
+
+GpusByNumber identities_of(const measure::Sampler::Devices& devices) {
+  GpusByNumber gpus;
+  std::ranges::transform(devices.gpus, std::back_inserter(gpus), [](const auto& gpu) { return gpu->identity(); });
+  return gpus;
+}
 
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
@@ -71,8 +79,9 @@ int MeasureCommand::run(Context& context) {
   if (!cpus_.empty()) {
     options.cpus = cpus_;
   }
-  const auto source = std::make_shared<measure::SamplerSource>(
-      measure::visible_devices(context.backends, context.environment), context.clock);
+  const auto devices = measure::visible_devices(device::take_inventory(context.backends, context.environment));
+  const GpusByNumber gpus = identities_of(devices);
+  const auto source = std::make_shared<measure::SamplerSource>(devices, context.clock);
   Monitor monitor{std::make_unique<measure::Windows>(source, options)};
   std::optional<OutputFile> json;
   if (json_) {
@@ -97,9 +106,9 @@ int MeasureCommand::run(Context& context) {
     context.err << "zeus: " << *reason << '\n';
   }
   if (json) {
-    json->write(measure_json(measurement, code) + '\n');
+    json->write(measure_json(measurement, gpus, code) + '\n');
   } else {
-    context.err << measure_text(measurement, joined(command_));
+    context.err << measure_text(measurement, gpus, joined(command_));
   }
   return code;
 }

@@ -5,6 +5,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstddef>
+
 namespace zeus::cli {
 
 namespace {
@@ -31,18 +34,31 @@ std::string grouped(double value) {
   return digits;
 }
 
-std::string line(const std::string& what, const MeasuredEnergy& measured, Seconds time) {
-  if (!measured.energy) {
-    return fmt::format("{:>18}      {:<16} # {}\n", "<not known>", what, measured.reason);
-  }
-  const Energy& energy = *measured.energy;
-  std::string text = fmt::format("{:>18} J    {:<16} # {:9.2f} W", grouped(energy.value.value()), what,
-                                 time > Seconds{0} ? (energy.value / time).value() : 0.0);
-  text += fmt::format("   ( +- {:.2f} J, {} )", energy.uncertainty.value(), records::to_string(energy.method));
-  return text + (measured.remark.empty() ? "\n" : "\n" + std::string(40, ' ') + "# " + measured.remark + '\n');
+std::string label_of(int number, const GpusByNumber& gpus) {
+  return fmt::format("gpu {} ({})", number, gpus.at(static_cast<std::size_t>(number)).name);
 }
 
-std::string throttle_line(int gpu, const ThrottleTime& throttle, Seconds time) {
+// Wide enough for the name of each GPU that is shown.
+std::size_t label_width(const Measurement& measurement, const GpusByNumber& gpus) {
+  std::size_t width = 16;
+  for (const auto& [gpu, measured] : measurement.gpu_energy) {
+    width = std::max(width, label_of(gpu, gpus).size());
+  }
+  return width;
+}
+
+std::string line(const std::string& what, std::size_t width, const MeasuredEnergy& measured, Seconds time) {
+  if (!measured.energy) {
+    return fmt::format("{:>18}      {:<{}} # {}\n", "<not known>", what, width, measured.reason);
+  }
+  const Energy& energy = *measured.energy;
+  std::string text = fmt::format("{:>18} J    {:<{}} # {:9.2f} W", grouped(energy.value.value()), what, width,
+                                 time > Seconds{0} ? (energy.value / time).value() : 0.0);
+  text += fmt::format("   ( +- {:.2f} J, {} )", energy.uncertainty.value(), records::to_string(energy.method));
+  return text + (measured.remark.empty() ? "\n" : "\n" + std::string(25 + width, ' ') + "# " + measured.remark + '\n');
+}
+
+std::string throttle_line(const std::string& gpu, std::size_t width, const ThrottleTime& throttle, Seconds time) {
   std::string text;
   const auto add = [&](const char* what, const std::optional<Seconds>& lasted) {
     if (lasted && time > Seconds{0} && *lasted / time > 0.005) {
@@ -52,18 +68,26 @@ std::string throttle_line(int gpu, const ThrottleTime& throttle, Seconds time) {
   };
   add("its power limit", throttle.power_cap);
   add("its temperature", throttle.thermal);
-  return text.empty() ? "" : fmt::format("{:>18}      {:<16} # {}\n", "", fmt::format("gpu {}", gpu), text);
+  return text.empty() ? "" : fmt::format("{:>18}      {:<{}} # {}\n", "", gpu, width, text);
 }
 
 }  // namespace
 
-std::string measure_json(const Measurement& measurement, int exit_code) {
+std::string measure_json(const Measurement& measurement, const GpusByNumber& gpus, int exit_code) {
   const MeasuredEnergy total = measurement.total_gpu_energy();
   records::JsonWriter json;
   json.object([&] {
     json.put("start_monotonic_s", measurement.start);
     json.put("end_monotonic_s", measurement.end);
     json.put("time_s", measurement.time());
+    json.put("gpus", [&] {
+      for (const auto& [gpu, measured] : measurement.gpu_energy) {
+        json.put(std::to_string(gpu), [&, &identity = gpus.at(static_cast<std::size_t>(gpu))] {
+          json.put("uuid", identity.uuid);
+          json.put("name", identity.name);
+        });
+      }
+    });
     put_energies(json, "gpu_energy_j", measurement.gpu_energy);
     put_energies(json, "cpu_energy_j", measurement.cpu_energy);
     put_energies(json, "dram_energy_j", measurement.dram_energy);
@@ -73,23 +97,24 @@ std::string measure_json(const Measurement& measurement, int exit_code) {
   return json.take();
 }
 
-std::string measure_text(const Measurement& measurement, const std::string& command) {
+std::string measure_text(const Measurement& measurement, const GpusByNumber& gpus, const std::string& command) {
   const Seconds time = measurement.time();
+  const std::size_t width = label_width(measurement, gpus);
   std::string text = fmt::format("\n Energy while '{}' ran:\n\n", command);
   for (const auto& [gpu, measured] : measurement.gpu_energy) {
-    text += line(fmt::format("gpu {}", gpu), measured, time);
+    text += line(label_of(gpu, gpus), width, measured, time);
     if (const auto throttle = measurement.gpu_throttle.find(gpu); throttle != measurement.gpu_throttle.end()) {
-      text += throttle_line(gpu, throttle->second, time);
+      text += throttle_line(label_of(gpu, gpus), width, throttle->second, time);
     }
   }
   if (measurement.gpu_energy.size() > 1) {
-    text += line("all gpus", measurement.total_gpu_energy(), time);
+    text += line("all gpus", width, measurement.total_gpu_energy(), time);
   }
   for (const auto& [cpu, measured] : measurement.cpu_energy) {
-    text += line(fmt::format("cpu {}", cpu), measured, time);
+    text += line(fmt::format("cpu {}", cpu), width, measured, time);
   }
   for (const auto& [cpu, measured] : measurement.dram_energy) {
-    text += line(fmt::format("memory of cpu {}", cpu), measured, time);
+    text += line(fmt::format("memory of cpu {}", cpu), width, measured, time);
   }
   if (measurement.gpu_energy.empty() && measurement.cpu_energy.empty()) {
     text += "   no GPU and no CPU that counts its energy can be seen; `zeus doctor` says why\n";

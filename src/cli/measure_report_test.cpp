@@ -26,15 +26,19 @@ Measurement some_measurement() {
   return m;
 }
 
+GpusByNumber some_gpus() {
+  return {{.uuid = "GPU-8e1d7a52", .name = "NVIDIA H100 80GB HBM3"}, {.uuid = "GPU-0d5e0000", .name = "Tesla V100"}};
+}
+
 TEST(MeasureReport, ReadsLikePerfStat) {
-  test::expect_golden("cli/measure_text.txt", measure_text(some_measurement(), "python train.py"));
+  test::expect_golden("cli/measure_text.txt", measure_text(some_measurement(), some_gpus(), "python train.py"));
   Measurement nothing;
   nothing.end = 1_s;
-  test::expect_golden("cli/measure_text_without_devices.txt", measure_text(nothing, "true"));
+  test::expect_golden("cli/measure_text_without_devices.txt", measure_text(nothing, {}, "true"));
 }
 
 TEST(MeasureReport, JsonNeverLacksAKey) {
-  test::expect_golden("cli/measure.json", measure_json(some_measurement(), 3) + '\n');
+  test::expect_golden("cli/measure.json", measure_json(some_measurement(), some_gpus(), 3) + '\n');
 }
 
 MonitorMoment some_moment() {
@@ -43,6 +47,7 @@ MonitorMoment some_moment() {
   moment.monotonic = 500_s;
   moment.elapsed = 3723_s;
   GpuRow gpu;
+  gpu.uuid = "GPU-8e1d7a52";
   gpu.name = "NVIDIA A100-SXM4-40GB";
   gpu.power = Watts{287.34};
   gpu.energy = Joules{1069000};
@@ -54,6 +59,7 @@ MonitorMoment some_moment() {
   gpu.throttle = "power cap";
   GpuRow lost;
   lost.index = 1;
+  lost.uuid = "GPU-0d5e0000";
   lost.name = "NVIDIA A100-SXM4-40GB";
   lost.reason = "lost (the GPU has fallen off the bus)";
   moment.gpus = {gpu, lost};

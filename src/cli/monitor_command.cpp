@@ -120,6 +120,7 @@ GpuRow row_of(const device::Gpu& gpu, int index, const MeasuredEnergy& measured,
   const device::Clocks clocks = gpu.clocks();
   GpuRow row;
   row.index = index;
+  row.uuid = gpu.identity().uuid;
   row.name = gpu.identity().name;
   row.power = mean(measured, time);
   row.energy = total.sum();
@@ -198,7 +199,7 @@ void MonitorCommand::declare(Options& options) {
 
 int MonitorCommand::run(Context& context) {
   const auto source = std::make_shared<measure::SamplerSource>(
-      measure::visible_devices(context.backends, context.environment), context.clock);
+      measure::visible_devices(device::take_inventory(context.backends, context.environment)), context.clock);
   Monitor monitor{std::make_unique<measure::Windows>(source, MonitorOptions{})};
   const FileDescriptor csv = csv_ ? open_csv(*csv_) : FileDescriptor{};
   const SignalWait signals{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGCONT};

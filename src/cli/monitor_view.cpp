@@ -35,6 +35,7 @@ std::string moment_json(const MonitorMoment& moment) {
     json.put_list("gpus", moment.gpus, [&](const GpuRow& gpu) {
       json.object([&] {
         json.put("index", gpu.index);
+        json.put("uuid", gpu.uuid);
         json.put("name", gpu.name);
         json.put("power_w", number(gpu.power), gpu.reason);
         json.put("energy_j", number(gpu.energy));

@@ -12,6 +12,7 @@ namespace zeus::cli {
 
 struct GpuRow {
   int index = 0;
+  std::string uuid;
   std::string name;
   std::optional<Watts> power;    // mean since the last moment
   std::optional<Joules> energy;  // since the start

@@ -1,5 +1,6 @@
 #include "cli/restore_command.hpp"
 
+#include "base/printable.hpp"
 #include "cli/options.hpp"
 #include "control/restoration.hpp"
 #include "control/state_folder.hpp"
@@ -13,9 +14,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <ostream>
+#include <string>
 #include <vector>
 
 namespace zeus::cli {
@@ -25,21 +26,26 @@ using Result = Restoration::Result;
 
 namespace {
 
-// The UUID of a GPU named by its number or its UUID; a UUID may also be that of a GPU that cannot be seen now.
-std::string uuid_of(const std::string& name, const device::Inventory& inventory) {
-  std::size_t index = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), index);
-  if (end != name.data() + name.size()) {
-    return name;
-  }
-  if (error != std::errc{} || index >= inventory.gpus.size()) {
-    throw Error{ErrorKind::not_found, fmt::format("there is no GPU {}", name), "`zeus devices` lists what is there"};
-  }
-  return inventory.gpus[index].gpu->identity().uuid;
+const device::DiscoveredGpu* find(const std::string& uuid, const device::Inventory& inventory) {
+  const auto gpu = std::ranges::find(inventory.gpus, uuid,
+                                     [](const device::DiscoveredGpu& known) { return known.gpu->identity().uuid; });
+  return gpu != inventory.gpus.end() ? &*gpu : nullptr;
 }
 
-std::string name_of(const Restoration& one) {
-  return one.record ? one.record->gpu_name : one.gpu;
+// The UUID of a GPU named by its number or its UUID; a UUID may also be that of a GPU that cannot be seen now, if a
+// lease of it is written down.
+std::string uuid_of(const std::string& name, const device::Inventory& inventory,
+                    const std::vector<std::string>& written_down) {
+  for (const device::DiscoveredGpu& one : inventory.gpus) {
+    if (one.number && name == std::to_string(*one.number)) {
+      return one.gpu->identity().uuid;
+    }
+  }
+  if (find(name, inventory) == nullptr && std::ranges::find(written_down, name) == written_down.end()) {
+    throw Error{ErrorKind::invalid_argument, "there is no GPU " + in_quotes(name),
+                "name one by its number or its whole UUID, as `zeus devices` shows them"};
+  }
+  return name;
 }
 
 std::string outcome_of(const Restoration& one) {
@@ -60,13 +66,9 @@ std::string outcome_of(const Restoration& one) {
 }
 
 void put_restoration(records::JsonWriter& json, const Restoration& one, const device::Inventory& inventory) {
-  const auto gpu = std::ranges::find(inventory.gpus, one.gpu,
-                                     [](const device::DiscoveredGpu& known) { return known.gpu->identity().uuid; });
-  if (gpu == inventory.gpus.end()) {
-    json.put_unknown("index", "this GPU cannot be seen from here");
-  } else {
-    json.put("index", gpu - inventory.gpus.begin());
-  }
+  const device::DiscoveredGpu* const gpu = find(one.gpu, inventory);
+  json.put("index", gpu != nullptr ? gpu->number : std::nullopt,
+           gpu != nullptr ? "hidden from programs by the visibility variables" : "this GPU cannot be seen from here");
   json.put("uuid", one.gpu);
   json.put("result", to_string(one.result));
   if (one.record) {
@@ -87,9 +89,9 @@ void put_restoration(records::JsonWriter& json, const Restoration& one, const de
 void print(const std::vector<Restoration>& all, const Context& context) {
   for (const Restoration& one : all) {
     if (one.result == Result::failed) {
-      context.err << fmt::format("zeus: {}: {}\n", name_of(one), outcome_of(one));
+      context.err << fmt::format("zeus: {}: {}\n", one.name, outcome_of(one));
     } else {
-      context.out << fmt::format("{}: {}\n", name_of(one), outcome_of(one));
+      context.out << fmt::format("{}: {}\n", one.name, outcome_of(one));
     }
   }
   if (all.empty()) {
@@ -108,12 +110,18 @@ void RestoreCommand::declare(Options& options) {
 }
 
 int RestoreCommand::run(Context& context) {
-  const device::Inventory inventory = device::take_inventory(context.backends);
-  const std::optional<std::string> only = gpu_.empty() ? std::nullopt : std::optional{uuid_of(gpu_, inventory)};
-  std::vector<Restoration> all;
+  const device::Inventory inventory = device::take_inventory(context.backends, context.environment);
+  std::optional<control::Ledger> ledger;
   if (const auto folder = control::find_state_folder(context.environment, ::geteuid())) {
-    const control::Ledger ledger{FileTree{*folder}, context.files};
-    all = control::restore_abandoned(ledger, inventory.gpus, context.clock, only);
+    ledger.emplace(FileTree{*folder}, context.files);
+  }
+  std::optional<std::string> only;
+  if (gpu_) {
+    only = uuid_of(*gpu_, inventory, ledger ? ledger->gpus() : std::vector<std::string>{});
+  }
+  std::vector<Restoration> all;
+  if (ledger) {
+    all = control::restore_abandoned(*ledger, inventory.gpus, context.clock, only);
   }
   if (json_) {
     records::JsonWriter json;

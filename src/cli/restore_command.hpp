@@ -3,6 +3,9 @@
 
 #include "cli/command.hpp"
 
+#include <optional>
+#include <string>
+
 namespace zeus::cli {
 
 class RestoreCommand final : public Command {
@@ -13,7 +16,7 @@ class RestoreCommand final : public Command {
   int run(Context& context) override;
 
  private:
-  std::string gpu_;  // an index or a UUID; empty for all
+  std::optional<std::string> gpu_;  // a number or a UUID; without one, all
   bool json_ = false;
 };
 

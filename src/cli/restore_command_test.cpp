@@ -111,8 +111,26 @@ TEST_F(RestoreCommandTest, OneGpuIsNamedByItsNumberOrItsUuid) {
   EXPECT_THAT(run({"--gpu", "0"}, exit_ok), HasSubstr("GPU 0 (Tesla V100): put back to power limit 250 W"));
   EXPECT_EQ(run({"--gpu", "0"}, exit_ok), "nothing to put back\n");
   EXPECT_THAT(run({"--gpu", "GPU-4"}, exit_failure), HasSubstr("cannot be seen from here"));
-  EXPECT_THAT(run({"--gpu", "9"}, exit_failure), HasSubstr("there is no GPU 9"));
-  EXPECT_THAT(run({"--gpu", "99999999999999999999"}, exit_failure), HasSubstr("there is no GPU"));
+}
+
+TEST_F(RestoreCommandTest, AnAnswerThatNamesNoGpuIsBadUsage) {
+  leave_something_of_everything();
+  for (const std::string name : {"9", "99999999999999999999", "-1", "0,0", "00", "GPU-6", "GPU-", "gpu 0"}) {
+    EXPECT_EQ(run({"--gpu=" + name}, exit_bad_usage),
+              "zeus: there is no GPU '" + name +
+                  "'; name one by its number or its whole UUID, as `zeus devices` shows them\n");
+  }
+  EXPECT_EQ(gpus_[0]->its_limits.current, 120_W) << "something was put back";
+}
+
+TEST_F(RestoreCommandTest, NumbersAreThoseThatProgramsSeeAndHiddenGpusGoByTheirUuid) {
+  leave_something_of_everything();
+  environment_ = Environment{{{"ZEUS_STATE_DIR", state_}, {"CUDA_VISIBLE_DEVICES", "2,0"}}};
+  EXPECT_THAT(run({"--gpu", "0"}, exit_ok), HasSubstr("GPU 0 (Tesla V100): nothing to put back"));
+  EXPECT_THAT(run({"--gpu", "2"}, exit_bad_usage), HasSubstr("there is no GPU '2'"));
+  EXPECT_THAT(run({"--gpu", "GPU-1", "--json"}, exit_ok), HasSubstr(R"("index":null,"uuid":"GPU-1","result":"held")"));
+  EXPECT_THAT(run({"--gpu", "1"}, exit_ok), HasSubstr("GPU 1 (Tesla V100): put back to power limit 250 W"));
+  EXPECT_EQ(gpus_[0]->its_limits.current, 250_W);
 }
 
 }  // namespace

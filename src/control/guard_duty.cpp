@@ -38,7 +38,7 @@ class Guard {
   }
 
   bool stand() {
-    inventory_ = device::take_inventory(backends_);
+    look_for_devices();
     say_ready();
     while (true) {
       const bool all_put_back = attempt();
@@ -75,13 +75,16 @@ class Guard {
     static_cast<void>(::send(duty_.connection.get(), line.data(), line.size(), MSG_NOSIGNAL));
   }
 
+  // Records name GPUs by their UUIDs: what variables hide is put back as well.
+  void look_for_devices() { inventory_ = device::take_inventory(backends_, Environment{}); }
+
   // False when something of our holder could not be put back. Then the devices are looked for anew: a driver may have
   // been loaded again since they were opened.
   bool attempt() {
     const bool done = try_all();
     if (!done && retry_) {
       inventory_ = {};
-      inventory_ = device::take_inventory(backends_);
+      look_for_devices();
     }
     return done;
   }

@@ -4,6 +4,7 @@
 #include "control/lease_state.hpp"
 #include "control/put_back.hpp"
 #include "control/restoration.hpp"
+#include "device/inventory.hpp"
 
 #include <zeus/error.hpp>
 
@@ -47,10 +48,10 @@ LeaseBook::LeaseBook(Ledger ledger, std::vector<DiscoveredGpu> gpus, std::shared
 void LeaseBook::restore_what_was_left() {
   for (const Restoration& one : restore_abandoned(*ledger_, gpus_, clock_)) {
     if (one.result == Restoration::Result::restored) {
-      log::warning(fmt::format("{} was put back to {}, which {} had left changed", one.record->gpu_name,
-                               to_text(one.record->found), to_text(one.record->holder)));
+      log::warning(fmt::format("{} was put back to {}, which {} had left changed", one.name, to_text(one.record->found),
+                               to_text(one.record->holder)));
     } else if (one.result == Restoration::Result::failed) {
-      log::warning(fmt::format("{} is not put back: {}", one.gpu, one.why));
+      log::warning(fmt::format("{} is not put back: {}", one.name, one.why));
     }
   }
 }
@@ -60,7 +61,7 @@ Lease LeaseBook::acquire(std::string_view uuid, Seconds term) {
   if (gpu == gpus_.end()) {
     throw Error{ErrorKind::not_found, fmt::format("there is no GPU {}", uuid), "`zeus devices` lists what is there"};
   }
-  const std::string name = to_text(gpu->gpu->identity());
+  const std::string name = to_text(*gpu);
   if (!gpu->control) {
     throw Error{ErrorKind::unavailable, fmt::format("nothing can be set on {}", name), "`zeus doctor` says why"};
   }

@@ -1,6 +1,7 @@
 #include "control/restoration.hpp"
 
 #include "control/put_back.hpp"
+#include "device/inventory.hpp"
 
 #include <zeus/error.hpp>
 
@@ -33,8 +34,17 @@ std::optional<GpuLock::Work> begin(const Ledger& ledger, const LeaseRecord& reco
   return lock->begin_work(clock, work_patience - overdue_patience);
 }
 
+auto find(const std::string& uuid, std::span<const DiscoveredGpu> gpus) {
+  return std::ranges::find(gpus, uuid, [](const DiscoveredGpu& one) { return one.gpu->identity().uuid; });
+}
+
+std::string name_of(const std::string& uuid, std::span<const DiscoveredGpu> gpus) {
+  const auto gpu = find(uuid, gpus);
+  return gpu != gpus.end() ? to_text(*gpu) : uuid;
+}
+
 Restoration restore(const Ledger& ledger, const std::string& uuid, std::span<const DiscoveredGpu> gpus, Clock& clock) {
-  Restoration restoration{uuid, Result::failed, ledger.read(uuid), {}};
+  Restoration restoration{uuid, name_of(uuid, gpus), Result::failed, ledger.read(uuid), {}};
   const auto standing = [&] { return ledger.standing(*restoration.record, clock.now()); };
   if (!restoration.record || standing() == Standing::held) {
     restoration.result = Result::held;
@@ -48,7 +58,7 @@ Restoration restore(const Ledger& ledger, const std::string& uuid, std::span<con
   }
   const bool past = standing() == Standing::past;
   if (!past) {
-    const auto gpu = std::ranges::find(gpus, uuid, [](const DiscoveredGpu& one) { return one.gpu->identity().uuid; });
+    const auto gpu = find(uuid, gpus);
     if (gpu == gpus.end()) {
       restoration.why = "this GPU cannot be seen from here";
       return restoration;
@@ -92,7 +102,7 @@ std::vector<Restoration> restore_abandoned(const Ledger& ledger, std::span<const
         restorations.push_back(std::move(restoration));
       }
     } catch (const Error& error) {
-      restorations.push_back({uuid, Result::failed, std::nullopt, error.what()});
+      restorations.push_back({uuid, name_of(uuid, gpus), Result::failed, std::nullopt, error.what()});
     }
   }
   return restorations;

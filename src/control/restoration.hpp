@@ -22,7 +22,8 @@ struct Restoration {
     failed,    // the record stays for the next attempt; `why` says what stands in the way
   };
 
-  std::string gpu;  // UUID
+  std::string gpu;   // UUID
+  std::string name;  // as this program knows it: the record has the name that it had in its holder's
   Result result = Result::failed;
   std::optional<LeaseRecord> record;  // nothing when it could not be read
   std::string why;

@@ -20,6 +20,9 @@ namespace zeus::device {
 struct DiscoveredGpu {
   std::shared_ptr<Gpu> gpu;
   std::shared_ptr<GpuControl> control;  // null where nothing can be set
+  // What this program knows it by, and people call it: N of "cuda:N". Nothing where the visibility variables hide it.
+  // Given by take_inventory() alone.
+  std::optional<int> number = std::nullopt;
 };
 
 enum class DeviceKind { gpu, cpu };

@@ -29,7 +29,8 @@ struct GpuIdentity {
   friend bool operator==(const GpuIdentity&, const GpuIdentity&) = default;
 };
 
-// "GPU 0 (Tesla V100-SXM2-32GB)", as messages name it.
-std::string to_text(const GpuIdentity& identity);
+// "GPU 0 (Tesla V100-SXM2-32GB)", as messages name a GPU by the number that programs know it by (inventory.hpp);
+// without one, by its UUID: "GPU-8e1d7a52 (Tesla V100-SXM2-32GB)".
+std::string to_text(const GpuIdentity& identity, std::optional<int> number = std::nullopt);
 
 }  // namespace zeus::device

@@ -1,5 +1,7 @@
 #include "device/inventory.hpp"
 
+#include "device/visibility.hpp"
+
 #include <zeus/error.hpp>
 
 #include <fmt/format.h>
@@ -20,7 +22,7 @@ bool holds(const std::vector<DiscoveredGpu>& gpus, const std::string& uuid) {
 void add(Inventory& inventory, std::string_view name, Discovery found) {
   for (DiscoveredGpu& device : found.gpus) {
     if (!holds(inventory.gpus, device.gpu->identity().uuid)) {
-      inventory.gpus.push_back(std::move(device));
+      inventory.gpus.push_back({std::move(device.gpu), std::move(device.control)});
     }
   }
   std::ranges::move(found.cpus, std::back_inserter(inventory.cpus));
@@ -33,9 +35,31 @@ void add_failure(Inventory& inventory, std::string_view name, std::string what, 
   inventory.backends.push_back({std::string{name}, {}, {}, std::nullopt});
 }
 
+void number(Inventory& inventory, const Environment& environment) {
+  std::vector<VisibilityCandidate> candidates;
+  for (const DiscoveredGpu& found : inventory.gpus) {
+    candidates.push_back({found.gpu->identity(), found.gpu->mig().optional().value_or(MigState{})});
+  }
+  int next = 0;
+  for (const Vendor vendor : {Vendor::nvidia, Vendor::amd}) {
+    Visibility visibility = visible_gpus(candidates, vendor, environment);
+    std::ranges::move(visibility.problems, std::back_inserter(inventory.problems));
+    for (const VisibleGpu& visible : visibility.gpus) {
+      inventory.gpus[visible.candidate].number = next++;
+    }
+  }
+}
+
 }  // namespace
 
-Inventory take_inventory(std::span<Backend* const> backends) {
+std::vector<DiscoveredGpu> Inventory::visible() const {
+  std::vector<DiscoveredGpu> seen;
+  std::ranges::copy_if(gpus, std::back_inserter(seen), [](const DiscoveredGpu& one) { return one.number.has_value(); });
+  std::ranges::sort(seen, {}, &DiscoveredGpu::number);
+  return seen;
+}
+
+Inventory take_inventory(std::span<Backend* const> backends, const Environment& environment) {
   Inventory inventory;
   for (Backend* const backend : backends) {
     try {
@@ -46,7 +70,12 @@ Inventory take_inventory(std::span<Backend* const> backends) {
       add_failure(inventory, backend->name(), error.what(), "this is a defect in zeus, please report it");
     }
   }
+  number(inventory, environment);
   return inventory;
+}
+
+std::string to_text(const DiscoveredGpu& gpu) {
+  return to_text(gpu.gpu->identity(), gpu.number);
 }
 
 }  // namespace zeus::device

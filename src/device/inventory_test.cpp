@@ -4,6 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
 namespace zeus::device {
 namespace {
 
@@ -22,7 +28,7 @@ TEST(Inventory, BackEndsAreAskedInOrderAndTheFirstToFindAGpuKeepsIt) {
   second.its_discovery.gpus = {{gpu("GPU-b", "2"), nullptr}, {gpu("GPU-c", "2"), nullptr}};
   second.its_discovery.cpus = {std::make_shared<test::FakeCpu>(0, "package-0")};
   const std::vector<Backend*> backends{&first, &second};
-  const Inventory inventory = take_inventory(backends);
+  const Inventory inventory = take_inventory(backends, Environment{});
   ASSERT_EQ(inventory.gpus.size(), 3U);
   EXPECT_EQ(inventory.gpus[1].gpu->identity().driver, "1");
   EXPECT_EQ(inventory.gpus[2].gpu->identity().uuid, "GPU-c");
@@ -37,9 +43,61 @@ TEST(Inventory, ABackEndThatFailsIsAProblemAndTheOthersGoOn) {
   test::FakeBackend working{"working"};
   working.its_discovery.gpus = {{gpu("GPU-a", "1"), nullptr}};
   const std::vector<Backend*> backends{&broken, &working};
-  const Inventory inventory = take_inventory(backends);
+  const Inventory inventory = take_inventory(backends, Environment{});
   EXPECT_EQ(inventory.gpus.size(), 1U);
   EXPECT_EQ(inventory.problems, (std::vector<Problem>{{"broken", "the library cannot be loaded", "reinstall it"}}));
+}
+
+// Two GPUs of NVIDIA, the faster one second on the bus, and two of AMD.
+class NumberingTest : public ::testing::Test {
+ protected:
+  NumberingTest() {
+    for (const auto& [uuid, vendor, speed] :
+         {std::tuple{"GPU-slow", Vendor::nvidia, 1.0}, std::tuple{"GPU-fast", Vendor::nvidia, 2.0},
+          std::tuple{"GPU-amd0", Vendor::amd, 1.0}, std::tuple{"GPU-amd1", Vendor::amd, 1.0}}) {
+      GpuIdentity identity;
+      identity.uuid = uuid;
+      identity.name = uuid + 4;
+      identity.vendor = vendor;
+      identity.relative_speed = speed;
+      identity.pci.bus = static_cast<std::uint32_t>(backend_.its_discovery.gpus.size());
+      backend_.its_discovery.gpus.push_back({std::make_shared<test::FakeGpu>(identity), nullptr});
+    }
+  }
+
+  [[nodiscard]] Inventory take(Environment::Variables variables) {
+    const std::vector<Backend*> backends{&backend_};
+    return take_inventory(backends, Environment{std::move(variables)});
+  }
+  [[nodiscard]] std::vector<std::string> numbered(Environment::Variables variables) {
+    std::vector<std::string> uuids;
+    for (const DiscoveredGpu& one : take(std::move(variables)).visible()) {
+      EXPECT_EQ(one.number, static_cast<int>(uuids.size()));
+      uuids.push_back(one.gpu->identity().uuid);
+    }
+    return uuids;
+  }
+
+  test::FakeBackend backend_{"both"};
+};
+
+using Uuids = std::vector<std::string>;
+
+TEST_F(NumberingTest, GpusHaveTheNumbersOfPrograms) {
+  EXPECT_EQ(numbered({}), (Uuids{"GPU-fast", "GPU-slow", "GPU-amd0", "GPU-amd1"}));
+  EXPECT_EQ(numbered({{"CUDA_DEVICE_ORDER", "PCI_BUS_ID"}}), (Uuids{"GPU-slow", "GPU-fast", "GPU-amd0", "GPU-amd1"}));
+  EXPECT_EQ(
+      numbered({{"CUDA_VISIBLE_DEVICES", "GPU-slow"}, {"ROCR_VISIBLE_DEVICES", "1,0"}, {"HIP_VISIBLE_DEVICES", "0"}}),
+      (Uuids{"GPU-slow", "GPU-amd1"}));
+}
+
+TEST_F(NumberingTest, TheMachinesOwnOrderStaysWhateverIsVisible) {
+  const Inventory inventory = take({{"CUDA_VISIBLE_DEVICES", "0"}, {"HIP_VISIBLE_DEVICES", ""}});
+  ASSERT_EQ(inventory.gpus.size(), 4U);
+  EXPECT_EQ(to_text(inventory.gpus[0]), "GPU-slow (slow)");
+  EXPECT_EQ(to_text(inventory.gpus[1]), "GPU 0 (fast)");
+  EXPECT_FALSE(inventory.gpus[2].number || inventory.gpus[3].number);
+  EXPECT_EQ(inventory.problems.size(), 2U) << "what the variables say is said";
 }
 
 }  // namespace

@@ -179,7 +179,7 @@ TEST_F(MigVisibility, ACutGpuWithoutSlicesCannotBeUsed) {
   const Visibility visibility = see("0,1");
   EXPECT_EQ(positions(visibility), Positions{0});
   ASSERT_EQ(visibility.problems.size(), 1U);
-  EXPECT_EQ(visibility.problems[0].device, "GPU 1 (Tesla V100-SXM2-32GB)");
+  EXPECT_EQ(visibility.problems[0].device, "GPU-aabb0000-0000-0000-0000-000000000001 (Tesla V100-SXM2-32GB)");
 }
 
 class AmdVisibility : public ::testing::Test {

@@ -281,7 +281,7 @@ std::vector<DeviceProblem> device_problems() {
   const auto add = [&problems](const device::Problem& problem) {
     problems.push_back({.device = problem.device, .what = problem.what, .fix = problem.fix});
   };
-  for (const auto& problem : machine.problems) {
+  for (const auto& problem : machine.inventory.problems) {
     add(problem);
   }
   for (const auto& backend : machine.inventory.backends) {

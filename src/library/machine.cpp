@@ -30,15 +30,9 @@ Machine* find_machine() {
   backends::amdsmi::AmdsmiBackend amdsmi{*clock};
   backends::rapl::RaplBackend rapl{FileTree{}, *clock};
   const std::array<device::Backend*, 3> backends{&nvml, &amdsmi, &rapl};
-  auto* const machine = new Machine{*clock, device::take_inventory(backends), {}, {}, {}};
-  machine->problems = machine->inventory.problems;
-  machine->gpus = measure::visible_gpus(machine->inventory, Environment::of_process(), machine->problems);
-  measure::Sampler::Devices devices;
-  devices.cpus = machine->inventory.cpus;
-  for (const auto& found : machine->gpus) {
-    devices.gpus.push_back(found.gpu);
-  }
-  machine->sampler = std::make_shared<measure::SamplerSource>(std::move(devices), *clock);
+  auto* const machine = new Machine{*clock, device::take_inventory(backends, Environment::of_process()), {}, {}};
+  machine->gpus = machine->inventory.visible();
+  machine->sampler = std::make_shared<measure::SamplerSource>(measure::visible_devices(machine->inventory), *clock);
   return machine;
 }
 
@@ -59,7 +53,7 @@ control::LeaseBook& lease_book() {
   const std::lock_guard guard{*mutex};
   if (book == nullptr || opened_after_forks != measure::fork_count()) {
     book = new control::LeaseBook{control::open_lease_book(Environment::of_process(), FileTree{}, folder_of_this_code(),
-                                                           machine.gpus, machine.clock)};
+                                                           machine.inventory.gpus, machine.clock)};
     opened_after_forks = measure::fork_count();
   }
   return *book;

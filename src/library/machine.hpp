@@ -14,8 +14,7 @@ namespace zeus::library {
 struct Machine {
   Clock& clock;
   device::Inventory inventory;                      // all there is
-  std::vector<device::DiscoveredGpu> gpus;          // those that the visibility variables leave this program
-  std::vector<device::Problem> problems;            // of the inventory and of those variables
+  std::vector<device::DiscoveredGpu> gpus;          // of them, those that this program sees, by their numbers
   std::shared_ptr<measure::SamplerSource> sampler;  // of `gpus` and of all CPU packages
 };
 

@@ -19,12 +19,13 @@ namespace {
 
 constexpr Watts limit_step{25};
 
-std::string name_of(const device::Gpu& gpu) {
-  return device::to_text(gpu.identity());
+std::string name_of(const train::SessionGpu& one) {
+  return device::to_text(one.gpu->identity(), one.index);
 }
 
 TrainingGpus::Parts live(const Place& place, const std::optional<std::vector<int>>& numbers) {
-  measure::Sampler::Devices devices = measure::visible_devices(place.backends, place.environment);
+  measure::Sampler::Devices devices =
+      measure::visible_devices(device::take_inventory(place.backends, place.environment));
   devices.cpus.clear();
   std::vector<std::shared_ptr<device::Gpu>> gpus = devices.gpus;
   MonitorOptions options;
@@ -35,7 +36,8 @@ TrainingGpus::Parts live(const Place& place, const std::optional<std::vector<int
           .open_book =
               [place] {
                 return control::open_lease_book(place.environment, place.machine, place.beside,
-                                                device::take_inventory(place.backends).gpus, place.clock);
+                                                device::take_inventory(place.backends, place.environment).gpus,
+                                                place.clock);
               },
           .clock = place.clock};
 }
@@ -48,7 +50,7 @@ TrainingGpus::TrainingGpus(const Place& place, const std::optional<std::vector<i
 
 TrainingGpus::TrainingGpus(Parts parts) : parts_{std::move(parts)} {
   for (const int number : parts_.monitor->gpus()) {
-    gpus_.push_back(parts_.gpus.at(static_cast<std::size_t>(number)));
+    gpus_.push_back({.index = number, .gpu = parts_.gpus.at(static_cast<std::size_t>(number))});
   }
 }
 
@@ -57,16 +59,16 @@ std::string TrainingGpus::uuid(int number) const {
 }
 
 std::optional<Error> TrainingGpus::try_to_set() {
-  for (const auto& gpu : gpus_) {
-    const device::PowerLimits limits = gpu->power_limits();
+  for (const train::SessionGpu& one : gpus_) {
+    const device::PowerLimits limits = one.gpu->power_limits();
     for (const auto* const bound : {&limits.current, &limits.minimum, &limits.maximum}) {
       if (!*bound) {
-        return to_error(bound->failure(), fmt::format("the power limit of {}", name_of(*gpu)));
+        return to_error(bound->failure(), fmt::format("the power limit of {}", name_of(one)));
       }
     }
     try {
       control::LeaseBook book = parts_.open_book();
-      control::Lease lease = book.acquire(gpu->identity().uuid);
+      control::Lease lease = book.acquire(one.gpu->identity().uuid);
       lease.set_power_limit(*limits.current);
       lease.release();
     } catch (const Error& error) {
@@ -87,21 +89,22 @@ const std::optional<Error>& TrainingGpus::why_not_settable() {
 }
 
 records::JobDevice TrainingGpus::device(const std::vector<Watts>& limits, bool set) {
-  records::JobDevice device{.model = gpus_.front()->identity().name, .gpus = 0, .max_power = {}, .power_limits = {}};
+  records::JobDevice device{
+      .model = gpus_.front().gpu->identity().name, .gpus = 0, .max_power = {}, .power_limits = {}};
   Watts lowest;
   std::optional<Watts> highest;
   std::optional<Watts> current;
-  for (const auto& gpu : gpus_) {
-    const device::PowerLimits now = gpu->power_limits();
-    const std::string what = fmt::format("the power limit of {}", name_of(*gpu));
+  for (const train::SessionGpu& one : gpus_) {
+    const device::PowerLimits now = one.gpu->power_limits();
+    const std::string what = fmt::format("the power limit of {}", name_of(one));
     const Watts most = now.maximum.or_throw(what);
     lowest = std::max(lowest, now.minimum.or_throw(what));
     highest = std::min(highest.value_or(most), most);
     current = std::min(current.value_or(most), now.current.or_throw(what));
     device.max_power += most;
     ++device.gpus;
-    if (gpu->identity().name != device.model && device.model.find(gpu->identity().name) == std::string::npos) {
-      device.model += " + " + gpu->identity().name;
+    if (one.gpu->identity().name != device.model && device.model.find(one.gpu->identity().name) == std::string::npos) {
+      device.model += " + " + one.gpu->identity().name;
     }
   }
   if (!set) {
@@ -127,8 +130,8 @@ records::JobDevice TrainingGpus::device(const std::vector<Watts>& limits, bool s
 
 std::optional<Watts> TrainingGpus::limit_in_force() const {
   std::optional<Watts> limit;
-  for (const auto& gpu : gpus_) {
-    const std::optional<Watts> now = gpu->power_limits().current.optional();
+  for (const train::SessionGpu& one : gpus_) {
+    const std::optional<Watts> now = one.gpu->power_limits().current.optional();
     if (!now || (limit && *limit != *now)) {
       return std::nullopt;
     }

@@ -10,6 +10,7 @@
 #include "device/gpu.hpp"
 #include "records/job_definition.hpp"
 #include "train/session.hpp"
+#include "train/session_parts.hpp"
 
 #include <zeus/error.hpp>
 #include <zeus/measure.hpp>
@@ -38,7 +39,7 @@ class TrainingGpus {
   // not_found Error.
   TrainingGpus(const Place& place, const std::optional<std::vector<int>>& numbers);
 
-  // What measures and sets GPUs, for whoever brings it: `gpus` are those that `monitor` numbers.
+  // What measures and sets GPUs, for whoever brings it: `gpus` are all that `monitor` numbers, in that order.
   struct Parts {
     std::vector<std::shared_ptr<device::Gpu>> gpus;
     std::shared_ptr<Monitor> monitor;
@@ -70,7 +71,7 @@ class TrainingGpus {
   [[nodiscard]] std::optional<Error> try_to_set();
 
   Parts parts_;
-  std::vector<std::shared_ptr<device::Gpu>> gpus_;  // of them, those that are measured
+  std::vector<train::SessionGpu> gpus_;  // of them, those that are measured
   std::optional<std::optional<Error>> why_not_;
 };
 

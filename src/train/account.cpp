@@ -49,7 +49,7 @@ Amount total(const Parts& parts) {
   return all;
 }
 
-Account::Account(Meter* meter, std::vector<int> gpus, Clock& clock, Herald& herald)
+Account::Account(Meter* meter, std::vector<SessionGpu> gpus, Clock& clock, Herald& herald)
     : meter_{meter}, gpus_{std::move(gpus)}, clock_{clock}, herald_{herald} {
 }
 
@@ -153,11 +153,11 @@ Amount Account::amount_of(const Booked& booked) const {
     amount.known = false;
     return amount;
   }
-  for (const int gpu : gpus_) {
-    const auto found = booked.measurement->gpu_energy.find(gpu);
+  for (const SessionGpu& gpu : gpus_) {
+    const auto found = booked.measurement->gpu_energy.find(gpu.index);
     if (found == booked.measurement->gpu_energy.end() || !found->second.energy) {
       herald_.warn(
-          fmt::format("the energy of GPU {} is not known: {}", gpu,
+          fmt::format("the energy of {} is not known: {}", to_text(gpu.gpu->identity(), gpu.index),
                       found == booked.measurement->gpu_energy.end() ? "it is not measured" : found->second.reason));
       amount.known = false;
       return amount;

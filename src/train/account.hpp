@@ -5,6 +5,7 @@
 #include "base/clock.hpp"
 #include "train/herald.hpp"
 #include "train/meter.hpp"
+#include "train/session_parts.hpp"
 
 #include <zeus/training_report.hpp>
 #include <zeus/units.hpp>
@@ -41,7 +42,7 @@ Amount total(const Parts& parts);
 class Account {
  public:
   // Without a meter (no GPU here), energies are zero and known.
-  Account(Meter* meter, std::vector<int> gpus, Clock& clock, Herald& herald);
+  Account(Meter* meter, std::vector<SessionGpu> gpus, Clock& clock, Herald& herald);
 
   // From now on what happens is of this part; nothing where it is already.
   void enter(Part part);
@@ -70,7 +71,7 @@ class Account {
   [[nodiscard]] Amount amount_of(const Booked& booked) const;
 
   Meter* meter_;
-  std::vector<int> gpus_;
+  std::vector<SessionGpu> gpus_;
   Clock& clock_;
   Herald& herald_;
   std::optional<Part> open_;

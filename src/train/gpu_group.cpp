@@ -21,7 +21,7 @@ constexpr std::size_t most_clocks = 12;
 constexpr double lowest_clock_part = 0.45;
 
 std::string name_of(const SessionGpu& gpu) {
-  return to_text(gpu.gpu->identity());
+  return to_text(gpu.gpu->identity(), gpu.index);
 }
 
 // Drivers list clocks also where they cannot be locked: they then refuse the first one that is tried.

@@ -25,14 +25,6 @@ constexpr Seconds last_settling{1};
 // Before it is said that nobody tells of steps.
 constexpr std::uint64_t epochs_without_steps = 3;
 
-std::vector<int> indices_of(const GpuGroup& group) {
-  std::vector<int> indices;
-  for (const SessionGpu& one : group.gpus()) {
-    indices.push_back(one.index);
-  }
-  return indices;
-}
-
 std::optional<optimize::EnergyTimeCost> price_of(const TrainingOptions& options, const Fleet& fleet) {
   if (fleet.gpus == 0 || !(fleet.max_power > Watts{0})) {
     return std::nullopt;
@@ -70,7 +62,7 @@ Session::Session(SessionParts parts, const TrainingOptions& options)
       ranks_{options.collective, options.collective_patience},
       group_{std::move(parts.gpus), std::move(parts.acquire), options.lease_term},
       meeting_{meet()},
-      account_{meter_of_this_rank(), indices_of(group_), clock_, herald_},
+      account_{meter_of_this_rank(), group_.gpus(), clock_, herald_},
       ledger_{price_of(options_, meeting_.fleet), meeting_.fleet.gpus > 0},
       tuner_{{.options = options_,
               .fleet = meeting_.fleet,

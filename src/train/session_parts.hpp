@@ -17,7 +17,7 @@
 
 namespace zeus::train {
 
-// A GPU of this process and the index under which the meter reports it.
+// A GPU of this process and the number that this program knows it by, under which the meter reports it.
 struct SessionGpu {
   int index = 0;
   std::shared_ptr<device::Gpu> gpu;

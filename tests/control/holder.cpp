@@ -10,6 +10,7 @@
 
 #include "backends/nvml/nvml_backend.hpp"
 #include "base/clock.hpp"
+#include "base/environment.hpp"
 #include "base/random.hpp"
 #include "control/guardian_process.hpp"
 #include "control/lease_book.hpp"
@@ -40,7 +41,7 @@ class HoldingProcess {
         guardian_{
             std::make_shared<control::GuardianProcess>(control::GuardianProcess::Plan{guardian, folder, FileTree{}})} {
     device::Backend* const backends[] = {&nvml_};
-    gpus_ = device::take_inventory(backends).gpus;
+    gpus_ = device::take_inventory(backends, Environment::of_process()).gpus;
     book_.emplace(control::Ledger{FileTree{folder}, FileTree{}}, gpus_, guardian_, clock_);
   }
 

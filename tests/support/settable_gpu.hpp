@@ -78,7 +78,7 @@ struct SettableGpu final : FakeGpu, device::GpuControl {
 };
 
 inline device::DiscoveredGpu discovered(const std::shared_ptr<SettableGpu>& gpu) {
-  return {gpu, gpu};
+  return {gpu, gpu, gpu->identity().index};
 }
 
 }  // namespace zeus::test
