@@ -36,6 +36,12 @@ struct flock request(short type, off_t byte) {
   return wanted;
 }
 
+struct flock everything_from(off_t byte) {
+  struct flock wanted = request(F_WRLCK, byte);
+  wanted.l_len = 0;  // to the end, wherever that is
+  return wanted;
+}
+
 // In a folder that is for everybody, so is the lock; it has no content. Elsewhere it is its owner's, lest any user keep
 // root from setting anything.
 mode_t mode_for(const std::filesystem::path& file) {
@@ -44,42 +50,102 @@ mode_t mode_for(const std::filesystem::path& file) {
   return shared ? S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH : S_IRUSR | S_IWUSR;
 }
 
+// Nothing when there is none.
 FileDescriptor open_lock(const std::filesystem::path& file) {
-  // Not in one call: in a sticky folder the kernel may refuse to open somebody else's file with O_CREAT.
   FileDescriptor opened{::open(file.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW)};
-  if (!opened && errno == ENOENT) {
-    const mode_t mode = mode_for(file);
-    opened = FileDescriptor{::open(file.c_str(), O_RDWR | O_CLOEXEC | O_CREAT | O_EXCL | O_NOFOLLOW, mode)};
-    if (opened) {
-      ::fchmod(opened.get(), mode);
-    } else if (errno == EEXIST) {
-      opened = FileDescriptor{::open(file.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW)};
-    }
-  }
-  if (!opened) {
+  if (!opened && errno != ENOENT) {
     throw system_failure(errno, fmt::format("cannot open the lock {}", file.string()));
   }
   return opened;
+}
+
+// Nothing when somebody else has just made it. It has another name until its mode is right: whoever is to share it may
+// look for it at any moment.
+FileDescriptor make_lock(const std::filesystem::path& file) {
+  std::string other_name = file.string() + ".XXXXXX";
+  FileDescriptor made{::mkostemp(other_name.data(), O_CLOEXEC)};
+  int error = errno;
+  if (made) {
+    ::fchmod(made.get(), mode_for(file));
+    const bool named = ::link(other_name.c_str(), file.c_str()) == 0;
+    error = errno;
+    ::unlink(other_name.c_str());
+    if (named) {
+      return made;
+    }
+  }
+  if (error != EEXIST) {
+    throw system_failure(error, fmt::format("cannot make the lock {}", file.string()));
+  }
+  return {};
 }
 
 }  // namespace
 
 struct GpuLock::State {
   std::string name;
-  FileDescriptor file;
   // The kernel's locks do not keep the threads of one process apart.
-  std::mutex mutex;
-  std::mutex leases_mutex;
+  std::mutex mutex{};
+  std::mutex file_mutex{};          // of what follows
+  FileDescriptor file{};            // nothing until it is needed
   std::set<std::int64_t> leases{};  // held by this process
 
-  // Somebody may have cleared the folder; a lock on a file that nobody else can find keeps nobody out.
-  void reopen_if_removed() {
-    struct stat status {};
-    if (::fstat(file.get(), &status) == 0 && status.st_nlink == 0) {
-      const std::lock_guard guard{leases_mutex};
-      file = open_lock(name);
+  explicit State(std::string file_name) : name{std::move(file_name)} {}
+
+  [[nodiscard]] bool is_the_one_there() const {
+    struct stat ours {};
+    struct stat there {};
+    return ::fstat(file.get(), &ours) == 0 && ::lstat(name.c_str(), &there) == 0 && ours.st_dev == there.st_dev &&
+           ours.st_ino == there.st_ino;
+  }
+
+  // Opens the file that is there now, if there is one: a lock on one that nobody else can find keeps nobody out.
+  void look() {
+    if (!is_the_one_there()) {
       leases.clear();
+      file = open_lock(name);
     }
+  }
+
+  // True when work may begin. Whoever was at work before may have removed the file between our opening and our locking
+  // it: only a lock on the file that is still there counts.
+  bool try_to_lock() {
+    look();
+    if (!file) {
+      file = make_lock(name);
+    }
+    struct flock wanted = request(F_WRLCK, work_byte);
+    if (file && ::fcntl(file.get(), F_SETLK, &wanted) != 0) {
+      if (errno != EACCES && errno != EAGAIN && errno != EINTR) {
+        throw system_failure(errno, fmt::format("cannot lock {}", name));
+      }
+      return false;
+    }
+    return file && is_the_one_there();
+  }
+
+  // Nobody else can find the file from here on where nobody needs it: who has opened it before finds out (above).
+  void unlock() {
+    struct flock leased = everything_from(byte_of(0));
+    const bool needed = !leases.empty() || ::fcntl(file.get(), F_GETLK, &leased) != 0 || leased.l_type != F_UNLCK ||
+                        !is_the_one_there();
+    if (!needed) {
+      ::unlink(name.c_str());  // in a folder for everybody, somebody else's stays
+    }
+    struct flock done = request(F_UNLCK, work_byte);
+    ::fcntl(file.get(), F_SETLK, &done);
+  }
+
+  // A process that has locked some of this (0 where this one cannot tell which); nothing when no other process has.
+  [[nodiscard]] std::optional<std::int64_t> locker(struct flock asked) {
+    look();
+    if (!file) {
+      return std::nullopt;
+    }
+    if (::fcntl(file.get(), F_GETLK, &asked) != 0) {
+      throw system_failure(errno, fmt::format("cannot look at the locks of {}", name));
+    }
+    return asked.l_type == F_UNLCK ? std::nullopt : std::optional<std::int64_t>{asked.l_pid};
   }
 };
 
@@ -117,10 +183,7 @@ std::shared_ptr<GpuLock> GpuLock::on(const std::filesystem::path& file) {
   const std::lock_guard guard{open.mutex};
   std::shared_ptr<GpuLock>& lock = open.locks[file];
   if (!lock) {
-    auto state = std::make_unique<State>();
-    state->name = file.string();
-    state->file = open_lock(file);
-    lock.reset(new GpuLock{std::move(state)});
+    lock.reset(new GpuLock{std::make_unique<State>(file.string())});
   }
   return lock;
 }
@@ -128,17 +191,11 @@ std::shared_ptr<GpuLock> GpuLock::on(const std::filesystem::path& file) {
 GpuLock::Work GpuLock::begin_work(Clock& clock, Seconds patience) {
   const Instant deadline = clock.now() + patience;
   std::unique_lock guard{state_->mutex};
-  state_->reopen_if_removed();
   Seconds pause = 1_ms;
   while (true) {
-    struct flock wanted = request(F_WRLCK, work_byte);
-    if (::fcntl(state_->file.get(), F_SETLK, &wanted) == 0) {
+    if (const std::lock_guard file_guard{state_->file_mutex}; state_->try_to_lock()) {
       guard.release();
       return Work{*this};
-    }
-    const int error = errno;
-    if (error != EACCES && error != EAGAIN && error != EINTR) {
-      throw system_failure(error, fmt::format("cannot lock {}", state_->name));
     }
     if (clock.now() >= deadline) {
       throw Error{ErrorKind::timeout,
@@ -153,20 +210,21 @@ GpuLock::Work GpuLock::begin_work(Clock& clock, Seconds patience) {
 
 GpuLock::Work::~Work() {
   if (lock_ != nullptr) {
-    struct flock done = request(F_UNLCK, work_byte);
-    ::fcntl(lock_->state_->file.get(), F_SETLK, &done);
+    {
+      const std::lock_guard guard{lock_->state_->file_mutex};
+      lock_->state_->unlock();
+    }
     lock_->state_->mutex.unlock();
   }
 }
 
 std::int64_t GpuLock::worker() const {
-  struct flock asked = request(F_WRLCK, work_byte);
-  const bool told = ::fcntl(state_->file.get(), F_GETLK, &asked) == 0 && asked.l_type != F_UNLCK;
-  return told ? asked.l_pid : 0;
+  const std::lock_guard guard{state_->file_mutex};
+  return state_->locker(request(F_WRLCK, work_byte)).value_or(0);
 }
 
 void GpuLock::hold(std::int64_t lease) {
-  const std::lock_guard guard{state_->leases_mutex};
+  const std::lock_guard guard{state_->file_mutex};
   struct flock wanted = request(F_WRLCK, byte_of(lease));
   if (::fcntl(state_->file.get(), F_SETLK, &wanted) != 0) {
     throw system_failure(errno, fmt::format("cannot hold a lease in {}", state_->name));
@@ -175,35 +233,20 @@ void GpuLock::hold(std::int64_t lease) {
 }
 
 void GpuLock::let_go(std::int64_t lease) {
-  const std::lock_guard guard{state_->leases_mutex};
+  const std::lock_guard guard{state_->file_mutex};
   struct flock done = request(F_UNLCK, byte_of(lease));
   ::fcntl(state_->file.get(), F_SETLK, &done);
   state_->leases.erase(lease);
 }
 
 bool GpuLock::is_held(std::int64_t lease) const {
-  const std::lock_guard guard{state_->leases_mutex};
-  if (state_->leases.contains(lease)) {
-    return true;
-  }
-  struct flock asked = request(F_WRLCK, byte_of(lease));
-  if (::fcntl(state_->file.get(), F_GETLK, &asked) != 0) {
-    throw system_failure(errno, fmt::format("cannot look at the locks of {}", state_->name));
-  }
-  return asked.l_type != F_UNLCK;
+  const std::lock_guard guard{state_->file_mutex};
+  return state_->leases.contains(lease) || state_->locker(request(F_WRLCK, byte_of(lease))).has_value();
 }
 
 std::optional<std::int64_t> GpuLock::holder() const {
-  const std::lock_guard guard{state_->leases_mutex};
-  if (!state_->leases.empty()) {
-    return ::getpid();
-  }
-  struct flock asked = request(F_WRLCK, byte_of(0));
-  asked.l_len = 0;  // to the end, wherever that is
-  if (::fcntl(state_->file.get(), F_GETLK, &asked) != 0) {
-    throw system_failure(errno, fmt::format("cannot look at the locks of {}", state_->name));
-  }
-  return asked.l_type == F_UNLCK ? std::nullopt : std::optional<std::int64_t>{asked.l_pid};
+  const std::lock_guard guard{state_->file_mutex};
+  return state_->leases.empty() ? state_->locker(everything_from(byte_of(0))) : ::getpid();
 }
 
 }  // namespace zeus::control

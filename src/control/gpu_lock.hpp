@@ -1,11 +1,12 @@
-// The locks of one GPU among all processes of the machine and all threads of this one, on one file that is never
-// removed. Byte 0 is held for as long as the record or the GPU is worked on; the byte of a lease is held for as long as
-// the lease lives. They are the kernel's record locks, which fit like no other: a forked child does not inherit them,
-// and they are gone when the process is, whichever way it went, so that neither a number used again nor a child that
-// lives on can make a dead holder look alive.
+// The locks of one GPU among all processes of the machine and all threads of this one, on one file. Byte 0 is held for
+// as long as the record or the GPU is worked on; the byte of a lease is held for as long as the lease lives. The file
+// is there only for as long as somebody works or holds a lease: who ends his work last removes it, and who begins makes
+// sure that what he has locked is the file that is there. They are the kernel's record locks, which fit like no other:
+// a forked child does not inherit them, and they are gone when the process is, whichever way it went, so that neither a
+// number used again nor a child that lives on can make a dead holder look alive.
 //
-// Threads: any. Such a lock is lost when the process closes any descriptor of the file; hence the file is opened once
-// per process, by GpuLock alone, and stays open.
+// Threads: any. Such a lock is lost when the process closes any descriptor of the file; hence it is opened by GpuLock
+// alone, and a second time only when another one has taken its place.
 #pragma once
 
 #include "base/clock.hpp"
@@ -40,7 +41,8 @@ class GpuLock {
    private:
     GpuLock* lock_;
   };
-  // Waits for others that work on it; a timeout Error that names them when they do not come to an end by `patience`.
+  // Waits for others that work on it; a timeout Error that names them when they do not come to an end by `patience`. An
+  // Error when the file cannot be made or opened, as have all that look at it.
   [[nodiscard]] Work begin_work(Clock& clock, Seconds patience);
 
   // The process that works on it now, as this one can tell: 0 when nobody does, or none that is known here.

@@ -10,7 +10,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
+#include <fstream>
 #include <functional>
 #include <string>
 #include <thread>
@@ -74,14 +76,17 @@ TEST_F(GpuLockTest, AnotherProcessWaitsAndIsToldForWhom) {
 
 TEST_F(GpuLockTest, ALeaseIsSeenAsHeldByAllAndEndsWithItsProcess) {
   const auto lock = GpuLock::on(file_);
-  const auto work = lock->begin_work(clock_, 1_s);
-  lock->hold(7);
+  {
+    const auto work = lock->begin_work(clock_, 1_s);
+    lock->hold(7);
+  }
   EXPECT_TRUE(lock->is_held(7));
   EXPECT_FALSE(lock->is_held(8));
   EXPECT_EQ(in_child([&] { return GpuLock::on(file_)->is_held(7) && !GpuLock::on(file_)->is_held(8) ? 0 : 1; }), 0);
   lock->let_go(7);
   EXPECT_FALSE(lock->is_held(7));
   EXPECT_EQ(in_child([&] {
+              const auto theirs = GpuLock::on(file_)->begin_work(clock_, 1_s);
               GpuLock::on(file_)->hold(9);
               return 0;
             }),
@@ -120,7 +125,83 @@ TEST_F(GpuLockTest, AFileThatWasRemovedIsMadeAnew) {
 }
 
 TEST_F(GpuLockTest, AFolderThatIsGoneIsAnError) {
-  EXPECT_THROW(GpuLock::on(folder_.path() / "missing" / "GPU-0.lock"), Error);
+  EXPECT_THROW(static_cast<void>(GpuLock::on(folder_.path() / "missing" / "GPU-0.lock")->begin_work(clock_, 1_s)),
+               Error);
+}
+
+TEST_F(GpuLockTest, TheFileIsThereOnlyForAsLongAsItIsNeeded) {
+  const auto lock = GpuLock::on(file_);
+  EXPECT_FALSE(lock->is_held(7)) << "looking makes no file";
+  EXPECT_FALSE(std::filesystem::exists(file_));
+  {
+    const auto work = lock->begin_work(clock_, 1_s);
+    lock->hold(7);
+  }
+  EXPECT_TRUE(std::filesystem::exists(file_)) << "a lease is held";
+  EXPECT_EQ(in_child([&] {
+              { const auto theirs = GpuLock::on(file_)->begin_work(clock_, 1_s); }
+              return std::filesystem::exists(file_) && GpuLock::on(file_)->is_held(7) ? 0 : 1;
+            }),
+            0)
+      << "what another process did not need was ours";
+  {
+    const auto work = lock->begin_work(clock_, 1_s);
+    lock->let_go(7);
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
+}
+
+// Each works on a file that the one before has just removed; a lock on a removed file would let two work at once.
+TEST_F(GpuLockTest, ProcessesExcludeOneAnotherThoughEachRemovesTheFileInRealTime) {
+  const std::filesystem::path counter = folder_.path() / "counter";
+  constexpr int processes = 4;
+  constexpr int rounds = 200;
+  std::vector<pid_t> children;
+  for (int i = 0; i < processes; ++i) {
+    children.push_back(::fork());
+    if (children.back() == 0) {
+      for (int round = 0; round < rounds; ++round) {
+        const auto work = GpuLock::on(file_)->begin_work(clock_, 60_s);
+        int count = 0;
+        std::ifstream{counter} >> count;
+        std::ofstream{counter} << count + 1;
+      }
+      ::_exit(0);
+    }
+  }
+  for (const pid_t child : children) {
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+  int count = 0;
+  std::ifstream{counter} >> count;
+  EXPECT_EQ(count, processes * rounds);
+  EXPECT_FALSE(std::filesystem::exists(file_));
+}
+
+TEST_F(GpuLockTest, ALockThatAnotherMadeAnewIsTheOneThatCounts) {
+  const auto lock = GpuLock::on(file_);
+  { const auto work = lock->begin_work(clock_, 1_s); }
+  std::array<int, 2> ready{};
+  std::array<int, 2> over{};
+  ASSERT_EQ(::pipe(ready.data()) + ::pipe(over.data()), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    {
+      const auto work = GpuLock::on(file_)->begin_work(clock_, 1_s);
+      GpuLock::on(file_)->hold(9);
+    }
+    char byte = 0;
+    ::_exit(::write(ready[1], "x", 1) == 1 && ::read(over[0], &byte, 1) == 1 ? 0 : 1);
+  }
+  char byte = 0;
+  ASSERT_EQ(::read(ready[0], &byte, 1), 1);
+  EXPECT_TRUE(lock->is_held(9)) << "we looked at the file that we had opened, and not at the one that is there";
+  EXPECT_EQ(lock->holder(), child);
+  ASSERT_EQ(::write(over[1], "x", 1), 1);
+  ::waitpid(child, nullptr, 0);
+  EXPECT_FALSE(lock->is_held(9));
 }
 
 }  // namespace

@@ -108,7 +108,11 @@ TEST_F(SharedFolder, AnotherUserWhoHoldsALeaseIsAConflict) {
   ASSERT_EQ(::pipe(held.data()), 0);
   const pid_t other = ::fork();
   if (other == 0) {
-    ledger().lock("GPU-0")->hold(77);
+    const auto lock = ledger().lock("GPU-0");
+    {
+      const auto work = lock->begin_work(clock_, 1_s);
+      lock->hold(77);
+    }
     static_cast<void>(::write(held[1], "h", 1));
     ::pause();
     ::_exit(0);
@@ -230,9 +234,17 @@ TEST_F(LeaseTest, WhenItCannotBeWrittenDownNothingIsChanged) {
   }
   EXPECT_THAT(error->what(), HasSubstr("cannot write " + folder_.resolve("GPU-0.lease.json").string()));
   EXPECT_THAT(gpu_->log, IsEmpty());
-  EXPECT_THAT(folder_.list(""), ElementsAre("GPU-0.lease.json", "GPU-0.lock", "GPU-1.lock"));
+  EXPECT_THAT(folder_.list(""), ElementsAre("GPU-0.lease.json", "GPU-0.lock"));
   EXPECT_NO_THROW(lease.set_power_limit(150_W));
   EXPECT_NO_THROW(static_cast<void>(book().acquire("GPU-1")));
+}
+
+TEST_F(LeaseTest, WhenALeaseHasEndedNothingIsLeftInTheFolder) {
+  Lease lease = book().acquire("GPU-0");
+  lease.set_power_limit(150_W);
+  EXPECT_THAT(folder_.list(""), ElementsAre("GPU-0.lease.json", "GPU-0.lock"));
+  lease.release();
+  EXPECT_THAT(folder_.list(""), IsEmpty());
 }
 
 TEST_F(LeaseTest, WhatIsEnforcedIsReported) {
