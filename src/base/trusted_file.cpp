@@ -83,6 +83,9 @@ std::optional<std::string> read_trusted(const std::filesystem::path& file, uid_t
     if (errno == ELOOP) {
       throw distrust(file, "it is a link");
     }
+    if (errno == ENXIO) {
+      throw distrust(file, "it is no plain file");  // a socket
+    }
     throw system_failure(errno, fmt::format("cannot open {}", file.string()));
   }
   const struct stat status = status_of(opened, file);

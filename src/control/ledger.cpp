@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 namespace zeus::control {
@@ -105,10 +107,11 @@ void Ledger::write(const LeaseRecord& record) const {
 void Ledger::remove(std::string_view gpu) const {
   const std::string record = file_name_of(gpu) + std::string{record_suffix};
   folder_.remove_durably(record);
-  // What a process left that was killed while it wrote.
+  // What a process left that was killed while it wrote. What another user left stays, and is in nobody's way.
   for (const std::string& name : folder_.list("")) {
     if (name.starts_with(record + ".")) {
-      folder_.remove_durably(name);
+      std::error_code ignored;
+      std::filesystem::remove(folder_.resolve(name), ignored);
     }
   }
 }
