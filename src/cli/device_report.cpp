@@ -4,6 +4,10 @@
 #include "control/state_folder.hpp"
 #include "device/update_period.hpp"
 
+#include <zeus/error.hpp>
+
+#include <fmt/format.h>
+
 #include <unistd.h>
 
 #include <algorithm>
@@ -28,15 +32,33 @@ void explain_absence(DeviceReport& report) {
   }
 }
 
-std::vector<std::optional<Holder>> find_holders(const Context& context, const device::Inventory& inventory) {
-  std::vector<std::optional<Holder>> holders(inventory.gpus.size());
-  if (const auto folder = control::find_state_folder(context.environment, ::geteuid())) {
-    const control::Ledger ledger{FileTree{*folder}, context.files};
-    std::ranges::transform(inventory.gpus, holders.begin(), [&](const device::DiscoveredGpu& found) {
-      return ledger.holder(found.gpu->identity().uuid, context.clock.now());
-    });
+void look_at_leases(const Context& context, DeviceReport& report) {
+  const std::vector<device::DiscoveredGpu>& gpus = report.inventory.gpus;
+  report.holders.resize(gpus.size());
+  const auto folder = control::find_state_folder(context.environment, ::geteuid());
+  if (!folder) {
+    return;
   }
-  return holders;
+  const control::Ledger ledger{FileTree{*folder}, context.files};
+  for (const std::string& uuid : ledger.gpus()) {
+    const auto gpu =
+        std::ranges::find(gpus, uuid, [](const device::DiscoveredGpu& one) { return one.gpu->identity().uuid; });
+    const std::string name = gpu != gpus.end() ? to_text(*gpu) : uuid;
+    try {
+      const std::optional<control::LeaseRecord> record = ledger.read(uuid);
+      const auto standing = record ? ledger.standing(*record, context.clock.now()) : control::Standing::past;
+      if (standing == control::Standing::held && gpu != gpus.end()) {
+        report.holders[static_cast<std::size_t>(gpu - gpus.begin())] = record->holder;
+      } else if (standing == control::Standing::abandoned && !record->found.empty()) {
+        report.problems.push_back(
+            {name,
+             fmt::format("it is left changed by {}, which found {}", to_text(record->holder), to_text(record->found)),
+             "run `zeus restore`, which puts it back"});
+      }
+    } catch (const Error& error) {
+      report.problems.push_back({name, error.message(), error.advice()});
+    }
+  }
 }
 
 }  // namespace
@@ -49,7 +71,7 @@ DeviceReport gather_devices(Context& context) {
   std::ranges::transform(report.inventory.gpus, std::back_inserter(gpus),
                          [](const device::DiscoveredGpu& found) { return found.gpu.get(); });
   report.update_periods = device::watch_update_periods(gpus, context.clock);
-  report.holders = find_holders(context, report.inventory);
+  look_at_leases(context, report);
   explain_absence(report);
   return report;
 }

@@ -21,7 +21,8 @@ struct DeviceReport {
   std::vector<device::Reading<Seconds>> update_periods;
   // Who has a lease of it.
   std::vector<std::optional<Holder>> holders;
-  // Those of back-ends and of the visibility variables. Where no GPU, or no CPU package, was found at all: also why.
+  // Those of back-ends and of the visibility variables, and what dead holders of leases left. Where no GPU, or no CPU
+  // package, was found at all: also why.
   std::vector<device::Problem> problems;
 };
 

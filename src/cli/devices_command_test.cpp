@@ -112,6 +112,25 @@ TEST_F(DevicesCommandTest, TheListBeginsEachGpuWithTheNumberThatProgramsKnowItBy
   EXPECT_NE(hidden, std::string::npos) << text;
 }
 
+TEST_F(DevicesCommandTest, WhatADeadHolderLeftIsSaidWithWhatPutsItBack) {
+  const test::TemporaryFolder folder;
+  environment_ = Environment{{{"ZEUS_STATE_DIR", folder.path().string()}}};
+  const control::Ledger ledger{FileTree{folder.path()}, FileTree{}};
+  const std::string uuid = machine_.gpus.its_discovery.gpus[0].gpu->identity().uuid;
+  control::LeaseRecord record{uuid, "GPU 7", ledger.boot(), 77, Instant{60'000'000'000}, {4711, 5, "python3"}, {}};
+  ledger.write(record);
+  EXPECT_EQ(records::JsonValue::parse(run({"--json"}, {&machine_.gpus})).value()["problems"].list()->size(), 0U)
+      << "it had changed nothing";
+  record.found.power_limit = 250_W;
+  ledger.write(record);
+  out_.str("");
+  const auto problem = records::JsonValue::parse(run({"--json"}, {&machine_.gpus})).value()["problems"][0];
+  EXPECT_EQ(*problem["device"].string(), "GPU 0 (Tesla V100-SXM2-32GB)");
+  EXPECT_EQ(*problem["what"].string(), "it is left changed by process 4711 (python3), which found power limit 250 W");
+  EXPECT_EQ(*problem["fix"].string(), "run `zeus restore`, which puts it back");
+  EXPECT_EQ(FileTree{folder.path()}.list("").size(), 1U) << "looking leaves nothing behind";
+}
+
 TEST_F(DevicesCommandTest, VisibilityIsThatOfThePrograms) {
   environment_ = Environment{{{"CUDA_VISIBLE_DEVICES", "1,9"}}};
   const auto json = records::JsonValue::parse(run({"--json"}, {&machine_.gpus})).value();

@@ -1,6 +1,7 @@
 #include "cli/doctor_command.hpp"
 
 #include "cli/program.hpp"
+#include "control/ledger.hpp"
 #include "records/json_value.hpp"
 #include "tests/support/fake_machine.hpp"
 #include "tests/support/golden.hpp"
@@ -65,6 +66,27 @@ TEST_F(DoctorCommandTest, RootAndARunningDaemonAreSeen) {
   }
   EXPECT_EQ(states["permissions"], "ok");
   EXPECT_EQ(states["daemon"], "ok");
+}
+
+TEST_F(DoctorCommandTest, WhatADeadHolderLeftIsAProblem) {
+  environment_ = Environment{{{"ZEUS_STATE_DIR", (folder_.path() / "state").string()}}};
+  std::filesystem::create_directories(folder_.path() / "state");
+  const control::Ledger ledger{FileTree{folder_.path() / "state"}, files_};
+  const std::string uuid = machine_.gpus.its_discovery.gpus[0].gpu->identity().uuid;
+  control::LeaseRecord record{uuid, "GPU 7", ledger.boot(), 77, Instant{60'000'000'000}, {4711, 5, "python3"}, {}};
+  record.found.power_limit = 250_W;
+  ledger.write(record);
+  FileTree{folder_.path() / "state"}.write_durably("GPU-9.lease.json", "cut sh");
+  const std::string text = run({}, {&machine_.gpus});
+  EXPECT_NE(
+      text.find(
+          "problem  GPU 0 (Tesla V100-SXM2-32GB): it is left changed by process 4711 (python3), which found power "
+          "limit 250 W\n         fix: run `zeus restore`, which puts it back\n"),
+      std::string::npos)
+      << text;
+  EXPECT_NE(text.find("problem  GPU-9: what a lease of GPU-9 found cannot be read in /state/GPU-9.lease.json"),
+            std::string::npos)
+      << text;
 }
 
 TEST_F(DoctorCommandTest, ADaemonThatWasNamedAndIsNotThereIsAProblem) {
