@@ -14,6 +14,8 @@ namespace zeus::drivers {
 
 namespace {
 
+constexpr std::size_t largest_table = std::size_t{64} << 20;
+
 // An unknown workload is bad usage here, whatever it is to the physics.
 void check_workload(std::string_view name) {
   std::optional<Error> unknown;
@@ -52,7 +54,8 @@ struct Maker {
 
 LoadPlan::LoadPlan(std::string_view text, const FileTree& files) : text_{parse_load(text)} {
   if (const auto* const named = std::get_if<TableLoad>(&text_)) {
-    const std::optional<std::string> content = files.read(std::filesystem::absolute(named->file).string());
+    const std::optional<std::string> content =
+        files.read(std::filesystem::absolute(named->file).string(), largest_table);
     if (!content) {
       throw Error{ErrorKind::not_found, fmt::format("there is no file {}", named->file),
                   "check the path; it is taken from the present folder"};

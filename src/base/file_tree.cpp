@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,6 +22,8 @@ namespace zeus {
 
 namespace {
 
+constexpr int pipe_patience_ms = 2000;
+
 // ESRCH: a file of /proc whose process ended after it was opened.
 bool is_absence(int error) {
   return error == ENOENT || error == ENOTDIR || error == ESRCH;
@@ -32,6 +35,34 @@ void sync_folder(const std::filesystem::path& folder) {
   if (!handle || (::fsync(handle.get()) != 0 && errno != EINVAL)) {
     throw system_failure(errno, fmt::format("cannot sync the folder {}", folder.string()));
   }
+}
+
+// A pipe is opened without waiting for somebody to write to it, which might last for ever; anything else as usual.
+struct Opened {
+  FileDescriptor file;
+  bool is_pipe = false;
+};
+
+Opened open_to_read(const std::filesystem::path& path) {
+  Opened opened{.file = FileDescriptor{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)}};
+  if (opened.file) {
+    struct stat status {};
+    opened.is_pipe = ::fstat(opened.file.get(), &status) == 0 && S_ISFIFO(status.st_mode);
+    if (!opened.is_pipe) {
+      ::fcntl(opened.file.get(), F_SETFL, O_RDONLY);
+    }
+  }
+  return opened;
+}
+
+// Whether something came, or the last one who writes has gone.
+bool wait_for_writer(const FileDescriptor& pipe, int patience_ms) {
+  pollfd waiting{.fd = pipe.get(), .events = POLLIN, .revents = 0};
+  int ready = 0;
+  do {
+    ready = ::poll(&waiting, 1, patience_ms);
+  } while (ready < 0 && errno == EINTR);
+  return ready > 0;
 }
 
 std::string unique_suffix() {
@@ -50,7 +81,7 @@ std::filesystem::path FileTree::resolve(std::string_view path) const {
 
 std::optional<std::string> FileTree::read(std::string_view path, std::size_t most_bytes) const {
   const std::filesystem::path full = resolve(path);
-  const FileDescriptor file{::open(full.c_str(), O_RDONLY | O_CLOEXEC)};
+  const auto [file, is_pipe] = open_to_read(full);
   if (!file) {
     if (is_absence(errno)) {
       return std::nullopt;
@@ -59,9 +90,18 @@ std::optional<std::string> FileTree::read(std::string_view path, std::size_t mos
   }
   std::string content;
   std::array<char, 16384> buffer{};
+  bool waited = false;
   while (true) {
     const ssize_t count = ::read(file.get(), buffer.data(), buffer.size());
     if (count == 0) {
+      // Of a pipe that can also mean that nobody has begun to write.
+      if (is_pipe && content.empty() && !std::exchange(waited, true)) {
+        if (!wait_for_writer(file, pipe_patience_ms)) {
+          throw Error{ErrorKind::unavailable, fmt::format("{} is a pipe that nobody writes to", full.string()),
+                      "begin what writes to it first, or name a file"};
+        }
+        continue;
+      }
       return content;
     }
     if (count > 0) {
@@ -72,6 +112,8 @@ std::optional<std::string> FileTree::read(std::string_view path, std::size_t mos
       content.append(buffer.data(), static_cast<std::size_t>(count));
     } else if (is_absence(errno)) {
       return std::nullopt;
+    } else if (errno == EAGAIN && is_pipe) {
+      (void)wait_for_writer(file, -1);
     } else if (errno != EINTR) {
       throw system_failure(errno, fmt::format("cannot read {}", full.string()));
     }

@@ -27,7 +27,7 @@ class FileTree {
   [[nodiscard]] std::filesystem::path resolve(std::string_view path) const;
 
   // The whole file as it is; nothing when there is no such file. What exists but cannot be read, or has more than
-  // `most_bytes`, is an Error.
+  // `most_bytes`, is an Error; so is a pipe to which nobody writes within two seconds.
   [[nodiscard]] std::optional<std::string> read(std::string_view path,
                                                 std::size_t most_bytes = std::numeric_limits<std::size_t>::max()) const;
   // The same without the white space at its end, as most files of /sys and /proc are meant.

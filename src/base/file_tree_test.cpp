@@ -1,14 +1,17 @@
 #include "base/file_tree.hpp"
 
+#include "base/file_descriptor.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <zeus/error.hpp>
 
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <atomic>
+#include <chrono>
 #include <fstream>
 #include <thread>
 
@@ -51,6 +54,21 @@ TEST_F(FileTreeTest, WhatExistsButCannotBeReadIsAnErrorWithItsName) {
   } catch (const Error& error) {
     EXPECT_NE(std::string{error.what()}.find("folder"), std::string::npos) << error.what();
   }
+}
+
+TEST_F(FileTreeTest, InRealTimeAPipeIsReadToItsEndAndNotWaitedForForever) {
+  const std::string pipe = folder_.path() / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  std::thread writer{[&pipe] {
+    const FileDescriptor file{::open(pipe.c_str(), O_WRONLY | O_CLOEXEC)};
+    for (const char* const part : {"one ", "two ", "three"}) {
+      write_all(file, part, pipe);
+      std::this_thread::sleep_for(std::chrono::milliseconds{20});
+    }
+  }};
+  EXPECT_EQ(tree_.read("pipe"), "one two three");
+  writer.join();
+  EXPECT_THROW(static_cast<void>(tree_.read("pipe")), Error);
 }
 
 TEST_F(FileTreeTest, ReadsNoMoreThanItIsAllowedTo) {

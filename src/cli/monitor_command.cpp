@@ -5,6 +5,7 @@
 #include "cli/live_screen.hpp"
 #include "cli/monitor_table.hpp"
 #include "cli/options.hpp"
+#include "cli/output_file.hpp"
 #include "cli/terminal_style.hpp"
 #include "measure/devices.hpp"
 #include "measure/windows.hpp"
@@ -20,10 +21,12 @@
 #include <csignal>
 #include <cstdint>
 #include <ctime>
+#include <filesystem>
 #include <limits>
 #include <map>
 #include <memory>
 #include <ostream>
+#include <system_error>
 #include <variant>
 
 namespace zeus::cli {
@@ -167,7 +170,11 @@ MonitorMoment moment_of(const measure::Sampler& sampler, const Measurement& meas
 }
 
 FileDescriptor open_csv(const std::string& path) {
-  FileDescriptor file{::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644)};
+  std::error_code unknown;
+  FileDescriptor file =
+      std::filesystem::is_fifo(path, unknown)
+          ? open_pipe(path, path)
+          : FileDescriptor{::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644)};
   if (!file) {
     throw system_failure(errno, fmt::format("cannot write {}", path));
   }

@@ -11,9 +11,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <initializer_list>
 #include <ostream>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 namespace zeus::cli {
@@ -58,6 +60,24 @@ void check_that_a_file_can_be_made(const fs::path& file) {
 
 }  // namespace
 
+FileDescriptor open_pipe(const fs::path& pipe, const std::string& name) {
+  constexpr int most_looks = 100;
+  constexpr auto between_looks = std::chrono::milliseconds{20};
+  for (int looks = 0; looks < most_looks; ++looks) {
+    FileDescriptor opened{::open(pipe.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK)};
+    if (opened) {
+      ::fcntl(opened.get(), F_SETFL, O_WRONLY);
+      return opened;
+    }
+    if (errno != ENXIO) {
+      throw system_failure(errno, fmt::format("cannot open {}", name));
+    }
+    std::this_thread::sleep_for(between_looks);
+  }
+  throw Error{ErrorKind::unavailable, fmt::format("{} is a pipe that nobody reads", name),
+              "begin what reads it first, or name a file"};
+}
+
 OutputFile::OutputFile(std::string name, std::ostream& out, Readers readers)
     : name_{std::move(name)}, out_{out}, readers_{readers} {
   if (name_ == "-") {
@@ -85,6 +105,9 @@ OutputFile::OutputFile(std::string name, std::ostream& out, Readers readers)
     if (::access(file_.c_str(), W_OK) != 0) {
       throw system_failure(errno, fmt::format("cannot write {}", name_));
     }
+    if (S_ISFIFO(status.st_mode)) {
+      pipe_ = std::make_shared<const FileDescriptor>(open_pipe(file_, name_));
+    }
     return;
   }
   place_ = Place::plain_file;
@@ -110,6 +133,10 @@ void OutputFile::write(std::string_view content) const {
       break;
     }
     case Place::as_it_is: {
+      if (pipe_) {
+        write_all(*pipe_, content, name_);
+        break;
+      }
       const FileDescriptor opened{::open(file_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY)};
       if (!opened) {
         throw system_failure(errno, fmt::format("cannot open {}", name_));

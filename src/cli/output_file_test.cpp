@@ -101,6 +101,12 @@ TEST_F(OutputFileTest, APipeIsWrittenToAndStays) {
   EXPECT_TRUE(fs::is_fifo(pipe));
 }
 
+TEST_F(OutputFileTest, InRealTimeAPipeThatNobodyReadsIsRefusedBeforeTheWork) {
+  const fs::path pipe = folder_ / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_EQ(refusal(pipe), ErrorKind::unavailable);
+}
+
 TEST_F(OutputFileTest, ADeviceIsWrittenToAndStays) {
   EXPECT_NO_THROW(write("/dev/null", "gone"));
   EXPECT_TRUE(fs::is_character_file("/dev/null"));

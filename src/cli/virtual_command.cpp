@@ -35,6 +35,7 @@ namespace {
 constexpr const char* library_path = "LD_LIBRARY_PATH";
 constexpr const char* driver_library = "libnvidia-ml.so.1";
 constexpr Seconds longest_wait{3600.0};
+constexpr std::size_t largest_input = std::size_t{64} << 20;
 // How soon a group that the command makes is followed.
 constexpr Seconds look_at_groups{0.25};
 
@@ -60,7 +61,7 @@ std::filesystem::path driver_folder() {
 }
 
 std::string read_file(const FileTree& files, const std::string& path) {
-  std::optional<std::string> content = files.read(std::filesystem::absolute(path).string());
+  std::optional<std::string> content = files.read(std::filesystem::absolute(path).string(), largest_input);
   if (!content) {
     throw Error{ErrorKind::not_found, fmt::format("there is no file {}", path),
                 "check the path; it is taken from the present folder"};
