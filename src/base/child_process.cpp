@@ -1,5 +1,7 @@
 #include "base/child_process.hpp"
 
+#include "base/printable.hpp"
+
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -48,10 +50,10 @@ void give_terminal(pid_t group) {
 
 std::optional<std::string> ChildProcess::why_not_run(const std::string& command, int code) {
   if (code == exit_not_found) {
-    return "'" + command + "' was not found (exit code 127)";
+    return in_quotes(command) + " was not found (exit code 127)";
   }
   if (code == exit_not_executable) {
-    return "'" + command + "' cannot be executed (exit code 126)";
+    return in_quotes(command) + " cannot be executed (exit code 126)";
   }
   return std::nullopt;
 }

@@ -18,11 +18,13 @@ std::string describe(const std::exception_ptr& cause) {
   }
 }
 
-// Long enough for whatever we have to say, and short enough where somebody else's text is quoted whole.
-constexpr std::size_t most_of_a_part = 1000;
+// Long enough for whatever we have to say, and short where somebody else's text is quoted whole.
+constexpr std::size_t most_of_a_part = 400;
+// What to do may list all that there is.
+constexpr std::size_t most_advice = 1000;
 
-std::string part(const std::string& text) {
-  return printable(shortened(text, most_of_a_part));
+std::string part(const std::string& text, std::size_t most = most_of_a_part) {
+  return printable(shortened(text, most));
 }
 
 std::string compose(const std::string& message, const std::string& advice, const std::exception_ptr& cause) {
@@ -31,7 +33,7 @@ std::string compose(const std::string& message, const std::string& advice, const
     text += " (because: " + part(describe(cause)) + ")";
   }
   if (!advice.empty()) {
-    text += "; " + part(advice);
+    text += "; " + part(advice, most_advice);
   }
   return text;
 }

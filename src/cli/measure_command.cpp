@@ -2,6 +2,7 @@
 
 #include "base/child_process.hpp"
 #include "base/orphans.hpp"
+#include "base/printable.hpp"
 #include "cli/measure_report.hpp"
 #include "cli/options.hpp"
 #include "cli/output_file.hpp"
@@ -35,11 +36,7 @@ std::string joined(const std::vector<std::string>& words) {
   for (const std::string& word : words) {
     text += text.empty() ? word : ' ' + word;
   }
-  if (text.size() > 200) {
-    text.resize(200);
-    text += "...";
-  }
-  return text;
+  return printable(shortened(text, 200));
 }
 
 }  // namespace

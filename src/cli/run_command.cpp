@@ -18,6 +18,7 @@ namespace zeus::cli {
 
 namespace {
 
+constexpr double longest_seconds = 1e6;
 constexpr field::Rule stop_factor{.least = 0.0, .above_least = true, .null_is_infinite = true};
 
 Error usage(std::string message, std::string advice) {
@@ -121,7 +122,7 @@ void RunCommand::declare_limits(Options& options) {
       .rule(field::from_one)
       .value_name("F");
   options.add_option("--profile-seconds", plain_.profile_seconds, "How long to measure each power limit")
-      .rule(field::above_zero)
+      .rule({.least = 0.0, .most = longest_seconds, .above_least = true})
       .with_default("5")
       .value_name("S");
   options
@@ -138,7 +139,7 @@ void RunCommand::declare_limits(Options& options) {
 void RunCommand::declare_rest(Options& options) {
   options.group("While it runs");
   options.add_option("--grace", plain_.grace, "Seconds between asking the command to end and killing it")
-      .rule(field::from_zero)
+      .rule({.least = 0.0, .most = longest_seconds})
       .with_default("10")
       .value_name("S");
   options.add_flag("--quiet", plain_.quiet, "Say nothing but what goes wrong");

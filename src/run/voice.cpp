@@ -1,11 +1,13 @@
 #include "run/voice.hpp"
 
+#include "base/printable.hpp"
+
 #include <ostream>
 
 namespace zeus::run {
 
 void Voice::write(std::string_view line) {
-  err_ << (is_open_ && is_open_() ? "\n" : "") << "zeus: " << line << '\n' << std::flush;
+  err_ << (is_open_ && is_open_() ? "\n" : "") << "zeus: " << printable(line) << '\n' << std::flush;
 }
 
 void Voice::say(std::string_view line) {

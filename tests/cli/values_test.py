@@ -87,6 +87,7 @@ REFUSED = [
     ([*PIPELINE, "--points", "2.5"], "--points: '2.5' is not a whole number from 1 to 10000"),
     ([*PIPELINE, "--unit-time", "1e3"], "--unit-time of 1000 s is too long: a computation of"),
     ([*PIPELINE, "--unit-time", "0"], "--unit-time: '0' is not a time above 0 seconds"),
+    (["run", "--grace", "1e22", *RUNS], "--grace: '1e22' is not a number from 0 to 1000000"),
     (["monitor", "--interval", "1ms"], "--interval: '1ms' is not a time from 0.02 to 86400 seconds"),
     (["monitor", "--duration", "1e300"], "--duration: '1e300' is not a time above 0 to 1000000000 seconds"),
     ([*JOB, "--eta", "1.01", *RUNS], "--eta: '1.01' is not a number from 0 to 1"),
