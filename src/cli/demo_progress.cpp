@@ -1,6 +1,6 @@
 #include "cli/demo_progress.hpp"
 
-#include "report/quantity.hpp"
+#include "base/amount_text.hpp"
 
 #include <fmt/format.h>
 
@@ -75,8 +75,7 @@ void DemoProgress::tell(const demo::TourEvent& event) {
     draw(fmt::format("{}, epoch {}, {:.1f} % right", try_, epoch->epoch, 100.0 * epoch->accuracy));
   } else if (const auto* over = std::get_if<demo::TryOver>(&event)) {
     line(fmt::format("night {:>3}: {}: {} after {} epochs, {}, {}", night_ + 1, at(over->batch_size, over->limit),
-                     outcome(over->outcome), over->epochs, report::readable(over->time),
-                     report::readable(over->energy)));
+                     outcome(over->outcome), over->epochs, to_text(over->time), to_text(over->energy)));
   } else if (const auto* done = std::get_if<demo::NightOver>(&event)) {
     if (done->settled) {
       line("    it has settled");

@@ -1,6 +1,6 @@
 #include "cli/demo_summary.hpp"
 
-#include "report/quantity.hpp"
+#include "base/amount_text.hpp"
 
 #include <fmt/format.h>
 
@@ -50,8 +50,7 @@ std::string row(std::string_view what, std::string_view of_default, std::string_
 std::string block(const std::string& title, const records::SavingsView& savings,
                   const report::CarbonIntensity& carbon) {
   const auto line = [](std::string_view what, auto saved, auto of_default) {
-    return row(what, report::readable(of_default), report::readable(of_default - saved),
-               change(saved.value(), of_default.value()));
+    return row(what, to_text(of_default), to_text(of_default - saved), change(saved.value(), of_default.value()));
   };
   return title + "\n" + line("energy of the GPU", savings.energy, savings.energy_of_default) +
          line("time", savings.time, savings.time_of_default) +

@@ -1,5 +1,6 @@
 #include "cli/init_command.hpp"
 
+#include "base/amount_text.hpp"
 #include "base/child_process.hpp"
 #include "base/file_tree.hpp"
 #include "cli/options.hpp"
@@ -106,8 +107,7 @@ int InitCommand::run(Context& context) {
   file.write(run::job_draft(watched.run));
   const std::string how = file_.empty() ? "@" + name : "--file " + file_;
   context.err << fmt::format("\nzeus: {} says what was seen in {} lines and {}\n\n{}\n", path,
-                             watched.run.proposal.lines, run::to_text(watched.run.time),
-                             run::draft_summary(watched.run))
+                             watched.run.proposal.lines, to_text(watched.run.time), run::draft_summary(watched.run))
               << fmt::format("  Next: look at {}, then `zeus run {}`, each time that it is to run.\n", path, how);
   return exit_ok;
 }

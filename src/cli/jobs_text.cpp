@@ -1,5 +1,6 @@
 #include "cli/jobs_text.hpp"
 
+#include "base/amount_text.hpp"
 #include "base/wall_time_text.hpp"
 #include "records/json_writer.hpp"
 
@@ -21,33 +22,8 @@ namespace {
 constexpr std::size_t tries_shown = 10;
 constexpr double percent = 100.0;
 
-std::string energy(Joules amount) {
-  constexpr double kilo = 1e3;
-  constexpr double mega = 1e6;
-  const double value = amount.value();
-  if (value >= mega || value <= -mega) {
-    return fmt::format("{:.3f} MJ", value / mega);
-  }
-  return value >= kilo || value <= -kilo ? fmt::format("{:.2f} kJ", value / kilo) : fmt::format("{:.1f} J", value);
-}
-
-std::string energy(const std::optional<Joules>& amount) {
-  return amount ? energy(*amount) : "-";
-}
-
-// With the half-width of its interval.
-std::string energy(Joules amount, const std::optional<Joules>& uncertainty) {
-  return uncertainty ? fmt::format("{} \u00b1 {}", energy(amount), energy(*uncertainty)) : energy(amount);
-}
-
-std::string duration(Seconds time) {
-  constexpr double minute = 60.0;
-  constexpr double hour = 3600.0;
-  const double value = time.value();
-  if (value >= hour) {
-    return fmt::format("{:.2f} h", value / hour);
-  }
-  return value >= minute ? fmt::format("{:.1f} min", value / minute) : fmt::format("{:.1f} s", value);
+std::string text(const EnergyColumn& column, const std::optional<Joules>& energy) {
+  return energy ? column.text(*energy) : "-";
 }
 
 std::string watts(const std::optional<Watts>& power) {
@@ -130,22 +106,31 @@ std::string heading(const JobView& job) {
 std::string beliefs(const JobView& job) {
   Table table{
       {"batch size", "reached", "stopped", "running", "expected cost", "95 % interval of its mean", "best limit"}};
+  EnergyColumn costs;
+  for (const records::ArmView& arm : job.arms) {
+    costs.fit(arm.expected_cost);
+  }
   for (const records::ArmView& arm : job.arms) {
     table.add({batch_size(job, arm.batch_size), fmt::format("{}", arm.reached), fmt::format("{}", arm.stopped),
-               fmt::format("{}", arm.running), energy(arm.expected_cost),
-               arm.low_cost ? fmt::format("{} to {}", energy(*arm.low_cost), energy(*arm.high_cost)) : "-",
-               watts(arm.best_limit)});
+               fmt::format("{}", arm.running), text(costs, arm.expected_cost),
+               arm.low_cost ? costs.range(*arm.low_cost, *arm.high_cost) : "-", watts(arm.best_limit)});
   }
   return table.text();
 }
 
 std::string profiles(const JobView& job) {
   Table table{{"batch size", "limit", "epoch", "power", "energy of an epoch", ""}};
+  EnergyColumn energies;
   for (const records::ArmView& arm : job.arms) {
     for (const records::LimitProfile& limit : arm.limits) {
-      table.add({batch_size(job, arm.batch_size), watts(limit.limit), duration(limit.epoch_time),
-                 fmt::format("{:.1f} W", limit.average_power.value()), energy(limit.average_power * limit.epoch_time),
-                 limit.limit == arm.best_limit ? "best" : ""});
+      energies.fit(limit.average_power * limit.epoch_time);
+    }
+  }
+  for (const records::ArmView& arm : job.arms) {
+    for (const records::LimitProfile& limit : arm.limits) {
+      table.add({batch_size(job, arm.batch_size), watts(limit.limit), to_text(limit.epoch_time),
+                 fmt::format("{:.1f} W", limit.average_power.value()),
+                 energies.text(limit.average_power * limit.epoch_time), limit.limit == arm.best_limit ? "best" : ""});
     }
   }
   return table.text();
@@ -161,12 +146,18 @@ std::string outcome(const records::TryView& one) {
 std::string tries(const JobView& job, bool all) {
   Table table{{"try", "recurrence", "batch size", "limit", "why", "outcome", "epochs", "energy", "time", "cost"}};
   const std::size_t first = all || job.tries.size() < tries_shown ? 0 : job.tries.size() - tries_shown;
-  for (std::size_t index = first; index < job.tries.size(); ++index) {
-    const records::TryView& one = job.tries[index];
+  EnergyColumn energies;
+  EnergyColumn costs;
+  for (const records::TryView& one : std::span{job.tries}.subspan(first)) {
+    energies.fit(one.energy ? std::optional{one.energy->value} : std::nullopt);
+    costs.fit(one.cost);
+  }
+  for (const records::TryView& one : std::span{job.tries}.subspan(first)) {
     table.add({fmt::format("{}", one.number), fmt::format("{}", one.recurrence), batch_size(job, one.batch_size),
                one.limit ? watts(one.limit) : "all", std::string{to_string(one.purpose)}, outcome(one),
-               fmt::format("{}", one.epochs), one.energy ? energy(one.energy->value, one.energy->uncertainty) : "-",
-               one.time ? duration(*one.time) : "-", energy(one.cost)});
+               fmt::format("{}", one.epochs),
+               one.energy ? energies.text(one.energy->value, one.energy->uncertainty) : "-",
+               one.time ? to_text(*one.time) : "-", text(costs, one.cost)});
   }
   return table.text();
 }
@@ -177,13 +168,19 @@ std::string savings(const JobView& job) {
   }
   Table table{
       {"", "recurrences", "energy", "of the default's", "time", "of the default's", "cost", "of the default's"}};
-  const auto row = [&table](const std::string& name, const records::SavingsView& saved) {
-    table.add({name, fmt::format("{}", saved.recurrences), energy(saved.energy, saved.energy_uncertainty),
+  EnergyColumn energies;
+  EnergyColumn costs;
+  for (const records::SavingsView& saved : {*job.savings, *job.savings_last}) {
+    energies.fit(saved.energy);
+    energies.fit(saved.energy_uncertainty);
+    costs.fit(saved.cost);
+    costs.fit(saved.cost_uncertainty);
+  }
+  const auto row = [&](const std::string& name, const records::SavingsView& saved) {
+    table.add({name, fmt::format("{}", saved.recurrences), energies.text(saved.energy, saved.energy_uncertainty),
                share(saved.energy.value(), saved.energy_of_default.value()),
-               saved.time_uncertainty
-                   ? fmt::format("{:.1f} s \u00b1 {:.1f} s", saved.time.value(), saved.time_uncertainty->value())
-                   : fmt::format("{:.1f} s", saved.time.value()),
-               share(saved.time.value(), saved.time_of_default.value()), energy(saved.cost, saved.cost_uncertainty),
+               to_text(saved.time, saved.time_uncertainty), share(saved.time.value(), saved.time_of_default.value()),
+               costs.text(saved.cost, saved.cost_uncertainty),
                share(saved.cost.value(), saved.cost_of_default.value())});
   };
   row("in all", *job.savings);
@@ -238,11 +235,18 @@ std::string jobs_text(const std::string& store, std::span<const JobView> jobs) {
     return fmt::format("no jobs in {}; `zeus run --job NAME ... -- COMMAND` makes one\n", store);
   }
   Table table{{"job", "recurrences", "reached", "running", "tries", "energy saved", "of the default's", "next"}};
+  EnergyColumn saved;
+  for (const JobView& job : jobs) {
+    if (job.savings) {
+      saved.fit(job.savings->energy);
+      saved.fit(job.savings->energy_uncertainty);
+    }
+  }
   for (const JobView& job : jobs) {
     table.add({job.name, fmt::format("{}", job.recurrences.size()),
                fmt::format("{}", count(job, records::RecurrenceState::reached)),
                fmt::format("{}", count(job, records::RecurrenceState::running)), fmt::format("{}", job.tries.size()),
-               job.savings ? energy(job.savings->energy, job.savings->energy_uncertainty) : "-",
+               job.savings ? saved.text(job.savings->energy, job.savings->energy_uncertainty) : "-",
                job.savings ? share(job.savings->energy.value(), job.savings->energy_of_default.value()) : "-",
                next_step(job)});
   }

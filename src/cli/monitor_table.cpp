@@ -1,5 +1,7 @@
 #include "cli/monitor_table.hpp"
 
+#include "base/amount_text.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -42,14 +44,11 @@ std::string cell(const std::optional<T>& quantity, const char* format, const cha
   return quantity ? fmt::format(fmt::runtime(format), quantity->value()) + unit : "-";
 }
 
-std::string energy_cell(const std::optional<Joules>& energy) {
-  if (!energy) {
-    return "-";
-  }
-  const double joules = energy->value();
-  return joules < 1e4   ? fmt::format("{:.1f} J", joules)
-         : joules < 1e7 ? fmt::format("{:.2f} kJ", joules / 1e3)
-                        : fmt::format("{:.3f} MJ", joules / 1e6);
+// More digits than elsewhere: they are to be seen moving.
+constexpr int energy_digits = 4;
+
+std::string energy_cell(const EnergyColumn& column, const std::optional<Joules>& energy) {
+  return energy ? column.text(*energy) : "-";
 }
 
 // How much of its limit a GPU draws, in eighths of a character.
@@ -99,11 +98,17 @@ std::vector<Column> gpu_columns(const MonitorMoment& moment, const std::optional
                               {"temp", 5, Side::right, 3},
                               {"util", 6, Side::right, 4},
                               {"held back by", 12, Side::left, 2}};
+  const std::optional<Joules> all = sum_of(moment.gpus, &GpuRow::energy);
+  EnergyColumn energies{energy_digits};
+  energies.fit(all);
+  for (const GpuRow& gpu : moment.gpus) {
+    energies.fit(gpu.energy);
+  }
   for (const GpuRow& gpu : moment.gpus) {
     std::size_t column = 0;
     for (const std::string& text :
          {std::to_string(gpu.index), gpu.name, cell(gpu.power, "{:.1f}", " W"), bar(gpu.power, gpu.limit, in_colour),
-          cell(gpu.limit, "{:.0f}", " W"), energy_cell(gpu.energy), cell(gpu.sm_clock, "{:.0f}", " MHz"),
+          cell(gpu.limit, "{:.0f}", " W"), energy_cell(energies, gpu.energy), cell(gpu.sm_clock, "{:.0f}", " MHz"),
           cell(gpu.memory_clock, "{:.0f}", " MHz"), cell(gpu.temperature, "{:.0f}", " C"),
           gpu.utilization ? fmt::format("{:.0f} %", *gpu.utilization * 100) : "-",
           gpu.power ? gpu.throttle.value_or("-") : gpu.reason}) {
@@ -116,7 +121,7 @@ std::vector<Column> gpu_columns(const MonitorMoment& moment, const std::optional
     std::size_t column = 0;
     for (const std::string& text :
          {std::string{"all"}, std::string{}, cell(power, "{:.1f}", " W"), bar(power, limit, in_colour),
-          cell(limit, "{:.0f}", " W"), energy_cell(sum_of(moment.gpus, &GpuRow::energy))}) {
+          cell(limit, "{:.0f}", " W"), energy_cell(energies, all)}) {
       columns[column++].sum = text;
     }
   }
@@ -131,11 +136,17 @@ std::vector<Column> cpu_columns(const MonitorMoment& moment) {
       {"CPU", 3, Side::right},        {"", name_width, Side::left, 4},      {"power", 9, Side::right},
       {"energy", 11, Side::right, 1}, {"memory power", 13, Side::right, 3}, {"memory energy", 13, Side::right, 3},
       {"", 12, Side::left, 2}};
+  EnergyColumn energies{energy_digits};
+  EnergyColumn of_memory{energy_digits};
+  for (const CpuRow& cpu : moment.cpus) {
+    energies.fit(cpu.energy);
+    of_memory.fit(cpu.dram_energy);
+  }
   for (const CpuRow& cpu : moment.cpus) {
     std::size_t column = 0;
-    for (const std::string& text :
-         {std::to_string(cpu.index), cpu.name, cell(cpu.power, "{:.1f}", " W"), energy_cell(cpu.energy),
-          cell(cpu.dram_power, "{:.1f}", " W"), energy_cell(cpu.dram_energy), cpu.power ? std::string{} : cpu.reason}) {
+    for (const std::string& text : {std::to_string(cpu.index), cpu.name, cell(cpu.power, "{:.1f}", " W"),
+                                    energy_cell(energies, cpu.energy), cell(cpu.dram_power, "{:.1f}", " W"),
+                                    energy_cell(of_memory, cpu.dram_energy), cpu.power ? std::string{} : cpu.reason}) {
       columns[column++].cells.push_back(text);
     }
   }

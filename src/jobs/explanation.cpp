@@ -1,5 +1,7 @@
 #include "jobs/explanation.hpp"
 
+#include "base/amount_text.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -13,20 +15,12 @@ namespace {
 
 using Beliefs = std::vector<std::optional<optimize::CostBelief>>;
 
-std::string amount(Joules cost) {
-  constexpr double kilo = 1e3;
-  constexpr double mega = 1e6;
-  const double value = cost.value();
-  if (value >= mega) {
-    return fmt::format("{:.3g} MJ", value / mega);
-  }
-  return value >= kilo ? fmt::format("{:.3g} kJ", value / kilo) : fmt::format("{:.3g} J", value);
-}
-
 // Nothing costs less than nothing, whatever a normal distribution leaves open.
 std::string range(const optimize::CostBelief& belief) {
-  return fmt::format("{} ({} to {})", amount(belief.expected), amount(std::max(belief.low, Joules{})),
-                     amount(belief.high));
+  const Joules low = std::max(belief.low, Joules{});
+  EnergyColumn costs;
+  costs.fit(belief.expected);
+  return fmt::format("{} ({})", costs.text(belief.expected), costs.range(low, belief.high));
 }
 
 // The batch size believed to be cheapest besides `arm`.

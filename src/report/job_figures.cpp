@@ -1,6 +1,6 @@
 #include "report/job_figures.hpp"
 
-#include "report/quantity.hpp"
+#include "base/amount_text.hpp"
 
 #include <fmt/format.h>
 

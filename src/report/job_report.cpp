@@ -1,10 +1,10 @@
 #include "report/job_report.hpp"
 
+#include "base/amount_text.hpp"
 #include "report/chart.hpp"
 #include "report/job_figures.hpp"
 #include "report/markup.hpp"
 #include "report/page.hpp"
-#include "report/quantity.hpp"
 
 #include <fmt/format.h>
 
@@ -49,9 +49,12 @@ std::string plain_cell(std::string_view text) {
   return fmt::format("<td>{}</td>", escaped(text));
 }
 
-template <typename Amount>
-std::string amount_cell(std::string_view key, std::optional<Amount> amount) {
-  return amount ? cell(key, amount->value(), readable(*amount)) : plain_cell(no_value);
+std::string time_cell(std::string_view key, const std::optional<Seconds>& time) {
+  return time ? cell(key, time->value(), to_text(*time)) : plain_cell(no_value);
+}
+
+std::string energy_cell(std::string_view key, const EnergyColumn& column, const std::optional<Joules>& energy) {
+  return energy ? cell(key, energy->value(), column.text(*energy)) : plain_cell(no_value);
 }
 
 std::string table(std::string_view caption, const std::vector<std::string_view>& columns, std::string_view rows) {
@@ -77,10 +80,9 @@ std::string savings_table(const SavingsView& savings, std::string_view key, std:
                           const CarbonIntensity& carbon) {
   const auto compare = [&](std::string_view what, std::string_view unit, auto saved, const auto& uncertainty,
                            auto of_default) {
-    const std::string half_width = uncertainty ? fmt::format(" ± {}", readable(*uncertainty)) : std::string{};
-    return cell(fmt::format("{}.{}_of_default_{}", key, what, unit), of_default.value(), readable(of_default)) +
-           plain_cell(readable(of_default - saved)) +
-           cell(fmt::format("{}.{}_{}", key, what, unit), saved.value(), readable(saved) + half_width) +
+    return cell(fmt::format("{}.{}_of_default_{}", key, what, unit), of_default.value(), to_text(of_default)) +
+           plain_cell(to_text(of_default - saved)) +
+           cell(fmt::format("{}.{}_{}", key, what, unit), saved.value(), to_text(saved, uncertainty)) +
            plain_cell(change(saved, uncertainty, of_default));
   };
   const double carbon_of_default = carbon.grams(savings.energy_of_default);
@@ -167,18 +169,21 @@ std::string next_sentence(const JobView& job) {
 
 std::string beliefs_table(const JobView& job) {
   std::string rows;
+  EnergyColumn costs;
+  for (const ArmView& arm : job.arms) {
+    costs.fit(arm.expected_cost);
+  }
   for (const ArmView& arm : job.arms) {
     const std::string key = fmt::format("batch_sizes.{}", arm.batch_size);
     const std::optional<double> epochs = arm.expected_epochs;
-    const std::string interval = arm.low_cost && arm.high_cost
-                                     ? fmt::format("{} to {}", readable(*arm.low_cost), readable(*arm.high_cost))
-                                     : std::string{no_value};
+    const std::string interval =
+        arm.low_cost && arm.high_cost ? costs.range(*arm.low_cost, *arm.high_cost) : std::string{no_value};
     rows += row(
         fmt::format("{}{}", arm.batch_size, arm.is_default ? " (default)" : ""),
         cell(key + ".reached", arm.reached, fmt::format("{}", arm.reached)) +
             cell(key + ".stopped", arm.stopped, fmt::format("{}", arm.stopped)) +
             (epochs ? cell(key + ".expected_epochs", *epochs, fmt::format("{:.1f}", *epochs)) : plain_cell(no_value)) +
-            amount_cell(key + ".expected_cost_j", arm.expected_cost) + plain_cell(interval) +
+            energy_cell(key + ".expected_cost_j", costs, arm.expected_cost) + plain_cell(interval) +
             (arm.best_limit
                  ? cell(key + ".best_limit_w", arm.best_limit->value(), fmt::format("{:g} W", arm.best_limit->value()))
                  : plain_cell(no_value)));
@@ -199,25 +204,30 @@ std::string side_by_side(const std::vector<std::string>& drawings) {
 
 std::string tries_table(const JobView& job) {
   std::string rows;
+  EnergyColumn energies;
+  EnergyColumn costs;
+  for (const TryView& one : job.tries) {
+    energies.fit(one.energy ? std::optional{one.energy->value} : std::nullopt);
+    costs.fit(one.cost);
+  }
   for (const TryView& one : job.tries) {
     const std::string key = fmt::format("tries.{}", one.number);
     std::string ended = one.outcome ? std::string{records::to_string(*one.outcome)} : std::string{"running"};
     if (one.left_out) {
       ended += ", left out: " + *one.left_out;
     }
-    rows += row(
-        fmt::format("{}", one.number),
-        fmt::format("<td>{}</td>", one.recurrence) +
-            cell(key + ".batch_size", one.batch_size, fmt::format("{}", one.batch_size)) +
-            (one.limit ? cell(key + ".limit_w", one.limit->value(), fmt::format("{:g} W", one.limit->value()))
-                       : plain_cell(no_value)) +
-            plain_cell(records::to_string(one.purpose)) + plain_cell(ended) +
-            cell(key + ".epochs", one.epochs, fmt::format("{}", one.epochs)) +
-            (one.metric ? cell(key + ".metric", *one.metric, readable(*one.metric)) : plain_cell(no_value)) +
-            (one.energy ? cell(key + ".energy_j", one.energy->value.value(),
-                               fmt::format("{} ± {}", readable(one.energy->value), readable(one.energy->uncertainty)))
-                        : plain_cell(no_value)) +
-            amount_cell(key + ".time_s", one.time) + amount_cell(key + ".cost_j", one.cost));
+    rows += row(fmt::format("{}", one.number),
+                fmt::format("<td>{}</td>", one.recurrence) +
+                    cell(key + ".batch_size", one.batch_size, fmt::format("{}", one.batch_size)) +
+                    (one.limit ? cell(key + ".limit_w", one.limit->value(), fmt::format("{:g} W", one.limit->value()))
+                               : plain_cell(no_value)) +
+                    plain_cell(records::to_string(one.purpose)) + plain_cell(ended) +
+                    cell(key + ".epochs", one.epochs, fmt::format("{}", one.epochs)) +
+                    (one.metric ? cell(key + ".metric", *one.metric, readable(*one.metric)) : plain_cell(no_value)) +
+                    (one.energy ? cell(key + ".energy_j", one.energy->value.value(),
+                                       energies.text(one.energy->value, one.energy->uncertainty))
+                                : plain_cell(no_value)) +
+                    time_cell(key + ".time_s", one.time) + energy_cell(key + ".cost_j", costs, one.cost));
   }
   return fmt::format("<details><summary>All {} tries, one by one</summary>\n{}</details>\n", job.tries.size(),
                      table("Tries",

@@ -1,5 +1,6 @@
 #include "run/job_draft.hpp"
 
+#include "base/amount_text.hpp"
 #include "run/run_texts.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,6 @@
 #include "run/job_run.hpp"
 
+#include "base/amount_text.hpp"
 #include "base/child_process.hpp"
 
 #include <fmt/format.h>

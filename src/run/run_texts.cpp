@@ -1,5 +1,6 @@
 #include "run/run_texts.hpp"
 
+#include "base/amount_text.hpp"
 #include "run/command_template.hpp"
 
 #include <fmt/format.h>
@@ -53,25 +54,6 @@ std::string plural(int count, const char* what) {
 }
 
 }  // namespace
-
-std::string to_text(Joules energy) {
-  const double value = energy.value();
-  if (value >= 1e6) {
-    return fmt::format("{:.2f} MJ", value / 1e6);
-  }
-  return value >= 1e4 ? fmt::format("{:.1f} kJ", value / 1e3) : fmt::format("{:.0f} J", value);
-}
-
-std::string to_text(Seconds time) {
-  constexpr int minute = 60;
-  constexpr int hour = 3600;
-  const auto whole = static_cast<std::int64_t>(std::llround(time.value()));
-  if (whole >= hour) {
-    return fmt::format("{} h {} min", whole / hour, whole % hour / minute);
-  }
-  return whole >= minute ? fmt::format("{} min {} s", whole / minute, whole % minute)
-                         : fmt::format("{:.1f} s", time.value());
-}
 
 std::string profiling_text(const jobs::ProfileStep& step, bool has_batch_sizes) {
   return fmt::format("measuring {} under {}: {}", batch(step.batch_size, has_batch_sizes), limits_text(step.limits),

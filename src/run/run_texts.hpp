@@ -17,9 +17,6 @@
 
 namespace zeus::run {
 
-std::string to_text(Joules energy);
-std::string to_text(Seconds time);
-
 // What is done now, and why.
 std::string profiling_text(const jobs::ProfileStep& step, bool has_batch_sizes);
 std::string try_text(const jobs::RunStep& step, bool has_batch_sizes);

@@ -42,12 +42,13 @@ TEST(RunTexts, SaysOfNoLowerLimitThatItMakesStepsFaster) {
   result.applied = true;
   result.optimum = PowerSetting{.limit = 150_W, .clock = {}};
   result.profile.measurements = {measured(150_W, 0.1_s, 15_J), measured(250_W, 0.08_s, 20_J)};
-  EXPECT_EQ(alone_text(result),
-            "1000 J in 10.0 s under 150 W, by which a step takes 25 % less energy and 25 % more time than under 250 W");
+  EXPECT_EQ(
+      alone_text(result),
+      "1.00 kJ in 10.0 s under 150 W, by which a step takes 25 % less energy and 25 % more time than under 250 W");
   // A tenth faster at 150 W instead of 250 W: its power is 60 % of the other's, and no more is said to be saved.
   result.profile.measurements = {measured(150_W, 0.09_s, 13.5_J), measured(250_W, 0.1_s, 25_J)};
   EXPECT_EQ(alone_text(result),
-            "1000 J in 10.0 s under 150 W, by which a step takes 40 % less energy and no more time than under 250 W");
+            "1.00 kJ in 10.0 s under 150 W, by which a step takes 40 % less energy and no more time than under 250 W");
 }
 
 class RecurrenceText : public testing::Test {
@@ -70,7 +71,7 @@ class RecurrenceText : public testing::Test {
 TEST_F(RecurrenceText, HasWhatWasSavedWithItsInterval) {
   EXPECT_EQ(
       recurrence_text(job_, night_),
-      "nightly #3: 900 J in 10.0 s; the default takes about 1000 J in 9.5 s: 10 ± 3 % less energy, 5 ± 2 % more time");
+      "nightly #3: 900 J in 10.0 s; the default takes about 1.00 kJ in 9.5 s: 10 ± 3 % less energy, 5 ± 2 % more time");
 }
 
 TEST_F(RecurrenceText, DoubtsWhatTheNightItselfTookAsWell) {
@@ -83,7 +84,7 @@ TEST_F(RecurrenceText, CallsNothingSavedThatChanceMayHaveDone) {
   night_.default_time_uncertainty = 1_s;
   EXPECT_EQ(
       recurrence_text(job_, night_),
-      "nightly #3: 900 J in 10.0 s; the default takes about 1000 J in 9.5 s: nothing was saved that could be told "
+      "nightly #3: 900 J in 10.0 s; the default takes about 1.00 kJ in 9.5 s: nothing was saved that could be told "
       "from chance (energy ± 15 %)");
 }
 

@@ -220,7 +220,7 @@ class Recurrences(Runs):
     def test_the_command_goes_on_after_its_target_unless_it_is_to_stop(self):
         done = self.run_virtual(*self.job(name="on"), *self.train(epochs=12))
         self.assertIn("epoch 12", done.stdout)
-        self.assertRegex(done.stderr, r"after its target the command went on for \d+\.\d s and took \d+ J more, .*--stop-at-target")
+        self.assertRegex(done.stderr, r"after its target the command went on for [\d.]+ s and took [\d.]+ J more, .*--stop-at-target")
         done = self.run_virtual(*self.job("--stop-at-target", name="stop"), *self.train(epochs=400), timeout=60)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertNotIn("epoch 100 ", done.stdout)

@@ -1,0 +1,132 @@
+#include "base/amount_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <span>
+
+namespace zeus {
+
+namespace {
+
+constexpr std::array<Unit, 5> energies{{{1.0, "J"}, {1e3, "kJ"}, {1e6, "MJ"}, {1e9, "GJ"}, {1e12, "TJ"}}};
+constexpr std::array<Unit, 4> times{{{1.0, "s"}, {60.0, "min"}, {3600.0, "h"}, {86400.0, "d"}}};
+
+// The largest unit of which there are at least so many.
+Unit fitting(std::span<const Unit> units, double amount, double at_least) {
+  Unit chosen = units.front();
+  for (const Unit& unit : units) {
+    if (std::abs(amount) >= at_least * unit.size) {
+      chosen = unit;
+    }
+  }
+  return chosen;
+}
+
+// How many decimals it takes to show so many digits of this number.
+int decimals_for(double number, int digits) {
+  constexpr int most = 3;
+  const double size = std::abs(number);
+  return size > 0.0 && std::isfinite(size)
+             ? std::clamp(digits - 1 - static_cast<int>(std::floor(std::log10(size))), 0, most)
+             : 0;
+}
+
+std::string with_half_width(double value, double half_width, std::string_view unit) {
+  const int decimals = decimals_for(half_width, 2);
+  return fmt::format("{:.{}f} \u00b1 {:.{}f} {}", value, decimals, half_width, decimals, unit);
+}
+
+// "3 h 40 min": so many small ones, of which `size` are a large one.
+std::string in_two(std::int64_t small, std::int64_t size, std::string_view large_name, std::string_view small_name) {
+  return small % size == 0 ? fmt::format("{} {}", small / size, large_name)
+                           : fmt::format("{} {} {} {}", small / size, large_name, small % size, small_name);
+}
+
+std::string positive_text(double seconds) {
+  constexpr std::int64_t minute = 60;
+  constexpr std::int64_t hour = 60 * minute;
+  constexpr std::int64_t day = 24 * hour;
+  constexpr double longest = 1e12;
+  if (seconds < 59.95 || !(seconds < longest)) {
+    return fmt::format("{:.{}f} s", seconds, seconds < 1.0 ? decimals_for(seconds, 2) : 1);
+  }
+  // Rounded to what is shown, so that there are never 60 of anything.
+  if (const std::int64_t whole = std::llround(seconds); whole < hour) {
+    return in_two(whole, minute, "min", "s");
+  }
+  if (const std::int64_t minutes = std::llround(seconds / minute); minutes * minute < 2 * day) {
+    return in_two(minutes, hour / minute, "h", "min");
+  }
+  return in_two(std::llround(seconds / hour), day / hour, "d", "h");
+}
+
+}  // namespace
+
+Unit unit_for(Joules largest) {
+  return fitting(energies, largest.value(), 1.0);
+}
+
+Unit unit_for(Seconds largest) {
+  return fitting(times, largest.value(), 2.0);
+}
+
+void EnergyColumn::fit(Joules energy) {
+  const Joules size{std::abs(energy.value())};
+  largest_ = std::max(largest_, size);
+  if (size > Joules{}) {
+    smallest_ = std::min(smallest_.value_or(size), size);
+  }
+}
+
+void EnergyColumn::fit(const std::optional<Joules>& energy) {
+  if (energy) {
+    fit(*energy);
+  }
+}
+
+std::string EnergyColumn::text(Joules energy) const {
+  const Unit unit = unit_for(largest_);
+  const int decimals =
+      std::max(decimals_for(unit.of(largest_), digits_), decimals_for(unit.of(smallest_.value_or(Joules{})), 2));
+  return fmt::format("{:.{}f} {}", unit.of(energy), decimals, unit.name);
+}
+
+std::string EnergyColumn::text(Joules energy, const std::optional<Joules>& half_width) const {
+  const Unit unit = unit_for(largest_);
+  return half_width ? with_half_width(unit.of(energy), unit.of(*half_width), unit.name) : text(energy);
+}
+
+std::string EnergyColumn::range(Joules low, Joules high) const {
+  const Unit unit = unit_for(largest_);
+  const int decimals = decimals_for(unit.of(high - low), 2);
+  return fmt::format("{:.{}f} to {:.{}f} {}", unit.of(low), decimals, unit.of(high), decimals, unit.name);
+}
+
+std::string to_text(Joules energy) {
+  return to_text(energy, std::nullopt);
+}
+
+std::string to_text(Joules energy, const std::optional<Joules>& half_width) {
+  EnergyColumn alone;
+  alone.fit(energy);
+  alone.fit(half_width);
+  return alone.text(energy, half_width);
+}
+
+std::string to_text(Seconds time) {
+  return (time < Seconds{} ? "-" : "") + positive_text(std::abs(time.value()));
+}
+
+std::string to_text(Seconds time, const std::optional<Seconds>& half_width) {
+  if (!half_width) {
+    return to_text(time);
+  }
+  const Unit unit = unit_for(std::max(Seconds{std::abs(time.value())}, *half_width));
+  return with_half_width(unit.of(time), unit.of(*half_width), unit.name);
+}
+
+}  // namespace zeus

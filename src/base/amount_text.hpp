@@ -1,0 +1,56 @@
+// Energies and times as people read them, the same way wherever they are shown: "63.0 J", "1.56 kJ", "264.1 ± 2.6 kJ",
+// "8.2 s", "1 min 12 s". (base/unit_text.hpp reads what people write.) Pure functions and plain values; any thread.
+#pragma once
+
+#include <zeus/units.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace zeus {
+
+struct Unit {
+  double size = 1.0;  // in the unit of zeus/units.hpp
+  std::string_view name;
+
+  [[nodiscard]] double of(Joules energy) const { return energy.value() / size; }
+  [[nodiscard]] double of(Seconds time) const { return time.value() / size; }
+};
+
+// For a whole chart or column: one in which `largest` has one to three digits before the point. Of times, the largest
+// of which there are two.
+Unit unit_for(Joules largest);
+Unit unit_for(Seconds largest);
+
+// A column of energies: all in the unit of the largest. Those without an interval have the decimals that show so many
+// digits of the largest (three, unless more are asked for) and two of the smallest, those with one as many as it leaves
+// certain: two digits of its half-width.
+class EnergyColumn {
+ public:
+  explicit EnergyColumn(int digits = 3) : digits_{digits} {}
+
+  void fit(Joules energy);
+  void fit(const std::optional<Joules>& energy);
+
+  [[nodiscard]] std::string text(Joules energy) const;
+  [[nodiscard]] std::string text(Joules energy, const std::optional<Joules>& half_width) const;
+  // "265 to 285 kJ"
+  [[nodiscard]] std::string range(Joules low, Joules high) const;
+
+ private:
+  int digits_;
+  Joules largest_;
+  std::optional<Joules> smallest_;
+};
+
+// In a unit of their own.
+std::string to_text(Joules energy);
+std::string to_text(Joules energy, const std::optional<Joules>& half_width);
+
+// "0.31 s", "8.2 s", "1 min 12 s", "3 h 40 min", "2 d 4 h".
+std::string to_text(Seconds time);
+// "1.9 ± 7.5 min"; without a half-width as above.
+std::string to_text(Seconds time, const std::optional<Seconds>& half_width);
+
+}  // namespace zeus
