@@ -45,6 +45,7 @@ void MeasureCommand::declare(Options& options) {
   options.example("zeus measure -- python train.py", "what the whole run takes");
   options.example("zeus measure --gpus 0,1 --json result.json -- ./benchmark",
                   "two GPUs alone, and the result for a script");
+  options.example("zeus measure --runs 10 -- ./benchmark", "the mean of ten runs, with its 95 % interval");
   options.footer(
       "Measures from the command's start until it and every process it has started are gone. Signals are passed on.\n"
       "Exits with the command's code (128+n for signal n), 125 on a failure of its own, 126 when the command cannot "
@@ -59,6 +60,10 @@ void MeasureCommand::declare(Options& options) {
       .delimiter(',')
       .rule(field::from_zero)
       .value_name("I,I");
+  options
+      .add_option("--runs", runs_, "Run the command so often, one after the other, and show the mean with its interval")
+      .rule({.least = 1.0, .most = 10'000.0})
+      .with_default();
   options.add_option("--json", json_, "Print one line of JSON instead of the summary; - is standard output")
       .path()
       .value_name("FILE|-");
@@ -86,28 +91,42 @@ int MeasureCommand::run(Context& context) {
   }
   // Processes that the command leaves behind belong to it.
   adopt_orphans();
-  monitor.begin(window);
-  int code = 0;
-  Measurement measurement;
-  {
-    ChildProcess child{{.command = command_, .environment = context.environment}};
-    std::optional<int> ended;
-    while (!ended) {
-      ended = child.wait_for(longest_wait);
+  std::vector<Measurement> ended_well;
+  Run last;
+  for (std::uint64_t run = 1; run <= runs_ && last.exit_code == 0; ++run) {
+    last = run_once(monitor, context);
+    if (last.exit_code == 0) {
+      ended_well.push_back(last.measurement);
+    } else if (runs_ > 1) {
+      context.err << fmt::format("zeus: run {} of {} ended with exit code {} and is the last\n", run, runs_,
+                                 last.exit_code);
     }
-    code = *ended;
-    wait_for_orphans();
-    measurement = monitor.settle(monitor.end(window));
   }
-  if (const auto reason = ChildProcess::why_not_run(command_[0], code)) {
+  if (const auto reason = ChildProcess::why_not_run(command_[0], last.exit_code)) {
     context.err << "zeus: " << *reason << '\n';
   }
+  const std::string command = joined(command_);
   if (json) {
-    json->write(measure_json(measurement, gpus, code) + '\n');
+    json->write((runs_ > 1 ? measure_json(ended_well, gpus, last.exit_code)
+                           : measure_json(last.measurement, gpus, last.exit_code)) +
+                '\n');
+  } else if (ended_well.size() > 1) {
+    context.err << measure_text(ended_well, gpus, command);
   } else {
-    context.err << measure_text(measurement, gpus, joined(command_));
+    context.err << measure_text(ended_well.empty() ? last.measurement : ended_well.front(), gpus, command);
   }
-  return code;
+  return last.exit_code;
+}
+
+MeasureCommand::Run MeasureCommand::run_once(Monitor& monitor, const Context& context) const {
+  monitor.begin(window);
+  ChildProcess child{{.command = command_, .environment = context.environment}};
+  std::optional<int> ended;
+  while (!ended) {
+    ended = child.wait_for(longest_wait);
+  }
+  wait_for_orphans();
+  return {.measurement = monitor.settle(monitor.end(window)), .exit_code = *ended};
 }
 
 }  // namespace zeus::cli

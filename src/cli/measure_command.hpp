@@ -3,7 +3,12 @@
 
 #include "cli/command.hpp"
 
+#include <zeus/measure.hpp>
+
+#include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace zeus::cli {
 
@@ -16,6 +21,14 @@ class MeasureCommand final : public Command {
   int run(Context& context) override;
 
  private:
+  struct Run {
+    Measurement measurement;
+    int exit_code = 0;
+  };
+
+  Run run_once(Monitor& monitor, const Context& context) const;
+
+  std::uint64_t runs_ = 1;
   std::vector<int> gpus_;
   std::vector<int> cpus_;
   std::optional<std::string> json_;

@@ -1,5 +1,7 @@
 #include "cli/measure_report.hpp"
 
+#include "cli/command.hpp"
+#include "cli/repeated_runs.hpp"
 #include "records/energy.hpp"
 #include "records/json_writer.hpp"
 
@@ -71,36 +73,33 @@ std::string throttle_line(const std::string& gpu, std::size_t width, const Throt
   return text.empty() ? "" : fmt::format("{:>18}      {:<{}} # {}\n", "", gpu, width, text);
 }
 
-}  // namespace
-
-std::string measure_json(const Measurement& measurement, const GpusByNumber& gpus, int exit_code) {
-  const MeasuredEnergy total = measurement.total_gpu_energy();
-  records::JsonWriter json;
-  json.object([&] {
-    json.put("start_monotonic_s", measurement.start);
-    json.put("end_monotonic_s", measurement.end);
-    json.put("time_s", measurement.time());
-    json.put("gpus", [&] {
-      for (const auto& [gpu, measured] : measurement.gpu_energy) {
-        json.put(std::to_string(gpu), [&, &identity = gpus.at(static_cast<std::size_t>(gpu))] {
-          json.put("uuid", identity.uuid);
-          json.put("name", identity.name);
-        });
-      }
-    });
-    put_energies(json, "gpu_energy_j", measurement.gpu_energy);
-    put_energies(json, "cpu_energy_j", measurement.cpu_energy);
-    put_energies(json, "dram_energy_j", measurement.dram_energy);
-    json.put("total_gpu_energy_j", total.energy, total.reason);
-    json.put("exit_code", exit_code);
-  });
-  return json.take();
+void put_all_energies(records::JsonWriter& json, const Measurement& measurement, const MeasuredEnergy& total) {
+  put_energies(json, "gpu_energy_j", measurement.gpu_energy);
+  put_energies(json, "cpu_energy_j", measurement.cpu_energy);
+  put_energies(json, "dram_energy_j", measurement.dram_energy);
+  json.put("total_gpu_energy_j", total.energy, total.reason);
 }
 
-std::string measure_text(const Measurement& measurement, const GpusByNumber& gpus, const std::string& command) {
+void put_run(records::JsonWriter& json, const Measurement& measurement, const GpusByNumber& gpus, int exit_code) {
+  json.put("start_monotonic_s", measurement.start);
+  json.put("end_monotonic_s", measurement.end);
+  json.put("time_s", measurement.time());
+  json.put("gpus", [&] {
+    for (const auto& [gpu, measured] : measurement.gpu_energy) {
+      json.put(std::to_string(gpu), [&, &identity = gpus.at(static_cast<std::size_t>(gpu))] {
+        json.put("uuid", identity.uuid);
+        json.put("name", identity.name);
+      });
+    }
+  });
+  put_all_energies(json, measurement, measurement.total_gpu_energy());
+  json.put("exit_code", exit_code);
+}
+
+std::string rows_of(const Measurement& measurement, const GpusByNumber& gpus, const MeasuredEnergy& total) {
   const Seconds time = measurement.time();
   const std::size_t width = label_width(measurement, gpus);
-  std::string text = fmt::format("\n Energy while '{}' ran:\n\n", command);
+  std::string text;
   for (const auto& [gpu, measured] : measurement.gpu_energy) {
     text += line(label_of(gpu, gpus), width, measured, time);
     if (const auto throttle = measurement.gpu_throttle.find(gpu); throttle != measurement.gpu_throttle.end()) {
@@ -108,7 +107,7 @@ std::string measure_text(const Measurement& measurement, const GpusByNumber& gpu
     }
   }
   if (measurement.gpu_energy.size() > 1) {
-    text += line("all gpus", width, measurement.total_gpu_energy(), time);
+    text += line("all gpus", width, total, time);
   }
   for (const auto& [cpu, measured] : measurement.cpu_energy) {
     text += line(fmt::format("cpu {}", cpu), width, measured, time);
@@ -119,7 +118,48 @@ std::string measure_text(const Measurement& measurement, const GpusByNumber& gpu
   if (measurement.gpu_energy.empty() && measurement.cpu_energy.empty()) {
     text += "   no GPU and no CPU that counts its energy can be seen; `zeus doctor` says why\n";
   }
-  return text + fmt::format("\n{:>18} s    elapsed\n\n", fmt::format("{:.6f}", time.value()));
+  return text;
+}
+
+}  // namespace
+
+std::string measure_json(const Measurement& measurement, const GpusByNumber& gpus, int exit_code) {
+  records::JsonWriter json;
+  json.object([&] { put_run(json, measurement, gpus, exit_code); });
+  return json.take();
+}
+
+std::string measure_json(std::span<const Measurement> runs, const GpusByNumber& gpus, int exit_code) {
+  records::JsonWriter json;
+  json.object([&] {
+    json.put_list("runs", runs,
+                  [&](const Measurement& run) { json.object([&] { put_run(json, run, gpus, exit_ok); }); });
+    if (runs.size() < 2) {
+      json.put_unknown("mean", "fewer than two runs ended well");
+    } else {
+      json.put("mean", [&, all = repeated(runs)] {
+        json.put("time_s", all.mean.time());
+        json.put("time_uncertainty_s", all.time_uncertainty);
+        put_all_energies(json, all.mean, all.total_gpu_energy);
+      });
+    }
+    json.put("exit_code", exit_code);
+  });
+  return json.take();
+}
+
+std::string measure_text(const Measurement& measurement, const GpusByNumber& gpus, const std::string& command) {
+  return fmt::format("\n Energy while '{}' ran:\n\n", command) +
+         rows_of(measurement, gpus, measurement.total_gpu_energy()) +
+         fmt::format("\n{:>18} s    elapsed\n\n", fmt::format("{:.6f}", measurement.time().value()));
+}
+
+std::string measure_text(std::span<const Measurement> runs, const GpusByNumber& gpus, const std::string& command) {
+  const RepeatedRuns all = repeated(runs);
+  return fmt::format("\n Energy while '{}' ran, the mean of {} runs:\n\n", command, all.count) +
+         rows_of(all.mean, gpus, all.total_gpu_energy) +
+         fmt::format("\n{:>18} s    elapsed   ( +- {:.6f} s )\n\n", fmt::format("{:.6f}", all.mean.time().value()),
+                     all.time_uncertainty.value());
 }
 
 }  // namespace zeus::cli

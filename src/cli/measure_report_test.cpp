@@ -5,7 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <span>
 #include <sstream>
+#include <vector>
 
 namespace zeus::cli {
 namespace {
@@ -39,6 +41,17 @@ TEST(MeasureReport, ReadsLikePerfStat) {
 
 TEST(MeasureReport, JsonNeverLacksAKey) {
   test::expect_golden("cli/measure.json", measure_json(some_measurement(), some_gpus(), 3) + '\n');
+}
+
+TEST(MeasureReport, OfSeveralRunsShowsTheMeanAndItsInterval) {
+  std::vector<Measurement> runs = {some_measurement(), some_measurement(), some_measurement()};
+  runs[1].end += 1_s;
+  runs[1].gpu_energy.at(0).energy->value = 2600_J;
+  runs[2].gpu_energy.at(0).energy->value = 2450_J;
+  test::expect_golden("cli/measure_runs.txt", measure_text(runs, some_gpus(), "python train.py"));
+  test::expect_golden("cli/measure_runs.json", measure_json(runs, some_gpus(), 0) + '\n');
+  EXPECT_NE(measure_json(std::span{runs}.first(1), some_gpus(), 7).find(R"("mean":null,"exit_code":7)"),
+            std::string::npos);
 }
 
 MonitorMoment some_moment() {

@@ -73,6 +73,29 @@ class Measure(unittest.TestCase):
                     self.assertEqual(result["reason"]["total_gpu_energy_j"], "no GPU is measured")
                     self.assertGreater(result["time_s"], 0)
 
+    def test_several_runs_have_a_mean_and_one_that_fails_ends_them(self):
+        with tempfile.TemporaryDirectory() as folder:
+            count = pathlib.Path(folder) / "count"
+            script = f"echo >> {count}; sleep 0.1"
+            done = on_virtual("constant:200W", program, "measure", "--runs", "3", "--json", "-", "--", "sh", "-c", script)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            result = result_of(done)
+            self.assertEqual(len(result["runs"]), 3)
+            self.assertEqual(count.read_text(), "\n" * 3)
+            times = [run["time_s"] for run in result["runs"]]
+            self.assertAlmostEqual(result["mean"]["time_s"], sum(times) / 3, places=6)
+            self.assertLessEqual(result["runs"][0]["end_monotonic_s"], result["runs"][1]["start_monotonic_s"])
+            energies = [run["gpu_energy_j"]["0"]["value"] for run in result["runs"]]
+            self.assertAlmostEqual(result["mean"]["gpu_energy_j"]["0"]["value"], sum(energies) / 3, places=3)
+
+            count.unlink()
+            script = f"echo >> {count}; test $(wc -l < {count}) != 3 || exit 7"
+            done = on_virtual("constant:200W", program, "measure", "--runs", "9", "--", "sh", "-c", script)
+            self.assertEqual(done.returncode, 7)
+            self.assertIn("zeus: run 3 of 9 ended with exit code 7", done.stderr)
+            self.assertIn("the mean of 2 runs", done.stderr)
+            self.assertEqual(count.read_text(), "\n" * 3)
+
     def test_own_failures_are_125(self):
         for flags in (["--gpus", "17"], ["--json", "/proc/nowhere/x"]):
             done = subprocess.run([program, "measure", *flags, "--", "true"], capture_output=True, text=True, check=False)
