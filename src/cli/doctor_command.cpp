@@ -2,9 +2,12 @@
 
 #include "cli/device_report.hpp"
 #include "cli/options.hpp"
+#include "cli/terminal_style.hpp"
 #include "records/json_writer.hpp"
 
 #include <fmt/format.h>
+
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -142,9 +145,24 @@ std::string to_json(const std::vector<Check>& checks) {
   return json.take();
 }
 
-void print(const std::vector<Check>& checks, std::ostream& out) {
+// Green, red, and faint.
+std::string_view colour_of(State state) {
+  switch (state) {
+    case State::ok:
+      return "\x1b[32m";
+    case State::problem:
+      return "\x1b[31m";
+    case State::absent:
+      break;
+  }
+  return "\x1b[2m";
+}
+
+void print(const std::vector<Check>& checks, bool in_colour, std::ostream& out) {
   for (const Check& check : checks) {
-    out << fmt::format("{:<8} {}: {}\n", to_string(check.state), check.what, check.detail);
+    const std::string state = fmt::format("{:<8}", to_string(check.state));
+    out << (in_colour ? fmt::format("{}{}\x1b[0m", colour_of(check.state), state) : state)
+        << fmt::format(" {}: {}\n", check.what, check.detail);
     if (!check.fix.empty()) {
       out << fmt::format("{:<8} fix: {}\n", "", check.fix);
     }
@@ -156,6 +174,7 @@ void print(const std::vector<Check>& checks, std::ostream& out) {
 void DoctorCommand::declare(Options& options) {
   options.example("zeus doctor", "a line for each thing that has to work, with the fix where it does not");
   options.add_flag("--json", json_, "Print JSON, on one line");
+  add_color_option(options, color_);
 }
 
 int DoctorCommand::run(Context& context) {
@@ -174,7 +193,8 @@ int DoctorCommand::run(Context& context) {
   if (json_) {
     context.out << to_json(checks) << '\n';
   } else {
-    print(checks, context.out);
+    const bool is_terminal = ::isatty(STDOUT_FILENO) != 0;
+    print(checks, terminal_style(color_, context.environment, is_terminal).colour, context.out);
   }
   return exit_ok;
 }

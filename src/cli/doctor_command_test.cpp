@@ -7,6 +7,7 @@
 #include "tests/support/golden.hpp"
 #include "tests/support/temporary_folder.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -48,6 +49,13 @@ class DoctorCommandTest : public ::testing::Test {
 TEST_F(DoctorCommandTest, SaysForEachThingWhetherItWorksAndTheFix) {
   files_.write_durably("proc/self/status", no_capability);
   test::expect_golden("cli/doctor.txt", run({}, {&machine_.gpus, &machine_.cpus}));
+}
+
+TEST_F(DoctorCommandTest, ColoursStatesWhereThatIsAskedFor) {
+  files_.write_durably("proc/self/status", no_capability);
+  const std::string text = run({"--color", "always"}, {&machine_.gpus, &machine_.cpus});
+  EXPECT_THAT(text, testing::HasSubstr("\x1b[32mok      \x1b[0m "));
+  EXPECT_THAT(text, testing::HasSubstr("\x1b[31mproblem \x1b[0m "));
 }
 
 TEST_F(DoctorCommandTest, OnAMachineWithNothingItSaysWhatWouldBringIt) {

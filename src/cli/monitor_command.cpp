@@ -199,9 +199,7 @@ void MonitorCommand::declare(Options& options) {
       .value_name("S");
   options.add_option("--csv", csv_, "Also write one line for each device and moment").path();
   options.add_flag("--json", json_, "Print one JSON object a line, and no table");
-  options.add_option("--color", color_, "Colours and bold type; NO_COLOR and a dumb terminal are heeded by auto")
-      .among({"auto", "always", "never"})
-      .with_default();
+  add_color_option(options, color_);
 }
 
 int MonitorCommand::run(Context& context) {

@@ -1,5 +1,7 @@
 #include "cli/terminal_style.hpp"
 
+#include "cli/options.hpp"
+
 #include <string>
 
 namespace zeus::cli {
@@ -9,6 +11,12 @@ TerminalStyle terminal_style(std::string_view when, const Environment& environme
   const bool live = is_terminal && !terminal.empty() && terminal != "dumb";
   const bool unwanted = !environment.get("NO_COLOR").value_or("").empty();
   return {.live = live, .colour = when == "always" || (when != "never" && live && !unwanted)};
+}
+
+void add_color_option(Options& options, std::string& when) {
+  options.add_option("--color", when, "Colours and bold type; NO_COLOR and a dumb terminal are heeded by auto")
+      .among({"auto", "always", "never"})
+      .with_default();
 }
 
 }  // namespace zeus::cli

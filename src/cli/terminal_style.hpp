@@ -1,11 +1,14 @@
-// What may be written to a terminal, and what only looks like one. Pure function; any thread.
+// What may be written to a terminal, and what only looks like one. Pure but for declaring; any thread.
 #pragma once
 
 #include "base/environment.hpp"
 
+#include <string>
 #include <string_view>
 
 namespace zeus::cli {
+
+class Options;
 
 struct TerminalStyle {
   bool live = false;    // the cursor can be moved: a picture can be drawn over the former one
@@ -15,5 +18,8 @@ struct TerminalStyle {
 // `when` is what --color says: "auto", "always" or "never". Of itself it is what the stream is, TERM and NO_COLOR say:
 // a terminal that is not dumb, and colours unless they are not wanted.
 TerminalStyle terminal_style(std::string_view when, const Environment& environment, bool is_terminal);
+
+// Declares --color for a command.
+void add_color_option(Options& options, std::string& when);
 
 }  // namespace zeus::cli
