@@ -15,14 +15,11 @@ constexpr std::size_t name_column = 2;
 constexpr std::size_t text_column = 30;
 constexpr std::size_t columns = 100;
 
-// Broken between words, the further lines below the first one.
-std::string wrapped(std::string_view text) {
+// Broken between words, the further lines below the first one; `remark` is not broken where it fits on a line.
+std::string wrapped(std::string_view text, std::string_view remark) {
   std::string lines;
   std::size_t column = text_column;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
-    const std::string_view word = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
+  const auto put = [&](std::string_view word) {
     if (column > text_column && column + 1 + word.size() > columns) {
       lines += '\n' + std::string(text_column, ' ');
       column = text_column;
@@ -30,15 +27,23 @@ std::string wrapped(std::string_view text) {
     lines += column > text_column ? " " : "";
     column += word.size() + (column > text_column ? 1 : 0);
     lines += word;
+  };
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    put(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  if (!remark.empty()) {
+    put(remark);
   }
   return lines;
 }
 
-std::string row(std::string_view name, std::string_view text) {
+std::string row(std::string_view name, std::string_view text, std::string_view remark = {}) {
   std::string line = std::string(name_column, ' ') + std::string{name};
   line += line.size() + 1 < text_column ? std::string(text_column - line.size(), ' ')
                                         : '\n' + std::string(text_column, ' ');
-  return line + wrapped(text) + '\n';
+  return line + wrapped(text, remark) + '\n';
 }
 
 std::string title(const OptionSyntax& option) {
@@ -56,14 +61,10 @@ std::string title(const OptionSyntax& option) {
 }
 
 std::string row(const OptionSyntax& option) {
-  std::string text = option.help;
-  if (option.required) {
-    text += " [required]";
-  }
-  if (!option.default_text.empty()) {
-    text += fmt::format(" [default: {}]", option.default_text);
-  }
-  return row(title(option), text);
+  return row(title(option), option.help,
+             option.required               ? "[required]"
+             : option.default_text.empty() ? ""
+                                           : fmt::format("[default: {}]", option.default_text));
 }
 
 std::string argument_row(const OptionSyntax& argument) {
@@ -116,7 +117,7 @@ std::string help_text(const CommandSyntax& command) {
   }
   text += options_of(command);
   if (!command.commands.empty()) {
-    text += "\nSubcommands:\n";
+    text += "\nCommands:\n";
     for (const CommandSyntax& one : command.commands) {
       text += row(one.name, one.summary);
     }

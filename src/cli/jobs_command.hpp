@@ -12,7 +12,7 @@ class JobsCommand final : public Command {
  public:
   [[nodiscard]] std::string name() const override { return "jobs"; }
   [[nodiscard]] std::string summary() const override {
-    return "Shows recurring jobs: tries, beliefs, what comes next and why, what was saved";
+    return "Show recurring jobs: tries, beliefs, what comes next and why, what was saved";
   }
   void declare(Options& options) override;
   int run(Context& context) override;

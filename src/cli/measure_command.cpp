@@ -61,7 +61,7 @@ void MeasureCommand::declare(Options& options) {
       .rule(field::from_zero)
       .value_name("I,I");
   options
-      .add_option("--runs", runs_, "Run the command so often, one after the other, and show the mean with its interval")
+      .add_option("--runs", runs_, "Run the command N times, one after the other, and show the mean with its interval")
       .rule({.least = 1.0, .most = 10'000.0})
       .with_default();
   options.add_option("--json", json_, "Print one line of JSON instead of the summary; - is standard output")

@@ -196,7 +196,7 @@ void Options::add_commands(const Commands& commands, Command*& chosen) {
     added.name = command->name();
     added.path = fmt::format("{} {}", syntax_->path, added.name);
     added.summary = command->summary();
-    added.closing = syntax_->closing;
+    added.closing = "docs/cli.md has the contracts that scripts may rely on.";
     added.command = command.get();
     Options options{added};
     command->declare(options);

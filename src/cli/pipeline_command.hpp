@@ -17,7 +17,7 @@ class PipelineCommand final : public Command {
  public:
   [[nodiscard]] std::string name() const override { return "pipeline"; }
   [[nodiscard]] std::string summary() const override {
-    return "Plans the clocks of pipeline training: the least energy for each iteration time";
+    return "Plan the clocks of pipeline training: the least energy for each iteration time";
   }
   void declare(Options& options) override;
   int run(Context& context) override;

@@ -53,7 +53,7 @@ CommandSyntax program_syntax(const Commands& commands, Command*& chosen) {
   program.name = "zeus";
   program.path = program.name;
   program.summary = "Measures the energy of deep-learning work and spends less of it.";
-  program.closing = "docs/cli.md has the contracts that scripts may rely on.";
+  program.closing = "`zeus help COMMAND` explains a command. docs/cli.md has the contracts that scripts may rely on.";
   Options options{program};
   options.add_commands(commands, chosen);
   options.example("zeus doctor", "what works on this machine, and how to mend what does not");

@@ -12,7 +12,7 @@ namespace zeus::cli {
 class VirtualCommand final : public Command {
  public:
   [[nodiscard]] std::string name() const override { return "virtual"; }
-  [[nodiscard]] std::string summary() const override { return "Runs a command on virtual GPUs"; }
+  [[nodiscard]] std::string summary() const override { return "Run a command on virtual GPUs"; }
   void declare(Options& options) override;
   [[nodiscard]] int failure_code() const override;
   int run(Context& context) override;

@@ -26,7 +26,7 @@ def help_of(*command: str) -> str:
 
 
 def subcommands(text: str) -> list[str]:
-    _, _, listed = text.partition("Subcommands:")
+    _, _, listed = text.partition("\nCommands:")
     return SUBCOMMAND.findall(listed)
 
 
