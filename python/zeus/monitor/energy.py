@@ -232,10 +232,10 @@ class ZeusMonitor:
                 measurement.gpu_energy[gpu] = power * measurement.time
             elif math.isnan(energy):
                 reason = measurement.details.gpu[gpu].reason if measurement.details else ""
-                warnings.warn(f"the energy of GPU {gpu} in window {key!r} is unknown: {reason}", stacklevel=3)
+                warnings.warn(f"the energy of {self.gpus.gpus[gpu]} in window {key!r} is unknown: {reason}", stacklevel=3)
             else:
                 warnings.warn(
-                    f"the energy of GPU {gpu} in window {key!r} was measured as zero, which happens to very short "
+                    f"the energy of {self.gpus.gpus[gpu]} in window {key!r} was measured as zero, which happens to very short "
                     "windows: measure a longer one, or pass approx_instant_energy=True to ZeusMonitor",
                     stacklevel=3,
                 )

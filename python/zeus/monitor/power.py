@@ -188,8 +188,8 @@ class PowerMonitor:
         for index, timeline in self._of_domain(power_domain).items():
             energies[index], unwatched = timeline.integral(index, start_time, end_time)
             if unwatched > 2 * self.update_period:
-                warnings.warn(f"the power of GPU {index} was not watched for {unwatched:.3g} s of the time asked for; "
-                              "their energy is left out", stacklevel=2)
+                warnings.warn(f"the power of {get_gpus().gpus[index]} was not watched for {unwatched:.3g} s of the time asked "
+                              "for; their energy is left out", stacklevel=2)
         return energies
 
     def get_power(

@@ -44,7 +44,7 @@ class TemperatureMonitor:
         for index in self.gpu_indices:
             trouble = self._timeline.trouble(index)
             if trouble:
-                warnings.warn(f"GPU {index} does not tell its temperature: {trouble}", stacklevel=2)
+                warnings.warn(f"{gpus.gpus[index]} does not tell its temperature: {trouble}", stacklevel=2)
 
     def get_temperature_timeline(
         self, gpu_index: int | None = None, start_time: float | None = None, end_time: float | None = None

@@ -334,7 +334,7 @@ def _limits_of(gpu_indices: Sequence[int], step_mw: int) -> list[int]:
     gpus = get_gpus()
     ranges = {index: gpus.get_power_management_limit_constraints(index) for index in gpu_indices}
     if len(set(ranges.values())) > 1:
-        shown = ", ".join(f"GPU {index}: {low / 1000:g} to {high / 1000:g} W" for index, (low, high) in ranges.items())
+        shown = ", ".join(f"{gpus.gpus[index]}: {low / 1000:g} to {high / 1000:g} W" for index, (low, high) in ranges.items())
         raise ValueError(f"the GPUs' ranges of power limits differ, so no limit suits all of them ({shown})")
     low, high = next(iter(ranges.values()))
     return list(range(high, low - 1, -step_mw))

@@ -104,6 +104,10 @@ class GPU(abc.ABC, metaclass=DeprecatedAliasABCMeta):
     def __init__(self, gpu_index: int) -> None:
         self.gpu_index = gpu_index
 
+    def __str__(self) -> str:
+        """As messages name it: by the number that programs know it by, and its model."""
+        return f"GPU {self.gpu_index} ({self.get_name()})"
+
     @property
     def supports_nonblocking_setters(self) -> bool:
         """Whether setters can return before what they set holds."""

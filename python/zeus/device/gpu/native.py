@@ -62,7 +62,7 @@ class NativeGPU(GPU):
         if not has_sys_admin() and not self._disable_sys_admin_warning:
             self._disable_sys_admin_warning = True
             warnings.warn(
-                f"setting GPU {self.gpu_index} usually takes the capability SYS_ADMIN, which this process lacks",
+                f"setting {self} usually takes the capability SYS_ADMIN, which this process lacks",
                 stacklevel=4,
             )
         if self._held is None:
@@ -83,7 +83,7 @@ class NativeGPU(GPU):
             try:
                 held.release()
             except Exception as error:  # the guardian goes on trying
-                logger.error("GPU %d could not be put back at once: %s", self.gpu_index, error)
+                logger.error("%s could not be put back at once: %s", self, error)
 
     def get_name(self) -> str:
         with gpu_errors():
@@ -159,10 +159,10 @@ class NativeGPU(GPU):
                 continue
             if candidate[1] == "module" and meaning not in self._logged:
                 self._logged.add(meaning)
-                logger.warning("GPU %d has no power reading of its own: what is shown is its whole module's, with the CPU",
-                               self.gpu_index)
+                logger.warning("%s has no power reading of its own: what is shown is its whole module's, with the CPU",
+                               self)
             return candidate
-        raise failure or ZeusGPUNotSupportedError(f"GPU {self.gpu_index} has no power reading")
+        raise failure or ZeusGPUNotSupportedError(f"{self} has no power reading")
 
     def _power(self, meaning: str) -> int:
         try:

@@ -79,10 +79,10 @@ def _follow(gpu: GPU, wanted: queue.SimpleQueue[int | None], present: int) -> No
                 gpu.set_gpu_locked_clocks(clock, clock)
                 present = clock
     except ZeusBaseError as error:
-        logger.warning("the clock of GPU %d is not set any more: %s", gpu.gpu_index, error)
+        logger.warning("the clock of %s is not set any more: %s", gpu, error)
     try:
         with contextlib.suppress(ZeusGPUNotSupportedError):
             gpu.reset_memory_locked_clocks()
         gpu.reset_gpu_locked_clocks()
     except ZeusBaseError as error:
-        logger.warning("the clocks of GPU %d are not left to the driver yet: %s", gpu.gpu_index, error)
+        logger.warning("the clocks of %s are not left to the driver yet: %s", gpu, error)
