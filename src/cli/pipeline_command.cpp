@@ -29,7 +29,6 @@ namespace {
 
 using optimize::pipeline::FrequencyChooser;
 using optimize::pipeline::Frontier;
-using optimize::pipeline::Schedule;
 
 constexpr std::size_t default_points = 10;
 constexpr field::Rule copies{.least = 1.0, .most = 1e6};
