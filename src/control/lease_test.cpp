@@ -290,7 +290,7 @@ TEST_F(LeaseTest, AGpuLostInMidLeaseIsSaidAndItsRecordStaysForTheNextWhoTries) {
   EXPECT_EQ(ledger().standing(*record(), clock_.now()), Standing::abandoned);
 
   gpu_->its_refusals.clear();
-  Lease next = book().acquire("GPU-0");
+  const Lease next = book().acquire("GPU-0");
   EXPECT_EQ(gpu_->its_limits.current, 250_W);
 }
 

@@ -32,7 +32,6 @@ namespace zeus::control {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::HasSubstr;
 
 constexpr uid_t root = 0;
 constexpr uid_t alice = 65'532;
