@@ -278,14 +278,20 @@ std::optional<LoadOwner> Session::load_owner(std::uint32_t index) const {
   return alive ? std::optional{owner} : std::nullopt;
 }
 
+// Who changes a load says when before it is known to all. On a busy machine somebody may read in between, and what they
+// were shown under the old load does not become less: a counter never does.
 std::optional<Joules> Session::counter(std::uint32_t index, Instant now) const {
   const physics::Gpu view = gpu_at(index, now);
   const auto reading = physics::Sensors{view}.counter(now);
   if (!reading) {
     return std::nullopt;
   }
-  return shared_->fault_count.load(std::memory_order_acquire) == 0 ? reading->value
-                                                                   : distort(index, now, reading->value);
+  std::atomic<double>& counted = shared_gpu(index).counted;
+  double most = counted.load(std::memory_order_relaxed);
+  while (most < reading->value.value() && !counted.compare_exchange_weak(most, reading->value.value())) {
+  }
+  const Joules value = std::max(Joules{most}, reading->value);
+  return shared_->fault_count.load(std::memory_order_acquire) == 0 ? value : distort(index, now, value);
 }
 
 std::optional<std::uint64_t> Session::counted(std::uint32_t index, Instant now, Joules step) const {

@@ -24,7 +24,7 @@ namespace zeus::drivers {
 // The version in the low byte, and above it the size of what the physics keeps in the segment, so that a driver and a
 // program built from different physics refuse one another.
 inline constexpr std::uint32_t session_layout =
-    1 + 256 * static_cast<std::uint32_t>(sizeof(physics::GpuModel) + sizeof(physics::GpuState));
+    2 + 256 * static_cast<std::uint32_t>(sizeof(physics::GpuModel) + sizeof(physics::GpuState));
 
 // A fault of the session; `anchor` is what the energy counter showed when a fault of the counter began, once somebody
 // has looked.
@@ -64,6 +64,8 @@ struct SharedGpu {
   physics::GpuState state;
   VersionedCell<GpuSettings> settings;
   VersionedCell<LoadOwner> owner;
+  // The most joules that the energy counter has shown.
+  std::atomic<double> counted;
 };
 
 struct SharedSession {
