@@ -76,12 +76,19 @@ struct LimitProfile {
   Watts limit;
   Seconds epoch_time;
   Watts average_power;  // summed over the GPUs that share it
+  // Half-widths of 95 % intervals, where they are known: how well it compares with what was measured beside it. That of
+  // the power is that of the energy, over the time.
+  std::optional<Seconds> epoch_time_uncertainty = {};
+  std::optional<Watts> average_power_uncertainty = {};
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
+    constexpr field::Rule doubt{.least = 0.0, .left_out = true};
     fields("limit", self.limit, field::above_zero);
     fields("epoch_time", self.epoch_time, field::above_zero);
     fields("average_power", self.average_power, field::above_zero);
+    fields("epoch_time_uncertainty", self.epoch_time_uncertainty, doubt);
+    fields("average_power_uncertainty", self.average_power_uncertainty, doubt);
   }
   friend bool operator==(const LimitProfile&, const LimitProfile&) = default;
 };

@@ -54,6 +54,7 @@ jobs::Try::State NetworkTry::state() {
           .metric = attempt_->epochs() > 0 ? std::optional{attempt_->accuracy()} : std::nullopt,
           .exit_code = stopped_ ? std::optional{0} : std::nullopt,
           .measuring = attempt_->measuring(),
+          .disturbed = attempt_->measuring(),
           .left_alone = {},
           .limit = attempt_->limit()};
 }

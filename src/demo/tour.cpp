@@ -189,7 +189,8 @@ TourResult Tour::run(const std::function<void(const TourEvent&)>& tell) {
     const std::uint64_t seed = work(stand.bench, job, device, course, tell);
     const records::JobView view = job.view();
     const records::RecurrenceView& done = view.recurrences.back();
-    Night night{.energy = done.energy, .time = done.time, .cost = done.cost};
+    // All energies are a virtual GPU's, and known.
+    Night night{.energy = done.energy.value(), .time = done.time, .cost = done.cost.value()};
     run_default(beside.bench, job, course, seed, night);
     result.nights.push_back(night);
     const bool settled = !result.settled && has_settled(view, first, options_.settled_after);

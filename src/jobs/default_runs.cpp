@@ -18,13 +18,13 @@ constexpr Seconds shortest_run{2};
 // Of which the mean start is that of the latest.
 constexpr std::size_t starts_remembered = 4;
 // What is taken for the relative half-width of a start that was seen once, at this batch size and at another; of an
-// epoch that was seen once; and of how slices compare two limits. Assumed.
+// epoch that was seen once; and the least of how slices compare two limits. Assumed.
 constexpr double of_single_start = 0.1;
 constexpr double of_another_start = 0.3;
 constexpr double of_single_epoch = 0.02;
 constexpr double of_slices = 0.01;
 // Slices compare steps. Evaluation and the like, which a limit may not slow down at all, are taken for no more than
-// this part of an epoch. Assumed.
+// this part of an epoch where it is not known. Assumed.
 constexpr double beside_steps = 0.3;
 // Epochs are counted whole, so that runs which all take as many may still differ by this much. Assumed.
 constexpr double hidden_deviation = 0.25;
@@ -72,8 +72,17 @@ std::optional<Power> by_highest(const records::WholeEpochs& whole, const records
                .power = seen.power * (limits.back().average_power / here->average_power)};
 }
 
+// Of how the slices of two limits compare.
+double half_width_of_slices(Watts one, std::span<const records::LimitProfile> limits) {
+  const auto here = std::ranges::find(limits, one, &records::LimitProfile::limit);
+  const auto known = here == limits.end() ? std::nullopt : records::uncertainty(*here);
+  const auto of_highest = limits.empty() ? std::nullopt : records::uncertainty(limits.back());
+  return known && of_highest ? std::max(std::hypot(*known, *of_highest), of_slices) : of_slices;
+}
+
 // Of an epoch under the highest limit, of which `whole` is the latest that was seen under any.
-double half_width_of_epoch(const records::WholeEpochs& whole, Watts highest, const Power& epoch) {
+double half_width_of_epoch(const records::WholeEpochs& whole, Unit unit, const Power& epoch,
+                           std::span<const records::LimitProfile> limits, Watts highest) {
   double by_scatter = of_single_epoch;
   if (whole.count > 1 && whole.time_deviation && whole.energy_deviation) {
     const double deviation =
@@ -85,7 +94,10 @@ double half_width_of_epoch(const records::WholeEpochs& whole, Watts highest, con
   }
   const double apart = std::max(std::abs(epoch.time / whole.mean_time() - 1.0),
                                 std::abs(epoch.power * epoch.time / whole.mean_energy() - 1.0));
-  return std::hypot(by_scatter, std::max(of_slices, beside_steps * apart));
+  // What is beside the steps was taken to be affected half as much as they are, where it could be told from them.
+  const bool told = unit == Unit::epoch && whole.beside_steps;
+  const double in_doubt = told ? 0.5 * *whole.beside_steps / (1.0 - 0.5 * *whole.beside_steps) : beside_steps;
+  return std::hypot(by_scatter, half_width_of_slices(whole.limit, limits), in_doubt * apart);
 }
 
 }  // namespace
@@ -244,12 +256,13 @@ std::variant<DefaultParts, std::string> DefaultRuns::parts(const records::JobDev
     return "what an epoch of the default takes under the highest limit is not known yet";
   }
   const Seconds one = unit_ == Unit::epoch ? epoch->time : Seconds{1};
-  return DefaultParts{.unit = unit_,
-                      .start = start->first,
-                      .start_half_width = start->second,
-                      .epoch = spent(device, epoch->power * one, one),
-                      .epoch_half_width = seen ? half_width_of_epoch(*size->second.latest_epochs, highest, *epoch)
-                                               : std::hypot(of_single_epoch, of_slices)};
+  return DefaultParts{
+      .unit = unit_,
+      .start = start->first,
+      .start_half_width = start->second,
+      .epoch = spent(device, epoch->power * one, one),
+      .epoch_half_width = seen ? half_width_of_epoch(*size->second.latest_epochs, unit_, *epoch, limits, highest)
+                               : std::hypot(of_single_epoch, of_slices)};
 }
 
 // Relative to a run of the default, where runs that took as many epochs may not tell of their scatter.

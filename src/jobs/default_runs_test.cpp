@@ -78,6 +78,27 @@ TEST_F(DefaultRunsTest, AreAStartAndEpochsUnderTheHighestLimit) {
   EXPECT_NEAR(run.value.cost.value(), 500 + 10 * 2000, 1e-9);
 }
 
+// Seen under 100 W, where an epoch takes 1080 J, and under 250 W 2000 J by what slices say.
+TEST_F(DefaultRunsTest, AreInDoubtByHowSlicesCompareLimitsAndByWhatIsInNoSlice) {
+  std::vector<records::LimitProfile> limits = slices;
+  for (records::LimitProfile& one : limits) {
+    one.epoch_time_uncertainty = 0_s;
+    one.average_power_uncertainty = 0.02 * one.average_power;
+  }
+  records::TryFinished run = finished({.limit = 100_W});
+  const auto half_width = [&] {
+    runs_.learn(v100(), run, limits);
+    return std::get<DefaultParts>(runs_.parts(v100(), run, limits)).epoch_half_width;
+  };
+  const double apart = 2000.0 / 1080.0 - 1.0;
+  EXPECT_NEAR(half_width(), std::hypot(0.02, 0.02, 0.3 * apart), 1e-9) << "three tenths of an epoch, where not known";
+  run.whole_epochs->beside_steps = 0.0;
+  EXPECT_NEAR(half_width(), std::hypot(0.02, 0.02), 1e-9);
+  // A fifth of what the highest limit takes is affected by half: it may be by all, or not at all.
+  run.whole_epochs->beside_steps = 0.2;
+  EXPECT_NEAR(half_width(), std::hypot(0.02, 0.02, 0.1 / 0.9 * apart), 1e-9);
+}
+
 TEST_F(DefaultRunsTest, HaveAsManyEpochsAsTheyHadInTheMean) {
   for (const int epochs : {8, 10, 12}) {
     learn({.epochs = epochs});
@@ -183,7 +204,8 @@ TEST_F(DefaultRunsTest, DoNotTakeRunsOfAsManyEpochsForSure) {
 TEST_F(DefaultRunsTest, DoubtWhatSlicesSayByHowFarLimitsLieApart) {
   learn({.limit = 100_W});
   const DefaultParts far = std::get<DefaultParts>(runs_.parts(v100(), finished({.limit = 100_W}), slices));
-  EXPECT_NEAR(far.epoch_half_width, 0.3 * (2000.0 / 1080.0 - 1.0), 1e-6);
+  // A hundredth is taken for the slices, where they say nothing of it.
+  EXPECT_NEAR(far.epoch_half_width, std::hypot(0.01, 0.3 * (2000.0 / 1080.0 - 1.0)), 1e-6);
   learn({.limit = 250_W});
   const DefaultParts seen = std::get<DefaultParts>(runs_.parts(v100(), finished({.limit = 250_W}), slices));
   EXPECT_DOUBLE_EQ(seen.epoch_half_width, 0.0);

@@ -80,7 +80,7 @@ void Driver::go_on() {
   if (state.stood_still && !std::exchange(told_of_standstill_, true)) {
     feed(Machine::StoodStill{});
   }
-  if (state.measuring) {
+  if (state.disturbed) {
     epochs_.disturb();
   }
   for (const Try::Event& event : events) {
@@ -121,7 +121,7 @@ void Driver::note_epoch(int epochs, const Try::State& state) {
   const Try::Taken taken = training_.taken_so_far();
   looked_ = clock_.now();
   epochs_.epochs_over(epochs, taken, in_force(state));
-  if (state.measuring) {
+  if (state.disturbed) {
     epochs_.disturb();
   }
   feed(Machine::EpochOver{.epochs = epochs, .cost = cost_of(taken), .next = next_epoch(batch_size, in_force(state))});
@@ -291,7 +291,6 @@ void Driver::carry_out(const Machine::Abandon& abandon) {
 }
 
 void Driver::carry_out(const Machine::Measure& measure) {
-  epochs_.disturb();
   Try::Known known{.run_time = job_.run_time(machine_.batch_size()), .reference = {}};
   // Without a target there may be no epochs, and limits are told for whole trainings, of which no two are alike. And a
   // limit that is measured alone would be in force from then on.
@@ -300,6 +299,9 @@ void Driver::carry_out(const Machine::Measure& measure) {
     known.reference = limits.back();
   }
   training_.measure(measure.limits, known);
+  if (training_.state().disturbed || !just_started_) {
+    epochs_.disturb();
+  }
 }
 
 void Driver::carry_out(const Machine::Hold& hold) {
@@ -335,6 +337,9 @@ Finished Driver::finished(records::TryOutcome outcome, const Try::Taken& taken) 
   held = held ? held : state.found;
   if (records::reached(outcome)) {
     epochs_.training_over(taken, held);
+    if (!job_.definition().target) {
+      epochs_.ended(state.epochs, taken);
+    }
   }
   Finished finished{.outcome = outcome,
                     .epochs = state.epochs,
@@ -355,6 +360,9 @@ Finished Driver::finished(records::TryOutcome outcome, const Try::Taken& taken) 
   }
   if (finished.left_out) {
     finished.whole_epochs.reset();
+  }
+  if (finished.whole_epochs) {
+    finished.whole_epochs->beside_steps = state.beside_steps;
   }
   return finished;
 }

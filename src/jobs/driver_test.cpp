@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -47,6 +48,10 @@ class ScriptedTry final : public Try {
       std::exchange(meanwhile, {})();
     }
     state_.measuring = started.back() == lucky && !measures_while_lucky;
+    state_.disturbed = state_.measuring && limits.size() > 1;
+    if (limits.size() == 1) {
+      state_.limit = limits.front();
+    }
     for (const Watts limit : state_.measuring ? std::vector<Watts>{} : limits) {
       measured_.push_back({.limit = limit, .epoch_time = 1_s, .average_power = 100_W});
     }
@@ -55,12 +60,12 @@ class ScriptedTry final : public Try {
     if (state_.exit_code) {
       return {};
     }
-    if (started.back() == lucky && state_.epochs == 1) {
+    if (started.back() == lucky && state_.epochs == lucky_epochs) {
       state_.exit_code = 0;
       return {};
     }
     clock_.advance(1_s);
-    state_.metric = started.back() == lucky ? 0.95 : 0.1;
+    state_.metric = started.back() == lucky && state_.epochs + 1 == lucky_epochs ? 0.95 : 0.1;
     return {MetricSeen{.value = *state_.metric}, EpochOver{.epochs = ++state_.epochs}};
   }
   void stop() override { state_.exit_code = 143; }
@@ -78,7 +83,8 @@ class ScriptedTry final : public Try {
 
   std::vector<int> started;  // batch sizes
   std::vector<std::optional<Watts>> references;
-  int lucky = 0;  // reaches in its only epoch
+  int lucky = 0;  // reaches in the last of its epochs
+  int lucky_epochs = 1;
   bool measures_while_lucky = false;
   std::function<void()> meanwhile;  // once, when limits are to be measured
 
@@ -92,9 +98,9 @@ class ScriptedTry final : public Try {
 
 class DriverTest : public testing::Test {
  protected:
-  DriverEnd recur(const records::JobDefinition& of = definition()) {
-    Job job = Job::open(store_, site_, "job", of);
-    Driver driver{job, job.begin(v100()), v100(), training_, {}, clock_, tell_, [](const Error&) { throw; }};
+  DriverEnd recur(const records::JobDefinition& of = definition(), const std::string& name = "job") {
+    Job job = Job::open(store_, site_, name, of);
+    Driver driver{job, job.begin(of.device), of.device, training_, {}, clock_, tell_, [](const Error&) { throw; }};
     return driver.run();
   }
 
@@ -104,6 +110,28 @@ class DriverTest : public testing::Test {
   ScriptedTry training_{clock_};
   Driver::Tell tell_ = [](const DriverEvent&) {};
 };
+
+// Nothing is changed while the only limit there is is looked at.
+TEST_F(DriverTest, EpochsAreWholeWhileOneLimitIsLookedAtAndNotWhileSeveralAreCompared) {
+  training_.lucky = 32;
+  training_.lucky_epochs = 3;
+  std::optional<records::WholeEpochs> whole;
+  tell_ = [&](const DriverEvent& event) {
+    if (const auto* over = std::get_if<TryOver>(&event)) {
+      whole = over->finished.whole_epochs;
+    }
+  };
+  records::JobDefinition two_limits = definition();
+  two_limits.policy = "zeus";
+  EXPECT_EQ(recur(two_limits), DriverEnd::reached);
+  EXPECT_EQ(whole, std::nullopt) << "limits were compared all the time";
+
+  records::JobDefinition one_limit = two_limits;
+  one_limit.device.power_limits = {250_W};
+  EXPECT_EQ(recur(one_limit, "another"), DriverEnd::reached);
+  ASSERT_TRUE(whole);
+  EXPECT_EQ(whole->count, 2) << "the first has the start in it";
+}
 
 TEST_F(DriverTest, ATargetOutOfReachCostsOneTrainingOfEachBatchSize) {
   std::vector<GiveUpStep> given_up;

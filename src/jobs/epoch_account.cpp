@@ -63,6 +63,12 @@ void EpochAccount::training_over(const Try::Taken& taken, std::optional<Watts> l
   }
 }
 
+void EpochAccount::ended(int epochs, const Try::Taken& taken) {
+  if (undisturbed_) {
+    end_ = Point{.epochs = epochs, .time = taken.time, .energy = taken.energy()};
+  }
+}
+
 std::optional<records::WholeEpochs> EpochAccount::whole() const {
   const std::optional<Point> start = this->start();
   records::WholeEpochs whole{.limit = limit_.value_or(Watts{}),
@@ -91,6 +97,12 @@ std::optional<records::WholeEpochs> EpochAccount::whole() const {
   } else if (start) {
     whole.start_time = start->time;
     whole.start_energy = start->energy;
+  }
+  if (end_ && whole.start_time && whole.start_energy) {
+    // Epochs that were told of together with the end are like the others.
+    const int epochs = end_->epochs - last_.epochs;
+    *whole.start_time += std::max(end_->time - last_.time - whole.mean_time() * epochs, Seconds{});
+    *whole.start_energy += std::max(end_->energy - last_.energy - whole.mean_energy() * epochs, Joules{});
   }
   return whole;
 }

@@ -23,6 +23,8 @@ class EpochAccount {
   void epochs_over(int epochs, const Try::Taken& taken, std::optional<Watts> limit);
   // The training is over. Where no epoch was told of, all of it was one.
   void training_over(const Try::Taken& taken, std::optional<Watts> limit);
+  // It came to its own end after so many epochs: what the end took is no epoch either.
+  void ended(int epochs, const Try::Taken& taken);
   // Nothing while no whole epoch is over, or their energy is not known. Those of the limit that was in force last. The
   // first epoch counts where it is the only one and its steps told where it began.
   [[nodiscard]] std::optional<records::WholeEpochs> whole() const;
@@ -49,6 +51,7 @@ class EpochAccount {
   Scatter times_;
   Scatter energies_;
   bool first_is_whole_ = false;
+  std::optional<Point> end_;
 };
 
 }  // namespace zeus::jobs

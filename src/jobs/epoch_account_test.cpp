@@ -28,6 +28,22 @@ TEST(EpochAccount, TellsTheStartFromTheEpochs) {
   EXPECT_NEAR(whole->time_deviation->value(), 0.0, 1e-12);
 }
 
+// The same, and three seconds of writing a model at 60 W; the end of the last epoch was told of with them, or before.
+TEST(EpochAccount, CountsTheEndWithTheStart) {
+  for (const int told_of : {3, 4}) {
+    EpochAccount account;
+    for (int epoch = 1; epoch <= told_of; ++epoch) {
+      account.epochs_over(epoch, taken(4.0 + 2.0 * epoch, 200.0 + 400.0 * epoch), 250_W);
+    }
+    account.ended(4, taken(15.0, 1980.0));
+    const auto whole = account.whole();
+    ASSERT_TRUE(whole);
+    EXPECT_DOUBLE_EQ(whole->start_time->value(), 4.0 + 3.0);
+    EXPECT_DOUBLE_EQ(whole->start_energy->value(), 200.0 + 180.0);
+    EXPECT_DOUBLE_EQ(whole->mean_time().value(), 2.0);
+  }
+}
+
 TEST(EpochAccount, StatesHowEpochsScatter) {
   EpochAccount account;
   account.epochs_over(1, taken(1.0, 100.0), 250_W);

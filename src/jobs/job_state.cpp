@@ -16,7 +16,7 @@ namespace zeus::jobs {
 namespace {
 
 // Of what save() writes, beside the policy's own.
-constexpr int state_format = 6;
+constexpr int state_format = 7;
 // Lessons are kept until there are twice as many.
 constexpr std::size_t most_lessons = 256;
 // What a job without batch sizes calls its only one.

@@ -404,7 +404,7 @@ TEST_F(JobTest, GoesOnFromASnapshotOrWithoutOne) {
     recurrence.finished(ended(records::TryOutcome::reached, 10 + night % 3));
   }
   const store::StoredJob stored = *store_->find("job");
-  const std::string key = "lookahead 4, format 6";
+  const std::string key = "lookahead 4, format 7";
   ASSERT_TRUE(store_->snapshot(stored.id, key));
   const auto next = [&] {
     const auto again = open();
@@ -439,11 +439,39 @@ TEST_F(JobTest, SaysWhatWasSavedOnceTheDefaultIsKnown) {
   EXPECT_EQ(view.savings->recurrences, 6U);
   Joules spent;
   for (const records::RecurrenceView& recurrence : view.recurrences) {
-    spent += recurrence.energy;
+    spent += recurrence.energy.value();
   }
   EXPECT_DOUBLE_EQ((view.savings->energy_of_default - view.savings->energy).value(), spent.value());
   EXPECT_EQ(view.savings_last->recurrences, 5U);
   EXPECT_FALSE(view.next.why.empty());
+}
+
+// An energy that nobody knows is no energy saved, and none that was spent.
+TEST_F(JobTest, KnowsNothingOfARecurrenceWhoseEnergyIsNotKnown) {
+  put_process(1, 7);
+  Job job = Job::open(*store_, site_of(1, 7), "job", definition());
+  for (int night = 0; night < 6; ++night) {
+    Recurrence recurrence = job.begin(v100());
+    const RunStep run = next_run(recurrence);
+    Finished result = ended(records::TryOutcome::reached, 10);
+    result.limit = run.limit.value_or(250_W);
+    if (night == 5) {
+      result.gpus.clear();
+      result.left_out = "its energy is not known: the counter was reset";
+    } else {
+      result.whole_epochs = whole(*result.limit);
+    }
+    recurrence.finished(result);
+  }
+  const records::JobView view = job.view();
+  const records::RecurrenceView& last = view.recurrences.back();
+  EXPECT_EQ(last.energy, std::nullopt);
+  EXPECT_EQ(last.cost, std::nullopt);
+  EXPECT_GT(last.time, 0_s);
+  EXPECT_EQ(last.default_energy, std::nullopt);
+  EXPECT_EQ(last.default_unknown, "its energy is not known: the counter was reset");
+  ASSERT_TRUE(view.savings);
+  EXPECT_EQ(view.savings->recurrences, 5U);
 }
 
 // A command that waits 4 s at 50 W and then trains for ten epochs of 1 s at 100 W, alike under every limit: nothing can
@@ -553,7 +581,7 @@ TEST_F(JobTest, DoesNotTakeAJobThatChangedForOneThatSaves) {
     // Epochs are alike under all limits here, but slices said that 250 W makes them 2.5 times as fast.
     const records::RecurrenceView last = job.view().recurrences.back();
     if (last.default_energy) {
-      EXPECT_LE(last.default_energy->value(), last.energy.value()) << "night " << night;
+      EXPECT_LE(last.default_energy->value(), last.energy->value()) << "night " << night;
     } else {
       EXPECT_LE(night, 2) << last.default_unknown;
     }

@@ -58,7 +58,9 @@ class Walk {
       if (reached(finished->event.outcome)) {
         Against against{.recurrence = finished->event.recurrence, .parts = {}, .run = {}};
         auto parts = default_runs_.parts(device, *finished, state_.limits(device, default_size()));
-        if (const auto* const why = std::get_if<std::string>(&parts)) {
+        if (const std::string& unknown = recurrences_[against.recurrence].energy_unknown; !unknown.empty()) {
+          recurrences_[against.recurrence].default_unknown = unknown;
+        } else if (const auto* const why = std::get_if<std::string>(&parts)) {
           recurrences_[against.recurrence].default_unknown = *why;
         } else {
           against.parts = std::get<DefaultParts>(parts);
@@ -153,12 +155,12 @@ class Walk {
   }
 
   static Spent spent(const RecurrenceView& recurrence) {
-    return {.energy = recurrence.energy, .time = recurrence.time, .cost = recurrence.cost};
+    return {.energy = recurrence.energy.value(), .time = recurrence.time, .cost = recurrence.cost.value()};
   }
-  // Its time is known.
+  // Its time is known, and so is its energy.
   [[nodiscard]] Spent half_width_of(const RecurrenceView& recurrence, const records::JobDevice& device) const {
-    return {
-        .energy = recurrence.uncertainty, .time = {}, .cost = cost_on(device, eta_, recurrence.uncertainty, Seconds{})};
+    const Joules half_width = recurrence.uncertainty.value();
+    return {.energy = half_width, .time = {}, .cost = cost_on(device, eta_, half_width, Seconds{})};
   }
 
   void note(const records::RecurrenceBegun& begun, WallTime) {
@@ -213,7 +215,11 @@ class Walk {
       one.cost = cost_on(devices_[event.recurrence], eta_, event.energy, event.time);
     }
     one.ended = when;
-    charge(event.recurrence, event.energy, one.energy, event.time);
+    if (finished.left_out && !one.energy) {
+      charge_unknown(event.recurrence, *finished.left_out, event.time);
+    } else {
+      charge(event.recurrence, event.energy, one.energy, event.time);
+    }
     if (reached(event.outcome)) {
       recurrences_[event.recurrence].state = RecurrenceState::reached;
     }
@@ -237,13 +243,24 @@ class Walk {
 
   void charge(std::uint64_t number, Joules energy, const std::optional<records::Energy>& measured, Seconds time) {
     RecurrenceView& recurrence = recurrences_[number];
-    recurrence.energy += energy;
     recurrence.time += time;
-    recurrence.cost += cost_on(devices_[number], eta_, energy, time);
-    if (measured) {
-      recurrence.uncertainty = Joules{
-          std::hypot(recurrence.uncertainty.value(), measured->uncertainty.value(), least_doubt * energy.value())};
+    if (!recurrence.energy_unknown.empty()) {
+      return;
     }
+    recurrence.energy = recurrence.energy.value() + energy;
+    recurrence.cost = recurrence.cost.value() + cost_on(devices_[number], eta_, energy, time);
+    if (measured) {
+      recurrence.uncertainty = Joules{std::hypot(recurrence.uncertainty.value().value(), measured->uncertainty.value(),
+                                                 least_doubt * energy.value())};
+    }
+  }
+  void charge_unknown(std::uint64_t number, const std::string& why, Seconds time) {
+    RecurrenceView& recurrence = recurrences_[number];
+    recurrence.time += time;
+    recurrence.energy_unknown = why;
+    recurrence.energy.reset();
+    recurrence.uncertainty.reset();
+    recurrence.cost.reset();
   }
 
   double eta_;

@@ -59,9 +59,11 @@ class Try {
     bool interrupted = false;      // somebody else wants it to end
     bool stood_still = false;      // for a while that was not its own
     bool measuring = false;
+    bool disturbed = false;      // it takes more or less by what is measured, as where several limits are compared
     std::string left_alone;      // why its limits are not set; empty where they are
     std::optional<Watts> limit;  // in force because of us, once it is the choice
     std::optional<Watts> found;  // in force since the start, where nothing was set
+    std::optional<double> beside_steps = {};  // the part of its last epoch that was evaluation and the like
   };
   [[nodiscard]] virtual State state() = 0;
   // What measure() has come to, as epochs, ascending; empty while that cannot be said.

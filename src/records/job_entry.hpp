@@ -138,9 +138,12 @@ struct WholeEpochs {
   Joules energy;  // of all of them
   std::optional<Seconds> time_deviation;
   std::optional<Joules> energy_deviation;
-  // What the try took beside its epochs, where the first ran under this limit too or its first steps were seen.
+  // What the try took beside its epochs, its end included where it came to that, where the first ran under this limit
+  // too or its first steps were seen.
   std::optional<Seconds> start_time;
   std::optional<Joules> start_energy;
+  // The part of such an epoch that was no step: evaluation and the like, which limits may slow down otherwise.
+  std::optional<double> beside_steps = {};
 
   [[nodiscard]] Seconds mean_time() const { return time / count; }
   [[nodiscard]] Joules mean_energy() const { return energy / count; }
@@ -155,6 +158,7 @@ struct WholeEpochs {
     fields("energy_deviation", self.energy_deviation, field::from_zero);
     fields("start_time", self.start_time, field::from_zero);
     fields("start_energy", self.start_energy, field::from_zero);
+    fields("beside_steps", self.beside_steps, field::Rule{.least = 0.0, .most = 1.0, .left_out = true});
   }
 };
 

@@ -78,11 +78,13 @@ struct RecurrenceView {
   std::string device;
   std::string reason;  // why it was given up
   int tries = 0;
-  // What it took in all: failed tries and the profiling charged to it included.
-  Joules energy;
-  Joules uncertainty;
+  // What it took in all: failed tries and the profiling charged to it included. Energy and cost are not known where
+  // those of a part of it are not.
+  std::optional<Joules> energy = Joules{};
+  std::optional<Joules> uncertainty = Joules{};
   Seconds time;
-  Joules cost;
+  std::optional<Joules> cost = Joules{};
+  std::string energy_unknown;  // why; empty where it is known
   // What a whole run of the default (default batch size, highest limit, on the same devices) is expected to take, its
   // start included: starts and epochs as they were known when this recurrence ended, and as many epochs as its runs
   // take in the mean. Each with the half-width of its 95 % interval. Nothing while that is not known, or the recurrence
@@ -102,10 +104,11 @@ struct RecurrenceView {
     fields("state", self.state);
     fields("why", self.reason);
     fields("tries", self.tries);
-    fields("energy", self.energy);
-    fields("uncertainty", self.uncertainty);
+    const field::Rule unknown = field::because(self.energy_unknown);
+    fields("energy", self.energy, unknown);
+    fields("uncertainty", self.uncertainty, unknown);
     fields("time", self.time);
-    fields("cost", self.cost);
+    fields("cost", self.cost, unknown);
     fields("default_energy", self.default_energy, no_default);
     fields("default_energy_uncertainty", self.default_energy_uncertainty, no_default);
     fields("default_time", self.default_time, no_default);

@@ -207,7 +207,7 @@ XyChart limits_figure(const JobView& job, const Marks& marks) {
 XyChart costs_figure(const JobView& job, const Marks& marks) {
   Joules largest;
   for (const RecurrenceView& recurrence : job.recurrences) {
-    largest = std::max({largest, recurrence.cost, recurrence.default_cost.value_or(Joules{})});
+    largest = std::max({largest, recurrence.cost.value_or(Joules{}), recurrence.default_cost.value_or(Joules{})});
   }
   const Unit unit = unit_for(largest);
   XyChart chart = over_recurrences("What each recurrence cost", fmt::format("cost ({})", unit.name), marks);
@@ -219,9 +219,9 @@ XyChart costs_figure(const JobView& job, const Marks& marks) {
   for (const RecurrenceView& recurrence : job.recurrences) {
     const double x = static_cast<double>(recurrence.number);
     const std::string label = fmt::format("{} {}", recurrence.tries, recurrence.tries == 1 ? "try" : "tries");
-    if (recurrence.state != records::RecurrenceState::running) {
+    if (recurrence.state != records::RecurrenceState::running && recurrence.cost) {
       const std::size_t kind = recurrence.state == records::RecurrenceState::reached ? 1 : 2;
-      chart.series[kind].points.push_back({.x = x, .y = unit.of(recurrence.cost), .label = label});
+      chart.series[kind].points.push_back({.x = x, .y = unit.of(*recurrence.cost), .label = label});
     }
     if (recurrence.default_cost) {
       chart.series[0].points.push_back({.x = x, .y = unit.of(*recurrence.default_cost), .label = {}});

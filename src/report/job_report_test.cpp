@@ -46,9 +46,9 @@ void run(JobView& job, int batch_size, TryOutcome outcome, int epochs, bool open
   }
   RecurrenceView& recurrence = job.recurrences.back();
   ++recurrence.tries;
-  recurrence.energy += energy.value;
+  recurrence.energy = *recurrence.energy + energy.value;
   recurrence.time += time;
-  recurrence.cost += cost;
+  recurrence.cost = *recurrence.cost + cost;
   if (outcome == TryOutcome::reached) {
     recurrence.state = records::RecurrenceState::reached;
     recurrence.default_energy = Joules{90'000.0};

@@ -4,6 +4,7 @@
 #include "run/watched_command.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 #include <variant>
 
@@ -28,6 +29,22 @@ TrainingOptions session_options(const RunOptions& options) {
   }
   session.limits = options.power_limits;
   return session;
+}
+
+// As it would have been measured on the night on which `known` was, which tonight is `again`.
+records::LimitProfile as_on_the_night_of(const records::LimitProfile& known, const records::LimitProfile& again,
+                                         const records::LimitProfile& one) {
+  records::LimitProfile then =
+      records::scaled(one, known.epoch_time / again.epoch_time, known.average_power / again.average_power);
+  if (then.epoch_time_uncertainty && again.epoch_time_uncertainty) {
+    const Seconds by_again = then.epoch_time * (*again.epoch_time_uncertainty / again.epoch_time);
+    then.epoch_time_uncertainty = Seconds{std::hypot(then.epoch_time_uncertainty->value(), by_again.value())};
+  }
+  if (then.average_power_uncertainty && again.average_power_uncertainty) {
+    const Watts by_again = then.average_power * (*again.average_power_uncertainty / again.average_power);
+    then.average_power_uncertainty = Watts{std::hypot(then.average_power_uncertainty->value(), by_again.value())};
+  }
+  return then;
 }
 
 }  // namespace
@@ -175,9 +192,11 @@ jobs::Try::State CommandTry::state() {
           .interrupted = running.command->interrupted(),
           .stood_still = running.times_stopped > 0,
           .measuring = tuning_.measuring(),
+          .disturbed = tuning_.comparing(),
           .left_alone = tuning_.left_alone(),
           .limit = tuning_.chosen(),
-          .found = tuning_.set_any() ? std::nullopt : running.found};
+          .found = tuning_.set_any() ? std::nullopt : running.found,
+          .beside_steps = running.progress.part_beside_steps()};
 }
 
 std::vector<records::LimitProfile> CommandTry::measured() {
@@ -189,12 +208,10 @@ std::vector<records::LimitProfile> CommandTry::measured() {
   if (again == profiles.end()) {
     return {};
   }
-  const double time = reference_->epoch_time / again->epoch_time;
-  const double power = reference_->average_power / again->average_power;
+  const records::LimitProfile tonight = *again;
   profiles.erase(again);
   for (records::LimitProfile& one : profiles) {
-    one.epoch_time *= time;
-    one.average_power *= power;
+    one = as_on_the_night_of(*reference_, tonight, one);
   }
   return profiles;
 }

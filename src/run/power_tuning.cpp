@@ -24,6 +24,25 @@ std::uint32_t words_for(Seconds time, Seconds word) {
   return static_cast<std::uint32_t>(std::clamp(std::ceil(time / word), 1.0, static_cast<double>(words_of_a_slice)));
 }
 
+records::LimitProfile of_step(const PowerMeasurement& step) {
+  return {.limit = step.setting.limit,
+          .epoch_time = step.step_time,
+          .average_power = step.step_energy.value / step.step_time,
+          .epoch_time_uncertainty = step.step_time_uncertainty,
+          .average_power_uncertainty = step.step_energy.uncertainty / step.step_time};
+}
+
+// An epoch of so many such steps, and of evaluation and the like, which took this part of the steps' time. Nobody knows
+// how a limit affects what is no step, which is mostly lighter work: half as much as steps is never far off.
+records::LimitProfile of_epoch(const records::LimitProfile& step, const records::LimitProfile& highest, double steps,
+                               double beside_steps) {
+  const Seconds time = step.epoch_time + (step.epoch_time + highest.epoch_time) * (0.5 * beside_steps);
+  const Joules of_highest = highest.average_power * highest.epoch_time;
+  const Joules of_step = step.average_power * step.epoch_time;
+  const Joules energy = of_step + (of_step + of_highest) * (0.5 * beside_steps);
+  return records::scaled(step, steps * (time / step.epoch_time), energy / time / step.average_power);
+}
+
 }  // namespace
 
 PowerTuning::PowerTuning(TrainingGpus& gpus, TrainingOptions base, Clock& clock)
@@ -198,6 +217,7 @@ void PowerTuning::look_on(std::uint64_t steps) {
       seen_.steps += steps;
       seen_.step_time += measurement.time();
       seen_.step_energy.value += all.energy->value;
+      seen_.step_energy.uncertainty += all.energy->uncertainty;
     }
   }
   if (seen_.step_time < each_) {
@@ -209,6 +229,7 @@ void PowerTuning::look_on(std::uint64_t steps) {
   seen_.setting = {.limit = limits_.front(), .clock = {}};
   seen_.step_time *= part;
   seen_.step_energy.value *= part;
+  seen_.step_energy.uncertainty *= part;
   measured_ = PowerProfile{.measurements = {seen_}};
 }
 
@@ -302,27 +323,25 @@ bool PowerTuning::measuring() const {
 }
 
 std::vector<records::LimitProfile> PowerTuning::profiles(const TrainingProgress& progress) const {
-  std::vector<records::LimitProfile> profiles;
   const bool by_session = session_ && task_ != Task::watch;
   const std::optional<PowerProfile> known = by_session ? std::optional{session_->profile()} : measured_;
-  if (!known) {
-    return profiles;
+  if (!known || (unit_ != Unit::epoch && !progress.steps_per_epoch())) {
+    return {};
   }
-  double steps = 1.0;
-  if (unit_ != Unit::epoch) {
-    if (!progress.steps_per_epoch()) {
-      return profiles;
-    }
-    steps = static_cast<double>(*progress.steps_per_epoch()) * (1.0 + progress.beside_steps());
-  }
+  std::vector<records::LimitProfile> profiles;
   for (const PowerMeasurement& one : known->measurements) {
     if (!one.setting.clock) {
-      profiles.push_back({.limit = one.setting.limit,
-                          .epoch_time = one.step_time * steps,
-                          .average_power = one.step_energy.value / one.step_time});
+      profiles.push_back(of_step(one));
     }
   }
   std::ranges::sort(profiles, {}, &records::LimitProfile::limit);
+  if (unit_ != Unit::epoch && !profiles.empty()) {
+    const auto steps = static_cast<double>(*progress.steps_per_epoch());
+    const records::LimitProfile highest = profiles.back();
+    for (records::LimitProfile& one : profiles) {
+      one = of_epoch(one, highest, steps, progress.beside_steps());
+    }
+  }
   return profiles;
 }
 

@@ -57,6 +57,8 @@ class PowerTuning {
   void stay();
 
   [[nodiscard]] bool measuring() const;
+  // Whether limits are changed for that.
+  [[nodiscard]] bool comparing() const { return task_ != Task::watch && measuring(); }
   // What has been measured since measure(), as epochs of `progress`; empty while that cannot be said.
   [[nodiscard]] std::vector<records::LimitProfile> profiles(const TrainingProgress& progress) const;
   // Why the limits were left alone; empty where they were not.

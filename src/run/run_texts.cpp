@@ -153,7 +153,10 @@ std::string recurrence_text(const records::JobView& job, const records::Recurren
     text += recurrence.tries > 1 ? fmt::format(" ({} tries)", recurrence.tries) : std::string{};
     text += ": ";
   }
-  text += fmt::format("{} in {}", to_text(recurrence.energy), to_text(recurrence.time));
+  if (!recurrence.energy || !recurrence.uncertainty) {
+    return text + fmt::format("an unknown energy in {}; {}", to_text(recurrence.time), recurrence.energy_unknown);
+  }
+  text += fmt::format("{} in {}", to_text(*recurrence.energy), to_text(recurrence.time));
   if (recurrence.state == records::RecurrenceState::given_up) {
     return text + fmt::format("; what was saved is not known: {}", recurrence.reason);
   }
@@ -166,10 +169,10 @@ std::string recurrence_text(const records::JobView& job, const records::Recurren
       !recurrence.default_time_uncertainty) {
     return text + fmt::format("; what was saved is not known: {}", recurrence.default_unknown);
   }
-  const double energy = 1.0 - recurrence.energy / *recurrence.default_energy;
+  const double energy = 1.0 - *recurrence.energy / *recurrence.default_energy;
   const double time = 1.0 - recurrence.time / *recurrence.default_time;
   const double energy_half =
-      std::hypot(recurrence.default_energy_uncertainty->value(), recurrence.uncertainty.value()) /
+      std::hypot(recurrence.default_energy_uncertainty->value(), recurrence.uncertainty->value()) /
       recurrence.default_energy->value();
   const double time_half = *recurrence.default_time_uncertainty / *recurrence.default_time;
   text += fmt::format("; the default takes about {} in {}: ", to_text(*recurrence.default_energy),

@@ -74,6 +74,14 @@ TEST_F(RecurrenceText, HasWhatWasSavedWithItsInterval) {
       "nightly #3: 900 J in 10.0 s; the default takes about 1.00 kJ in 9.5 s: 10 ± 3 % less energy, 5 ± 2 % more time");
 }
 
+TEST_F(RecurrenceText, SaysNothingOfAnEnergyThatIsNotKnown) {
+  night_.energy.reset();
+  night_.uncertainty.reset();
+  night_.energy_unknown = "its energy is not known: the counter was reset";
+  EXPECT_EQ(recurrence_text(job_, night_),
+            "nightly #3: an unknown energy in 10.0 s; its energy is not known: the counter was reset");
+}
+
 TEST_F(RecurrenceText, DoubtsWhatTheNightItselfTookAsWell) {
   night_.uncertainty = 40_J;
   EXPECT_TRUE(recurrence_text(job_, night_).find("10 ± 5 % less energy") != std::string::npos);

@@ -26,13 +26,16 @@ void TrainingProgress::take(const Progress& progress, Instant now) {
 void TrainingProgress::end_epochs(std::uint64_t count, Instant now) {
   constexpr std::uint64_t most = 1'000'000;
   if (epoch_steps_ > 0) {
-    steps_per_epoch_ = std::max<std::uint64_t>(epoch_steps_ / count, 1);
     // Steps that were all heard of at once say nothing of time; and no evaluation is taken to be longer than training.
     const Seconds tail = now - last_step_;
     const Seconds trained = last_step_ - first_step_;
     const auto all_to_timed =
         static_cast<double>(epoch_steps_) / static_cast<double>(std::max<std::uint64_t>(timed_steps_, 1));
-    beside_steps_ = trained > Seconds{} ? std::clamp(tail / (trained * all_to_timed), 0.0, 1.0) : 0.0;
+    last_beside_steps_ = trained > Seconds{} ? std::clamp(tail / (trained * all_to_timed), 0.0, 1.0) : 0.0;
+    if (!steps_per_epoch_) {
+      steps_per_epoch_ = std::max<std::uint64_t>(epoch_steps_ / count, 1);
+      beside_steps_ = last_beside_steps_;
+    }
   }
   epochs_ = static_cast<int>(std::min(static_cast<std::uint64_t>(epochs_) + count, most));
   epoch_steps_ = 0;

@@ -73,5 +73,21 @@ TEST(TrainingProgress, SharesStepsAmongEpochsThatEndAtOnce) {
   EXPECT_EQ(progress.steps_per_epoch(), 10U);
 }
 
+// Every tenth of 25 steps: two are told of in the first epoch, three in the second.
+TEST(TrainingProgress, AnEpochIsTheFirstThatWasSeen) {
+  TrainingProgress progress;
+  for (int step = 1; step <= 50; ++step) {
+    if (step % 10 == 0) {
+      progress.take(StepsDone{.count = 10}, at(step));
+    }
+    if (step % 25 == 0) {
+      progress.take(EpochsDone{}, at(step));
+    }
+  }
+  EXPECT_EQ(progress.steps_per_epoch(), 20U);
+  EXPECT_DOUBLE_EQ(progress.beside_steps(), 5.0 / 20.0) << "what was not told of";
+  EXPECT_DOUBLE_EQ(progress.part_beside_steps().value_or(1.0), 0.0);
+}
+
 }  // namespace
 }  // namespace zeus::run

@@ -201,6 +201,7 @@ class ScriptedTry final : public Try {
             .metric = {},
             .exit_code = exit_code_,
             .measuring = !wanted_.empty(),
+            .disturbed = !wanted_.empty(),
             .left_alone = left_alone_,
             .limit = limit_};
   }
@@ -388,7 +389,7 @@ Story driven(const Script& script, const Stage& stage) {
     story.out_of_reach += missed && !ever ? 1 : 0;
   }
   for (const records::RecurrenceView& one : job.view().recurrences) {
-    story.costs.push_back(one.cost);
+    story.costs.push_back(one.cost.value());
   }
   return story;
 }

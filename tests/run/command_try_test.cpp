@@ -137,5 +137,42 @@ TEST_F(CommandTryTest, TellsLimitsRelativeToOneThatIsKnownFromAnotherTraining) {
   }
 }
 
+// Steps are slowed down by limits as if they were nothing but the clock; the third of an epoch that is evaluation is
+// taken to be slowed down half as much.
+TEST_F(CommandTryTest, TakesEvaluationToBeAffectedHalfAsMuchAsSteps) {
+  gpu_->set_load(physics::Load::constant(physics::Demand::of_work(1.0, 1.0, 0.0)));
+  constexpr int steps_of_an_epoch = 300;
+  int steps = 0;
+  CommandTry training = this->training(true, [&]() -> std::vector<Progress> {
+    pass(Seconds{0.1 / gpu_->operating_point().speed});
+    if (++steps % steps_of_an_epoch == 0) {
+      const Seconds trained = Seconds{0.1 * steps_of_an_epoch / gpu_->operating_point().speed};
+      pass(0.5 * trained);
+      return {EpochsDone{}};
+    }
+    return {StepsDone{}};
+  });
+
+  training.start(0, 1);
+  training.measure({150_W, 250_W}, {.run_time = {}, .reference = {}});
+  for (int i = 0; i < 4 * steps_of_an_epoch; ++i) {
+    (void)training.go_on();
+  }
+
+  const std::vector<LimitProfile> measured = training.measured();
+  ASSERT_EQ(measured.size(), 2U);
+  EXPECT_NEAR(training.state().beside_steps.value_or(0.0), 1.0 / 3.0, 0.01);
+  const auto speed_under = [&](Watts limit) {
+    (void)gpu_->set_power_limit(limit).or_throw("the virtual limit");
+    pass(1_s);
+    return gpu_->operating_point().speed;
+  };
+  const double slower = speed_under(250_W) / speed_under(150_W);
+  EXPECT_GT(slower, 1.1);
+  EXPECT_NEAR(measured.front().epoch_time / measured.back().epoch_time,
+              (slower + 0.5 * 0.5 * (1.0 + slower)) / (1.0 + 0.5), 0.01);
+  EXPECT_TRUE(measured.front().epoch_time_uncertainty && measured.front().average_power_uncertainty);
+}
+
 }  // namespace
 }  // namespace zeus::run

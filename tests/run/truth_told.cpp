@@ -40,13 +40,16 @@ Told Witness::tell(const records::JobView& view) {
   Told told;
   told.reached = last.state == records::RecurrenceState::reached;
   told.given_up = last.reason;
-  told.energy = {.said = {.value = last.energy, .half_width = last.uncertainty},
+  // Of virtual GPUs all energy is known.
+  const Joules cost = last.cost.value();
+  const Joules uncertainty = last.uncertainty.value();
+  told.energy = {.said = {.value = last.energy.value(), .half_width = uncertainty},
                  .truth = took_.back().energy,
                  .of_default = of_default.energy};
-  told.cost = about({.value = last.cost, .half_width = last.uncertainty * script_.eta}, weighed(now_, took_.back()));
+  told.cost = about({.value = cost, .half_width = uncertainty * script_.eta}, weighed(now_, took_.back()));
   if (last.default_cost) {
     told.default_cost = about({.value = *last.default_cost, .half_width = last.default_cost_uncertainty}, default_cost);
-    told.saved_by_it = about({.value = *last.default_cost - last.cost, .half_width = last.default_cost_uncertainty},
+    told.saved_by_it = about({.value = *last.default_cost - cost, .half_width = last.default_cost_uncertainty},
                              default_cost - told.cost.truth);
   }
   tell_belief(view, told, default_cost);

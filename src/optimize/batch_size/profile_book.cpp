@@ -1,9 +1,9 @@
 #include "optimize/batch_size/profile_book.hpp"
 
+#include "optimize/cost/limit_order.hpp"
+
 #include <algorithm>
 #include <cmath>
-#include <iterator>
-#include <limits>
 
 namespace zeus::optimize {
 
@@ -12,18 +12,9 @@ namespace {
 constexpr double same = 1e-9;
 // By how much whole epochs may differ from run to run, on a machine that is busy at times, before the job has changed.
 constexpr double changed = 0.25;
-// By how much slices may err that find a lower limit faster than a higher one, which it cannot be.
-constexpr double error_of_slices = 0.1;
 
-bool contradicts_itself(std::span<const records::LimitProfile> limits) {
-  Seconds least{std::numeric_limits<double>::infinity()};
-  for (const records::LimitProfile& one : limits) {
-    if (least < (1.0 - error_of_slices) * one.epoch_time) {
-      return true;
-    }
-    least = std::min(least, one.epoch_time);
-  }
-  return false;
+bool have_uncertainties(std::span<const records::LimitProfile> limits) {
+  return std::ranges::all_of(limits, [](const auto& one) { return records::uncertainty(one).has_value(); });
 }
 
 }  // namespace
@@ -32,15 +23,18 @@ ProfileBook::ProfileBook(const JobSpec& spec)
     : cost_{spec.eta, spec.max_power}, max_slowdown_{spec.max_slowdown}, pages_(spec.arms()) {
 }
 
-// Among the limits that do not slow an epoch too much.
-std::size_t ProfileBook::cheapest(const std::vector<records::LimitProfile>& limits) const {
-  if (!max_slowdown_) {
-    return cheapest_limit(cost_, limits);
+// Among the limits that do not slow an epoch too much. What slices say is made to be what can be.
+std::size_t ProfileBook::cheapest(std::span<const records::LimitProfile> limits) const {
+  std::vector<records::LimitProfile> allowed{limits.begin(), limits.end()};
+  if (have_uncertainties(limits)) {
+    drop_contradictions(allowed);
+    allowed = in_order(allowed);
   }
-  const Seconds fastest = std::ranges::min(limits, {}, &records::LimitProfile::epoch_time).epoch_time;
-  std::vector<records::LimitProfile> allowed;
-  std::ranges::copy_if(limits, std::back_inserter(allowed),
-                       [&](const records::LimitProfile& one) { return one.epoch_time <= *max_slowdown_ * fastest; });
+  if (max_slowdown_) {
+    const Seconds fastest = std::ranges::min(allowed, {}, &records::LimitProfile::epoch_time).epoch_time;
+    std::erase_if(allowed,
+                  [&](const records::LimitProfile& one) { return !(one.epoch_time <= *max_slowdown_ * fastest); });
+  }
   const Watts chosen = allowed[cheapest_limit(cost_, allowed)].limit;
   return static_cast<std::size_t>(std::ranges::find(limits, chosen, &records::LimitProfile::limit) - limits.begin());
 }
@@ -73,8 +67,7 @@ void ProfileBook::follow(std::size_t arm, const records::LimitProfile& seen) {
   }
   std::vector<records::LimitProfile> limits = page.limits;
   for (records::LimitProfile& one : limits) {
-    one.epoch_time *= time;
-    one.average_power *= power;
+    one = records::scaled(one, time, power);
   }
   if (known == nullptr) {
     limits = {seen};

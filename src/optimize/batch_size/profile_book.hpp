@@ -54,7 +54,7 @@ class ProfileBook {
     bool by_epochs = false;  // whole epochs were seen since the last slices
   };
 
-  [[nodiscard]] std::size_t cheapest(const std::vector<records::LimitProfile>& limits) const;
+  [[nodiscard]] std::size_t cheapest(std::span<const records::LimitProfile> limits) const;
 
   EnergyTimeCost cost_;
   std::optional<double> max_slowdown_;

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <ranges>
 
 namespace zeus::optimize {
 
@@ -15,6 +14,8 @@ namespace {
 
 // Costs that differ by no more than this part are the same but for rounding.
 constexpr double rounding = 1e-9;
+// And of what was measured, those that differ by no more than this, however sure it seems.
+constexpr double least_difference = 1e-3;
 
 }  // namespace
 
@@ -30,13 +31,30 @@ EnergyTimeCost::EnergyTimeCost(double eta, Watts max_power)
   }
 }
 
+std::optional<Joules> EnergyTimeCost::doubt_of_epoch(const records::LimitProfile& profile) const {
+  if (!profile.epoch_time_uncertainty || !profile.average_power_uncertainty) {
+    return std::nullopt;
+  }
+  const Joules energy = *profile.average_power_uncertainty * profile.epoch_time;
+  return Joules{std::hypot(of(energy, Seconds{}).value(), of(Joules{}, *profile.epoch_time_uncertainty).value())};
+}
+
 std::size_t cheapest_limit(const EnergyTimeCost& cost, std::span<const records::LimitProfile> profiles) {
   const auto of_epoch = [&cost](const records::LimitProfile& profile) { return cost.of_epoch(profile); };
-  const Joules least = std::ranges::min(profiles | std::views::transform(of_epoch));
+  const records::LimitProfile& cheapest = *std::ranges::min_element(profiles, {}, of_epoch);
+  const Joules least = of_epoch(cheapest);
+  const std::optional<Joules> doubt = cost.doubt_of_epoch(cheapest);
+  const auto as_cheap = [&](const records::LimitProfile& profile) {
+    const std::optional<Joules> own = cost.doubt_of_epoch(profile);
+    const Joules apart = doubt && own
+                             ? std::max(Joules{std::hypot(doubt->value(), own->value())}, least * least_difference)
+                             : least * rounding;
+    return of_epoch(profile) <= least + apart;
+  };
   std::optional<std::size_t> chosen;
   for (std::size_t index = 0; index < profiles.size(); ++index) {
     const bool higher = !chosen || profiles[index].limit > profiles[*chosen].limit;
-    if (higher && of_epoch(profiles[index]) <= least * (1.0 + rounding)) {
+    if (higher && as_cheap(profiles[index])) {
       chosen = index;
     }
   }

@@ -7,6 +7,7 @@
 #include <zeus/units.hpp>
 
 #include <cstddef>
+#include <optional>
 #include <span>
 
 namespace zeus::optimize {
@@ -24,6 +25,8 @@ class EnergyTimeCost {
   [[nodiscard]] Joules of_epoch(const records::LimitProfile& profile) const {
     return of(profile.average_power * profile.epoch_time, profile.epoch_time);
   }
+  // Half-width of its 95 % interval, where that is known.
+  [[nodiscard]] std::optional<Joules> doubt_of_epoch(const records::LimitProfile& profile) const;
 
  private:
   double eta_;
@@ -36,8 +39,9 @@ constexpr Joules regret(Joules cost, Joules optimum) {
   return cost - optimum;
 }
 
-// The index of the profile whose epoch is cheapest; of those that are equal but for rounding, the one of the highest
-// limit, and of that the first. `profiles` is not empty.
+// The index of the profile whose epoch is cheapest; of those that cannot be told apart from it the one of the highest
+// limit, and of that the first. They can be where they differ by more than their uncertainties and a thousandth, or,
+// where one of those is not known, by more than rounding. `profiles` is not empty.
 std::size_t cheapest_limit(const EnergyTimeCost& cost, std::span<const records::LimitProfile> profiles);
 
 // The mean time and energy of an epoch spent in equal shares under each of the profiles: what the first epoch of a try

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -39,6 +40,34 @@ TEST(EnergyTimeCost, OfLimitsThatCostTheSameTheHighestIsTaken) {
   EXPECT_EQ(cheapest_limit(EnergyTimeCost(0.5, 250_W), alike), 2U);
   const std::vector<LimitProfile> reversed{alike.rbegin(), alike.rend()};
   EXPECT_EQ(cheapest_limit(EnergyTimeCost(0.5, 250_W), reversed), 1U);
+}
+
+// Costs of energy alone, each with a half-width of 3 %: two differ where they are more than 4.2 % apart.
+TEST(EnergyTimeCost, OfLimitsThatCannotBeToldApartTheHighestIsTaken) {
+  const auto measured = [](Watts limit, Watts power) {
+    return LimitProfile{.limit = limit,
+                        .epoch_time = 10_s,
+                        .average_power = power,
+                        .epoch_time_uncertainty = 0_s,
+                        .average_power_uncertainty = 0.03 * power};
+  };
+  std::vector<LimitProfile> limits{measured(100_W, 104_W), measured(150_W, 100_W), measured(200_W, 104_W),
+                                   measured(250_W, 105_W)};
+  EXPECT_EQ(cheapest_limit(EnergyTimeCost(1, 250_W), limits), 2U);
+  limits[2].average_power_uncertainty.reset();
+  EXPECT_EQ(cheapest_limit(EnergyTimeCost(1, 250_W), limits), 1U) << "what is not known to be unsure is sure";
+}
+
+// Where an epoch is 100 J +- 3 J and 10 s +- 0.4 s, and a second costs 100 J.
+TEST(EnergyTimeCost, TheDoubtOfAnEpochIsThatOfItsEnergyAndOfItsTime) {
+  LimitProfile epoch{.limit = 100_W,
+                     .epoch_time = 10_s,
+                     .average_power = 10_W,
+                     .epoch_time_uncertainty = 0.4_s,
+                     .average_power_uncertainty = 0.3_W};
+  EXPECT_NEAR(EnergyTimeCost(0.5, 100_W).doubt_of_epoch(epoch)->value(), 0.5 * std::hypot(3.0, 40.0), 1e-9);
+  epoch.epoch_time_uncertainty.reset();
+  EXPECT_EQ(EnergyTimeCost(0.5, 100_W).doubt_of_epoch(epoch), std::nullopt);
 }
 
 TEST(EnergyTimeCost, AMeanEpochIsEqualSharesOfEachLimit) {
