@@ -153,6 +153,7 @@ int run(const Asked& asked) {
   const bool usual =
       !asked.population.changes && !asked.population.metric_only && !asked.dialects && asked.zeus.empty();
   broken += usual ? broken_floors(all) : "";
+  broken += asked.population.metric_only ? broken_floors_of_footing(all) : "";
   fmt::print(stderr, "{}", broken);
   return broken.empty() ? 0 : 1;
 }

@@ -9,6 +9,7 @@
 #include "measure/windows.hpp"
 #include "run/command_try.hpp"
 #include "run/run_options.hpp"
+#include "run/run_texts.hpp"
 #include "run/training_gpus.hpp"
 #include "tests/run/scripted_command.hpp"
 #include "tests/support/memory_store.hpp"
@@ -18,6 +19,9 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <optional>
+#include <regex>
+#include <string>
 #include <utility>
 
 namespace zeus::truth {
@@ -58,6 +62,10 @@ class Player {
     FileTree{folder_.path() / "machine"}.write_durably("proc/sys/kernel/random/boot_id", "this-boot\n");
     std::filesystem::create_directories(folder_.path() / "state");
   }
+
+  // What the last training said of how its limits would be measured.
+  [[nodiscard]] const std::optional<std::string>& advice() const { return advice_; }
+  void look_for_steps(const std::string& expression) { options_.patterns.step = expression; }
 
   Played play() {
     Played played{.script = script_, .told = {}, .failure = {}};
@@ -111,6 +119,8 @@ class Player {
                         [](const Error&) { throw; }};
     driver.run();
     training.leave();
+    const std::optional<run::Unmeasured> unmeasured = training.unmeasured();
+    advice_ = unmeasured ? run::unmeasured_text(*unmeasured) : std::nullopt;
     clock_.employ({});
   }
 
@@ -139,7 +149,28 @@ class Player {
   records::JobDevice device_;
   std::optional<jobs::Job> job_;
   Witness witness_{script_};
+  std::optional<std::string> advice_;
 };
+
+// As somebody would who does what they are told.
+bool is_profiled_by(const std::string& advice, Script script, const test::TemporaryFolder& folder) {
+  std::string expression;
+  if (std::smatch found; std::regex_search(advice, found, std::regex{"give --step-regex '(.*)'"})) {
+    expression = found[1];
+  } else if (advice.find("print a line for each step") != std::string::npos) {
+    script.dialect = Dialect::plain_from_1;
+    expression = R"(step (\d+))";
+  } else if (advice.find("the next one goes on") != std::string::npos) {
+    script.recurrences *= 2;
+  } else {
+    return false;
+  }
+  Player player{script, folder};
+  if (!expression.empty()) {
+    player.look_for_steps(expression);
+  }
+  return player.play().profiled;
+}
 
 }  // namespace
 
@@ -164,7 +195,12 @@ double error_of_law(Script script) {
 }
 
 Played play(const Script& script, const test::TemporaryFolder& folder) {
-  return Player{script, folder}.play();
+  Player player{script, folder};
+  Played played = player.play();
+  if (!played.profiled && played.failure.empty() && player.advice()) {
+    played.profiled_by_advice = is_profiled_by(*player.advice(), script, folder);
+  }
+  return played;
 }
 
 }  // namespace zeus::truth

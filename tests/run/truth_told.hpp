@@ -55,8 +55,10 @@ struct Told {
 
 struct Played {
   Script script;
-  std::vector<Told> told;    // of recurrences
-  bool profiled = false;     // some limit, at some batch size
+  std::vector<Told> told;  // of recurrences
+  bool profiled = false;   // some limit, at some batch size
+  // Where none was: the same once what the last training said to do was done; nothing where it said nothing.
+  std::optional<bool> profiled_by_advice = {};
   std::string failure;       // what was thrown; empty mostly
   std::vector<double> late;  // of runs in real time: how late they reached their end, in parts of the run
 };
