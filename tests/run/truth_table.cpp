@@ -459,4 +459,11 @@ std::string broken_floors_of_footing(const std::vector<Played>& all) {
                Statements::share(figures.long_profiled + figures.long_helped, figures.long_enough), 0.95);
 }
 
+std::string broken_floors_of_processes(const std::vector<Played>& all) {
+  const Figures figures = figures_of(all, kinds().back().has);
+  return below("energy of a recurrence in its interval", figures.energy.held(), 0.9) +
+         below("cost of the default in its interval", figures.default_cost.held(), 0.9) +
+         below("savings in their interval", figures.saved_cost.held(), 0.9);
+}
+
 }  // namespace zeus::truth

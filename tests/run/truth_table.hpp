@@ -25,6 +25,8 @@ std::string failures_of(const std::vector<Played>& all);
 // A line for each floor that does not hold, of scripts that stay as they are; empty when all do. Floors are what holds
 // today: they rise as the account gets right.
 std::string broken_floors(const std::vector<Played>& all);
+// The same of scripts that are processes.
+std::string broken_floors_of_processes(const std::vector<Played>& all);
 // The same of scripts of which the user gives no expression but the metric's.
 std::string broken_floors_of_footing(const std::vector<Played>& all);
 
