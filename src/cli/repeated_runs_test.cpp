@@ -41,7 +41,7 @@ TEST(RepeatedRuns, AreNoSurerThanMeasuringIs) {
 
 TEST(RepeatedRuns, AreUnknownWhereOneIs) {
   const std::vector runs = {run_of(1_s, 100_J), run_of(1_s, std::nullopt)};
-  const MeasuredEnergy& measured = repeated(runs).mean.gpu_energy.at(0);
+  const MeasuredEnergy measured = repeated(runs).mean.gpu_energy.at(0);
   EXPECT_FALSE(measured.energy);
   EXPECT_EQ(measured.reason, "run 2: lost");
 }
