@@ -14,7 +14,7 @@ test: build
 demo: setup
 	cmake --preset release
 	cmake --build build --target zeus_program_zeus
-	build/bin/zeus demo --report build/demo.html
+	build/bin/zeus demo --html build/demo.html
 
 bench: setup
 	tools/run_benches.py $(NAMES)

@@ -9,8 +9,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
-#include <set>
 #include <string_view>
 #include <vector>
 
@@ -108,16 +108,16 @@ class Reader {
     }
     const std::optional<std::string> attached =
         equals == std::string::npos ? std::nullopt : std::optional{word.substr(equals + 1)};
+    const bool again = !given_.insert_or_assign(option, name).second;
     if (attached && attached->empty()) {
       refuse_empty(*option);
     }
-    const bool again = !given_.insert(option).second;
     if (option->takes == Takes::nothing || option->takes == Takes::perhaps_a_word) {
       take(*option, attached.value_or(""));
       return;
     }
     if (again && option->takes == Takes::a_value) {
-      refuse(fmt::format("{} is given twice", option->name), fmt::format("give it once; {}", where_more_is()));
+      refuse(fmt::format("{} is given twice", name), fmt::format("give it once; {}", where_more_is()));
     }
     take_all(*option, attached ? *attached : value_for(*option));
     while (option->takes == Takes::values && !attached && next_ < words_.size() && !looks_like_a_flag(words_[next_])) {
@@ -129,6 +129,9 @@ class Reader {
     std::vector<std::string> names = {"--help"};
     for (const OptionSyntax& known : command_->options) {
       names.push_back(known.name);
+      if (!known.also.empty()) {
+        names.push_back(known.also);
+      }
     }
     const bool in_a_command = !command_->arguments.empty() && command_->arguments.back().takes == Takes::values &&
                               given_.contains(&command_->arguments.back());
@@ -138,18 +141,25 @@ class Reader {
                              : where_more_is()));
   }
 
+  // An option of two names by that which was used.
+  [[nodiscard]] const std::string& called(const OptionSyntax& option) const {
+    const auto given = given_.find(&option);
+    return given != given_.end() ? given->second : option.name;
+  }
+
   std::string value_for(const OptionSyntax& option) {
     const bool is_there = next_ < words_.size() && words_[next_] != dashes && words_[next_] != "--help" &&
                           find_option(*command_, words_[next_]) == nullptr;
     if (!is_there) {
-      refuse(fmt::format("{} has no value", option.name),
-             fmt::format("write {} {}; {}", option.name, option.value_name, where_more_is()));
+      const std::string& name = called(option);
+      refuse(fmt::format("{} has no value", name),
+             fmt::format("write {} {}; {}", name, option.value_name, where_more_is()));
     }
     return words_[next_++];
   }
 
   [[noreturn]] void refuse_empty(const OptionSyntax& option) const {
-    refuse(fmt::format("{} is empty", option.name),
+    refuse(fmt::format("{} is empty", called(option)),
            fmt::format("give a value{}; {}", option.required ? "" : ", or leave it out", where_more_is()));
   }
 
@@ -160,7 +170,7 @@ class Reader {
     }
     const OptionSyntax& argument = command_->arguments[std::min(arguments_, command_->arguments.size() - 1)];
     arguments_ = std::min(arguments_ + 1, command_->arguments.size());
-    given_.insert(&argument);
+    given_.emplace(&argument, argument.name);
     if (word.empty() && !argument.may_be_empty) {
       refuse_empty(argument);
     }
@@ -203,7 +213,7 @@ class Reader {
   void take(const OptionSyntax& option, std::string_view word) const {
     const bool bare = option.takes == Takes::perhaps_a_word && word.empty();
     if (!option.words.empty() && !bare && std::ranges::find(option.words, word) == option.words.end()) {
-      refuse(fmt::format("{}: {} is not one of {}", option.name, in_quotes(word), fmt::join(option.words, ", ")),
+      refuse(fmt::format("{}: {} is not one of {}", called(option), in_quotes(word), fmt::join(option.words, ", ")),
              meant(word, option.words) + where_more_is());
     }
     std::string why;
@@ -213,7 +223,7 @@ class Reader {
     } catch (const Error& error) {
       why = error.what();
     }
-    refuse(fmt::format("{}: {}", option.name, why), where_more_is());
+    refuse(fmt::format("{}: {}", called(option), why), where_more_is());
   }
 
   void check_complete() const {
@@ -226,10 +236,11 @@ class Reader {
         refuse(fmt::format("{} {} is missing", option.name, option.value_name), usage());
       }
       if (option.goes_with != nullptr && is_given && !given_.contains(option.goes_with)) {
-        refuse(fmt::format("{} needs {}", option.name, option.goes_with->name), "give both, or neither");
+        refuse(fmt::format("{} needs {}", called(option), option.goes_with->name), "give both, or neither");
       }
       if (option.excludes != nullptr && is_given && given_.contains(option.excludes)) {
-        refuse(fmt::format("{} and {} exclude one another", option.name, option.excludes->name), "give one of them");
+        refuse(fmt::format("{} and {} exclude one another", called(option), called(*option.excludes)),
+               "give one of them");
       }
     }
     for (const OptionSyntax& argument : command_->arguments) {
@@ -242,8 +253,8 @@ class Reader {
   const CommandSyntax* command_;
   std::span<const std::string> words_;
   std::size_t next_ = 0;
-  std::size_t arguments_ = 0;  // of those declared, how many have been met
-  std::set<const OptionSyntax*> given_;
+  std::size_t arguments_ = 0;                         // of those declared, how many have been met
+  std::map<const OptionSyntax*, std::string> given_;  // under the name that was used
 };
 
 }  // namespace

@@ -24,6 +24,7 @@ struct Read {
   std::optional<std::string> file;
   std::vector<Seconds> times;
   bool json = false;
+  std::string page;
   std::string way;
   std::string observed;
   std::optional<int> pair;
@@ -43,6 +44,7 @@ class Example final : public Command {
     options.add_option("--gpus", read_->gpus, "GPUs").delimiter(',').rule(field::from_zero);
     options.add_option("--share", read_->share, "A share").rule(field::share);
     options.add_option("--file", read_->file, "A file").path();
+    options.add_option("--html", read_->page, "A page").also("--report").path();
     options.add_option("--at", read_->times, "Times");
     options.add_flag("--json", read_->json, "JSON");
     options.add_option("--way", read_->way, "A way").among({"linear", "sqrt"});
@@ -99,6 +101,16 @@ TEST_F(CommandLine, IsReadAsPeopleWriteIt) {
   EXPECT_FALSE(two.json);
   EXPECT_EQ(two.observed, "limits");
   EXPECT_EQ(read({"example", "n", "--observe=passive"}).observed, "passive");
+}
+
+TEST_F(CommandLine, AnOptionOfTwoNamesIsOneOptionAndAnswersUnderTheNameThatWasUsed) {
+  EXPECT_EQ(read({"example", "n", "--html", "page"}).page, "page");
+  EXPECT_EQ(read({"example", "n", "--report=page"}).page, "page");
+  const std::string more = "; `zeus example --help` lists what there is";
+  EXPECT_EQ(why_not({"n", "--html", "a", "--report", "b"}), "--report is given twice; give it once" + more);
+  EXPECT_EQ(why_not({"n", "--report", ""}), "--report is empty; give a value, or leave it out" + more);
+  EXPECT_EQ(why_not({"n", "--report"}), "--report has no value; write --report FILE" + more);
+  EXPECT_EQ(why_not({"n", "--repor", "x"}), "there is no flag '--repor'; did you mean `--report`? " + more.substr(2));
 }
 
 TEST_F(CommandLine, WhatFollowsTwoDashesBelongsToTheCommand) {

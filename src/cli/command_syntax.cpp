@@ -5,7 +5,9 @@
 namespace zeus::cli {
 
 const OptionSyntax* find_option(const CommandSyntax& command, std::string_view name) {
-  const auto found = std::ranges::find(command.options, name, &OptionSyntax::name);
+  const auto found = std::ranges::find_if(command.options, [name](const OptionSyntax& option) {
+    return option.name == name || (!option.also.empty() && option.also == name);
+  });
   return found != command.options.end() ? &*found : nullptr;
 }
 

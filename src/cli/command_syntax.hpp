@@ -25,6 +25,7 @@ struct OptionSyntax {
   };
 
   std::string name;
+  std::string also;  // the same under another name; empty mostly
   std::string help;
   std::string group;  // the heading that help has it under; empty: Options
   Takes takes = Takes::a_value;
@@ -63,7 +64,7 @@ struct CommandSyntax {
   Command* command = nullptr;
 };
 
-// The option of this name; none where there is no such.
+// The option of this name, its own or the other one; none where there is no such.
 const OptionSyntax* find_option(const CommandSyntax& command, std::string_view name);
 const CommandSyntax* find_command(const CommandSyntax& among, std::string_view name);
 

@@ -25,6 +25,10 @@ bool runs_a_command(const CommandSyntax& command) {
          (!command.arguments.empty() && command.arguments.back().takes == Takes::values);
 }
 
+std::vector<std::string> names_of(const OptionSyntax& option) {
+  return option.also.empty() ? std::vector{option.name} : std::vector{option.name, option.also};
+}
+
 // The command and all that are in it, outer ones first.
 void for_each_command(const CommandSyntax& command, const std::function<void(const CommandSyntax&)>& visit) {
   visit(command);
@@ -45,7 +49,9 @@ std::string shell_quoted(std::string_view text) {
 std::string flags_of(const CommandSyntax& command) {
   std::string flags = "--help";
   for (const OptionSyntax& option : command.options) {
-    flags += ' ' + option.name;
+    for (const std::string& name : names_of(option)) {
+      flags += ' ' + name;
+    }
   }
   return flags + (command.command == nullptr ? " --version" : "");
 }
@@ -110,13 +116,15 @@ std::string bash_completions(const CommandSyntax& program) {
     }
     words += fmt::format("    '{}') flags='{}' words='{}' ;;\n", command.path, flags_of(command), free_words(command));
     for (const OptionSyntax& option : command.options) {
-      if (!option.words.empty()) {
-        values += fmt::format("    '{} {}') mapfile -t COMPREPLY < <(compgen -W '{}' -- \"$current\"); return ;;\n",
-                              command.path, option.name, fmt::join(option.words, " "));
-      } else if (takes_values(option)) {
-        // Readline completes names of files by itself.
-        values += fmt::format("    '{} {}') {}return ;;\n", command.path, option.name,
-                              option.is_path ? "" : "compopt +o default; ");
+      for (const std::string& name : names_of(option)) {
+        if (!option.words.empty()) {
+          values += fmt::format("    '{} {}') mapfile -t COMPREPLY < <(compgen -W '{}' -- \"$current\"); return ;;\n",
+                                command.path, name, fmt::join(option.words, " "));
+        } else if (takes_values(option)) {
+          // Readline completes names of files by itself.
+          values += fmt::format("    '{} {}') {}return ;;\n", command.path, name,
+                                option.is_path ? "" : "compopt +o default; ");
+        }
       }
     }
   });
@@ -157,16 +165,19 @@ std::string zsh_argument(const OptionSyntax& argument) {
 std::string zsh_arguments(const CommandSyntax& command) {
   std::string text = "    '(-h --help)'{-h,--help}'[Print this help]' \\\n";
   for (const OptionSyntax& option : command.options) {
-    std::string spec = option.takes == Takes::values ? "*" : "";
-    spec += option.name;
-    spec += option.takes == Takes::perhaps_a_word ? "=-" : takes_values(option) ? "=" : "";
-    spec += fmt::format("[{}]", zsh_text(option.help));
+    std::string rest = option.takes == Takes::perhaps_a_word ? "=-" : takes_values(option) ? "=" : "";
+    rest += fmt::format("[{}]", zsh_text(option.help));
     if (option.takes == Takes::perhaps_a_word) {
-      spec += ":" + zsh_value(option);
+      rest += ":" + zsh_value(option);
     } else if (takes_values(option)) {
-      spec += zsh_value(option);
+      rest += zsh_value(option);
     }
-    text += fmt::format("    {} \\\n", shell_quoted(spec));
+    // Of two names for one thing, one is enough.
+    const std::string other = option.also.empty() ? "" : fmt::format("({} {})", option.name, option.also);
+    for (const std::string& name : names_of(option)) {
+      const std::string spec = (option.takes == Takes::values ? "*" : other) + name + rest;
+      text += fmt::format("    {} \\\n", shell_quoted(spec));
+    }
   }
   return text;
 }
@@ -249,6 +260,7 @@ std::string fish_completions(const CommandSyntax& program) {
     add("-s h -l help", "Print this help");
     for (const OptionSyntax& option : command.options) {
       std::string what = "-l " + option.name.substr(2);
+      what += option.also.empty() ? "" : " -l " + option.also.substr(2);
       if (!option.words.empty()) {
         what += fmt::format(" {} -a {}", takes_values(option) ? "-x" : "-f",
                             shell_quoted(fmt::format("{}", fmt::join(option.words, " "))));

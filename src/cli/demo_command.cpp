@@ -64,7 +64,14 @@ void DemoCommand::declare(Options& options) {
       .rule({.least = 0.0, .most = most_seed})
       .with_default()
       .value_name("S");
-  options.add_option("--report", report_, "Where to write the report").path().with_default("in a temporary folder");
+  options.add_option("--html", html_, "Where to write the report")
+      .also("--report")
+      .path()
+      .with_default("in a temporary folder")
+      .value_name("FILE|-");
+  options.add_option("--json", json_, "Where to write the nights and the job as JSON; - is standard output")
+      .path()
+      .value_name("FILE|-");
   options.add_option("--default-batch-size", default_batch_size_, "What the job's author chose")
       .with_default("512")
       .value_name("B");
@@ -95,15 +102,23 @@ demo::TourOptions DemoCommand::options() const {
 int DemoCommand::run(Context& context) {
   const demo::TourOptions asked = options();
   std::optional<OutputFile> named;
-  if (!report_.empty()) {
-    named.emplace(report_, context.out);
+  if (!html_.empty()) {
+    named.emplace(html_, context.out);
   }
+  std::optional<OutputFile> json;
+  if (json_) {
+    json.emplace(*json_, context.out);
+  }
+  // Whoever has a file on standard output wants nothing else there.
+  const bool tells = html_ != "-" && json_ != "-";
   const std::filesystem::path folder = make_folder(context.environment);
-  const std::string report = report_.empty() ? (folder / "report.html").string() : report_;
+  const std::string report = html_.empty() ? (folder / "report.html").string() : html_;
   const OutputFile page = named.value_or(OutputFile{report, context.out});
   const std::string location = (folder / "jobs.sqlite").string();
   const std::unique_ptr<store::JobStore> store = store::open_store(location, store::Access::create);
-  context.out << introduction(asked) << real_gpus(context) << std::flush;
+  if (tells) {
+    context.out << introduction(asked) << real_gpus(context) << std::flush;
+  }
   ProgressStyle style = ::isatty(STDERR_FILENO) != 0 ? ProgressStyle::bar : ProgressStyle::lines;
   style = quiet_ ? ProgressStyle::none : style;
   DemoProgress progress{context.err, style, asked.most_nights};
@@ -111,6 +126,12 @@ int DemoCommand::run(Context& context) {
   const demo::TourResult result = tour.run([&progress](const demo::TourEvent& event) { progress.tell(event); });
   const report::CarbonIntensity carbon;
   page.write(report::job_report(result.job, demo_report_options(result, carbon)));
+  if (json) {
+    json->write(demo_json(result, report, location));
+  }
+  if (!tells) {
+    return exit_ok;
+  }
   context.out << (quiet_ ? "" : "\n") << demo_summary(result, carbon)
               << fmt::format(
                      "\nThe report: {}\n\nThree commands to try next:\n"

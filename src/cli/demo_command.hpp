@@ -31,7 +31,8 @@ class DemoCommand final : public Command {
   std::uint64_t seed_ = 0;
   std::optional<int> default_batch_size_;
   double eta_ = 0.5;
-  std::string report_;
+  std::string html_;
+  std::optional<std::string> json_;
 };
 
 }  // namespace zeus::cli

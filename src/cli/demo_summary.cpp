@@ -1,11 +1,13 @@
 #include "cli/demo_summary.hpp"
 
 #include "base/amount_text.hpp"
+#include "records/json_writer.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string_view>
 
 namespace zeus::cli {
@@ -115,6 +117,34 @@ std::string demo_summary(const demo::TourResult& result, const report::CarbonInt
                       1.0 - definition.eta, result.job.device.max_power.value(), carbon.grams_per_kilowatt_hour,
                       carbon.source);
   return text;
+}
+
+std::string demo_json(const demo::TourResult& result, const std::string& report, const std::string& store) {
+  records::JsonWriter json;
+  // Nights and tries are numbered from 1, as everywhere.
+  const auto put_night = [&json](std::string_view key, std::optional<std::size_t> night, std::string_view why_not) {
+    json.put(key, night ? std::optional{*night + 1} : std::nullopt, why_not);
+  };
+  const auto put_savings = [&](std::string_view key, std::size_t nights) {
+    json.put(key, [&] {
+      json.put_fields(savings_of(result, nights));
+      for (const char* const uncertainty : {"energy_uncertainty_j", "time_uncertainty_s", "cost_uncertainty_j"}) {
+        json.because(uncertainty, "the default was really run");
+      }
+    });
+  };
+  json.object([&] {
+    json.put("job", result.job);
+    json.put("store", store);
+    json.put("report", report);
+    json.put("target", result.target);
+    put_night("labels_went_wrong", result.labels_went_wrong, "no label went wrong");
+    put_night("settled", result.settled, "it had not settled by the end");
+    put_savings("savings", result.nights.size());
+    put_savings("savings_of_last_nights", last_nights_of(result));
+    json.put("nights", result.nights);
+  });
+  return json.take() + '\n';
 }
 
 report::JobReportOptions demo_report_options(const demo::TourResult& result, const report::CarbonIntensity& carbon) {

@@ -16,6 +16,9 @@ records::SavingsView savings_of(const demo::TourResult& result, std::size_t last
 // The table of the default against what Zeus made of it, with a sentence on what was found.
 std::string demo_summary(const demo::TourResult& result, const report::CarbonIntensity& carbon);
 
+// The form that docs/cli.md promises, one line, ended. `report` and `store` are files.
+std::string demo_json(const demo::TourResult& result, const std::string& report, const std::string& store);
+
 report::JobReportOptions demo_report_options(const demo::TourResult& result, const report::CarbonIntensity& carbon);
 
 }  // namespace zeus::cli

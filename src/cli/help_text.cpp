@@ -47,17 +47,18 @@ std::string row(std::string_view name, std::string_view text, std::string_view r
 }
 
 std::string title(const OptionSyntax& option) {
+  const std::string names = option.also.empty() ? option.name : fmt::format("{}, {}", option.name, option.also);
   switch (option.takes) {
     case OptionSyntax::Takes::nothing:
-      return option.name;
+      return names;
     case OptionSyntax::Takes::perhaps_a_word:
-      return fmt::format("{}[={}]", option.name, option.value_name);
+      return fmt::format("{}[={}]", names, option.value_name);
     case OptionSyntax::Takes::a_value:
-      return fmt::format("{} {}", option.name, option.value_name);
+      return fmt::format("{} {}", names, option.value_name);
     case OptionSyntax::Takes::values:
-      return fmt::format("{} {}{}", option.name, option.value_name, option.delimiter == '\0' ? "..." : "");
+      return fmt::format("{} {}{}", names, option.value_name, option.delimiter == '\0' ? "..." : "");
   }
-  return option.name;
+  return names;
 }
 
 std::string row(const OptionSyntax& option) {

@@ -61,8 +61,11 @@ void JobsCommand::check_usage() const {
   if (!html_.empty() && (job_.empty() || !action_.empty() || json_)) {
     throw Error{ErrorKind::invalid_argument, "--html is the report of one job", "write `zeus jobs NAME --html FILE`"};
   }
-  if (json_ && !action_.empty()) {
-    throw Error{ErrorKind::invalid_argument, fmt::format("{} prints no JSON of its own", action_), "leave out --json"};
+  if (json_ && action_ == "export") {
+    throw Error{ErrorKind::invalid_argument, "an export is JSON already, a line for each entry", "leave out --json"};
+  }
+  if (json_ && action_ == "forget") {
+    throw Error{ErrorKind::invalid_argument, "forget has no results to print as JSON", "leave out --json"};
   }
 }
 
@@ -110,6 +113,10 @@ int JobsCommand::redefine(const Context& context) const {
     return run::definition_by(written, job->definition());
   };
   const std::vector<records::DefinitionChange> changes = job->redefine(asked());
+  if (json_) {
+    context.out << changes_json(job_, changes);
+    return exit_ok;
+  }
   if (changes.empty()) {
     context.out << fmt::format("{}: it is defined so already\n", job_);
   }
@@ -181,7 +188,8 @@ int JobsCommand::import_from(const Context& context) const {
   const std::string text = read_input_file(file_.empty() || file_ == "-" ? "/dev/stdin" : file_);
   const auto store = store::open_store(store_location(context), Access::create);
   const store::StoredJob job = jobs::import_job(*store, job_, text, context.clock.wall());
-  context.out << fmt::format("{}: {} entries taken in\n", job.name, job.length);
+  context.out << (json_ ? import_json(job.name, job.length)
+                        : fmt::format("{}: {} entries taken in\n", job.name, job.length));
   return exit_ok;
 }
 

@@ -200,6 +200,24 @@ TEST_F(JobsCommandTest, MovesAJobToAnotherStoreAndForgetsIt) {
   EXPECT_EQ(run({name}).code, 1);
 }
 
+TEST_F(JobsCommandTest, SaysWhatAnImportAndARedefinitionDidAsJsonToo) {
+  live_through_some_nights();
+  const std::string file = (folder_.path() / "job.jsonl").string();
+  EXPECT_EQ(run({name, "export", "--file", file}).code, 0);
+  const JsonValue entries = *JsonValue::parse(run({name, "--json"}).out).value().find("entries");
+  const JsonValue taken = JsonValue::parse(run({"copy", "import", "--file", file, "--json"}).out).value();
+  EXPECT_EQ(*taken["name"].string(), "copy");
+  EXPECT_GE(taken["entries"].number(), entries.number());
+  const JsonValue changed = JsonValue::parse(run({"copy", "redefine", "--set", "eta = 0.7", "--json"}).out).value();
+  ASSERT_EQ(changed["changes"].size(), 1U);
+  const JsonValue& change = changed["changes"][0];
+  EXPECT_EQ(*change["key"].string(), "eta");
+  EXPECT_EQ(*change["was"].string(), "0.5");
+  EXPECT_EQ(*change["now"].string(), "0.7");
+  EXPECT_FALSE(change["follows"].string()->empty());
+  EXPECT_EQ(run({"copy", "redefine", "--set", "eta = 0.7", "--json"}).out, "{\"name\":\"copy\",\"changes\":[]}\n");
+}
+
 TEST_F(JobsCommandTest, WritesTheReportOfOneJob) {
   live_through_some_nights();
   const std::string page = (folder_.path() / "page.html").string();
@@ -226,6 +244,7 @@ TEST_F(JobsCommandTest, SaysInOneLineWhatIsWrong) {
   ask({name, "rename"});
   ask({name, "--file", "x"});
   ask({name, "export", "--json"});
+  ask({name, "forget", "--json"});
   ask({name, "import", "--file", (folder_.path() / "missing").string()});
   std::ofstream{folder_.path() / "text"} << "no job\n";
   ask({"copy", "import", "--file", (folder_.path() / "text").string()});

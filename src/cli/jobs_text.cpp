@@ -2,6 +2,7 @@
 
 #include "base/amount_text.hpp"
 #include "base/wall_time_text.hpp"
+#include "jobs/redefinition.hpp"
 #include "records/json_writer.hpp"
 
 #include <fmt/format.h>
@@ -258,6 +259,31 @@ std::string jobs_json(const std::string& store, std::span<const JobView> jobs) {
   json.object([&] {
     json.put("store", store);
     json.put_list("jobs", jobs, [&](const JobView& job) { json.object([&] { put_summary(json, job); }); });
+  });
+  return json.take() + "\n";
+}
+
+std::string import_json(const std::string& name, std::uint64_t entries) {
+  records::JsonWriter json;
+  json.object([&] {
+    json.put("name", name);
+    json.put("entries", entries);
+  });
+  return json.take() + "\n";
+}
+
+std::string changes_json(const std::string& name, std::span<const records::DefinitionChange> changes) {
+  records::JsonWriter json;
+  json.object([&] {
+    json.put("name", name);
+    json.put_list("changes", changes, [&](const records::DefinitionChange& change) {
+      json.object([&] {
+        json.put("key", change.key);
+        json.put("was", change.was);
+        json.put("now", change.now);
+        json.put("follows", jobs::what_follows(change.key));
+      });
+    });
   });
   return json.take() + "\n";
 }

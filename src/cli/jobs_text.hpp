@@ -1,8 +1,10 @@
 // What `zeus jobs` prints. Pure functions; any thread.
 #pragma once
 
+#include "records/job_definition.hpp"
 #include "records/job_view.hpp"
 
+#include <cstdint>
 #include <span>
 #include <string>
 
@@ -12,6 +14,10 @@ namespace zeus::cli {
 std::string jobs_text(const std::string& store, std::span<const records::JobView> jobs);
 // The object that docs/cli.md promises for the list, on one line.
 std::string jobs_json(const std::string& store, std::span<const records::JobView> jobs);
+
+// What an import and a redefinition have done: as well one line, ended.
+std::string import_json(const std::string& name, std::uint64_t entries);
+std::string changes_json(const std::string& name, std::span<const records::DefinitionChange> changes);
 
 // All that is known of one job: the last tries, or all of them.
 std::string job_text(const records::JobView& job, bool all_tries);

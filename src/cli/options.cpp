@@ -85,6 +85,11 @@ Option& Option::required() {
   return *this;
 }
 
+Option& Option::also(std::string_view name) {
+  syntax_->also = name;
+  return *this;
+}
+
 Option& Option::value_name(std::string_view name) {
   syntax_->value_name = name;
   return *this;

@@ -21,6 +21,8 @@ class Option {
   Option(OptionSyntax& syntax, std::string present) : syntax_{&syntax}, present_{std::move(present)} {}
 
   Option& required();
+  // The same option under another name, which has been there for longer.
+  Option& also(std::string_view name);
   // What the help calls the value.
   Option& value_name(std::string_view name);
   // Several values in one word, with this between them.

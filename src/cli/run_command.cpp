@@ -4,6 +4,8 @@
 #include "base/log.hpp"
 #include "base/program_folder.hpp"
 #include "cli/options.hpp"
+#include "cli/output_file.hpp"
+#include "records/json_writer.hpp"
 #include "run/job_file.hpp"
 #include "run/job_run.hpp"
 #include "run/voice.hpp"
@@ -143,6 +145,9 @@ void RunCommand::declare_rest(Options& options) {
       .with_default("10")
       .value_name("S");
   options.add_flag("--quiet", plain_.quiet, "Say nothing but what goes wrong");
+  options.add_option("--json", json_, "Write what the run came to as one line of JSON; - is standard output")
+      .path()
+      .value_name("FILE|-");
 }
 
 std::string_view RunCommand::job_name() const {
@@ -195,6 +200,10 @@ int RunCommand::failure_code() const {
 
 int RunCommand::run(Context& context) {
   const run::RunOptions checked = options(context);
+  std::optional<OutputFile> json;
+  if (json_) {
+    json.emplace(*json_, context.out);
+  }
   run::Voice voice{context.err, checked.quiet};
   const log::ScopedSink sink{[&voice](log::Level, std::string_view line) { voice.warn(line); }};
   const run::Place place{.clock = context.clock,
@@ -202,7 +211,12 @@ int RunCommand::run(Context& context) {
                          .machine = context.files,
                          .backends = context.backends,
                          .beside = program_folder()};
-  return run::JobRun{checked, place, voice}.run();
+  run::JobRun job{checked, place, voice};
+  const int code = job.run();
+  if (json) {
+    json->write(records::json_line(job.record()) + '\n');
+  }
+  return code;
 }
 
 }  // namespace zeus::cli

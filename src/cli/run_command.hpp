@@ -5,6 +5,7 @@
 #include "run/job_settings.hpp"
 #include "run/run_options.hpp"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,6 +46,7 @@ class RunCommand final : public Command {
   std::string learning_rate_;
   std::string scaling_;
   std::string observe_;
+  std::optional<std::string> json_;
   std::string on_store_error_;
 };
 

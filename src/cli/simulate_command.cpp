@@ -5,7 +5,7 @@
 namespace zeus::cli {
 
 void SimulateCommand::declare(Options& options) {
-  options.example("zeus simulate paper --report paper.html", "what to expect, without a GPU");
+  options.example("zeus simulate paper --html paper.html", "what to expect, without a GPU");
   options.add_commands(parts_, chosen_);
 }
 

@@ -3,17 +3,21 @@
 #include "cli/input_file.hpp"
 #include "cli/options.hpp"
 #include "cli/output_file.hpp"
+#include "records/json_writer.hpp"
 #include "report/findings_report.hpp"
 #include "simulate/paper_study.hpp"
+
+#include <zeus/error.hpp>
 
 #include <fmt/format.h>
 
 #include <ostream>
+#include <utility>
 
 namespace zeus::cli {
 
 void SimulatePaperCommand::declare(Options& options) {
-  options.example("zeus simulate paper --report paper.html", "all of it, by the built-in models");
+  options.example("zeus simulate paper --html paper.html", "all of it, by the built-in models");
   Option train = options.add_option("--train-trace", train_trace_, "CSV of epochs to each target").path();
   Option power = options
                      .add_option("--power-trace", power_traces_,
@@ -21,7 +25,10 @@ void SimulatePaperCommand::declare(Options& options) {
                                  "the built-in workload models are replayed")
                      .path();
   train.goes_with(power);
-  options.add_option("--report", report_, "Where to write the page").path().required();
+  options.add_option("--html", html_, "Where to write the page").also("--report").path().value_name("FILE|-");
+  options.add_option("--json", json_, "Where to write the same figures as JSON; - is standard output")
+      .path()
+      .value_name("FILE|-");
   options.add_option("--seeds", seeds_, "How many seeds to average over")
       .rule({.least = 1.0, .most = 100'000.0})
       .with_default();
@@ -48,15 +55,29 @@ simulate::PaperStudy SimulatePaperCommand::study() const {
 }
 
 int SimulatePaperCommand::run(Context& context) {
-  const OutputFile page{report_, context.out};
+  if (!html_ && !json_) {
+    throw Error{ErrorKind::invalid_argument, "nothing is named to write to", "give --html FILE, --json FILE or both"};
+  }
+  const auto output = [&context](const std::optional<std::string>& name) {
+    return name ? std::optional<OutputFile>{std::in_place, *name, context.out} : std::nullopt;
+  };
+  const std::optional<OutputFile> page = output(html_);
+  const std::optional<OutputFile> json = output(json_);
   const records::Findings findings = simulate::find_out(study(), [&](std::string_view what) {
     if (!quiet_) {
       context.err << fmt::format("zeus: {}\n", what) << std::flush;
     }
   });
-  page.write(report::findings_report(findings));
-  if (!quiet_) {
-    context.err << fmt::format("zeus: wrote {}\n", report_);
+  if (page) {
+    page->write(report::findings_report(findings));
+  }
+  if (json) {
+    json->write(records::json_line(findings) + '\n');
+  }
+  for (const auto& name : {html_, json_}) {
+    if (name && *name != "-" && !quiet_) {
+      context.err << fmt::format("zeus: wrote {}\n", *name);
+    }
   }
   return exit_ok;
 }

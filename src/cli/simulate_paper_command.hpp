@@ -1,10 +1,11 @@
-// `zeus simulate paper`: the paper's evaluation replayed, as one HTML page. Main thread only.
+// `zeus simulate paper`: the paper's evaluation replayed, as one HTML page or as JSON. Main thread only.
 #pragma once
 
 #include "cli/command.hpp"
 #include "simulate/paper_study.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,8 @@ class SimulatePaperCommand final : public Command {
 
   std::string train_trace_;
   std::vector<std::string> power_traces_;
-  std::string report_;
+  std::optional<std::string> html_;
+  std::optional<std::string> json_;
   std::uint64_t seeds_ = 20;
   bool quiet_ = false;
 };

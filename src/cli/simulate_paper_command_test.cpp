@@ -2,6 +2,8 @@
 
 #include "cli/program.hpp"
 #include "cli/simulate_command.hpp"
+#include "records/json_value.hpp"
+#include "report/markup.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <gtest/gtest.h>
@@ -70,16 +72,45 @@ TEST_F(SimulatePaperCommandTest, WritesOneSelfContainedPageFromTheBuiltInModels)
   }
 }
 
-TEST_F(SimulatePaperCommandTest, SaysNothingWhenQuiet) {
-  const Outcome outcome = run({"--report", path("paper.html"), "--seeds", "1", "--quiet"});
-  EXPECT_EQ(outcome.code, exit_ok);
+TEST_F(SimulatePaperCommandTest, WritesTheFiguresOfThePageAsJsonAndIsSilentWhenQuiet) {
+  const Outcome outcome = run({"--html", path("paper.html"), "--json", path("paper.json"), "--seeds", "1", "--quiet"});
+  ASSERT_EQ(outcome.code, exit_ok) << outcome.err;
   EXPECT_EQ(outcome.err + outcome.out, "");
+  const auto json = records::JsonValue::parse(read("paper.json"));
+  ASSERT_TRUE(json);
+  const std::string page = read("paper.html");
+  const records::JsonValue& sections = (*json)["sections"];
+  std::size_t headings = 0;
+  for (std::size_t at = page.find("<h2"); at != std::string::npos; at = page.find("<h2", at + 1)) {
+    ++headings;
+  }
+  EXPECT_EQ(sections.size(), headings);
+  std::size_t cells = 0;
+  for (std::size_t section = 0; section < sections.size(); ++section) {
+    const records::JsonValue& figures = sections[section]["figures"];
+    for (std::size_t figure = 0; figure < figures.size(); ++figure) {
+      if (*figures[figure]["kind"].string() == "table") {
+        const records::JsonValue& rows = figures[figure]["rows"];
+        for (std::size_t row = 0; row < rows.size(); ++row) {
+          const std::string cell = "<td>" + report::escaped(*rows[row][0].string()) + "</td>";
+          EXPECT_NE(page.find(cell), std::string::npos) << cell;
+          ++cells;
+        }
+      }
+    }
+  }
+  EXPECT_GT(cells, 20U);
+}
+
+TEST_F(SimulatePaperCommandTest, AsksWhereToWriteTo) {
+  const Outcome outcome = run({"--seeds", "1"});
+  EXPECT_EQ(outcome.code, exit_bad_usage);
+  EXPECT_EQ(outcome.err, "zeus: nothing is named to write to; give --html FILE, --json FILE or both\n");
 }
 
 TEST_F(SimulatePaperCommandTest, RefusesATraceWithoutTheOther) {
   EXPECT_EQ(run({"--report", path("p"), "--train-trace", "x"}).code, exit_bad_usage);
   EXPECT_EQ(run({"--report", path("p"), "--power-trace", "x"}).code, exit_bad_usage);
-  EXPECT_EQ(run({}).code, exit_bad_usage);
   EXPECT_EQ(run({"--report", path("p"), "--seeds", "0"}).code, exit_bad_usage);
 }
 

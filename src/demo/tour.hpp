@@ -14,6 +14,7 @@
 #include "records/job_view.hpp"
 #include "store/job_store.hpp"
 
+#include <zeus/fields.hpp>
 #include <zeus/units.hpp>
 
 #include <cstddef>
@@ -84,6 +85,17 @@ struct Night {
   Seconds default_time;
   Joules default_cost;
   bool default_reached = true;
+
+  template <typename Fields>
+  static void describe(Fields& fields, const Night& self) {
+    fields("energy", self.energy);
+    fields("time", self.time);
+    fields("cost", self.cost);
+    fields("default_energy", self.default_energy);
+    fields("default_time", self.default_time);
+    fields("default_cost", self.default_cost);
+    fields("default_reached", self.default_reached);
+  }
 };
 
 struct TourResult {

@@ -2,9 +2,13 @@
 // knows nothing of how it is drawn, and the other way round. Plain values; copy them freely between threads.
 #pragma once
 
+#include <zeus/fields.hpp>
+
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -14,6 +18,13 @@ struct ChartAxis {
   std::string label;  // with its unit
   bool logarithmic = false;
   bool from_zero = false;
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("label", self.label);
+    fields("logarithmic", self.logarithmic);
+    fields("from_zero", self.from_zero);
+  }
 
   friend bool operator==(const ChartAxis&, const ChartAxis&) = default;
 };
@@ -25,16 +36,41 @@ struct ChartPoint {
   double high = 0.0;
   std::string label;  // perhaps nothing
 
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("x", self.x);
+    fields("y", self.y);
+    fields("low", self.low);
+    fields("high", self.high);
+    fields("label", self.label);
+  }
+
   friend bool operator==(const ChartPoint&, const ChartPoint&) = default;
 };
 
 enum class SeriesStyle { line, line_and_points, points, faint_points, large_points };
+
+constexpr auto names_of(SeriesStyle /*style*/) {
+  return std::array<field::Name<SeriesStyle>, 5>{{{SeriesStyle::line, "line"},
+                                                  {SeriesStyle::line_and_points, "line_and_points"},
+                                                  {SeriesStyle::points, "points"},
+                                                  {SeriesStyle::faint_points, "faint_points"},
+                                                  {SeriesStyle::large_points, "large_points"}}};
+}
 
 struct ChartSeries {
   std::string name;
   SeriesStyle style = SeriesStyle::line;
   std::vector<ChartPoint> points;
   std::string key = {};  // names the points' numbers for whoever reads the page by script; empty: they are not given
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("name", self.name);
+    fields("style", self.style);
+    fields("points", self.points);
+    fields("key", self.key);
+  }
 
   friend bool operator==(const ChartSeries&, const ChartSeries&) = default;
 };
@@ -44,17 +80,34 @@ struct ChartMark {
   double x = 0.0;
   std::string label;
 
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("x", self.x);
+    fields("label", self.label);
+  }
+
   friend bool operator==(const ChartMark&, const ChartMark&) = default;
 };
 
 // Points and lines over two axes.
 struct XyChart {
+  static constexpr std::string_view kind = "chart";
   std::string title;
   ChartAxis x;
   ChartAxis y;
   std::vector<ChartSeries> series;
   std::optional<double> reference;  // a line across at this y
   std::vector<ChartMark> marks = {};
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("title", self.title);
+    fields("x_axis", self.x);
+    fields("y_axis", self.y);
+    fields("series", self.series);
+    fields("reference", self.reference, field::because("no value stands out"));
+    fields("marks", self.marks);
+  }
 
   friend bool operator==(const XyChart&, const XyChart&) = default;
 };
@@ -64,16 +117,33 @@ struct BarSeries {
   std::vector<std::optional<double>> values;  // one for each group; nothing where there is none
   std::vector<double> deviations;             // empty, or one for each group
 
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("name", self.name);
+    fields("values", self.values);
+    fields("deviations", self.deviations);
+  }
+
   friend bool operator==(const BarSeries&, const BarSeries&) = default;
 };
 
 // Bars side by side in groups.
 struct BarChart {
+  static constexpr std::string_view kind = "bars";
   std::string title;
   ChartAxis y;
   std::vector<std::string> groups;
   std::vector<BarSeries> series;
   std::optional<double> reference;
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("title", self.title);
+    fields("y_axis", self.y);
+    fields("groups", self.groups);
+    fields("series", self.series);
+    fields("reference", self.reference, field::because("no value stands out"));
+  }
 
   friend bool operator==(const BarChart&, const BarChart&) = default;
 };
@@ -82,11 +152,18 @@ struct GridCell {
   std::size_t column = 0;
   std::size_t row = 0;
 
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("column", self.column);
+    fields("row", self.row);
+  }
+
   friend bool operator==(const GridCell&, const GridCell&) = default;
 };
 
 // A field of values, the darker the lower, and a path through it.
 struct GridChart {
+  static constexpr std::string_view kind = "grid";
   std::string title;
   std::string column_label;
   std::string row_label;
@@ -96,13 +173,33 @@ struct GridChart {
   std::vector<std::optional<double>> values;  // row by row; nothing where there is none
   std::vector<GridCell> path;
 
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("title", self.title);
+    fields("column_label", self.column_label);
+    fields("row_label", self.row_label);
+    fields("value_label", self.value_label);
+    fields("columns", self.columns);
+    fields("rows", self.rows);
+    fields("values", self.values);
+    fields("path", self.path);
+  }
+
   friend bool operator==(const GridChart&, const GridChart&) = default;
 };
 
 struct FindingsTable {
+  static constexpr std::string_view kind = "table";
   std::string title;
   std::vector<std::string> columns;
   std::vector<std::vector<std::string>> rows;
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("title", self.title);
+    fields("columns", self.columns);
+    fields("rows", self.rows);
+  }
 
   friend bool operator==(const FindingsTable&, const FindingsTable&) = default;
 };
@@ -114,6 +211,13 @@ struct FindingsSection {
   std::vector<std::string> paragraphs;
   std::vector<FindingsFigure> figures;
 
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("title", self.title);
+    fields("paragraphs", self.paragraphs);
+    fields("figures", self.figures);
+  }
+
   friend bool operator==(const FindingsSection&, const FindingsSection&) = default;
 };
 
@@ -121,6 +225,13 @@ struct Findings {
   std::string title;
   std::vector<std::string> paragraphs;
   std::vector<FindingsSection> sections;
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("title", self.title);
+    fields("paragraphs", self.paragraphs);
+    fields("sections", self.sections);
+  }
 
   friend bool operator==(const Findings&, const Findings&) = default;
 };

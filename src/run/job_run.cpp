@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 #include <variant>
 
@@ -27,7 +29,20 @@ JobRun::~JobRun() {
 }
 
 int JobRun::run() {
+  began_ = place_.clock.now();
+  record_.gpus = gpus_.listed();
+  if (!options_.job.empty()) {
+    record_.job = options_.job;
+  }
+  record_.exit_code = run_job();
+  return record_.exit_code;
+}
+
+int JobRun::run_job() {
   if (gpus_.none()) {
+    record_.unrecorded = "no GPU can be seen";
+    record_.energy_unknown = record_.unrecorded;
+    record_.no_training = record_.unrecorded;
     voice_.warn("no GPU can be seen, so nothing is optimized or recorded; `zeus doctor` says why");
     set_limits_ = false;
     training_.emplace(options_, place_, gpus_, set_limits_);
@@ -42,6 +57,7 @@ int JobRun::run() {
   device_ = gpus_.device(options_.power_limits, set_limits_);
   training_.emplace(options_, place_, gpus_, set_limits_);
   const bool observes = options_.mode != TrainingMode::optimize;
+  record_.unrecorded = observes ? "observing neither reads a job's history nor adds to it" : "no job was named";
   return options_.job.empty() || observes ? run_alone() : run_recurrence();
 }
 
@@ -76,7 +92,27 @@ int JobRun::run_alone() {
     const jobs::Try::Taken taken = training_->close();
     voice_.say(fmt::format("{} in {}", to_text(taken.energy()), to_text(taken.time)));
   }
+  note_alone();
   return exit_code_;
+}
+
+void JobRun::note_alone() {
+  record_.training = training_->optimized();
+  if (record_.training) {
+    record_.time = record_.training->time;
+    record_.take(record_.training->energy, "the energy of a GPU is not known");
+  } else if (gpus_.none()) {
+    record_.time = place_.clock.now() - began_;
+  } else {
+    record_.no_training = "its power limit was not chosen";
+    const jobs::Try::Taken taken = training_->close();
+    record_.time = taken.time;
+    std::optional<Energy> energy;
+    for (const records::GpuEnergy& one : taken.gpus) {
+      energy = energy ? *energy + one.energy : one.energy;
+    }
+    record_.take(taken.unknown.empty() ? energy : std::nullopt, taken.unknown);
+  }
 }
 
 // What is wrong with the job's definition, or its name, is the user's to sort out; what is wrong with the store is only
@@ -86,6 +122,7 @@ void JobRun::train_unrecorded(const Error& why, bool opened) {
   if (options_.needs_store || users) {
     throw;
   }
+  record_.unrecorded = why.what();
   voice_.warn(fmt::format("{}; the training goes on, and is not recorded", why.what()));
 }
 
@@ -103,6 +140,7 @@ int JobRun::run_recurrence() {
   if (!records) {
     return run_alone();
   }
+  record_.no_training = "it is a recurrence of a job, whose tries say what they came to";
   const std::uint64_t number = records->recurrence.number();
   if (const auto question = batch_size_question(options_); number == 0 && question) {
     voice_.warn(*question);
@@ -115,29 +153,35 @@ int JobRun::run_recurrence() {
                       place_.clock,
                       [this](const jobs::DriverEvent& event) { hear(event); },
                       [this](const Error& error) { train_unrecorded(error, true); }};
-  switch (driver.run()) {
-    case jobs::DriverEnd::unrecorded:
-      return run_alone();
-    case jobs::DriverEnd::reached:
-      if (driver.recorded()) {
-        sum_up(records->job, number);
-      }
-      break;
-    case jobs::DriverEnd::missed:
-      return target_missed;
-    case jobs::DriverEnd::given_up:
-      if (driver.recorded() && exit_code_ == 0) {
-        sum_up(records->job, number);
-      }
-      break;
+  const jobs::DriverEnd end = driver.run();
+  if (end == jobs::DriverEnd::unrecorded) {
+    return run_alone();
   }
-  return exit_code_;
+  const bool missed = end == jobs::DriverEnd::missed;
+  if (driver.recorded()) {
+    sum_up(records->job, number, !missed && (end == jobs::DriverEnd::reached || exit_code_ == 0));
+  }
+  if (!record_.recurrence) {
+    record_.time = place_.clock.now() - began_;
+    record_.energy_unknown = "what was not recorded is not added up";
+  }
+  return missed ? target_missed : exit_code_;
 }
 
-void JobRun::sum_up(jobs::Job& job, std::uint64_t recurrence) {
+void JobRun::sum_up(jobs::Job& job, std::uint64_t recurrence, bool say) {
   try {
     const records::JobView view = job.view();
-    voice_.say(recurrence_text(view, view.recurrences.at(recurrence)));
+    const records::RecurrenceView& one = view.recurrences.at(recurrence);
+    record_.recurrence = one;
+    std::ranges::copy_if(view.tries, std::back_inserter(record_.tries),
+                         [&one](const records::TryView& its) { return its.recurrence == one.number; });
+    record_.energy = one.energy;
+    record_.uncertainty = one.uncertainty;
+    record_.energy_unknown = one.energy_unknown;
+    record_.time = one.time;
+    if (say) {
+      voice_.say(recurrence_text(view, one));
+    }
   } catch (const Error& error) {
     train_unrecorded(error, true);
   }

@@ -10,6 +10,7 @@
 #include "run/command_try.hpp"
 #include "run/job_records.hpp"
 #include "run/run_options.hpp"
+#include "run/run_record.hpp"
 #include "run/run_texts.hpp"
 #include "run/training_gpus.hpp"
 #include "run/voice.hpp"
@@ -32,14 +33,19 @@ class JobRun {
   // The exit code of the last command; 1 where nothing is tried any more and the target was not reached. Errors: those
   // of opening the job's records, and of the GPUs.
   int run();
+  // What it came to; after run().
+  [[nodiscard]] const RunRecord& record() const { return record_; }
 
  private:
+  int run_job();
   int run_alone();
   int run_recurrence();
   // Nothing where the user would rather train unrecorded than not at all, which is said then.
   std::optional<JobRecords> open_records();
   void train_unrecorded(const Error& why, bool opened);
-  void sum_up(jobs::Job& job, std::uint64_t recurrence);
+  // Notes what the recurrence came to, and says it.
+  void sum_up(jobs::Job& job, std::uint64_t recurrence, bool say);
+  void note_alone();
   void complain();
 
   void hear(const jobs::DriverEvent& event);
@@ -63,6 +69,8 @@ class JobRun {
   Seconds took_;                                             // by it, until it was decided
   std::optional<Closest> closest_;
   int exit_code_ = 0;
+  Instant began_;
+  RunRecord record_;
 };
 
 }  // namespace zeus::run

@@ -58,6 +58,14 @@ std::string TrainingGpus::uuid(int number) const {
   return parts_.gpus.at(static_cast<std::size_t>(number))->identity().uuid;
 }
 
+std::vector<RunRecord::Gpu> TrainingGpus::listed() const {
+  std::vector<RunRecord::Gpu> list;
+  for (const train::SessionGpu& one : gpus_) {
+    list.push_back({.index = one.index, .uuid = one.gpu->identity().uuid, .name = one.gpu->identity().name});
+  }
+  return list;
+}
+
 std::optional<Error> TrainingGpus::try_to_set() {
   for (const train::SessionGpu& one : gpus_) {
     const device::PowerLimits limits = one.gpu->power_limits();

@@ -9,6 +9,7 @@
 #include "device/backend.hpp"
 #include "device/gpu.hpp"
 #include "records/job_definition.hpp"
+#include "run/run_record.hpp"
 #include "train/session.hpp"
 #include "train/session_parts.hpp"
 
@@ -51,6 +52,7 @@ class TrainingGpus {
   [[nodiscard]] bool none() const { return gpus_.empty(); }
   [[nodiscard]] Monitor& monitor() const { return *parts_.monitor; }
   [[nodiscard]] std::string uuid(int number) const;
+  [[nodiscard]] std::vector<RunRecord::Gpu> listed() const;
 
   // Why this user may not set power limits, or these GPUs have none to be set; nothing when it is possible. A GPU that
   // somebody else has a lease of now can be set as such. Asked of the devices, by setting what is set, the first time.

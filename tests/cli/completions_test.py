@@ -21,6 +21,8 @@ program = ""
 TYPED = [
     ("zeus moni\t--interv\t1", ["monitor", "--interval", "1"]),
     ("zeus simu\tpap\t--rep\tx", ["simulate", "paper", "--report", "x"]),
+    ("zeus demo --ste\t--rep\tx", ["demo", "--steady", "--report", "x"]),
+    ("zeus demo --ht\tbro\t", ["demo", "--html", "broken.txt"]),
     ("zeus run --lr-scaling sq\t", ["run", "--lr-scaling", "sqrt"]),
     ("zeus jobs nightly exp\t--json", ["jobs", "nightly", "export", "--json"]),
     ("zeus virtual 1xA100 --faults bro\t", ["virtual", "1xA100", "--faults", "broken.txt"]),

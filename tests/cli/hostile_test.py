@@ -19,7 +19,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PATIENCE_S = 30  # three times what is promised, for machines that are busy
-FLAG = re.compile(r"^  (--[a-z-]+)((?:\[=| )\S+)?", re.MULTILINE)
+FLAG = re.compile(r"^  (--[a-z-]+)(?:, --[a-z-]+)?((?:\[=| )\S+)?", re.MULTILINE)
 PROFILE = "stage,instruction,frequency,time,energy\n" + "".join(
     f"{stage},{name},{frequency},{1000 / frequency:.4f},{frequency / 10:.1f}\n"
     for stage in (0, 1) for name in ("forward", "backward") for frequency in (1000, 1400))

@@ -54,6 +54,8 @@ REFUSED = [
     (["jobs", "--store", ""], "--store is empty"),
     (["init", "", *RUNS], "NAME is empty"),
     (["demo", "--report", ""], "--report is empty"),
+    (["demo", "--html", ""], "--html is empty"),
+    (["simulate", "paper", "--html", "a", "--report", "b"], "--report is given twice"),
     # Negative ones.
     ([*JOB, "--seed", "-1", *RUNS], "--seed: '-1' is not a whole number from 0;"),
     ([*MODEL, "--seed", "-1"], "--seed: '-1' is not a whole number from 0 to"),
@@ -105,7 +107,8 @@ REFUSED = [
     # What is missing, or too much.
     (["measure"], "CMD is missing; usage: zeus measure [OPTIONS] -- CMD..."),
     (["simulate"], "zeus simulate needs a command; `zeus simulate --help`"),
-    (["simulate", "paper"], "--report FILE is missing; usage: zeus simulate paper"),
+    (["simulate", "paper"], "nothing is named to write to; give --html FILE, --json FILE or both"),
+    (["simulate", "cluster"], "--train-trace FILE is missing; usage: zeus simulate cluster"),
     (["devices", "all"], "'all' is one word too many; usage: zeus devices"),
     (["restore", "--gpu"], "--gpu has no value; write --gpu GPU; `zeus restore --help`"),
     (["measure", "python", "train.py", "--lr", "1"], "come after two dashes: zeus measure [OPTIONS] -- CMD..."),

@@ -57,7 +57,8 @@ class Demo(unittest.TestCase):
 
     def test_the_quick_tour_settles_or_says_so_and_its_report_holds_the_numbers_of_zeus_jobs(self):
         page = self.folder / "demo.html"
-        done = self.demo("--quick", "--seed", "1", "--report", str(page))
+        as_json = self.folder / "demo.json"
+        done = self.demo("--quick", "--seed", "1", "--html", str(page), "--json", str(as_json))
         self.assertRegex(done.stdout, r"After \d+ nights the job has (settled on|not settled yet)")
         self.assertIn("power limits measured while it trained", done.stderr)
         self.assertIn("a wrong label", done.stderr)
@@ -69,6 +70,12 @@ class Demo(unittest.TestCase):
         job = json.loads(printed)
         numbers = Numbers(page.read_text(encoding="utf-8"))
         self.assertEqual(numbers.job, job)
+        told = json.loads(as_json.read_text(encoding="utf-8"))
+        self.assertEqual((told["job"], told["report"]), (job, str(page)))
+        self.assertEqual(len(told["nights"]), len(job["recurrences"]))
+        self.assertAlmostEqual(told["savings"]["energy_j"],
+                               sum(night["default_energy_j"] - night["energy_j"] for night in told["nights"]), delta=1e-6)
+        self.assertIn(f"All {len(told['nights'])} nights", done.stdout)
         batch_sizes = {str(one["batch_size"]): one for one in job["batch_sizes"]}
         for key, value in numbers.cells.items():
             kind, _, rest = key.partition(".")
@@ -116,9 +123,10 @@ class Demo(unittest.TestCase):
                 self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
 
     def test_a_report_that_cannot_be_written_is_refused_before_anything_is_done(self):
-        for report, code in (("/proc/demo.html", 1), (str(self.folder), 2)):
-            with self.subTest(report=report):
-                done = self.demo("--report", report, code=code)
+        for flag, report, code in (("--report", "/proc/demo.html", 1), ("--html", str(self.folder), 2),
+                                   ("--json", str(self.folder), 2)):
+            with self.subTest(flag=flag, report=report):
+                done = self.demo(flag, report, code=code)
                 self.assertEqual((done.stdout, done.stderr.count("\n")), ("", 1))
                 self.assertIn(report, done.stderr)
         self.assertEqual(list(self.folder.iterdir()), [])

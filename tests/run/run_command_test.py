@@ -275,6 +275,51 @@ class Recurrences(Runs):
         self.assertFalse((self.folder / "data").exists())
 
 
+class AsJson(Runs):
+    """`--json`: what its last lines say, for programs."""
+
+    def record(self, done: subprocess.CompletedProcess) -> dict:
+        return json.loads(done.stdout.splitlines()[-1])
+
+    def test_a_recurrence_is_what_zeus_jobs_shows_of_it(self):
+        for number in (1, 2):
+            done = self.run_virtual(*self.job(), "--json", "-", *self.train())
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("epoch 8", done.stdout)
+            record = self.record(done)
+            shown = json.loads(subprocess.run([program, "jobs", "job", "--json"], env=self.environment, capture_output=True,
+                                              text=True, check=True).stdout)
+            self.assertEqual(record["recurrence"], shown["recurrences"][-1])
+            self.assertEqual(record["tries"], [one for one in shown["tries"] if one["recurrence"] == number])
+            self.assertEqual((record["job"], record["exit_code"], record["training"]), ("job", 0, None))
+            self.assertEqual(record["energy_j"], record["recurrence"]["energy_j"])
+            self.assertEqual([gpu["index"] for gpu in record["gpus"]], [0])
+            self.assertIn("training", record["reason"])
+
+    def test_a_missed_target_is_told_with_its_tries(self):
+        path = self.folder / "run.json"
+        done = self.run_virtual(*self.job(target="5"), "--json", str(path), *self.train(2))
+        self.assertEqual(done.returncode, 1, done.stderr)
+        record = json.loads(path.read_text(encoding="utf-8"))
+        self.assertEqual((record["exit_code"], record["recurrence"]["state"]), (1, "given_up"))
+        self.assertEqual([one["outcome"] for one in record["tries"]], ["exhausted", "exhausted"])
+
+    def test_without_a_job_it_is_what_was_found_of_the_limits(self):
+        steps = "for i in $(seq 400); do sleep 0.005; echo step $i; done"
+        record = self.record(self.run_virtual("--power-limits", "250,150", "--profile-seconds", "0.05", "--json", "-", "--quiet",
+                                              "--", "sh", "-c", steps))
+        self.assertEqual((record["job"], record["recurrence"], record["tries"]), (None, None, []))
+        self.assertEqual(record["reason"], {"job": "no job was named", "recurrence": "no job was named"})
+        self.assertLessEqual({one["limit_w"] for one in record["training"]["profile"]["measurements"]}, {150, 250})
+        self.assertAlmostEqual(record["energy_j"] / record["time_s"], 200, delta=60)
+
+    def test_what_is_not_known_says_why(self):
+        record = self.record(self.run_on([], "--json", "-", "--", "sh", "-c", "exit 3"))
+        self.assertEqual((record["exit_code"], record["energy_j"], record["gpus"]), (3, None, []))
+        self.assertEqual(record["reason"]["energy_j"], "no GPU can be seen")
+        self.assertGreater(record["time_s"], 0)
+
+
 class Wrong(Runs):
     def test_bad_usage_is_one_line_and_code_2(self):
         for flags in (["--batch-sizes", "8,16", "--default-batch-size", "8"],
