@@ -175,7 +175,7 @@ std::string zsh_arguments(const CommandSyntax& command) {
     // Of two names for one thing, one is enough.
     const std::string other = option.also.empty() ? "" : fmt::format("({} {})", option.name, option.also);
     for (const std::string& name : names_of(option)) {
-      const std::string spec = (option.takes == Takes::values ? "*" : other) + name + rest;
+      const std::string spec = fmt::format("{}{}{}", option.takes == Takes::values ? "*" : other, name, rest);
       text += fmt::format("    {} \\\n", shell_quoted(spec));
     }
   }

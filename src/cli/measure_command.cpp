@@ -6,6 +6,7 @@
 #include "cli/measure_report.hpp"
 #include "cli/options.hpp"
 #include "cli/output_file.hpp"
+#include "device/gpu_names.hpp"
 #include "measure/devices.hpp"
 #include "measure/windows.hpp"
 
@@ -52,10 +53,9 @@ void MeasureCommand::declare(Options& options) {
       "be\n"
       "executed, 127 when it is not found.");
   options.add_option("CMD", command_, "The command and its arguments, after --").required();
-  options.add_option("--gpus", gpus_, "Measure these GPUs only (numbers as in `zeus devices`)")
+  options.add_option("--gpus", gpus_, "Measure these GPUs only: by number, as `zeus devices` shows it, or by UUID")
       .delimiter(',')
-      .rule(field::from_zero)
-      .value_name("I,I");
+      .value_name("GPU,GPU");
   options.add_option("--cpus", cpus_, "Measure these CPU packages only")
       .delimiter(',')
       .rule(field::from_zero)
@@ -74,14 +74,15 @@ int MeasureCommand::failure_code() const {
 }
 
 int MeasureCommand::run(Context& context) {
+  const device::Inventory inventory = device::take_inventory(context.backends, context.environment);
   MonitorOptions options;
   if (!gpus_.empty()) {
-    options.gpus = gpus_;
+    options.gpus = device::numbers_of(inventory, gpus_);
   }
   if (!cpus_.empty()) {
     options.cpus = cpus_;
   }
-  const auto devices = measure::visible_devices(device::take_inventory(context.backends, context.environment));
+  const auto devices = measure::visible_devices(inventory);
   const GpusByNumber gpus = identities_of(devices);
   const auto source = std::make_shared<measure::SamplerSource>(devices, context.clock);
   Monitor monitor{std::make_unique<measure::Windows>(source, options)};

@@ -29,7 +29,7 @@ class MeasureCommand final : public Command {
   Run run_once(Monitor& monitor, const Context& context) const;
 
   std::uint64_t runs_ = 1;
-  std::vector<int> gpus_;
+  std::vector<std::string> gpus_;
   std::vector<int> cpus_;
   std::optional<std::string> json_;
   std::vector<std::string> command_;

@@ -7,6 +7,7 @@
 #include "cli/options.hpp"
 #include "cli/output_file.hpp"
 #include "cli/terminal_style.hpp"
+#include "device/gpu_names.hpp"
 #include "measure/devices.hpp"
 #include "measure/windows.hpp"
 
@@ -190,6 +191,9 @@ void MonitorCommand::declare(Options& options) {
   options.footer(
       "Runs until it is interrupted, or q is pressed; arrows and page keys scroll. Power is the mean over each "
       "interval; energy counts from the start.");
+  options.add_option("--gpus", gpus_, "Watch these GPUs only: by number, as `zeus devices` shows it, or by UUID")
+      .delimiter(',')
+      .value_name("GPU,GPU");
   options.add_option("--interval", interval_, "Time between moments, in seconds, or as 200ms")
       .rule({.least = 0.02, .most = 86400})
       .with_default()
@@ -203,9 +207,13 @@ void MonitorCommand::declare(Options& options) {
 }
 
 int MonitorCommand::run(Context& context) {
-  const auto source = std::make_shared<measure::SamplerSource>(
-      measure::visible_devices(device::take_inventory(context.backends, context.environment)), context.clock);
-  Monitor monitor{std::make_unique<measure::Windows>(source, MonitorOptions{})};
+  const device::Inventory inventory = device::take_inventory(context.backends, context.environment);
+  MonitorOptions options;
+  if (!gpus_.empty()) {
+    options.gpus = device::numbers_of(inventory, gpus_);
+  }
+  const auto source = std::make_shared<measure::SamplerSource>(measure::visible_devices(inventory), context.clock);
+  Monitor monitor{std::make_unique<measure::Windows>(source, options)};
   const FileDescriptor csv = csv_ ? open_csv(*csv_) : FileDescriptor{};
   const SignalWait signals{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGCONT};
   const TerminalStyle style = terminal_style(color_, context.environment, ::isatty(STDOUT_FILENO) != 0);

@@ -7,6 +7,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace zeus::cli {
 
@@ -18,6 +19,7 @@ class MonitorCommand final : public Command {
   int run(Context& context) override;
 
  private:
+  std::vector<std::string> gpus_;
   Seconds interval_{1.0};
   std::optional<Seconds> duration_;
   std::optional<std::string> csv_;

@@ -4,7 +4,7 @@
 #include "cli/options.hpp"
 #include "control/restoration.hpp"
 #include "control/state_folder.hpp"
-#include "device/inventory.hpp"
+#include "device/gpu_names.hpp"
 #include "records/json_writer.hpp"
 
 #include <zeus/error.hpp>
@@ -26,22 +26,14 @@ using Result = Restoration::Result;
 
 namespace {
 
-const device::DiscoveredGpu* find(const std::string& uuid, const device::Inventory& inventory) {
-  const auto gpu = std::ranges::find(inventory.gpus, uuid,
-                                     [](const device::DiscoveredGpu& known) { return known.gpu->identity().uuid; });
-  return gpu != inventory.gpus.end() ? &*gpu : nullptr;
-}
-
 // The UUID of a GPU named by its number or its UUID; a UUID may also be that of a GPU that cannot be seen now, if a
 // lease of it is written down.
 std::string uuid_of(const std::string& name, const device::Inventory& inventory,
                     const std::vector<std::string>& written_down) {
-  for (const device::DiscoveredGpu& one : inventory.gpus) {
-    if (one.number && name == std::to_string(*one.number)) {
-      return one.gpu->identity().uuid;
-    }
+  if (const device::DiscoveredGpu* const one = device::find_gpu(inventory, name)) {
+    return one->gpu->identity().uuid;
   }
-  if (find(name, inventory) == nullptr && std::ranges::find(written_down, name) == written_down.end()) {
+  if (std::ranges::find(written_down, name) == written_down.end()) {
     throw Error{ErrorKind::invalid_argument, "there is no GPU " + in_quotes(name),
                 "name one by its number or its whole UUID, as `zeus devices` shows them"};
   }
@@ -66,7 +58,7 @@ std::string outcome_of(const Restoration& one) {
 }
 
 void put_restoration(records::JsonWriter& json, const Restoration& one, const device::Inventory& inventory) {
-  const device::DiscoveredGpu* const gpu = find(one.gpu, inventory);
+  const device::DiscoveredGpu* const gpu = device::find_gpu(inventory, one.gpu);
   json.put("index", gpu != nullptr ? gpu->number : std::nullopt,
            gpu != nullptr ? "hidden from programs by the visibility variables" : "this GPU cannot be seen from here");
   json.put("uuid", one.gpu);

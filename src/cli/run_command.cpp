@@ -131,11 +131,12 @@ void RunCommand::declare_limits(Options& options) {
       .add_flag("--observe", observe_, "limits",
                 "Change nothing for good and say what could be saved; =passive: set nothing at all")
       .among({"limits", "passive"});
-  options.add_option("--gpus", plain_.gpus, "The GPUs that the command trains on")
+  options
+      .add_option("--gpus", gpus_,
+                  "The GPUs that the command trains on: by number, as `zeus devices` shows it, or by UUID")
       .delimiter(',')
-      .rule(field::from_zero)
       .with_default("all that it sees")
-      .value_name("I,I");
+      .value_name("GPU,GPU");
 }
 
 void RunCommand::declare_rest(Options& options) {
@@ -173,6 +174,12 @@ run::JobSettings RunCommand::said() const {
   settings.lr_scaling = field::named<run::RateScaling>(scaling_);
   if (!power_limits_.empty()) {
     settings.power_limits = run::parse_limit_choice(power_limits_);
+  }
+  for (const std::string& gpu : gpus_) {
+    if (!settings.gpus) {
+      settings.gpus.emplace();
+    }
+    settings.gpus->push_back({gpu});
   }
   settings.on_store_error = field::named<run::StoreFailure>(on_store_error_);
   return settings;

@@ -43,6 +43,7 @@ class RunCommand final : public Command {
   bool higher_ = false;
   bool lower_ = false;
   std::string power_limits_;
+  std::vector<std::string> gpus_;
   std::string learning_rate_;
   std::string scaling_;
   std::string observe_;

@@ -71,7 +71,7 @@ step_regex = '(\d+)/\d+ \['
 power_limits = [100, 150.5]
 max_slowdown = 1.1
 profile_seconds = 2.5
-gpus = [0, 1]
+gpus = [0, "GPU-1"]
 store = "jobs.sqlite"
 on_store_error = "refuse"
 stop_at_target = true
@@ -99,7 +99,7 @@ quiet = true
   EXPECT_EQ(options.power_limits, (std::vector{Watts{100}, Watts{150.5}}));
   EXPECT_EQ(options.max_slowdown, 1.1);
   EXPECT_EQ(options.profile_time, Seconds{2.5});
-  EXPECT_EQ(options.gpus, (std::vector{0, 1}));
+  EXPECT_EQ(options.gpus, (std::vector<std::string>{"0", "GPU-1"}));
   EXPECT_EQ(options.store, "jobs.sqlite");
   EXPECT_TRUE(options.needs_store && options.stop_at_target && options.quiet && options.set_limits);
   EXPECT_EQ(options.grace, Seconds{30});

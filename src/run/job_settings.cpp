@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <limits>
 #include <utility>
 
 namespace zeus::run {
@@ -77,6 +79,14 @@ LimitChoice parse_limit_choice(std::string_view text) {
   return choice;
 }
 
+void read_toml(const toml::TomlSpot& spot, GpuName& gpu) {
+  if (const auto* const word = spot.value().as<std::string>()) {
+    gpu.name = *word;
+    return;
+  }
+  gpu.name = std::to_string(toml::read_whole(spot, field::from_zero, 0, std::numeric_limits<int>::max()));
+}
+
 void read_toml(const toml::TomlSpot& spot, LearningRate& rate) {
   const std::string& text = toml::read_string(spot);
   rate = reading(spot, [&] { return parse_learning_rate(text, RateScaling::linear); });
@@ -133,7 +143,9 @@ RunOptions options_of(const JobSettings& settings) {
   options.set_limits = limits.set;
   options.power_limits = limits.among;
   options.profile_time = Seconds{settings.profile_seconds.value_or(options.profile_time.value())};
-  options.gpus = settings.gpus;
+  if (settings.gpus) {
+    std::ranges::transform(*settings.gpus, std::back_inserter(options.gpus.emplace()), &GpuName::name);
+  }
   options.stop_at_target = settings.stop_at_target.value_or(false);
   options.grace = Seconds{settings.grace.value_or(options.grace.value())};
   options.quiet = settings.quiet.value_or(false);

@@ -28,6 +28,11 @@ struct LimitChoice {
 // "auto", "off" or "100,150,200". Anything else is an invalid_argument Error.
 LimitChoice parse_limit_choice(std::string_view text);
 
+// A GPU by its number or its UUID.
+struct GpuName {
+  std::string name;
+};
+
 enum class StoreFailure { go_on, refuse };
 
 constexpr auto names_of(StoreFailure /*failure*/) {
@@ -56,7 +61,7 @@ struct JobSettings {
   std::optional<LimitChoice> power_limits;
   std::optional<double> max_slowdown;
   std::optional<double> profile_seconds;
-  std::optional<std::vector<int>> gpus;
+  std::optional<std::vector<GpuName>> gpus;
   std::optional<std::string> store;
   std::optional<StoreFailure> on_store_error;
   std::optional<bool> stop_at_target;
@@ -85,7 +90,7 @@ struct JobSettings {
     fields("power_limits", self.power_limits);
     fields("max_slowdown", self.max_slowdown, field::from_one);
     fields("profile_seconds", self.profile_seconds, field::above_zero);
-    fields("gpus", self.gpus, field::from_zero);
+    fields("gpus", self.gpus);
     fields("store", self.store);
     fields("on_store_error", self.on_store_error);
     fields("stop_at_target", self.stop_at_target);
@@ -94,7 +99,8 @@ struct JobSettings {
   }
 };
 
-// How these are written in a job file: "128:0.1"; "auto", "off" or a list of watts.
+// How these are written in a job file: 0 or "GPU-8e1d7a52-..."; "128:0.1"; "auto", "off" or a list of watts.
+void read_toml(const toml::TomlSpot& spot, GpuName& gpu);
 void read_toml(const toml::TomlSpot& spot, LearningRate& rate);
 void read_toml(const toml::TomlSpot& spot, LimitChoice& choice);
 

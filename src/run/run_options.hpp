@@ -42,7 +42,7 @@ struct RunOptions {
   Seconds profile_time{5};          // for each limit
   TrainingMode mode = TrainingMode::optimize;
 
-  std::optional<std::vector<int>> gpus;
+  std::optional<std::vector<std::string>> gpus;  // numbers or UUIDs; all without
   bool stop_at_target = false;
   Seconds grace{10};
   bool quiet = false;

@@ -1,7 +1,7 @@
 #include "run/training_gpus.hpp"
 
 #include "control/open_lease_book.hpp"
-#include "device/inventory.hpp"
+#include "device/gpu_names.hpp"
 #include "measure/devices.hpp"
 #include "measure/sampler_source.hpp"
 #include "measure/windows.hpp"
@@ -23,13 +23,15 @@ std::string name_of(const train::SessionGpu& one) {
   return device::to_text(one.gpu->identity(), one.index);
 }
 
-TrainingGpus::Parts live(const Place& place, const std::optional<std::vector<int>>& numbers) {
-  measure::Sampler::Devices devices =
-      measure::visible_devices(device::take_inventory(place.backends, place.environment));
+TrainingGpus::Parts live(const Place& place, const std::optional<std::vector<std::string>>& names) {
+  const device::Inventory inventory = device::take_inventory(place.backends, place.environment);
+  MonitorOptions options;
+  if (names) {
+    options.gpus = device::numbers_of(inventory, *names);
+  }
+  measure::Sampler::Devices devices = measure::visible_devices(inventory);
   devices.cpus.clear();
   std::vector<std::shared_ptr<device::Gpu>> gpus = devices.gpus;
-  MonitorOptions options;
-  options.gpus = numbers;
   const auto source = std::make_shared<measure::SamplerSource>(std::move(devices), place.clock);
   return {.gpus = std::move(gpus),
           .monitor = std::make_shared<Monitor>(std::make_unique<measure::Windows>(source, options)),
@@ -44,8 +46,8 @@ TrainingGpus::Parts live(const Place& place, const std::optional<std::vector<int
 
 }  // namespace
 
-TrainingGpus::TrainingGpus(const Place& place, const std::optional<std::vector<int>>& numbers)
-    : TrainingGpus{live(place, numbers)} {
+TrainingGpus::TrainingGpus(const Place& place, const std::optional<std::vector<std::string>>& names)
+    : TrainingGpus{live(place, names)} {
 }
 
 TrainingGpus::TrainingGpus(Parts parts) : parts_{std::move(parts)} {

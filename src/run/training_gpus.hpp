@@ -36,9 +36,8 @@ struct Place {
 
 class TrainingGpus {
  public:
-  // All that the command would see, or those of them that are named by their numbers; one that is not there is a
-  // not_found Error.
-  TrainingGpus(const Place& place, const std::optional<std::vector<int>>& numbers);
+  // All that the command would see, or those of them that are named; Errors are those of device::numbers_of.
+  TrainingGpus(const Place& place, const std::optional<std::vector<std::string>>& names);
 
   // What measures and sets GPUs, for whoever brings it: `gpus` are all that `monitor` numbers, in that order.
   struct Parts {

@@ -15,6 +15,39 @@ import unittest
 
 program = ""
 
+# What parsers of command lines may take for something of their own.
+ODD_WORDS = ["[1,2]", "", "--json", "a\nb", "--", "-h", "--gpus=7", "[", "]", "'", '"', "\\", "a b", "{batch}", "$HOME", "%s", "@x", "é"]
+# In one session of three virtual GPUs: each way of naming them.
+NAMING = """
+import json, os, subprocess, sys
+def zeus(*words, code=0, **variables):
+    done = subprocess.run([sys.argv[1], *words], capture_output=True, text=True, env={**os.environ, **variables})
+    assert done.returncode == code, (words, done)
+    return done
+def measured(names, **variables):
+    return json.loads(zeus("measure", "--gpus", names, "--json", "-", "--", "true", **variables).stdout)["gpus"]
+def refused(command, names, **variables):
+    done = zeus(command, "--gpus", names, *([] if command == "monitor" else ["--", "true"]), code=2, **variables)
+    assert done.stderr.count("\\n") == 1, done
+    return done.stderr
+uuids = [gpu["uuid"] for gpu in json.loads(zeus("devices", "--json").stdout)["gpus"]]
+of = lambda gpus: {number: gpu["uuid"] for number, gpu in gpus.items()}
+assert of(measured(uuids[2])) == {"2": uuids[2]}
+assert of(measured("0," + uuids[2])) == {"0": uuids[0], "2": uuids[2]}
+assert of(measured(uuids[2], CUDA_VISIBLE_DEVICES="2,0")) == {"0": uuids[2]}
+line = json.loads(zeus("monitor", "--json", "--interval", "0.05", "--duration", "0.05", "--gpus", uuids[1] + ",2").stdout)
+assert [(gpu["index"], gpu["uuid"]) for gpu in line["gpus"]] == [(1, uuids[1]), (2, uuids[2])], line
+run = json.loads(zeus("run", "--gpus", "2," + uuids[0], "--quiet", "--json", "-", "--", "true").stdout)
+assert sorted((gpu["index"], gpu["uuid"]) for gpu in run["gpus"]) == [(0, uuids[0]), (2, uuids[2])], run
+for command in ("measure", "monitor", "run"):
+    assert "GPU 1 (NVIDIA A100" in refused(command, "1," + uuids[1]), command
+    assert "is named twice; name it once" in refused(command, "0,2,0"), command
+    unknown = refused(command, uuids[0][:-1])
+    assert "there is no GPU 'GPU-" in unknown and f"; there are 0 (NVIDIA A100-SXM4-40GB, {uuids[0]}), 1 (" in unknown, unknown
+    hidden = refused(command, uuids[1], CUDA_VISIBLE_DEVICES="0")
+    assert f"{uuids[1]} (NVIDIA A100-SXM4-40GB) is hidden from programs by the visibility variables; there is 0 (" in hidden, hidden
+"""
+
 
 def on_virtual(load: str, *command: str, spec: str = "1xA100", truth: pathlib.Path | None = None, **options):
     extra = ["--truth", str(truth)] if truth else []
@@ -49,6 +82,15 @@ class Measure(unittest.TestCase):
             self.assertGreaterEqual(result["time_s"], 0.3)
             self.assertAlmostEqual(result["end_monotonic_s"] - result["start_monotonic_s"], result["time_s"], places=6)
             self.assertTrue(json.loads(truth.read_text())["gpus"])
+
+    def test_gpus_go_by_number_and_by_uuid(self):
+        done = on_virtual("constant:200W", sys.executable, "-c", NAMING, program, spec="3xA100")
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_every_word_of_the_command_arrives_as_it_was_given(self):
+        done = subprocess.run([program, "measure", "--", sys.executable, "-c", "import sys; print(sys.argv[1:])", *ODD_WORDS],
+                              capture_output=True, text=True, check=True)
+        self.assertEqual(done.stdout, f"{ODD_WORDS}\n")
 
     def test_exit_codes_are_the_commands(self):
         for command, code in ((["sh", "-c", "exit 7"], 7), (["sh", "-c", "kill -9 $$"], 137),

@@ -87,6 +87,12 @@ class Commands(Runs):
             'echo "{batch_size} {learning_rate} {epochs} {other} $ZEUS_BATCH_SIZE $ZEUS_LEARNING_RATE $ZEUS_EPOCHS"')
         self.assertEqual((done.returncode, done.stdout), (0, "16 1 3 {other} 16 1 3\n"), done.stderr)
 
+    def test_every_word_of_the_command_arrives_as_it_was_given(self):
+        words = ["[1,2]", "", "--json", "a\nb", "--", "-h", "--gpus=7", "[", "]", "'", '"', "\\", "a b", "$HOME", "%s", "@x", "é"]
+        for flags in (["--quiet"], ["--quiet", "--job", "words", "--batch-sizes", "8"]):
+            done = self.run_virtual(*flags, "--", sys.executable, "-c", "import sys; print(sys.argv[1:])", *words)
+            self.assertEqual(done.stdout, f"{words}\n", done.stderr)
+
     def test_output_is_passed_through_to_the_byte(self):
         code = "import os; os.write(1, bytes(range(256)) * 5000); os.write(2, b'\\xff\\x00'); raise SystemExit(7)"
         done = subprocess.run([*self.virtual(), program, "run", "--quiet", "--", sys.executable, "-c", code],
