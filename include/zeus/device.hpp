@@ -8,7 +8,8 @@
 //
 // Threads: every member may be called from any thread. A reading never throws because of what a device does: it says
 // why it has no value. Setting throws an Error. Fork: a child reads through devices opened anew; a lease belongs to the
-// process that took it, and is dead in a forked child. Handles are numbers: copy them freely; nothing needs closing.
+// process that took it, and is dead in a forked child, which is another process when it asks for one. Handles are
+// numbers: copy them freely; nothing needs closing.
 #pragma once
 
 #include <zeus/export.hpp>
@@ -98,8 +99,11 @@ class ZEUS_API Gpu {
   [[nodiscard]] Answer<std::string> throttle_reasons() const;
 
   // The right to set this GPU until it is released, or until nobody has renewed it for `term`. Errors: conflict, naming
-  // the holder, when somebody has it; unavailable when nothing can be set, or nobody could put it back.
+  // the holder, when another process has it (this one never stands in its own way); unavailable when nothing can be
+  // set, or nobody could put it back.
   [[nodiscard]] GpuLease lease(Seconds term = Seconds{60}) const;
+  // Whether this process has a lease of it now.
+  [[nodiscard]] bool is_leased() const;
 
  private:
   int index_;
@@ -108,6 +112,11 @@ class ZEUS_API Gpu {
 // Setting a GPU. What is found is written down durably before it is changed, and put back when the lease ends: when it
 // is released or destroyed, when the process dies (its guardian does it), or when the term is over. Each member but
 // release() is an Error when the lease has run out or the device refuses, and renews the lease otherwise.
+//
+// All leases of a GPU that one process has are shares of one, optimizers (zeus/train.hpp) and followers of clocks
+// (zeus/pipeline.hpp) included. Of the power limit, of each clock and of persistence mode the latest setting holds,
+// whichever lease it is of; when that one ends, the latest of those that are left; when the last one ends, what was
+// found first. The longest term counts for all, and each renews it.
 class ZEUS_API GpuLease {
  public:
   explicit GpuLease(std::unique_ptr<control::Lease> lease);
@@ -123,9 +132,13 @@ class ZEUS_API GpuLease {
   void unlock_clocks(ClockDomain domain);
   Answer<bool> set_persistence_mode(bool enabled);
 
-  void restore();  // puts everything back and keeps the lease
+  // Why the power limit or the clocks are not what they were when this lease last set or restored something: another
+  // lease of this process has changed them. Empty while none has. Ask before you believe what was measured meanwhile.
+  [[nodiscard]] std::string overruled() const;
+
+  void restore();  // withdraws what this lease has set, and keeps it
   void renew();
-  void release();  // puts everything back and ends the lease; the second time, nothing
+  void release();  // withdraws what this lease has set, and ends it; the second time, nothing
 
  private:
   std::unique_ptr<control::Lease> lease_;

@@ -115,6 +115,8 @@ void bind_gpu(py::module_& module) {
           py::arg("domain"))
       .def("persistence_mode", [](const Gpu& self) { return reading([&self] { return self.persistence_mode(); }); })
       .def("throttle_reasons", [](const Gpu& self) { return reading([&self] { return self.throttle_reasons(); }); })
+      .def_property_readonly("is_leased",
+                             [](const Gpu& self) { return without_gil([&self] { return self.is_leased(); }); })
       .def(
           "lease",
           [](const Gpu& self, double term_s) {
@@ -147,6 +149,8 @@ void bind_lease(py::module_& module) {
           "set_persistence_mode",
           [](GpuLease& self, bool enabled) { return reading([&] { return self.set_persistence_mode(enabled); }); },
           py::arg("enabled"))
+      .def_property_readonly("overruled",
+                             [](const GpuLease& self) { return without_gil([&self] { return self.overruled(); }); })
       .def("restore", [](GpuLease& self) { without_gil([&self] { self.restore(); }); })
       .def("renew", [](GpuLease& self) { without_gil([&self] { self.renew(); }); })
       .def("release", [](GpuLease& self) { without_gil([&self] { self.release(); }); });

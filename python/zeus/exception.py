@@ -37,8 +37,12 @@ class ZeusUnavailableError(ZeusBaseError, RuntimeError):
     """It exists but cannot be used now."""
 
 
-class ZeusConflictError(ZeusBaseError, RuntimeError):
-    """Somebody else holds it."""
+class ZeusBaseGPUError(ZeusBaseError):
+    """A GPU, or whatever leads to it."""
+
+
+class ZeusConflictError(ZeusBaseGPUError, RuntimeError):
+    """Another process sets this GPU, which is named."""
 
 
 class ZeusTimeoutError(ZeusBaseError, TimeoutError):

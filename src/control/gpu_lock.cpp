@@ -1,6 +1,7 @@
 #include "control/gpu_lock.hpp"
 
 #include "base/file_descriptor.hpp"
+#include "control/process_table.hpp"
 
 #include <zeus/error.hpp>
 
@@ -11,9 +12,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
-#include <map>
+#include <mutex>
 #include <set>
 #include <string>
 
@@ -149,43 +149,14 @@ struct GpuLock::State {
   }
 };
 
-namespace {
-
-// The locks that this process has open. A child starts with an empty table: what its parent held, it does not hold,
-// and the parent's mutexes may have been locked when it forked.
-struct Table {
-  pid_t process;
-  std::mutex mutex{};
-  std::map<std::filesystem::path, std::shared_ptr<GpuLock>> locks{};
-};
-
-Table& table() {
-  static std::atomic<Table*> current{nullptr};
-  Table* found = current.load();
-  if (found == nullptr || found->process != ::getpid()) {
-    auto fresh = std::make_unique<Table>(::getpid());
-    if (current.compare_exchange_strong(found, fresh.get())) {
-      found = fresh.release();  // for as long as the process lives, and longer than any static object
-    }
-  }
-  return *found;
-}
-
-}  // namespace
-
 GpuLock::GpuLock(std::unique_ptr<State> state) : state_{std::move(state)} {
 }
 
 GpuLock::~GpuLock() = default;
 
 std::shared_ptr<GpuLock> GpuLock::on(const std::filesystem::path& file) {
-  Table& open = table();
-  const std::lock_guard guard{open.mutex};
-  std::shared_ptr<GpuLock>& lock = open.locks[file];
-  if (!lock) {
-    lock.reset(new GpuLock{std::make_unique<State>(file.string())});
-  }
-  return lock;
+  return ProcessTable<GpuLock>::one(
+      file.string(), [&] { return std::shared_ptr<GpuLock>{new GpuLock{std::make_unique<State>(file.string())}}; });
 }
 
 GpuLock::Work GpuLock::begin_work(Clock& clock, Seconds patience) {

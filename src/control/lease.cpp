@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace zeus::control {
@@ -25,6 +26,14 @@ namespace {
 constexpr Seconds between_looks{0.05};
 
 }  // namespace
+
+Seconds Holding::term() const {
+  Seconds longest{0};
+  for (const auto& [number, share] : shares) {
+    longest = std::max(longest, share.term);
+  }
+  return longest;
+}
 
 void Lease::State::require_owner() const {
   if (owner != ::getpid()) {
@@ -48,29 +57,37 @@ GpuLock::Work Lease::State::begin_change() {
 }
 
 bool Lease::State::is_ours() const {
+  const LeaseRecord& record = holding->record;
   const std::optional<LeaseRecord> written = ledger->read(record.gpu);
   return written && written->lease == record.lease && written->boot == record.boot;
 }
 
+bool Lease::State::still_holds() {
+  if (!holding->over && !is_ours()) {
+    end();
+  }
+  return !holding->over;
+}
+
 void Lease::State::require_ours() {
-  if (ended) {
+  if (released) {
     throw Error{ErrorKind::invalid_argument, fmt::format("the lease of {} has been released", name()),
                 "take another one"};
   }
-  if (!is_ours()) {
-    end();
+  if (!still_holds()) {
     throw overdue();
   }
-  in_time_until = record.expires;
+  holding->in_time_until = holding->record.expires;
   require_in_time();
   extend();
   require_in_time();
 }
 
 void Lease::State::require_in_time() {
-  if (clock->now() < in_time_until) {
+  if (clock->now() < holding->in_time_until) {
     return;
   }
+  const LeaseRecord& record = holding->record;
   // Nobody else can have taken the GPU while we work on it, so what we found is still what it should be put back to.
   if (!put_back(record.found, gpu)) {
     ledger->remove(record.gpu);
@@ -84,7 +101,7 @@ void Lease::State::require_in_time() {
 Error Lease::State::overdue() const {
   return Error{ErrorKind::timeout,
                fmt::format("the lease of {} was not renewed for {:.6g} s, and what it had set was put back", name(),
-                           term.value()),
+                           holding->term().value()),
                "take another one; go on without it if somebody else has it now"};
 }
 
@@ -95,29 +112,111 @@ void Lease::State::write(const LeaseRecord& next) {
     require_in_time();  // who puts back an overdue GPU also clears away what was being written
     throw;
   }
-  record = next;
-  renew_at = (record.expires - term / 2).nanoseconds;
+  holding->record = next;
+  holding->renew_at = (next.expires - holding->term() / 2).nanoseconds;
   guardian->notice();
 }
 
 void Lease::State::extend() {
   const Instant now = clock->now();
-  if (now.nanoseconds >= renew_at) {
-    LeaseRecord next = record;
-    next.expires = now + term;
+  if (now.nanoseconds >= holding->renew_at) {
+    LeaseRecord next = holding->record;
+    next.expires = now + holding->term();
     write(next);
   }
 }
 
 void Lease::State::end() {
-  ended = true;
-  lock->let_go(record.lease);
+  holding->over = true;
+  lock->let_go(holding->record.lease);
   guardian->notice();
 }
 
+void Lease::State::join() {
+  const bool first = holding->shares.empty();
+  const Seconds former = holding->term();
+  share = holding->next_share++;
+  holding->shares[share].term = term;
+  holding->in_time_until = holding->record.expires;
+  if (!first && !(term > former)) {
+    return;
+  }
+  LeaseRecord next = holding->record;
+  next.expires = clock->now() + term;
+  try {
+    write(next);
+  } catch (...) {
+    holding->shares.erase(share);
+    throw;
+  }
+}
+
+std::optional<std::string> Lease::State::withdraw() {
+  const Found before = holding->in_force();
+  const Found kinds = holding->settings.of(share);
+  holding->settings.withdraw(share);
+  holding->shares[share].overruled.clear();
+  tell_others(before);
+  return put_back(only(holding->in_force(), kinds), gpu);
+}
+
+std::optional<std::string> Lease::State::leave() {
+  released = true;
+  return holding->shares.size() > 1 ? leave_to_others() : give_up();
+}
+
+std::optional<std::string> Lease::State::leave_to_others() {
+  holding->in_time_until = holding->record.expires;
+  const Seconds former = holding->term();
+  std::optional<std::string> failure = withdraw();
+  holding->shares.erase(share);
+  LeaseRecord next = holding->record;
+  if (holding->term() < former) {
+    next.expires = clock->now() + holding->term();
+  }
+  if (!failure) {
+    next.found = only(next.found, holding->settings.latest());
+  }
+  if (next != holding->record) {
+    write(next);
+  }
+  return failure;
+}
+
+std::optional<std::string> Lease::State::give_up() {
+  std::optional<std::string> failure = put_back(holding->record.found, gpu);
+  if (!failure) {
+    try {
+      ledger->remove(holding->record.gpu);
+    } catch (const Error& error) {
+      failure = error.what();
+    }
+  }
+  end();
+  return failure;
+}
+
+void Lease::State::tell_others(const Found& before) {
+  Found changed = holding->in_force();
+  // It changes nothing while somebody uses the GPU.
+  changed.persistence_mode.reset();
+  if (changed.power_limit == before.power_limit) {
+    changed.power_limit.reset();
+  }
+  std::erase_if(changed.clocks, [&](const auto& one) {
+    const auto former = before.clocks.find(one.first);
+    return former != before.clocks.end() && former->second == one.second;
+  });
+  for (auto& [number, other] : holding->shares) {
+    if (!changed.empty() && number != share) {
+      other.overruled = fmt::format("{} was set to {} from elsewhere in this process", name(), to_text(changed));
+    }
+  }
+}
+
 void Lease::State::save_power_limit() {
-  if (!record.found.power_limit) {
-    LeaseRecord next = record;
+  if (!holding->record.found.power_limit) {
+    LeaseRecord next = holding->record;
     next.found.power_limit = gpu.gpu->power_limits().current.or_throw(
         fmt::format("the power limit of {}, which has to be known before it is changed", name()));
     write(next);
@@ -125,7 +224,7 @@ void Lease::State::save_power_limit() {
 }
 
 void Lease::State::save_clocks(ClockDomain domain) {
-  if (record.found.clocks.contains(domain)) {
+  if (holding->record.found.clocks.contains(domain)) {
     return;
   }
   const Reading<std::optional<ClockRange>> locked = gpu.gpu->locked_clocks(domain);
@@ -134,33 +233,44 @@ void Lease::State::save_clocks(ClockDomain domain) {
                    fmt::format("the locked {} clocks of {}, which have to be known before they are changed",
                                to_string(domain), name()));
   }
-  LeaseRecord next = record;
+  LeaseRecord next = holding->record;
   next.found.clocks[domain] = locked ? FoundClocks{true, *locked} : FoundClocks{};
   write(next);
 }
 
 void Lease::State::save_persistence_mode() {
-  if (!record.found.persistence_mode) {
-    LeaseRecord next = record;
+  if (!holding->record.found.persistence_mode) {
+    LeaseRecord next = holding->record;
     next.found.persistence_mode = gpu.gpu->persistence_mode().or_throw(
         fmt::format("the persistence mode of {}, which has to be known before it is changed", name()));
     write(next);
   }
 }
 
-void Lease::State::require(const Outcome& outcome, const LeaseRecord& before, const std::string& what) {
+template <typename Set>
+void Lease::State::set(const Found& setting, const LeaseRecord& before, const std::string& what, const Set& at_device) {
+  const Found in_force = holding->in_force();
+  const SharedSettings settings = holding->settings;
+  holding->settings.set(share, setting);
+  const Outcome outcome = at_device();
   require_in_time();
-  if (outcome) {
-    return;
+  if (!outcome) {
+    const Reason reason = outcome.failure().reason;
+    if (reason == Reason::permission || reason == Reason::unsupported || reason == Reason::out_of_range) {
+      holding->settings = settings;
+      if (holding->record.found != before.found) {
+        LeaseRecord next = holding->record;
+        next.found = before.found;
+        write(next);
+      }
+      throw to_error(outcome.failure(), fmt::format("setting the {} of {}", what, name()));
+    }
   }
-  const Reason reason = outcome.failure().reason;
-  if ((reason == Reason::permission || reason == Reason::unsupported || reason == Reason::out_of_range) &&
-      record.found != before.found) {
-    LeaseRecord next = record;
-    next.found = before.found;
-    write(next);
+  holding->shares[share].overruled.clear();
+  tell_others(in_force);
+  if (!outcome) {
+    throw to_error(outcome.failure(), fmt::format("setting the {} of {}", what, name()));
   }
-  throw to_error(outcome.failure(), fmt::format("setting the {} of {}", what, name()));
 }
 
 Lease::Lease(std::unique_ptr<State> state) : state_{std::move(state)} {
@@ -190,24 +300,37 @@ const device::Gpu& Lease::gpu() const {
   return *state_->gpu.gpu;
 }
 
+// Drivers round: what is brought back later is what they made of it.
+void Lease::State::keep(const Found& setting) {
+  holding->settings.set(share, setting);
+}
+
 PowerSetting Lease::set_power_limit(Watts limit) {
   const GpuLock::Work work = state_->begin_change();
-  const LeaseRecord before = state_->record;
+  const LeaseRecord before = state_->holding->record;
   state_->save_power_limit();
-  state_->require(state_->gpu.control->set_power_limit(limit), before,
-                  fmt::format("power limit {:.6g} W", limit.value()));
-  return {limit, state_->gpu.gpu->power_limits().enforced};
+  state_->set({.power_limit = limit, .clocks = {}, .persistence_mode = {}}, before,
+              fmt::format("power limit {:.6g} W", limit.value()),
+              [&] { return state_->gpu.control->set_power_limit(limit); });
+  const device::PowerLimits limits = state_->gpu.gpu->power_limits();
+  state_->keep({.power_limit = limits.current.optional().value_or(limit), .clocks = {}, .persistence_mode = {}});
+  return {limit, limits.enforced};
 }
 
 ClockSetting Lease::lock_clocks(ClockDomain domain, ClockRange range) {
   const GpuLock::Work work = state_->begin_change();
-  const LeaseRecord before = state_->record;
+  const LeaseRecord before = state_->holding->record;
   state_->save_clocks(domain);
-  state_->require(
-      state_->gpu.control->lock_clocks(domain, range), before,
-      fmt::format("{} clocks to {:.6g}-{:.6g} MHz", to_string(domain), range.minimum.value(), range.maximum.value()));
+  state_->set(
+      {.power_limit = {}, .clocks = {{domain, FoundClocks{true, range}}}, .persistence_mode = {}}, before,
+      fmt::format("{} clocks to {:.6g}-{:.6g} MHz", to_string(domain), range.minimum.value(), range.maximum.value()),
+      [&] { return state_->gpu.control->lock_clocks(domain, range); });
   const device::Clocks clocks = state_->gpu.gpu->clocks();
-  return {range, state_->gpu.gpu->locked_clocks(domain),
+  const Reading<std::optional<ClockRange>> locked = state_->gpu.gpu->locked_clocks(domain);
+  state_->keep({.power_limit = {},
+                .clocks = {{domain, FoundClocks{true, locked.optional().value_or(range)}}},
+                .persistence_mode = {}});
+  return {range, locked,
           domain == ClockDomain::memory ? clocks.memory
           : domain == ClockDomain::sm   ? clocks.sm
                                         : clocks.graphics};
@@ -215,39 +338,50 @@ ClockSetting Lease::lock_clocks(ClockDomain domain, ClockRange range) {
 
 void Lease::unlock_clocks(ClockDomain domain) {
   const GpuLock::Work work = state_->begin_change();
-  const LeaseRecord before = state_->record;
+  const LeaseRecord before = state_->holding->record;
   state_->save_clocks(domain);
-  state_->require(state_->gpu.control->reset_clocks(domain), before, fmt::format("{} clocks free", to_string(domain)));
+  state_->set({.power_limit = {}, .clocks = {{domain, FoundClocks{true, std::nullopt}}}, .persistence_mode = {}},
+              before, fmt::format("{} clocks free", to_string(domain)),
+              [&] { return state_->gpu.control->reset_clocks(domain); });
 }
 
 Reading<bool> Lease::set_persistence_mode(bool enabled) {
   const GpuLock::Work work = state_->begin_change();
-  const LeaseRecord before = state_->record;
+  const LeaseRecord before = state_->holding->record;
   state_->save_persistence_mode();
-  state_->require(state_->gpu.control->set_persistence_mode(enabled), before,
-                  fmt::format("persistence mode {}", enabled ? "on" : "off"));
+  state_->set({.power_limit = {}, .clocks = {}, .persistence_mode = enabled}, before,
+              fmt::format("persistence mode {}", enabled ? "on" : "off"),
+              [&] { return state_->gpu.control->set_persistence_mode(enabled); });
   return state_->gpu.gpu->persistence_mode();
+}
+
+std::string Lease::overruled() const {
+  const GpuLock::Work work = state_->begin();
+  const auto mine = state_->holding->shares.find(state_->share);
+  return mine == state_->holding->shares.end() ? std::string{} : mine->second.overruled;
 }
 
 void Lease::restore() {
   const GpuLock::Work work = state_->begin();
   state_->require_ours();
-  if (state_->record.found.empty()) {
+  if (state_->holding->record.found.empty()) {
     return;
   }
-  if (const std::optional<std::string> failure = put_back(state_->record.found, state_->gpu)) {
+  if (const std::optional<std::string> failure = state_->withdraw()) {
     throw Error{ErrorKind::unavailable, fmt::format("{} could not be put back: {}", state_->name(), *failure),
                 "release the lease, and see what `zeus restore` says"};
   }
   state_->require_in_time();
-  LeaseRecord next = state_->record;
-  next.found = {};
-  state_->write(next);
+  LeaseRecord next = state_->holding->record;
+  next.found = only(next.found, state_->holding->settings.latest());
+  if (next != state_->holding->record) {
+    state_->write(next);
+  }
 }
 
 void Lease::renew() {
   const Instant now = state_->clock->now();
-  if (now.nanoseconds >= state_->renew_at) {
+  if (now.nanoseconds >= state_->holding->renew_at) {
     const GpuLock::Work work = state_->begin_change();
   } else if (now.nanoseconds >= state_->look_at) {
     state_->require_owner();
@@ -258,24 +392,12 @@ void Lease::renew() {
 
 void Lease::release() {
   const GpuLock::Work work = state_->begin();
-  if (state_->ended) {
-    return;
-  }
   // A lease that ran out has been put back, and somebody else may have the GPU now.
-  if (!state_->is_ours()) {
-    state_->end();
+  if (state_->released || !state_->still_holds()) {
+    state_->released = true;
     return;
   }
-  std::optional<std::string> failure = put_back(state_->record.found, state_->gpu);
-  if (!failure) {
-    try {
-      state_->ledger->remove(state_->record.gpu);
-    } catch (const Error& error) {
-      failure = error.what();
-    }
-  }
-  state_->end();
-  if (failure) {
+  if (const std::optional<std::string> failure = state_->leave()) {
     throw Error{ErrorKind::unavailable, fmt::format("{} could not be put back: {}", state_->name(), *failure),
                 "it is tried again; `zeus restore` says where it stands, and tries as well"};
   }

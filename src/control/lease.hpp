@@ -2,9 +2,15 @@
 // before it is changed, what is set is read back, and everything is put back to what was found when the lease ends,
 // however it ends.
 //
-// Threads: any; calls for one GPU come one after another. Ownership: a lease owns its record and what it needs of the
-// book that gave it; the Clock outlives it. Fork: a lease belongs to the process that took it. In a forked child it is
-// dead: it refuses to set and ends without a word, and the parent's is untouched.
+// A process has one lease of a GPU; each Lease is a share of it, and a process never stands in its own way. Of each
+// kind of setting (the power limit, the clocks of a domain, persistence mode) the latest holds, whoever set it. When a
+// share ends, what it had in force gives way to the latest that another share has set and not withdrawn; when the last
+// one ends, to what was found first. The lease lasts for the longest term of its shares, and each renews it for all.
+//
+// Threads: any; calls for one GPU come one after another. Ownership: a share owns what it needs of the book that gave
+// it; the Clock outlives it. Fork: shares belong to the process that took them. In a forked child they are dead: they
+// refuse to set and end without a word, and the parent's are untouched. The child may ask for a lease of its own, and
+// is another process then.
 #pragma once
 
 #include "base/clock.hpp"
@@ -17,6 +23,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 
 namespace zeus::control {
 
@@ -50,7 +57,11 @@ class Lease {
   void unlock_clocks(device::ClockDomain domain);
   device::Reading<bool> set_persistence_mode(bool enabled);
 
-  // Puts everything back and keeps the lease, as between the slices of observer mode.
+  // Why what this share has set, or not set, has not been left alone ever since: another share has changed the power
+  // limit or the clocks that are in force. Empty while none has. For whoever measures what a setting costs.
+  [[nodiscard]] std::string overruled() const;
+
+  // Withdraws what this share has set and keeps the share, as between the slices of observer mode.
   void restore();
 
   // Says that the holder makes progress. Call it as often as convenient: it costs a comparison until half of the term
@@ -58,8 +69,8 @@ class Lease {
   // Error says so when that fails. A lease that nobody renews for its term ends, and is put back.
   void renew();
 
-  // Puts everything back and ends the lease. When something cannot be put back, an Error says what: the lease has ended
-  // all the same, the guardian goes on trying, and `zeus restore` can.
+  // Withdraws what this share has set and ends it, and with the last one the lease. When something cannot be put back,
+  // an Error says what: the lease has ended all the same, the guardian goes on trying, and `zeus restore` can.
   void release();
 
  private:

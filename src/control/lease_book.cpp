@@ -2,6 +2,7 @@
 
 #include "base/log.hpp"
 #include "control/lease_state.hpp"
+#include "control/process_table.hpp"
 #include "control/put_back.hpp"
 #include "control/restoration.hpp"
 #include "device/inventory.hpp"
@@ -18,6 +19,15 @@ namespace zeus::control {
 using device::DiscoveredGpu;
 
 namespace {
+
+// What this process holds of one GPU, if anything. Looked at and changed while working on the GPU.
+struct HeldGpu {
+  std::shared_ptr<Holding> holding;
+};
+
+std::shared_ptr<HeldGpu> held_by_this_process(const Ledger& ledger, std::string_view uuid) {
+  return ProcessTable<HeldGpu>::one(ledger.path(uuid), [] { return std::make_shared<HeldGpu>(); });
+}
 
 // What another user has written down is not obeyed; that the kernel holds a lock for one of their processes is.
 std::optional<LeaseRecord> record_to_heed(const Ledger& ledger, const GpuLock& lock, const std::string& gpu,
@@ -78,8 +88,17 @@ Lease LeaseBook::acquire(std::string_view uuid, Seconds term) {
   state->gpu = *gpu;
   state->lock = ledger_->lock(uuid);
   state->term = term;
+  const auto held = held_by_this_process(*ledger_, uuid);
   const GpuLock::Work work = state->lock->begin_work(clock_, work_patience);
   const Instant now = clock_.now();
+  state->holding = held->holding;
+  if (state->holding && state->still_holds()) {
+    if (now < state->holding->record.expires) {
+      state->join();
+      return Lease{std::move(state)};
+    }
+    state->end();
+  }
   if (const std::optional<LeaseRecord> present = record_to_heed(*ledger_, *state->lock, std::string{uuid}, name)) {
     if (ledger_->standing(*present, now) == Standing::held) {
       throw Error{ErrorKind::conflict,
@@ -92,17 +111,25 @@ Lease LeaseBook::acquire(std::string_view uuid, Seconds term) {
                             to_text(present->found)),
                 "`zeus restore` says why"};
   }
-  state->record = {
+  state->holding = std::make_shared<Holding>();
+  state->holding->record = {
       std::string{uuid}, name, ledger_->boot(), now.nanoseconds, now + term, this_holder(ledger_->machine()), {}};
-  state->in_time_until = state->record.expires;
-  state->lock->hold(state->record.lease);
+  const std::int64_t lease = state->holding->record.lease;
+  state->lock->hold(lease);
   try {
-    state->write(state->record);
+    state->join();
   } catch (...) {
-    state->lock->let_go(state->record.lease);
+    state->lock->let_go(lease);
     throw;
   }
+  held->holding = state->holding;
   return Lease{std::move(state)};
+}
+
+bool LeaseBook::has_one(std::string_view uuid) const {
+  const GpuLock::Work work = ledger_->lock(uuid)->begin_work(clock_, work_patience);
+  const std::shared_ptr<Holding> holding = held_by_this_process(*ledger_, uuid)->holding;
+  return holding && !holding->over;
 }
 
 }  // namespace zeus::control

@@ -24,11 +24,14 @@ class LeaseBook {
   // `gpus` are all that this process sees, which is also what it puts back if others have left it changed.
   LeaseBook(Ledger ledger, std::vector<device::DiscoveredGpu> gpus, std::shared_ptr<Guardian> guardian, Clock& clock);
 
-  // A lease of the GPU with this UUID, once somebody watches this process. Puts back first what dead holders have left,
-  // on any GPU. Errors: conflict, naming the holder, when somebody else (or another thread) has it; not_found;
+  // A lease of the GPU with this UUID, once somebody watches this process: a share of the one that this process has in
+  // the same folder of records, from whichever book, if it has one. Puts back first what dead holders have left, on any
+  // GPU. Errors: conflict, naming the holder, when another process has it; not_found;
   // unavailable when nothing can be set on it, or when what a dead holder left cannot be put back; corrupt_data;
   // whatever keeps the record from being written. After any of them nothing has been changed.
   Lease acquire(std::string_view uuid, Seconds term = usual_term);
+  // Whether this process has one already. Errors as when one works on the GPU.
+  [[nodiscard]] bool has_one(std::string_view uuid) const;
 
  private:
   void restore_what_was_left();

@@ -1,15 +1,41 @@
-// What a Lease consists of; seen by Lease and LeaseBook alone. Every member but `owner` and the constants is used while
-// working on the GPU.
+// What a Lease consists of: its part, and what it shares with the other leases of this GPU that this process has. Seen
+// by Lease and LeaseBook alone. Every member but `owner` and the constants is used while working on the GPU.
 #pragma once
 
 #include "control/lease.hpp"
+#include "control/shared_settings.hpp"
 
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
 #include <string>
 
 namespace zeus::control {
+
+// The one lease of a GPU that this process has, which all who ask for one have a share of.
+struct Holding {
+  struct Share {
+    Seconds term;
+    std::string overruled;  // by another share, since this one last set something
+  };
+
+  LeaseRecord record;
+  bool over = false;      // what was set has been put back, or waits for it
+  Instant in_time_until;  // of the work under way
+  std::map<std::int64_t, Share> shares;
+  std::int64_t next_share = 0;
+  SharedSettings settings;
+  // On the monotonic clock, in nanoseconds; used without working.
+  std::atomic<std::int64_t> renew_at{0};
+
+  // The longest that a share has asked for.
+  [[nodiscard]] Seconds term() const;
+  // What the GPU is set to, as far as this lease has touched it.
+  [[nodiscard]] Found in_force() const { return overlaid(record.found, settings.latest()); }
+};
 
 struct Lease::State {
   std::shared_ptr<const Ledger> ledger;
@@ -17,21 +43,22 @@ struct Lease::State {
   Clock* clock = nullptr;
   device::DiscoveredGpu gpu;
   std::shared_ptr<GpuLock> lock;
-  LeaseRecord record;
+  std::shared_ptr<Holding> holding;
+  std::int64_t share = 0;  // our number in it
   Seconds term;
   pid_t owner = ::getpid();
-  bool ended = false;
-  Instant in_time_until;  // of the work under way
+  bool released = false;
   // On the monotonic clock, in nanoseconds; used without working.
-  std::atomic<std::int64_t> renew_at{0};
   std::atomic<std::int64_t> look_at{0};  // whether somebody watches
 
-  [[nodiscard]] const std::string& name() const { return record.gpu_name; }
+  [[nodiscard]] const std::string& name() const { return holding->record.gpu_name; }
   void require_owner() const;
   [[nodiscard]] GpuLock::Work begin();
   // With somebody watching, the lease ours, and its time extended where it is due.
   [[nodiscard]] GpuLock::Work begin_change();
   [[nodiscard]] bool is_ours() const;
+  // Whether the holding is still this process's lease; ends it when it is not.
+  [[nodiscard]] bool still_holds();
   void require_ours();
   // After a change: an overdue GPU is put back without waiting for who works on it, so a change that ended after the
   // time under which it began may have come after that.
@@ -41,13 +68,27 @@ struct Lease::State {
   void extend();
   void end();
 
+  // Takes a share of what this process holds, which lasts for as long as that asks for from here on.
+  void join();
+  // Withdraws what this share has set: of each kind comes back what another share has set last, or what was found. Says
+  // what could not be put back.
+  [[nodiscard]] std::optional<std::string> withdraw();
+  // Ends this share, and with the last one the lease. Says what could not be put back.
+  [[nodiscard]] std::optional<std::string> leave();
+  [[nodiscard]] std::optional<std::string> leave_to_others();
+  [[nodiscard]] std::optional<std::string> give_up();
+  // Tells the other shares where what is in force is not what it was.
+  void tell_others(const Found& before);
+
   // Writes down what is found before the first change of a setting; an Error when that cannot be, and nothing changed.
   void save_power_limit();
   void save_clocks(device::ClockDomain domain);
   void save_persistence_mode();
-  // A setter's outcome: an Error when it came too late, or is a refusal. When it is certain that nothing was changed,
-  // `before` is what is to be put back.
-  void require(const device::Outcome& outcome, const LeaseRecord& before, const std::string& what);
+  // Has the device set to `setting`; an Error when that came too late, or is refused. When it is certain that nothing
+  // was changed, nothing is left of it. What it needs written down has been, beginning with the record `before`.
+  template <typename Set>
+  void set(const Found& setting, const LeaseRecord& before, const std::string& what, const Set& at_device);
+  void keep(const Found& setting);
 };
 
 }  // namespace zeus::control

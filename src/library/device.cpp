@@ -204,6 +204,14 @@ GpuLease Gpu::lease(Seconds term) const {
   return GpuLease{std::make_unique<control::Lease>(library::lease_book().acquire(uuid(), term))};
 }
 
+bool Gpu::is_leased() const {
+  try {
+    return library::lease_book().has_one(uuid());
+  } catch (const Error&) {
+    return false;  // where no lease can be taken there is none
+  }
+}
+
 GpuLease::GpuLease(std::unique_ptr<control::Lease> lease) : lease_{std::move(lease)} {
 }
 GpuLease::GpuLease(GpuLease&&) noexcept = default;
@@ -224,6 +232,10 @@ void GpuLease::unlock_clocks(ClockDomain domain) {
 
 Answer<bool> GpuLease::set_persistence_mode(bool enabled) {
   return answer_of(held(lease_).set_persistence_mode(enabled));
+}
+
+std::string GpuLease::overruled() const {
+  return held(lease_).overruled();
 }
 
 void GpuLease::restore() {

@@ -85,7 +85,13 @@ TEST_F(DevicesOnVirtualGpus, AreSetUnderALeaseAndPutBackAtItsEnd) {
     EXPECT_EQ(lease.set_power_limit(180_W).value, 180_W);
     lease.lock_clocks(ClockDomain::graphics, 500_MHz, 700_MHz);
     EXPECT_LE(gpu.clock(ClockDomain::graphics).value.value(), 700_MHz);
-    EXPECT_EQ(kind_of([&] { (void)gpu.lease(); }), ErrorKind::conflict);
+    {
+      GpuLease another = gpu.lease();
+      (void)another.set_power_limit(160_W);
+      EXPECT_NE(lease.overruled(), "");
+    }
+    EXPECT_EQ(gpu.power_limits().current.value, 180_W);
+    EXPECT_TRUE(gpu.is_leased());
     EXPECT_EQ(kind_of([&] { (void)lease.set_power_limit(9999_W); }), ErrorKind::invalid_argument);
     EXPECT_EQ(gpu.power_limits().current.value, 180_W);
     lease.restore();

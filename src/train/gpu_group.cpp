@@ -129,6 +129,15 @@ std::optional<Watts> GpuGroup::apply(const records::PowerSetting& setting) {
   return enforced;
 }
 
+std::string GpuGroup::overruled() const {
+  for (const control::Lease& lease : leases_) {
+    if (std::string why = lease.overruled(); !why.empty()) {
+      return why;
+    }
+  }
+  return {};
+}
+
 void GpuGroup::restore() {
   if (!changed_) {
     return;

@@ -53,6 +53,8 @@ class GpuGroup {
   // Puts the setting in force; returns the lowest limit that is enforced. Errors as of control::Lease's setters; some
   // of the GPUs may have been set then, so that another apply(), restore() or release() is to follow.
   std::optional<Watts> apply(const records::PowerSetting& setting);
+  // Why what was applied last has not been left alone on one of the GPUs (control::Lease::overruled); empty mostly.
+  [[nodiscard]] std::string overruled() const;
   // As found. Errors as of control::Lease::restore().
   void restore();
   // Errors as of control::Lease::renew().

@@ -57,6 +57,51 @@ TEST_F(SessionTest, PutsBackWhatWasFoundWhenItEndsHoweverItEnds) {
   }
 }
 
+TEST_F(SessionTest, ASliceInWhichTheSameProcessSetsSomethingElseIsLostAndSaysSo) {
+  SessionParts parts = training_.parts();
+  const auto acquire = parts.acquire;
+  const std::string uuid = parts.gpus.at(2).gpu->identity().uuid;
+  Session session{std::move(parts), options_};
+  ASSERT_TRUE(session.next_epoch());
+  while (of_kind<SettingApplied>(events_).empty()) {
+    session.begin_step();
+    training_.step();
+  }
+  std::optional<control::Lease> setter{acquire(uuid, 60_s)};
+  static_cast<void>(setter->set_power_limit(110_W));
+  for (int step = 0; step < 400; ++step) {
+    session.begin_step();
+    training_.step();
+  }
+  ASSERT_THAT(of_kind<SliceLost>(events_), SizeIs(1));
+  EXPECT_THAT(of_kind<SliceLost>(events_)[0].why,
+              HasSubstr("was set to power limit 110 W from elsewhere in this process"));
+  ASSERT_TRUE(session.optimum());
+  EXPECT_LE(cost_of(v100(), work_, *session.optimum()), 1.01 * best_cost(v100(), work_));
+  EXPECT_EQ(training_.limit(2), session.optimum()->limit) << "the latest holds";
+  session.finish();
+  EXPECT_EQ(training_.limit(2), 110_W);
+  setter.reset();
+  EXPECT_EQ(training_.limit(2), 250_W);
+}
+
+TEST_F(SessionTest, ASecondOneOfTheSameProcessIsOptimizedAsTheFirstWas) {
+  Session first{training_.parts(), options_};
+  run_epochs(first, training_, 1, 400);
+  ASSERT_TRUE(first.optimum());
+  events_.clear();
+  {
+    Session second{training_.parts(), options_};
+    run_epochs(second, training_, 1, 400);
+    ASSERT_TRUE(second.optimum());
+    EXPECT_THAT(of_kind<SliceLost>(events_), IsEmpty());
+    EXPECT_LE(cost_of(v100(), work_, *second.optimum()), 1.01 * best_cost(v100(), work_));
+  }
+  EXPECT_EQ(training_.limit(0), first.optimum()->limit);
+  first.finish();
+  EXPECT_EQ(training_.limit(0), 250_W);
+}
+
 TEST_F(SessionTest, BetweenEpochsWhileProfilingTheLimitsAreAsFound) {
   Session session{training_.parts(), options_};
   ASSERT_TRUE(session.next_epoch());

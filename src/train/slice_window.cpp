@@ -26,6 +26,7 @@ void WindowReading::joined(Joining& join) {
   join.largest(capped);
   join.largest(steps);
   join.any(lost);
+  join.any(overruled);
   join.any(trouble);
 }
 
@@ -101,6 +102,11 @@ void SliceWindow::read(WindowReading& reading) {
     return;
   }
   const Measurement measurement = meter_->end(window);
+  if (const std::string why = group_.overruled(); !why.empty()) {
+    reading.overruled = true;
+    reading.lose(why);
+    return;
+  }
   reading.time = measurement.time();
   for (std::size_t i = 0; i < group_.size(); ++i) {
     const auto found = measurement.gpu_energy.find(group_.gpus()[i].index);

@@ -24,8 +24,9 @@ struct WindowReading {
   std::optional<double> capped;  // share of the time in which a limit held the clocks down
   double steps = 1;              // between two boundaries, on average
   bool lost = false;
-  std::string why_lost;  // in this rank
-  bool trouble = false;  // in a rank, for good
+  std::string why_lost;    // in this rank
+  bool overruled = false;  // what was to be measured is not in force any more
+  bool trouble = false;    // in a rank, for good
 
   void lose(const std::string& why);
   void joined(Joining& join);

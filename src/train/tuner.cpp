@@ -355,6 +355,9 @@ ProfilerActions Tuner::close_window() {
     throw AgreedFailure{ErrorKind::unavailable, trouble_.empty() ? "another rank lost its lease" : trouble_, {}};
   }
   if (const std::string why_lost = reading.why_not(); !why_lost.empty()) {
+    if (reading.overruled) {
+      profiler_->on_overruled();
+    }
     parts_.herald.tell(SliceLost{.setting = slice_setting_, .why = why_lost});
     return profiler_->on_slice_lost();
   }

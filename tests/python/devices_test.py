@@ -18,6 +18,7 @@ from zeus.device.cpu import CPUs, CpuDramMeasurement, EmptyCPUs, ZeusCPUInitErro
 from zeus.device.cpu.common import CPU
 from zeus.device.cpu.emi import EMICPU, EMICPUs, EMIFile, ZeusEMINotSupportedError, get_current_emi_cpu_index
 from zeus.device.cpu.rapl import RAPLFile, ZeusRAPLFileInitError
+from zeus.device.exception import ZeusBaseGPUError
 from zeus.device.gpu import EmptyGPUs, NativeGPU, ZeusGPUHeterogeneousError, ZeusGPUInvalidArgError, ZeusGPUNotFoundError
 from zeus.device.gpu import ZeusGPUNotSupportedError
 from zeus.device.gpu.common import GPU
@@ -128,8 +129,10 @@ class Settings(unittest.TestCase):
                                    + script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.assertEqual(int(holder.stdout.readline()), 150_000)
         self.assertEqual(get_gpus().get_power_management_limit(1), 150_000)
-        with self.assertRaisesRegex(ZeusConflictError, f"process {holder.pid}"):
+        with self.assertRaisesRegex(ZeusBaseGPUError, f"process {holder.pid}") as refused:
             get_gpus().set_power_management_limit(1, 200_000)
+        self.assertIsInstance(refused.exception, ZeusConflictError)
+        self.assertFalse(get_gpus().gpus[1].is_set)
         holder.communicate("")
 
     def test_a_process_that_is_killed_leaves_nothing_behind(self):
@@ -175,9 +178,12 @@ class Settings(unittest.TestCase):
             lease.lock_clocks(500, 700)
             lease.renew()
             self.assertEqual(gpu.get_power_management_limit(), 180_000)
-            with self.assertRaises(ZeusConflictError):
-                gpu.lease()
+            with gpu.lease() as another:
+                another.set_power_limit(160)
+                self.assertRegex(lease.overruled, "GPU 1 .* was set to power limit 160 W from elsewhere in this process")
+            self.assertEqual(gpu.get_power_management_limit(), 180_000)
             lease.restore()
+            self.assertEqual(lease.overruled, "")
             self.assertEqual(gpu.get_power_management_limit(), 250_000)
             lease.set_power_limit(180)
         lease.release()

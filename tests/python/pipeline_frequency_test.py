@@ -20,6 +20,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import existing_servers  # noqa: E402
 import python_environment  # noqa: E402
 
+from zeus.device import get_gpus  # noqa: E402
 from zeus.optimizer.pipeline_frequency import PipelineFrequencyOptimizer  # noqa: E402
 from zeus.optimizer.pipeline_frequency.common import (  # noqa: E402
     FrequencySchedule,
@@ -239,6 +240,20 @@ class ByOnesOwnScript(unittest.TestCase):
         controller.set_frequency(900)
         time.sleep(0.05)
         self.assertEqual(sm_clock(), before)
+
+    def test_what_the_script_has_set_itself_is_there_again_afterwards(self):
+        gpu = get_gpus().gpus[0]
+        self.addCleanup(gpu.put_back)
+        gpu.set_power_management_limit(200_000)
+        gpu.set_gpu_locked_clocks(1305, 1305)
+        controller = FrequencyController(0)
+        self.addCleanup(controller.end)
+        self.assertEqual(gpu.get_power_management_limit(), 250_000)
+        controller.set_frequency(900)
+        self.wait_for(900)
+        controller.end()
+        self.assertEqual(gpu.get_power_management_limit(), 200_000)
+        self.wait_for(1305)
 
     def test_a_clock_that_is_refused_ends_it_with_one_warning(self):
         before = sm_clock()

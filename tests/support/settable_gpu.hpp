@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <functional>
 #include <map>
 #include <memory>
@@ -29,6 +30,7 @@ struct SettableGpu final : FakeGpu, device::GpuControl {
   // The setters' names are those of the log: "power", "lock", "unlock", "persistence".
   std::map<std::string, device::Failure> its_refusals;
   std::optional<Watts> its_enforced_at_most;
+  std::optional<Watts> it_rounds_to;
   bool it_ignores = false;         // says that it has done it, and has not
   std::function<void()> it_hangs;  // before it does what it is told, once
   bool it_tells_locks = true;
@@ -45,7 +47,7 @@ struct SettableGpu final : FakeGpu, device::GpuControl {
 
   device::Outcome set_power_limit(Watts limit) override {
     return told("power", fmt::format("power {}", limit.value()), [&] {
-      its_limits.current = limit;
+      its_limits.current = it_rounds_to ? *it_rounds_to * std::floor(limit / *it_rounds_to) : limit;
       its_limits.enforced = its_enforced_at_most ? std::min(limit, *its_enforced_at_most) : limit;
     });
   }

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from zeus.exception import ZeusBaseError
+from zeus.exception import ZeusBaseError, ZeusBaseGPUError
 
-
-class ZeusBaseGPUError(ZeusBaseError):
-    """A GPU, or whatever leads to it."""
+__all__ = ["ZeusBaseCPUError", "ZeusBaseGPUError", "ZeusBaseSoCError", "ZeusdError"]
 
 
 class ZeusBaseCPUError(ZeusBaseError):

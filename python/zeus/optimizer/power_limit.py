@@ -23,7 +23,7 @@ import logging
 import os
 import sys
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -146,6 +146,7 @@ class GlobalPowerLimitOptimizer(Callback):
         self.current_power_limit = 0
         # Why the GPUs are left alone; empty while they are not.
         self.unoptimized = ""
+        self._losses_said: set[str] = set()
         self._own_cost = optimum_selector is None
         self.optimum_selector = optimum_selector or ZeusCost(0.5, world_size=len(monitor.gpu_indices))
         self.state: Ready | Warmup | Profiling | Done = Ready(
@@ -232,7 +233,7 @@ class GlobalPowerLimitOptimizer(Callback):
                 self.unoptimized = "this rank came too late to be optimized with the others"
                 logger.warning("the power limit is left alone: %s", self.unoptimized)
             return
-        self._session = open_training(self._team, self._options(), self._synchronize)
+        self._session = open_training(self._team, self._options(), _waiter_for(self.monitor))
         if self._in_epoch or self._known:
             # What is known is applied where the first epoch begins, and there is nothing to wait for.
             self._session.begin_epoch()
@@ -266,10 +267,6 @@ class GlobalPowerLimitOptimizer(Callback):
         measured = [(float(each.power_limit), steps, each.time / steps, each.energy / steps) for each in points]
         return get_gpus().get_name(self.monitor.gpu_indices[0]), len(self.monitor.gpu_indices), measured
 
-    def _synchronize(self) -> None:
-        if self.monitor.sync_with in sys.modules:
-            sync_execution(list(self.monitor.gpu_indices), self.monitor.sync_with)
-
     # -- What the session tells.
 
     def _take_in(self) -> None:
@@ -301,6 +298,12 @@ class GlobalPowerLimitOptimizer(Callback):
         with contextlib.suppress(ValidationError):
             self.measurements.append(PowerLimitMeasurement(power_limit=event["setting"]["limit_w"], **measured))
 
+    def _on_SliceLost(self, event: Event) -> None:
+        if event["why"] not in self._losses_said:
+            self._losses_said.add(event["why"])
+            logger.warning("the steps under %g W could not be measured, and others will be: %s",
+                           event["setting"]["limit_w"], event["why"])
+
     def _on_ProfilingDone(self, event: Event) -> None:
         if self._known:
             self.measurements = list(self._known)
@@ -327,6 +330,16 @@ class GlobalPowerLimitOptimizer(Callback):
         """The highest limit that has not been measured."""
         measured = {round(each.power_limit * 1000) for each in self.measurements}
         return next((limit for limit in self.power_limits if limit not in measured), self.power_limits[-1])
+
+
+def _waiter_for(monitor: ZeusMonitor) -> Callable[[], None]:
+    """Knows nothing of the optimizer: the session keeps it, and would keep the optimizer from ever being collected."""
+
+    def synchronize() -> None:
+        if monitor.sync_with in sys.modules:
+            sync_execution(list(monitor.gpu_indices), monitor.sync_with)
+
+    return synchronize
 
 
 def _limits_of(gpu_indices: Sequence[int], step_mw: int) -> list[int]:

@@ -42,6 +42,8 @@ class Profiler {
   [[nodiscard]] ProfilerActions on_step_begin();
   [[nodiscard]] ProfilerActions on_slice(const SliceReading& reading);
   [[nodiscard]] ProfilerActions on_slice_lost();
+  // Somebody else has set something since: what is wanted next is set, whatever was set last.
+  void on_overruled() { in_force_.reset(); }
   [[nodiscard]] ProfilerActions on_refused();
   // Where `last_step_is_over`, what follows the last on_step_begin is one whole step, and it may end a slice; a caller
   // that only sees steps end cannot say so.
@@ -71,7 +73,7 @@ class Profiler {
   State state_ = State::waiting;
   std::uint64_t left_;  // steps until the state is over
   SliceRequest slice_;
-  records::PowerSetting in_force_;
+  std::optional<records::PowerSetting> in_force_;  // as far as is known
   // Steps begun, and those of them that were over at the last step's beginning; in all and in this epoch.
   std::uint64_t begun_ = 0;
   std::uint64_t steps_ = 0;

@@ -233,6 +233,21 @@ TEST(Profiler, MeasuresALostSliceAgainAndGivesUpOnASettingAfterThree) {
   EXPECT_EQ(loop.sets(), "200 150 150 ");
 }
 
+TEST(Profiler, SetsAgainWhatSomebodyElseHasOverruled) {
+  Loop loop{three, from_the_top};
+  bool lost = false;
+  loop.answer_with([&](int steps) {
+    if (loop.in_force().limit == 200_W && !std::exchange(lost, true)) {
+      loop.profiler().on_overruled();
+      return loop.profiler().on_slice_lost();
+    }
+    return loop.profiler().on_slice(reading_of(Seconds(steps), Joules{steps * loop.in_force().limit.value()}));
+  });
+  loop.steps(40);
+  EXPECT_EQ(loop.profiler().measurements().size(), 3U);
+  EXPECT_EQ(loop.sets(), "200 200 150 150 ");
+}
+
 TEST(Profiler, RefusesReadingsThatNoStepCanTakeAndCanGoOn) {
   const double nan = std::nan("");
   const double infinite = std::numeric_limits<double>::infinity();

@@ -12,8 +12,10 @@ class GPULease:
     """Settings of one GPU that are put back to what was found when the lease ends.
 
     It ends when it is released, when its `with` block ends, when the process dies (however that happens), or when nobody
-    has set or renewed anything for `term` seconds. One process, and one lease in it, may have a GPU at a time; a second
-    one is a ZeusConflictError that names the holder. In a forked child a lease is dead.
+    has set or renewed anything for `term` seconds. One process may have a GPU at a time; a second one is told who has it
+    by a ZeusConflictError. Within a process there may be many, those of setters, optimizers and clock followers among
+    them: the latest setting holds, and when a lease ends, the latest of those that are left, or what was found first. The
+    longest term counts for all. In a forked child a lease is dead.
     """
 
     def __init__(self, native: _native.Gpu, term: float = 60.0) -> None:
@@ -38,8 +40,15 @@ class GPULease:
         with gpu_errors():
             self._lease.set_persistence_mode(enabled)
 
+    @property
+    def overruled(self) -> str:
+        """Why the power limit or the clocks are not what they were when this lease last set or restored something: another
+        lease of this process has changed them. Empty while none has."""
+        with gpu_errors():
+            return self._lease.overruled
+
     def restore(self) -> None:
-        """Puts everything back and keeps the lease."""
+        """Withdraws what this lease has set, and keeps it."""
         with gpu_errors():
             self._lease.restore()
 
@@ -49,7 +58,7 @@ class GPULease:
             self._lease.renew()
 
     def release(self) -> None:
-        """Puts everything back and ends the lease; the second time, nothing."""
+        """Withdraws what this lease has set, and ends it; the second time, nothing."""
         with gpu_errors():
             self._lease.release()
 

@@ -6,7 +6,7 @@ import atexit
 import logging
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from zeus import _native
@@ -37,6 +37,7 @@ class NativeGPU(GPU):
             raise ZeusGPUInitError(f"there is no GPU {gpu_index}; {len(known)} can be seen here")
         self._native = known[gpu_index]
         self._held: GPULease | None = None
+        self._holder = 0  # the process that set something: a forked child has set nothing
         self._disable_sys_admin_warning = False
         self._logged: set[str] = set()
 
@@ -58,25 +59,37 @@ class NativeGPU(GPU):
         """The right to set this GPU for a while; what was found is put back when it ends."""
         return GPULease(self._native, term)
 
+    def _set(self, change: Callable[[GPULease], object]) -> None:
+        """Sets something that lasts until the process ends; refused, nothing is kept that could stand in somebody's way."""
+        had = self.is_set
+        lease = self._setting()
+        try:
+            change(lease)
+        except Exception:
+            if not had:
+                self.put_back()
+            raise
+
     def _setting(self) -> GPULease:
         if not has_sys_admin() and not self._disable_sys_admin_warning:
             self._disable_sys_admin_warning = True
             warnings.warn(
                 f"setting {self} usually takes the capability SYS_ADMIN, which this process lacks",
-                stacklevel=4,
+                stacklevel=5,
             )
-        if self._held is None:
+        if self._held is None or not self.is_set:
             self._held = GPULease(self._native, _AS_LONG_AS_THE_PROCESS)
+            self._holder = os.getpid()
             atexit.register(self.put_back)
         return self._held
 
     @property
     def is_set(self) -> bool:
         """Whether this process has set something of this GPU that is still to be put back."""
-        return self._held is not None
+        return self._held is not None and self._holder == os.getpid()
 
     def put_back(self) -> None:
-        """Puts back what was found before this process set anything, now and not at its end."""
+        """Withdraws what was set by this object, now and not at the process's end."""
         atexit.unregister(self.put_back)
         held, self._held = self._held, None
         if held is not None:
@@ -103,8 +116,8 @@ class NativeGPU(GPU):
             return self._native.power_limit_mw("enforced")
 
     def set_power_management_limit(self, power_limit_mw: int, block: bool = True) -> None:
-        if self.get_power_management_limit() != power_limit_mw:
-            self._setting().set_power_limit(power_limit_mw / 1000.0)
+        if self.get_power_management_limit() != power_limit_mw or self._native.is_leased:
+            self._set(lambda lease: lease.set_power_limit(power_limit_mw / 1000.0))
 
     def reset_power_management_limit(self, block: bool = True) -> None:
         with gpu_errors():
@@ -112,8 +125,8 @@ class NativeGPU(GPU):
         self.set_power_management_limit(standard, block)
 
     def set_persistence_mode(self, enabled: bool, block: bool = True) -> None:
-        if self.get_persistence_mode() != enabled:
-            self._setting().set_persistence_mode(enabled)
+        if self.get_persistence_mode() != enabled or self._native.is_leased:
+            self._set(lambda lease: lease.set_persistence_mode(enabled))
 
     def get_persistence_mode(self) -> bool:
         with gpu_errors():
@@ -124,10 +137,10 @@ class NativeGPU(GPU):
             return self._native.supported_memory_clocks_mhz()
 
     def set_memory_locked_clocks(self, min_clock_mhz: int, max_clock_mhz: int, block: bool = True) -> None:
-        self._setting().lock_clocks(min_clock_mhz, max_clock_mhz, "memory")
+        self._set(lambda lease: lease.lock_clocks(min_clock_mhz, max_clock_mhz, "memory"))
 
     def reset_memory_locked_clocks(self, block: bool = True) -> None:
-        self._setting().unlock_clocks("memory")
+        self._set(lambda lease: lease.unlock_clocks("memory"))
 
     def get_supported_graphics_clocks(self, memory_clock_mhz: int | None = None) -> list[int]:
         memory = max(self.get_supported_memory_clocks()) if memory_clock_mhz is None else memory_clock_mhz
@@ -135,10 +148,10 @@ class NativeGPU(GPU):
             return self._native.supported_graphics_clocks_mhz(memory)
 
     def set_gpu_locked_clocks(self, min_clock_mhz: int, max_clock_mhz: int, block: bool = True) -> None:
-        self._setting().lock_clocks(min_clock_mhz, max_clock_mhz, "graphics")
+        self._set(lambda lease: lease.lock_clocks(min_clock_mhz, max_clock_mhz, "graphics"))
 
     def reset_gpu_locked_clocks(self, block: bool = True) -> None:
-        self._setting().unlock_clocks("graphics")
+        self._set(lambda lease: lease.unlock_clocks("graphics"))
 
     def power_quantity(self, meaning: str) -> tuple[str, str]:
         """Which reading (meaning, part) gives this GPU's "instant" or "average" power; a NotSupported error without any.

@@ -22,16 +22,17 @@ class FrequencyController:
     """Locks the clock of one GPU to what was asked for last, in a thread of its own.
 
     The power limit is the model's default meanwhile, and the memory's clock its highest, so that nothing but the clock
-    decides how fast the GPU is. `end` leaves the clocks to the driver, and puts back what was found unless the script had set
-    this GPU before; when the process ends, however it ends, that is put back anyway. A clock that the device refuses ends
+    decides how fast the GPU is. `end` puts back what was found, or what the script has set by other means; when the process
+    ends, however it ends, that is put back anyway. A clock that the device refuses ends
     the setting with one warning. PipelineFrequencyOptimizer sets clocks ahead of time (docs/pipeline.md); this is for scripts
     that drive clocks by themselves. Any thread may call it; in a forked child it does nothing.
     """
 
     def __init__(self, device_id: int = 0) -> None:
         gpu = get_gpus().gpus[device_id]
+        if isinstance(gpu, NativeGPU):
+            gpu = type(gpu)(device_id)  # whose settings are its own, beside those of the script
         self._gpu = gpu
-        self._was_set = isinstance(gpu, NativeGPU) and gpu.is_set
         self._process = os.getpid()
         self._ended = False
         gpu.reset_power_management_limit()
@@ -59,7 +60,7 @@ class FrequencyController:
         self._ended = True
         self._wanted.put(None)
         self._thread.join()
-        if isinstance(self._gpu, NativeGPU) and not self._was_set:
+        if isinstance(self._gpu, NativeGPU):
             self._gpu.put_back()
 
 
