@@ -4,6 +4,7 @@
 //   control_holder STATE_DIR GUARDIAN MODE SEED
 //     set      changes settings at random, releases and takes leases again, until SIGTERM; then it releases all
 //     fork     the same, beside four forked children that live on
+//     several  the same in two threads, each of which takes and ends several leases of the same GPUs
 //     renew    takes leases of one second, changes settings once, and renews until SIGTERM
 //     once     takes leases and releases them
 // It prints `leased` once it has taken leases and changed something.
@@ -21,9 +22,12 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <csignal>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <future>
 #include <string>
 #include <vector>
 
@@ -87,6 +91,18 @@ class HoldingProcess {
     clock_.sleep_until(clock_.now() + random_.uniform() * 2_ms);
   }
 
+  // The same with more leases of the same GPUs, in any order of taking and ending them.
+  void change_some_of_several() {
+    const std::uint64_t choice = random_.below(20);
+    if (choice == 0 && leases_.size() < 3 * gpus_.size()) {
+      leases_.push_back(book_->acquire(gpus_[random_.below(gpus_.size())].gpu->identity().uuid, 60_s));
+    } else if (choice == 1 && leases_.size() > 1) {
+      leases_.erase(leases_.begin() + static_cast<std::ptrdiff_t>(random_.below(leases_.size())));
+    } else {
+      change_something();
+    }
+  }
+
   void release() {
     for (control::Lease& lease : leases_) {
       lease.release();
@@ -104,6 +120,10 @@ class HoldingProcess {
 };
 
 void say_leased() {
+  static std::atomic_flag said;
+  if (said.test_and_set()) {
+    return;
+  }
   std::puts("leased");
   std::fflush(stdout);
 }
@@ -117,6 +137,16 @@ void fork_workers() {
       }
     }
   }
+}
+
+void hold_several(HoldingProcess& process) {
+  process.take(60_s);
+  process.change_all();
+  say_leased();
+  while (asked_to_end == 0) {
+    process.change_some_of_several();
+  }
+  process.release();
 }
 
 void hold(HoldingProcess& process, const std::string& mode) {
@@ -146,8 +176,16 @@ int main(int argc, char** argv) {
   }
   std::signal(SIGTERM, [](int) { asked_to_end = 1; });
   try {
-    HoldingProcess process{argv[1], argv[2], std::strtoull(argv[4], nullptr, 10)};
-    hold(process, argv[3]);
+    const std::uint64_t seed = std::strtoull(argv[4], nullptr, 10);
+    HoldingProcess process{argv[1], argv[2], seed};
+    if (std::string{argv[3]} != "several") {
+      hold(process, argv[3]);
+      return 0;
+    }
+    HoldingProcess another{argv[1], argv[2], seed + 1};
+    auto beside = std::async(std::launch::async, [&another] { hold_several(another); });
+    hold_several(process);
+    beside.get();
     return 0;
   } catch (const Error& error) {
     std::fprintf(stderr, "%s: %s\n", std::string{to_string(error.kind())}.c_str(), error.what());

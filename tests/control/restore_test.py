@@ -132,11 +132,12 @@ class Restore(unittest.TestCase):
         self.slowest = max(self.slowest, time.monotonic() - since)
         self.assertEqual(self.gpus.settings(), self.found)
 
-    def report(self, what: str):
-        print(f"{what}: {options.rounds} times, of which {self.changed} with settings changed; "
+    def report(self, what: str, rounds: int = 0):
+        rounds = rounds or options.rounds
+        print(f"{what}: {rounds} times, of which {self.changed} with settings changed; "
               f"put back within {self.slowest:.3f} s", flush=True)
-        if options.rounds >= 20:
-            self.assertGreater(self.changed, options.rounds // 3, "the kills hit nothing")
+        if rounds >= 20:
+            self.assertGreater(self.changed, rounds // 3, "the kills hit nothing")
         if options.bound:
             self.assertLessEqual(self.slowest, options.bound)
 
@@ -232,6 +233,23 @@ class Restore(unittest.TestCase):
             holder.returncode = -signal.SIGKILL
             self.clear()
         self.report("holder killed, children alive")
+
+    def test_a_process_in_which_several_set_the_same_gpus_is_killed(self):
+        rounds = max(options.rounds, 10)
+        for _ in range(rounds):
+            holder = self.start("several", wait=self.random.random() < 0.8)
+            self.random_moment()
+            self.note_changes()
+            how = self.random.choice([signal.SIGKILL, signal.SIGKILL, signal.SIGTERM])
+            os.kill(holder.pid, how)
+            killed = time.monotonic()
+            self.assertIn(holder.wait(), (0, -signal.SIGTERM, -signal.SIGKILL), holder.stderr.read())
+            if holder.returncode == 0:
+                killed = time.monotonic()
+            self.expect_put_back(killed)
+            self.clear()
+            self.assertEqual(list(pathlib.Path(self.folder).iterdir()), [], "something outlives what it is about")
+        self.report("several in one process, killed", rounds)
 
     def test_a_holder_that_hangs_loses_its_leases(self):
         holder = self.start("renew", wait=True)

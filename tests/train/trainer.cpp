@@ -4,6 +4,7 @@
 //   train_trainer STATE_DIR GUARDIAN MODE SEED
 //     set      trains until SIGTERM
 //     fork     the same, beside four forked children that live on, as workers of a data loader would
+//     several  trains two at a time, each in a thread of its own, on the same GPUs
 //     once     trains until it has been profiled once
 // It prints `leased` once a limit has been set.
 
@@ -11,12 +12,14 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <future>
 #include <thread>
 #include <variant>
 
@@ -36,9 +39,8 @@ void fork_workers() {
 }
 
 void say_leased() {
-  static bool said = false;
-  if (!said) {
-    said = true;
+  static std::atomic_flag said;
+  if (!said.test_and_set()) {
     std::puts("leased");
     std::fflush(stdout);
   }
@@ -72,6 +74,14 @@ void train_once(bool forks, bool observe) {
   }
 }
 
+void train(bool once, bool forks, bool observe) {
+  do {
+    train_once(forks, observe);
+    forks = false;
+    observe = !observe;
+  } while (!once && asked_to_end == 0);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -81,13 +91,16 @@ int main(int argc, char** argv) {
   std::signal(SIGTERM, [](int) { asked_to_end = 1; });
   try {
     const bool once = std::strcmp(argv[3], "once") == 0;
-    bool forks = std::strcmp(argv[3], "fork") == 0;
-    bool observe = std::strtoull(argv[4], nullptr, 10) % 2 == 0;
-    do {
-      train_once(forks, observe);
-      forks = false;
-      observe = !observe;
-    } while (!once && asked_to_end == 0);
+    const bool forks = std::strcmp(argv[3], "fork") == 0;
+    const bool observe = std::strtoull(argv[4], nullptr, 10) % 2 == 0;
+    std::future<void> beside;
+    if (std::strcmp(argv[3], "several") == 0) {
+      beside = std::async(std::launch::async, [&] { train(once, false, !observe); });
+    }
+    train(once, forks, observe);
+    if (beside.valid()) {
+      beside.get();
+    }
     return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
