@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 import warnings
@@ -153,6 +154,34 @@ class Settings(unittest.TestCase):
             "  except ZeusConflictError: sys.exit(7)\n"
             "print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), g.get_power_management_limit(1))\n")
         self.assertEqual(done.stdout, "7 150000\n", done.stderr)
+
+    def test_a_forked_child_can_set_once_its_parent_has_ended(self):
+        done = in_another_process(
+            "import sys, time\ng.set_power_management_limit(1, 150_000)\n"
+            "if os.fork(): os._exit(0)\n"
+            "while g.get_power_management_limit(1) != 250_000: time.sleep(0.01)\n"
+            "assert not g.gpus[1].is_set\n"
+            "g.set_power_management_limit(1, 200_000)\nprint(g.get_power_management_limit(1))\n")
+        self.assertEqual(done.stdout, "200000\n", done.stderr)
+
+    def test_what_a_process_has_set_does_not_outlive_exec(self):
+        after = ("from zeus.device import get_gpus; gpu = get_gpus().gpus[1]; gpu.set_power_management_limit(200_000); "
+                 "print(gpu.get_power_management_limit()); gpu.put_back(); print(gpu.get_power_management_limit())")
+        done = in_another_process("import sys\ng.set_power_management_limit(1, 150_000)\n"
+                                  f"os.execv(sys.executable, [sys.executable, '-c', {after!r}])\n")
+        self.assertEqual(done.stdout, "200000\n250000\n", done.stderr)
+
+    def test_setters_of_many_threads_lose_nothing(self):
+        gpu = NVIDIAGPU(1)
+        threads = [threading.Thread(target=gpu.set_power_management_limit, args=(150_000 + 5_000 * number,))
+                   for number in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertLess(gpu.get_power_management_limit(), 190_000)
+        gpu.put_back()
+        self.assertEqual(gpu.get_power_management_limit(), 250_000)
 
     def test_resetting_brings_the_default_and_the_end_what_was_found(self):
         with get_gpus().gpus[1].lease() as operators:

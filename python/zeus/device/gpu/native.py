@@ -36,8 +36,7 @@ class NativeGPU(GPU):
         if not 0 <= gpu_index < len(known):
             raise ZeusGPUInitError(f"there is no GPU {gpu_index}; {len(known)} can be seen here")
         self._native = known[gpu_index]
-        self._held: GPULease | None = None
-        self._holder = 0  # the process that set something: a forked child has set nothing
+        self._held: dict[int, GPULease] = {}  # by process: a forked child holds nothing
         self._disable_sys_admin_warning = False
         self._logged: set[str] = set()
 
@@ -77,21 +76,23 @@ class NativeGPU(GPU):
                 f"setting {self} usually takes the capability SYS_ADMIN, which this process lacks",
                 stacklevel=5,
             )
-        if self._held is None or not self.is_set:
-            self._held = GPULease(self._native, _AS_LONG_AS_THE_PROCESS)
-            self._holder = os.getpid()
+        process = os.getpid()
+        held = self._held.get(process)
+        if held is None:
+            # Of two threads that come here at once both use the first one's lease; the other's ends unused.
+            held = self._held.setdefault(process, GPULease(self._native, _AS_LONG_AS_THE_PROCESS))
             atexit.register(self.put_back)
-        return self._held
+        return held
 
     @property
     def is_set(self) -> bool:
         """Whether this process has set something of this GPU that is still to be put back."""
-        return self._held is not None and self._holder == os.getpid()
+        return os.getpid() in self._held
 
     def put_back(self) -> None:
         """Withdraws what was set by this object, now and not at the process's end."""
         atexit.unregister(self.put_back)
-        held, self._held = self._held, None
+        held = self._held.pop(os.getpid(), None)
         if held is not None:
             try:
                 held.release()
