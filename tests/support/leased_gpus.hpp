@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -26,8 +27,8 @@
 namespace zeus::test {
 
 struct SilentGuardian final : control::Guardian {
-  int watches = 0;
-  int notices = 0;
+  std::atomic<int> watches = 0;
+  std::atomic<int> notices = 0;
   std::optional<Error> error;
   void watch() override {
     ++watches;
