@@ -440,6 +440,79 @@ class Wrong(Runs):
         self.assertIn("not recorded", done.stderr)
 
 
+class FullDisk(Runs):
+    """A disk with room for the first recurrence, which something else has filled up since."""
+
+    def setUp(self):
+        super().setUp()
+        self.disk = self.folder / "disk"
+        self.disk.mkdir()
+        mounted = os.geteuid() == 0 and not subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", self.disk],
+                                                           capture_output=True, check=False).returncode
+        if not mounted:
+            self.skipTest("no small disk can be mounted here")
+        self.addCleanup(subprocess.run, ["umount", self.disk], check=False)
+        self.store = self.disk / "jobs.sqlite"
+
+    def fill(self) -> None:
+        with open(self.disk / "rest", "wb", buffering=0) as rest:
+            for size in (65536, 4096, 1):
+                try:
+                    while rest.write(bytes(size)) == size:
+                        pass
+                except OSError:
+                    pass
+
+    def jobs(self, *arguments: str) -> subprocess.CompletedProcess:
+        return subprocess.run([program, "jobs", *arguments, "--store", str(self.store)], capture_output=True, text=True, check=False,
+                              timeout=60, cwd=self.folder, env=self.environment)
+
+    def recur(self, *flags: str) -> subprocess.CompletedProcess:
+        return self.run_virtual(*self.job("--store", str(self.store), *flags), *self.train())
+
+    def test_jobs_are_listed_shown_and_exported(self):
+        self.assertEqual(self.recur().returncode, 0)
+        questions = (["--json"], ["job", "--json"], ["job", "export"])
+        before = [self.jobs(*question).stdout for question in questions]
+        self.fill()
+        for question, answer in zip(questions, before, strict=True):
+            done = self.jobs(*question)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertEqual(done.stdout, answer)
+
+    def test_what_would_write_fails_with_one_line_and_leaves_the_store_whole(self):
+        self.assertEqual(self.recur().returncode, 0)
+        exported = self.jobs("job", "export").stdout
+        (self.folder / "job.jsonl").write_text(exported, encoding="utf-8")
+        self.fill()
+        refused = [self.jobs(f"copy{number}", "import", "--file", str(self.folder / "job.jsonl")) for number in range(40)][-1]
+        self.assertEqual(refused.returncode, 1)
+        self.assertRegex(refused.stderr, r"^zeus: the disk that has the store \S+ (is|fails, or is) full[^\n]*\n$")
+        self.assertEqual(self.jobs("job", "export").stdout, exported)
+
+    def test_a_run_trains_on_and_says_what_was_not_recorded(self):
+        self.assertEqual(self.recur().returncode, 0)
+        before = self.jobs("job", "export").stdout
+        self.fill()
+        done = self.recur("--json", str(self.folder / "run.json"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("epoch 8", done.stdout)
+        said = [line for line in done.stderr.splitlines() if "not recorded" in line]
+        self.assertEqual(len(said), 1, done.stderr)
+        self.assertRegex(said[0], r"^zeus: the disk that has the store \S+ (is|fails, or is) full.*; the training goes on, and is not "
+                                  "recorded$")
+        told = json.loads((self.folder / "run.json").read_text(encoding="utf-8"))
+        self.assertIn("full", told["reason"]["recurrence"])
+        self.assertTrue(self.jobs("job", "export").stdout.startswith(before.rpartition("\n{")[0]), "what was there is whole")
+
+    def test_a_run_that_is_to_refuse_ends_before_it_trains(self):
+        self.assertEqual(self.recur().returncode, 0)
+        self.fill()
+        done = self.recur("--on-store-error", "refuse")
+        self.assertEqual((done.returncode, done.stdout), (125, ""))
+        self.assertRegex(done.stderr, r"^zeus: the disk that has the store \S+ (is|fails, or is) full[^\n]*\n$")
+
+
 if __name__ == "__main__":
     program = os.path.abspath(sys.argv.pop(1))
     unittest.main()
