@@ -12,8 +12,6 @@
 
 #include <fmt/format.h>
 
-#include <unistd.h>
-
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
@@ -119,11 +117,12 @@ int DemoCommand::run(Context& context) {
   if (tells) {
     context.out << introduction(asked) << real_gpus(context) << std::flush;
   }
-  ProgressStyle style = ::isatty(STDERR_FILENO) != 0 ? ProgressStyle::bar : ProgressStyle::lines;
-  style = quiet_ ? ProgressStyle::none : style;
-  DemoProgress progress{context.err, style, asked.most_nights};
+  std::optional<WorkingLine> working{std::in_place, context.err, context.clock,
+                                     has_working_line(context.environment) && !quiet_};
+  DemoProgress progress{*working, quiet_, asked.most_nights};
   demo::Tour tour{asked, make_gpu_, *store, FileTree{folder}, context.files};
   const demo::TourResult result = tour.run([&progress](const demo::TourEvent& event) { progress.tell(event); });
+  working.reset();
   const report::CarbonIntensity carbon;
   page.write(report::job_report(result.job, demo_report_options(result, carbon)));
   if (json) {

@@ -4,15 +4,13 @@
 
 #include <fmt/format.h>
 
-#include <ostream>
 #include <string_view>
 
 namespace zeus::cli {
 
 namespace {
 
-constexpr std::size_t bar_width = 24;
-constexpr std::string_view clear_line = "\r\033[K";
+constexpr std::size_t bar_width = 12;
 
 std::string_view outcome(records::TryOutcome outcome) {
   switch (outcome) {
@@ -35,25 +33,20 @@ std::string at(int batch_size, const std::optional<Watts>& limit) {
 
 }  // namespace
 
-DemoProgress::DemoProgress(std::ostream& out, ProgressStyle style, std::size_t most_nights)
-    : out_{out}, style_{style}, most_nights_{most_nights} {
+DemoProgress::DemoProgress(WorkingLine& working, bool quiet, std::size_t most_nights)
+    : working_{working}, quiet_{quiet}, most_nights_{most_nights} {
 }
 
 void DemoProgress::line(const std::string& text) {
-  if (style_ != ProgressStyle::none) {
-    out_ << (style_ == ProgressStyle::bar ? clear_line : "") << text << '\n' << std::flush;
+  if (!quiet_) {
+    working_.print(text);
   }
 }
 
 void DemoProgress::draw(const std::string& doing) {
-  if (style_ != ProgressStyle::bar) {
-    return;
-  }
   const std::size_t done = bar_width * night_ / most_nights_;
-  out_ << clear_line
-       << fmt::format("[{}{}] night {} of at most {}: {}", std::string(done, '#'), std::string(bar_width - done, '-'),
-                      night_ + 1, most_nights_, doing)
-       << std::flush;
+  working_.show(fmt::format("[{}{}] night {} of at most {}: {}", std::string(done, '#'),
+                            std::string(bar_width - done, '-'), night_ + 1, most_nights_, doing));
 }
 
 void DemoProgress::tell(const demo::TourEvent& event) {
@@ -79,9 +72,6 @@ void DemoProgress::tell(const demo::TourEvent& event) {
   } else if (const auto* done = std::get_if<demo::NightOver>(&event)) {
     if (done->settled) {
       line("    it has settled");
-    }
-    if (style_ == ProgressStyle::bar) {
-      out_ << clear_line << std::flush;
     }
   }
 }

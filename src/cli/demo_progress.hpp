@@ -1,20 +1,18 @@
-// What `zeus demo` shows while it works: a bar that is drawn over on a terminal, one line for each try in a log. One
-// thread; the stream outlives it.
+// What `zeus demo` shows while it works: one line for each try, and on a terminal a bar below them, on the line of
+// whoever works for long. One thread; the line outlives it.
 #pragma once
 
+#include "cli/working_line.hpp"
 #include "demo/tour.hpp"
 
 #include <cstddef>
-#include <iosfwd>
 #include <string>
 
 namespace zeus::cli {
 
-enum class ProgressStyle { bar, lines, none };
-
 class DemoProgress {
  public:
-  DemoProgress(std::ostream& out, ProgressStyle style, std::size_t most_nights);
+  DemoProgress(WorkingLine& working, bool quiet, std::size_t most_nights);
 
   void tell(const demo::TourEvent& event);
 
@@ -22,8 +20,8 @@ class DemoProgress {
   void draw(const std::string& doing);
   void line(const std::string& text);
 
-  std::ostream& out_;
-  ProgressStyle style_;
+  WorkingLine& working_;
+  bool quiet_;
   std::size_t most_nights_;
   std::size_t night_ = 0;
   std::string try_;

@@ -4,6 +4,7 @@
 #include "cli/options.hpp"
 #include "cli/output_file.hpp"
 #include "cli/pipeline_output.hpp"
+#include "cli/working_line.hpp"
 #include "optimize/pipeline/frequency_choice.hpp"
 #include "optimize/pipeline/frontier.hpp"
 #include "optimize/pipeline/margin.hpp"
@@ -190,7 +191,10 @@ int PipelineCommand::run(Context& context) {
   };
   const std::optional<OutputFile> html = output(html_);
   const std::optional<OutputFile> json = output(json_);
+  std::optional<WorkingLine> working{std::in_place, context.err, context.clock, has_working_line(context.environment)};
+  working->show("zeus: reading the pipeline");
   const records::ComputationGraph graph = read_graph(blocking_power_);
+  working->show(fmt::format("zeus: finding the frontier of {} computations", graph.computations.size()));
   const Instant begin = context.clock.now();
   const Frontier frontier{graph, blocking_power_};
   const Seconds solving = context.clock.now() - begin;
@@ -205,8 +209,10 @@ int PipelineCommand::run(Context& context) {
   }
   const FrequencyChooser chooser{graph, blocking_power_};
   for (const Seconds time : result.times) {
+    working->show(fmt::format("zeus: plan {} of {}", result.choices.size() + 1, result.times.size()));
     result.choices.push_back(chooser.choose(frontier, time));
   }
+  working.reset();
   if (html) {
     html->write(report::pipeline_report(study_of(result)));
   }

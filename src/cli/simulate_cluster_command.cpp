@@ -2,6 +2,7 @@
 
 #include "cli/input_file.hpp"
 #include "cli/options.hpp"
+#include "cli/working_line.hpp"
 #include "optimize/batch_size/policy_factory.hpp"
 #include "records/json_writer.hpp"
 #include "simulate/cluster_generator.hpp"
@@ -16,6 +17,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <ostream>
 #include <utility>
 
@@ -159,7 +161,10 @@ int SimulateClusterCommand::run(Context& context) {
   };
   std::vector<simulate::ClusterTotal> totals(all.stages.size());
   std::uint64_t number = 0;
+  std::optional<WorkingLine> working{std::in_place, context.err, context.clock, has_working_line(context.environment)};
+  working->show("zeus: reading");
   const auto simulate_one = [&](std::size_t workload, const std::vector<trace::ClusterJob>& jobs) {
+    working->show(fmt::format("zeus: group {}", number + 1));
     simulate::simulate_group(all.stages[workload], jobs, beta_, factory, seed_ + ++number, totals[workload]);
   };
   if (groups_.empty()) {
@@ -174,6 +179,7 @@ int SimulateClusterCommand::run(Context& context) {
       simulate_one(assigned[group], groups[group].jobs);
     }
   }
+  working.reset();
   const simulate::ClusterTotal sum = sum_of(totals);
   if (json_) {
     records::JsonWriter json;

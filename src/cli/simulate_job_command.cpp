@@ -2,6 +2,7 @@
 
 #include "cli/input_file.hpp"
 #include "cli/options.hpp"
+#include "cli/working_line.hpp"
 #include "optimize/batch_size/oracle_policy.hpp"
 #include "optimize/batch_size/policy_factory.hpp"
 #include "simulate/drift.hpp"
@@ -174,9 +175,12 @@ int SimulateJobCommand::run(Context& context) {
     return optimize::make_policy(policy, spec);
   };
   simulate::JobSummary summary{final_stage, options.recurrences};
+  std::optional<WorkingLine> working{std::in_place, context.err, context.clock, has_working_line(context.environment)};
   for (std::uint64_t seed = first_seed_; seed < first_seed_ + seeds_; ++seed) {
+    working->show(fmt::format("zeus: seed {} of {}", seed - first_seed_ + 1, seeds_));
     summary.add(simulate::simulate_job(phases, options, factory, seed));
   }
+  working.reset();
   if (json_) {
     context.out << summary.to_json(policy, seeds_) << '\n';
     return exit_ok;

@@ -3,6 +3,7 @@
 #include "cli/input_file.hpp"
 #include "cli/options.hpp"
 #include "cli/output_file.hpp"
+#include "cli/working_line.hpp"
 #include "records/json_writer.hpp"
 #include "report/findings_report.hpp"
 #include "simulate/paper_study.hpp"
@@ -63,11 +64,15 @@ int SimulatePaperCommand::run(Context& context) {
   };
   const std::optional<OutputFile> page = output(html_);
   const std::optional<OutputFile> json = output(json_);
+  const bool live = has_working_line(context.environment) && !quiet_;
+  std::optional<WorkingLine> working{std::in_place, context.err, context.clock, live};
   const records::Findings findings = simulate::find_out(study(), [&](std::string_view what) {
-    if (!quiet_) {
-      context.err << fmt::format("zeus: {}\n", what) << std::flush;
+    working->show(fmt::format("zeus: {}", what));
+    if (!live && !quiet_) {
+      working->print(fmt::format("zeus: {}", what));
     }
   });
+  working.reset();
   if (page) {
     page->write(report::findings_report(findings));
   }

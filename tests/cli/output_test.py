@@ -6,11 +6,14 @@ place of files. Nothing that a person names is destroyed, and what did not arriv
 
 import os
 import pathlib
+import pty
+import select
 import shutil
 import stat
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -167,6 +170,46 @@ class Output(unittest.TestCase):
         self.assertNotEqual(done.returncode, 0)
         self.assertEqual((self.folder / "plan.json").read_text(encoding="utf-8"), "former")
         self.assertEqual(sorted(path.name for path in self.folder.iterdir()), before)
+
+
+class OnATerminal(unittest.TestCase):
+    """What works for long says so, and to people only."""
+
+    JOB = [*"simulate job --workload cifar100 --gpu V100 --json".split()]
+
+    def start(self, term: str, *arguments: str) -> tuple[subprocess.Popen, int]:
+        """With standard error on a terminal, which can be read at the other end."""
+        leader, follower = pty.openpty()
+        process = subprocess.Popen([program, *self.JOB, *arguments], stdout=subprocess.PIPE, stderr=follower,
+                                   env={**os.environ, "TERM": term})
+        os.close(follower)
+        self.addCleanup(os.close, leader)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process, leader
+
+    @staticmethod
+    def written(leader: int, patience: float) -> str:
+        return os.read(leader, 65536).decode() if select.select([leader], [], [], patience)[0] else ""
+
+    def test_a_line_says_after_two_seconds_what_is_worked_on(self):
+        # Started first, so that it has worked for as long when the other has something to say.
+        dumb, dumb_end = self.start("dumb", "--seeds", "10000000")
+        began = time.monotonic()
+        _, end = self.start("xterm", "--seeds", "10000000")
+        self.assertRegex(self.written(end, 60), r"^\r\x1b\[Kzeus: seed \d+ of 10000000 \(\d+ s\)")
+        self.assertGreater(time.monotonic() - began, 1.9)
+        self.assertIsNone(dumb.poll())
+        self.assertEqual(self.written(dumb_end, 0), "")
+
+    def test_what_ends_sooner_says_nothing(self):
+        process, end = self.start("xterm", "--recurrences", "1")
+        self.assertIn(b'"policy"', process.communicate(timeout=60)[0])
+        try:
+            self.assertEqual(self.written(end, 1), "")
+        except OSError:
+            pass  # the end of a terminal that nobody writes to any more
 
 
 if __name__ == "__main__":

@@ -1,0 +1,108 @@
+#include "cli/working_line.hpp"
+
+#include "cli/terminal_style.hpp"
+
+#include <fmt/format.h>
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <ostream>
+#include <utility>
+
+namespace zeus::cli {
+
+namespace {
+
+constexpr std::string_view clear_line = "\r\033[K";
+constexpr Seconds patience{2};
+constexpr Seconds between_drawings{1};
+// What is told more often than can be read is drawn now and then.
+constexpr Seconds readable{0.1};
+constexpr std::size_t usual_columns = 80;
+
+std::size_t columns_of_terminal() {
+  winsize size{};
+  const bool known = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  // The last column is left free: some terminals go on to the next row there.
+  return (known ? size.ws_col : usual_columns) - 1;
+}
+
+}  // namespace
+
+bool has_working_line(const Environment& environment) {
+  return terminal_style("auto", environment, ::isatty(STDERR_FILENO) != 0).live;
+}
+
+WorkingLine::WorkingLine(std::ostream& err, Clock& clock, bool live)
+    : WorkingLine{err, clock, live, columns_of_terminal} {
+}
+
+WorkingLine::WorkingLine(std::ostream& err, Clock& clock, bool live, Columns columns)
+    : err_{err}, clock_{clock}, columns_{std::move(columns)}, began_{clock.now()} {
+  if (live) {
+    drawer_ = std::thread{[this] { keep(); }};
+  }
+}
+
+WorkingLine::~WorkingLine() {
+  if (!drawer_.joinable()) {
+    return;
+  }
+  {
+    const std::lock_guard lock{mutex_};
+    over_ = true;
+    erase();
+  }
+  woken_.notify_all();
+  drawer_.join();
+}
+
+void WorkingLine::show(std::string_view doing) {
+  const std::lock_guard lock{mutex_};
+  doing_ = doing;
+  const Instant now = clock_.now();
+  if (due_ && now - drawn_at_ >= readable) {
+    draw(now);
+  }
+}
+
+void WorkingLine::print(std::string_view line) {
+  const std::lock_guard lock{mutex_};
+  erase();
+  err_ << line << '\n' << std::flush;
+}
+
+void WorkingLine::keep() {
+  std::unique_lock lock{mutex_};
+  Instant next = began_ + patience;
+  while (!over_) {
+    const Instant now = clock_.now();
+    if (now >= next) {
+      due_ = true;
+      draw(now);
+      next = now + between_drawings;
+    }
+    clock_.wait_until(lock, woken_, next);
+  }
+}
+
+void WorkingLine::draw(Instant now) {
+  if (doing_.empty()) {
+    return;
+  }
+  std::string line = fmt::format("{} ({:.0f} s)", doing_, (now - began_).value());
+  line.resize(std::min(line.size(), columns_()));
+  err_ << clear_line << line << std::flush;
+  drawn_ = true;
+  drawn_at_ = now;
+}
+
+void WorkingLine::erase() {
+  if (std::exchange(drawn_, false)) {
+    err_ << clear_line << std::flush;
+  }
+}
+
+}  // namespace zeus::cli
