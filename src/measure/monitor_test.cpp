@@ -6,6 +6,7 @@
 #include <zeus/measure.hpp>
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <sys/resource.h>
@@ -131,6 +132,20 @@ TEST(Monitor, AWindowObjectEndsWithItsScope) {
   auto other = bench.monitor->window("other");
   EXPECT_EQ(other.end().window, "other");
   bench.monitor->cancel("scope");
+}
+
+TEST(Monitor, AGpuThatIsNotMeasuredIsNamedWithItsModelAndThoseThatAre) {
+  MonitoredGpus bench{{"V100", "A100"}};
+  MonitorOptions options;
+  options.gpus = {{1}};
+  Monitor monitor{std::make_unique<measure::Windows>(bench.source, options)};
+  try {
+    (void)monitor.power_timeline(0);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.message(), testing::MatchesRegex("GPU 0 \\(.*V100.*\\) is not measured by this monitor"));
+    EXPECT_THAT(error.advice(), testing::MatchesRegex("it measures GPU 1 \\(.*A100.*\\)"));
+  }
 }
 
 TEST(Monitor, MisuseIsOneErrorAndOtherWindowsGoOn) {

@@ -5,7 +5,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
+#include <string>
+#include <vector>
 
 namespace zeus::measure {
 
@@ -235,10 +238,18 @@ std::shared_ptr<void> Windows::listen() {
 }
 
 void Windows::expect_gpu(int gpu) const {
-  if (std::ranges::find(gpus(), gpu) == gpus().end()) {
-    throw Error{ErrorKind::not_found, fmt::format("GPU {} is not measured by this monitor", gpu),
-                gpus().empty() ? "it measures no GPU" : fmt::format("it measures {}", fmt::join(gpus(), ", "))};
+  if (std::ranges::find(gpus(), gpu) != gpus().end()) {
+    return;
   }
+  const std::shared_ptr<Sampler> sampler = source_->sampler();
+  const auto named = [&sampler](int number) {
+    return number >= 0 && number < sampler->gpu_count() ? device::to_text(sampler->gpu(number).gpu().identity(), number)
+                                                        : fmt::format("GPU {}", number);
+  };
+  std::vector<std::string> measured;
+  std::ranges::transform(gpus(), std::back_inserter(measured), named);
+  throw Error{ErrorKind::not_found, fmt::format("{} is not measured by this monitor", named(gpu)),
+              measured.empty() ? "it measures no GPU" : fmt::format("it measures {}", fmt::join(measured, ", "))};
 }
 
 }  // namespace zeus::measure
