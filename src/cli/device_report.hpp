@@ -38,6 +38,6 @@ ShownPower power_to_show(const device::Gpu& gpu);
 
 // The form that docs/cli.md promises, on one line, and a table for a person.
 std::string to_json(const DeviceReport& report);
-std::string to_text(const DeviceReport& report);
+std::string to_text(const DeviceReport& report, bool in_colour = false);
 
 }  // namespace zeus::cli

@@ -1,3 +1,4 @@
+#include "base/ink.hpp"
 #include "cli/device_report.hpp"
 
 #include <fmt/format.h>
@@ -51,7 +52,7 @@ std::string counter_of(const DeviceReport& report, std::size_t index) {
                [](Seconds period) { return fmt::format("every {:.0f} ms", Milliseconds{period}.value()); });
 }
 
-void add_gpu(const DeviceReport& report, std::size_t index, std::string& text) {
+void add_gpu(const DeviceReport& report, std::size_t index, bool in_colour, std::string& text) {
   const device::Gpu& gpu = *report.inventory.gpus[index].gpu;
   const device::GpuIdentity& identity = gpu.identity();
   const device::Clocks clocks = gpu.clocks();
@@ -59,8 +60,8 @@ void add_gpu(const DeviceReport& report, std::size_t index, std::string& text) {
     fmt::format_to(std::back_inserter(text), "    {:<16}{}\n", name, value);
   };
   const std::optional<int> number = report.inventory.gpus[index].number;
-  fmt::format_to(std::back_inserter(text), "  {}  {}{}\n", number ? std::to_string(*number) : "-", identity.name,
-                 number ? "" : ", hidden from programs");
+  fmt::format_to(std::back_inserter(text), "  {}  {}{}\n", number ? std::to_string(*number) : "-",
+                 inked(identity.name, Ink::bold, in_colour), number ? "" : ", hidden from programs");
   line("machine's index", std::to_string(index));
   line("uuid", identity.uuid);
   line("pci", to_string(identity.pci));
@@ -94,20 +95,21 @@ void add_cpu(const device::CpuPackage& cpu, std::string& text) {
 
 }  // namespace
 
-std::string to_text(const DeviceReport& report) {
-  std::string text = "GPUs\n";
+std::string to_text(const DeviceReport& report, bool in_colour) {
+  std::string text = inked("GPUs", Ink::bold, in_colour) + "\n";
   for (const std::size_t index : as_numbered(report.inventory)) {
-    add_gpu(report, index, text);
+    add_gpu(report, index, in_colour, text);
   }
   text += report.inventory.gpus.empty() ? "  none\n" : "";
-  text += "CPU packages\n";
+  text += inked("CPU packages", Ink::bold, in_colour) + "\n";
   for (const auto& cpu : report.inventory.cpus) {
     add_cpu(*cpu, text);
   }
   text += report.inventory.cpus.empty() ? "  none\n" : "";
-  text += report.problems.empty() ? "" : "Problems\n";
+  text += report.problems.empty() ? "" : inked("Problems", Ink::red, in_colour) + "\n";
   for (const device::Problem& problem : report.problems) {
-    fmt::format_to(std::back_inserter(text), "  {}: {}\n    fix: {}\n", problem.device, problem.what, problem.fix);
+    fmt::format_to(std::back_inserter(text), "  {}: {}\n    fix: {}\n", inked(problem.device, Ink::red, in_colour),
+                   problem.what, problem.fix);
   }
   return text;
 }

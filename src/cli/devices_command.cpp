@@ -2,6 +2,7 @@
 
 #include "cli/device_report.hpp"
 #include "cli/options.hpp"
+#include "cli/terminal_style.hpp"
 
 #include <ostream>
 
@@ -11,6 +12,7 @@ void DevicesCommand::declare(Options& options) {
   options.example("zeus devices", "the GPUs and CPU packages here, and their numbers");
   options.example("zeus devices --json | jq -r '.gpus[].uuid'", "the same for a script");
   options.add_flag("--json", json_, "Print JSON, on one line");
+  add_color_option(options, color_);
 }
 
 int DevicesCommand::run(Context& context) {
@@ -18,7 +20,7 @@ int DevicesCommand::run(Context& context) {
   if (json_) {
     context.out << to_json(report) << '\n';
   } else {
-    context.out << to_text(report);
+    context.out << to_text(report, colour_on_output(color_, context.environment));
   }
   return exit_ok;
 }

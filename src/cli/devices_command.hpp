@@ -3,6 +3,8 @@
 
 #include "cli/command.hpp"
 
+#include <string>
+
 namespace zeus::cli {
 
 class DevicesCommand final : public Command {
@@ -14,6 +16,7 @@ class DevicesCommand final : public Command {
 
  private:
   bool json_ = false;
+  std::string color_ = "auto";
 };
 
 }  // namespace zeus::cli

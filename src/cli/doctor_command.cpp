@@ -1,13 +1,12 @@
 #include "cli/doctor_command.hpp"
 
+#include "base/ink.hpp"
 #include "cli/device_report.hpp"
 #include "cli/options.hpp"
 #include "cli/terminal_style.hpp"
 #include "records/json_writer.hpp"
 
 #include <fmt/format.h>
-
-#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -145,24 +144,22 @@ std::string to_json(const std::vector<Check>& checks) {
   return json.take();
 }
 
-// Green, red, and faint.
-std::string_view colour_of(State state) {
+Ink ink_of(State state) {
   switch (state) {
     case State::ok:
-      return "\x1b[32m";
+      return Ink::green;
     case State::problem:
-      return "\x1b[31m";
+      return Ink::red;
     case State::absent:
       break;
   }
-  return "\x1b[2m";
+  return Ink::faint;
 }
 
 void print(const std::vector<Check>& checks, bool in_colour, std::ostream& out) {
   for (const Check& check : checks) {
     const std::string state = fmt::format("{:<8}", to_string(check.state));
-    out << (in_colour ? fmt::format("{}{}\x1b[0m", colour_of(check.state), state) : state)
-        << fmt::format(" {}: {}\n", check.what, check.detail);
+    out << inked(state, ink_of(check.state), in_colour) << fmt::format(" {}: {}\n", check.what, check.detail);
     if (!check.fix.empty()) {
       out << fmt::format("{:<8} fix: {}\n", "", check.fix);
     }
@@ -193,8 +190,7 @@ int DoctorCommand::run(Context& context) {
   if (json_) {
     context.out << to_json(checks) << '\n';
   } else {
-    const bool is_terminal = ::isatty(STDOUT_FILENO) != 0;
-    print(checks, terminal_style(color_, context.environment, is_terminal).colour, context.out);
+    print(checks, colour_on_output(color_, context.environment), context.out);
   }
   return exit_ok;
 }

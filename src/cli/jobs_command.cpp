@@ -4,6 +4,7 @@
 #include "cli/jobs_text.hpp"
 #include "cli/options.hpp"
 #include "cli/output_file.hpp"
+#include "cli/terminal_style.hpp"
 #include "jobs/job.hpp"
 #include "jobs/redefinition.hpp"
 #include "jobs/transfer.hpp"
@@ -48,6 +49,7 @@ void JobsCommand::declare(Options& options) {
   options.add_option("--html", html_, "Write the job's report here, a page for a browser; - is standard output")
       .path()
       .value_name("FILE|-");
+  add_color_option(options, color_);
 }
 
 void JobsCommand::check_usage() const {
@@ -154,7 +156,8 @@ int JobsCommand::list(const Context& context) const {
       }
     }
   }
-  context.out << (json_ ? jobs_json(location, views) : jobs_text(location, views));
+  context.out << (json_ ? jobs_json(location, views)
+                        : jobs_text(location, views, colour_on_output(color_, context.environment)));
   return code;
 }
 
@@ -173,7 +176,7 @@ int JobsCommand::show(const Context& context) const {
     page->write(report::job_report(view));
     return exit_ok;
   }
-  context.out << (json_ ? to_json(view) + "\n" : job_text(view, all_));
+  context.out << (json_ ? to_json(view) + "\n" : job_text(view, all_, colour_on_output(color_, context.environment)));
   return exit_ok;
 }
 

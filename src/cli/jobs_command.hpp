@@ -35,6 +35,7 @@ class JobsCommand final : public Command {
   std::vector<std::string> settings_;
   bool all_ = false;
   bool json_ = false;
+  std::string color_ = "auto";
 };
 
 }  // namespace zeus::cli

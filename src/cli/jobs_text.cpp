@@ -1,6 +1,7 @@
 #include "cli/jobs_text.hpp"
 
 #include "base/amount_text.hpp"
+#include "base/ink.hpp"
 #include "base/wall_time_text.hpp"
 #include "jobs/redefinition.hpp"
 #include "records/json_writer.hpp"
@@ -9,9 +10,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <concepts>
 #include <iterator>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace zeus::cli {
@@ -46,25 +49,39 @@ std::size_t width_of(std::string_view text) {
       std::ranges::count_if(text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; }));
 }
 
+struct Cell {
+  // Most are plain, and written as what they say.
+  template <std::convertible_to<std::string> Text>
+  Cell(Text&& shown, Ink its_ink = Ink::plain) : text{std::forward<Text>(shown)}, ink{its_ink} {}  // NOLINT
+
+  std::string text;
+  Ink ink;
+};
+
 // A table whose columns are as wide as they need to be; the first is set left, the others right.
 class Table {
  public:
-  explicit Table(std::vector<std::string> heading) { add(std::move(heading)); }
+  Table(const std::vector<std::string>& heading, bool in_colour) : in_colour_{in_colour} {
+    std::vector<Cell>& row = rows_.emplace_back();
+    for (const std::string& title : heading) {
+      row.emplace_back(title, Ink::bold);
+    }
+  }
 
-  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  void add(std::vector<Cell> row) { rows_.push_back(std::move(row)); }
 
   [[nodiscard]] std::string text() const {
     std::vector<std::size_t> widths(rows_.front().size(), 0);
-    for (const std::vector<std::string>& row : rows_) {
+    for (const std::vector<Cell>& row : rows_) {
       for (std::size_t column = 0; column < row.size(); ++column) {
-        widths[column] = std::max(widths[column], width_of(row[column]));
+        widths[column] = std::max(widths[column], width_of(row[column].text));
       }
     }
     std::string text;
-    for (const std::vector<std::string>& row : rows_) {
-      std::string line = "  " + row[0] + std::string(widths[0] - width_of(row[0]), ' ');
+    for (const std::vector<Cell>& row : rows_) {
+      std::string line = "  " + shown(row[0]) + std::string(widths[0] - width_of(row[0].text), ' ');
       for (std::size_t column = 1; column < row.size(); ++column) {
-        line += "  " + std::string(widths[column] - width_of(row[column]), ' ') + row[column];
+        line += "  " + std::string(widths[column] - width_of(row[column].text), ' ') + shown(row[column]);
       }
       line.erase(line.find_last_not_of(' ') + 1);
       text += line + "\n";
@@ -73,15 +90,26 @@ class Table {
   }
 
  private:
-  std::vector<std::vector<std::string>> rows_;
+  [[nodiscard]] std::string shown(const Cell& cell) const {
+    return inked(cell.text, cell.text.empty() ? Ink::plain : cell.ink, in_colour_);
+  }
+
+  bool in_colour_;
+  std::vector<std::vector<Cell>> rows_;
 };
+
+// What was saved beyond doubt is good, and what was lost is not.
+Ink ink_of(Joules saved, const std::optional<Joules>& uncertainty) {
+  const Joules doubt = uncertainty.value_or(Joules{});
+  return saved > doubt ? Ink::green : saved < -doubt ? Ink::red : Ink::plain;
+}
 
 std::string batch_size(const JobView& job, int size) {
   return job.definition.batch_sizes.empty() ? "-" : fmt::format("{}", size);
 }
 
-std::string heading(const JobView& job) {
-  std::string text = fmt::format("{}\n", job.name);
+std::string heading(const JobView& job, bool in_colour) {
+  std::string text = fmt::format("{}\n", inked(job.name, Ink::bold, in_colour));
   const auto line = [&](const char* name, const std::string& value) {
     fmt::format_to(std::back_inserter(text), "  {:<12}{}\n", name, value);
   };
@@ -104,9 +132,10 @@ std::string heading(const JobView& job) {
   return text;
 }
 
-std::string beliefs(const JobView& job) {
+std::string beliefs(const JobView& job, bool in_colour) {
   Table table{
-      {"batch size", "reached", "stopped", "running", "expected cost", "95 % interval of its mean", "best limit"}};
+      {"batch size", "reached", "stopped", "running", "expected cost", "95 % interval of its mean", "best limit"},
+      in_colour};
   EnergyColumn costs;
   for (const records::ArmView& arm : job.arms) {
     costs.fit(arm.expected_cost);
@@ -119,8 +148,8 @@ std::string beliefs(const JobView& job) {
   return table.text();
 }
 
-std::string profiles(const JobView& job) {
-  Table table{{"batch size", "limit", "epoch", "power", "energy of an epoch", ""}};
+std::string profiles(const JobView& job, bool in_colour) {
+  Table table{{"batch size", "limit", "epoch", "power", "energy of an epoch", ""}, in_colour};
   EnergyColumn energies;
   for (const records::ArmView& arm : job.arms) {
     for (const records::LimitProfile& limit : arm.limits) {
@@ -144,8 +173,9 @@ std::string outcome(const records::TryView& one) {
   return one.left_out ? fmt::format("{}, left out", to_string(*one.outcome)) : std::string{to_string(*one.outcome)};
 }
 
-std::string tries(const JobView& job, bool all) {
-  Table table{{"try", "recurrence", "batch size", "limit", "why", "outcome", "epochs", "energy", "time", "cost"}};
+std::string tries(const JobView& job, bool all, bool in_colour) {
+  Table table{{"try", "recurrence", "batch size", "limit", "why", "outcome", "epochs", "energy", "time", "cost"},
+              in_colour};
   const std::size_t first = all || job.tries.size() < tries_shown ? 0 : job.tries.size() - tries_shown;
   EnergyColumn energies;
   EnergyColumn costs;
@@ -163,12 +193,12 @@ std::string tries(const JobView& job, bool all) {
   return table.text();
 }
 
-std::string savings(const JobView& job) {
+std::string savings(const JobView& job, bool in_colour) {
   if (!job.savings) {
     return fmt::format("  unknown: {}\n", job.savings_unknown);
   }
-  Table table{
-      {"", "recurrences", "energy", "of the default's", "time", "of the default's", "cost", "of the default's"}};
+  Table table{{"", "recurrences", "energy", "of the default's", "time", "of the default's", "cost", "of the default's"},
+              in_colour};
   EnergyColumn energies;
   EnergyColumn costs;
   for (const records::SavingsView& saved : {*job.savings, *job.savings_last}) {
@@ -178,11 +208,12 @@ std::string savings(const JobView& job) {
     costs.fit(saved.cost_uncertainty);
   }
   const auto row = [&](const std::string& name, const records::SavingsView& saved) {
-    table.add({name, fmt::format("{}", saved.recurrences), energies.text(saved.energy, saved.energy_uncertainty),
-               share(saved.energy.value(), saved.energy_of_default.value()),
-               to_text(saved.time, saved.time_uncertainty), share(saved.time.value(), saved.time_of_default.value()),
-               costs.text(saved.cost, saved.cost_uncertainty),
-               share(saved.cost.value(), saved.cost_of_default.value())});
+    const Ink ink = ink_of(saved.energy, saved.energy_uncertainty);
+    table.add(
+        {name, fmt::format("{}", saved.recurrences), Cell{energies.text(saved.energy, saved.energy_uncertainty), ink},
+         share(saved.energy.value(), saved.energy_of_default.value()), to_text(saved.time, saved.time_uncertainty),
+         share(saved.time.value(), saved.time_of_default.value()), costs.text(saved.cost, saved.cost_uncertainty),
+         share(saved.cost.value(), saved.cost_of_default.value())});
   };
   row("in all", *job.savings);
   row(fmt::format("the last {}", job.savings_last->recurrences), *job.savings_last);
@@ -231,11 +262,12 @@ void put_summary(records::JsonWriter& json, const JobView& job) {
 
 }  // namespace
 
-std::string jobs_text(const std::string& store, std::span<const JobView> jobs) {
+std::string jobs_text(const std::string& store, std::span<const JobView> jobs, bool in_colour) {
   if (jobs.empty()) {
     return fmt::format("no jobs in {}; `zeus run --job NAME ... -- COMMAND` makes one\n", store);
   }
-  Table table{{"job", "recurrences", "reached", "running", "tries", "energy saved", "of the default's", "next"}};
+  Table table{{"job", "recurrences", "reached", "running", "tries", "energy saved", "of the default's", "next"},
+              in_colour};
   EnergyColumn saved;
   for (const JobView& job : jobs) {
     if (job.savings) {
@@ -247,7 +279,9 @@ std::string jobs_text(const std::string& store, std::span<const JobView> jobs) {
     table.add({job.name, fmt::format("{}", job.recurrences.size()),
                fmt::format("{}", count(job, records::RecurrenceState::reached)),
                fmt::format("{}", count(job, records::RecurrenceState::running)), fmt::format("{}", job.tries.size()),
-               job.savings ? saved.text(job.savings->energy, job.savings->energy_uncertainty) : "-",
+               job.savings ? Cell{saved.text(job.savings->energy, job.savings->energy_uncertainty),
+                                  ink_of(job.savings->energy, job.savings->energy_uncertainty)}
+                           : Cell{"-"},
                job.savings ? share(job.savings->energy.value(), job.savings->energy_of_default.value()) : "-",
                next_step(job)});
   }
@@ -288,22 +322,22 @@ std::string changes_json(const std::string& name, std::span<const records::Defin
   return json.take() + "\n";
 }
 
-std::string job_text(const JobView& job, bool all_tries) {
-  std::string text = heading(job);
-  const auto part = [&text](std::string_view title, const std::string& content) {
-    fmt::format_to(std::back_inserter(text), "\n{}\n{}", title, content);
+std::string job_text(const JobView& job, bool all_tries, bool in_colour) {
+  std::string text = heading(job, in_colour);
+  const auto part = [&text, in_colour](std::string_view title, const std::string& content) {
+    fmt::format_to(std::back_inserter(text), "\n{}\n{}", inked(title, Ink::bold, in_colour), content);
   };
-  part("what is believed", beliefs(job));
+  part("what is believed", beliefs(job, in_colour));
   const bool measured = std::ranges::any_of(job.arms, [](const records::ArmView& arm) { return !arm.limits.empty(); });
   if (measured) {
-    part("power limits measured", profiles(job));
+    part("power limits measured", profiles(job, in_colour));
   }
   if (!job.tries.empty()) {
     const bool cut = !all_tries && job.tries.size() > tries_shown;
     part(cut ? fmt::format("the last {} tries (--all shows {})", tries_shown, job.tries.size()) : "tries",
-         tries(job, all_tries));
+         tries(job, all_tries, in_colour));
   }
-  part("saved against the default", savings(job));
+  part("saved against the default", savings(job, in_colour));
   part("next", fmt::format("  {}: {}\n", next_step(job), job.next.why));
   return text;
 }

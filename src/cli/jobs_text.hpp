@@ -1,4 +1,5 @@
-// What `zeus jobs` prints. Pure functions; any thread.
+// What `zeus jobs` prints. In colour, headings are bold, what was saved is green and what was lost red. Pure functions;
+// any thread.
 #pragma once
 
 #include "records/job_definition.hpp"
@@ -11,7 +12,7 @@
 namespace zeus::cli {
 
 // One line for each job.
-std::string jobs_text(const std::string& store, std::span<const records::JobView> jobs);
+std::string jobs_text(const std::string& store, std::span<const records::JobView> jobs, bool in_colour = false);
 // The object that docs/cli.md promises for the list, on one line.
 std::string jobs_json(const std::string& store, std::span<const records::JobView> jobs);
 
@@ -20,6 +21,6 @@ std::string import_json(const std::string& name, std::uint64_t entries);
 std::string changes_json(const std::string& name, std::span<const records::DefinitionChange> changes);
 
 // All that is known of one job: the last tries, or all of them.
-std::string job_text(const records::JobView& job, bool all_tries);
+std::string job_text(const records::JobView& job, bool all_tries, bool in_colour = false);
 
 }  // namespace zeus::cli

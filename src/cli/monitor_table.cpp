@@ -1,5 +1,7 @@
 #include "cli/monitor_table.hpp"
 
+#include "base/ink.hpp"
+
 #include "base/amount_text.hpp"
 
 #include <fmt/format.h>
@@ -63,11 +65,7 @@ std::string bar(const std::optional<Watts>& power, const std::optional<Watts>& l
   text += eighths.at(static_cast<std::size_t>(filled % 8));
   const int used = filled / 8 + (filled % 8 != 0 ? 1 : 0);
   const std::string rest(static_cast<std::size_t>(bar_width - used), ' ');
-  if (!in_colour) {
-    return text + rest;
-  }
-  const char* const colour = part > 0.95 ? "\x1b[31m" : part > 0.7 ? "\x1b[33m" : "\x1b[32m";
-  return colour + text + "\x1b[0m" + rest;
+  return inked(text, part > 0.95 ? Ink::red : part > 0.7 ? Ink::yellow : Ink::green, in_colour) + rest;
 }
 
 std::string clock_text(Seconds elapsed) {
@@ -223,7 +221,7 @@ struct Lines {
   bool bold = false;
   int columns_of_screen = 0;
 
-  void add_title(const std::string& text) { all.push_back(bold ? "\x1b[1m" + text + "\x1b[0m" : text); }
+  void add_title(const std::string& text) { all.push_back(inked(text, Ink::bold, bold)); }
   // In as many rows as it may take, from `first` on; what does not fit is counted.
   void add_table(const std::vector<Column>& columns, std::size_t most_rows, std::string_view kind,
                  std::size_t first = 0) {

@@ -5,6 +5,7 @@
 #include "base/program_folder.hpp"
 #include "cli/options.hpp"
 #include "cli/output_file.hpp"
+#include "cli/terminal_style.hpp"
 #include "records/json_writer.hpp"
 #include "run/job_file.hpp"
 #include "run/job_run.hpp"
@@ -149,6 +150,7 @@ void RunCommand::declare_rest(Options& options) {
   options.add_option("--json", json_, "Write what the run came to as one line of JSON; - is standard output")
       .path()
       .value_name("FILE|-");
+  add_color_option(options, color_);
 }
 
 std::string_view RunCommand::job_name() const {
@@ -211,7 +213,7 @@ int RunCommand::run(Context& context) {
   if (json_) {
     json.emplace(*json_, context.out);
   }
-  run::Voice voice{context.err, checked.quiet};
+  run::Voice voice{context.err, checked.quiet, colour_on_errors(color_, context.environment)};
   const log::ScopedSink sink{[&voice](log::Level, std::string_view line) { voice.warn(line); }};
   const run::Place place{.clock = context.clock,
                          .environment = context.environment,

@@ -48,6 +48,7 @@ class RunCommand final : public Command {
   std::string scaling_;
   std::string observe_;
   std::optional<std::string> json_;
+  std::string color_ = "auto";
   std::string on_store_error_;
 };
 

@@ -2,6 +2,8 @@
 
 #include "cli/options.hpp"
 
+#include <unistd.h>
+
 #include <string>
 
 namespace zeus::cli {
@@ -11,6 +13,14 @@ TerminalStyle terminal_style(std::string_view when, const Environment& environme
   const bool live = is_terminal && !terminal.empty() && terminal != "dumb";
   const bool unwanted = !environment.get("NO_COLOR").value_or("").empty();
   return {.live = live, .colour = when == "always" || (when != "never" && live && !unwanted)};
+}
+
+bool colour_on_output(std::string_view when, const Environment& environment) {
+  return terminal_style(when, environment, ::isatty(STDOUT_FILENO) != 0).colour;
+}
+
+bool colour_on_errors(std::string_view when, const Environment& environment) {
+  return terminal_style(when, environment, ::isatty(STDERR_FILENO) != 0).colour;
 }
 
 void add_color_option(Options& options, std::string& when) {

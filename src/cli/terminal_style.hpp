@@ -19,6 +19,10 @@ struct TerminalStyle {
 // a terminal that is not dumb, and colours unless they are not wanted.
 TerminalStyle terminal_style(std::string_view when, const Environment& environment, bool is_terminal);
 
+// Whether what is printed on standard output, or on standard error, is to have colours.
+bool colour_on_output(std::string_view when, const Environment& environment);
+bool colour_on_errors(std::string_view when, const Environment& environment);
+
 // Declares --color for a command.
 void add_color_option(Options& options, std::string& when);
 

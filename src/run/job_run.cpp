@@ -180,7 +180,7 @@ void JobRun::sum_up(jobs::Job& job, std::uint64_t recurrence, bool say) {
     record_.energy_unknown = one.energy_unknown;
     record_.time = one.time;
     if (say) {
-      voice_.say(recurrence_text(view, one));
+      voice_.say(recurrence_text(view, one), has_saved(one) ? Ink::green : Ink::plain);
     }
   } catch (const Error& error) {
     train_unrecorded(error, true);

@@ -184,6 +184,13 @@ std::string recurrence_text(const records::JobView& job, const records::Recurren
   return text + fmt::format("{}, {}", share(energy, energy_half, "energy"), share(time, time_half, "time"));
 }
 
+bool has_saved(const records::RecurrenceView& recurrence) {
+  return recurrence.energy && recurrence.uncertainty && recurrence.default_energy &&
+         recurrence.default_energy_uncertainty &&
+         (*recurrence.default_energy - *recurrence.energy).value() >
+             std::hypot(recurrence.default_energy_uncertainty->value(), recurrence.uncertainty->value());
+}
+
 std::string alone_text(const TrainingResult& result) {
   std::string text = fmt::format("{} in {}", result.energy ? to_text(result.energy->value) : "an unknown energy",
                                  to_text(result.time));

@@ -48,7 +48,9 @@ std::optional<std::string> after_target_text(Seconds until, const jobs::Try::Tak
 
 // The one line at the end: what the recurrence took, and what was saved by it.
 std::string recurrence_text(const records::JobView& job, const records::RecurrenceView& recurrence);
-// The same of a command that was run without a job.
+// Whether it took less energy than the default would have, beyond doubt.
+bool has_saved(const records::RecurrenceView& recurrence);
+// The same line of a command that was run without a job.
 std::string alone_text(const TrainingResult& result);
 
 // A training whose power limits were to be measured, and which ended before they were.

@@ -68,6 +68,17 @@ class RecurrenceText : public testing::Test {
   records::RecurrenceView night_;
 };
 
+TEST_F(RecurrenceText, HasSavedWhatIsBeyondDoubt) {
+  EXPECT_TRUE(has_saved(night_));
+  night_.default_energy_uncertainty = 101_J;
+  EXPECT_FALSE(has_saved(night_));
+  night_.default_energy_uncertainty = 30_J;
+  night_.energy = 1100_J;
+  EXPECT_FALSE(has_saved(night_));
+  night_.default_energy.reset();
+  EXPECT_FALSE(has_saved(night_));
+}
+
 TEST_F(RecurrenceText, HasWhatWasSavedWithItsInterval) {
   EXPECT_EQ(
       recurrence_text(job_, night_),

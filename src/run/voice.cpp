@@ -6,19 +6,20 @@
 
 namespace zeus::run {
 
-void Voice::write(std::string_view line) {
-  err_ << (is_open_ && is_open_() ? "\n" : "") << "zeus: " << printable(line) << '\n' << std::flush;
+void Voice::write(std::string_view line, Ink ink) {
+  err_ << (is_open_ && is_open_() ? "\n" : "") << inked("zeus:", ink, in_colour_) << ' ' << printable(line) << '\n'
+       << std::flush;
 }
 
-void Voice::say(std::string_view line) {
+void Voice::say(std::string_view line, Ink ink) {
   if (!quiet_) {
-    write(line);
+    write(line, ink);
   }
 }
 
 void Voice::warn(std::string_view line) {
   if (warned_.emplace(line).second) {
-    write(line);
+    write(line, Ink::red);
   }
 }
 

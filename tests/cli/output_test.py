@@ -7,6 +7,7 @@ place of files. Nothing that a person names is destroyed, and what did not arriv
 import os
 import pathlib
 import pty
+import re
 import select
 import shutil
 import stat
@@ -202,6 +203,23 @@ class OnATerminal(unittest.TestCase):
         self.assertGreater(time.monotonic() - began, 1.9)
         self.assertIsNone(dumb.poll())
         self.assertEqual(self.written(dumb_end, 0), "")
+
+    def test_colours_are_for_people_and_change_no_word(self):
+        with tempfile.TemporaryDirectory() as folder:
+            store = pathlib.Path(folder) / "jobs.sqlite"
+            shutil.copyfile(ROOT / "fixtures" / "jobs" / "store.sqlite", store)
+            for words, part in ((["devices"], "\x1b[1mGPUs\x1b[0m\n"), (["jobs", "--store", store], "\x1b[1mrecurrences\x1b[0m"),
+                                (["jobs", "nightly", "--store", store], "\n\x1b[1msaved against the default\x1b[0m\n"),
+                                (["run", "--", "true"], "\x1b[31mzeus:\x1b[0m no GPU can be seen")):
+                with self.subTest(words):
+                    texts = {}
+                    for when in ("always", "never", "auto"):
+                        done = subprocess.run([program, words[0], "--color", when, *words[1:]], capture_output=True, text=True,
+                                              check=False, timeout=60)
+                        texts[when] = done.stdout + done.stderr
+                    self.assertIn(part, texts["always"])
+                    self.assertEqual(re.sub(r"\x1b\[\d*m", "", texts["always"]), texts["never"])
+                    self.assertEqual(texts["auto"], texts["never"])
 
     def test_what_ends_sooner_says_nothing(self):
         process, end = self.start("xterm", "--recurrences", "1")

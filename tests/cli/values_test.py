@@ -80,7 +80,7 @@ REFUSED = [
     (["monitor", "--interval", "nan"], "--interval: 'nan' is not a time"),
     (["monitor", "--duration", "inf"], "--duration: 'inf' is not a time"),
     ([*PIPELINE, "--margin", "nan"], "--margin: 'nan' is not a number from 0 to 1"),
-    (["measure", "--gpus", "abc", *RUNS], "there is no GPU 'abc'; no GPU can be seen here; `zeus doctor` says why"),
+    (["measure", "--gpus", "abc", *RUNS], "there is no GPU 'abc'"),
     (["run", "--gpus", "0.5", *RUNS], "there is no GPU '0.5'"),
     (["monitor", "--gpus", "GPU-0"], "there is no GPU 'GPU-0'"),
     # Too large, too small, or a fraction.

@@ -42,7 +42,7 @@ JOB = textwrap.dedent(f"""
     profile_seconds = 0.02
     """)
 # Flags that are about one run, or say where the file is, or are the other side of a key.
-WITHOUT_KEY = {"--help", "--observe", "--json", "--file", "--lower-is-better"}
+WITHOUT_KEY = {"--help", "--observe", "--json", "--color", "--file", "--lower-is-better"}
 
 
 # For each key a value that the job below does not have.
