@@ -28,7 +28,7 @@ class SharedSettings {
 
  private:
   struct One {
-    std::int64_t share;
+    std::int64_t share = 0;
     Found setting;
   };
   std::vector<One> all_;
