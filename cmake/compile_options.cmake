@@ -20,7 +20,7 @@ set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 set(CMAKE_C_FLAGS_RELEASE "-O2 -DNDEBUG")
 
 set(ZEUS_SANITIZE "" CACHE STRING "Sanitizers to build with, as for -fsanitize= (address,undefined or thread)")
-option(ZEUS_FUZZ "Build the fuzzers with libFuzzer (Clang)" OFF)
+option(ZEUS_FUZZ "Build the fuzzers with libFuzzer, and trace the modules that they feed (Clang)" OFF)
 option(ZEUS_TESTS "Build tests, benchmarks and fuzzers, which take more of Debian's packages" ON)
 option(ZEUS_PRECOMPILE "Precompile the standard headers and GoogleTest" ON)
 
@@ -38,9 +38,6 @@ endif()
 if(ZEUS_SANITIZE)
   add_compile_options(-fsanitize=${ZEUS_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all -g1)
   add_link_options(-fsanitize=${ZEUS_SANITIZE})
-endif()
-if(ZEUS_FUZZ)
-  add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 
 find_program(ZEUS_CCACHE ccache)

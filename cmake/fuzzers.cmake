@@ -1,14 +1,17 @@
-# zeus_fuzzer(unit_text MODULES base)
+# zeus_fuzzer(unit_text MODULES base [LINKS ...])
 #   fuzz/unit_text_fuzz.cpp, a file with LLVMFuzzerTestOneInput. Where ZEUS_FUZZ is on, `fuzzers` builds fuzz/unit_text_fuzz
-#   of it, a libFuzzer program. In every build it is a part of tests/fuzz_replay, which is run over fuzz/corpus/unit_text
-#   as a test, so that what was once found stays found.
+#   of it, a libFuzzer program, and its MODULES are traced, by which libFuzzer finds its way; LINKS are not. In every build it
+#   is a part of tests/fuzz_replay, which is run over fuzz/corpus/unit_text as a test, so that what was once found stays found.
 # zeus_fuzz_replay()   last: the program that replays them all
 add_custom_target(fuzzers)
 
 function(zeus_fuzzer name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "MODULES")
-  list(TRANSFORM arg_MODULES REPLACE "/" "_" OUTPUT_VARIABLE modules)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "MODULES;LINKS")
+  list(TRANSFORM arg_MODULES REPLACE "/" "_" OUTPUT_VARIABLE traced)
+  list(TRANSFORM traced PREPEND zeus_)
+  list(TRANSFORM arg_LINKS REPLACE "/" "_" OUTPUT_VARIABLE modules)
   list(TRANSFORM modules PREPEND zeus_)
+  list(APPEND modules ${traced})
   set_property(GLOBAL APPEND PROPERTY ZEUS_FUZZERS ${name})
   set_property(GLOBAL APPEND PROPERTY ZEUS_FUZZED_MODULES ${modules})
   add_test(NAME fuzz.${name}.corpus COMMAND fuzz_replay ${name} ${CMAKE_CURRENT_SOURCE_DIR}/corpus/${name})
@@ -20,6 +23,11 @@ function(zeus_fuzzer name)
     target_link_options(${name}_fuzz PRIVATE -fsanitize=fuzzer LINKER:--defsym=LLVMFuzzerTestOneInput=fuzz_${name})
     set_property(TARGET ${name}_fuzz PROPERTY RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzz)
     add_dependencies(fuzzers ${name}_fuzz)
+    # What -fsanitize=fuzzer-no-link means, but for the rest of the program, whose tests it would slow.
+    foreach(module IN LISTS traced)
+      target_compile_options(${module} PRIVATE
+        -fsanitize-coverage=inline-8bit-counters,indirect-calls,pc-table,stack-depth,trace-cmp)
+    endforeach()
   endif()
 endfunction()
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs every fuzzer for a share of the given time; what they find is kept in build-fuzz/found/.
+"""Runs every fuzzer for a share of the given time; what they find is kept in build-asan-ubsan/found/.
 
   run_fuzzers.py --seconds 120     all of them together; exit 1 if any found something
 """
@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-BUILD = ROOT / "build-fuzz"
+BUILD = ROOT / "build-asan-ubsan"
 
 
 def run(program: pathlib.Path, seconds: int) -> bool:
@@ -35,7 +35,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=int, default=120, help="for all fuzzers together")
     options = parser.parse_args()
-    subprocess.run(["cmake", "--preset", "fuzz"], cwd=ROOT, stdout=subprocess.DEVNULL, check=True)
+    subprocess.run(["cmake", "--preset", "asan-ubsan"], cwd=ROOT, stdout=subprocess.DEVNULL, check=True)
     subprocess.run(["cmake", "--build", BUILD, "--target", "fuzzers"], check=True)
     programs = sorted((BUILD / "fuzz").glob("*_fuzz"))
     if not programs:
