@@ -21,12 +21,16 @@ class ZeusInvalidArgumentError(ZeusBaseError, ValueError):
     """What was asked for makes no sense; asking again the same way cannot work."""
 
 
-class ZeusNotFoundError(ZeusBaseError, LookupError, ValueError):
+class ZeusNotFoundError(ZeusBaseError, IndexError, ValueError):
     """The thing named does not exist."""
 
 
 class ZeusAlreadyExistsError(ZeusBaseError, ValueError):
     """The name is taken."""
+
+
+class ZeusFileError(ZeusBaseError, OSError, ValueError):
+    """A file that was named cannot be written."""
 
 
 class ZeusPermissionError(ZeusBaseError, PermissionError):

@@ -89,11 +89,17 @@ class Power(unittest.TestCase):
         began = time.time()
         with PowerMonitor([0], update_period=0.01, power_domains=[PowerDomain.DEVICE_INSTANT]) as monitor:
             def powers_seen() -> list[float]:
-                return [power for _, power in monitor.get_power_timeline(PowerDomain.DEVICE_INSTANT).get(0, [])] or [0.0]
+                return [power for _, power in monitor.get_power_timeline("device_instant").get(0, [])] or [0.0]
 
             wait_until(lambda: max(powers_seen()) > HIGH - 2 and min(powers_seen()) < LOW + 2)
         ended = time.time()
         timeline = monitor.get_power_timeline(PowerDomain.DEVICE_INSTANT)
+        self.assertEqual(timeline, monitor.get_power_timeline("device_instant"))
+        samples = monitor.samples[PowerDomain.DEVICE_INSTANT][0]
+        self.assertEqual([(sample.timestamp, sample.gpu_index, sample.power_mw) for sample in samples],
+                         [(at, 0, 1000 * power) for at, power in timeline[0]])
+        with self.assertRaisesRegex(ValueError, "'device_instnat' is no power domain; there are: device_instant, "):
+            monitor.get_power_timeline("device_instnat")
         self.assertEqual(list(timeline), [0])
         times, powers = zip(*timeline[0])
         self.assertEqual(sorted(times), list(times))
@@ -200,7 +206,7 @@ class CommandLine(unittest.TestCase):
 
     def test_energy(self):
         out = self.interrupted("energy", "--gpu-indices", "1")
-        self.assertRegex(out, r"^Measurement\(time=\d\.\d+, gpu_energy=\{1: \d+\.\d+\}, cpu_energy=")
+        self.assertRegex(out, r"^Total energy \(J\): Measurement\(time=\d\.\d+, gpu_energy=\{1: \d+\.\d+\}, cpu_energy=")
 
     def test_power(self):
         out = self.interrupted("power", "--update-period", "0.2", "--power-domain", "device_instant", lines=2)

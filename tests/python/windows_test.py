@@ -5,10 +5,12 @@ import contextlib
 import copy
 import csv
 import dataclasses
+import json
 import math
 import multiprocessing
 import pathlib
 import pickle
+import pickletools
 import sys
 import tempfile
 import threading
@@ -140,9 +142,92 @@ class Misuse(unittest.TestCase):
             self.assertEqual((measurement.time, measurement.gpu_energy), (0.0, {0: 0.0, 1: 0.0}))
             self.assertEqual(log.read_text(), "start_time,window_name,elapsed_time,gpu0_energy,gpu1_energy\n")
 
+    def test_an_unwritable_log_is_an_os_error_that_says_so(self):
+        for path in ("/proc/nowhere/log.csv", tempfile.gettempdir(), "null\0character"):
+            with self.subTest(path=path), self.assertRaisesRegex(OSError, "cannot write the log"):
+                ZeusMonitor(log_file=path)
+
+    def test_a_gpu_that_is_not_there_is_an_index_error(self):
+        for index in (9, -1):
+            with self.subTest(index=index), self.assertRaisesRegex(IndexError, f"there is no GPU {index}; choose from 0 to 1"):
+                ZeusMonitor(gpu_indices=[index])
+
     def test_an_unwritable_log_says_so(self):
         with self.assertRaisesRegex(ZeusBaseError, "cannot write the log /proc/nowhere/log.csv"):
             ZeusMonitor(log_file="/proc/nowhere/log.csv")
+
+
+class OrdinaryCode(unittest.TestCase):
+    """What scripts do with windows and measurements besides."""
+
+    def test_a_name_may_be_anything_that_a_dictionary_takes(self):
+        with tempfile.TemporaryDirectory() as folder:
+            log = f"{folder}/new/log.csv"
+            m = monitor(log_file=log)
+            names = [3, "3", (1, 2), None, 1.5, "", "two\nlines"]
+            for name in names:
+                m.begin_window(name)
+            self.assertEqual(list(m.measurement_states), names)
+            for name in names:
+                self.assertGreater(m.end_window(name).time, 0)
+            with open(log, newline="") as lines:
+                logged = [row["window_name"] for row in csv.DictReader(lines)]
+        self.assertEqual(logged, ["3", "3'", "(1, 2)", "None", "1.5", "", "two\nlines"])
+        with self.assertRaises(TypeError):
+            m.begin_window(["a list"])
+
+    def test_a_measurement_is_its_variables(self):
+        m = monitor()
+        m.begin_window("a")
+        time.sleep(0.1)
+        measurement = m.end_window("a")
+        plain = {"time": measurement.time, "gpu_energy": measurement.gpu_energy, "cpu_energy": measurement.cpu_energy,
+                 "dram_energy": measurement.dram_energy, "soc_energy": None}
+        self.assertEqual(vars(measurement), plain)
+        self.assertIsNotNone(measurement.details)
+        self.assertEqual(vars(measurement), plain, "details are not among them")
+        self.assertEqual(json.loads(json.dumps(vars(measurement)))["time"], measurement.time)
+
+    def test_pickles_hold_nothing_that_the_existing_package_lacks(self):
+        m = monitor()
+        m.begin_window("a")
+        time.sleep(0.1)
+        measurement = m.end_window("a")
+        named = {argument for opcode, argument, _ in pickletools.genops(pickle.dumps(measurement, protocol=2))
+                 if opcode.name == "GLOBAL"}
+        self.assertEqual(named - {"copyreg __newobj__"}, {"zeus.monitor.energy Measurement"})
+        # What the existing package writes: the class and its fields.
+        theirs = pickle.loads(pickle.dumps(Measurement(1.0, {0: 2.0})))
+        theirs.__setstate__({"time": 3.0, "gpu_energy": {0: 4.0}, "cpu_energy": None, "dram_energy": None, "soc_energy": None})
+        self.assertEqual(theirs, Measurement(3.0, {0: 4.0}))
+        self.assertIsNone(theirs.details)
+
+    def test_energies_are_in_the_order_of_the_gpus_asked_for(self):
+        m = monitor(gpu_indices=[1, 0])
+        m.begin_window("a")
+        time.sleep(0.1)
+        measurement = m.end_window("a")
+        self.assertEqual(list(measurement.gpu_energy), [1, 0])
+        self.assertEqual(list(m.settle(measurement).gpu_energy), [1, 0])
+
+    def test_a_window_that_is_taken_out_of_the_states_is_dropped(self):
+        m = monitor()
+        for name in ("a", "b", "c", "d"):
+            m.begin_window(name)
+        states = m.measurement_states
+        self.assertTrue(math.isnan(states["a"].gpu_energy[0]), "not known, and there")
+        self.assertTrue(math.isnan(states["a"].total_energy))
+        states.pop("a")
+        del states["b"]
+        self.assertEqual(states.popitem()[0], "d")
+        self.assertEqual(states.pop("z", None), None)
+        self.assertEqual(list(m.measurement_states), ["c"])
+        states.clear()
+        for name in ("a", "b", "c", "d"):
+            with self.assertRaisesRegex(ValueError, "does not exist"):
+                m.end_window(name)
+            m.begin_window(name)
+        self.assertEqual(list(states), ["a", "b", "c", "d"])
 
 
 class Log(unittest.TestCase):

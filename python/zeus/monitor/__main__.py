@@ -22,7 +22,7 @@ def energy(gpu_indices: list[int] | None = None) -> None:
             time.sleep(3600)
     except KeyboardInterrupt:
         pass
-    print(monitor.settle(monitor.end_window(key, sync_execution=False)))
+    print("Total energy (J):", monitor.settle(monitor.end_window(key, sync_execution=False)))
 
 
 def _named(values: dict[int, float]) -> dict[str, float]:

@@ -5,17 +5,18 @@ from __future__ import annotations
 import functools
 import inspect
 import math
+import os
 import time
 import warnings
-from collections.abc import Sequence
-from contextlib import ContextDecorator
+from collections.abc import Hashable, Sequence
+from contextlib import ContextDecorator, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Callable, TypeVar
 
 from zeus import _native
-from zeus.exception import ZeusAlreadyExistsError, ZeusNotFoundError
+from zeus.exception import ZeusAlreadyExistsError, ZeusFileError, ZeusNotFoundError
 from zeus.monitor.measurement import Measurement, measurement_of, native_window
 from zeus.utils.framework import sync_execution as synchronize_with_framework
 
@@ -39,7 +40,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 class MeasurementState:
     """A window that is open.
 
-    Only its beginning is kept here: what the counters said then is in the native library, so the energies are empty.
+    Only its beginning is kept here: what the counters said then is in the native library, so the energies are NaN.
     """
 
     time: float  # seconds since 1970
@@ -52,13 +53,60 @@ class MeasurementState:
         return sum(self.gpu_energy.values())
 
 
+class _OpenWindows(dict[Hashable, MeasurementState]):
+    """The windows that are open, by name. Taking one out drops it; putting one in opens none."""
+
+    def __init__(self, native: _native.Monitor) -> None:
+        self._native = native
+        self._names: dict[Hashable, str] = {}
+
+    def name_for(self, key: Hashable) -> str:
+        """What the native library and the log call a window of that name, open or not."""
+        if key in self._names:
+            return self._names[key]
+        name = str(key)
+        while name in self._names.values():  # 3 and "3" are two windows
+            name += "'"
+        return name
+
+    def opened(self, key: Hashable, state: MeasurementState) -> None:
+        self._names[key] = self.name_for(key)
+        super().__setitem__(key, state)
+
+    def closed(self, key: Hashable) -> None:
+        self._names.pop(key, None)
+        super().pop(key, None)
+
+    def __delitem__(self, key: Hashable) -> None:
+        super().__delitem__(key)
+        with suppress(ZeusNotFoundError):  # of the process that this one is a fork of
+            self._native.cancel(self._names.pop(key))
+
+    def pop(self, key: Hashable, *default: Any) -> Any:
+        if key not in self:
+            return super().pop(key, *default)
+        state = self[key]
+        del self[key]
+        return state
+
+    def popitem(self) -> tuple[Hashable, MeasurementState]:
+        if not self:
+            raise KeyError("no window is open")
+        key = next(reversed(self))
+        return key, self.pop(key)
+
+    def clear(self) -> None:
+        for key in list(self):
+            self.pop(key, None)
+
+
 class Window(ContextDecorator):
     """A window that lasts as long as a `with` block, or as each call of a function that it decorates.
 
     Afterwards `measurement` is what it measured, the last time. A block that raises cancels its window.
     """
 
-    def __init__(self, monitor: ZeusMonitor, key: str, sync_execution: bool,
+    def __init__(self, monitor: ZeusMonitor, key: Hashable, sync_execution: bool,
                  on_measurement: Callable[[Measurement], object] | None) -> None:
         self.key = key
         self.measurement: Measurement | None = None
@@ -89,6 +137,15 @@ class Window(ContextDecorator):
                 return await function(*args, **kwargs)
 
         return measured  # type: ignore[return-value]
+
+
+def _check_writable(path: str | Path) -> None:
+    try:
+        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+        with open(path, "a", encoding="utf-8"):
+            pass
+    except (OSError, ValueError) as error:  # a path with a null character is a ValueError
+        raise ZeusFileError(f"cannot write the log {path}: {getattr(error, 'strerror', None) or error}") from None
 
 
 class ZeusMonitor:
@@ -122,6 +179,9 @@ class ZeusMonitor:
         self.log_file = None if log_file is None else str(log_file)
         self.soc_is_present = False
         self.power_monitor = None
+        for path in (log_file, complete_log_file):
+            if path is not None:
+                _check_writable(path)
         self._native = _native.Monitor(
             None if gpu_indices is None else list(gpu_indices),
             None if cpu_indices is None else list(cpu_indices),
@@ -130,7 +190,7 @@ class ZeusMonitor:
         )
         self._gpu_indices = self._native.gpus()
         self._cpu_indices = self._native.cpus()
-        self._began: dict[str, float] = {}
+        self._open = _OpenWindows(self._native)
 
     @property
     def gpu_indices(self) -> list[int]:
@@ -170,30 +230,34 @@ class ZeusMonitor:
         return EmptySoC()
 
     @property
-    def measurement_states(self) -> dict[str, MeasurementState]:
-        """The windows that are open, by name."""
-        return {key: MeasurementState(began, {}) for key, began in self._began.items()}
+    def measurement_states(self) -> dict[Hashable, MeasurementState]:
+        """The windows that are open, by name; one that is taken out is dropped."""
+        return self._open
 
     def _synchronize(self) -> None:
         synchronize_with_framework(self._gpu_indices, self.sync_with)
 
-    def begin_window(self, key: str, sync_execution: bool = True, restart: bool = False) -> None:
+    def _unknown(self, indices: list[int]) -> dict[int, float]:
+        return dict.fromkeys(indices, math.nan)
+
+    def begin_window(self, key: Hashable, sync_execution: bool = True, restart: bool = False) -> None:
         """Opens a window.
 
         Args:
-            key: Its name.
+            key: Its name, which the log has as text.
             sync_execution: Whether to wait first until the GPUs have done what the framework has given them.
             restart: Whether a window that is open under this name is dropped; otherwise it is a ValueError.
         """
         try:
-            self._native.begin(key, restart, self._synchronize if sync_execution and self._gpu_indices else None)
+            self._native.begin(self._open.name_for(key), restart, self._synchronize if sync_execution and self._gpu_indices else None)
         except ZeusAlreadyExistsError:
             raise ZeusAlreadyExistsError(
                 f"a measurement window {key!r} already exists; end it first, pass restart=True, or choose another name"
             ) from None
-        self._began[key] = time.time()
+        cpus = self._unknown(self._cpu_indices) or None
+        self._open.opened(key, MeasurementState(time.time(), self._unknown(self._gpu_indices), cpus))
 
-    def end_window(self, key: str, sync_execution: bool = True, cancel: bool = False) -> Measurement:
+    def end_window(self, key: Hashable, sync_execution: bool = True, cancel: bool = False) -> Measurement:
         """Closes a window and returns what it measured, as far as that is known at once (see `settle`).
 
         Args:
@@ -202,27 +266,28 @@ class ZeusMonitor:
             cancel: Whether to measure and log nothing; the measurement is zeros then.
         """
         synchronize = self._synchronize if sync_execution and self._gpu_indices else None
+        name = self._open.name_for(key)
         try:
             if cancel:
                 if synchronize is not None:
                     synchronize()
-                self._native.cancel(key)
-                self._began.pop(key, None)
+                self._native.cancel(name)
+                self._open.closed(key)
                 return Measurement(0.0, dict.fromkeys(self._gpu_indices, 0.0), dict.fromkeys(self._cpu_indices, 0.0))
-            window = self._native.end(key, synchronize)
+            window = self._native.end(name, synchronize)
         except ZeusNotFoundError:
             raise ZeusNotFoundError(
                 f"a measurement window {key!r} does not exist; begin it first, and mind the exact name"
             ) from None
-        self._began.pop(key, None)
-        measurement = measurement_of(window)
+        self._open.closed(key)
+        measurement = measurement_of(window, self._gpu_indices)
         for energy in measurement.gpu_energy.values():
             if not energy > 0.0:
                 self._look_at_missing(measurement, key)
                 break
         return measurement
 
-    def _look_at_missing(self, measurement: Measurement, key: str) -> None:
+    def _look_at_missing(self, measurement: Measurement, key: Hashable) -> None:
         """Some GPU's energy is 0 or unknown."""
         for gpu, energy in measurement.gpu_energy.items():
             if energy > 0.0:
@@ -242,8 +307,8 @@ class ZeusMonitor:
 
     def reset_windows(self) -> None:
         """Drops all open windows."""
+        self._open.clear()
         self._native.reset()
-        self._began.clear()
 
     def settle(self, measurement: Measurement, patience: float = 2.0) -> Measurement:
         """The measurement as good as it can become, after waiting for two updates of the GPUs' counters at most.
@@ -252,9 +317,10 @@ class ZeusMonitor:
         monitor is returned as it is.
         """
         window = native_window(measurement)
-        return measurement if window is None else measurement_of(self._native.settle(window, patience))
+        return measurement if window is None else measurement_of(
+            self._native.settle(window, patience), measurement.gpu_energy)
 
-    def window(self, key: str, sync_execution: bool = True,
+    def window(self, key: Hashable, sync_execution: bool = True,
                on_measurement: Callable[[Measurement], object] | None = None) -> Window:
         """A window as a context manager or as a decorator.
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +36,7 @@ class ThrottleDetail:
 class WindowDetails:
     """Everything that is known of a window."""
 
-    name: str
+    name: str  # as the log has it
     start: float  # seconds on the machine's monotonic clock, as time.monotonic() counts them
     end: float
     start_wall: float  # seconds since 1970
@@ -65,6 +66,21 @@ def _details_of(window: _native.Window) -> WindowDetails:
     )
 
 
+def _details_from(plain: dict[str, Any]) -> WindowDetails:
+    """The opposite of `asdict`."""
+
+    def each(details: dict[int, dict[str, Any]]) -> dict[int, EnergyDetail]:
+        return {index: EnergyDetail(**detail) for index, detail in details.items()}
+
+    energies = {name: each(plain[name]) for name in ("gpu", "cpu", "dram")}
+    throttle = {index: ThrottleDetail(**times) for index, times in plain["throttle"].items()}
+    return WindowDetails(**{**plain, **energies, "total": EnergyDetail(**plain["total"]), "throttle": throttle})
+
+
+# Names a slot of a Measurement, which as an annotation would be a field of it.
+_keep = object.__setattr__
+
+
 @dataclass
 class Measurement:
     """The time and energy of a window.
@@ -72,6 +88,9 @@ class Measurement:
     An energy that is not known (the counter was reset, the GPU was lost, the process was forked) is NaN here, and
     `details` has the reason; it is never 0, and a sum over it is NaN as well.
     """
+
+    # Kept out of `vars()`, which is what tables and JSON are made from.
+    __slots__ = ("__dict__", "__weakref__", "_details", "_window")
 
     time: float  # s
     gpu_energy: dict[int, float]  # J, by GPU
@@ -84,26 +103,40 @@ class Measurement:
         """Of all GPUs, in J."""
         return sum(self.gpu_energy.values())
 
-    @cached_property
+    @property
     def details(self) -> WindowDetails | None:
         """Uncertainty, method, reasons and more; None for a measurement that no window has given."""
-        window: _native.Window | None = self.__dict__.get("_window")
-        return None if window is None else _details_of(window)
+        details: WindowDetails | None = getattr(self, "_details", None)
+        window = native_window(self)
+        if details is None and window is not None:
+            details = _details_of(window)
+            _keep(self, "_details", details)
+        return details
 
     def __getstate__(self) -> dict[str, Any]:
-        # Another process has no use for the native window, and it needs none to read the details.
-        state = {**self.__dict__, "details": self.details}
-        state.pop("_window", None)
-        return state
+        # Plain values alone, which the existing package reads as well. Another process has no use for the native window.
+        details = self.details
+        return {**self.__dict__, "_details": None if details is None else asdict(details)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        plain = state.get("_details")
+        self.__dict__.update((name, value) for name, value in state.items() if name != "_details")
+        _keep(self, "_details", None if plain is None else _details_from(plain))
 
 
-def measurement_of(window: _native.Window) -> Measurement:
-    measurement = Measurement(window.time, window.gpu_energy, window.cpu_energy, window.dram_energy)
-    measurement.__dict__["_window"] = window
+# Pickles name where the existing package has it.
+Measurement.__module__ = "zeus.monitor.energy"
+
+
+def measurement_of(window: _native.Window, gpus: Iterable[int]) -> Measurement:
+    """`gpus` is the order in which their energies are."""
+    energies = window.gpu_energy
+    measurement = Measurement(window.time, {gpu: energies[gpu] for gpu in gpus}, window.cpu_energy, window.dram_energy)
+    _keep(measurement, "_window", window)
     return measurement
 
 
 def native_window(measurement: Measurement) -> _native.Window | None:
     """What the library knows the measurement by, in the process that measured it."""
-    window: _native.Window | None = measurement.__dict__.get("_window")
+    window: _native.Window | None = getattr(measurement, "_window", None)
     return window

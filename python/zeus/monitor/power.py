@@ -6,6 +6,7 @@ import enum
 import logging
 import time
 import warnings
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import TracebackType
@@ -36,6 +37,14 @@ class PowerSample:
     timestamp: float  # seconds since 1970
     gpu_index: int
     power_mw: float
+
+
+def _domain(named: PowerDomain | str) -> PowerDomain:
+    try:
+        return PowerDomain(named)
+    except ValueError:
+        names = ", ".join(each.value for each in PowerDomain)
+        raise ValueError(f"{named!r} is no power domain; there are: {names}") from None
 
 
 def _watch_changes(gpu: GPU) -> list[float]:
@@ -119,7 +128,7 @@ class PowerMonitor:
             domain: {index: _quantity(gpus._one(index), domain) for index in self.gpu_indices} for domain in PowerDomain
         }
         supported = [domain for domain in PowerDomain if all(quantities[domain].values())]
-        wanted = supported if power_domains is None else [PowerDomain(domain) for domain in power_domains]
+        wanted = supported if power_domains is None else [_domain(domain) for domain in power_domains]
         for domain in wanted:
             if domain not in supported:
                 names = ", ".join(each.value for each in supported) or "none"
@@ -132,6 +141,7 @@ class PowerMonitor:
             logger.warning("instant power is not watched: energies will be those of averaged power")
         self.update_period = infer_counter_update_period(self.gpu_indices) if update_period is None else update_period
         self.measurement_domains = list(dict.fromkeys(wanted))
+        self._most_samples = max_samples_per_gpu
         self._timelines: dict[PowerDomain, dict[int, Timeline]] = {}
         for domain in self.measurement_domains:
             self._timelines[domain] = self._watch(quantities[domain], max_samples_per_gpu)
@@ -145,15 +155,28 @@ class PowerMonitor:
                 timelines.update(dict.fromkeys(gpus, Timeline(quantity, gpus, self.update_period, most)))
         return timelines
 
-    def _of_domain(self, domain: PowerDomain) -> dict[int, Timeline]:
+    def _of_domain(self, named: PowerDomain | str) -> dict[int, Timeline]:
+        domain = _domain(named)
         if domain not in self._timelines:
             names = ", ".join(each.value for each in self.measurement_domains)
             raise ValueError(f"{domain.value} is not being monitored; monitored are: {names}")
         return self._timelines[domain]
 
+    @property
+    def samples(self) -> dict[PowerDomain, dict[int, deque[PowerSample]]]:
+        """What has been read by now, of each domain and GPU: where the power changed, not every reading."""
+        return {
+            domain: {
+                index: deque((PowerSample(at, index, power * 1000) for at, power in timeline.points(index, None, None)),
+                             maxlen=self._most_samples)
+                for index, timeline in timelines.items()
+            }
+            for domain, timelines in self._timelines.items()
+        }
+
     def get_power_timeline(
         self,
-        power_domain: PowerDomain,
+        power_domain: PowerDomain | str,
         gpu_index: int | None = None,
         start_time: float | None = None,
         end_time: float | None = None,
@@ -175,7 +198,7 @@ class PowerMonitor:
         }
 
     def get_energy(
-        self, start_time: float, end_time: float, power_domain: PowerDomain | None = None
+        self, start_time: float, end_time: float, power_domain: PowerDomain | str | None = None
     ) -> dict[int, float] | None:
         """J of each GPU between two times, from its power; a warning where it was not watched throughout."""
         if power_domain is None:
@@ -193,7 +216,7 @@ class PowerMonitor:
         return energies
 
     def get_power(
-        self, time: float | None = None, power_domain: PowerDomain = PowerDomain.DEVICE_INSTANT
+        self, time: float | None = None, power_domain: PowerDomain | str = PowerDomain.DEVICE_INSTANT
     ) -> dict[int, float] | None:
         """W of each GPU now, or nearest to a time; None when some GPU has not been read yet."""
         powers = {index: timeline.value_at(index, time) for index, timeline in self._of_domain(power_domain).items()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from pathlib import Path
 
 from zeus.monitor.energy import Measurement, MeasurementState, ZeusMonitor
@@ -48,27 +48,29 @@ class ReplayZeusMonitor(ZeusMonitor):
         self._gpu_indices = found if gpu_indices is None else list(gpu_indices)
         self.nvml_gpu_indices = self._gpu_indices
         self._cpu_indices = []
-        self._began: dict[str, float] = {}
+        self.ongoing_windows: list[Hashable] = []
 
     def _wait(self, sync_execution: bool) -> None:
         if sync_execution and not self.ignore_sync_execution and self._gpu_indices:
             synchronize_with_framework(self._gpu_indices, self.sync_with)
 
     @property
-    def measurement_states(self) -> dict[str, MeasurementState]:
+    def measurement_states(self) -> dict[Hashable, MeasurementState]:
         """The windows that are open, by name; nothing is known of their beginning."""
-        return {key: MeasurementState(0.0, dict.fromkeys(self._gpu_indices, 0.0)) for key in self._began}
+        return {key: MeasurementState(0.0, dict.fromkeys(self._gpu_indices, 0.0)) for key in self.ongoing_windows}
 
-    def begin_window(self, key: str, sync_execution: bool = True, restart: bool = False) -> None:
-        if key in self._began and not restart:
-            raise RuntimeError(f"the window {key!r} is already ongoing")
+    def begin_window(self, key: Hashable, sync_execution: bool = True, restart: bool = False) -> None:
+        if key in self.ongoing_windows:
+            if not restart:
+                raise RuntimeError(f"the window {key!r} is already ongoing")
+            self.ongoing_windows.remove(key)
         self._wait(sync_execution)
-        self._began[key] = 0.0
+        self.ongoing_windows.append(key)
 
-    def end_window(self, key: str, sync_execution: bool = True, cancel: bool = False) -> Measurement:
-        if key not in self._began:
+    def end_window(self, key: Hashable, sync_execution: bool = True, cancel: bool = False) -> Measurement:
+        if key not in self.ongoing_windows:
             raise RuntimeError(f"the window {key!r} is not ongoing")
-        del self._began[key]
+        self.ongoing_windows.remove(key)
         self._wait(sync_execution)
         if cancel:
             return Measurement(0.0, dict.fromkeys(self._gpu_indices, 0.0))
@@ -77,13 +79,13 @@ class ReplayZeusMonitor(ZeusMonitor):
             raise RuntimeError(f"{self.log_file} has no more lines")
         if len(row) != 3 + max(1, len(self._gpu_indices)):
             raise RuntimeError(f"a line of {self.log_file} has {len(row)} columns for {len(self._gpu_indices)} GPUs")
-        if self.match_window_name and row[1] != key:
+        if self.match_window_name and row[1] != str(key):
             raise RuntimeError(f"the window {key!r} ended, but {self.log_file} has {row[1]!r} next")
         energies = dict(zip(self._gpu_indices, (float(cell or "nan") for cell in row[3:])))
         return Measurement(float(row[2]), energies)
 
     def reset_windows(self) -> None:
-        self._began.clear()
+        self.ongoing_windows.clear()
 
     def settle(self, measurement: Measurement, patience: float = 2.0) -> Measurement:
         return measurement
