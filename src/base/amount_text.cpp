@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -35,9 +36,16 @@ int decimals_for(double number, int digits) {
              : 0;
 }
 
-std::string with_half_width(double value, double half_width, std::string_view unit) {
-  const int decimals = decimals_for(half_width, 2);
-  return fmt::format("{:.{}f} \u00b1 {:.{}f} {}", value, decimals, half_width, decimals, unit);
+// "1,234,567.89": a comma between every three digits before the point.
+std::string grouped(std::string_view digits) {
+  const std::size_t point = std::min(digits.find('.'), digits.size());
+  std::string text;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    const bool after_a_digit = i > 0 && digits[i - 1] != '-';
+    text += after_a_digit && i < point && (point - i) % 3 == 0 ? "," : "";
+    text += digits[i];
+  }
+  return text;
 }
 
 // "3 h 40 min": so many small ones, of which `size` are a large one.
@@ -97,13 +105,22 @@ std::string EnergyColumn::text(Joules energy) const {
 
 std::string EnergyColumn::text(Joules energy, const std::optional<Joules>& half_width) const {
   const Unit unit = unit_for(largest_);
-  return half_width ? with_half_width(unit.of(energy), unit.of(*half_width), unit.name) : text(energy);
+  return half_width ? with_interval(unit.of(energy), unit.of(*half_width), unit.name) : text(energy);
 }
 
 std::string EnergyColumn::range(Joules low, Joules high) const {
   const Unit unit = unit_for(largest_);
   const int decimals = decimals_for(unit.of(high - low), 2);
   return fmt::format("{:.{}f} to {:.{}f} {}", unit.of(low), decimals, unit.of(high), decimals, unit.name);
+}
+
+std::string certain_digits(double value, double half_width) {
+  return grouped(fmt::format("{:.{}f}", value, half_width > 0.0 ? decimals_for(half_width, 2) : 2));
+}
+
+std::string with_interval(double value, double half_width, std::string_view unit) {
+  return fmt::format("{} \u00b1 {} {}", certain_digits(value, half_width), certain_digits(half_width, half_width),
+                     unit);
 }
 
 std::string to_text(Joules energy) {
@@ -126,7 +143,7 @@ std::string to_text(Seconds time, const std::optional<Seconds>& half_width) {
     return to_text(time);
   }
   const Unit unit = unit_for(std::max(Seconds{std::abs(time.value())}, *half_width));
-  return with_half_width(unit.of(time), unit.of(*half_width), unit.name);
+  return with_interval(unit.of(time), unit.of(*half_width), unit.name);
 }
 
 }  // namespace zeus

@@ -44,6 +44,12 @@ class EnergyColumn {
   std::optional<Joules> smallest_;
 };
 
+// With as many decimals as the half-width leaves certain, two digits of it: "1,234.56" with 0.13. With two
+// where it is 0.
+std::string certain_digits(double value, double half_width);
+// "2,500.0 ± 1.3 J"
+std::string with_interval(double value, double half_width, std::string_view unit);
+
 // In a unit of their own.
 std::string to_text(Joules energy);
 std::string to_text(Joules energy, const std::optional<Joules>& half_width);

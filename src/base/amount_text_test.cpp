@@ -23,6 +23,14 @@ TEST(AmountText, AnIntervalLeavesAsManyDigitsAsItIsSureOf) {
   EXPECT_EQ(to_text(Joules{1560.0}, std::nullopt), "1.56 kJ");
 }
 
+TEST(AmountText, LargeNumbersAreReadInThrees) {
+  EXPECT_EQ(with_interval(1'234'567.891, 0.104, "J"), "1,234,567.89 ± 0.10 J");
+  EXPECT_EQ(with_interval(-2516.67, 1897.4, "J"), "-2,517 ± 1,897 J");
+  EXPECT_EQ(with_interval(-516.0, 97.4, "J"), "-516 ± 97 J");
+  EXPECT_EQ(certain_digits(999.96, 1.25), "1,000.0");
+  EXPECT_EQ(certain_digits(0.5, 0.0), "0.50");
+}
+
 TEST(AmountText, AColumnHasOneUnit) {
   EnergyColumn column;
   column.fit(Joules{1.414e6});

@@ -1,5 +1,6 @@
 #include "cli/measure_report.hpp"
 
+#include "base/amount_text.hpp"
 #include "cli/command.hpp"
 #include "cli/repeated_runs.hpp"
 #include "records/energy.hpp"
@@ -28,14 +29,6 @@ void put_energies(records::JsonWriter& json, std::string_view key, const std::ma
   }
 }
 
-std::string grouped(double value) {
-  std::string digits = fmt::format("{:.2f}", value);
-  for (auto position = static_cast<int>(digits.find('.')) - 3; position > 0; position -= 3) {
-    digits.insert(static_cast<std::size_t>(position), ",");
-  }
-  return digits;
-}
-
 std::string label_of(int number, const GpusByNumber& gpus) {
   return fmt::format("gpu {} ({})", number, gpus.at(static_cast<std::size_t>(number)).name);
 }
@@ -49,18 +42,27 @@ std::size_t label_width(const Measurement& measurement, const GpusByNumber& gpus
   return width;
 }
 
-std::string line(const std::string& what, std::size_t width, const MeasuredEnergy& measured, Seconds time) {
-  if (!measured.energy) {
-    return fmt::format("{:>18}      {:<{}} # {}\n", "<not known>", what, width, measured.reason);
-  }
-  const Energy& energy = *measured.energy;
-  std::string text = fmt::format("{:>18} J    {:<{}} # {:9.2f} W", grouped(energy.value.value()), what, width,
-                                 time > Seconds{0} ? (energy.value / time).value() : 0.0);
-  text += fmt::format("   ( +- {:.2f} J, {} )", energy.uncertainty.value(), records::to_string(energy.method));
-  return text + (measured.remark.empty() ? "\n" : "\n" + std::string(25 + width, ' ') + "# " + measured.remark + '\n');
+// What was measured, of what, and what there is to say about it.
+std::string line(const std::string& amount, const std::string& what, std::size_t width, const std::string& remark) {
+  return fmt::format("{:>24}   {:<{}}   {}\n", amount, what, width, remark);
 }
 
-std::string throttle_line(const std::string& gpu, std::size_t width, const ThrottleTime& throttle, Seconds time) {
+std::string line(const std::string& what, std::size_t width, const MeasuredEnergy& measured, Seconds time) {
+  if (!measured.energy) {
+    return line("not known", what, width, measured.reason);
+  }
+  const Energy& energy = *measured.energy;
+  std::string said{records::to_string(energy.method)};
+  if (time > Seconds{0}) {
+    const Watts power = energy.value / time;
+    said = fmt::format("{} W, {}", certain_digits(power.value(), (energy.uncertainty / time).value()), said);
+  }
+  const std::string text =
+      line(with_interval(energy.value.value(), energy.uncertainty.value(), "J"), what, width, said);
+  return measured.remark.empty() ? text : text + line("", "", width, measured.remark);
+}
+
+std::string throttle_line(std::size_t width, const ThrottleTime& throttle, Seconds time) {
   std::string text;
   const auto add = [&](const char* what, const std::optional<Seconds>& lasted) {
     if (lasted && time > Seconds{0} && *lasted / time > 0.005) {
@@ -70,7 +72,7 @@ std::string throttle_line(const std::string& gpu, std::size_t width, const Throt
   };
   add("its power limit", throttle.power_cap);
   add("its temperature", throttle.thermal);
-  return text.empty() ? "" : fmt::format("{:>18}      {:<{}} # {}\n", "", gpu, width, text);
+  return text.empty() ? "" : line("", "", width, text);
 }
 
 void put_all_energies(records::JsonWriter& json, const Measurement& measurement, const MeasuredEnergy& total) {
@@ -103,7 +105,7 @@ std::string rows_of(const Measurement& measurement, const GpusByNumber& gpus, co
   for (const auto& [gpu, measured] : measurement.gpu_energy) {
     text += line(label_of(gpu, gpus), width, measured, time);
     if (const auto throttle = measurement.gpu_throttle.find(gpu); throttle != measurement.gpu_throttle.end()) {
-      text += throttle_line(label_of(gpu, gpus), width, throttle->second, time);
+      text += throttle_line(width, throttle->second, time);
     }
   }
   if (measurement.gpu_energy.size() > 1) {
@@ -151,15 +153,15 @@ std::string measure_json(std::span<const Measurement> runs, const GpusByNumber& 
 std::string measure_text(const Measurement& measurement, const GpusByNumber& gpus, const std::string& command) {
   return fmt::format("\n Energy while '{}' ran:\n\n", command) +
          rows_of(measurement, gpus, measurement.total_gpu_energy()) +
-         fmt::format("\n{:>18} s    elapsed\n\n", fmt::format("{:.6f}", measurement.time().value()));
+         fmt::format("\n{:>22.3f} s   elapsed\n\n", measurement.time().value());
 }
 
 std::string measure_text(std::span<const Measurement> runs, const GpusByNumber& gpus, const std::string& command) {
   const RepeatedRuns all = repeated(runs);
   return fmt::format("\n Energy while '{}' ran, the mean of {} runs:\n\n", command, all.count) +
          rows_of(all.mean, gpus, all.total_gpu_energy) +
-         fmt::format("\n{:>18} s    elapsed   ( +- {:.6f} s )\n\n", fmt::format("{:.6f}", all.mean.time().value()),
-                     all.time_uncertainty.value());
+         fmt::format("\n{:>24}   elapsed\n\n",
+                     with_interval(all.mean.time().value(), all.time_uncertainty.value(), "s"));
 }
 
 }  // namespace zeus::cli

@@ -1,5 +1,6 @@
 #include "cli/repeated_runs.hpp"
 
+#include "base/amount_text.hpp"
 #include "jobs/scatter.hpp"
 
 #include <fmt/format.h>
@@ -43,7 +44,11 @@ MeasuredEnergy mean_of(std::span<const MeasuredEnergy> runs) {
   }
   mean.value = Joules{joules.mean};
   mean.uncertainty = Joules{std::max(half_width(joules), std::sqrt(measuring) / joules.count)};
-  return {.energy = mean, .reason = {}, .remark = fmt::format("{:.2f} to {:.2f} J", least.value(), most.value())};
+  const double certain = mean.uncertainty.value();
+  return {.energy = mean,
+          .reason = {},
+          .remark = fmt::format("from {} to {} J", certain_digits(least.value(), certain),
+                                certain_digits(most.value(), certain))};
 }
 
 Energies means_of(std::span<const Measurement> runs, Energies Measurement::*member) {

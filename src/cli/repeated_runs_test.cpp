@@ -30,7 +30,7 @@ TEST(RepeatedRuns, HaveAMeanWithTheIntervalThatTheyLeave) {
   EXPECT_DOUBLE_EQ(energy.value.value(), 110.0);
   EXPECT_NEAR(energy.uncertainty.value(), 43.03 / 1.7320508, 1e-6);
   EXPECT_EQ(energy.systematic, 2_J);
-  EXPECT_EQ(all.mean.gpu_energy.at(0).remark, "100.00 to 120.00 J");
+  EXPECT_EQ(all.mean.gpu_energy.at(0).remark, "from 100 to 120 J");
 }
 
 TEST(RepeatedRuns, AreNoSurerThanMeasuringIs) {
