@@ -1,7 +1,5 @@
 #include "cli/live_screen.hpp"
 
-#include "cli/monitor_table.hpp"
-
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -10,16 +8,12 @@
 
 namespace zeus::cli {
 
-namespace {
-
 Screen screen_of_terminal() {
   winsize size{};
   const bool known = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 && size.ws_row > 1;
   // The last row is left free: a line's end there would scroll.
   return known ? Screen{.columns = size.ws_col, .rows = size.ws_row - 1} : Screen{};
 }
-
-}  // namespace
 
 LiveScreen::LiveScreen(std::ostream& out, bool colour, bool keys) : out_{out}, colour_{colour}, keys_{keys} {
   out_ << "\x1b[?1049h\x1b[?25l";

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cli/monitor_keys.hpp"
+#include "cli/monitor_table.hpp"
 #include "cli/monitor_view.hpp"
 
 #include <termios.h>
@@ -14,6 +15,9 @@
 #include <vector>
 
 namespace zeus::cli {
+
+// As large as standard output's terminal is now.
+Screen screen_of_terminal();
 
 // What was on the terminal before comes back after, and the last picture below it.
 class LiveScreen {

@@ -35,8 +35,16 @@ namespace zeus::cli {
 namespace {
 
 constexpr const char* window = "zeus monitor";
-// Of somebody who wants colours where there is no terminal to fit to.
-constexpr Screen wide_screen{.columns = 160, .rows = all_rows};
+
+// What one table after the other is fitted to: a terminal on which nothing can be drawn, or no terminal at all.
+std::optional<Screen> paper(bool is_terminal, bool colour) {
+  constexpr int wide = 160;
+  if (!is_terminal && !colour) {
+    return std::nullopt;
+  }
+  return Screen{
+      .columns = is_terminal ? screen_of_terminal().columns : wide, .rows = all_rows, .colour = colour, .bars = colour};
+}
 
 enum class Woken { by_time, by_resize, by_return, by_keys, by_end };
 
@@ -189,16 +197,16 @@ void MonitorCommand::declare(Options& options) {
   options.example("zeus monitor", "the machine, once a second");
   options.example("zeus monitor --interval 200ms --duration 1h --csv power.csv", "an hour of it, kept");
   options.footer(
-      "Runs until it is interrupted, or q is pressed; arrows and page keys scroll. Power is the mean over each "
-      "interval; energy counts from the start.");
+      "Runs until it is interrupted, or q is pressed; arrows and page keys scroll.\n"
+      "Power is the mean over each interval; energy counts from the start.");
   options.add_option("--gpus", gpus_, "Watch these GPUs only: by number, as `zeus devices` shows it, or by UUID")
       .delimiter(',')
       .value_name("GPU,GPU");
-  options.add_option("--interval", interval_, "Time between moments, in seconds, or as 200ms")
+  options.add_option("--interval", interval_, "Time between readings, in seconds, or as 200ms")
       .rule({.least = 0.02, .most = 86400})
       .with_default()
       .value_name("S");
-  options.add_option("--duration", duration_, "End after so long")
+  options.add_option("--duration", duration_, "Stop after this long")
       .rule({.least = 0.0, .most = 1e9, .above_least = true})
       .value_name("S");
   options.add_option("--csv", csv_, "Also write one line for each device and moment").path();
@@ -216,7 +224,8 @@ int MonitorCommand::run(Context& context) {
   Monitor monitor{std::make_unique<measure::Windows>(source, options)};
   const FileDescriptor csv = csv_ ? open_csv(*csv_) : FileDescriptor{};
   const SignalWait signals{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGCONT};
-  const TerminalStyle style = terminal_style(color_, context.environment, ::isatty(STDOUT_FILENO) != 0);
+  const bool is_terminal = ::isatty(STDOUT_FILENO) != 0;
+  const TerminalStyle style = terminal_style(color_, context.environment, is_terminal);
   const auto viewer =
       style.live && !json_ ? std::make_unique<Viewer>(context.out, style.colour) : std::unique_ptr<Viewer>{};
   Totals totals;
@@ -245,8 +254,7 @@ int MonitorCommand::run(Context& context) {
     } else if (viewer) {
       viewer->show(moment);
     } else {
-      context.out << moment_table(moment, style.colour ? std::optional{wide_screen} : std::nullopt) << '\n'
-                  << std::flush;
+      context.out << moment_table(moment, paper(is_terminal, style.colour)) << '\n' << std::flush;
     }
     if (!context.out) {
       return exit_ok;  // whoever was reading has gone

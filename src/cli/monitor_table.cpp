@@ -123,7 +123,7 @@ std::vector<Column> gpu_columns(const MonitorMoment& moment, const std::optional
       columns[column++].sum = text;
     }
   }
-  if (!screen) {
+  if (!screen || !screen->bars) {
     std::erase_if(columns, [](const Column& column) { return column.drawn; });
   }
   return columns;

@@ -108,11 +108,12 @@ class MonitorOnATerminal(unittest.TestCase):
                 self.assertIn("\x1b[?1049h", terminal.seen)
                 self.assertEqual(bool(COLOUR.search(terminal.seen)), coloured)
 
-    def test_on_a_dumb_terminal_it_is_plain(self):
-        terminal = Terminal(monitor(1, "--duration", "0.3"), TERM="dumb")
+    def test_on_a_dumb_terminal_it_is_plain_and_no_wider_than_that(self):
+        terminal = Terminal(monitor(1, "--duration", "0.3"), columns=60, TERM="dumb")
         self.assertEqual(terminal.end(), 0)
         self.assertIn("held back by", terminal.seen)
         self.assertNotIn("\x1b", terminal.seen)
+        self.assertLessEqual(max(len(line) for line in terminal.seen.splitlines()), 60, terminal.seen)
 
     def test_in_a_pipe_it_is_plain_unless_colours_are_asked_for(self):
         for flags, coloured in ((), False), (("--color", "always"), True):
