@@ -4,6 +4,7 @@
 #include "base/ink.hpp"
 #include "base/wall_time_text.hpp"
 #include "jobs/redefinition.hpp"
+#include "optimize/batch_size/job_spec.hpp"
 #include "records/json_writer.hpp"
 
 #include <fmt/format.h>
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <concepts>
+#include <cstddef>
 #include <iterator>
 #include <optional>
 #include <string_view>
@@ -108,6 +110,20 @@ std::string batch_size(const JobView& job, int size) {
   return job.definition.batch_sizes.empty() ? "-" : fmt::format("{}", size);
 }
 
+std::string target(const records::JobDefinition& definition) {
+  if (!definition.target) {
+    return "the command's success";
+  }
+  const std::string within =
+      definition.max_epochs < optimize::most_epochs ? fmt::format(" within {} epochs", definition.max_epochs) : "";
+  return fmt::format("{} or {}{}", definition.target->metric, definition.target->higher_is_better ? "more" : "less",
+                     within);
+}
+
+std::string counted(std::size_t number, std::string_view what, std::string_view several) {
+  return fmt::format("{} {}", number, number == 1 ? what : several);
+}
+
 std::string heading(const JobView& job, bool in_colour) {
   std::string text = fmt::format("{}\n", inked(job.name, Ink::bold, in_colour));
   const auto line = [&](const char* name, const std::string& value) {
@@ -119,16 +135,14 @@ std::string heading(const JobView& job, bool in_colour) {
     line("chooses", fmt::format("the batch size out of {} (default {}), and the power limit",
                                 fmt::join(job.definition.batch_sizes, ", "), job.definition.default_batch_size));
   }
-  line("target", job.definition.target
-                     ? fmt::format("{} or {} within {} epochs", job.definition.target->metric,
-                                   job.definition.target->higher_is_better ? "more" : "less", job.definition.max_epochs)
-                     : "the command's success");
+  line("target", target(job.definition));
   line("devices", fmt::format("{}, {} to {}", to_text(job.device), watts(job.device.power_limits.front()),
                               watts(job.device.power_limits.back())));
   line("policy", fmt::format("{}, eta {}, beta {}", job.definition.policy, job.definition.eta, job.definition.beta));
-  line("since", fmt::format("{}: {} recurrences, of which {} reached the target and {} run now; {} tries",
-                            to_text(job.created), job.recurrences.size(), count(job, records::RecurrenceState::reached),
-                            count(job, records::RecurrenceState::running), job.tries.size()));
+  line("since", fmt::format("{}: {}, of which {} reached the target and {} run now; {}", to_text(job.created),
+                            counted(job.recurrences.size(), "recurrence", "recurrences"),
+                            count(job, records::RecurrenceState::reached),
+                            count(job, records::RecurrenceState::running), counted(job.tries.size(), "try", "tries")));
   return text;
 }
 
