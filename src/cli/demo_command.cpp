@@ -58,7 +58,7 @@ std::string real_gpus(Context& context) {
 void DemoCommand::declare(Options& options) {
   options.example("zeus demo --quick", "half a minute, the report in a temporary folder");
   options.add_flag("--quick", quick_, "Fewer batch sizes and nights: under half a minute");
-  options.add_option("--seed", seed_, "Of the images and of everything that is drawn")
+  options.add_option("--seed", seed_, "Seed of the images and of every random draw")
       .rule({.least = 0.0, .most = most_seed})
       .with_default()
       .value_name("S");
@@ -73,11 +73,11 @@ void DemoCommand::declare(Options& options) {
   options.add_option("--default-batch-size", default_batch_size_, "What the job's author chose")
       .with_default("512")
       .value_name("B");
-  options.add_option("--eta", eta_, "Weight of energy against time: 0 minds time alone, 1 energy alone")
+  options.add_option("--eta", eta_, "Weight of energy against time: 0 counts time alone, 1 energy alone")
       .rule(field::share)
       .with_default()
       .value_name("ETA");
-  options.add_flag("--steady", steady_, "Leave the images as they are: no labels go wrong on the way");
+  options.add_flag("--steady", steady_, "Keep the images as they are: no labels turn wrong over the nights");
   options.add_flag("--quiet", quiet_, "Show no progress");
 }
 

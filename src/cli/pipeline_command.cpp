@@ -103,9 +103,9 @@ void PipelineCommand::declare(Options& options) {
       .rule(field::share)
       .with_default()
       .value_name("SHARE");
-  options.group("What is wanted");
+  options.group("Which plans");
   options.add_option("--at", at_, "Plan for iterations of this time; may be repeated");
-  options.add_option("--points", points_, "Plan for so many times from the fastest to that of least energy")
+  options.add_option("--points", points_, "Plan for this many times, from the fastest to the one of least energy")
       .rule({.least = 1.0, .most = 10'000.0})
       .with_default(fmt::format("{}", default_points));
   options.add_option("--json", json_, "Write the frontier and the plans as JSON to a file, or - for standard output")

@@ -94,7 +94,7 @@ void print(const std::vector<Restoration>& all, const Context& context) {
 }  // namespace
 
 void RestoreCommand::declare(Options& options) {
-  options.example("zeus restore", "put back what dead holders left, on all GPUs");
+  options.example("zeus restore", "on all GPUs");
   options.example("zeus restore --gpu 0", "on one");
   options.add_option("--gpu", gpu_, "Only this GPU: its number, as `zeus devices` shows it, or its UUID")
       .value_name("GPU");

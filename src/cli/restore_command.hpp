@@ -11,7 +11,9 @@ namespace zeus::cli {
 class RestoreCommand final : public Command {
  public:
   [[nodiscard]] std::string name() const override { return "restore"; }
-  [[nodiscard]] std::string summary() const override { return "Put back what a dead holder left on a GPU"; }
+  [[nodiscard]] std::string summary() const override {
+    return "Put back GPU settings that a process left behind when it died";
+  }
   void declare(Options& options) override;
   int run(Context& context) override;
 

@@ -76,30 +76,39 @@ void RunCommand::declare_goal(Options& options) {
       .value_name("B");
   options.add_option("--learning-rate", learning_rate_, "The learning rate for a batch size, as 128:0.1")
       .value_name("B:LR");
-  options.add_option("--lr-scaling", scaling_, "How it goes with the batch size")
+  options.add_option("--lr-scaling", scaling_, "How the learning rate grows with the batch size")
       .among({"linear", "sqrt"})
       .with_default("linear");
   options.add_option("--target-metric", plain_.target_metric, "What the metric has to reach").value_name("M");
-  options.add_flag("--higher-is-better", higher_, "It has to reach it from below (as without either)");
-  options.add_flag("--lower-is-better", lower_, "It has to reach it from above");
-  options.add_option("--max-epochs", plain_.max_epochs, "A try that is short of the target by then has failed")
+  options.add_flag("--higher-is-better", higher_,
+                   "The metric has to rise to its target, which is assumed without either flag");
+  options.add_flag("--lower-is-better", lower_, "The metric has to fall to its target");
+  options.add_option("--max-epochs", plain_.max_epochs, "A try that has not reached the target by then has failed")
       .rule(field::from_one)
       .value_name("E");
   options.add_flag("--stop-at-target", plain_.stop_at_target, "End the command when it has reached its target");
   options.group("How to choose");
-  options.add_option("--eta", plain_.eta, "Weight of energy against time: 0 minds time alone, 1 energy alone")
+  options.add_option("--eta", plain_.eta, "Weight of energy against time: 0 counts time alone, 1 energy alone")
       .rule(field::share)
       .with_default("0.5")
       .value_name("ETA");
-  options.add_option("--beta", plain_.beta, "Stop a try at so many times what the best known costs; inf never does")
+  options
+      .add_option("--beta", plain_.beta,
+                  "Stop a try once it costs this many times what the best known one costs; inf: never")
       .rule(stop_factor)
       .with_default("2")
       .value_name("BETA");
-  options.add_option("--window", plain_.window, "Remember so many results of a batch size, for data that drifts")
+  options
+      .add_option("--window", plain_.window,
+                  "Learn from the last N results of each batch size only, for data that drifts")
       .with_default("all")
       .value_name("N");
-  options.add_option("--policy", plain_.policy, "How batch sizes are chosen").with_default("the best one");
-  options.add_option("--seed", plain_.seed, "What the tries' seeds begin from").with_default("0").value_name("S");
+  options.add_option("--policy", plain_.policy, "How batch sizes are chosen: lookahead, zeus, grid or default")
+      .with_default("lookahead; zeus where no steps can be seen")
+      .value_name("P");
+  options.add_option("--seed", plain_.seed, "Seed of every random draw; {seed} counts up from it")
+      .with_default("0")
+      .value_name("S");
 }
 
 void RunCommand::declare_progress(Options& options) {
@@ -130,7 +139,7 @@ void RunCommand::declare_limits(Options& options) {
       .value_name("S");
   options
       .add_flag("--observe", observe_, "limits",
-                "Change nothing for good and say what could be saved; =passive: set nothing at all")
+                "Measure power limits, keep none, and say what could be saved; =passive: set none at all")
       .among({"limits", "passive"});
   options
       .add_option("--gpus", gpus_,

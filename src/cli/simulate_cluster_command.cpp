@@ -131,11 +131,11 @@ void SimulateClusterCommand::declare(Options& options) {
       options.add_option("--generate", generate_, "Synthetic groups: jobs=N,days=D,min=N,max=N,power=P,seed=S")
           .value_name("SPEC");
   groups.excludes(generate);
-  options.add_option("--eta", eta_, "Weight of energy against time: 0 minds time alone, 1 energy alone")
+  options.add_option("--eta", eta_, "Weight of energy against time: 0 counts time alone, 1 energy alone")
       .rule(field::share)
       .with_default()
       .value_name("ETA");
-  options.add_option("--beta", beta_, "Stop a try at so many times the least cost so far; inf never does")
+  options.add_option("--beta", beta_, "Stop a try once it costs this many times the least so far; inf: never")
       .rule({.least = 0.0, .above_least = true, .null_is_infinite = true})
       .with_default()
       .value_name("BETA");

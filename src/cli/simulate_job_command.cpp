@@ -48,11 +48,11 @@ void SimulateJobCommand::declare(Options& options) {
                   "another policy, for a script");
   declare_job(options);
   options.group("How it is run");
-  options.add_option("--eta", eta_, "Weight of energy against time: 0 minds time alone, 1 energy alone")
+  options.add_option("--eta", eta_, "Weight of energy against time: 0 counts time alone, 1 energy alone")
       .rule(field::share)
       .with_default()
       .value_name("ETA");
-  options.add_option("--beta", beta_, "Stop a try at so many times the least cost so far; inf never does")
+  options.add_option("--beta", beta_, "Stop a try once it costs this many times the least so far; inf: never")
       .rule({.least = 0.0, .above_least = true, .null_is_infinite = true})
       .with_default()
       .value_name("BETA");

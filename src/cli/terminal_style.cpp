@@ -24,7 +24,8 @@ bool colour_on_errors(std::string_view when, const Environment& environment) {
 }
 
 void add_color_option(Options& options, std::string& when) {
-  options.add_option("--color", when, "Colours and bold type; NO_COLOR and a dumb terminal are heeded by auto")
+  options
+      .add_option("--color", when, "Colours and bold type; auto: on a terminal, unless NO_COLOR is set or TERM is dumb")
       .among({"auto", "always", "never"})
       .with_default();
 }

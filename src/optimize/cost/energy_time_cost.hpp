@@ -14,7 +14,7 @@ namespace zeus::optimize {
 
 class EnergyTimeCost {
  public:
-  // `eta` in [0, 1]: 0 minds time alone, 1 energy alone. `max_power` is finite and above 0. Anything else is an
+  // `eta` in [0, 1]: 0 counts time alone, 1 energy alone. `max_power` is finite and above 0. Anything else is an
   // invalid_argument Error.
   EnergyTimeCost(double eta, Watts max_power);
 
