@@ -18,14 +18,35 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <filesystem>
+#include <iostream>
 #include <optional>
 #include <ostream>
+#include <string>
 #include <vector>
 
 namespace zeus::cli {
 
 using store::Access;
+
+namespace {
+
+// Asks on the terminal; where there is none, there is nobody to ask.
+bool agreed(const Context& context, const std::string& question) {
+  if (::isatty(STDIN_FILENO) == 0 || ::isatty(STDERR_FILENO) == 0) {
+    throw Error{ErrorKind::invalid_argument, "forget asks first, and there is no terminal to ask on",
+                "add --yes where this is meant"};
+  }
+  context.err << question << " [y/N] " << std::flush;
+  std::string answer;
+  std::getline(std::cin, answer);
+  return answer == "y" || answer == "Y" || answer == "yes";
+}
+
+}  // namespace
 
 void JobsCommand::declare(Options& options) {
   options.example("zeus jobs", "all jobs, and what was saved");
@@ -44,6 +65,7 @@ void JobsCommand::declare(Options& options) {
       .with_default("-")
       .value_name("FILE|-");
   options.add_option("--set", settings_, "Redefine no more than this, as in --set 'eta = 0.7'").value_name("KEY=VALUE");
+  options.add_flag("--yes", yes_, "Forget without asking");
   options.add_flag("--all", all_, "Show every try, not just the last ones");
   options.add_flag("--json", json_, "Print JSON, on one line");
   options.add_option("--html", html_, "Write the job's report here, a page for a browser; - is standard output")
@@ -59,6 +81,9 @@ void JobsCommand::check_usage() const {
   }
   if (!settings_.empty() && (!redefines || !file_.empty())) {
     throw Error{ErrorKind::invalid_argument, "--set is for redefine without --file", "leave it out"};
+  }
+  if (yes_ && action_ != "forget") {
+    throw Error{ErrorKind::invalid_argument, "--yes is for forget", "leave it out"};
   }
   if (!html_.empty() && (job_.empty() || !action_.empty() || json_)) {
     throw Error{ErrorKind::invalid_argument, "--html is the report of one job", "write `zeus jobs NAME --html FILE`"};
@@ -198,10 +223,17 @@ int JobsCommand::import_from(const Context& context) const {
 
 int JobsCommand::forget(const Context& context) const {
   const auto store = store::open_store(store_location(context), Access::existing);
-  if (!store->forget(job_)) {
+  // By its name alone: one that cannot be read can be forgotten.
+  if (const std::vector<std::string> names = store->names(); std::ranges::find(names, job_) == names.end()) {
     throw Error{ErrorKind::not_found, fmt::format("there is no job '{}'", job_), "`zeus jobs` lists those there are"};
   }
-  context.out << fmt::format("{}: forgotten\n", job_);
+  if (!yes_ && !agreed(context, fmt::format("Forget '{}' and all that was learned from its runs?", job_))) {
+    context.err << fmt::format("zeus: '{}' is kept\n", job_);
+    return exit_failure;
+  }
+  if (store->forget(job_)) {
+    context.out << fmt::format("{}: forgotten\n", job_);
+  }
   return exit_ok;
 }
 

@@ -33,6 +33,7 @@ class JobsCommand final : public Command {
   std::string file_;
   std::string html_;
   std::vector<std::string> settings_;
+  bool yes_ = false;
   bool all_ = false;
   bool json_ = false;
   std::string color_ = "auto";

@@ -196,7 +196,7 @@ TEST_F(JobsCommandTest, MovesAJobToAnotherStoreAndForgetsIt) {
   EXPECT_EQ(here["tries"], there["tries"]);
   EXPECT_EQ(here["savings"], there["savings"]);
   EXPECT_EQ(here["next"], there["next"]);
-  EXPECT_EQ(run({name, "forget"}).out, fmt::format("{}: forgotten\n", name));
+  EXPECT_EQ(run({name, "forget", "--yes"}).out, fmt::format("{}: forgotten\n", name));
   EXPECT_EQ(run({name}).code, 1);
 }
 
@@ -245,6 +245,7 @@ TEST_F(JobsCommandTest, SaysInOneLineWhatIsWrong) {
   ask({name, "--file", "x"});
   ask({name, "export", "--json"});
   ask({name, "forget", "--json"});
+  ask({name, "--yes"});
   ask({name, "import", "--file", (folder_.path() / "missing").string()});
   std::ofstream{folder_.path() / "text"} << "no job\n";
   ask({"copy", "import", "--file", (folder_.path() / "text").string()});

@@ -50,7 +50,7 @@ COMMANDS = [
     (["jobs"], ["nightly", "export", "--store", "store.sqlite"], []),
     (["jobs"], ["nightly", "redefine", "--store", "store.sqlite"], []),
     (["jobs"], ["x", "import", "--store", "new.sqlite", "--file", "nothing"], []),
-    (["jobs"], ["nightly", "forget", "--store", "store.sqlite"], []),
+    (["jobs"], ["nightly", "forget", "--yes", "--store", "store.sqlite"], []),
     (["pipeline"], ["--profile", "profile.csv", "--stages", "2", "--microbatches", "4"], []),
     (["pipeline"], ["--dag", "profile.csv"], []),
     (["simulate", "job"], ["--workload", "cifar100", "--gpu", "V100", "--recurrences", "2"], []),

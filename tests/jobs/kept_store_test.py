@@ -4,9 +4,11 @@ without, from the store and from the export.
   kept_store_test.py PROGRAM          ZEUS_UPDATE_GOLDEN=1 writes the golden files anew
 """
 
+import contextlib
 import json
 import os
 import pathlib
+import pty
 import shutil
 import sqlite3
 import subprocess
@@ -60,7 +62,7 @@ class KeptStore(unittest.TestCase):
                 self.check(job, self.shown(job))
 
     def test_the_export_is_the_job(self):
-        self.jobs("nightly", "forget")
+        self.jobs("nightly", "forget", "--yes")
         self.jobs("nightly", "import", "--file", str(KEPT / "nightly.jsonl"))
         imported = json.loads(self.shown("nightly"))
         kept = json.loads((GOLDEN / "kept_nightly.json").read_text(encoding="utf-8"))
@@ -81,8 +83,41 @@ class KeptStore(unittest.TestCase):
                 self.assertRegex(done.stderr, "^zeus jobs: 'nightly' is left out: .* forget`\n$")
                 for job in JOBS[1:]:
                     self.assertIn(job, done.stdout)
-                self.jobs("nightly", "forget")
+                self.jobs("nightly", "forget", "--yes")
                 self.assertNotIn("nightly", self.jobs())
+
+    def forget_on_a_terminal(self, answer: str) -> tuple[int, str]:
+        master, slave = pty.openpty()
+        process = subprocess.Popen([program, "jobs", "nightly", "forget", "--store", self.store], stdin=slave, stdout=slave,
+                                   stderr=slave)
+        os.write(master, answer.encode())
+        code = process.wait(timeout=60)
+        os.close(slave)
+        said = b""
+        with contextlib.suppress(OSError):  # which is how the end of what was written shows
+            while chunk := os.read(master, 4096):
+                said += chunk
+        os.close(master)
+        return code, said.decode()
+
+    def test_forget_asks_first(self):
+        for answer in ("\n", "n\n", "never\n"):
+            code, said = self.forget_on_a_terminal(answer)
+            self.assertEqual(code, 1, said)
+            self.assertIn("Forget 'nightly' and all that was learned from its runs? [y/N]", said)
+            self.assertIn("zeus: 'nightly' is kept", said)
+        self.assertIn("nightly", self.jobs())
+        code, said = self.forget_on_a_terminal("y\n")
+        self.assertEqual(code, 0, said)
+        self.assertTrue(said.endswith("nightly: forgotten\r\n"), said)
+        self.assertNotIn("nightly", self.jobs())
+
+    def test_forget_does_nothing_where_it_cannot_ask(self):
+        done = subprocess.run([program, "jobs", "nightly", "forget", "--store", self.store], stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, check=False, timeout=60)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("add --yes", done.stderr)
+        self.assertIn("nightly", self.jobs())
 
     def test_what_is_exported_again_is_the_same_to_the_letter(self):
         self.assertEqual(self.jobs("nightly", "export"), (KEPT / "nightly.jsonl").read_text(encoding="utf-8"))

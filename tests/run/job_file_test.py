@@ -243,7 +243,7 @@ class OtherNights(Folder):
         if OtherNights.kept is None:
             self.assertEqual(self.run_tonight().returncode, 0)
             heading = json.loads(self.call(program, "jobs", "nightly", "export").stdout.splitlines()[0])
-            self.assertEqual(self.call(program, "jobs", "nightly", "forget").returncode, 0)
+            self.assertEqual(self.call(program, "jobs", "nightly", "forget", "--yes").returncode, 0)
             entries = nights(heading["definition"]["device"], (10, 20, 10))
             self.write("nights.jsonl", "".join(json.dumps(line) + "\n" for line in
                                                (heading, *entries, {"end": len(entries)})))
