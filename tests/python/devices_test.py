@@ -272,6 +272,16 @@ class Absence(unittest.TestCase):
         self.assertEqual(["no GPU can be used here" in line for line in lines[1:3]], [True, True], lines)
         self.assertIn("there is no GPU 0", lines[3])
 
+    def test_a_gpu_that_is_asked_for_and_is_not_there_is_an_error_and_never_an_empty_sum(self):
+        code = ("from zeus.monitor import ZeusMonitor\nfrom zeus.device import get_gpus\n"
+                "from zeus.device.gpu import ZeusGPUInvalidArgError\n"
+                "for make in (ZeusMonitor, get_gpus):\n  try: make()\n  except ZeusGPUInvalidArgError as error: print(error)\n")
+        for visible, seen in (("9", True), ("GPU-none", True), ("", False), ("-1", False)):
+            done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False,
+                                  env={**os.environ, "CUDA_VISIBLE_DEVICES": visible})
+            said = f'CUDA_VISIBLE_DEVICES has the entry "{visible}", which names no GPU'
+            self.assertEqual(done.stdout.count(said), 2 if seen else 0, done.stdout + done.stderr)
+
     def test_visibility_is_cudas(self):
         first = get_gpus().gpus[0].uuid
         code = "from zeus.device import get_gpus\nprint([gpu.driver_index for gpu in get_gpus().gpus])"

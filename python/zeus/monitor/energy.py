@@ -189,6 +189,8 @@ class ZeusMonitor:
             "" if complete_log_file is None else str(complete_log_file),
         )
         self._gpu_indices = self._native.gpus()
+        if gpu_indices is None and not self._gpu_indices:
+            _ = self.gpus  # an error where GPUs were asked for that are not there, and nothing would be measured
         self._cpu_indices = self._native.cpus()
         self._open = _OpenWindows(self._native)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from zeus import _native
 from zeus.device.common import has_sys_admin
-from zeus.device.gpu.common import GPU, GPUs, ZeusGPUInitError, ZeusGPUNotSupportedError
+from zeus.device.gpu.common import GPU, GPUs, ZeusGPUInitError, ZeusGPUInvalidArgError, ZeusGPUNotSupportedError
 from zeus.device.gpu.failure import gpu_errors
 from zeus.device.gpu.lease import GPULease
 
@@ -232,14 +232,22 @@ def _daemon() -> ZeusdClient | None:
         return None
 
 
+def _names_a_gpu(visible: str) -> bool:
+    """Whether somebody asks for GPUs by that value of a visibility variable; otherwise it is there to hide them."""
+    return visible.strip() != "" and not visible.strip().startswith("-")
+
+
 class NativeGPUs(GPUs):
     """The GPUs of this machine that the visibility variables leave this program, in their order."""
 
     def __init__(self, ensure_homogeneous: bool = False) -> None:
         known = _native.gpus()
         if not known:
-            why = "; ".join(f"{device}: {what}" for device, what, _ in _native.device_problems()
-                            if not device.startswith("CPU"))
+            problems = _native.device_problems()
+            for variable, what, fix in problems:
+                if variable.endswith("_VISIBLE_DEVICES") and _names_a_gpu(os.environ.get(variable, "")):
+                    raise ZeusGPUInvalidArgError(f"{variable} {what}; {fix}")
+            why = "; ".join(f"{device}: {what}" for device, what, _ in problems if not device.startswith("CPU"))
             raise ZeusGPUInitError(f"no GPU can be used here ({why or 'none is installed'})")
         client = _daemon()
         self._gpus = [self._make(gpu.index, gpu.vendor, client) for gpu in known]
