@@ -23,6 +23,7 @@ from zeus.device import get_gpus
 from zeus.device.gpu import ZeusGPUInvalidArgError
 from zeus.monitor import ZeusMonitor
 from zeus.optimizer.power_limit import (
+    ConfidentSlowdownConstraint,
     Done,
     Energy,
     GlobalPowerLimitOptimizer,
@@ -75,6 +76,10 @@ class Selectors(unittest.TestCase):
         self.assertEqual(Time().select(points), 300)
         self.assertEqual(MaxSlowdownConstraint(1.1).select(points), 200)
         self.assertEqual(MaxSlowdownConstraint(1.0).select(points), 250)
+        # The lowest of the three that are fast enough; and the one of them that takes the least energy.
+        dear_at_the_end = measured((300, 1000, 10.0), (200, 750, 10.8), (100, 800, 16.0))
+        self.assertEqual(MaxSlowdownConstraint(2.0).select(dear_at_the_end), 100)
+        self.assertEqual(ConfidentSlowdownConstraint(2.0).select(dear_at_the_end), 200)
         self.assertEqual(ZeusCost(1.0).select(points), 150)
         self.assertEqual(ZeusCost(0.0).select(points), 300)
         self.assertEqual(ZeusCost(0.5).select(points), 250)
@@ -84,7 +89,7 @@ class Selectors(unittest.TestCase):
     def test_what_makes_no_sense_is_refused(self):
         for make in (lambda: ZeusCost(-0.1), lambda: ZeusCost(1.1), lambda: ZeusCost(math.nan), lambda: ZeusCost(0.5, 0),
                      lambda: MaxSlowdownConstraint(0.9), lambda: MaxSlowdownConstraint(math.nan),
-                     lambda: MaxSlowdownConstraint(1.1, confidence=1.0)):
+                     lambda: ConfidentSlowdownConstraint(0.9), lambda: ConfidentSlowdownConstraint(1.1, confidence=1.0)):
             with self.assertRaises(ValueError):
                 make()
 
@@ -167,14 +172,15 @@ class OnVirtualGpus(unittest.TestCase):
         self.assertIsInstance(optimizer.state, Done)
 
     def test_selectors_choose_among_what_was_measured(self):
-        for selector in (Energy(), Time(), ZeusCost(0.3), MaxSlowdownConstraint(factor=1.5)):
+        for selector in (Energy(), Time(), ZeusCost(0.3), MaxSlowdownConstraint(factor=1.5),
+                         ConfidentSlowdownConstraint(factor=1.5)):
             with self.subTest(type(selector).__name__):
                 optimizer = self.optimizer(selector, pl_step=75)
                 self.epoch(optimizer, 25)
                 points = {each.power_limit: each for each in optimizer.measurements}
                 self.assertEqual(sorted(points), [100, 175, 250])
                 chosen = optimizer.state.optimal_power_limit // 1000
-                if isinstance(selector, MaxSlowdownConstraint):
+                if isinstance(selector, ConfidentSlowdownConstraint):
                     self.assertLessEqual(points[chosen].time, 1.5 * min(each.time for each in points.values()))
                 else:
                     self.assertEqual(chosen, selector.select(optimizer.measurements))

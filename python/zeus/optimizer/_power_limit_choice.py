@@ -63,23 +63,33 @@ class ZeusCost(OptimumSelector):
 
 
 class MaxSlowdownConstraint(OptimumSelector):
-    """The least energy at no more than `factor` times the time.
+    """The lowest limit that takes at most `factor` times as long as the highest, by what was measured."""
 
-    While training, a limit counts as fast enough only when its measurements say so with this confidence; `select` by itself
-    knows of no doubt, and takes the lowest limit that is fast enough.
-    """
-
-    def __init__(self, factor: float, *, confidence: float = 0.95) -> None:
+    def __init__(self, factor: float) -> None:
         if not factor >= 1.0:
             raise ValueError(f"factor must be at least 1 (no slowdown at all), not {factor}")
-        if not 0 < confidence < 1:
-            raise ValueError(f"confidence must be between 0 and 1, not {confidence}")
         self.factor = factor
-        self.confidence = confidence
 
     def select(self, measurements: list[PowerLimitMeasurement]) -> int:
         longest = self.factor * max(measurements, key=lambda each: each.power_limit).time
         return min(each.power_limit for each in measurements if each.time <= longest)
+
+
+class ConfidentSlowdownConstraint(MaxSlowdownConstraint):
+    """The least energy among the limits that take at most `factor` times as long, with this confidence.
+
+    While training, a limit counts as fast enough only when its measurements say so; `select` by itself knows of no doubt.
+    """
+
+    def __init__(self, factor: float, confidence: float = 0.95) -> None:
+        super().__init__(factor)
+        if not 0 < confidence < 1:
+            raise ValueError(f"confidence must be between 0 and 1, not {confidence}")
+        self.confidence = confidence
+
+    def select(self, measurements: list[PowerLimitMeasurement]) -> int:
+        longest = self.factor * max(measurements, key=lambda each: each.power_limit).time
+        return min((each for each in measurements if each.time <= longest), key=lambda each: each.energy).power_limit
 
 
 def goal_of(selector: OptimumSelector, steps: int) -> Any:
@@ -89,7 +99,7 @@ def goal_of(selector: OptimumSelector, steps: int) -> Any:
         return ("energy",)
     if type(selector) is Time:
         return ("time",)
-    if type(selector) is MaxSlowdownConstraint:
+    if type(selector) is ConfidentSlowdownConstraint:
         return ("slowdown", float(selector.factor), float(selector.confidence))
 
     def choose(points: list[tuple[float, float, float]]) -> int:

@@ -33,6 +33,7 @@ from zeus.callback import Callback
 from zeus.device import get_gpus
 from zeus.monitor import ZeusMonitor
 from zeus.optimizer._power_limit_choice import (
+    ConfidentSlowdownConstraint,
     Energy,
     MaxSlowdownConstraint,
     OptimumSelector,
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 __all__ = [
+    "ConfidentSlowdownConstraint",
     "Done",
     "Energy",
     "GlobalPowerLimitOptimizer",
