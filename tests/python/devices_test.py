@@ -282,6 +282,22 @@ class Absence(unittest.TestCase):
             said = f'CUDA_VISIBLE_DEVICES has the entry "{visible}", which names no GPU'
             self.assertEqual(done.stdout.count(said), 2 if seen else 0, done.stdout + done.stderr)
 
+    def test_one_warning_says_that_settings_end_with_the_script(self):
+        begin = ("import logging; logging.basicConfig(format='%(name)s %(levelname)s %(message)s')\n"
+                 "from zeus.device import get_gpus\ngpus = get_gpus()\n"
+                 "limit = gpus.get_power_management_limit(0)\ngpus.set_power_management_limit(0, limit - 50_000)\n"
+                 "gpus.set_gpu_locked_clocks(1, 500, 900)\n")
+        for rest, left in (("", "GPU 0 .*: power limit; GPU 1 .*: graphics clocks"),
+                           ("gpus.set_power_management_limit(0, limit)\n", "GPU 1 .*: graphics clocks"),
+                           ("gpus.set_power_management_limit(0, limit)\ngpus.reset_gpu_locked_clocks(1)\n", None)):
+            with self.subTest(rest):
+                done = subprocess.run([sys.executable, "-W", "ignore", "-c", begin + rest], capture_output=True, text=True,
+                                      check=True)
+                said = [line for line in done.stderr.splitlines() if "ends with it" in line]
+                self.assertEqual(len(said), 0 if left is None else 1, done.stderr)
+                if left is not None:
+                    self.assertRegex(said[0], rf"^zeus.device.gpu.native WARNING what this script has set .*\({left}\)")
+
     def test_visibility_is_cudas(self):
         first = get_gpus().gpus[0].uuid
         code = "from zeus.device import get_gpus\nprint([gpu.driver_index for gpu in get_gpus().gpus])"

@@ -164,6 +164,20 @@ class OnVirtualGpus(unittest.TestCase):
             self.epoch(optimizer, 10)
         self.assertEqual([each.power_limit for each in optimizer.measurements], [250, 200, 150, 100])
 
+    def test_what_is_tried_and_chosen_is_told_to_who_asks(self):
+        with self.assertLogs("zeus.optimizer.power_limit", "INFO") as told:
+            optimizer = self.optimizer(pl_step=75)
+            self.epoch(optimizer, 25)
+            optimizer.close()
+        said = [record.getMessage() for record in told.records]
+        self.assertRegex(said[0], r"^power limits of \[250.0, 175.0, 100.0\] W are profiled after \d+ steps$")
+        for limit in (250, 175, 100):
+            self.assertIn(f"the power limit is set to {limit} W, to be profiled", said)
+            self.assertEqual(sum(line.startswith(f"under {limit} W the steps took ") for line in said), 1, said)
+        chosen = optimizer.state.optimal_power_limit // 1000
+        self.assertIn(f"the optimal power limit is {chosen} W", said)
+        self.assertIn(f"the power limit is set to the optimal one, {chosen} W", said)
+
     def test_without_epochs_steps_are_enough(self):
         optimizer = self.optimizer(pl_step=75)
         for _ in range(30):

@@ -252,6 +252,23 @@ class Log(unittest.TestCase):
                 self.assertEqual(next(csv.DictReader(lines))["gpu0_method"], "counter")
 
 
+    def test_what_begins_and_ends_is_told_to_who_asks(self):
+        with tempfile.TemporaryDirectory() as folder, self.assertLogs("zeus.monitor.energy", "DEBUG") as told:
+            m = monitor(gpu_indices=[1], log_file=f"{folder}/log.csv")
+            m.begin_window("a")
+            m.begin_window("a", restart=True)
+            m.end_window("a")
+            m.begin_window("b")
+            m.end_window("b", cancel=True)
+            m.begin_window("c")
+            m.reset_windows()
+        self.assertEqual([(record.levelname, record.getMessage()) for record in told.records], [
+            ("INFO", "measuring GPUs [1] and CPU packages []"), ("INFO", f"each window becomes a line of {folder}/log.csv"),
+            ("DEBUG", "window 'a' began"), ("INFO", "window 'a' begins anew"), ("DEBUG", "window 'a' began"),
+            ("DEBUG", "window 'a' ended"), ("DEBUG", "window 'b' began"), ("DEBUG", "window 'b' was cancelled"),
+            ("DEBUG", "window 'c' began"), ("INFO", "dropping the open windows ['c']")])
+
+
 class Blocks(unittest.TestCase):
     def test_a_block_is_a_window(self):
         m = monitor()

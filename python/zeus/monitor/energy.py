@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import logging
 import math
 import os
 import time
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from zeus.device.soc.common import SoC
 
 __all__ = ["Measurement", "MeasurementState", "Window", "ZeusMonitor"]
+
+logger = logging.getLogger(__name__)
 
 # In a window this short, no counter may have moved (s).
 _SHORTER_THAN_COUNTERS = 0.1
@@ -192,6 +195,9 @@ class ZeusMonitor:
         if gpu_indices is None and not self._gpu_indices:
             _ = self.gpus  # an error where GPUs were asked for that are not there, and nothing would be measured
         self._cpu_indices = self._native.cpus()
+        logger.info("measuring GPUs %s and CPU packages %s", self._gpu_indices, self._cpu_indices)
+        if log_file is not None:
+            logger.info("each window becomes a line of %s", log_file)
         self._open = _OpenWindows(self._native)
 
     @property
@@ -256,6 +262,9 @@ class ZeusMonitor:
             raise ZeusAlreadyExistsError(
                 f"a measurement window {key!r} already exists; end it first, pass restart=True, or choose another name"
             ) from None
+        if restart and key in self._open:
+            logger.info("window %r begins anew", key)
+        logger.debug("window %r began", key)
         cpus = self._unknown(self._cpu_indices) or None
         self._open.opened(key, MeasurementState(time.time(), self._unknown(self._gpu_indices), cpus))
 
@@ -275,6 +284,7 @@ class ZeusMonitor:
                     synchronize()
                 self._native.cancel(name)
                 self._open.closed(key)
+                logger.debug("window %r was cancelled", key)
                 return Measurement(0.0, dict.fromkeys(self._gpu_indices, 0.0), dict.fromkeys(self._cpu_indices, 0.0))
             window = self._native.end(name, synchronize)
         except ZeusNotFoundError:
@@ -282,6 +292,7 @@ class ZeusMonitor:
                 f"a measurement window {key!r} does not exist; begin it first, and mind the exact name"
             ) from None
         self._open.closed(key)
+        logger.debug("window %r ended", key)
         measurement = measurement_of(window, self._gpu_indices)
         for energy in measurement.gpu_energy.values():
             if not energy > 0.0:
@@ -309,6 +320,7 @@ class ZeusMonitor:
 
     def reset_windows(self) -> None:
         """Drops all open windows."""
+        logger.info("dropping the open windows %s", list(self._open))
         self._open.clear()
         self._native.reset()
 

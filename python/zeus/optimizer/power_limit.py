@@ -156,6 +156,11 @@ class GlobalPowerLimitOptimizer(Callback):
         )
 
         self._known = _read_profile(self.profile_path)
+        if self._known:
+            logger.info("the power limits that %s knows of are not profiled again", self.profile_path)
+        else:
+            logger.info("power limits of %s W are profiled after %d steps", [limit / 1000 for limit in self.power_limits],
+                        wait_steps)
         self._team = Team("power_limit", monitor.gpu_indices)
         self._session: Any = None
         self._steps_before = 0
@@ -281,8 +286,10 @@ class GlobalPowerLimitOptimizer(Callback):
         limit = round(event["setting"]["limit_w"] * 1000)
         self.current_power_limit = limit
         if event["optimum"]:
+            logger.info("the power limit is set to the optimal one, %g W", limit / 1000)
             self.state = Done(optimal_power_limit=limit)
         else:
+            logger.info("the power limit is set to %g W, to be profiled", limit / 1000)
             self._begin_limit(limit)
 
     def _begin_limit(self, limit: int) -> None:
@@ -292,10 +299,13 @@ class GlobalPowerLimitOptimizer(Callback):
             self.state = Profiling(current_power_limit=limit, steps=self.profile_steps)
 
     def _on_SettingsRestored(self, event: Event) -> None:
+        logger.info("what the GPUs were found with is put back")
         self.current_power_limit = 0
 
     def _on_SliceMeasured(self, event: Event) -> None:
         measured = {"energy": event["energy_j"]["value"], "time": event["time_s"]}
+        logger.info("under %g W the steps took %.6g J and %.6g s", event["setting"]["limit_w"], measured["energy"],
+                    measured["time"])
         # A slice too short to have taken anything says nothing, and is no reason to stop training.
         with contextlib.suppress(ValidationError):
             self.measurements.append(PowerLimitMeasurement(power_limit=event["setting"]["limit_w"], **measured))
@@ -314,6 +324,7 @@ class GlobalPowerLimitOptimizer(Callback):
             if self.profile_path is not None and self._team.leads:
                 _write_profile(self.profile_path, self.measurements)
         if event["optimum"] is not None:
+            logger.info("the optimal power limit is %g W", event["optimum"]["limit_w"])
             self.state = Done(optimal_power_limit=round(event["optimum"]["limit_w"] * 1000))
 
     def _on_Unoptimized(self, event: Event) -> None:
@@ -375,6 +386,7 @@ def _write_profile(path: Path, measurements: Sequence[PowerLimitMeasurement]) ->
     content = json.dumps({"measurements": [each.dict() for each in measurements]}, indent=4)
     try:
         write_whole(path, content)
+        logger.info("the power profile is written to %s", path)
     except OSError as error:
         logger.warning("the power profile could not be written to %s: %s", path, error)
 

@@ -24,6 +24,21 @@ logger = logging.getLogger(__name__)
 _AS_LONG_AS_THE_PROCESS = 365 * 24 * 3600.0
 
 
+# Those of which something is set by this process, or was by the one that it is a fork of.
+_set_gpus: list[NativeGPU] = []
+
+
+@atexit.register
+def _end_with_the_process() -> None:
+    ending = [gpu for gpu in _set_gpus if gpu.is_set]
+    changed = "; ".join(f"{gpu}: {gpu.changed}" for gpu in ending if gpu.changed)
+    if changed:
+        logger.warning("what this script has set ends with it and is put back (%s); for what runs after it, set it there, or "
+                       "with the vendor's tool, such as `nvidia-smi -pl`", changed)
+    for gpu in ending:
+        gpu.put_back()
+
+
 class NativeGPU(GPU):
     """One GPU of this machine.
 
@@ -37,6 +52,8 @@ class NativeGPU(GPU):
             raise ZeusGPUInitError(f"there is no GPU {gpu_index}; {len(known)} can be seen here")
         self._native = known[gpu_index]
         self._held: dict[int, GPULease] = {}  # by process: a forked child holds nothing
+        self._found_limit: int | None = None  # in mW, before the first set
+        self._changed: set[str] = set()  # what is not as it was found
         self._disable_sys_admin_warning = False
         self._logged: set[str] = set()
 
@@ -81,8 +98,17 @@ class NativeGPU(GPU):
         if held is None:
             # Of two threads that come here at once both use the first one's lease; the other's ends unused.
             held = self._held.setdefault(process, GPULease(self._native, _AS_LONG_AS_THE_PROCESS))
-            atexit.register(self.put_back)
+            self._changed.clear()
+            _set_gpus.append(self)
         return held
+
+    def _mark(self, what: str, changed: bool) -> None:
+        (self._changed.add if changed else self._changed.discard)(what)
+
+    @property
+    def changed(self) -> str:
+        """Which settings are not as this process found them; empty when all are."""
+        return ", ".join(sorted(self._changed))
 
     @property
     def is_set(self) -> bool:
@@ -91,7 +117,10 @@ class NativeGPU(GPU):
 
     def put_back(self) -> None:
         """Withdraws what was set by this object, now and not at the process's end."""
-        atexit.unregister(self.put_back)
+        if self in _set_gpus:
+            _set_gpus.remove(self)
+        self._changed.clear()
+        self._found_limit = None
         held = self._held.pop(os.getpid(), None)
         if held is not None:
             try:
@@ -117,8 +146,12 @@ class NativeGPU(GPU):
             return self._native.power_limit_mw("enforced")
 
     def set_power_management_limit(self, power_limit_mw: int, block: bool = True) -> None:
-        if self.get_power_management_limit() != power_limit_mw or self._native.is_leased:
+        present = self.get_power_management_limit()
+        if present != power_limit_mw or self._native.is_leased:
+            found = self._found_limit if self.is_set and self._found_limit is not None else present
             self._set(lambda lease: lease.set_power_limit(power_limit_mw / 1000.0))
+            self._found_limit = found
+            self._mark("power limit", power_limit_mw != found)
 
     def reset_power_management_limit(self, block: bool = True) -> None:
         with gpu_errors():
@@ -139,9 +172,11 @@ class NativeGPU(GPU):
 
     def set_memory_locked_clocks(self, min_clock_mhz: int, max_clock_mhz: int, block: bool = True) -> None:
         self._set(lambda lease: lease.lock_clocks(min_clock_mhz, max_clock_mhz, "memory"))
+        self._mark("memory clocks", True)
 
     def reset_memory_locked_clocks(self, block: bool = True) -> None:
         self._set(lambda lease: lease.unlock_clocks("memory"))
+        self._mark("memory clocks", False)
 
     def get_supported_graphics_clocks(self, memory_clock_mhz: int | None = None) -> list[int]:
         memory = max(self.get_supported_memory_clocks()) if memory_clock_mhz is None else memory_clock_mhz
@@ -150,9 +185,11 @@ class NativeGPU(GPU):
 
     def set_gpu_locked_clocks(self, min_clock_mhz: int, max_clock_mhz: int, block: bool = True) -> None:
         self._set(lambda lease: lease.lock_clocks(min_clock_mhz, max_clock_mhz, "graphics"))
+        self._mark("graphics clocks", True)
 
     def reset_gpu_locked_clocks(self, block: bool = True) -> None:
         self._set(lambda lease: lease.unlock_clocks("graphics"))
+        self._mark("graphics clocks", False)
 
     def power_quantity(self, meaning: str) -> tuple[str, str]:
         """Which reading (meaning, part) gives this GPU's "instant" or "average" power; a NotSupported error without any.
