@@ -15,7 +15,14 @@ os.environ["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"  # before the devices are looked 
 
 from zeus.device import get_cpus, get_gpus, get_soc
 from zeus.device import gpu as gpu_module
-from zeus.device.cpu import CPUs, CpuDramMeasurement, EmptyCPUs, ZeusCPUInitError, ZeusCPUNoPermissionError
+from zeus.device.cpu import (
+    CPUs,
+    CpuDramMeasurement,
+    EmptyCPUs,
+    ZeusCPUInitError,
+    ZeusCPUNoPermissionError,
+    get_current_cpu_index,
+)
 from zeus.device.cpu.common import CPU
 from zeus.device.cpu.emi import EMICPU, EMICPUs, EMIFile, ZeusEMINotSupportedError, get_current_emi_cpu_index
 from zeus.device.cpu.rapl import RAPLFile, ZeusRAPLFileInitError
@@ -314,6 +321,13 @@ class Absence(unittest.TestCase):
 
 
 class Cpu(unittest.TestCase):
+    def test_a_process_runs_on_some_package(self):
+        packages = {int(path.read_text()) for path in
+                    pathlib.Path("/sys/devices/system/cpu").glob("cpu[0-9]*/topology/physical_package_id")}
+        if len(packages) != 1:
+            self.skipTest("which of several packages it is may change at any time")
+        self.assertEqual((get_current_cpu_index(), get_current_cpu_index(os.getpid())), (min(packages),) * 2)
+
     def test_measurements_subtract_and_divide(self):
         self.assertEqual(CpuDramMeasurement(5, 3) - CpuDramMeasurement(2, 1), CpuDramMeasurement(3, 2))
         self.assertEqual(CpuDramMeasurement(5) - CpuDramMeasurement(2, 1), CpuDramMeasurement(3, -1))

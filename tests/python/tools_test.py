@@ -318,6 +318,16 @@ class DaemonClient(unittest.TestCase):
         with self.assertRaisesRegex(ZeusdError, "set_power_limit.*HTTP 400.*out of range"):
             client.set_power_limit([0], 999)
 
+    def test_a_released_daemon_is_asked_by_the_drivers_numbers(self):
+        Daemon.discovery["gpus"] = [{"id": 0, "name": "V100"}]
+        with mock.patch.dict(os.environ, {"ZEUSD_SOCK_PATH": self.socket}):
+            gpu = NVIDIAGPUs().gpus[0]
+        gpu.set_power_management_limit(gpu.get_power_management_limit() - 50_000)
+        gpu.reset_locked_clocks()
+        self.assertEqual([(method, path, query["gpu_ids"]) for method, path, query, _ in Daemon.asked[1:]], [
+            ("POST", "/gpu/set_power_limit", "0"), ("POST", "/gpu/reset_mem_locked_clocks", "0"),
+            ("POST", "/gpu/reset_gpu_locked_clocks", "0")])
+
     def test_tokens_are_shown_and_what_they_allow_is_known(self):
         Daemon.discovery["auth_required"] = True
         none, bad, good = self.client(), self.client(token="bad"), self.client(token="good")
@@ -340,7 +350,7 @@ class DaemonClient(unittest.TestCase):
     def test_a_daemon_that_is_away_or_too_old_is_said(self):
         with self.assertRaisesRegex(ZeusdConnectionError, "Cannot reach Zeusd at /nonexistent"):
             ZeusdClient(ZeusdConfig.uds("/nonexistent"))
-        Daemon.discovery["gpus"] = [{"id": 0}]
+        Daemon.discovery["gpus"] = [{"name": "without a number"}]
         with self.assertRaisesRegex(ZeusdConnectionError, "Upgrade zeusd"):
             self.client()
         with mock.patch.dict(os.environ, clear=True), self.assertRaisesRegex(ZeusdConnectionError, "No Zeusd connection"):

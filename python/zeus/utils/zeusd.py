@@ -33,8 +33,9 @@ class ZeusdCapabilityError(ZeusBaseError):
 class GpuInfo:
     id: int
     name: str
-    pci_address: str
-    cumulative_energy_available: bool
+    # Daemons up to 0.5.0 do not tell where a GPU sits on the bus, and number them as the driver does.
+    pci_address: str = ""
+    cumulative_energy_available: bool = True
 
 
 @dataclass(frozen=True)
@@ -151,7 +152,7 @@ class ZeusdClient:
         self._config = config
         found = self._discover()
         try:
-            self.gpus = [GpuInfo(gpu["id"], gpu["name"], gpu["pci_address"], gpu["cumulative_energy_available"])
+            self.gpus = [GpuInfo(gpu["id"], gpu["name"], gpu.get("pci_address", ""), gpu.get("cumulative_energy_available", True))
                          for gpu in found.get("gpus", [])]
             self.cpus = [CpuInfo(cpu["id"], cpu["dram_available"]) for cpu in found.get("cpus", [])]
         except (KeyError, TypeError) as error:

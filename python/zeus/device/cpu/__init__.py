@@ -14,7 +14,7 @@ from zeus.device.cpu.common import (
     ZeusCPUNotFoundError,
 )
 from zeus.device.cpu.emi import EMICPUs, emi_is_available
-from zeus.device.cpu.rapl import RAPLCPUs, rapl_is_available
+from zeus.device.cpu.rapl import RAPLCPUs, get_current_cpu_index, rapl_is_available
 
 __all__ = [
     "CPU",
@@ -28,6 +28,7 @@ __all__ = [
     "ZeusCPUNotFoundError",
     "emi_is_available",
     "get_cpus",
+    "get_current_cpu_index",
     "rapl_is_available",
 ]
 

@@ -7,6 +7,7 @@ import threading
 import weakref
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 from zeus import _native
 from zeus.device.cpu.common import CPU, CPUs, CpuDramMeasurement, ZeusCPUInitError, ZeusCPUNoPermissionError
@@ -92,6 +93,11 @@ def _failure(error: _native.NoAnswerError) -> ZeusBaseCPUError:
     return (ZeusCPUNoPermissionError if reason == "permission" else ZeusBaseCPUError)(text)
 
 
+# Where the kernel shows the counters, and where a container may have them.
+RAPL_DIR = "/sys/class/powercap/intel-rapl"
+CONTAINER_RAPL_DIR = "/zeus_sys/class/powercap/intel-rapl"
+
+
 class RAPLCPU(CPU):
     """One package, and the memory behind it.
 
@@ -99,8 +105,9 @@ class RAPLCPU(CPU):
     every wrap of the counters.
     """
 
-    def __init__(self, cpu_index: int) -> None:
+    def __init__(self, cpu_index: int, rapl_dir: str = RAPL_DIR) -> None:
         super().__init__(cpu_index)
+        self.rapl_dir = rapl_dir  # kept as it was given: the library finds the counters by itself
         self._native = _native.cpus()[cpu_index]
 
     @property
@@ -142,14 +149,23 @@ def rapl_is_available() -> bool:
     return any(Path("/sys/class/powercap").glob("intel-rapl:*"))
 
 
-def get_current_rapl_zone_id(pid: int | str = "current") -> int:
-    """The index of the package that a process, or this one, runs on at this moment."""
+def _topology_of(pid: int | str) -> Path:
+    """Of the core that a process runs on at this moment."""
     process = "self" if pid == "current" else str(pid)
     stat = Path(f"/proc/{process}/stat").read_text(encoding="utf-8")
     # The fields after the command, which may contain anything, begin with the third.
     core = stat.rpartition(")")[2].split()[39 - 3]
-    topology = Path(f"/sys/devices/system/cpu/cpu{core}/topology")
-    package = (topology / "physical_package_id").read_text(encoding="ascii").strip()
+    return Path(f"/sys/devices/system/cpu/cpu{core}/topology")
+
+
+def _package_in(topology: Path) -> int:
+    return int((topology / "physical_package_id").read_text(encoding="ascii"))
+
+
+def get_current_rapl_zone_id(pid: int | str = "current") -> int:
+    """The index of the package that a process, or this one, runs on at this moment."""
+    topology = _topology_of(pid)
+    package = _package_in(topology)
     names = [f"package-{package}"]
     die = topology / "die_id"
     if die.exists():
@@ -158,3 +174,11 @@ def get_current_rapl_zone_id(pid: int | str = "current") -> int:
         if cpu.name in names:
             return cpu.index
     raise ZeusRAPLNotSupportedError(f"no energy is counted for {' or '.join(names)}")
+
+
+def get_current_cpu_index(pid: int | Literal["current"] = "current") -> int:
+    """The same, and the machine's number of the package where its energy is not counted."""
+    try:
+        return get_current_rapl_zone_id(pid)
+    except ZeusRAPLNotSupportedError:
+        return _package_in(_topology_of(pid))

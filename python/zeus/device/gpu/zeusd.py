@@ -28,13 +28,14 @@ class ZeusdGPU(NativeGPU):
         return True
 
     def _ids(self) -> list[int]:
-        """What the daemon calls this GPU: the two agree on where it sits on the bus."""
+        """What the daemon calls this GPU: the two agree on where it sits on the bus, or else on the driver's order."""
         if self._id is None:
             from zeus.utils.zeusd import require_capabilities
 
             require_capabilities(self._client, control_gpu=True)
             here = self.pci_address.lower()
-            ids = [gpu.id for gpu in self._client.gpus if gpu.pci_address.lower() == here]
+            ids = [gpu.id for gpu in self._client.gpus
+                   if (gpu.pci_address.lower() == here if gpu.pci_address else gpu.id == self.driver_index)]
             if len(ids) != 1:
                 raise ZeusdError(f"Zeusd at {self._client.endpoint} has {len(ids)} GPUs at {here}, where GPU "
                                  f"{self.gpu_index} is")
@@ -61,4 +62,8 @@ class ZeusdGPU(NativeGPU):
         self._client.reset_gpu_locked_clocks(self._ids(), block)
 
     def reset_locked_clocks(self, block: bool = True) -> None:
-        self._client.reset_locked_clocks(self._ids(), block)
+        if any(gpu.pci_address for gpu in self._client.gpus):
+            self._client.reset_locked_clocks(self._ids(), block)
+        else:  # a daemon that has no such call
+            self.reset_memory_locked_clocks(block)
+            self.reset_gpu_locked_clocks(block)
