@@ -215,6 +215,8 @@ class ByAPlanFromAFile(unittest.TestCase):
         optimizer = PipelineFrequencyOptimizer(**alone(pp_degree=2, world_size=2), plan=path)
         self.addCleanup(optimizer.close)
         self.assertEqual([name for name, _ in optimizer.schedule], ["forward", "forward", "backward", "backward"])
+        self.assertEqual((optimizer.server_url, optimizer.rank, optimizer.dp_rank, optimizer.pp_rank, optimizer.tp_rank),
+                         (None, 0, 0, 0, 0))
         self.run_iteration(optimizer, 0.02)
 
 
@@ -360,7 +362,7 @@ class WhatGoesOverTheWire(unittest.TestCase):
         ])
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "profile.csv")
-            result.to_csv(path)
+            result.to_csv(filepath=path)
             with open(path, encoding="utf-8") as file:
                 lines = file.read().splitlines()
             with self.assertRaises(ValueError):

@@ -115,10 +115,10 @@ class InstructionProfilingResult:
             raise ValidationError(cls.__name__, [("__root__", f"must be a list, not {values!r}")])
         return cls(list(values))
 
-    def to_csv(self, path: str | Path) -> None:
-        if not str(path).endswith(".csv"):
-            raise ValueError(f"the profile's file must end in .csv, not {path}")
-        with open(path, "w", newline="", encoding="utf-8") as file:
+    def to_csv(self, filepath: str | Path) -> None:
+        if not str(filepath).endswith(".csv"):
+            raise ValueError(f"the profile's file must end in .csv, not {filepath}")
+        with open(filepath, "w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(self.COLUMNS)
             for result in self.__root__:

@@ -73,7 +73,11 @@ class PipelineFrequencyOptimizer(Callback):
             world_size=world_size,
             job_metadata=job_metadata,
         )
+        self.server_url = server_url
         self.rank = rank
+        self.dp_rank = dp_rank
+        self.pp_rank = pp_rank
+        self.tp_rank = tp_rank
         self.device_id = device_id
         _use_device(device_id)
         if plan is not None:
