@@ -44,6 +44,7 @@ class Guard {
       const bool all_put_back = attempt();
       if (over()) {
         if (all_put_back && !has_records()) {
+          clear_begun(duty_.ledger, clock_);
           return true;
         }
         over_since_ = over_since_ ? over_since_ : clock_.now();

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -69,6 +70,22 @@ std::vector<std::string> Ledger::gpus() const {
     }
   }
   return found;
+}
+
+std::vector<std::string> Ledger::begun() const {
+  const std::vector<std::string> finished = gpus();
+  std::set<std::string> found;
+  for (const std::string& name : folder_.list("")) {
+    const std::size_t stem =
+        name.ends_with(lock_suffix) ? name.size() - lock_suffix.size() : name.find(std::string{record_suffix} + ".");
+    if (stem != std::string::npos) {
+      const std::optional<std::string> gpu = gpu_of(name.substr(0, stem));
+      if (gpu && std::ranges::find(finished, *gpu) == finished.end()) {
+        found.insert(*gpu);
+      }
+    }
+  }
+  return {found.begin(), found.end()};
 }
 
 std::string Ledger::path(std::string_view gpu) const {

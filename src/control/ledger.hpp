@@ -33,6 +33,8 @@ class Ledger {
 
   // The GPUs that have a record, by UUID.
   [[nodiscard]] std::vector<std::string> gpus() const;
+  // The GPUs that have none, but what is left of writing one: somebody is at it now, or was killed meanwhile.
+  [[nodiscard]] std::vector<std::string> begun() const;
   // Where the record of a GPU is.
   [[nodiscard]] std::string path(std::string_view gpu) const;
 

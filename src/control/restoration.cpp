@@ -108,4 +108,18 @@ std::vector<Restoration> restore_abandoned(const Ledger& ledger, std::span<const
   return restorations;
 }
 
+void clear_begun(const Ledger& ledger, Clock& clock) {
+  for (const std::string& gpu : ledger.begun()) {
+    try {
+      // Whose work ends last removes the lock.
+      const GpuLock::Work work = ledger.lock(gpu)->begin_work(clock, overdue_patience);
+      if (!ledger.read(gpu)) {
+        ledger.remove(gpu);
+      }
+    } catch (const Error&) {
+      continue;
+    }
+  }
+}
+
 }  // namespace zeus::control

@@ -39,4 +39,8 @@ inline constexpr Seconds work_patience{10};
 std::vector<Restoration> restore_abandoned(const Ledger& ledger, std::span<const device::DiscoveredGpu> gpus,
                                            Clock& clock, const std::optional<std::string>& only = std::nullopt);
 
+// Removes what was left by somebody who was killed before the first record of a GPU was whole, and before anything was
+// changed. Who is still writing one is waited for, for a moment. What cannot be removed stays, and does no harm.
+void clear_begun(const Ledger& ledger, Clock& clock);
+
 }  // namespace zeus::control

@@ -186,5 +186,15 @@ TEST_F(RestorationTest, AUuidCannotLeadOutOfTheFolder) {
   EXPECT_THAT(folder_.list(""), ElementsAre("%2e%2e%2f%2e%2e%2fetc%2fGPU%201%25.lease.json"));
 }
 
+TEST_F(RestorationTest, WhatWasLeftOfWritingAFirstRecordIsRemoved) {
+  folder_.write_durably("GPU-0.lease.json.4711.3.new", "{\"gp");
+  folder_.write_durably("GPU-1.lock", "");
+  ledger_.write(left_behind("GPU-2"));
+  folder_.write_durably("GPU-2.lease.json.4711.4.new", "");
+  EXPECT_THAT(ledger_.begun(), ElementsAre("GPU-0", "GPU-1"));
+  clear_begun(ledger_, clock_);
+  EXPECT_THAT(folder_.list(""), testing::UnorderedElementsAre("GPU-2.lease.json", "GPU-2.lease.json.4711.4.new"));
+}
+
 }  // namespace
 }  // namespace zeus::control
