@@ -47,7 +47,7 @@ std::string row(std::string_view name, std::string_view text, std::string_view r
 }
 
 std::string title(const OptionSyntax& option) {
-  const std::string names = option.also.empty() ? option.name : fmt::format("{}, {}", option.name, option.also);
+  std::string names = option.also.empty() ? option.name : fmt::format("{}, {}", option.name, option.also);
   switch (option.takes) {
     case OptionSyntax::Takes::nothing:
       return names;
