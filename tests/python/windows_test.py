@@ -228,6 +228,9 @@ class OrdinaryCode(unittest.TestCase):
                 m.end_window(name)
             m.begin_window(name)
         self.assertEqual(list(states), ["a", "b", "c", "d"])
+        states["put in by hand"] = states["a"]
+        states.clear()
+        self.assertEqual(states, {})
 
 
 class Log(unittest.TestCase):

@@ -82,8 +82,10 @@ class _OpenWindows(dict[Hashable, MeasurementState]):
 
     def __delitem__(self, key: Hashable) -> None:
         super().__delitem__(key)
-        with suppress(ZeusNotFoundError):  # of the process that this one is a fork of
-            self._native.cancel(self._names.pop(key))
+        name = self._names.pop(key, None)
+        if name is not None:  # otherwise it was put in here, and opened no window
+            with suppress(ZeusNotFoundError):  # of the process that this one is a fork of
+                self._native.cancel(name)
 
     def pop(self, key: Hashable, *default: Any) -> Any:
         if key not in self:
