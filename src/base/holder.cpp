@@ -15,7 +15,15 @@ std::string to_text(const Holder& holder) {
                                 : fmt::format("process {} ({})", holder.pid, holder.command);
 }
 
-std::optional<Holder> find_holder(const FileTree& machine, std::int64_t pid) {
+namespace {
+
+struct ProcessState {
+  Holder process;
+  std::int64_t parent = 0;
+};
+
+// Nothing when it does not run (any more).
+std::optional<ProcessState> state_of(const FileTree& machine, std::int64_t pid) {
   const std::optional<std::string> stat = machine.read_line(fmt::format("proc/{}/stat", pid));
   if (!stat) {
     return std::nullopt;
@@ -27,19 +35,31 @@ std::optional<Holder> find_holder(const FileTree& machine, std::int64_t pid) {
     return std::nullopt;
   }
   std::istringstream rest{stat->substr(close + 1)};
+  ProcessState found{{pid, 0, stat->substr(open + 1, close - open - 1)}};
   std::string state;
-  rest >> state;
+  rest >> state >> found.parent;
   if (state == "Z" || state == "X") {
     return std::nullopt;
   }
-  constexpr int fields_before_start = 18;
+  constexpr int fields_between = 17;
   std::string skipped;
-  for (int i = 0; i < fields_before_start; ++i) {
+  for (int i = 0; i < fields_between; ++i) {
     rest >> skipped;
   }
-  Holder holder{pid, 0, stat->substr(open + 1, close - open - 1)};
-  rest >> holder.started;
-  return rest ? std::optional{holder} : std::nullopt;
+  rest >> found.process.started;
+  return rest ? std::optional{found} : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Holder> find_holder(const FileTree& machine, std::int64_t pid) {
+  const std::optional<ProcessState> found = state_of(machine, pid);
+  return found ? std::optional{found->process} : std::nullopt;
+}
+
+std::optional<std::int64_t> parent_of(const FileTree& machine, std::int64_t pid) {
+  const std::optional<ProcessState> found = state_of(machine, pid);
+  return found ? std::optional{found->parent} : std::nullopt;
 }
 
 Holder this_holder(const FileTree& machine) {

@@ -32,6 +32,10 @@ std::string to_text(const Holder& holder);
 // The process `pid`, as /proc below `machine` has it; nothing when it does not run (any more).
 std::optional<Holder> find_holder(const FileTree& machine, std::int64_t pid);
 
+// The process that started this one, or has taken it over since; nothing when `pid` does not run. 0 where that is none
+// that can be seen from here.
+std::optional<std::int64_t> parent_of(const FileTree& machine, std::int64_t pid);
+
 // This process. `machine` need not have a /proc.
 Holder this_holder(const FileTree& machine);
 

@@ -15,6 +15,7 @@ TEST(Holder, IsReadFromTheKernelWhateverTheProgramIsCalled) {
   machine.write_durably("proc/42/stat", "42 (a) b (c)) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 987654 20\n");
   EXPECT_EQ(find_holder(machine, 42), (Holder{42, 987654, "a) b (c)"}));
   EXPECT_EQ(to_text(*find_holder(machine, 42)), "process 42 (a) b (c))");
+  EXPECT_EQ(parent_of(machine, 42), 1);
 }
 
 TEST(Holder, IsGoneWhenItsProcessIsOrOnlyWaitsToBeCollected) {
@@ -25,6 +26,7 @@ TEST(Holder, IsGoneWhenItsProcessIsOrOnlyWaitsToBeCollected) {
   EXPECT_FALSE(find_holder(machine, 41));
   EXPECT_FALSE(find_holder(machine, 42));
   EXPECT_FALSE(find_holder(machine, 43));
+  EXPECT_FALSE(parent_of(machine, 42));
 }
 
 TEST(Holder, ThisProcessKnowsItselfAlsoWhereTheKernelDoesNotTell) {

@@ -47,12 +47,19 @@ void look_at_leases(const Context& context, DeviceReport& report) {
     try {
       const std::optional<control::LeaseRecord> record = ledger.read(uuid);
       const auto standing = record ? ledger.standing(*record, context.clock.now()) : control::Standing::past;
-      if (standing == control::Standing::held && gpu != gpus.end()) {
+      const bool held = standing == control::Standing::held || standing == control::Standing::child_abandoned;
+      if (held && gpu != gpus.end()) {
         report.holders[static_cast<std::size_t>(gpu - gpus.begin())] = record->holder;
-      } else if (standing == control::Standing::abandoned && !record->found.empty()) {
+      }
+      const control::Claim* left = nullptr;
+      if (standing == control::Standing::abandoned) {
+        left = &*record;
+      } else if (standing == control::Standing::child_abandoned) {
+        left = record->child();
+      }
+      if (left != nullptr && !left->found.empty()) {
         report.problems.push_back(
-            {name,
-             fmt::format("it is left changed by {}, which found {}", to_text(record->holder), to_text(record->found)),
+            {name, fmt::format("it is left changed by {}, which found {}", to_text(left->holder), to_text(left->found)),
              "run `zeus restore`, which puts it back"});
       }
     } catch (const Error& error) {

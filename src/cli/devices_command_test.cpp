@@ -94,7 +94,7 @@ TEST_F(DevicesCommandTest, WhoHasALeaseOfAGpuIsShown) {
   const std::string uuid = machine_.gpus.its_discovery.gpus[0].gpu->identity().uuid;
   const auto lock = ledger.lock(uuid);
   const auto work = lock->begin_work(clock_, 1_s);
-  ledger.write({uuid, "GPU 0", ledger.boot(), 77, Instant{60'000'000'000}, {4711, 5, "python3"}, {}});
+  ledger.write({{77, Instant{60'000'000'000}, {4711, 5, "python3"}, {}}, uuid, "GPU 0", ledger.boot()});
   EXPECT_TRUE(records::JsonValue::parse(run({"--json"}, {&machine_.gpus})).value()["gpus"][0]["holder"].is_null());
   out_.str("");
   lock->hold(77);
@@ -117,7 +117,7 @@ TEST_F(DevicesCommandTest, WhatADeadHolderLeftIsSaidWithWhatPutsItBack) {
   environment_ = Environment{{{"ZEUS_STATE_DIR", folder.path().string()}}};
   const control::Ledger ledger{FileTree{folder.path()}, FileTree{}};
   const std::string uuid = machine_.gpus.its_discovery.gpus[0].gpu->identity().uuid;
-  control::LeaseRecord record{uuid, "GPU 7", ledger.boot(), 77, Instant{60'000'000'000}, {4711, 5, "python3"}, {}};
+  control::LeaseRecord record{{77, Instant{60'000'000'000}, {4711, 5, "python3"}, {}}, uuid, "GPU 7", ledger.boot()};
   ledger.write(record);
   EXPECT_EQ(records::JsonValue::parse(run({"--json"}, {&machine_.gpus})).value()["problems"].list()->size(), 0U)
       << "it had changed nothing";

@@ -81,7 +81,7 @@ TEST_F(DoctorCommandTest, WhatADeadHolderLeftIsAProblem) {
   std::filesystem::create_directories(folder_.path() / "state");
   const control::Ledger ledger{FileTree{folder_.path() / "state"}, files_};
   const std::string uuid = machine_.gpus.its_discovery.gpus[0].gpu->identity().uuid;
-  control::LeaseRecord record{uuid, "GPU 7", ledger.boot(), 77, Instant{60'000'000'000}, {4711, 5, "python3"}, {}};
+  control::LeaseRecord record{{77, Instant{60'000'000'000}, {4711, 5, "python3"}, {}}, uuid, "GPU 7", ledger.boot()};
   record.found.power_limit = 250_W;
   ledger.write(record);
   FileTree{folder_.path() / "state"}.write_durably("GPU-9.lease.json", "cut sh");

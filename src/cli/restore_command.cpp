@@ -43,12 +43,12 @@ std::string uuid_of(const std::string& name, const device::Inventory& inventory,
 std::string outcome_of(const Restoration& one) {
   switch (one.result) {
     case Result::restored:
-      return one.record->found.empty()
-                 ? fmt::format("nothing to put back; {} had changed nothing", to_text(one.record->holder))
-                 : fmt::format("put back to {}, which {} had left changed", to_text(one.record->found),
-                               to_text(one.record->holder));
+      return one.claim->found.empty()
+                 ? fmt::format("nothing to put back; {} had changed nothing", to_text(one.claim->holder))
+                 : fmt::format("put back to {}, which {} had left changed", to_text(one.claim->found),
+                               to_text(one.claim->holder));
     case Result::held:
-      return fmt::format("left alone; {} has a lease of it", to_text(one.record->holder));
+      return fmt::format("left alone; {} has a lease of it", to_text(one.claim->holder));
     case Result::past:
       return "nothing to put back; the machine has been restarted since";
     case Result::failed:
@@ -63,11 +63,11 @@ void put_restoration(records::JsonWriter& json, const Restoration& one, const de
            gpu != nullptr ? "hidden from programs by the visibility variables" : "this GPU cannot be seen from here");
   json.put("uuid", one.gpu);
   json.put("result", to_string(one.result));
-  if (one.record) {
-    json.put("found", to_text(one.record->found));
+  if (one.claim) {
+    json.put("found", to_text(one.claim->found));
     json.put("holder", [&] {
-      json.put("pid", one.record->holder.pid);
-      json.put("command", one.record->holder.command);
+      json.put("pid", one.claim->holder.pid);
+      json.put("command", one.claim->holder.command);
     });
   } else {
     constexpr std::string_view unreadable = "the record cannot be read";

@@ -34,13 +34,10 @@ class RestoreCommandTest : public ::testing::Test {
   void leave_something_of_everything() {
     const control::Ledger ledger{FileTree{state_}, machine_};
     for (int i = 0; i < 6; ++i) {
-      control::LeaseRecord record{fmt::format("GPU-{}", i),
+      control::LeaseRecord record{{77 + i, Instant{60'000'000'000}, {4711 + i, 5, "python3"}, {}},
+                                  fmt::format("GPU-{}", i),
                                   fmt::format("GPU {} (Tesla V100)", i),
-                                  "this-boot",
-                                  77 + i,
-                                  Instant{60'000'000'000},
-                                  {4711 + i, 5, "python3"},
-                                  {}};
+                                  "this-boot"};
       record.found.power_limit = 250_W;
       if (i == 0) {
         record.found.clocks[device::ClockDomain::sm] = {};

@@ -43,7 +43,7 @@ class Guard {
     while (true) {
       const bool all_put_back = attempt();
       if (over()) {
-        if (all_put_back && !has_records()) {
+        if (all_put_back && !has_leases()) {
           clear_begun(duty_.ledger, clock_);
           return true;
         }
@@ -59,7 +59,7 @@ class Guard {
 
  private:
   // The holder will change nothing more: it has ended, or let go of us and of all leases.
-  [[nodiscard]] bool over() const { return gone_ || (closed_ && !has_held_records()); }
+  [[nodiscard]] bool over() const { return gone_ || (closed_ && !has_held_leases()); }
 
   // What cannot be found out now is asked again: a guardian that gives up leaves GPUs changed.
   [[nodiscard]] bool holder_lives() const {
@@ -93,26 +93,34 @@ class Guard {
   bool try_all() {
     try {
       static_cast<void>(restore_abandoned(duty_.ledger, inventory_.gpus, clock_));
-      return std::ranges::all_of(records(), [&](const LeaseRecord& record) {
-        return duty_.ledger.standing(record, clock_.now()) == Standing::held;
-      });
+      return std::ranges::all_of(ours(), [&](const Ours& one) { return standing(one) == Standing::held; });
     } catch (const Error&) {
       return false;
     }
   }
 
-  [[nodiscard]] bool is_ours(const LeaseRecord& record) const {
-    return record.holder.pid == duty_.holder && record.holder.started == duty_.started;
+  // A lease that our holder has, or has borrowed from.
+  struct Ours {
+    LeaseRecord record;
+    bool borrowed = false;
+    Instant ends;  // unless renewed
+  };
+
+  [[nodiscard]] bool is_ours(const Claim& claim) const {
+    return claim.holder.pid == duty_.holder && claim.holder.started == duty_.started;
   }
 
-  // The records of our holder, as they are now. What cannot be read is nobody's.
-  [[nodiscard]] std::vector<LeaseRecord> records() const {
-    std::vector<LeaseRecord> found;
+  // Those that are written down now. What cannot be read is nobody's.
+  [[nodiscard]] std::vector<Ours> ours() const {
+    std::vector<Ours> found;
     for (const std::string& gpu : duty_.ledger.gpus()) {
       try {
         const std::optional<LeaseRecord> record = duty_.ledger.read(gpu);
+        const Claim* const child = record ? record->child() : nullptr;
         if (record && is_ours(*record)) {
-          found.push_back(*record);
+          found.push_back({*record, false, record->expires});
+        } else if (child != nullptr && is_ours(*child)) {
+          found.push_back({*record, true, std::min(child->expires, record->expires)});
         }
       } catch (const Error&) {
         continue;
@@ -120,10 +128,12 @@ class Guard {
     }
     return found;
   }
-  [[nodiscard]] bool has_records() const { return !records().empty(); }
-  [[nodiscard]] bool has_held_records() const {
-    return std::ranges::any_of(records(), [&](const LeaseRecord& record) {
-      return duty_.ledger.standing(record, clock_.now()) == Standing::held;
+  [[nodiscard]] Standing standing(const Ours& one) const { return duty_.ledger.standing(one.record, clock_.now()); }
+  [[nodiscard]] bool has_leases() const { return !ours().empty(); }
+  [[nodiscard]] bool has_held_leases() const {
+    return std::ranges::any_of(ours(), [&](const Ours& one) {
+      const Standing now = standing(one);
+      return now == Standing::held || (now == Standing::child_abandoned && !one.borrowed);
     });
   }
 
@@ -132,9 +142,9 @@ class Guard {
     const Instant now = clock_.now();
     std::optional<Seconds> pause = retry_;
     const auto no_longer_than = [&](Seconds limit) { pause = pause ? std::min(*pause, limit) : limit; };
-    for (const LeaseRecord& record : records()) {
-      if (now < record.expires) {
-        no_longer_than(record.expires - now);
+    for (const Ours& one : ours()) {
+      if (now < one.ends) {
+        no_longer_than(one.ends - now);
       }
     }
     if (!end_of_holder_ || closed_) {

@@ -1,6 +1,7 @@
 #include "control/lease.hpp"
 
 #include "base/log.hpp"
+#include "control/ending.hpp"
 #include "control/lease_state.hpp"
 #include "control/put_back.hpp"
 #include "control/restoration.hpp"
@@ -35,6 +36,15 @@ Seconds Holding::term() const {
   return longest;
 }
 
+bool Holding::is_in(const LeaseRecord& written) const {
+  const Claim* const claim = borrowed ? written.child() : &written;
+  return claim != nullptr && claim->lease == ours().lease && written.boot == record.boot;
+}
+
+Instant Holding::ends() const {
+  return std::min(ours().expires, record.expires);
+}
+
 void Lease::State::require_owner() const {
   if (owner != ::getpid()) {
     throw Error{ErrorKind::conflict,
@@ -56,14 +66,44 @@ GpuLock::Work Lease::State::begin_change() {
   return work;
 }
 
-bool Lease::State::is_ours() const {
-  const LeaseRecord& record = holding->record;
-  const std::optional<LeaseRecord> written = ledger->read(record.gpu);
-  return written && written->lease == record.lease && written->boot == record.boot;
+GpuLock::Work Lease::State::begin_setting() {
+  GpuLock::Work work = begin_change();
+  const Claim* const child = holding->borrowed ? nullptr : holding->record.child();
+  if (child == nullptr) {
+    return work;
+  }
+  if (ledger->standing(holding->record, clock->now()) != Standing::child_abandoned) {
+    throw Error{ErrorKind::conflict,
+                fmt::format("{} is set by {}, which this process has started", name(), to_text(child->holder)),
+                "go on without setting it, or wait until that process is done"};
+  }
+  const Ending ending = end_of_child(holding->record);
+  if (const std::optional<std::string> failure = put_back(ending.put_back, gpu)) {
+    throw Error{
+        ErrorKind::unavailable,
+        fmt::format("{} could not be put back to what {} had found: {}", name(), to_text(child->holder), *failure),
+        "`zeus restore` says where it stands, and tries as well"};
+  }
+  write(*ending.left);
+  return work;
+}
+
+bool Lease::State::look() {
+  const std::optional<LeaseRecord> written = ledger->read(holding->record.gpu);
+  if (!written || written->boot != holding->record.boot) {
+    return false;
+  }
+  if (holding->borrowed && written->lease == holding->ours().lease) {
+    holding->borrowed = false;  // whom it was borrowed from has released it
+  } else if (!holding->is_in(*written)) {
+    return false;
+  }
+  holding->record = *written;
+  return true;
 }
 
 bool Lease::State::still_holds() {
-  if (!holding->over && !is_ours()) {
+  if (!holding->over && !look()) {
     end();
   }
   return !holding->over;
@@ -77,7 +117,7 @@ void Lease::State::require_ours() {
   if (!still_holds()) {
     throw overdue();
   }
-  holding->in_time_until = holding->record.expires;
+  holding->in_time_until = holding->ends();
   require_in_time();
   extend();
   require_in_time();
@@ -87,18 +127,40 @@ void Lease::State::require_in_time() {
   if (clock->now() < holding->in_time_until) {
     return;
   }
-  const LeaseRecord& record = holding->record;
-  // Nobody else can have taken the GPU while we work on it, so what we found is still what it should be put back to.
-  if (!put_back(record.found, gpu)) {
-    ledger->remove(record.gpu);
-  } else if (!is_ours()) {
-    ledger->write(record);
+  // Nobody else can have taken the GPU while we work on it, so what was found is still what it should be put back to.
+  std::optional<LeaseRecord> written = ledger->read(holding->record.gpu);
+  const bool still_there = written && holding->is_in(*written);
+  const Ending due = ending(written);
+  if (!put_back(due.put_back, gpu)) {
+    if (still_there || !written) {
+      ledger->settle(holding->record, due);
+    }
+  } else if (!still_there) {
+    LeaseRecord again = holding->record;
+    if (written && written->lease == again.lease) {
+      again.expires = written->expires;
+    }
+    ledger->write(again);
   }
   end();
   throw overdue();
 }
 
+Ending Lease::State::ending(const std::optional<LeaseRecord>& written) const {
+  const LeaseRecord& record = holding->record;
+  const bool lender_goes_on =
+      holding->borrowed && written && written->lease == record.lease && clock->now() < record.expires;
+  return lender_goes_on ? end_of_child(record) : end_of_lease(record);
+}
+
 Error Lease::State::overdue() const {
+  if (holding->borrowed && clock->now() < holding->ours().expires) {
+    return Error{
+        ErrorKind::timeout,
+        fmt::format("the lease of {} ended with that of {}, from which it was, and what it had set was put back",
+                    name(), to_text(holding->record.holder)),
+        "take another one"};
+  }
   return Error{ErrorKind::timeout,
                fmt::format("the lease of {} was not renewed for {:.6g} s, and what it had set was put back", name(),
                            holding->term().value()),
@@ -113,7 +175,7 @@ void Lease::State::write(const LeaseRecord& next) {
     throw;
   }
   holding->record = next;
-  holding->renew_at = (next.expires - holding->term() / 2).nanoseconds;
+  holding->renew_at = (holding->ours().expires - holding->term() / 2).nanoseconds;
   guardian->notice();
 }
 
@@ -121,14 +183,14 @@ void Lease::State::extend() {
   const Instant now = clock->now();
   if (now.nanoseconds >= holding->renew_at) {
     LeaseRecord next = holding->record;
-    next.expires = now + holding->term();
+    holding->part_of(next).expires = now + holding->term();
     write(next);
   }
 }
 
 void Lease::State::end() {
   holding->over = true;
-  lock->let_go(holding->record.lease);
+  lock->let_go(holding->ours().lease);
   guardian->notice();
 }
 
@@ -136,13 +198,13 @@ void Lease::State::join() {
   const bool first = holding->shares.empty();
   const Seconds former = holding->term();
   share = holding->next_share++;
-  holding->shares[share].term = term;
-  holding->in_time_until = holding->record.expires;
+  holding->shares[share] = {.term = term, .overruled = {}, .changes_seen = holding->changes_by_children()};
+  holding->in_time_until = holding->ends();
   if (!first && !(term > former)) {
     return;
   }
   LeaseRecord next = holding->record;
-  next.expires = clock->now() + term;
+  holding->part_of(next).expires = clock->now() + term;
   try {
     write(next);
   } catch (...) {
@@ -157,7 +219,21 @@ std::optional<std::string> Lease::State::withdraw() {
   holding->settings.withdraw(share);
   holding->shares[share].overruled.clear();
   tell_others(before);
-  return put_back(only(holding->in_force(), kinds), gpu);
+  return put_back(leave_to_child(only(holding->in_force(), kinds)), gpu);
+}
+
+Found Lease::State::leave_to_child(const Found& coming_back) {
+  if (holding->borrowed || holding->record.child() == nullptr) {
+    return coming_back;
+  }
+  LeaseRecord next = holding->record;
+  Found& found = next.lending->child->found;
+  const Found changed = found;
+  found = overlaid(found, only(coming_back, found));
+  if (next != holding->record) {
+    write(next);
+  }
+  return without(coming_back, changed);
 }
 
 std::optional<std::string> Lease::State::leave() {
@@ -166,16 +242,17 @@ std::optional<std::string> Lease::State::leave() {
 }
 
 std::optional<std::string> Lease::State::leave_to_others() {
-  holding->in_time_until = holding->record.expires;
+  holding->in_time_until = holding->ends();
   const Seconds former = holding->term();
   std::optional<std::string> failure = withdraw();
   holding->shares.erase(share);
   LeaseRecord next = holding->record;
+  Claim& ours = holding->part_of(next);
   if (holding->term() < former) {
-    next.expires = clock->now() + holding->term();
+    ours.expires = clock->now() + holding->term();
   }
   if (!failure) {
-    next.found = only(next.found, holding->settings.latest());
+    ours.found = only(ours.found, holding->settings.latest());
   }
   if (next != holding->record) {
     write(next);
@@ -183,11 +260,30 @@ std::optional<std::string> Lease::State::leave_to_others() {
   return failure;
 }
 
+bool Lease::State::child_goes_on() const {
+  return !holding->borrowed && holding->record.child() != nullptr &&
+         ledger->standing(holding->record, clock->now()) == Standing::held;
+}
+
+std::optional<std::string> Lease::State::give_to_child() {
+  std::optional<std::string> failure = put_back(leave_to_child(holding->record.found), gpu);
+  LeaseRecord next = holding->record;
+  static_cast<Claim&>(next) = *holding->record.child();
+  next.lending = Lending{};
+  ledger->write(next);
+  end();
+  return failure;
+}
+
 std::optional<std::string> Lease::State::give_up() {
-  std::optional<std::string> failure = put_back(holding->record.found, gpu);
+  if (child_goes_on()) {
+    return give_to_child();
+  }
+  const Ending due = holding->borrowed ? end_of_child(holding->record) : end_of_lease(holding->record);
+  std::optional<std::string> failure = put_back(due.put_back, gpu);
   if (!failure) {
     try {
-      ledger->remove(holding->record.gpu);
+      ledger->settle(holding->record, due);
     } catch (const Error& error) {
       failure = error.what();
     }
@@ -214,17 +310,24 @@ void Lease::State::tell_others(const Found& before) {
   }
 }
 
+void Lease::State::count_change(LeaseRecord& next) const {
+  if (holding->borrowed) {
+    ++next.lending->changes;
+  }
+}
+
 void Lease::State::save_power_limit() {
-  if (!holding->record.found.power_limit) {
+  if (!holding->ours().found.power_limit) {
     LeaseRecord next = holding->record;
-    next.found.power_limit = gpu.gpu->power_limits().current.or_throw(
+    holding->part_of(next).found.power_limit = gpu.gpu->power_limits().current.or_throw(
         fmt::format("the power limit of {}, which has to be known before it is changed", name()));
+    count_change(next);
     write(next);
   }
 }
 
 void Lease::State::save_clocks(ClockDomain domain) {
-  if (holding->record.found.clocks.contains(domain)) {
+  if (holding->ours().found.clocks.contains(domain)) {
     return;
   }
   const Reading<std::optional<ClockRange>> locked = gpu.gpu->locked_clocks(domain);
@@ -234,21 +337,22 @@ void Lease::State::save_clocks(ClockDomain domain) {
                                to_string(domain), name()));
   }
   LeaseRecord next = holding->record;
-  next.found.clocks[domain] = locked ? FoundClocks{true, *locked} : FoundClocks{};
+  holding->part_of(next).found.clocks[domain] = locked ? FoundClocks{true, *locked} : FoundClocks{};
+  count_change(next);
   write(next);
 }
 
 void Lease::State::save_persistence_mode() {
-  if (!holding->record.found.persistence_mode) {
+  if (!holding->ours().found.persistence_mode) {
     LeaseRecord next = holding->record;
-    next.found.persistence_mode = gpu.gpu->persistence_mode().or_throw(
+    holding->part_of(next).found.persistence_mode = gpu.gpu->persistence_mode().or_throw(
         fmt::format("the persistence mode of {}, which has to be known before it is changed", name()));
     write(next);
   }
 }
 
 template <typename Set>
-void Lease::State::set(const Found& setting, const LeaseRecord& before, const std::string& what, const Set& at_device) {
+void Lease::State::set(const Found& setting, const Found& before, const std::string& what, const Set& at_device) {
   const Found in_force = holding->in_force();
   const SharedSettings settings = holding->settings;
   holding->settings.set(share, setting);
@@ -258,15 +362,16 @@ void Lease::State::set(const Found& setting, const LeaseRecord& before, const st
     const Reason reason = outcome.failure().reason;
     if (reason == Reason::permission || reason == Reason::unsupported || reason == Reason::out_of_range) {
       holding->settings = settings;
-      if (holding->record.found != before.found) {
+      if (holding->ours().found != before) {
         LeaseRecord next = holding->record;
-        next.found = before.found;
+        holding->part_of(next).found = before;
         write(next);
       }
       throw to_error(outcome.failure(), fmt::format("setting the {} of {}", what, name()));
     }
   }
   holding->shares[share].overruled.clear();
+  holding->shares[share].changes_seen = holding->changes_by_children();
   tell_others(in_force);
   if (!outcome) {
     throw to_error(outcome.failure(), fmt::format("setting the {} of {}", what, name()));
@@ -306,8 +411,8 @@ void Lease::State::keep(const Found& setting) {
 }
 
 PowerSetting Lease::set_power_limit(Watts limit) {
-  const GpuLock::Work work = state_->begin_change();
-  const LeaseRecord before = state_->holding->record;
+  const GpuLock::Work work = state_->begin_setting();
+  const Found before = state_->holding->ours().found;
   state_->save_power_limit();
   state_->set({.power_limit = limit, .clocks = {}, .persistence_mode = {}}, before,
               fmt::format("power limit {:.6g} W", limit.value()),
@@ -318,8 +423,8 @@ PowerSetting Lease::set_power_limit(Watts limit) {
 }
 
 ClockSetting Lease::lock_clocks(ClockDomain domain, ClockRange range) {
-  const GpuLock::Work work = state_->begin_change();
-  const LeaseRecord before = state_->holding->record;
+  const GpuLock::Work work = state_->begin_setting();
+  const Found before = state_->holding->ours().found;
   state_->save_clocks(domain);
   state_->set(
       {.power_limit = {}, .clocks = {{domain, FoundClocks{true, range}}}, .persistence_mode = {}}, before,
@@ -337,8 +442,8 @@ ClockSetting Lease::lock_clocks(ClockDomain domain, ClockRange range) {
 }
 
 void Lease::unlock_clocks(ClockDomain domain) {
-  const GpuLock::Work work = state_->begin_change();
-  const LeaseRecord before = state_->holding->record;
+  const GpuLock::Work work = state_->begin_setting();
+  const Found before = state_->holding->ours().found;
   state_->save_clocks(domain);
   state_->set({.power_limit = {}, .clocks = {{domain, FoundClocks{true, std::nullopt}}}, .persistence_mode = {}},
               before, fmt::format("{} clocks free", to_string(domain)),
@@ -346,8 +451,8 @@ void Lease::unlock_clocks(ClockDomain domain) {
 }
 
 Reading<bool> Lease::set_persistence_mode(bool enabled) {
-  const GpuLock::Work work = state_->begin_change();
-  const LeaseRecord before = state_->holding->record;
+  const GpuLock::Work work = state_->begin_setting();
+  const Found before = state_->holding->ours().found;
   state_->save_persistence_mode();
   state_->set({.power_limit = {}, .clocks = {}, .persistence_mode = enabled}, before,
               fmt::format("persistence mode {}", enabled ? "on" : "off"),
@@ -358,13 +463,24 @@ Reading<bool> Lease::set_persistence_mode(bool enabled) {
 std::string Lease::overruled() const {
   const GpuLock::Work work = state_->begin();
   const auto mine = state_->holding->shares.find(state_->share);
-  return mine == state_->holding->shares.end() ? std::string{} : mine->second.overruled;
+  if (state_->released || mine == state_->holding->shares.end()) {
+    return {};
+  }
+  if (!state_->still_holds()) {
+    return state_->overdue().message();
+  }
+  const Claim* const child = state_->holding->borrowed ? nullptr : state_->holding->record.child();
+  const bool set_by_child = child != nullptr && (child->found.power_limit || !child->found.clocks.empty());
+  if (set_by_child || state_->holding->changes_by_children() != mine->second.changes_seen) {
+    return fmt::format("{} was set by a process that this one has started", state_->name());
+  }
+  return mine->second.overruled;
 }
 
 void Lease::restore() {
   const GpuLock::Work work = state_->begin();
   state_->require_ours();
-  if (state_->holding->record.found.empty()) {
+  if (state_->holding->ours().found.empty()) {
     return;
   }
   if (const std::optional<std::string> failure = state_->withdraw()) {
@@ -373,7 +489,8 @@ void Lease::restore() {
   }
   state_->require_in_time();
   LeaseRecord next = state_->holding->record;
-  next.found = only(next.found, state_->holding->settings.latest());
+  Found& found = state_->holding->part_of(next).found;
+  found = only(found, state_->holding->settings.latest());
   if (next != state_->holding->record) {
     state_->write(next);
   }

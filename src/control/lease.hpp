@@ -7,6 +7,10 @@
 // share ends, what it had in force gives way to the latest that another share has set and not withdrawn; when the last
 // one ends, to what was found first. The lease lasts for the longest term of its shares, and each renews it for all.
 //
+// Where the holder lends (LeaseBook), a process that descends from it may borrow: for it `found` is what its parent has
+// set. While it has borrowed, the parent's sets are conflict Errors, and what the parent withdraws comes back when the
+// child ends. The parent's end is the end of both.
+//
 // Threads: any; calls for one GPU come one after another. Ownership: a share owns what it needs of the book that gave
 // it; the Clock outlives it. Fork: shares belong to the process that took them. In a forked child they are dead: they
 // refuse to set and end without a word, and the parent's are untouched. The child may ask for a lease of its own, and
@@ -57,8 +61,9 @@ class Lease {
   void unlock_clocks(device::ClockDomain domain);
   device::Reading<bool> set_persistence_mode(bool enabled);
 
-  // Why what this share has set, or not set, has not been left alone ever since: another share has changed the power
-  // limit or the clocks that are in force. Empty while none has. For whoever measures what a setting costs.
+  // Why what this share has set, or not set, has not been left alone ever since: another share, or a process that has
+  // borrowed, has changed the power limit or the clocks that are in force, or the lease has ended. Empty otherwise. For
+  // whoever measures what a setting costs.
   [[nodiscard]] std::string overruled() const;
 
   // Withdraws what this share has set and keeps the share, as between the slices of observer mode.

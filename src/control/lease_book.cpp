@@ -1,6 +1,7 @@
 #include "control/lease_book.hpp"
 
 #include "base/log.hpp"
+#include "control/descent.hpp"
 #include "control/lease_state.hpp"
 #include "control/process_table.hpp"
 #include "control/put_back.hpp"
@@ -46,20 +47,61 @@ std::optional<LeaseRecord> record_to_heed(const Ledger& ledger, const GpuLock& l
   }
 }
 
+// An Error unless the holder of this record lends it to this process.
+void require_loan(const Ledger& ledger, const LeaseRecord& record, const std::string& name, Instant now) {
+  const Standing standing = ledger.standing(record, now);
+  const Claim* const child = record.child();
+  if (standing == Standing::abandoned || standing == Standing::child_abandoned || standing == Standing::past) {
+    const Claim& left = standing == Standing::child_abandoned ? *child : record;
+    throw Error{ErrorKind::unavailable,
+                fmt::format("{} could not be put back to what {} had found: {}", name, to_text(left.holder),
+                            to_text(left.found)),
+                "`zeus restore` says why"};
+  }
+  if (child == nullptr && record.lending && descends_from(ledger.machine(), record.holder)) {
+    return;
+  }
+  throw Error{ErrorKind::conflict,
+              fmt::format("{} is leased by {}{}, for {:.0f} s more unless renewed", name, to_text(record.holder),
+                          child != nullptr ? ", and set by " + to_text(child->holder) + " for it" : "",
+                          (record.expires - now).value()),
+              "go on without setting it, or wait until that process is done"};
+}
+
 }  // namespace
 
-LeaseBook::LeaseBook(Ledger ledger, std::vector<DiscoveredGpu> gpus, std::shared_ptr<Guardian> guardian, Clock& clock)
+LeaseBook::LeaseBook(Ledger ledger, std::vector<DiscoveredGpu> gpus, std::shared_ptr<Guardian> guardian, Clock& clock,
+                     Lends lends)
     : ledger_{std::make_shared<const Ledger>(std::move(ledger))},
       gpus_{std::move(gpus)},
       guardian_{std::move(guardian)},
-      clock_{clock} {
+      clock_{clock},
+      lends_{lends} {
+}
+
+LeaseRecord LeaseBook::begun(std::string_view uuid, const std::string& name, Seconds term,
+                             const std::optional<LeaseRecord>& present) const {
+  const Instant now = clock_.now();
+  // One lease of a GPU begins after another; what is borrowed may have begun at the same tick of the clock.
+  const std::int64_t number = present ? std::max(now.nanoseconds, present->lease + 1) : now.nanoseconds;
+  const Claim claim{number, now + term, this_holder(ledger_->machine()), {}};
+  if (!present) {
+    LeaseRecord record{claim, std::string{uuid}, name, ledger_->boot()};
+    if (lends_ == Lends::to_descendants) {
+      record.lending.emplace();
+    }
+    return record;
+  }
+  LeaseRecord record = *present;
+  record.lending = Lending{.changes = present->lending->changes, .child = claim};
+  return record;
 }
 
 void LeaseBook::restore_what_was_left() {
   for (const Restoration& one : restore_abandoned(*ledger_, gpus_, clock_)) {
-    if (one.result == Restoration::Result::restored) {
-      log::warning(fmt::format("{} was put back to {}, which {} had left changed", one.name, to_text(one.record->found),
-                               to_text(one.record->holder)));
+    if (one.result == Restoration::Result::restored && !one.claim->found.empty()) {
+      log::warning(fmt::format("{} was put back to {}, which {} had left changed", one.name, to_text(one.claim->found),
+                               to_text(one.claim->holder)));
     } else if (one.result == Restoration::Result::failed) {
       log::warning(fmt::format("{} is not put back: {}", one.name, one.why));
     }
@@ -93,28 +135,20 @@ Lease LeaseBook::acquire(std::string_view uuid, Seconds term) {
   const Instant now = clock_.now();
   state->holding = held->holding;
   if (state->holding && state->still_holds()) {
-    if (now < state->holding->record.expires) {
+    if (now < state->holding->ends()) {
       state->join();
       return Lease{std::move(state)};
     }
     state->end();
   }
-  if (const std::optional<LeaseRecord> present = record_to_heed(*ledger_, *state->lock, std::string{uuid}, name)) {
-    if (ledger_->standing(*present, now) == Standing::held) {
-      throw Error{ErrorKind::conflict,
-                  fmt::format("{} is leased by {}, for {:.0f} s more unless renewed", name, to_text(present->holder),
-                              (present->expires - now).value()),
-                  "go on without setting it, or wait until that process is done"};
-    }
-    throw Error{ErrorKind::unavailable,
-                fmt::format("{} could not be put back to what {} had found: {}", name, to_text(present->holder),
-                            to_text(present->found)),
-                "`zeus restore` says why"};
+  const std::optional<LeaseRecord> present = record_to_heed(*ledger_, *state->lock, std::string{uuid}, name);
+  if (present) {
+    require_loan(*ledger_, *present, name, now);
   }
   state->holding = std::make_shared<Holding>();
-  state->holding->record = {
-      std::string{uuid}, name, ledger_->boot(), now.nanoseconds, now + term, this_holder(ledger_->machine()), {}};
-  const std::int64_t lease = state->holding->record.lease;
+  state->holding->record = begun(uuid, name, term, present);
+  state->holding->borrowed = present.has_value();
+  const std::int64_t lease = state->holding->ours().lease;
   state->lock->hold(lease);
   try {
     state->join();

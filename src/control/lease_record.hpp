@@ -1,5 +1,5 @@
 // What is written down before a device is changed: who changes it, until when, and what was found. One record is one
-// lease of one GPU. Plain values; copy them freely between threads.
+// lease of one GPU, with what its holder has lent of it. Plain values; copy them freely between threads.
 #pragma once
 
 #include "base/clock.hpp"
@@ -49,25 +49,52 @@ struct Found {
 // "power limit 300 W, graphics clocks unlocked, persistence mode off"; "nothing" when empty.
 std::string to_text(const Found& found);
 
-struct LeaseRecord {
-  std::string gpu;         // UUID
-  std::string gpu_name;    // "GPU 0 (Tesla V100-SXM2-32GB)", as messages name it
-  std::string boot;        // of which boot of the machine this speaks
-  std::int64_t lease = 0;  // told from every other lease of this GPU in this boot by its number
+// What one process may do, and what it has found.
+struct Claim {
+  std::int64_t lease = 0;  // told from every other claim to this GPU in this boot by its number
   Instant expires;         // unless renewed
   Holder holder;
   Found found;
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
-    fields.version(1);
-    fields("gpu", self.gpu);
-    fields("gpu_name", self.gpu_name);
-    fields("boot", self.boot);
     fields("lease", self.lease, field::from_zero);
     fields("expires_monotonic_ns", self.expires.nanoseconds, field::from_zero);
     fields("holder", self.holder);
     fields("found", self.found);
+  }
+  friend bool operator==(const Claim&, const Claim&) = default;
+};
+
+// What a holder lends to processes that descend from it, one at a time.
+struct Lending {
+  std::int64_t changes = 0;    // how often one of them has begun to change the power limit or clocks
+  std::optional<Claim> child;  // what it found is what its parent had set
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("changes", self.changes, field::from_zero);
+    fields("child", self.child, field::Rule{.left_out = true});
+  }
+  friend bool operator==(const Lending&, const Lending&) = default;
+};
+
+// The claim of the holder itself, and what it has lent.
+struct LeaseRecord : Claim {
+  std::string gpu;                                // UUID
+  std::string gpu_name;                           // "GPU 0 (Tesla V100-SXM2-32GB)", as messages name it
+  std::string boot;                               // of which boot of the machine this speaks
+  std::optional<Lending> lending = std::nullopt;  // nothing where the holder keeps it all to itself
+
+  [[nodiscard]] const Claim* child() const { return lending && lending->child ? &*lending->child : nullptr; }
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields.version(1);
+    fields("gpu", self.gpu);
+    fields("gpu_name", self.gpu_name);
+    fields("boot", self.boot);
+    Claim::describe(fields, self);
+    fields("lending", self.lending, field::Rule{.left_out = true});
   }
   friend bool operator==(const LeaseRecord&, const LeaseRecord&) = default;
 };

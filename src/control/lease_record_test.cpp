@@ -14,8 +14,8 @@ using device::ClockDomain;
 using device::ClockRange;
 
 LeaseRecord full_record() {
-  LeaseRecord record{"GPU-8e1d7a52",     "GPU 0 (Tesla V100)",  "9f6b3e0a", 123456789,
-                     Instant{183456789}, {4711, 99, "python3"}, {}};
+  LeaseRecord record{
+      {123456789, Instant{183456789}, {4711, 99, "python3"}, {}}, "GPU-8e1d7a52", "GPU 0 (Tesla V100)", "9f6b3e0a"};
   record.found.power_limit = Milliwatts{249'123};
   record.found.clocks[ClockDomain::graphics] = {};
   record.found.clocks[ClockDomain::sm] = {.known = true, .locked_to = std::nullopt};
@@ -28,8 +28,22 @@ TEST(LeaseRecord, KeepsItsForm) {
   test::expect_golden("control/lease_record.json", to_json(full_record()));
 }
 
+LeaseRecord lent_record() {
+  LeaseRecord record = full_record();
+  record.lending.emplace();
+  record.lending->changes = 3;
+  record.lending->child = Claim{123456999, Instant{183456999}, {4713, 104, "python3"}, {}};
+  record.lending->child->found.power_limit = 150_W;
+  return record;
+}
+
+TEST(LeaseRecord, KeepsItsFormWithWhatIsLent) {
+  test::expect_golden("control/lease_record_lent.json", to_json(lent_record()));
+}
+
 TEST(LeaseRecord, ComesBackAsItWasWritten) {
   EXPECT_EQ(lease_record_from_json(to_json(full_record())), full_record());
+  EXPECT_EQ(lease_record_from_json(to_json(lent_record())), lent_record());
   LeaseRecord bare = full_record();
   bare.found = {};
   EXPECT_EQ(lease_record_from_json(to_json(bare)), bare);

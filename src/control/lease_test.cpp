@@ -44,7 +44,7 @@ class SharedFolder : public test::LeasedGpus {
     }
     LeasedGpus::SetUp();
     ASSERT_EQ(::chmod(folder_.root().c_str(), 01777), 0);
-    LeaseRecord forged{"GPU-0", "GPU 0", "this-boot", 77, clock_.now() + 60_s, {1, 5, "python3"}, {}};
+    LeaseRecord forged{{77, clock_.now() + 60_s, {1, 5, "python3"}, {}}, "GPU-0", "GPU 0", "this-boot"};
     forged.found.power_limit = 100_W;
     ledger().write(forged);
     ASSERT_EQ(::chown(ledger().path("GPU-0").c_str(), nobody, nobody), 0);

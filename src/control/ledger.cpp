@@ -133,20 +133,25 @@ void Ledger::remove(std::string_view gpu) const {
   }
 }
 
+void Ledger::settle(const LeaseRecord& record, const Ending& ending) const {
+  if (ending.left) {
+    write(*ending.left);
+  } else {
+    remove(record.gpu);
+  }
+}
+
 Standing Ledger::standing(const LeaseRecord& record, Instant now) const {
   if (record.boot != boot_) {
     return Standing::past;
   }
-  return now < record.expires && lock(record.gpu)->is_held(record.lease) ? Standing::held : Standing::abandoned;
-}
-
-std::optional<Holder> Ledger::holder(std::string_view gpu, Instant now) const {
-  try {
-    const std::optional<LeaseRecord> record = read(gpu);
-    return record && standing(*record, now) == Standing::held ? std::optional{record->holder} : std::nullopt;
-  } catch (const Error&) {
-    return std::nullopt;
+  const auto is_held = [&](const Claim& claim) {
+    return now < claim.expires && lock(record.gpu)->is_held(claim.lease);
+  };
+  if (!is_held(record)) {
+    return Standing::abandoned;
   }
+  return record.child() != nullptr && !is_held(*record.child()) ? Standing::child_abandoned : Standing::held;
 }
 
 }  // namespace zeus::control

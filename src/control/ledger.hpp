@@ -5,6 +5,7 @@
 
 #include "base/clock.hpp"
 #include "base/file_tree.hpp"
+#include "control/ending.hpp"
 #include "control/gpu_lock.hpp"
 #include "control/lease_record.hpp"
 
@@ -18,9 +19,10 @@ namespace zeus::control {
 
 // What a record means now.
 enum class Standing {
-  held,       // its holder lives, and its time is not up
-  abandoned,  // its holder is gone, has not renewed in time, or could not put things back
-  past,       // it speaks of an earlier boot of the machine, which has reset all settings: not to be applied
+  held,             // its holder lives, and its time is not up; nor is that of who has borrowed from it
+  child_abandoned,  // so it is, but who has borrowed from it is gone, or has not renewed in time
+  abandoned,        // its holder is gone, has not renewed in time, or could not put things back
+  past,             // it speaks of an earlier boot of the machine, which has reset all settings: not to be applied
 };
 
 class Ledger {
@@ -47,10 +49,10 @@ class Ledger {
   // Durable once it returns; the former record stays when it fails.
   void write(const LeaseRecord& record) const;
   void remove(std::string_view gpu) const;
+  // Leaves of the record what is left once its claim, or that of the child, has ended (ending.hpp).
+  void settle(const LeaseRecord& record, const Ending& ending) const;
 
   [[nodiscard]] Standing standing(const LeaseRecord& record, Instant now) const;
-  // Who has a lease of this GPU now; nothing when nobody has, or the record may not be read.
-  [[nodiscard]] std::optional<Holder> holder(std::string_view gpu, Instant now) const;
 
  private:
   FileTree folder_;

@@ -40,11 +40,11 @@ fs::path find_guardian(const Environment& environment, const fs::path& beside) {
 }
 
 LeaseBook open_lease_book(const Environment& environment, const FileTree& machine, const fs::path& beside,
-                          std::vector<device::DiscoveredGpu> gpus, Clock& clock) {
+                          std::vector<device::DiscoveredGpu> gpus, Clock& clock, Lends lends) {
   const fs::path folder = make_state_folder(environment, ::geteuid());
   auto guardian =
       std::make_shared<GuardianProcess>(GuardianProcess::Plan{find_guardian(environment, beside), folder, machine});
-  return LeaseBook{Ledger{FileTree{folder}, machine}, std::move(gpus), std::move(guardian), clock};
+  return LeaseBook{Ledger{FileTree{folder}, machine}, std::move(gpus), std::move(guardian), clock, lends};
 }
 
 }  // namespace zeus::control

@@ -19,6 +19,6 @@ std::filesystem::path find_guardian(const Environment& environment, const std::f
 
 // Errors as find_guardian() and make_state_folder(). `machine` is where /proc is.
 LeaseBook open_lease_book(const Environment& environment, const FileTree& machine, const std::filesystem::path& beside,
-                          std::vector<device::DiscoveredGpu> gpus, Clock& clock);
+                          std::vector<device::DiscoveredGpu> gpus, Clock& clock, Lends lends = Lends::nothing);
 
 }  // namespace zeus::control

@@ -1,5 +1,6 @@
 #include "control/restoration.hpp"
 
+#include "control/ending.hpp"
 #include "control/put_back.hpp"
 #include "device/inventory.hpp"
 
@@ -20,14 +21,21 @@ namespace {
 // How long whoever works on a GPU may stand in the way of putting it back, once its lease has run out.
 constexpr Seconds overdue_patience{1};
 
-// Nothing when the holder of this record is overdue and stands in the way itself: stopped, or hanging in the driver,
-// while it works. Then it is put back without waiting; the holder finds out (Lease).
+// Whether `worker` has a claim to this GPU that has run out.
+bool is_overdue(std::int64_t worker, const LeaseRecord& record, Instant now) {
+  const Claim* const child = record.child();
+  return (worker == record.holder.pid && now >= record.expires) ||
+         (child != nullptr && worker == child->holder.pid && now >= std::min(child->expires, record.expires));
+}
+
+// Nothing when whoever is overdue stands in the way itself: stopped, or hanging in the driver, while it works. Then it
+// is put back without waiting; the holder finds out (Lease).
 std::optional<GpuLock::Work> begin(const Ledger& ledger, const LeaseRecord& record, Clock& clock) {
   const std::shared_ptr<GpuLock> lock = ledger.lock(record.gpu);
   try {
     return lock->begin_work(clock, overdue_patience);
   } catch (const Error& error) {
-    if (error.kind() == ErrorKind::timeout && clock.now() >= record.expires && lock->worker() == record.holder.pid) {
+    if (error.kind() == ErrorKind::timeout && is_overdue(lock->worker(), record, clock.now())) {
       return std::nullopt;
     }
   }
@@ -44,31 +52,41 @@ std::string name_of(const std::string& uuid, std::span<const DiscoveredGpu> gpus
 }
 
 Restoration restore(const Ledger& ledger, const std::string& uuid, std::span<const DiscoveredGpu> gpus, Clock& clock) {
-  Restoration restoration{uuid, name_of(uuid, gpus), Result::failed, ledger.read(uuid), {}};
-  const auto standing = [&] { return ledger.standing(*restoration.record, clock.now()); };
-  if (!restoration.record || standing() == Standing::held) {
+  Restoration restoration{uuid, name_of(uuid, gpus), Result::failed, {}, {}};
+  std::optional<LeaseRecord> record;
+  Standing standing = Standing::held;
+  const auto look = [&] {
+    record = ledger.read(uuid);
+    standing = record ? ledger.standing(*record, clock.now()) : Standing::held;
+    restoration.claim = record;
+  };
+  look();
+  if (standing == Standing::held) {
     restoration.result = Result::held;
     return restoration;
   }
-  const std::optional<GpuLock::Work> work = begin(ledger, *restoration.record, clock);
-  restoration.record = ledger.read(uuid);
-  if (!restoration.record || standing() == Standing::held) {
+  const std::optional<GpuLock::Work> work = begin(ledger, *record, clock);
+  look();
+  if (standing == Standing::held) {
     restoration.result = Result::held;  // somebody else has put it back meanwhile, and taken it perhaps
     return restoration;
   }
-  const bool past = standing() == Standing::past;
+  const Ending ending = standing == Standing::child_abandoned ? end_of_child(*record) : end_of_lease(*record);
+  restoration.claim = standing == Standing::child_abandoned ? *record->child() : *record;
+  restoration.claim->found = ending.put_back;
+  const bool past = standing == Standing::past;
   if (!past) {
     const auto gpu = find(uuid, gpus);
     if (gpu == gpus.end()) {
       restoration.why = "this GPU cannot be seen from here";
       return restoration;
     }
-    if (std::optional<std::string> failure = put_back(restoration.record->found, *gpu)) {
+    if (std::optional<std::string> failure = put_back(ending.put_back, *gpu)) {
       restoration.why = std::move(*failure);
       return restoration;
     }
   }
-  ledger.remove(uuid);
+  ledger.settle(*record, ending);
   restoration.result = past ? Result::past : Result::restored;
   return restoration;
 }
@@ -98,7 +116,7 @@ std::vector<Restoration> restore_abandoned(const Ledger& ledger, std::span<const
     }
     try {
       Restoration restoration = restore(ledger, uuid, gpus, clock);
-      if (restoration.record) {
+      if (restoration.claim) {
         restorations.push_back(std::move(restoration));
       }
     } catch (const Error& error) {

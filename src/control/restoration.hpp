@@ -13,11 +13,11 @@
 
 namespace zeus::control {
 
-// What became of one record.
+// What became of one record: of its holder's claim, or of the child's if that has ended alone.
 struct Restoration {
   enum class Result {
-    restored,  // all is as it was found, and the record is gone
-    held,      // its holder lives: left alone
+    restored,  // all is as it was found, and the claim is gone
+    held,      // whoever has it lives: left alone
     past,      // it was of an earlier boot: nothing to put back, and the record is gone
     failed,    // the record stays for the next attempt; `why` says what stands in the way
   };
@@ -25,7 +25,8 @@ struct Restoration {
   std::string gpu;   // UUID
   std::string name;  // as this program knows it: the record has the name that it had in its holder's
   Result result = Result::failed;
-  std::optional<LeaseRecord> record;  // nothing when it could not be read
+  // Whose it is or was: the holder's, or that of who has borrowed from it. Nothing when the record could not be read.
+  std::optional<Claim> claim;
   std::string why;
 };
 

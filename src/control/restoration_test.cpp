@@ -31,7 +31,7 @@ class RestorationTest : public ::testing::Test {
 
   // The record that a process leaves which dies with a lease: nobody holds its lock.
   static LeaseRecord left_behind(const std::string& gpu = "GPU-0") {
-    LeaseRecord record{gpu, "GPU 0 (Tesla V100)", "this-boot", 77, Instant{60'000'000'000}, {1, 5, "python3"}, {}};
+    LeaseRecord record{{77, Instant{60'000'000'000}, {1, 5, "python3"}, {}}, gpu, "GPU 0 (Tesla V100)", "this-boot"};
     record.found.power_limit = 250_W;
     return record;
   }

@@ -4,9 +4,6 @@
 
 namespace zeus::control {
 
-namespace {
-
-// Of `values` the kinds that `kinds` does not have.
 Found without(Found values, const Found& kinds) {
   if (kinds.power_limit) {
     values.power_limit.reset();
@@ -17,8 +14,6 @@ Found without(Found values, const Found& kinds) {
   }
   return values;
 }
-
-}  // namespace
 
 Found overlaid(Found below, const Found& above) {
   below = without(std::move(below), above);

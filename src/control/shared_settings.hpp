@@ -13,8 +13,9 @@ namespace zeus::control {
 
 // `below`, with what `above` has in its place.
 Found overlaid(Found below, const Found& above);
-// Of `values` only the kinds that `kinds` has too.
+// Of `values` only the kinds that `kinds` has too; and those that it has not.
 Found only(const Found& values, const Found& kinds);
+Found without(Found values, const Found& kinds);
 
 class SharedSettings {
  public:

@@ -94,7 +94,7 @@ class ThreeUsers : public ::testing::Test {
 
   [[nodiscard]] Ledger ledger() const { return Ledger{FileTree{state_}, machine_}; }
   [[nodiscard]] static LeaseRecord forged_record() {
-    LeaseRecord record{uuid, "GPU 0", "this-boot", 77, Instant{1}, {1, 5, "python3"}, {}};
+    LeaseRecord record{{77, Instant{1}, {1, 5, "python3"}, {}}, uuid, "GPU 0", "this-boot"};
     record.found.power_limit = 100_W;
     record.found.persistence_mode = true;
     return record;

@@ -44,6 +44,11 @@ const Machine& this_machine() {
   return *machine;
 }
 
+control::LeaseBook open_lease_book(std::vector<device::DiscoveredGpu> gpus) {
+  return control::open_lease_book(Environment::of_process(), FileTree{}, folder_of_this_code(), std::move(gpus),
+                                  this_machine().clock, control::Lends::to_descendants);
+}
+
 control::LeaseBook& lease_book() {
   static auto* const mutex = new measure::ForkMutex;
   static control::LeaseBook* book = nullptr;
@@ -52,8 +57,7 @@ control::LeaseBook& lease_book() {
   (void)machine.sampler->sampler();  // opens the devices anew in a forked child
   const std::lock_guard guard{*mutex};
   if (book == nullptr || opened_after_forks != measure::fork_count()) {
-    book = new control::LeaseBook{control::open_lease_book(Environment::of_process(), FileTree{}, folder_of_this_code(),
-                                                           machine.inventory.gpus, machine.clock)};
+    book = new control::LeaseBook{open_lease_book(machine.inventory.gpus)};
     opened_after_forks = measure::fork_count();
   }
   return *book;

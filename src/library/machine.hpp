@@ -22,5 +22,7 @@ const Machine& this_machine();
 
 // Where leases of this machine's GPUs are taken. A forked child has a book of its own.
 control::LeaseBook& lease_book();
+// A book of the same leases in which these are the GPUs: with controls of somebody else's.
+control::LeaseBook open_lease_book(std::vector<device::DiscoveredGpu> gpus);
 
 }  // namespace zeus::library

@@ -5,6 +5,10 @@
 //     set      changes settings at random, releases and takes leases again, until SIGTERM; then it releases all
 //     fork     the same, beside four forked children that live on
 //     several  the same in two threads, each of which takes and ends several leases of the same GPUs
+//     lend     sets everything once, says `lends`, starts another holder (`borrow`), which says `child NUMBER` and
+//     borrows
+//              what it sets from this one, and renews until SIGTERM
+//     borrow   as `set`, but takes no lease again: what it is told when it has lost one ends it
 //     renew    takes leases of one second, changes settings once, and renews until SIGTERM
 //     once     takes leases and releases them
 // It prints `leased` once it has taken leases and changed something.
@@ -19,6 +23,7 @@
 
 #include <zeus/error.hpp>
 
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -27,6 +32,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <future>
 #include <string>
 #include <vector>
@@ -41,12 +47,19 @@ volatile std::sig_atomic_t asked_to_end = 0;
 class HoldingProcess {
  public:
   HoldingProcess(const char* folder, const char* guardian, std::uint64_t seed)
-      : random_{seed, 0, 0},
+      : folder_{folder},
+        random_{seed, 0, 0},
         guardian_{
             std::make_shared<control::GuardianProcess>(control::GuardianProcess::Plan{guardian, folder, FileTree{}})} {
     device::Backend* const backends[] = {&nvml_};
     gpus_ = device::take_inventory(backends, Environment::of_process()).gpus;
     book_.emplace(control::Ledger{FileTree{folder}, FileTree{}}, gpus_, guardian_, clock_);
+  }
+
+  // From here on what is taken is lent to processes that this one starts.
+  void lend() {
+    book_.emplace(control::Ledger{FileTree{folder_}, FileTree{}}, gpus_, guardian_, clock_,
+                  control::Lends::to_descendants);
   }
 
   void take(Seconds term) {
@@ -74,7 +87,7 @@ class HoldingProcess {
   void change_something() {
     control::Lease& lease = leases_[random_.below(leases_.size())];
     const std::uint64_t choice = random_.below(400);
-    if (choice == 0) {
+    if (choice == 0 && takes_again) {
       take(60_s);
     } else if (choice < 4) {
       lease.restore();
@@ -109,7 +122,10 @@ class HoldingProcess {
     }
   }
 
+  bool takes_again = true;
+
  private:
+  std::string folder_;
   Random random_;
   SystemClock clock_;
   backends::nvml::NvmlBackend nvml_{clock_};
@@ -139,6 +155,15 @@ void fork_workers() {
   }
 }
 
+// Another holder, which says its number.
+void start_child(const char* folder, const char* guardian, const char* seed) {
+  if (::fork() == 0) {
+    dprintf(STDOUT_FILENO, "child %d\n", ::getpid());
+    ::execl("/proc/self/exe", "control_holder", folder, guardian, "borrow", seed, nullptr);
+    ::_exit(127);
+  }
+}
+
 void hold_several(HoldingProcess& process) {
   process.take(60_s);
   process.change_all();
@@ -156,6 +181,7 @@ void hold(HoldingProcess& process, const std::string& mode) {
     return;
   }
   const bool renews = mode == "renew";
+  process.takes_again = mode != "borrow";
   process.take(renews ? 1_s : 60_s);
   process.change_all();
   if (mode == "fork") {
@@ -164,6 +190,21 @@ void hold(HoldingProcess& process, const std::string& mode) {
   say_leased();
   while (asked_to_end == 0) {
     renews ? process.renew() : process.change_something();
+  }
+  process.release();
+}
+
+// Takes leases that it lends to a child, which `start` starts.
+void lend(HoldingProcess& process, const std::function<void()>& start) {
+  process.lend();
+  process.take(60_s);
+  process.change_all();
+  std::puts("lends");
+  std::fflush(stdout);
+  start();
+  while (asked_to_end == 0) {
+    process.renew();
+    ::waitpid(-1, nullptr, WNOHANG);
   }
   process.release();
 }
@@ -178,6 +219,10 @@ int main(int argc, char** argv) {
   try {
     const std::uint64_t seed = std::strtoull(argv[4], nullptr, 10);
     HoldingProcess process{argv[1], argv[2], seed};
+    if (std::string{argv[3]} == "lend") {
+      lend(process, [argv] { start_child(argv[1], argv[2], argv[4]); });
+      return 0;
+    }
     if (std::string{argv[3]} != "several") {
       hold(process, argv[3]);
       return 0;

@@ -251,6 +251,73 @@ class Restore(unittest.TestCase):
             self.assertEqual(list(pathlib.Path(self.folder).iterdir()), [], "something outlives what it is about")
         self.report("several in one process, killed", rounds)
 
+    def start_lender(self) -> tuple[subprocess.Popen, int, list]:
+        """A holder that lends, the number of the child that has borrowed from it, and what the lender has set."""
+        lender = self.start("lend", wait=False)
+        self.assertEqual(lender.stdout.readline(), "lends\n", lender.poll() and lender.stderr.read())
+        lent = self.gpus.settings()
+        self.assertEqual([settings[0] for settings in lent], [125_000, 125_000])
+        child = int(lender.stdout.readline().split()[1])
+        if self.random.random() < 0.8:
+            self.assertEqual(lender.stdout.readline(), "leased\n", lender.poll() and lender.stderr.read())
+        self.random_moment()
+        return lender, child, lent
+
+    def test_a_child_that_borrows_dies_and_then_its_lender(self):
+        for _ in range(options.rounds):
+            lender, child, lent = self.start_lender()
+            self.changed += self.gpus.settings() != lent
+            kill(child)
+            killed = time.monotonic()
+            while self.gpus.settings() != lent and time.monotonic() < killed + PATIENCE:
+                time.sleep(0.001)
+            self.slowest = max(self.slowest, time.monotonic() - killed)
+            self.assertEqual(self.gpus.settings(), lent)
+            self.assertIsNone(lender.poll(), "a lender ends with its child")
+            how = self.random.choice([signal.SIGKILL, signal.SIGTERM])
+            os.kill(lender.pid, how)
+            killed = time.monotonic()
+            if how == signal.SIGTERM:
+                self.assertEqual(lender.wait(), 0)
+            self.expect_put_back(killed)
+            self.clear()
+            self.assertEqual(list(pathlib.Path(self.folder).iterdir()), [], "something outlives what it is about")
+        self.report("child killed, then its lender")
+
+    def test_a_lender_ends_before_its_child(self):
+        for _ in range(options.rounds):
+            lender, child, _ = self.start_lender()
+            self.note_changes()
+            how = self.random.choice([signal.SIGKILL, signal.SIGTERM])
+            os.kill(lender.pid, how)
+            killed = time.monotonic()
+            lender.wait()
+            if how == signal.SIGTERM:
+                # It has released, and what the child has borrowed is the child's, until that ends.
+                self.assertEqual(lender.returncode, 0)
+                kill(child)
+                killed = time.monotonic()
+            self.expect_put_back(killed)
+            # A child that goes on is told at its next change; what it had borrowed stays put back.
+            while pathlib.Path(f"/proc/{child}").exists() and time.monotonic() < killed + PATIENCE:
+                self.assertEqual(self.gpus.settings(), self.found)
+            self.assertRegex(lender.stderr.read(), r"^$|^timeout: the lease of GPU")
+            self.clear()
+            self.assertEqual(list(pathlib.Path(self.folder).iterdir()), [], "something outlives what it is about")
+        self.report("lender ended before its child")
+
+    def test_lender_and_child_die_at_once(self):
+        for _ in range(options.rounds):
+            lender, _, _ = self.start_lender()
+            self.note_changes()
+            os.killpg(lender.pid, signal.SIGKILL)
+            killed = time.monotonic()
+            lender.wait()
+            self.expect_put_back(killed)
+            self.clear()
+            self.assertEqual(list(pathlib.Path(self.folder).iterdir()), [], "something outlives what it is about")
+        self.report("lender and child killed at once")
+
     def test_a_holder_that_hangs_loses_its_leases(self):
         holder = self.start("renew", wait=True)
         self.assertNotEqual(self.gpus.settings(), self.found)

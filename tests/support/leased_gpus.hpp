@@ -44,8 +44,8 @@ class LeasedGpus : public ::testing::Test {
   LeasedGpus() { machine_.write_durably("proc/sys/kernel/random/boot_id", "this-boot\n"); }
 
   [[nodiscard]] control::Ledger ledger() const { return control::Ledger{folder_, machine_}; }
-  control::LeaseBook book() {
-    return control::LeaseBook{ledger(), {discovered(gpu_), discovered(other_gpu_)}, guardian_, clock_};
+  control::LeaseBook book(control::Lends lends = control::Lends::nothing) {
+    return control::LeaseBook{ledger(), {discovered(gpu_), discovered(other_gpu_)}, guardian_, clock_, lends};
   }
   [[nodiscard]] std::optional<control::LeaseRecord> record() const { return ledger().read("GPU-0"); }
 

@@ -65,6 +65,8 @@ class SessionTest : public ::testing::Test {
     options_.listener = [this](const TrainingEvent& event) { events_.push_back(event); };
     log::set_sink([this](log::Level, std::string_view line) { said_.emplace_back(line); });
   }
+  SessionTest(const SessionTest&) = delete;
+  SessionTest& operator=(const SessionTest&) = delete;
   ~SessionTest() override { log::set_sink({}); }
 
   TrainingOptions options_;

@@ -1,0 +1,61 @@
+#include "control/descent.hpp"
+
+#include "base/file_descriptor.hpp"
+
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <optional>
+#include <utility>
+
+namespace zeus::control {
+
+namespace {
+
+// A process that cannot be mistaken for a later one of its number.
+class Process {
+ public:
+  explicit Process(std::int64_t pid) : pid_{pid} {
+#ifdef SYS_pidfd_open
+    descriptor_ = FileDescriptor{static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))};
+#endif
+  }
+
+  [[nodiscard]] std::int64_t pid() const { return pid_; }
+  [[nodiscard]] bool lives() const {
+    pollfd asked{descriptor_.get(), POLLIN, 0};
+    return descriptor_ && ::poll(&asked, 1, 0) == 0;
+  }
+
+ private:
+  std::int64_t pid_;
+  FileDescriptor descriptor_;
+};
+
+// Nothing when there is none that can be seen from here. A parent that is one both before and after it was opened was
+// opened, and not another process that got its number; the same holds of the child if it still lives afterwards.
+std::optional<Process> parent(const FileTree& machine, const Process& child) {
+  const std::optional<std::int64_t> number = parent_of(machine, child.pid());
+  if (!number || *number == 0) {
+    return std::nullopt;
+  }
+  Process found{*number};
+  const bool certain = parent_of(machine, child.pid()) == number && child.lives() && found.lives();
+  return certain ? std::optional{std::move(found)} : std::nullopt;
+}
+
+}  // namespace
+
+bool descends_from(const FileTree& machine, const Holder& ancestor) {
+  std::optional<Process> process{Process{::getpid()}};
+  while ((process = parent(machine, *process))) {
+    if (process->pid() == ancestor.pid) {
+      const std::optional<Holder> found = find_holder(machine, ancestor.pid);
+      return found && found->started == ancestor.started && process->lives();
+    }
+  }
+  return false;
+}
+
+}  // namespace zeus::control
