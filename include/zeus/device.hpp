@@ -99,8 +99,9 @@ class ZEUS_API Gpu {
   [[nodiscard]] Answer<std::string> throttle_reasons() const;
 
   // The right to set this GPU until it is released, or until nobody has renewed it for `term`. Errors: conflict, naming
-  // the holder, when another process has it (this one never stands in its own way); unavailable when nothing can be
-  // set, or nobody could put it back.
+  // the holder, when another process has it; unavailable when nothing can be set, or nobody could put it back. This
+  // process never stands in its own way; and where a process has it that this one descends from, it is borrowed, by one
+  // process at a time: its end brings back what that process has set, and that process's death is the end of both.
   [[nodiscard]] GpuLease lease(Seconds term = Seconds{60}) const;
   // Whether this process has a lease of it now.
   [[nodiscard]] bool is_leased() const;
@@ -133,7 +134,8 @@ class ZEUS_API GpuLease {
   Answer<bool> set_persistence_mode(bool enabled);
 
   // Why the power limit or the clocks are not what they were when this lease last set or restored something: another
-  // lease of this process has changed them. Empty while none has. Ask before you believe what was measured meanwhile.
+  // lease of this process, or a process that has borrowed from it, has changed them, or the lease has ended. Empty
+  // otherwise. Ask before you believe what was measured meanwhile.
   [[nodiscard]] std::string overruled() const;
 
   void restore();  // withdraws what this lease has set, and keeps it

@@ -5,6 +5,7 @@
 #include <zeus/measure.hpp>
 #include <zeus/power.hpp>
 #include <zeus/power_choice.hpp>
+#include <zeus/slice_meter.hpp>
 #include <zeus/training_report.hpp>
 #include <zeus/units.hpp>
 
@@ -28,6 +29,18 @@ struct TrainingTarget {
   bool higher_is_better = true;
 };
 
+// Sets power limits where this process may not: the client of a daemon, say.
+class LimitSetter {
+ public:
+  LimitSetter() = default;
+  LimitSetter(const LimitSetter&) = delete;
+  LimitSetter& operator=(const LimitSetter&) = delete;
+  virtual ~LimitSetter() = default;
+
+  // Of the GPU with this number, in force when it returns. An exception says why it is refused.
+  virtual void set_power_limit(int gpu, Watts limit) = 0;
+};
+
 struct TrainingOptions {
   TrainingMode mode = TrainingMode::optimize;
   PowerGoal goal = LeastCost{};
@@ -37,8 +50,14 @@ struct TrainingOptions {
   // measured with.
   std::optional<std::vector<int>> gpus;
   std::shared_ptr<Monitor> monitor;
+  std::shared_ptr<SliceMeter> slice_meter;  // measures slices in that one's place; epochs it leaves alone
   // Waits until the GPUs have done what was given to them; called where a slice or an epoch begins and ends.
   std::function<void()> synchronize;
+
+  // Sets the GPUs in this process's place, under a lease of it all the same. What was found comes back through it as
+  // well, when the training or the process ends by itself. Who puts back after a process that is killed knows nothing
+  // of it: the next process that is given one does.
+  std::shared_ptr<LimitSetter> limit_setter;
 
   // The settings to try: from the highest limit that all GPUs allow down in steps; clocks where no limit holds the GPU
   // back and clocks may be locked.

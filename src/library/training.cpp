@@ -1,4 +1,7 @@
 #include "base/environment.hpp"
+#include "base/log.hpp"
+#include "device/gpu_control.hpp"
+#include "device/inventory.hpp"
 #include "library/machine.hpp"
 #include "train/live_parts.hpp"
 #include "train/outer_run.hpp"
@@ -7,11 +10,56 @@
 #include <zeus/run_values.hpp>
 #include <zeus/train.hpp>
 
+#include <fmt/format.h>
+
+#include <exception>
 #include <memory>
+#include <utility>
+#include <vector>
 
 namespace zeus {
 
 namespace {
+
+// What somebody else sets of a GPU.
+class SetElsewhere final : public device::GpuControl {
+ public:
+  SetElsewhere(std::shared_ptr<LimitSetter> setter, device::DiscoveredGpu gpu)
+      : setter_{std::move(setter)}, gpu_{std::move(gpu)} {}
+
+  device::Outcome set_power_limit(Watts limit) override {
+    try {
+      setter_->set_power_limit(gpu_.number.value(), limit);
+      return device::done;
+    } catch (const std::exception& error) {
+      log::warning(fmt::format("{}: {}", device::to_text(gpu_), error.what()));
+      return device::Failure{device::Reason::unknown, "who sets it for this process has refused"};
+    }
+  }
+  device::Outcome lock_clocks(device::ClockDomain /*domain*/, device::ClockRange /*range*/) override {
+    return nothing_else;
+  }
+  device::Outcome reset_clocks(device::ClockDomain /*domain*/) override { return nothing_else; }
+  device::Outcome set_persistence_mode(bool /*enabled*/) override { return nothing_else; }
+
+ private:
+  static constexpr device::Failure nothing_else{device::Reason::unsupported,
+                                                "who sets it for this process sets power limits alone"};
+
+  std::shared_ptr<LimitSetter> setter_;
+  device::DiscoveredGpu gpu_;
+};
+
+control::LeaseBook lease_book_of(const library::Machine& machine, const std::shared_ptr<LimitSetter>& setter) {
+  if (!setter) {
+    return library::lease_book();
+  }
+  std::vector<device::DiscoveredGpu> gpus = machine.gpus;
+  for (device::DiscoveredGpu& gpu : gpus) {
+    gpu.control = std::make_shared<SetElsewhere>(setter, gpu);
+  }
+  return library::open_lease_book(std::move(gpus));
+}
 
 std::unique_ptr<train::Session> session_on_this_machine(const TrainingOptions& options) {
   const library::Machine& machine = library::this_machine();
@@ -24,8 +72,8 @@ std::unique_ptr<train::Session> session_on_this_machine(const TrainingOptions& o
     monitor = std::make_shared<Monitor>(measured);
   }
   train::SessionParts parts = train::live_parts(
-      std::move(monitor), machine.sampler->sampler()->devices().gpus, [] { return library::lease_book(); },
-      machine.clock);
+      std::move(monitor), machine.sampler->sampler()->devices().gpus,
+      [&machine, setter = options.limit_setter] { return lease_book_of(machine, setter); }, machine.clock);
   parts.outer = train::OuterRun::find(Environment::of_process(), machine.clock);
   return std::make_unique<train::Session>(std::move(parts), options);
 }

@@ -43,9 +43,13 @@ std::string_view method_name(EnergyMethod method) {
   return "estimate";
 }
 
-// The unknown is an empty cell.
+// The unknown is an empty cell, but for tools that read every cell as a number.
 std::string value_cell(const MeasuredEnergy& measured) {
   return measured.energy ? fmt::format(",{}", measured.energy->value.value()) : ",";
+}
+
+std::string number_cell(const MeasuredEnergy& measured) {
+  return measured.energy ? value_cell(measured) : ",nan";
 }
 
 std::string doubt_cells(const MeasuredEnergy& measured) {
@@ -106,7 +110,7 @@ std::string WindowLog::row(const Measurement& measurement) const {
       fmt::format("{:.6f},{},{}", measurement.start_wall, quoted(measurement.window), measurement.time().value());
   const bool complete = form_ == LogForm::complete;
   for (const int gpu : gpus_) {
-    line += cells_of(measurement.gpu_energy, gpu, value_cell);
+    line += cells_of(measurement.gpu_energy, gpu, complete ? value_cell : number_cell);
     if (complete) {
       line += cells_of(measurement.gpu_energy, gpu, doubt_cells);
       line += cells_of(measurement.gpu_throttle, gpu, [](const ThrottleTime& throttle) {

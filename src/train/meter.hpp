@@ -21,6 +21,8 @@ class Meter {
   virtual Measurement end(std::string_view window) = 0;
   virtual Measurement settle(const Measurement& measurement, Seconds patience) = 0;
   virtual void cancel(std::string_view window) = 0;
+  // What is shorter is not measured well enough to choose a setting by.
+  [[nodiscard]] virtual Seconds shortest_slice() const { return {}; }
 };
 
 }  // namespace zeus::train

@@ -21,6 +21,8 @@ class MonitorMeter final : public Meter {
     return monitor_->settle(measurement, patience);
   }
   void cancel(std::string_view window) override { monitor_->cancel(window); }
+  // Counters move every 20 to 100 ms (docs/measurement.md).
+  [[nodiscard]] Seconds shortest_slice() const override { return 100_ms; }
 
  private:
   std::shared_ptr<Monitor> monitor_;

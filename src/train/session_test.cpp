@@ -412,6 +412,76 @@ TEST_F(SessionTest, ASweepTakesTheStepsItPromisedHoweverShortTheyAre) {
   EXPECT_THAT(of_kind<SliceMeasured>(events_), SizeIs(7));
 }
 
+// Says 100 W of each GPU, whatever it takes.
+class ConstantSlices final : public SliceMeter {
+ public:
+  ConstantSlices(Clock& clock, Seconds shortest) : clock_{clock}, shortest_{shortest} {}
+
+  void begin(const PowerSetting& setting) override {
+    limits.push_back(setting.limit);
+    began_ = clock_.now();
+  }
+  MeasuredSlice end() override {
+    MeasuredSlice slice{.time = clock_.now() - began_, .gpu_energy = {}};
+    for (int gpu = 0; gpu < 4; ++gpu) {
+      slice.gpu_energy[gpu].energy = Energy{.value = 100_W * slice.time, .uncertainty = {}, .systematic = {}};
+    }
+    return slice;
+  }
+  void cancel() override {}
+  [[nodiscard]] Seconds shortest() const override { return shortest_; }
+
+  std::vector<Watts> limits;
+
+ private:
+  Clock& clock_;
+  Seconds shortest_;
+  Instant began_;
+};
+
+TEST_F(SessionTest, SlicesAreMeasuredWithWhatTheProgramBrings) {
+  options_.profiling = SweepProfiling{.settle = 3, .measure = 10};
+  const auto slices = std::make_shared<ConstantSlices>(training_.clock(), Seconds{0});
+  options_.slice_meter = slices;
+  Session session{training_.parts(), options_};
+  run_epochs(session, training_, 1, 400);
+  EXPECT_THAT(slices->limits, ElementsAre(250_W, 225_W, 200_W, 175_W, 150_W, 125_W, 100_W));
+  for (const SliceMeasured& slice : of_kind<SliceMeasured>(events_)) {
+    EXPECT_NEAR((slice.energy.value / slice.time).value(), 400, 1e-6);
+  }
+}
+
+TEST_F(SessionTest, ASliceOfASweepThatIsTooShortToBeMeasuredGoesOn) {
+  TrainingWork quick = work_;
+  quick.step = 0.001_s;
+  VirtualTraining training{{v100(), v100(), v100(), v100()}, quick, 1};
+  options_.profiling = SweepProfiling{.settle = 3, .measure = 10};
+  options_.slice_meter = std::make_shared<ConstantSlices>(training.clock(), 100_ms);
+  Session session{training.parts(), options_};
+  run_epochs(session, training, 1, 3000);
+  const std::vector<SliceMeasured> measured = of_kind<SliceMeasured>(events_);
+  ASSERT_THAT(measured, SizeIs(7));
+  for (const SliceMeasured& slice : measured) {
+    EXPECT_GT(slice.steps, 40U);
+    EXPECT_NEAR(slice.time.value(), 0.1 * 10 / static_cast<double>(slice.steps), 0.001) << "as ten steps take";
+  }
+  EXPECT_THAT(said_, ElementsAre(HasSubstr("less than 0.1 s cannot be measured")));
+}
+
+TEST_F(SessionTest, ASliceThatAnEpochsEndKeepsTooShortIsLostAndSaysSo) {
+  TrainingWork quick = work_;
+  quick.step = 0.001_s;
+  VirtualTraining training{{v100(), v100(), v100(), v100()}, quick, 1};
+  options_.profiling = SweepProfiling{.settle = 3, .measure = 10};
+  options_.slice_meter = std::make_shared<ConstantSlices>(training.clock(), 100_ms);
+  Session session{training.parts(), options_};
+  run_epochs(session, training, 40, 20);
+  EXPECT_THAT(of_kind<SliceMeasured>(events_), IsEmpty());
+  const std::vector<SliceLost> lost = of_kind<SliceLost>(events_);
+  ASSERT_FALSE(lost.empty());
+  EXPECT_THAT(lost.front().why, HasSubstr("too short to be measured, which takes 0.1 s: give each limit more steps"));
+}
+
 TEST_F(SessionTest, HoldsASettingFromBeforeTheFirstEpochToTheEndAndMeasuresNothing) {
   options_.profile_file = folder_.path() / "profiles.json";
   Session session{training_.parts(), options_};

@@ -1,5 +1,7 @@
 #include "train/slice_window.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <exception>
@@ -9,11 +11,31 @@ namespace zeus::train {
 
 namespace {
 
-constexpr const char* window = "zeus.slice";
 // The end of a step is not where the clock is read, by about so much.
 constexpr Seconds edge_blur{20e-6};
 
+class Slices final : public SliceMeter {
+ public:
+  explicit Slices(Meter& meter) : meter_{meter} {}
+
+  void begin(const PowerSetting& /*setting*/) override { meter_.begin(window); }
+  MeasuredSlice end() override {
+    const Measurement measurement = meter_.end(window);
+    return {.time = measurement.time(), .gpu_energy = measurement.gpu_energy};
+  }
+  void cancel() override { meter_.cancel(window); }
+  [[nodiscard]] Seconds shortest() const override { return meter_.shortest_slice(); }
+
+ private:
+  static constexpr const char* window = "zeus.slice";
+  Meter& meter_;
+};
+
 }  // namespace
+
+std::shared_ptr<SliceMeter> slices_of(Meter& meter) {
+  return std::make_shared<Slices>(meter);
+}
 
 void WindowReading::lose(const std::string& why) {
   lost = true;
@@ -30,13 +52,17 @@ void WindowReading::joined(Joining& join) {
   join.any(trouble);
 }
 
-std::string WindowReading::why_not() const {
+std::string WindowReading::why_not(Seconds shortest) const {
   if (lost) {
     return why_lost.empty() ? "another rank could not measure it" : why_lost;
   }
   const Energy all = energy.energy();
   if (!(time > Seconds{0}) || !(all.value > Joules{0}) || !std::isfinite((all.value + all.uncertainty).value())) {
     return "it was too short to measure anything";
+  }
+  if (time < shortest) {
+    return fmt::format("{:.3g} s are too short to be measured, which takes {:.3g} s: give each limit more steps",
+                       time.value(), shortest.value());
   }
   return {};
 }
@@ -52,14 +78,19 @@ optimize::SliceReading WindowReading::of_a_boundary() const {
   return {.time = time * part, .time_uncertainty = edge_blur * part, .energy = share, .capped = capped};
 }
 
-void SliceWindow::open() {
+bool SliceWindow::is_too_short(Instant now) const {
+  return open_ && meter_ && broken_.empty() && now - opened_at_ < meter_->shortest();
+}
+
+void SliceWindow::open(const records::PowerSetting& setting, Instant now) {
   boundaries_ = 0;
   steps_ = 0;
   broken_.clear();
   open_ = true;
+  opened_at_ = now;
   try {
-    if (meter_ != nullptr) {
-      meter_->begin(window);
+    if (meter_) {
+      meter_->begin(setting);
     }
   } catch (const std::exception& error) {
     broken_ = error.what();
@@ -75,8 +106,8 @@ void SliceWindow::count(std::uint64_t steps) {
 }
 
 void SliceWindow::cancel() {
-  if (std::exchange(open_, false) && meter_ != nullptr && broken_.empty()) {
-    meter_->cancel(window);
+  if (std::exchange(open_, false) && meter_ && broken_.empty()) {
+    meter_->cancel();
   }
 }
 
@@ -94,29 +125,29 @@ void SliceWindow::read(WindowReading& reading) {
   const std::vector<std::optional<Seconds>> capped_now = group_.capped();
   open_ = false;
   reading.steps = static_cast<double>(steps_) / static_cast<double>(std::max<std::uint64_t>(boundaries_, 1));
-  if (meter_ == nullptr || group_.size() == 0) {
+  if (!meter_ || group_.size() == 0) {
     return;
   }
   if (!broken_.empty()) {
     reading.lose(broken_);
     return;
   }
-  const Measurement measurement = meter_->end(window);
+  const MeasuredSlice measured = meter_->end();
   if (const std::string why = group_.overruled(); !why.empty()) {
     reading.overruled = true;
     reading.lose(why);
     return;
   }
-  reading.time = measurement.time();
+  reading.time = measured.time;
   for (std::size_t i = 0; i < group_.size(); ++i) {
-    const auto found = measurement.gpu_energy.find(group_.gpus()[i].index);
-    if (found == measurement.gpu_energy.end() || !found->second.energy) {
-      reading.lose(found == measurement.gpu_energy.end() ? "a GPU is not measured" : found->second.reason);
+    const auto found = measured.gpu_energy.find(group_.gpus()[i].index);
+    if (found == measured.gpu_energy.end() || !found->second.energy) {
+      reading.lose(found == measured.gpu_energy.end() ? "a GPU is not measured" : found->second.reason);
       continue;
     }
     reading.energy.add(*found->second.energy);
-    if (capped_at_open_[i] && capped_now[i] && measurement.time() > Seconds{0}) {
-      const double share = (*capped_now[i] - *capped_at_open_[i]) / measurement.time();
+    if (capped_at_open_[i] && capped_now[i] && measured.time > Seconds{0}) {
+      const double share = (*capped_now[i] - *capped_at_open_[i]) / measured.time;
       reading.capped = std::max(reading.capped.value_or(0.0), std::clamp(share, 0.0, 1.0));
     }
   }

@@ -1,18 +1,23 @@
-// The window of a slice: what this process measures in it, and what that comes to over all ranks. One thread; what a
-// window is given outlives it.
+// The window of a slice: what this process measures in it, and what that comes to over all ranks. One thread; the group
+// outlives the window.
 #pragma once
 
+#include "base/clock.hpp"
 #include "optimize/power_limit/slice.hpp"
+#include "records/power_setting.hpp"
 #include "train/gpu_group.hpp"
 #include "train/joining.hpp"
 #include "train/meter.hpp"
 #include "train/summed_energy.hpp"
 
+#include <zeus/slice_meter.hpp>
 #include <zeus/units.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace zeus::train {
@@ -31,31 +36,39 @@ struct WindowReading {
   void lose(const std::string& why);
   void joined(Joining& join);
 
-  // Why there is nothing to be read; empty mostly.
-  [[nodiscard]] std::string why_not() const;
+  // Why there is nothing to be read, or nothing to choose by when less than `shortest` was measured; empty mostly.
+  [[nodiscard]] std::string why_not(Seconds shortest) const;
   // As if each boundary were one step.
   [[nodiscard]] optimize::SliceReading of_a_boundary() const;
 };
 
+// The meter of a training as what measures its slices, which it outlives.
+std::shared_ptr<SliceMeter> slices_of(Meter& meter);
+
 class SliceWindow {
  public:
   // `meter` is null without GPUs.
-  SliceWindow(Meter* meter, const GpuGroup& group) : meter_{meter}, group_{group} {}
+  SliceWindow(std::shared_ptr<SliceMeter> meter, const GpuGroup& group) : meter_{std::move(meter)}, group_{group} {}
 
-  void open();
+  void open(const records::PowerSetting& setting, Instant now);
   // A boundary between steps: so many are over since the last one. Nothing where no window is open.
   void count(std::uint64_t steps);
   [[nodiscard]] WindowReading close();
   void cancel();
 
   [[nodiscard]] std::uint64_t steps() const { return steps_; }
+  // Whether it would end too soon to be measured, if it ended now.
+  [[nodiscard]] bool is_too_short(Instant now) const;
+  // What is shorter is not measured well; 0 where nothing is measured.
+  [[nodiscard]] Seconds shortest() const { return meter_ ? meter_->shortest() : Seconds{0}; }
 
  private:
   void read(WindowReading& reading);
 
-  Meter* meter_;
+  std::shared_ptr<SliceMeter> meter_;
   const GpuGroup& group_;
   bool open_ = false;
+  Instant opened_at_;
   std::string broken_;  // why, when it is
   std::uint64_t boundaries_ = 0;
   std::uint64_t steps_ = 0;

@@ -48,8 +48,23 @@ struct Tuner::Outcome {
   void joined(Joining& join) { join.largest(status); }
 };
 
+namespace {
+
+std::shared_ptr<SliceMeter> slices_to_measure(const Tuner::Parts& parts) {
+  if (parts.meter == nullptr) {
+    return nullptr;
+  }
+  return parts.options.slice_meter ? parts.options.slice_meter : slices_of(*parts.meter);
+}
+
+}  // namespace
+
 Tuner::Tuner(const Parts& parts)
-    : parts_{parts}, window_{parts.meter, parts.group}, watch_{parts.options.drift_tolerance} {
+    : parts_{parts}, window_{slices_to_measure(parts), parts.group}, watch_{parts.options.drift_tolerance} {
+}
+
+bool Tuner::sweeps() const {
+  return std::holds_alternative<SweepProfiling>(parts_.options.profiling);
 }
 
 // Whatever goes wrong in here is no reason to end a training.
@@ -191,11 +206,8 @@ void Tuner::step(std::uint64_t over) {
     if (held_ || !profiler_) {
       return;
     }
-    // What is too short for a counter to see is taken together. Ranks would not all do so at the same step, and a sweep
-    // has promised how many steps it takes.
     over += std::exchange(pending_, 0);
-    const bool may_wait = std::holds_alternative<AdaptiveProfiling>(parts_.options.profiling) && parts_.ranks.alone();
-    if (over > 0 && profiling() && may_wait && now - tuned_at_ < shortest_boundary) {
+    if (over > 0 && profiling() && is_too_soon(now)) {
       pending_ = over;
       return;
     }
@@ -206,6 +218,28 @@ void Tuner::step(std::uint64_t over) {
     profiling_steps_ += profiler_->done() ? 0 : over;
     carry_out(profiler_->on_step_begin());
   });
+}
+
+// Whether the profiler is not told of this boundary, so that what is too short to be measured is taken together. Ranks
+// would not all do so at the same step. A sweep has promised how many steps it takes: it goes on only where a slice
+// would end that nothing can be said of.
+bool Tuner::is_too_soon(Instant now) {
+  if (!parts_.ranks.alone()) {
+    return false;
+  }
+  if (!sweeps()) {
+    return now - tuned_at_ < shortest_boundary;
+  }
+  if (!profiler_->ends_slice_next() || !window_.is_too_short(now)) {
+    return false;
+  }
+  if (!std::exchange(lengthening_said_, true)) {
+    parts_.herald.warn(
+        fmt::format("each power limit is profiled for more steps than it was given, since less than {:.3g} s "
+                    "cannot be measured",
+                    window_.shortest().value()));
+  }
+  return true;
 }
 
 void Tuner::renew() {
@@ -232,10 +266,11 @@ void Tuner::end_steps(bool over) {
     return;
   }
   guarded([&] {
-    // Steps that were too short to be told of one by one have no last one.
-    const bool whole = over && last == 1;
+    // Steps that were too short to be told of one by one have no last one; a slice that could not be lengthened further
+    // ends here, and says so.
+    const bool whole = over && (last == 1 || sweeps());
     if (whole) {
-      window_.count(1);
+      window_.count(last);
     }
     carry_out(profiler_->on_epoch_end(whole));
   });
@@ -264,7 +299,7 @@ std::optional<ProfilerActions> Tuner::carry_out(const ProfilerAction& action) {
     case ProfilerActionKind::apply_optimum:
       return set(action.setting, true);
     case ProfilerActionKind::open_window:
-      window_.open();
+      window_.open(slice_setting_, parts_.clock.now());
       break;
     case ProfilerActionKind::close_window:
       return close_window();
@@ -293,7 +328,9 @@ Tuner::Outcome Tuner::try_to_set(const PowerSetting& setting) {
     return {.status = done, .why = {}, .enforced = parts_.group.apply(setting)};
   } catch (const Error& error) {
     const ErrorKind kind = error.kind();
-    return {.status = kind == ErrorKind::timeout             ? lease_lost
+    // A process that has borrowed from this one sets the GPUs, and the leases may become its own.
+    const bool lost = kind == ErrorKind::timeout || kind == ErrorKind::conflict;
+    return {.status = lost                                   ? lease_lost
                       : kind == ErrorKind::permission_denied ? hopeless
                                                              : refused,
             .why = error.what(),
@@ -354,7 +391,8 @@ ProfilerActions Tuner::close_window() {
   if (reading.trouble) {
     throw AgreedFailure{ErrorKind::unavailable, trouble_.empty() ? "another rank lost its lease" : trouble_, {}};
   }
-  if (const std::string why_lost = reading.why_not(); !why_lost.empty()) {
+  const Seconds shortest = sweeps() ? window_.shortest() : Seconds{0};
+  if (const std::string why_lost = reading.why_not(shortest); !why_lost.empty()) {
     if (reading.overruled) {
       profiler_->on_overruled();
     }

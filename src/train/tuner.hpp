@@ -92,6 +92,8 @@ class Tuner {
   [[nodiscard]] optimize::ProfilerActions refused(const records::PowerSetting& setting, const std::string& why);
   [[nodiscard]] Outcome try_to_set(const records::PowerSetting& setting);
   [[nodiscard]] optimize::ProfilerActions close_window();
+  [[nodiscard]] bool sweeps() const;
+  [[nodiscard]] bool is_too_soon(Instant now);
   void note_end_of_profiling();
   void in_slices(bool now);
   void watch_from_now();
@@ -114,6 +116,7 @@ class Tuner {
   bool measured_anything_ = false;
   bool profiled_ = false;
   bool refusal_said_ = false;
+  bool lengthening_said_ = false;
   std::uint64_t profiling_steps_ = 0;
   Seconds profiling_time_;
   std::optional<Instant> in_slices_since_;

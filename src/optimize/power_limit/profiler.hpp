@@ -50,6 +50,8 @@ class Profiler {
   [[nodiscard]] ProfilerActions on_epoch_end(bool last_step_is_over = false);
 
   [[nodiscard]] bool done() const { return state_ == State::done; }
+  // Whether the next on_step_begin() closes the window of a slice.
+  [[nodiscard]] bool ends_slice_next() const { return state_ == State::measuring && left_ == 1; }
   // Among what has been measured so far; nothing before the first slice.
   [[nodiscard]] std::optional<records::PowerSetting> optimum() const { return plan_->optimum(); }
   [[nodiscard]] std::vector<records::PowerMeasurement> measurements() const { return plan_->measurements(); }

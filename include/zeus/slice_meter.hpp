@@ -1,0 +1,36 @@
+// What measures the slices of a training's profile where that is not to be the training's own monitor: one that a
+// program has changed, one that replays a log, another instrument.
+//
+// A Training calls it from the thread that reports the training's events and from within its calls: begin(), then end()
+// or cancel(). An exception loses the slice, and its message says why.
+#pragma once
+
+#include <zeus/measure.hpp>
+#include <zeus/power.hpp>
+#include <zeus/units.hpp>
+
+#include <map>
+
+namespace zeus {
+
+struct MeasuredSlice {
+  Seconds time;
+  std::map<int, MeasuredEnergy> gpu_energy;  // of each GPU of this process, by its number
+};
+
+class SliceMeter {
+ public:
+  SliceMeter() = default;
+  SliceMeter(const SliceMeter&) = delete;
+  SliceMeter& operator=(const SliceMeter&) = delete;
+  virtual ~SliceMeter() = default;
+
+  virtual void begin(const PowerSetting& setting) = 0;
+  virtual MeasuredSlice end() = 0;
+  virtual void cancel() = 0;
+  // What is shorter is not measured well: a sweep's slices then take more steps than they were given, or are lost where
+  // that cannot be.
+  [[nodiscard]] virtual Seconds shortest() const { return {}; }
+};
+
+}  // namespace zeus
