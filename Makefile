@@ -41,7 +41,7 @@ golden: build
 	git --no-pager diff --stat -- tests/golden
 
 nightly: test
-	ctest --preset release -C Nightly -R '^(cli.hostile_many|run.truth|run.recurring|run.one_story|python.clone|python.examples|python.ranks)'
+	ctest --preset release -C Nightly -R '^(cli.hostile_many|run.truth|run.recurring|run.one_story|python.clone|python.examples|python.ranks|python.user_scripts_all)'
 	tools/check_headers.py
 	tools/check_tidy.py --all
 	cmake --preset asan-ubsan && cmake --build build-asan-ubsan && ctest --preset asan-ubsan

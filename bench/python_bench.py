@@ -125,7 +125,7 @@ def packages(build: pathlib.Path) -> list[Package]:
 
 
 def compare(build: pathlib.Path) -> None:
-    if not list((build / "package" / "zeus").glob("_native.*.so")):
+    if not list((build / "package" / "zeus_cpp").glob("_native.*.so")):
         print("  skipped: no Python package in this build")
         return
     measured = {}

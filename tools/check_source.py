@@ -87,7 +87,7 @@ def python_functions(text: str):
 
 
 # Import paths that scripts already use are not ours to name.
-NAMED_BY_OTHERS = "python/zeus/"
+NAMED_BY_OTHERS = "python/zeus_cpp/"
 
 
 def check_names(report: Report, relative: pathlib.PurePath) -> None:

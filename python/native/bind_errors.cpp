@@ -1,5 +1,5 @@
-// Failures of libzeus as Python exceptions. The classes are those of zeus.exception, so that users catch what they can
-// name; this is the one place that maps kinds to them.
+// Failures of libzeus as Python exceptions. The classes are those of zeus_cpp.exception, so that users catch what they
+// can name; this is the one place that maps kinds to them.
 #include "bindings.hpp"
 
 #include <zeus/error.hpp>
@@ -36,7 +36,7 @@ const char* class_of(ErrorKind kind) {
 
 void raise(const Error& error) {
   try {
-    const py::object type = py::module_::import("zeus.exception").attr(class_of(error.kind()));
+    const py::object type = py::module_::import("zeus_cpp.exception").attr(class_of(error.kind()));
     const py::object exception = type(error.what());
     exception.attr("advice") = error.advice();
     PyErr_SetObject(type.ptr(), exception.ptr());
@@ -68,14 +68,15 @@ const char* name_of(NoAnswer why) {
 }  // namespace
 
 void raise_no_answer(NoAnswer why, const std::string& reason) {
-  const py::object type = py::module_::import("zeus._native").attr("NoAnswerError");
+  const py::object type = py::module_::import("zeus_cpp._native").attr("NoAnswerError");
   PyErr_SetObject(type.ptr(), py::make_tuple(name_of(why), reason).ptr());
   throw py::error_already_set{};
 }
 
 void bind_errors(py::module_& module) {
-  const py::object no_answer = py::reinterpret_steal<py::object>(PyErr_NewExceptionWithDoc(
-      "zeus._native.NoAnswerError", "A device has no answer: (name of the reason, text).", PyExc_Exception, nullptr));
+  const py::object no_answer = py::reinterpret_steal<py::object>(
+      PyErr_NewExceptionWithDoc("zeus_cpp._native.NoAnswerError", "A device has no answer: (name of the reason, text).",
+                                PyExc_Exception, nullptr));
   module.add_object("NoAnswerError", no_answer);
   py::register_exception_translator([](std::exception_ptr thrown) {  // NOLINT(performance-unnecessary-value-param)
     try {

@@ -1,6 +1,6 @@
-// What the parts of the extension module zeus._native share: each subject adds its names to the module in a function of
-// its own, and module.cpp calls them all. Everything here is called with Python's lock (the GIL) held, unless it says
-// otherwise; whatever may wait for a device, a thread or a lock of libzeus gives the GIL away meanwhile.
+// What the parts of the extension module zeus_cpp._native share: each subject adds its names to the module in a
+// function of its own, and module.cpp calls them all. Everything here is called with Python's lock (the GIL) held,
+// unless it says otherwise; whatever may wait for a device, a thread or a lock of libzeus gives the GIL away meanwhile.
 #pragma once
 
 #include <zeus/device.hpp>
@@ -17,7 +17,7 @@ namespace zeus::python {
 
 namespace py = pybind11;
 
-// Failures of libzeus become exceptions of zeus.exception, one class for each kind.
+// Failures of libzeus become exceptions of zeus_cpp.exception, one class for each kind.
 void bind_errors(py::module_& module);
 void bind_measure(py::module_& module);
 void bind_device(py::module_& module);
@@ -32,7 +32,7 @@ auto without_gil(const Work& work) {
   return work();
 }
 
-// The value of an answer; zeus._native.NoAnswerError with the reason's name and text where there is none.
+// The value of an answer; zeus_cpp._native.NoAnswerError with the reason's name and text where there is none.
 [[noreturn]] void raise_no_answer(NoAnswer why, const std::string& reason);
 
 template <typename T>

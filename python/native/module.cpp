@@ -5,7 +5,7 @@
 
 PYBIND11_MODULE(_native, module) {
   namespace python = zeus::python;
-  module.doc() = "libzeus for the package zeus; no interface of its own";
+  module.doc() = "libzeus for the package zeus_cpp; no interface of its own";
   module.def(
       "version", [] { return std::string{zeus::version()}; }, "The version of libzeus that is in use.");
   python::bind_errors(module);

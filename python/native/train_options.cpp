@@ -6,6 +6,9 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
 #include <utility>
 
 namespace zeus::python {
@@ -75,6 +78,57 @@ class PythonCollective final : public Collective {
   Held object_;
   int rank_;
   int size_;
+};
+
+// A Python object with begin(limit in W), end(), cancel() and shortest, in s; end() gives the seconds and, for each
+// GPU, (joules, their uncertainty, bound of the calibration or None, why there is no energy).
+class PythonSlices final : public SliceMeter {
+ public:
+  explicit PythonSlices(const py::object& object)
+      : object_{object}, shortest_{object.attr("shortest").cast<double>()} {}
+
+  void begin(const PowerSetting& setting) override {
+    in_python([&] { object_.get().attr("begin")(setting.limit.value()); });
+  }
+  MeasuredSlice end() override {
+    return in_python([&] {
+      using Told = std::tuple<double, double, std::optional<double>, std::string>;
+      const auto [time, told] = object_.get().attr("end")().cast<std::pair<double, std::map<int, Told>>>();
+      MeasuredSlice slice{.time = Seconds{time}, .gpu_energy = {}};
+      for (const auto& [gpu, energy] : told) {
+        const auto& [value, uncertainty, systematic, reason] = energy;
+        MeasuredEnergy& measured = slice.gpu_energy[gpu];
+        measured.reason = reason;
+        if (reason.empty()) {
+          measured.energy = {.value = Joules{value},
+                             .uncertainty = Joules{uncertainty},
+                             .systematic = systematic ? std::optional{Joules{*systematic}} : std::nullopt,
+                             .method = EnergyMethod::counter};
+        }
+      }
+      return slice;
+    });
+  }
+  void cancel() override {
+    in_python([&] { object_.get().attr("cancel")(); });
+  }
+  [[nodiscard]] Seconds shortest() const override { return shortest_; }
+
+ private:
+  Held object_;
+  Seconds shortest_;
+};
+
+// A Python function of a GPU's number and a limit in W.
+class PythonSetter final : public LimitSetter {
+ public:
+  explicit PythonSetter(const py::object& function) : function_{function} {}
+  void set_power_limit(int gpu, Watts limit) override {
+    in_python([&] { function_.get()(gpu, limit.value()); });
+  }
+
+ private:
+  Held function_;
 };
 
 PowerSelector selector_of(const py::object& function) {
@@ -188,6 +242,9 @@ const std::map<std::string, Setter>& setters() {
       {"goal", [](Options& options, Object value) { options.goal = goal_of(value); }},
       {"eta", plain(&Options::eta)},
       {"gpus", plain(&Options::gpus)},
+      {"set_limit",
+       [](Options& options, Object value) { options.limit_setter = std::make_shared<PythonSetter>(value); }},
+      {"slices", [](Options& options, Object value) { options.slice_meter = std::make_shared<PythonSlices>(value); }},
       {"synchronize", [](Options& options, Object value) { options.synchronize = action_of(value); }},
       {"limit_step_w", in_units(&Options::limit_step)},
       {"lowest_limit_w", in_units(&Options::lowest_limit)},

@@ -25,6 +25,8 @@ from zeus import ZeusDataLoader
 from zeus.device import get_gpus
 
 torch.set_num_threads(1)
+# In each step: an epoch is long enough then to measure a limit; with the longer one, a few are for every limit.
+SHORT_PAUSE, PAUSE = 0.002, 0.005
 ALL_LIMITS = ["250000", "225000", "200000", "175000", "150000", "125000", "100000"]
 
 
@@ -40,7 +42,7 @@ def generated(count: int, seed: int) -> TensorDataset:
 class Training:
     """A network, and a loop as people write it."""
 
-    def __init__(self, pause: float = 0.0, **options) -> None:
+    def __init__(self, pause: float = SHORT_PAUSE, **options) -> None:
         """`pause` seconds are slept in each step."""
         self.pause = pause
         torch.manual_seed(0)
@@ -82,7 +84,7 @@ class DataLoaderTest(unittest.TestCase):
         return json.loads((self.folder / name).read_text(encoding="utf-8"))
 
     def test_it_trains_to_the_target_and_leaves_its_files(self):
-        training = Training().run()
+        training = Training(pause=PAUSE).run()
         self.assertTrue(training.loader.reached)
         self.assertEqual(training.loader.stopped_by, "target_reached")
         self.assertEqual(training.epochs, list(range(len(training.epochs))))
@@ -118,7 +120,7 @@ class DataLoaderTest(unittest.TestCase):
     def test_the_next_run_profiles_nothing_again(self):
         optimum = None
         for run in range(2):
-            training = Training(max_epochs=2, target_metric=2.0).run()
+            training = Training(pause=PAUSE, max_epochs=2, target_metric=2.0).run()
             if run == 0:
                 self.assertGreater(len(set(training.limits)), 3)
                 optimum = self.read("bs20.power.json")["optimal_pl"]
@@ -144,7 +146,7 @@ class DataLoaderTest(unittest.TestCase):
 
     def test_observer_mode_applies_nothing_and_says_what_would_have_been(self):
         os.environ["ZEUS_USE_OPTIMAL_PL"] = "False"
-        training = Training(max_epochs=3, target_metric=2.0).run()
+        training = Training(pause=PAUSE, max_epochs=3, target_metric=2.0).run()
         self.assertEqual(set(training.limits[-50:]), {250000})
         result = self.read("rec01+try01+bs20.train.json")
         prediction = result["prediction"]

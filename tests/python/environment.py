@@ -1,6 +1,6 @@
 """Makes the environments of the tests beside it, which have no time for that: once per build folder.
 
-  environment.py BUILD_FOLDER servers|trainers|examples
+  environment.py BUILD_FOLDER servers|scripts|trainers|examples
 
 Without the registry it says so in one line, and the tests that need the environment skip.
 """
@@ -13,6 +13,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import examples_test  # noqa: E402
 import existing_servers  # noqa: E402
 import python_environment  # noqa: E402
+import user_scripts_test  # noqa: E402
 
 TRAINERS = ("torch", "transformers", "trl", "lightning")
 
@@ -22,6 +23,9 @@ def main() -> None:
     try:
         if which == "servers":
             python_environment.interpreter(build, *existing_servers.PACKAGES)
+        elif which == "scripts":
+            for packages in (user_scripts_test.BESIDE, ("zeus", *user_scripts_test.BESIDE)):
+                python_environment.interpreter(build, *packages)
         elif which == "trainers":
             python_environment.interpreter(build, *TRAINERS)
         else:

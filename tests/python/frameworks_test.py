@@ -57,6 +57,15 @@ print(json.dumps([measurement.time, measurement.gpu_energy[0], measurement.detai
 """
 
 
+PYNVML_PROGRAM = """
+import pynvml
+from zeus.device import get_gpus
+gpu = get_gpus().gpus[2]
+assert pynvml.nvmlDeviceGetUUID(gpu.handle) == gpu.uuid
+print(pynvml.nvmlDeviceGetIndex(gpu.handle))
+"""
+
+
 def published_snippet() -> str:
     """The first program of the page, with its indentation restored."""
     lines = re.search(r"```\n(.*?)```", BLOG.read_text(encoding="utf-8"), re.DOTALL)[1].splitlines()
@@ -91,6 +100,10 @@ class Frameworks(unittest.TestCase):
         self.assertAlmostEqual(energy, 4 * 150 * seconds, delta=0.05 * 4 * 150 * seconds + 4)
         self.assertLessEqual(sum(float(time) for _, time, _ in epochs), seconds)
         self.assertEqual(done.stderr.count("torch has no GPU here"), 1, done.stderr)
+
+    def test_a_gpus_handle_is_that_of_pynvml(self):
+        python = python_environment.interpreter(build, "nvidia-ml-py", "nvitop")
+        self.assertEqual(self.run_program(python, PYNVML_PROGRAM).stdout, "2\n")
 
     def test_a_jax_program_is_measured(self):
         python = python_environment.interpreter(build, "jax", "jaxlib")

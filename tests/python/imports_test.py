@@ -2,14 +2,12 @@
 
 import importlib
 import json
-import os
-import pathlib
 import subprocess
 import sys
-import tempfile
 import unittest
 
 import zeus
+import zeus_cpp._native
 
 # What scripts import today, module by module.
 NAMES = {
@@ -100,28 +98,40 @@ class Imports(unittest.TestCase):
                 found = importlib.import_module(module)
                 self.assertEqual([name for name in names if not hasattr(found, name)], [])
 
+    def test_a_module_that_is_missing_says_what_to_use_meanwhile(self):
+        for module, instead in (("metric", "prometheus_client"), ("monitor.carbon", "your grid emits"), ("monitor.price", "you pay"),
+                                ("monitor.power_streaming", "zeus.utils.zeusd"), ("_legacy", "zeus simulate"),
+                                ("optimizer.batch_size.server", "an environment of its own"),
+                                ("optimizer.pipeline_frequency.server", "zeus pipeline")):
+            with self.subTest(module), self.assertRaisesRegex(ModuleNotFoundError, rf"zeus\.{module} is not part of zeus-cpp: .*{instead}"):
+                importlib.import_module(f"zeus.{module}")
+        with self.assertRaisesRegex(ModuleNotFoundError, "No module named 'zeus.nothing'"):
+            importlib.import_module("zeus.nothing")
+
     def test_nothing_but_the_standard_library_comes_along(self):
         done = run(COST)
         _, modules = json.loads(done.stdout)
-        foreign = [name for name in modules if name not in sys.stdlib_module_names and name != "zeus"]
+        foreign = [name for name in modules if name not in sys.stdlib_module_names and name not in ("zeus", "zeus_cpp")]
         self.assertEqual(foreign, [])
 
     def test_importing_is_cheap(self):
         """What it takes in time is for bench/python_bench.py; what it loads is what decides that."""
         memory, _ = json.loads(run(COST).stdout)
         self.assertLess(memory, 25e6)
-        code = "import sys, zeus.monitor\nprint(sorted(n for n in sys.modules if n.startswith('zeus.')))"
-        self.assertEqual(run(code).stdout.strip(), str([
-            "zeus._installation", "zeus._lazy", "zeus._native", "zeus._version", "zeus.exception", "zeus.monitor", "zeus.monitor.energy",
-            "zeus.monitor.measurement", "zeus.utils", "zeus.utils.framework"]))
+        code = "import sys, zeus.monitor\nprint(sorted({m.__name__ for n, m in sys.modules.items() if n.startswith('zeus')}))"
+        self.assertEqual(run(code).stdout.strip(), str(["zeus", "zeus_cpp", *(f"zeus_cpp.{name}" for name in (
+            "_front", "_installation", "_lazy", "_logger", "_native", "_version", "exception", "monitor", "monitor.energy",
+            "monitor.measurement", "utils", "utils.framework"))]))
 
     def test_importing_the_package_alone_loads_nothing_native(self):
-        done = run("import sys, zeus\nprint([n for n in sys.modules if n.startswith('zeus')])")
-        self.assertEqual(done.stdout.strip(), "['zeus._installation', 'zeus._lazy', 'zeus._version', 'zeus']", done.stderr)
+        done = run("import sys, zeus\nprint(sorted(n for n in sys.modules if n.startswith('zeus')))")
+        self.assertEqual(done.stdout.strip(), str(["zeus", "zeus_cpp", *(f"zeus_cpp.{name}" for name in (
+            "_front", "_installation", "_lazy", "_version"))]), done.stderr)
 
-    def test_there_is_one_version(self):
-        from zeus import _native
-        self.assertEqual(zeus.__version__, _native.version())
+    def test_the_version_is_that_of_the_interface_and_ours_stands_beside_it(self):
+        self.assertGreaterEqual(tuple(map(int, zeus.__version__.split("."))), (0, 13, 1))
+        self.assertEqual(zeus.__cpp_version__, zeus_cpp._native.version())
+        self.assertEqual(zeus.__cpp_version__, zeus_cpp.__version__)
 
     def test_an_unknown_name_is_an_ordinary_attribute_error(self):
         with self.assertRaises(AttributeError):
@@ -133,28 +143,6 @@ class Imports(unittest.TestCase):
         self.assertEqual((done.stdout, done.stderr), ("", ""))
 
 
-class OtherDistribution(unittest.TestCase):
-    def test_it_is_said_and_what_to_do(self):
-        with tempfile.TemporaryDirectory() as folder:
-            site = pathlib.Path(folder) / "site-packages"
-            (site / "zeus-0.16.0.dist-info").mkdir(parents=True)
-            (site / "zeus_cpp-0.1.0.dist-info").mkdir()
-            path = os.pathsep.join([os.environ.get("PYTHONPATH", ""), str(site)])
-            done = run("import zeus", env={**os.environ, "PYTHONPATH": path})
-            self.assertEqual(done.returncode, 0)
-            self.assertEqual(done.stderr.count("RuntimeWarning"), 1, done.stderr)
-            self.assertIn("zeus-0.16.0.dist-info", done.stderr)
-            self.assertIn("pip uninstall zeus zeus-cpp", done.stderr)
-
-    def test_our_own_record_and_others_that_look_alike_are_nothing_to_say(self):
-        with tempfile.TemporaryDirectory() as folder:
-            site = pathlib.Path(folder) / "site-packages"
-            for name in ("zeus_cpp-0.1.0", "zeus_sdk-1.0", "zeusmp-2.0"):
-                (site / f"{name}.dist-info").mkdir(parents=True)
-            path = os.pathsep.join([os.environ.get("PYTHONPATH", ""), str(site)])
-            self.assertEqual(run("import zeus", env={**os.environ, "PYTHONPATH": path}).stderr, "")
-
-
 class ShowEnv(unittest.TestCase):
     def test_each_section_is_there(self):
         done = subprocess.run([sys.executable, "-m", "zeus.show_env"], capture_output=True, text=True, check=False, timeout=60)
@@ -162,7 +150,7 @@ class ShowEnv(unittest.TestCase):
         titles = [line[3:] for line in done.stdout.splitlines() if line.startswith("## ")]
         self.assertEqual(titles, ["Package availability and versions", "Device availability", "CPU availability",
                                   "SoC availability", "What does not work here", "Zeusd daemon"])
-        self.assertIn(f"Zeus: {zeus.__version__} (zeus-cpp", done.stdout)
+        self.assertIn(f"Zeus: {zeus.__version__} (zeus-cpp {zeus.__cpp_version__}, libzeus", done.stdout)
         self.assertEqual(done.stdout.count("\nDetected:\n  "), 6)
 
 

@@ -65,6 +65,7 @@ def describe(module_name: str) -> list[str]:
         home = getattr(value, "__module__", "") or ""
         if not home.startswith("zeus"):
             continue
+        home = home.replace("zeus_cpp", "zeus", 1)
         if home != module_name:
             if name in getattr(module, "__all__", ()):
                 lines.append(f"  {name} of {home}")

@@ -3,6 +3,8 @@
   power_limit_test.py BUILD_FOLDER
 """
 
+import contextlib
+import csv
 import ctypes
 import gc
 import inspect
@@ -20,8 +22,9 @@ import time
 import unittest
 
 from zeus.device import get_gpus
+from zeus.device.exception import ZeusBaseGPUError
 from zeus.device.gpu import ZeusGPUInvalidArgError
-from zeus.monitor import ZeusMonitor
+from zeus.monitor import Measurement, ZeusMonitor
 from zeus.optimizer.power_limit import (
     ConfidentSlowdownConstraint,
     Done,
@@ -37,8 +40,10 @@ from zeus.optimizer.power_limit import (
     ZeusCost,
 )
 
+from zeus.utils.testing import ReplayZeusMonitor
+
 build = pathlib.Path()
-STEP = 0.012
+STEP = 0.026  # four of which can be measured
 
 
 def limits() -> list:
@@ -61,6 +66,19 @@ def set_limit(index: int, milliwatts: int) -> None:
     nvml.nvmlInit_v2()
     nvml.nvmlDeviceGetHandleByIndex_v2(index, ctypes.byref(handle))
     assert nvml.nvmlDeviceSetPowerManagementLimit(handle, milliwatts) == 0
+
+
+@contextlib.contextmanager
+def standard_error():
+    """Gives a function that says what the process, its native library included, has written there so far."""
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as file:
+        former = os.dup(2)
+        os.dup2(file.fileno(), 2)
+        try:
+            yield lambda: file.seek(0) or file.read()
+        finally:
+            os.dup2(former, 2)
+            os.close(former)
 
 
 def measured(*points) -> list:
@@ -152,6 +170,73 @@ class OnVirtualGpus(unittest.TestCase):
             self.assertGreater(each.time, 4 * STEP)
             # Both GPUs draw 180 W, or the limit where that is less.
             self.assertAlmostEqual(each.energy / each.time, 2 * min(180, each.power_limit), delta=60)
+
+    def test_slices_are_windows_of_the_monitor_that_was_given_and_stand_in_its_log(self):
+        log = pathlib.Path(self.folder.name) / "log.csv"
+        self.monitor = ZeusMonitor(gpu_indices=[0, 1], log_file=log)
+        optimizer = self.optimizer(pl_step=75)
+        self.epoch(optimizer, 25)
+        with open(log, encoding="utf-8") as lines:
+            rows = list(csv.DictReader(lines))
+        self.assertEqual([row["window_name"] for row in rows],
+                         [f"__GlobalPowerLimitOptimizer_{limit}" for limit in (250, 175, 100)])
+        for row, each in zip(rows, optimizer.measurements):
+            self.assertEqual(float(row["elapsed_time"]), each.time)
+            self.assertAlmostEqual(float(row["gpu0_energy"]) + float(row["gpu1_energy"]), each.energy, places=9)
+
+    def test_a_replayed_monitor_decides_by_what_it_replays(self):
+        log = pathlib.Path(self.folder.name) / "log.csv"
+        taken = {250: (10.0, 900.0, 1000.0), 175: (11.0, 700.0, 650.5), 100: (30.0, 1200.0, 1100.0)}
+        log.write_text("start_time,window_name,elapsed_time,gpu0_energy,gpu1_energy\n" + "".join(
+            f"0,__GlobalPowerLimitOptimizer_{w},{s},{a},{b}\n" for w, (s, a, b) in taken.items()))
+        self.monitor = ReplayZeusMonitor(gpu_indices=[0, 1], log_file=log, ignore_sync_execution=True)
+        optimizer = self.optimizer(Energy(), pl_step=75)
+        optimizer.on_epoch_begin()
+        for _ in range(25):
+            optimizer.on_step_begin()
+        self.assertEqual([(each.power_limit, each.time, each.energy) for each in optimizer.measurements],
+                         [(w, s, a + b) for w, (s, a, b) in taken.items()])
+        self.assertEqual(optimizer.state, Done(optimal_power_limit=175_000))
+
+    def test_what_a_users_monitor_does_to_a_window_is_done(self):
+        class Doubting(ZeusMonitor):
+            begun: list = []
+
+            def begin_window(self, key, sync_execution=True, restart=False):
+                self.begun.append(key)
+                super().begin_window(key, sync_execution, restart)
+
+            def end_window(self, key, sync_execution=True, cancel=False):
+                measured = super().end_window(key, sync_execution, cancel)
+                return Measurement(measured.time, {gpu: 1000.0 * (key[-3:] == "175") + 7 for gpu in measured.gpu_energy})
+
+        self.monitor = Doubting(gpu_indices=[0, 1])
+        optimizer = self.optimizer(Energy(), pl_step=75)
+        self.epoch(optimizer, 25)
+        self.assertEqual([each.energy for each in optimizer.measurements], [14, 2014, 14])
+        self.assertEqual(len(Doubting.begun), 3)
+
+    def test_what_a_users_monitor_raises_reaches_the_user(self):
+        log = pathlib.Path(self.folder.name) / "log.csv"
+        log.write_text("start_time,window_name,elapsed_time,gpu0_energy,gpu1_energy\n0,another,1,2,3\n")
+        self.monitor = ReplayZeusMonitor(gpu_indices=[0, 1], log_file=log, ignore_sync_execution=True)
+        optimizer = self.optimizer(Energy(), pl_step=75)
+        with self.assertRaisesRegex(RuntimeError, "has 'another' next"):
+            for _ in range(25):
+                optimizer.on_step_begin()
+
+    def test_slices_too_short_to_be_measured_take_more_steps_and_say_so(self):
+        optimizer = self.optimizer(Lowest(), pl_step=150)
+        with standard_error() as said:
+            for _ in range(120):
+                optimizer.on_step_begin()
+                time.sleep(0.005)
+                optimizer.on_step_end()
+            self.assertEqual(said().count("for more steps than it was given, since less than 0.1 s cannot be measured"), 1)
+        for each in optimizer.measurements:
+            self.assertLess(each.time, 0.1, "as four steps take")
+            self.assertAlmostEqual(each.energy / each.time, 2 * min(180, each.power_limit), delta=60)
+        self.assertEqual(optimizer.state, Done(optimal_power_limit=100_000))
 
     def test_a_limit_that_an_epochs_end_interrupts_is_tried_again(self):
         optimizer = self.optimizer(pl_step=50)
@@ -468,6 +553,31 @@ class OnVirtualGpus(unittest.TestCase):
         optimizer.close()
         self.assertEqual(limits(), [250, 120])
 
+    def test_a_launchers_child_optimizes_and_gives_back_what_the_launcher_has_set(self):
+        gpu = self.setting()
+        gpu.set_power_management_limit(200_000)
+        child = subprocess.run([sys.executable, "-c", PREAMBLE + LOOP], capture_output=True, text=True, timeout=60, check=True)
+        self.assertIn("limit 100.0", child.stdout)
+        self.assertEqual(limits(), [200, 250])
+
+    def test_a_launcher_sets_nothing_while_its_child_does_and_may_leave_it_the_gpu(self):
+        script = ("from zeus.device import get_gpus\n"
+                  "get_gpus().set_power_management_limit(0, 150_000)\n"
+                  "print('set', flush=True)\ninput()\n")
+        gpu = self.setting()
+        gpu.set_power_management_limit(200_000)
+        for putting_back in (False, True):
+            child = subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            self.assertEqual(child.stdout.readline(), "set\n")
+            self.assertEqual(limits(), [150, 250])
+            with self.assertRaisesRegex(ZeusBaseGPUError, rf"is set by process {child.pid} .*which this process has started"):
+                gpu.set_power_management_limit(180_000)
+            if putting_back:
+                gpu.put_back()
+                self.assertEqual(limits(), [150, 250], "what the child has set is the child's")
+            child.communicate("\n")
+            self.assertEqual(limits(), [250 if putting_back else 200, 250])
+
     def test_a_gpu_that_falls_off_the_bus_is_no_reason_to_stop_training(self):
         lost = LOOP.split("print(")[0].replace("    time.sleep", "    if step == 12: lose_gpu(0)\n    time.sleep")
         done = self.run_virtual("1xV100", lost + "print('state', plo.state)")
@@ -541,7 +651,7 @@ plo = GlobalPowerLimitOptimizer(ZeusMonitor(), Lowest(), warmup_steps=2, profile
 plo.on_epoch_begin()
 for step in range(40):
     plo.on_step_begin()
-    time.sleep(0.012)
+    time.sleep(0.026)
     plo.on_step_end()
 print("state", plo.state)
 print("limit", get_gpus().get_power_management_limit(0) / 1000, flush=True)

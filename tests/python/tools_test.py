@@ -2,6 +2,7 @@
 
 import asyncio
 import csv
+import ctypes
 import http.server
 import io
 import json
@@ -20,9 +21,12 @@ from urllib.parse import parse_qs, urlsplit
 
 from zeus import profile
 from zeus.callback import Callback, CallbackSet
+from zeus.device.cpu.common import CpuDramMeasurement, ZeusCPUInitError
+from zeus.device.cpu.rapl import ZeusdRAPLCPU
 from zeus.device.exception import ZeusdError
 from zeus.device.gpu.nvidia import NVIDIAGPUs, ZeusdNVIDIAGPU
 from zeus.monitor import ZeusMonitor
+from zeus.optimizer.power_limit import Done, Energy, GlobalPowerLimitOptimizer
 from zeus.utils import framework
 from zeus.utils.async_utils import create_task
 from zeus.utils.env import get_env
@@ -227,6 +231,7 @@ class Daemon(http.server.BaseHTTPRequestHandler):
 
     discovery = {}
     asked = []
+    does = staticmethod(lambda path, query: None)
     answers = {
         "/gpu/get_power": {"timestamp_ms": 5, "power_mw": {"0": 150000}},
         "/gpu/get_cumulative_energy": {"0": {"energy_mj": 500000}},
@@ -249,6 +254,7 @@ class Daemon(http.server.BaseHTTPRequestHandler):
             found, status = {"error": "no"}, 401
         if self.command == "POST":
             found = None
+            self.does(url.path, parse_qs(url.query))
             if "999" in url.query:
                 found, status = {"errors": {"0": "out of range"}}, 400
         body = b"" if found is None else json.dumps(found).encode()
@@ -377,9 +383,54 @@ class DaemonClient(unittest.TestCase):
                                                  {"gpu_ids": "0", "power_limit_mw": "200000", "block": "false"}))
         self.assertEqual(gpu.get_power_management_limit(), 250_000)
 
+    def test_an_optimizer_goes_through_it_where_this_process_may_not_set(self):
+        nvml, handle = ctypes.CDLL("libnvidia-ml.so.1"), ctypes.c_void_p()
+        nvml.nvmlInit_v2()
+        nvml.nvmlDeviceGetHandleByIndex_v2(0, ctypes.byref(handle))
+
+        def limit() -> int:
+            found = ctypes.c_uint()
+            nvml.nvmlDeviceGetPowerManagementLimit(handle, ctypes.byref(found))
+            return found.value
+
+        def set_limit(path: str, query: dict) -> None:
+            if path == "/gpu/set_power_limit":
+                nvml.nvmlDeviceSetPowerManagementLimit(handle, int(query["power_limit_mw"][0]))
+
+        found = limit()
+        with mock.patch.object(Daemon, "does", staticmethod(set_limit)), mock.patch("zeus.device.gpu._gpus", None), \
+                mock.patch.dict(os.environ, {"ZEUSD_SOCK_PATH": self.socket}), \
+                mock.patch("zeus.optimizer.power_limit.has_sys_admin", return_value=False), \
+                self.assertLogs("zeus.optimizer.power_limit", logging.WARNING) as told:
+            optimizer = GlobalPowerLimitOptimizer(ZeusMonitor(gpu_indices=[0]), Energy(), warmup_steps=1, profile_steps=4, pl_step=75)
+            in_force = set()
+            for _ in range(20):
+                optimizer.on_step_begin()
+                time.sleep(0.03)
+                in_force.add(limit())
+            self.assertIsInstance(optimizer.state, Done)
+            self.assertEqual(limit(), optimizer.state.optimal_power_limit)
+            optimizer.close()
+        asked = {int(query["power_limit_mw"]) for _, path, query, _ in Daemon.asked if path == "/gpu/set_power_limit"}
+        self.assertEqual(in_force - {found}, asked - {found}, "a limit came to the GPU without the daemon")
+        self.assertEqual({each.power_limit * 1000 for each in optimizer.measurements}, set(optimizer.power_limits))
+        self.assertEqual(limit(), found)
+        self.assertEqual(len(told.output), 1)
+        self.assertIn("which knows no leases", told.output[0])
+
+    def test_it_reads_packages_for_who_may_not(self):
+        package = ZeusdRAPLCPU(0, self.client())
+        self.assertEqual(package.get_total_energy_consumption(), CpuDramMeasurement(0.123, None))
+        self.assertFalse(package.supports_get_dram_energy_consumption())
+        with self.assertRaisesRegex(ZeusCPUInitError, "CPU package 3 cannot be read through the daemon: CPU indices"):
+            ZeusdRAPLCPU(3, self.client())
+        Daemon.discovery["cpus"] = [{"id": 0, "dram_available": True}]
+        with self.assertRaisesRegex(ZeusdError, "does not tell the energy of CPU package 0"):
+            ZeusdRAPLCPU(0, self.client()).get_total_energy_consumption()
+
     def test_without_it_gpus_are_measured_all_the_same(self):
         with mock.patch.dict(os.environ, {"ZEUSD_SOCK_PATH": "/nonexistent"}), \
-                self.assertLogs("zeus.device.gpu.native", logging.WARNING):
+                self.assertLogs("zeus.device.daemon", logging.WARNING):
             self.assertEqual(len(NVIDIAGPUs()), 1)
 
 

@@ -2,11 +2,13 @@
 of an environment that has them. Models are tiny and made from a configuration: nothing is downloaded.
 """
 
+import itertools
 import os
 import pathlib
 import re
 import sys
 import tempfile
+import time
 import unittest
 import unittest.mock
 
@@ -86,6 +88,14 @@ class Publications(unittest.TestCase):
         code = self.published("zeus-pytorch-blog.md", "from zeus.monitor import ZeusMonitor", "000000112222221",
                               after="### GlobalPowerLimitOptimizer")
         names = self.training()
+        learned, steps = names["criterion"], itertools.count()
+
+        def criterion(wanted, given):
+            if next(steps) < 400:
+                time.sleep(0.01)  # an epoch has 16 steps, and what takes less than 0.1 s cannot be measured
+            return learned(wanted, given)
+
+        names["criterion"] = criterion
         exec(code, names)  # noqa: S102
         plo = names["plo"]
         self.assertIsInstance(plo.state, Done)
@@ -128,6 +138,7 @@ class Publications(unittest.TestCase):
         counts = [0, 0]
 
         def learn(batch):
+            time.sleep(0.002)  # so that an epoch is long enough to measure a limit
             names["optim"].zero_grad()
             nn.functional.cross_entropy(names["model"](batch[0]), batch[1]).backward()
             names["optim"].step()
@@ -191,7 +202,8 @@ class HuggingFace(unittest.TestCase):
     def callback(self) -> HFGlobalPowerLimitOptimizer:
         callback = HFGlobalPowerLimitOptimizer(ZeusMonitor(), Energy(), warmup_steps=1, profile_steps=3, pl_step=50)
         step = callback.optimizer.on_step_end
-        callback.optimizer.on_step_end = lambda: (step(), self.seen.append((callback.optimizer.state.copy(), limits())))
+        # Three steps of which can be measured.
+        callback.optimizer.on_step_end = lambda: (time.sleep(0.034), step(), self.seen.append((callback.optimizer.state.copy(), limits())))
         return callback
 
     def check(self, trainer, callback) -> None:
@@ -283,6 +295,7 @@ class Lightning(unittest.TestCase):
                 self.network = network()
 
             def training_step(self, batch, _):
+                time.sleep(0.026)  # four of which can be measured
                 return nn.functional.cross_entropy(self.network(batch[0]), batch[1])
 
             def configure_optimizers(self):
@@ -315,6 +328,7 @@ class ALoopOfOnesOwn(unittest.TestCase):
                 optimizer.zero_grad()
                 nn.functional.cross_entropy(model(points), labels).backward()
                 optimizer.step()
+                time.sleep(0.026)  # four of which can be measured
                 plo.on_step_end()
             plo.on_epoch_end()
         self.assertEqual(plo.state, Done(optimal_power_limit=plo.current_power_limit))

@@ -14,8 +14,8 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "support"))
+import imports_test  # noqa: E402
 import python_environment  # noqa: E402
-import zeus  # noqa: E402
 
 GOLDEN = ROOT / "tests" / "golden" / "python" / "interface.txt"
 build = pathlib.Path()
@@ -41,7 +41,8 @@ class Interface(unittest.TestCase):
 class Types(unittest.TestCase):
     def setUp(self):
         self.python = python_environment.interpreter(build, "mypy", "vermin")
-        self.environment = {**os.environ, "PYTHONPATH": ""}
+        # The front's types, which are written for the build tree; those of the package are found where mypy starts.
+        self.environment = {**os.environ, "PYTHONPATH": "", "MYPYPATH": str(build / "package" / "zeus_cpp" / "front")}
 
     def mypy(self, *arguments):
         cache = build / "python" / "mypy_cache"
@@ -49,7 +50,7 @@ class Types(unittest.TestCase):
                    cwd=ROOT / "python", env=self.environment)
 
     def test_every_type_holds(self):
-        done = self.mypy("zeus")
+        done = self.mypy("zeus_cpp")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_programs_are_checked_against_them(self):
@@ -63,21 +64,29 @@ class Types(unittest.TestCase):
         for expected in ('"dict[int, float]"', "Measurement | None", 'incompatible type "Literal[\'caffe\']"', '"str"'):
             self.assertIn(expected, done.stdout.replace("builtins.", ""))
 
+    def test_checkers_find_every_name_that_scripts_import(self):
+        program = build / "python" / "typed_imports.py"
+        lines = [f"from {module} import {', '.join(names)}" for module, names in imports_test.NAMES.items() if module != "zeus.monitor.__main__"]
+        program.write_text("\n".join([*lines, "import zeus", "reveal_type(zeus.__version__)", "reveal_type(zeus.__cpp_version__)"]),
+                           encoding="utf-8")
+        done = self.mypy(program)
+        self.assertEqual([line for line in done.stdout.splitlines() if "error" in line], [], done.stderr)
+        self.assertEqual(done.stdout.count('Revealed type is "builtins.str"') + done.stdout.count('Revealed type is "str"'), 2, done.stdout)
+
     def test_the_native_module_is_what_its_stub_says(self):
         # The interpreter of the test runs the extension; mypy is lent to it.
-        package_folder = pathlib.Path(zeus.__path__[0]).parent
-        path = os.pathsep.join([str(package_folder), str(python_environment.packages_of(self.python))])
+        path = os.pathsep.join([str(build / "package"), str(python_environment.packages_of(self.python))])
         allowed = build / "python" / "stubtest_allowed.txt"
         # What pybind11 gives every class: its metaclass, how it is made, and a door for other extensions.
-        allowed.write_text("zeus\\._native\\.(_Detail|[A-Z][A-Za-z]*|[A-Z][A-Za-z]*\\.(__init__|_pybind11_conduit_v1_))\n",
+        allowed.write_text("zeus_cpp\\._native\\.(_Detail|[A-Z][A-Za-z]*|[A-Z][A-Za-z]*\\.(__init__|_pybind11_conduit_v1_))\n",
                            encoding="utf-8")
-        done = run(sys.executable, "-m", "mypy.stubtest", "zeus._native", "--ignore-unused-allowlist", "--allowlist", allowed,
+        done = run(sys.executable, "-m", "mypy.stubtest", "zeus_cpp._native", "--ignore-unused-allowlist", "--allowlist", allowed,
                    env={**os.environ, "PYTHONPATH": path}, cwd=build)
         self.assertIn("Success: no issues found in 1 module", done.stdout, done.stdout + done.stderr)
 
     def test_python_3_9_understands_every_file(self):
         done = run(self.python.parent / "vermin", "--no-tips", "--eval-annotations", "--no-parse-comments", "--backport", "typing",
-                   "-t=3.9-", "--violations", "--exclude", "asyncio.Task", ROOT / "python" / "zeus", env=self.environment)
+                   "-t=3.9-", "--violations", "--exclude", "asyncio.Task", ROOT / "python" / "zeus_cpp", ROOT / "python" / "write_types.py", env=self.environment)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
 

@@ -27,9 +27,9 @@ program = ""
 build = pathlib.Path()
 
 USE = """
-import os, pathlib, sys, time, warnings
+import os, sys, time, warnings
 warnings.simplefilter("ignore")
-import zeus
+import zeus, zeus_cpp
 from zeus.monitor import ZeusMonitor
 from zeus.device import get_gpus
 monitor = ZeusMonitor()
@@ -40,9 +40,30 @@ assert abs(measured.gpu_energy[0] - 180 * measured.time) < 4 * measured.details.
 gpus = get_gpus()
 gpus.set_power_management_limit(0, 150_000)
 assert gpus.get_power_management_limit(0) == 150_000
-loaded = {line.split()[-1] for line in open("/proc/self/maps") if "libzeus.so" in line}
-assert {str(pathlib.Path(path).parent) for path in loaded} == set(zeus.__path__), loaded
-print(zeus.__version__, "%d.%d" % sys.version_info[:2])
+assert zeus_cpp.__file__.startswith(sys.prefix), zeus_cpp.__file__
+print(zeus_cpp.__version__, "%d.%d" % sys.version_info[:2])
+"""
+
+# In a root of its own, where the first argument says whether it has GPUs.
+ALONE = """
+import site, sys, time, warnings
+site.addsitedir("/site")
+warnings.simplefilter("ignore")
+import zeus.optimizer.power_limit, zeus.show_env, zeus_cpp
+from zeus.monitor import ZeusMonitor
+monitor = ZeusMonitor()
+monitor.begin_window("x")
+time.sleep(0.3)
+measured = monitor.end_window("x")
+assert 0.3 <= measured.time < 60, measured
+if sys.argv[1] == "gpus":
+    assert abs(measured.gpu_energy[0] - 180 * measured.time) < 4 * measured.details.gpu[0].uncertainty + 0.05, measured
+    import zeus.device
+    zeus.device.get_gpus().set_power_management_limit(0, 150_000)  # which starts the guardian
+    assert zeus.device.get_gpus().get_power_management_limit(0) == 150_000
+else:
+    assert measured.gpu_energy == {}, measured
+print("measured by", zeus_cpp.__file__)
 """
 
 # What the documents leave to their reader.
@@ -88,6 +109,41 @@ def make_wheel(python: str) -> pathlib.Path:
     return wheel
 
 
+def needed_by(files: list) -> set:
+    """The libraries that programs and libraries load, with those that these load, and the loader."""
+    listed = subprocess.run(["ldd", *files], capture_output=True, text=True, check=False).stdout
+    return {pathlib.Path(path) for path in re.findall(r"^\s+(?:.* => )?(/\S+) \(0x", listed, re.MULTILINE)}
+
+
+def copy(path: pathlib.Path, root: pathlib.Path) -> None:
+    """To the same place in another root."""
+    target = root / path.relative_to("/")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy2(path, target)
+
+
+class FreshRoot:
+    """A root with one Python, its standard library and the C libraries that it needs, and what a wheel unpacks to."""
+
+    def __init__(self, folder: pathlib.Path, python: str, wheel: pathlib.Path):
+        self.folder = folder
+        self.python, library = map(pathlib.Path, run(python, "-c", "import os, sys; print(os.path.realpath(sys.executable), os.__file__)").split())
+        left_out = shutil.ignore_patterns("__pycache__", "site-packages", "dist-packages", "test", "idlelib", "ensurepip", "config-*")
+        shutil.copytree(library.parent, folder / library.parent.relative_to("/"), ignore=left_out)
+        copy(self.python, folder)
+        for path in needed_by([self.python, *(library.parent / "lib-dynload").glob("*.so")]):
+            copy(path, folder)
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extractall(folder / "site")
+        (folder / "site" / "zeus_cpp" / "zeus_guardian").chmod(0o755)
+        for name in ("proc", "dev", "tmp", "run"):
+            (folder / name).mkdir()
+
+    def run(self, *before, code: str, argument: str) -> str:
+        inside = 'mount --bind /proc "$0/proc" && mount --bind /dev "$0/dev" && exec chroot "$0" "$@"'
+        return run(*before, "unshare", "--mount", "sh", "-c", inside, self.folder, self.python, "-c", code, argument, cwd="/")
+
+
 class Wheel(unittest.TestCase):
     def test_what_is_installed_measures_and_sets(self):
         for python in interpreters():
@@ -97,7 +153,7 @@ class Wheel(unittest.TestCase):
                 run(python, "-m", "venv", "--clear", environment)
                 installed = environment / "bin" / "python"
                 run(installed, "-m", "pip", "install", "--no-index", "--no-deps", "--disable-pip-version-check", wheel)
-                version = run(installed, "-c", "import zeus; print(zeus.__version__)", cwd="/").strip()
+                version = run(installed, "-c", "import zeus; print(zeus.__cpp_version__)", cwd="/").strip()
                 self.assertEqual(on_virtual_gpus(installed, USE).split()[0], version)
 
     def test_it_holds_what_it_should_and_needs_nothing(self):
@@ -105,17 +161,37 @@ class Wheel(unittest.TestCase):
             names = archive.namelist()
             record = next(name for name in names if name.endswith("/METADATA"))
             metadata = archive.read(record).decode()
-            executable = archive.getinfo("zeus/zeus_guardian").external_attr >> 16 & 0o111
+            executable = archive.getinfo("zeus_cpp/zeus_guardian").external_attr >> 16 & 0o111
         self.assertIn("Name: zeus-cpp\n", metadata)
         self.assertNotIn("Requires-Dist", metadata)
         self.assertTrue(executable)
-        for needed in ("zeus/py.typed", "zeus/_native.pyi", "zeus/libzeus.so.0", "zeus/utils/framework.py"):
-            self.assertIn(needed, names)
-        folders = {name.split("/")[0] for name in names}
-        self.assertEqual(len(folders), 2, folders)
+        for needed in ("py.typed", "_native.pyi", "utils/framework.py", "front/zeus/__init__.py",
+                       "front/zeus/py.typed", "front/zeus/monitor/__init__.py"):
+            self.assertIn(f"zeus_cpp/{needed}", names)
+        # Nothing lies where another `zeus` would be installed.
+        self.assertEqual({name.split("/")[0] for name in names}, {"zeus_cpp", "zeus_cpp.pth", record.split("/")[0]})
         self.assertEqual([name for name in names if "__pycache__" in name or name.endswith((".hpp", ".cpp"))], [])
-        sources = {path.relative_to(ROOT / "python").as_posix() for path in (ROOT / "python" / "zeus").rglob("*.py")}
+        sources = {path.relative_to(ROOT / "python").as_posix() for path in (ROOT / "python" / "zeus_cpp").rglob("*.py")}
         self.assertEqual(sources - set(names), set())
+
+
+    def test_it_measures_where_nothing_but_python_and_the_c_library_is(self):
+        if os.geteuid() != 0 or subprocess.run(["unshare", "--mount", "true"], capture_output=True, check=False).returncode:
+            self.skipTest("skipped: a root of its own takes root's rights")
+        for python in interpreters():
+            with self.subTest(python), tempfile.TemporaryDirectory() as folder:
+                root = FreshRoot(pathlib.Path(folder), python, make_wheel(python))
+                self.assertEqual([path.name for path in root.folder.rglob("lib*") if re.match(r"lib(stdc|gcc_s|fmt|spdlog)", path.name)], [])
+                self.assertIn("measured by /site/", root.run(code=ALONE, argument="nothing"))
+                # The virtual driver brings what it needs, as a vendor's does.
+                drivers = list((build / "lib" / "zeus" / "virtual").glob("*.so*"))
+                for path in drivers:
+                    copy(path, root.folder)
+                for path in needed_by(drivers):
+                    if not (root.folder / path.relative_to("/")).exists():
+                        shutil.copy2(path, root.folder / drivers[0].parent.relative_to("/"))
+                around = (program, "virtual", "1xV100", "--load", "constant:180W", "--")
+                self.assertIn("measured by /site/", root.run(*around, code=ALONE, argument="gpus"))
 
 
 class Clone(unittest.TestCase):

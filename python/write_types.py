@@ -1,0 +1,54 @@
+"""Writes the front's types: for each public module of the package one that has the same names, by which type checkers and
+editors find `zeus.X` to be what `zeus_cpp.X` is. They are never executed: zeus_cpp/_front.py finds the modules themselves.
+
+  write_types.py PACKAGE FRONT     zeus_cpp's folder, and the folder of `zeus` to write into
+"""
+
+import ast
+import pathlib
+import sys
+
+
+def names(body: list) -> list:
+    """What a module defines at its top, and in the branches there, under names without an underscore."""
+    found = []
+    for node in body:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            found.append(node.name)
+        elif isinstance(node, ast.Assign):
+            found += [target.id for target in node.targets if isinstance(target, ast.Name)]
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            found.append(node.target.id)
+        elif isinstance(node, (ast.If, ast.Try)):
+            found += names(node.body) + names(node.orelse)
+    return sorted({name for name in found if not name.startswith("_")})
+
+
+def same_names(module: str, source: str) -> str:
+    # The star gives what __all__ lists, and what comes from elsewhere without it.
+    lines = [f"# For type checkers: importing this gives {module} itself.", f"from {module} import *"]
+    lines += [f"from {module} import {name} as {name}" for name in names(ast.parse(source).body)]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    package, front = (pathlib.Path(word) for word in sys.argv[1:3])
+    stale = {*front.rglob("*.py*")} - {front / "__init__.py"}
+    for source in sorted(package.rglob("*.py")):
+        path = source.relative_to(package)
+        parts = path.with_suffix("").parts
+        own = parts[:-1] if parts[-1] == "__init__" else parts
+        if not own or own[0] == "front" or any(part.startswith("_") for part in own):
+            continue
+        target = front / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        text = same_names(".".join(["zeus_cpp", *own]), source.read_text(encoding="utf-8"))
+        if not target.exists() or target.read_text(encoding="utf-8") != text:
+            target.write_text(text, encoding="utf-8")
+        stale.discard(target)
+    for file in stale:
+        file.unlink()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,9 +1,0 @@
-"""The devices of this machine, as this program sees them."""
-
-from __future__ import annotations
-
-from zeus.device.cpu import get_cpus
-from zeus.device.gpu import get_gpus
-from zeus.device.soc import get_soc
-
-__all__ = ["get_cpus", "get_gpus", "get_soc"]

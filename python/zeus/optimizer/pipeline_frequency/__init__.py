@@ -1,5 +1,0 @@
-"""Clocks for every computation of a training pipeline, so that none is faster than the slowest needs it to be."""
-
-from zeus.optimizer.pipeline_frequency.optimizer import PipelineFrequencyOptimizer
-
-__all__ = ["PipelineFrequencyOptimizer"]

@@ -1,0 +1,161 @@
+"""Requests to an optimizer's server: JSON over HTTP by the standard library, with time-outs, retries and one kind of error.
+
+Any thread may make requests; each has a connection of its own. Whether to try again is decided by what the request does:
+one that never reached the server may always be sent again, one that was perhaps carried out only when doing it twice is the
+same as once.
+"""
+
+from __future__ import annotations
+
+import errno
+import http.client
+import json
+import socket
+import ssl
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Mapping
+from typing import Any
+
+from zeus_cpp._logger import logger_of
+
+logger = logger_of(__name__)
+
+_LARGEST_ANSWER = 16 * 1024 * 1024
+_BUSY = (502, 503, 504)
+
+
+class ServerError(Exception):
+    """No answer, or one that is of no use."""
+
+
+class ServerUnreachable(ServerError):
+    """Nothing came back: the server is down, elsewhere, or too slow."""
+
+
+class ServerRefused(ServerError):
+    """The server answered that it will not; `status` and its own words in `reason`."""
+
+    def __init__(self, message: str, status: int, reason: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.reason = reason
+
+
+class Server:
+    """Where requests go; `timeout` seconds are for one try, and there are up to `attempts` with growing pauses between."""
+
+    def __init__(self, url: str, *, timeout: float = 10.0, attempts: int = 5, pause: float = 0.25) -> None:
+        parts = urllib.parse.urlsplit(url if isinstance(url, str) else "")
+        if parts.scheme not in ("http", "https") or not parts.netloc:
+            raise ValueError(f"the server's URL must begin with http:// or https:// and name a host, not {url!r}")
+        if timeout <= 0 or attempts < 1:
+            raise ValueError(f"timeout must be above 0 and attempts at least 1, not {timeout} and {attempts}")
+        self.url = url.rstrip("/")
+        self.timeout = timeout
+        self.attempts = attempts
+        self.pause = pause
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, Any] | None = None,
+        body: str | None = None,
+        repeatable: bool,
+        timeout: float | None = None,
+        attempts: int | None = None,
+    ) -> Any:
+        """The answer, read as JSON. `repeatable`: doing it twice is the same as doing it once."""
+        url = self.url + path + ("?" + urllib.parse.urlencode(query) if query else "")
+        attempts = attempts or self.attempts
+        for attempt in range(1, attempts + 1):
+            try:
+                return _once(method, url, body, timeout or self.timeout)
+            except _Failure as failure:
+                if attempt == attempts or not (failure.unsent or (repeatable and failure.passing)):
+                    raise failure.error from failure.__cause__
+                pause = self.pause * 2 ** (attempt - 1)
+                logger.warning("%s; trying again in %.2g s (%d of %d)", failure.error, pause, attempt, attempts)
+                time.sleep(pause)
+        raise AssertionError("unreachable")
+
+
+class _Failure(Exception):
+    """How one try ended: `unsent` when the server cannot have seen it, `passing` when another try may do better."""
+
+    def __init__(self, error: ServerError, *, unsent: bool, passing: bool) -> None:
+        super().__init__(str(error))
+        self.error = error
+        self.unsent = unsent
+        self.passing = passing
+
+
+def _once(method: str, url: str, body: str | None, timeout: float) -> Any:
+    request = urllib.request.Request(url, data=None if body is None else body.encode(), method=method)
+    request.add_header("Accept", "application/json")
+    if body is not None:
+        request.add_header("Content-Type", "application/json")
+    what = f"{method} {url}"
+    try:
+        with urllib.request.urlopen(request, timeout=timeout) as answer:
+            content = answer.read(_LARGEST_ANSWER + 1)
+    except urllib.error.HTTPError as error:
+        raise _refused(what, error) from error
+    except (OSError, http.client.HTTPException) as error:
+        raise _unreachable(what, error, timeout) from error
+    if len(content) > _LARGEST_ANSWER:
+        raise _Failure(ServerError(f"{what}: the answer is longer than 16 MiB"), unsent=False, passing=False)
+    try:
+        return json.loads(content) if content.strip() else None
+    except ValueError as error:
+        shown = content[:200].decode(errors="replace")
+        message = f"{what}: the answer is not JSON, is this the right server? It begins {shown!r}"
+        raise _Failure(ServerError(message), unsent=False, passing=False) from error
+
+
+def _refused(what: str, error: urllib.error.HTTPError) -> _Failure:
+    try:
+        content = error.read(4096).decode(errors="replace")
+    except (OSError, http.client.HTTPException):
+        content = ""
+    message = f"{what}: the server answered {error.code}: {_reason(content) or error.reason}"
+    return _Failure(ServerRefused(message, error.code, _reason(content)), unsent=False, passing=error.code in _BUSY)
+
+
+def _reason(content: str) -> str:
+    """The server's own words out of {"message": ..} or {"detail": ..}, or all of it."""
+    try:
+        values = json.loads(content)
+    except ValueError:
+        return content.strip()
+    if isinstance(values, dict):
+        for key in ("message", "detail", "error"):
+            if values.get(key):
+                return values[key] if isinstance(values[key], str) else json.dumps(values[key])
+    return content.strip()
+
+
+def _unreachable(what: str, error: Exception, timeout: float) -> _Failure:
+    cause = error.reason if isinstance(error, urllib.error.URLError) and isinstance(error.reason, Exception) else error
+    unsent = isinstance(cause, (ConnectionRefusedError, socket.gaierror)) or _unroutable(cause)
+    if isinstance(cause, socket.gaierror):
+        text = f"the host's name is not known ({cause.strerror})"
+    elif isinstance(cause, ConnectionRefusedError):
+        text = "nothing listens there; is the server running?"
+    elif isinstance(cause, (socket.timeout, TimeoutError)):
+        text = f"no answer within {timeout:g} s"
+    elif isinstance(cause, ssl.SSLError):
+        text = f"no safe connection ({cause.reason or cause})"
+    else:
+        text = f"the connection broke ({cause})"
+    passing = not isinstance(cause, (ssl.SSLError, http.client.InvalidURL))
+    return _Failure(ServerUnreachable(f"{what}: {text}"), unsent=unsent, passing=passing)
+
+
+def _unroutable(cause: Exception) -> bool:
+    codes: tuple[int, ...] = (errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN)
+    return isinstance(cause, OSError) and cause.errno in codes

@@ -1,0 +1,267 @@
+"""The training script's side of the batch size optimizer: asks the server for a batch size and reports each epoch."""
+
+from __future__ import annotations
+
+import atexit
+import math
+import os
+import sys
+from typing import Any, TypeVar
+
+from zeus_cpp._logger import logger_of
+from zeus_cpp.callback import Callback
+from zeus_cpp.device import get_gpus
+from zeus_cpp.monitor import ZeusMonitor
+from zeus_cpp.optimizer._http import Server, ServerError, ServerRefused, ServerUnreachable
+from zeus_cpp.optimizer._ranks import RankLost, Ranks
+from zeus_cpp.optimizer._record import Record, ValidationError
+from zeus_cpp.optimizer.batch_size.common import (
+    GET_NEXT_BATCH_SIZE_URL,
+    REGISTER_JOB_URL,
+    REPORT_END_URL,
+    REPORT_RESULT_URL,
+    CreatedJob,
+    JobSpec,
+    JobSpecFromClient,
+    ReportResponse,
+    TrainingResult,
+    TrialId,
+)
+from zeus_cpp.optimizer.batch_size.exceptions import (
+    ZeusBSOBadOperationError,
+    ZeusBSOConfigError,
+    ZeusBSOOperationOrderError,
+    ZeusBSORuntimError,
+    ZeusBSOTrainFailError,
+)
+
+logger = logger_of(__name__)
+
+R = TypeVar("R", bound=Record)
+
+WINDOW = "BatciSizeOptimizerClient"
+
+
+class BatchSizeOptimizer(Callback):
+    """Asks for a batch size once, then measures and reports until the server says that training is over.
+
+        bso = BatchSizeOptimizer(monitor, "http://server:30100", JobSpec(job_id_prefix="mnist", ...))
+        batch_size = bso.get_batch_size()
+        bso.on_train_begin()
+        for epoch in ...:
+            train(); bso.on_evaluate(accuracy)
+            if bso.training_finished: break
+
+    One per training run, used from one thread. In a distributed run every rank makes one: rank 0 asks and reports, and all
+    the others do what the server told it, so that no rank stops while another goes on. `monitor` is to measure the GPUs of
+    this run and no others. A server that cannot be reached in mid-training is no reason to stop: what a report counts is
+    counted from the beginning, and the next one makes up for it.
+    """
+
+    def __init__(
+        self,
+        monitor: ZeusMonitor,
+        server_url: str,
+        job: JobSpec,
+        rank: int = 0,
+        *,
+        timeout: float = 10.0,
+        attempts: int = 5,
+        patience: float = 300.0,
+    ) -> None:
+        """Registers the job. `timeout` is for one try of `attempts`; `patience` is how long a rank waits for rank 0."""
+        self.monitor = monitor
+        self.server_url = server_url
+        self.rank = rank
+        self.cur_epoch = 0
+        self.running_time = 0.0
+        self.consumed_energy = 0.0
+        self.training_finished = False
+        self.current_batch_size = 0
+        self.trial_number = 0
+        self._patience = patience
+        try:
+            self._server = Server(server_url, timeout=timeout, attempts=attempts)
+        except ValueError as error:
+            raise ZeusBSOConfigError(str(error)) from error
+        self._ranks = Ranks("batch_size")
+        self._ending: Ending | None = None
+
+        self.job_spec = _with_gpus(job, monitor)
+        self.job = self._register()
+        logger.info("job %s is registered with %s", self.job.job_id, self.server_url)
+
+    def _register(self) -> CreatedJob:
+        # Without a job id each rank would register a job of its own.
+        if self._alone or self.job_spec.job_id is not None:
+            named = self.job_spec.job_id is not None
+            return self._ask(CreatedJob, "POST", REGISTER_JOB_URL, body=self.job_spec.json(), repeatable=named)
+        if self.rank == 0:
+            job = self._ask(CreatedJob, "POST", REGISTER_JOB_URL, body=self.job_spec.json(), repeatable=False)
+            self._ranks.tell("job", job.dict())
+            return job
+        try:
+            return CreatedJob.parse_obj(self._ranks.hear("job", self._patience))
+        except RankLost as error:
+            raise ZeusBSORuntimError(f"rank 0 has registered no job: {error}") from error
+
+    @property
+    def _alone(self) -> bool:
+        return self._ranks.size == 1
+
+    def get_batch_size(self) -> int:
+        """The batch size of this run; for rank 0 only. Asks once; the run counts as failed if it ends without a result."""
+        if self.rank != 0:
+            raise ZeusBSOBadOperationError(
+                f"rank {self.rank} may not ask for a batch size: rank 0 asks, and tells the others"
+            )
+        if self.current_batch_size:
+            return self.current_batch_size
+        query = {"job_id": self.job.job_id}
+        trial = self._ask(TrialId, "GET", GET_NEXT_BATCH_SIZE_URL, query=query, repeatable=False)
+        if trial.batch_size not in self.job.batch_sizes:
+            raise ZeusBSORuntimError(
+                f"{self.server_url} chose batch size {trial.batch_size}, which is not one of {self.job.batch_sizes}"
+            )
+        self.current_batch_size = trial.batch_size
+        self.trial_number = trial.trial_number
+        self._ending = Ending(self._server, trial)
+        atexit.register(self._ending)
+        logger.info("job %s, trial %d: batch size %d", trial.job_id, trial.trial_number, trial.batch_size)
+        return trial.batch_size
+
+    def on_train_begin(self) -> None:
+        """Begins to measure."""
+        self.training_finished = False
+        self.monitor.begin_window(WINDOW, restart=True)
+
+    def on_evaluate(self, metric: float) -> None:
+        """Reports an epoch and learns whether to go on; `metric` is of the model as it is now.
+
+        Sets `training_finished` when training is over, and raises ZeusBSOTrainFailError when it is over without success.
+        """
+        if not self.current_batch_size:
+            raise ZeusBSOOperationOrderError("no batch size yet: call get_batch_size() first")
+        if self.training_finished:
+            return
+        self._measure()
+        self.cur_epoch += 1
+        answer = self._decide(self._result(metric))
+        if answer is None or not answer.stop_train:
+            self.monitor.begin_window(WINDOW)
+            return
+        self.training_finished = True
+        if self._ending is not None:
+            self._ending.cancel()
+        if not answer.converged:
+            raise ZeusBSOTrainFailError(
+                f"Batch size {self.current_batch_size} did not succeed: {answer.message} Start the training again: the "
+                "server will choose anew."
+            )
+
+    def _measure(self) -> None:
+        try:
+            measurement = self.monitor.end_window(WINDOW)
+        except ValueError as error:
+            raise ZeusBSOOperationOrderError("nothing is measured yet: call on_train_begin() first") from error
+        self.running_time += measurement.time
+        energy = measurement.total_energy
+        if not math.isfinite(energy):
+            # What cannot be read must not make this batch size look cheap.
+            energy = self.job_spec.max_power * measurement.time
+            logger.warning("the energy of epoch %d is not known; counted at the GPUs' highest limit", self.cur_epoch + 1)
+        self.consumed_energy += energy
+
+    def _result(self, metric: Any) -> TrainingResult:
+        value = float(metric)
+        if not math.isfinite(value):
+            logger.warning("the metric of epoch %d is %s, which is no result", self.cur_epoch, value)
+            if math.isnan(value):  # as far from the target as can be
+                value = -math.inf if self.job.higher_is_better_metric else math.inf
+            value = math.copysign(sys.float_info.max, value)  # JSON has no infinite numbers
+        return TrainingResult(
+            job_id=self.job.job_id,
+            batch_size=self.current_batch_size,
+            trial_number=self.trial_number,
+            time=self.running_time,
+            energy=self.consumed_energy,
+            metric=value,
+            current_epoch=self.cur_epoch,
+        )
+
+    def _decide(self, result: TrainingResult) -> ReportResponse | None:
+        """What the server says; None when it cannot be asked and training goes on."""
+        if self._alone:
+            return self._report(result)
+        key = f"{self.trial_number}/{self.cur_epoch}"
+        if self.rank == 0:
+            try:
+                answer = self._report(result)
+            except ZeusBSORuntimError as error:
+                self._ranks.tell(key, {"error": str(error)})
+                raise
+            self._ranks.tell(key, {"answer": None if answer is None else answer.dict()})
+            return answer
+        try:
+            told = self._ranks.hear(key, self._patience)
+        except RankLost as error:
+            raise ZeusBSORuntimError(f"rank 0 does not say what the server decided: {error}") from error
+        if "error" in told:
+            raise ZeusBSORuntimError(told["error"])
+        return None if told["answer"] is None else ReportResponse.parse_obj(told["answer"])
+
+    def _report(self, result: TrainingResult) -> ReportResponse | None:
+        try:
+            return self._ask(ReportResponse, "POST", REPORT_RESULT_URL, body=result.json(), repeatable=True)
+        except ZeusBSORuntimError as error:
+            if not isinstance(error.__cause__, ServerUnreachable) or self.cur_epoch >= self.job.max_epochs:
+                raise
+            logger.warning("training goes on without the answer to epoch %d: %s", self.cur_epoch, error)
+            return None
+
+    def _ask(self, answer: type[R], method: str, path: str, **request: Any) -> R:
+        try:
+            return answer.parse_obj(self._server.request(method, path, **request))
+        except ServerError as error:
+            raise ZeusBSORuntimError(f"The server of batch sizes is of no help. {error}") from error
+        except ValidationError as error:
+            raise ZeusBSORuntimError(f"{method} {self.server_url}{path}: the answer makes no sense: {error}") from error
+
+
+class Ending:
+    """Tells the server, as the process ends, that a trial has ended without a result."""
+
+    def __init__(self, server: Server, trial: TrialId) -> None:
+        self._server = server
+        self._trial = trial
+        self._process = os.getpid()
+
+    def cancel(self) -> None:
+        atexit.unregister(self)
+
+    def __call__(self) -> None:
+        if os.getpid() != self._process:  # a forked child that ends is not the training
+            return
+        try:
+            body = self._trial.json()
+            self._server.request("PATCH", REPORT_END_URL, body=body, repeatable=True, timeout=5.0, attempts=2)
+        except ServerRefused as error:
+            logger.info("the server does not want to know how the trial ended: %s", error)
+        except ServerError as error:
+            logger.warning("the server does not know that trial %d has ended: %s", self._trial.trial_number, error)
+
+
+def _with_gpus(job: JobSpec, monitor: ZeusMonitor) -> JobSpecFromClient:
+    indices = list(monitor.gpu_indices)
+    if not indices:
+        raise ZeusBSOConfigError("the monitor has no GPUs, so there is nothing to optimize")
+    gpus = get_gpus()
+    models = {gpus.get_name(index) for index in indices}
+    if len(models) > 1:
+        raise ZeusBSOConfigError(f"the monitor's GPUs must be of one model, not {', '.join(sorted(models))}")
+    max_power = sum(gpus.get_power_management_limit_constraints(index)[1] // 1000 for index in indices)
+    try:
+        gpus_of_job = {"max_power": max_power, "number_of_gpus": len(indices), "gpu_model": models.pop()}
+        return JobSpecFromClient.parse_obj({**job.dict(), **gpus_of_job})
+    except ValidationError as error:
+        raise ZeusBSOConfigError(str(error)) from error

@@ -1,0 +1,188 @@
+"""Runs a training pipeline by a frequency plan: every computation at its clock, set before it starts."""
+
+from __future__ import annotations
+
+import sys
+import urllib.parse
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+
+from zeus_cpp import _native
+from zeus_cpp._logger import logger_of
+from zeus_cpp.callback import Callback
+from zeus_cpp.device import get_gpus
+from zeus_cpp.optimizer._http import Server, ServerError
+from zeus_cpp.optimizer._ranks import RankLost, Ranks, in_process_group
+from zeus_cpp.optimizer._record import ValidationError
+from zeus_cpp.optimizer.pipeline_frequency.common import (
+    GET_FREQUENCY_SCHEDULE_URL,
+    REGISTER_JOB_URL,
+    REGISTER_RANK_URL,
+    FrequencySchedule,
+    JobInfo,
+    RankInfo,
+)
+from zeus_cpp.optimizer.pipeline_frequency.frequency_controller import FrequencyController
+from zeus_cpp.optimizer.pipeline_frequency.plan import Instructions, instructions_of, read_plan
+from zeus_cpp.utils.framework import sync_execution
+
+logger = logger_of(__name__)
+
+
+class PipelineFrequencyOptimizer(Callback):
+    """Follows the plan that a server hands out, or that a file holds (`plan`, what `zeus pipeline --json` writes).
+
+        optimizer = PipelineFrequencyOptimizer(..., plan="plan.json")
+        for batch in ...:
+            optimizer.on_instruction_begin("forward"); ...; optimizer.on_instruction_end("forward")
+            ...
+            optimizer.on_step_end()
+
+    One for each rank, used from the thread that runs its computations. Clocks are locked under a lease by a thread of their
+    own, faster ones ahead of time, and put back to what was found when the optimizer is closed, collected, or dies with its
+    process.
+    """
+
+    def __init__(
+        self,
+        rank: int,
+        dp_rank: int,
+        pp_rank: int,
+        tp_rank: int,
+        device_id: int,
+        dp_degree: int,
+        pp_degree: int,
+        tp_degree: int,
+        world_size: int,
+        server_url: str | None = None,
+        job_metadata: str | None = None,
+        *,
+        plan: str | Path | None = None,
+        iteration_time: float | None = None,
+        lead: float | None = None,
+        timeout: float = 10.0,
+        patience: float = 3600.0,
+    ) -> None:
+        """Exactly one of `server_url` and `plan`. `iteration_time` chooses among the plans of a file. `lead` is how many
+        seconds ahead of its computation a faster clock is asked for; measured while training unless given. `patience` is how
+        long to wait for the server to have heard from all ranks."""
+        if (server_url is None) == (plan is None):
+            raise ValueError("give either server_url or plan, and not both")
+        job = JobInfo(
+            pp_degree=pp_degree,
+            dp_degree=dp_degree,
+            tp_degree=tp_degree,
+            world_size=world_size,
+            job_metadata=job_metadata,
+        )
+        self.server_url = server_url
+        self.job_id: str | None = None  # that the server knows the job by
+        self.rank = rank
+        self.dp_rank = dp_rank
+        self.pp_rank = pp_rank
+        self.tp_rank = tp_rank
+        self.device_id = device_id
+        _use_device(device_id)
+        if plan is not None:
+            self.schedule = instructions_of(read_plan(plan, iteration_time), pp_rank, plan)
+        else:
+            place = RankInfo(
+                rank=rank,
+                dp_rank=dp_rank,
+                pp_rank=pp_rank,
+                tp_rank=tp_rank,
+                available_frequencies=_available_frequencies(device_id),
+            )
+            self.job_id, self.schedule = _ask_server(Server(str(server_url), timeout=timeout), job, place, timeout, patience)
+        self._clocks = _native.PipelineClocks(self.schedule, device_id, lead)
+
+    @property
+    def freq_schedule(self) -> Instructions:
+        """(computation, clock in MHz), in the order of an iteration."""
+        return self.schedule
+
+    @property
+    def freq_schedule_iter(self) -> Iterator[tuple[str, int]]:
+        """The same from the beginning; going through it changes nothing."""
+        return iter(self.schedule)
+
+    @cached_property
+    def frequency_controller(self) -> FrequencyController:
+        """For scripts that set the clock themselves; from when it is first asked for, it sets it beside the plan."""
+        return FrequencyController(self.device_id)
+
+    def on_instruction_begin(self, name: str) -> None:
+        """Before a computation: waits for the one before, and has the clock set for this one."""
+        if "torch" in sys.modules:
+            sync_execution([self.device_id])
+        self._clocks.begin(name)
+
+    def on_instruction_end(self, name: str) -> None:
+        """After a computation was given to the GPU."""
+        self._clocks.end(name)
+
+    def on_step_end(self) -> None:
+        """After an iteration, which must have run everything in the plan."""
+        self._clocks.end_iteration()
+
+    @property
+    def latency(self) -> float | None:
+        """Seconds from asking for a clock to having it, as measured so far; the longest of late."""
+        return self._clocks.latency
+
+    def close(self) -> None:
+        """Puts the clocks back to what was found."""
+        controller = vars(self).get("frequency_controller")
+        if controller is not None:
+            controller.end()
+        self._clocks.close()
+
+
+def _use_device(device_id: int) -> None:
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_available():
+        torch.cuda.set_device(device_id)
+
+
+def _available_frequencies(device_id: int) -> list[int]:
+    gpus = get_gpus()
+    memory = max(gpus.get_supported_memory_clocks(device_id))
+    return sorted(gpus.get_supported_graphics_clocks(device_id, memory), reverse=True)
+
+
+def _ask_server(server: Server, job: JobInfo, place: RankInfo, timeout: float, patience: float) -> tuple[str, Instructions]:
+    """Registers and waits for the schedule. The server counts requests, so none but the first is sent twice."""
+    if job.world_size > 1 and not in_process_group():
+        raise RuntimeError("torch.distributed is not initialized: call init_process_group() before the optimizer is made")
+    try:
+        job_id = _job_id(server, job, place.rank, timeout)
+        path = urllib.parse.quote(job_id, safe="+")
+        server.request("POST", REGISTER_RANK_URL.format(job_id=path), body=place.json(), repeatable=False)
+        answer = server.request(
+            "GET",
+            GET_FREQUENCY_SCHEDULE_URL.format(job_id=path),
+            query={"rank": place.rank},
+            repeatable=False,
+            timeout=patience,
+        )
+        schedule = FrequencySchedule.parse_obj(answer)
+    except (ServerError, RankLost, ValidationError) as error:
+        raise RuntimeError(f"Rank {place.rank} got no frequency schedule. {error}") from error
+    if schedule.rank != place.rank:
+        raise RuntimeError(f"The server sent the schedule of rank {schedule.rank} to rank {place.rank}.")
+    if not schedule.frequencies:
+        raise RuntimeError(f"The server sent an empty schedule to rank {place.rank}.")
+    return job_id, schedule.frequencies
+
+
+def _job_id(server: Server, job: JobInfo, rank: int, timeout: float) -> str:
+    ranks = Ranks("pipeline_frequency")
+    if rank != 0:
+        return str(ranks.hear("job_id", 6 * timeout))
+    job_id = server.request("POST", REGISTER_JOB_URL, body=job.json(), repeatable=False)
+    if not isinstance(job_id, str) or not job_id:
+        raise ServerError(f"the server answered {job_id!r} where a job's id was expected")
+    logger.info("pipeline frequency job %s", job_id)
+    ranks.tell("job_id", job_id)
+    return job_id

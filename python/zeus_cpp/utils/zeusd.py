@@ -1,0 +1,353 @@
+"""A client of the daemon that reads and sets GPUs for those who may not."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import socket
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from zeus_cpp.device.exception import ZeusdError
+from zeus_cpp.exception import ZeusBaseError
+
+_TIMEOUT_S = 5.0
+
+
+class ZeusdConnectionError(ZeusBaseError):
+    """The daemon cannot be reached, or speaks an older language."""
+
+
+class ZeusdAuthError(ZeusBaseError):
+    """The daemon does not know this user."""
+
+
+class ZeusdCapabilityError(ZeusBaseError):
+    """The daemon does not offer, or does not allow this user, what is needed."""
+
+
+@dataclass(frozen=True)
+class GpuInfo:
+    id: int
+    name: str
+    # Daemons up to 0.5.0 do not tell where a GPU sits on the bus, and number them as the driver does.
+    pci_address: str = ""
+    cumulative_energy_available: bool = True
+
+
+@dataclass(frozen=True)
+class CpuInfo:
+    id: int
+    dram_available: bool
+
+
+@dataclass(frozen=True)
+class GpuPowerSnapshot:
+    timestamp_ms: int
+    power_mw: dict[int, int]
+
+
+@dataclass(frozen=True)
+class CpuDramPower:
+    cpu_mw: int
+    dram_mw: int | None
+
+
+@dataclass(frozen=True)
+class CpuPowerSnapshot:
+    timestamp_ms: int
+    power_mw: dict[int, CpuDramPower]
+
+
+@dataclass(frozen=True)
+class CpuEnergyResult:
+    cpu_energy_uj: int | None
+    dram_energy_uj: int | None
+
+
+class _UnixConnection(http.client.HTTPConnection):
+    """HTTP over a Unix socket."""
+
+    def __init__(self, path: str, timeout: float) -> None:
+        super().__init__("localhost", timeout=timeout)
+        self._path = path
+
+    def connect(self) -> None:
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self._path)
+
+
+@dataclass(frozen=True)
+class ZeusdConfig:
+    """Where a daemon is, who asks it, and for which of its devices."""
+
+    host_port: str | None = None
+    socket_path: str | None = None
+    token: str | None = None
+    gpu_indices: list[int] | None = None
+    cpu_indices: list[int] | None = None
+
+    @classmethod
+    def tcp(cls, host: str, port: int, *, token: str | None = None, gpu_indices: list[int] | None = None,
+            cpu_indices: list[int] | None = None) -> ZeusdConfig:
+        return cls(f"{host}:{port}", None, token, gpu_indices, cpu_indices)
+
+    @classmethod
+    def uds(cls, socket_path: str, *, token: str | None = None, gpu_indices: list[int] | None = None,
+            cpu_indices: list[int] | None = None) -> ZeusdConfig:
+        return cls(None, socket_path, token, gpu_indices, cpu_indices)
+
+    @classmethod
+    def from_env(cls) -> ZeusdConfig | None:
+        """What ZEUSD_SOCK_PATH or else ZEUSD_HOST_PORT says, with ZEUSD_TOKEN; None where neither is set."""
+        token = os.environ.get("ZEUSD_TOKEN")
+        path, address = os.environ.get("ZEUSD_SOCK_PATH"), os.environ.get("ZEUSD_HOST_PORT")
+        if path is not None:
+            return cls(socket_path=path, token=token)
+        return None if address is None else cls(host_port=address, token=token)
+
+    @property
+    def endpoint(self) -> str:
+        """The socket's path, or HOST:PORT."""
+        endpoint = self.socket_path or self.host_port
+        if endpoint is None:
+            raise ValueError("neither a socket nor a host and port is given")
+        return endpoint
+
+    def url(self, path: str) -> str:
+        return f"http://localhost{path}" if self.socket_path else f"http://{self.endpoint}{path}"
+
+    def headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.token}"} if self.token else {}
+
+    def make_client(self) -> http.client.HTTPConnection:
+        """A connection of its own, for one request after another."""
+        if self.socket_path:
+            return _UnixConnection(self.socket_path, _TIMEOUT_S)
+        return http.client.HTTPConnection(self.endpoint, timeout=_TIMEOUT_S)
+
+
+def _joined(ids: Iterable[int]) -> str:
+    return ",".join(str(each) for each in ids)
+
+
+def _flag(value: bool) -> str:
+    return "true" if value else "false"
+
+
+class ZeusdClient:
+    """Asks one daemon. It is asked at once what it has, and whether it knows the user.
+
+    A daemon that does not know the user is no error here: `auth_error` says so, and `require_capabilities` refuses.
+    """
+
+    def __init__(self, config: ZeusdConfig | None = None) -> None:
+        config = config or ZeusdConfig.from_env()
+        if config is None:
+            raise ZeusdConnectionError("No Zeusd connection is configured: pass one, or set ZEUSD_SOCK_PATH or ZEUSD_HOST_PORT")
+        self._config = config
+        found = self._discover()
+        try:
+            self.gpus = [GpuInfo(gpu["id"], gpu["name"], gpu.get("pci_address", ""), gpu.get("cumulative_energy_available", True))
+                         for gpu in found.get("gpus", [])]
+            self.cpus = [CpuInfo(cpu["id"], cpu["dram_available"]) for cpu in found.get("cpus", [])]
+        except (KeyError, TypeError) as error:
+            raise ZeusdConnectionError(f"the daemon at {self.endpoint} does not describe its devices ({error}). "
+                                       "Upgrade zeusd") from None
+        self._enabled = frozenset(found.get("enabled_api_groups", ()))
+        self.auth_required = bool(found.get("auth_required", False))
+        self.auth_error: str | None = None
+        self.granted_scopes: frozenset[str] = frozenset()
+        self.user: str | None = None
+        self.expiry: int | None = None
+        if self.auth_required:
+            self._ask_who()
+
+    # The connection
+
+    def _request(self, method: str, path: str, parameters: dict[str, str] | None = None) -> tuple[int, Any]:
+        """(status, what the body says)."""
+        connection = self._config.make_client()
+        try:
+            target = f"{path}?{urlencode(parameters, safe=',')}" if parameters else path
+            connection.request(method, target, headers=self._config.headers())
+            answer = connection.getresponse()
+            body = answer.read()
+        finally:
+            connection.close()
+        try:
+            return answer.status, json.loads(body) if body else None
+        except ValueError:
+            return answer.status, body.decode(errors="replace")
+
+    def _discover(self) -> dict[str, Any]:
+        try:
+            status, found = self._request("GET", "/discover")
+        except (OSError, http.client.HTTPException) as error:
+            raise ZeusdConnectionError(f"Cannot reach Zeusd at {self.endpoint}: {error}") from error
+        if status != 200 or not isinstance(found, dict):
+            raise ZeusdConnectionError(f"Zeusd at {self.endpoint} answers HTTP {status}: {found}")
+        return found
+
+    def _ask_who(self) -> None:
+        if not self._config.token:
+            self.auth_error = f"Zeusd at {self.endpoint} asks for a token, and no token was provided"
+            return
+        status, who = self._request("GET", "/auth/whoami")
+        if status == 401:
+            self.auth_error = f"Token rejected by Zeusd at {self.endpoint}: {who}"
+        elif status != 200 or not isinstance(who, dict):
+            self.auth_error = f"Zeusd at {self.endpoint} answers HTTP {status}: {who}"
+        else:
+            self.granted_scopes = frozenset(who.get("scopes", ()))
+            self.user = who.get("sub")
+            self.expiry = who.get("exp")
+
+    def _call(self, name: str, method: str, path: str, parameters: dict[str, str]) -> Any:
+        status, answer = self._request(method, path, parameters)
+        if status != 200:
+            raise ZeusdError(f"{name}: Zeusd at {self.endpoint} answers HTTP {status}: {answer}")
+        return answer
+
+    def _by_gpu(self, name: str, path: str, gpu_ids: Iterable[int] | None) -> dict[int, Any]:
+        answer = self._call(name, "GET", path, {} if gpu_ids is None else {"gpu_ids": _joined(gpu_ids)})
+        return {int(each): value for each, value in answer.items()}
+
+    def _set(self, name: str, gpu_ids: Iterable[int], block: bool, **parameters: str) -> None:
+        self._call(name, "POST", f"/gpu/{name}", {"gpu_ids": _joined(gpu_ids), **parameters, "block": _flag(block)})
+
+    # What it is and allows
+
+    @property
+    def endpoint(self) -> str:
+        return self._config.endpoint
+
+    @property
+    def gpu_ids(self) -> list[int]:
+        return [gpu.id for gpu in self.gpus]
+
+    @property
+    def cpu_ids(self) -> list[int]:
+        return [cpu.id for cpu in self.cpus]
+
+    @property
+    def dram_available(self) -> list[bool]:
+        return [cpu.dram_available for cpu in self.cpus]
+
+    def _may(self, scope: str) -> bool:
+        return scope in self._enabled and (not self.auth_required or scope in self.granted_scopes)
+
+    @property
+    def can_read_gpu(self) -> bool:
+        return self._may("gpu-read")
+
+    @property
+    def can_control_gpu(self) -> bool:
+        return self._may("gpu-control")
+
+    @property
+    def can_read_cpu(self) -> bool:
+        return self._may("cpu-read")
+
+    def make_client(self) -> http.client.HTTPConnection:
+        return self._config.make_client()
+
+    def url(self, path: str) -> str:
+        return self._config.url(path)
+
+    # What it reads
+
+    def get_gpu_energy(self, gpu_ids: Iterable[int]) -> dict[int, int]:
+        """mJ."""
+        answer = self._by_gpu("get_gpu_energy", "/gpu/get_cumulative_energy", gpu_ids)
+        return {gpu: value["energy_mj"] for gpu, value in answer.items()}
+
+    def get_gpu_power(self, gpu_ids: Iterable[int] | None = None) -> GpuPowerSnapshot:
+        answer = self._call("get_gpu_power", "GET", "/gpu/get_power",
+                            {} if gpu_ids is None else {"gpu_ids": _joined(gpu_ids)})
+        return GpuPowerSnapshot(answer["timestamp_ms"], {int(gpu): mw for gpu, mw in answer["power_mw"].items()})
+
+    def get_power_limit(self, gpu_ids: Iterable[int] | None = None) -> dict[int, int]:
+        """mW."""
+        answer = self._by_gpu("get_power_limit", "/gpu/get_power_limit", gpu_ids)
+        return {gpu: value["power_limit_mw"] for gpu, value in answer.items()}
+
+    def get_power_limit_constraints(self, gpu_ids: Iterable[int] | None = None) -> dict[int, tuple[int, int]]:
+        """The least and the greatest limit, in mW."""
+        answer = self._by_gpu("get_power_limit_constraints", "/gpu/get_power_limit_constraints", gpu_ids)
+        return {gpu: (value["min_power_limit_mw"], value["max_power_limit_mw"]) for gpu, value in answer.items()}
+
+    def get_persistence_mode(self, gpu_ids: Iterable[int] | None = None) -> dict[int, bool]:
+        answer = self._by_gpu("get_persistence_mode", "/gpu/get_persistence_mode", gpu_ids)
+        return {gpu: value["enabled"] for gpu, value in answer.items()}
+
+    def get_cpu_energy(self, cpu_ids: Iterable[int] | None = None, cpu: bool = True,
+                       dram: bool = True) -> dict[int, CpuEnergyResult]:
+        parameters = {} if cpu_ids is None else {"cpu_ids": _joined(cpu_ids)}
+        answer = self._call("get_cpu_energy", "GET", "/cpu/get_cumulative_energy",
+                            {**parameters, "cpu": _flag(cpu), "dram": _flag(dram)})
+        return {int(each): CpuEnergyResult(value.get("cpu_energy_uj"), value.get("dram_energy_uj"))
+                for each, value in answer.items()}
+
+    def get_cpu_power(self, cpu_ids: Iterable[int] | None = None) -> CpuPowerSnapshot:
+        answer = self._call("get_cpu_power", "GET", "/cpu/get_power",
+                            {} if cpu_ids is None else {"cpu_ids": _joined(cpu_ids)})
+        return CpuPowerSnapshot(answer["timestamp_ms"],
+                                {int(each): CpuDramPower(value["cpu_mw"], value.get("dram_mw"))
+                                 for each, value in answer["power_mw"].items()})
+
+    def get_time(self) -> float:
+        """The daemon's clock, in seconds since 1970."""
+        answer = self._call("get_time", "GET", "/time", {})
+        return float(answer["timestamp_ms"]) / 1000.0
+
+    # What it sets
+
+    def set_power_limit(self, gpu_ids: Iterable[int], power_limit_mw: int, block: bool = True) -> None:
+        self._set("set_power_limit", gpu_ids, block, power_limit_mw=str(power_limit_mw))
+
+    def set_persistence_mode(self, gpu_ids: Iterable[int], enabled: bool, block: bool = True) -> None:
+        self._set("set_persistence_mode", gpu_ids, block, enabled=_flag(enabled))
+
+    def set_gpu_locked_clocks(self, gpu_ids: Iterable[int], min_clock_mhz: int, max_clock_mhz: int,
+                              block: bool = True) -> None:
+        self._set("set_gpu_locked_clocks", gpu_ids, block, min_clock_mhz=str(min_clock_mhz),
+                  max_clock_mhz=str(max_clock_mhz))
+
+    def reset_gpu_locked_clocks(self, gpu_ids: Iterable[int], block: bool = True) -> None:
+        self._set("reset_gpu_locked_clocks", gpu_ids, block)
+
+    def set_mem_locked_clocks(self, gpu_ids: Iterable[int], min_clock_mhz: int, max_clock_mhz: int,
+                              block: bool = True) -> None:
+        self._set("set_mem_locked_clocks", gpu_ids, block, min_clock_mhz=str(min_clock_mhz),
+                  max_clock_mhz=str(max_clock_mhz))
+
+    def reset_mem_locked_clocks(self, gpu_ids: Iterable[int], block: bool = True) -> None:
+        self._set("reset_mem_locked_clocks", gpu_ids, block)
+
+    def reset_locked_clocks(self, gpu_ids: Iterable[int], block: bool = True) -> None:
+        self._set("reset_locked_clocks", gpu_ids, block)
+
+
+def require_capabilities(client: ZeusdClient, *, read_gpu: bool = False, control_gpu: bool = False,
+                         read_cpu: bool = False, gpu_ids: Iterable[int] | None = None,
+                         cpu_ids: Iterable[int] | None = None) -> None:
+    """A ZeusdAuthError, or one ZeusdCapabilityError with everything that is missing, unless all of it is there."""
+    if client.auth_error is not None:
+        raise ZeusdAuthError(client.auth_error)
+    missing = []
+    for scope, needed in (("gpu-read", read_gpu), ("gpu-control", control_gpu), ("cpu-read", read_cpu)):
+        if needed and scope not in client._enabled:
+            missing.append(f"{scope} is not enabled on Zeusd at {client.endpoint}")
+        elif needed and not client._may(scope):
+            missing.append(f"the token lacks required scope {scope}")
+    for kind, wanted, there in (("GPU", gpu_ids, client.gpu_ids), ("CPU", cpu_ids, client.cpu_ids)):
+        absent = [each for each in wanted or () if each not in there]
+        if absent:
+            missing.append(f"{kind} indices {absent} are not among those of Zeusd at {client.endpoint}: {there}")
+    if missing:
+        raise ZeusdCapabilityError("; ".join(missing))
