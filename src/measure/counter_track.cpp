@@ -65,6 +65,9 @@ void CounterTrack::add_tick(Instant earliest, Instant latest, Seconds late) {
   if (unseen_ && period_) {
     ticks_.clear();  // the guess at its time: the next tick says better
   }
+  if (ticks_.empty()) {
+    unseen_until_ = earliest;
+  }
   if (!narrowed || !looked_late || ticks_.empty()) {
     learn_rhythm(tick, looked_late);
   }
@@ -160,13 +163,20 @@ void CounterTrack::place_unseen_tick() {
   // Ticks that nobody saw may have come in between.
   const Seconds apart = *period_ * std::max(1.0, std::ceil((next.earliest - unseen_->at) / *period_ - 0.1));
   const Instant earliest = next.earliest - apart - period_doubt_;
-  const Instant latest = std::min(next.latest - apart + period_doubt_, unseen_->at);
-  Tick tick{next.number - 1, std::min(earliest, latest), latest, unseen_total_, period_doubt_ * 2.0};
+  const Instant latest = next.latest - apart + period_doubt_;
+  // A tick there may have come just after the reading, seen together with the next one by who looked late: then the one
+  // that the reading shows was a period earlier. It is at either end of that period, which is more doubt than anywhere.
+  const bool before_or_after = latest > unseen_->at && unseen_until_ < latest;
+  Tick tick{.number = next.number - 1,
+            .earliest = before_or_after ? unseen_->at - *period_ : std::min(earliest, unseen_->at),
+            .latest = std::min(latest, unseen_->at),
+            .total = unseen_total_,
+            .placed_within = before_or_after ? *period_ * 1.1 : period_doubt_ * 2.0};
   if (unseen_->value == Joules{0}) {
     // A counter that has not counted anything yet was started since the tick before: its first step is no whole one.
     tick.latest = unseen_->at;
     tick.placed_within.reset();
-  } else {
+  } else if (!before_or_after) {
     next.latest = std::min(next.latest, tick.latest + apart + period_doubt_);  // what bounds the one bounds the other
   }
   ticks_.push_front(tick);

@@ -77,6 +77,7 @@ class CounterTrack {
   // The tick whose value the first reading after a pause showed, while its time is not known yet.
   std::optional<RawReading> unseen_;
   Joules unseen_total_;
+  Instant unseen_until_;  // no tick was seen to come between that reading and this
   // The grid on which ticks have come so far.
   std::optional<Seconds> period_;
   double periods_behind_ = 0;  // over how many periods it was averaged

@@ -72,6 +72,27 @@ TEST(CounterTrack, KnowsTheRhythmAgainAfterAPause) {
   }
 }
 
+TEST(CounterTrack, ATickMissedJustAfterAPauseIsNotTakenForTheOneBeforeIt) {
+  Watcher watcher;
+  watcher.watch(3_s);
+  for (double before_tick = -20.25e-3; before_tick < 20e-3; before_tick += 0.5e-3) {
+    Watcher woken = watcher;
+    woken.track.pause();
+    // Looks once, then, on a busy machine, not before the tick after the next one is over.
+    woken.now = start + 10.033_s - Seconds{before_tick};
+    (void)woken.track.observe(woken.now, Seconds{0}, shown(woken.now));
+    const Instant first_look = woken.now;
+    woken.now = start + 10.135_s;
+    (void)woken.track.observe(woken.now, Seconds{0}, shown(woken.now));
+    woken.watch(0.5_s);
+    const Tick& shown_first = woken.track.ticks().front();
+    const Instant truth = start + (before_tick > 0 ? 9.933_s : 10.033_s);
+    EXPECT_LE(shown_first.earliest, std::min(truth, first_look)) << before_tick;
+    EXPECT_GE(shown_first.latest, truth) << before_tick;
+    EXPECT_EQ(shown_first.total + 20_J * (before_tick > 0 ? 2 : 1), woken.track.ticks()[1].total);
+  }
+}
+
 TEST(CounterTrack, GoingBackIsABreakAndWrappingIsNot) {
   CounterTrack plain{{.resolution = Joules{1e-3}, .wraps_at = {}}};
   (void)plain.observe(start, Seconds{0}, 1000_J);
