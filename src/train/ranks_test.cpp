@@ -1,3 +1,4 @@
+#include "tests/support/constant_slices.hpp"
 #include "tests/support/session_fixture.hpp"
 #include "tests/support/thread_ranks.hpp"
 #include "tests/support/virtual_training.hpp"
@@ -175,6 +176,29 @@ TEST(Ranks, ASelectorThatFailsOnTheFirstEndsOptimizingOnAll) {
   for (const RankOutcome& one : run_all(run)) {
     EXPECT_THAT(one.result.unoptimized, HasSubstr("oh no"));
     EXPECT_EQ(one.limit_while_trained, 250_W);
+  }
+}
+
+TEST(Ranks, GoOnTogetherWithASliceThatIsTooShortForAnyOfThem) {
+  RankedRun run;
+  run.steps = 3000;
+  run.epochs = 1;
+  run.options.profiling = SweepProfiling{.settle = 3, .measure = 10};
+  std::vector<std::vector<TrainingEvent>> events(static_cast<std::size_t>(run.ranks));
+  run.prepare = [&](int rank, TrainingOptions& options, VirtualTraining& training) {
+    const auto index = static_cast<std::size_t>(rank);
+    options.slice_meter = std::make_shared<test::ConstantSlices>(training.clock(), Seconds{2.0 + 0.5 * rank});
+    options.listener = [&events, index](const TrainingEvent& event) { events[index].push_back(event); };
+  };
+  const std::vector<RankOutcome> outcomes = run_all(run);
+  for (std::size_t rank = 0; rank < outcomes.size(); ++rank) {
+    EXPECT_EQ(outcomes[rank].result.optimum, outcomes[0].result.optimum);
+    EXPECT_THAT(test::of_kind<SliceLost>(events[rank]), IsEmpty());
+    const std::vector<SliceMeasured> slices = test::of_kind<SliceMeasured>(events[rank]);
+    ASSERT_EQ(slices.size(), 7U) << "rank " << rank;
+    for (const SliceMeasured& slice : slices) {
+      EXPECT_GE(slice.time * (static_cast<double>(slice.steps) / 10), 3.499_s) << "which rank 3 asks for";
+    }
   }
 }
 

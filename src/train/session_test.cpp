@@ -1,5 +1,6 @@
 #include "train/session.hpp"
 
+#include "tests/support/constant_slices.hpp"
 #include "tests/support/session_fixture.hpp"
 #include "tests/support/virtual_training.hpp"
 #include "train/profile_file.hpp"
@@ -17,6 +18,7 @@ namespace zeus::train {
 namespace {
 
 using test::best_cost;
+using test::ConstantSlices;
 using test::cost_of;
 using test::of_kind;
 using test::run_epochs;
@@ -411,33 +413,6 @@ TEST_F(SessionTest, ASweepTakesTheStepsItPromisedHoweverShortTheyAre) {
   run_epochs(session, training, 1, 7 * 13 + 10);
   EXPECT_THAT(of_kind<SliceMeasured>(events_), SizeIs(7));
 }
-
-// Says 100 W of each GPU, whatever it takes.
-class ConstantSlices final : public SliceMeter {
- public:
-  ConstantSlices(Clock& clock, Seconds shortest) : clock_{clock}, shortest_{shortest} {}
-
-  void begin(const PowerSetting& setting) override {
-    limits.push_back(setting.limit);
-    began_ = clock_.now();
-  }
-  MeasuredSlice end() override {
-    MeasuredSlice slice{.time = clock_.now() - began_, .gpu_energy = {}};
-    for (int gpu = 0; gpu < 4; ++gpu) {
-      slice.gpu_energy[gpu].energy = Energy{.value = 100_W * slice.time, .uncertainty = {}, .systematic = {}};
-    }
-    return slice;
-  }
-  void cancel() override {}
-  [[nodiscard]] Seconds shortest() const override { return shortest_; }
-
-  std::vector<Watts> limits;
-
- private:
-  Clock& clock_;
-  Seconds shortest_;
-  Instant began_;
-};
 
 TEST_F(SessionTest, SlicesAreMeasuredWithWhatTheProgramBrings) {
   options_.profiling = SweepProfiling{.settle = 3, .measure = 10};

@@ -30,6 +30,13 @@ constexpr Seconds shortest_boundary{0.004};
 // What stands for "as it was found", which need not be the same limit on every GPU.
 const PowerSetting as_found{};
 
+// Whether any rank has yet to measure for longer.
+struct SliceLength {
+  bool too_short = false;
+
+  void joined(Joining& join) { join.any(too_short); }
+};
+
 // A lease that ran out can be taken again.
 class LeaseLost : public Error {
  public:
@@ -220,17 +227,19 @@ void Tuner::step(std::uint64_t over) {
   });
 }
 
-// Whether the profiler is not told of this boundary, so that what is too short to be measured is taken together. Ranks
-// would not all do so at the same step. A sweep has promised how many steps it takes: it goes on only where a slice
-// would end that nothing can be said of.
+// Whether the profiler is not told of this boundary, so that what is too short to be measured is taken together. A
+// sweep has promised how many steps it takes: it goes on only where a slice would end that nothing can be said of, in
+// all ranks or in none. Without a promise, ranks would not all do so at the same step.
 bool Tuner::is_too_soon(Instant now) {
-  if (!parts_.ranks.alone()) {
+  if (!sweeps()) {
+    return parts_.ranks.alone() && now - tuned_at_ < shortest_boundary;
+  }
+  if (!profiler_->ends_slice_next()) {
     return false;
   }
-  if (!sweeps()) {
-    return now - tuned_at_ < shortest_boundary;
-  }
-  if (!profiler_->ends_slice_next() || !window_.is_too_short(now)) {
+  SliceLength slice{.too_short = window_.is_too_short(now)};
+  parts_.ranks.agree(slice);
+  if (!slice.too_short) {
     return false;
   }
   if (!std::exchange(lengthening_said_, true)) {
