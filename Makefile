@@ -1,6 +1,6 @@
 # The front door. Each target does its own set-up; `make test` and `make demo` are all a newcomer needs.
 
-.PHONY: build test demo bench format check guards golden nightly setup clean
+.PHONY: build test demo bench format check guards golden nightly packages setup clean
 
 build: setup
 	cmake --preset release
@@ -18,6 +18,12 @@ demo: setup
 
 bench: setup
 	tools/run_benches.py $(NAMES)
+
+# The Debian packages, into build-packages/packages.
+packages: setup
+	cmake --preset packages
+	cmake --build build-packages
+	cpack --config build-packages/CPackConfig.cmake
 
 # Everything that refuses: the guards, without building the project.
 check: setup guards
