@@ -21,6 +21,7 @@ bench: setup
 
 # The Debian packages, into build-packages/packages.
 packages: setup
+	rm -rf build-packages/packages
 	cmake --preset packages
 	cmake --build build-packages
 	cpack --config build-packages/CPackConfig.cmake
@@ -46,8 +47,8 @@ golden: build
 	ZEUS_UPDATE_GOLDEN=1 ctest --preset release -j $$(nproc)
 	git --no-pager diff --stat -- tests/golden
 
-nightly: test
-	ctest --preset release -C Nightly -R '^(cli.hostile_many|run.truth|run.recurring|run.one_story|python.clone|python.examples|python.ranks|python.user_scripts_all)'
+nightly: test packages
+	ctest --preset release -C Nightly -R '^(cli.hostile_many|packaging.fresh_debian|run.truth|run.recurring|run.one_story|python.clone|python.examples|python.ranks|python.user_scripts_all)'
 	tools/check_headers.py
 	tools/check_tidy.py --all
 	cmake --preset asan-ubsan && cmake --build build-asan-ubsan && ctest --preset asan-ubsan

@@ -1,0 +1,129 @@
+"""The Debian packages in a Debian 12 that was just made: installed by apt, used, purged without a trace, and built against.
+
+  fresh_debian_test.py FOLDER     where `make packages` has put them
+
+It takes root, debootstrap and Debian's registry, by this machine's settings of apt; without them it is skipped with one line.
+"""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+CONSUMERS = pathlib.Path(__file__).resolve().parents[1] / "consumer"
+# What apt, dpkg and ldconfig keep for themselves.
+BOOKS = re.compile(r"(etc/ld\.so\.cache|var/(cache|log|lib/(apt|dpkg))/.*|etc/\.pwd\.lock)")
+debs = pathlib.Path()
+
+USE = """
+set -e
+zeus --version
+zeus measure -- true
+zeus virtual 2xV100 -- zeus measure -- sleep 0.2
+zeus virtual 1xV100 -- zeus run -- true
+zeus virtual 2xV100 -- python3 -c '
+from zeus.monitor import ZeusMonitor
+import zeus.device
+monitor = ZeusMonitor()
+monitor.begin_window("x")
+assert len(monitor.end_window("x").gpu_energy) == 2
+zeus.device.get_gpus().set_power_management_limit(0, 150_000)  # which starts the guardian
+'
+python3 -c '
+import importlib.metadata
+assert importlib.metadata.version("zeus-cpp") == importlib.metadata.version("zeus_cpp")
+'
+"""
+BUILD = """
+set -e
+cd /consumers
+g++ -std=c++20 cpp/consumer.cpp $(pkg-config --cflags --libs zeus) -o /tmp/cpp
+gcc -std=c11 c/consumer.c $(pkg-config --cflags --libs zeus) -o /tmp/c
+for language in cpp c; do
+  cmake -S $language -B /tmp/$language-by-cmake >/dev/null
+  cmake --build /tmp/$language-by-cmake >/dev/null
+done
+for program in /tmp/cpp /tmp/cpp-by-cmake/consumer /tmp/c /tmp/c-by-cmake/consumer; do
+  zeus virtual 1xV100 -- $program
+done
+"""
+
+
+def run(*command) -> str:
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False,
+                          env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8", "HOME": "/root",
+                               "DEBIAN_FRONTEND": "noninteractive"})
+    if done.returncode:
+        raise AssertionError(f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
+    return done.stdout + done.stderr
+
+
+def in_a_root(root: pathlib.Path, *command) -> str:
+    """Runs a command in a root with mounts of its own, which are gone with the command."""
+    mounts = 'mount -t proc proc "$0/proc" && mount --bind /dev "$0/dev" && mount -t tmpfs shm "$0/dev/shm"'
+    return run("unshare", "--mount", "--pid", "--fork", "sh", "-c", f'{mounts} && exec chroot "$0" "$@"', root, *command)
+
+
+def make_root(root: pathlib.Path) -> None:
+    """A minimal Debian 12 with this machine's settings of apt; what stands in the way is a skip."""
+    if os.geteuid() != 0:
+        raise unittest.SkipTest("skipped: only root can make a Debian root")
+    if not shutil.which("debootstrap"):
+        raise unittest.SkipTest("skipped: debootstrap is not installed")
+    try:
+        sources = run("apt-get", "indextargets", "--format", "$(REPO_URI) $(CODENAME)", "Created-By: Packages").splitlines()
+        mirror = next((line.split()[0] for line in sources if line.endswith(" bookworm")), "http://deb.debian.org/debian")
+        run("debootstrap", "--variant=minbase", "bookworm", root, mirror)
+        shutil.rmtree(root / "etc/apt")
+        shutil.copytree("/etc/apt", root / "etc/apt", symlinks=True)
+        in_a_root(root, "apt-get", "update")
+    except AssertionError as refusal:
+        raise unittest.SkipTest(f"skipped: no Debian root can be made: {str(refusal).splitlines()[-1]}") from refusal
+
+
+class FreshDebian(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        if not list(debs.glob("*.deb")):
+            raise unittest.SkipTest(f"skipped: there are no packages in {debs}; `make packages` makes them")
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.root = pathlib.Path(folder.name) / "root"
+        make_root(cls.root)
+        for deb in debs.glob("*.deb"):
+            shutil.copy(deb, cls.root)
+        shutil.copytree(CONSUMERS, cls.root / "consumers")
+        cls.names = [run("dpkg-deb", "--field", deb, "Package").strip() for deb in debs.glob("*.deb")]
+
+    def install(self, *more: str) -> None:
+        in_a_root(self.root, "sh", "-c", f"apt-get install --yes --no-install-recommends /*.deb {' '.join(more)}")
+
+    def files(self) -> set[str]:
+        walked = (pathlib.Path(folder) / name for folder, folders, files in os.walk(self.root) for name in folders + files)
+        paths = (str(path.relative_to(self.root)) for path in walked)
+        return {path for path in paths if not BOOKS.fullmatch(path)}
+
+    def test_installed_used_purged_and_built_against(self):
+        before = self.files()
+        self.install()
+        used = in_a_root(self.root, "sh", "-c", USE)
+        self.assertRegex(used, r"(?s)^zeus \d.*\d J")
+        self.assertNotIn("guardian", used)
+
+        in_a_root(self.root, "apt-get", "purge", "--yes", "--auto-remove", *self.names)
+        self.assertEqual((sorted(self.files() - before), sorted(before - self.files())), ([], []))
+        self.assertEqual(in_a_root(self.root, "sh", "-c", "dpkg-query --show '*zeus*' 2>/dev/null || true"), "")
+
+        self.install("g++", "cmake", "make", "pkg-config")
+        built = in_a_root(self.root, "sh", "-c", BUILD)
+        self.assertEqual(built.count("caught by it too"), 2, built)
+        self.assertEqual(built.count("1 GPUs measured from C"), 2, built)
+
+
+if __name__ == "__main__":
+    debs = pathlib.Path(sys.argv.pop(1)).resolve()
+    unittest.main()
