@@ -68,7 +68,7 @@ class InstalledTree:
         (project / "CMakeLists.txt").write_text(
             f"cmake_minimum_required(VERSION 3.16)\nproject(asks LANGUAGES NONE)\nfind_package(zeus {wanted} REQUIRED)\n",
             encoding="utf-8")
-        run("cmake", "-S", project, "-B", project / "build", f"-DCMAKE_PREFIX_PATH={self.prefix}")
+        run("cmake", "-S", project, "-B", project / "build", f"-Dzeus_DIR={self.libraries / 'cmake/zeus'}")
 
     def test_find_package_refuses_what_this_is_not(self):
         self.ask_for("0.1")

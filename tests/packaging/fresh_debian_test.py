@@ -126,4 +126,4 @@ class FreshDebian(unittest.TestCase):
 
 if __name__ == "__main__":
     debs = pathlib.Path(sys.argv.pop(1)).resolve()
-    unittest.main()
+    unittest.main(verbosity=2)  # which says why it was skipped
