@@ -1,7 +1,7 @@
-# zeus_fuzzer(unit_text MODULES base [LINKS ...])
-#   fuzz/unit_text_fuzz.cpp, a file with LLVMFuzzerTestOneInput. Where ZEUS_FUZZ is on, `fuzzers` builds fuzz/unit_text_fuzz
+# zeus_fuzzer(units MODULES base [LINKS ...])
+#   fuzz/units_fuzz.cpp, a file with LLVMFuzzerTestOneInput. Where ZEUS_FUZZ is on, `fuzzers` builds fuzz/units_fuzz
 #   of it, a libFuzzer program, and its MODULES are traced, by which libFuzzer finds its way; LINKS are not. In every build it
-#   is a part of tests/fuzz_replay, which is run over fuzz/corpus/unit_text as a test, so that what was once found stays found.
+#   is a part of tests/fuzz_replay, which is run over fuzz/corpus/units as a test, so that what was once found stays found.
 # zeus_fuzz_replay()   last: the program that replays them all
 add_custom_target(fuzzers)
 

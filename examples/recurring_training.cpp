@@ -78,16 +78,16 @@ zeus::TrainingResult recur(std::size_t batch_size, std::size_t members, std::uin
   zeus::TrainingOptions options;  // Zeus
   options.batch_size = batch_size;
   options.steps_per_epoch = ensemble.steps_per_epoch();
-  options.target = {.metric = target};
-  options.max_epochs = most_epochs;
-  options.profile_file = profiles;
+  options.stopping.target = {.metric = target};
+  options.stopping.max_epochs = most_epochs;
+  options.files.profiles = profiles;
   if (best) {
-    options.cost_limit = often_enough * *best;
+    options.stopping.cost_limit = often_enough * *best;
   }
   zeus::Training training{options};  // Zeus
   while (training.next_epoch()) {    // Zeus
     for (std::size_t i = 0; i < ensemble.steps_per_epoch(); ++i) {
-      const auto step = training.step();  // Zeus
+      training.begin_step();  // Zeus
       ensemble.step();
     }
     training.report(ensemble.accuracy());  // Zeus
@@ -100,7 +100,7 @@ const char* outcome_of(const zeus::TrainingResult& result) {
   if (result.reached()) {
     return "reached the target";
   }
-  return result.stopped_by == zeus::StopReason::too_dear ? "stopped: too dear" : "did not reach it";
+  return result.stopped_by == zeus::StopReason::too_expensive ? "stopped: too dear" : "did not reach it";
 }
 
 void print(std::size_t batch_size, const zeus::TrainingResult& result) {

@@ -42,7 +42,7 @@ void go_on_from(const zeus::PowerProfile& profile, const zeus::PowerGoal& goal) 
   const SettingRange range{{zeus::Watts{250}, zeus::Watts{200}, zeus::Watts{150}, zeus::Watts{100}}, {}};
   const auto plan = zeus::optimize::make_plan(range, {.goal = goal,
                                                       .profiling = {},
-                                                      .max_power = zeus::Watts{250},
+                                                      .cost = zeus::optimize::EnergyTimeCost{0.5, zeus::Watts{250}},
                                                       .training_steps = {},
                                                       .known = profile,
                                                       .predicted_from = {}});

@@ -26,14 +26,14 @@ std::vector<VisibilityCandidate> machine() {
     candidates[i].identity.pci.bus = static_cast<std::uint32_t>(6 - i);
     candidates[i].identity.name = i == 1 ? "Fast" : "Slow";
     candidates[i].identity.relative_speed = i == 1 ? 2.0 : 1.0;
-    candidates[i].identity.vendor = i < 4 ? Vendor::nvidia : Vendor::amd;
+    candidates[i].identity.vendor = i < 4 ? GpuVendor::nvidia : GpuVendor::amd;
   }
   candidates[2].mig = {true, {{"MIG-1111", "1g", 1, 0}, {"MIG-1122", "2g", 2, 0}}};
   candidates[3].mig = {true, {}};
   return candidates;
 }
 
-void check(Vendor vendor, const Environment& environment) {
+void check(GpuVendor vendor, const Environment& environment) {
   static const std::vector<VisibilityCandidate> candidates = machine();
   const Visibility visibility = visible_gpus(candidates, vendor, environment);
   std::set<std::pair<std::size_t, std::string>> seen;
@@ -43,7 +43,7 @@ void check(Vendor vendor, const Environment& environment) {
       std::abort();
     }
   }
-  for (const Problem& problem : visibility.problems) {
+  for (const DeviceProblem& problem : visibility.problems) {
     if (problem.device.empty() || problem.what.empty() || problem.fix.empty()) {
       std::abort();
     }
@@ -57,8 +57,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::size_t middle = text.find('\n');
   const std::string first = text.substr(0, middle);
   const std::string second = middle == std::string::npos ? "" : text.substr(middle + 1);
-  check(Vendor::nvidia, Environment{{{"CUDA_VISIBLE_DEVICES", first}, {"CUDA_DEVICE_ORDER", second}}});
-  check(Vendor::amd, Environment{{{"ROCR_VISIBLE_DEVICES", first}, {"HIP_VISIBLE_DEVICES", second}}});
-  check(Vendor::amd, Environment{{{"CUDA_VISIBLE_DEVICES", first}}});
+  check(GpuVendor::nvidia, Environment{{{"CUDA_VISIBLE_DEVICES", first}, {"CUDA_DEVICE_ORDER", second}}});
+  check(GpuVendor::amd, Environment{{{"ROCR_VISIBLE_DEVICES", first}, {"HIP_VISIBLE_DEVICES", second}}});
+  check(GpuVendor::amd, Environment{{{"CUDA_VISIBLE_DEVICES", first}}});
   return 0;
 }

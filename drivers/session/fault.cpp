@@ -1,6 +1,6 @@
 #include "drivers/session/fault.hpp"
 
-#include "base/unit_text.hpp"
+#include <zeus/units.hpp>
 
 #include <zeus/error.hpp>
 

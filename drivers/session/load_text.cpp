@@ -1,6 +1,6 @@
 #include "drivers/session/load_text.hpp"
 
-#include "base/unit_text.hpp"
+#include <zeus/units.hpp>
 
 #include <zeus/error.hpp>
 

@@ -49,8 +49,8 @@ void train(int epochs, bool dies) {
   options.collective = all;
   options.collective_patience = zeus::Seconds{5};
   options.goal = zeus::LeastEnergy{};
-  options.max_epochs = static_cast<std::uint64_t>(epochs);
-  options.drift_tolerance = 0;  // these steps are as even as the machine is idle
+  options.stopping.max_epochs = static_cast<std::uint64_t>(epochs);
+  options.profiling.drift_tolerance = 0;  // these steps are as even as the machine is idle
   options.listener = [&limits](const zeus::TrainingEvent& event) {
     if (const auto* const applied = std::get_if<zeus::SettingApplied>(&event)) {
       limits.push_back(applied->setting.limit.value());
@@ -67,7 +67,7 @@ void train(int epochs, bool dies) {
       if (dies && all->rank() == all->size() - 1 && batch == 30) {
         ::_exit(0);
       }
-      const auto step = training.step();
+      training.begin_step();
       std::this_thread::sleep_for(std::chrono::milliseconds{10});
     }
     training.end_steps();

@@ -73,9 +73,9 @@ std::pair<torch::Tensor, torch::Tensor> stacked(const std::vector<torch::data::E
 
 bool train(std::size_t batch_size, double target, const std::string& profile_file) {
   zeus::TrainingOptions options;
-  options.max_epochs = 60;
-  options.target = zeus::TrainingTarget{.metric = target, .higher_is_better = true};
-  options.profile_file = profile_file;
+  options.stopping.max_epochs = 60;
+  options.stopping.target = zeus::TrainingTarget{.metric = target, .higher_is_better = true};
+  options.files.profiles = profile_file;
   auto train_loader = zeus::make_train_loader(Bars{6000, 1}, batch_size, options);
   auto eval_loader = zeus::make_eval_loader(train_loader, Bars{1000, 2}, 250);
 

@@ -1,9 +1,9 @@
 // How the processes of one distributed training talk to one another, as Zeus needs it and as the user provides it: over
-// MPI (examples/mpi_collective.hpp), torch.distributed, or whatever the training itself uses.
+// MPI (examples/mpi/mpi_collective.hpp), torch.distributed, or whatever the training itself uses.
 //
 // Zeus calls it from the thread that reports the training's events, in every rank in the same order, and never while
-// another call is under way: when a training begins, after each profiling slice, after each change of a setting while
-// profiling, and between epochs. Never within an ordinary step.
+// another call is under way: when a training begins, when a profiling slice ends or has to go on, after each change of
+// a setting while profiling, and between epochs. Never within an ordinary step.
 #pragma once
 
 #include <zeus/units.hpp>

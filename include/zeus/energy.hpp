@@ -2,12 +2,14 @@
 // Plain values; copy them freely between threads.
 #pragma once
 
+#include <zeus/export.hpp>
 #include <zeus/fields.hpp>
 #include <zeus/units.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iosfwd>
 #include <optional>
 
 namespace zeus {
@@ -25,8 +27,8 @@ constexpr auto names_of(EnergyMethod /*method*/) {
 }
 
 struct Energy {
-  Joules value;
-  Joules uncertainty;  // half-width of the 95 % interval that edges and sampling leave
+  Joules value = {};
+  Joules uncertainty = {};  // half-width of the 95 % interval that edges and sampling leave
   std::optional<Joules>
       systematic;  // bound of the calibration error that no repetition removes; unknown for most cards
   EnergyMethod method = EnergyMethod::counter;
@@ -55,5 +57,8 @@ inline Energy operator+(const Energy& a, const Energy& b) {
   }
   return sum;
 }
+
+// "63.0 ± 0.4 J", in a unit that suits.
+ZEUS_API std::ostream& operator<<(std::ostream& stream, const Energy& energy);
 
 }  // namespace zeus

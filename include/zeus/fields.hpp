@@ -2,12 +2,12 @@
 // entries, Python's values, or a form of your own.
 //
 //   struct Slice {
-//     Watts limit;
-//     std::optional<Seconds> time;
+//     zeus::Watts limit;
+//     std::optional<zeus::Seconds> time;
 //
 //     template <typename Fields, typename Self>
 //     static void describe(Fields& fields, Self& self) {
-//       fields("limit", self.limit, field::above_zero);
+//       fields("limit", self.limit, zeus::field::above_zero);
 //       fields("time", self.time);
 //     }
 //   };
@@ -64,8 +64,8 @@ inline constexpr Beside beside{};
 // array of these.
 template <typename Enum>
 struct Name {
-  Enum value;
-  std::string_view name;
+  Enum value = {};
+  std::string_view name = {};
 };
 
 template <typename Enum>

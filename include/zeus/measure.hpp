@@ -1,9 +1,11 @@
 // Windows of time and the energy that GPUs, CPU packages and memory used in them.
 //
-//   zeus::Monitor monitor;                       // all GPUs and CPUs that can be seen
-//   monitor.begin("epoch");  train();            // windows may nest and overlap in any way
-//   zeus::Measurement at_once = monitor.end("epoch");
-//   zeus::Measurement settled = monitor.settle(at_once);
+//   zeus::Monitor monitor;   // all GPUs and CPUs that can be seen
+//   monitor.begin("epoch");  // windows may nest and overlap in any way
+//   train();
+//   const zeus::Measurement at_once = monitor.end("epoch");
+//   const zeus::Measurement settled = monitor.settle(at_once);
+//   std::cout << settled.total_gpu_energy() << '\n';  // "63.0 ± 0.4 J"
 //
 // Threads: every member of a Monitor may be called from any thread at any time. Cost: an edge of a window is one driver
 // call per GPU. Fork: in a child, windows that were open are unknown, and new ones work. One sampler thread per process
@@ -16,6 +18,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <iosfwd>
 #include <map>
 #include <memory>
 #include <optional>
@@ -25,38 +28,47 @@
 
 namespace zeus {
 
+class Monitor;
+struct MonitorOptions;
+
 namespace measure {
+class SamplerSource;
+class SamplerUse;
 class Windows;
 struct WindowEdges;
+Monitor monitor_of(std::shared_ptr<SamplerSource> source, const MonitorOptions& options);
 }  // namespace measure
 
 // An energy, or the reason why it is not known; `remark` is what a careful reader should know of it.
 struct MeasuredEnergy {
-  std::optional<Energy> energy;
-  std::string reason;  // empty when the energy is known
-  std::string remark;  // empty mostly
+  std::optional<Energy> energy = {};
+  std::string reason = {};  // empty when the energy is known
+  std::string remark = {};  // empty mostly
 };
+
+// The energy, or "unknown (the reason)".
+ZEUS_API std::ostream& operator<<(std::ostream& stream, const MeasuredEnergy& measured);
 
 // For how long each cause held a GPU's clocks back within a window; unknown where the driver does not count it.
 struct ThrottleTime {
-  std::optional<Seconds> power_cap;
-  std::optional<Seconds> thermal;
-  std::optional<Seconds> sync_boost;   // by a slower GPU of the same group
-  std::optional<Seconds> power_brake;  // by a signal from outside, such as the power supply's
+  std::optional<Seconds> power_cap = {};
+  std::optional<Seconds> thermal = {};
+  std::optional<Seconds> sync_boost = {};   // by a slower GPU of the same group
+  std::optional<Seconds> power_brake = {};  // by a signal from outside, such as the power supply's
 };
 
 struct Measurement {
-  std::string window;
-  Seconds start;  // on the monotonic clock of this machine
-  Seconds end;
+  std::string window = {};
+  Seconds start = {};  // on the monotonic clock of this machine
+  Seconds end = {};
   double start_wall = 0;  // seconds since 1970, for logs
-  std::map<int, MeasuredEnergy> gpu_energy;
-  std::map<int, MeasuredEnergy> cpu_energy;
-  std::map<int, MeasuredEnergy> dram_energy;  // only of packages that count their memory
-  std::map<int, ThrottleTime> gpu_throttle;
+  std::map<int, MeasuredEnergy> gpu_energy = {};
+  std::map<int, MeasuredEnergy> cpu_energy = {};
+  std::map<int, MeasuredEnergy> dram_energy = {};  // only of packages that count their memory
+  std::map<int, ThrottleTime> gpu_throttle = {};
   bool settled = false;  // waiting longer would not change it
 
-  std::shared_ptr<measure::WindowEdges> edges;  // what settle() goes by
+  std::shared_ptr<measure::WindowEdges> edges = {};  // what settle() goes by
 
   [[nodiscard]] Seconds time() const { return end - start; }
   // Over all GPUs; unknown when one of them is.
@@ -64,27 +76,27 @@ struct Measurement {
 };
 
 struct PowerSample {
-  Seconds at;  // on the monotonic clock of this machine
-  Watts power;
+  Seconds at = {};  // on the monotonic clock of this machine
+  Watts power = {};
 };
 
 struct TemperatureSample {
-  Seconds at;
-  Celsius temperature;
+  Seconds at = {};
+  Celsius temperature = {};
 };
 
 struct SamplerCost {
-  Seconds running;  // wall time for which the sampler thread has run
-  Seconds busy;     // of it, spent on its own work
-  Seconds driver;   // of it, spent inside the driver's calls
+  Seconds running = {};  // wall time for which the sampler thread has run
+  Seconds busy = {};     // of it, spent on its own work
+  Seconds driver = {};   // of it, spent inside the driver's calls
 };
 
 struct MonitorOptions {
-  std::optional<std::vector<int>> gpus;  // those of the machine's list to measure; all without
-  std::optional<std::vector<int>> cpus;
-  std::function<void()> synchronize;   // waits until the GPUs have done what was given to them, before each edge
-  std::filesystem::path log;           // start_time,window_name,elapsed_time,gpu0_energy,... ; none when empty
-  std::filesystem::path complete_log;  // the same with CPUs, memory, uncertainty, method and throttling
+  std::optional<std::vector<int>> gpus = {};  // those of the machine's list to measure; all without
+  std::optional<std::vector<int>> cpus = {};
+  std::function<void()> synchronize = {};   // waits until the GPUs have done what was given to them, before each edge
+  std::filesystem::path log = {};           // start_time,window_name,elapsed_time,gpu0_energy,... ; none when empty
+  std::filesystem::path complete_log = {};  // the same with CPUs, memory, uncertainty, method and throttling
 };
 
 class ZEUS_API Monitor {
@@ -94,8 +106,6 @@ class ZEUS_API Monitor {
   // Measures this machine. A GPU or CPU that is asked for by number and is not there is a not_found Error; without
   // numbers, a machine without any is fine.
   explicit Monitor(const Options& options = {});
-  // For tests and embedders who bring their own devices.
-  explicit Monitor(std::unique_ptr<measure::Windows> windows);
   Monitor(const Monitor&) = delete;
   Monitor& operator=(const Monitor&) = delete;
   Monitor(Monitor&&) noexcept;
@@ -111,34 +121,54 @@ class ZEUS_API Monitor {
   void cancel(std::string_view name);
   void reset();  // cancels all
 
-  // A window that lasts as long as the object, or until end() is called on it. The monitor outlives it.
+  // A window that lasts as long as the object, or until end() is called on it; to end it twice is a not_found Error.
   class ZEUS_API Window {
    public:
-    Window(Monitor& monitor, std::string name);
     Window(const Window&) = delete;
     Window& operator=(const Window&) = delete;
     ~Window();
     Measurement end();
 
    private:
-    Monitor* monitor_;
+    friend class Monitor;
+    Window(std::shared_ptr<measure::Windows> windows, std::string name);
+
+    std::shared_ptr<measure::Windows> windows_;
     std::string name_;
     bool open_ = true;
   };
-  [[nodiscard]] Window window(std::string name) { return Window{*this, std::move(name)}; }
+  [[nodiscard]] Window window(std::string name);
 
   [[nodiscard]] std::vector<int> gpus() const;
   [[nodiscard]] std::vector<int> cpus() const;
 
   // Keeps the sampler running, so that timelines are filled also while no window is open, as long as the object lives.
-  [[nodiscard]] std::shared_ptr<void> listen();
+  class ZEUS_API Listening {
+   public:
+    Listening(Listening&&) noexcept;
+    Listening& operator=(Listening&&) noexcept;
+    Listening(const Listening&) = delete;
+    Listening& operator=(const Listening&) = delete;
+    ~Listening();
+
+   private:
+    friend class Monitor;
+    explicit Listening(std::unique_ptr<measure::SamplerUse> use);
+
+    std::unique_ptr<measure::SamplerUse> use_;
+  };
+  [[nodiscard]] Listening listen();
   // What has been sampled later than `since`, oldest first; the last few minutes at most.
   [[nodiscard]] std::vector<PowerSample> power_timeline(int gpu, Seconds since = {}) const;
   [[nodiscard]] std::vector<TemperatureSample> temperature_timeline(int gpu, Seconds since = {}) const;
   [[nodiscard]] SamplerCost sampler_cost() const;
 
  private:
-  std::unique_ptr<measure::Windows> windows_;
+  friend Monitor measure::monitor_of(std::shared_ptr<measure::SamplerSource> source, const MonitorOptions& options);
+  explicit Monitor(std::shared_ptr<measure::Windows> windows);
+  [[nodiscard]] measure::Windows& open() const;
+
+  std::shared_ptr<measure::Windows> windows_;  // null in a moved-from monitor
 };
 
 }  // namespace zeus

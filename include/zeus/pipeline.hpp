@@ -3,8 +3,12 @@
 //
 //   zeus::PipelineClocks clocks{zeus::pipeline_stage("plan.json", stage), {.gpu = 0}};
 //   for (auto& batch : batches) {
-//     clocks.begin("forward");  forward(batch);  clocks.end("forward");
-//     ...
+//     clocks.begin("forward");
+//     forward(batch);
+//     clocks.end("forward");
+//     clocks.begin("backward");
+//     backward(batch);
+//     clocks.end("backward");
 //     clocks.end_iteration();
 //   }
 //
@@ -35,8 +39,8 @@ class ClockFollower;
 }  // namespace pacing
 
 struct PipelineInstruction {
-  std::string name;     // what begin() is told: "forward"
-  Megahertz frequency;  // to lock while it runs; 0 leaves the clock as it is
+  std::string name = {};     // what begin() is told: "forward"
+  Megahertz frequency = {};  // to lock while it runs; 0 leaves the clock as it is
   friend bool operator==(const PipelineInstruction&, const PipelineInstruction&) = default;
 };
 
@@ -45,8 +49,8 @@ struct PipelineInstruction {
 ZEUS_API std::vector<PipelineInstruction> pipeline_stage(const std::filesystem::path& plan, std::size_t stage);
 
 struct PipelineClocksOptions {
-  int gpu = 0;                  // of the machine's list
-  std::optional<Seconds> lead;  // how far ahead faster clocks are asked for; as measured without
+  int gpu = 0;                       // of the machine's list
+  std::optional<Seconds> lead = {};  // how far ahead faster clocks are asked for; as measured without
 };
 
 class ZEUS_API PipelineClocks {
@@ -55,8 +59,6 @@ class ZEUS_API PipelineClocks {
 
   // `instructions`: all of one iteration, in order.
   explicit PipelineClocks(std::vector<PipelineInstruction> instructions, const Options& options = {});
-  // For embedders and tests that bring their own devices (pacing/clock_follower.hpp).
-  explicit PipelineClocks(std::unique_ptr<pacing::ClockFollower> follower);
   PipelineClocks(const PipelineClocks&) = delete;
   PipelineClocks& operator=(const PipelineClocks&) = delete;
   PipelineClocks(PipelineClocks&&) noexcept;
@@ -77,7 +79,10 @@ class ZEUS_API PipelineClocks {
   void close();
 
  private:
-  std::unique_ptr<pacing::ClockFollower> follower_;
+  explicit PipelineClocks(std::unique_ptr<pacing::ClockFollower> follower);
+  [[nodiscard]] pacing::ClockFollower& follower() const;
+
+  std::unique_ptr<pacing::ClockFollower> follower_;  // null in a moved-from object
 };
 
 }  // namespace zeus

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <zeus/energy.hpp>
+#include <zeus/export.hpp>
 #include <zeus/fields.hpp>
 #include <zeus/units.hpp>
 
 #include <cstdint>
+#include <iosfwd>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,8 +17,8 @@ namespace zeus {
 
 // A power limit, and perhaps a locked clock under it.
 struct PowerSetting {
-  Watts limit;                     // of each GPU
-  std::optional<Megahertz> clock;  // the highest one the GPU may use; nothing when clocks are left to the driver
+  Watts limit = {};                     // of each GPU
+  std::optional<Megahertz> clock = {};  // the highest one the GPU may use; nothing when clocks are left to the driver
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
@@ -26,14 +28,18 @@ struct PowerSetting {
   friend bool operator==(const PowerSetting&, const PowerSetting&) = default;
 };
 
+// "200 W", "200 W at 1200 MHz"
+ZEUS_API std::ostream& operator<<(std::ostream& stream, const PowerSetting& setting);
+
 // What one training step takes under one power setting, as it was measured, with the doubt that is left.
 struct PowerMeasurement {
-  PowerSetting setting;
-  std::uint64_t steps = 0;        // the measured steps behind it
-  Seconds step_time;              // mean of a step
-  Seconds step_time_uncertainty;  // half-width of its 95 % interval
-  Energy step_energy;             // mean of a step, summed over the GPUs that share the step
-  std::optional<double> capped;   // the share of time in which the power limit held the clock down, where that is known
+  PowerSetting setting = {};
+  std::uint64_t steps = 0;             // the measured steps behind it
+  Seconds step_time = {};              // mean of a step
+  Seconds step_time_uncertainty = {};  // half-width of its 95 % interval
+  Energy step_energy = {};             // mean of a step, summed over the GPUs that share the step
+  std::optional<double> capped =
+      {};  // the share of time in which the power limit held the clock down, where that is known
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
@@ -51,13 +57,13 @@ struct PowerMeasurement {
 // that the next recurrence, another process or another node need not measure again.
 struct PowerProfile {
   // What the measurements hold for; profiles of something else are not comparable.
-  std::string gpu;                          // product name
-  std::uint32_t gpus = 1;                   // how many of them share a step
-  std::optional<std::uint64_t> batch_size;  // nothing where the job has no such notion
+  std::string gpu = {};                          // product name
+  std::uint32_t gpus = 1;                        // how many of them share a step
+  std::optional<std::uint64_t> batch_size = {};  // nothing where the job has no such notion
   // Whether the profiler was done; otherwise it was interrupted, and what is here can be continued from.
   bool complete = false;
   // In the order in which they are offered to a selector: limits, then clocks, each from the highest down.
-  std::vector<PowerMeasurement> measurements;
+  std::vector<PowerMeasurement> measurements = {};
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
@@ -73,9 +79,9 @@ struct PowerProfile {
 
 // What one epoch (or one step) takes under one power limit, as selectors are asked about it.
 struct LimitProfile {
-  Watts limit;
-  Seconds epoch_time;
-  Watts average_power;  // summed over the GPUs that share it
+  Watts limit = {};
+  Seconds epoch_time = {};
+  Watts average_power = {};  // summed over the GPUs that share it
   // Half-widths of 95 % intervals, where they are known: how well it compares with what was measured beside it. That of
   // the power is that of the energy, over the time.
   std::optional<Seconds> epoch_time_uncertainty = {};

@@ -17,10 +17,8 @@ namespace zeus {
 // What the power setting is chosen for.
 struct LeastTime {};
 struct LeastEnergy {};
-// eta x energy + (1 - eta) x (highest limit x GPUs) x time; 0 minds time alone, 1 energy alone.
-struct LeastCost {
-  double eta = 0.5;
-};
+// The least cost, as the training accounts it (TrainingOptions::eta).
+struct LeastCost {};
 // The least energy among the settings that are known, with this confidence, to be at most `factor` times as slow as
 // the fastest.
 struct MaxSlowdown {
@@ -46,12 +44,12 @@ using PowerProfiling = std::variant<AdaptiveProfiling, SweepProfiling>;
 
 // What the run would have taken at the optimum, as half-widths of 95 % intervals.
 struct TrainingPrediction {
-  PowerSetting setting;
-  Seconds time;
-  Seconds time_uncertainty;
-  Energy energy;
-  Joules cost;
-  Joules cost_uncertainty;
+  PowerSetting setting = {};
+  Seconds time = {};
+  Seconds time_uncertainty = {};
+  Energy energy = {};
+  Joules cost = {};
+  Joules cost_uncertainty = {};
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {

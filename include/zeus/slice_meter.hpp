@@ -14,8 +14,8 @@
 namespace zeus {
 
 struct MeasuredSlice {
-  Seconds time;
-  std::map<int, MeasuredEnergy> gpu_energy;  // of each GPU of this process, by its number
+  Seconds time = {};
+  std::map<int, MeasuredEnergy> gpu_energy = {};  // of each GPU of this process, by its number
 };
 
 class SliceMeter {

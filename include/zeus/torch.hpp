@@ -1,16 +1,17 @@
 // Libtorch's data loaders with Zeus in them: a training loop in the shape it has without.
 //
-//   auto train_loader = zeus::make_train_loader(train_set, batch_size, {.max_epochs = 100, .target = {{.metric =
-//   0.65}}}); auto eval_loader = zeus::make_eval_loader(train_loader, eval_set, batch_size);
+//   auto train_loader = zeus::make_train_loader(train_set, batch_size, options);
+//   auto eval_loader = zeus::make_eval_loader(train_loader, eval_set, batch_size);
 //
-//   for (const auto epoch : train_loader.epochs()) {  // may early stop
+//   for (const auto epoch : train_loader.epochs()) {  // until the target among the options is reached
 //     for (auto& batch : train_loader) {
-//       ...                                            // learn from batch
+//       learn(batch);
 //     }
+//     double metric = 0;
 //     for (auto& batch : eval_loader) {
-//       ...                                            // evaluate on batch
+//       metric += evaluate(batch);
 //     }
-//     train_loader.report_metric(validation_metric);
+//     train_loader.report_metric(metric);
 //   }
 //
 // Header-only: this is compiled with the user's libtorch, and Zeus itself knows nothing of it. Both have to use the

@@ -2,16 +2,17 @@
 // energy and cost, and says when to stop. Whatever happens, the GPUs end up with the limits they were found with.
 //
 //   zeus::TrainingOptions options;
-//   options.target = {.metric = 0.65};
-//   options.max_epochs = 100;
+//   options.stopping = {.target = zeus::TrainingTarget{.metric = 0.65}, .max_epochs = 100};
 //   zeus::Training training{options};
-//   for (const auto epoch : training.epochs()) {        // until the target is reached, or it is too dear
-//     for (auto& batch : training.steps(batches)) {     // or: const auto step = training.step();
+//   while (training.next_epoch()) {                  // until the target is reached
+//     for (auto& batch : training.steps(batches)) {  // or training.begin_step() before each
 //       learn(batch);
 //     }
 //     training.report(evaluate());
 //   }
-//   training.result();
+//   for (const zeus::EpochReport& epoch : training.result().epochs) {
+//     std::cout << epoch.number << ": " << epoch.time << ", " << epoch.energy.value_or(zeus::Energy{}) << '\n';
+//   }
 //
 // Threads: one at a time; it need not always be the same one. Fork: in a forked child (a data-loader worker, say) a
 // Training is dead: every call returns without doing anything, and the parent's goes on. Failures: the constructor
@@ -46,8 +47,6 @@ class ZEUS_API Training {
 
   // On the GPUs of this machine.
   explicit Training(const Options& options = {});
-  // For embedders and tests that bring their own devices (train/session.hpp).
-  explicit Training(std::unique_ptr<train::Session> session);
   Training(Training&&) noexcept;
   Training& operator=(Training&&) noexcept;
   Training(const Training&) = delete;
@@ -59,12 +58,11 @@ class ZEUS_API Training {
   // ranks call it, and all get the same answer.
   [[nodiscard]] bool next_epoch();
 
-  // A step: one forward and backward pass on one batch. A step that was begun ends with end_step(), with the next
-  // begin_step(), or with the epoch.
+  // A step: one forward and backward pass on one batch. It ends where the next one begins, with end_steps(), or with
+  // the epoch.
   void begin_step();
-  void end_step() noexcept;
   // Where only progress can be seen, from outside or in jumps: so many steps are over since the last word, and others
-  // begin. Instead of begin_step() and end_step(), never beside them.
+  // begin. Instead of begin_step(), never beside it.
   void progress(std::uint64_t steps = 1);
   // The steps of this epoch are over, what follows (evaluation, a checkpoint) is accounted to the epoch, and is no
   // step.
@@ -96,19 +94,6 @@ class ZEUS_API Training {
   // What is applied once profiling is done, or would be in observer mode.
   [[nodiscard]] std::optional<PowerSetting> optimum() const;
 
-  // A step that lasts as long as the object. The Training outlives it.
-  class Step {
-   public:
-    explicit Step(Training& training) : training_{&training} { training.begin_step(); }
-    Step(const Step&) = delete;
-    Step& operator=(const Step&) = delete;
-    ~Step() { training_->end_step(); }
-
-   private:
-    Training* training_;
-  };
-  [[nodiscard]] Step step() { return Step{*this}; }
-
   // A view of `batches` in which going from one to the next is going from step to step, and reaching the end ends the
   // steps of the epoch.
   template <typename Batches>
@@ -119,7 +104,10 @@ class ZEUS_API Training {
   [[nodiscard]] TrainingEpochs<Training> epochs() { return TrainingEpochs<Training>{*this}; }
 
  private:
-  std::unique_ptr<train::Session> session_;
+  explicit Training(std::unique_ptr<train::Session> session);
+  [[nodiscard]] train::Session& session() const;
+
+  std::unique_ptr<train::Session> session_;  // null in a moved-from training
 };
 
 }  // namespace zeus

@@ -50,7 +50,6 @@ class TrainingSteps {
     }
     decltype(auto) operator*() { return *at_; }
     Iterator& operator++() {
-      training_->end_step();
       ++at_;
       begin_or_end();
       return *this;

@@ -21,13 +21,13 @@ namespace zeus {
 enum class StopReason {
   target_reached,
   epochs_used_up,
-  too_dear,  // the cost is beyond its limit, or would be after another epoch
+  too_expensive,  // the cost is beyond its limit, or would be after another epoch
 };
 
 constexpr auto names_of(StopReason /*reason*/) {
   return std::array<field::Name<StopReason>, 3>{{{StopReason::target_reached, "target reached"},
                                                  {StopReason::epochs_used_up, "epochs used up"},
-                                                 {StopReason::too_dear, "too dear"}}};
+                                                 {StopReason::too_expensive, "too dear"}}};
 }
 
 // Steps and what follows them until the next epoch. Energy and cost are those of all GPUs of all ranks; unknown where a
@@ -35,12 +35,12 @@ constexpr auto names_of(StopReason /*reason*/) {
 struct EpochReport {
   std::uint64_t number = 1;  // from 1 on
   std::uint64_t steps = 0;
-  Seconds time;
-  Seconds steps_time;  // of it, until the end of the steps
-  std::optional<Energy> energy;
-  std::optional<Joules> cost;
-  std::optional<double> metric;  // the last one reported
-  bool profiled = false;         // slices were measured in it
+  Seconds time = {};
+  Seconds steps_time = {};  // of it, until the end of the steps
+  std::optional<Energy> energy = {};
+  std::optional<Joules> cost = {};
+  std::optional<double> metric = {};  // the last one reported
+  bool profiled = false;              // slices were measured in it
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
@@ -56,24 +56,24 @@ struct EpochReport {
 };
 
 struct TrainingResult {
-  std::optional<StopReason> stopped_by;
-  std::vector<EpochReport> epochs;
-  Seconds time;
-  std::optional<Energy> energy;
-  std::optional<Joules> cost;
+  std::optional<StopReason> stopped_by = {};
+  std::vector<EpochReport> epochs = {};
+  Seconds time = {};
+  std::optional<Energy> energy = {};
+  std::optional<Joules> cost = {};
   double eta = 0.5;
-  Watts max_power;  // the highest limit of all GPUs together, which the cost counts time with; 0 without GPUs
+  Watts max_power = {};  // the highest limit of all GPUs together, which the cost counts time with; 0 without GPUs
   std::uint32_t gpus = 0;
-  std::optional<double> metric;  // the last one
+  std::optional<double> metric = {};  // the last one
   // What profiling took of that.
   std::uint64_t profiling_steps = 0;
-  Seconds profiling_time;
-  std::optional<PowerSetting> optimum;
+  Seconds profiling_time = {};
+  std::optional<PowerSetting> optimum = {};
   bool applied = false;  // the optimum is (or was) in force
-  PowerProfile profile;
-  std::optional<TrainingPrediction> prediction;  // in the observing modes
-  std::string no_prediction;                     // why there is none
-  std::string unoptimized;                       // why the GPUs were left alone; empty mostly
+  PowerProfile profile = {};
+  std::optional<TrainingPrediction> prediction = {};  // in the observing modes
+  std::string no_prediction = {};                     // why there is none
+  std::string unoptimized = {};                       // why the GPUs were left alone; empty mostly
 
   [[nodiscard]] bool reached() const { return stopped_by == StopReason::target_reached; }
 
@@ -102,8 +102,8 @@ struct TrainingResult {
 // What happens.
 struct ProfilingBegun {
   static constexpr std::string_view kind = "ProfilingBegun";
-  std::optional<std::uint64_t> batch_size;
-  std::string again;  // why it is repeated; empty at first
+  std::optional<std::uint64_t> batch_size = {};
+  std::string again = {};  // why it is repeated; empty at first
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
@@ -114,8 +114,8 @@ struct ProfilingBegun {
 // A setting is in force on all GPUs.
 struct SettingApplied {
   static constexpr std::string_view kind = "SettingApplied";
-  PowerSetting setting;
-  std::optional<Watts> enforced;  // what the devices say holds; the lowest of them
+  PowerSetting setting = {};
+  std::optional<Watts> enforced = {};  // what the devices say holds; the lowest of them
   bool optimum = false;
 
   template <typename Fields, typename Self>
@@ -134,8 +134,8 @@ struct SettingsRestored {
 };
 struct SettingRefused {
   static constexpr std::string_view kind = "SettingRefused";
-  PowerSetting setting;
-  std::string why;
+  PowerSetting setting = {};
+  std::string why = {};
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
@@ -145,11 +145,11 @@ struct SettingRefused {
 };
 struct SliceMeasured {
   static constexpr std::string_view kind = "SliceMeasured";
-  PowerSetting setting;
+  PowerSetting setting = {};
   std::uint64_t steps = 0;
-  Seconds time;
-  Energy energy;
-  std::optional<double> capped;  // share of the time in which the limit held the clocks down
+  Seconds time = {};
+  Energy energy = {};
+  std::optional<double> capped = {};  // share of the time in which the limit held the clocks down
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
@@ -162,8 +162,8 @@ struct SliceMeasured {
 };
 struct SliceLost {
   static constexpr std::string_view kind = "SliceLost";
-  PowerSetting setting;
-  std::string why;
+  PowerSetting setting = {};
+  std::string why = {};
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
@@ -173,9 +173,9 @@ struct SliceLost {
 };
 struct ProfilingDone {
   static constexpr std::string_view kind = "ProfilingDone";
-  std::optional<PowerSetting> optimum;
+  std::optional<PowerSetting> optimum = {};
   std::uint64_t steps = 0;  // 0 where a saved profile decided
-  PowerProfile profile;
+  PowerProfile profile = {};
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
@@ -187,7 +187,7 @@ struct ProfilingDone {
 // From here on the GPUs are left alone: they are leased by another process, may not be set, or a rank is gone.
 struct Unoptimized {
   static constexpr std::string_view kind = "Unoptimized";
-  std::string why;
+  std::string why = {};
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
@@ -196,7 +196,7 @@ struct Unoptimized {
 };
 struct EpochEnded {
   static constexpr std::string_view kind = "EpochEnded";
-  EpochReport epoch;
+  EpochReport epoch = {};
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
@@ -206,8 +206,8 @@ struct EpochEnded {
 struct TrainingStopped {
   static constexpr std::string_view kind = "TrainingStopped";
   StopReason reason = StopReason::target_reached;
-  Joules cost;        // so far
-  Joules next_epoch;  // what another would have cost, where that is why
+  Joules cost = {};        // so far
+  Joules next_epoch = {};  // what another would have cost, where that is why
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {

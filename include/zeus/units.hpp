@@ -3,8 +3,12 @@
 // Values, immutable in spirit, safe to use from any thread. A quantity is one double, in the scale its type names.
 #pragma once
 
+#include <zeus/export.hpp>
+
 #include <compare>
+#include <iosfwd>
 #include <ratio>
+#include <string_view>
 #include <type_traits>
 
 namespace zeus {
@@ -50,6 +54,7 @@ class Quantity {
   friend constexpr Quantity operator*(double factor, Quantity a) { return Quantity{factor * a.value_}; }
   friend constexpr Quantity operator/(Quantity a, double divisor) { return Quantity{a.value_ / divisor}; }
   friend constexpr auto operator<=>(Quantity a, Quantity b) = default;
+  friend constexpr Quantity abs(Quantity a) { return a.value_ < 0 ? -a : a; }
 
  private:
   template <typename Ratio>
@@ -112,6 +117,50 @@ class Celsius {
  private:
   double degrees_ = 0.0;
 };
+
+namespace detail {
+
+// "W"; nothing for quantities that have no name here.
+template <typename Quantity>
+inline constexpr std::string_view symbol_of{};
+template <>
+inline constexpr std::string_view symbol_of<Joules>{"J"};
+template <>
+inline constexpr std::string_view symbol_of<Millijoules>{"mJ"};
+template <>
+inline constexpr std::string_view symbol_of<Seconds>{"s"};
+template <>
+inline constexpr std::string_view symbol_of<Milliseconds>{"ms"};
+template <>
+inline constexpr std::string_view symbol_of<Watts>{"W"};
+template <>
+inline constexpr std::string_view symbol_of<Milliwatts>{"mW"};
+template <>
+inline constexpr std::string_view symbol_of<Hertz>{"Hz"};
+template <>
+inline constexpr std::string_view symbol_of<Megahertz>{"MHz"};
+template <>
+inline constexpr std::string_view symbol_of<Kelvins>{"K"};
+template <>
+inline constexpr std::string_view symbol_of<Celsius>{"°C"};
+
+ZEUS_API std::ostream& print(std::ostream& stream, double number, std::string_view symbol);
+
+}  // namespace detail
+
+// "200 W": the number as the stream prints numbers, and the unit. (zeus/fmt.hpp does the same for {fmt}.)
+template <typename Quantity>
+  requires(!detail::symbol_of<Quantity>.empty())
+std::ostream& operator<<(std::ostream& stream, const Quantity& quantity) {
+  return detail::print(stream, quantity.value(), detail::symbol_of<Quantity>);
+}
+
+// Quantities as people write them: "200W", "1.5 kW", "2h"; a bare number is in the unit of the type. Finite and not
+// negative. What cannot be read is an invalid_argument Error that names it and says what was expected.
+ZEUS_API Joules parse_joules(std::string_view string);        // J, mJ, kJ, MJ, Wh, kWh
+ZEUS_API Watts parse_watts(std::string_view string);          // W, mW, kW
+ZEUS_API Seconds parse_seconds(std::string_view string);      // s, ms, us, ns, min, h
+ZEUS_API Megahertz parse_megahertz(std::string_view string);  // MHz, kHz, GHz
 
 inline namespace literals {
 

@@ -1,13 +1,23 @@
-// Everything of the C++ interface of Zeus in one header.
+// Everything of the C++ interface of Zeus in one header, but for what needs another library: zeus/torch.hpp (libtorch)
+// and zeus/fmt.hpp ({fmt}).
 #pragma once
 
+#include <zeus/collective.hpp>
 #include <zeus/device.hpp>
+#include <zeus/device_values.hpp>
 #include <zeus/energy.hpp>
 #include <zeus/error.hpp>
 #include <zeus/export.hpp>
+#include <zeus/fields.hpp>
 #include <zeus/measure.hpp>
+#include <zeus/pipeline.hpp>
 #include <zeus/power.hpp>
+#include <zeus/reading.hpp>
 #include <zeus/run_values.hpp>
+#include <zeus/slice_meter.hpp>
 #include <zeus/train.hpp>
+#include <zeus/training_options.hpp>
+#include <zeus/training_ranges.hpp>
+#include <zeus/training_report.hpp>
 #include <zeus/units.hpp>
 #include <zeus/version.hpp>

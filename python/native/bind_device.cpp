@@ -15,58 +15,42 @@ std::int64_t milli(double value) {
   return std::llround(value * 1e3);
 }
 
-std::int64_t milliwatts_of(Answer<Watts> answer) {
-  return milli(value_of(std::move(answer)).value());
+std::int64_t milliwatts_of(const Reading<Watts>& power) {
+  return milli(value_of(power).value());
 }
 
-std::vector<std::int64_t> megahertz_of(Answer<std::vector<Megahertz>> answer) {
+std::vector<std::int64_t> megahertz_of(const Reading<std::vector<Megahertz>>& clocks) {
   std::vector<std::int64_t> result;
-  for (const Megahertz clock : value_of(std::move(answer))) {
+  for (const Megahertz clock : value_of(clocks)) {
     result.push_back(std::llround(clock.value()));
   }
   return result;
 }
 
-// One of the names in `named`, or an invalid_argument Error.
-template <typename Value, std::size_t Count>
-Value chosen(const std::string& name, const std::pair<const char*, Value> (&named)[Count]) {
-  for (const auto& [text, value] : named) {
-    if (name == text) {
-      return value;
-    }
+// The value with this name, or a ValueError.
+template <typename Enum>
+Enum named(const std::string& name) {
+  if (const std::optional<Enum> value = field::named<Enum>(name)) {
+    return *value;
   }
   throw py::value_error{"no such choice: " + name};
 }
 
-PowerMeaning meaning_of(const std::string& name) {
-  static constexpr std::pair<const char*, PowerMeaning> named[]{
-      {"instant", PowerMeaning::instant}, {"average", PowerMeaning::average}, {"plain", PowerMeaning::plain}};
-  return chosen(name, named);
+Reading<Watts> limit_of(const Gpu& gpu, const std::string& name) {
+  static constexpr std::pair<const char*, Reading<Watts> PowerLimits::*> limits[]{{"current", &PowerLimits::current},
+                                                                                  {"standard", &PowerLimits::standard},
+                                                                                  {"minimum", &PowerLimits::minimum},
+                                                                                  {"maximum", &PowerLimits::maximum},
+                                                                                  {"enforced", &PowerLimits::enforced}};
+  for (const auto& [known, limit] : limits) {
+    if (name == known) {
+      return gpu.power_limits().*limit;
+    }
+  }
+  throw py::value_error{"no such limit: " + name};
 }
 
-PowerPart part_of(const std::string& name) {
-  static constexpr std::pair<const char*, PowerPart> named[]{
-      {"gpu", PowerPart::gpu}, {"module", PowerPart::module}, {"memory", PowerPart::memory}};
-  return chosen(name, named);
-}
-
-ClockDomain domain_of(const std::string& name) {
-  static constexpr std::pair<const char*, ClockDomain> named[]{{"graphics", ClockDomain::graphics},
-                                                               {"memory", ClockDomain::memory}};
-  return chosen(name, named);
-}
-
-Answer<Watts> limit_of(const Gpu& gpu, const std::string& name) {
-  static constexpr std::pair<const char*, Answer<Watts> GpuPowerLimits::*> named[]{
-      {"current", &GpuPowerLimits::current},
-      {"standard", &GpuPowerLimits::standard},
-      {"minimum", &GpuPowerLimits::minimum},
-      {"maximum", &GpuPowerLimits::maximum},
-      {"enforced", &GpuPowerLimits::enforced}};
-  return gpu.power_limits().*chosen(name, named);
-}
-
-// Reads without the GIL, and turns the answer into the value or the exception.
+// Reads without the GIL, and turns the reading into the value or the exception.
 template <typename Read>
 auto reading(const Read& read) {
   return value_of(without_gil(read));
@@ -85,11 +69,11 @@ void bind_gpu(py::module_& module) {
       .def("energy_mj", [](const Gpu& self) { return milli(reading([&self] { return self.energy(); }).value()); })
       .def(
           "power_mw",
-          [](const Gpu& self, const std::string& meaning, const std::string& part) {
-            const auto wanted = std::pair{meaning_of(meaning), part_of(part)};
+          [](const Gpu& self, const std::string& kind, const std::string& scope) {
+            const auto wanted = std::pair{named<PowerKind>(kind), named<PowerScope>(scope)};
             return milli(reading([&] { return self.power(wanted.first, wanted.second); }).power.value());
           },
-          py::arg("meaning"), py::arg("part"))
+          py::arg("kind"), py::arg("scope"))
       .def("temperature_c",
            [](const Gpu& self) { return reading([&self] { return self.temperature(); }).temperature.value(); })
       .def(
@@ -110,11 +94,12 @@ void bind_gpu(py::module_& module) {
       .def(
           "clock_mhz",
           [](const Gpu& self, const std::string& domain) {
-            return std::llround(reading([&] { return self.clock(domain_of(domain)); }).value());
+            return std::llround(reading([&] { return self.clock(named<ClockDomain>(domain)); }).value());
           },
           py::arg("domain"))
       .def("persistence_mode", [](const Gpu& self) { return reading([&self] { return self.persistence_mode(); }); })
-      .def("throttle_reasons", [](const Gpu& self) { return reading([&self] { return self.throttle_reasons(); }); })
+      .def("throttle_reasons",
+           [](const Gpu& self) { return to_string(reading([&self] { return self.throttle_reasons(); })); })
       .def_property_readonly("is_leased",
                              [](const Gpu& self) { return without_gil([&self] { return self.is_leased(); }); })
       .def(
@@ -136,13 +121,16 @@ void bind_lease(py::module_& module) {
       .def(
           "lock_clocks",
           [](GpuLease& self, const std::string& domain, double minimum_mhz, double maximum_mhz) {
-            without_gil([&] { self.lock_clocks(domain_of(domain), Megahertz{minimum_mhz}, Megahertz{maximum_mhz}); });
+            without_gil([&] {
+              self.lock_clocks(named<ClockDomain>(domain),
+                               {.minimum = Megahertz{minimum_mhz}, .maximum = Megahertz{maximum_mhz}});
+            });
           },
           py::arg("domain"), py::arg("minimum_mhz"), py::arg("maximum_mhz"))
       .def(
           "unlock_clocks",
           [](GpuLease& self, const std::string& domain) {
-            without_gil([&] { self.unlock_clocks(domain_of(domain)); });
+            without_gil([&] { self.unlock_clocks(named<ClockDomain>(domain)); });
           },
           py::arg("domain"))
       .def(

@@ -45,39 +45,19 @@ void raise(const Error& error) {
   }
 }
 
-const char* name_of(NoAnswer why) {
-  switch (why) {
-    case NoAnswer::unsupported:
-      return "unsupported";
-    case NoAnswer::permission:
-      return "permission";
-    case NoAnswer::lost:
-      return "lost";
-    case NoAnswer::timeout:
-      return "timeout";
-    case NoAnswer::unreliable:
-      return "unreliable";
-    case NoAnswer::out_of_range:
-      return "out_of_range";
-    case NoAnswer::unknown:
-      break;
-  }
-  return "unknown";
-}
-
 }  // namespace
 
-void raise_no_answer(NoAnswer why, const std::string& reason) {
-  const py::object type = py::module_::import("zeus_cpp._native").attr("NoAnswerError");
-  PyErr_SetObject(type.ptr(), py::make_tuple(name_of(why), reason).ptr());
+void raise_failure(const Failure& failure) {
+  const py::object type = py::module_::import("zeus_cpp._native").attr("ReadingError");
+  PyErr_SetObject(type.ptr(), py::make_tuple(field::name_of(failure.reason), to_string(failure)).ptr());
   throw py::error_already_set{};
 }
 
 void bind_errors(py::module_& module) {
-  const py::object no_answer = py::reinterpret_steal<py::object>(
-      PyErr_NewExceptionWithDoc("zeus_cpp._native.NoAnswerError", "A device has no answer: (name of the reason, text).",
+  const py::object reading_error = py::reinterpret_steal<py::object>(
+      PyErr_NewExceptionWithDoc("zeus_cpp._native.ReadingError", "A device has no answer: (name of the reason, text).",
                                 PyExc_Exception, nullptr));
-  module.add_object("NoAnswerError", no_answer);
+  module.add_object("ReadingError", reading_error);
   py::register_exception_translator([](std::exception_ptr thrown) {  // NOLINT(performance-unnecessary-value-param)
     try {
       if (thrown) {

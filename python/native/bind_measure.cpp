@@ -86,7 +86,7 @@ py::dict throttle_of(const Measurement& measurement) {
 }
 
 struct Listener {
-  std::shared_ptr<void> held;
+  std::optional<Monitor::Listening> held;
 };
 
 std::unique_ptr<Monitor> make_monitor(Indices gpus, Indices cpus, std::string log, std::string complete_log) {

@@ -7,44 +7,38 @@ namespace zeus::python {
 
 namespace {
 
-using Reading = Answer<std::pair<double, double>>;
-
-template <typename Sample, typename Value>
-Reading reading_of(const Answer<Sample>& answer, const Value& value) {
-  if (!answer.value) {
-    return {.value = {}, .why = answer.why, .reason = answer.reason};
-  }
-  return {.value = std::pair{answer.value->at.value(), value(*answer.value)}, .why = {}, .reason = {}};
-}
-
 // The quantities that can be watched, each as (name, how it is read).
 ReadingsWatch::Read reader_of(const std::string& quantity) {
-  const auto power = [](PowerMeaning meaning, PowerPart part) {
-    return [meaning, part](const Gpu& gpu) {
-      return reading_of(gpu.power(meaning, part), [](const PowerSample& sample) { return sample.power.value(); });
+  const auto power = [](PowerKind kind, PowerScope scope) {
+    return [kind, scope](const Gpu& gpu) {
+      return gpu.power(kind, scope).transform([](const PowerSample& sample) {
+        return std::pair{sample.at.value(), sample.power.value()};
+      });
     };
   };
   if (quantity == "instant") {
-    return power(PowerMeaning::instant, PowerPart::gpu);
+    return power(PowerKind::instant, PowerScope::gpu);
   }
   if (quantity == "average") {
-    return power(PowerMeaning::average, PowerPart::gpu);
+    return power(PowerKind::average, PowerScope::gpu);
   }
   if (quantity == "plain") {
-    return power(PowerMeaning::plain, PowerPart::gpu);
+    return power(PowerKind::plain, PowerScope::gpu);
   }
   if (quantity == "module_instant") {
-    return power(PowerMeaning::instant, PowerPart::module);
+    return power(PowerKind::instant, PowerScope::module);
   }
   if (quantity == "module_average") {
-    return power(PowerMeaning::average, PowerPart::module);
+    return power(PowerKind::average, PowerScope::module);
   }
   if (quantity == "memory_average") {
-    return power(PowerMeaning::average, PowerPart::memory);
+    return power(PowerKind::average, PowerScope::memory);
   }
   if (quantity == "temperature") {
     return [](const Gpu& gpu) {
-      return reading_of(gpu.temperature(), [](const TemperatureSample& sample) { return sample.temperature.value(); });
+      return gpu.temperature().transform([](const TemperatureSample& sample) {
+        return std::pair{sample.at.value(), sample.temperature.value()};
+      });
     };
   }
   throw py::value_error{"no such quantity: " + quantity};

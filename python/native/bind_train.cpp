@@ -59,7 +59,6 @@ void bind_train(py::module_& module) {
       .def("begin_epoch", call(&Training::begin_epoch))
       .def("end_epoch", call(&Training::end_epoch))
       .def("begin_step", call(&Training::begin_step))
-      .def("end_step", call(&Training::end_step))
       .def("end_steps", call(&Training::end_steps))
       .def("progress", call(&Training::progress), py::arg("steps"))
       .def("report", call(&Training::report), py::arg("metric"))

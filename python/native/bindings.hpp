@@ -32,15 +32,16 @@ auto without_gil(const Work& work) {
   return work();
 }
 
-// The value of an answer; zeus_cpp._native.NoAnswerError with the reason's name and text where there is none.
-[[noreturn]] void raise_no_answer(NoAnswer why, const std::string& reason);
+// zeus_cpp._native.ReadingError with the reason's name and text.
+[[noreturn]] void raise_failure(const Failure& failure);
 
+// The value of a reading, or its failure as that exception.
 template <typename T>
-T value_of(Answer<T> answer) {
-  if (!answer.value) {
-    raise_no_answer(answer.why, answer.reason);
+T value_of(const Reading<T>& reading) {
+  if (!reading) {
+    raise_failure(reading.failure());
   }
-  return *std::move(answer.value);
+  return *reading;
 }
 
 }  // namespace zeus::python

@@ -99,9 +99,9 @@ Seconds ReadingsWatch::read_all() {
   // The map itself never changes; only what is in it does, under the lock. The driver is asked without it.
   for (auto& [index, watched] : state_->watched) {
     const auto reading = read_(watched.gpu);
-    if (reading.value) {
-      began = began.value_or(reading.value->first);
-      ended = reading.value->first;
+    if (reading) {
+      began = began.value_or(reading->first);
+      ended = reading->first;
     }
     const std::lock_guard guard{state_->mutex};
     take_in(watched, reading);
@@ -109,13 +109,13 @@ Seconds ReadingsWatch::read_all() {
   return Seconds{began ? ended - *began : 0.0};
 }
 
-void ReadingsWatch::take_in(Watched& watched, const Answer<std::pair<double, double>>& reading) const {
-  if (!reading.value) {
-    watched.trouble = reading.reason;
+void ReadingsWatch::take_in(Watched& watched, const Reading<std::pair<double, double>>& reading) const {
+  if (!reading) {
+    watched.trouble = to_string(reading.failure());
     return;
   }
   watched.trouble.clear();
-  const auto [at, value] = *reading.value;
+  const auto [at, value] = *reading;
   if (!watched.runs.empty() && watched.runs.back().value == value) {
     watched.runs.back().last = at;
     return;

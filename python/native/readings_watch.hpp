@@ -32,7 +32,7 @@ class ReadingsWatch {
     double value = 0;
   };
   // A reading and its time, or nothing and the reason.
-  using Read = std::function<Answer<std::pair<double, double>>(const Gpu& gpu)>;
+  using Read = std::function<Reading<std::pair<double, double>>(const Gpu& gpu)>;
 
   // Keeps up to `most_runs` for each GPU; all of them where it is not given.
   ReadingsWatch(const std::vector<Gpu>& gpus, Read read, Seconds period, std::optional<std::size_t> most_runs);
@@ -68,7 +68,7 @@ class ReadingsWatch {
   void run();
   // Returns how long it took, as the readings' own times say.
   Seconds read_all();
-  void take_in(Watched& watched, const Answer<std::pair<double, double>>& reading) const;
+  void take_in(Watched& watched, const Reading<std::pair<double, double>>& reading) const;
 
   pid_t owner_;
   Read read_;

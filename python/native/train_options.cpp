@@ -144,7 +144,7 @@ PowerSelector selector_of(const py::object& function) {
   };
 }
 
-// ("cost", eta), ("time",), ("energy",), ("slowdown", factor, confidence) or a function of (W, J, s) triples.
+// ("cost",), ("time",), ("energy",), ("slowdown", factor, confidence) or a function of (W, J, s) triples.
 PowerGoal goal_of(const py::object& value) {
   if (!py::isinstance<py::tuple>(value)) {
     return selector_of(value);
@@ -152,7 +152,7 @@ PowerGoal goal_of(const py::object& value) {
   const auto words = value.cast<py::tuple>();
   const auto name = words[0].cast<std::string>();
   if (name == "cost") {
-    return LeastCost{.eta = words[1].cast<double>()};
+    return LeastCost{};
   }
   if (name == "time") {
     return LeastTime{};
@@ -215,23 +215,23 @@ std::function<void()> action_of(const py::object& function) {
 
 using Setter = std::function<void(TrainingOptions&, const py::object&)>;
 
-template <typename Value>
-Setter plain(Value TrainingOptions::*field) {
-  return [field](TrainingOptions& options, const py::object& value) { options.*field = value.cast<Value>(); };
+// `place` says which field of the options it is.
+template <typename Place>
+Setter plain(Place place) {
+  return [place](TrainingOptions& options, const py::object& value) {
+    auto& field = place(options);
+    field = value.cast<std::remove_reference_t<decltype(field)>>();
+  };
 }
 
-template <typename Unit>
-Setter in_units(std::optional<Unit> TrainingOptions::*field) {
-  return [field](TrainingOptions& options, const py::object& value) { options.*field = Unit{value.cast<double>()}; };
+template <typename Unit, typename Place>
+Setter in_units(Place place) {
+  return [place](TrainingOptions& options, const py::object& value) { place(options) = Unit{value.cast<double>()}; };
 }
 
-template <typename Unit>
-Setter in_units(Unit TrainingOptions::*field) {
-  return [field](TrainingOptions& options, const py::object& value) { options.*field = Unit{value.cast<double>()}; };
-}
-
-Setter path(std::filesystem::path TrainingOptions::*field) {
-  return [field](TrainingOptions& options, const py::object& value) { options.*field = value.cast<std::string>(); };
+template <typename Place>
+Setter path(Place place) {
+  return [place](TrainingOptions& options, const py::object& value) { place(options) = value.cast<std::string>(); };
 }
 
 const std::map<std::string, Setter>& setters() {
@@ -240,35 +240,37 @@ const std::map<std::string, Setter>& setters() {
   static const std::map<std::string, Setter> all{
       {"mode", [](Options& options, Object value) { options.mode = mode_of(value.cast<std::string>()); }},
       {"goal", [](Options& options, Object value) { options.goal = goal_of(value); }},
-      {"eta", plain(&Options::eta)},
-      {"gpus", plain(&Options::gpus)},
+      {"eta", plain([](Options& options) -> auto& { return options.eta; })},
+      {"gpus", plain([](Options& options) -> auto& { return options.gpus; })},
       {"set_limit",
        [](Options& options, Object value) { options.limit_setter = std::make_shared<PythonSetter>(value); }},
-      {"slices", [](Options& options, Object value) { options.slice_meter = std::make_shared<PythonSlices>(value); }},
+      {"slices",
+       [](Options& options, Object value) { options.profiling.slice_meter = std::make_shared<PythonSlices>(value); }},
       {"synchronize", [](Options& options, Object value) { options.synchronize = action_of(value); }},
-      {"limit_step_w", in_units(&Options::limit_step)},
-      {"lowest_limit_w", in_units(&Options::lowest_limit)},
-      {"highest_limit_w", in_units(&Options::highest_limit)},
-      {"try_clocks", plain(&Options::try_clocks)},
-      {"profiling", [](Options& options, Object value) { options.profiling = profiling_of(value); }},
-      {"wait_steps", plain(&Options::wait_steps)},
-      {"drift_tolerance", plain(&Options::drift_tolerance)},
-      {"batch_size", plain(&Options::batch_size)},
-      {"steps_per_epoch", plain(&Options::steps_per_epoch)},
-      {"known_profile", [](Options& options, Object value) { options.known_profile = profile_of(value); }},
-      {"profile_file", path(&Options::profile_file)},
-      {"result_file", path(&Options::result_file)},
+      {"limit_step_w", in_units<Watts>([](Options& options) -> auto& { return options.profiling.limit_step; })},
+      {"lowest_limit_w", in_units<Watts>([](Options& options) -> auto& { return options.profiling.lowest_limit; })},
+      {"highest_limit_w", in_units<Watts>([](Options& options) -> auto& { return options.profiling.highest_limit; })},
+      {"try_clocks", plain([](Options& options) -> auto& { return options.profiling.try_clocks; })},
+      {"profiling", [](Options& options, Object value) { options.profiling.plan = profiling_of(value); }},
+      {"wait_steps", plain([](Options& options) -> auto& { return options.profiling.wait_steps; })},
+      {"drift_tolerance", plain([](Options& options) -> auto& { return options.profiling.drift_tolerance; })},
+      {"batch_size", plain([](Options& options) -> auto& { return options.batch_size; })},
+      {"steps_per_epoch", plain([](Options& options) -> auto& { return options.steps_per_epoch; })},
+      {"known_profile", [](Options& options, Object value) { options.profiling.known = profile_of(value); }},
+      {"profile_file", path([](Options& options) -> auto& { return options.files.profiles; })},
+      {"result_file", path([](Options& options) -> auto& { return options.files.result; })},
       {"target",
        [](Options& options, Object value) {
          const auto [metric, higher] = value.cast<std::pair<double, bool>>();
-         options.target = TrainingTarget{.metric = metric, .higher_is_better = higher};
+         options.stopping.target = TrainingTarget{.metric = metric, .higher_is_better = higher};
        }},
-      {"max_epochs", plain(&Options::max_epochs)},
-      {"cost_limit_j", in_units(&Options::cost_limit)},
+      {"max_epochs", plain([](Options& options) -> auto& { return options.stopping.max_epochs; })},
+      {"cost_limit_j", in_units<Joules>([](Options& options) -> auto& { return options.stopping.cost_limit; })},
       {"collective",
        [](Options& options, Object value) { options.collective = std::make_shared<PythonCollective>(value); }},
-      {"collective_patience_s", in_units(&Options::collective_patience)},
-      {"lease_term_s", in_units(&Options::lease_term)},
+      {"collective_patience_s",
+       in_units<Seconds>([](Options& options) -> auto& { return options.collective_patience; })},
+      {"lease_term_s", in_units<Seconds>([](Options& options) -> auto& { return options.lease_term; })},
   };
   return all;
 }
@@ -286,8 +288,8 @@ TrainingOptions training_options_of(const py::dict& values) {
       found->second(options, py::reinterpret_borrow<py::object>(value));
     }
   }
-  if (options.known_profile) {
-    options.known_profile->batch_size = options.batch_size;  // what is given is of this job
+  if (options.profiling.known) {
+    options.profiling.known->batch_size = options.batch_size;  // what is given is of this job
   }
   return options;
 }

@@ -188,7 +188,7 @@ class _Run:
         # Which way is better may be known no sooner than the first metric; until then no target is reached.
         options: dict[str, Any] = {
             "mode": "optimize" if settings.apply else "observe",
-            "goal": ("cost", settings.eta),
+            "goal": ("cost",),
             "eta": settings.eta,
             "gpus": gpus,
             "synchronize": self._synchronize,
@@ -231,7 +231,6 @@ class _Run:
                 self._session.begin_step()
                 self._log.keep_up()
                 yield batch
-                self._session.end_step()
         finally:
             self._session.end_steps()
             self._take_in()

@@ -79,7 +79,7 @@ def _cpus() -> list[str]:
         try:
             cpu.energy_mj()
             package = "available"
-        except _native.NoAnswerError as error:
+        except _native.ReadingError as error:
             package = f"not available ({error.args[1]})"
         lines.append(f"CPU {cpu.index} ({cpu.name}): CPU measurement {package}, DRAM measurement {memory}")
     return lines

@@ -1,5 +1,5 @@
 // Energies and times as people read them, the same way wherever they are shown: "63.0 J", "1.56 kJ", "264.1 ± 2.6 kJ",
-// "8.2 s", "1 min 12 s". (base/unit_text.hpp reads what people write.) Pure functions and plain values; any thread.
+// "8.2 s", "1 min 12 s". (zeus/units.hpp reads what people write.) Pure functions and plain values; any thread.
 #pragma once
 
 #include <zeus/units.hpp>

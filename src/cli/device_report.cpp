@@ -16,9 +16,6 @@
 
 namespace zeus::cli {
 
-using device::PowerKind;
-using device::PowerScope;
-
 namespace {
 
 // That a back-end has nothing is worth a word only where nothing of its kind was found by anybody.
@@ -87,7 +84,7 @@ ShownPower power_to_show(const device::Gpu& gpu) {
   ShownPower shown{gpu.power(PowerKind::instant, PowerScope::gpu), PowerKind::instant};
   for (const PowerKind kind : {PowerKind::average, PowerKind::plain}) {
     // That another kind is not supported says less than why this one failed.
-    const bool replaceable = !shown.reading && shown.reading.failure().reason == device::Reason::unsupported;
+    const bool replaceable = !shown.reading && shown.reading.failure().reason == Reason::unsupported;
     if (auto reading = gpu.power(kind, PowerScope::gpu); !shown.reading && (reading || replaceable)) {
       shown = {std::move(reading), kind};
     }

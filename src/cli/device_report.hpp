@@ -6,6 +6,7 @@
 #include "cli/command.hpp"
 #include "device/inventory.hpp"
 
+#include <zeus/device_values.hpp>
 #include <zeus/units.hpp>
 
 #include <cstddef>
@@ -18,12 +19,12 @@ namespace zeus::cli {
 struct DeviceReport {
   device::Inventory inventory;
   // One for each GPU: how often its energy counter moves.
-  std::vector<device::Reading<Seconds>> update_periods;
+  std::vector<Reading<Seconds>> update_periods;
   // Who has a lease of it.
   std::vector<std::optional<Holder>> holders;
   // Those of back-ends and of the visibility variables, and what dead holders of leases left. Where no GPU, or no CPU
   // package, was found at all: also why.
-  std::vector<device::Problem> problems;
+  std::vector<DeviceProblem> problems;
 };
 
 // Watches the counters for up to a second.
@@ -31,8 +32,8 @@ DeviceReport gather_devices(Context& context);
 
 // The power to show for a GPU: the most direct that it has, and which one that is.
 struct ShownPower {
-  device::Reading<device::Stamped<Watts>> reading;
-  device::PowerKind kind = device::PowerKind::instant;
+  Reading<device::Stamped<Watts>> reading;
+  PowerKind kind = PowerKind::instant;
 };
 ShownPower power_to_show(const device::Gpu& gpu);
 

@@ -9,7 +9,6 @@
 
 namespace zeus::cli {
 
-using device::Reading;
 using records::JsonWriter;
 
 namespace {
@@ -20,7 +19,7 @@ void put(JsonWriter& json, std::string_view key, const Reading<T>& reading, Form
   if (reading) {
     json.put(key, form(*reading));
   } else {
-    json.put_unknown(key, to_text(reading.failure()));
+    json.put_unknown(key, to_string(reading.failure()));
   }
 }
 
@@ -36,7 +35,7 @@ void put_number(JsonWriter& json, std::string_view key, const Reading<T>& readin
 }
 
 void put_limits(JsonWriter& json, const device::Gpu& gpu) {
-  const device::PowerLimits limits = gpu.power_limits();
+  const PowerLimits limits = gpu.power_limits();
   json.put("power_limit_w", [&] {
     put_number(json, "current", limits.current);
     put_number(json, "default", limits.standard);
@@ -60,10 +59,10 @@ void put_clocks(JsonWriter& json, const device::Gpu& gpu) {
 // What is not supported is known not to be there; any other failure leaves it open.
 template <typename Outcome>
 void put_presence(JsonWriter& json, std::string_view key, const Outcome& outcome) {
-  if (outcome || outcome.failure().reason == device::Reason::unsupported) {
+  if (outcome || outcome.failure().reason == Reason::unsupported) {
     json.put(key, static_cast<bool>(outcome));
   } else {
-    json.put_unknown(key, to_text(outcome.failure()));
+    json.put_unknown(key, to_string(outcome.failure()));
   }
 }
 
@@ -123,7 +122,7 @@ void put_gpu(JsonWriter& json, const DeviceReport& report, std::size_t index) {
       json.put("memory", busy.memory);
     };
   });
-  put(json, "throttle", gpu.throttle_reasons(), [](device::ThrottleReasons reasons) { return to_text(reasons); });
+  put(json, "throttle", gpu.throttle_reasons(), [](ThrottleReasons reasons) { return to_string(reasons); });
   put(json, "persistence_mode", gpu.persistence_mode(), [](bool enabled) { return enabled; });
   put_mig(json, gpu.mig());
   json.put("visible_as", report.inventory.gpus[index].number, "hidden from programs by the visibility variables");
@@ -157,7 +156,7 @@ std::string to_json(const DeviceReport& report) {
     json.put_list("gpus", report.inventory.gpus,
                   [&](const auto&) { json.object([&] { put_gpu(json, report, index++); }); });
     json.put_list("cpus", report.inventory.cpus, [&](const auto& cpu) { json.object([&] { put_cpu(json, *cpu); }); });
-    json.put_list("problems", report.problems, [&](const device::Problem& problem) {
+    json.put_list("problems", report.problems, [&](const DeviceProblem& problem) {
       json.object([&] {
         json.put("device", problem.device);
         json.put("what", problem.what);

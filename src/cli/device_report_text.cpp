@@ -10,13 +10,11 @@
 
 namespace zeus::cli {
 
-using device::Reading;
-
 namespace {
 
 template <typename T, typename Form>
 std::string shown(const Reading<T>& reading, Form form) {
-  return reading ? form(*reading) : to_text(reading.failure());
+  return reading ? form(*reading) : to_string(reading.failure());
 }
 
 std::string watts(const Reading<Watts>& reading) {
@@ -35,9 +33,9 @@ std::string power_of(const device::Gpu& gpu) {
 }
 
 std::string limits_of(const device::Gpu& gpu) {
-  const device::PowerLimits limits = gpu.power_limits();
+  const PowerLimits limits = gpu.power_limits();
   if (!limits.current) {
-    return to_text(limits.current.failure());
+    return to_string(limits.current.failure());
   }
   return fmt::format("{} (from {} to {}, default {}, enforced {})", watts(limits.current), watts(limits.minimum),
                      watts(limits.maximum), watts(limits.standard), watts(limits.enforced));
@@ -46,7 +44,7 @@ std::string limits_of(const device::Gpu& gpu) {
 std::string counter_of(const DeviceReport& report, std::size_t index) {
   const Reading<device::EnergyCounter> counter = report.inventory.gpus[index].gpu->energy_counter();
   if (!counter) {
-    return to_text(counter.failure());
+    return to_string(counter.failure());
   }
   return shown(report.update_periods[index],
                [](Seconds period) { return fmt::format("every {:.0f} ms", Milliseconds{period}.value()); });
@@ -71,7 +69,7 @@ void add_gpu(const DeviceReport& report, std::size_t index, bool in_colour, std:
   line("energy counter", counter_of(report, index));
   line("clocks", fmt::format("sm {}, memory {}", megahertz(clocks.sm), megahertz(clocks.memory)));
   line("temperature", shown(gpu.temperature(), [](Celsius point) { return fmt::format("{:.0f} C", point.value()); }));
-  line("held back by", shown(gpu.throttle_reasons(), [](device::ThrottleReasons reasons) { return to_text(reasons); }));
+  line("held back by", shown(gpu.throttle_reasons(), [](ThrottleReasons reasons) { return to_string(reasons); }));
 }
 
 // By the numbers that programs know them by; those that have none come last, as on the machine.
@@ -88,7 +86,7 @@ void add_cpu(const device::CpuPackage& cpu, std::string& text) {
   const Reading<device::Stamped<Joules>> energy = cpu.energy(device::CpuDomain::package);
   const bool memory = static_cast<bool>(cpu.energy(device::CpuDomain::dram));
   fmt::format_to(std::back_inserter(text), "  {}  {}: {}\n", cpu.identity().index, cpu.identity().name,
-                 !energy  ? to_text(energy.failure())
+                 !energy  ? to_string(energy.failure())
                  : memory ? "energy of the package and of its memory"
                           : "energy of the package");
 }
@@ -107,7 +105,7 @@ std::string to_text(const DeviceReport& report, bool in_colour) {
   }
   text += report.inventory.cpus.empty() ? "  none\n" : "";
   text += report.problems.empty() ? "" : inked("Problems", Ink::red, in_colour) + "\n";
-  for (const device::Problem& problem : report.problems) {
+  for (const DeviceProblem& problem : report.problems) {
     fmt::format_to(std::back_inserter(text), "  {}: {}\n    fix: {}\n", inked(problem.device, Ink::red, in_colour),
                    problem.what, problem.fix);
   }

@@ -79,11 +79,10 @@ TEST_F(DevicesCommandTest, WhatIsNotKnownIsNullWithAReasonAndNeverAMissingKey) {
 
 TEST_F(DevicesCommandTest, OnAMachineWithNothingItSaysWhatIsMissing) {
   test::FakeBackend nvml{"nvml"};
-  nvml.its_discovery.absence = device::Problem{"NVIDIA driver", "it is not installed", "install it"};
+  nvml.its_discovery.absence = DeviceProblem{"NVIDIA driver", "it is not installed", "install it"};
   test::FakeBackend rapl{"rapl"};
   rapl.its_discovery.kind = device::DeviceKind::cpu;
-  rapl.its_discovery.absence =
-      device::Problem{"CPU packages", "there is no RAPL", "run `sudo modprobe intel_rapl_msr`"};
+  rapl.its_discovery.absence = DeviceProblem{"CPU packages", "there is no RAPL", "run `sudo modprobe intel_rapl_msr`"};
   test::expect_golden("cli/devices_none.txt", run({}, {&nvml, &rapl}));
 }
 

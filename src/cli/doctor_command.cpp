@@ -83,14 +83,14 @@ void check_gpus(const DeviceReport& report, std::vector<Check>& checks) {
     } else if (counter) {
       checks.push_back(
           {State::problem, name,
-           fmt::format("its energy counter cannot be trusted: {}", to_text(report.update_periods[index].failure())),
+           fmt::format("its energy counter cannot be trusted: {}", to_string(report.update_periods[index].failure())),
            "update the driver; until then energy comes from power samples"});
     } else if (power.reading) {
       checks.push_back(
           {State::ok, name, "it has no energy counter: energy comes from power samples, less exactly", {}});
     } else {
       checks.push_back({State::problem, name,
-                        fmt::format("neither energy nor power can be read: {}", to_text(power.reading.failure())),
+                        fmt::format("neither energy nor power can be read: {}", to_string(power.reading.failure())),
                         "look at `dmesg`, and update the driver"});
     }
     if (const auto persistence = gpu.persistence_mode(); persistence && !*persistence) {
@@ -179,7 +179,7 @@ int DoctorCommand::run(Context& context) {
   std::vector<Check> checks;
   check_backends(report.inventory, checks);
   check_gpus(report, checks);
-  for (const device::Problem& problem : report.problems) {
+  for (const DeviceProblem& problem : report.problems) {
     const bool known = std::ranges::any_of(
         checks, [&](const Check& check) { return check.what == problem.device && check.detail == problem.what; });
     if (!known) {

@@ -60,7 +60,7 @@ TEST_F(DoctorCommandTest, ColoursStatesWhereThatIsAskedFor) {
 
 TEST_F(DoctorCommandTest, OnAMachineWithNothingItSaysWhatWouldBringIt) {
   test::FakeBackend nvml{"nvml"};
-  nvml.its_discovery.absence = device::Problem{"NVIDIA driver", "it is not installed", "install it"};
+  nvml.its_discovery.absence = DeviceProblem{"NVIDIA driver", "it is not installed", "install it"};
   test::expect_golden("cli/doctor_none.txt", run({}, {&nvml}));
 }
 

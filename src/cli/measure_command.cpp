@@ -85,7 +85,7 @@ int MeasureCommand::run(Context& context) {
   const auto devices = measure::visible_devices(inventory);
   const GpusByNumber gpus = identities_of(devices);
   const auto source = std::make_shared<measure::SamplerSource>(devices, context.clock);
-  Monitor monitor{std::make_unique<measure::Windows>(source, options)};
+  Monitor monitor = measure::monitor_of(source, options);
   std::optional<OutputFile> json;
   if (json_) {
     json.emplace(*json_, context.out);

@@ -144,7 +144,7 @@ GpuRow row_of(const device::Gpu& gpu, int index, const MeasuredEnergy& measured,
     row.utilization = utilization->gpu;
   }
   if (const auto reasons = gpu.throttle_reasons()) {
-    row.throttle = device::to_text(*reasons);
+    row.throttle = to_string(*reasons);
   }
   row.reason = measured.reason;
   return row;
@@ -221,7 +221,7 @@ int MonitorCommand::run(Context& context) {
     options.gpus = device::numbers_of(inventory, gpus_);
   }
   const auto source = std::make_shared<measure::SamplerSource>(measure::visible_devices(inventory), context.clock);
-  Monitor monitor{std::make_unique<measure::Windows>(source, options)};
+  Monitor monitor = measure::monitor_of(source, options);
   const FileDescriptor csv = csv_ ? open_csv(*csv_) : FileDescriptor{};
   const SignalWait signals{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGCONT};
   const bool is_terminal = ::isatty(STDOUT_FILENO) != 0;

@@ -40,7 +40,7 @@ class RestoreCommandTest : public ::testing::Test {
                                   "this-boot"};
       record.found.power_limit = 250_W;
       if (i == 0) {
-        record.found.clocks[device::ClockDomain::sm] = {};
+        record.found.clocks[ClockDomain::sm] = {};
         record.found.persistence_mode = false;
       }
       if (i == 1) {
@@ -52,7 +52,7 @@ class RestoreCommandTest : public ::testing::Test {
       ledger.write(record);
     }
     gpus_[3]->its_refusals["power"] =
-        device::Failure{device::Reason::permission, "setting takes root, or CAP_SYS_ADMIN in a container"};
+        Failure{Reason::permission, "setting takes root, or CAP_SYS_ADMIN in a container"};
     FileTree{state_}.write_durably("GPU-5.lease.json", "{\"version\": 1");
   }
 

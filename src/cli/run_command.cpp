@@ -9,7 +9,7 @@
 #include "records/json_writer.hpp"
 #include "run/job_file.hpp"
 #include "run/job_run.hpp"
-#include "run/voice.hpp"
+#include "run/messages.hpp"
 
 #include <zeus/error.hpp>
 
@@ -222,14 +222,14 @@ int RunCommand::run(Context& context) {
   if (json_) {
     json.emplace(*json_, context.out);
   }
-  run::Voice voice{context.err, checked.quiet, colour_on_errors(color_, context.environment)};
-  const log::ScopedSink sink{[&voice](log::Level, std::string_view line) { voice.warn(line); }};
+  run::Messages messages{context.err, checked.quiet, colour_on_errors(color_, context.environment)};
+  const log::ScopedSink sink{[&messages](log::Level, std::string_view line) { messages.warn(line); }};
   const run::Place place{.clock = context.clock,
                          .environment = context.environment,
                          .machine = context.files,
                          .backends = context.backends,
                          .beside = program_folder()};
-  run::JobRun job{checked, place, voice};
+  run::JobRun job{checked, place, messages};
   const int code = job.run();
   if (json) {
     json->write(records::json_line(job.record()) + '\n');

@@ -1,8 +1,8 @@
 #include "cli/value_text.hpp"
 
+#include <zeus/units.hpp>
 #include "base/field_rule.hpp"
 #include "base/printable.hpp"
-#include "base/unit_text.hpp"
 
 #include <zeus/error.hpp>
 

@@ -62,9 +62,10 @@ TEST(Value, IsInfiniteOnlyWhereThatMeansSomething) {
 TEST(Value, QuantitiesHaveUnits) {
   EXPECT_EQ(read<Seconds>("200ms"), Seconds{0.2});
   EXPECT_EQ(read<Watts>("1.5kW"), Watts{1500});
+  EXPECT_EQ(read<Seconds>("5 s"), Seconds{5});
   EXPECT_EQ(why_not<Seconds>("1ms", {.least = 0.02, .most = 86400}), "'1ms' is not a time from 0.02 to 86400 seconds");
   EXPECT_EQ(why_not<Seconds>("0", field::above_zero), "'0' is not a time above 0 seconds");
-  for (const char* const text : {"", "-1s", "nan", "inf", "5 s", "5m", "1e999"}) {
+  for (const char* const text : {"", "-1s", "nan", "inf", "5  s", "5m", "1e999"}) {
     EXPECT_EQ(why_not<Seconds>(text).find("it is taken"), std::string::npos) << text;
   }
 }

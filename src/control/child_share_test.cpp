@@ -15,7 +15,6 @@
 namespace zeus::control {
 namespace {
 
-using device::ClockDomain;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -136,7 +135,7 @@ TEST_F(ChildShareTest, WhenItsParentDiesAllIsPutBackToWhatTheParentFound) {
     }
   }};
   gpu_->its_limits.current = 120_W;
-  gpu_->its_locks[ClockDomain::graphics] = device::ClockRange{900_MHz, 900_MHz};
+  gpu_->its_locks[ClockDomain::graphics] = ClockRange{900_MHz, 900_MHz};
   parent.kill();
   EXPECT_EQ(ledger().standing(*record(), clock_.now()), Standing::abandoned);
   static_cast<void>(restore_abandoned(ledger(), std::vector{discovered(gpu_)}, clock_));

@@ -1,7 +1,7 @@
 #include "control/lease.hpp"
 
 #include "base/log.hpp"
-#include "control/ending.hpp"
+#include "control/claim_end.hpp"
 #include "control/lease_state.hpp"
 #include "control/put_back.hpp"
 #include "control/restoration.hpp"
@@ -15,11 +15,7 @@
 
 namespace zeus::control {
 
-using device::ClockDomain;
-using device::ClockRange;
 using device::Outcome;
-using device::Reading;
-using device::Reason;
 
 namespace {
 
@@ -77,7 +73,7 @@ GpuLock::Work Lease::State::begin_setting() {
                 fmt::format("{} is set by {}, which this process has started", name(), to_text(child->holder)),
                 "go on without setting it, or wait until that process is done"};
   }
-  const Ending ending = end_of_child(holding->record);
+  const ClaimEnd ending = end_of_child(holding->record);
   if (const std::optional<std::string> failure = put_back(ending.put_back, gpu)) {
     throw Error{
         ErrorKind::unavailable,
@@ -130,7 +126,7 @@ void Lease::State::require_in_time() {
   // Nobody else can have taken the GPU while we work on it, so what was found is still what it should be put back to.
   std::optional<LeaseRecord> written = ledger->read(holding->record.gpu);
   const bool still_there = written && holding->is_in(*written);
-  const Ending due = ending(written);
+  const ClaimEnd due = ending(written);
   if (!put_back(due.put_back, gpu)) {
     if (still_there || !written) {
       ledger->settle(holding->record, due);
@@ -146,7 +142,7 @@ void Lease::State::require_in_time() {
   throw overdue();
 }
 
-Ending Lease::State::ending(const std::optional<LeaseRecord>& written) const {
+ClaimEnd Lease::State::ending(const std::optional<LeaseRecord>& written) const {
   const LeaseRecord& record = holding->record;
   const bool lender_goes_on =
       holding->borrowed && written && written->lease == record.lease && clock->now() < record.expires;
@@ -279,7 +275,7 @@ std::optional<std::string> Lease::State::give_up() {
   if (child_goes_on()) {
     return give_to_child();
   }
-  const Ending due = holding->borrowed ? end_of_child(holding->record) : end_of_lease(holding->record);
+  const ClaimEnd due = holding->borrowed ? end_of_child(holding->record) : end_of_lease(holding->record);
   std::optional<std::string> failure = put_back(due.put_back, gpu);
   if (!failure) {
     try {
@@ -417,7 +413,7 @@ PowerSetting Lease::set_power_limit(Watts limit) {
   state_->set({.power_limit = limit, .clocks = {}, .persistence_mode = {}}, before,
               fmt::format("power limit {:.6g} W", limit.value()),
               [&] { return state_->gpu.control->set_power_limit(limit); });
-  const device::PowerLimits limits = state_->gpu.gpu->power_limits();
+  const PowerLimits limits = state_->gpu.gpu->power_limits();
   state_->keep({.power_limit = limits.current.optional().value_or(limit), .clocks = {}, .persistence_mode = {}});
   return {limit, limits.enforced};
 }

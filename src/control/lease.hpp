@@ -23,6 +23,7 @@
 #include "control/ledger.hpp"
 #include "device/backend.hpp"
 
+#include <zeus/device_values.hpp>
 #include <zeus/units.hpp>
 
 #include <memory>
@@ -34,13 +35,13 @@ namespace zeus::control {
 // What was asked for, and what holds: lower where something else limits as well.
 struct PowerSetting {
   Watts requested;
-  device::Reading<Watts> enforced;
+  Reading<Watts> enforced;
 };
 
 struct ClockSetting {
-  device::ClockRange requested;
-  device::Reading<std::optional<device::ClockRange>> locked_to;  // few drivers tell
-  device::Reading<Megahertz> running;                            // right after: changing clocks takes hardware a while
+  ClockRange requested;
+  Reading<std::optional<ClockRange>> locked_to;  // few drivers tell
+  Reading<Megahertz> running;                    // right after: changing clocks takes hardware a while
 };
 
 class Lease {
@@ -57,9 +58,9 @@ class Lease {
   // Each of these is an Error when the device refuses, when what is there cannot be read or written down (and then
   // nothing is changed), or when the lease has run out and what it set was put back (timeout). Each also renews.
   PowerSetting set_power_limit(Watts limit);
-  ClockSetting lock_clocks(device::ClockDomain domain, device::ClockRange range);
-  void unlock_clocks(device::ClockDomain domain);
-  device::Reading<bool> set_persistence_mode(bool enabled);
+  ClockSetting lock_clocks(ClockDomain domain, ClockRange range);
+  void unlock_clocks(ClockDomain domain);
+  Reading<bool> set_persistence_mode(bool enabled);
 
   // Why what this share has set, or not set, has not been left alone ever since: another share, or a process that has
   // borrowed, has changed the power limit or the clocks that are in force, or the lease has ended. Empty otherwise. For

@@ -4,10 +4,10 @@
 
 #include "base/clock.hpp"
 #include "base/holder.hpp"
-#include "device/clocks.hpp"
 #include "records/json_reader.hpp"
 #include "records/json_writer.hpp"
 
+#include <zeus/device_values.hpp>
 #include <zeus/fields.hpp>
 #include <zeus/units.hpp>
 
@@ -22,7 +22,7 @@ namespace zeus::control {
 struct FoundClocks {
   // Few drivers tell what they are locked to. What they do not tell is put back to unlocked.
   bool known = false;
-  std::optional<device::ClockRange> locked_to;  // nothing when they were not locked
+  std::optional<ClockRange> locked_to;  // nothing when they were not locked
 
   // "unknown", "unlocked" or a range.
   friend void write_json(records::JsonWriter& json, const FoundClocks& clocks);
@@ -33,7 +33,7 @@ struct FoundClocks {
 // What was found, of what the lease has changed or was about to change; all else is left out, and left alone.
 struct Found {
   std::optional<Watts> power_limit;
-  std::map<device::ClockDomain, FoundClocks> clocks;
+  std::map<ClockDomain, FoundClocks> clocks;
   std::optional<bool> persistence_mode;
 
   [[nodiscard]] bool empty() const { return !power_limit && clocks.empty() && !persistence_mode; }

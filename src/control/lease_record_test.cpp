@@ -10,9 +10,6 @@
 namespace zeus::control {
 namespace {
 
-using device::ClockDomain;
-using device::ClockRange;
-
 LeaseRecord full_record() {
   LeaseRecord record{
       {123456789, Instant{183456789}, {4711, 99, "python3"}, {}}, "GPU-8e1d7a52", "GPU 0 (Tesla V100)", "9f6b3e0a"};

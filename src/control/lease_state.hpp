@@ -5,6 +5,8 @@
 #include "control/lease.hpp"
 #include "control/shared_settings.hpp"
 
+#include <zeus/device_values.hpp>
+
 #include <unistd.h>
 
 #include <atomic>
@@ -81,7 +83,7 @@ struct Lease::State {
   void require_in_time();
   [[nodiscard]] Error overdue() const;
   // What our end puts back and leaves, given what is written down, if anything.
-  [[nodiscard]] Ending ending(const std::optional<LeaseRecord>& written) const;
+  [[nodiscard]] ClaimEnd ending(const std::optional<LeaseRecord>& written) const;
   void write(const LeaseRecord& next);
   void extend();
   void end();
@@ -108,7 +110,7 @@ struct Lease::State {
   void count_change(LeaseRecord& next) const;
   // Writes down what is found before the first change of a setting; an Error when that cannot be, and nothing changed.
   void save_power_limit();
-  void save_clocks(device::ClockDomain domain);
+  void save_clocks(ClockDomain domain);
   void save_persistence_mode();
   // Has the device set to `setting`; an Error when that came too late, or is refused. When it is certain that nothing
   // was changed, nothing is left of it. What it needs written down has been, where `before` was there already.

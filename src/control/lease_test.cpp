@@ -22,10 +22,6 @@
 namespace zeus::control {
 namespace {
 
-using device::ClockDomain;
-using device::ClockRange;
-using device::Failure;
-using device::Reason;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;

@@ -133,7 +133,7 @@ void Ledger::remove(std::string_view gpu) const {
   }
 }
 
-void Ledger::settle(const LeaseRecord& record, const Ending& ending) const {
+void Ledger::settle(const LeaseRecord& record, const ClaimEnd& ending) const {
   if (ending.left) {
     write(*ending.left);
   } else {

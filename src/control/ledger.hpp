@@ -5,7 +5,7 @@
 
 #include "base/clock.hpp"
 #include "base/file_tree.hpp"
-#include "control/ending.hpp"
+#include "control/claim_end.hpp"
 #include "control/gpu_lock.hpp"
 #include "control/lease_record.hpp"
 
@@ -50,7 +50,7 @@ class Ledger {
   void write(const LeaseRecord& record) const;
   void remove(std::string_view gpu) const;
   // Leaves of the record what is left once its claim, or that of the child, has ended (ending.hpp).
-  void settle(const LeaseRecord& record, const Ending& ending) const;
+  void settle(const LeaseRecord& record, const ClaimEnd& ending) const;
 
   [[nodiscard]] Standing standing(const LeaseRecord& record, Instant now) const;
 

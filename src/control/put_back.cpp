@@ -10,7 +10,6 @@ namespace zeus::control {
 
 using device::DiscoveredGpu;
 using device::Outcome;
-using device::Reading;
 
 namespace {
 
@@ -34,13 +33,13 @@ class Attempt {
     }
     const Reading<Watts> after = gpu_.gpu->power_limits().current;
     if (!after || !agree(*after, found)) {
-      fail(name,
-           after ? fmt::format("the driver says {:.6g} W after it was set", after->value()) : to_text(after.failure()));
+      fail(name, after ? fmt::format("the driver says {:.6g} W after it was set", after->value())
+                       : to_string(after.failure()));
     }
   }
 
-  void clocks(device::ClockDomain domain, const FoundClocks& found) {
-    const Reading<std::optional<device::ClockRange>> before = gpu_.gpu->locked_clocks(domain);
+  void clocks(ClockDomain domain, const FoundClocks& found) {
+    const Reading<std::optional<ClockRange>> before = gpu_.gpu->locked_clocks(domain);
     if (found.known && before && *before == found.locked_to) {
       return;
     }
@@ -50,7 +49,7 @@ class Attempt {
             name)) {
       return;
     }
-    const Reading<std::optional<device::ClockRange>> after = gpu_.gpu->locked_clocks(domain);
+    const Reading<std::optional<ClockRange>> after = gpu_.gpu->locked_clocks(domain);
     if (after && *after != found.locked_to) {
       fail(name, "the driver does not have them so after they were set");
     }
@@ -67,7 +66,7 @@ class Attempt {
     }
     const Reading<bool> after = gpu_.gpu->persistence_mode();
     if (!after || *after != found) {
-      fail(name, after ? "the driver does not have it so after it was set" : to_text(after.failure()));
+      fail(name, after ? "the driver does not have it so after it was set" : to_string(after.failure()));
     }
   }
 
@@ -78,7 +77,7 @@ class Attempt {
  private:
   bool accepted(const Outcome& outcome, const std::string& name) {
     if (!outcome) {
-      fail(name, to_text(outcome.failure()));
+      fail(name, to_string(outcome.failure()));
     }
     return static_cast<bool>(outcome);
   }

@@ -1,6 +1,6 @@
 #include "control/restoration.hpp"
 
-#include "control/ending.hpp"
+#include "control/claim_end.hpp"
 #include "control/put_back.hpp"
 #include "device/inventory.hpp"
 
@@ -71,7 +71,7 @@ Restoration restore(const Ledger& ledger, const std::string& uuid, std::span<con
     restoration.result = Result::held;  // somebody else has put it back meanwhile, and taken it perhaps
     return restoration;
   }
-  const Ending ending = standing == Standing::child_abandoned ? end_of_child(*record) : end_of_lease(*record);
+  const ClaimEnd ending = standing == Standing::child_abandoned ? end_of_child(*record) : end_of_lease(*record);
   restoration.claim = standing == Standing::child_abandoned ? *record->child() : *record;
   restoration.claim->found = ending.put_back;
   const bool past = standing == Standing::past;

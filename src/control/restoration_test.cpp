@@ -13,9 +13,6 @@
 namespace zeus::control {
 namespace {
 
-using device::ClockDomain;
-using device::Failure;
-using device::Reason;
 using Result = Restoration::Result;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;

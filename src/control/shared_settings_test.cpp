@@ -5,8 +5,6 @@
 namespace zeus::control {
 namespace {
 
-using device::ClockDomain;
-
 Found limit(Watts watts) {
   return {.power_limit = watts, .clocks = {}, .persistence_mode = {}};
 }

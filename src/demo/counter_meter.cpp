@@ -1,8 +1,7 @@
 #include "demo/counter_meter.hpp"
 
-#include "device/reading.hpp"
-
 #include <zeus/error.hpp>
+#include <zeus/reading.hpp>
 
 #include <fmt/format.h>
 
@@ -28,7 +27,7 @@ CounterMeter::Mark CounterMeter::mark() const {
   const auto reading = gpu_->energy();
   if (!reading) {
     throw Error{ErrorKind::unavailable,
-                fmt::format("the GPU's energy counter cannot be read: {}", device::to_text(reading.failure())),
+                fmt::format("the GPU's energy counter cannot be read: {}", to_string(reading.failure())),
                 "look at the GPU with `zeus doctor`"};
   }
   return {.at = clock_.now(), .counter = reading->value};

@@ -18,7 +18,7 @@ small_network::Settings settings_for(int batch_size, std::uint64_t seed) {
 
 void NetworkTry::start(int batch_size, std::uint64_t seed) {
   attempt_.reset();
-  attempt_ = std::make_unique<Attempt>(bench_, course_, settings_for(batch_size, seed), eta_);
+  attempt_ = std::make_unique<NetworkTraining>(bench_, course_, settings_for(batch_size, seed), eta_);
   seed_ = seed;
   taken_.reset();
   stopped_ = false;

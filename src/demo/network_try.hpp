@@ -1,8 +1,8 @@
-// The small network's trainings as a recurrence is run with them: one Attempt after another, on images that stay the
-// same. One thread; what it is given outlives it.
+// The small network's trainings as a recurrence is run with them: one NetworkTraining after another, on images that
+// stay the same. One thread; what it is given outlives it.
 #pragma once
 
-#include "demo/attempt.hpp"
+#include "demo/network_training.hpp"
 #include "jobs/try.hpp"
 
 #include <cstdint>
@@ -38,7 +38,7 @@ class NetworkTry final : public jobs::Try {
   Bench bench_;
   small_network::Course course_;
   double eta_;
-  std::unique_ptr<Attempt> attempt_;
+  std::unique_ptr<NetworkTraining> attempt_;
   std::uint64_t seed_ = 0;
   std::optional<Taken> taken_;  // in all, once it is closed
   bool stopped_ = false;

@@ -118,7 +118,7 @@ std::uint64_t work(const Bench& bench, jobs::Job& job, const records::JobDevice&
 void run_default(const Bench& bench, const jobs::Job& job, const small_network::Course& course, std::uint64_t seed,
                  Night& night) {
   const records::JobDefinition& definition = job.definition();
-  Attempt attempt{bench, course, settings_for(definition.default_batch_size, seed), definition.eta};
+  NetworkTraining attempt{bench, course, settings_for(definition.default_batch_size, seed), definition.eta};
   attempt.hold(job.spec().power_limits.back());
   while (attempt.epochs() < definition.max_epochs && (attempt.epochs() == 0 || attempt.accuracy() < target_accuracy)) {
     attempt.finish_epoch();

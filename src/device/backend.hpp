@@ -6,7 +6,8 @@
 #include "device/cpu_package.hpp"
 #include "device/gpu.hpp"
 #include "device/gpu_control.hpp"
-#include "device/problem.hpp"
+
+#include <zeus/device_values.hpp>
 
 #include <memory>
 #include <optional>
@@ -32,9 +33,9 @@ struct Discovery {
   std::vector<DiscoveredGpu> gpus;                // in the driver's order
   std::vector<std::shared_ptr<CpuPackage>> cpus;  // in the order of their indices
   // What is here and does not work as it should: a GPU that cannot be opened, a zone that may not be read.
-  std::vector<Problem> problems;
+  std::vector<DeviceProblem> problems;
   // Why this back-end has nothing here, where that is an ordinary state of a machine: no such driver, no such hardware.
-  std::optional<Problem> absence;
+  std::optional<DeviceProblem> absence;
   // What was found, for a person: "NVML 12.550.54.15, driver 550.54.15". Empty when absent.
   std::string summary;
 };

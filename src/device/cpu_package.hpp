@@ -4,8 +4,10 @@
 #pragma once
 
 #include "device/energy_counter.hpp"
-#include "device/reading.hpp"
+#include "device/outcome.hpp"
 #include "device/stamped.hpp"
+
+#include <zeus/reading.hpp>
 
 #include <cstdint>
 #include <string>
@@ -37,13 +39,13 @@ class CpuPackage {
   [[nodiscard]] virtual const CpuIdentity& identity() const = 0;
 
   // How the domain's counter counts; a failure where there is none. These counters wrap within minutes.
-  virtual Reading<EnergyCounter> energy_counter(CpuDomain domain) const = 0;
+  [[nodiscard]] virtual Reading<EnergyCounter> energy_counter(CpuDomain domain) const = 0;
 
   // The cumulative counter, raw, between zero and where it wraps.
-  virtual Reading<Stamped<Joules>> energy(CpuDomain domain) const = 0;
+  [[nodiscard]] virtual Reading<Stamped<Joules>> energy(CpuDomain domain) const = 0;
 
   // As Gpu::reopen() and Gpu::generation().
-  virtual Outcome reopen() = 0;
+  [[nodiscard]] virtual Outcome reopen() = 0;
   [[nodiscard]] virtual std::uint64_t generation() const = 0;
 };
 

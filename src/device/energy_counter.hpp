@@ -1,8 +1,7 @@
 // How a cumulative energy counter counts, which is what turns two of its readings into an energy. A plain value.
 #pragma once
 
-#include "device/power.hpp"
-
+#include <zeus/device_values.hpp>
 #include <zeus/units.hpp>
 
 #include <optional>

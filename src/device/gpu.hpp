@@ -15,11 +15,13 @@
 #include "device/gpu_identity.hpp"
 #include "device/gpu_process.hpp"
 #include "device/mig.hpp"
-#include "device/power.hpp"
-#include "device/reading.hpp"
+#include "device/outcome.hpp"
 #include "device/stamped.hpp"
 #include "device/throttle.hpp"
 #include "device/utilization.hpp"
+
+#include <zeus/device_values.hpp>
+#include <zeus/reading.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -41,38 +43,38 @@ class Gpu {
   [[nodiscard]] virtual const GpuFeatures& features() const = 0;
 
   // How the counter of energy() counts; a failure where there is none.
-  virtual Reading<EnergyCounter> energy_counter() const = 0;
+  [[nodiscard]] virtual Reading<EnergyCounter> energy_counter() const = 0;
 
   // The cumulative counter, raw: it starts anywhere, starts again when the driver is loaded anew, and advances only
   // every 20 to 100 ms on most hardware.
-  virtual Reading<Stamped<Joules>> energy() const = 0;
+  [[nodiscard]] virtual Reading<Stamped<Joules>> energy() const = 0;
 
-  virtual Reading<Stamped<Watts>> power(PowerKind kind, PowerScope scope) const = 0;
+  [[nodiscard]] virtual Reading<Stamped<Watts>> power(PowerKind kind, PowerScope scope) const = 0;
 
   // Appends to `samples`, oldest first, the power samples that the driver has kept and that are later than `since`. The
   // buffer is the caller's, so that polling reuses it.
-  virtual Outcome power_samples(Instant since, std::vector<Stamped<Watts>>& samples) const = 0;
+  [[nodiscard]] virtual Outcome power_samples(Instant since, std::vector<Stamped<Watts>>& samples) const = 0;
 
   [[nodiscard]] virtual PowerLimits power_limits() const = 0;
 
   [[nodiscard]] virtual Clocks clocks() const = 0;
   // Highest first. Which graphics clocks there are depends on the memory clock.
-  virtual Reading<std::vector<Megahertz>> supported_memory_clocks() const = 0;
-  virtual Reading<std::vector<Megahertz>> supported_graphics_clocks(Megahertz memory) const = 0;
+  [[nodiscard]] virtual Reading<std::vector<Megahertz>> supported_memory_clocks() const = 0;
+  [[nodiscard]] virtual Reading<std::vector<Megahertz>> supported_graphics_clocks(Megahertz memory) const = 0;
   // The range a domain is locked to, and an empty optional where it is not locked; few drivers tell.
-  virtual Reading<std::optional<ClockRange>> locked_clocks(ClockDomain domain) const = 0;
+  [[nodiscard]] virtual Reading<std::optional<ClockRange>> locked_clocks(ClockDomain domain) const = 0;
 
-  virtual Reading<Celsius> temperature() const = 0;
-  virtual Reading<Utilization> utilization() const = 0;
-  virtual Reading<ThrottleReasons> throttle_reasons() const = 0;
+  [[nodiscard]] virtual Reading<Celsius> temperature() const = 0;
+  [[nodiscard]] virtual Reading<Utilization> utilization() const = 0;
+  [[nodiscard]] virtual Reading<ThrottleReasons> throttle_reasons() const = 0;
   [[nodiscard]] virtual ThrottleTimes throttle_times() const = 0;
-  virtual Reading<bool> persistence_mode() const = 0;
-  virtual Reading<std::vector<GpuProcess>> processes() const = 0;
-  virtual Reading<MigState> mig() const = 0;
+  [[nodiscard]] virtual Reading<bool> persistence_mode() const = 0;
+  [[nodiscard]] virtual Reading<std::vector<GpuProcess>> processes() const = 0;
+  [[nodiscard]] virtual Reading<MigState> mig() const = 0;
 
   // Opens the device anew: in a forked child, or after a reading said that it is lost. The identity stays; features are
   // probed again. On failure the device stays lost, and reopening may be tried again.
-  virtual Outcome reopen() = 0;
+  [[nodiscard]] virtual Outcome reopen() = 0;
 
   // Grows with every reopen() that succeeded: counters read under different generations are not to be subtracted.
   [[nodiscard]] virtual std::uint64_t generation() const = 0;

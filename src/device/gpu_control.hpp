@@ -6,8 +6,10 @@
 #pragma once
 
 #include "device/clocks.hpp"
-#include "device/reading.hpp"
+#include "device/outcome.hpp"
 
+#include <zeus/device_values.hpp>
+#include <zeus/reading.hpp>
 #include <zeus/units.hpp>
 
 namespace zeus::device {
@@ -20,13 +22,13 @@ class GpuControl {
   virtual ~GpuControl() = default;
 
   // out_of_range when the limit is outside of what Gpu::power_limits() allows.
-  virtual Outcome set_power_limit(Watts limit) = 0;
+  [[nodiscard]] virtual Outcome set_power_limit(Watts limit) = 0;
 
   // Keeps a domain's clocks within a range (graphics and sm are one domain to most drivers) until reset.
-  virtual Outcome lock_clocks(ClockDomain domain, ClockRange range) = 0;
-  virtual Outcome reset_clocks(ClockDomain domain) = 0;
+  [[nodiscard]] virtual Outcome lock_clocks(ClockDomain domain, ClockRange range) = 0;
+  [[nodiscard]] virtual Outcome reset_clocks(ClockDomain domain) = 0;
 
-  virtual Outcome set_persistence_mode(bool enabled) = 0;
+  [[nodiscard]] virtual Outcome set_persistence_mode(bool enabled) = 0;
 };
 
 }  // namespace zeus::device

@@ -2,7 +2,9 @@
 // they rely on it. Plain values; copy them freely between threads.
 #pragma once
 
-#include "device/reading.hpp"
+#include "device/outcome.hpp"
+
+#include <zeus/reading.hpp>
 
 #include <array>
 #include <cstddef>

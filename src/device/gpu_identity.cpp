@@ -4,10 +4,6 @@
 
 namespace zeus::device {
 
-std::string_view to_string(Vendor vendor) {
-  return vendor == Vendor::nvidia ? "NVIDIA" : "AMD";
-}
-
 std::string to_text(const GpuIdentity& identity, std::optional<int> number) {
   return number ? fmt::format("GPU {} ({})", *number, identity.name)
                 : fmt::format("{} ({})", identity.uuid, identity.name);

@@ -3,18 +3,15 @@
 
 #include "device/pci_address.hpp"
 
+#include <zeus/device_values.hpp>
+
 #include <optional>
 #include <string>
-#include <string_view>
 
 namespace zeus::device {
 
-enum class Vendor { nvidia, amd };
-
-std::string_view to_string(Vendor vendor);
-
 struct GpuIdentity {
-  Vendor vendor = Vendor::nvidia;
+  GpuVendor vendor = GpuVendor::nvidia;
   // What leases and records name a GPU by: "GPU-" and a UUID in lower case for NVIDIA, as its driver says it for
   // others.
   std::string uuid;

@@ -41,7 +41,7 @@ void number(Inventory& inventory, const Environment& environment) {
     candidates.push_back({found.gpu->identity(), found.gpu->mig().optional().value_or(MigState{})});
   }
   int next = 0;
-  for (const Vendor vendor : {Vendor::nvidia, Vendor::amd}) {
+  for (const GpuVendor vendor : {GpuVendor::nvidia, GpuVendor::amd}) {
     Visibility visibility = visible_gpus(candidates, vendor, environment);
     std::ranges::move(visibility.problems, std::back_inserter(inventory.problems));
     for (const VisibleGpu& visible : visibility.gpus) {

@@ -6,6 +6,8 @@
 #include "base/environment.hpp"
 #include "device/backend.hpp"
 
+#include <zeus/device_values.hpp>
+
 #include <memory>
 #include <span>
 #include <string>
@@ -18,15 +20,15 @@ namespace zeus::device {
 struct BackendReport {
   std::string name;
   DeviceKind kind = DeviceKind::gpu;
-  std::string summary;             // empty when absent
-  std::optional<Problem> absence;  // why it has nothing here
+  std::string summary;                   // empty when absent
+  std::optional<DeviceProblem> absence;  // why it has nothing here
 };
 
 struct Inventory {
   // Back-end after back-end, hidden ones as well; the position is the machine's own number, which no variable changes.
   std::vector<DiscoveredGpu> gpus;
   std::vector<std::shared_ptr<CpuPackage>> cpus;
-  std::vector<Problem> problems;  // of the back-ends, then of the visibility variables
+  std::vector<DeviceProblem> problems;  // of the back-ends, then of the visibility variables
   std::vector<BackendReport> backends;
 
   // Those that this program sees; the position is the number.

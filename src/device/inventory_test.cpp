@@ -45,7 +45,8 @@ TEST(Inventory, ABackEndThatFailsIsAProblemAndTheOthersGoOn) {
   const std::vector<Backend*> backends{&broken, &working};
   const Inventory inventory = take_inventory(backends, Environment{});
   EXPECT_EQ(inventory.gpus.size(), 1U);
-  EXPECT_EQ(inventory.problems, (std::vector<Problem>{{"broken", "the library cannot be loaded", "reinstall it"}}));
+  EXPECT_EQ(inventory.problems,
+            (std::vector<DeviceProblem>{{"broken", "the library cannot be loaded", "reinstall it"}}));
 }
 
 // Two GPUs of NVIDIA, the faster one second on the bus, and two of AMD.
@@ -53,8 +54,8 @@ class NumberingTest : public ::testing::Test {
  protected:
   NumberingTest() {
     for (const auto& [uuid, vendor, speed] :
-         {std::tuple{"GPU-slow", Vendor::nvidia, 1.0}, std::tuple{"GPU-fast", Vendor::nvidia, 2.0},
-          std::tuple{"GPU-amd0", Vendor::amd, 1.0}, std::tuple{"GPU-amd1", Vendor::amd, 1.0}}) {
+         {std::tuple{"GPU-slow", GpuVendor::nvidia, 1.0}, std::tuple{"GPU-fast", GpuVendor::nvidia, 2.0},
+          std::tuple{"GPU-amd0", GpuVendor::amd, 1.0}, std::tuple{"GPU-amd1", GpuVendor::amd, 1.0}}) {
       GpuIdentity identity;
       identity.uuid = uuid;
       identity.name = uuid + 4;

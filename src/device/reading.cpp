@@ -1,8 +1,10 @@
-#include "device/reading.hpp"
+#include <zeus/reading.hpp>
 
 #include <fmt/format.h>
 
-namespace zeus::device {
+#include <ostream>
+
+namespace zeus {
 
 std::string_view to_string(Reason reason) {
   switch (reason) {
@@ -24,9 +26,17 @@ std::string_view to_string(Reason reason) {
   return "unknown failure";
 }
 
-std::string to_text(const Failure& failure) {
+std::string to_string(const Failure& failure) {
   return failure.detail.empty() ? std::string{to_string(failure.reason)}
                                 : fmt::format("{} ({})", to_string(failure.reason), failure.detail);
+}
+
+std::ostream& operator<<(std::ostream& stream, const Failure& failure) {
+  return stream << to_string(failure);
+}
+
+std::ostream& detail::print_unknown(std::ostream& stream, const Failure& failure) {
+  return stream << "unknown (" << failure << ')';
 }
 
 namespace {
@@ -60,7 +70,7 @@ Meaning meaning_of(Reason reason) {
 
 Error to_error(const Failure& failure, const std::string& what) {
   const Meaning meaning = meaning_of(failure.reason);
-  return Error{meaning.kind, fmt::format("{}: {}", what, to_text(failure)), meaning.advice};
+  return Error{meaning.kind, fmt::format("{}: {}", what, to_string(failure)), meaning.advice};
 }
 
-}  // namespace zeus::device
+}  // namespace zeus

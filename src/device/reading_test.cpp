@@ -1,5 +1,6 @@
-#include "device/reading.hpp"
+#include "device/outcome.hpp"
 
+#include <zeus/reading.hpp>
 #include <zeus/units.hpp>
 
 #include <gtest/gtest.h>
@@ -20,10 +21,10 @@ TEST(Reading, IsAValueOrAReason) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.failure().reason, Reason::permission);
   EXPECT_EQ(refused.optional(), std::nullopt);
-  EXPECT_EQ(to_text(refused.failure()), "not permitted (the sensor is for root only)");
+  EXPECT_EQ(to_string(refused.failure()), "not permitted (the sensor is for root only)");
 
   const Reading<Watts> unsaid = Reason::timeout;
-  EXPECT_EQ(to_text(unsaid.failure()), "timed out");
+  EXPECT_EQ(to_string(unsaid.failure()), "timed out");
 }
 
 TEST(Reading, NobodyReadIsAnUnknownFailureAndNoValue) {

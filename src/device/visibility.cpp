@@ -156,7 +156,7 @@ class Selection {
   bool ambiguous_ = false;
 };
 
-Order of_vendor(std::span<const VisibilityCandidate> candidates, Vendor vendor) {
+Order of_vendor(std::span<const VisibilityCandidate> candidates, GpuVendor vendor) {
   Order order;
   for (std::size_t position = 0; position < candidates.size(); ++position) {
     if (candidates[position].identity.vendor == vendor) {
@@ -175,7 +175,7 @@ bool differ_in_model(std::span<const VisibilityCandidate> candidates, const Orde
 // The order in which CUDA numbers GPUs. Fastest first is the vendor's own guess; ours agrees wherever speeds differ
 // clearly, and where all GPUs are of one model, which is nearly everywhere.
 Order cuda_order(std::span<const VisibilityCandidate> candidates, const Environment& environment, Visibility& result) {
-  Order order = of_vendor(candidates, Vendor::nvidia);
+  Order order = of_vendor(candidates, GpuVendor::nvidia);
   std::ranges::sort(order, {}, [&](std::size_t position) { return candidates[position].identity.pci; });
   if (environment.get("CUDA_DEVICE_ORDER") == "PCI_BUS_ID" || !differ_in_model(candidates, order)) {
     return order;
@@ -255,7 +255,7 @@ void narrow_amd(std::span<const VisibilityCandidate> candidates, std::string_vie
 
 // The runtime below filters first; HIP numbers what is left, by its own variable or else by CUDA's.
 Visibility visible_amd(std::span<const VisibilityCandidate> candidates, const Environment& environment) {
-  Visibility result = all_of(of_vendor(candidates, Vendor::amd));
+  Visibility result = all_of(of_vendor(candidates, GpuVendor::amd));
   narrow_amd(candidates, "ROCR_VISIBLE_DEVICES", environment, result);
   const bool hip = environment.get("HIP_VISIBLE_DEVICES").has_value();
   narrow_amd(candidates, hip ? "HIP_VISIBLE_DEVICES" : "CUDA_VISIBLE_DEVICES", environment, result);
@@ -264,9 +264,9 @@ Visibility visible_amd(std::span<const VisibilityCandidate> candidates, const En
 
 }  // namespace
 
-Visibility visible_gpus(std::span<const VisibilityCandidate> candidates, Vendor vendor,
+Visibility visible_gpus(std::span<const VisibilityCandidate> candidates, GpuVendor vendor,
                         const Environment& environment) {
-  return vendor == Vendor::nvidia ? visible_nvidia(candidates, environment) : visible_amd(candidates, environment);
+  return vendor == GpuVendor::nvidia ? visible_nvidia(candidates, environment) : visible_amd(candidates, environment);
 }
 
 }  // namespace zeus::device

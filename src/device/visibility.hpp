@@ -5,7 +5,8 @@
 #include "base/environment.hpp"
 #include "device/gpu_identity.hpp"
 #include "device/mig.hpp"
-#include "device/problem.hpp"
+
+#include <zeus/device_values.hpp>
 
 #include <cstddef>
 #include <optional>
@@ -33,7 +34,7 @@ struct Visibility {
   std::vector<VisibleGpu> gpus;
   // What in the variables does not mean what their author may have thought, or cannot be known here. The list of GPUs
   // is that of the driver all the same.
-  std::vector<Problem> problems;
+  std::vector<DeviceProblem> problems;
 };
 
 // All GPUs of one vendor (others are left out), in the order and selection that programs see:
@@ -41,6 +42,7 @@ struct Visibility {
 // - an index, a UUID ("GPU-..."), a unique beginning of one, or a MIG slice's name, separated by commas, in that order;
 // - the first entry that names nothing (-1, an index too high, no such UUID, an ambiguous beginning) ends the list;
 // - an empty variable, or a device named twice, leaves none.
-Visibility visible_gpus(std::span<const VisibilityCandidate> candidates, Vendor vendor, const Environment& environment);
+Visibility visible_gpus(std::span<const VisibilityCandidate> candidates, GpuVendor vendor,
+                        const Environment& environment);
 
 }  // namespace zeus::device

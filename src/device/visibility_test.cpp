@@ -32,7 +32,7 @@ std::vector<std::size_t> positions(const Visibility& visibility) {
 }
 
 Visibility with(const std::string& value, std::span<const VisibilityCandidate> candidates = four) {
-  return visible_gpus(candidates, Vendor::nvidia, Environment{{{"CUDA_VISIBLE_DEVICES", value}}});
+  return visible_gpus(candidates, GpuVendor::nvidia, Environment{{{"CUDA_VISIBLE_DEVICES", value}}});
 }
 
 using Positions = std::vector<std::size_t>;
@@ -44,7 +44,7 @@ struct Case {
 };
 
 TEST(Visibility, WithoutTheVariableAllAreVisible) {
-  const Visibility visibility = visible_gpus(four, Vendor::nvidia, Environment{});
+  const Visibility visibility = visible_gpus(four, GpuVendor::nvidia, Environment{});
   EXPECT_EQ(positions(visibility), (Positions{0, 1, 2, 3}));
   EXPECT_TRUE(visibility.problems.empty());
 }
@@ -97,7 +97,7 @@ TEST(Visibility, AValueMeansWhatItMeansToCuda) {
     const Visibility visibility = with(one.value);
     EXPECT_EQ(positions(visibility), one.visible) << '"' << one.value << '"';
     EXPECT_EQ(visibility.problems.empty(), one.clean) << '"' << one.value << '"';
-    for (const Problem& problem : visibility.problems) {
+    for (const DeviceProblem& problem : visibility.problems) {
       EXPECT_EQ(problem.device, "CUDA_VISIBLE_DEVICES");
       EXPECT_FALSE(problem.what.empty());
       EXPECT_FALSE(problem.fix.empty());
@@ -118,25 +118,26 @@ TEST(Visibility, IndicesFollowTheOrderThatCudaNumbersIn) {
       gpu(1, "GPU-b", 0x20, "Fast", 9),
       gpu(2, "GPU-c", 0x30, "Fast", 9),
   };
-  const Visibility fastest_first = visible_gpus(mixed, Vendor::nvidia, Environment{{{"CUDA_VISIBLE_DEVICES", "0,2"}}});
+  const Visibility fastest_first =
+      visible_gpus(mixed, GpuVendor::nvidia, Environment{{{"CUDA_VISIBLE_DEVICES", "0,2"}}});
   EXPECT_EQ(positions(fastest_first), (Positions{1, 0}));
   ASSERT_EQ(fastest_first.problems.size(), 1U);
   EXPECT_EQ(fastest_first.problems[0].device, "CUDA_DEVICE_ORDER");
 
   const Visibility by_bus = visible_gpus(
-      mixed, Vendor::nvidia, Environment{{{"CUDA_VISIBLE_DEVICES", "0,2"}, {"CUDA_DEVICE_ORDER", "PCI_BUS_ID"}}});
+      mixed, GpuVendor::nvidia, Environment{{{"CUDA_VISIBLE_DEVICES", "0,2"}, {"CUDA_DEVICE_ORDER", "PCI_BUS_ID"}}});
   EXPECT_EQ(positions(by_bus), (Positions{0, 2}));
   EXPECT_TRUE(by_bus.problems.empty());
 
   const Visibility by_uuid =
-      visible_gpus(mixed, Vendor::nvidia, Environment{{{"CUDA_VISIBLE_DEVICES", "GPU-a,GPU-b"}}});
+      visible_gpus(mixed, GpuVendor::nvidia, Environment{{{"CUDA_VISIBLE_DEVICES", "GPU-a,GPU-b"}}});
   EXPECT_EQ(positions(by_uuid), (Positions{0, 1}));
   EXPECT_TRUE(by_uuid.problems.empty()) << "UUIDs mean the same in every order";
 }
 
 TEST(Visibility, TheOrderOfTheBusIsNotThatOfDiscovery) {
   const std::vector<VisibilityCandidate> reversed{gpu(0, "GPU-a", 0x20), gpu(1, "GPU-b", 0x10)};
-  EXPECT_EQ(positions(visible_gpus(reversed, Vendor::nvidia, Environment{})), (Positions{1, 0}));
+  EXPECT_EQ(positions(visible_gpus(reversed, GpuVendor::nvidia, Environment{})), (Positions{1, 0}));
 }
 
 class MigVisibility : public ::testing::Test {
@@ -187,12 +188,12 @@ class AmdVisibility : public ::testing::Test {
   AmdVisibility() {
     for (int i = 0; i < 4; ++i) {
       VisibilityCandidate candidate = gpu(i, "GPU-" + std::string(16, static_cast<char>('a' + i)), 0x10, "MI250X");
-      candidate.identity.vendor = Vendor::amd;
+      candidate.identity.vendor = GpuVendor::amd;
       candidates_.push_back(std::move(candidate));
     }
   }
   [[nodiscard]] Visibility see(Environment::Variables variables) const {
-    return visible_gpus(candidates_, Vendor::amd, Environment{std::move(variables)});
+    return visible_gpus(candidates_, GpuVendor::amd, Environment{std::move(variables)});
   }
 
   std::vector<VisibilityCandidate> candidates_;
@@ -220,8 +221,8 @@ TEST_F(AmdVisibility, VendorsDoNotDisturbOneAnother) {
   std::vector<VisibilityCandidate> both = four;
   both.insert(both.end(), candidates_.begin(), candidates_.end());
   const Environment environment{{{"CUDA_VISIBLE_DEVICES", "1"}, {"HIP_VISIBLE_DEVICES", "2"}}};
-  EXPECT_EQ(positions(visible_gpus(both, Vendor::nvidia, environment)), Positions{1});
-  EXPECT_EQ(positions(visible_gpus(both, Vendor::amd, environment)), Positions{6});
+  EXPECT_EQ(positions(visible_gpus(both, GpuVendor::nvidia, environment)), Positions{1});
+  EXPECT_EQ(positions(visible_gpus(both, GpuVendor::amd, environment)), Positions{6});
 }
 
 TEST(Visibility, OnAMachineWithoutGpusThereIsNothingToSay) {

@@ -21,7 +21,7 @@ struct zeus_monitor {
   explicit zeus_monitor(const zeus::MonitorOptions& options) : monitor{options} {}
   zeus::Monitor monitor;
   std::mutex mutex;
-  std::shared_ptr<void> listener;
+  std::optional<zeus::Monitor::Listening> listening;
 };
 
 struct zeus_measurement {
@@ -299,7 +299,7 @@ zeus_status zeus_listen(zeus_monitor* monitor) {
   return guarded([&] {
     expect(monitor != nullptr, "the monitor is missing");
     const std::lock_guard guard{monitor->mutex};
-    monitor->listener = monitor->monitor.listen();
+    monitor->listening = monitor->monitor.listen();
   });
 }
 

@@ -15,41 +15,6 @@ namespace zeus {
 
 namespace {
 
-NoAnswer to_no_answer(device::Reason reason) {
-  switch (reason) {
-    case device::Reason::unsupported:
-      return NoAnswer::unsupported;
-    case device::Reason::permission:
-      return NoAnswer::permission;
-    case device::Reason::lost:
-      return NoAnswer::lost;
-    case device::Reason::timeout:
-      return NoAnswer::timeout;
-    case device::Reason::unreliable:
-      return NoAnswer::unreliable;
-    case device::Reason::out_of_range:
-      return NoAnswer::out_of_range;
-    case device::Reason::unknown:
-      break;
-  }
-  return NoAnswer::unknown;
-}
-
-// The reading as an answer, its value turned by `convert`.
-template <typename T, typename Convert>
-auto answer_of(const device::Reading<T>& reading, const Convert& convert) {
-  using Value = decltype(convert(*reading));
-  return reading ? Answer<Value>{.value = convert(*reading), .why = {}, .reason = {}}
-                 : Answer<Value>{.value = {},
-                                 .why = to_no_answer(reading.failure().reason),
-                                 .reason = device::to_text(reading.failure())};
-}
-
-template <typename T>
-Answer<T> answer_of(const device::Reading<T>& reading) {
-  return answer_of(reading, [](const T& value) { return value; });
-}
-
 [[noreturn]] void no_such(std::string_view kind, int index, std::size_t count) {
   throw Error{ErrorKind::not_found, fmt::format("there is no {} {}", kind, index),
               count == 0 ? fmt::format("no {} can be seen here; `zeus doctor` says why", kind)
@@ -76,7 +41,7 @@ device::Gpu& gpu_of(int index) {
   return *gpus[checked("GPU", index, gpus.size())].gpu;
 }
 
-Answer<Joules> cpu_energy(int index, device::CpuDomain domain) {
+Reading<Joules> cpu_energy(int index, device::CpuDomain domain) {
   const std::shared_ptr<measure::Sampler> sampler = opened()->sampler();
   (void)checked("CPU", index, static_cast<std::size_t>(sampler->cpu_count()));
   static std::atomic<std::uint64_t> listening_to{0};                           // never stops once it has begun
@@ -88,36 +53,7 @@ Answer<Joules> cpu_energy(int index, device::CpuDomain domain) {
     }
     sampler->use(packages);
   }
-  const measure::CpuMeter::Mark mark = sampler->cpu(index, domain).mark();
-  return {.value = mark.total, .why = NoAnswer::unknown, .reason = mark.why_not};
-}
-
-device::PowerKind to_kind(PowerMeaning meaning) {
-  switch (meaning) {
-    case PowerMeaning::instant:
-      return device::PowerKind::instant;
-    case PowerMeaning::average:
-      return device::PowerKind::average;
-    case PowerMeaning::plain:
-      break;
-  }
-  return device::PowerKind::plain;
-}
-
-device::PowerScope to_scope(PowerPart part) {
-  switch (part) {
-    case PowerPart::gpu:
-      return device::PowerScope::gpu;
-    case PowerPart::module:
-      return device::PowerScope::module;
-    case PowerPart::memory:
-      break;
-  }
-  return device::PowerScope::memory;
-}
-
-device::ClockDomain to_domain(ClockDomain domain) {
-  return domain == ClockDomain::graphics ? device::ClockDomain::graphics : device::ClockDomain::memory;
+  return sampler->cpu(index, domain).mark().total;
 }
 
 control::Lease& held(const std::unique_ptr<control::Lease>& lease) {
@@ -134,7 +70,7 @@ int Gpu::driver_index() const {
 }
 
 GpuVendor Gpu::vendor() const {
-  return gpu_of(index_).identity().vendor == device::Vendor::nvidia ? GpuVendor::nvidia : GpuVendor::amd;
+  return gpu_of(index_).identity().vendor;
 }
 
 std::string Gpu::name() const {
@@ -146,58 +82,60 @@ std::string Gpu::uuid() const {
 }
 
 std::string Gpu::pci_address() const {
-  return device::to_string(gpu_of(index_).identity().pci);
+  return to_string(gpu_of(index_).identity().pci);
 }
 
 std::string Gpu::driver() const {
   return gpu_of(index_).identity().driver;
 }
 
-Answer<Joules> Gpu::energy() const {
-  return answer_of(gpu_of(index_).energy(), [](const auto& stamped) { return stamped.value; });
+Reading<Joules> Gpu::energy() const {
+  return gpu_of(index_).energy().transform([](const device::Stamped<Joules>& stamped) { return stamped.value; });
 }
 
-Answer<PowerSample> Gpu::power(PowerMeaning meaning, PowerPart part) const {
-  return answer_of(gpu_of(index_).power(to_kind(meaning), to_scope(part)), [](const auto& stamped) {
+Reading<PowerSample> Gpu::power(PowerKind kind, PowerScope scope) const {
+  return gpu_of(index_).power(kind, scope).transform([](const device::Stamped<Watts>& stamped) {
     return PowerSample{.at = stamped.at - Instant{}, .power = stamped.value};
   });
 }
 
-Answer<TemperatureSample> Gpu::temperature() const {
+Reading<TemperatureSample> Gpu::temperature() const {
   const Seconds now = library::this_machine().clock.now() - Instant{};
-  return answer_of(gpu_of(index_).temperature(),
-                   [now](Celsius temperature) { return TemperatureSample{.at = now, .temperature = temperature}; });
+  return gpu_of(index_).temperature().transform(
+      [now](Celsius temperature) { return TemperatureSample{.at = now, .temperature = temperature}; });
 }
 
-GpuPowerLimits Gpu::power_limits() const {
-  const device::PowerLimits limits = gpu_of(index_).power_limits();
-  return {.current = answer_of(limits.current),
-          .standard = answer_of(limits.standard),
-          .minimum = answer_of(limits.minimum),
-          .maximum = answer_of(limits.maximum),
-          .enforced = answer_of(limits.enforced)};
+PowerLimits Gpu::power_limits() const {
+  return gpu_of(index_).power_limits();
 }
 
-Answer<std::vector<Megahertz>> Gpu::supported_memory_clocks() const {
-  return answer_of(gpu_of(index_).supported_memory_clocks());
+Reading<std::vector<Megahertz>> Gpu::supported_memory_clocks() const {
+  return gpu_of(index_).supported_memory_clocks();
 }
 
-Answer<std::vector<Megahertz>> Gpu::supported_graphics_clocks(Megahertz memory) const {
-  return answer_of(gpu_of(index_).supported_graphics_clocks(memory));
+Reading<std::vector<Megahertz>> Gpu::supported_graphics_clocks(Megahertz memory) const {
+  return gpu_of(index_).supported_graphics_clocks(memory);
 }
 
-Answer<Megahertz> Gpu::clock(ClockDomain domain) const {
+Reading<Megahertz> Gpu::clock(ClockDomain domain) const {
   const device::Clocks clocks = gpu_of(index_).clocks();
-  return answer_of(domain == ClockDomain::graphics ? clocks.graphics : clocks.memory);
+  switch (domain) {
+    case ClockDomain::graphics:
+      return clocks.graphics;
+    case ClockDomain::sm:
+      return clocks.sm;
+    case ClockDomain::memory:
+      break;
+  }
+  return clocks.memory;
 }
 
-Answer<bool> Gpu::persistence_mode() const {
-  return answer_of(gpu_of(index_).persistence_mode());
+Reading<bool> Gpu::persistence_mode() const {
+  return gpu_of(index_).persistence_mode();
 }
 
-Answer<std::string> Gpu::throttle_reasons() const {
-  return answer_of(gpu_of(index_).throttle_reasons(),
-                   [](device::ThrottleReasons reasons) { return device::to_text(reasons); });
+Reading<ThrottleReasons> Gpu::throttle_reasons() const {
+  return gpu_of(index_).throttle_reasons();
 }
 
 GpuLease Gpu::lease(Seconds term) const {
@@ -218,20 +156,20 @@ GpuLease::GpuLease(GpuLease&&) noexcept = default;
 GpuLease& GpuLease::operator=(GpuLease&&) noexcept = default;
 GpuLease::~GpuLease() = default;
 
-Answer<Watts> GpuLease::set_power_limit(Watts limit) {
-  return answer_of(held(lease_).set_power_limit(limit).enforced);
+Reading<Watts> GpuLease::set_power_limit(Watts limit) {
+  return held(lease_).set_power_limit(limit).enforced;
 }
 
-void GpuLease::lock_clocks(ClockDomain domain, Megahertz minimum, Megahertz maximum) {
-  (void)held(lease_).lock_clocks(to_domain(domain), {.minimum = minimum, .maximum = maximum});
+void GpuLease::lock_clocks(ClockDomain domain, ClockRange range) {
+  (void)held(lease_).lock_clocks(domain, range);
 }
 
 void GpuLease::unlock_clocks(ClockDomain domain) {
-  held(lease_).unlock_clocks(to_domain(domain));
+  held(lease_).unlock_clocks(domain);
 }
 
-Answer<bool> GpuLease::set_persistence_mode(bool enabled) {
-  return answer_of(held(lease_).set_persistence_mode(enabled));
+Reading<bool> GpuLease::set_persistence_mode(bool enabled) {
+  return held(lease_).set_persistence_mode(enabled);
 }
 
 std::string GpuLease::overruled() const {
@@ -257,11 +195,11 @@ std::string CpuPackage::name() const {
   return packages[checked("CPU", index_, packages.size())]->identity().name;
 }
 
-Answer<Joules> CpuPackage::energy() const {
+Reading<Joules> CpuPackage::energy() const {
   return cpu_energy(index_, device::CpuDomain::package);
 }
 
-Answer<Joules> CpuPackage::memory_energy() const {
+Reading<Joules> CpuPackage::memory_energy() const {
   return cpu_energy(index_, device::CpuDomain::dram);
 }
 
@@ -289,18 +227,12 @@ std::vector<CpuPackage> cpus() {
 
 std::vector<DeviceProblem> device_problems() {
   const library::Machine& machine = library::this_machine();
-  std::vector<DeviceProblem> problems;
-  const auto add = [&problems](const device::Problem& problem) {
-    problems.push_back({.device = problem.device, .what = problem.what, .fix = problem.fix});
-  };
-  for (const auto& problem : machine.inventory.problems) {
-    add(problem);
-  }
+  std::vector<DeviceProblem> problems = machine.inventory.problems;
   for (const auto& backend : machine.inventory.backends) {
     const bool none =
         backend.kind == device::DeviceKind::gpu ? machine.inventory.gpus.empty() : machine.inventory.cpus.empty();
     if (none && backend.absence) {
-      add(*backend.absence);
+      problems.push_back(*backend.absence);
     }
   }
   return problems;

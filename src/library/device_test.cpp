@@ -62,43 +62,42 @@ TEST_F(DevicesOnVirtualGpus, TellWhatTheyAreAndDo) {
     EXPECT_EQ(gpu.vendor(), GpuVendor::nvidia);
     EXPECT_EQ(gpu.uuid().substr(0, 4), "GPU-");
     EXPECT_EQ(gpu.driver_index(), gpu.index());
-    EXPECT_NEAR(gpu.power(PowerMeaning::instant).value.value().power.value(), 150, 2);
-    EXPECT_GT(gpu.temperature().value.value().temperature, 20_degC);
-    const GpuPowerLimits limits = gpu.power_limits();
-    EXPECT_EQ(limits.minimum.value, 100_W);
-    EXPECT_EQ(limits.maximum.value, 250_W);
-    EXPECT_EQ(limits.standard.value, 250_W);
-    const auto memory = gpu.supported_memory_clocks().value.value();
-    EXPECT_FALSE(gpu.supported_graphics_clocks(memory.front()).value.value().empty());
-    const Answer<PowerSample> absent = gpu.power(PowerMeaning::average, PowerPart::memory);
-    EXPECT_FALSE(absent.value);
-    EXPECT_EQ(absent.why, NoAnswer::unsupported);
-    EXPECT_FALSE(absent.reason.empty());
+    EXPECT_NEAR(gpu.power(PowerKind::instant)->power.value(), 150, 2);
+    EXPECT_GT(gpu.temperature()->temperature, 20_degC);
+    const PowerLimits limits = gpu.power_limits();
+    EXPECT_EQ(limits.minimum.optional(), 100_W);
+    EXPECT_EQ(limits.maximum.optional(), 250_W);
+    EXPECT_EQ(limits.standard.optional(), 250_W);
+    const auto memory = *gpu.supported_memory_clocks();
+    EXPECT_FALSE(gpu.supported_graphics_clocks(memory.front())->empty());
+    const Reading<PowerSample> absent = gpu.power(PowerKind::average, PowerScope::memory);
+    EXPECT_FALSE(absent);
+    EXPECT_EQ(absent.failure().reason, Reason::unsupported);
   }
 }
 
 TEST_F(DevicesOnVirtualGpus, AreSetUnderALeaseAndPutBackAtItsEnd) {
   const Gpu gpu = gpus().front();
-  const Watts found = gpu.power_limits().current.value.value();
+  const Watts found = *gpu.power_limits().current;
   {
     GpuLease lease = gpu.lease();
-    EXPECT_EQ(lease.set_power_limit(180_W).value, 180_W);
-    lease.lock_clocks(ClockDomain::graphics, 500_MHz, 700_MHz);
-    EXPECT_LE(gpu.clock(ClockDomain::graphics).value.value(), 700_MHz);
+    EXPECT_EQ(lease.set_power_limit(180_W).optional(), 180_W);
+    lease.lock_clocks(ClockDomain::graphics, {.minimum = 500_MHz, .maximum = 700_MHz});
+    EXPECT_LE(*gpu.clock(ClockDomain::graphics), 700_MHz);
     {
       GpuLease another = gpu.lease();
       (void)another.set_power_limit(160_W);
       EXPECT_NE(lease.overruled(), "");
     }
-    EXPECT_EQ(gpu.power_limits().current.value, 180_W);
+    EXPECT_EQ(gpu.power_limits().current.optional(), 180_W);
     EXPECT_TRUE(gpu.is_leased());
     EXPECT_EQ(kind_of([&] { (void)lease.set_power_limit(9999_W); }), ErrorKind::invalid_argument);
-    EXPECT_EQ(gpu.power_limits().current.value, 180_W);
+    EXPECT_EQ(gpu.power_limits().current.optional(), 180_W);
     lease.restore();
-    EXPECT_EQ(gpu.power_limits().current.value, found);
+    EXPECT_EQ(gpu.power_limits().current.optional(), found);
     (void)lease.set_power_limit(180_W);
   }
-  EXPECT_EQ(gpu.power_limits().current.value, found);
+  EXPECT_EQ(gpu.power_limits().current.optional(), found);
   GpuLease lease = gpu.lease();
   lease.release();
   lease.release();
@@ -111,16 +110,16 @@ TEST_F(DevicesOnVirtualGpus, AForkedChildReadsAndLeasesForItself) {
   ASSERT_GE(child, 0);
   if (child == 0) {
     const Gpu gpu{1};
-    bool good = gpu.energy().value.has_value();
+    bool good = gpu.energy().has_value();
     GpuLease lease = gpu.lease();
-    good = good && lease.set_power_limit(190_W).value == 190_W;
+    good = good && lease.set_power_limit(190_W) == 190_W;
     lease.release();
     ::_exit(good ? 0 : 1);
   }
   int status = 0;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
-  EXPECT_EQ(gpus().back().power_limits().current.value, 250_W);
+  EXPECT_EQ(gpus().back().power_limits().current.optional(), 250_W);
 }
 
 }  // namespace

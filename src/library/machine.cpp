@@ -65,8 +65,7 @@ control::LeaseBook& lease_book() {
 
 }  // namespace library
 
-Monitor::Monitor(const Options& options)
-    : windows_{std::make_unique<measure::Windows>(library::this_machine().sampler, options)} {
+Monitor::Monitor(const Options& options) : Monitor{measure::monitor_of(library::this_machine().sampler, options)} {
 }
 
 }  // namespace zeus

@@ -23,7 +23,7 @@ class LeasedClock final : public pacing::DrivenClock {
   explicit LeasedClock(control::Lease lease) : lease_{std::move(lease)} {}
 
   void lock(Megahertz clock) override {
-    lease_.lock_clocks(device::ClockDomain::graphics, {.minimum = clock, .maximum = clock});
+    lease_.lock_clocks(ClockDomain::graphics, {.minimum = clock, .maximum = clock});
   }
   [[nodiscard]] std::optional<Megahertz> running() override {
     const device::Clocks clocks = lease_.gpu().clocks();

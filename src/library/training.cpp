@@ -33,18 +33,15 @@ class SetElsewhere final : public device::GpuControl {
       return device::done;
     } catch (const std::exception& error) {
       log::warning(fmt::format("{}: {}", device::to_text(gpu_), error.what()));
-      return device::Failure{device::Reason::unknown, "who sets it for this process has refused"};
+      return Failure{Reason::unknown, "who sets it for this process has refused"};
     }
   }
-  device::Outcome lock_clocks(device::ClockDomain /*domain*/, device::ClockRange /*range*/) override {
-    return nothing_else;
-  }
-  device::Outcome reset_clocks(device::ClockDomain /*domain*/) override { return nothing_else; }
+  device::Outcome lock_clocks(ClockDomain /*domain*/, ClockRange /*range*/) override { return nothing_else; }
+  device::Outcome reset_clocks(ClockDomain /*domain*/) override { return nothing_else; }
   device::Outcome set_persistence_mode(bool /*enabled*/) override { return nothing_else; }
 
  private:
-  static constexpr device::Failure nothing_else{device::Reason::unsupported,
-                                                "who sets it for this process sets power limits alone"};
+  static constexpr Failure nothing_else{Reason::unsupported, "who sets it for this process sets power limits alone"};
 
   std::shared_ptr<LimitSetter> setter_;
   device::DiscoveredGpu gpu_;

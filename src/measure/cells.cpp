@@ -138,13 +138,13 @@ double step_from_anything(const Cells& cells, const Levels& levels) {
 
 }  // namespace
 
-Doubt Stray::at(double place) const {
+Doubt Deviation::at(double place) const {
   const double bridge = 4.0 * place * (1.0 - place);
   const double of_wave = wave * (1.0 + square(place) + square(1.0 - place));
   return larger(of_wave, step * bridge);
 }
 
-Doubt Stray::between(double from, double to) const {
+Doubt Deviation::between(double from, double to) const {
   const double apart = std::abs(to - from);
   const double bridge = 4.0 * apart * (1.0 - apart);
   const double of_wave = wave * 2.0 * (1.0 + square(apart));
@@ -158,9 +158,9 @@ CellPath path_within(const Cells& cells, std::size_t here, Instant at, double us
   const double range = square((levels.range() * cell.length()).value());
   const double height = levels.height(cell);
   const double step = range * square(height * (1.0 - height)) * bridge_of_step;
-  CellPath path{.energy = cell.power * into, .power = cell.power, .stray = {.wave = usual_wave, .step = step}};
+  CellPath path{.energy = cell.power * into, .power = cell.power, .deviation = {.wave = usual_wave, .step = step}};
   if (here == 0 && cells.count > 1) {
-    path.stray.step = std::max(step, step_from_anything(cells, levels));
+    path.deviation.step = std::max(step, step_from_anything(cells, levels));
   }
   if (here == 0 || here + 1 == cells.count) {
     return path;
@@ -171,15 +171,15 @@ CellPath path_within(const Cells& cells, std::size_t here, Instant at, double us
   const Cell& left = cells.at[here - 1];
   const Cell& right = cells.at[here + 1];
   const bool between = (left.power - cell.power).value() * (cell.power - right.power).value() > 0;
-  path.stray = {.wave = 0, .step = step};
+  path.deviation = {.wave = 0, .step = step};
   if (levels.kept(here)) {
-    path.stray.step = 0;  // the ticks' own doubt is all
+    path.deviation.step = 0;  // the ticks' own doubt is all
   } else if (between && !levels.same(left, right) && levels.kept(here - 1) && levels.kept(here + 1)) {
     const Seconds switched = cell.length() * ((cell.power - right.power) / (left.power - right.power));
     const bool before = into < switched;
     path.power = before ? left.power : right.power;
     path.energy = before ? left.power * into : left.power * switched + right.power * (into - switched);
-    path.stray.step = square(std::hypot(left.doubt.value(), right.doubt.value()) * cell.length().value()) / 8.0;
+    path.deviation.step = square(std::hypot(left.doubt.value(), right.doubt.value()) * cell.length().value()) / 8.0;
   }
   return path;
 }

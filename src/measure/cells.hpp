@@ -31,7 +31,7 @@ struct Cells {
 
 // How the energy may stray, within a cell, from what is drawn through it: as one or the other, whichever is more; a
 // place is a part of the cell, 0 to 1.
-struct Stray {
+struct Deviation {
   // A wave faster than the cell, with any phase at either end: mean square of what it takes from its mean (J^2).
   double wave = 0;
   // A step of known height anywhere: variance of the energy in the cell's middle (J^2).
@@ -46,7 +46,7 @@ struct Stray {
 struct CellPath {
   Joules energy;
   Watts power;  // at the instant
-  Stray stray;
+  Deviation deviation;
 };
 
 // Three grades. A cell at a power that the load is seen to keep is flat, and one between two such powers is a step from

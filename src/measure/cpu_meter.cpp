@@ -20,11 +20,11 @@ CpuMeter::Mark CpuMeter::mark() {
   // Read under the lock: readings of two threads must not change places around a wrap.
   const auto reading = package_->energy(domain_);
   if (!reading) {
-    if (reading.failure().reason == device::Reason::lost) {
+    if (reading.failure().reason == Reason::lost) {
       ++breaks_;
       last_.reset();
     }
-    return {.total = {}, .breaks = breaks_, .why_not = device::to_text(reading.failure())};
+    return {.total = reading.failure(), .breaks = breaks_};
   }
   if (last_) {
     if (const auto gained = counter_gain(*counter_, last_->value, reading->value, reading->at - last_->at)) {
@@ -34,7 +34,7 @@ CpuMeter::Mark CpuMeter::mark() {
     }
   }
   last_ = *reading;
-  return {.total = total_, .breaks = breaks_, .why_not = {}};
+  return {.total = total_, .breaks = breaks_};
 }
 
 Instant CpuMeter::poll(Instant now) {

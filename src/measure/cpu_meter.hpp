@@ -6,12 +6,12 @@
 #include "base/clock.hpp"
 #include "device/cpu_package.hpp"
 
+#include <zeus/reading.hpp>
 #include <zeus/units.hpp>
 
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <string>
 
 namespace zeus::measure {
 
@@ -20,9 +20,8 @@ class CpuMeter {
   CpuMeter(std::shared_ptr<device::CpuPackage> package, device::CpuDomain domain);
 
   struct Mark {
-    std::optional<Joules> total;  // with wraps undone
+    Reading<Joules> total;  // with wraps undone
     std::uint64_t breaks = 0;
-    std::string why_not;
   };
   // Reads the counter once.
   Mark mark();

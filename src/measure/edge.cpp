@@ -11,12 +11,12 @@ double square(double x) {
 }
 
 Doubt own_shape(const Edge& edge) {
-  return edge.settled ? edge.stray.at(edge.fraction) : edge.spread.over(edge.elapsed);
+  return edge.settled ? edge.deviation.at(edge.fraction) : edge.spread.over(edge.elapsed);
 }
 
 Doubt shape_doubt(const Edge& begin, const Edge& end) {
   if (begin.settled && end.settled && begin.tick == end.tick && begin.cell == end.cell) {
-    return end.stray.between(begin.fraction, end.fraction);
+    return end.deviation.between(begin.fraction, end.fraction);
   }
   if (!begin.settled && !end.settled && begin.tick == end.tick) {
     return end.spread.between(end.elapsed - begin.elapsed);

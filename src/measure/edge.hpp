@@ -30,7 +30,7 @@ struct Edge {
   // Settled: the stretch of known mean power it lies in, where in it (0 to 1), and how the energy may stray there.
   Instant cell;
   double fraction = 0;
-  Stray stray;
+  Deviation deviation;
   // Not settled: the time since the tick, and how far the prediction may go astray.
   Seconds elapsed;
   Spread spread;

@@ -207,7 +207,7 @@ Edge EdgeEstimator::settled_edge(std::size_t lower, Instant at) const {
           .upper_bracket = upper.width(),
           .cell = cell.from,
           .fraction = std::clamp((at - cell.from) / cell.length(), 0.0, 1.0),
-          .stray = path.stray,
+          .deviation = path.deviation,
           .unseen = unseen_.up_to(ticks[lower].number),
           .resolution = resolution_};
 }

@@ -28,18 +28,18 @@ device::EnergyCounter counter_of(const device::Gpu& gpu) {
 }
 
 Watts most_power(const device::Gpu& gpu) {
-  const device::PowerLimits limits = gpu.power_limits();
+  const PowerLimits limits = gpu.power_limits();
   return limits.maximum.optional().value_or(limits.enforced.optional().value_or(most_of_any_gpu));
 }
 
-std::optional<device::PowerKind> best_power(const device::GpuFeatures& features) {
+std::optional<PowerKind> best_power(const device::GpuFeatures& features) {
   if (features.has(device::GpuFeature::instant_power)) {
-    return device::PowerKind::instant;
+    return PowerKind::instant;
   }
   if (features.has(device::GpuFeature::plain_power)) {
-    return device::PowerKind::plain;
+    return PowerKind::plain;
   }
-  return features.has(device::GpuFeature::average_power) ? std::optional{device::PowerKind::average} : std::nullopt;
+  return features.has(device::GpuFeature::average_power) ? std::optional{PowerKind::average} : std::nullopt;
 }
 
 // How long a cause held between two instants, from readings around them; where there is none yet, it goes on as between
@@ -90,12 +90,12 @@ std::uint64_t GpuMeter::mark() {
     const auto outcome = gpu_->power_samples(latest_sample(), samples);
     take_in_samples(outcome, samples);
   } else if (power_kind_) {
-    take_in_power(gpu_->power(*power_kind_, device::PowerScope::gpu));
+    take_in_power(gpu_->power(*power_kind_, PowerScope::gpu));
   }
   return breaks();
 }
 
-void GpuMeter::take_in(const device::Reading<device::Stamped<Joules>>& reading) {
+void GpuMeter::take_in(const Reading<device::Stamped<Joules>>& reading) {
   const std::lock_guard guard{mutex_};
   if (!reading) {
     note_failure(reading.failure());
@@ -113,7 +113,7 @@ void GpuMeter::take_in(const device::Reading<device::Stamped<Joules>>& reading) 
   }
 }
 
-void GpuMeter::take_in_power(const device::Reading<device::Stamped<Watts>>& reading) {
+void GpuMeter::take_in_power(const Reading<device::Stamped<Watts>>& reading) {
   const std::lock_guard guard{mutex_};
   if (!reading) {
     note_failure(reading.failure());
@@ -146,11 +146,11 @@ bool GpuMeter::take_in_samples(const device::Outcome& outcome, std::span<const d
   return true;
 }
 
-void GpuMeter::note_failure(const device::Failure& failure) {
-  const bool was_lost = failure_ && failure_->reason == device::Reason::lost;
+void GpuMeter::note_failure(const Failure& failure) {
+  const bool was_lost = failure_ && failure_->reason == Reason::lost;
   failure_ = failure;
-  if (failure.reason == device::Reason::lost && !was_lost) {
-    break_off("the GPU was lost while the window was open: " + device::to_text(failure));
+  if (failure.reason == Reason::lost && !was_lost) {
+    break_off("the GPU was lost while the window was open: " + to_string(failure));
   }
 }
 
@@ -202,7 +202,7 @@ void GpuMeter::read_power(const Clock& clock, Spent& spent) {
     }
   }
   if (power_kind_) {
-    const auto reading = timed(clock, spent, [&] { return gpu_->power(*power_kind_, device::PowerScope::gpu); });
+    const auto reading = timed(clock, spent, [&] { return gpu_->power(*power_kind_, PowerScope::gpu); });
     if (!has_counter_) {
       take_in_power(reading);
     } else if (reading) {
@@ -282,7 +282,7 @@ std::string GpuMeter::why_broken() const {
 std::string GpuMeter::why_not() const {
   const std::lock_guard guard{mutex_};
   if (failure_) {
-    return device::to_text(*failure_);
+    return to_string(*failure_);
   }
   if (!has_counter_ && !power_kind_ && !has_samples_) {
     return "this GPU has neither an energy counter nor a power reading";

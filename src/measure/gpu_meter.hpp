@@ -8,6 +8,7 @@
 #include "measure/edge_estimator.hpp"
 #include "measure/power_track.hpp"
 
+#include <zeus/device_values.hpp>
 #include <zeus/energy.hpp>
 #include <zeus/measure.hpp>
 
@@ -66,11 +67,11 @@ class GpuMeter {
   [[nodiscard]] const device::Gpu& gpu() const { return *gpu_; }
 
  private:
-  void take_in(const device::Reading<device::Stamped<Joules>>& reading);
-  void take_in_power(const device::Reading<device::Stamped<Watts>>& reading);
+  void take_in(const Reading<device::Stamped<Joules>>& reading);
+  void take_in_power(const Reading<device::Stamped<Watts>>& reading);
   bool take_in_samples(const device::Outcome& outcome, std::span<const device::Stamped<Watts>> samples);
   [[nodiscard]] Instant latest_sample() const;
-  void note_failure(const device::Failure& failure);
+  void note_failure(const Failure& failure);
   void break_off(std::string why);
   void read_power(const Clock& clock, Spent& spent);
   void read_slow_sensors(Instant now, const Clock& clock, Spent& spent);
@@ -81,7 +82,7 @@ class GpuMeter {
   std::optional<SensorTiming> timing_;
   bool has_counter_ = false;
   bool has_samples_ = false;
-  std::optional<device::PowerKind> power_kind_;
+  std::optional<PowerKind> power_kind_;
   Watts most_power_;
 
   mutable std::mutex mutex_;
@@ -92,7 +93,7 @@ class GpuMeter {
   std::uint64_t breaks_ = 0;
   std::uint64_t generation_ = 0;
   std::string why_broken_;
-  std::optional<device::Failure> failure_;
+  std::optional<Failure> failure_;
   Instant power_due_;
   Instant slow_due_;
   std::vector<device::Stamped<Watts>> samples_;  // the sampler's buffer

@@ -61,7 +61,7 @@ MeasuredEnergy gpu_energy(const GpuMeter& meter, const GpuEdges& gpu, Instant be
 MeasuredEnergy cpu_energy(const CpuMeter& meter, const CpuMeter::Mark& begin, const CpuMeter::Mark& end, Seconds time) {
   MeasuredEnergy measured;
   if (!begin.total || !end.total) {
-    measured.reason = begin.total ? end.why_not : begin.why_not;
+    measured.reason = to_string((begin.total ? end : begin).total.failure());
   } else if (begin.breaks != end.breaks) {
     measured.reason = "the energy counter was reset while the window was open";
   } else {

@@ -4,7 +4,11 @@
 
 #include "records/energy.hpp"
 
+#include <zeus/error.hpp>
+
 #include <fmt/format.h>
+
+#include <ostream>
 
 namespace zeus {
 
@@ -15,6 +19,10 @@ Seconds on_clock(Instant at) {
 }
 
 }  // namespace
+
+std::ostream& operator<<(std::ostream& stream, const MeasuredEnergy& measured) {
+  return measured.energy ? stream << *measured.energy : stream << "unknown (" << measured.reason << ')';
+}
 
 MeasuredEnergy Measurement::total_gpu_energy() const {
   MeasuredEnergy total;
@@ -30,34 +38,51 @@ MeasuredEnergy Measurement::total_gpu_energy() const {
   return total;
 }
 
-Monitor::Monitor(std::unique_ptr<measure::Windows> windows) : windows_{std::move(windows)} {
+Monitor measure::monitor_of(std::shared_ptr<SamplerSource> source, const MonitorOptions& options) {
+  return Monitor{std::make_shared<Windows>(std::move(source), options)};
+}
+
+Monitor::Monitor(std::shared_ptr<measure::Windows> windows) : windows_{std::move(windows)} {
 }
 Monitor::Monitor(Monitor&&) noexcept = default;
 Monitor& Monitor::operator=(Monitor&&) noexcept = default;
 Monitor::~Monitor() = default;
 
+measure::Windows& Monitor::open() const {
+  if (!windows_) {
+    throw Error{ErrorKind::invalid_argument, "this monitor was moved from", "use the one that it was moved to"};
+  }
+  return *windows_;
+}
+
 void Monitor::begin(std::string_view name, bool restart) {
-  windows_->begin(name, restart);
+  open().begin(name, restart);
 }
 
 Measurement Monitor::end(std::string_view name) {
-  return windows_->end(name);
+  return open().end(name);
 }
 
 Measurement Monitor::settle(const Measurement& measurement, Seconds patience) {
-  return windows_->settle(measurement, patience);
+  return open().settle(measurement, patience);
 }
 
 void Monitor::cancel(std::string_view name) {
-  windows_->cancel(name);
+  open().cancel(name);
 }
 
 void Monitor::reset() {
-  windows_->reset();
+  open().reset();
 }
 
-Monitor::Window::Window(Monitor& monitor, std::string name) : monitor_{&monitor}, name_{std::move(name)} {
-  monitor_->begin(name_);
+Monitor::Window Monitor::window(std::string name) {
+  (void)open();
+  return Window{windows_, std::move(name)};
+}
+
+Monitor::Window::Window(std::shared_ptr<measure::Windows> windows, std::string name)
+    : windows_{std::move(windows)}, name_{std::move(name)} {
+  windows_->begin(name_, false);
 }
 
 Monitor::Window::~Window() {
@@ -72,41 +97,47 @@ Monitor::Window::~Window() {
 
 Measurement Monitor::Window::end() {
   open_ = false;
-  return monitor_->end(name_);
+  return windows_->end(name_);
 }
 
 std::vector<int> Monitor::gpus() const {
-  return windows_->gpus();
+  return open().gpus();
 }
 
 std::vector<int> Monitor::cpus() const {
-  return windows_->cpus();
+  return open().cpus();
 }
 
-std::shared_ptr<void> Monitor::listen() {
-  return windows_->listen();
+Monitor::Listening::Listening(std::unique_ptr<measure::SamplerUse> use) : use_{std::move(use)} {
+}
+Monitor::Listening::Listening(Listening&&) noexcept = default;
+Monitor::Listening& Monitor::Listening::operator=(Listening&&) noexcept = default;
+Monitor::Listening::~Listening() = default;
+
+Monitor::Listening Monitor::listen() {
+  return Listening{open().listen()};
 }
 
 std::vector<PowerSample> Monitor::power_timeline(int gpu, Seconds since) const {
-  windows_->expect_gpu(gpu);
+  open().expect_gpu(gpu);
   std::vector<PowerSample> timeline;
-  for (const auto& reading : windows_->sampler()->gpu(gpu).powers(Instant{} + since)) {
+  for (const auto& reading : open().sampler()->gpu(gpu).powers(Instant{} + since)) {
     timeline.push_back({on_clock(reading.at), reading.value});
   }
   return timeline;
 }
 
 std::vector<TemperatureSample> Monitor::temperature_timeline(int gpu, Seconds since) const {
-  windows_->expect_gpu(gpu);
+  open().expect_gpu(gpu);
   std::vector<TemperatureSample> timeline;
-  for (const auto& reading : windows_->sampler()->gpu(gpu).temperatures(Instant{} + since)) {
+  for (const auto& reading : open().sampler()->gpu(gpu).temperatures(Instant{} + since)) {
     timeline.push_back({on_clock(reading.at), reading.value});
   }
   return timeline;
 }
 
 SamplerCost Monitor::sampler_cost() const {
-  return windows_->sampler()->cost();
+  return open().sampler()->cost();
 }
 
 }  // namespace zeus

@@ -127,7 +127,7 @@ TEST(MonitorFaults, WithoutAnyDeviceWindowsAreTimesAlone) {
 TEST(MonitorFaults, AStepOfCivilTimeChangesNoDuration) {
   VirtualClock clock{Instant{5'000'000'000}};
   auto source = std::make_shared<measure::SamplerSource>(measure::Sampler::Devices{}, clock);
-  Monitor monitor{std::make_unique<measure::Windows>(source, MonitorOptions{})};
+  Monitor monitor = measure::monitor_of(source, MonitorOptions{});
   monitor.begin("w");
   clock.step_wall(Seconds{-3600});
   clock.advance(2_s);
@@ -219,14 +219,13 @@ class WrappingCpu final : public device::CpuPackage {
   double start = 0;  // where the counter stood then
 
   [[nodiscard]] const device::CpuIdentity& identity() const override { return identity_; }
-  device::Reading<device::EnergyCounter> energy_counter(device::CpuDomain domain) const override {
+  Reading<device::EnergyCounter> energy_counter(device::CpuDomain domain) const override {
     if (domain == device::CpuDomain::dram) {
-      return device::Reason::unsupported;
+      return Reason::unsupported;
     }
-    return device::EnergyCounter{
-        .resolution = Joules{1e-6}, .wraps_at = Joules{range}, .scope = device::PowerScope::package};
+    return device::EnergyCounter{.resolution = Joules{1e-6}, .wraps_at = Joules{range}, .scope = PowerScope::package};
   }
-  device::Reading<device::Stamped<Joules>> energy(device::CpuDomain /*domain*/) const override {
+  Reading<device::Stamped<Joules>> energy(device::CpuDomain /*domain*/) const override {
     return device::Stamped<Joules>{Joules{std::fmod(start + spent, range)}, clock_.now(), Seconds{0}};
   }
   device::Outcome reopen() override { return device::done; }

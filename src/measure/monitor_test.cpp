@@ -138,7 +138,7 @@ TEST(Monitor, AGpuThatIsNotMeasuredIsNamedWithItsModelAndThoseThatAre) {
   MonitoredGpus bench{{"V100", "A100"}};
   MonitorOptions options;
   options.gpus = {{1}};
-  Monitor monitor{std::make_unique<measure::Windows>(bench.source, options)};
+  Monitor monitor = measure::monitor_of(bench.source, options);
   try {
     (void)monitor.power_timeline(0);
     FAIL();
@@ -255,7 +255,7 @@ TEST(Monitor, ReadsOnlyWhatIsWatched) {
   EXPECT_EQ(bench.gpus[0]->energy_calls, 0);
   EXPECT_GT(bench.gpus[1]->energy_calls, 10);
   // The other one is needed by another monitor, while the sampler runs.
-  Monitor other{std::make_unique<measure::Windows>(bench.source, MonitorOptions{.gpus = {{0}}, .cpus = {}})};
+  Monitor other = measure::monitor_of(bench.source, MonitorOptions{.gpus = {{0}}, .cpus = {}});
   other.begin("w");
   bench.pass(0.3_s);
   EXPECT_GT(bench.gpus[0]->energy_calls, 10);

@@ -205,14 +205,13 @@ Measurement Windows::settle(const Measurement& measurement, Seconds patience) {
   if (measurement.settled || !measurement.edges || measurement.edges->forks != fork_count()) {
     return measurement;
   }
-  sampler->use(*watched_);
+  const SamplerUse use{sampler, watched_};
   const Instant deadline = sampler->clock().now() + patience;
   bool settled = sampler->settle(*measurement.edges);
   while (!settled && sampler->clock().now() < deadline) {
     sampler->wait(deadline);
     settled = sampler->settle(*measurement.edges);
   }
-  sampler->release(*watched_);
   return measurement_of(*sampler, measurement.edges, settled);
 }
 
@@ -231,10 +230,19 @@ void Windows::reset() {
   }
 }
 
-std::shared_ptr<void> Windows::listen() {
-  const Open listener{nullptr, source_->sampler(), watched_};
-  listener.sampler->use(*watched_);
-  return {nullptr, [listener](void*) { let_go(listener); }};
+std::unique_ptr<SamplerUse> Windows::listen() {
+  return std::make_unique<SamplerUse>(source_->sampler(), watched_);
+}
+
+SamplerUse::SamplerUse(std::shared_ptr<Sampler> sampler, std::shared_ptr<const Sampler::Watched> watched)
+    : sampler_{std::move(sampler)}, watched_{std::move(watched)} {
+  sampler_->use(*watched_);
+}
+
+SamplerUse::~SamplerUse() {
+  if (forks_ == fork_count()) {
+    sampler_->release(*watched_);
+  }
 }
 
 void Windows::expect_gpu(int gpu) const {

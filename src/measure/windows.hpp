@@ -18,6 +18,20 @@
 
 namespace zeus::measure {
 
+// Keeps a sampler at work for as long as it lives; in a forked child it does nothing.
+class SamplerUse {
+ public:
+  SamplerUse(std::shared_ptr<Sampler> sampler, std::shared_ptr<const Sampler::Watched> watched);
+  SamplerUse(const SamplerUse&) = delete;
+  SamplerUse& operator=(const SamplerUse&) = delete;
+  ~SamplerUse();
+
+ private:
+  std::shared_ptr<Sampler> sampler_;
+  std::shared_ptr<const Sampler::Watched> watched_;
+  std::uint64_t forks_ = fork_count();
+};
+
 class Windows {
  public:
   // Devices that are asked for and not there are a not_found Error.
@@ -31,7 +45,7 @@ class Windows {
   Measurement settle(const Measurement& measurement, Seconds patience);
   void cancel(std::string_view name);
   void reset();
-  [[nodiscard]] std::shared_ptr<void> listen();
+  [[nodiscard]] std::unique_ptr<SamplerUse> listen();
 
   [[nodiscard]] const std::vector<int>& gpus() const { return watched_->gpus; }
   [[nodiscard]] const std::vector<int>& cpus() const { return watched_->cpus; }

@@ -9,18 +9,28 @@
 
 namespace zeus {
 
+namespace {
+
+records::PipelinePlan plan_in(std::string_view text, const std::string& file) {
+  std::optional<Error> wrong;
+  try {
+    return records::pipeline_plan_from_json(text);
+  } catch (const Error& error) {
+    wrong = error;
+  }
+  // Outside of the handler, so that what names the file does not repeat itself as its own cause.
+  throw Error{wrong->kind(), fmt::format("{}: {}", file, wrong->message()), wrong->advice()};
+}
+
+}  // namespace
+
 std::vector<PipelineInstruction> pipeline_stage(const std::filesystem::path& plan, std::size_t stage) {
   const std::optional<std::string> text = FileTree{}.read(std::filesystem::absolute(plan).string());
   if (!text) {
     throw Error{ErrorKind::not_found, fmt::format("there is no plan {}", plan.string()),
                 "write one with `zeus pipeline --at T --json FILE`"};
   }
-  records::PipelinePlan whole;
-  try {
-    whole = records::pipeline_plan_from_json(*text);
-  } catch (const Error& error) {
-    throw Error{error.kind(), fmt::format("{}: {}", plan.string(), error.what()), error.advice()};
-  }
+  const records::PipelinePlan whole = plan_in(*text, plan.string());
   if (stage >= whole.frequencies.size()) {
     throw Error{ErrorKind::not_found, fmt::format("{} plans for {} pipeline ranks, and none of them is {}",
                                                   plan.string(), whole.frequencies.size(), stage)};
@@ -38,23 +48,31 @@ PipelineClocks::PipelineClocks(PipelineClocks&&) noexcept = default;
 PipelineClocks& PipelineClocks::operator=(PipelineClocks&&) noexcept = default;
 PipelineClocks::~PipelineClocks() = default;
 
+pacing::ClockFollower& PipelineClocks::follower() const {
+  if (!follower_) {
+    throw Error{ErrorKind::invalid_argument, "these pipeline clocks were moved from",
+                "use those that they were moved to"};
+  }
+  return *follower_;
+}
+
 void PipelineClocks::begin(std::string_view instruction) {
-  follower_->begin(instruction);
+  follower().begin(instruction);
 }
 void PipelineClocks::end(std::string_view instruction) {
-  follower_->end(instruction);
+  follower().end(instruction);
 }
 void PipelineClocks::end_iteration() {
-  follower_->end_iteration();
+  follower().end_iteration();
 }
 std::optional<Seconds> PipelineClocks::latency() const {
-  return follower_->latency();
+  return follower().latency();
 }
 std::string PipelineClocks::trouble() const {
-  return follower_->trouble();
+  return follower().trouble();
 }
 void PipelineClocks::close() {
-  follower_->close();
+  follower().close();
 }
 
 }  // namespace zeus

@@ -24,10 +24,8 @@ TrainingOptions session_options(const RunOptions& options) {
   session.eta = options.eta;
   if (options.max_slowdown) {
     session.goal = MaxSlowdown{.factor = *options.max_slowdown};
-  } else {
-    session.goal = LeastCost{.eta = options.eta};
   }
-  session.limits = options.power_limits;
+  session.profiling.limits = options.power_limits;
   return session;
 }
 

@@ -18,14 +18,18 @@ constexpr int target_missed = 1;
 
 }  // namespace
 
-JobRun::JobRun(const RunOptions& options, const Place& place, Voice& voice)
-    : options_{options}, place_{place}, voice_{voice}, gpus_{place, options.gpus}, set_limits_{options.set_limits} {
-  voice_.set_open_line(
+JobRun::JobRun(const RunOptions& options, const Place& place, Messages& messages)
+    : options_{options},
+      place_{place},
+      messages_{messages},
+      gpus_{place, options.gpus},
+      set_limits_{options.set_limits} {
+  messages_.set_open_line(
       [this] { return training_ && training_->has_started() && training_->command().in_the_middle_of_a_line(); });
 }
 
 JobRun::~JobRun() {
-  voice_.set_open_line({});
+  messages_.set_open_line({});
 }
 
 int JobRun::run() {
@@ -43,14 +47,14 @@ int JobRun::run_job() {
     record_.unrecorded = "no GPU can be seen";
     record_.energy_unknown = record_.unrecorded;
     record_.no_training = record_.unrecorded;
-    voice_.warn("no GPU can be seen, so nothing is optimized or recorded; `zeus doctor` says why");
+    messages_.warn("no GPU can be seen, so nothing is optimized or recorded; `zeus doctor` says why");
     set_limits_ = false;
     training_.emplace(options_, place_, gpus_, set_limits_);
     return run_alone();
   }
   if (set_limits_ && options_.mode != TrainingMode::passive) {
     if (const std::optional<Error>& why_not = gpus_.why_not_settable()) {
-      voice_.warn(fmt::format("power limits stay as they are: {}", why_not->what()));
+      messages_.warn(fmt::format("power limits stay as they are: {}", why_not->what()));
       set_limits_ = false;
     }
   }
@@ -65,11 +69,11 @@ void JobRun::complain() {
   // A command that failed had no chance to show anything.
   if (exit_code_ == 0 || training_->command().told_to_end()) {
     for (const std::string& text : silence_text(options_, training_->command().seen())) {
-      voice_.warn(text);
+      messages_.warn(text);
     }
   }
   if (training_->progress().diverged()) {
-    voice_.warn("the metric was NaN or infinite at times, which reaches no target");
+    messages_.warn("the metric was NaN or infinite at times, which reaches no target");
   }
 }
 
@@ -85,12 +89,12 @@ int JobRun::run_alone() {
   exit_code_ = *training_->command().exit_code();
   complain();
   if (const auto reason = ChildProcess::why_not_run(training_->program(), exit_code_)) {
-    voice_.warn(*reason);
+    messages_.warn(*reason);
   } else if (const std::optional<TrainingResult>& result = training_->optimized()) {
-    voice_.say(alone_text(*result));
+    messages_.say(alone_text(*result));
   } else if (!gpus_.none()) {
     const jobs::Try::Taken taken = training_->close();
-    voice_.say(fmt::format("{} in {}", to_text(taken.energy()), to_text(taken.time)));
+    messages_.say(fmt::format("{} in {}", to_text(taken.energy()), to_text(taken.time)));
   }
   note_alone();
   return exit_code_;
@@ -123,7 +127,7 @@ void JobRun::train_unrecorded(const Error& why, bool opened) {
     throw;
   }
   record_.unrecorded = why.what();
-  voice_.warn(fmt::format("{}; the training goes on, and is not recorded", why.what()));
+  messages_.warn(fmt::format("{}; the training goes on, and is not recorded", why.what()));
 }
 
 std::optional<JobRecords> JobRun::open_records() {
@@ -143,7 +147,7 @@ int JobRun::run_recurrence() {
   record_.no_training = "it is a recurrence of a job, whose tries say what they came to";
   const std::uint64_t number = records->recurrence.number();
   if (const auto question = batch_size_question(options_); number == 0 && question) {
-    voice_.warn(*question);
+    messages_.warn(*question);
   }
   jobs::Driver driver{records->job,
                       std::move(records->recurrence),
@@ -180,7 +184,7 @@ void JobRun::sum_up(jobs::Job& job, std::uint64_t recurrence, bool say) {
     record_.energy_unknown = one.energy_unknown;
     record_.time = one.time;
     if (say) {
-      voice_.say(recurrence_text(view, one), has_saved(one) ? Ink::green : Ink::plain);
+      messages_.say(recurrence_text(view, one), has_saved(one) ? Ink::green : Ink::plain);
     }
   } catch (const Error& error) {
     train_unrecorded(error, true);
@@ -192,15 +196,15 @@ void JobRun::hear(const jobs::DriverEvent& event) {
 }
 
 void JobRun::hear_of(const jobs::ProfileStep& step) {
-  voice_.say(profiling_text(step, !options_.batch_sizes.empty()));
+  messages_.say(profiling_text(step, !options_.batch_sizes.empty()));
 }
 
 void JobRun::hear_of(const jobs::RunStep& step) {
-  voice_.say(try_text(step, !options_.batch_sizes.empty()));
+  messages_.say(try_text(step, !options_.batch_sizes.empty()));
 }
 
 void JobRun::hear_of(const jobs::GiveUpStep& step) {
-  voice_.warn(give_up_text(options_, step, closest_));
+  messages_.warn(give_up_text(options_, step, closest_));
 }
 
 void JobRun::hear_of(const jobs::TryOver& over) {
@@ -210,17 +214,17 @@ void JobRun::hear_of(const jobs::TryOver& over) {
   if (records::reached(outcome_)) {
     if (options_.target) {
       if (const auto question = direction_question(*options_.target, over.finished.epochs, over.finished.metric)) {
-        voice_.warn(*question);
+        messages_.warn(*question);
       }
     }
   } else {
-    voice_.say(miss_text({.outcome = outcome_,
-                          .batch_size = over.step.batch_size,
-                          .epochs = over.finished.epochs,
-                          .epochs_used_up = over.finished.epochs >= over.step.max_epochs,
-                          .energy = over.energy,
-                          .metric = over.finished.metric,
-                          .exit_code = over.finished.exit_code}));
+    messages_.say(miss_text({.outcome = outcome_,
+                             .batch_size = over.step.batch_size,
+                             .epochs = over.finished.epochs,
+                             .epochs_used_up = over.finished.epochs >= over.step.max_epochs,
+                             .energy = over.energy,
+                             .metric = over.finished.metric,
+                             .exit_code = over.finished.exit_code}));
   }
 }
 
@@ -230,17 +234,17 @@ void JobRun::hear_of(const jobs::TrainingOver& over) {
   complain();
   const std::optional<Unmeasured> unmeasured = training_->unmeasured();
   if (const auto text = unmeasured && exit_code_ == 0 ? unmeasured_text(*unmeasured) : std::nullopt) {
-    voice_.say(*text);
+    messages_.say(*text);
   }
   if (over.seen_through && !told_to_end && records::reached(outcome_)) {
     const std::optional<jobs::Try::Taken> after = training_->taken_since_closed();
     if (const auto text = after ? after_target_text(took_, *after) : std::nullopt) {
-      voice_.say(*text);
+      messages_.say(*text);
     }
   }
   if (outcome_ == records::TryOutcome::lost) {
     if (const auto reason = ChildProcess::why_not_run(training_->program(), exit_code_)) {
-      voice_.warn(*reason);
+      messages_.warn(*reason);
     }
   }
 }

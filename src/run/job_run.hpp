@@ -9,11 +9,11 @@
 #include "jobs/driver.hpp"
 #include "run/command_try.hpp"
 #include "run/job_records.hpp"
+#include "run/messages.hpp"
 #include "run/run_options.hpp"
 #include "run/run_record.hpp"
 #include "run/run_texts.hpp"
 #include "run/training_gpus.hpp"
-#include "run/voice.hpp"
 
 #include <zeus/error.hpp>
 
@@ -24,8 +24,8 @@ namespace zeus::run {
 
 class JobRun {
  public:
-  // `options` are checked. What it says is said by `voice`, which outlives it, as all in `place` does.
-  JobRun(const RunOptions& options, const Place& place, Voice& voice);
+  // `options` are checked. What it says is said by `messages`, which outlives it, as all in `place` does.
+  JobRun(const RunOptions& options, const Place& place, Messages& messages);
   JobRun(const JobRun&) = delete;
   JobRun& operator=(const JobRun&) = delete;
   ~JobRun();
@@ -60,7 +60,7 @@ class JobRun {
 
   RunOptions options_;
   Place place_;
-  Voice& voice_;
+  Messages& messages_;
   TrainingGpus gpus_;
   bool set_limits_ = false;
   records::JobDevice device_;

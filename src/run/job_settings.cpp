@@ -1,6 +1,6 @@
 #include "run/job_settings.hpp"
 
-#include "base/unit_text.hpp"
+#include <zeus/units.hpp>
 
 #include <zeus/error.hpp>
 

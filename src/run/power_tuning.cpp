@@ -145,17 +145,17 @@ void PowerTuning::begin_measuring() {
   options.batch_size.reset();
   const Seconds seen = std::max(last_word_ - first_word_, word());
   if (task_ == Task::measure) {
-    options.limits = limits_;
-    options.try_clocks = false;
-    options.drift_tolerance = 0;
-    options.profiling = SweepProfiling{.settle = 1, .measure = words_for(each_, seen)};
+    options.profiling.limits = limits_;
+    options.profiling.try_clocks = false;
+    options.profiling.drift_tolerance = 0;
+    options.profiling.plan = SweepProfiling{.settle = 1, .measure = words_for(each_, seen)};
   }
   if (unit_ == Unit::epoch) {
     // An epoch is the one step that there is: the shortest time over which work is known.
     const std::uint32_t measure = words_for(task_ == Task::measure ? each_ : shortest_slice, seen);
     const bool settles = seen * static_cast<double>(measure) >= needs_no_settling;
-    options.profiling = SweepProfiling{.settle = settles ? 0U : 1U, .measure = measure};
-    options.wait_steps = 0;
+    options.profiling.plan = SweepProfiling{.settle = settles ? 0U : 1U, .measure = measure};
+    options.profiling.wait_steps = 0;
   }
   open(options);
   session_->begin_epoch();

@@ -34,7 +34,7 @@ TrainingGpus::Parts live(const Place& place, const std::optional<std::vector<std
   std::vector<std::shared_ptr<device::Gpu>> gpus = devices.gpus;
   const auto source = std::make_shared<measure::SamplerSource>(std::move(devices), place.clock);
   return {.gpus = std::move(gpus),
-          .monitor = std::make_shared<Monitor>(std::make_unique<measure::Windows>(source, options)),
+          .monitor = std::make_shared<Monitor>(measure::monitor_of(source, options)),
           .open_book =
               [place] {
                 return control::open_lease_book(place.environment, place.machine, place.beside,
@@ -70,7 +70,7 @@ std::vector<RunRecord::Gpu> TrainingGpus::listed() const {
 
 std::optional<Error> TrainingGpus::try_to_set() {
   for (const train::SessionGpu& one : gpus_) {
-    const device::PowerLimits limits = one.gpu->power_limits();
+    const PowerLimits limits = one.gpu->power_limits();
     for (const auto* const bound : {&limits.current, &limits.minimum, &limits.maximum}) {
       if (!*bound) {
         return to_error(bound->failure(), fmt::format("the power limit of {}", name_of(one)));
@@ -105,7 +105,7 @@ records::JobDevice TrainingGpus::device(const std::vector<Watts>& limits, bool s
   std::optional<Watts> highest;
   std::optional<Watts> current;
   for (const train::SessionGpu& one : gpus_) {
-    const device::PowerLimits now = one.gpu->power_limits();
+    const PowerLimits now = one.gpu->power_limits();
     const std::string what = fmt::format("the power limit of {}", name_of(one));
     const Watts most = now.maximum.or_throw(what);
     lowest = std::max(lowest, now.minimum.or_throw(what));

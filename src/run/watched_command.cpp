@@ -45,7 +45,7 @@ WatchedCommand::WatchedCommand(const Plan& plan, Clock& clock)
       relay_{plan.output, plan.error},
       heard_{plan.patterns},
       overheard_{plan.overheard},
-      ending_{plan.grace},
+      termination_{plan.grace},
       terminal_{::isatty(plan.output) != 0 || ::isatty(plan.error) != 0} {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) {
@@ -71,7 +71,7 @@ WatchedCommand::~WatchedCommand() {
 void WatchedCommand::end() {
   if (!code_) {
     told_to_end_ = true;
-    ending_.begin(clock_.now());
+    termination_.begin(clock_.now());
   }
 }
 
@@ -88,9 +88,9 @@ void WatchedCommand::heed_signals() {
   }
   interrupted_ = true;
   if (*signal == SIGTERM || *signal == SIGHUP) {
-    ending_.begin_asked(clock_.now());
+    termination_.begin_asked(clock_.now());
   } else if (child_->times_asked_to_end() + guard_->interruptions() > 1) {
-    ending_.begin(clock_.now());
+    termination_.begin(clock_.now());
   }
 }
 
@@ -120,14 +120,14 @@ void WatchedCommand::read_reports() {
 Seconds WatchedCommand::pause(Instant deadline) const {
   const Instant now = clock_.now();
   Seconds pause = deadline - now;
-  if (const std::optional<Instant> next = ending_.next()) {
+  if (const std::optional<Instant> next = termination_.next()) {
     pause = std::min(pause, *next - now);
   }
   return std::max(terminal_ ? std::min(pause, look_at_terminal) : pause, Seconds{});
 }
 
 void WatchedCommand::send_what_is_due() {
-  if (const std::optional<int> signal = ending_.due(clock_.now())) {
+  if (const std::optional<int> signal = termination_.due(clock_.now())) {
     ::kill(-child_->process(), *signal);
     // What is stopped would not hear it.
     ::kill(-child_->process(), SIGCONT);
@@ -166,14 +166,14 @@ void WatchedCommand::finish() {
   const auto listen = [this](std::size_t channel, std::string_view bytes) { hear(channel, bytes); };
   guard_->dismiss();
   (void)interrupted();
-  if (code_ == 128 + SIGKILL && ending_.killed() && !told_to_end_) {
+  if (code_ == 128 + SIGKILL && termination_.killed() && !told_to_end_) {
     code_ = 128 + outer_signal().value_or(SIGKILL);
   }
-  if (ending_.begun() && !told_to_end_) {
+  if (termination_.begun() && !told_to_end_) {
     // The signal went to the command alone.
     ::kill(-child_->process(), SIGTERM);
   }
-  while (ending_.begun() && group_lives(child_->process()) && ending_.next()) {
+  while (termination_.begun() && group_lives(child_->process()) && termination_.next()) {
     send_what_is_due();
     clock_.sleep_until(clock_.now() + look_at_group);
   }

@@ -11,9 +11,9 @@
 #include "base/group_guard.hpp"
 #include "base/output_relay.hpp"
 #include "run/command.hpp"
-#include "run/ending.hpp"
 #include "run/heard_progress.hpp"
 #include "run/progress.hpp"
+#include "run/termination.hpp"
 
 #include <zeus/units.hpp>
 
@@ -69,7 +69,7 @@ class WatchedCommand final : public Command {
   std::function<void(std::size_t, std::string_view)> overheard_;
   std::optional<ChildProcess> child_;
   std::optional<GroupGuard> guard_;
-  Ending ending_;
+  Termination termination_;
   std::optional<int> code_;
   bool told_to_end_ = false;
   bool interrupted_ = false;

@@ -49,9 +49,9 @@ PlanResult run_plan(const TrainingLoad& load, bool adaptive, double weight, cons
   };
   const Joules best = std::ranges::min(range.limits() | std::views::transform(cost_at));
   const optimize::PlanWish wish{
-      .goal = LeastCost{.eta = weight},
+      .goal = LeastCost{},
       .profiling = adaptive ? PowerProfiling{AdaptiveProfiling{}} : PowerProfiling{SweepProfiling{}},
-      .max_power = load.gpu->limits.max,
+      .cost = cost,
       .training_steps = {},
       .known = {},
       .predicted_from = {}};

@@ -26,9 +26,9 @@ optimize::SettingRange range_of(const TrainingLoad& load) {
 ProfilingOutcome profile(const TrainingLoad& load, bool adaptive, std::uint64_t seed) {
   const optimize::SettingRange range = range_of(load);
   const optimize::PlanWish wish{
-      .goal = LeastCost{.eta = eta},
+      .goal = LeastCost{},
       .profiling = adaptive ? PowerProfiling{AdaptiveProfiling{}} : PowerProfiling{SweepProfiling{}},
-      .max_power = load.gpu->limits.max,
+      .cost = optimize::EnergyTimeCost{eta, load.gpu->limits.max},
       .training_steps = {},
       .known = {},
       .predicted_from = {}};

@@ -49,8 +49,8 @@ Amount total(const Parts& parts) {
   return all;
 }
 
-Account::Account(Meter* meter, std::vector<SessionGpu> gpus, Clock& clock, Herald& herald)
-    : meter_{meter}, gpus_{std::move(gpus)}, clock_{clock}, herald_{herald} {
+Account::Account(Meter* meter, std::vector<SessionGpu> gpus, Clock& clock, EventReporter& reporter)
+    : meter_{meter}, gpus_{std::move(gpus)}, clock_{clock}, reporter_{reporter} {
 }
 
 void Account::enter(Part part) {
@@ -95,7 +95,7 @@ void Account::open(Part part) {
     meter_->begin(name);
     window_ = name;
   } catch (const std::exception& error) {
-    herald_.warn(fmt::format("the energy of the training is not measured: {}", error.what()));
+    reporter_.warn(fmt::format("the energy of the training is not measured: {}", error.what()));
   }
 }
 
@@ -104,7 +104,7 @@ void Account::end(const std::optional<std::string>& name, Booked& booked) {
     try {
       booked.measurement = meter_->end(*name);
     } catch (const std::exception& error) {
-      herald_.warn(fmt::format("the energy of the training is not known: {}", error.what()));
+      reporter_.warn(fmt::format("the energy of the training is not known: {}", error.what()));
     }
   }
   booked_.push_back(booked);
@@ -121,7 +121,7 @@ Parts Account::take(Seconds patience) {
       try {
         booked.measurement = meter_->settle(*booked.measurement, patience);
       } catch (const std::exception& error) {
-        herald_.warn(fmt::format("the energy of the training is less well known than it could be: {}", error.what()));
+        reporter_.warn(fmt::format("the energy of the training is less well known than it could be: {}", error.what()));
       }
     }
     parts[static_cast<std::size_t>(booked.part)] += amount_of(booked);
@@ -156,7 +156,7 @@ Amount Account::amount_of(const Booked& booked) const {
   for (const SessionGpu& gpu : gpus_) {
     const auto found = booked.measurement->gpu_energy.find(gpu.index);
     if (found == booked.measurement->gpu_energy.end() || !found->second.energy) {
-      herald_.warn(
+      reporter_.warn(
           fmt::format("the energy of {} is not known: {}", to_text(gpu.gpu->identity(), gpu.index),
                       found == booked.measurement->gpu_energy.end() ? "it is not measured" : found->second.reason));
       amount.known = false;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/clock.hpp"
-#include "train/herald.hpp"
+#include "train/event_reporter.hpp"
 #include "train/meter.hpp"
 #include "train/session_parts.hpp"
 
@@ -42,7 +42,7 @@ Amount total(const Parts& parts);
 class Account {
  public:
   // Without a meter (no GPU here), energies are zero and known.
-  Account(Meter* meter, std::vector<SessionGpu> gpus, Clock& clock, Herald& herald);
+  Account(Meter* meter, std::vector<SessionGpu> gpus, Clock& clock, EventReporter& reporter);
 
   // From now on what happens is of this part; nothing where it is already.
   void enter(Part part);
@@ -73,7 +73,7 @@ class Account {
   Meter* meter_;
   std::vector<SessionGpu> gpus_;
   Clock& clock_;
-  Herald& herald_;
+  EventReporter& reporter_;
   std::optional<Part> open_;
   std::optional<std::string> window_;  // the one that is open, by name
   bool odd_ = false;

@@ -32,8 +32,8 @@ using ::testing::SizeIs;
 using BadInput = SessionTest;
 
 TEST_F(BadInput, WithoutAGpuItTrainsAndSaysWhyItDoesNotOptimize) {
-  options_.cost_limit = 100_J;
-  options_.max_epochs = 2;
+  options_.stopping.cost_limit = 100_J;
+  options_.stopping.max_epochs = 2;
   VirtualTraining clock_only{{v100()}, work_, 1};
   SessionParts parts{.gpus = {}, .meter = {}, .acquire = {}, .clock = clock_only.clock()};
   Session session{std::move(parts), options_};
@@ -51,7 +51,7 @@ TEST_F(BadInput, WithoutAGpuItTrainsAndSaysWhyItDoesNotOptimize) {
 }
 
 TEST_F(BadInput, WithoutPermissionItTrainsUnoptimizedWithOneWarning) {
-  training_.gpu(2).set_faults({.reading = {}, .setting = device::Reason::permission, .ceiling = {}, .slowness = {}});
+  training_.gpu(2).set_faults({.reading = {}, .setting = Reason::permission, .ceiling = {}, .slowness = {}});
   Session session{training_.parts(), options_};
   run_epochs(session, training_, 3, 100);
   session.finish();
@@ -85,7 +85,7 @@ TEST_F(BadInput, LimitRangesThatExcludeOneAnotherLeaveTheGpusAlone) {
 }
 
 TEST_F(BadInput, ALimitRangeThatNoGpuAllowsIsSaid) {
-  options_.lowest_limit = 300_W;
+  options_.profiling.lowest_limit = 300_W;
   Session session{training_.parts(), options_};
   run_epochs(session, training_, 1, 50);
   EXPECT_THAT(session.result().unoptimized, HasSubstr("they have 100 W to 250 W in common"));
@@ -104,8 +104,8 @@ TEST_F(BadInput, EpochsWithoutStepsAreAccountedAndSaid) {
 }
 
 TEST_F(BadInput, AMetricThatIsNeverReportedIsSaidOnce) {
-  options_.target = {.metric = 0.5};
-  options_.max_epochs = 5;
+  options_.stopping.target = {.metric = 0.5};
+  options_.stopping.max_epochs = 5;
   Session session{training_.parts(), options_};
   run_epochs(session, training_, 10, 10);
   EXPECT_EQ(session.result().stopped_by, StopReason::epochs_used_up);
@@ -113,7 +113,7 @@ TEST_F(BadInput, AMetricThatIsNeverReportedIsSaidOnce) {
 }
 
 TEST_F(BadInput, AMetricThatIsNoNumberReachesNothing) {
-  options_.target = {.metric = 0.5};
+  options_.stopping.target = {.metric = 0.5};
   Session session{training_.parts(), options_};
   ASSERT_TRUE(session.next_epoch());
   session.report(std::numeric_limits<double>::quiet_NaN());
@@ -138,8 +138,8 @@ TEST_F(BadInput, EpochsShorterThanASliceAreProfiledAcrossEpochs) {
 }
 
 TEST_F(BadInput, AnUnwritableProfilePathCostsOnlyTheProfile) {
-  options_.profile_file = "/proc/no/such/folder/profiles.json";
-  options_.result_file = "/proc/no/such/folder/result.json";
+  options_.files.profiles = "/proc/no/such/folder/profiles.json";
+  options_.files.result = "/proc/no/such/folder/result.json";
   Session session{training_.parts(), options_};
   run_epochs(session, training_, 1, 400);
   session.finish();
@@ -149,7 +149,7 @@ TEST_F(BadInput, AnUnwritableProfilePathCostsOnlyTheProfile) {
 
 TEST_F(BadInput, ACorruptProfileFileIsSaidAndLeftAlone) {
   const FileTree folder{folder_.path()};
-  options_.profile_file = folder_.path() / "profiles.json";
+  options_.files.profiles = folder_.path() / "profiles.json";
   for (const std::string content : {"", "{", "[]", "my thesis", R"({"format":"zeus power profiles","version":1})"}) {
     said_.clear();
     folder.write_durably("profiles.json", content);
@@ -178,7 +178,7 @@ TEST_F(BadInput, OnAGpuThatAnotherProcessSetsItTrainsUnoptimized) {
 }
 
 TEST_F(BadInput, ReadingsThatFailLoseSlicesAndNotTheTraining) {
-  training_.gpu(1).set_faults({.reading = device::Reason::lost, .setting = {}, .ceiling = {}, .slowness = {}});
+  training_.gpu(1).set_faults({.reading = Reason::lost, .setting = {}, .ceiling = {}, .slowness = {}});
   Session session{training_.parts(), options_};
   run_epochs(session, training_, 2, 100);
   session.finish();
@@ -192,7 +192,7 @@ TEST_F(BadInput, AGpuThatStopsTellingItsEnergyEndsTheProfilingWithoutAnOptimum) 
     for (int step = 0; step < 400; ++step) {
       session.begin_step();
       if (step == 5 && epoch == 0) {
-        training_.gpu(1).set_faults({.reading = device::Reason::lost, .setting = {}, .ceiling = {}, .slowness = {}});
+        training_.gpu(1).set_faults({.reading = Reason::lost, .setting = {}, .ceiling = {}, .slowness = {}});
       }
       training_.step();
     }
@@ -294,14 +294,14 @@ TEST_F(BadInput, OptionsThatMakeNoSenseAreErrors) {
   };
   const double nan = std::numeric_limits<double>::quiet_NaN();
   refuses([&](TrainingOptions& o) { o.eta = 1.5; });
-  refuses([&](TrainingOptions& o) { o.goal = LeastCost{.eta = nan}; });
+  refuses([&](TrainingOptions& o) { o.eta = nan; });
   refuses([&](TrainingOptions& o) { o.goal = MaxSlowdown{.factor = 0.9}; });
   refuses([&](TrainingOptions& o) { o.goal = MaxSlowdown{.factor = 1.1, .confidence = 1.0}; });
   refuses([&](TrainingOptions& o) { o.goal = PowerSelector{}; });
-  refuses([&](TrainingOptions& o) { o.limit_step = 0_W; });
-  refuses([&](TrainingOptions& o) { o.target = {.metric = nan}; });
-  refuses([&](TrainingOptions& o) { o.max_epochs = 0; });
-  refuses([&](TrainingOptions& o) { o.cost_limit = Joules{nan}; });
+  refuses([&](TrainingOptions& o) { o.profiling.limit_step = 0_W; });
+  refuses([&](TrainingOptions& o) { o.stopping.target = {.metric = nan}; });
+  refuses([&](TrainingOptions& o) { o.stopping.max_epochs = 0; });
+  refuses([&](TrainingOptions& o) { o.stopping.cost_limit = Joules{nan}; });
   refuses([&](TrainingOptions& o) { o.lease_term = Seconds{nan}; });
 }
 

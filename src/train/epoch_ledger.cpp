@@ -61,8 +61,8 @@ std::uint64_t EpochLedger::silent() const {
   return static_cast<std::uint64_t>(told - latest_first.begin());
 }
 
-Progress EpochLedger::progress() const {
-  Progress so_far{.epochs = epochs_.size(), .metric = best_metric_, .cost = Joules{0}, .next_cost = {}};
+TrainingProgress EpochLedger::progress() const {
+  TrainingProgress so_far{.epochs = epochs_.size(), .metric = best_metric_, .cost = Joules{0}, .next_cost = {}};
   for (const EpochReport& epoch : epochs_) {
     so_far.cost = so_far.cost && epoch.cost ? std::optional{*so_far.cost + *epoch.cost} : std::nullopt;
   }

@@ -5,7 +5,7 @@
 #include "optimize/cost/energy_time_cost.hpp"
 #include "records/power_profile.hpp"
 #include "train/account.hpp"
-#include "train/ending.hpp"
+#include "train/stopping.hpp"
 
 #include <zeus/training_options.hpp>
 #include <zeus/training_report.hpp>
@@ -44,7 +44,7 @@ class EpochLedger {
   // For how many epochs no steps were told of until now.
   [[nodiscard]] std::uint64_t silent() const;
   // Without what another epoch would cost.
-  [[nodiscard]] Progress progress() const;
+  [[nodiscard]] TrainingProgress progress() const;
   // That, as the latest one cost that was at the setting in force to its end.
   [[nodiscard]] const std::optional<Joules>& settled_cost() const { return settled_cost_; }
   // That, from the latest epoch and what the profile says of a step under what is in force.

@@ -11,9 +11,6 @@
 
 namespace zeus::train {
 
-using device::ClockDomain;
-using device::ClockRange;
-
 namespace {
 
 // Clocks are tried in so many steps, from the highest to this part of it: below, a GPU only wastes its idle power.
@@ -67,7 +64,7 @@ GpuGroup::Range GpuGroup::range() const {
   bool first = true;
   std::vector<Megahertz> clocks;
   for (const SessionGpu& one : gpus_) {
-    const device::PowerLimits limits = one.gpu->power_limits();
+    const PowerLimits limits = one.gpu->power_limits();
     const Watts lowest = limits.minimum.or_throw("the lowest power limit of " + name_of(one));
     const Watts highest = limits.maximum.or_throw("the highest power limit of " + name_of(one));
     const std::optional<Watts> found = limits.current.optional();

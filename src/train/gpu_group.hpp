@@ -3,10 +3,10 @@
 #pragma once
 
 #include "control/lease.hpp"
-#include "device/clocks.hpp"
 #include "records/power_setting.hpp"
 #include "train/session_parts.hpp"
 
+#include <zeus/device_values.hpp>
 #include <zeus/units.hpp>
 
 #include <functional>

@@ -2,7 +2,7 @@
 
 #include "optimize/cost/energy_time_cost.hpp"
 #include "optimize/power_limit/goal.hpp"
-#include "train/ending.hpp"
+#include "train/stopping.hpp"
 
 #include <zeus/error.hpp>
 
@@ -11,17 +11,16 @@
 namespace zeus::train {
 
 TrainingOptions checked(TrainingOptions options) {
-  check_ending(options);
-  static_cast<void>(optimize::selector_of(options.goal, Watts{1}));
-  static_cast<void>(optimize::EnergyTimeCost{options.eta, Watts{1}});
+  check_stopping(options);
+  static_cast<void>(optimize::selector_of(options.goal, optimize::EnergyTimeCost{options.eta, Watts{1}}));
   if (!(options.lease_term > Seconds{0}) || !(options.collective_patience > Seconds{0}) ||
-      !(options.drift_tolerance >= 0)) {
+      !(options.profiling.drift_tolerance >= 0)) {
     throw Error{ErrorKind::invalid_argument, "a time or a tolerance among the options of the training makes no sense",
                 "give a lease term and a patience above 0, and a drift tolerance of at least 0"};
   }
-  if (!(options.limit_step > Watts{0})) {
+  if (!(options.profiling.limit_step > Watts{0})) {
     throw Error{ErrorKind::invalid_argument,
-                fmt::format("the step between power limits is {} W", options.limit_step.value()),
+                fmt::format("the step between power limits is {} W", options.profiling.limit_step.value()),
                 "give one above 0, such as 25 W"};
   }
   return options;

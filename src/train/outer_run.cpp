@@ -82,12 +82,14 @@ TrainingOptions OuterRun::complete(TrainingOptions options) const {
   if (!options.batch_size) {
     options.batch_size = values_.batch_size;
   }
-  if (!options.max_epochs) {
-    options.max_epochs = values_.epochs;
+  if (!options.stopping.max_epochs) {
+    options.stopping.max_epochs = values_.epochs;
   }
   // A target whose direction is not known would be reached at once, or never.
-  if (!options.target && values_.target_metric && values_.higher_is_better && std::isfinite(*values_.target_metric)) {
-    options.target = TrainingTarget{.metric = *values_.target_metric, .higher_is_better = *values_.higher_is_better};
+  if (!options.stopping.target && values_.target_metric && values_.higher_is_better &&
+      std::isfinite(*values_.target_metric)) {
+    options.stopping.target =
+        TrainingTarget{.metric = *values_.target_metric, .higher_is_better = *values_.higher_is_better};
   }
   return options;
 }

@@ -131,21 +131,21 @@ TEST_F(OuterRunTest, ReadsWhatTheRunHasChosenAndNoNonsense) {
 TEST_F(OuterRunTest, OnlyWhatTheOptionsLeaveOpenIsTakenFromTheRun) {
   const TrainingOptions open = outer(chosen)->complete({});
   EXPECT_EQ(open.batch_size, 64U);
-  EXPECT_EQ(open.max_epochs, 3U);
-  ASSERT_TRUE(open.target);
-  EXPECT_EQ(open.target->metric, 0.5);
-  EXPECT_FALSE(open.target->higher_is_better);
+  EXPECT_EQ(open.stopping.max_epochs, 3U);
+  ASSERT_TRUE(open.stopping.target);
+  EXPECT_EQ(open.stopping.target->metric, 0.5);
+  EXPECT_FALSE(open.stopping.target->higher_is_better);
   TrainingOptions own;
   own.batch_size = 8;
-  own.max_epochs = 10;
-  own.target = {.metric = 0.9, .higher_is_better = true};
+  own.stopping.max_epochs = 10;
+  own.stopping.target = {.metric = 0.9, .higher_is_better = true};
   const TrainingOptions kept = outer(chosen)->complete(own);
   EXPECT_EQ(kept.batch_size, 8U);
-  EXPECT_EQ(kept.max_epochs, 10U);
-  EXPECT_EQ(kept.target->metric, 0.9);
+  EXPECT_EQ(kept.stopping.max_epochs, 10U);
+  EXPECT_EQ(kept.stopping.target->metric, 0.9);
   RunValues no_direction = chosen;
   no_direction.higher_is_better.reset();
-  EXPECT_FALSE(outer(no_direction)->complete({}).target);
+  EXPECT_FALSE(outer(no_direction)->complete({}).stopping.target);
 }
 
 TEST_F(OuterRunTest, ASessionTellsOfStepsMetricsAndEpochsAndLeavesTheGpusAlone) {
@@ -184,7 +184,7 @@ TEST_F(OuterRunTest, AMetricThatFollowsTheEndOfAnEpochIsToldBeforeIt) {
 }
 
 TEST_F(OuterRunTest, ATargetMayBecomeKnownWithTheFirstMetric) {
-  options_.target = {.metric = 0.9, .higher_is_better = true};
+  options_.stopping.target = {.metric = 0.9, .higher_is_better = true};
   Session session{training_.parts(), options_};
   ASSERT_TRUE(session.next_epoch());
   session.set_target({.metric = 0.2, .higher_is_better = false});

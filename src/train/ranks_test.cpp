@@ -159,7 +159,7 @@ TEST(Ranks, WithoutPermissionInOneNoneIsOptimized) {
   RankedRun run;
   run.prepare = [](int rank, TrainingOptions&, VirtualTraining& training) {
     if (rank == 3) {
-      training.gpu(0).set_faults({.reading = {}, .setting = device::Reason::permission, .ceiling = {}, .slowness = {}});
+      training.gpu(0).set_faults({.reading = {}, .setting = Reason::permission, .ceiling = {}, .slowness = {}});
     }
   };
   for (const RankOutcome& one : run_all(run)) {
@@ -183,11 +183,11 @@ TEST(Ranks, GoOnTogetherWithASliceThatIsTooShortForAnyOfThem) {
   RankedRun run;
   run.steps = 3000;
   run.epochs = 1;
-  run.options.profiling = SweepProfiling{.settle = 3, .measure = 10};
+  run.options.profiling.plan = SweepProfiling{.settle = 3, .measure = 10};
   std::vector<std::vector<TrainingEvent>> events(static_cast<std::size_t>(run.ranks));
   run.prepare = [&](int rank, TrainingOptions& options, VirtualTraining& training) {
     const auto index = static_cast<std::size_t>(rank);
-    options.slice_meter = std::make_shared<test::ConstantSlices>(training.clock(), Seconds{2.0 + 0.5 * rank});
+    options.profiling.slice_meter = std::make_shared<test::ConstantSlices>(training.clock(), Seconds{2.0 + 0.5 * rank});
     options.listener = [&events, index](const TrainingEvent& event) { events[index].push_back(event); };
   };
   const std::vector<RankOutcome> outcomes = run_all(run);
@@ -210,7 +210,7 @@ TEST(Ranks, StopTogetherAlsoWhenOnlyTheFirstKnowsTheMetric) {
     threads.emplace_back([&, rank] {
       VirtualTraining training{{v100()}, work(), 5, rank};
       TrainingOptions options;
-      options.target = {.metric = 0.5};
+      options.stopping.target = {.metric = 0.5};
       options.collective = std::make_shared<ThreadRank>(meeting, rank);
       Session session{training.parts(), options};
       while (session.next_epoch()) {
@@ -265,7 +265,7 @@ TEST(Ranks, HoldASettingTogether) {
 
 TEST(Ranks, HoldNothingWhereOneMayNot) {
   for (const std::vector<TrainingEvent>& events :
-       hold_in_two({.reading = {}, .setting = device::Reason::permission, .ceiling = {}, .slowness = {}})) {
+       hold_in_two({.reading = {}, .setting = Reason::permission, .ceiling = {}, .slowness = {}})) {
     EXPECT_THAT(test::of_kind<SettingApplied>(events), IsEmpty());
     EXPECT_EQ(test::of_kind<Unoptimized>(events).size(), 1U);
   }

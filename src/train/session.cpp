@@ -53,16 +53,16 @@ struct Surroundings {
 
 Session::Session(SessionParts parts, const TrainingOptions& options)
     : options_{checked(parts.outer ? parts.outer->complete(options) : options)},
-      target_is_its_own_{options.target.has_value()},
+      target_is_its_own_{options.stopping.target.has_value()},
       owner_{::getpid()},
       clock_{parts.clock},
       meter_{std::move(parts.meter)},
       outer_{std::move(parts.outer)},
-      herald_{options.listener},
+      reporter_{options.listener},
       ranks_{options.collective, options.collective_patience},
       group_{std::move(parts.gpus), std::move(parts.acquire), options.lease_term},
       meeting_{meet()},
-      account_{meter_of_this_rank(), group_.gpus(), clock_, herald_},
+      account_{meter_of_this_rank(), group_.gpus(), clock_, reporter_},
       ledger_{price_of(options_, meeting_.fleet), meeting_.fleet.gpus > 0},
       tuner_{{.options = options_,
               .fleet = meeting_.fleet,
@@ -70,15 +70,15 @@ Session::Session(SessionParts parts, const TrainingOptions& options)
               .meter = meter_of_this_rank(),
               .ranks = ranks_,
               .account = account_,
-              .herald = herald_,
+              .reporter = reporter_,
               .clock = clock_}} {
   if (!meeting_.failure.empty()) {
     tuner_.stop(meeting_.failure);
   } else if (meeting_.led) {
     tuner_.leave("`zeus run` sets the power limits of this training");
   }
-  if (options_.cost_limit && !ledger_.price()) {
-    herald_.warn("the cost limit is not held: without a GPU whose power limit can be read there is no cost");
+  if (options_.stopping.cost_limit && !ledger_.price()) {
+    reporter_.warn("the cost limit is not held: without a GPU whose power limit can be read there is no cost");
   }
 }
 
@@ -130,21 +130,21 @@ Meter* Session::meter_of_this_rank() const {
 }
 
 std::optional<records::PowerProfile> Session::read_known_profile() {
-  if (options_.known_profile && options_.known_profile->batch_size == options_.batch_size) {
-    return options_.known_profile;
+  if (options_.profiling.known && options_.profiling.known->batch_size == options_.batch_size) {
+    return options_.profiling.known;
   }
-  if (options_.profile_file.empty() || !ranks_.leads()) {
+  if (options_.files.profiles.empty() || !ranks_.leads()) {
     return std::nullopt;
   }
   try {
-    const std::vector<records::PowerProfile> kept = read_profiles(options_.profile_file);
+    const std::vector<records::PowerProfile> kept = read_profiles(options_.files.profiles);
     if (const auto* found =
             find_profile(kept, meeting_.fleet.product, std::max(meeting_.fleet.gpus, 1U), options_.batch_size)) {
       return *found;
     }
   } catch (const std::exception& error) {
-    herald_.warn(fmt::format("the profile file is left alone: {}", error.what()));
-    options_.profile_file.clear();
+    reporter_.warn(fmt::format("the profile file is left alone: {}", error.what()));
+    options_.files.profiles.clear();
   }
   return std::nullopt;
 }
@@ -269,7 +269,7 @@ void Session::close_epoch() {
   if (!tuner_.profiling()) {
     ledger_.keep_cost_of_settled();
   }
-  herald_.tell(EpochEnded{.epoch = ledger_.epochs().back()});
+  reporter_.tell(EpochEnded{.epoch = ledger_.epochs().back()});
 }
 
 // Adds what this process has taken, and the other ranks, to the latest epoch.
@@ -290,15 +290,15 @@ void Session::complain_of_silence() {
   const std::uint64_t silent = ledger_.silent();
   if (silent == epochs_without_steps && tuner_.why_not().empty() && !tuner_.holding() &&
       options_.mode != TrainingMode::passive) {
-    herald_.warn(fmt::format("nothing can be profiled: no steps were reported in {} epochs", silent));
+    reporter_.warn(fmt::format("nothing can be profiled: no steps were reported in {} epochs", silent));
   }
   if (target_is_its_own_ && !ledger_.metric() && ledger_.epochs().size() == 2) {
-    herald_.warn("no metric was reported in two epochs: the target cannot be seen to be reached");
+    reporter_.warn("no metric was reported in two epochs: the target cannot be seen to be reached");
   }
 }
 
-Progress Session::progress_so_far() const {
-  Progress so_far = ledger_.progress();
+TrainingProgress Session::progress_so_far() const {
+  TrainingProgress so_far = ledger_.progress();
   if (!tuner_.profiling()) {
     so_far.next_cost = ledger_.settled_cost();
     if (!so_far.next_cost && tuner_.applied()) {
@@ -309,7 +309,7 @@ Progress Session::progress_so_far() const {
 }
 
 std::optional<StopReason> Session::stop_reason() const {
-  return stopped_by_ ? stopped_by_ : ending_of(options_, progress_so_far());
+  return stopped_by_ ? stopped_by_ : stop_reason_of(options_, progress_so_far());
 }
 
 bool Session::next_epoch() {
@@ -322,8 +322,8 @@ bool Session::next_epoch() {
   if (stopped_by_) {
     return false;
   }
-  const Progress so_far = progress_so_far();
-  Verdict verdict{.stop = ending_of(options_, so_far), .drifted = tuner_.drift().has_value()};
+  const TrainingProgress so_far = progress_so_far();
+  Verdict verdict{.stop = stop_reason_of(options_, so_far), .drifted = tuner_.drift().has_value()};
   try {
     ranks_.agree(verdict);
   } catch (const AgreedFailure& error) {
@@ -332,9 +332,9 @@ bool Session::next_epoch() {
   if (verdict.stop) {
     stopped_by_ = verdict.stop;
     tell_of_epoch();
-    herald_.tell(TrainingStopped{.reason = *stopped_by_,
-                                 .cost = so_far.cost.value_or(Joules{0}),
-                                 .next_epoch = so_far.next_cost.value_or(Joules{0})});
+    reporter_.tell(TrainingStopped{.reason = *stopped_by_,
+                                   .cost = so_far.cost.value_or(Joules{0}),
+                                   .next_epoch = so_far.next_cost.value_or(Joules{0})});
     return false;
   }
   if (verdict.drifted) {
@@ -356,11 +356,11 @@ void Session::set_target(const TrainingTarget& target) {
     return;
   }
   TrainingOptions changed = options_;
-  changed.target = target;
-  check_ending(changed);
-  if (!options_.target || options_.target->metric != target.metric ||
-      options_.target->higher_is_better != target.higher_is_better) {
-    options_.target = target;
+  changed.stopping.target = target;
+  check_stopping(changed);
+  if (!options_.stopping.target || options_.stopping.target->metric != target.metric ||
+      options_.stopping.target->higher_is_better != target.higher_is_better) {
+    options_.stopping.target = target;
     ledger_.judge_anew();
   }
 }
@@ -376,10 +376,10 @@ void Session::report(double metric) {
     tell_of_epoch();
   }
   if (!std::isfinite(metric)) {
-    herald_.warn(fmt::format("a metric of {} was reported, which reaches no target", metric));
+    reporter_.warn(fmt::format("a metric of {} was reported, which reaches no target", metric));
     return;
   }
-  ledger_.report(metric, in_epoch(), options_.target);
+  ledger_.report(metric, in_epoch(), options_.stopping.target);
 }
 
 void Session::set_batch_size(std::uint64_t batch_size) {
@@ -432,13 +432,13 @@ void Session::end(bool together) {
     book(tail_ + account_.take(last_settling));
   }
   if (!stopped_by_) {
-    stopped_by_ = ending_of(options_, progress_so_far());
+    stopped_by_ = stop_reason_of(options_, progress_so_far());
   }
-  if (ranks_.leads() && !options_.result_file.empty()) {
+  if (ranks_.leads() && !options_.files.result.empty()) {
     try {
-      write_result(options_.result_file, result());
+      write_result(options_.files.result, result());
     } catch (const std::exception& error) {
-      herald_.warn(fmt::format("the result is not written: {}", error.what()));
+      reporter_.warn(fmt::format("the result is not written: {}", error.what()));
     }
   }
 }
@@ -469,7 +469,7 @@ void Session::predict(TrainingResult& result) const {
   }
   if (options_.mode == TrainingMode::passive && known_ && known_->complete) {
     result.profile = *known_;
-    result.optimum = optimize::choose_setting(options_.goal, fleet.max_power, result.profile.measurements);
+    result.optimum = optimize::choose_setting(options_.goal, *ledger_.price(), result.profile.measurements);
   }
   result.prediction = optimize::predict(run, result.profile, result.optimum, *ledger_.price(), result.no_prediction);
 }

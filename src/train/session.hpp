@@ -15,9 +15,9 @@
 #include "records/power_profile.hpp"
 #include "train/account.hpp"
 #include "train/epoch_ledger.hpp"
+#include "train/event_reporter.hpp"
 #include "train/fleet.hpp"
 #include "train/gpu_group.hpp"
-#include "train/herald.hpp"
 #include "train/meter.hpp"
 #include "train/outer_run.hpp"
 #include "train/ranks.hpp"
@@ -97,7 +97,7 @@ class Session {
   void complain_of_silence();
   void retune_after_drift();
   void end(bool together);
-  [[nodiscard]] Progress progress_so_far() const;
+  [[nodiscard]] TrainingProgress progress_so_far() const;
   void predict(TrainingResult& result) const;
   [[nodiscard]] std::string too_short() const;
 
@@ -107,7 +107,7 @@ class Session {
   Clock& clock_;
   std::unique_ptr<Meter> meter_;
   std::unique_ptr<OuterRun> outer_;  // of the rank that leads
-  Herald herald_;
+  EventReporter reporter_;
   Ranks ranks_;
   GpuGroup group_;
   Meeting meeting_;

@@ -118,7 +118,7 @@ TEST_F(SessionTest, BetweenEpochsWhileProfilingTheLimitsAreAsFound) {
 }
 
 TEST_F(SessionTest, ASavedProfileDecidesWithoutASlice) {
-  options_.profile_file = folder_.path() / "profiles.json";
+  options_.files.profiles = folder_.path() / "profiles.json";
   options_.batch_size = 1024;
   std::optional<PowerSetting> optimum;
   {
@@ -136,7 +136,7 @@ TEST_F(SessionTest, ASavedProfileDecidesWithoutASlice) {
 }
 
 TEST_F(SessionTest, EachBatchSizeIsProfiledOnceAndKept) {
-  options_.profile_file = folder_.path() / "profiles.json";
+  options_.files.profiles = folder_.path() / "profiles.json";
   options_.batch_size = 1024;
   Session session{training_.parts(), options_};
   run_epochs(session, training_, 1, 400);
@@ -147,7 +147,7 @@ TEST_F(SessionTest, EachBatchSizeIsProfiledOnceAndKept) {
   session.set_batch_size(1024);
   run_epochs(session, training_, 1, 50);
   EXPECT_THAT(of_kind<SliceMeasured>(events_), IsEmpty());
-  EXPECT_THAT(read_profiles(options_.profile_file), SizeIs(2));
+  EXPECT_THAT(read_profiles(options_.files.profiles), SizeIs(2));
 }
 
 TEST_F(SessionTest, IsProfiledAgainWhenThroughputDrifts) {
@@ -169,7 +169,7 @@ TEST_F(SessionTest, IsNotProfiledAgainWhenNothingDrifts) {
 }
 
 TEST_F(SessionTest, StopsAtTheTarget) {
-  options_.target = {.metric = 0.6, .higher_is_better = true};
+  options_.stopping.target = {.metric = 0.6, .higher_is_better = true};
   Session session{training_.parts(), options_};
   ASSERT_TRUE(session.next_epoch());
   session.report(0.59);
@@ -182,7 +182,7 @@ TEST_F(SessionTest, StopsAtTheTarget) {
 }
 
 TEST_F(SessionTest, ATargetMayBeReachedFromAbove) {
-  options_.target = {.metric = 0.4, .higher_is_better = false};
+  options_.stopping.target = {.metric = 0.4, .higher_is_better = false};
   Session session{training_.parts(), options_};
   ASSERT_TRUE(session.next_epoch());
   session.report(0.5);
@@ -192,7 +192,7 @@ TEST_F(SessionTest, ATargetMayBeReachedFromAbove) {
 }
 
 TEST_F(SessionTest, StopsAtTheMaximumOfEpochs) {
-  options_.max_epochs = 3;
+  options_.stopping.max_epochs = 3;
   Session session{training_.parts(), options_};
   run_epochs(session, training_, 10, 20);
   EXPECT_EQ(session.result().stopped_by, StopReason::epochs_used_up);
@@ -208,21 +208,21 @@ TEST_F(SessionTest, NeverExceedsABudgetByAnEpochThatIsKnownNotToFit) {
     epoch = *session.result().epochs.at(2).cost;
   }
   for (const double budget : {2.5, 3.05, 4.9, 7.3}) {
-    options_.cost_limit = epoch * budget;
+    options_.stopping.cost_limit = epoch * budget;
     Session session{training_.parts(), options_};
     run_epochs(session, training_, 20, 400);
     session.finish();
-    EXPECT_EQ(session.result().stopped_by, StopReason::too_dear);
-    EXPECT_LE(*session.result().cost, *options_.cost_limit);
-    EXPECT_GT(*session.result().cost, *options_.cost_limit - 1.1 * epoch);
+    EXPECT_EQ(session.result().stopped_by, StopReason::too_expensive);
+    EXPECT_LE(*session.result().cost, *options_.stopping.cost_limit);
+    EXPECT_GT(*session.result().cost, *options_.stopping.cost_limit - 1.1 * epoch);
   }
 }
 
 TEST_F(SessionTest, ABudgetBelowOneEpochEndsItAfterThat) {
-  options_.cost_limit = 1_J;
+  options_.stopping.cost_limit = 1_J;
   Session session{training_.parts(), options_};
   run_epochs(session, training_, 20, 10);
-  EXPECT_EQ(session.result().stopped_by, StopReason::too_dear);
+  EXPECT_EQ(session.result().stopped_by, StopReason::too_expensive);
   EXPECT_THAT(session.result().epochs, SizeIs(1));
 }
 
@@ -283,7 +283,7 @@ TEST_F(SessionTest, PassiveObservingSetsNothingAndPredictsFromASavedProfile) {
   }
   VirtualTraining training{{v100(), v100(), v100(), v100()}, work_, 3};
   options_.mode = TrainingMode::passive;
-  options_.known_profile = profile;
+  options_.profiling.known = profile;
   Session session{training.parts(), options_};
   run_epochs(session, training, 4, 200);
   session.finish();
@@ -327,10 +327,10 @@ TEST_F(SessionTest, ClocksAreTriedWhereNoLimitHoldsTheGpuBack) {
   ASSERT_TRUE(session.optimum());
   ASSERT_TRUE(session.optimum()->clock);
   EXPECT_LT(*session.optimum()->clock, v100().clocks.max);
-  EXPECT_EQ(*training.gpu(1).locked_clocks(device::ClockDomain::graphics).optional().value(),
-            (device::ClockRange{.minimum = v100().clocks.min, .maximum = *session.optimum()->clock}));
+  EXPECT_EQ(*training.gpu(1).locked_clocks(ClockDomain::graphics).optional().value(),
+            (ClockRange{.minimum = v100().clocks.min, .maximum = *session.optimum()->clock}));
   session.finish();
-  EXPECT_FALSE(training.gpu(1).locked_clocks(device::ClockDomain::graphics).optional().value());
+  EXPECT_FALSE(training.gpu(1).locked_clocks(ClockDomain::graphics).optional().value());
 }
 
 TEST_F(SessionTest, ASelectorOfTheUsersOwnIsAsked) {
@@ -397,7 +397,7 @@ TEST_F(SessionTest, AJobWithoutEpochsNeedsNone) {
 }
 
 TEST_F(SessionTest, AFullSweepMeasuresEveryLimit) {
-  options_.profiling = SweepProfiling{.settle = 3, .measure = 10};
+  options_.profiling.plan = SweepProfiling{.settle = 3, .measure = 10};
   Session session{training_.parts(), options_};
   run_epochs(session, training_, 1, 400);
   EXPECT_THAT(of_kind<SliceMeasured>(events_), SizeIs(7));
@@ -408,16 +408,16 @@ TEST_F(SessionTest, ASweepTakesTheStepsItPromisedHoweverShortTheyAre) {
   TrainingWork quick = work_;
   quick.step = 0.001_s;
   VirtualTraining training{{v100()}, quick, 1};
-  options_.profiling = SweepProfiling{.settle = 3, .measure = 10};
+  options_.profiling.plan = SweepProfiling{.settle = 3, .measure = 10};
   Session session{training.parts(), options_};
   run_epochs(session, training, 1, 7 * 13 + 10);
   EXPECT_THAT(of_kind<SliceMeasured>(events_), SizeIs(7));
 }
 
 TEST_F(SessionTest, SlicesAreMeasuredWithWhatTheProgramBrings) {
-  options_.profiling = SweepProfiling{.settle = 3, .measure = 10};
+  options_.profiling.plan = SweepProfiling{.settle = 3, .measure = 10};
   const auto slices = std::make_shared<ConstantSlices>(training_.clock(), Seconds{0});
-  options_.slice_meter = slices;
+  options_.profiling.slice_meter = slices;
   Session session{training_.parts(), options_};
   run_epochs(session, training_, 1, 400);
   EXPECT_THAT(slices->limits, ElementsAre(250_W, 225_W, 200_W, 175_W, 150_W, 125_W, 100_W));
@@ -430,8 +430,8 @@ TEST_F(SessionTest, ASliceOfASweepThatIsTooShortToBeMeasuredGoesOn) {
   TrainingWork quick = work_;
   quick.step = 0.001_s;
   VirtualTraining training{{v100(), v100(), v100(), v100()}, quick, 1};
-  options_.profiling = SweepProfiling{.settle = 3, .measure = 10};
-  options_.slice_meter = std::make_shared<ConstantSlices>(training.clock(), 100_ms);
+  options_.profiling.plan = SweepProfiling{.settle = 3, .measure = 10};
+  options_.profiling.slice_meter = std::make_shared<ConstantSlices>(training.clock(), 100_ms);
   Session session{training.parts(), options_};
   run_epochs(session, training, 1, 3000);
   const std::vector<SliceMeasured> measured = of_kind<SliceMeasured>(events_);
@@ -447,8 +447,8 @@ TEST_F(SessionTest, ASliceThatAnEpochsEndKeepsTooShortIsLostAndSaysSo) {
   TrainingWork quick = work_;
   quick.step = 0.001_s;
   VirtualTraining training{{v100(), v100(), v100(), v100()}, quick, 1};
-  options_.profiling = SweepProfiling{.settle = 3, .measure = 10};
-  options_.slice_meter = std::make_shared<ConstantSlices>(training.clock(), 100_ms);
+  options_.profiling.plan = SweepProfiling{.settle = 3, .measure = 10};
+  options_.profiling.slice_meter = std::make_shared<ConstantSlices>(training.clock(), 100_ms);
   Session session{training.parts(), options_};
   run_epochs(session, training, 40, 20);
   EXPECT_THAT(of_kind<SliceMeasured>(events_), IsEmpty());
@@ -458,7 +458,7 @@ TEST_F(SessionTest, ASliceThatAnEpochsEndKeepsTooShortIsLostAndSaysSo) {
 }
 
 TEST_F(SessionTest, HoldsASettingFromBeforeTheFirstEpochToTheEndAndMeasuresNothing) {
-  options_.profile_file = folder_.path() / "profiles.json";
+  options_.files.profiles = folder_.path() / "profiles.json";
   Session session{training_.parts(), options_};
   session.hold({.limit = 150_W, .clock = {}});
   EXPECT_EQ(training_.limit(0), 150_W);
@@ -475,7 +475,7 @@ TEST_F(SessionTest, HoldsASettingFromBeforeTheFirstEpochToTheEndAndMeasuresNothi
   EXPECT_TRUE(of_kind<SettingApplied>(events_)[0].optimum);
   EXPECT_THAT(of_kind<ProfilingBegun>(events_), IsEmpty());
   EXPECT_THAT(of_kind<ProfilingDone>(events_), IsEmpty());
-  EXPECT_THAT(read_profiles(options_.profile_file), IsEmpty());
+  EXPECT_THAT(read_profiles(options_.files.profiles), IsEmpty());
 }
 
 TEST_F(SessionTest, ToHoldASettingEndsTheProfilingAndKeepsWhatWasMeasured) {
@@ -505,10 +505,10 @@ TEST_F(SessionTest, AnotherSettingTakesThePlaceOfTheOneThatIsHeld) {
   session.hold({.limit = 150_W, .clock = {}});
   session.hold({.limit = 250_W, .clock = 900_MHz});
   EXPECT_EQ(training_.limit(2), 250_W);
-  EXPECT_TRUE(training_.gpu(2).locked_clocks(device::ClockDomain::graphics).optional().value());
+  EXPECT_TRUE(training_.gpu(2).locked_clocks(ClockDomain::graphics).optional().value());
   session.hold({.limit = 200_W, .clock = {}});
   EXPECT_EQ(training_.limit(2), 200_W);
-  EXPECT_FALSE(training_.gpu(2).locked_clocks(device::ClockDomain::graphics).optional().value());
+  EXPECT_FALSE(training_.gpu(2).locked_clocks(ClockDomain::graphics).optional().value());
 }
 
 TEST_F(SessionTest, CallsOutOfOrderAreErrors) {

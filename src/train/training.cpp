@@ -1,5 +1,6 @@
 #include "train/session.hpp"
 
+#include <zeus/error.hpp>
 #include <zeus/train.hpp>
 
 #include <utility>
@@ -12,68 +13,71 @@ Training::Training(Training&&) noexcept = default;
 Training& Training::operator=(Training&&) noexcept = default;
 Training::~Training() = default;
 
+train::Session& Training::session() const {
+  if (!session_) {
+    throw Error{ErrorKind::invalid_argument, "this training was moved from", "use the one that it was moved to"};
+  }
+  return *session_;
+}
+
 bool Training::next_epoch() {
-  return session_->next_epoch();
+  return session().next_epoch();
 }
 
 void Training::begin_step() {
-  session_->begin_step();
-}
-
-// A step ends, for all that is measured, where the next one begins.
-void Training::end_step() noexcept {
+  session().begin_step();
 }
 
 void Training::progress(std::uint64_t steps) {
-  session_->progress(steps);
+  session().progress(steps);
 }
 
 void Training::end_steps() {
-  session_->end_steps();
+  session().end_steps();
 }
 
 void Training::report(double metric) {
-  session_->report(metric);
+  session().report(metric);
 }
 
 void Training::begin_epoch() {
-  session_->begin_epoch();
+  session().begin_epoch();
 }
 
 void Training::end_epoch() {
-  session_->end_epoch();
+  session().end_epoch();
 }
 
 std::optional<StopReason> Training::stop_reason() const {
-  return session_->stop_reason();
+  return session().stop_reason();
 }
 
 void Training::set_target(const TrainingTarget& target) {
-  session_->set_target(target);
+  session().set_target(target);
 }
 
 void Training::set_batch_size(std::uint64_t batch_size) {
-  session_->set_batch_size(batch_size);
+  session().set_batch_size(batch_size);
 }
 
 void Training::finish() {
-  session_->finish();
+  session().finish();
 }
 
 TrainingResult Training::result() const {
-  return session_->result();
+  return session().result();
 }
 
 bool Training::profiling() const {
-  return session_->profiling();
+  return session().profiling();
 }
 
 PowerProfile Training::profile() const {
-  return session_->profile();
+  return session().profile();
 }
 
 std::optional<PowerSetting> Training::optimum() const {
-  return session_->optimum();
+  return session().optimum();
 }
 
 }  // namespace zeus

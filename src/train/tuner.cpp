@@ -61,17 +61,17 @@ std::shared_ptr<SliceMeter> slices_to_measure(const Tuner::Parts& parts) {
   if (parts.meter == nullptr) {
     return nullptr;
   }
-  return parts.options.slice_meter ? parts.options.slice_meter : slices_of(*parts.meter);
+  return parts.options.profiling.slice_meter ? parts.options.profiling.slice_meter : slices_of(*parts.meter);
 }
 
 }  // namespace
 
 Tuner::Tuner(const Parts& parts)
-    : parts_{parts}, window_{slices_to_measure(parts), parts.group}, watch_{parts.options.drift_tolerance} {
+    : parts_{parts}, window_{slices_to_measure(parts), parts.group}, watch_{parts.options.profiling.drift_tolerance} {
 }
 
 bool Tuner::sweeps() const {
-  return std::holds_alternative<SweepProfiling>(parts_.options.profiling);
+  return std::holds_alternative<SweepProfiling>(parts_.options.profiling.plan);
 }
 
 // Whatever goes wrong in here is no reason to end a training.
@@ -108,13 +108,13 @@ void Tuner::begin(std::optional<std::uint64_t> batch_size, const std::optional<r
     std::unique_ptr<optimize::PowerLimitPlan> plan = plan_for(known);
     optimize::ProfilerOptions profiler_options;
     profiler_options.baseline = as_found;
-    profiler_options.wait_steps = options.wait_steps;
+    profiler_options.wait_steps = options.profiling.wait_steps;
     profiler_options.steps_per_epoch = options.steps_per_epoch;
     profiler_options.apply = options.mode == TrainingMode::optimize;
     profiler_ = std::make_unique<optimize::Profiler>(std::move(plan), profiler_options);
     const ProfilerActions actions = profiler_->on_start();
     if (!profiler_->done()) {
-      parts_.herald.tell(ProfilingBegun{.batch_size = batch_size, .again = again});
+      parts_.reporter.tell(ProfilingBegun{.batch_size = batch_size, .again = again});
     }
     carry_out(actions);
   });
@@ -143,21 +143,21 @@ std::unique_ptr<optimize::PowerLimitPlan> Tuner::plan_for(const std::optional<re
   if (parts_.ranks.leads()) {
     try {
       const TrainingOptions& options = parts_.options;
-      const optimize::LimitGrid grid{.step = options.limit_step,
-                                     .lowest = options.lowest_limit,
-                                     .highest = options.highest_limit,
-                                     .limits = options.limits};
+      const optimize::LimitGrid grid{.step = options.profiling.limit_step,
+                                     .lowest = options.profiling.lowest_limit,
+                                     .highest = options.profiling.highest_limit,
+                                     .limits = options.profiling.limits};
       const optimize::SettingRange range{
           limits_to_try(grid, parts_.fleet.lowest, parts_.fleet.highest, parts_.fleet.found),
-          options.try_clocks ? parts_.fleet.clocks : std::vector<Megahertz>{}};
+          options.profiling.try_clocks ? parts_.fleet.clocks : std::vector<Megahertz>{}};
       optimize::PlanWish wish{.goal = options.goal,
-                              .profiling = options.profiling,
-                              .max_power = parts_.fleet.max_power,
+                              .profiling = options.profiling.plan,
+                              .cost = optimize::EnergyTimeCost{options.eta, parts_.fleet.max_power},
                               .training_steps = {},
                               .known = known,
                               .predicted_from = predicted_from()};
-      if (options.steps_per_epoch && options.max_epochs) {
-        wish.training_steps = *options.steps_per_epoch * *options.max_epochs;
+      if (options.steps_per_epoch && options.stopping.max_epochs) {
+        wish.training_steps = *options.steps_per_epoch * *options.stopping.max_epochs;
       }
       plan = optimize::make_plan(range, wish);
     } catch (const std::exception& error) {
@@ -243,7 +243,7 @@ bool Tuner::is_too_soon(Instant now) {
     return false;
   }
   if (!std::exchange(lengthening_said_, true)) {
-    parts_.herald.warn(
+    parts_.reporter.warn(
         fmt::format("each power limit is profiled for more steps than it was given, since less than {:.3g} s "
                     "cannot be measured",
                     window_.shortest().value()));
@@ -374,21 +374,21 @@ std::optional<ProfilerActions> Tuner::set(const PowerSetting& setting, bool opti
       return ProfilerActions{};
   }
   if (setting == as_found) {
-    parts_.herald.tell(SettingsRestored{});
+    parts_.reporter.tell(SettingsRestored{});
     return std::nullopt;
   }
   slice_setting_ = setting;
   if (optimum) {
     state_ = State::in_force;
   }
-  parts_.herald.tell(SettingApplied{.setting = setting, .enforced = outcome.enforced, .optimum = optimum});
+  parts_.reporter.tell(SettingApplied{.setting = setting, .enforced = outcome.enforced, .optimum = optimum});
   return std::nullopt;
 }
 
 ProfilerActions Tuner::refused(const PowerSetting& setting, const std::string& why) {
-  parts_.herald.tell(SettingRefused{.setting = setting, .why = why});
+  parts_.reporter.tell(SettingRefused{.setting = setting, .why = why});
   if (!std::exchange(refusal_said_, true)) {
-    parts_.herald.warn(fmt::format("power settings that a GPU does not take are left out: {}", why));
+    parts_.reporter.warn(fmt::format("power settings that a GPU does not take are left out: {}", why));
   }
   return held_ ? ProfilerActions{{.kind = ProfilerActionKind::set, .setting = as_found}} : profiler_->on_refused();
 }
@@ -405,17 +405,17 @@ ProfilerActions Tuner::close_window() {
     if (reading.overruled) {
       profiler_->on_overruled();
     }
-    parts_.herald.tell(SliceLost{.setting = slice_setting_, .why = why_lost});
+    parts_.reporter.tell(SliceLost{.setting = slice_setting_, .why = why_lost});
     return profiler_->on_slice_lost();
   }
   measured_anything_ = true;
   profiled_ = true;
   const optimize::SliceReading slice = reading.of_a_boundary();
-  parts_.herald.tell(SliceMeasured{.setting = slice_setting_,
-                                   .steps = window_.steps(),
-                                   .time = slice.time,
-                                   .energy = slice.energy,
-                                   .capped = slice.capped});
+  parts_.reporter.tell(SliceMeasured{.setting = slice_setting_,
+                                     .steps = window_.steps(),
+                                     .time = slice.time,
+                                     .energy = slice.energy,
+                                     .capped = slice.capped});
   return profiler_->on_slice(slice);
 }
 
@@ -449,12 +449,12 @@ void Tuner::note_end_of_profiling() {
   if (parts_.options.mode != TrainingMode::optimize) {
     parts_.group.release();
   }
-  parts_.herald.tell(ProfilingDone{.optimum = choice, .steps = steps, .profile = found});
-  if (measured_anything_ && parts_.ranks.leads() && !parts_.options.profile_file.empty()) {
+  parts_.reporter.tell(ProfilingDone{.optimum = choice, .steps = steps, .profile = found});
+  if (measured_anything_ && parts_.ranks.leads() && !parts_.options.files.profiles.empty()) {
     try {
-      keep_profile(parts_.options.profile_file, found);
+      keep_profile(parts_.options.files.profiles, found);
     } catch (const std::exception& error) {
-      parts_.herald.warn(fmt::format("the power profile is not kept: {}", error.what()));
+      parts_.reporter.warn(fmt::format("the power profile is not kept: {}", error.what()));
     }
   }
   watch_from_now();
@@ -493,17 +493,17 @@ void Tuner::put_back() {
   try {
     window_.cancel();
   } catch (const std::exception& error) {
-    parts_.herald.warn(error.what());
+    parts_.reporter.warn(error.what());
   }
   if (parts_.group.leased()) {
     parts_.group.release();
-    parts_.herald.tell(SettingsRestored{});
+    parts_.reporter.tell(SettingsRestored{});
   }
 }
 
 void Tuner::stop(const std::string& why, State state) {
   if (!is_left()) {
-    parts_.herald.warn(fmt::format("the training goes on without being optimized: {}", why));
+    parts_.reporter.warn(fmt::format("the training goes on without being optimized: {}", why));
     leave(why, state);
   }
 }
@@ -513,7 +513,7 @@ void Tuner::leave(const std::string& why, State state) {
   watch_.expect(std::nullopt);
   why_not_ = why;
   state_ = state;
-  parts_.herald.tell(Unoptimized{.why = why});
+  parts_.reporter.tell(Unoptimized{.why = why});
 }
 
 }  // namespace zeus::train

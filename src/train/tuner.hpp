@@ -9,9 +9,9 @@
 #include "records/power_profile.hpp"
 #include "train/account.hpp"
 #include "train/drift_watch.hpp"
+#include "train/event_reporter.hpp"
 #include "train/fleet.hpp"
 #include "train/gpu_group.hpp"
-#include "train/herald.hpp"
 #include "train/meter.hpp"
 #include "train/ranks.hpp"
 #include "train/slice_window.hpp"
@@ -35,7 +35,7 @@ class Tuner {
     Meter* meter;  // null without GPUs
     Ranks& ranks;
     Account& account;
-    Herald& herald;
+    EventReporter& reporter;
     Clock& clock;
   };
   explicit Tuner(const Parts& parts);

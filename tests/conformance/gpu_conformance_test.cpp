@@ -98,7 +98,7 @@ TEST_F(GpuConformance, TheCounterNeverGoesBackAndMovesWithTime) {
     subject().pass(50_ms);
     for (auto& [gpu, value] : last) {
       const Reading<Stamped<Joules>> reading = gpu->energy();
-      ASSERT_TRUE(reading) << to_text(reading.failure());
+      ASSERT_TRUE(reading) << to_string(reading.failure());
       EXPECT_GE(reading->value, value);
       value = reading->value;
     }
@@ -199,7 +199,7 @@ TEST_F(GpuConformance, SupportedClocksAreListedHighestFirst) {
     EXPECT_TRUE(std::ranges::is_sorted(memory, std::greater<>{}));
     for (const Megahertz clock : memory) {
       const Reading<std::vector<Megahertz>> graphics = gpu->supported_graphics_clocks(clock);
-      ASSERT_TRUE(graphics) << to_text(graphics.failure());
+      ASSERT_TRUE(graphics) << to_string(graphics.failure());
       EXPECT_FALSE(graphics->empty());
       EXPECT_TRUE(std::ranges::is_sorted(*graphics, std::greater<>{}));
     }
@@ -259,7 +259,7 @@ TEST_F(GpuConformance, ReopeningKeepsTheIdentityAndGrowsTheGeneration) {
     const GpuIdentity identity = gpu->identity();
     const std::uint64_t generation = gpu->generation();
     const Outcome outcome = gpu->reopen();
-    ASSERT_TRUE(outcome) << to_text(outcome.failure());
+    ASSERT_TRUE(outcome) << to_string(outcome.failure());
     EXPECT_EQ(gpu->identity(), identity);
     EXPECT_GT(gpu->generation(), generation);
   }
@@ -329,7 +329,7 @@ TEST_F(GpuControlConformance, LockedClocksHoldUntilTheyAreReset) {
     const Megahertz chosen = clocks.at(clocks.size() / 2);
     const Outcome outcome = found.control->lock_clocks(ClockDomain::graphics, {chosen, chosen});
     if (!outcome) {
-      EXPECT_EQ(outcome.failure().reason, Reason::unsupported) << to_text(outcome.failure());
+      EXPECT_EQ(outcome.failure().reason, Reason::unsupported) << to_string(outcome.failure());
     } else {
       locked[&found] = chosen;
     }

@@ -47,7 +47,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   const zeus::device::Discovery& found = zeus::conformance::subject().found;
-  for (const zeus::device::Problem& problem : found.problems) {
+  for (const zeus::DeviceProblem& problem : found.problems) {
     std::cerr << problem.device << ": " << problem.what << '\n';
   }
   if (found.gpus.empty() && found.cpus.empty()) {

@@ -40,7 +40,6 @@
 namespace {
 
 using namespace zeus;
-using device::ClockDomain;
 
 volatile std::sig_atomic_t asked_to_end = 0;
 

@@ -10,7 +10,7 @@
 #include "optimize/cost/selector.hpp"
 #include "simulate/job_simulation.hpp"
 #include "tests/support/memory_store.hpp"
-#include "train/ending.hpp"
+#include "train/stopping.hpp"
 
 #include <zeus/error.hpp>
 
@@ -328,9 +328,9 @@ void judge_by_session(const TryOver& over, const Stage& stage, Watts limit) {
     return;
   }
   TrainingOptions options;
-  options.target = TrainingTarget{.metric = target};
-  options.max_epochs = static_cast<std::uint64_t>(over.step.max_epochs);
-  options.cost_limit = over.step.budget;
+  options.stopping.target = TrainingTarget{.metric = target};
+  options.stopping.max_epochs = static_cast<std::uint64_t>(over.step.max_epochs);
+  options.stopping.cost_limit = over.step.budget;
   const std::size_t arm = stage.workload().arm_of(over.step.batch_size);
   const Joules epoch = stage.cost().of_epoch(stage.limits(arm)[stage.workload().limit_of(arm, limit)]);
   const Joules cost = stage.cost().of(over.energy, finished.time);
@@ -338,13 +338,13 @@ void judge_by_session(const TryOver& over, const Stage& stage, Watts limit) {
   for (int epochs = 1; epochs <= finished.epochs; ++epochs) {
     const bool last = epochs == finished.epochs;
     const std::optional<StopReason> reason =
-        train::ending_of(options, {.epochs = static_cast<std::uint64_t>(epochs),
-                                   .metric = last && reached ? target : 0.1,
-                                   .cost = cost - epoch * static_cast<double>(finished.epochs - epochs),
-                                   .next_cost = epoch});
+        train::stop_reason_of(options, {.epochs = static_cast<std::uint64_t>(epochs),
+                                        .metric = last && reached ? target : 0.1,
+                                        .cost = cost - epoch * static_cast<double>(finished.epochs - epochs),
+                                        .next_cost = epoch});
     const StopReason end = reached                                   ? StopReason::target_reached
                            : finished.epochs == over.step.max_epochs ? StopReason::epochs_used_up
-                                                                     : StopReason::too_dear;
+                                                                     : StopReason::too_expensive;
     EXPECT_EQ(reason, last ? std::optional{end} : std::nullopt)
         << "try " << over.step.number << " after " << epochs << " of " << finished.epochs << " epochs";
   }

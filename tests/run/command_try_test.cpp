@@ -71,7 +71,7 @@ class CommandTryTest : public testing::Test {
       measure::Sampler::Devices{.gpus = {gpu_}, .cpus = {}}, clock_, measure::Sampler::Polled::by_caller);
   TrainingGpus gpus_{TrainingGpus::Parts{
       .gpus = {gpu_},
-      .monitor = std::make_shared<Monitor>(std::make_unique<measure::Windows>(source_, MonitorOptions{})),
+      .monitor = std::make_shared<Monitor>(measure::monitor_of(source_, MonitorOptions{})),
       .open_book =
           [this] {
             return control::LeaseBook{control::Ledger{FileTree{folder_.path()}, FileTree{folder_.path()}},

@@ -89,19 +89,18 @@ class Player {
     const auto source = std::make_shared<measure::SamplerSource>(measure::Sampler::Devices{.gpus = {gpu_}, .cpus = {}},
                                                                  clock_, measure::Sampler::Polled::by_caller);
     clock_.employ([&source] { return source->sampler()->poll(); });
-    run::TrainingGpus gpus{
-        run::TrainingGpus::Parts{
-            .gpus = {gpu_},
-            .monitor = std::make_shared<Monitor>(std::make_unique<measure::Windows>(source, MonitorOptions{})),
-            .open_book =
-                [this] {
-                  return control::LeaseBook{
-                      control::Ledger{FileTree{folder_.path() / "state"}, FileTree{folder_.path() / "machine"}},
-                      {{.gpu = gpu_, .control = gpu_}},
-                      std::make_shared<NoGuardian>(),
-                      clock_};
-                },
-            .clock = clock_}};
+    run::TrainingGpus gpus{run::TrainingGpus::Parts{
+        .gpus = {gpu_},
+        .monitor = std::make_shared<Monitor>(measure::monitor_of(source, MonitorOptions{})),
+        .open_book =
+            [this] {
+              return control::LeaseBook{
+                  control::Ledger{FileTree{folder_.path() / "state"}, FileTree{folder_.path() / "machine"}},
+                  {{.gpu = gpu_, .control = gpu_}},
+                  std::make_shared<NoGuardian>(),
+                  clock_};
+            },
+        .clock = clock_}};
     device_ = gpus.device({}, true);
     run::CommandTry training{options_, place_, gpus, true,
                              [this](const run::Command::Plan& plan) { return launch(plan); }};

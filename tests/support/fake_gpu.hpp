@@ -4,6 +4,8 @@
 
 #include "device/backend.hpp"
 
+#include <zeus/device_values.hpp>
+
 #include <functional>
 #include <memory>
 #include <optional>
@@ -17,46 +19,44 @@ struct FakeGpu : device::Gpu {
 
   device::GpuIdentity its_identity;
   device::GpuFeatures its_features;
-  device::Reading<device::EnergyCounter> its_counter = device::Reason::unsupported;
-  std::function<device::Reading<device::Stamped<Joules>>()> its_energy = [] { return device::Reason::unsupported; };
-  device::Reading<device::Stamped<Watts>> its_power = device::Reason::unsupported;
-  device::PowerLimits its_limits;
+  Reading<device::EnergyCounter> its_counter = Reason::unsupported;
+  std::function<Reading<device::Stamped<Joules>>()> its_energy = [] { return Reason::unsupported; };
+  Reading<device::Stamped<Watts>> its_power = Reason::unsupported;
+  PowerLimits its_limits;
   device::Clocks its_clocks;
-  device::Reading<Celsius> its_temperature = device::Reason::unsupported;
-  device::Reading<device::Utilization> its_utilization = device::Reason::unsupported;
-  device::Reading<device::ThrottleReasons> its_throttle_reasons = device::Reason::unsupported;
-  device::Reading<bool> its_persistence = device::Reason::unsupported;
-  device::Reading<device::MigState> its_mig = device::Reason::unsupported;
+  Reading<Celsius> its_temperature = Reason::unsupported;
+  Reading<device::Utilization> its_utilization = Reason::unsupported;
+  Reading<ThrottleReasons> its_throttle_reasons = Reason::unsupported;
+  Reading<bool> its_persistence = Reason::unsupported;
+  Reading<device::MigState> its_mig = Reason::unsupported;
 
   [[nodiscard]] const device::GpuIdentity& identity() const override { return its_identity; }
   [[nodiscard]] const device::GpuFeatures& features() const override { return its_features; }
-  device::Reading<device::EnergyCounter> energy_counter() const override { return its_counter; }
-  device::Reading<device::Stamped<Joules>> energy() const override { return its_energy(); }
-  device::Reading<device::Stamped<Watts>> power(device::PowerKind kind, device::PowerScope scope) const override {
-    const bool answers = kind == device::PowerKind::instant && scope == device::PowerScope::gpu;
-    return answers ? its_power : device::Reason::unsupported;
+  Reading<device::EnergyCounter> energy_counter() const override { return its_counter; }
+  Reading<device::Stamped<Joules>> energy() const override { return its_energy(); }
+  Reading<device::Stamped<Watts>> power(PowerKind kind, PowerScope scope) const override {
+    const bool answers = kind == PowerKind::instant && scope == PowerScope::gpu;
+    return answers ? its_power : Reason::unsupported;
   }
   device::Outcome power_samples(Instant /*since*/, std::vector<device::Stamped<Watts>>& /*samples*/) const override {
-    return device::Reason::unsupported;
+    return Reason::unsupported;
   }
-  [[nodiscard]] device::PowerLimits power_limits() const override { return its_limits; }
+  [[nodiscard]] PowerLimits power_limits() const override { return its_limits; }
   [[nodiscard]] device::Clocks clocks() const override { return its_clocks; }
-  device::Reading<std::vector<Megahertz>> supported_memory_clocks() const override {
-    return device::Reason::unsupported;
+  Reading<std::vector<Megahertz>> supported_memory_clocks() const override { return Reason::unsupported; }
+  Reading<std::vector<Megahertz>> supported_graphics_clocks(Megahertz /*memory*/) const override {
+    return Reason::unsupported;
   }
-  device::Reading<std::vector<Megahertz>> supported_graphics_clocks(Megahertz /*memory*/) const override {
-    return device::Reason::unsupported;
+  Reading<std::optional<ClockRange>> locked_clocks(ClockDomain /*domain*/) const override {
+    return Reason::unsupported;
   }
-  device::Reading<std::optional<device::ClockRange>> locked_clocks(device::ClockDomain /*domain*/) const override {
-    return device::Reason::unsupported;
-  }
-  device::Reading<Celsius> temperature() const override { return its_temperature; }
-  device::Reading<device::Utilization> utilization() const override { return its_utilization; }
-  device::Reading<device::ThrottleReasons> throttle_reasons() const override { return its_throttle_reasons; }
+  Reading<Celsius> temperature() const override { return its_temperature; }
+  Reading<device::Utilization> utilization() const override { return its_utilization; }
+  Reading<ThrottleReasons> throttle_reasons() const override { return its_throttle_reasons; }
   [[nodiscard]] device::ThrottleTimes throttle_times() const override { return {}; }
-  device::Reading<bool> persistence_mode() const override { return its_persistence; }
-  device::Reading<std::vector<device::GpuProcess>> processes() const override { return device::Reason::unsupported; }
-  device::Reading<device::MigState> mig() const override { return its_mig; }
+  Reading<bool> persistence_mode() const override { return its_persistence; }
+  Reading<std::vector<device::GpuProcess>> processes() const override { return Reason::unsupported; }
+  Reading<device::MigState> mig() const override { return its_mig; }
   device::Outcome reopen() override { return device::done; }
   [[nodiscard]] std::uint64_t generation() const override { return 0; }
 };
@@ -65,16 +65,15 @@ struct FakeCpu final : device::CpuPackage {
   FakeCpu(int index, std::string name) : its_identity{index, std::move(name)} {}
 
   device::CpuIdentity its_identity;
-  device::Reading<device::Stamped<Joules>> its_package = device::Reason::unsupported;
-  device::Reading<device::Stamped<Joules>> its_memory = device::Reason::unsupported;
+  Reading<device::Stamped<Joules>> its_package = Reason::unsupported;
+  Reading<device::Stamped<Joules>> its_memory = Reason::unsupported;
 
   [[nodiscard]] const device::CpuIdentity& identity() const override { return its_identity; }
-  device::Reading<device::EnergyCounter> energy_counter(device::CpuDomain domain) const override {
+  Reading<device::EnergyCounter> energy_counter(device::CpuDomain domain) const override {
     const auto reading = energy(domain);
-    return reading ? device::Reading<device::EnergyCounter>{{Joules{1e-6}, 262'143_J, device::PowerScope::package}}
-                   : reading.failure();
+    return reading ? Reading<device::EnergyCounter>{{Joules{1e-6}, 262'143_J, PowerScope::package}} : reading.failure();
   }
-  device::Reading<device::Stamped<Joules>> energy(device::CpuDomain domain) const override {
+  Reading<device::Stamped<Joules>> energy(device::CpuDomain domain) const override {
     return domain == device::CpuDomain::package ? its_package : its_memory;
   }
   device::Outcome reopen() override { return device::done; }

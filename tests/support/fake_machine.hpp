@@ -6,6 +6,8 @@
 
 #include "base/clock.hpp"
 
+#include <zeus/device_values.hpp>
+
 #include <cmath>
 #include <memory>
 #include <string>

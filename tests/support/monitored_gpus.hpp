@@ -31,7 +31,7 @@ struct MonitoredGpusOn {
     if constexpr (stepped) {
       clock.employ([this] { return source->sampler()->poll(); });
     }
-    monitor.emplace(std::make_unique<measure::Windows>(source, options));
+    monitor.emplace(measure::monitor_of(source, options));
   }
   MonitoredGpusOn(const MonitoredGpusOn&) = delete;
   MonitoredGpusOn& operator=(const MonitoredGpusOn&) = delete;

@@ -4,6 +4,8 @@
 
 #include "tests/support/fake_gpu.hpp"
 
+#include <zeus/device_values.hpp>
+
 #include <fmt/format.h>
 
 #include <cmath>
@@ -18,31 +20,29 @@ namespace zeus::test {
 
 struct SettableGpu final : FakeGpu, device::GpuControl {
   explicit SettableGpu(int index)
-      : FakeGpu{{.vendor = device::Vendor::nvidia,
-                 .uuid = fmt::format("GPU-{}", index),
-                 .index = index,
-                 .name = "Tesla V100"}} {
+      : FakeGpu{
+            {.vendor = GpuVendor::nvidia, .uuid = fmt::format("GPU-{}", index), .index = index, .name = "Tesla V100"}} {
     its_limits = {250_W, 300_W, 100_W, 300_W, 250_W};
     its_persistence = false;
     its_clocks.sm = 1380_MHz;
   }
 
   // The setters' names are those of the log: "power", "lock", "unlock", "persistence".
-  std::map<std::string, device::Failure> its_refusals;
+  std::map<std::string, Failure> its_refusals;
   std::optional<Watts> its_enforced_at_most;
   std::optional<Watts> it_rounds_to;
   bool it_ignores = false;         // says that it has done it, and has not
   std::function<void()> it_hangs;  // before it does what it is told, once
   bool it_tells_locks = true;
-  std::map<device::ClockDomain, std::optional<device::ClockRange>> its_locks;
+  std::map<ClockDomain, std::optional<ClockRange>> its_locks;
   std::vector<std::string> log;
 
-  device::Reading<std::optional<device::ClockRange>> locked_clocks(device::ClockDomain domain) const override {
+  Reading<std::optional<ClockRange>> locked_clocks(ClockDomain domain) const override {
     if (!it_tells_locks) {
-      return device::Reason::unsupported;
+      return Reason::unsupported;
     }
     const auto found = its_locks.find(domain);
-    return found == its_locks.end() ? std::optional<device::ClockRange>{} : found->second;
+    return found == its_locks.end() ? std::optional<ClockRange>{} : found->second;
   }
 
   device::Outcome set_power_limit(Watts limit) override {
@@ -51,11 +51,11 @@ struct SettableGpu final : FakeGpu, device::GpuControl {
       its_limits.enforced = its_enforced_at_most ? std::min(limit, *its_enforced_at_most) : limit;
     });
   }
-  device::Outcome lock_clocks(device::ClockDomain domain, device::ClockRange range) override {
+  device::Outcome lock_clocks(ClockDomain domain, ClockRange range) override {
     return told("lock", fmt::format("lock {} {}-{}", to_string(domain), range.minimum.value(), range.maximum.value()),
                 [&] { its_locks[domain] = range; });
   }
-  device::Outcome reset_clocks(device::ClockDomain domain) override {
+  device::Outcome reset_clocks(ClockDomain domain) override {
     return told("unlock", fmt::format("unlock {}", to_string(domain)), [&] { its_locks[domain] = std::nullopt; });
   }
   device::Outcome set_persistence_mode(bool enabled) override {

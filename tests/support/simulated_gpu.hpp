@@ -6,6 +6,8 @@
 #include "physics/gpu.hpp"
 #include "physics/sensors.hpp"
 
+#include <zeus/device_values.hpp>
+
 #include <array>
 #include <atomic>
 #include <cmath>
@@ -48,10 +50,10 @@ class SimulatedGpu final : public device::Gpu {
 
   [[nodiscard]] const device::GpuIdentity& identity() const override { return identity_; }
   [[nodiscard]] const device::GpuFeatures& features() const override { return features_; }
-  device::Reading<device::EnergyCounter> energy_counter() const override {
+  Reading<device::EnergyCounter> energy_counter() const override {
     return device::EnergyCounter{.resolution = Joules{1e-3}, .wraps_at = {}};
   }
-  device::Reading<device::Stamped<Joules>> energy() const override {
+  Reading<device::Stamped<Joules>> energy() const override {
     ++energy_calls;
     if (const auto failure = trouble()) {
       return *failure;
@@ -60,12 +62,12 @@ class SimulatedGpu final : public device::Gpu {
     const Joules value = physics::Sensors{gpu_}.counter(frozen ? Instant{} + frozen_at_ : now)->value;
     return device::Stamped<Joules>{Joules{std::floor(value.value() * 1e3) * 1e-3 + counter_offset}, now, Seconds{0}};
   }
-  device::Reading<device::Stamped<Watts>> power(device::PowerKind kind, device::PowerScope scope) const override {
+  Reading<device::Stamped<Watts>> power(PowerKind kind, PowerScope scope) const override {
     if (const auto failure = trouble()) {
       return *failure;
     }
-    if (kind != device::PowerKind::instant || scope != device::PowerScope::gpu) {
-      return device::Reason::unsupported;
+    if (kind != PowerKind::instant || scope != PowerScope::gpu) {
+      return Reason::unsupported;
     }
     const Instant now = clock_.now();
     return device::Stamped<Watts>{physics::Sensors{gpu_}.instant(now)->value * gain_of_samples, now, Seconds{0}};
@@ -81,7 +83,7 @@ class SimulatedGpu final : public device::Gpu {
     }
     return device::done;
   }
-  device::Reading<Celsius> temperature() const override { return gpu_.temperature(clock_.now()); }
+  Reading<Celsius> temperature() const override { return gpu_.temperature(clock_.now()); }
   [[nodiscard]] device::ThrottleTimes throttle_times() const override {
     const Instant now = clock_.now();
     const physics::Totals totals = gpu_.totals(now);
@@ -98,26 +100,24 @@ class SimulatedGpu final : public device::Gpu {
   }
   [[nodiscard]] std::uint64_t generation() const override { return static_cast<std::uint64_t>(reopened.load()); }
 
-  [[nodiscard]] device::PowerLimits power_limits() const override {
-    device::PowerLimits limits;
+  [[nodiscard]] PowerLimits power_limits() const override {
+    PowerLimits limits;
     limits.maximum = model_.limits.max;
     return limits;
   }
   [[nodiscard]] device::Clocks clocks() const override { return {}; }
-  device::Reading<std::vector<Megahertz>> supported_memory_clocks() const override {
-    return device::Reason::unsupported;
+  Reading<std::vector<Megahertz>> supported_memory_clocks() const override { return Reason::unsupported; }
+  Reading<std::vector<Megahertz>> supported_graphics_clocks(Megahertz /*memory*/) const override {
+    return Reason::unsupported;
   }
-  device::Reading<std::vector<Megahertz>> supported_graphics_clocks(Megahertz /*memory*/) const override {
-    return device::Reason::unsupported;
+  Reading<std::optional<ClockRange>> locked_clocks(ClockDomain /*domain*/) const override {
+    return Reason::unsupported;
   }
-  device::Reading<std::optional<device::ClockRange>> locked_clocks(device::ClockDomain /*domain*/) const override {
-    return device::Reason::unsupported;
-  }
-  device::Reading<device::Utilization> utilization() const override { return device::Reason::unsupported; }
-  device::Reading<device::ThrottleReasons> throttle_reasons() const override { return device::Reason::unsupported; }
-  device::Reading<bool> persistence_mode() const override { return device::Reason::unsupported; }
-  device::Reading<std::vector<device::GpuProcess>> processes() const override { return device::Reason::unsupported; }
-  device::Reading<device::MigState> mig() const override { return device::Reason::unsupported; }
+  Reading<device::Utilization> utilization() const override { return Reason::unsupported; }
+  Reading<ThrottleReasons> throttle_reasons() const override { return Reason::unsupported; }
+  Reading<bool> persistence_mode() const override { return Reason::unsupported; }
+  Reading<std::vector<device::GpuProcess>> processes() const override { return Reason::unsupported; }
+  Reading<device::MigState> mig() const override { return Reason::unsupported; }
 
   void freeze() {
     frozen_at_ = clock_.now() - Instant{};
@@ -125,15 +125,15 @@ class SimulatedGpu final : public device::Gpu {
   }
 
  private:
-  [[nodiscard]] std::optional<device::Failure> trouble() const {
+  [[nodiscard]] std::optional<Failure> trouble() const {
     if (stall_ms > 0) {
       clock_.sleep_until(clock_.now() + Milliseconds{static_cast<double>(stall_ms)});
     }
     if (lost) {
-      return device::Failure{device::Reason::lost, "the GPU has fallen off the bus"};
+      return Failure{Reason::lost, "the GPU has fallen off the bus"};
     }
     if (denied) {
-      return device::Failure{device::Reason::permission, {}};
+      return Failure{Reason::permission, {}};
     }
     return std::nullopt;
   }

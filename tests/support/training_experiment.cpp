@@ -58,7 +58,7 @@ std::vector<physics::GpuModel> four_gpus() {
 
 TrainingOptions options_for(int steps) {
   TrainingOptions options;
-  options.max_epochs = epochs;
+  options.stopping.max_epochs = epochs;
   options.steps_per_epoch = static_cast<std::uint64_t>(steps);
   return options;
 }
@@ -129,7 +129,7 @@ ObserverOutcome observe(std::string_view workload, Seconds epoch, std::uint64_t 
   // The same training again, at what was found.
   VirtualTraining optimized{four_gpus(), work, seed, 0, folder()};
   options = options_for(steps);
-  options.known_profile = observation.profile;
+  options.profiling.known = observation.profile;
   const TrainingResult applied = run(options, optimized, steps, [] {});
   if (!observation.prediction || !applied.energy || applied.optimum != observation.optimum) {
     return {.time_error = 1e9, .energy_error = 1e9, .cost_error = 1e9};

@@ -86,7 +86,7 @@ class VirtualTraining::TrueMeter final : public train::Meter {
       const auto failure = training_.gpus_[i]->energy();
       MeasuredEnergy& measured = measurement.gpu_energy[static_cast<int>(i)];
       if (!failure) {
-        measured.reason = device::to_text(failure.failure());
+        measured.reason = to_string(failure.failure());
         continue;
       }
       measured.energy = Energy{.value = exact + blur * training_.random_.normal(),
@@ -127,11 +127,11 @@ class VirtualTraining::LoggedControl final : public device::GpuControl {
     log(fmt::format("power {:.6g}", limit.value()));
     return control_->set_power_limit(limit);
   }
-  device::Outcome lock_clocks(device::ClockDomain domain, device::ClockRange range) override {
+  device::Outcome lock_clocks(ClockDomain domain, ClockRange range) override {
     log(fmt::format("lock {:.6g}-{:.6g}", range.minimum.value(), range.maximum.value()));
     return control_->lock_clocks(domain, range);
   }
-  device::Outcome reset_clocks(device::ClockDomain domain) override {
+  device::Outcome reset_clocks(ClockDomain domain) override {
     log("unlock");
     return control_->reset_clocks(domain);
   }

@@ -77,7 +77,7 @@ void train_with_the_library(bool prints) {
   zeus::Training training;
   for (const std::uint64_t epoch : training.epochs()) {
     for (std::uint64_t i = 1; i <= steps; ++i) {
-      const auto step = training.step();
+      training.begin_step();
       learn();
       printer.step(i, steps);
     }

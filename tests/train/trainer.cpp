@@ -50,8 +50,8 @@ void say_leased() {
 void train_once(bool forks, bool observe) {
   zeus::TrainingOptions options;
   options.mode = observe ? zeus::TrainingMode::observe : zeus::TrainingMode::optimize;
-  options.profiling = zeus::AdaptiveProfiling{.tolerance = 0.01, .warm_up = 2};
-  options.wait_steps = 0;
+  options.profiling.plan = zeus::AdaptiveProfiling{.tolerance = 0.01, .warm_up = 2};
+  options.profiling.wait_steps = 0;
   bool set = false;
   options.listener = [&](const zeus::TrainingEvent& event) {
     set = set || std::holds_alternative<zeus::SettingApplied>(event);
@@ -60,7 +60,7 @@ void train_once(bool forks, bool observe) {
   int after = 0;
   while (asked_to_end == 0 && after < 20 && training.next_epoch()) {
     for (int batch = 0; batch < 50 && asked_to_end == 0 && after < 20; ++batch) {
-      const auto step = training.step();
+      training.begin_step();
       if (set) {
         if (forks) {
           fork_workers();

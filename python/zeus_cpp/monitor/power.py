@@ -93,10 +93,10 @@ def _quantity(gpu: GPU, domain: PowerDomain) -> str | None:
         if domain is PowerDomain.MEMORY_AVERAGE:
             gpu.get_average_memory_power_usage()
             return "memory_average"
-        meaning, part = gpu.power_quantity("instant" if domain is PowerDomain.DEVICE_INSTANT else "average")
+        kind, scope = gpu.power_quantity("instant" if domain is PowerDomain.DEVICE_INSTANT else "average")
     except ZeusGPUNotSupportedError:
         return None
-    return meaning if part == "gpu" else f"{part}_{meaning}"
+    return kind if scope == "gpu" else f"{scope}_{kind}"
 
 
 class PowerMonitor:

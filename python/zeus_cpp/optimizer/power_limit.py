@@ -215,8 +215,7 @@ class GlobalPowerLimitOptimizer(Callback):
         self._take_in()
 
     def on_step_end(self) -> None:
-        if self._session is not None:
-            self._session.end_step()
+        """A step ends where the next one begins, or with its epoch."""
 
     def close(self) -> None:
         """Puts back what the GPUs were found with. A step after that begins anew, with what is known."""
@@ -260,7 +259,7 @@ class GlobalPowerLimitOptimizer(Callback):
     def _options(self) -> dict[str, Any]:
         if self._own_cost:
             # The session knows how many GPUs all ranks have together.
-            goal: Any = ("cost", 0.5)
+            goal: Any = ("cost",)
         else:
             goal = goal_of(self.optimum_selector, self.profile_steps)
         options: dict[str, Any] = {

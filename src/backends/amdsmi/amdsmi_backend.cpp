@@ -17,10 +17,6 @@
 namespace zeus::backends::amdsmi {
 
 using device::Discovery;
-using device::PowerKind;
-using device::PowerScope;
-using device::Problem;
-using device::Reading;
 using device::Stamped;
 
 namespace {
@@ -29,23 +25,23 @@ constexpr const char* driver_name = "AMD driver";
 constexpr std::uint32_t oldest_version = 24;
 constexpr Seconds watched = 500_ms;
 
-Problem absence_of_library() {
+DeviceProblem absence_of_library() {
   return {
       driver_name, "its management library, libamd_smi.so, is not installed",
       "install ROCm 6.3 or newer (package amd-smi-lib), and add /opt/rocm/lib to LD_LIBRARY_PATH if it is elsewhere"};
 }
 
-Problem absence_of_driver() {
+DeviceProblem absence_of_driver() {
   return {driver_name, "its library is installed, and its kernel module is not loaded",
           "where there is an AMD GPU, run `sudo modprobe amdgpu`, and look at `dmesg` if that fails"};
 }
 
-Problem failure_to_open(abi::Code code) {
-  const device::Failure failure = failure_of(code);
-  if (failure.reason == device::Reason::permission) {
+DeviceProblem failure_to_open(abi::Code code) {
+  const Failure failure = failure_of(code);
+  if (failure.reason == Reason::permission) {
     return {driver_name, "this user may not open its device files", "add the user to the groups `video` and `render`"};
   }
-  return {driver_name, fmt::format("its library does not start: {}, code {}", to_text(failure), code),
+  return {driver_name, fmt::format("its library does not start: {}, code {}", to_string(failure), code),
           "run `sudo modprobe amdgpu`, and look at `dmesg`"};
 }
 
@@ -88,7 +84,7 @@ device::GpuIdentity identify(Session& session, abi::Processor processor) {
   abi::DriverInfo driver;
   session.call(session.amdsmi().driver_info, processor, &driver);
   device::GpuIdentity identity;
-  identity.vendor = device::Vendor::amd;
+  identity.vendor = GpuVendor::amd;
   identity.uuid = uuid_of(session, processor, asic);
   identity.pci = address_of(session, processor);
   identity.name = asic.market_name;
@@ -106,7 +102,8 @@ std::optional<Watts> power_of(const device::Gpu& gpu) {
 }
 
 // All counters are watched over the same half second.
-void check_counters(const std::vector<std::shared_ptr<AmdsmiGpu>>& gpus, Clock& clock, std::vector<Problem>& problems) {
+void check_counters(const std::vector<std::shared_ptr<AmdsmiGpu>>& gpus, Clock& clock,
+                    std::vector<DeviceProblem>& problems) {
   std::vector<Reading<Stamped<Joules>>> first;
   std::ranges::transform(gpus, std::back_inserter(first), [](const auto& gpu) { return gpu->energy(); });
   if (std::ranges::none_of(first, [](const auto& reading) { return static_cast<bool>(reading); })) {
@@ -119,7 +116,7 @@ void check_counters(const std::vector<std::shared_ptr<AmdsmiGpu>>& gpus, Clock& 
     if (!first[i] || !last || !counter) {
       continue;
     }
-    const std::optional<device::Failure> verdict =
+    const std::optional<Failure> verdict =
         judge_counter({first[i]->value, last->value, last->at - first[i]->at, counter->resolution, power_of(*gpus[i])});
     if (verdict) {
       gpus[i]->disbelieve_counter(*verdict);
@@ -192,8 +189,8 @@ Discovery discover_in(const std::shared_ptr<Session>& session) {
     found.gpus.push_back({gpu, gpu});
   }
   if (gpus.empty()) {
-    found.absence = Problem{"AMD GPUs", "the driver's library runs here and shows no GPU",
-                            "look at `lspci | grep -i amd`; in a container, give it /dev/kfd and /dev/dri"};
+    found.absence = DeviceProblem{"AMD GPUs", "the driver's library runs here and shows no GPU",
+                                  "look at `lspci | grep -i amd`; in a container, give it /dev/kfd and /dev/dri"};
   } else {
     found.summary = fmt::format("driver {}, AMD SMI {}.{}.{}", gpus.front()->identity().driver, version.major,
                                 version.minor, version.release);

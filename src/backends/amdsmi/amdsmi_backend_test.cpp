@@ -14,9 +14,6 @@ namespace {
 
 using device::Discovery;
 using device::GpuFeature;
-using device::PowerKind;
-using device::PowerScope;
-using device::Reason;
 
 // What the calls below answer from; made anew for each test. Two GPUs in one socket, numbered by HIP against their
 // order.
@@ -165,7 +162,7 @@ TEST_F(AmdsmiBackendTest, ABrokenCounterIsDisbelievedAndTheOtherGpuIsNot) {
   driver.counted_watts[0] = 0;
   const Discovery found = discover();
   const device::Gpu& broken = *found.gpus[1].gpu;
-  EXPECT_EQ(broken.energy().failure(), (device::Failure{Reason::unreliable, "the energy counter stands still"}));
+  EXPECT_EQ(broken.energy().failure(), (Failure{Reason::unreliable, "the energy counter stands still"}));
   EXPECT_EQ(broken.energy_counter().failure().reason, Reason::unreliable);
   EXPECT_FALSE(broken.features().has(GpuFeature::energy_counter));
   EXPECT_TRUE(found.gpus[0].gpu->energy());
@@ -208,7 +205,7 @@ TEST_F(AmdsmiBackendTest, ALimitOutsideOfTheRangeIsRefusedBeforeTheDriverClampsI
     EXPECT_EQ(control.set_power_limit(Watts{limit}).failure().reason, Reason::out_of_range) << limit;
   }
   EXPECT_EQ(driver.cap, 250'000'000U);
-  EXPECT_EQ(control.lock_clocks(device::ClockDomain::graphics, {1_MHz, 2_MHz}).failure().reason, Reason::unsupported);
+  EXPECT_EQ(control.lock_clocks(ClockDomain::graphics, {1_MHz, 2_MHz}).failure().reason, Reason::unsupported);
   EXPECT_EQ(control.set_persistence_mode(true).failure().reason, Reason::unsupported);
 }
 

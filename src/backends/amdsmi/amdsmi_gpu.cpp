@@ -8,14 +8,8 @@
 
 namespace zeus::backends::amdsmi {
 
-using device::ClockDomain;
-using device::Failure;
 using device::GpuFeature;
 using device::Outcome;
-using device::PowerKind;
-using device::PowerScope;
-using device::Reading;
-using device::Reason;
 using device::Stamped;
 
 namespace {
@@ -159,10 +153,10 @@ Outcome AmdsmiGpu::power_samples(Instant /*since*/, std::vector<Stamped<Watts>>&
   return not_on_amd;
 }
 
-device::PowerLimits AmdsmiGpu::power_limits() const {
+PowerLimits AmdsmiGpu::power_limits() const {
   constexpr std::uint32_t whole_socket = 0;
   const Reading<abi::PowerCap> cap = ask<abi::PowerCap>(amdsmi().power_cap, whole_socket);
-  device::PowerLimits limits;
+  PowerLimits limits;
   limits.current = microwatts(cap, &abi::PowerCap::cap);
   limits.standard = microwatts(cap, &abi::PowerCap::standard);
   limits.minimum = microwatts(cap, &abi::PowerCap::minimum);
@@ -204,7 +198,7 @@ Reading<std::vector<Megahertz>> AmdsmiGpu::supported_graphics_clocks(Megahertz m
   return supported_clocks(abi::clock_graphics);
 }
 
-Reading<std::optional<device::ClockRange>> AmdsmiGpu::locked_clocks(ClockDomain /*domain*/) const {
+Reading<std::optional<ClockRange>> AmdsmiGpu::locked_clocks(ClockDomain /*domain*/) const {
   return not_told;
 }
 
@@ -232,7 +226,7 @@ Reading<device::Utilization> AmdsmiGpu::utilization() const {
   return device::Utilization{std::min(*graphics, 100U) / 100.0, std::min(*memory, 100U) / 100.0};
 }
 
-Reading<device::ThrottleReasons> AmdsmiGpu::throttle_reasons() const {
+Reading<ThrottleReasons> AmdsmiGpu::throttle_reasons() const {
   return not_told;
 }
 
@@ -287,7 +281,7 @@ Outcome AmdsmiGpu::reopen() {
 }
 
 Outcome AmdsmiGpu::set_power_limit(Watts limit) {
-  const device::PowerLimits limits = power_limits();
+  const PowerLimits limits = power_limits();
   if (!(limit.value() >= 0) || limit < limits.minimum.optional().value_or(limit) ||
       limit > limits.maximum.optional().value_or(limit)) {
     return Reason::out_of_range;  // some versions accept anything and clamp it silently
@@ -301,7 +295,7 @@ Outcome AmdsmiGpu::set_power_limit(Watts limit) {
   return code == abi::success ? Outcome{device::done} : failure_of_setting(code);
 }
 
-Outcome AmdsmiGpu::lock_clocks(ClockDomain domain, device::ClockRange range) {
+Outcome AmdsmiGpu::lock_clocks(ClockDomain domain, ClockRange range) {
   if (amdsmi().set_clock_range == nullptr) {
     return call_missing;
   }

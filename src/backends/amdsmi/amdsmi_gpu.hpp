@@ -5,6 +5,8 @@
 #include "device/gpu.hpp"
 #include "device/gpu_control.hpp"
 
+#include <zeus/device_values.hpp>
+
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -18,33 +20,33 @@ class AmdsmiGpu final : public device::Gpu, public device::GpuControl {
   AmdsmiGpu(std::shared_ptr<Session> session, abi::Processor handle, device::GpuIdentity identity);
 
   // What discovery found when it watched the counter; from then on there is none if it cannot be believed.
-  void disbelieve_counter(device::Failure why);
+  void disbelieve_counter(Failure why);
 
   [[nodiscard]] const device::GpuIdentity& identity() const override { return identity_; }
   [[nodiscard]] const device::GpuFeatures& features() const override { return features_; }
-  device::Reading<device::EnergyCounter> energy_counter() const override;
-  device::Reading<device::Stamped<Joules>> energy() const override;
-  device::Reading<device::Stamped<Watts>> power(device::PowerKind kind, device::PowerScope scope) const override;
+  Reading<device::EnergyCounter> energy_counter() const override;
+  Reading<device::Stamped<Joules>> energy() const override;
+  Reading<device::Stamped<Watts>> power(PowerKind kind, PowerScope scope) const override;
   device::Outcome power_samples(Instant since, std::vector<device::Stamped<Watts>>& samples) const override;
-  [[nodiscard]] device::PowerLimits power_limits() const override;
+  [[nodiscard]] PowerLimits power_limits() const override;
   [[nodiscard]] device::Clocks clocks() const override;
-  device::Reading<std::vector<Megahertz>> supported_memory_clocks() const override;
-  device::Reading<std::vector<Megahertz>> supported_graphics_clocks(Megahertz memory) const override;
-  device::Reading<std::optional<device::ClockRange>> locked_clocks(device::ClockDomain domain) const override;
-  device::Reading<Celsius> temperature() const override;
-  device::Reading<device::Utilization> utilization() const override;
-  device::Reading<device::ThrottleReasons> throttle_reasons() const override;
+  Reading<std::vector<Megahertz>> supported_memory_clocks() const override;
+  Reading<std::vector<Megahertz>> supported_graphics_clocks(Megahertz memory) const override;
+  Reading<std::optional<ClockRange>> locked_clocks(ClockDomain domain) const override;
+  Reading<Celsius> temperature() const override;
+  Reading<device::Utilization> utilization() const override;
+  Reading<ThrottleReasons> throttle_reasons() const override;
   [[nodiscard]] device::ThrottleTimes throttle_times() const override;
-  device::Reading<bool> persistence_mode() const override;
-  device::Reading<std::vector<device::GpuProcess>> processes() const override;
-  device::Reading<device::MigState> mig() const override;
+  Reading<bool> persistence_mode() const override;
+  Reading<std::vector<device::GpuProcess>> processes() const override;
+  Reading<device::MigState> mig() const override;
   device::Outcome reopen() override;
   [[nodiscard]] std::uint64_t generation() const override { return generation_; }
 
   device::Outcome set_power_limit(Watts limit) override;
-  device::Outcome lock_clocks(device::ClockDomain domain, device::ClockRange range) override;
+  device::Outcome lock_clocks(ClockDomain domain, ClockRange range) override;
   // Gives both domains back to the driver: it knows no way for one alone.
-  device::Outcome reset_clocks(device::ClockDomain domain) override;
+  device::Outcome reset_clocks(ClockDomain domain) override;
   device::Outcome set_persistence_mode(bool enabled) override;
 
  private:
@@ -56,16 +58,16 @@ class AmdsmiGpu final : public device::Gpu, public device::GpuControl {
   [[nodiscard]] const Functions& amdsmi() const { return session_->amdsmi(); }
   // function(handle, arguments..., &value) as a reading of that value.
   template <typename Value, typename Function, typename... Arguments>
-  device::Reading<Value> ask(Function* function, Arguments... arguments) const;
+  Reading<Value> ask(Function* function, Arguments... arguments) const;
   void probe();
-  device::Reading<Count> count() const;
-  device::Reading<std::vector<Megahertz>> supported_clocks(std::uint32_t domain) const;
+  Reading<Count> count() const;
+  Reading<std::vector<Megahertz>> supported_clocks(std::uint32_t domain) const;
 
   std::shared_ptr<Session> session_;
   abi::Processor handle_;
   device::GpuIdentity identity_;
   device::GpuFeatures features_;
-  std::optional<device::Failure> disbelief_;
+  std::optional<Failure> disbelief_;
   std::uint64_t generation_;
 };
 

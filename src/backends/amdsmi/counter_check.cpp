@@ -2,9 +2,6 @@
 
 namespace zeus::backends::amdsmi {
 
-using device::Failure;
-using device::Reason;
-
 namespace {
 
 // One count is 15.3 microjoules wherever the documentation gives a figure.

@@ -2,8 +2,7 @@
 // another unit than it says, or belongs to a die that does not measure; none of them says so. Pure functions.
 #pragma once
 
-#include "device/reading.hpp"
-
+#include <zeus/reading.hpp>
 #include <zeus/units.hpp>
 
 #include <optional>
@@ -20,6 +19,6 @@ struct CounterObservation {
 
 // Nothing where it can be believed, and otherwise why not. The bounds are wide (a tenth to ten times of what the power
 // sensor says): they are to find a broken counter, not a coarse sensor.
-std::optional<device::Failure> judge_counter(const CounterObservation& observation);
+std::optional<Failure> judge_counter(const CounterObservation& observation);
 
 }  // namespace zeus::backends::amdsmi

@@ -10,7 +10,7 @@ CounterObservation honest() {
 }
 
 std::string verdict_of(const CounterObservation& observation) {
-  const std::optional<device::Failure> verdict = judge_counter(observation);
+  const std::optional<Failure> verdict = judge_counter(observation);
   return verdict ? std::string{verdict->detail} : "";
 }
 

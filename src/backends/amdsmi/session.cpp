@@ -6,9 +6,6 @@
 
 namespace zeus::backends::amdsmi {
 
-using device::Failure;
-using device::Reason;
-
 Failure failure_of(abi::Code code) {
   switch (code) {
     case abi::not_supported:

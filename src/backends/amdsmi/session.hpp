@@ -7,7 +7,9 @@
 #include "backends/amdsmi/functions.hpp"
 #include "base/clock.hpp"
 #include "base/dynamic_library.hpp"
-#include "device/reading.hpp"
+#include "device/outcome.hpp"
+
+#include <zeus/reading.hpp>
 
 #include <cstdint>
 #include <mutex>
@@ -18,10 +20,10 @@
 namespace zeus::backends::amdsmi {
 
 // What a code other than success means for a reading, and for a setting.
-device::Failure failure_of(abi::Code code);
-device::Failure failure_of_setting(abi::Code code);
+Failure failure_of(abi::Code code);
+Failure failure_of_setting(abi::Code code);
 
-inline constexpr device::Failure call_missing{device::Reason::unsupported, "the driver's library is too old for this"};
+inline constexpr Failure call_missing{Reason::unsupported, "the driver's library is too old for this"};
 
 class Session {
  public:

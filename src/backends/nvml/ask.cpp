@@ -2,9 +2,6 @@
 
 namespace zeus::backends::nvml {
 
-using device::Failure;
-using device::Reading;
-using device::Reason;
 using device::Stamped;
 
 namespace {

@@ -3,9 +3,10 @@
 
 #include "backends/nvml/session.hpp"
 #include "base/clock.hpp"
-#include "device/reading.hpp"
+#include "device/outcome.hpp"
 #include "device/stamped.hpp"
 
+#include <zeus/reading.hpp>
 #include <zeus/units.hpp>
 
 #include <array>
@@ -14,11 +15,11 @@
 
 namespace zeus::backends::nvml {
 
-inline constexpr device::Failure call_missing{device::Reason::unsupported, "the driver's library is too old for this"};
+inline constexpr Failure call_missing{Reason::unsupported, "the driver's library is too old for this"};
 
 // function(handle, arguments..., &value) as a reading of that value.
 template <typename Value, typename Function, typename... Arguments>
-device::Reading<Value> ask(Function* function, abi::Device handle, Arguments... arguments) {
+Reading<Value> ask(Function* function, abi::Device handle, Arguments... arguments) {
   if (function == nullptr) {
     return call_missing;
   }
@@ -67,7 +68,7 @@ struct TwoClocks {
 
 // One field of the library. It carries its own time stamp, which is used where it can be right (not after the call, and
 // not long before); the middle of the call serves otherwise.
-device::Reading<device::Stamped<double>> ask_field(const Session& session, abi::Device handle, std::uint32_t field,
-                                                   std::uint32_t scope);
+Reading<device::Stamped<double>> ask_field(const Session& session, abi::Device handle, std::uint32_t field,
+                                           std::uint32_t scope);
 
 }  // namespace zeus::backends::nvml

@@ -14,21 +14,19 @@
 namespace zeus::backends::nvml {
 
 using device::Discovery;
-using device::Problem;
-using device::Reading;
 
 namespace {
 
 constexpr const char* driver_name = "NVIDIA driver";
 
-Problem absence_of_library() {
+DeviceProblem absence_of_library() {
   return {
       driver_name, "its management library, libnvidia-ml.so.1, is not installed",
       "install NVIDIA's driver; in a container start it with `--gpus all` (NVIDIA Container Toolkit) and the driver "
       "capability `utility`"};
 }
 
-Problem failure_to_open(abi::Code code) {
+DeviceProblem failure_to_open(abi::Code code) {
   switch (code) {
     case abi::driver_not_loaded:
       return {driver_name, "it is installed, and its kernel module is not loaded",
@@ -41,15 +39,15 @@ Problem failure_to_open(abi::Code code) {
       return {driver_name, "this user may not open its device files",
               "give the user access to /dev/nvidiactl and /dev/nvidia0 (`ls -l /dev/nvidia*` shows who has it)"};
     default:
-      return {driver_name, fmt::format("its library does not start: {}, code {}", to_text(failure_of(code)), code),
+      return {driver_name, fmt::format("its library does not start: {}, code {}", to_string(failure_of(code)), code),
               "run `nvidia-smi`, and look at `dmesg`"};
   }
 }
 
-Problem failure_of_device(unsigned index, abi::Code code) {
-  const device::Failure failure = failure_of(code);
-  return {fmt::format("GPU {}", index), fmt::format("it cannot be opened: {}", to_text(failure)),
-          failure.reason == device::Reason::permission
+DeviceProblem failure_of_device(unsigned index, abi::Code code) {
+  const Failure failure = failure_of(code);
+  return {fmt::format("GPU {}", index), fmt::format("it cannot be opened: {}", to_string(failure)),
+          failure.reason == Reason::permission
               ? fmt::format("give this user access to /dev/nvidia{}", index)
               : std::string{"look for its reason in `dmesg` (Xid), then reset it with `sudo nvidia-smi --gpu-reset` or "
                             "restart the machine"}};
@@ -69,7 +67,7 @@ std::string uuid_of(const Functions& nvml, abi::Device handle) {
 
 device::GpuIdentity identify(const Functions& nvml, abi::Device handle, unsigned index, const std::string& driver) {
   device::GpuIdentity identity;
-  identity.vendor = device::Vendor::nvidia;
+  identity.vendor = GpuVendor::nvidia;
   identity.uuid = uuid_of(nvml, handle);
   identity.index = static_cast<int>(index);
   identity.name = ask_text(nvml.name, handle);
@@ -85,7 +83,7 @@ device::GpuIdentity identify(const Functions& nvml, abi::Device handle, unsigned
   return identity;
 }
 
-void note_mig(const device::Gpu& gpu, std::vector<Problem>& problems) {
+void note_mig(const device::Gpu& gpu, std::vector<DeviceProblem>& problems) {
   if (const Reading<device::MigState> mig = gpu.mig(); mig && mig->enabled) {
     problems.push_back(
         {to_text(gpu.identity()),
@@ -152,8 +150,8 @@ Discovery discover_in(const std::shared_ptr<Session>& session) {
     add_gpu(session, index, driver, found);
   }
   if (count == 0) {
-    found.absence = Problem{"NVIDIA GPUs", fmt::format("the driver {} runs here and shows no GPU", driver),
-                            "look at `lspci | grep -i nvidia`; in a container, at which GPUs it was given"};
+    found.absence = DeviceProblem{"NVIDIA GPUs", fmt::format("the driver {} runs here and shows no GPU", driver),
+                                  "look at `lspci | grep -i nvidia`; in a container, at which GPUs it was given"};
   } else {
     found.summary = fmt::format("driver {}, NVML {}", driver, ask_text(nvml.library_version));
   }

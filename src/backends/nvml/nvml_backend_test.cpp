@@ -14,12 +14,8 @@
 namespace zeus::backends::nvml {
 namespace {
 
-using device::ClockDomain;
 using device::Discovery;
 using device::GpuFeature;
-using device::PowerKind;
-using device::PowerScope;
-using device::Reason;
 
 // What the calls below answer from; made anew for each test.
 struct Driver {
@@ -299,7 +295,7 @@ TEST_F(NvmlBackendTest, SamplesComeInOrderAndOnlyThoseThatAreNew) {
 TEST_F(NvmlBackendTest, EveryReadingOfALostGpuSaysSo) {
   const Discovery found = discover();
   driver.energy_code = abi::gpu_is_lost;
-  EXPECT_EQ(found.gpus[0].gpu->energy().failure(), (device::Failure{Reason::lost, "the GPU has fallen off the bus"}));
+  EXPECT_EQ(found.gpus[0].gpu->energy().failure(), (Failure{Reason::lost, "the GPU has fallen off the bus"}));
 }
 
 TEST_F(NvmlBackendTest, ReopeningOpensTheLibraryOnceForAllItsGpus) {

@@ -10,14 +10,8 @@
 
 namespace zeus::backends::nvml {
 
-using device::ClockDomain;
-using device::Failure;
 using device::GpuFeature;
 using device::Outcome;
-using device::PowerKind;
-using device::PowerScope;
-using device::Reading;
-using device::Reason;
 using device::Stamped;
 
 namespace {
@@ -205,8 +199,8 @@ Outcome NvmlGpu::power_samples(Instant since, std::vector<Stamped<Watts>>& sampl
   return device::done;
 }
 
-device::PowerLimits NvmlGpu::power_limits() const {
-  device::PowerLimits limits;
+PowerLimits NvmlGpu::power_limits() const {
+  PowerLimits limits;
   limits.current = watts(ask<unsigned>(nvml().power_limit, handle_));
   limits.standard = watts(ask<unsigned>(nvml().default_power_limit, handle_));
   limits.enforced = watts(ask<unsigned>(nvml().enforced_power_limit, handle_));
@@ -244,7 +238,7 @@ Reading<std::vector<Megahertz>> NvmlGpu::supported_graphics_clocks(Megahertz mem
   return list_clocks(nvml().supported_graphics_clocks, handle_, whole_megahertz(memory));
 }
 
-Reading<std::optional<device::ClockRange>> NvmlGpu::locked_clocks(ClockDomain /*domain*/) const {
+Reading<std::optional<ClockRange>> NvmlGpu::locked_clocks(ClockDomain /*domain*/) const {
   return Failure{Reason::unsupported, "NVIDIA's library locks clocks and cannot tell what they are locked to"};
 }
 
@@ -265,13 +259,13 @@ Reading<device::Utilization> NvmlGpu::utilization() const {
   return device::Utilization{percent->gpu / 100.0, percent->memory / 100.0};
 }
 
-Reading<device::ThrottleReasons> NvmlGpu::throttle_reasons() const {
+Reading<ThrottleReasons> NvmlGpu::throttle_reasons() const {
   const Reading<unsigned long long> bits = ask<unsigned long long>(nvml().throttle_reasons, handle_);
   if (!bits) {
     return bits.failure();
   }
   // The two enumerations agree bit for bit in all that is named; what a newer driver adds is left out.
-  return device::ThrottleReasons{static_cast<std::uint32_t>(*bits) & 0x1FFU};
+  return ThrottleReasons{static_cast<std::uint32_t>(*bits) & 0x1FFU};
 }
 
 Reading<Seconds> NvmlGpu::throttled_for(std::uint32_t field) const {
@@ -321,7 +315,7 @@ Outcome NvmlGpu::set_power_limit(Watts limit) {
   return tell(nvml().set_power_limit, handle_, static_cast<unsigned>(std::lround(milliwatts)));
 }
 
-Outcome NvmlGpu::lock_clocks(ClockDomain domain, device::ClockRange range) {
+Outcome NvmlGpu::lock_clocks(ClockDomain domain, ClockRange range) {
   return tell(domain == ClockDomain::memory ? nvml().lock_memory_clocks : nvml().lock_graphics_clocks, handle_,
               whole_megahertz(range.minimum), whole_megahertz(range.maximum));
 }

@@ -5,6 +5,8 @@
 #include "device/gpu.hpp"
 #include "device/gpu_control.hpp"
 
+#include <zeus/device_values.hpp>
+
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -19,28 +21,28 @@ class NvmlGpu final : public device::Gpu, public device::GpuControl {
 
   [[nodiscard]] const device::GpuIdentity& identity() const override { return identity_; }
   [[nodiscard]] const device::GpuFeatures& features() const override { return features_; }
-  device::Reading<device::EnergyCounter> energy_counter() const override;
-  device::Reading<device::Stamped<Joules>> energy() const override;
-  device::Reading<device::Stamped<Watts>> power(device::PowerKind kind, device::PowerScope scope) const override;
+  Reading<device::EnergyCounter> energy_counter() const override;
+  Reading<device::Stamped<Joules>> energy() const override;
+  Reading<device::Stamped<Watts>> power(PowerKind kind, PowerScope scope) const override;
   device::Outcome power_samples(Instant since, std::vector<device::Stamped<Watts>>& samples) const override;
-  [[nodiscard]] device::PowerLimits power_limits() const override;
+  [[nodiscard]] PowerLimits power_limits() const override;
   [[nodiscard]] device::Clocks clocks() const override;
-  device::Reading<std::vector<Megahertz>> supported_memory_clocks() const override;
-  device::Reading<std::vector<Megahertz>> supported_graphics_clocks(Megahertz memory) const override;
-  device::Reading<std::optional<device::ClockRange>> locked_clocks(device::ClockDomain domain) const override;
-  device::Reading<Celsius> temperature() const override;
-  device::Reading<device::Utilization> utilization() const override;
-  device::Reading<device::ThrottleReasons> throttle_reasons() const override;
+  Reading<std::vector<Megahertz>> supported_memory_clocks() const override;
+  Reading<std::vector<Megahertz>> supported_graphics_clocks(Megahertz memory) const override;
+  Reading<std::optional<ClockRange>> locked_clocks(ClockDomain domain) const override;
+  Reading<Celsius> temperature() const override;
+  Reading<device::Utilization> utilization() const override;
+  Reading<ThrottleReasons> throttle_reasons() const override;
   [[nodiscard]] device::ThrottleTimes throttle_times() const override;
-  device::Reading<bool> persistence_mode() const override;
-  device::Reading<std::vector<device::GpuProcess>> processes() const override;
-  device::Reading<device::MigState> mig() const override;
+  Reading<bool> persistence_mode() const override;
+  Reading<std::vector<device::GpuProcess>> processes() const override;
+  Reading<device::MigState> mig() const override;
   device::Outcome reopen() override;
   [[nodiscard]] std::uint64_t generation() const override { return generation_; }
 
   device::Outcome set_power_limit(Watts limit) override;
-  device::Outcome lock_clocks(device::ClockDomain domain, device::ClockRange range) override;
-  device::Outcome reset_clocks(device::ClockDomain domain) override;
+  device::Outcome lock_clocks(ClockDomain domain, ClockRange range) override;
+  device::Outcome reset_clocks(ClockDomain domain) override;
   device::Outcome set_persistence_mode(bool enabled) override;
 
  private:
@@ -50,17 +52,17 @@ class NvmlGpu final : public device::Gpu, public device::GpuControl {
   [[nodiscard]] const Functions& nvml() const { return session_->nvml(); }
   void probe();
   device::Outcome probe_samples() const;
-  device::Reading<device::Stamped<Joules>> energy_from(EnergySource source) const;
-  device::Reading<Megahertz> clock(int domain) const;
-  device::Reading<Megahertz> maximum_clock(int domain) const;
-  device::Reading<Seconds> throttled_for(std::uint32_t field) const;
+  Reading<device::Stamped<Joules>> energy_from(EnergySource source) const;
+  Reading<Megahertz> clock(int domain) const;
+  Reading<Megahertz> maximum_clock(int domain) const;
+  Reading<Seconds> throttled_for(std::uint32_t field) const;
 
   std::shared_ptr<Session> session_;
   abi::Device handle_;
   device::GpuIdentity identity_;
   device::GpuFeatures features_;
   EnergySource energy_source_ = EnergySource::none;
-  device::Failure no_energy_;  // why, where there is no source
+  Failure no_energy_;  // why, where there is no source
   std::uint64_t generation_;
 };
 

@@ -10,7 +10,6 @@ namespace zeus::backends::nvml {
 
 using device::GpuProcess;
 using device::MigInstance;
-using device::Reading;
 
 namespace {
 

@@ -4,9 +4,6 @@
 
 namespace zeus::backends::nvml {
 
-using device::Failure;
-using device::Reason;
-
 Failure failure_of(abi::Code code) {
   switch (code) {
     case abi::not_supported:

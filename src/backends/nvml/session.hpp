@@ -6,7 +6,9 @@
 #include "backends/nvml/functions.hpp"
 #include "base/clock.hpp"
 #include "base/dynamic_library.hpp"
-#include "device/reading.hpp"
+#include "device/outcome.hpp"
+
+#include <zeus/reading.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -15,8 +17,8 @@
 namespace zeus::backends::nvml {
 
 // What a code other than success means for a reading, and for a setting.
-device::Failure failure_of(abi::Code code);
-device::Failure failure_of_setting(abi::Code code);
+Failure failure_of(abi::Code code);
+Failure failure_of_setting(abi::Code code);
 
 class Session {
  public:

@@ -12,9 +12,6 @@
 namespace zeus::backends::rapl {
 
 using device::CpuDomain;
-using device::Failure;
-using device::Problem;
-using device::Reason;
 
 namespace {
 
@@ -23,12 +20,12 @@ constexpr const char* permit =
 constexpr const char* reload =
     "run `sudo modprobe -r intel_rapl_msr && sudo modprobe intel_rapl_msr`, and look at `dmesg`";
 
-Problem problem_of(const std::string& device, const Failure& failure) {
-  return {device, fmt::format("its energy counter cannot be used: {}", to_text(failure)),
+DeviceProblem problem_of(const std::string& device, const Failure& failure) {
+  return {device, fmt::format("its energy counter cannot be used: {}", to_string(failure)),
           failure.reason == Reason::permission ? permit : reload};
 }
 
-Problem absence_of_zones() {
+DeviceProblem absence_of_zones() {
   return {"CPU packages", "the kernel shows no RAPL zone under /sys/class/powercap",
           "on a machine of your own run `sudo modprobe intel_rapl_msr`; in a container start it with `-v "
           "/sys/class/powercap/intel-rapl:/zeus_sys/class/powercap/intel-rapl:ro`; most virtual machines have none"};

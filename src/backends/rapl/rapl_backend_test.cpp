@@ -15,7 +15,6 @@ namespace {
 
 using device::CpuDomain;
 using device::Discovery;
-using device::Reason;
 
 class RaplBackendTest : public ::testing::Test {
  protected:

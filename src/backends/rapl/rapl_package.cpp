@@ -13,9 +13,6 @@
 namespace zeus::backends::rapl {
 
 using device::CpuDomain;
-using device::Failure;
-using device::Reading;
-using device::Reason;
 
 namespace {
 
@@ -95,7 +92,7 @@ Reading<device::EnergyCounter> RaplPackage::energy_counter(CpuDomain domain) con
     return no_range;
   }
   return device::EnergyCounter{from_microjoules(1), from_microjoules(*chosen->range_microjoules),
-                               domain == CpuDomain::package ? device::PowerScope::package : device::PowerScope::memory};
+                               domain == CpuDomain::package ? PowerScope::package : PowerScope::memory};
 }
 
 Reading<device::Stamped<Joules>> RaplPackage::energy(CpuDomain domain) const {

@@ -21,8 +21,8 @@ class RaplPackage final : public device::CpuPackage {
   RaplPackage(const FileTree& tree, const Clock& clock, int index, const PackageZones& zones);
 
   [[nodiscard]] const device::CpuIdentity& identity() const override { return identity_; }
-  device::Reading<device::EnergyCounter> energy_counter(device::CpuDomain domain) const override;
-  device::Reading<device::Stamped<Joules>> energy(device::CpuDomain domain) const override;
+  Reading<device::EnergyCounter> energy_counter(device::CpuDomain domain) const override;
+  Reading<device::Stamped<Joules>> energy(device::CpuDomain domain) const override;
   device::Outcome reopen() override;
   [[nodiscard]] std::uint64_t generation() const override { return generation_; }
 

@@ -4,7 +4,8 @@
 #pragma once
 
 #include "base/file_tree.hpp"
-#include "device/problem.hpp"
+
+#include <zeus/device_values.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -30,7 +31,7 @@ struct PackageZones {
 
 struct ZoneScan {
   std::vector<PackageZones> packages;  // in the order of package and die
-  std::vector<device::Problem> problems;
+  std::vector<DeviceProblem> problems;
 };
 
 // The tree's zones. Where a package has several, the first whose counter can be read counts, MSR before MMIO.

@@ -1,8 +1,7 @@
 // How a virtual GPU misbehaves when it is told to. A plain value.
 #pragma once
 
-#include "device/reading.hpp"
-
+#include <zeus/reading.hpp>
 #include <zeus/units.hpp>
 
 #include <optional>
@@ -11,8 +10,8 @@ namespace zeus::backends::virtual_gpu {
 
 struct Faults {
   // Every reading, or every setting, fails for this reason: refused, not supported, timed out, lost.
-  std::optional<device::Reason> reading;
-  std::optional<device::Reason> setting;
+  std::optional<Reason> reading;
+  std::optional<Reason> setting;
   // The limit that is enforced is no higher than this, whatever was asked for and accepted.
   std::optional<Watts> ceiling;
   // Each call takes so much longer, on the clock of the GPU.

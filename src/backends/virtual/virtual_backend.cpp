@@ -17,7 +17,7 @@ device::Discovery VirtualBackend::discover() {
     found.gpus.push_back({.gpu = gpu, .control = gpu});
   }
   if (gpus_.empty()) {
-    found.absence = device::Problem{.device = "virtual GPUs", .what = "none were asked for", .fix = "name some models"};
+    found.absence = DeviceProblem{.device = "virtual GPUs", .what = "none were asked for", .fix = "name some models"};
   } else {
     found.summary = fmt::format("{} virtual GPUs", gpus_.size());
   }

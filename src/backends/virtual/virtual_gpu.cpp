@@ -11,14 +11,12 @@
 
 namespace zeus::backends::virtual_gpu {
 
-using device::Reading;
-using device::Reason;
 using device::Stamped;
 
 namespace {
 
 device::GpuIdentity make_identity(const physics::GpuModel& model, int index) {
-  return {.vendor = device::Vendor::nvidia,
+  return {.vendor = GpuVendor::nvidia,
           .uuid = fmt::format("GPU-00000000-0000-4000-8000-{:012x}", index + 1),
           .pci = {.domain = 0, .bus = static_cast<std::uint32_t>(index) + 1, .device = 0, .function = 0},
           .index = index,
@@ -38,14 +36,14 @@ Watts whole_milliwatts(Watts power) {
   return Watts{std::round(power.value() * 1e3) * 1e-3};
 }
 
-device::ThrottleReasons reasons_of(const physics::OperatingPoint& point) {
-  constexpr std::array<std::pair<physics::Throttle, device::ThrottleReason>, 4> names{{
-      {physics::Throttle::idle, device::ThrottleReason::idle},
-      {physics::Throttle::power_cap, device::ThrottleReason::power_cap},
-      {physics::Throttle::thermal, device::ThrottleReason::software_thermal},
-      {physics::Throttle::locked_clock, device::ThrottleReason::application_clocks},
+ThrottleReasons reasons_of(const physics::OperatingPoint& point) {
+  constexpr std::array<std::pair<physics::Throttle, ThrottleReason>, 4> names{{
+      {physics::Throttle::idle, ThrottleReason::idle},
+      {physics::Throttle::power_cap, ThrottleReason::power_cap},
+      {physics::Throttle::thermal, ThrottleReason::software_thermal},
+      {physics::Throttle::locked_clock, ThrottleReason::application_clocks},
   }};
-  device::ThrottleReasons reasons;
+  ThrottleReasons reasons;
   for (const auto& [ours, theirs] : names) {
     if (point.held_by(ours)) {
       reasons.add(theirs);
@@ -80,8 +78,8 @@ VirtualGpu::Call VirtualGpu::begin_call() const {
   return call;
 }
 
-std::optional<device::Failure> VirtualGpu::refusal(const std::optional<Reason>& reason) const {
-  return reason ? std::optional{device::Failure{*reason, "a fault injected into a virtual GPU"}} : std::nullopt;
+std::optional<Failure> VirtualGpu::refusal(const std::optional<Reason>& reason) const {
+  return reason ? std::optional{Failure{*reason, "a fault injected into a virtual GPU"}} : std::nullopt;
 }
 
 template <typename T, typename Read>
@@ -117,15 +115,15 @@ Reading<Stamped<Joules>> VirtualGpu::energy() const {
   });
 }
 
-Reading<Stamped<Watts>> VirtualGpu::power(device::PowerKind kind, device::PowerScope scope) const {
+Reading<Stamped<Watts>> VirtualGpu::power(PowerKind kind, PowerScope scope) const {
   return read<Stamped<Watts>>([&](Instant now) -> Reading<Stamped<Watts>> {
     const physics::Gpu card = gpu();
     const physics::Sensors sensors{card};
     std::optional<physics::PowerReading> reading;
-    if (scope == device::PowerScope::gpu) {
-      reading = kind == device::PowerKind::instant   ? sensors.instant(now)
-                : kind == device::PowerKind::average ? sensors.average(now)
-                                                     : sensors.power(now);
+    if (scope == PowerScope::gpu) {
+      reading = kind == PowerKind::instant   ? sensors.instant(now)
+                : kind == PowerKind::average ? sensors.average(now)
+                                             : sensors.power(now);
     }
     if (!reading) {
       return Reason::unsupported;
@@ -151,7 +149,7 @@ device::Outcome VirtualGpu::power_samples(Instant since, std::vector<Stamped<Wat
   return device::done;
 }
 
-device::PowerLimits VirtualGpu::power_limits() const {
+PowerLimits VirtualGpu::power_limits() const {
   const Call call = begin_call();
   if (const auto failure = refusal(faults_.reading)) {
     return {.current = *failure, .standard = *failure, .minimum = *failure, .maximum = *failure, .enforced = *failure};
@@ -200,10 +198,10 @@ Reading<std::vector<Megahertz>> VirtualGpu::supported_graphics_clocks(Megahertz 
   });
 }
 
-Reading<std::optional<device::ClockRange>> VirtualGpu::locked_clocks(device::ClockDomain domain) const {
-  using Locked = std::optional<device::ClockRange>;
+Reading<std::optional<ClockRange>> VirtualGpu::locked_clocks(ClockDomain domain) const {
+  using Locked = std::optional<ClockRange>;
   return read<Locked>([&](Instant) -> Reading<Locked> {
-    if (!locks_clocks() || domain == device::ClockDomain::memory) {
+    if (!locks_clocks() || domain == ClockDomain::memory) {
       return Reason::unsupported;
     }
     const physics::Controls controls = gpu().controls();
@@ -222,8 +220,8 @@ Reading<device::Utilization> VirtualGpu::utilization() const {
   });
 }
 
-Reading<device::ThrottleReasons> VirtualGpu::throttle_reasons() const {
-  return read<device::ThrottleReasons>([&](Instant now) { return reasons_of(gpu().operating_point(now)); });
+Reading<ThrottleReasons> VirtualGpu::throttle_reasons() const {
+  return read<ThrottleReasons>([&](Instant now) { return reasons_of(gpu().operating_point(now)); });
 }
 
 device::ThrottleTimes VirtualGpu::throttle_times() const {
@@ -290,12 +288,12 @@ device::Outcome VirtualGpu::set_power_limit(Watts limit) {
   return device::done;
 }
 
-device::Outcome VirtualGpu::lock_clocks(device::ClockDomain domain, device::ClockRange range) {
+device::Outcome VirtualGpu::lock_clocks(ClockDomain domain, ClockRange range) {
   const Call call = begin_call();
   if (const auto failure = refusal(faults_.setting)) {
     return *failure;
   }
-  if (!locks_clocks() || domain == device::ClockDomain::memory) {
+  if (!locks_clocks() || domain == ClockDomain::memory) {
     return Reason::unsupported;
   }
   if (!(range.minimum <= range.maximum && range.minimum >= model_.clocks.min && range.maximum <= model_.clocks.max)) {
@@ -309,12 +307,12 @@ device::Outcome VirtualGpu::lock_clocks(device::ClockDomain domain, device::Cloc
   return device::done;
 }
 
-device::Outcome VirtualGpu::reset_clocks(device::ClockDomain domain) {
+device::Outcome VirtualGpu::reset_clocks(ClockDomain domain) {
   const Call call = begin_call();
   if (const auto failure = refusal(faults_.setting)) {
     return *failure;
   }
-  if (!locks_clocks() || domain == device::ClockDomain::memory) {
+  if (!locks_clocks() || domain == ClockDomain::memory) {
     return Reason::unsupported;
   }
   physics::Controls controls = gpu().controls();
@@ -334,9 +332,9 @@ device::Outcome VirtualGpu::set_persistence_mode(bool enabled) {
 
 void VirtualGpu::probe() {
   using device::GpuFeature;
-  for (const auto& [kind, scope] : {std::pair{device::PowerKind::instant, device::PowerScope::gpu},
-                                    std::pair{device::PowerKind::average, device::PowerScope::gpu},
-                                    std::pair{device::PowerKind::plain, device::PowerScope::gpu}}) {
+  for (const auto& [kind, scope] :
+       {std::pair{PowerKind::instant, PowerScope::gpu}, std::pair{PowerKind::average, PowerScope::gpu},
+        std::pair{PowerKind::plain, PowerScope::gpu}}) {
     features_.probe(*device::power_feature(kind, scope), power(kind, scope));
   }
   std::vector<Stamped<Watts>> samples;
@@ -345,7 +343,7 @@ void VirtualGpu::probe() {
   features_.probe(GpuFeature::power_limits, power_limits().current);
   features_.probe(GpuFeature::clocks, clocks().sm);
   features_.probe(GpuFeature::supported_clocks, supported_memory_clocks());
-  features_.probe(GpuFeature::locked_clocks, locked_clocks(device::ClockDomain::graphics));
+  features_.probe(GpuFeature::locked_clocks, locked_clocks(ClockDomain::graphics));
   features_.probe(GpuFeature::temperature, temperature());
   features_.probe(GpuFeature::utilization, utilization());
   features_.probe(GpuFeature::throttle_reasons, throttle_reasons());

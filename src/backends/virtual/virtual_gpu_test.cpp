@@ -9,7 +9,6 @@
 namespace zeus::backends::virtual_gpu {
 namespace {
 
-using device::Reason;
 using physics::Demand;
 using physics::Load;
 
@@ -42,9 +41,9 @@ TEST(VirtualGpu, SensorsAgreeWithTheTruthOverAnHourOfRandomLoads) {
         EXPECT_LE(counter->value, truth + 1e-6_J);
         EXPECT_GE(counter->value, machine.gpu.true_energy(now - model.sensors.counter_period) - 0.002_J);
       }
-      for (const auto& [kind, sensor] : {std::pair{device::PowerKind::average, model.sensors.average},
-                                         std::pair{device::PowerKind::instant, model.sensors.instant}}) {
-        if (const auto power = machine.gpu.power(kind, device::PowerScope::gpu)) {
+      for (const auto& [kind, sensor] : {std::pair{PowerKind::average, model.sensors.average},
+                                         std::pair{PowerKind::instant, model.sensors.instant}}) {
+        if (const auto power = machine.gpu.power(kind, PowerScope::gpu)) {
           const std::int64_t period = (Instant{} + sensor.period).nanoseconds;
           const Instant updated{now.nanoseconds - now.nanoseconds % period};
           const Instant from = updated - sensor.window;
@@ -60,12 +59,12 @@ TEST(VirtualGpu, ALowerLimitDrawsLessAndIsSaidToBeTheReason) {
   Machine machine{"V100"};
   machine.gpu.set_load(Load::constant(Demand::of_work(0.95, 1.0, 0.3)));
   machine.clock.advance(10_s);
-  const Watts before = machine.gpu.power(device::PowerKind::plain, device::PowerScope::gpu)->value;
+  const Watts before = machine.gpu.power(PowerKind::plain, PowerScope::gpu)->value;
   ASSERT_TRUE(machine.gpu.set_power_limit(120_W));
   machine.clock.advance(10_s);
-  EXPECT_LE(machine.gpu.power(device::PowerKind::plain, device::PowerScope::gpu)->value, 120_W);
+  EXPECT_LE(machine.gpu.power(PowerKind::plain, PowerScope::gpu)->value, 120_W);
   EXPECT_GT(before, 120_W);
-  EXPECT_TRUE(machine.gpu.throttle_reasons()->has(device::ThrottleReason::power_cap));
+  EXPECT_TRUE(machine.gpu.throttle_reasons()->has(ThrottleReason::power_cap));
   EXPECT_NEAR(machine.gpu.throttle_times().power_cap->value(), 10.0, 10.01);
   EXPECT_LT(*machine.gpu.clocks().sm, *machine.gpu.clocks().maximum_graphics);
 }

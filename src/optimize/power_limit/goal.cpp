@@ -1,7 +1,6 @@
 #include "optimize/power_limit/goal.hpp"
 
 #include "base/portable_math.hpp"
-#include "optimize/cost/energy_time_cost.hpp"
 #include "optimize/power_limit/choice.hpp"
 
 #include <zeus/error.hpp>
@@ -65,14 +64,13 @@ void check(const MaxSlowdown& bound) {
 
 }  // namespace
 
-Selector selector_of(const PowerGoal& goal, Watts max_power) {
+Selector selector_of(const PowerGoal& goal, const EnergyTimeCost& cost) {
   return std::visit(
       Overloaded{[](const LeastTime&) { return select_time(); }, [](const LeastEnergy&) { return select_energy(); },
-                 [&](const LeastCost& cost) -> Selector {
-                   return
-                       [price = EnergyTimeCost{cost.eta, max_power}](std::span<const records::LimitProfile> profiles) {
-                         return cheapest_limit(price, profiles);
-                       };
+                 [&](const LeastCost&) -> Selector {
+                   return [cost](std::span<const records::LimitProfile> profiles) {
+                     return cheapest_limit(cost, profiles);
+                   };
                  },
                  [](const MaxSlowdown& bound) {
                    check(bound);
@@ -88,12 +86,12 @@ Selector selector_of(const PowerGoal& goal, Watts max_power) {
       goal);
 }
 
-std::optional<PowerSetting> choose_setting(const PowerGoal& goal, Watts max_power,
+std::optional<PowerSetting> choose_setting(const PowerGoal& goal, const EnergyTimeCost& cost,
                                            std::span<const PowerMeasurement> measurements) {
   if (const auto* const bound = std::get_if<MaxSlowdown>(&goal); bound != nullptr && !measurements.empty()) {
     return choose_within(*bound, measurements);
   }
-  return choose(selector_of(goal, max_power), measurements);
+  return choose(selector_of(goal, cost), measurements);
 }
 
 std::vector<PowerSetting> undecided(const PowerGoal& goal, const PowerSetting& choice,

@@ -1,6 +1,7 @@
 // What a goal (zeus/power_choice.hpp) takes of settings that were measured. Pure but for a user's own selector.
 #pragma once
 
+#include "optimize/cost/energy_time_cost.hpp"
 #include "optimize/cost/selector.hpp"
 #include "records/power_measurement.hpp"
 
@@ -13,11 +14,11 @@
 
 namespace zeus::optimize {
 
-// `max_power` is that of all GPUs together. A goal that makes no sense is an invalid_argument Error.
-Selector selector_of(const PowerGoal& goal, Watts max_power);
+// `cost` is what LeastCost is the least of. A goal that makes no sense is an invalid_argument Error.
+Selector selector_of(const PowerGoal& goal, const EnergyTimeCost& cost);
 
 // The selector's choice, or, of MaxSlowdown, the least energy among those known to be fast enough. Nothing of none.
-std::optional<records::PowerSetting> choose_setting(const PowerGoal& goal, Watts max_power,
+std::optional<records::PowerSetting> choose_setting(const PowerGoal& goal, const EnergyTimeCost& cost,
                                                     std::span<const records::PowerMeasurement> measurements);
 
 // Those that would save more than `choice` and are fast enough by their means, though not surely, and the fastest,

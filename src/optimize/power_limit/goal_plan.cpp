@@ -33,7 +33,7 @@ class GoalPlan final : public PowerLimitPlan {
   GoalPlan(std::unique_ptr<PowerLimitPlan> plan, const PlanWish& wish, int most_further, std::uint64_t steps_left)
       : plan_{std::move(plan)},
         goal_{wish.goal},
-        max_power_{wish.max_power},
+        cost_{wish.cost},
         predicted_from_{wish.predicted_from},
         further_left_{most_further},
         steps_left_{steps_left} {}
@@ -66,14 +66,14 @@ class GoalPlan final : public PowerLimitPlan {
   }
 
   [[nodiscard]] std::optional<PowerSetting> optimum() const override {
-    return choose_setting(goal_, max_power_, plan_->measurements());
+    return choose_setting(goal_, cost_, plan_->measurements());
   }
   [[nodiscard]] std::vector<PowerMeasurement> measurements() const override { return plan_->measurements(); }
 
  private:
   [[nodiscard]] std::optional<PowerSetting> worth_another_look() const {
     const std::vector<PowerMeasurement> known = plan_->measurements();
-    const std::optional<PowerSetting> choice = choose_setting(goal_, max_power_, known);
+    const std::optional<PowerSetting> choice = choose_setting(goal_, cost_, known);
     if (!choice) {
       return std::nullopt;
     }
@@ -97,7 +97,7 @@ class GoalPlan final : public PowerLimitPlan {
 
   std::unique_ptr<PowerLimitPlan> plan_;
   PowerGoal goal_;
-  Watts max_power_;
+  EnergyTimeCost cost_;
   std::optional<PowerSetting> predicted_from_;
   std::vector<PowerSetting> refused_;
   std::uint32_t settle_ = 1;
@@ -122,7 +122,7 @@ std::uint64_t most_steps(const PlanWish& wish, const SettingRange& range) {
 }  // namespace
 
 std::unique_ptr<PowerLimitPlan> make_plan(const SettingRange& range, const PlanWish& wish) {
-  Selector selector = selector_of(wish.goal, wish.max_power);
+  Selector selector = selector_of(wish.goal, wish.cost);
   const auto* const sweep = std::get_if<SweepProfiling>(&wish.profiling);
   if (sweep != nullptr && !(wish.known && wish.known->complete)) {
     return std::make_unique<GoalPlan>(

@@ -3,12 +3,12 @@
 // but for a user's own selector. One owner, one thread.
 #pragma once
 
+#include "optimize/cost/energy_time_cost.hpp"
 #include "optimize/power_limit/power_limit_plan.hpp"
 #include "optimize/power_limit/setting_range.hpp"
 #include "records/power_profile.hpp"
 
 #include <zeus/power_choice.hpp>
-#include <zeus/units.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -19,7 +19,7 @@ namespace zeus::optimize {
 struct PlanWish {
   PowerGoal goal;
   PowerProfiling profiling;
-  Watts max_power;                              // of all GPUs together
+  EnergyTimeCost cost;                          // what LeastCost is the least of
   std::optional<std::uint64_t> training_steps;  // of the whole training, where it is known beforehand
   std::optional<records::PowerProfile> known;   // is gone on from
   // A setting that has to be known well in the end, as the choice then has to be: what a prediction compares.

@@ -27,8 +27,9 @@ PowerMeasurement at(Watts limit, Seconds time, Joules energy, Seconds doubt = {}
 const std::vector<PowerMeasurement> curve{at(300_W, 1_s, 290_J), at(200_W, 1.05_s, 205_J), at(150_W, 1.3_s, 190_J),
                                           at(100_W, 2.5_s, 240_J)};
 
-std::optional<Watts> chosen(const PowerGoal& goal, const std::vector<PowerMeasurement>& measurements = curve) {
-  const std::optional<PowerSetting> setting = choose_setting(goal, 300_W, measurements);
+std::optional<Watts> chosen(const PowerGoal& goal, const std::vector<PowerMeasurement>& measurements = curve,
+                            double eta = 0.5) {
+  const std::optional<PowerSetting> setting = choose_setting(goal, EnergyTimeCost{eta, 300_W}, measurements);
   return setting ? std::optional{setting->limit} : std::nullopt;
 }
 
@@ -36,17 +37,17 @@ TEST(Goal, EachKindTakesWhatItsNameSays) {
   EXPECT_EQ(chosen(LeastTime{}), 300_W);
   EXPECT_EQ(chosen(LeastEnergy{}), 150_W);
   // eta x energy + (1 - eta) x 300 W x time: 295, 260, 290 and 495 J.
-  EXPECT_EQ(chosen(LeastCost{.eta = 0.5}), 200_W);
-  EXPECT_EQ(chosen(LeastCost{.eta = 1.0}), 150_W);
-  EXPECT_EQ(chosen(LeastCost{.eta = 0.0}), 300_W);
+  EXPECT_EQ(chosen(LeastCost{}, curve, 0.5), 200_W);
+  EXPECT_EQ(chosen(LeastCost{}, curve, 1.0), 150_W);
+  EXPECT_EQ(chosen(LeastCost{}, curve, 0.0), 300_W);
   EXPECT_EQ(chosen(PowerSelector{[](std::span<const LimitProfile> profiles) { return profiles.size() - 1; }}), 100_W);
 }
 
 TEST(Goal, TheCostCountsTimeWithTheHighestLimitThatThereIsAndNotTheHighestMeasured) {
   const std::vector<PowerMeasurement> low{at(200_W, 1_s, 200_J), at(100_W, 1.5_s, 140_J)};
   // With 200 W: 200 and 220 J. With 100 W, it would be 150 and 145 J.
-  EXPECT_EQ(choose_setting(LeastCost{.eta = 0.5}, 200_W, low)->limit, 200_W);
-  EXPECT_EQ(choose_setting(LeastCost{.eta = 0.5}, 100_W, low)->limit, 100_W);
+  EXPECT_EQ(choose_setting(LeastCost{}, EnergyTimeCost{0.5, 200_W}, low)->limit, 200_W);
+  EXPECT_EQ(choose_setting(LeastCost{}, EnergyTimeCost{0.5, 100_W}, low)->limit, 100_W);
 }
 
 TEST(Goal, OfNoMeasurementsNothingIsChosen) {
@@ -85,12 +86,10 @@ TEST(Goal, NothingIsUndecidedThatWouldSaveNothingOrIsTooSlowByItsMean) {
 }
 
 TEST(Goal, GoalsThatMakeNoSenseAreErrors) {
-  const double nan = std::numeric_limits<double>::quiet_NaN();
   for (const PowerGoal& goal :
-       {PowerGoal{LeastCost{.eta = 1.5}}, PowerGoal{LeastCost{.eta = nan}}, PowerGoal{MaxSlowdown{.factor = 0.9}},
-        PowerGoal{MaxSlowdown{.factor = 1.1, .confidence = 1.0}},
+       {PowerGoal{MaxSlowdown{.factor = 0.9}}, PowerGoal{MaxSlowdown{.factor = 1.1, .confidence = 1.0}},
         PowerGoal{MaxSlowdown{.factor = 1.1, .confidence = 0}}, PowerGoal{PowerSelector{}}}) {
-    EXPECT_THROW(static_cast<void>(selector_of(goal, 300_W)), Error) << goal.index();
+    EXPECT_THROW(static_cast<void>(selector_of(goal, EnergyTimeCost{0.5, 300_W})), Error) << goal.index();
   }
 }
 

@@ -110,7 +110,7 @@ class RAPLFile:
         return self._tracker.energy_uj() / 1000.0
 
 
-def _failure(error: _native.NoAnswerError) -> ZeusBaseCPUError:
+def _failure(error: _native.ReadingError) -> ZeusBaseCPUError:
     reason, text = error.args
     return (ZeusCPUNoPermissionError if reason == "permission" else ZeusBaseCPUError)(text)
 
@@ -159,7 +159,7 @@ class RAPLCPU(CPU):
         try:
             memory = self._native.memory_energy_mj() if self._native.counts_memory else None
             return CpuDramMeasurement(self._native.energy_mj(), memory)
-        except _native.NoAnswerError as error:
+        except _native.ReadingError as error:
             raise _failure(error) from None
 
     def supports_get_dram_energy_consumption(self) -> bool:

@@ -44,7 +44,7 @@ class gpu_errors:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
                  traceback: TracebackType | None) -> None:
-        if isinstance(error, _native.NoAnswerError):
+        if isinstance(error, _native.ReadingError):
             reason, text = error.args
             raise _OF_REASON[reason](text) from None
         if isinstance(error, ZeusUnavailableError) and _NOT_SUPPORTED in error.message:

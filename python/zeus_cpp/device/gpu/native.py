@@ -192,14 +192,14 @@ class NativeGPU(GPU):
         self._set(lambda lease: lease.unlock_clocks("graphics"))
         self._mark("graphics clocks", False)
 
-    def power_quantity(self, meaning: str) -> tuple[str, str]:
-        """Which reading (meaning, part) gives this GPU's "instant" or "average" power; a NotSupported error without any.
+    def power_quantity(self, kind: str) -> tuple[str, str]:
+        """Which reading (kind, scope) gives this GPU's "instant" or "average" power; a NotSupported error without any.
 
         On a superchip that has no reading for the GPU alone it is that of the module, which is logged once. Where the
         driver has no reading of that name, its oldest one is as instant as there is.
         """
-        candidates = [(meaning, "gpu"), (meaning, "module")]
-        if meaning == "instant":
+        candidates = [(kind, "gpu"), (kind, "module")]
+        if kind == "instant":
             candidates.insert(1, ("plain", "gpu"))
         failure = None
         for candidate in candidates:
@@ -209,19 +209,19 @@ class NativeGPU(GPU):
             except ZeusGPUNotSupportedError as error:
                 failure = failure or error
                 continue
-            if candidate[1] == "module" and meaning not in self._logged:
-                self._logged.add(meaning)
+            if candidate[1] == "module" and kind not in self._logged:
+                self._logged.add(kind)
                 logger.warning("%s has no power reading of its own: what is shown is its whole module's, with the CPU",
                                self)
             return candidate
         raise failure or ZeusGPUNotSupportedError(f"{self} has no power reading")
 
-    def _power(self, meaning: str) -> int:
+    def _power(self, kind: str) -> int:
         try:
             with gpu_errors():
-                return self._native.power_mw(meaning, "gpu")
+                return self._native.power_mw(kind, "gpu")
         except ZeusGPUNotSupportedError:
-            quantity = self.power_quantity(meaning)
+            quantity = self.power_quantity(kind)
         with gpu_errors():
             return self._native.power_mw(*quantity)
 

@@ -7,15 +7,15 @@
 
 namespace zeus::control {
 
-struct Ending {
+struct ClaimEnd {
   Found put_back;
   std::optional<LeaseRecord> left;  // nothing when the record goes
 };
 
 // The holder's claim ends, and with it what it has lent: all is put back to what the holder found, and what the child
 // alone has changed to what the child found.
-Ending end_of_lease(const LeaseRecord& record);
+ClaimEnd end_of_lease(const LeaseRecord& record);
 // The child's claim ends: its parent's settings come back, and its parent's claim stays.
-Ending end_of_child(LeaseRecord record);
+ClaimEnd end_of_child(LeaseRecord record);
 
 }  // namespace zeus::control

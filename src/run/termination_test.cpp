@@ -1,4 +1,4 @@
-#include "run/ending.hpp"
+#include "run/termination.hpp"
 
 #include <csignal>
 
@@ -9,14 +9,14 @@ constexpr Instant at(double seconds) {
   return Instant{} + Seconds{seconds};
 }
 
-TEST(Ending, DoesNothingBeforeItBegins) {
-  Ending ending{Seconds{10}};
+TEST(Termination, DoesNothingBeforeItBegins) {
+  Termination ending{Seconds{10}};
   EXPECT_FALSE(ending.due(at(100)));
   EXPECT_FALSE(ending.next());
 }
 
-TEST(Ending, AsksOnceThenKillsOnceAfterTheGrace) {
-  Ending ending{Seconds{10}};
+TEST(Termination, AsksOnceThenKillsOnceAfterTheGrace) {
+  Termination ending{Seconds{10}};
   ending.begin(at(5));
   EXPECT_EQ(ending.next(), at(5));
   EXPECT_EQ(ending.due(at(5)), SIGTERM);
@@ -27,8 +27,8 @@ TEST(Ending, AsksOnceThenKillsOnceAfterTheGrace) {
   EXPECT_FALSE(ending.next());
 }
 
-TEST(Ending, KillsAfterTheGraceWhatSomebodyElseAsked) {
-  Ending ending{Seconds{10}};
+TEST(Termination, KillsAfterTheGraceWhatSomebodyElseAsked) {
+  Termination ending{Seconds{10}};
   ending.begin_asked(at(5));
   EXPECT_FALSE(ending.due(at(5)));
   EXPECT_EQ(ending.next(), at(15));
@@ -37,8 +37,8 @@ TEST(Ending, KillsAfterTheGraceWhatSomebodyElseAsked) {
   EXPECT_TRUE(ending.killed());
 }
 
-TEST(Ending, IsNotPutOffByBeginningAgain) {
-  Ending ending{Seconds{10}};
+TEST(Termination, IsNotPutOffByBeginningAgain) {
+  Termination ending{Seconds{10}};
   ending.begin(at(0));
   EXPECT_EQ(ending.due(at(0)), SIGTERM);
   ending.begin(at(9));

@@ -1,8 +1,9 @@
-#include "device/throttle.hpp"
+#include <zeus/device_values.hpp>
 
 #include <array>
+#include <ostream>
 
-namespace zeus::device {
+namespace zeus {
 
 namespace {
 
@@ -25,6 +26,22 @@ constexpr std::array names{
 
 }  // namespace
 
+std::string_view to_string(GpuVendor vendor) {
+  return vendor == GpuVendor::nvidia ? "NVIDIA" : "AMD";
+}
+
+std::string_view to_string(PowerScope scope) {
+  return field::name_of(scope);
+}
+
+std::string_view to_string(PowerKind kind) {
+  return field::name_of(kind);
+}
+
+std::string_view to_string(ClockDomain domain) {
+  return field::name_of(domain);
+}
+
 std::string_view to_string(ThrottleReason reason) {
   for (const Name& name : names) {
     if (name.reason == reason) {
@@ -34,7 +51,7 @@ std::string_view to_string(ThrottleReason reason) {
   return "unknown";
 }
 
-std::string to_text(ThrottleReasons reasons) {
+std::string to_string(ThrottleReasons reasons) {
   std::string text;
   for (const Name& name : names) {
     if (reasons.has(name.reason)) {
@@ -45,4 +62,8 @@ std::string to_text(ThrottleReasons reasons) {
   return text.empty() ? "none" : text;
 }
 
-}  // namespace zeus::device
+std::ostream& operator<<(std::ostream& stream, ThrottleReasons reasons) {
+  return stream << to_string(reasons);
+}
+
+}  // namespace zeus

@@ -10,9 +10,9 @@
 
 namespace zeus::run {
 
-class Ending {
+class Termination {
  public:
-  explicit Ending(Seconds grace) : grace_{grace} {}
+  explicit Termination(Seconds grace) : grace_{grace} {}
 
   // From now on the command has to end; once is enough.
   void begin(Instant now);

@@ -1,4 +1,4 @@
-#include "train/herald.hpp"
+#include "train/event_reporter.hpp"
 
 #include "base/log.hpp"
 
@@ -8,10 +8,10 @@
 
 namespace zeus::train {
 
-Herald::Herald(std::function<void(const TrainingEvent&)> listener) : listener_{std::move(listener)} {
+EventReporter::EventReporter(std::function<void(const TrainingEvent&)> listener) : listener_{std::move(listener)} {
 }
 
-void Herald::tell(const TrainingEvent& event) {
+void EventReporter::tell(const TrainingEvent& event) {
   if (!listener_) {
     return;
   }
@@ -24,7 +24,7 @@ void Herald::tell(const TrainingEvent& event) {
   }
 }
 
-void Herald::warn(const std::string& line) {
+void EventReporter::warn(const std::string& line) {
   if (said_.insert(line).second) {
     log::warning(line);
   }

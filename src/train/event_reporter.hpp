@@ -9,9 +9,9 @@
 
 namespace zeus::train {
 
-class Herald {
+class EventReporter {
  public:
-  explicit Herald(std::function<void(const TrainingEvent&)> listener);
+  explicit EventReporter(std::function<void(const TrainingEvent&)> listener);
 
   void tell(const TrainingEvent& event);
   void warn(const std::string& line);

@@ -13,10 +13,10 @@
 
 namespace zeus::run {
 
-class Voice {
+class Messages {
  public:
   // A quiet one says nothing but what went wrong. The stream outlives it.
-  Voice(std::ostream& err, bool quiet, bool in_colour = false) : err_{err}, quiet_{quiet}, in_colour_{in_colour} {}
+  Messages(std::ostream& err, bool quiet, bool in_colour = false) : err_{err}, quiet_{quiet}, in_colour_{in_colour} {}
 
   // Who knows whether a line of the command is open; nobody when empty.
   void set_open_line(std::function<bool()> is_open) { is_open_ = std::move(is_open); }

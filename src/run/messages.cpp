@@ -1,4 +1,4 @@
-#include "run/voice.hpp"
+#include "run/messages.hpp"
 
 #include "base/printable.hpp"
 
@@ -6,18 +6,18 @@
 
 namespace zeus::run {
 
-void Voice::write(std::string_view line, Ink ink) {
+void Messages::write(std::string_view line, Ink ink) {
   err_ << (is_open_ && is_open_() ? "\n" : "") << inked("zeus:", ink, in_colour_) << ' ' << printable(line) << '\n'
        << std::flush;
 }
 
-void Voice::say(std::string_view line, Ink ink) {
+void Messages::say(std::string_view line, Ink ink) {
   if (!quiet_) {
     write(line, ink);
   }
 }
 
-void Voice::warn(std::string_view line) {
+void Messages::warn(std::string_view line) {
   if (warned_.emplace(line).second) {
     write(line, Ink::red);
   }

@@ -11,7 +11,7 @@
 
 namespace zeus::train {
 
-struct Progress {
+struct TrainingProgress {
   std::uint64_t epochs = 0;         // that are over
   std::optional<double> metric;     // the best one so far
   std::optional<Joules> cost;       // so far; unknown where energies are
@@ -19,9 +19,9 @@ struct Progress {
 };
 
 // Refuses limits that make no sense: an invalid_argument Error.
-void check_ending(const TrainingOptions& options);
+void check_stopping(const TrainingOptions& options);
 
-std::optional<StopReason> ending_of(const TrainingOptions& options, const Progress& progress);
+std::optional<StopReason> stop_reason_of(const TrainingOptions& options, const TrainingProgress& progress);
 
 // The better of two metrics.
 double better(const TrainingTarget& target, double a, double b);

@@ -34,12 +34,13 @@ struct Bench {
   std::function<control::Lease(std::string_view uuid, Seconds term)> acquire;
 };
 
-class Attempt {
+class NetworkTraining {
  public:
-  Attempt(const Bench& bench, const small_network::Course& course, const small_network::Settings& settings, double eta);
-  Attempt(const Attempt&) = delete;
-  Attempt& operator=(const Attempt&) = delete;
-  ~Attempt();
+  NetworkTraining(const Bench& bench, const small_network::Course& course, const small_network::Settings& settings,
+                  double eta);
+  NetworkTraining(const NetworkTraining&) = delete;
+  NetworkTraining& operator=(const NetworkTraining&) = delete;
+  ~NetworkTraining();
 
   // From now on under this limit.
   void hold(Watts limit);

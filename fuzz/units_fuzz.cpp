@@ -1,6 +1,6 @@
 // Any text either is a finite quantity that is not negative, or is refused with an invalid_argument Error.
 
-#include "base/unit_text.hpp"
+#include <zeus/units.hpp>
 
 #include <zeus/error.hpp>
 

@@ -1,23 +1,23 @@
-#include "run/ending.hpp"
+#include "run/termination.hpp"
 
 #include <csignal>
 
 namespace zeus::run {
 
-void Ending::begin(Instant now) {
+void Termination::begin(Instant now) {
   if (!begun_) {
     begun_ = now;
   }
 }
 
-void Ending::begin_asked(Instant now) {
+void Termination::begin_asked(Instant now) {
   if (!begun_) {
     begun_ = now;
     asked_ = true;
   }
 }
 
-std::optional<int> Ending::due(Instant now) {
+std::optional<int> Termination::due(Instant now) {
   if (!begun_) {
     return std::nullopt;
   }
@@ -32,7 +32,7 @@ std::optional<int> Ending::due(Instant now) {
   return std::nullopt;
 }
 
-std::optional<Instant> Ending::next() const {
+std::optional<Instant> Termination::next() const {
   if (!begun_ || killed_) {
     return std::nullopt;
   }

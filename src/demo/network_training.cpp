@@ -1,4 +1,4 @@
-#include "demo/attempt.hpp"
+#include "demo/network_training.hpp"
 
 #include <zeus/error.hpp>
 
@@ -24,8 +24,8 @@ std::uint32_t steps_for(Seconds time, Seconds step) {
 
 }  // namespace
 
-Attempt::Attempt(const Bench& bench, const small_network::Course& course, const small_network::Settings& settings,
-                 double eta)
+NetworkTraining::NetworkTraining(const Bench& bench, const small_network::Course& course,
+                                 const small_network::Settings& settings, double eta)
     : bench_{bench},
       work_{epoch_work(bench.model, static_cast<int>(settings.batch_size))},
       training_{course, settings},
@@ -38,21 +38,20 @@ Attempt::Attempt(const Bench& bench, const small_network::Course& course, const 
   bench_.gpu.load(physics::Load::constant(work_.demand));
 }
 
-Attempt::~Attempt() {
+NetworkTraining::~NetworkTraining() {
   end();
 }
 
-void Attempt::end() {
+void NetworkTraining::end() {
   close();
   bench_.gpu.load(physics::Load::constant(physics::Demand::none()));
 }
 
-void Attempt::open(TrainingOptions options) {
+void NetworkTraining::open(TrainingOptions options) {
   close();
-  options.goal = LeastCost{.eta = eta_};
   options.eta = eta_;
-  options.try_clocks = false;
-  options.drift_tolerance = 0;
+  options.profiling.try_clocks = false;
+  options.profiling.drift_tolerance = 0;
   options.steps_per_epoch = work_.steps;
   options.batch_size = static_cast<std::uint64_t>(batch_size_);
   options.listener = [this](const TrainingEvent& event) {
@@ -71,7 +70,7 @@ void Attempt::open(TrainingOptions options) {
   session_ = std::make_unique<train::Session>(std::move(parts), options);
 }
 
-void Attempt::begin_epoch() {
+void NetworkTraining::begin_epoch() {
   session_->begin_epoch();
   if (!left_alone_.empty()) {
     throw Error{ErrorKind::unavailable, fmt::format("the virtual GPU's power limit cannot be set: {}", left_alone_),
@@ -79,7 +78,7 @@ void Attempt::begin_epoch() {
   }
 }
 
-void Attempt::close() {
+void NetworkTraining::close() {
   if (session_) {
     session_->finish();
     profile_ = session_->profile();
@@ -87,7 +86,7 @@ void Attempt::close() {
   }
 }
 
-void Attempt::hold(Watts limit) {
+void NetworkTraining::hold(Watts limit) {
   if (session_ && !session_->profiling() && limit_ == limit) {
     return;
   }
@@ -97,22 +96,22 @@ void Attempt::hold(Watts limit) {
   begin_epoch();
 }
 
-void Attempt::measure(std::span<const Watts> limits) {
+void NetworkTraining::measure(std::span<const Watts> limits) {
   TrainingOptions options;
-  options.lowest_limit = std::ranges::min(limits);
-  options.highest_limit = std::ranges::max(limits);
-  options.profiling =
+  options.profiling.lowest_limit = std::ranges::min(limits);
+  options.profiling.highest_limit = std::ranges::max(limits);
+  options.profiling.plan =
       SweepProfiling{.settle = steps_for(to_settle, work_.step), .measure = steps_for(slice, work_.step)};
   limit_.reset();
   open(std::move(options));
   begin_epoch();
 }
 
-bool Attempt::measuring() const {
+bool NetworkTraining::measuring() const {
   return session_ && session_->profiling();
 }
 
-std::vector<records::LimitProfile> Attempt::measured() const {
+std::vector<records::LimitProfile> NetworkTraining::measured() const {
   std::vector<records::LimitProfile> profiles;
   const std::optional<PowerProfile> known = session_ ? std::optional{session_->profile()} : profile_;
   if (known) {
@@ -126,11 +125,11 @@ std::vector<records::LimitProfile> Attempt::measured() const {
   return profiles;
 }
 
-std::optional<Watts> Attempt::limit() const {
+std::optional<Watts> NetworkTraining::limit() const {
   return limit_;
 }
 
-void Attempt::advance() {
+void NetworkTraining::advance() {
   // The network's step is due when its share of the GPU's steps is over. While limits are measured every step of the
   // GPU counts; otherwise it is enough to know where they have come to.
   const std::uint64_t due = (real_steps_ + 1) * work_.steps / training_.steps_per_epoch();
@@ -149,14 +148,14 @@ void Attempt::advance() {
   }
 }
 
-bool Attempt::train_until_measured() {
+bool NetworkTraining::train_until_measured() {
   while (session_->profiling() && real_steps_ < training_.steps_per_epoch()) {
     advance();
   }
   return !session_->profiling();
 }
 
-void Attempt::finish_epoch() {
+void NetworkTraining::finish_epoch() {
   while (real_steps_ < training_.steps_per_epoch()) {
     advance();
   }
@@ -169,11 +168,11 @@ void Attempt::finish_epoch() {
   real_steps_ = 0;
 }
 
-Energy Attempt::energy() const {
+Energy NetworkTraining::energy() const {
   return meter_.between(start_, meter_.mark());
 }
 
-Seconds Attempt::time() const {
+Seconds NetworkTraining::time() const {
   return bench_.clock.now() - start_.at;
 }
 

@@ -1,0 +1,7 @@
+#include <zeus/device.hpp>
+
+#include <iostream>
+
+int main() {
+  // EXAMPLE
+}
