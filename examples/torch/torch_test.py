@@ -14,6 +14,9 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests" / "support"))
 import python_environment  # noqa: E402
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests" / "docs"))
+import header_examples  # noqa: E402
+
 zeus, source, build, compiler = sys.argv[1:5]
 ASK = "import torch, json; print(json.dumps([torch.__path__[0], torch.compiled_with_cxx11_abi()]))"
 
@@ -28,15 +31,27 @@ class TorchExample(unittest.TestCase):
         cls.folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls.folder.cleanup)
         cls.program = pathlib.Path(cls.folder.name) / "torch_train"
-        subprocess.run(
-            [compiler, "-std=c++20", "-O1", "-Wall", "-Wextra", "-Werror", f"{source}/examples/torch/torch_train.cpp",
-             "-o", cls.program, f"-I{source}/include", "-isystem", f"{torch}/include", "-isystem",
-             f"{torch}/include/torch/csrc/api/include", f"-L{build}/lib", "-lzeus", f"-L{torch}/lib", "-ltorch",
-             "-ltorch_cpu", "-lc10", f"-Wl,-rpath,{build}/lib:{torch}/lib"], check=True)
+        cls.build_flags = ["-std=c++20", "-Wall", "-Wextra", "-Werror"]
+        cls.libraries = [f"-I{source}/include", "-isystem", f"{torch}/include", "-isystem",
+                         f"{torch}/include/torch/csrc/api/include", f"-L{build}/lib", "-lzeus", f"-L{torch}/lib", "-ltorch",
+                         "-ltorch_cpu", "-lc10", f"-Wl,-rpath,{build}/lib:{torch}/lib"]
+        cls.compile("-O1", pathlib.Path(source) / "examples/torch/torch_train.cpp", cls.program)
+
+    @classmethod
+    def compile(cls, optimization: str, file: pathlib.Path, program: pathlib.Path) -> None:
+        subprocess.run([compiler, *cls.build_flags, optimization, file, "-o", program, *cls.libraries], check=True)
 
     def train(self, *arguments: str) -> subprocess.CompletedProcess:
         command = [zeus, "virtual", "2xV100", "--load", "constant:200W", "--", self.program, *arguments]
         return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+
+    def test_the_example_of_the_header_compiles_and_runs(self):
+        file = pathlib.Path(self.folder.name) / "example.cpp"
+        file.write_text(header_examples.program("torch.hpp", header_examples.examples()["torch.hpp"]), encoding="utf-8")
+        self.compile("-O0", file, file.with_suffix(""))
+        done = subprocess.run([zeus, "virtual", "2xV100", "--", file.with_suffix("")], capture_output=True, text=True,
+                              check=False, timeout=300)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_trains_to_its_target(self):
         done = self.train("32", "0.9")

@@ -57,7 +57,7 @@ std::filesystem::path driver_folder() {
   }
   throw Error{ErrorKind::not_found,
               fmt::format("the virtual drivers are not beside this program ({})", program.string()),
-              "build or install them with it: lib/zeus/virtual belongs to it"};
+              "install the package zeus-virtual, or build them with the program: they belong in lib/zeus/virtual"};
 }
 
 std::string read_file(const FileTree& files, const std::string& path) {

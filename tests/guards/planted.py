@@ -8,7 +8,8 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-KEPT = ("apps", "CMakeLists.txt", "layers.toml", ".clang-format", ".clang-tidy", "cmake", "include", "src", "tools", "tests")
+KEPT = ("apps", "CMakeLists.txt", "layers.toml", ".clang-format", ".clang-tidy", "cmake", "include", "packaging", "src", "tools",
+        "tests")
 
 
 class PlantedTree(unittest.TestCase):
