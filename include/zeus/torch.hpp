@@ -12,6 +12,7 @@
 //       metric += evaluate(batch);
 //     }
 //     train_loader.report_metric(metric);
+//     std::cout << "epoch " << epoch << ": " << metric << '\n';
 //   }
 //
 // Header-only: this is compiled with the user's libtorch, and Zeus itself knows nothing of it. Both have to use the

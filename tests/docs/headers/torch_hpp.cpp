@@ -2,6 +2,8 @@
 
 #include <torch/torch.h>
 
+#include <iostream>
+
 // Four numbers each.
 class Numbers : public torch::data::datasets::Dataset<Numbers> {
  public:
