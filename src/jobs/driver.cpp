@@ -34,22 +34,37 @@ Driver::Driver(Job& job, Recurrence recurrence, const records::JobDevice& device
       tell_{std::move(tell)},
       store_failed_{std::move(store_failed)},
       machine_{terms_of(job.definition())},
+      to_do_{Machine::Ask{}},
       looked_{clock.now()} {
 }
 
 DriverEnd Driver::run() {
-  to_do_.emplace_back(Machine::Ask{});
-  while (!end_) {
-    carry_out_all();
-    if (!end_) {
-      go_on();
-    }
+  while (!advance()) {
   }
   return *end_;
 }
 
+std::optional<DriverEnd> Driver::advance() {
+  carry_out_all();
+  if (then_) {
+    go_on_to_the_end();
+  } else if (!end_ && !waits_to_start()) {
+    go_on();
+  }
+  return end_;
+}
+
+// What is next begins a try: the first question, one that is asked without a training under way, or its start.
+bool Driver::waits_to_start() const {
+  if (!options_.starts_when_told || may_start_ || then_ || to_do_.empty()) {
+    return false;
+  }
+  return std::holds_alternative<Machine::Start>(to_do_.front()) ||
+         (std::holds_alternative<Machine::Ask>(to_do_.front()) && !machine_.has_training());
+}
+
 void Driver::carry_out_all() {
-  while (!to_do_.empty() && !end_) {
+  while (has_more_to_do()) {
     const Machine::Action action = std::move(to_do_.front());
     to_do_.pop_front();
     std::visit([this](const auto& one) { carry_out(one); }, action);
@@ -235,12 +250,15 @@ void Driver::decided(const RunStep& step) {
 
 // What others have missed meanwhile may make a training vain that was begun to have its limits measured.
 void Driver::decided(const GiveUpStep& /*step*/) {
-  if (machine_.has_training()) {
-    training_.stop();
-    wait_for_end();
-    tell_(TrainingOver{});
+  if (!machine_.has_training()) {
+    end_ = DriverEnd::missed;
+    return;
   }
-  end_ = DriverEnd::missed;
+  training_.stop();
+  wait_for_end([this] {
+    tell_(TrainingOver{});
+    end_ = DriverEnd::missed;
+  });
 }
 
 void Driver::carry_out(const Machine::Ask& /*ask*/) {
@@ -266,9 +284,10 @@ void Driver::answered(const std::optional<Step>& step) {
         *step);
   } else if (machine_.has_training()) {
     // Nothing can be decided any more; a model is needed all the same.
-    wait_for_end();
-    tell_(TrainingOver{.seen_through = true});
-    end_ = DriverEnd::given_up;
+    wait_for_end([this] {
+      tell_(TrainingOver{.seen_through = true});
+      end_ = DriverEnd::given_up;
+    });
   } else {
     end_ = DriverEnd::unrecorded;
   }
@@ -277,16 +296,18 @@ void Driver::answered(const std::optional<Step>& step) {
 void Driver::carry_out(const Machine::Start& start) {
   told_of_standstill_ = false;
   just_started_ = true;
+  may_start_ = false;
   epochs_ = {};
   training_.start(start.batch_size, start.seed);
 }
 
 void Driver::carry_out(const Machine::Abandon& abandon) {
   training_.stop();
-  wait_for_end();
-  const Try::Taken taken = training_.close();
-  keep([&](Recurrence& recurrence) {
-    recurrence.profiled({.batch_size = abandon.batch_size, .limits = {}, .charged = taken.gpus, .time = taken.time});
+  wait_for_end([this, batch_size = abandon.batch_size] {
+    const Try::Taken taken = training_.close();
+    keep([&](Recurrence& recurrence) {
+      recurrence.profiled({.batch_size = batch_size, .limits = {}, .charged = taken.gpus, .time = taken.time});
+    });
   });
 }
 
@@ -376,12 +397,22 @@ void Driver::carry_out(const Machine::Conclude& conclude) {
   reached_ = reached(conclude.outcome);
 }
 
-void Driver::wait_for_end() {
-  while (!training_.state().exit_code) {
-    training_.go_on();
-    beat();
+void Driver::wait_for_end(std::function<void()> then) {
+  then_ = std::move(then);
+  end_of_wait();
+}
+
+void Driver::go_on_to_the_end() {
+  training_.go_on();
+  beat();
+  end_of_wait();
+}
+
+void Driver::end_of_wait() {
+  if (training_.state().exit_code) {
+    training_.leave();
+    std::exchange(then_, {})();
   }
-  training_.leave();
 }
 
 void Driver::beat() {
@@ -394,17 +425,17 @@ void Driver::beat() {
 
 void Driver::carry_out(const Machine::Stop& /*stop*/) {
   training_.stop();
-  wait_for_end();
-  tell_(TrainingOver{});
-  feed(Machine::Stopped{.interrupted = training_.state().interrupted});
+  wait_for_end([this] {
+    tell_(TrainingOver{});
+    feed(Machine::Stopped{.interrupted = training_.state().interrupted});
+  });
 }
 
 void Driver::carry_out(const Machine::SeeThrough& see_through) {
   if (see_through.reached && options_.stops_at_target) {
     training_.stop();
   }
-  wait_for_end();
-  tell_(TrainingOver{.seen_through = true});
+  wait_for_end([this] { tell_(TrainingOver{.seen_through = true}); });
 }
 
 void Driver::carry_out(const Machine::GiveUp& give_up) {

@@ -1,6 +1,7 @@
-// Drives one recurrence of a job where the training is ours to start and to end: asks the job, has a Try do what
-// optimize::RecurrenceMachine says, records what comes of it. `zeus run` and the demo have one loop, this one. One
-// thread; what it is given outlives it.
+// Drives one recurrence of a job: asks the job, has a Try do what optimize::RecurrenceMachine says, records what comes
+// of it. `zeus run`, the demo and zeus::Job have one loop, this one. Where the training is ours to start and to end,
+// run() does all of it; where it is a loop of somebody else's, whose go_on() tells what has happened and waits for
+// nothing, advance() is called whenever something has. One thread; what it is given outlives it.
 #pragma once
 
 #include "base/clock.hpp"
@@ -26,6 +27,8 @@ struct DriverOptions {
   bool stops_at_target = false;  // otherwise a training that has reached its target goes on to its own end
   // Whether an epoch costs what its limit was measured to, so that one too many is known before the first has ended.
   bool foresees_epochs = false;
+  // Whether each try is begun (asked for, and started) only when start_next() says so.
+  bool starts_when_told = false;
 };
 
 // What is told to people, as it happens. ProfileStep, RunStep and GiveUpStep: what the job says is done now.
@@ -69,6 +72,11 @@ class Driver {
          Clock& clock, Tell tell, StoreFailed store_failed);
 
   DriverEnd run();
+  // One round of that: carries out what is to be done, and has the training go on. The end, once there is one.
+  std::optional<DriverEnd> advance();
+  // Whether another round has something to do, though nothing more has happened.
+  [[nodiscard]] bool has_more_to_do() const { return !end_ && !then_ && !to_do_.empty() && !waits_to_start(); }
+  void start_next() { may_start_ = true; }
   // Whether all of it is on record.
   [[nodiscard]] bool recorded() const { return recurrence_.has_value(); }
 
@@ -77,6 +85,7 @@ class Driver {
 
   void keep(const std::function<void(Recurrence&)>& body);
   void feed(const Machine::Event& event);
+  [[nodiscard]] bool waits_to_start() const;
   void carry_out_all();
   void go_on();
   void note_epoch(int epochs, const Try::State& state);
@@ -108,7 +117,9 @@ class Driver {
   void carry_out(const Machine::SeeThrough& see_through);
   void carry_out(const Machine::GiveUp& give_up);
   void carry_out(const Machine::Done& done);
-  void wait_for_end();
+  void wait_for_end(std::function<void()> then);
+  void go_on_to_the_end();
+  void end_of_wait();
   void beat();
   [[nodiscard]] std::string reason(Machine::Why why);
 
@@ -122,6 +133,8 @@ class Driver {
   StoreFailed store_failed_;
   Machine machine_;
   std::deque<Machine::Action> to_do_;
+  bool may_start_ = false;
+  std::function<void()> then_;   // what is done when the training has ended, while that is waited for
   std::optional<RunStep> step_;  // of the try that runs
   std::optional<DriverEnd> end_;
   bool reached_ = false;
