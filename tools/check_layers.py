@@ -107,6 +107,8 @@ class Checker:
         in_test = is_test(pathlib.PurePath(relative))
         if in_test and (include.startswith(("gtest/", "gmock/")) or include.startswith(TEST_SUPPORT)):
             return []
+        if self.layers.modules[module].over_library and include in self.owner_of_header:
+            return []
         allowed = self.layers.allowed(module, in_test) | {module}
         return self.judge_include(module, allowed, self.layers.allowed_external(module, in_test), include, quoted)
 
@@ -133,6 +135,8 @@ class Checker:
             return ["this public header belongs to no module of layers.toml (list it under `public`)"]
         if include.startswith("zeus/"):
             target = self.owner_of_header.get(include)
+            if target is not None and self.layers.modules[owner].over_library:
+                return []
             if target is None or target not in self.layers.allowed(owner) | {owner}:
                 return [f"a public header of {owner} may not include it"]
             return []
@@ -209,11 +213,12 @@ def print_cmake(layers: Layers) -> None:
         allowed = layers.allowed(module.name)
         in_test = layers.allowed(module.name, in_test=True)
         emit(f"{prefix}_FOLDER", [module.folder])
-        emit(f"{prefix}_LINKS", targets(allowed))
+        # libzeus.so first: what it shows is taken from there, and from no archive.
+        emit(f"{prefix}_LINKS", (["zeus"] if module.over_library else []) + targets(allowed))
         emit(f"{prefix}_EXTERNAL", links(layers.allowed_external(module.name)))
         emit(f"{prefix}_TEST_LINKS", targets(in_test))
         emit(f"{prefix}_TEST_EXTERNAL", links(layers.allowed_external(module.name, in_test=True)))
-    emit("ZEUS_PUBLIC_MODULES", [module.target for module in ordered if module.public])
+    emit("ZEUS_PUBLIC_MODULES", [module.target for module in ordered if module.public and not module.over_library])
     emit("ZEUS_PROGRAMS", layers.programs)
     for program in layers.programs.values():
         prefix = f"ZEUS_PROGRAM_{program.name}"

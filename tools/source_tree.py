@@ -56,6 +56,7 @@ class Module:
     test_uses: tuple[str, ...] = ()
     test_external: tuple[str, ...] = ()
     public: tuple[str, ...] = ()
+    over_library: bool = False
 
     @property
     def target(self) -> str:
@@ -86,7 +87,8 @@ class Layers:
                 key: tuple(entry.get(key, ()))
                 for key in ("uses", "external", "test_uses", "test_external", "public")
             }
-            modules[name] = Module(name, entry.get("folder", f"src/{name}"), entry["floor"], **lists)
+            modules[name] = Module(name, entry.get("folder", f"src/{name}"), entry["floor"], **lists,
+                                   over_library=entry.get("over_library", False))
         programs = {
             name: Program(name, entry["source"], tuple(entry["uses"]), tuple(entry.get("external", ())))
             for name, entry in data.get("programs", {}).items()

@@ -108,6 +108,8 @@ typedef struct zeus_sampler_cost {
 
 ZEUS_C_API const char* zeus_version(void);
 ZEUS_C_API const char* zeus_last_error(void);
+/* For libraries that stand on this one: what zeus_last_error() says next in this thread. */
+ZEUS_C_API void zeus_set_last_error(const char* text);
 
 /* `options` may be NULL. zeus_monitor_close(NULL) is nothing. */
 ZEUS_C_API zeus_status zeus_monitor_open(const zeus_options* options, zeus_monitor** monitor);
@@ -138,6 +140,132 @@ ZEUS_C_API zeus_status zeus_temperature_timeline(zeus_monitor* monitor, int gpu,
                                                  zeus_temperature* readings, size_t* count);
 /* What measuring costs the process: one sampler serves all of its monitors. */
 ZEUS_C_API zeus_status zeus_sampler_costs(zeus_monitor* monitor, zeus_sampler_cost* cost);
+
+/* A training loop that costs less energy: profiles power limits while it trains, applies the best one, accounts time,
+ * energy and cost, and says when to stop. Whatever happens, the GPUs end up with the limits they were found with.
+ *
+ *   zeus_training_options options = {.size = sizeof options, .target = &accuracy, .max_epochs = 100};
+ *   zeus_training* training;
+ *   if (zeus_training_open(&options, &training) != ZEUS_OK) ...
+ *   int go_on;
+ *   while (zeus_training_next_epoch(training, &go_on) == ZEUS_OK && go_on) {
+ *     for (...) {
+ *       zeus_training_begin_step(training);
+ *       ...
+ *     }
+ *     zeus_training_end_steps(training);
+ *     zeus_training_report(training, evaluate());
+ *   }
+ *   zeus_training_result result = {.size = sizeof result};
+ *   zeus_training_get_result(training, &result);
+ *   zeus_training_close(training);
+ *
+ * Each function is the member of zeus::Training (zeus/train.hpp) of that name; its rules hold here as well, in a forked
+ * child and inside of `zeus run` too. One thread at a time. A call out of order is ZEUS_INVALID_ARGUMENT. What a
+ * pointer may be NULL for, is left to the library. */
+typedef struct zeus_training zeus_training;
+
+typedef enum zeus_training_mode {
+  ZEUS_TRAINING_OPTIMIZE = 0, /* profile, then apply what the goal likes best */
+  ZEUS_TRAINING_OBSERVE = 1,  /* profile, set nothing beyond that, and say what the best would have cost */
+  ZEUS_TRAINING_PASSIVE = 2   /* set nothing at all */
+} zeus_training_mode;
+
+typedef enum zeus_goal {
+  ZEUS_LEAST_COST = 0, /* eta x energy + (1 - eta) x highest limits x time */
+  ZEUS_LEAST_TIME = 1,
+  ZEUS_LEAST_ENERGY = 2,
+  ZEUS_MAX_SLOWDOWN = 3 /* the least energy at `max_slowdown` times the shortest time */
+} zeus_goal;
+
+typedef enum zeus_stop_reason {
+  ZEUS_NOT_STOPPED = 0,
+  ZEUS_TARGET_REACHED = 1,
+  ZEUS_EPOCHS_USED_UP = 2,
+  ZEUS_TOO_DEAR = 3
+} zeus_stop_reason;
+
+/* 0 and NULL are the usual choice everywhere. */
+typedef struct zeus_training_options {
+  size_t size; /* sizeof(zeus_training_options) */
+  zeus_training_mode mode;
+  zeus_goal goal;
+  double max_slowdown;  /* for ZEUS_MAX_SLOWDOWN; 0: 1.1 */
+  const double* eta;    /* NULL: 0.5 */
+  const double* target; /* of the metric that is reported; NULL: none */
+  int lower_is_better;
+  uint64_t max_epochs;      /* 0: any number */
+  const double* cost_limit; /* joules of cost; NULL: none */
+  const int* gpus;          /* NULL: all */
+  size_t gpu_count;
+  int (*synchronize)(void* data); /* waits for the GPUs; not 0 is a failure; may be NULL */
+  void* synchronize_data;
+  const double* limits; /* watts to choose from; NULL: steps of 25 W */
+  size_t limit_count;
+  uint64_t batch_size;      /* what a profile is kept for; 0: nothing */
+  uint64_t steps_per_epoch; /* where it is known beforehand; 0: it is not */
+  const char* profile_file; /* where profiles are kept; may be NULL */
+  const char* result_file;  /* written at the end; may be NULL */
+} zeus_training_options;
+
+/* So far, or of all of it once finished. NAN is what is not known. */
+typedef struct zeus_training_result {
+  size_t size; /* sizeof(zeus_training_result) */
+  zeus_stop_reason stopped_by;
+  uint64_t epochs;
+  double time;
+  double energy;
+  double energy_uncertainty; /* half-width of the 95 % interval, as below */
+  double cost;
+  double metric; /* the last one */
+  double limit;  /* the best one, of each GPU */
+  double clock;  /* the best one in MHz, where clocks are locked */
+  int applied;   /* these are (or were) in force */
+  uint64_t profiling_steps;
+  double profiling_time;
+  /* What the run would have taken at the best: in the modes that observe. */
+  double predicted_time;
+  double predicted_time_uncertainty;
+  double predicted_energy;
+  double predicted_energy_uncertainty;
+  double predicted_cost;
+  double predicted_cost_uncertainty;
+  char no_prediction[192]; /* why there is none */
+  char unoptimized[192];   /* why the GPUs were left alone; empty mostly */
+} zeus_training_result;
+
+typedef struct zeus_epoch {
+  size_t size;     /* sizeof(zeus_epoch) */
+  uint64_t number; /* from 1 on */
+  uint64_t steps;
+  double time;
+  double energy;
+  double energy_uncertainty;
+  double cost;
+  double metric;
+  int profiled; /* limits were measured in it */
+} zeus_epoch;
+
+/* `options` may be NULL. zeus_training_close(NULL) is nothing. */
+ZEUS_C_API zeus_status zeus_training_open(const zeus_training_options* options, zeus_training** training);
+ZEUS_C_API void zeus_training_close(zeus_training* training);
+/* Ends the epoch under way, and begins another one where *go_on is not 0. */
+ZEUS_C_API zeus_status zeus_training_next_epoch(zeus_training* training, int* go_on);
+ZEUS_C_API zeus_status zeus_training_begin_epoch(zeus_training* training);
+ZEUS_C_API zeus_status zeus_training_end_epoch(zeus_training* training);
+ZEUS_C_API zeus_status zeus_training_begin_step(zeus_training* training);
+ZEUS_C_API zeus_status zeus_training_end_step(zeus_training* training);
+ZEUS_C_API zeus_status zeus_training_progress(zeus_training* training, uint64_t steps);
+ZEUS_C_API zeus_status zeus_training_end_steps(zeus_training* training);
+ZEUS_C_API zeus_status zeus_training_report(zeus_training* training, double metric);
+ZEUS_C_API zeus_status zeus_training_set_target(zeus_training* training, double metric, int lower_is_better);
+ZEUS_C_API zeus_status zeus_training_set_batch_size(zeus_training* training, uint64_t batch_size);
+ZEUS_C_API zeus_status zeus_training_stop_reason(const zeus_training* training, zeus_stop_reason* reason);
+ZEUS_C_API zeus_status zeus_training_is_profiling(const zeus_training* training, int* profiling);
+ZEUS_C_API zeus_status zeus_training_finish(zeus_training* training);
+ZEUS_C_API zeus_status zeus_training_get_result(const zeus_training* training, zeus_training_result* result);
+/* `index` counts from 0. */
+ZEUS_C_API zeus_status zeus_training_get_epoch(const zeus_training* training, uint64_t index, zeus_epoch* epoch);
 
 /* NOLINTEND(readability-identifier-naming, modernize-use-using) */
 

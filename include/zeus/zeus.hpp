@@ -1,5 +1,5 @@
 // Everything of the C++ interface of Zeus in one header, but for what needs another library: zeus/torch.hpp (libtorch)
-// and zeus/fmt.hpp ({fmt}).
+// and zeus/fmt.hpp ({fmt}). Link zeus::jobs as well where you use zeus/job.hpp.
 #pragma once
 
 #include <zeus/collective.hpp>
@@ -9,6 +9,7 @@
 #include <zeus/error.hpp>
 #include <zeus/export.hpp>
 #include <zeus/fields.hpp>
+#include <zeus/job.hpp>
 #include <zeus/measure.hpp>
 #include <zeus/pipeline.hpp>
 #include <zeus/power.hpp>

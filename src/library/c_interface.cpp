@@ -1,20 +1,22 @@
-// zeus.h: each function is its C++ counterpart behind a wall that nothing is thrown through.
+// zeus.h: each function is its C++ counterpart behind a wall that nothing is thrown through. Training is in
+// c_training.cpp.
 #include <zeus/zeus.h>
 #include <zeus/error.hpp>
 #include <zeus/measure.hpp>
 #include <zeus/version.hpp>
+
+#include "base/c_wall.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <map>
 #include <mutex>
-#include <new>
 #include <optional>
 #include <string>
+#include <utility>
 
 // NOLINTBEGIN(readability-identifier-naming): the names are those of zeus.h
 struct zeus_monitor {
@@ -31,87 +33,28 @@ struct zeus_measurement {
 
 namespace {
 
-constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+using zeus::c_wall::expect;
+using zeus::c_wall::give_back;
+using zeus::c_wall::known_part;
+using zeus::c_wall::numbers;
+using zeus::c_wall::unknown;
 
 // A fixed place: that memory has run out can be said as well.
 thread_local char last_error[512] = "";
 
-zeus_status fail(zeus_status status, const char* text) noexcept {
-  std::strncpy(last_error, text, sizeof(last_error) - 1);
-  return status;
-}
-
-zeus_status status_of(zeus::ErrorKind kind) {
-  switch (kind) {
-    case zeus::ErrorKind::invalid_argument:
-      return ZEUS_INVALID_ARGUMENT;
-    case zeus::ErrorKind::not_found:
-      return ZEUS_NOT_FOUND;
-    case zeus::ErrorKind::already_exists:
-      return ZEUS_ALREADY_EXISTS;
-    case zeus::ErrorKind::permission_denied:
-      return ZEUS_PERMISSION_DENIED;
-    case zeus::ErrorKind::unavailable:
-      return ZEUS_UNAVAILABLE;
-    case zeus::ErrorKind::conflict:
-      return ZEUS_CONFLICT;
-    case zeus::ErrorKind::timeout:
-      return ZEUS_TIMEOUT;
-    case zeus::ErrorKind::corrupt_data:
-      return ZEUS_CORRUPT_DATA;
-    case zeus::ErrorKind::internal:
-      break;
-  }
-  return ZEUS_INTERNAL;
-}
-
 template <typename Body>
 zeus_status guarded(Body&& body) noexcept {
-  try {
-    body();
-    return ZEUS_OK;
-  } catch (const zeus::Error& error) {
-    return fail(status_of(error.kind()), error.what());
-  } catch (const std::bad_alloc&) {
-    return fail(ZEUS_UNAVAILABLE, "there is no memory left");
-  } catch (const std::exception& error) {
-    return fail(ZEUS_INTERNAL, error.what());
-  } catch (...) {
-    return fail(ZEUS_INTERNAL, "something that is no exception of C++ was thrown");
-  }
+  return zeus::c_wall::guarded<zeus_status>(std::forward<Body>(body), zeus_set_last_error);
 }
 
-void expect(bool condition, const char* what) {
-  if (!condition) {
-    throw zeus::Error{zeus::ErrorKind::invalid_argument, what, "see zeus.h"};
-  }
-}
-
-// Copies as many bytes of a struct as both sides know; what the caller knows beyond that becomes zero.
-template <typename Struct>
-Struct known_part(const Struct* given) {
-  Struct full{};
-  std::memcpy(&full, given, std::min(given->size, sizeof(Struct)));
-  return full;
-}
-
-template <typename Struct>
-void give_back(Struct value, Struct* target) {
-  expect(target != nullptr && target->size >= sizeof(std::size_t), "a struct is missing, or its size is not set");
-  value.size = target->size;
-  std::memcpy(target, &value, std::min(target->size, sizeof(Struct)));
-}
-
-std::vector<int> numbers(const int* first, std::size_t count) {
-  return {first, first + count};
-}
+static_assert(zeus::c_wall::status_of(zeus::ErrorKind::invalid_argument) == ZEUS_INVALID_ARGUMENT &&
+              zeus::c_wall::status_of(zeus::ErrorKind::internal) == ZEUS_INTERNAL);
 
 zeus::MonitorOptions options_from(const zeus_options* given) {
   zeus::MonitorOptions options;
   if (given == nullptr) {
     return options;
   }
-  expect(given->size >= sizeof(std::size_t), "the size of zeus_options is not set");
   const zeus_options full = known_part(given);
   if (full.gpus != nullptr) {
     options.gpus = numbers(full.gpus, full.gpu_count);
@@ -192,6 +135,10 @@ const char* zeus_version(void) {
 
 const char* zeus_last_error(void) {
   return last_error;
+}
+
+void zeus_set_last_error(const char* text) {
+  zeus::c_wall::give_text(text != nullptr ? text : "", last_error);
 }
 
 zeus_status zeus_monitor_open(const zeus_options* options, zeus_monitor** monitor) {

@@ -1,4 +1,4 @@
-#include <zeus/zeus.hpp>
+#include <zeus/version.hpp>
 
 #include <gtest/gtest.h>
 

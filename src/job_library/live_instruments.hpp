@@ -1,0 +1,71 @@
+// A try that is measured and held under limits on this machine's GPUs, by what libzeus.so shows: a Monitor, leases, and
+// a Training where limits are to be compared. One thread; what it is given outlives it.
+#pragma once
+
+#include "base/clock.hpp"
+#include "job_library/energy_account.hpp"
+#include "job_library/instruments.hpp"
+#include "job_library/limit_trial.hpp"
+#include "job_library/live_devices.hpp"
+
+#include <zeus/device.hpp>
+#include <zeus/error.hpp>
+#include <zeus/power_choice.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace zeus::job_library {
+
+class LiveInstruments final : public Instruments {
+ public:
+  // `profile_time` is for each limit.
+  LiveInstruments(LiveDevices& devices, Seconds profile_time, Clock& clock)
+      : devices_{devices}, profile_time_{profile_time}, clock_{clock} {}
+
+  // By which the best of the limits is kept once they are measured.
+  void set_goal(const PowerGoal& goal, double eta);
+
+  void begin() override;
+  void hold(Watts limit) override;
+  void leave() override;
+  void measure(const std::vector<Watts>& limits, std::optional<Seconds> run_time) override;
+  [[nodiscard]] std::vector<records::LimitProfile> measured(const EpochShape& shape) override;
+  Taken look() override { return account_->look(); }
+  Taken close() override;
+  void begin_step() override;
+  void end_steps() override;
+  void end_epoch() override;
+  [[nodiscard]] State state() override;
+
+ private:
+  // The one limit there is, seen over a whole epoch.
+  struct Watch {
+    Watts limit;
+    std::optional<Taken> since;  // what was taken when the epoch began
+    bool stepped = false;
+    std::optional<records::LimitProfile> seen;
+  };
+
+  void renew();
+  void note(const Error& error);
+
+  LiveDevices& devices_;
+  Seconds profile_time_;
+  Clock& clock_;
+  PowerGoal goal_;
+  double eta_ = 0.5;
+  std::optional<EnergyAccount> account_;
+  std::vector<GpuLease> leases_;
+  std::optional<Watts> held_;
+  Instant renewed_;
+  std::optional<LimitTrial> trial_;
+  std::optional<Watch> watch_;
+  std::string left_alone_;
+  std::optional<Watts> found_;
+  bool set_any_ = false;
+};
+
+}  // namespace zeus::job_library

@@ -1,0 +1,285 @@
+#include "job_library/open_job.hpp"
+
+#include "base/environment.hpp"
+#include "base/file_tree.hpp"
+#include "base/log.hpp"
+#include "job_library/definition.hpp"
+#include "store/open_store.hpp"
+
+#include <fmt/format.h>
+
+#include <unistd.h>
+
+#include <cmath>
+#include <exception>
+#include <utility>
+#include <variant>
+
+namespace zeus::job_library {
+
+namespace {
+
+// How often the driver looks at what happens within an epoch.
+constexpr Seconds between_looks{0.5};
+constexpr const char* run_around = "ZEUS_PROGRESS";
+
+std::string location_of(const JobOptions& options) {
+  return options.store.empty() ? store::default_store(Environment::of_process()).string() : options.store.string();
+}
+
+PowerGoal goal_of(const records::JobDefinition& definition) {
+  if (definition.max_slowdown) {
+    return MaxSlowdown{.factor = *definition.max_slowdown};
+  }
+  return LeastCost{.eta = definition.eta};
+}
+
+}  // namespace
+
+OpenJob::OpenJob(std::string_view name, const JobDefinition* definition, const JobOptions& options)
+    : owner_{::getpid()},
+      options_{options},
+      store_{store::open_store(location_of(options),
+                               definition != nullptr ? store::Access::create : store::Access::existing)},
+      site_{jobs::this_site(clock_, FileTree{})} {
+  if (!(std::isfinite(options_.profile_time.value()) && options_.profile_time > Seconds{})) {
+    throw Error{ErrorKind::invalid_argument, "the time for each limit is no number of seconds above 0",
+                "give one such as 5 s"};
+  }
+  open(name, definition);
+}
+
+OpenJob::~OpenJob() {
+  close();
+}
+
+void OpenJob::open(std::string_view name, const JobDefinition* definition) {
+  std::optional<jobs::Job> known = jobs::Job::find(*store_, site_, name);
+  if (definition == nullptr) {
+    if (!known) {
+      throw Error{ErrorKind::not_found, fmt::format("there is no job '{}' in this store", name),
+                  "give its definition to make it; `zeus jobs` lists those there are"};
+    }
+    job_ = std::move(known);
+    job_->refresh();
+    return;
+  }
+  if (known) {
+    known->refresh();
+    job_ = jobs::Job::open(*store_, site_, name, stored_definition(*definition, &known->definition()));
+    return;
+  }
+  records::JobDefinition stored = stored_definition(*definition, nullptr);
+  find_devices();
+  stored.device = *device_;
+  job_ = jobs::Job::open(*store_, site_, name, stored);
+}
+
+void OpenJob::find_devices() {
+  if (options_.elsewhere) {
+    device_ = stored_device(*options_.elsewhere);
+    return;
+  }
+  if (Environment::of_process().get(run_around)) {
+    throw Error{ErrorKind::conflict, "`zeus run` is around this program, and runs it as a recurrence already",
+                "start the program by itself, or have it use zeus::Training"};
+  }
+  live_.emplace(options_);
+  device_ = live_->device();
+  sets_limits_ = live_->sets_limits();
+}
+
+bool OpenJob::is_here() const noexcept {
+  return owner_ == ::getpid();
+}
+
+void OpenJob::require_here() const {
+  if (!is_here()) {
+    throw Error{ErrorKind::invalid_argument, fmt::format("this job was opened by process {}, not by this one", owner_),
+                "open it anew in a forked child"};
+  }
+  if (closed_) {
+    throw Error{ErrorKind::invalid_argument, "the job of this try is gone", "keep the Job as long as its tries"};
+  }
+}
+
+JobDefinition OpenJob::definition() {
+  return public_definition(job_->definition());
+}
+
+JobSummary OpenJob::summary() {
+  return summary_of(job_->view());
+}
+
+void OpenJob::make_instruments() {
+  if (options_.elsewhere) {
+    auto told = std::make_unique<ToldInstruments>();
+    told_ = told.get();
+    instruments_ = std::move(told);
+  } else {
+    auto measured = std::make_unique<LiveInstruments>(*live_, options_.profile_time, clock_);
+    measured_ = measured.get();
+    instruments_ = std::move(measured);
+  }
+  training_.emplace(*instruments_, clock_);
+}
+
+void OpenJob::begin() {
+  if (!device_) {
+    find_devices();
+  }
+  job_->refresh();
+  const records::JobDefinition& definition = job_->definition();
+  if (!instruments_) {
+    make_instruments();
+  }
+  if (measured_ != nullptr) {
+    measured_->set_goal(goal_of(definition), definition.eta);
+  }
+  training_->set_terms(definition.target, definition.max_epochs);
+  target_ = public_definition(definition).target;
+  reached_ = false;
+  unrecorded_.reset();
+  driver_.emplace(
+      *job_, job_->begin(*device_), *device_, *training_,
+      jobs::DriverOptions{.sets_limits = sets_limits_, .stops_at_target = true, .starts_when_told = true}, clock_,
+      [this](const jobs::DriverEvent& event) { hear(event); },
+      [this](const Error& error) {
+        log::warning(fmt::format("{}; the training goes on, and is not recorded", error.what()));
+        unrecorded_ = error;
+      });
+}
+
+void OpenJob::hear(const jobs::DriverEvent& event) {
+  if (const auto* run = std::get_if<jobs::RunStep>(&event)) {
+    run_ = *run;
+    why_ = run->why;
+  } else if (const auto* profile = std::get_if<jobs::ProfileStep>(&event)) {
+    run_.reset();
+    why_ = profile->why;
+  }
+}
+
+std::optional<std::uint64_t> OpenJob::next_try() {
+  require_here();
+  if (!driver_) {
+    begin();
+  } else if (training_->trainings() > 0 && !training_->has_ended()) {
+    end(training_->trainings(), 0);
+  }
+  const std::uint64_t before = training_->trainings();
+  driver_->start_next();
+  std::optional<jobs::DriverEnd> end;
+  do {
+    end = driver_->advance();
+  } while (!end && training_->trainings() == before);
+  if (!end) {
+    told_at_ = clock_.now();
+    return training_->trainings();
+  }
+  driver_.reset();
+  reached_ = *end == jobs::DriverEnd::reached;
+  if (*end == jobs::DriverEnd::unrecorded && unrecorded_) {
+    throw Error{*unrecorded_};
+  }
+  return std::nullopt;
+}
+
+void OpenJob::close() {
+  if (std::exchange(closed_, true)) {
+    return;
+  }
+  // What has reached its target has not been in vain, also where the loop was left at once.
+  try {
+    if (driver_ && training_->has_reached() && !training_->has_ended()) {
+      training_->end(0);
+      tell_driver();
+    }
+  } catch (const std::exception& error) {
+    log::warning(fmt::format("the end of a try is not recorded: {}", error.what()));
+  }
+  driver_.reset();
+  if (instruments_) {
+    instruments_->leave();
+  }
+}
+
+LoopTry& OpenJob::training(std::uint64_t number) {
+  require_here();
+  if (!training_ || training_->trainings() != number) {
+    throw Error{ErrorKind::invalid_argument, "this try is over, and another one has begun",
+                "use the one that next_try() gave last"};
+  }
+  return *training_;
+}
+
+// Without a target it trains as long as the job says; nothing is known of what is measured before it is decided upon.
+std::optional<int> OpenJob::max_epochs(std::uint64_t number) {
+  (void)training(number);
+  if (!target_) {
+    return job_->definition().max_epochs;
+  }
+  return run_ ? std::optional{run_->max_epochs} : std::nullopt;
+}
+
+std::optional<Joules> OpenJob::cost_limit(std::uint64_t number) {
+  (void)training(number);
+  return run_ ? run_->budget : std::nullopt;
+}
+
+std::string OpenJob::why(std::uint64_t number) {
+  (void)training(number);
+  return why_;
+}
+
+std::optional<Watts> OpenJob::limit(std::uint64_t number) {
+  const std::optional<Watts> held = training(number).state().limit;
+  return sets_limits_ ? held : std::optional{device_->power_limits.front()};
+}
+
+ToldInstruments& OpenJob::told(std::uint64_t number) {
+  (void)training(number);
+  if (told_ == nullptr) {
+    throw Error{ErrorKind::invalid_argument, "what the devices of this machine take is measured, not told",
+                "give JobOptions::elsewhere to measure by yourself"};
+  }
+  return *told_;
+}
+
+std::vector<Watts> OpenJob::to_measure(std::uint64_t number) {
+  (void)training(number);
+  return told_ != nullptr ? told_->to_measure() : std::vector<Watts>{};
+}
+
+void OpenJob::tell_driver() {
+  if (!driver_) {
+    return;
+  }
+  told_at_ = clock_.now();
+  do {
+    (void)driver_->advance();
+  } while (driver_->has_more_to_do());
+}
+
+bool OpenJob::next_epoch(std::uint64_t number) {
+  LoopTry& loop = training(number);
+  loop.end_epoch();
+  tell_driver();
+  loop.begin_epoch();
+  return !loop.over();
+}
+
+void OpenJob::begin_step(std::uint64_t number) {
+  LoopTry& loop = training(number);
+  loop.begin_step();
+  if (loop.has_news() || clock_.now() - told_at_ >= between_looks) {
+    tell_driver();
+  }
+}
+
+void OpenJob::end(std::uint64_t number, int exit_code) {
+  training(number).end(exit_code);
+  tell_driver();
+}
+
+}  // namespace zeus::job_library

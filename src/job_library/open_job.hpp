@@ -1,0 +1,99 @@
+// What a zeus::Job is: a job of a store, the devices that it trains on, and the recurrence that is under way, whose
+// driver is told of what the user's loop does. Rules of threads, forks and failures as in zeus/job.hpp.
+#pragma once
+
+#include "base/clock.hpp"
+#include "job_library/instruments.hpp"
+#include "job_library/live_devices.hpp"
+#include "job_library/live_instruments.hpp"
+#include "job_library/loop_try.hpp"
+#include "job_library/told_instruments.hpp"
+#include "jobs/driver.hpp"
+#include "jobs/job.hpp"
+#include "store/job_store.hpp"
+
+#include <zeus/error.hpp>
+#include <zeus/job.hpp>
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace zeus::job_library {
+
+class OpenJob {
+ public:
+  OpenJob(std::string_view name, const JobDefinition* definition, const JobOptions& options);
+  OpenJob(const OpenJob&) = delete;
+  OpenJob& operator=(const OpenJob&) = delete;
+  ~OpenJob();
+
+  // In a forked child this is an Error.
+  void require_here() const;
+  [[nodiscard]] bool is_here() const noexcept;
+
+  [[nodiscard]] const std::string& name() const { return job_->name(); }
+  [[nodiscard]] JobDefinition definition();
+  [[nodiscard]] JobSummary summary();
+  [[nodiscard]] bool reached() const { return reached_; }
+  [[nodiscard]] std::string unrecorded() const { return unrecorded_ ? unrecorded_->what() : ""; }
+
+  // The number of the training that a try is; nothing when the recurrence is over.
+  std::optional<std::uint64_t> next_try();
+  // Gives up what is under way; nothing else is to be done with it then.
+  void close();
+
+  // Of a training: an Error when it is not the latest one.
+  LoopTry& training(std::uint64_t number);
+  [[nodiscard]] std::optional<int> max_epochs(std::uint64_t number);
+  [[nodiscard]] std::optional<Joules> cost_limit(std::uint64_t number);
+  [[nodiscard]] std::string why(std::uint64_t number);
+  [[nodiscard]] const std::optional<TrainingTarget>& target() const { return target_; }
+  [[nodiscard]] std::optional<Watts> limit(std::uint64_t number);
+  ToldInstruments& told(std::uint64_t number);
+  [[nodiscard]] std::vector<Watts> to_measure(std::uint64_t number);
+
+  bool next_epoch(std::uint64_t number);
+  void begin_step(std::uint64_t number);
+  void end(std::uint64_t number, int exit_code);
+  // Has the driver hear what has happened.
+  void tell_driver();
+
+ private:
+  void open(std::string_view name, const JobDefinition* definition);
+  void find_devices();
+  void begin();
+  void make_instruments();
+  void hear(const jobs::DriverEvent& event);
+
+  pid_t owner_;
+  SystemClock clock_;
+  JobOptions options_;
+  std::unique_ptr<store::JobStore> store_;
+  jobs::Site site_;
+  std::optional<jobs::Job> job_;
+
+  std::optional<LiveDevices> live_;
+  std::optional<records::JobDevice> device_;
+  bool sets_limits_ = true;
+  ToldInstruments* told_ = nullptr;  // where devices are elsewhere, otherwise
+  LiveInstruments* measured_ = nullptr;
+  std::unique_ptr<Instruments> instruments_;
+  std::optional<LoopTry> training_;
+  std::optional<jobs::Driver> driver_;
+  std::optional<TrainingTarget> target_;
+  std::optional<jobs::RunStep> run_;  // of the try under way, once it is one
+  std::string why_;
+  bool reached_ = false;
+  bool closed_ = false;
+  Instant told_at_;
+  std::optional<Error> unrecorded_;
+};
+
+}  // namespace zeus::job_library

@@ -1,0 +1,111 @@
+#include "job_library/told_instruments.hpp"
+
+#include "records/energy.hpp"
+
+#include <zeus/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace zeus::job_library {
+
+namespace {
+
+constexpr const char* elsewhere = "elsewhere";
+
+void require(bool holds, const char* what, const char* advice) {
+  if (!holds) {
+    throw Error{ErrorKind::invalid_argument, what, advice};
+  }
+}
+
+template <typename Quantity>
+bool is_some(Quantity quantity) {
+  return std::isfinite(quantity.value()) && quantity.value() > 0;
+}
+
+bool is_doubt(double half_width) {
+  return std::isfinite(half_width) && half_width >= 0;
+}
+
+}  // namespace
+
+void ToldInstruments::begin() {
+  taken_ = {};
+  open_ = true;
+  leave();
+}
+
+void ToldInstruments::hold(Watts limit) {
+  leave();
+  limit_ = limit;
+}
+
+void ToldInstruments::leave() {
+  limit_.reset();
+  to_measure_.clear();
+}
+
+void ToldInstruments::measure(const std::vector<Watts>& limits, std::optional<Seconds> /*run_time*/) {
+  leave();
+  measured_.clear();
+  to_measure_ = limits;
+  if (limits.size() == 1) {
+    limit_ = limits.front();
+  }
+}
+
+ToldInstruments::Taken ToldInstruments::close() {
+  open_ = false;
+  return taken_;
+}
+
+ToldInstruments::State ToldInstruments::state() {
+  return {.measuring = !to_measure_.empty(),
+          .disturbed = to_measure_.size() > 1,
+          .left_alone = {},
+          .limit = limit_,
+          .found = {}};
+}
+
+void ToldInstruments::tell(Seconds time, std::optional<Energy> energy) {
+  require(std::isfinite(time.value()) && time >= Seconds{}, "a time that was told is no number of seconds from 0 on",
+          "tell what the training has taken since the last such word");
+  require(!energy || (is_doubt(energy->value.value()) && is_doubt(energy->uncertainty.value())),
+          "an energy that was told is no number of joules from 0 on",
+          "leave it out where it is not known: the try is then kept out of what is learned");
+  if (!open_) {
+    return;
+  }
+  taken_.time += time;
+  if (!energy) {
+    taken_.unknown = "it was not told";
+  } else if (taken_.gpus.empty()) {
+    taken_.gpus.push_back({.gpu = elsewhere, .energy = *energy});
+  } else {
+    taken_.gpus.front().energy = taken_.gpus.front().energy + *energy;
+  }
+}
+
+void ToldInstruments::tell(std::vector<records::LimitProfile> limits) {
+  require(!to_measure_.empty(), "limits were measured that nobody asked for", "see limits_to_measure() first");
+  std::ranges::sort(limits, {}, &records::LimitProfile::limit);
+  for (std::size_t i = 0; i < limits.size(); ++i) {
+    const records::LimitProfile& one = limits[i];
+    require(std::ranges::find(to_measure_, one.limit) != to_measure_.end(),
+            "a limit was measured that nobody asked for", "give those of limits_to_measure()");
+    require(i == 0 || limits[i - 1].limit != one.limit, "a limit was measured twice", "give each once");
+    require(is_some(one.epoch_time) && is_some(one.average_power),
+            "the time of an epoch, or its power, is no number above 0", "leave out limits that were not measured");
+    require(is_doubt(one.epoch_time_uncertainty.value_or(Seconds{}).value()) &&
+                is_doubt(one.average_power_uncertainty.value_or(Watts{}).value()),
+            "an uncertainty is no number from 0 on", "leave it out where it is not known");
+  }
+  measured_ = std::move(limits);
+  to_measure_.clear();
+}
+
+}  // namespace zeus::job_library

@@ -1,0 +1,37 @@
+// Devices that somebody else measures and sets: what things take is what is told. One thread.
+#pragma once
+
+#include "job_library/instruments.hpp"
+
+#include <zeus/energy.hpp>
+
+namespace zeus::job_library {
+
+class ToldInstruments final : public Instruments {
+ public:
+  void begin() override;
+  void hold(Watts limit) override;
+  void leave() override;
+  void measure(const std::vector<Watts>& limits, std::optional<Seconds> run_time) override;
+  [[nodiscard]] std::vector<records::LimitProfile> measured(const EpochShape& /*shape*/) override { return measured_; }
+  Taken look() override { return taken_; }
+  Taken close() override;
+  void begin_step() override {}
+  void end_steps() override {}
+  void end_epoch() override {}
+  [[nodiscard]] State state() override;
+
+  // Numbers that cannot be are invalid_argument Errors.
+  void tell(Seconds time, std::optional<Energy> energy);
+  void tell(std::vector<records::LimitProfile> limits);
+  [[nodiscard]] const std::vector<Watts>& to_measure() const { return to_measure_; }
+
+ private:
+  Taken taken_;
+  bool open_ = false;
+  std::optional<Watts> limit_;
+  std::vector<Watts> to_measure_;
+  std::vector<records::LimitProfile> measured_;
+};
+
+}  // namespace zeus::job_library
