@@ -145,7 +145,8 @@ class ZEUS_API Try {
   void report(double metric);
   // Whether it is over, though the loop may not be: a bound on cost may be met within an epoch.
   [[nodiscard]] bool over() const;
-  // It has failed, as by lack of memory, and ends. Where other batch sizes work, this one is then tried no more.
+  // It has failed, as by lack of memory, and ends. Where other batch sizes have worked and this one has not, it has
+  // missed the target and another one is tried; otherwise nothing is learned, and the recurrence is given up.
   void fail();
 
   class Step {
@@ -168,9 +169,10 @@ class ZEUS_API Try {
   // With JobOptions::elsewhere alone. What it has taken since the last such word; nothing: its energy is not known, and
   // it teaches nothing.
   void took(Seconds time, std::optional<Energy> energy);
-  // Whose limits are to be measured while it trains; empty otherwise. Then limit() says which is kept.
+  // The limits that are to be measured while it trains; empty mostly.
   [[nodiscard]] std::vector<Watts> limits_to_measure() const;
-  // What an epoch takes under them, or under some of them: then the others are not measured now.
+  // What an epoch takes under them, or under some of them: then the others are not measured now. Ask again after that:
+  // there may be others, limit() may say which is kept, and the try may be over().
   void measured(const std::vector<LimitProfile>& limits);
 
  private:

@@ -49,6 +49,7 @@ class LoopTry final : public jobs::Try {
   [[nodiscard]] bool has_reached() const { return reached_; }  // by what was reported
   [[nodiscard]] bool has_ended() const { return exit_code_.has_value(); }
   [[nodiscard]] std::uint64_t trainings() const { return trainings_; }  // started so far
+  [[nodiscard]] int epochs() const { return epochs_; }                  // over so far
   [[nodiscard]] int batch_size() const { return batch_size_; }
   [[nodiscard]] std::uint64_t seed() const { return seed_; }
 

@@ -178,7 +178,7 @@ std::optional<std::uint64_t> OpenJob::next_try() {
     return training_->trainings();
   }
   driver_.reset();
-  reached_ = *end == jobs::DriverEnd::reached;
+  reached_ = *end == jobs::DriverEnd::reached || (unrecorded_ && training_->has_reached());
   if (*end == jobs::DriverEnd::unrecorded && unrecorded_) {
     throw Error{*unrecorded_};
   }
@@ -265,6 +265,10 @@ bool OpenJob::next_epoch(std::uint64_t number) {
   LoopTry& loop = training(number);
   loop.end_epoch();
   tell_driver();
+  // Where nothing can be decided any more, the target and the job's bound are still its ends.
+  if (unrecorded_ && (loop.has_reached() || loop.epochs() >= job_->definition().max_epochs)) {
+    end(number, 0);
+  }
   loop.begin_epoch();
   return !loop.over();
 }

@@ -15,6 +15,7 @@ namespace zeus::job_library {
 namespace {
 
 constexpr const char* elsewhere = "elsewhere";
+constexpr const char* not_told = "it was not told";
 
 void require(bool holds, const char* what, const char* advice) {
   if (!holds) {
@@ -58,9 +59,18 @@ void ToldInstruments::measure(const std::vector<Watts>& limits, std::optional<Se
   }
 }
 
+// Who tells nothing does not say that it was nothing.
+ToldInstruments::Taken ToldInstruments::look() {
+  Taken taken = taken_;
+  if (taken.gpus.empty() && taken.unknown.empty()) {
+    taken.unknown = not_told;
+  }
+  return taken;
+}
+
 ToldInstruments::Taken ToldInstruments::close() {
   open_ = false;
-  return taken_;
+  return look();
 }
 
 ToldInstruments::State ToldInstruments::state() {
@@ -82,7 +92,7 @@ void ToldInstruments::tell(Seconds time, std::optional<Energy> energy) {
   }
   taken_.time += time;
   if (!energy) {
-    taken_.unknown = "it was not told";
+    taken_.unknown = not_told;
   } else if (taken_.gpus.empty()) {
     taken_.gpus.push_back({.gpu = elsewhere, .energy = *energy});
   } else {

@@ -14,7 +14,7 @@ class ToldInstruments final : public Instruments {
   void leave() override;
   void measure(const std::vector<Watts>& limits, std::optional<Seconds> run_time) override;
   [[nodiscard]] std::vector<records::LimitProfile> measured(const EpochShape& /*shape*/) override { return measured_; }
-  Taken look() override { return taken_; }
+  Taken look() override;
   Taken close() override;
   void begin_step() override {}
   void end_steps() override {}
