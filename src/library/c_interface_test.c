@@ -1,6 +1,6 @@
 /* zeus.h from C: that it compiles as C, that misuse is an answer, and that windows work with whatever devices there
- * are. Its argument is the number of a GPU that is held back by its power limit, where one is. Exits with 0, or says which
- * line does not hold. */
+ * are. Its argument is the number of a GPU that is held back by its power limit, where one is. Exits with 0, or says
+ * which line does not hold. */
 #include <zeus/zeus.h>
 
 #include <math.h>

@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <fstream>
 #include <functional>
 #include <limits>
@@ -79,6 +80,17 @@ TEST_F(BadInput, DevicesElsewhereHaveToBeDescribed) {
   JobOptions options = this->options();
   options.profile_time = {};
   EXPECT_EQ(kind_of([&] { Job("course", test::told_definition(), options); }), ErrorKind::invalid_argument);
+}
+
+// Two of them would each set the limits, and charge the other's try.
+TEST_F(BadInput, InsideOfARunAJobOfThisMachineIsRefused) {
+  JobOptions options = this->options();
+  options.elsewhere.reset();
+  ASSERT_EQ(::setenv("ZEUS_PROGRESS", "/dev/null", 1), 0);
+  std::string said;
+  EXPECT_EQ(kind_of([&] { Job("course", test::told_definition(), options); }, &said), ErrorKind::conflict);
+  ::unsetenv("ZEUS_PROGRESS");
+  EXPECT_NE(said.find("zeus run"), std::string::npos) << said;
 }
 
 TEST_F(BadInput, AJobThatIsNotThereIsNotFoundAndOneThatIsOtherwiseIsAConflict) {

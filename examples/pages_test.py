@@ -1,0 +1,96 @@
+"""The examples that are one page each, on a virtual GPU: they are at most 40 lines, and do what they say. Recurrences of a job by
+a C program, a C++ program and `zeus run` in turn: each does what `zeus jobs` said would come next, and none of them sees the
+devices otherwise than the others.
+
+  pages_test.py ZEUS EXAMPLES
+"""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+# As examples/job.c trains, for `zeus run`.
+SCRIPT = """
+import os, time
+size, error = int(os.environ["ZEUS_BATCH_SIZE"]), 1.0
+for epoch in range(60):
+    for step in range(4096 // size):
+        time.sleep(1e-3 + 2e-5 * size)
+        error *= 1 - 0.002 * size / (size + 64)
+        print(f"step {step + 1}", flush=True)
+    print(f"learned {1 - error:.6f}\\nepoch {epoch + 1}", flush=True)
+"""
+RUN = ["--job", "slope", "--batch-sizes", "32,64,128", "--default-batch-size", "64", "--target-metric", "0.25",
+       "--metric-regex", r"^learned ([\d.]+)", "--epoch-regex", r"^epoch (\d+)", "--step-regex",
+       r"^step (\d+)", "--stop-at-target", "--profile-seconds", "0.2", "--", sys.executable, "-c", SCRIPT]
+zeus, examples = "", pathlib.Path()
+
+
+class Pages(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.environment = {**os.environ, "XDG_DATA_HOME": folder.name}
+
+    def run_here(self, *command: str, virtual: bool = True) -> str:
+        around = [zeus, "virtual", "1xV100", "--load", "follow:cifar100", "--"] if virtual else []
+        done = subprocess.run([*around, *map(str, command)], capture_output=True, text=True, check=False, timeout=120,
+                              env=self.environment)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout
+
+    def history(self) -> list[dict]:
+        return [json.loads(line) for line in self.run_here(zeus, "jobs", "slope", "export", virtual=False).splitlines()][1:-1]
+
+    def test_they_are_at_most_40_lines(self):
+        for page in ("job.cpp", "window.c", "training.c", "job.c"):
+            self.assertLessEqual(len((HERE / page).read_text(encoding="utf-8").splitlines()), 40, page)
+
+    def test_a_window_from_c(self):
+        joules, doubt, seconds = map(float, re.match(r"([\d.]+) \+- ([\d.]+) J in ([\d.]+) s$",
+                                                     self.run_here(examples / "window_c")).groups())
+        self.assertTrue(30 < joules / seconds < 260, "the power of a V100")
+        self.assertLess(doubt, joules)
+
+    def test_a_training_from_c_stops_at_its_target_and_leaves_the_limit_as_it_was(self):
+        said, limits = self.run_here("sh", "-c", f"{examples / 'training_c'} && {zeus} devices --json").split("\n", 1)
+        # 0.999 ** (100 x 6) is below 0.6, and 0.999 ** (100 x 5) is not.
+        self.assertRegex(said, r"^reached after 6 epochs: \d")
+        limit = json.loads(limits)["gpus"][0]["power_limit_w"]
+        self.assertEqual(limit["current"], limit["default"])
+
+    def test_a_job_from_cpp_is_one_that_zeus_jobs_knows(self):
+        self.assertRegex(self.run_here(examples / "job"), r"(?s)^batch size 128: .*reached, recurrence 1\n$")
+        job = json.loads(self.run_here(zeus, "jobs", "digits", "--json", virtual=False))
+        (attempt,) = job["tries"]
+        self.assertEqual((attempt["batch_size"], attempt["outcome"]), (128, "reached"))
+        self.assertGreater(attempt["energy_j"]["value"], attempt["energy_j"]["uncertainty"])
+        self.assertGreaterEqual(attempt["metric"], 0.9)
+
+    def test_recurrences_from_c_and_by_zeus_run_are_one_job(self):
+        self.run_here(examples / "job_c")
+        for program in ([zeus, "run", *RUN], [examples / "job_c"]):
+            before = self.history()
+            said = json.loads(self.run_here(zeus, "jobs", "slope", "--json", virtual=False))["next"]
+            self.run_here(*program)
+            begun, first, *_ = self.history()[len(before):]
+            self.assertEqual(begun["kind"], "begun", "the devices are the same to both")
+            self.assertEqual(first["batch_size"], said["batch_size"], program)
+            if said["do"] == "profile":
+                self.assertEqual([one["limit_w"] for one in first["limits"]], said["profile_w"], program)
+            else:
+                self.assertEqual([first[key] for key in ("kind", "limit_w", "max_epochs", "budget_j")],
+                                 ["started", said["limit_w"], said["max_epochs"], said["budget_j"]], program)
+        job = json.loads(self.run_here(zeus, "jobs", "slope", "--json", virtual=False))
+        self.assertEqual([one["state"] for one in job["recurrences"]], 3 * ["reached"])
+
+
+if __name__ == "__main__":
+    zeus, examples = sys.argv[1], pathlib.Path(sys.argv[2])
+    unittest.main(argv=sys.argv[:1])
