@@ -50,37 +50,37 @@ namespace zeus {
 
 // What stays the same from one recurrence to the next, and is kept with the job. docs/run.md says what each does.
 struct JobDefinition {
-  std::vector<int> batch_sizes;           // to choose from; none: only power limits are
-  std::optional<int> default_batch_size;  // that you would use without Zeus; may be left out where there is one
-  std::optional<TrainingTarget> target;   // none: a training that ends without an exception has reached it
-  std::optional<int> max_epochs;          // left out: as the job has it; of a new one, any number
-  double eta = 0.5;                       // weight of energy against time in the cost
-  double beta = 2.0;                      // a try is stopped at so many times the least cost so far
-  std::optional<double> max_slowdown;     // of an epoch, by a power limit
-  std::size_t window = 0;                 // recurrences that are remembered; 0 for all
-  std::string policy;                     // left out: as the job has it; of a new one, the best
+  std::vector<int> batch_sizes = {};           // to choose from; none: only power limits are
+  std::optional<int> default_batch_size = {};  // that you would use without Zeus; may be left out where there is one
+  std::optional<TrainingTarget> target = {};   // none: a training that ends without an exception has reached it
+  std::optional<int> max_epochs = {};          // left out: as the job has it; of a new one, any number
+  double eta = 0.5;                            // weight of energy against time in the cost
+  double beta = 2.0;                           // a try is stopped at so many times the least cost so far
+  std::optional<double> max_slowdown = {};     // of an epoch, by a power limit
+  std::size_t window = 0;                      // recurrences that are remembered; 0 for all
+  std::string policy = {};                     // left out: as the job has it; of a new one, the best
   std::uint64_t seed = 0;
 };
 
 // Devices that are not this machine's, or that somebody else measures and sets.
 struct JobDevices {
-  std::string model;                // product name
-  std::uint32_t count = 1;          // of them, in one training
-  Watts max_power;                  // all of them together
-  std::vector<Watts> power_limits;  // that may be set on each; one is enough
+  std::string model = {};                // product name
+  std::uint32_t count = 1;               // of them, in one training
+  Watts max_power = {};                  // all of them together
+  std::vector<Watts> power_limits = {};  // that may be set on each; one is enough
 };
 
 // What may differ from one recurrence to the next.
 struct JobOptions {
-  std::filesystem::path store;           // a file; empty: the user's own, as of `zeus run`
-  std::optional<std::vector<int>> gpus;  // that are trained on; all without
-  bool set_limits = true;                // otherwise those in force stay
-  std::vector<Watts> power_limits;       // to choose from; empty: steps of 25 W
-  Seconds profile_time{5};               // for each limit
-  std::function<void()> synchronize;     // waits until the GPUs have done what was given to them
+  std::filesystem::path store = {};           // a file; empty: the user's own, as of `zeus run`
+  std::optional<std::vector<int>> gpus = {};  // that are trained on; all without
+  bool set_limits = true;                     // otherwise those in force stay
+  std::vector<Watts> power_limits = {};       // to choose from; empty: steps of 25 W
+  Seconds profile_time{5};                    // for each limit
+  std::function<void()> synchronize = {};     // waits until the GPUs have done what was given to them
   // These in place of the machine's: nothing is measured or set then, the limit is yours to set (Try::limit()), and
   // what things take is yours to say (Try::took(), Try::measured()).
-  std::optional<JobDevices> elsewhere;
+  std::optional<JobDevices> elsewhere = {};
 };
 
 // Against running the default every time: recurrences that reached, where their default is known. Half-widths are those

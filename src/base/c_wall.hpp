@@ -67,10 +67,10 @@ void give_back(Struct value, Struct* target) {
   std::memcpy(target, &value, std::min(target->size, sizeof(Struct)));
 }
 
-template <std::size_t size>
-void give_text(const std::string& text, char (&place)[size]) {
-  std::strncpy(place, text.c_str(), size - 1);
-  place[size - 1] = '\0';
+template <std::size_t Size>
+void give_text(const std::string& text, char (&place)[Size]) {
+  std::strncpy(place, text.c_str(), Size - 1);
+  place[Size - 1] = '\0';
 }
 
 template <typename Number>

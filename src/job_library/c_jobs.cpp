@@ -162,7 +162,7 @@ void zeus_job_close(zeus_job* job) {
     const std::unique_ptr<zeus_job> owned{job};
     if (owned != nullptr && owned->attempt) {
       // What is under way is given up, and has not come to its end.
-      zeus::Job closed{std::move(owned->job)};
+      const zeus::Job closed{std::move(owned->job)};
     }
   });
 }

@@ -39,7 +39,7 @@ Job::Job(std::string_view name, const JobOptions& options)
 Job::Job(Job&&) noexcept = default;
 
 Job& Job::operator=(Job&& other) noexcept {
-  Job former{std::move(*this)};
+  const Job former{std::move(*this)};
   job_ = std::move(other.job_);
   return *this;
 }

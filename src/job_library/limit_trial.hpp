@@ -35,6 +35,7 @@ class LimitTrial {
   LimitTrial(Terms terms, Clock& clock) : terms_{std::move(terms)}, clock_{clock} {}
   LimitTrial(const LimitTrial&) = delete;
   LimitTrial& operator=(const LimitTrial&) = delete;
+  ~LimitTrial() = default;
 
   void begin_step();
   void end_steps();
