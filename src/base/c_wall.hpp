@@ -79,6 +79,15 @@ std::vector<Number> numbers(const Number* first, std::size_t count) {
   return {first, first + count};
 }
 
+// The number behind a word that C gave, which may be none of the words there are: C++ may not even look at such a one.
+template <typename Word>
+int number_behind(const Word& word) {
+  static_assert(sizeof(Word) == sizeof(int));
+  int number = 0;
+  std::memcpy(&number, &word, sizeof(number));
+  return number;
+}
+
 inline std::optional<double> optional_of(const double* number) {
   return number != nullptr ? std::optional{*number} : std::nullopt;
 }

@@ -21,6 +21,7 @@ namespace {
 using zeus::c_wall::expect;
 using zeus::c_wall::give_back;
 using zeus::c_wall::give_text;
+using zeus::c_wall::number_behind;
 using zeus::c_wall::number_of;
 using zeus::c_wall::numbers;
 using zeus::c_wall::optional_of;
@@ -31,8 +32,8 @@ zeus_status guarded(Body&& body) noexcept {
   return zeus::c_wall::guarded<zeus_status>(std::forward<Body>(body), zeus_set_last_error);
 }
 
-zeus::TrainingMode mode_of(zeus_training_mode mode) {
-  switch (mode) {
+zeus::TrainingMode mode_of(const zeus_training_mode& mode) {
+  switch (number_behind(mode)) {
     case ZEUS_TRAINING_OPTIMIZE:
       return zeus::TrainingMode::optimize;
     case ZEUS_TRAINING_OBSERVE:
@@ -45,7 +46,7 @@ zeus::TrainingMode mode_of(zeus_training_mode mode) {
 }
 
 zeus::PowerGoal goal_of(const zeus_training_options& options, double eta) {
-  switch (options.goal) {
+  switch (number_behind(options.goal)) {
     case ZEUS_LEAST_COST:
       return zeus::LeastCost{.eta = eta};
     case ZEUS_LEAST_TIME:
@@ -68,7 +69,7 @@ zeus::TrainingOptions options_from(const zeus_training_options& given) {
   options.mode = mode_of(given.mode);
   options.eta = optional_of(given.eta).value_or(options.eta);
   options.goal = goal_of(given, options.eta);
-  expect(given.max_slowdown == 0 || given.goal == ZEUS_MAX_SLOWDOWN,
+  expect(given.max_slowdown == 0 || number_behind(given.goal) == ZEUS_MAX_SLOWDOWN,
          "a slowdown is given, and the goal is another one");
   if (const auto target = optional_of(given.target)) {
     options.target = zeus::TrainingTarget{.metric = *target, .higher_is_better = given.lower_is_better == 0};

@@ -24,6 +24,12 @@ class LayersGuard(PlantedTree):
         self.plant("src/trace/power_trace.cpp", '#include "device/gpu.hpp"\n')
         self.assert_refused(self.check(), "trace may not use device: layers.toml does not list device")
 
+    def test_what_stands_over_the_library_sees_public_headers_and_not_what_is_behind_them(self):
+        self.append("src/job_library/live_devices.cpp", "#include <zeus/train.hpp>\n")
+        self.assertEqual(self.check().returncode, 0)
+        self.append("src/job_library/live_devices.cpp", '#include "measure/windows.hpp"\n')
+        self.assert_refused(self.check(), "job_library may not use measure: layers.toml does not list measure")
+
     def test_an_external_library_that_is_not_listed_is_refused(self):
         self.append("src/base/random.cpp", "#include <nlohmann/json.hpp>\n")
         self.assert_refused(self.check(), "base does not list the external library json")

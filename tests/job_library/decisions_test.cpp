@@ -86,7 +86,7 @@ class SameDecisions : public testing::TestWithParam<const char*> {
   void recur_by_driver(const std::filesystem::path& path) {
     const auto store = store::open_store(path.string(), store::Access::create);
     const jobs::Site site = jobs::this_site(clock_, FileTree{});
-    records::JobDevice device{
+    const records::JobDevice device{
         .model = "V100", .gpus = 1, .max_power = course::max_power, .power_limits = course::limits};
     jobs::Job job = jobs::Job::open(*store, site, "course",
                                     {.batch_sizes = course::batch_sizes,

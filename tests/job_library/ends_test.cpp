@@ -59,7 +59,7 @@ TEST_F(JobEnds, ARecurrenceWhoseJobIsDestroyedIsGivenUpAndItsTryLost) {
   {
     Job job = open(test::told_definition("zeus"));
     const std::optional<Try> attempt = job.next_try();
-    Job gone = std::move(job);
+    const Job gone = std::move(job);
   }
   const records::JobView after = view();
   ASSERT_EQ(after.recurrences.size(), 1U);
@@ -116,7 +116,7 @@ TEST_F(JobEnds, WhatHasReachedItsTargetIsOnRecordThoughNobodyAskedAgain) {
     ASSERT_TRUE(attempt->next_epoch());
     attempt->took(Seconds{50}, test::exactly(Joules{5000}));
     attempt->report(course::target);
-    Job gone = std::move(job);
+    const Job gone = std::move(job);
   }
   const records::JobView after = view();
   EXPECT_EQ(after.tries.at(0).outcome, TryOutcome::reached);
