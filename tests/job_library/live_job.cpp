@@ -1,0 +1,52 @@
+// A recurrence on this machine's GPUs, for live_job_test.py:
+//   live_job NAME steps|epochs
+// With steps that are marked, or with epochs alone. Says the limit that the training ended under.
+#include <zeus/job.hpp>
+
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <optional>
+#include <string_view>
+#include <thread>
+
+namespace {
+
+using namespace zeus::literals;
+
+void recur(const char* name, bool steps) {
+  zeus::JobDefinition definition;
+  definition.target = zeus::TrainingTarget{.metric = 0.5};
+  definition.max_epochs = 60;
+  definition.policy = "zeus";
+  zeus::JobOptions options;
+  options.power_limits = {100_W, 175_W, 250_W};
+  options.profile_time = 0.2_s;
+  zeus::Job job{name, definition, options};
+  while (std::optional<zeus::Try> attempt = job.next_try()) {
+    double error = 1.0;
+    while (attempt->next_epoch()) {
+      for (int i = 0; i < 100; ++i) {
+        if (steps) {
+          attempt->begin_step();
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds{steps ? 11 : 1});
+        error *= steps ? 0.9975 : 0.9995;
+      }
+      attempt->report(1.0 - error);
+    }
+    std::printf("%.0f\n", attempt->limit().value_or(zeus::Watts{}).value());
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    recur(argc > 2 ? argv[1] : "job", argc > 2 && std::string_view{argv[2]} == "steps");
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,67 @@
+"""zeus::Job on a virtual GPU: limits are measured while it trains and the best one is held, by steps and by epochs; a program that
+is killed leaves the GPU as it was, and its recurrence to be given up by the next.
+
+  live_job_test.py ZEUS LIVE_JOB
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+zeus, program = "", ""
+
+
+class LiveJob(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.environment = {**os.environ, "XDG_DATA_HOME": folder.name}
+
+    def virtually(self, script: str) -> str:
+        done = subprocess.run([zeus, "virtual", "1xV100", "--load", "follow:cifar100", "--", "sh", "-c", script],
+                              capture_output=True, text=True, check=False, timeout=120, env=self.environment)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout
+
+    def job(self, name: str) -> dict:
+        done = subprocess.run([zeus, "jobs", name, "--json"], capture_output=True, text=True, check=True, env=self.environment)
+        return json.loads(done.stdout)
+
+    def check(self, how: str) -> None:
+        held = self.virtually(f"{program} {how} {how}")
+        job = self.job(how)
+        (belief,) = job["batch_sizes"]
+        power = {one["limit_w"]: one["average_power_w"] for one in belief["limits"]}
+        self.assertEqual(set(power), {100, 175, 250})
+        for limit, watts in power.items():
+            self.assertLess(watts, limit * 1.05)
+        self.assertGreater(power[250], power[100])
+        self.assertEqual(float(held), belief["best_limit_w"])
+        self.assertEqual([one["outcome"] for one in job["tries"]], ["reached"])
+
+    def test_limits_are_measured_by_steps(self):
+        self.check("steps")
+
+    def test_limits_are_measured_by_epochs_where_there_are_no_steps(self):
+        self.check("epochs")
+
+    def test_a_program_that_is_killed_leaves_nothing_behind(self):
+        # Once limits are being measured, or one is held.
+        limit = f"{zeus} devices --json | grep -o '\"current\": *[0-9.]*' | head -1"
+        said = self.virtually(f"found=$({limit}); {program} job steps & job=$!; sleep 0.3; "
+                              f"while [ \"$({limit})\" = \"$found\" ]; do sleep 0.05; done; kill -9 $job; wait $job; "
+                              f"while [ \"$({limit})\" != \"$found\" ]; do sleep 0.05; done; echo as found")
+        self.assertIn("as found", said)
+        self.assertEqual([one["state"] for one in self.job("job")["recurrences"]], ["running"])
+        self.virtually(f"{program} job epochs")
+        first, second = self.job("job")["recurrences"]
+        self.assertEqual((first["state"], second["state"]), ("given_up", "reached"))
+        self.assertIn("is gone", first["why"])
+
+
+if __name__ == "__main__":
+    zeus, program = sys.argv[1:3]
+    unittest.main(argv=sys.argv[:1])
