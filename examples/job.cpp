@@ -23,15 +23,15 @@ int main() {
                                       {.batch_size = batch_size, .learning_rate = rate, .seed = attempt->seed()}};
       for (const auto epoch : attempt->epochs()) {
         for (std::size_t i = 0; i < network.steps_per_epoch(); ++i) {
-          const auto step = attempt->step();
+          attempt->begin_step();
           network.step();
         }
+        attempt->end_steps();
         attempt->report(network.accuracy());
         std::cout << "  epoch " << epoch << ": " << network.accuracy() << '\n';
       }
     }
-    const zeus::JobSummary so_far = job.summary();
-    std::cout << (job.reached() ? "reached" : "not reached") << ", recurrence " << so_far.recurrences << '\n';
+    std::cout << (job.reached() ? "reached" : "not reached") << ", recurrence " << job.summary().recurrences << '\n';
     return job.reached() ? 0 : 1;
   } catch (const std::exception& error) {
     std::cerr << error.what() << '\n';

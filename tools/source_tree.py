@@ -97,11 +97,13 @@ class Layers:
         return Layers(modules, programs, data.get("external", {}), public_only)
 
     def expand(self, names: tuple[str, ...], below: float) -> set[str]:
-        """Module names meant by a `uses` list: "*" is every module under `src` below that floor, "a" covers "a/b"."""
+        """Module names meant by a `uses` list: "*" is every module under `src` below that floor that is made of no library of
+        ours, "a" covers "a/b"."""
         result = set()
         for name in names:
             if name == "*":
-                result |= {m.name for m in self.modules.values() if m.floor < below and m.folder.startswith("src/")}
+                result |= {m.name for m in self.modules.values()
+                           if m.floor < below and m.folder.startswith("src/") and not m.over_library}
             elif name in self.modules:
                 result.add(name)
             else:

@@ -29,8 +29,8 @@ constexpr auto names_of(EnergyMethod /*method*/) {
 struct Energy {
   Joules value = {};
   Joules uncertainty = {};  // half-width of the 95 % interval that edges and sampling leave
-  std::optional<Joules>
-      systematic;  // bound of the calibration error that no repetition removes; unknown for most cards
+  // Bound of the calibration error that no repetition removes; unknown for most cards.
+  std::optional<Joules> systematic = {};
   EnergyMethod method = EnergyMethod::counter;
 
   template <typename Fields, typename Self>

@@ -2,18 +2,19 @@
 // limit that cost least by what earlier ones have taught. The job is the one that `zeus run --job` and `zeus jobs`
 // know, in the same store, and decides as they do.
 //
-//   zeus::Job job{"nightly", {.batch_sizes = {32, 64, 128}, .default_batch_size = 64, .target =
-//   zeus::TrainingTarget{0.9}}}; while (std::optional<zeus::Try> attempt = job.next_try()) {   // one recurrence: as
-//   many tries as it takes
-//     Model model{attempt->batch_size(), attempt->seed()};        // a try trains anew
-//     for (const auto epoch : attempt->epochs()) {
-//       for (auto& batch : attempt->steps(batches)) {
+//   zeus::JobDefinition definition{.batch_sizes = {32, 64, 128}, .default_batch_size = 64};
+//   definition.target = zeus::TrainingTarget{.metric = 0.9};
+//   zeus::Job job{"nightly", definition};
+//   while (std::optional<zeus::Try> attempt = job.next_try()) {  // one recurrence: as many tries as it takes
+//     Model model{attempt->batch_size(), attempt->seed()};       // a try trains anew
+//     while (attempt->next_epoch()) {
+//       for (auto& batch : attempt->steps(model.batches())) {
 //         model.learn(batch);
 //       }
 //       attempt->report(model.evaluate());
 //     }
 //   }
-//   job.reached();
+//   std::cout << job.summary().next << '\n';
 //
 // Link zeus::jobs (libzeus-jobs.so, which brings the database) beside zeus::zeus.
 //
@@ -87,15 +88,15 @@ struct JobOptions {
 // of 95 % intervals.
 struct JobSavings {
   std::uint64_t recurrences = 0;  // counted
-  Joules energy;                  // saved; below 0: lost
-  std::optional<Joules> energy_uncertainty;
-  Joules energy_of_default;  // what they would have taken
-  Seconds time;
-  std::optional<Seconds> time_uncertainty;
-  Seconds time_of_default;
-  Joules cost;
-  std::optional<Joules> cost_uncertainty;
-  Joules cost_of_default;
+  Joules energy = {};             // saved; below 0: lost
+  std::optional<Joules> energy_uncertainty = {};
+  Joules energy_of_default = {};  // what they would have taken
+  Seconds time = {};
+  std::optional<Seconds> time_uncertainty = {};
+  Seconds time_of_default = {};
+  Joules cost = {};
+  std::optional<Joules> cost_uncertainty = {};
+  Joules cost_of_default = {};
 };
 
 // What `zeus jobs NAME` says.
@@ -103,11 +104,11 @@ struct JobSummary {
   std::uint64_t recurrences = 0;  // begun
   std::uint64_t reached = 0;
   std::uint64_t tries = 0;
-  std::optional<Joules> best_cost;    // the least of a recurrence; nothing while none has reached on these devices
-  std::optional<JobSavings> savings;  // nothing while the default's cost is not known
-  std::optional<JobSavings> savings_of_last_five;
-  std::string savings_unknown;  // why there are none; empty where there are
-  std::string next;             // what would be done now, and why: one sentence
+  std::optional<Joules> best_cost = {};    // the least of a recurrence; nothing while none has reached on these devices
+  std::optional<JobSavings> savings = {};  // nothing while the default's cost is not known
+  std::optional<JobSavings> savings_of_last_five = {};
+  std::string savings_unknown = {};  // why there are none; empty where there are
+  std::string next = {};             // what would be done now, and why: one sentence
 };
 
 namespace job_library {
@@ -140,7 +141,6 @@ class ZEUS_API Try {
   // use.
   [[nodiscard]] bool next_epoch();
   void begin_step();
-  void end_step() noexcept;
   void end_steps();
   void report(double metric);
   // Whether it is over, though the loop may not be: a bound on cost may be met within an epoch.
@@ -149,17 +149,6 @@ class ZEUS_API Try {
   // missed the target and another one is tried; otherwise nothing is learned, and the recurrence is given up.
   void fail();
 
-  class Step {
-   public:
-    explicit Step(Try& training) : training_{&training} { training.begin_step(); }
-    Step(const Step&) = delete;
-    Step& operator=(const Step&) = delete;
-    ~Step() { training_->end_step(); }
-
-   private:
-    Try* training_;
-  };
-  [[nodiscard]] Step step() { return Step{*this}; }
   template <typename Batches>
   [[nodiscard]] auto steps(Batches& batches) {
     return TrainingSteps<Try, Batches>{*this, batches};

@@ -4,16 +4,18 @@
  *
  *   zeus_job_definition definition = {.size = sizeof definition, .batch_sizes = sizes, .batch_size_count = 3,
  *                                     .default_batch_size = 64, .target = &accuracy};
- *   zeus_job* job;
- *   if (zeus_job_open("nightly", &definition, NULL, &job) != ZEUS_OK) ...
+ *   zeus_job* job = NULL;
  *   zeus_job_try attempt = {.size = sizeof attempt};
- *   int go_on;
- *   while (zeus_job_next_try(job, &attempt, &go_on) == ZEUS_OK && go_on) {       one recurrence
- *     ... first weights from attempt.seed ...
+ *   int go_on = 0;
+ *   if (zeus_job_open("nightly", &definition, NULL, &job) != ZEUS_OK) {
+ *     fprintf(stderr, "%s\n", zeus_last_error());
+ *   }
+ *   while (zeus_job_next_try(job, &attempt, &go_on) == ZEUS_OK && go_on) {  // one recurrence
+ *     begin_anew(attempt.seed);
  *     while (zeus_job_next_epoch(job, &go_on) == ZEUS_OK && go_on) {
- *       for (...) {
+ *       for (int step = 0; step < 512 / attempt.batch_size; ++step) {
  *         zeus_job_begin_step(job);
- *         ... attempt.batch_size ...
+ *         learn(attempt.batch_size);
  *       }
  *       zeus_job_end_steps(job);
  *       zeus_job_report(job, evaluate());
@@ -118,7 +120,6 @@ ZEUS_C_API zeus_status zeus_job_next_try(zeus_job* job, zeus_job_try* attempt, i
 ZEUS_C_API zeus_status zeus_job_get_try(zeus_job* job, zeus_job_try* attempt);
 ZEUS_C_API zeus_status zeus_job_next_epoch(zeus_job* job, int* go_on);
 ZEUS_C_API zeus_status zeus_job_begin_step(zeus_job* job);
-ZEUS_C_API zeus_status zeus_job_end_step(zeus_job* job);
 ZEUS_C_API zeus_status zeus_job_end_steps(zeus_job* job);
 ZEUS_C_API zeus_status zeus_job_report(zeus_job* job, double metric);
 /* The try has failed, as by lack of memory. */

@@ -1,4 +1,18 @@
-/* Zeus for any language: windows of time and the energy that GPUs, CPU packages and memory used in them.
+/* Zeus for any language: windows of time and the energy that GPUs, CPU packages and memory used in them, and training
+ * loops that cost less of it.
+ *
+ *   zeus_monitor* monitor = NULL;
+ *   zeus_measurement* measured = NULL;
+ *   zeus_energy energy = {.size = sizeof energy};
+ *   if (zeus_monitor_open(NULL, &monitor) == ZEUS_OK && zeus_begin(monitor, "epoch") == ZEUS_OK) {
+ *     train();
+ *     if (zeus_end(monitor, "epoch", &measured) == ZEUS_OK &&
+ *         zeus_measurement_energy(measured, ZEUS_ALL_GPUS, 0, &energy) == ZEUS_OK && energy.known) {
+ *       printf("%.1f +- %.1f J\n", energy.value, energy.uncertainty);
+ *     }
+ *   }
+ *   zeus_measurement_free(measured);
+ *   zeus_monitor_close(monitor);
  *
  * Every function may be called from any thread, throws nothing, and returns a zeus_status; after a failure,
  * zeus_last_error() says what happened to what and what to do, for the calling thread. Structs begin with their size,
@@ -145,19 +159,23 @@ ZEUS_C_API zeus_status zeus_sampler_costs(zeus_monitor* monitor, zeus_sampler_co
  * energy and cost, and says when to stop. Whatever happens, the GPUs end up with the limits they were found with.
  *
  *   zeus_training_options options = {.size = sizeof options, .target = &accuracy, .max_epochs = 100};
- *   zeus_training* training;
- *   if (zeus_training_open(&options, &training) != ZEUS_OK) ...
- *   int go_on;
+ *   zeus_training* training = NULL;
+ *   int go_on = 0;
+ *   if (zeus_training_open(&options, &training) != ZEUS_OK) {
+ *     fprintf(stderr, "%s\n", zeus_last_error());
+ *   }
  *   while (zeus_training_next_epoch(training, &go_on) == ZEUS_OK && go_on) {
- *     for (...) {
+ *     for (int step = 0; step < steps; ++step) {
  *       zeus_training_begin_step(training);
- *       ...
+ *       learn(step);
  *     }
  *     zeus_training_end_steps(training);
  *     zeus_training_report(training, evaluate());
  *   }
  *   zeus_training_result result = {.size = sizeof result};
- *   zeus_training_get_result(training, &result);
+ *   if (zeus_training_get_result(training, &result) == ZEUS_OK) {
+ *     printf("%.1f +- %.1f J\n", result.energy, result.energy_uncertainty);
+ *   }
  *   zeus_training_close(training);
  *
  * Each function is the member of zeus::Training (zeus/train.hpp) of that name; its rules hold here as well, in a forked
@@ -182,7 +200,7 @@ typedef enum zeus_stop_reason {
   ZEUS_NOT_STOPPED = 0,
   ZEUS_TARGET_REACHED = 1,
   ZEUS_EPOCHS_USED_UP = 2,
-  ZEUS_TOO_DEAR = 3
+  ZEUS_TOO_EXPENSIVE = 3
 } zeus_stop_reason;
 
 /* 0 and NULL are the usual choice everywhere. */
@@ -254,7 +272,6 @@ ZEUS_C_API zeus_status zeus_training_next_epoch(zeus_training* training, int* go
 ZEUS_C_API zeus_status zeus_training_begin_epoch(zeus_training* training);
 ZEUS_C_API zeus_status zeus_training_end_epoch(zeus_training* training);
 ZEUS_C_API zeus_status zeus_training_begin_step(zeus_training* training);
-ZEUS_C_API zeus_status zeus_training_end_step(zeus_training* training);
 ZEUS_C_API zeus_status zeus_training_progress(zeus_training* training, uint64_t steps);
 ZEUS_C_API zeus_status zeus_training_end_steps(zeus_training* training);
 ZEUS_C_API zeus_status zeus_training_report(zeus_training* training, double metric);

@@ -197,10 +197,6 @@ zeus_status zeus_job_begin_step(zeus_job* job) {
   return with_try(job, [](zeus::Try& it) { it.begin_step(); });
 }
 
-zeus_status zeus_job_end_step(zeus_job* job) {
-  return with_try(job, [](zeus::Try& it) { it.end_step(); });
-}
-
 zeus_status zeus_job_end_steps(zeus_job* job) {
   return with_try(job, [](zeus::Try& it) { it.end_steps(); });
 }

@@ -142,15 +142,6 @@ void Try::begin_step() {
   open(job_).begin_step(training_);
 }
 
-void Try::end_step() noexcept {
-  try {
-    open(job_).training(training_).end_step();
-  } catch (const std::exception&) {
-    // Whose beginning would have said so.
-    return;
-  }
-}
-
 void Try::end_steps() {
   open(job_).training(training_).end_steps();
 }

@@ -28,11 +28,11 @@ TrainingOptions options_of(const LimitTrial::Terms& terms, const SweepProfiling&
   options.goal = terms.goal;
   options.eta = terms.eta;
   options.monitor = terms.monitor;
-  options.limits = terms.limits;
-  options.try_clocks = false;
-  options.profiling = profiling;
-  options.wait_steps = wait_steps;
-  options.drift_tolerance = 0;
+  options.profiling.limits = terms.limits;
+  options.profiling.try_clocks = false;
+  options.profiling.plan = profiling;
+  options.profiling.wait_steps = wait_steps;
+  options.profiling.drift_tolerance = 0;
   return options;
 }
 

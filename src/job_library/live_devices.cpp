@@ -15,15 +15,8 @@ namespace {
 
 constexpr Watts limit_step{25};
 
-// Answers are of a type of device.hpp.
-Watts known(const auto& answer, const Gpu& gpu) {
-  if (!answer.value) {
-    throw Error{
-        ErrorKind::unavailable,
-        fmt::format("the power limit of GPU {} ({}) cannot be read: {}", gpu.index(), gpu.name(), answer.reason),
-        "`zeus doctor` says more"};
-  }
-  return *answer.value;
+Watts known(const Reading<Watts>& limit, const Gpu& gpu) {
+  return limit.or_throw(fmt::format("the power limit of GPU {} ({})", gpu.index(), gpu.name()));
 }
 
 }  // namespace
@@ -57,7 +50,7 @@ void LiveDevices::describe(const std::vector<Watts>& limits) {
   std::optional<Watts> highest;
   std::optional<Watts> current;
   for (const Gpu& gpu : gpus_) {
-    const GpuPowerLimits now = gpu.power_limits();
+    const PowerLimits now = gpu.power_limits();
     const Watts most = known(now.maximum, gpu);
     lowest = std::max(lowest, known(now.minimum, gpu));
     highest = std::min(highest.value_or(most), most);
@@ -106,11 +99,11 @@ std::string LiveDevices::why_not_settable() const {
 std::optional<Watts> LiveDevices::limit_in_force() const {
   std::optional<Watts> limit;
   for (const Gpu& gpu : gpus_) {
-    const auto now = gpu.power_limits().current.value;
+    const auto now = gpu.power_limits().current;
     if (!now || (limit && *limit != *now)) {
       return std::nullopt;
     }
-    limit = now;
+    limit = *now;
   }
   return limit;
 }

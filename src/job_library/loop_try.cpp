@@ -69,7 +69,6 @@ void LoopTry::begin_step() {
   const Instant now = clock_.now();
   first_step_ = steps_ == 0 ? now : first_step_;
   in_step_ = true;
-  step_told_over_ = false;
   instruments_.begin_step();
 }
 
@@ -84,18 +83,11 @@ void LoopTry::step_is_over() {
   }
 }
 
-void LoopTry::end_step() {
-  last_step_ = clock_.now();
-  step_told_over_ = true;
-}
-
 void LoopTry::end_steps() {
   if (over() || !in_step_) {
     return;
   }
-  if (!step_told_over_) {
-    end_step();
-  }
+  last_step_ = clock_.now();
   step_is_over();
   instruments_.end_steps();
 }

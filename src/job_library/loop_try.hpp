@@ -35,7 +35,6 @@ class LoopTry final : public jobs::Try {
 
   // The loop. Nothing of it has an effect once the training is over.
   void begin_step();
-  void end_step();
   void end_steps();
   void report(double metric);
   void end_epoch();
@@ -74,8 +73,7 @@ class LoopTry final : public jobs::Try {
   // Of its epochs.
   bool in_epoch_ = false;
   bool in_step_ = false;
-  bool step_told_over_ = false;  // the last one that was begun
-  int words_of_steps_ = 0;       // told of
+  int words_of_steps_ = 0;  // told of
   std::uint64_t steps_ = 0;
   Instant first_step_;
   Instant last_step_;

@@ -31,7 +31,7 @@ PowerGoal goal_of(const records::JobDefinition& definition) {
   if (definition.max_slowdown) {
     return MaxSlowdown{.factor = *definition.max_slowdown};
   }
-  return LeastCost{.eta = definition.eta};
+  return LeastCost{};
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 #include "jobs/job.hpp"
 
 #include "jobs/explanation.hpp"
-#include "jobs/inside.hpp"
+#include "jobs/job_impl.hpp"
 #include "jobs/job_view.hpp"
 #include "jobs/redefinition.hpp"
 
@@ -135,12 +135,12 @@ std::vector<records::JobEntryBody> ending(const OpenRecurrence& open, const std:
   return bodies;
 }
 
-Job::Inside::Inside(store::JobStore& where, Site who, store::StoredJob what)
+Job::Impl::Impl(store::JobStore& where, Site who, store::StoredJob what)
     : store{&where}, site{std::move(who)}, stored{std::move(what)}, state{state_of(where, stored)} {
   kept = state->sequence();
 }
 
-void Job::Inside::refresh() {
+void Job::Impl::refresh() {
   while (true) {
     const std::vector<records::JobEntry> news = store->entries(stored.id, state->sequence(), entries_at_once);
     for (const records::JobEntry& entry : news) {
@@ -160,7 +160,7 @@ void Job::Inside::refresh() {
   }
 }
 
-void Job::Inside::append(const std::function<std::vector<records::JobEntryBody>(const JobState&)>& decide) {
+void Job::Impl::append(const std::function<std::vector<records::JobEntryBody>(const JobState&)>& decide) {
   while (true) {
     refresh();
     const std::vector<records::JobEntryBody> bodies = decide(*state);
@@ -184,7 +184,7 @@ void Job::Inside::append(const std::function<std::vector<records::JobEntryBody>(
 
 // A process of this place is looked at; any other is dead when its beats have stood still for a lease, on this place's
 // own monotonic clock, so that no two clocks are ever compared.
-std::vector<std::pair<const OpenRecurrence*, std::string>> Job::Inside::find_the_dead() {
+std::vector<std::pair<const OpenRecurrence*, std::string>> Job::Impl::find_the_dead() {
   std::vector<std::pair<const OpenRecurrence*, std::string>> dead;
   for (const OpenRecurrence& open : state->open()) {
     const records::JobOwner& owner = open.owner;
@@ -209,7 +209,7 @@ std::vector<std::pair<const OpenRecurrence*, std::string>> Job::Inside::find_the
   return dead;
 }
 
-std::size_t Job::Inside::give_up_the_dead() {
+std::size_t Job::Impl::give_up_the_dead() {
   std::size_t given_up = 0;
   append([&](const JobState&) {
     std::vector<records::JobEntryBody> bodies;
@@ -223,7 +223,7 @@ std::size_t Job::Inside::give_up_the_dead() {
   return given_up;
 }
 
-Job::Job(std::unique_ptr<Inside> inside) : inside_{std::move(inside)} {
+Job::Job(std::unique_ptr<Impl> impl) : impl_{std::move(impl)} {
 }
 Job::Job(Job&&) noexcept = default;
 Job& Job::operator=(Job&&) noexcept = default;
@@ -233,10 +233,10 @@ Job Job::open(store::JobStore& store, const Site& site, std::string_view name,
               const records::JobDefinition& definition) {
   check_name(name);
   const records::JobDefinition asked = normalized(definition);
-  auto inside = std::make_unique<Inside>(store, site, store.find_or_create(name, asked, site.clock.wall()));
-  inside->refresh();
-  check_same(inside->stored.name, inside->state->definition(), asked);
-  return Job{std::move(inside)};
+  auto impl = std::make_unique<Impl>(store, site, store.find_or_create(name, asked, site.clock.wall()));
+  impl->refresh();
+  check_same(impl->stored.name, impl->state->definition(), asked);
+  return Job{std::move(impl)};
 }
 
 std::optional<Job> Job::find(store::JobStore& store, const Site& site, std::string_view name) {
@@ -244,14 +244,14 @@ std::optional<Job> Job::find(store::JobStore& store, const Site& site, std::stri
   if (!stored) {
     return std::nullopt;
   }
-  return Job{std::make_unique<Inside>(store, site, std::move(*stored))};
+  return Job{std::make_unique<Impl>(store, site, std::move(*stored))};
 }
 
 std::vector<records::DefinitionChange> Job::redefine(const records::JobDefinition& definition) {
   const records::JobDefinition asked = normalized(definition);
   give_up_the_dead();
   std::vector<records::DefinitionChange> changes;
-  inside_->append([&](const JobState& state) {
+  impl_->append([&](const JobState& state) {
     std::vector<records::JobEntryBody> bodies;
     changes = differences(state.definition(), asked);
     const bool rate_told = asked.learning_rate && !state.definition().learning_rate;
@@ -270,68 +270,68 @@ std::vector<records::DefinitionChange> Job::redefine(const records::JobDefinitio
 }
 
 const std::string& Job::name() const {
-  return inside_->stored.name;
+  return impl_->stored.name;
 }
 
 void Job::refresh() {
-  inside_->refresh();
+  impl_->refresh();
 }
 
 const records::JobDefinition& Job::definition() const {
-  return inside_->state->definition();
+  return impl_->state->definition();
 }
 
 const optimize::JobSpec& Job::spec() const {
-  return inside_->state->job().spec();
+  return impl_->state->job().spec();
 }
 
 Recurrence Job::begin(const records::JobDevice& device) {
   records::JobDevice sorted = device;
   std::ranges::sort(sorted.power_limits);
-  inside_->give_up_the_dead();
+  impl_->give_up_the_dead();
   std::uint64_t number = 0;
-  inside_->append([&](const JobState& state) {
+  impl_->append([&](const JobState& state) {
     std::vector<records::JobEntryBody> bodies;
     if (sorted != state.device()) {
       bodies.emplace_back(records::DeviceMoved{.device = sorted});
     }
     number = state.recurrences();
-    bodies.emplace_back(records::RecurrenceBegun{.recurrence = number, .owner = inside_->site.owner, .device = sorted});
+    bodies.emplace_back(records::RecurrenceBegun{.recurrence = number, .owner = impl_->site.owner, .device = sorted});
     return bodies;
   });
-  return {*inside_, number};
+  return {*impl_, number};
 }
 
 std::size_t Job::give_up_the_dead() {
-  return inside_->give_up_the_dead();
+  return impl_->give_up_the_dead();
 }
 
 std::vector<records::LimitProfile> Job::limits(int batch_size) const {
-  return inside_->state->limits(inside_->state->device(), batch_size);
+  return impl_->state->limits(impl_->state->device(), batch_size);
 }
 
 std::optional<Seconds> Job::run_time(int batch_size) const {
-  return inside_->state->run_time(batch_size);
+  return impl_->state->run_time(batch_size);
 }
 
 Joules Job::cost(Joules energy, Seconds time) const {
-  return inside_->state->job().profiles().cost().of(energy, time);
+  return impl_->state->job().profiles().cost().of(energy, time);
 }
 
 std::uint64_t Job::seed_of_next_try() {
-  inside_->refresh();
-  return inside_->seed_of_try(inside_->state->tries());
+  impl_->refresh();
+  return impl_->seed_of_try(impl_->state->tries());
 }
 
 optimize::Action Job::preview() {
-  inside_->refresh();
-  return inside_->state->job().next(inside_->state->recurrences(), inside_->state->tries());
+  impl_->refresh();
+  return impl_->state->job().next(impl_->state->recurrences(), impl_->state->tries());
 }
 
 records::JobView Job::view() {
   const std::vector<records::JobEntry> all =
-      inside_->store->entries(inside_->stored.id, 0, std::numeric_limits<std::size_t>::max());
-  return view_of(inside_->stored, all);
+      impl_->store->entries(impl_->stored.id, 0, std::numeric_limits<std::size_t>::max());
+  return view_of(impl_->stored, all);
 }
 
 }  // namespace zeus::jobs

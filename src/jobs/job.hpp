@@ -163,11 +163,11 @@ class Job {
 
  private:
   friend class Recurrence;
-  struct Inside;
+  struct Impl;
 
-  explicit Job(std::unique_ptr<Inside> inside);
+  explicit Job(std::unique_ptr<Impl> impl);
 
-  std::unique_ptr<Inside> inside_;
+  std::unique_ptr<Impl> impl_;
 };
 
 // One need for a trained model, owned by this process. Its Job must outlive it. Destroying one that is not over gives
@@ -202,11 +202,11 @@ class Recurrence {
 
  private:
   friend class Job;
-  struct Inside;
+  struct Impl;
 
-  Recurrence(Job::Inside& job, std::uint64_t number);
+  Recurrence(Job::Impl& job, std::uint64_t number);
 
-  std::unique_ptr<Inside> inside_;
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace zeus::jobs

@@ -1,6 +1,6 @@
 #include "jobs/explanation.hpp"
-#include "jobs/inside.hpp"
 #include "jobs/job.hpp"
+#include "jobs/job_impl.hpp"
 
 #include <zeus/error.hpp>
 
@@ -33,8 +33,8 @@ Error over_error(std::uint64_t recurrence) {
 
 }  // namespace
 
-struct Recurrence::Inside {
-  Inside(Job::Inside& of, std::uint64_t which) : job{&of}, number{which}, last_beat{of.site.clock.now()} {}
+struct Recurrence::Impl {
+  Impl(Job::Impl& of, std::uint64_t which) : job{&of}, number{which}, last_beat{of.site.clock.now()} {}
 
   // As it is on record now; a conflict Error when it is over.
   [[nodiscard]] const OpenRecurrence& open(const JobState& state) const {
@@ -81,19 +81,19 @@ struct Recurrence::Inside {
                                 .seed = step.seed}};
   }
 
-  Job::Inside* job;
+  Job::Impl* job;
   std::uint64_t number;
   bool done = false;
   std::optional<optimize::ProfileAction> asked;  // and not answered with all that was asked for
   std::atomic<Instant> last_beat;
 };
 
-Recurrence::Recurrence(Job::Inside& job, std::uint64_t number) : inside_{std::make_unique<Inside>(job, number)} {
+Recurrence::Recurrence(Job::Impl& job, std::uint64_t number) : impl_{std::make_unique<Impl>(job, number)} {
 }
 Recurrence::Recurrence(Recurrence&&) noexcept = default;
 
 Recurrence::~Recurrence() {
-  if (inside_ == nullptr || inside_->done) {
+  if (impl_ == nullptr || impl_->done) {
     return;
   }
   try {
@@ -104,26 +104,26 @@ Recurrence::~Recurrence() {
 }
 
 std::uint64_t Recurrence::number() const {
-  return inside_->number;
+  return impl_->number;
 }
 
 bool Recurrence::over() const {
-  return inside_->done;
+  return impl_->done;
 }
 
 Step Recurrence::next() {
-  Job::Inside& job = *inside_->job;
+  Job::Impl& job = *impl_->job;
   job.give_up_the_dead();
   std::optional<Step> step;
   job.append([&](const JobState& state) -> std::vector<records::JobEntryBody> {
-    inside_->require_none_running(state);
-    optimize::Action action = unless_in_vain(state.job().next(inside_->number, state.tries()),
-                                             inside_->open(state).missed, state.ever_reached());
+    impl_->require_none_running(state);
+    optimize::Action action =
+        unless_in_vain(state.job().next(impl_->number, state.tries()), impl_->open(state).missed, state.ever_reached());
     if (const auto* profile = std::get_if<optimize::ProfileAction>(&action)) {
-      const bool again = inside_->asked && inside_->asked->batch_size == profile->batch_size &&
-                         inside_->asked->limits == profile->limits;
+      const bool again =
+          impl_->asked && impl_->asked->batch_size == profile->batch_size && impl_->asked->limits == profile->limits;
       if (!again) {
-        inside_->asked = *profile;
+        impl_->asked = *profile;
         step = ProfileStep{.batch_size = profile->batch_size, .limits = profile->limits, .why = why(action, state)};
         return {};
       }
@@ -131,51 +131,51 @@ Step Recurrence::next() {
     }
     if (const auto* give_up = std::get_if<optimize::GiveUpAction>(&action)) {
       step = GiveUpStep{.tries = give_up->tries, .never_reached = give_up->never_reached};
-      return {records::RecurrenceGivenUp{.recurrence = inside_->number,
+      return {records::RecurrenceGivenUp{.recurrence = impl_->number,
                                          .reason = give_up->never_reached
                                                        ? "it missed the target, which has never been reached"
                                                        : fmt::format("{} tries failed", give_up->tries)}};
     }
-    const RunStep run = inside_->step_of(std::get<optimize::RunAction>(action), state, why(action, state));
+    const RunStep run = impl_->step_of(std::get<optimize::RunAction>(action), state, why(action, state));
     step = run;
-    return inside_->started(run);
+    return impl_->started(run);
   });
   if (std::holds_alternative<GiveUpStep>(*step)) {
-    inside_->done = true;
+    impl_->done = true;
   }
   return std::move(*step);
 }
 
 RunStep Recurrence::claim(int batch_size) {
   std::optional<RunStep> step;
-  inside_->job->append([&](const JobState& state) {
-    inside_->require_none_running(state);
+  impl_->job->append([&](const JobState& state) {
+    impl_->require_none_running(state);
     // Under which limit it ran is told by its end: several may have been in force.
-    step = inside_->step_of(
+    step = impl_->step_of(
         {.batch_size = batch_size, .limit = {}, .max_epochs = state.definition().max_epochs, .budget = {}}, state,
         "it has reached the target while its limits were measured");
-    return inside_->started(*step);
+    return impl_->started(*step);
   });
   return std::move(*step);
 }
 
 void Recurrence::profiled(const Profiled& profiled) {
-  const records::JobEntryBody body = records::ProfileTaken{.event = {.recurrence = inside_->number,
+  const records::JobEntryBody body = records::ProfileTaken{.event = {.recurrence = impl_->number,
                                                                      .batch_size = profiled.batch_size,
                                                                      .limits = profiled.limits,
                                                                      .energy = sum(profiled.charged),
                                                                      .time = profiled.time},
                                                            .gpus = profiled.charged};
-  inside_->job->append([&](const JobState& state) {
-    static_cast<void>(inside_->open(state));
+  impl_->job->append([&](const JobState& state) {
+    static_cast<void>(impl_->open(state));
     return std::vector{body};
   });
 }
 
 void Recurrence::epochs(const Progress& progress) {
-  inside_->job->append([&](const JobState& state) {
-    return std::vector<records::JobEntryBody>{records::EpochsRun{.try_number = inside_->running(state).number,
-                                                                 .recurrence = inside_->number,
+  impl_->job->append([&](const JobState& state) {
+    return std::vector<records::JobEntryBody>{records::EpochsRun{.try_number = impl_->running(state).number,
+                                                                 .recurrence = impl_->number,
                                                                  .epochs = progress.epochs,
                                                                  .metric = progress.metric,
                                                                  .gpus = progress.gpus,
@@ -189,10 +189,10 @@ void Recurrence::finished(const Finished& finished) {
     throw Error{ErrorKind::invalid_argument, "the energy of a try is not known, yet it is to count",
                 "say why it is left out"};
   }
-  inside_->job->append([&](const JobState& state) {
-    const RunningTry& running = inside_->running(state);
+  impl_->job->append([&](const JobState& state) {
+    const RunningTry& running = impl_->running(state);
     return std::vector<records::JobEntryBody>{records::TryFinished{.event = {.try_number = running.number,
-                                                                             .recurrence = inside_->number,
+                                                                             .recurrence = impl_->number,
                                                                              .batch_size = running.batch_size,
                                                                              .outcome = finished.outcome,
                                                                              .epochs = finished.epochs,
@@ -205,22 +205,22 @@ void Recurrence::finished(const Finished& finished) {
                                                                    .left_out = finished.left_out,
                                                                    .whole_epochs = finished.whole_epochs}};
   });
-  inside_->done = reached(finished.outcome);
-  inside_->asked.reset();
+  impl_->done = reached(finished.outcome);
+  impl_->asked.reset();
 }
 
 void Recurrence::give_up(const std::string& reason) {
-  inside_->job->append([&](const JobState& state) { return ending(inside_->open(state), reason); });
-  inside_->done = true;
+  impl_->job->append([&](const JobState& state) { return ending(impl_->open(state), reason); });
+  impl_->done = true;
 }
 
 void Recurrence::beat() {
-  const Instant now = inside_->job->site.clock.now();
-  if (now - inside_->last_beat.load() < between_beats) {
+  const Instant now = impl_->job->site.clock.now();
+  if (now - impl_->last_beat.load() < between_beats) {
     return;
   }
-  inside_->last_beat = now;
-  inside_->job->store->beat(inside_->job->stored.id, inside_->number);
+  impl_->last_beat = now;
+  impl_->job->store->beat(impl_->job->stored.id, impl_->number);
 }
 
 }  // namespace zeus::jobs

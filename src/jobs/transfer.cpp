@@ -1,6 +1,6 @@
 #include "jobs/transfer.hpp"
 
-#include "jobs/inside.hpp"
+#include "jobs/job_impl.hpp"
 #include "jobs/job_state.hpp"
 #include "records/json_reader.hpp"
 #include "records/json_writer.hpp"

@@ -45,10 +45,10 @@ zeus::TrainingMode mode_of(const zeus_training_mode& mode) {
   return {};
 }
 
-zeus::PowerGoal goal_of(const zeus_training_options& options, double eta) {
+zeus::PowerGoal goal_of(const zeus_training_options& options) {
   switch (number_behind(options.goal)) {
     case ZEUS_LEAST_COST:
-      return zeus::LeastCost{.eta = eta};
+      return zeus::LeastCost{};
     case ZEUS_LEAST_TIME:
       return zeus::LeastTime{};
     case ZEUS_LEAST_ENERGY:
@@ -68,17 +68,17 @@ zeus::TrainingOptions options_from(const zeus_training_options& given) {
   zeus::TrainingOptions options;
   options.mode = mode_of(given.mode);
   options.eta = optional_of(given.eta).value_or(options.eta);
-  options.goal = goal_of(given, options.eta);
+  options.goal = goal_of(given);
   expect(given.max_slowdown == 0 || number_behind(given.goal) == ZEUS_MAX_SLOWDOWN,
          "a slowdown is given, and the goal is another one");
   if (const auto target = optional_of(given.target)) {
-    options.target = zeus::TrainingTarget{.metric = *target, .higher_is_better = given.lower_is_better == 0};
+    options.stopping.target = zeus::TrainingTarget{.metric = *target, .higher_is_better = given.lower_is_better == 0};
   }
   if (given.max_epochs != 0) {
-    options.max_epochs = given.max_epochs;
+    options.stopping.max_epochs = given.max_epochs;
   }
   if (const auto limit = optional_of(given.cost_limit)) {
-    options.cost_limit = zeus::Joules{*limit};
+    options.stopping.cost_limit = zeus::Joules{*limit};
   }
   if (given.gpus != nullptr) {
     options.gpus = numbers(given.gpus, given.gpu_count);
@@ -93,7 +93,7 @@ zeus::TrainingOptions options_from(const zeus_training_options& given) {
   }
   for (const double limit : numbers(given.limits, given.limit_count)) {
     expect(std::isfinite(limit) && limit > 0, "a power limit is no number of watts above 0");
-    options.limits.emplace_back(limit);
+    options.profiling.limits.emplace_back(limit);
   }
   if (given.batch_size != 0) {
     options.batch_size = given.batch_size;
@@ -101,8 +101,8 @@ zeus::TrainingOptions options_from(const zeus_training_options& given) {
   if (given.steps_per_epoch != 0) {
     options.steps_per_epoch = given.steps_per_epoch;
   }
-  options.profile_file = given.profile_file != nullptr ? given.profile_file : "";
-  options.result_file = given.result_file != nullptr ? given.result_file : "";
+  options.files.profiles = given.profile_file != nullptr ? given.profile_file : "";
+  options.files.result = given.result_file != nullptr ? given.result_file : "";
   return options;
 }
 
@@ -115,10 +115,10 @@ zeus_stop_reason reason_of(std::optional<zeus::StopReason> reason) {
       return ZEUS_TARGET_REACHED;
     case zeus::StopReason::epochs_used_up:
       return ZEUS_EPOCHS_USED_UP;
-    case zeus::StopReason::too_dear:
+    case zeus::StopReason::too_expensive:
       break;
   }
-  return ZEUS_TOO_DEAR;
+  return ZEUS_TOO_EXPENSIVE;
 }
 
 void put(const std::optional<zeus::Energy>& energy, double& value, double& uncertainty) {
@@ -214,10 +214,6 @@ zeus_status zeus_training_end_epoch(zeus_training* training) {
 
 zeus_status zeus_training_begin_step(zeus_training* training) {
   return with(training, [](zeus::Training& it) { it.begin_step(); });
-}
-
-zeus_status zeus_training_end_step(zeus_training* training) {
-  return with(training, [](zeus::Training& it) { it.end_step(); });
 }
 
 zeus_status zeus_training_progress(zeus_training* training, uint64_t steps) {

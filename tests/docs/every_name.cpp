@@ -416,6 +416,63 @@ void pipeline() {
   moved.close();
 }
 
+void jobs() {
+  zeus::JobDefinition definition{
+      .batch_sizes = {32, 64}, .default_batch_size = 64, .max_epochs = 3, .max_slowdown = 1.5};
+  definition.eta = 0.5;
+  definition.beta = 2;
+  definition.window = 10;
+  definition.policy = "lookahead";
+  definition.seed = 1;
+  definition.target = zeus::TrainingTarget{.metric = 0.9};
+  zeus::JobOptions options{
+      .store = "jobs.db", .gpus = {{0}}, .set_limits = true, .power_limits = {250_W}, .profile_time = 1_s};
+  options.synchronize = [] {};
+  options.elsewhere = zeus::JobDevices{.model = "Sun", .count = 1, .max_power = 250_W, .power_limits = {250_W, 200_W}};
+  zeus::Job job{"told", definition, options};
+  expect(job.name() == "told" && job.definition().default_batch_size == 64 && !job.reached());
+  while (std::optional<zeus::Try> attempt = job.next_try()) {
+    expect(attempt->batch_size() > 0 && attempt->seed() > 0 && !attempt->why().empty());
+    expect(attempt->target() && attempt->max_epochs().value_or(3) <= 3 && attempt->cost_limit().value_or(1_J) > 0_J);
+    std::vector<int> batches(4);
+    for (const std::uint64_t epoch : attempt->epochs()) {
+      for ([[maybe_unused]] const int batch : attempt->steps(batches)) {
+      }
+      attempt->begin_step();
+      attempt->end_steps();
+      attempt->took(1_s, zeus::Energy{.value = 200_J, .uncertainty = 1_J});
+      for (std::vector<zeus::Watts> asked = attempt->limits_to_measure(); !asked.empty() && !attempt->over();
+           asked = attempt->limits_to_measure()) {
+        std::vector<zeus::LimitProfile> told;
+        for (const zeus::Watts limit : asked) {
+          told.push_back({.limit = limit, .epoch_time = 1_s, .average_power = 0.8 * limit});
+        }
+        attempt->measured(told);
+      }
+      expect(attempt->limit().value_or(200_W) <= 250_W);
+      attempt->report(epoch == 2 ? 0.95 : 0.5);
+    }
+  }
+  const zeus::JobSummary summary = job.summary();
+  expect(job.reached() && job.unrecorded().empty() && summary.recurrences == 1 && summary.reached == 1);
+  expect(summary.tries >= 1 && summary.best_cost && !summary.next.empty());
+  expect(summary.savings.has_value() != !summary.savings_unknown.empty() &&
+         !summary.savings_of_last_five.has_value() == !summary.savings);
+  const zeus::JobSavings none = summary.savings.value_or(zeus::JobSavings{});
+  expect(none.recurrences <= 1 && none.energy >= -1e9_J && none.energy_uncertainty.value_or(0_J) >= 0_J);
+  expect(none.energy_of_default >= 0_J && none.time_of_default >= 0_s && none.cost_of_default >= 0_J);
+  expect(none.time > -1e9_s && none.time_uncertainty.value_or(0_s) >= 0_s && none.cost > -1e9_J);
+  expect(none.cost_uncertainty.value_or(0_J) >= 0_J);
+  {
+    std::optional<zeus::Try> failing = job.next_try();
+    failing->fail();
+    expect(failing->over() && !failing->next_epoch());
+  }
+  zeus::Job moved = std::move(job);
+  expect(error_of([&] { (void)job.next_try(); }) == zeus::ErrorKind::invalid_argument);  // NOLINT: it says so
+  expect(error_of([&] { zeus::Job{"nobody", options}; }) == zeus::ErrorKind::not_found);
+}
+
 void records() {
   expect(fields_of(zeus::PowerSetting{}) == "limit_w clock_mhz " &&
          fields_of(zeus::LimitProfile{}).starts_with("limit_w "));
@@ -454,6 +511,7 @@ int main() {
   training();
   training_by_callbacks();
   pipeline();
+  jobs();
   records();
   return wrong;
 }

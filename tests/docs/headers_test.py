@@ -4,6 +4,7 @@
 """
 
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -21,7 +22,7 @@ CLANG = "clang++-16"
 # Built and run with libtorch by examples/torch/torch_test.py.
 ELSEWHERE = {"torch.hpp"}
 FLAGS = ["-Wall", "-Wextra", "-Werror", "-Wno-unused-variable", f"-I{ROOT / 'include'}"]
-LIBRARIES = [f"-L{build}/lib", f"-Wl,-rpath,{build}/lib", "-lzeus"]
+LIBRARIES = [f"-L{build}/lib", f"-Wl,-rpath,{build}/lib", "-lzeus-jobs", "-lzeus"]
 
 
 def compiled(source: pathlib.Path) -> subprocess.CompletedProcess:
@@ -34,7 +35,7 @@ def compiled(source: pathlib.Path) -> subprocess.CompletedProcess:
 DECLARATIONS = {"CXXRecordDecl", "EnumDecl", "EnumConstantDecl", "FunctionDecl", "CXXMethodDecl", "FieldDecl", "VarDecl",
                 "TypeAliasDecl", "ConceptDecl"}
 # Of these namespaces users know nothing, and what they find by argument is used without its name.
-INSIDE = {"detail", "control", "measure", "pacing", "train"}
+INSIDE = {"detail", "control", "job_library", "measure", "pacing", "train"}
 
 
 def declared_names() -> list[str]:
@@ -79,7 +80,8 @@ class Examples(unittest.TestCase):
 
     def run_on_virtual_gpus(self, source: pathlib.Path) -> subprocess.CompletedProcess:
         return subprocess.run([zeus, "virtual", "2xV100", "--load", "constant:150W", "--", source.with_suffix("")],
-                              cwd=self.folder.name, capture_output=True, text=True, check=False, timeout=60)
+                              cwd=self.folder.name, env={**os.environ, "XDG_DATA_HOME": self.folder.name},
+                              capture_output=True, text=True, check=False, timeout=60)
 
     def test_each_compiles_and_runs(self):
         found = header_examples.examples()

@@ -144,7 +144,6 @@ TEST_F(BadInput, WhatWasMovedFromAndATryWithoutItsJobSaySo) {
   std::optional<Try> first = job->next_try();
   Try kept = std::move(*first);
   EXPECT_EQ(kind_of([&] { (void)first->next_epoch(); }), ErrorKind::invalid_argument);
-  first->end_step();
   first.reset();
   EXPECT_FALSE(kept.over()) << "what was moved from has ended nothing";
   job.reset();

@@ -109,7 +109,7 @@ class DebianPackages(unittest.TestCase):
     def test_headers_and_what_finds_them(self):
         self.has("libzeus-dev", "usr/include/zeus/zeus.hpp", "usr/include/zeus/zeus.h", "usr/include/zeus/virtual.h",
                  "usr/lib/.*libzeus[.]so", "usr/lib/.*pkgconfig/zeus.pc", "usr/lib/.*cmake/zeus/zeus-config.cmake")
-        self.assertEqual(self.package("libzeus-dev").needs(), {f"libzeus{soversion}": f"= {version}"})
+        self.assertEqual(self.package("libzeus-dev").needs(), {f"libzeus{soversion}": f"= {version}", f"libzeus-jobs{soversion}": f"= {version}"})
 
     def test_the_python_package_and_its_front(self):
         packages_folder = "usr/lib/python3/dist-packages"

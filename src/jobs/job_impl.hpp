@@ -13,8 +13,8 @@
 
 namespace zeus::jobs {
 
-struct Job::Inside {
-  Inside(store::JobStore& where, Site who, store::StoredJob what);
+struct Job::Impl {
+  Impl(store::JobStore& where, Site who, store::StoredJob what);
 
   // Applies what others have appended meanwhile, and keeps a snapshot now and then.
   void refresh();
