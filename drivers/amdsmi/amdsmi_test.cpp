@@ -1,14 +1,12 @@
 // The virtual AMD SMI as its clients meet it: the built library, opened at run time.
 
-#include "base/dynamic_library.hpp"
+#include "tests/support/driver_client.hpp"
+
 #include "drivers/amdsmi/abi.hpp"
-#include "drivers/session/gpu_spec.hpp"
 #include "drivers/session/session.hpp"
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <string>
 #include <vector>
 
 #include <unistd.h>
@@ -18,24 +16,10 @@ namespace {
 
 using namespace zeus::literals;
 
-struct Client {
-  static Client& instance() {
-    static Client client;
-    return client;
-  }
-
-  SystemClock clock;
-  Session session = Session::create(
-      {.gpus = parse_gpus("1xV100,2xA100@amd"), .spec = "", .name = {}, .table = {}, .faults = {}}, clock);
-  DynamicLibrary library = open();
-
- private:
-  DynamicLibrary open() const {
-    ::setenv(session_variable, session.reference().c_str(), 1);
-    const std::string name = ZEUS_AMDSMI_LIBRARY;
-    return *DynamicLibrary::open({&name, 1});
-  }
-};
+test::DriverClient& client() {
+  static test::DriverClient client{"1xV100,2xA100@amd", ZEUS_AMDSMI_LIBRARY};
+  return client;
+}
 
 class Amdsmi : public testing::Test {
  protected:
@@ -48,11 +32,10 @@ class Amdsmi : public testing::Test {
   }
   void TearDown() override { EXPECT_EQ(call("amdsmi_shut_down"), Code::success); }
 
-  static Session& session() { return Client::instance().session; }
+  static Session& session() { return client().session; }
   template <typename... Arguments>
   static Code call(const char* name, Arguments... arguments) {
-    auto* const function = Client::instance().library.function<Code(Arguments...)>({name});
-    return function == nullptr ? Code::unknown : function(arguments...);
+    return client().call(Code::unknown, name, arguments...);
   }
   static std::vector<Processor*> processors() {
     std::uint32_t count = 0;

@@ -60,20 +60,20 @@ ZEUS_AMDSMI Code amdsmi_status_code_to_string(Code code, const char** text) {
 }
 
 ZEUS_AMDSMI Code amdsmi_get_socket_handles(std::uint32_t* count, Socket** sockets) {
-  return system_call(__func__, [&](const Session& session) {
+  return Entry::system_call(__func__, [&](const Session& session, Instant) {
     return count == nullptr ? Code::invalid_argument : give_handles(0, count_of(session), count, sockets);
   });
 }
 
 ZEUS_AMDSMI Code amdsmi_get_processor_handles(Socket* socket, std::uint32_t* count, Processor** processors) {
-  return system_call(__func__, [&](const Session& session) {
+  return Entry::system_call(__func__, [&](const Session& session, Instant) {
     const std::optional<std::size_t> place = HandleTable<Socket>::instance().place_of(socket, count_of(session));
     return count == nullptr || !place ? Code::invalid_argument : give_handles(*place, 1, count, processors);
   });
 }
 
 ZEUS_AMDSMI Code amdsmi_get_processor_type(Processor* processor, std::uint32_t* type) {
-  return gpu_call(
+  return Entry::gpu_call(
       __func__, processor,
       [&](const Gpu&) {
         *type = processor_is_gpu;
@@ -83,18 +83,18 @@ ZEUS_AMDSMI Code amdsmi_get_processor_type(Processor* processor, std::uint32_t* 
 }
 
 ZEUS_AMDSMI Code amdsmi_get_socket_info(Socket* socket, std::size_t length, char* name) {
-  return system_call(__func__, [&](const Session& session) {
+  return Entry::system_call(__func__, [&](const Session& session, Instant) {
     const std::optional<std::size_t> place = HandleTable<Socket>::instance().place_of(socket, count_of(session));
     if (!place || name == nullptr || length == 0) {
       return Code::invalid_argument;
     }
-    put_text(fmt::format("0000:{:02x}:00", pci_bus(session.shown_by(Vendor::amd)[*place])), name, length);
+    copy_text(fmt::format("0000:{:02x}:00", pci_bus(session.shown_by(Vendor::amd)[*place])), name, length);
     return Code::success;
   });
 }
 
 ZEUS_AMDSMI Code amdsmi_get_gpu_device_bdf(Processor* processor, std::uint64_t* bdf) {
-  return gpu_call(
+  return Entry::gpu_call(
       __func__, processor,
       [&](const Gpu& gpu) {
         *bdf = std::uint64_t{pci_bus(gpu.index)} << 8U;
@@ -104,7 +104,7 @@ ZEUS_AMDSMI Code amdsmi_get_gpu_device_bdf(Processor* processor, std::uint64_t* 
 }
 
 ZEUS_AMDSMI Code amdsmi_get_processor_handle_from_bdf(std::uint64_t bdf, Processor** processor) {
-  return system_call(__func__, [&](const Session& session) {
+  return Entry::system_call(__func__, [&](const Session& session, Instant) {
     for (const std::uint32_t index : session.shown_by(Vendor::amd)) {
       if (processor != nullptr && bdf == std::uint64_t{pci_bus(index)} << 8U) {
         *processor = HandleTable<Processor>::instance().at(session.place(index));
@@ -116,27 +116,27 @@ ZEUS_AMDSMI Code amdsmi_get_processor_handle_from_bdf(std::uint64_t bdf, Process
 }
 
 ZEUS_AMDSMI Code amdsmi_get_gpu_device_uuid(Processor* processor, std::uint32_t* length, char* uuid) {
-  return gpu_call(
+  return Entry::gpu_call(
       __func__, processor,
       [&](const Gpu& gpu) {
         const std::string text = gpu.session.uuid(gpu.index).substr(4);
         if (*length <= text.size()) {
           return Code::insufficient_size;
         }
-        put_text(text, uuid, *length);
+        copy_text(text, uuid, *length);
         return Code::success;
       },
       length, uuid);
 }
 
 ZEUS_AMDSMI Code amdsmi_get_gpu_asic_info(Processor* processor, AsicInfo* info) {
-  return gpu_call(
+  return Entry::gpu_call(
       __func__, processor,
       [&](const Gpu& gpu) {
         *info = {};
-        put_text(fmt::format("Virtual GPU ({})", gpu.model().name()), info->market_name, sizeof(info->market_name));
-        put_text("Advanced Micro Devices Inc. [AMD/ATI]", info->vendor_name, sizeof(info->vendor_name));
-        put_text(gpu.session.serial(gpu.index), info->serial, sizeof(info->serial));
+        copy_text(fmt::format("Virtual GPU ({})", gpu.model().name()), info->market_name, sizeof(info->market_name));
+        copy_text("Advanced Micro Devices Inc. [AMD/ATI]", info->vendor_name, sizeof(info->vendor_name));
+        copy_text(gpu.session.serial(gpu.index), info->serial, sizeof(info->serial));
         info->vendor_id = vendor;
         info->subvendor_id = vendor;
         info->oam_id = gpu.session.place(gpu.index);
@@ -146,19 +146,19 @@ ZEUS_AMDSMI Code amdsmi_get_gpu_asic_info(Processor* processor, AsicInfo* info) 
 }
 
 ZEUS_AMDSMI Code amdsmi_get_gpu_enumeration_info(Processor* processor, EnumerationInfo* info) {
-  return gpu_call(
+  return Entry::gpu_call(
       __func__, processor,
       [&](const Gpu& gpu) {
         const std::uint32_t place = gpu.session.place(gpu.index);
         *info = {.drm_render = 128 + place, .drm_card = place, .hsa_id = place + 1, .hip_id = place, .hip_uuid = {}};
-        put_text(gpu.session.uuid(gpu.index), info->hip_uuid, sizeof(info->hip_uuid));
+        copy_text(gpu.session.uuid(gpu.index), info->hip_uuid, sizeof(info->hip_uuid));
         return Code::success;
       },
       info);
 }
 
 ZEUS_AMDSMI Code amdsmi_get_gpu_kfd_info(Processor* processor, KfdInfo* info) {
-  return gpu_call(
+  return Entry::gpu_call(
       __func__, processor,
       [&](const Gpu& gpu) {
         *info = {};
@@ -170,12 +170,12 @@ ZEUS_AMDSMI Code amdsmi_get_gpu_kfd_info(Processor* processor, KfdInfo* info) {
 }
 
 ZEUS_AMDSMI Code amdsmi_get_gpu_driver_info(Processor* processor, DriverInfo* info) {
-  return gpu_call(
+  return Entry::gpu_call(
       __func__, processor,
       [&](const Gpu&) {
         *info = {};
-        put_text("6.14.14", info->version, sizeof(info->version));
-        put_text("amdgpu", info->name, sizeof(info->name));
+        copy_text("6.14.14", info->version, sizeof(info->version));
+        copy_text("amdgpu", info->name, sizeof(info->name));
         return Code::success;
       },
       info);

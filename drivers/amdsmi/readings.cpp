@@ -30,31 +30,17 @@ Code set_cap(const Gpu& gpu, std::uint64_t cap) {
   if (cap < microwatts(allowed.min) || cap > microwatts(allowed.max)) {
     return Code::invalid_argument;
   }
-  const Watts asked{static_cast<double>(cap) * 1e-6};
-  const Watts shortfall = gpu.session.limit_shortfall(gpu.index, gpu.now);
-  gpu.session.change_controls(gpu.index, [&](physics::Controls& controls) {
-    controls.requested_limit = asked;
-    controls.ceiling = shortfall > Watts{0} ? std::max(asked - shortfall, allowed.min) : allowed.max;
-  });
+  gpu.set_limit(Watts{static_cast<double>(cap) * 1e-6});
   return Code::success;
 }
 
 Code set_range(const Gpu& gpu, std::uint64_t min, std::uint64_t max, ClockType type) {
-  const physics::ClockRange& range = gpu.model().clocks;
   if (type != ClockType::graphics) {
     return type == ClockType::memory ? Code::not_supported : Code::invalid_argument;
   }
-  const Megahertz low{static_cast<double>(min)};
-  const Megahertz high{static_cast<double>(max)};
-  if (min > max || low > range.max || high < range.min) {
-    return Code::invalid_argument;
-  }
-  gpu.session.change_controls(gpu.index, [&](physics::Controls& controls) {
-    controls.clocks_locked = true;
-    controls.lock_min = std::max(low, range.min);
-    controls.lock_max = std::min(high, range.max);
-  });
-  return Code::success;
+  const bool locked =
+      min <= max && gpu.lock_clocks(Megahertz{static_cast<double>(min)}, Megahertz{static_cast<double>(max)});
+  return locked ? Code::success : Code::invalid_argument;
 }
 
 Code give_clock(const Gpu& gpu, ClockType type, ClockInfo* info) {
@@ -101,17 +87,13 @@ Code give_frequencies(const Gpu& gpu, ClockType type, Frequencies* out) {
   return Code::success;
 }
 
-std::uint32_t percent(double share) {
-  return static_cast<std::uint32_t>(std::lround(std::clamp(share, 0.0, 1.0) * 100));
-}
-
 }  // namespace
 
 // NOLINTBEGIN(readability-identifier-naming): the names are the vendor's
 
 ZEUS_AMDSMI Code amdsmi_get_energy_count(Processor* processor, std::uint64_t* counted, float* resolution,
                                          std::uint64_t* timestamp) {
-  return gpu_call(
+  return Entry::gpu_call(
       __func__, processor,
       [&](const Gpu& gpu) {
         const auto steps = gpu.session.counted(gpu.index, gpu.now, Joules{energy_resolution_uj * 1e-6});
@@ -127,7 +109,7 @@ ZEUS_AMDSMI Code amdsmi_get_energy_count(Processor* processor, std::uint64_t* co
 }
 
 ZEUS_AMDSMI Code amdsmi_get_power_info(Processor* processor, PowerInfo* info) {
-  return gpu_call(
+  return Entry::gpu_call(
       __func__, processor,
       [&](const Gpu& gpu) {
         const physics::Gpu view = gpu.view();
@@ -144,7 +126,7 @@ ZEUS_AMDSMI Code amdsmi_get_power_info(Processor* processor, PowerInfo* info) {
 }
 
 ZEUS_AMDSMI Code amdsmi_get_power_cap_info(Processor* processor, std::uint32_t, PowerCap* cap) {
-  return gpu_call(
+  return Entry::gpu_call(
       __func__, processor,
       [&](const Gpu& gpu) {
         const physics::PowerLimits& limits = gpu.model().limits;
@@ -160,33 +142,29 @@ ZEUS_AMDSMI Code amdsmi_get_power_cap_info(Processor* processor, std::uint32_t, 
 }
 
 ZEUS_AMDSMI Code amdsmi_set_power_cap(Processor* processor, std::uint32_t, std::uint64_t cap) {
-  return gpu_call(__func__, processor, [&](const Gpu& gpu) { return set_cap(gpu, cap); });
+  return Entry::gpu_call(__func__, processor, [&](const Gpu& gpu) { return set_cap(gpu, cap); });
 }
 
 ZEUS_AMDSMI Code amdsmi_get_clock_info(Processor* processor, ClockType type, ClockInfo* info) {
-  return gpu_call(
+  return Entry::gpu_call(
       __func__, processor, [&](const Gpu& gpu) { return give_clock(gpu, type, info); }, info);
 }
 
 ZEUS_AMDSMI Code amdsmi_get_clk_freq(Processor* processor, ClockType type, Frequencies* frequencies) {
-  return gpu_call(
+  return Entry::gpu_call(
       __func__, processor, [&](const Gpu& gpu) { return give_frequencies(gpu, type, frequencies); }, frequencies);
 }
 
 ZEUS_AMDSMI Code amdsmi_set_gpu_clk_range(Processor* processor, std::uint64_t min, std::uint64_t max, ClockType type) {
-  return gpu_call(__func__, processor, [&](const Gpu& gpu) { return set_range(gpu, min, max, type); });
+  return Entry::gpu_call(__func__, processor, [&](const Gpu& gpu) { return set_range(gpu, min, max, type); });
 }
 
 ZEUS_AMDSMI Code amdsmi_set_gpu_perf_level(Processor* processor, std::uint32_t level) {
-  return gpu_call(__func__, processor, [&](const Gpu& gpu) {
+  return Entry::gpu_call(__func__, processor, [&](const Gpu& gpu) {
     if (level != level_automatic) {
       return Code::not_supported;
     }
-    gpu.session.change_controls(gpu.index, [](physics::Controls& controls) {
-      controls.clocks_locked = false;
-      controls.lock_min = Megahertz{};
-      controls.lock_max = Megahertz{};
-    });
+    gpu.unlock_clocks();
     return Code::success;
   });
 }
@@ -194,7 +172,7 @@ ZEUS_AMDSMI Code amdsmi_set_gpu_perf_level(Processor* processor, std::uint32_t l
 ZEUS_AMDSMI Code amdsmi_get_temp_metric(Processor* processor, std::uint32_t sensor, std::uint32_t metric,
                                         std::int64_t* temperature) {
   constexpr std::uint32_t junction = 1;
-  return gpu_call(
+  return Entry::gpu_call(
       __func__, processor,
       [&](const Gpu& gpu) {
         if (sensor > junction || metric != temperature_is_current) {
@@ -207,7 +185,7 @@ ZEUS_AMDSMI Code amdsmi_get_temp_metric(Processor* processor, std::uint32_t sens
 }
 
 ZEUS_AMDSMI Code amdsmi_get_gpu_activity(Processor* processor, EngineUsage* usage) {
-  return gpu_call(
+  return Entry::gpu_call(
       __func__, processor,
       [&](const Gpu& gpu) {
         const physics::OperatingPoint point = gpu.view().operating_point(gpu.now);
@@ -221,7 +199,7 @@ ZEUS_AMDSMI Code amdsmi_get_gpu_activity(Processor* processor, EngineUsage* usag
 }
 
 ZEUS_AMDSMI Code amdsmi_get_gpu_vram_usage(Processor* processor, VramUsage* usage) {
-  return gpu_call(
+  return Entry::gpu_call(
       __func__, processor,
       [&](const Gpu& gpu) {
         const std::optional<LoadOwner> owner = gpu.session.load_owner(gpu.index);
@@ -234,7 +212,7 @@ ZEUS_AMDSMI Code amdsmi_get_gpu_vram_usage(Processor* processor, VramUsage* usag
 }
 
 ZEUS_AMDSMI Code amdsmi_get_gpu_process_list(Processor* processor, std::uint32_t* count, Process* processes) {
-  return gpu_call(
+  return Entry::gpu_call(
       __func__, processor,
       [&](const Gpu& gpu) {
         const std::optional<LoadOwner> owner = gpu.session.load_owner(gpu.index);

@@ -5,19 +5,11 @@
 
 namespace zeus::drivers::amdsmi {
 
-namespace {
-
-Code refuse(std::string_view name) {
-  return system_call(name, [](Session&) { return Code::not_supported; });
-}
-
-}  // namespace
-
 // Arguments are the caller's to pass and to clear, whatever they are, so one signature serves all.
 // NOLINTNEXTLINE(cppcoreguidelines-macro-usage): the names are what it is about
 #define ZEUS_AMDSMI_UNSUPPORTED(name) \
   ZEUS_AMDSMI Code name() {           \
-    return refuse(#name);             \
+    return Entry::refuse(#name);      \
   }
 
 // NOLINTBEGIN(readability-identifier-naming): the names are the vendor's

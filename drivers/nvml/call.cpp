@@ -1,62 +1,29 @@
 #include "drivers/nvml/call.hpp"
 
-#include <zeus/error.hpp>
-
-#include <cstring>
-#include <new>
-
 namespace zeus::drivers::nvml {
 
-std::optional<std::uint32_t> index_of(const Session& session, const Device* device) {
-  const std::vector<std::uint32_t>& shown = session.shown_by(Vendor::nvidia);
-  const std::optional<std::size_t> place = HandleTable<Device>::instance().place_of(device, shown.size());
-  return place ? std::optional{shown[*place]} : std::nullopt;
-}
-
-std::optional<Return> struck(Session& session, std::string_view name, std::optional<std::uint32_t> gpu, Instant now) {
-  const std::optional<Fault> fault = session.strike(name, gpu, now);
-  if (!fault) {
-    return std::nullopt;
-  }
-  if (fault->delay > Seconds{0}) {
-    SystemClock& clock = Attachment::instance().clock();
-    clock.sleep_until(clock.now() + fault->delay);
-  }
-  switch (fault->kind) {
-    case FaultKind::permission:
-      return Return::no_permission;
-    case FaultKind::unsupported:
+Return Api::code_of(Refusal refusal) {
+  switch (refusal) {
+    case Refusal::uninitialized:
+      return Return::uninitialized;
+    case Refusal::invalid_argument:
+      return Return::invalid_argument;
+    case Refusal::not_supported:
       return Return::not_supported;
-    case FaultKind::timeout:
+    case Refusal::no_permission:
+      return Return::no_permission;
+    case Refusal::not_found:
+      return Return::not_found;
+    case Refusal::timeout:
       return Return::timeout;
-    case FaultKind::lost:
+    case Refusal::lost:
       return Return::gpu_is_lost;
-    default:
-      return std::nullopt;
+    case Refusal::memory:
+      return Return::memory;
+    case Refusal::unknown:
+      break;
   }
-}
-
-Return return_of_exception() {
-  try {
-    throw;
-  } catch (const Error& error) {
-    switch (error.kind()) {
-      case ErrorKind::invalid_argument:
-        return Return::invalid_argument;
-      case ErrorKind::permission_denied:
-        return Return::no_permission;
-      case ErrorKind::not_found:
-        return Return::not_found;
-      case ErrorKind::timeout:
-        return Return::timeout;
-      default:
-        return Return::unknown;
-    }
-  } catch (const std::bad_alloc&) {
-    return Return::memory;
-  } catch (...) {
-    return Return::unknown;
-  }
+  return Return::unknown;
 }
 
 std::int64_t stamp(const Session& session, Instant at) {
@@ -67,8 +34,7 @@ Return give_text(std::string_view text, char* buffer, unsigned length) {
   if (text.size() >= length) {
     return Return::insufficient_size;
   }
-  std::memcpy(buffer, text.data(), text.size());
-  buffer[text.size()] = '\0';
+  copy_text(text, buffer, length);
   return Return::success;
 }
 

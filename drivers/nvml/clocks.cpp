@@ -89,26 +89,14 @@ Return lock_clocks(const Gpu& gpu, unsigned min, unsigned max) {
   }
   const Megahertz low = any_symbolic ? range.max : Megahertz{static_cast<double>(min)};
   const Megahertz high = any_symbolic ? range.max : Megahertz{static_cast<double>(max)};
-  if (low > range.max || high < range.min) {
-    return Return::invalid_argument;
-  }
-  gpu.session.change_controls(gpu.index, [&](physics::Controls& controls) {
-    controls.clocks_locked = true;
-    controls.lock_min = std::max(low, range.min);
-    controls.lock_max = std::min(high, range.max);
-  });
-  return Return::success;
+  return gpu.lock_clocks(low, high) ? Return::success : Return::invalid_argument;
 }
 
 Return unlock_clocks(const Gpu& gpu) {
   if (!locks_clocks(gpu.model())) {
     return Return::not_supported;
   }
-  gpu.session.change_controls(gpu.index, [](physics::Controls& controls) {
-    controls.clocks_locked = false;
-    controls.lock_min = Megahertz{};
-    controls.lock_max = Megahertz{};
-  });
+  gpu.unlock_clocks();
   return Return::success;
 }
 
@@ -134,8 +122,7 @@ Return give_utilization(const Gpu& gpu, Utilization* out) {
   const Instant from = gpu.now - utilization_window;
   const double busy = (view.totals(gpu.now).busy - view.totals(from).busy) / utilization_window;
   const double memory = view.operating_point(gpu.now).memory_utilization;
-  *out = {.gpu = static_cast<unsigned>(std::lround(std::clamp(busy, 0.0, 1.0) * 100)),
-          .memory = static_cast<unsigned>(std::lround(std::clamp(memory, 0.0, 1.0) * 100))};
+  *out = {.gpu = percent(busy), .memory = percent(memory)};
   return Return::success;
 }
 
@@ -152,22 +139,22 @@ std::uint64_t violation_ns(const Gpu& gpu, PerformancePolicy policy) {
 // NOLINTBEGIN(readability-identifier-naming): the names are the vendor's
 
 ZEUS_NVML Return nvmlDeviceGetClockInfo(Device* device, ClockType type, unsigned* clock) {
-  return device_call(
+  return Entry::gpu_call(
       __func__, device, [&](const Gpu& gpu) { return give_clock(gpu, type, clock); }, clock);
 }
 
 ZEUS_NVML Return nvmlDeviceGetMaxClockInfo(Device* device, ClockType type, unsigned* clock) {
-  return device_call(
+  return Entry::gpu_call(
       __func__, device, [&](const Gpu& gpu) { return give_max_clock(gpu, type, clock); }, clock);
 }
 
 ZEUS_NVML Return nvmlDeviceGetMaxCustomerBoostClock(Device* device, ClockType type, unsigned* clock) {
-  return device_call(
+  return Entry::gpu_call(
       __func__, device, [&](const Gpu& gpu) { return give_max_clock(gpu, type, clock); }, clock);
 }
 
 ZEUS_NVML Return nvmlDeviceGetClock(Device* device, ClockType type, ClockId id, unsigned* clock) {
-  return device_call(
+  return Entry::gpu_call(
       __func__, device,
       [&](const Gpu& gpu) {
         switch (id) {
@@ -185,13 +172,13 @@ ZEUS_NVML Return nvmlDeviceGetClock(Device* device, ClockType type, ClockId id, 
 }
 
 ZEUS_NVML Return nvmlDeviceGetSupportedMemoryClocks(Device* device, unsigned* count, unsigned* clocks) {
-  return device_call(
+  return Entry::gpu_call(
       __func__, device, [&](const Gpu& gpu) { return give_list(memory_clocks(gpu.model()), count, clocks); }, count);
 }
 
 ZEUS_NVML Return nvmlDeviceGetSupportedGraphicsClocks(Device* device, unsigned memory_clock, unsigned* count,
                                                       unsigned* clocks) {
-  return device_call(
+  return Entry::gpu_call(
       __func__, device,
       [&](const Gpu& gpu) {
         if (std::ranges::count(memory_clocks(gpu.model()), memory_clock) == 0) {
@@ -203,31 +190,31 @@ ZEUS_NVML Return nvmlDeviceGetSupportedGraphicsClocks(Device* device, unsigned m
 }
 
 ZEUS_NVML Return nvmlDeviceSetGpuLockedClocks(Device* device, unsigned min, unsigned max) {
-  return device_call(__func__, device, [&](const Gpu& gpu) { return lock_clocks(gpu, min, max); });
+  return Entry::gpu_call(__func__, device, [&](const Gpu& gpu) { return lock_clocks(gpu, min, max); });
 }
 
 ZEUS_NVML Return nvmlDeviceResetGpuLockedClocks(Device* device) {
-  return device_call(__func__, device, [&](const Gpu& gpu) { return unlock_clocks(gpu); });
+  return Entry::gpu_call(__func__, device, [&](const Gpu& gpu) { return unlock_clocks(gpu); });
 }
 
 ZEUS_NVML Return nvmlDeviceSetMemoryLockedClocks(Device* device, unsigned min, unsigned max) {
-  return device_call(__func__, device, [&](const Gpu& gpu) { return lock_memory_clocks(gpu, min, max); });
+  return Entry::gpu_call(__func__, device, [&](const Gpu& gpu) { return lock_memory_clocks(gpu, min, max); });
 }
 
 ZEUS_NVML Return nvmlDeviceResetMemoryLockedClocks(Device* device) {
-  return device_call(__func__, device, [&](const Gpu& gpu) {
+  return Entry::gpu_call(__func__, device, [&](const Gpu& gpu) {
     return locks_memory_clocks(gpu.model()) ? Return::success : Return::not_supported;
   });
 }
 
 ZEUS_NVML Return nvmlDeviceGetCurrentClocksEventReasons(Device* device, unsigned long long* reasons) {
-  return device_call(
+  return Entry::gpu_call(
       __func__, device,
       [&](const Gpu& gpu) { return give(reasons, static_cast<unsigned long long>(event_reasons(gpu))); }, reasons);
 }
 
 ZEUS_NVML Return nvmlDeviceGetCurrentClocksThrottleReasons(Device* device, unsigned long long* reasons) {
-  return device_call(
+  return Entry::gpu_call(
       __func__, device,
       [&](const Gpu& gpu) { return give(reasons, static_cast<unsigned long long>(event_reasons(gpu))); }, reasons);
 }
@@ -235,7 +222,7 @@ ZEUS_NVML Return nvmlDeviceGetCurrentClocksThrottleReasons(Device* device, unsig
 ZEUS_NVML Return nvmlDeviceGetSupportedClocksEventReasons(Device* device, unsigned long long* reasons) {
   constexpr unsigned long long all =
       reason::idle | reason::application_clocks | reason::software_power_cap | reason::software_thermal;
-  return device_call(
+  return Entry::gpu_call(
       __func__, device, [&](const Gpu&) { return give(reasons, all); }, reasons);
 }
 
@@ -244,7 +231,7 @@ ZEUS_NVML Return nvmlDeviceGetSupportedClocksThrottleReasons(Device* device, uns
 }
 
 ZEUS_NVML Return nvmlDeviceGetViolationStatus(Device* device, PerformancePolicy policy, ViolationTime* time) {
-  return device_call(
+  return Entry::gpu_call(
       __func__, device,
       [&](const Gpu& gpu) {
         *time = {.reference_us = static_cast<std::uint64_t>(stamp(gpu.session, gpu.now)),
@@ -255,7 +242,7 @@ ZEUS_NVML Return nvmlDeviceGetViolationStatus(Device* device, PerformancePolicy 
 }
 
 ZEUS_NVML Return nvmlDeviceGetUtilizationRates(Device* device, Utilization* utilization) {
-  return device_call(
+  return Entry::gpu_call(
       __func__, device, [&](const Gpu& gpu) { return give_utilization(gpu, utilization); }, utilization);
 }
 

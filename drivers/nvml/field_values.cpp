@@ -91,10 +91,6 @@ std::vector<physics::PowerReading> ring(const Gpu& gpu, std::uint64_t last_seen_
   return samples;
 }
 
-unsigned percent(double share) {
-  return static_cast<unsigned>(std::lround(std::clamp(share, 0.0, 1.0) * 100.0));
-}
-
 unsigned sample_value(const physics::Gpu& view, SampleType type, const physics::PowerReading& power) {
   const physics::OperatingPoint point = view.operating_point(power.updated);
   switch (type) {
@@ -145,7 +141,7 @@ Return give_samples(const Gpu& gpu, SampleType type, std::uint64_t last_seen_us,
 // NOLINTBEGIN(readability-identifier-naming): the names are the vendor's
 
 ZEUS_NVML Return nvmlDeviceGetFieldValues(Device* device, int count, FieldValue* values) {
-  return device_call(
+  return Entry::gpu_call(
       __func__, device,
       [&](const Gpu& gpu) {
         if (count <= 0) {
@@ -164,7 +160,7 @@ ZEUS_NVML Return nvmlDeviceGetFieldValues(Device* device, int count, FieldValue*
 
 ZEUS_NVML Return nvmlDeviceGetSamples(Device* device, SampleType type, unsigned long long last_seen_us,
                                       ValueType* value_type, unsigned* count, Sample* samples) {
-  return device_call(
+  return Entry::gpu_call(
       __func__, device,
       [&](const Gpu& gpu) {
         *value_type = ValueType::uint32;

@@ -21,17 +21,12 @@ std::string bus_id(std::uint32_t index) {
   return fmt::format("00000000:{:02X}:00.0", pci_bus(index));
 }
 
-Return give_handle(Session& session, std::uint32_t index, Instant now, std::string_view name, Device** device) {
-  const std::optional<Return> fault = struck(session, name, index, now);
-  return fault ? *fault : give(device, HandleTable<Device>::instance().at(session.place(index)));
-}
-
 // Among the GPUs, the one that `is` true of.
 template <typename Is>
 Return find_handle(Session& session, Instant now, std::string_view name, Device** device, Is is) {
   for (const std::uint32_t index : session.shown_by(Vendor::nvidia)) {
     if (is(index)) {
-      return give_handle(session, index, now, name, device);
+      return Entry::give_handle(session, index, now, name, device);
     }
   }
   return Return::not_found;
@@ -61,7 +56,7 @@ void fill_pci(const Gpu& gpu, PciInfo& info) {
 // NOLINTBEGIN(readability-identifier-naming): the names are the vendor's
 
 ZEUS_NVML Return nvmlDeviceGetCount_v2(unsigned* count) {
-  return system_call(__func__, [&](const Session& session, Instant) {
+  return Entry::system_call(__func__, [&](const Session& session, Instant) {
     return count == nullptr ? Return::invalid_argument
                             : give(count, static_cast<unsigned>(session.shown_by(Vendor::nvidia).size()));
   });
@@ -72,11 +67,11 @@ ZEUS_NVML Return nvmlDeviceGetCount(unsigned* count) {
 }
 
 ZEUS_NVML Return nvmlDeviceGetHandleByIndex_v2(unsigned index, Device** device) {
-  return system_call(__func__, [&](Session& session, Instant now) {
+  return Entry::system_call(__func__, [&](Session& session, Instant now) {
     const std::vector<std::uint32_t>& shown = session.shown_by(Vendor::nvidia);
     return device == nullptr || index >= shown.size()
                ? Return::invalid_argument
-               : give_handle(session, shown[index], now, "nvmlDeviceGetHandleByIndex_v2", device);
+               : Entry::give_handle(session, shown[index], now, "nvmlDeviceGetHandleByIndex_v2", device);
   });
 }
 
@@ -85,7 +80,7 @@ ZEUS_NVML Return nvmlDeviceGetHandleByIndex(unsigned index, Device** device) {
 }
 
 ZEUS_NVML Return nvmlDeviceGetHandleByUUID(const char* uuid, Device** device) {
-  return system_call(__func__, [&](Session& session, Instant now) {
+  return Entry::system_call(__func__, [&](Session& session, Instant now) {
     if (uuid == nullptr || device == nullptr) {
       return Return::invalid_argument;
     }
@@ -95,7 +90,7 @@ ZEUS_NVML Return nvmlDeviceGetHandleByUUID(const char* uuid, Device** device) {
 }
 
 ZEUS_NVML Return nvmlDeviceGetHandleBySerial(const char* serial, Device** device) {
-  return system_call(__func__, [&](Session& session, Instant now) {
+  return Entry::system_call(__func__, [&](Session& session, Instant now) {
     if (serial == nullptr || device == nullptr) {
       return Return::invalid_argument;
     }
@@ -105,7 +100,7 @@ ZEUS_NVML Return nvmlDeviceGetHandleBySerial(const char* serial, Device** device
 }
 
 ZEUS_NVML Return nvmlDeviceGetHandleByPciBusId_v2(const char* id, Device** device) {
-  return system_call(__func__, [&](Session& session, Instant now) {
+  return Entry::system_call(__func__, [&](Session& session, Instant now) {
     if (id == nullptr || device == nullptr) {
       return Return::invalid_argument;
     }
@@ -119,33 +114,33 @@ ZEUS_NVML Return nvmlDeviceGetHandleByPciBusId(const char* id, Device** device) 
 }
 
 ZEUS_NVML Return nvmlDeviceGetIndex(Device* device, unsigned* index) {
-  return device_call(
+  return Entry::gpu_call(
       __func__, device, [&](const Gpu& gpu) { return give(index, gpu.session.place(gpu.index)); }, index);
 }
 
 ZEUS_NVML Return nvmlDeviceGetMinorNumber(Device* device, unsigned* minor) {
-  return device_call(
+  return Entry::gpu_call(
       __func__, device, [&](const Gpu& gpu) { return give(minor, gpu.session.place(gpu.index)); }, minor);
 }
 
 ZEUS_NVML Return nvmlDeviceGetName(Device* device, char* name, unsigned length) {
-  return device_call(
+  return Entry::gpu_call(
       __func__, device, [&](const Gpu& gpu) { return give_text(gpu.model().product(), name, length); }, name);
 }
 
 ZEUS_NVML Return nvmlDeviceGetUUID(Device* device, char* uuid, unsigned length) {
-  return device_call(
+  return Entry::gpu_call(
       __func__, device, [&](const Gpu& gpu) { return give_text(gpu.session.uuid(gpu.index), uuid, length); }, uuid);
 }
 
 ZEUS_NVML Return nvmlDeviceGetSerial(Device* device, char* serial, unsigned length) {
-  return device_call(
+  return Entry::gpu_call(
       __func__, device, [&](const Gpu& gpu) { return give_text(gpu.session.serial(gpu.index), serial, length); },
       serial);
 }
 
 ZEUS_NVML Return nvmlDeviceGetPciInfo_v3(Device* device, PciInfo* info) {
-  return device_call(
+  return Entry::gpu_call(
       __func__, device,
       [&](const Gpu& gpu) {
         fill_pci(gpu, *info);
@@ -157,7 +152,7 @@ ZEUS_NVML Return nvmlDeviceGetPciInfo_v3(Device* device, PciInfo* info) {
 ZEUS_NVML Return nvmlDeviceGetPciInfo_v2(Device* device, PciInfo* info) {
   // The second version ends where the third has its longer bus id, in four unused words.
   constexpr std::size_t known = offsetof(PciInfo, bus_id);
-  return device_call(
+  return Entry::gpu_call(
       __func__, device,
       [&](const Gpu& gpu) {
         PciInfo full{};
@@ -171,7 +166,7 @@ ZEUS_NVML Return nvmlDeviceGetPciInfo_v2(Device* device, PciInfo* info) {
 ZEUS_NVML Return nvmlDeviceGetPciInfo(Device* device, PciInfo* info) {
   // The first version ends before the subsystem.
   constexpr std::size_t known = offsetof(PciInfo, pci_subsystem_id);
-  return device_call(
+  return Entry::gpu_call(
       __func__, device,
       [&](const Gpu& gpu) {
         PciInfo full{};
@@ -183,28 +178,28 @@ ZEUS_NVML Return nvmlDeviceGetPciInfo(Device* device, PciInfo* info) {
 }
 
 ZEUS_NVML Return nvmlDeviceGetBoardId(Device* device, unsigned* id) {
-  return device_call(
+  return Entry::gpu_call(
       __func__, device, [&](const Gpu& gpu) { return give(id, pci_bus(gpu.index) << 8U); }, id);
 }
 
 ZEUS_NVML Return nvmlDeviceGetMultiGpuBoard(Device* device, unsigned* multiple) {
-  return device_call(
+  return Entry::gpu_call(
       __func__, device, [&](const Gpu&) { return give(multiple, 0U); }, multiple);
 }
 
 ZEUS_NVML Return nvmlDeviceGetBrand(Device* device, unsigned* brand) {
-  return device_call(
+  return Entry::gpu_call(
       __func__, device, [&](const Gpu& gpu) { return give(brand, card(gpu.model()).brand); }, brand);
 }
 
 ZEUS_NVML Return nvmlDeviceGetArchitecture(Device* device, unsigned* architecture) {
-  return device_call(
+  return Entry::gpu_call(
       __func__, device, [&](const Gpu& gpu) { return give(architecture, card(gpu.model()).architecture); },
       architecture);
 }
 
 ZEUS_NVML Return nvmlDeviceGetCudaComputeCapability(Device* device, int* major, int* minor) {
-  return device_call(
+  return Entry::gpu_call(
       __func__, device,
       [&](const Gpu& gpu) {
         give(major, card(gpu.model()).compute_major);
@@ -214,17 +209,17 @@ ZEUS_NVML Return nvmlDeviceGetCudaComputeCapability(Device* device, int* major, 
 }
 
 ZEUS_NVML Return nvmlDeviceGetNumGpuCores(Device* device, unsigned* cores) {
-  return device_call(
+  return Entry::gpu_call(
       __func__, device, [&](const Gpu& gpu) { return give(cores, card(gpu.model()).cores); }, cores);
 }
 
 ZEUS_NVML Return nvmlDeviceGetMemoryBusWidth(Device* device, unsigned* bits) {
-  return device_call(
+  return Entry::gpu_call(
       __func__, device, [&](const Gpu& gpu) { return give(bits, card(gpu.model()).memory_bus_bits); }, bits);
 }
 
 ZEUS_NVML Return nvmlDeviceGetMaxPcieLinkGeneration(Device* device, unsigned* generation) {
-  return device_call(
+  return Entry::gpu_call(
       __func__, device, [&](const Gpu& gpu) { return give(generation, card(gpu.model()).pcie_generation); },
       generation);
 }
@@ -238,7 +233,7 @@ ZEUS_NVML Return nvmlDeviceGetCurrPcieLinkGeneration(Device* device, unsigned* g
 }
 
 ZEUS_NVML Return nvmlDeviceGetMaxPcieLinkWidth(Device* device, unsigned* width) {
-  return device_call(
+  return Entry::gpu_call(
       __func__, device, [&](const Gpu&) { return give(width, most_pcie_lanes); }, width);
 }
 

@@ -1,9 +1,9 @@
 // The virtual NVML as its clients meet it: the built library, opened at run time.
 
-#include "base/dynamic_library.hpp"
+#include "tests/support/driver_client.hpp"
+
 #include "drivers/nvml/abi.hpp"
 #include "drivers/session/forked_child.hpp"
-#include "drivers/session/gpu_spec.hpp"
 #include "drivers/session/session.hpp"
 #include "drivers/session/zeus_virtual.h"
 
@@ -11,8 +11,6 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <cstdlib>
-#include <string>
 #include <thread>
 #include <vector>
 
@@ -26,25 +24,10 @@ constexpr unsigned v100 = 1;
 constexpr unsigned a100 = 2;
 constexpr unsigned h100 = 3;
 
-// One library and one session for the whole program, as in a client.
-struct Client {
-  static Client& instance() {
-    static Client client;
-    return client;
-  }
-
-  SystemClock clock;
-  Session session = Session::create(
-      {.gpus = parse_gpus("1xP100,1xV100,1xA100,1xH100"), .spec = "", .name = {}, .table = {}, .faults = {}}, clock);
-  DynamicLibrary library = open();
-
- private:
-  DynamicLibrary open() const {
-    ::setenv(session_variable, session.reference().c_str(), 1);
-    const std::string name = ZEUS_NVML_LIBRARY;
-    return *DynamicLibrary::open({&name, 1});
-  }
-};
+test::DriverClient& client() {
+  static test::DriverClient client{"1xP100,1xV100,1xA100,1xH100", ZEUS_NVML_LIBRARY};
+  return client;
+}
 
 class Nvml : public testing::Test {
  protected:
@@ -62,12 +45,11 @@ class Nvml : public testing::Test {
   }
   void TearDown() override { EXPECT_EQ(call("nvmlShutdown"), Return::success); }
 
-  static Session& session() { return Client::instance().session; }
+  static Session& session() { return client().session; }
   static void pass(Seconds time) { session().advance_clock(time); }
   template <typename... Arguments>
   static Return call(const char* name, Arguments... arguments) {
-    auto* const function = Client::instance().library.function<Return(Arguments...)>({name});
-    return function == nullptr ? Return::function_not_found : function(arguments...);
+    return client().call(Return::function_not_found, name, arguments...);
   }
   unsigned number(const char* name, unsigned device) {
     unsigned value = 0;
@@ -75,7 +57,7 @@ class Nvml : public testing::Test {
     return value;
   }
   void load(unsigned device, const char* text) {
-    auto* const submit = Client::instance().library.function<int(unsigned, const char*)>({"zeus_virtual_submit_load"});
+    auto* const submit = client().library.function<int(unsigned, const char*)>({"zeus_virtual_submit_load"});
     ASSERT_EQ(submit(device, text), ZEUS_VIRTUAL_OK);
   }
 
@@ -252,7 +234,7 @@ TEST_F(Nvml, ListsWhoLoadsAGpu) {
 
 TEST_F(Nvml, MisbehavesOnCommand) {
   const auto fault = [](const char* line) {
-    auto* const add = Client::instance().library.function<int(const char*)>({"zeus_virtual_add_fault"});
+    auto* const add = client().library.function<int(const char*)>({"zeus_virtual_add_fault"});
     ASSERT_EQ(add(line), ZEUS_VIRTUAL_OK);
   };
   unsigned value = 0;
@@ -363,8 +345,7 @@ TEST_F(Nvml, TellsTheTruthAndEveryCallOnTheSide) {
   load(a100, "constant:200W");
   zeus_virtual_truth before{};
   zeus_virtual_truth after{};
-  auto* const truth =
-      Client::instance().library.function<int(unsigned, zeus_virtual_truth*)>({"zeus_virtual_read_truth"});
+  auto* const truth = client().library.function<int(unsigned, zeus_virtual_truth*)>({"zeus_virtual_read_truth"});
   ASSERT_EQ(truth(a100, &before), ZEUS_VIRTUAL_OK);
   pass(10_s);
   ASSERT_EQ(truth(a100, &after), ZEUS_VIRTUAL_OK);
@@ -376,8 +357,8 @@ TEST_F(Nvml, TellsTheTruthAndEveryCallOnTheSide) {
   (void)call("nvmlDeviceSetPowerManagementLimit", devices_[v100], 1U);
   std::array<zeus_virtual_call, 4> calls{};
   unsigned count = 4;
-  auto* const read_calls = Client::instance().library.function<int(std::uint64_t, zeus_virtual_call*, unsigned*)>(
-      {"zeus_virtual_read_calls"});
+  auto* const read_calls =
+      client().library.function<int(std::uint64_t, zeus_virtual_call*, unsigned*)>({"zeus_virtual_read_calls"});
   ASSERT_EQ(read_calls(first, calls.data(), &count), ZEUS_VIRTUAL_OK);
   ASSERT_EQ(count, 1U);
   EXPECT_STREQ(calls[0].entry_point, "nvmlDeviceSetPowerManagementLimit");
@@ -387,10 +368,9 @@ TEST_F(Nvml, TellsTheTruthAndEveryCallOnTheSide) {
 }
 
 TEST(NvmlWithoutInit, RefusesEveryCall) {
-  Client& client = Client::instance();
-  auto* const power = client.library.function<Return(Device*, unsigned*)>({"nvmlDeviceGetPowerUsage"});
-  auto* const link = client.library.function<Return()>({"nvmlDeviceGetNvLinkState"});
-  auto* const shut_down = client.library.function<Return()>({"nvmlShutdown"});
+  auto* const power = client().library.function<Return(Device*, unsigned*)>({"nvmlDeviceGetPowerUsage"});
+  auto* const link = client().library.function<Return()>({"nvmlDeviceGetNvLinkState"});
+  auto* const shut_down = client().library.function<Return()>({"nvmlShutdown"});
   EXPECT_EQ(power(nullptr, nullptr), Return::uninitialized);
   EXPECT_EQ(link(), Return::uninitialized);
   EXPECT_EQ(shut_down(), Return::uninitialized);

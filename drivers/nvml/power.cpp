@@ -19,12 +19,7 @@ Return set_limit(const Gpu& gpu, unsigned limit) {
   if (limit < milliwatts(allowed.min) || limit > milliwatts(allowed.max)) {
     return Return::invalid_argument;
   }
-  const Watts asked = Milliwatts{static_cast<double>(limit)};
-  const Watts shortfall = gpu.session.limit_shortfall(gpu.index, gpu.now);
-  gpu.session.change_controls(gpu.index, [&](physics::Controls& controls) {
-    controls.requested_limit = asked;
-    controls.ceiling = shortfall > Watts{0} ? std::max(asked - shortfall, allowed.min) : allowed.max;
-  });
+  gpu.set_limit(Milliwatts{static_cast<double>(limit)});
   return Return::success;
 }
 
@@ -72,7 +67,7 @@ unsigned limit_value(const Gpu& gpu, LimitKind kind) {
 // NOLINTBEGIN(readability-identifier-naming): the names are the vendor's
 
 ZEUS_NVML Return nvmlDeviceGetTotalEnergyConsumption(Device* device, unsigned long long* energy) {
-  return device_call(
+  return Entry::gpu_call(
       __func__, device,
       [&](const Gpu& gpu) {
         std::uint64_t value = 0;
@@ -84,32 +79,32 @@ ZEUS_NVML Return nvmlDeviceGetTotalEnergyConsumption(Device* device, unsigned lo
 }
 
 ZEUS_NVML Return nvmlDeviceGetPowerUsage(Device* device, unsigned* power) {
-  return device_call(
+  return Entry::gpu_call(
       __func__, device, [&](const Gpu& gpu) { return read_power(gpu, PowerValueKind::plain, *power); }, power);
 }
 
 ZEUS_NVML Return nvmlDeviceGetPowerManagementMode(Device* device, unsigned* mode) {
-  return device_call(
+  return Entry::gpu_call(
       __func__, device, [&](const Gpu&) { return give(mode, 1U); }, mode);
 }
 
 ZEUS_NVML Return nvmlDeviceGetPowerManagementLimit(Device* device, unsigned* limit) {
-  return device_call(
+  return Entry::gpu_call(
       __func__, device, [&](const Gpu& gpu) { return give(limit, limit_value(gpu, LimitKind::requested)); }, limit);
 }
 
 ZEUS_NVML Return nvmlDeviceGetEnforcedPowerLimit(Device* device, unsigned* limit) {
-  return device_call(
+  return Entry::gpu_call(
       __func__, device, [&](const Gpu& gpu) { return give(limit, limit_value(gpu, LimitKind::enforced)); }, limit);
 }
 
 ZEUS_NVML Return nvmlDeviceGetPowerManagementDefaultLimit(Device* device, unsigned* limit) {
-  return device_call(
+  return Entry::gpu_call(
       __func__, device, [&](const Gpu& gpu) { return give(limit, limit_value(gpu, LimitKind::default_limit)); }, limit);
 }
 
 ZEUS_NVML Return nvmlDeviceGetPowerManagementLimitConstraints(Device* device, unsigned* min, unsigned* max) {
-  return device_call(
+  return Entry::gpu_call(
       __func__, device,
       [&](const Gpu& gpu) {
         give(min, limit_value(gpu, LimitKind::min));
@@ -119,11 +114,11 @@ ZEUS_NVML Return nvmlDeviceGetPowerManagementLimitConstraints(Device* device, un
 }
 
 ZEUS_NVML Return nvmlDeviceSetPowerManagementLimit(Device* device, unsigned limit) {
-  return device_call(__func__, device, [&](const Gpu& gpu) { return set_limit(gpu, limit); });
+  return Entry::gpu_call(__func__, device, [&](const Gpu& gpu) { return set_limit(gpu, limit); });
 }
 
 ZEUS_NVML Return nvmlDeviceSetPowerManagementLimit_v2(Device* device, PowerValue* value) {
-  return device_call(
+  return Entry::gpu_call(
       __func__, device,
       [&](const Gpu& gpu) {
         if (value->version != versioned<PowerValue>(2)) {

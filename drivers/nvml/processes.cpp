@@ -30,7 +30,7 @@ Return give_users(const std::vector<LoadOwner>& owners, unsigned* count, Info* o
 }
 
 Return give_compute_processes(std::string_view name, Device* device, unsigned* count, ProcessInfo* out) {
-  return device_call(
+  return Entry::gpu_call(
       name, device,
       [&](const Gpu& gpu) {
         return give_users(users(gpu), count, out, [](const LoadOwner& owner) {
@@ -44,7 +44,7 @@ Return give_compute_processes(std::string_view name, Device* device, unsigned* c
 }
 
 Return give_no_processes(std::string_view name, Device* device, unsigned* count) {
-  return device_call(
+  return Entry::gpu_call(
       name, device, [&](const Gpu&) { return give(count, 0U); }, count);
 }
 
@@ -86,7 +86,7 @@ Return give_utilization(const Gpu& gpu, ProcessUtilization* out, unsigned* count
 // NOLINTBEGIN(readability-identifier-naming): the names are the vendor's
 
 ZEUS_NVML Return nvmlDeviceGetComputeRunningProcesses(Device* device, unsigned* count, ProcessInfoV1* processes) {
-  return device_call(
+  return Entry::gpu_call(
       __func__, device,
       [&](const Gpu& gpu) {
         return give_users(users(gpu), count, processes, [](const LoadOwner& owner) {
@@ -129,13 +129,13 @@ ZEUS_NVML Return nvmlDeviceGetMPSComputeRunningProcesses_v3(Device* device, unsi
 }
 
 ZEUS_NVML Return nvmlDeviceGetRunningProcessDetailList(Device* device, ProcessDetailList* list) {
-  return device_call(
+  return Entry::gpu_call(
       __func__, device, [&](const Gpu& gpu) { return give_details(gpu, list); }, list);
 }
 
 ZEUS_NVML Return nvmlDeviceGetProcessUtilization(Device* device, ProcessUtilization* utilization, unsigned* count,
                                                  unsigned long long last_seen_us) {
-  return device_call(
+  return Entry::gpu_call(
       __func__, device, [&](const Gpu& gpu) { return give_utilization(gpu, utilization, count, last_seen_us); }, count);
 }
 

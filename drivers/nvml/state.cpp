@@ -55,7 +55,7 @@ Return give_threshold(const Gpu& gpu, TemperatureThreshold threshold, unsigned* 
 // NOLINTBEGIN(readability-identifier-naming): the names are the vendor's
 
 ZEUS_NVML Return nvmlDeviceGetMemoryInfo(Device* device, Memory* memory) {
-  return device_call(
+  return Entry::gpu_call(
       __func__, device,
       [&](const Gpu& gpu) {
         const auto [total, used] = memory_use(gpu);
@@ -66,7 +66,7 @@ ZEUS_NVML Return nvmlDeviceGetMemoryInfo(Device* device, Memory* memory) {
 }
 
 ZEUS_NVML Return nvmlDeviceGetMemoryInfo_v2(Device* device, MemoryV2* memory) {
-  return device_call(
+  return Entry::gpu_call(
       __func__, device,
       [&](const Gpu& gpu) {
         if (memory->version != versioned<MemoryV2>(2)) {
@@ -83,7 +83,7 @@ ZEUS_NVML Return nvmlDeviceGetMemoryInfo_v2(Device* device, MemoryV2* memory) {
 }
 
 ZEUS_NVML Return nvmlDeviceGetBAR1MemoryInfo(Device* device, Memory* memory) {
-  return device_call(
+  return Entry::gpu_call(
       __func__, device,
       [&](const Gpu& gpu) {
         const std::uint64_t total = std::bit_ceil(gpu.model().memory_bytes);
@@ -94,7 +94,7 @@ ZEUS_NVML Return nvmlDeviceGetBAR1MemoryInfo(Device* device, Memory* memory) {
 }
 
 ZEUS_NVML Return nvmlDeviceGetTemperature(Device* device, unsigned sensor, unsigned* temperature) {
-  return device_call(
+  return Entry::gpu_call(
       __func__, device,
       [&](const Gpu& gpu) {
         return sensor == gpu_sensor ? give(temperature, static_cast<unsigned>(std::max(celsius(gpu), 0)))
@@ -104,7 +104,7 @@ ZEUS_NVML Return nvmlDeviceGetTemperature(Device* device, unsigned sensor, unsig
 }
 
 ZEUS_NVML Return nvmlDeviceGetTemperatureV(Device* device, Temperature* temperature) {
-  return device_call(
+  return Entry::gpu_call(
       __func__, device,
       [&](const Gpu& gpu) {
         if (temperature->version != versioned<Temperature>(1)) {
@@ -117,12 +117,12 @@ ZEUS_NVML Return nvmlDeviceGetTemperatureV(Device* device, Temperature* temperat
 }
 
 ZEUS_NVML Return nvmlDeviceGetTemperatureThreshold(Device* device, TemperatureThreshold threshold, unsigned* value) {
-  return device_call(
+  return Entry::gpu_call(
       __func__, device, [&](const Gpu& gpu) { return give_threshold(gpu, threshold, value); }, value);
 }
 
 ZEUS_NVML Return nvmlDeviceGetPerformanceState(Device* device, unsigned* state) {
-  return device_call(
+  return Entry::gpu_call(
       __func__, device,
       [&](const Gpu& gpu) {
         const physics::OperatingPoint point = gpu.view().operating_point(gpu.now);
@@ -138,12 +138,12 @@ ZEUS_NVML Return nvmlDeviceGetPowerState(Device* device, unsigned* state) {
 }
 
 ZEUS_NVML Return nvmlDeviceGetPersistenceMode(Device* device, unsigned* mode) {
-  return device_call(
+  return Entry::gpu_call(
       __func__, device, [&](const Gpu& gpu) { return give(mode, gpu.session.settings(gpu.index).persistence); }, mode);
 }
 
 ZEUS_NVML Return nvmlDeviceSetPersistenceMode(Device* device, unsigned mode) {
-  return device_call(__func__, device, [&](const Gpu& gpu) {
+  return Entry::gpu_call(__func__, device, [&](const Gpu& gpu) {
     if (mode > 1) {
       return Return::invalid_argument;
     }
@@ -153,12 +153,12 @@ ZEUS_NVML Return nvmlDeviceSetPersistenceMode(Device* device, unsigned mode) {
 }
 
 ZEUS_NVML Return nvmlDeviceGetComputeMode(Device* device, unsigned* mode) {
-  return device_call(
+  return Entry::gpu_call(
       __func__, device, [&](const Gpu& gpu) { return give(mode, gpu.session.settings(gpu.index).compute_mode); }, mode);
 }
 
 ZEUS_NVML Return nvmlDeviceSetComputeMode(Device* device, unsigned mode) {
-  return device_call(__func__, device, [&](const Gpu& gpu) {
+  return Entry::gpu_call(__func__, device, [&](const Gpu& gpu) {
     if (mode >= most_compute_modes) {
       return Return::invalid_argument;
     }
@@ -168,17 +168,17 @@ ZEUS_NVML Return nvmlDeviceSetComputeMode(Device* device, unsigned mode) {
 }
 
 ZEUS_NVML Return nvmlDeviceGetDisplayMode(Device* device, unsigned* mode) {
-  return device_call(
+  return Entry::gpu_call(
       __func__, device, [&](const Gpu&) { return give(mode, 0U); }, mode);
 }
 
 ZEUS_NVML Return nvmlDeviceGetDisplayActive(Device* device, unsigned* active) {
-  return device_call(
+  return Entry::gpu_call(
       __func__, device, [&](const Gpu&) { return give(active, 0U); }, active);
 }
 
 ZEUS_NVML Return nvmlDeviceGetEccMode(Device* device, unsigned* current, unsigned* pending) {
-  return device_call(
+  return Entry::gpu_call(
       __func__, device,
       [&](const Gpu&) {
         give(current, 1U);
@@ -189,7 +189,7 @@ ZEUS_NVML Return nvmlDeviceGetEccMode(Device* device, unsigned* current, unsigne
 
 ZEUS_NVML Return nvmlDeviceGetTotalEccErrors(Device* device, unsigned kind, unsigned counter,
                                              unsigned long long* errors) {
-  return device_call(
+  return Entry::gpu_call(
       __func__, device,
       [&](const Gpu&) {
         return kind < memory_error_kinds && counter < memory_error_kinds ? give(errors, 0ULL)
@@ -199,7 +199,7 @@ ZEUS_NVML Return nvmlDeviceGetTotalEccErrors(Device* device, unsigned kind, unsi
 }
 
 ZEUS_NVML Return nvmlDeviceGetEncoderUtilization(Device* device, unsigned* utilization, unsigned* period_us) {
-  return device_call(
+  return Entry::gpu_call(
       __func__, device,
       [&](const Gpu&) {
         give(period_us, sampling_period_us);
@@ -213,17 +213,17 @@ ZEUS_NVML Return nvmlDeviceGetDecoderUtilization(Device* device, unsigned* utili
 }
 
 ZEUS_NVML Return nvmlDeviceGetPcieReplayCounter(Device* device, unsigned* replays) {
-  return device_call(
+  return Entry::gpu_call(
       __func__, device, [&](const Gpu&) { return give(replays, 0U); }, replays);
 }
 
 ZEUS_NVML Return nvmlDeviceGetPcieThroughput(Device* device, unsigned, unsigned* kilobytes_per_second) {
-  return device_call(
+  return Entry::gpu_call(
       __func__, device, [&](const Gpu&) { return give(kilobytes_per_second, 0U); }, kilobytes_per_second);
 }
 
 ZEUS_NVML Return nvmlDeviceGetMigMode(Device* device, unsigned* current, unsigned* pending) {
-  return device_call(
+  return Entry::gpu_call(
       __func__, device,
       [&](const Gpu& gpu) {
         if (!has_mig(gpu.model())) {
@@ -236,24 +236,24 @@ ZEUS_NVML Return nvmlDeviceGetMigMode(Device* device, unsigned* current, unsigne
 }
 
 ZEUS_NVML Return nvmlDeviceIsMigDeviceHandle(Device* device, unsigned* is_mig) {
-  return device_call(
+  return Entry::gpu_call(
       __func__, device, [&](const Gpu&) { return give(is_mig, 0U); }, is_mig);
 }
 
 ZEUS_NVML Return nvmlDeviceGetMaxMigDeviceCount(Device* device, unsigned* count) {
-  return device_call(
+  return Entry::gpu_call(
       __func__, device, [&](const Gpu& gpu) { return give(count, has_mig(gpu.model()) ? most_mig_devices : 0U); },
       count);
 }
 
 ZEUS_NVML Return nvmlDeviceGetMigDeviceHandleByIndex(Device* device, unsigned, Device** instance) {
-  return device_call(
+  return Entry::gpu_call(
       __func__, device,
       [&](const Gpu& gpu) { return has_mig(gpu.model()) ? Return::not_found : Return::not_supported; }, instance);
 }
 
 ZEUS_NVML Return nvmlDeviceGetC2cModeInfoV(Device* device, unsigned* enabled) {
-  return device_call(
+  return Entry::gpu_call(
       __func__, device, [&](const Gpu&) { return give(enabled, 0U); }, enabled);
 }
 

@@ -58,7 +58,7 @@ ZEUS_NVML Return nvmlShutdown() {
 }
 
 ZEUS_NVML Return nvmlSystemGetDriverVersion(char* version, unsigned length) {
-  return system_call(__func__, [&](Session&, Instant) {
+  return Entry::system_call(__func__, [&](Session&, Instant) {
     return version == nullptr ? Return::invalid_argument : give_text(driver_version, version, length);
   });
 }
@@ -76,7 +76,7 @@ ZEUS_NVML Return nvmlSystemGetCudaDriverVersion_v2(int* version) {
 }
 
 ZEUS_NVML Return nvmlSystemGetProcessName(unsigned process, char* name, unsigned length) {
-  return system_call(__func__, [&](Session&, Instant) {
+  return Entry::system_call(__func__, [&](Session&, Instant) {
     return name == nullptr ? Return::invalid_argument : name_process(process, name, length);
   });
 }

@@ -6,19 +6,11 @@
 
 namespace zeus::drivers::nvml {
 
-namespace {
-
-Return refuse(std::string_view name) {
-  return system_call(name, [](Session&, Instant) { return Return::not_supported; });
-}
-
-}  // namespace
-
 // Arguments are the caller's to pass and to clear, whatever they are, so one signature serves all.
 // NOLINTNEXTLINE(cppcoreguidelines-macro-usage): the names are what it is about
 #define ZEUS_NVML_UNSUPPORTED(name) \
   ZEUS_NVML Return name() {         \
-    return refuse(#name);           \
+    return Entry::refuse(#name);    \
   }
 
 // NOLINTBEGIN(readability-identifier-naming): the names are the vendor's
