@@ -6,7 +6,7 @@
 // throws because of what the device or its driver does; it says why it has no value. Fork: a child that wants to read
 // must reopen() first; until then every reading may say that the device is lost. Call reopen() on each device; what
 // devices share is opened again only once. Ownership: shared by whoever needs it; a device keeps alive what it needs of
-// its back-end.
+// its back-end. A reading that a back-end does not override is one that its GPUs do not have: it answers `unsupported`.
 #pragma once
 
 #include "device/clocks.hpp"
@@ -43,34 +43,49 @@ class Gpu {
   [[nodiscard]] virtual const GpuFeatures& features() const = 0;
 
   // How the counter of energy() counts; a failure where there is none.
-  [[nodiscard]] virtual Reading<EnergyCounter> energy_counter() const = 0;
+  [[nodiscard]] virtual Reading<EnergyCounter> energy_counter() const { return Reason::unsupported; }
 
   // The cumulative counter, raw: it starts anywhere, starts again when the driver is loaded anew, and advances only
   // every 20 to 100 ms on most hardware.
-  [[nodiscard]] virtual Reading<Stamped<Joules>> energy() const = 0;
+  [[nodiscard]] virtual Reading<Stamped<Joules>> energy() const { return Reason::unsupported; }
 
-  [[nodiscard]] virtual Reading<Stamped<Watts>> power(PowerKind kind, PowerScope scope) const = 0;
+  [[nodiscard]] virtual Reading<Stamped<Watts>> power(PowerKind /*kind*/, PowerScope /*scope*/) const {
+    return Reason::unsupported;
+  }
 
   // Appends to `samples`, oldest first, the power samples that the driver has kept and that are later than `since`. The
   // buffer is the caller's, so that polling reuses it.
-  [[nodiscard]] virtual Outcome power_samples(Instant since, std::vector<Stamped<Watts>>& samples) const = 0;
+  [[nodiscard]] virtual Outcome power_samples(Instant /*since*/, std::vector<Stamped<Watts>>& /*samples*/) const {
+    return Reason::unsupported;
+  }
 
-  [[nodiscard]] virtual PowerLimits power_limits() const = 0;
+  [[nodiscard]] virtual PowerLimits power_limits() const {
+    return {Reason::unsupported, Reason::unsupported, Reason::unsupported, Reason::unsupported, Reason::unsupported};
+  }
 
-  [[nodiscard]] virtual Clocks clocks() const = 0;
+  [[nodiscard]] virtual Clocks clocks() const {
+    return {Reason::unsupported, Reason::unsupported, Reason::unsupported, Reason::unsupported, Reason::unsupported};
+  }
   // Highest first. Which graphics clocks there are depends on the memory clock.
-  [[nodiscard]] virtual Reading<std::vector<Megahertz>> supported_memory_clocks() const = 0;
-  [[nodiscard]] virtual Reading<std::vector<Megahertz>> supported_graphics_clocks(Megahertz memory) const = 0;
+  [[nodiscard]] virtual Reading<std::vector<Megahertz>> supported_memory_clocks() const { return Reason::unsupported; }
+  [[nodiscard]] virtual Reading<std::vector<Megahertz>> supported_graphics_clocks(Megahertz /*memory*/) const {
+    return Reason::unsupported;
+  }
   // The range a domain is locked to, and an empty optional where it is not locked; few drivers tell.
-  [[nodiscard]] virtual Reading<std::optional<ClockRange>> locked_clocks(ClockDomain domain) const = 0;
+  [[nodiscard]] virtual Reading<std::optional<ClockRange>> locked_clocks(ClockDomain /*domain*/) const {
+    return Reason::unsupported;
+  }
 
-  [[nodiscard]] virtual Reading<Celsius> temperature() const = 0;
-  [[nodiscard]] virtual Reading<Utilization> utilization() const = 0;
-  [[nodiscard]] virtual Reading<ThrottleReasons> throttle_reasons() const = 0;
-  [[nodiscard]] virtual ThrottleTimes throttle_times() const = 0;
-  [[nodiscard]] virtual Reading<bool> persistence_mode() const = 0;
-  [[nodiscard]] virtual Reading<std::vector<GpuProcess>> processes() const = 0;
-  [[nodiscard]] virtual Reading<MigState> mig() const = 0;
+  [[nodiscard]] virtual Reading<Celsius> temperature() const { return Reason::unsupported; }
+  [[nodiscard]] virtual Reading<Utilization> utilization() const { return Reason::unsupported; }
+  [[nodiscard]] virtual Reading<ThrottleReasons> throttle_reasons() const { return Reason::unsupported; }
+  [[nodiscard]] virtual ThrottleTimes throttle_times() const {
+    return {Instant{},           Reason::unsupported, Reason::unsupported,
+            Reason::unsupported, Reason::unsupported, Reason::unsupported};
+  }
+  [[nodiscard]] virtual Reading<bool> persistence_mode() const { return Reason::unsupported; }
+  [[nodiscard]] virtual Reading<std::vector<GpuProcess>> processes() const { return Reason::unsupported; }
+  [[nodiscard]] virtual Reading<MigState> mig() const { return Reason::unsupported; }
 
   // Opens the device anew: in a forked child, or after a reading said that it is lost. The identity stays; features are
   // probed again. On failure the device stays lost, and reopening may be tried again.

@@ -2,7 +2,8 @@
 // else is handed a Gpu, which cannot be told anything.
 //
 // Threads, fork and ownership as for Gpu; setting is not for hot paths (10 to 20 ms per call on hardware). That a
-// setting was accepted does not mean that it holds: read back what is enforced.
+// setting was accepted does not mean that it holds: read back what is enforced. A setting that a back-end does not
+// override is one that its GPUs do not take: it answers `unsupported`.
 #pragma once
 
 #include "device/clocks.hpp"
@@ -22,13 +23,15 @@ class GpuControl {
   virtual ~GpuControl() = default;
 
   // out_of_range when the limit is outside of what Gpu::power_limits() allows.
-  [[nodiscard]] virtual Outcome set_power_limit(Watts limit) = 0;
+  [[nodiscard]] virtual Outcome set_power_limit(Watts /*limit*/) { return Reason::unsupported; }
 
   // Keeps a domain's clocks within a range (graphics and sm are one domain to most drivers) until reset.
-  [[nodiscard]] virtual Outcome lock_clocks(ClockDomain domain, ClockRange range) = 0;
-  [[nodiscard]] virtual Outcome reset_clocks(ClockDomain domain) = 0;
+  [[nodiscard]] virtual Outcome lock_clocks(ClockDomain /*domain*/, ClockRange /*range*/) {
+    return Reason::unsupported;
+  }
+  [[nodiscard]] virtual Outcome reset_clocks(ClockDomain /*domain*/) { return Reason::unsupported; }
 
-  [[nodiscard]] virtual Outcome set_persistence_mode(bool enabled) = 0;
+  [[nodiscard]] virtual Outcome set_persistence_mode(bool /*enabled*/) { return Reason::unsupported; }
 };
 
 }  // namespace zeus::device

@@ -38,24 +38,12 @@ struct FakeGpu : device::Gpu {
     const bool answers = kind == PowerKind::instant && scope == PowerScope::gpu;
     return answers ? its_power : Reason::unsupported;
   }
-  device::Outcome power_samples(Instant /*since*/, std::vector<device::Stamped<Watts>>& /*samples*/) const override {
-    return Reason::unsupported;
-  }
   [[nodiscard]] PowerLimits power_limits() const override { return its_limits; }
   [[nodiscard]] device::Clocks clocks() const override { return its_clocks; }
-  Reading<std::vector<Megahertz>> supported_memory_clocks() const override { return Reason::unsupported; }
-  Reading<std::vector<Megahertz>> supported_graphics_clocks(Megahertz /*memory*/) const override {
-    return Reason::unsupported;
-  }
-  Reading<std::optional<ClockRange>> locked_clocks(ClockDomain /*domain*/) const override {
-    return Reason::unsupported;
-  }
   Reading<Celsius> temperature() const override { return its_temperature; }
   Reading<device::Utilization> utilization() const override { return its_utilization; }
   Reading<ThrottleReasons> throttle_reasons() const override { return its_throttle_reasons; }
-  [[nodiscard]] device::ThrottleTimes throttle_times() const override { return {}; }
   Reading<bool> persistence_mode() const override { return its_persistence; }
-  Reading<std::vector<device::GpuProcess>> processes() const override { return Reason::unsupported; }
   Reading<device::MigState> mig() const override { return its_mig; }
   device::Outcome reopen() override { return device::done; }
   [[nodiscard]] std::uint64_t generation() const override { return 0; }

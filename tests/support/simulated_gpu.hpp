@@ -105,19 +105,6 @@ class SimulatedGpu final : public device::Gpu {
     limits.maximum = model_.limits.max;
     return limits;
   }
-  [[nodiscard]] device::Clocks clocks() const override { return {}; }
-  Reading<std::vector<Megahertz>> supported_memory_clocks() const override { return Reason::unsupported; }
-  Reading<std::vector<Megahertz>> supported_graphics_clocks(Megahertz /*memory*/) const override {
-    return Reason::unsupported;
-  }
-  Reading<std::optional<ClockRange>> locked_clocks(ClockDomain /*domain*/) const override {
-    return Reason::unsupported;
-  }
-  Reading<device::Utilization> utilization() const override { return Reason::unsupported; }
-  Reading<ThrottleReasons> throttle_reasons() const override { return Reason::unsupported; }
-  Reading<bool> persistence_mode() const override { return Reason::unsupported; }
-  Reading<std::vector<device::GpuProcess>> processes() const override { return Reason::unsupported; }
-  Reading<device::MigState> mig() const override { return Reason::unsupported; }
 
   void freeze() {
     frozen_at_ = clock_.now() - Instant{};
