@@ -2,9 +2,9 @@
 // contention, on the built library, opened as a client does. The promise is under a microsecond. The yardstick is what
 // any honest reading needs at the least: one look at the monotonic clock.
 
+#include "abi/nvml/nvml_abi.hpp"
 #include "base/clock.hpp"
 #include "base/dynamic_library.hpp"
-#include "drivers/nvml/abi.hpp"
 #include "drivers/session/gpu_spec.hpp"
 #include "drivers/session/session.hpp"
 
@@ -17,10 +17,10 @@
 
 namespace {
 
+using zeus::abi::nvml::ClockType;
+using zeus::abi::nvml::Code;
+using zeus::abi::nvml::Device;
 using zeus::drivers::Session;
-using zeus::drivers::nvml::ClockType;
-using zeus::drivers::nvml::Device;
-using zeus::drivers::nvml::Return;
 
 struct Client {
   static Client& instance() {
@@ -41,8 +41,8 @@ struct Client {
                      zeus::physics::Load::square(Demand::of_power(zeus::Watts{80}), Demand::of_power(zeus::Watts{240}),
                                                  zeus::Seconds{0.2}, session.now()),
                      ::getpid());
-    library.function<Return()>({"nvmlInit_v2"})();
-    library.function<Return(unsigned, Device**)>({"nvmlDeviceGetHandleByIndex_v2"})(0, &device);
+    library.function<Code()>({"nvmlInit_v2"})();
+    library.function<Code(unsigned, Device**)>({"nvmlDeviceGetHandleByIndex_v2"})(0, &device);
   }
   zeus::DynamicLibrary open() const {
     ::setenv(zeus::drivers::session_variable, session.reference().c_str(), 1);
@@ -54,7 +54,7 @@ struct Client {
 template <typename Value>
 void read_value(benchmark::State& state, const char* name) {
   const Client& client = Client::instance();
-  auto* const function = client.library.function<Return(Device*, Value*)>({name});
+  auto* const function = client.library.function<Code(Device*, Value*)>({name});
   Value value{};
   for (auto _ : state) {
     benchmark::DoNotOptimize(function(client.device, &value));
@@ -63,7 +63,7 @@ void read_value(benchmark::State& state, const char* name) {
 
 void read_clock(benchmark::State& state) {
   const Client& client = Client::instance();
-  auto* const function = client.library.function<Return(Device*, ClockType, unsigned*)>({"nvmlDeviceGetClockInfo"});
+  auto* const function = client.library.function<Code(Device*, ClockType, unsigned*)>({"nvmlDeviceGetClockInfo"});
   unsigned value = 0;
   for (auto _ : state) {
     benchmark::DoNotOptimize(function(client.device, ClockType::sm, &value));

@@ -2,7 +2,7 @@
 
 #include "tests/support/driver_client.hpp"
 
-#include "drivers/amdsmi/abi.hpp"
+#include "abi/amdsmi/amdsmi_abi.hpp"
 #include "drivers/session/session.hpp"
 
 #include <gtest/gtest.h>
@@ -14,6 +14,7 @@
 namespace zeus::drivers::amdsmi {
 namespace {
 
+using namespace abi::amdsmi;  // NOLINT(google-build-using-namespace): what a driver is made of
 using namespace zeus::literals;
 
 test::DriverClient& client() {

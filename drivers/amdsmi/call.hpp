@@ -1,13 +1,15 @@
 // How the entry points of AMD's system management library are made (drivers/session/entry_point.hpp).
 #pragma once
 
-#include "drivers/amdsmi/abi.hpp"
+#include "abi/amdsmi/amdsmi_abi.hpp"
 #include "drivers/session/entry_point.hpp"
 
 namespace zeus::drivers::amdsmi {
 
+using namespace abi::amdsmi;  // NOLINT(google-build-using-namespace): what a driver is made of
+
 struct Api {
-  using Code = amdsmi::Code;
+  using Code = abi::amdsmi::Code;
   using Handle = Processor;
   static constexpr Vendor vendor = Vendor::amd;
 
@@ -17,3 +19,6 @@ struct Api {
 using Entry = EntryPoint<Api>;
 
 }  // namespace zeus::drivers::amdsmi
+
+// Marks what the library shows to its clients; everything else is hidden inside it.
+#define ZEUS_AMDSMI extern "C" __attribute__((visibility("default")))

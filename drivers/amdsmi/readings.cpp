@@ -11,6 +11,8 @@ namespace zeus::drivers::amdsmi {
 
 namespace {
 
+// Microjoules for each count of the energy counter.
+constexpr double energy_resolution_uj = 15.3;
 constexpr std::size_t most_frequencies = 33;
 
 std::uint64_t microwatts(Watts power) {
@@ -171,11 +173,10 @@ ZEUS_AMDSMI Code amdsmi_set_gpu_perf_level(Processor* processor, std::uint32_t l
 
 ZEUS_AMDSMI Code amdsmi_get_temp_metric(Processor* processor, std::uint32_t sensor, std::uint32_t metric,
                                         std::int64_t* temperature) {
-  constexpr std::uint32_t junction = 1;
   return Entry::gpu_call(
       __func__, processor,
       [&](const Gpu& gpu) {
-        if (sensor > junction || metric != temperature_is_current) {
+        if (sensor > temperature_hotspot || metric != temperature_is_current) {
           return Code::not_supported;
         }
         *temperature = std::lround(gpu.view().temperature(gpu.now).value());

@@ -2,40 +2,40 @@
 
 namespace zeus::drivers::nvml {
 
-Return Api::code_of(Refusal refusal) {
+Code Api::code_of(Refusal refusal) {
   switch (refusal) {
     case Refusal::uninitialized:
-      return Return::uninitialized;
+      return Code::uninitialized;
     case Refusal::invalid_argument:
-      return Return::invalid_argument;
+      return Code::invalid_argument;
     case Refusal::not_supported:
-      return Return::not_supported;
+      return Code::not_supported;
     case Refusal::no_permission:
-      return Return::no_permission;
+      return Code::no_permission;
     case Refusal::not_found:
-      return Return::not_found;
+      return Code::not_found;
     case Refusal::timeout:
-      return Return::timeout;
+      return Code::timeout;
     case Refusal::lost:
-      return Return::gpu_is_lost;
+      return Code::gpu_is_lost;
     case Refusal::memory:
-      return Return::memory;
+      return Code::memory;
     case Refusal::unknown:
       break;
   }
-  return Return::unknown;
+  return Code::unknown;
 }
 
 std::int64_t stamp(const Session& session, Instant at) {
   return session.civil(at).microseconds_since_epoch;
 }
 
-Return give_text(std::string_view text, char* buffer, unsigned length) {
+Code give_text(std::string_view text, char* buffer, unsigned length) {
   if (text.size() >= length) {
-    return Return::insufficient_size;
+    return Code::insufficient_size;
   }
   copy_text(text, buffer, length);
-  return Return::success;
+  return Code::success;
 }
 
 }  // namespace zeus::drivers::nvml

@@ -1,7 +1,7 @@
 // How the entry points of NVML are made (drivers/session/entry_point.hpp), and what its answers have in common.
 #pragma once
 
-#include "drivers/nvml/abi.hpp"
+#include "abi/nvml/nvml_abi.hpp"
 #include "drivers/session/entry_point.hpp"
 
 #include <cstdint>
@@ -9,12 +9,14 @@
 
 namespace zeus::drivers::nvml {
 
+using namespace abi::nvml;  // NOLINT(google-build-using-namespace): what a driver is made of
+
 struct Api {
-  using Code = Return;
+  using Code = abi::nvml::Code;
   using Handle = Device;
   static constexpr Vendor vendor = Vendor::nvidia;
 
-  static Return code_of(Refusal refusal);
+  static Code code_of(Refusal refusal);
 };
 
 using Entry = EntryPoint<Api>;
@@ -23,12 +25,15 @@ using Entry = EntryPoint<Api>;
 std::int64_t stamp(const Session& session, Instant at);
 
 // Copies a text with its zero, where the client's buffer takes it whole.
-Return give_text(std::string_view text, char* buffer, unsigned length);
+Code give_text(std::string_view text, char* buffer, unsigned length);
 
 template <typename T>
-Return give(T* out, T value) {
+Code give(T* out, T value) {
   *out = value;
-  return Return::success;
+  return Code::success;
 }
 
 }  // namespace zeus::drivers::nvml
+
+// Marks what the library shows to its clients; everything else is hidden inside it.
+#define ZEUS_NVML extern "C" __attribute__((visibility("default")))

@@ -29,17 +29,17 @@ bool locks_memory_clocks(const physics::GpuModel& model) {
          model.architecture != physics::Architecture::turing;
 }
 
-Return give_clock(const Gpu& gpu, ClockType type, unsigned* clock) {
+Code give_clock(const Gpu& gpu, ClockType type, unsigned* clock) {
   if (type > ClockType::video) {
-    return Return::invalid_argument;
+    return Code::invalid_argument;
   }
   const physics::OperatingPoint point = gpu.view().operating_point(gpu.now);
   return give(clock, megahertz(type == ClockType::memory ? point.memory_clock : point.sm_clock));
 }
 
-Return give_max_clock(const Gpu& gpu, ClockType type, unsigned* clock) {
+Code give_max_clock(const Gpu& gpu, ClockType type, unsigned* clock) {
   if (type > ClockType::video) {
-    return Return::invalid_argument;
+    return Code::invalid_argument;
   }
   const physics::ClockRange& range = gpu.model().clocks;
   return give(clock, megahertz(type == ClockType::memory ? range.memory : range.max));
@@ -64,49 +64,49 @@ std::vector<unsigned> graphics_clocks(const physics::GpuModel& model) {
   return clocks;
 }
 
-Return give_list(const std::vector<unsigned>& list, unsigned* count, unsigned* out) {
+Code give_list(const std::vector<unsigned>& list, unsigned* count, unsigned* out) {
   const bool fits = out != nullptr && *count >= list.size();
   *count = static_cast<unsigned>(list.size());
   if (!fits) {
-    return Return::insufficient_size;
+    return Code::insufficient_size;
   }
   std::ranges::copy(list, out);
-  return Return::success;
+  return Code::success;
 }
 
 bool symbolic(unsigned clock) {
   return clock == symbolic_clock_tdp || clock == symbolic_clock_unlimited;
 }
 
-Return lock_clocks(const Gpu& gpu, unsigned min, unsigned max) {
+Code lock_clocks(const Gpu& gpu, unsigned min, unsigned max) {
   const physics::ClockRange& range = gpu.model().clocks;
   if (!locks_clocks(gpu.model())) {
-    return Return::not_supported;
+    return Code::not_supported;
   }
   const bool any_symbolic = min > symbolic_clocks_begin || max > symbolic_clocks_begin;
   if (any_symbolic ? !symbolic(min) || !symbolic(max) : min > max) {
-    return Return::invalid_argument;
+    return Code::invalid_argument;
   }
   const Megahertz low = any_symbolic ? range.max : Megahertz{static_cast<double>(min)};
   const Megahertz high = any_symbolic ? range.max : Megahertz{static_cast<double>(max)};
-  return gpu.lock_clocks(low, high) ? Return::success : Return::invalid_argument;
+  return gpu.lock_clocks(low, high) ? Code::success : Code::invalid_argument;
 }
 
-Return unlock_clocks(const Gpu& gpu) {
+Code unlock_clocks(const Gpu& gpu) {
   if (!locks_clocks(gpu.model())) {
-    return Return::not_supported;
+    return Code::not_supported;
   }
   gpu.unlock_clocks();
-  return Return::success;
+  return Code::success;
 }
 
 // The memory clock of the model has one value under load; a lock to that one holds, and any other is refused.
-Return lock_memory_clocks(const Gpu& gpu, unsigned min, unsigned max) {
+Code lock_memory_clocks(const Gpu& gpu, unsigned min, unsigned max) {
   if (!locks_memory_clocks(gpu.model())) {
-    return Return::not_supported;
+    return Code::not_supported;
   }
   const unsigned only = megahertz(gpu.model().clocks.memory);
-  return min <= max && min <= only && max >= only ? Return::success : Return::invalid_argument;
+  return min <= max && min <= only && max >= only ? Code::success : Code::invalid_argument;
 }
 
 std::uint64_t event_reasons(const Gpu& gpu) {
@@ -117,13 +117,13 @@ std::uint64_t event_reasons(const Gpu& gpu) {
          (point.held_by(physics::Throttle::locked_clock) ? reason::application_clocks : 0);
 }
 
-Return give_utilization(const Gpu& gpu, Utilization* out) {
+Code give_utilization(const Gpu& gpu, Utilization* out) {
   const physics::Gpu view = gpu.view();
   const Instant from = gpu.now - utilization_window;
   const double busy = (view.totals(gpu.now).busy - view.totals(from).busy) / utilization_window;
   const double memory = view.operating_point(gpu.now).memory_utilization;
   *out = {.gpu = percent(busy), .memory = percent(memory)};
-  return Return::success;
+  return Code::success;
 }
 
 }  // namespace
@@ -138,22 +138,22 @@ std::uint64_t violation_ns(const Gpu& gpu, PerformancePolicy policy) {
 
 // NOLINTBEGIN(readability-identifier-naming): the names are the vendor's
 
-ZEUS_NVML Return nvmlDeviceGetClockInfo(Device* device, ClockType type, unsigned* clock) {
+ZEUS_NVML Code nvmlDeviceGetClockInfo(Device* device, ClockType type, unsigned* clock) {
   return Entry::gpu_call(
       __func__, device, [&](const Gpu& gpu) { return give_clock(gpu, type, clock); }, clock);
 }
 
-ZEUS_NVML Return nvmlDeviceGetMaxClockInfo(Device* device, ClockType type, unsigned* clock) {
+ZEUS_NVML Code nvmlDeviceGetMaxClockInfo(Device* device, ClockType type, unsigned* clock) {
   return Entry::gpu_call(
       __func__, device, [&](const Gpu& gpu) { return give_max_clock(gpu, type, clock); }, clock);
 }
 
-ZEUS_NVML Return nvmlDeviceGetMaxCustomerBoostClock(Device* device, ClockType type, unsigned* clock) {
+ZEUS_NVML Code nvmlDeviceGetMaxCustomerBoostClock(Device* device, ClockType type, unsigned* clock) {
   return Entry::gpu_call(
       __func__, device, [&](const Gpu& gpu) { return give_max_clock(gpu, type, clock); }, clock);
 }
 
-ZEUS_NVML Return nvmlDeviceGetClock(Device* device, ClockType type, ClockId id, unsigned* clock) {
+ZEUS_NVML Code nvmlDeviceGetClock(Device* device, ClockType type, ClockId id, unsigned* clock) {
   return Entry::gpu_call(
       __func__, device,
       [&](const Gpu& gpu) {
@@ -164,84 +164,84 @@ ZEUS_NVML Return nvmlDeviceGetClock(Device* device, ClockType type, ClockId id, 
             return give_max_clock(gpu, type, clock);
           case ClockId::application_target:
           case ClockId::application_default:
-            return Return::not_supported;
+            return Code::not_supported;
         }
-        return Return::invalid_argument;
+        return Code::invalid_argument;
       },
       clock);
 }
 
-ZEUS_NVML Return nvmlDeviceGetSupportedMemoryClocks(Device* device, unsigned* count, unsigned* clocks) {
+ZEUS_NVML Code nvmlDeviceGetSupportedMemoryClocks(Device* device, unsigned* count, unsigned* clocks) {
   return Entry::gpu_call(
       __func__, device, [&](const Gpu& gpu) { return give_list(memory_clocks(gpu.model()), count, clocks); }, count);
 }
 
-ZEUS_NVML Return nvmlDeviceGetSupportedGraphicsClocks(Device* device, unsigned memory_clock, unsigned* count,
-                                                      unsigned* clocks) {
+ZEUS_NVML Code nvmlDeviceGetSupportedGraphicsClocks(Device* device, unsigned memory_clock, unsigned* count,
+                                                    unsigned* clocks) {
   return Entry::gpu_call(
       __func__, device,
       [&](const Gpu& gpu) {
         if (std::ranges::count(memory_clocks(gpu.model()), memory_clock) == 0) {
-          return Return::not_found;
+          return Code::not_found;
         }
         return give_list(graphics_clocks(gpu.model()), count, clocks);
       },
       count);
 }
 
-ZEUS_NVML Return nvmlDeviceSetGpuLockedClocks(Device* device, unsigned min, unsigned max) {
+ZEUS_NVML Code nvmlDeviceSetGpuLockedClocks(Device* device, unsigned min, unsigned max) {
   return Entry::gpu_call(__func__, device, [&](const Gpu& gpu) { return lock_clocks(gpu, min, max); });
 }
 
-ZEUS_NVML Return nvmlDeviceResetGpuLockedClocks(Device* device) {
+ZEUS_NVML Code nvmlDeviceResetGpuLockedClocks(Device* device) {
   return Entry::gpu_call(__func__, device, [&](const Gpu& gpu) { return unlock_clocks(gpu); });
 }
 
-ZEUS_NVML Return nvmlDeviceSetMemoryLockedClocks(Device* device, unsigned min, unsigned max) {
+ZEUS_NVML Code nvmlDeviceSetMemoryLockedClocks(Device* device, unsigned min, unsigned max) {
   return Entry::gpu_call(__func__, device, [&](const Gpu& gpu) { return lock_memory_clocks(gpu, min, max); });
 }
 
-ZEUS_NVML Return nvmlDeviceResetMemoryLockedClocks(Device* device) {
+ZEUS_NVML Code nvmlDeviceResetMemoryLockedClocks(Device* device) {
   return Entry::gpu_call(__func__, device, [&](const Gpu& gpu) {
-    return locks_memory_clocks(gpu.model()) ? Return::success : Return::not_supported;
+    return locks_memory_clocks(gpu.model()) ? Code::success : Code::not_supported;
   });
 }
 
-ZEUS_NVML Return nvmlDeviceGetCurrentClocksEventReasons(Device* device, unsigned long long* reasons) {
+ZEUS_NVML Code nvmlDeviceGetCurrentClocksEventReasons(Device* device, unsigned long long* reasons) {
   return Entry::gpu_call(
       __func__, device,
       [&](const Gpu& gpu) { return give(reasons, static_cast<unsigned long long>(event_reasons(gpu))); }, reasons);
 }
 
-ZEUS_NVML Return nvmlDeviceGetCurrentClocksThrottleReasons(Device* device, unsigned long long* reasons) {
+ZEUS_NVML Code nvmlDeviceGetCurrentClocksThrottleReasons(Device* device, unsigned long long* reasons) {
   return Entry::gpu_call(
       __func__, device,
       [&](const Gpu& gpu) { return give(reasons, static_cast<unsigned long long>(event_reasons(gpu))); }, reasons);
 }
 
-ZEUS_NVML Return nvmlDeviceGetSupportedClocksEventReasons(Device* device, unsigned long long* reasons) {
+ZEUS_NVML Code nvmlDeviceGetSupportedClocksEventReasons(Device* device, unsigned long long* reasons) {
   constexpr unsigned long long all =
       reason::idle | reason::application_clocks | reason::software_power_cap | reason::software_thermal;
   return Entry::gpu_call(
       __func__, device, [&](const Gpu&) { return give(reasons, all); }, reasons);
 }
 
-ZEUS_NVML Return nvmlDeviceGetSupportedClocksThrottleReasons(Device* device, unsigned long long* reasons) {
+ZEUS_NVML Code nvmlDeviceGetSupportedClocksThrottleReasons(Device* device, unsigned long long* reasons) {
   return nvmlDeviceGetSupportedClocksEventReasons(device, reasons);
 }
 
-ZEUS_NVML Return nvmlDeviceGetViolationStatus(Device* device, PerformancePolicy policy, ViolationTime* time) {
+ZEUS_NVML Code nvmlDeviceGetViolationStatus(Device* device, PerformancePolicy policy, ViolationTime* time) {
   return Entry::gpu_call(
       __func__, device,
       [&](const Gpu& gpu) {
         *time = {.reference_us = static_cast<std::uint64_t>(stamp(gpu.session, gpu.now)),
                  .violation_ns = violation_ns(gpu, policy)};
-        return Return::success;
+        return Code::success;
       },
       time);
 }
 
-ZEUS_NVML Return nvmlDeviceGetUtilizationRates(Device* device, Utilization* utilization) {
+ZEUS_NVML Code nvmlDeviceGetUtilizationRates(Device* device, Utilization* utilization) {
   return Entry::gpu_call(
       __func__, device, [&](const Gpu& gpu) { return give_utilization(gpu, utilization); }, utilization);
 }

@@ -14,39 +14,39 @@ namespace zeus::drivers::nvml {
 
 namespace {
 
-Return give_uint32(FieldValue& value, unsigned number) {
+Code give_uint32(FieldValue& value, unsigned number) {
   value.type = ValueType::uint32;
   value.value.uint32 = number;
-  return Return::success;
+  return Code::success;
 }
 
-Return give_uint64(FieldValue& value, std::uint64_t number) {
+Code give_uint64(FieldValue& value, std::uint64_t number) {
   value.type = ValueType::uint64;
   value.value.uint64 = number;
-  return Return::success;
+  return Code::success;
 }
 
-Return give_power(const Gpu& gpu, FieldValue& value, PowerValueKind kind) {
+Code give_power(const Gpu& gpu, FieldValue& value, PowerValueKind kind) {
   if (static_cast<PowerScope>(value.scope) != PowerScope::gpu) {
-    return Return::not_supported;
+    return Code::not_supported;
   }
   unsigned power = 0;
-  const Return result = read_power(gpu, kind, power);
-  return result == Return::success ? give_uint32(value, power) : result;
+  const Code result = read_power(gpu, kind, power);
+  return result == Code::success ? give_uint32(value, power) : result;
 }
 
-Return give_limit(const Gpu& gpu, FieldValue& value, LimitKind kind) {
+Code give_limit(const Gpu& gpu, FieldValue& value, LimitKind kind) {
   return static_cast<PowerScope>(value.scope) == PowerScope::gpu ? give_uint32(value, limit_value(gpu, kind))
-                                                                 : Return::not_supported;
+                                                                 : Code::not_supported;
 }
 
-Return give_energy(const Gpu& gpu, FieldValue& value) {
+Code give_energy(const Gpu& gpu, FieldValue& value) {
   std::uint64_t energy = 0;
-  const Return result = read_energy(gpu, energy);
-  return result == Return::success ? give_uint64(value, energy) : result;
+  const Code result = read_energy(gpu, energy);
+  return result == Code::success ? give_uint64(value, energy) : result;
 }
 
-Return read_field(const Gpu& gpu, FieldValue& value) {
+Code read_field(const Gpu& gpu, FieldValue& value) {
   switch (value.field) {
     case field::total_energy:
     case field::energy:
@@ -79,7 +79,7 @@ Return read_field(const Gpu& gpu, FieldValue& value) {
     const unsigned policy = offset < 6 ? offset : offset + 4;
     return give_uint64(value, violation_ns(gpu, static_cast<PerformancePolicy>(policy)));
   }
-  return Return::not_supported;
+  return Code::not_supported;
 }
 
 // When the ring holds samples, and what the power was then.
@@ -112,20 +112,20 @@ bool known(SampleType type) {
   return type <= SampleType::memory_utilization || type == SampleType::sm_clock || type == SampleType::memory_clock;
 }
 
-Return give_samples(const Gpu& gpu, SampleType type, std::uint64_t last_seen_us, unsigned& count, Sample* out) {
+Code give_samples(const Gpu& gpu, SampleType type, std::uint64_t last_seen_us, unsigned& count, Sample* out) {
   if (!known(type) || gpu.model().sensors.sample_depth == 0) {
-    return Return::not_supported;
+    return Code::not_supported;
   }
   if (out == nullptr) {
     count = gpu.model().sensors.sample_depth;
-    return Return::success;
+    return Code::success;
   }
   const std::vector<physics::PowerReading> samples = ring(gpu, last_seen_us);
   if (samples.empty()) {
-    return Return::not_found;
+    return Code::not_found;
   }
   if (samples.size() > count) {
-    return Return::insufficient_size;
+    return Code::insufficient_size;
   }
   const physics::Gpu view = gpu.view();
   std::ranges::transform(samples, out, [&](const physics::PowerReading& sample) {
@@ -133,19 +133,19 @@ Return give_samples(const Gpu& gpu, SampleType type, std::uint64_t last_seen_us,
                   .value = {.uint64 = sample_value(view, type, sample)}};
   });
   count = static_cast<unsigned>(samples.size());
-  return Return::success;
+  return Code::success;
 }
 
 }  // namespace
 
 // NOLINTBEGIN(readability-identifier-naming): the names are the vendor's
 
-ZEUS_NVML Return nvmlDeviceGetFieldValues(Device* device, int count, FieldValue* values) {
+ZEUS_NVML Code nvmlDeviceGetFieldValues(Device* device, int count, FieldValue* values) {
   return Entry::gpu_call(
       __func__, device,
       [&](const Gpu& gpu) {
         if (count <= 0) {
-          return Return::invalid_argument;
+          return Code::invalid_argument;
         }
         for (FieldValue& value : std::span{values, static_cast<std::size_t>(count)}) {
           value.timestamp_us = stamp(gpu.session, gpu.now);
@@ -153,13 +153,13 @@ ZEUS_NVML Return nvmlDeviceGetFieldValues(Device* device, int count, FieldValue*
           value.value.uint64 = 0;
           value.result = read_field(gpu, value);
         }
-        return Return::success;
+        return Code::success;
       },
       values);
 }
 
-ZEUS_NVML Return nvmlDeviceGetSamples(Device* device, SampleType type, unsigned long long last_seen_us,
-                                      ValueType* value_type, unsigned* count, Sample* samples) {
+ZEUS_NVML Code nvmlDeviceGetSamples(Device* device, SampleType type, unsigned long long last_seen_us,
+                                    ValueType* value_type, unsigned* count, Sample* samples) {
   return Entry::gpu_call(
       __func__, device,
       [&](const Gpu& gpu) {

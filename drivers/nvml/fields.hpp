@@ -1,7 +1,7 @@
 // The readings that entry points of their own and field values share. Any thread; `gpu` is that of the running call.
 #pragma once
 
-#include "drivers/nvml/abi.hpp"
+#include "abi/nvml/nvml_abi.hpp"
 #include "drivers/nvml/call.hpp"
 
 #include <cstdint>
@@ -12,9 +12,9 @@ enum class PowerValueKind { plain, average, instant };
 enum class LimitKind { min, max, default_limit, requested, enforced };
 
 // In mJ since the driver was loaded; not_supported without such a counter. The out value is touched on success only.
-Return read_energy(const Gpu& gpu, std::uint64_t& millijoules);
+Code read_energy(const Gpu& gpu, std::uint64_t& millijoules);
 // In mW; not_supported without such a sensor.
-Return read_power(const Gpu& gpu, PowerValueKind kind, unsigned& milliwatts);
+Code read_power(const Gpu& gpu, PowerValueKind kind, unsigned& milliwatts);
 // In mW.
 unsigned limit_value(const Gpu& gpu, LimitKind kind);
 // How long this policy has held the clock down, in ns.

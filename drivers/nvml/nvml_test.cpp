@@ -2,7 +2,7 @@
 
 #include "tests/support/driver_client.hpp"
 
-#include "drivers/nvml/abi.hpp"
+#include "abi/nvml/nvml_abi.hpp"
 #include "drivers/session/forked_child.hpp"
 #include "drivers/session/session.hpp"
 #include "drivers/session/zeus_virtual.h"
@@ -17,6 +17,7 @@
 namespace zeus::drivers::nvml {
 namespace {
 
+using namespace abi::nvml;  // NOLINT(google-build-using-namespace): what a driver is made of
 using namespace zeus::literals;
 
 constexpr unsigned p100 = 0;
@@ -34,26 +35,26 @@ class Nvml : public testing::Test {
   void SetUp() override {
     session().clear_faults();
     session().set_clock_running(false);
-    ASSERT_EQ(call("nvmlInit_v2"), Return::success);
+    ASSERT_EQ(call("nvmlInit_v2"), Code::success);
     for (unsigned i = 0; i < devices_.size(); ++i) {
-      ASSERT_EQ((call("nvmlDeviceGetHandleByIndex_v2", i, &devices_[i])), Return::success);
+      ASSERT_EQ((call("nvmlDeviceGetHandleByIndex_v2", i, &devices_[i])), Code::success);
       session().set_load(i, physics::Load::constant(physics::Demand::none()), ::getpid());
       session().change_controls(
           i, [&](physics::Controls& controls) { controls = physics::Controls::defaults(session().model(i)); });
     }
     pass(60_s);
   }
-  void TearDown() override { EXPECT_EQ(call("nvmlShutdown"), Return::success); }
+  void TearDown() override { EXPECT_EQ(call("nvmlShutdown"), Code::success); }
 
   static Session& session() { return client().session; }
   static void pass(Seconds time) { session().advance_clock(time); }
   template <typename... Arguments>
-  static Return call(const char* name, Arguments... arguments) {
-    return client().call(Return::function_not_found, name, arguments...);
+  static Code call(const char* name, Arguments... arguments) {
+    return client().call(Code::function_not_found, name, arguments...);
   }
   unsigned number(const char* name, unsigned device) {
     unsigned value = 0;
-    EXPECT_EQ(call(name, devices_[device], &value), Return::success) << name;
+    EXPECT_EQ(call(name, devices_[device], &value), Code::success) << name;
     return value;
   }
   void load(unsigned device, const char* text) {
@@ -66,27 +67,26 @@ class Nvml : public testing::Test {
 
 TEST_F(Nvml, ListsItsGpusByEveryKindOfName) {
   unsigned count = 0;
-  EXPECT_EQ(call("nvmlDeviceGetCount_v2", &count), Return::success);
+  EXPECT_EQ(call("nvmlDeviceGetCount_v2", &count), Code::success);
   EXPECT_EQ(count, 4U);
   for (Device* const device : devices_) {
     std::array<char, 96> text{};
     Device* found = nullptr;
-    ASSERT_EQ((call("nvmlDeviceGetUUID", device, text.data(), 96U)), Return::success);
-    EXPECT_EQ((call("nvmlDeviceGetHandleByUUID", static_cast<const char*>(text.data()), &found)), Return::success);
+    ASSERT_EQ((call("nvmlDeviceGetUUID", device, text.data(), 96U)), Code::success);
+    EXPECT_EQ((call("nvmlDeviceGetHandleByUUID", static_cast<const char*>(text.data()), &found)), Code::success);
     EXPECT_EQ(found, device);
     PciInfo pci{};
-    ASSERT_EQ((call("nvmlDeviceGetPciInfo_v3", device, &pci)), Return::success);
-    EXPECT_EQ((call("nvmlDeviceGetHandleByPciBusId_v2", static_cast<const char*>(pci.bus_id), &found)),
-              Return::success);
+    ASSERT_EQ((call("nvmlDeviceGetPciInfo_v3", device, &pci)), Code::success);
+    EXPECT_EQ((call("nvmlDeviceGetHandleByPciBusId_v2", static_cast<const char*>(pci.bus_id), &found)), Code::success);
     EXPECT_EQ(found, device);
     EXPECT_EQ((call("nvmlDeviceGetHandleByPciBusId_v2", static_cast<const char*>(pci.bus_id_legacy), &found)),
-              Return::success);
+              Code::success);
     EXPECT_EQ(found, device);
   }
   std::array<char, 96> name{};
-  EXPECT_EQ((call("nvmlDeviceGetName", devices_[a100], name.data(), 96U)), Return::success);
+  EXPECT_EQ((call("nvmlDeviceGetName", devices_[a100], name.data(), 96U)), Code::success);
   EXPECT_THAT(name.data(), testing::HasSubstr("A100"));
-  EXPECT_EQ((call("nvmlDeviceGetName", devices_[a100], name.data(), 4U)), Return::insufficient_size);
+  EXPECT_EQ((call("nvmlDeviceGetName", devices_[a100], name.data(), 4U)), Code::insufficient_size);
 }
 
 TEST_F(Nvml, RefusesWhatIsNoHandleAndNowhereToPutAnAnswer) {
@@ -95,21 +95,21 @@ TEST_F(Nvml, RefusesWhatIsNoHandleAndNowhereToPutAnAnswer) {
   Device* const beyond = devices_[3] + 1;
   auto* const odd = reinterpret_cast<Device*>(reinterpret_cast<char*>(devices_[0]) + 1);
   for (Device* const device : {static_cast<Device*>(nullptr), &stranger, beyond, odd}) {
-    EXPECT_EQ((call("nvmlDeviceGetPowerUsage", device, &value)), Return::invalid_argument);
+    EXPECT_EQ((call("nvmlDeviceGetPowerUsage", device, &value)), Code::invalid_argument);
   }
-  EXPECT_EQ((call("nvmlDeviceGetPowerUsage", devices_[0], static_cast<unsigned*>(nullptr))), Return::invalid_argument);
-  EXPECT_EQ((call("nvmlDeviceGetCount_v2", static_cast<unsigned*>(nullptr))), Return::invalid_argument);
-  EXPECT_EQ((call("nvmlDeviceGetHandleByIndex_v2", 4U, &devices_[0])), Return::invalid_argument);
+  EXPECT_EQ((call("nvmlDeviceGetPowerUsage", devices_[0], static_cast<unsigned*>(nullptr))), Code::invalid_argument);
+  EXPECT_EQ((call("nvmlDeviceGetCount_v2", static_cast<unsigned*>(nullptr))), Code::invalid_argument);
+  EXPECT_EQ((call("nvmlDeviceGetHandleByIndex_v2", 4U, &devices_[0])), Code::invalid_argument);
 }
 
 TEST_F(Nvml, CountsMillijoulesWhereTheCardHasACounter) {
   unsigned long long before = 0;
   unsigned long long after = 0;
-  EXPECT_EQ((call("nvmlDeviceGetTotalEnergyConsumption", devices_[p100], &before)), Return::not_supported);
+  EXPECT_EQ((call("nvmlDeviceGetTotalEnergyConsumption", devices_[p100], &before)), Code::not_supported);
   load(v100, "constant:200W");
-  ASSERT_EQ((call("nvmlDeviceGetTotalEnergyConsumption", devices_[v100], &before)), Return::success);
+  ASSERT_EQ((call("nvmlDeviceGetTotalEnergyConsumption", devices_[v100], &before)), Code::success);
   pass(10_s);
-  ASSERT_EQ((call("nvmlDeviceGetTotalEnergyConsumption", devices_[v100], &after)), Return::success);
+  ASSERT_EQ((call("nvmlDeviceGetTotalEnergyConsumption", devices_[v100], &after)), Code::success);
   EXPECT_NEAR(static_cast<double>(after - before), 2'000'000.0, 4'001.0);
 }
 
@@ -119,32 +119,32 @@ TEST_F(Nvml, ALimitHoldsPowerAndClocksDown) {
   const unsigned free_clock = number("nvmlDeviceGetPowerUsage", v100);
   EXPECT_NEAR(free_clock, 240'000, 500);
   unsigned clock = 0;
-  ASSERT_EQ((call("nvmlDeviceGetClockInfo", devices_[v100], ClockType::sm, &clock)), Return::success);
-  EXPECT_EQ(call("nvmlDeviceSetPowerManagementLimit", devices_[v100], 150'000U), Return::success);
+  ASSERT_EQ((call("nvmlDeviceGetClockInfo", devices_[v100], ClockType::sm, &clock)), Code::success);
+  EXPECT_EQ(call("nvmlDeviceSetPowerManagementLimit", devices_[v100], 150'000U), Code::success);
   pass(5_s);
   EXPECT_NEAR(number("nvmlDeviceGetPowerUsage", v100), 150'000, 500);
   EXPECT_EQ(number("nvmlDeviceGetPowerManagementLimit", v100), 150'000U);
   EXPECT_EQ(number("nvmlDeviceGetEnforcedPowerLimit", v100), 150'000U);
   unsigned lower = 0;
-  ASSERT_EQ((call("nvmlDeviceGetClockInfo", devices_[v100], ClockType::sm, &lower)), Return::success);
+  ASSERT_EQ((call("nvmlDeviceGetClockInfo", devices_[v100], ClockType::sm, &lower)), Code::success);
   EXPECT_LT(lower, clock);
   unsigned long long reasons = 0;
-  EXPECT_EQ((call("nvmlDeviceGetCurrentClocksEventReasons", devices_[v100], &reasons)), Return::success);
+  EXPECT_EQ((call("nvmlDeviceGetCurrentClocksEventReasons", devices_[v100], &reasons)), Code::success);
   EXPECT_EQ(reasons, reason::software_power_cap);
 }
 
 TEST_F(Nvml, RefusesALimitOutsideOfTheConstraints) {
   unsigned min = 0;
   unsigned max = 0;
-  ASSERT_EQ((call("nvmlDeviceGetPowerManagementLimitConstraints", devices_[v100], &min, &max)), Return::success);
-  EXPECT_EQ(call("nvmlDeviceSetPowerManagementLimit", devices_[v100], min - 1), Return::invalid_argument);
-  EXPECT_EQ(call("nvmlDeviceSetPowerManagementLimit", devices_[v100], max + 1), Return::invalid_argument);
-  EXPECT_EQ(call("nvmlDeviceSetPowerManagementLimit", devices_[v100], min), Return::success);
+  ASSERT_EQ((call("nvmlDeviceGetPowerManagementLimitConstraints", devices_[v100], &min, &max)), Code::success);
+  EXPECT_EQ(call("nvmlDeviceSetPowerManagementLimit", devices_[v100], min - 1), Code::invalid_argument);
+  EXPECT_EQ(call("nvmlDeviceSetPowerManagementLimit", devices_[v100], max + 1), Code::invalid_argument);
+  EXPECT_EQ(call("nvmlDeviceSetPowerManagementLimit", devices_[v100], min), Code::success);
   PowerValue value{.version = versioned<PowerValue>(2), .scope = PowerScope::gpu, .milliwatts = max};
-  EXPECT_EQ((call("nvmlDeviceSetPowerManagementLimit_v2", devices_[v100], &value)), Return::success);
+  EXPECT_EQ((call("nvmlDeviceSetPowerManagementLimit_v2", devices_[v100], &value)), Code::success);
   EXPECT_EQ(number("nvmlDeviceGetPowerManagementLimit", v100), max);
   value.version = 1;
-  EXPECT_EQ((call("nvmlDeviceSetPowerManagementLimit_v2", devices_[v100], &value)), Return::argument_version_mismatch);
+  EXPECT_EQ((call("nvmlDeviceSetPowerManagementLimit_v2", devices_[v100], &value)), Code::argument_version_mismatch);
 }
 
 TEST_F(Nvml, LocksClocksAsItsGenerationCan) {
@@ -152,16 +152,16 @@ TEST_F(Nvml, LocksClocksAsItsGenerationCan) {
   const auto lock = [&](unsigned device, unsigned min, unsigned max) {
     return call("nvmlDeviceSetGpuLockedClocks", devices_[device], min, max);
   };
-  EXPECT_EQ(lock(p100, 600, 700), Return::not_supported);
-  EXPECT_EQ(lock(a100, 700, 600), Return::invalid_argument);
-  EXPECT_EQ(lock(a100, 600, symbolic_clock_tdp), Return::invalid_argument);
-  EXPECT_EQ(lock(a100, symbolic_clock_tdp, symbolic_clock_unlimited), Return::success);
-  EXPECT_EQ(lock(a100, 600, 600), Return::success);
+  EXPECT_EQ(lock(p100, 600, 700), Code::not_supported);
+  EXPECT_EQ(lock(a100, 700, 600), Code::invalid_argument);
+  EXPECT_EQ(lock(a100, 600, symbolic_clock_tdp), Code::invalid_argument);
+  EXPECT_EQ(lock(a100, symbolic_clock_tdp, symbolic_clock_unlimited), Code::success);
+  EXPECT_EQ(lock(a100, 600, 600), Code::success);
   unsigned clock = 0;
-  ASSERT_EQ((call("nvmlDeviceGetClockInfo", devices_[a100], ClockType::graphics, &clock)), Return::success);
+  ASSERT_EQ((call("nvmlDeviceGetClockInfo", devices_[a100], ClockType::graphics, &clock)), Code::success);
   EXPECT_EQ(clock, 600U);
-  EXPECT_EQ(call("nvmlDeviceResetGpuLockedClocks", devices_[a100]), Return::success);
-  ASSERT_EQ((call("nvmlDeviceGetClockInfo", devices_[a100], ClockType::graphics, &clock)), Return::success);
+  EXPECT_EQ(call("nvmlDeviceResetGpuLockedClocks", devices_[a100]), Code::success);
+  ASSERT_EQ((call("nvmlDeviceGetClockInfo", devices_[a100], ClockType::graphics, &clock)), Code::success);
   EXPECT_GT(clock, 600U);
 }
 
@@ -175,17 +175,17 @@ TEST_F(Nvml, FieldValuesCarryTheirOwnResults) {
     values[i].field = fields[i];
   }
   values[5].scope = static_cast<unsigned>(PowerScope::module);
-  ASSERT_EQ((call("nvmlDeviceGetFieldValues", devices_[h100], 6, values.data())), Return::success);
+  ASSERT_EQ((call("nvmlDeviceGetFieldValues", devices_[h100], 6, values.data())), Code::success);
   EXPECT_EQ(values[0].type, ValueType::uint64);
   EXPECT_NEAR(values[1].value.uint32, 400'000, 500);
   EXPECT_NEAR(values[2].value.uint32, 400'000, 500);
   EXPECT_EQ(values[3].value.uint32, 700'000U);
-  EXPECT_EQ(values[4].result, Return::not_supported);
-  EXPECT_EQ(values[5].result, Return::not_supported);
+  EXPECT_EQ(values[4].result, Code::not_supported);
+  EXPECT_EQ(values[5].result, Code::not_supported);
   EXPECT_EQ(values[0].timestamp_us, session().civil(session().now()).microseconds_since_epoch);
-  EXPECT_EQ((call("nvmlDeviceGetFieldValues", devices_[v100], 2, values.data())), Return::success);
-  EXPECT_EQ(values[1].result, Return::not_supported) << "Volta has no average power";
-  EXPECT_EQ((call("nvmlDeviceGetFieldValues", devices_[h100], 0, values.data())), Return::invalid_argument);
+  EXPECT_EQ((call("nvmlDeviceGetFieldValues", devices_[v100], 2, values.data())), Code::success);
+  EXPECT_EQ(values[1].result, Code::not_supported) << "Volta has no average power";
+  EXPECT_EQ((call("nvmlDeviceGetFieldValues", devices_[h100], 0, values.data())), Code::invalid_argument);
 }
 
 TEST_F(Nvml, SamplesAreGivenOnce) {
@@ -194,23 +194,23 @@ TEST_F(Nvml, SamplesAreGivenOnce) {
     return call("nvmlDeviceGetSamples", devices_[h100], SampleType::power, last, &type, count, out);
   };
   unsigned room = 0;
-  ASSERT_EQ(samples(0, &room, nullptr), Return::success);
+  ASSERT_EQ(samples(0, &room, nullptr), Code::success);
   ASSERT_GT(room, 10U);
   std::vector<Sample> ring(room);
   unsigned count = room;
-  ASSERT_EQ(samples(0, &count, ring.data()), Return::success);
+  ASSERT_EQ(samples(0, &count, ring.data()), Code::success);
   EXPECT_EQ(count, room);
   const unsigned long long last = ring.back().timestamp_us;
   count = room;
-  EXPECT_EQ(samples(last, &count, ring.data()), Return::not_found);
+  EXPECT_EQ(samples(last, &count, ring.data()), Code::not_found);
   pass(0.1_s);
   count = room;
-  ASSERT_EQ(samples(last, &count, ring.data()), Return::success);
+  ASSERT_EQ(samples(last, &count, ring.data()), Code::success);
   EXPECT_GE(count, 4U);
   EXPECT_LE(count, 6U);
   EXPECT_GT(ring[0].timestamp_us, last);
   count = 1;
-  EXPECT_EQ(samples(0, &count, ring.data()), Return::insufficient_size);
+  EXPECT_EQ(samples(0, &count, ring.data()), Code::insufficient_size);
 }
 
 TEST_F(Nvml, ListsWhoLoadsAGpu) {
@@ -218,16 +218,16 @@ TEST_F(Nvml, ListsWhoLoadsAGpu) {
   const auto list = [&](ProcessInfo* out) {
     return call("nvmlDeviceGetComputeRunningProcesses_v3", devices_[v100], &count, out);
   };
-  EXPECT_EQ(list(nullptr), Return::success);
+  EXPECT_EQ(list(nullptr), Code::success);
   EXPECT_EQ(count, 0U);
   load(v100, "constant:100W");
-  EXPECT_EQ(list(nullptr), Return::insufficient_size);
+  EXPECT_EQ(list(nullptr), Code::insufficient_size);
   EXPECT_EQ(count, 1U);
   ProcessInfo info{};
-  EXPECT_EQ(list(&info), Return::success);
+  EXPECT_EQ(list(&info), Code::success);
   EXPECT_EQ(info.pid, static_cast<unsigned>(::getpid()));
   Memory memory{};
-  ASSERT_EQ((call("nvmlDeviceGetMemoryInfo", devices_[v100], &memory)), Return::success);
+  ASSERT_EQ((call("nvmlDeviceGetMemoryInfo", devices_[v100], &memory)), Code::success);
   EXPECT_EQ(memory.used + memory.free, memory.total);
   EXPECT_GE(memory.used, info.used_memory);
 }
@@ -240,41 +240,41 @@ TEST_F(Nvml, MisbehavesOnCommand) {
   unsigned value = 0;
   const auto read = [&](unsigned device) { return call("nvmlDeviceGetPowerUsage", devices_[device], &value); };
   fault("timeout gpu=1 times=1 call=nvmlDeviceGetPowerUsage");
-  EXPECT_EQ(read(v100), Return::timeout);
-  EXPECT_EQ(read(v100), Return::success);
+  EXPECT_EQ(read(v100), Code::timeout);
+  EXPECT_EQ(read(v100), Code::success);
   fault("unsupported call=nvmlDeviceGetPowerUsage gpu=2");
-  EXPECT_EQ(read(a100), Return::not_supported);
+  EXPECT_EQ(read(a100), Code::not_supported);
   fault("permission");
-  EXPECT_EQ(call("nvmlDeviceSetPowerManagementLimit", devices_[v100], 200'000U), Return::no_permission);
+  EXPECT_EQ(call("nvmlDeviceSetPowerManagementLimit", devices_[v100], 200'000U), Code::no_permission);
   session().clear_faults();
   fault("lower by=20W gpu=1");
-  EXPECT_EQ(call("nvmlDeviceSetPowerManagementLimit", devices_[v100], 200'000U), Return::success);
+  EXPECT_EQ(call("nvmlDeviceSetPowerManagementLimit", devices_[v100], 200'000U), Code::success);
   EXPECT_EQ(number("nvmlDeviceGetPowerManagementLimit", v100), 200'000U);
   EXPECT_EQ(number("nvmlDeviceGetEnforcedPowerLimit", v100), 180'000U);
   fault("lost gpu=1");
-  EXPECT_EQ(read(v100), Return::gpu_is_lost);
+  EXPECT_EQ(read(v100), Code::gpu_is_lost);
   Device* again = nullptr;
-  EXPECT_EQ((call("nvmlDeviceGetHandleByIndex_v2", v100, &again)), Return::gpu_is_lost);
-  EXPECT_EQ(read(a100), Return::success);
+  EXPECT_EQ((call("nvmlDeviceGetHandleByIndex_v2", v100, &again)), Code::gpu_is_lost);
+  EXPECT_EQ(read(a100), Code::success);
   session().clear_faults();
-  EXPECT_EQ(read(v100), Return::success);
+  EXPECT_EQ(read(v100), Code::success);
 }
 
 TEST_F(Nvml, AnswersWhatItCannotDoLikeACardThatCannot) {
   unsigned state = 0;
-  EXPECT_EQ((call("nvmlDeviceGetNvLinkState", devices_[v100], 0U, &state)), Return::not_supported);
-  EXPECT_EQ((call("nvmlDeviceGetFanSpeed", devices_[v100], &state)), Return::not_supported);
-  EXPECT_EQ((call("nvmlDeviceGetMigMode", devices_[v100], &state, &state)), Return::not_supported);
-  EXPECT_EQ((call("nvmlDeviceGetMigMode", devices_[h100], &state, &state)), Return::success);
-  EXPECT_EQ(call("nvmlNoSuchThing"), Return::function_not_found);
+  EXPECT_EQ((call("nvmlDeviceGetNvLinkState", devices_[v100], 0U, &state)), Code::not_supported);
+  EXPECT_EQ((call("nvmlDeviceGetFanSpeed", devices_[v100], &state)), Code::not_supported);
+  EXPECT_EQ((call("nvmlDeviceGetMigMode", devices_[v100], &state, &state)), Code::not_supported);
+  EXPECT_EQ((call("nvmlDeviceGetMigMode", devices_[h100], &state, &state)), Code::success);
+  EXPECT_EQ(call("nvmlNoSuchThing"), Code::function_not_found);
 }
 
 TEST_F(Nvml, AForkedChildBeginsUninitialised) {
   ForkedChild child{[&] {
     unsigned power = 0;
-    const bool refused = call("nvmlDeviceGetPowerUsage", devices_[v100], &power) == Return::uninitialized;
-    const bool opened = call("nvmlInit_v2") == Return::success;
-    return refused && opened && call("nvmlDeviceGetPowerUsage", devices_[v100], &power) == Return::success;
+    const bool refused = call("nvmlDeviceGetPowerUsage", devices_[v100], &power) == Code::uninitialized;
+    const bool opened = call("nvmlInit_v2") == Code::success;
+    return refused && opened && call("nvmlDeviceGetPowerUsage", devices_[v100], &power) == Code::success;
   }};
   EXPECT_TRUE(child.well());
 }
@@ -288,8 +288,7 @@ TEST_F(Nvml, ForksWhileThreadsCallAndInitialise) {
     }
   }};
   for (int i = 0; i < 50; ++i) {
-    ForkedChild child{
-        [&] { return call("nvmlInit_v2") == Return::success && call("nvmlShutdown") == Return::success; }};
+    ForkedChild child{[&] { return call("nvmlInit_v2") == Code::success && call("nvmlShutdown") == Code::success; }};
     EXPECT_TRUE(child.well());
   }
   done = true;
@@ -316,10 +315,10 @@ TEST_F(Nvml, AThousandKillsInsideCallsLeaveItUsable) {
     // More than the counter's period: its last step is then later than the hundreds of changes at one instant.
     pass(Seconds{0.025});
     unsigned long long energy = 0;
-    ASSERT_EQ((call("nvmlDeviceGetTotalEnergyConsumption", devices_[v100], &energy)), Return::success);
+    ASSERT_EQ((call("nvmlDeviceGetTotalEnergyConsumption", devices_[v100], &energy)), Code::success);
     ASSERT_GE(energy, last) << "after kill " << kill;
     last = energy;
-    ASSERT_EQ(call("nvmlDeviceSetPowerManagementLimit", devices_[v100], 200'000U), Return::success) << kill;
+    ASSERT_EQ(call("nvmlDeviceSetPowerManagementLimit", devices_[v100], 200'000U), Code::success) << kill;
     ASSERT_EQ(number("nvmlDeviceGetEnforcedPowerLimit", v100), 200'000U) << kill;
   }
 }
@@ -332,8 +331,8 @@ TEST_F(Nvml, ThreadsMayCallAtOnce) {
       for (int i = 0; i < 500; ++i) {
         unsigned value = 0;
         const unsigned limit = 150'000U + static_cast<unsigned>(thread * 1000 + i);
-        failures += call("nvmlDeviceSetPowerManagementLimit", devices_[v100], limit) == Return::success ? 0 : 1;
-        failures += call("nvmlDeviceGetPowerUsage", devices_[v100], &value) == Return::success ? 0 : 1;
+        failures += call("nvmlDeviceSetPowerManagementLimit", devices_[v100], limit) == Code::success ? 0 : 1;
+        failures += call("nvmlDeviceGetPowerUsage", devices_[v100], &value) == Code::success ? 0 : 1;
       }
     });
   }
@@ -364,16 +363,16 @@ TEST_F(Nvml, TellsTheTruthAndEveryCallOnTheSide) {
   EXPECT_STREQ(calls[0].entry_point, "nvmlDeviceSetPowerManagementLimit");
   EXPECT_EQ(calls[0].process, ::getpid());
   EXPECT_EQ(calls[0].gpu, 1);
-  EXPECT_EQ(calls[0].result, static_cast<int>(Return::invalid_argument));
+  EXPECT_EQ(calls[0].result, static_cast<int>(Code::invalid_argument));
 }
 
 TEST(NvmlWithoutInit, RefusesEveryCall) {
-  auto* const power = client().library.function<Return(Device*, unsigned*)>({"nvmlDeviceGetPowerUsage"});
-  auto* const link = client().library.function<Return()>({"nvmlDeviceGetNvLinkState"});
-  auto* const shut_down = client().library.function<Return()>({"nvmlShutdown"});
-  EXPECT_EQ(power(nullptr, nullptr), Return::uninitialized);
-  EXPECT_EQ(link(), Return::uninitialized);
-  EXPECT_EQ(shut_down(), Return::uninitialized);
+  auto* const power = client().library.function<Code(Device*, unsigned*)>({"nvmlDeviceGetPowerUsage"});
+  auto* const link = client().library.function<Code()>({"nvmlDeviceGetNvLinkState"});
+  auto* const shut_down = client().library.function<Code()>({"nvmlShutdown"});
+  EXPECT_EQ(power(nullptr, nullptr), Code::uninitialized);
+  EXPECT_EQ(link(), Code::uninitialized);
+  EXPECT_EQ(shut_down(), Code::uninitialized);
 }
 
 }  // namespace

@@ -14,37 +14,37 @@ unsigned milliwatts(Watts power) {
   return static_cast<unsigned>(std::lround(std::max(Milliwatts{power}.value(), 0.0)));
 }
 
-Return set_limit(const Gpu& gpu, unsigned limit) {
+Code set_limit(const Gpu& gpu, unsigned limit) {
   const physics::PowerLimits& allowed = gpu.model().limits;
   if (limit < milliwatts(allowed.min) || limit > milliwatts(allowed.max)) {
-    return Return::invalid_argument;
+    return Code::invalid_argument;
   }
   gpu.set_limit(Milliwatts{static_cast<double>(limit)});
-  return Return::success;
+  return Code::success;
 }
 
 }  // namespace
 
-Return read_energy(const Gpu& gpu, std::uint64_t& millijoules) {
+Code read_energy(const Gpu& gpu, std::uint64_t& millijoules) {
   const std::optional<std::uint64_t> counted = gpu.session.counted(gpu.index, gpu.now, Millijoules{1});
   if (!counted) {
-    return Return::not_supported;
+    return Code::not_supported;
   }
   millijoules = *counted;
-  return Return::success;
+  return Code::success;
 }
 
-Return read_power(const Gpu& gpu, PowerValueKind kind, unsigned& value) {
+Code read_power(const Gpu& gpu, PowerValueKind kind, unsigned& value) {
   const physics::Gpu view = gpu.view();
   const physics::Sensors sensors{view};
   const std::optional<physics::PowerReading> reading = kind == PowerValueKind::average   ? sensors.average(gpu.now)
                                                        : kind == PowerValueKind::instant ? sensors.instant(gpu.now)
                                                                                          : sensors.power(gpu.now);
   if (!reading) {
-    return Return::not_supported;
+    return Code::not_supported;
   }
   value = milliwatts(reading->value);
-  return Return::success;
+  return Code::success;
 }
 
 unsigned limit_value(const Gpu& gpu, LimitKind kind) {
@@ -66,44 +66,44 @@ unsigned limit_value(const Gpu& gpu, LimitKind kind) {
 
 // NOLINTBEGIN(readability-identifier-naming): the names are the vendor's
 
-ZEUS_NVML Return nvmlDeviceGetTotalEnergyConsumption(Device* device, unsigned long long* energy) {
+ZEUS_NVML Code nvmlDeviceGetTotalEnergyConsumption(Device* device, unsigned long long* energy) {
   return Entry::gpu_call(
       __func__, device,
       [&](const Gpu& gpu) {
         std::uint64_t value = 0;
-        const Return result = read_energy(gpu, value);
-        *energy = result == Return::success ? value : *energy;
+        const Code result = read_energy(gpu, value);
+        *energy = result == Code::success ? value : *energy;
         return result;
       },
       energy);
 }
 
-ZEUS_NVML Return nvmlDeviceGetPowerUsage(Device* device, unsigned* power) {
+ZEUS_NVML Code nvmlDeviceGetPowerUsage(Device* device, unsigned* power) {
   return Entry::gpu_call(
       __func__, device, [&](const Gpu& gpu) { return read_power(gpu, PowerValueKind::plain, *power); }, power);
 }
 
-ZEUS_NVML Return nvmlDeviceGetPowerManagementMode(Device* device, unsigned* mode) {
+ZEUS_NVML Code nvmlDeviceGetPowerManagementMode(Device* device, unsigned* mode) {
   return Entry::gpu_call(
       __func__, device, [&](const Gpu&) { return give(mode, 1U); }, mode);
 }
 
-ZEUS_NVML Return nvmlDeviceGetPowerManagementLimit(Device* device, unsigned* limit) {
+ZEUS_NVML Code nvmlDeviceGetPowerManagementLimit(Device* device, unsigned* limit) {
   return Entry::gpu_call(
       __func__, device, [&](const Gpu& gpu) { return give(limit, limit_value(gpu, LimitKind::requested)); }, limit);
 }
 
-ZEUS_NVML Return nvmlDeviceGetEnforcedPowerLimit(Device* device, unsigned* limit) {
+ZEUS_NVML Code nvmlDeviceGetEnforcedPowerLimit(Device* device, unsigned* limit) {
   return Entry::gpu_call(
       __func__, device, [&](const Gpu& gpu) { return give(limit, limit_value(gpu, LimitKind::enforced)); }, limit);
 }
 
-ZEUS_NVML Return nvmlDeviceGetPowerManagementDefaultLimit(Device* device, unsigned* limit) {
+ZEUS_NVML Code nvmlDeviceGetPowerManagementDefaultLimit(Device* device, unsigned* limit) {
   return Entry::gpu_call(
       __func__, device, [&](const Gpu& gpu) { return give(limit, limit_value(gpu, LimitKind::default_limit)); }, limit);
 }
 
-ZEUS_NVML Return nvmlDeviceGetPowerManagementLimitConstraints(Device* device, unsigned* min, unsigned* max) {
+ZEUS_NVML Code nvmlDeviceGetPowerManagementLimitConstraints(Device* device, unsigned* min, unsigned* max) {
   return Entry::gpu_call(
       __func__, device,
       [&](const Gpu& gpu) {
@@ -113,18 +113,18 @@ ZEUS_NVML Return nvmlDeviceGetPowerManagementLimitConstraints(Device* device, un
       min, max);
 }
 
-ZEUS_NVML Return nvmlDeviceSetPowerManagementLimit(Device* device, unsigned limit) {
+ZEUS_NVML Code nvmlDeviceSetPowerManagementLimit(Device* device, unsigned limit) {
   return Entry::gpu_call(__func__, device, [&](const Gpu& gpu) { return set_limit(gpu, limit); });
 }
 
-ZEUS_NVML Return nvmlDeviceSetPowerManagementLimit_v2(Device* device, PowerValue* value) {
+ZEUS_NVML Code nvmlDeviceSetPowerManagementLimit_v2(Device* device, PowerValue* value) {
   return Entry::gpu_call(
       __func__, device,
       [&](const Gpu& gpu) {
         if (value->version != versioned<PowerValue>(2)) {
-          return Return::argument_version_mismatch;
+          return Code::argument_version_mismatch;
         }
-        return value->scope == PowerScope::gpu ? set_limit(gpu, value->milliwatts) : Return::not_supported;
+        return value->scope == PowerScope::gpu ? set_limit(gpu, value->milliwatts) : Code::not_supported;
       },
       value);
 }

@@ -19,17 +19,17 @@ std::vector<LoadOwner> users(const Gpu& gpu) {
 }
 
 template <typename Info, typename Make>
-Return give_users(const std::vector<LoadOwner>& owners, unsigned* count, Info* out, Make make) {
+Code give_users(const std::vector<LoadOwner>& owners, unsigned* count, Info* out, Make make) {
   const bool fits = *count >= owners.size() && (out != nullptr || owners.empty());
   *count = static_cast<unsigned>(owners.size());
   if (!fits) {
-    return Return::insufficient_size;
+    return Code::insufficient_size;
   }
   std::ranges::transform(owners, out, make);
-  return Return::success;
+  return Code::success;
 }
 
-Return give_compute_processes(std::string_view name, Device* device, unsigned* count, ProcessInfo* out) {
+Code give_compute_processes(std::string_view name, Device* device, unsigned* count, ProcessInfo* out) {
   return Entry::gpu_call(
       name, device,
       [&](const Gpu& gpu) {
@@ -43,14 +43,14 @@ Return give_compute_processes(std::string_view name, Device* device, unsigned* c
       count);
 }
 
-Return give_no_processes(std::string_view name, Device* device, unsigned* count) {
+Code give_no_processes(std::string_view name, Device* device, unsigned* count) {
   return Entry::gpu_call(
       name, device, [&](const Gpu&) { return give(count, 0U); }, count);
 }
 
-Return give_details(const Gpu& gpu, ProcessDetailList* list) {
+Code give_details(const Gpu& gpu, ProcessDetailList* list) {
   if (list->version != versioned<ProcessDetailList>(1)) {
-    return Return::argument_version_mismatch;
+    return Code::argument_version_mismatch;
   }
   const bool wanted = list->mode == all_processes || list->mode == compute_processes;
   return give_users(wanted ? users(gpu) : std::vector<LoadOwner>{}, &list->count, list->processes,
@@ -63,12 +63,12 @@ Return give_details(const Gpu& gpu, ProcessDetailList* list) {
                     });
 }
 
-Return give_utilization(const Gpu& gpu, ProcessUtilization* out, unsigned* count, unsigned long long last_seen_us) {
+Code give_utilization(const Gpu& gpu, ProcessUtilization* out, unsigned* count, unsigned long long last_seen_us) {
   const auto timestamp = static_cast<std::uint64_t>(stamp(gpu.session, gpu.now));
   const std::vector<LoadOwner> owners = timestamp > last_seen_us ? users(gpu) : std::vector<LoadOwner>{};
   if (owners.empty()) {
     *count = 0;
-    return Return::not_found;
+    return Code::not_found;
   }
   const physics::OperatingPoint point = gpu.view().operating_point(gpu.now);
   return give_users(owners, count, out, [&](const LoadOwner& owner) {
@@ -85,7 +85,7 @@ Return give_utilization(const Gpu& gpu, ProcessUtilization* out, unsigned* count
 
 // NOLINTBEGIN(readability-identifier-naming): the names are the vendor's
 
-ZEUS_NVML Return nvmlDeviceGetComputeRunningProcesses(Device* device, unsigned* count, ProcessInfoV1* processes) {
+ZEUS_NVML Code nvmlDeviceGetComputeRunningProcesses(Device* device, unsigned* count, ProcessInfoV1* processes) {
   return Entry::gpu_call(
       __func__, device,
       [&](const Gpu& gpu) {
@@ -96,45 +96,45 @@ ZEUS_NVML Return nvmlDeviceGetComputeRunningProcesses(Device* device, unsigned* 
       count);
 }
 
-ZEUS_NVML Return nvmlDeviceGetComputeRunningProcesses_v2(Device* device, unsigned* count, ProcessInfo* processes) {
+ZEUS_NVML Code nvmlDeviceGetComputeRunningProcesses_v2(Device* device, unsigned* count, ProcessInfo* processes) {
   return give_compute_processes(__func__, device, count, processes);
 }
 
-ZEUS_NVML Return nvmlDeviceGetComputeRunningProcesses_v3(Device* device, unsigned* count, ProcessInfo* processes) {
+ZEUS_NVML Code nvmlDeviceGetComputeRunningProcesses_v3(Device* device, unsigned* count, ProcessInfo* processes) {
   return give_compute_processes(__func__, device, count, processes);
 }
 
-ZEUS_NVML Return nvmlDeviceGetGraphicsRunningProcesses(Device* device, unsigned* count, void*) {
+ZEUS_NVML Code nvmlDeviceGetGraphicsRunningProcesses(Device* device, unsigned* count, void*) {
   return give_no_processes(__func__, device, count);
 }
 
-ZEUS_NVML Return nvmlDeviceGetGraphicsRunningProcesses_v2(Device* device, unsigned* count, void*) {
+ZEUS_NVML Code nvmlDeviceGetGraphicsRunningProcesses_v2(Device* device, unsigned* count, void*) {
   return give_no_processes(__func__, device, count);
 }
 
-ZEUS_NVML Return nvmlDeviceGetGraphicsRunningProcesses_v3(Device* device, unsigned* count, void*) {
+ZEUS_NVML Code nvmlDeviceGetGraphicsRunningProcesses_v3(Device* device, unsigned* count, void*) {
   return give_no_processes(__func__, device, count);
 }
 
-ZEUS_NVML Return nvmlDeviceGetMPSComputeRunningProcesses(Device* device, unsigned* count, void*) {
+ZEUS_NVML Code nvmlDeviceGetMPSComputeRunningProcesses(Device* device, unsigned* count, void*) {
   return give_no_processes(__func__, device, count);
 }
 
-ZEUS_NVML Return nvmlDeviceGetMPSComputeRunningProcesses_v2(Device* device, unsigned* count, void*) {
+ZEUS_NVML Code nvmlDeviceGetMPSComputeRunningProcesses_v2(Device* device, unsigned* count, void*) {
   return give_no_processes(__func__, device, count);
 }
 
-ZEUS_NVML Return nvmlDeviceGetMPSComputeRunningProcesses_v3(Device* device, unsigned* count, void*) {
+ZEUS_NVML Code nvmlDeviceGetMPSComputeRunningProcesses_v3(Device* device, unsigned* count, void*) {
   return give_no_processes(__func__, device, count);
 }
 
-ZEUS_NVML Return nvmlDeviceGetRunningProcessDetailList(Device* device, ProcessDetailList* list) {
+ZEUS_NVML Code nvmlDeviceGetRunningProcessDetailList(Device* device, ProcessDetailList* list) {
   return Entry::gpu_call(
       __func__, device, [&](const Gpu& gpu) { return give_details(gpu, list); }, list);
 }
 
-ZEUS_NVML Return nvmlDeviceGetProcessUtilization(Device* device, ProcessUtilization* utilization, unsigned* count,
-                                                 unsigned long long last_seen_us) {
+ZEUS_NVML Code nvmlDeviceGetProcessUtilization(Device* device, ProcessUtilization* utilization, unsigned* count,
+                                               unsigned long long last_seen_us) {
   return Entry::gpu_call(
       __func__, device, [&](const Gpu& gpu) { return give_utilization(gpu, utilization, count, last_seen_us); }, count);
 }

@@ -16,7 +16,6 @@ constexpr std::uint64_t reserved_bytes = std::uint64_t{512} << 20U;
 constexpr Kelvins shutdown_margin{5.0};
 constexpr unsigned sampling_period_us = 167'000;
 constexpr unsigned performance_state_idle = 8;
-constexpr unsigned gpu_sensor = 0;
 constexpr unsigned most_compute_modes = 4;
 constexpr unsigned memory_error_kinds = 2;
 constexpr unsigned most_mig_devices = 7;
@@ -39,7 +38,7 @@ bool has_mig(const physics::GpuModel& model) {
   return model.architecture == physics::Architecture::ga100 || model.architecture == physics::Architecture::hopper;
 }
 
-Return give_threshold(const Gpu& gpu, TemperatureThreshold threshold, unsigned* out) {
+Code give_threshold(const Gpu& gpu, TemperatureThreshold threshold, unsigned* out) {
   const Celsius slowdown = gpu.model().thermal.slowdown;
   switch (threshold) {
     case TemperatureThreshold::slowdown:
@@ -47,81 +46,81 @@ Return give_threshold(const Gpu& gpu, TemperatureThreshold threshold, unsigned* 
     case TemperatureThreshold::shutdown:
       return give(out, static_cast<unsigned>(std::lround((slowdown + shutdown_margin).value())));
   }
-  return Return::not_supported;
+  return Code::not_supported;
 }
 
 }  // namespace
 
 // NOLINTBEGIN(readability-identifier-naming): the names are the vendor's
 
-ZEUS_NVML Return nvmlDeviceGetMemoryInfo(Device* device, Memory* memory) {
+ZEUS_NVML Code nvmlDeviceGetMemoryInfo(Device* device, Memory* memory) {
   return Entry::gpu_call(
       __func__, device,
       [&](const Gpu& gpu) {
         const auto [total, used] = memory_use(gpu);
         *memory = {.total = total, .free = total - used - reserved_bytes, .used = used + reserved_bytes};
-        return Return::success;
+        return Code::success;
       },
       memory);
 }
 
-ZEUS_NVML Return nvmlDeviceGetMemoryInfo_v2(Device* device, MemoryV2* memory) {
+ZEUS_NVML Code nvmlDeviceGetMemoryInfo_v2(Device* device, MemoryV2* memory) {
   return Entry::gpu_call(
       __func__, device,
       [&](const Gpu& gpu) {
         if (memory->version != versioned<MemoryV2>(2)) {
-          return Return::argument_version_mismatch;
+          return Code::argument_version_mismatch;
         }
         const auto [total, used] = memory_use(gpu);
         memory->total = total;
         memory->reserved = reserved_bytes;
         memory->free = total - used - reserved_bytes;
         memory->used = used;
-        return Return::success;
+        return Code::success;
       },
       memory);
 }
 
-ZEUS_NVML Return nvmlDeviceGetBAR1MemoryInfo(Device* device, Memory* memory) {
+ZEUS_NVML Code nvmlDeviceGetBAR1MemoryInfo(Device* device, Memory* memory) {
   return Entry::gpu_call(
       __func__, device,
       [&](const Gpu& gpu) {
         const std::uint64_t total = std::bit_ceil(gpu.model().memory_bytes);
         *memory = {.total = total, .free = total, .used = 0};
-        return Return::success;
+        return Code::success;
       },
       memory);
 }
 
-ZEUS_NVML Return nvmlDeviceGetTemperature(Device* device, unsigned sensor, unsigned* temperature) {
+ZEUS_NVML Code nvmlDeviceGetTemperature(Device* device, TemperatureSensor sensor, unsigned* temperature) {
   return Entry::gpu_call(
       __func__, device,
       [&](const Gpu& gpu) {
-        return sensor == gpu_sensor ? give(temperature, static_cast<unsigned>(std::max(celsius(gpu), 0)))
-                                    : Return::invalid_argument;
+        return sensor == TemperatureSensor::gpu ? give(temperature, static_cast<unsigned>(std::max(celsius(gpu), 0)))
+                                                : Code::invalid_argument;
       },
       temperature);
 }
 
-ZEUS_NVML Return nvmlDeviceGetTemperatureV(Device* device, Temperature* temperature) {
+ZEUS_NVML Code nvmlDeviceGetTemperatureV(Device* device, Temperature* temperature) {
   return Entry::gpu_call(
       __func__, device,
       [&](const Gpu& gpu) {
         if (temperature->version != versioned<Temperature>(1)) {
-          return Return::argument_version_mismatch;
+          return Code::argument_version_mismatch;
         }
-        return temperature->sensor == gpu_sensor ? give(&temperature->temperature, celsius(gpu))
-                                                 : Return::invalid_argument;
+        return temperature->sensor == TemperatureSensor::gpu ? give(&temperature->celsius, celsius(gpu))
+                                                             : Code::invalid_argument;
       },
       temperature);
 }
 
-ZEUS_NVML Return nvmlDeviceGetTemperatureThreshold(Device* device, TemperatureThreshold threshold, unsigned* value) {
+ZEUS_NVML Code nvmlDeviceGetTemperatureThreshold(Device* device, TemperatureThreshold threshold, unsigned* value) {
   return Entry::gpu_call(
       __func__, device, [&](const Gpu& gpu) { return give_threshold(gpu, threshold, value); }, value);
 }
 
-ZEUS_NVML Return nvmlDeviceGetPerformanceState(Device* device, unsigned* state) {
+ZEUS_NVML Code nvmlDeviceGetPerformanceState(Device* device, unsigned* state) {
   return Entry::gpu_call(
       __func__, device,
       [&](const Gpu& gpu) {
@@ -133,51 +132,51 @@ ZEUS_NVML Return nvmlDeviceGetPerformanceState(Device* device, unsigned* state) 
       state);
 }
 
-ZEUS_NVML Return nvmlDeviceGetPowerState(Device* device, unsigned* state) {
+ZEUS_NVML Code nvmlDeviceGetPowerState(Device* device, unsigned* state) {
   return nvmlDeviceGetPerformanceState(device, state);
 }
 
-ZEUS_NVML Return nvmlDeviceGetPersistenceMode(Device* device, unsigned* mode) {
+ZEUS_NVML Code nvmlDeviceGetPersistenceMode(Device* device, unsigned* mode) {
   return Entry::gpu_call(
       __func__, device, [&](const Gpu& gpu) { return give(mode, gpu.session.settings(gpu.index).persistence); }, mode);
 }
 
-ZEUS_NVML Return nvmlDeviceSetPersistenceMode(Device* device, unsigned mode) {
+ZEUS_NVML Code nvmlDeviceSetPersistenceMode(Device* device, unsigned mode) {
   return Entry::gpu_call(__func__, device, [&](const Gpu& gpu) {
     if (mode > 1) {
-      return Return::invalid_argument;
+      return Code::invalid_argument;
     }
     gpu.session.change_settings(gpu.index, [&](GpuSettings& settings) { settings.persistence = mode; });
-    return Return::success;
+    return Code::success;
   });
 }
 
-ZEUS_NVML Return nvmlDeviceGetComputeMode(Device* device, unsigned* mode) {
+ZEUS_NVML Code nvmlDeviceGetComputeMode(Device* device, unsigned* mode) {
   return Entry::gpu_call(
       __func__, device, [&](const Gpu& gpu) { return give(mode, gpu.session.settings(gpu.index).compute_mode); }, mode);
 }
 
-ZEUS_NVML Return nvmlDeviceSetComputeMode(Device* device, unsigned mode) {
+ZEUS_NVML Code nvmlDeviceSetComputeMode(Device* device, unsigned mode) {
   return Entry::gpu_call(__func__, device, [&](const Gpu& gpu) {
     if (mode >= most_compute_modes) {
-      return Return::invalid_argument;
+      return Code::invalid_argument;
     }
     gpu.session.change_settings(gpu.index, [&](GpuSettings& settings) { settings.compute_mode = mode; });
-    return Return::success;
+    return Code::success;
   });
 }
 
-ZEUS_NVML Return nvmlDeviceGetDisplayMode(Device* device, unsigned* mode) {
+ZEUS_NVML Code nvmlDeviceGetDisplayMode(Device* device, unsigned* mode) {
   return Entry::gpu_call(
       __func__, device, [&](const Gpu&) { return give(mode, 0U); }, mode);
 }
 
-ZEUS_NVML Return nvmlDeviceGetDisplayActive(Device* device, unsigned* active) {
+ZEUS_NVML Code nvmlDeviceGetDisplayActive(Device* device, unsigned* active) {
   return Entry::gpu_call(
       __func__, device, [&](const Gpu&) { return give(active, 0U); }, active);
 }
 
-ZEUS_NVML Return nvmlDeviceGetEccMode(Device* device, unsigned* current, unsigned* pending) {
+ZEUS_NVML Code nvmlDeviceGetEccMode(Device* device, unsigned* current, unsigned* pending) {
   return Entry::gpu_call(
       __func__, device,
       [&](const Gpu&) {
@@ -187,18 +186,17 @@ ZEUS_NVML Return nvmlDeviceGetEccMode(Device* device, unsigned* current, unsigne
       current, pending);
 }
 
-ZEUS_NVML Return nvmlDeviceGetTotalEccErrors(Device* device, unsigned kind, unsigned counter,
-                                             unsigned long long* errors) {
+ZEUS_NVML Code nvmlDeviceGetTotalEccErrors(Device* device, unsigned kind, unsigned counter,
+                                           unsigned long long* errors) {
   return Entry::gpu_call(
       __func__, device,
       [&](const Gpu&) {
-        return kind < memory_error_kinds && counter < memory_error_kinds ? give(errors, 0ULL)
-                                                                         : Return::invalid_argument;
+        return kind < memory_error_kinds && counter < memory_error_kinds ? give(errors, 0ULL) : Code::invalid_argument;
       },
       errors);
 }
 
-ZEUS_NVML Return nvmlDeviceGetEncoderUtilization(Device* device, unsigned* utilization, unsigned* period_us) {
+ZEUS_NVML Code nvmlDeviceGetEncoderUtilization(Device* device, unsigned* utilization, unsigned* period_us) {
   return Entry::gpu_call(
       __func__, device,
       [&](const Gpu&) {
@@ -208,26 +206,26 @@ ZEUS_NVML Return nvmlDeviceGetEncoderUtilization(Device* device, unsigned* utili
       utilization, period_us);
 }
 
-ZEUS_NVML Return nvmlDeviceGetDecoderUtilization(Device* device, unsigned* utilization, unsigned* period_us) {
+ZEUS_NVML Code nvmlDeviceGetDecoderUtilization(Device* device, unsigned* utilization, unsigned* period_us) {
   return nvmlDeviceGetEncoderUtilization(device, utilization, period_us);
 }
 
-ZEUS_NVML Return nvmlDeviceGetPcieReplayCounter(Device* device, unsigned* replays) {
+ZEUS_NVML Code nvmlDeviceGetPcieReplayCounter(Device* device, unsigned* replays) {
   return Entry::gpu_call(
       __func__, device, [&](const Gpu&) { return give(replays, 0U); }, replays);
 }
 
-ZEUS_NVML Return nvmlDeviceGetPcieThroughput(Device* device, unsigned, unsigned* kilobytes_per_second) {
+ZEUS_NVML Code nvmlDeviceGetPcieThroughput(Device* device, unsigned, unsigned* kilobytes_per_second) {
   return Entry::gpu_call(
       __func__, device, [&](const Gpu&) { return give(kilobytes_per_second, 0U); }, kilobytes_per_second);
 }
 
-ZEUS_NVML Return nvmlDeviceGetMigMode(Device* device, unsigned* current, unsigned* pending) {
+ZEUS_NVML Code nvmlDeviceGetMigMode(Device* device, unsigned* current, unsigned* pending) {
   return Entry::gpu_call(
       __func__, device,
       [&](const Gpu& gpu) {
         if (!has_mig(gpu.model())) {
-          return Return::not_supported;
+          return Code::not_supported;
         }
         give(current, 0U);
         return give(pending, 0U);
@@ -235,24 +233,24 @@ ZEUS_NVML Return nvmlDeviceGetMigMode(Device* device, unsigned* current, unsigne
       current, pending);
 }
 
-ZEUS_NVML Return nvmlDeviceIsMigDeviceHandle(Device* device, unsigned* is_mig) {
+ZEUS_NVML Code nvmlDeviceIsMigDeviceHandle(Device* device, unsigned* is_mig) {
   return Entry::gpu_call(
       __func__, device, [&](const Gpu&) { return give(is_mig, 0U); }, is_mig);
 }
 
-ZEUS_NVML Return nvmlDeviceGetMaxMigDeviceCount(Device* device, unsigned* count) {
+ZEUS_NVML Code nvmlDeviceGetMaxMigDeviceCount(Device* device, unsigned* count) {
   return Entry::gpu_call(
       __func__, device, [&](const Gpu& gpu) { return give(count, has_mig(gpu.model()) ? most_mig_devices : 0U); },
       count);
 }
 
-ZEUS_NVML Return nvmlDeviceGetMigDeviceHandleByIndex(Device* device, unsigned, Device** instance) {
+ZEUS_NVML Code nvmlDeviceGetMigDeviceHandleByIndex(Device* device, unsigned, Device** instance) {
   return Entry::gpu_call(
-      __func__, device,
-      [&](const Gpu& gpu) { return has_mig(gpu.model()) ? Return::not_found : Return::not_supported; }, instance);
+      __func__, device, [&](const Gpu& gpu) { return has_mig(gpu.model()) ? Code::not_found : Code::not_supported; },
+      instance);
 }
 
-ZEUS_NVML Return nvmlDeviceGetC2cModeInfoV(Device* device, unsigned* enabled) {
+ZEUS_NVML Code nvmlDeviceGetC2cModeInfoV(Device* device, unsigned* enabled) {
   return Entry::gpu_call(
       __func__, device, [&](const Gpu&) { return give(enabled, 0U); }, enabled);
 }

@@ -9,7 +9,7 @@ namespace zeus::drivers::nvml {
 // Arguments are the caller's to pass and to clear, whatever they are, so one signature serves all.
 // NOLINTNEXTLINE(cppcoreguidelines-macro-usage): the names are what it is about
 #define ZEUS_NVML_UNSUPPORTED(name) \
-  ZEUS_NVML Return name() {         \
+  ZEUS_NVML Code name() {           \
     return Entry::refuse(#name);    \
   }
 

@@ -41,7 +41,8 @@ DeviceProblem failure_to_open(abi::Code code) {
   if (failure.reason == Reason::permission) {
     return {driver_name, "this user may not open its device files", "add the user to the groups `video` and `render`"};
   }
-  return {driver_name, fmt::format("its library does not start: {}, code {}", to_string(failure), code),
+  return {driver_name,
+          fmt::format("its library does not start: {}, code {}", to_string(failure), static_cast<std::uint32_t>(code)),
           "run `sudo modprobe amdgpu`, and look at `dmesg`"};
 }
 
@@ -52,11 +53,11 @@ std::string lower(std::string_view text) {
 }
 
 // As the runtime names it in ROCR_VISIBLE_DEVICES: from its own mouth, or made of the serial number as it makes it.
-std::string uuid_of(Session& session, abi::Processor processor, const abi::AsicInfo& asic) {
-  abi::EnumerationInfo enumeration;
-  if (session.call(session.amdsmi().enumeration_info, processor, &enumeration) == abi::success &&
-      std::string_view{enumeration.hip_uuid}.starts_with("GPU-")) {
-    return "GPU-" + lower(enumeration.hip_uuid + 4);
+std::string uuid_of(Session& session, abi::Processor* processor, const abi::AsicInfo& asic) {
+  WithRoom<abi::EnumerationInfo> enumeration;
+  if (session.call(session.amdsmi().enumeration_info, processor, &enumeration.value) == abi::Code::success &&
+      std::string_view{enumeration.value.hip_uuid}.starts_with("GPU-")) {
+    return "GPU-" + lower(enumeration.value.hip_uuid + 4);
   }
   const std::string serial = lower(asic.serial);
   if (const std::string digits = serial.starts_with("0x") ? serial.substr(2) : serial; !digits.empty()) {
@@ -69,26 +70,27 @@ std::string uuid_of(Session& session, abi::Processor processor, const abi::AsicI
 }
 
 // HIP's numbers where the library tells them, the kernel's nodes before that, and its own order as a last resort.
-std::uint64_t order_of(Session& session, abi::Processor processor, std::size_t position) {
-  abi::EnumerationInfo enumeration;
-  if (session.call(session.amdsmi().enumeration_info, processor, &enumeration) == abi::success) {
-    return enumeration.hip_id;
+std::uint64_t order_of(Session& session, abi::Processor* processor, std::size_t position) {
+  WithRoom<abi::EnumerationInfo> enumeration;
+  if (session.call(session.amdsmi().enumeration_info, processor, &enumeration.value) == abi::Code::success) {
+    return enumeration.value.hip_id;
   }
-  abi::KfdInfo kfd;
-  return session.call(session.amdsmi().kfd_info, processor, &kfd) == abi::success ? kfd.node_id : position;
+  WithRoom<abi::KfdInfo> kfd;
+  return session.call(session.amdsmi().kfd_info, processor, &kfd.value) == abi::Code::success ? kfd.value.node_id
+                                                                                              : position;
 }
 
-device::GpuIdentity identify(Session& session, abi::Processor processor) {
-  abi::AsicInfo asic;
-  session.call(session.amdsmi().asic_info, processor, &asic);
-  abi::DriverInfo driver;
-  session.call(session.amdsmi().driver_info, processor, &driver);
+device::GpuIdentity identify(Session& session, abi::Processor* processor) {
+  WithRoom<abi::AsicInfo> asic;
+  session.call(session.amdsmi().asic_info, processor, &asic.value);
+  WithRoom<abi::DriverInfo> driver;
+  session.call(session.amdsmi().driver_info, processor, &driver.value);
   device::GpuIdentity identity;
   identity.vendor = GpuVendor::amd;
-  identity.uuid = uuid_of(session, processor, asic);
+  identity.uuid = uuid_of(session, processor, asic.value);
   identity.pci = address_of(session, processor);
-  identity.name = asic.market_name;
-  identity.driver = driver.version;
+  identity.name = asic.value.market_name;
+  identity.driver = driver.value.version;
   return identity;
 }
 
@@ -127,12 +129,12 @@ void check_counters(const std::vector<std::shared_ptr<AmdsmiGpu>>& gpus, Clock& 
 }
 
 std::vector<std::shared_ptr<AmdsmiGpu>> open_gpus(const std::shared_ptr<Session>& session) {
-  const std::vector<abi::Processor> present = session->gpus();
-  std::vector<std::pair<std::uint64_t, abi::Processor>> ordered;
+  const std::vector<abi::Processor*> present = session->gpus();
+  std::vector<std::pair<std::uint64_t, abi::Processor*>> ordered;
   for (std::size_t position = 0; position < present.size(); ++position) {
     ordered.emplace_back(order_of(*session, present[position], position), present[position]);
   }
-  std::ranges::stable_sort(ordered, {}, &std::pair<std::uint64_t, abi::Processor>::first);
+  std::ranges::stable_sort(ordered, {}, &std::pair<std::uint64_t, abi::Processor*>::first);
   std::vector<std::shared_ptr<AmdsmiGpu>> gpus;
   for (const auto& [order, processor] : ordered) {
     device::GpuIdentity identity = identify(*session, processor);
@@ -167,11 +169,11 @@ Discovery AmdsmiBackend::discover() {
 Discovery discover_in(const std::shared_ptr<Session>& session) {
   Discovery found;
   const abi::Code code = session->open();
-  if (code == abi::driver_not_loaded) {
+  if (code == abi::Code::driver_not_loaded) {
     found.absence = absence_of_driver();  // as where the tools are installed and no such GPU is
     return found;
   }
-  if (code != abi::success) {
+  if (code != abi::Code::success) {
     found.problems.push_back(failure_to_open(code));
     return found;
   }

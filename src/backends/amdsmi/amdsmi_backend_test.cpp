@@ -19,92 +19,95 @@ using device::GpuFeature;
 // order.
 struct Driver {
   VirtualClock* clock = nullptr;
-  abi::Code init_code = abi::success;
+  abi::Code init_code = abi::Code::success;
   std::uint32_t major = 26;
   std::uint32_t minor = 2;
   double counted_watts[2] = {200, 100};
   std::uint32_t instant_watts[2] = {200, 100};
-  std::uint32_t average_watts[2] = {abi::none_16, 90};
+  std::uint32_t average_watts[2] = {abi::not_available_16, 90};
   std::int64_t temperature = 45;
   std::uint64_t cap = 300'000'000;
 };
 
 Driver driver;
 
-std::size_t index_of(abi::Processor processor) {
+std::size_t index_of(abi::Processor* processor) {
   return reinterpret_cast<std::uintptr_t>(processor) - 1;
 }
 
-abi::Code energy_of(abi::Processor processor, std::uint64_t* count, float* unit, std::uint64_t* timestamp) {
+abi::Code energy_of(abi::Processor* processor, std::uint64_t* count, float* unit, std::uint64_t* timestamp) {
   const double seconds = static_cast<double>(driver.clock->now().nanoseconds) * 1e-9;
   *unit = 15.259F;
   *count = static_cast<std::uint64_t>(1e9 + driver.counted_watts[index_of(processor)] * seconds / 15.259e-6);
   *timestamp = 0;
-  return abi::success;
+  return abi::Code::success;
 }
 
-abi::Code power_of(abi::Processor processor, abi::PowerInfo* info) {
+abi::Code power_of(abi::Processor* processor, abi::PowerInfo* info) {
   const std::size_t index = index_of(processor);
   if (driver.major < 25) {
-    info->version_24 = {driver.instant_watts[index], driver.average_watts[index]};
+    const abi::PowerInfo24 old{driver.instant_watts[index], driver.average_watts[index]};
+    std::memcpy(info, &old, sizeof(old));
   } else {
-    info->version_25 = {0, driver.instant_watts[index], driver.average_watts[index]};
+    info->current_socket_power = driver.instant_watts[index];
+    info->average_socket_power = driver.average_watts[index];
   }
-  return abi::success;
+  return abi::Code::success;
 }
 
 Functions working_calls() {
   Functions table;
   table.init = [](std::uint64_t) { return driver.init_code; };
-  table.shut_down = [] { return abi::success; };
+  table.shut_down = [] { return abi::Code::success; };
   table.library_version = [](abi::Version* version) {
     version->major = driver.major;
     version->minor = driver.minor;
-    return abi::success;
+    return abi::Code::success;
   };
-  table.sockets = [](std::uint32_t* count, abi::Socket* sockets) {
+  table.sockets = [](std::uint32_t* count, abi::Socket** sockets) {
     if (sockets != nullptr) {
       sockets[0] = nullptr;
     }
     *count = 1;
-    return abi::success;
+    return abi::Code::success;
   };
-  table.processors = [](abi::Socket, std::uint32_t* count, abi::Processor* processors) {
+  table.processors = [](abi::Socket*, std::uint32_t* count, abi::Processor** processors) {
     for (std::uintptr_t i = 0; processors != nullptr && i < 2; ++i) {
-      processors[i] = reinterpret_cast<abi::Processor>(i + 1);  // NOLINT(performance-no-int-to-ptr): a handle is opaque
+      processors[i] =
+          reinterpret_cast<abi::Processor*>(i + 1);  // NOLINT(performance-no-int-to-ptr): a handle is opaque
     }
     *count = 2;
-    return abi::success;
+    return abi::Code::success;
   };
-  table.bdf = [](abi::Processor processor, std::uint64_t* bits) {
+  table.bdf = [](abi::Processor* processor, std::uint64_t* bits) {
     *bits = (0x83ULL + index_of(processor)) << 8;
-    return abi::success;
+    return abi::Code::success;
   };
-  table.asic_info = [](abi::Processor processor, abi::AsicInfo* info) {
+  table.asic_info = [](abi::Processor* processor, abi::AsicInfo* info) {
     std::strcpy(info->market_name, "AMD Instinct MI250X");
     std::strcpy(info->serial, index_of(processor) == 0 ? "0xABCDEF" : "0x123");
-    return abi::success;
+    return abi::Code::success;
   };
-  table.enumeration_info = [](abi::Processor processor, abi::EnumerationInfo* info) {
+  table.enumeration_info = [](abi::Processor* processor, abi::EnumerationInfo* info) {
     info->hip_id = index_of(processor) == 0 ? 1 : 0;
-    return abi::success;
+    return abi::Code::success;
   };
   table.energy_count = energy_of;
   table.power_info = power_of;
-  table.temperature = [](abi::Processor, std::uint32_t, std::uint32_t, std::int64_t* degrees) {
+  table.temperature = [](abi::Processor*, std::uint32_t, std::uint32_t, std::int64_t* degrees) {
     *degrees = driver.temperature;
-    return abi::success;
+    return abi::Code::success;
   };
-  table.power_cap = [](abi::Processor, std::uint32_t, abi::PowerCap* cap) {
+  table.power_cap = [](abi::Processor*, std::uint32_t, abi::PowerCap* cap) {
     cap->cap = driver.cap;
     cap->standard = 560'000'000;
-    cap->minimum = 100'000'000;
-    cap->maximum = 560'000'000;
-    return abi::success;
+    cap->min = 100'000'000;
+    cap->max = 560'000'000;
+    return abi::Code::success;
   };
-  table.set_power_cap = [](abi::Processor, std::uint32_t, std::uint64_t microwatts) {
+  table.set_power_cap = [](abi::Processor*, std::uint32_t, std::uint64_t microwatts) {
     driver.cap = microwatts;
-    return abi::success;
+    return abi::Code::success;
   };
   return table;
 }
@@ -135,7 +138,7 @@ TEST_F(AmdsmiBackendTest, ALibraryThatIsNoneOfAmdsOrTooOldIsOneProblem) {
             "its library libc.so.6 lacks calls that every version has had");
   driver.major = 23;
   EXPECT_EQ(discover().problems.at(0).fix, "update ROCm to 6.3 or newer");
-  driver.init_code = abi::no_permission;
+  driver.init_code = abi::Code::no_permission;
   EXPECT_EQ(discover().problems.at(0).fix, "add the user to the groups `video` and `render`");
 }
 
@@ -172,7 +175,7 @@ TEST_F(AmdsmiBackendTest, ABrokenCounterIsDisbelievedAndTheOtherGpuIsNot) {
 
 TEST_F(AmdsmiBackendTest, TheSecondDieOfAModuleMeasuresNothingAndSaysSo) {
   driver.instant_watts[1] = 0;
-  driver.average_watts[1] = abi::none_16;
+  driver.average_watts[1] = abi::not_available_16;
   const Discovery found = discover();
   const device::Gpu& die = *found.gpus[0].gpu;
   EXPECT_EQ(die.power(PowerKind::instant, PowerScope::gpu).failure().reason, Reason::unsupported);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <functional>
 #include <iterator>
 #include <utility>
@@ -15,16 +16,14 @@ using device::Stamped;
 namespace {
 
 constexpr Failure no_sensor{Reason::unsupported, "the power sensor shows nothing, as on a module's second die"};
-constexpr Failure not_on_amd{Reason::unsupported, "AMD's driver has no such thing"};
-constexpr Failure not_told{Reason::unsupported, "AMD's library does not tell"};
 
-std::uint32_t code_of(ClockDomain domain) {
-  return domain == ClockDomain::memory ? abi::clock_memory : abi::clock_graphics;
+abi::ClockType code_of(ClockDomain domain) {
+  return domain == ClockDomain::memory ? abi::ClockType::memory : abi::ClockType::graphics;
 }
 
 // Numbers of 16 and of 32 bits are told apart by nothing but their value for "not available".
 std::optional<std::uint32_t> available(std::uint32_t number) {
-  return number == abi::none_16 || number == abi::none_32 ? std::nullopt : std::optional{number};
+  return number == abi::not_available_16 || number == abi::not_available_32 ? std::nullopt : std::optional{number};
 }
 
 Reading<Watts> microwatts(const Reading<abi::PowerCap>& cap, std::uint64_t abi::PowerCap::*member) {
@@ -50,14 +49,15 @@ Reading<Value> AmdsmiGpu::ask(Function* function, Arguments... arguments) const 
   if (function == nullptr) {
     return call_missing;
   }
-  Value value{};
-  if (const abi::Code code = session_->call(function, handle_, arguments..., &value); code != abi::success) {
+  WithRoom<Value> answer;
+  if (const abi::Code code = session_->call(function, handle_, arguments..., &answer.value);
+      code != abi::Code::success) {
     return failure_of(code);
   }
-  return value;
+  return answer.value;
 }
 
-device::PciAddress address_of(Session& session, abi::Processor processor) {
+device::PciAddress address_of(Session& session, abi::Processor* processor) {
   std::uint64_t bits = 0;
   session.call(session.amdsmi().bdf, processor, &bits);
   const auto part = [bits](unsigned shift, std::uint64_t mask) {
@@ -66,7 +66,7 @@ device::PciAddress address_of(Session& session, abi::Processor processor) {
   return {part(16, 0xFFFFFFFF), part(8, 0xFF), part(3, 0x1F), part(0, 0x7)};
 }
 
-AmdsmiGpu::AmdsmiGpu(std::shared_ptr<Session> session, abi::Processor handle, device::GpuIdentity identity)
+AmdsmiGpu::AmdsmiGpu(std::shared_ptr<Session> session, abi::Processor* handle, device::GpuIdentity identity)
     : session_{std::move(session)},
       handle_{handle},
       identity_{std::move(identity)},
@@ -102,7 +102,7 @@ Reading<AmdsmiGpu::Count> AmdsmiGpu::count() const {
   const Instant before = session_->clock().now();
   const abi::Code code = session_->call(amdsmi().energy_count, handle_, &counted, &microjoules, &timestamp);
   const Seconds latency = session_->clock().now() - before;
-  if (code != abi::success) {
+  if (code != abi::Code::success) {
     return failure_of(code);
   }
   const Joules resolution{static_cast<double>(microjoules) * 1e-6};
@@ -130,7 +130,7 @@ Reading<Stamped<Joules>> AmdsmiGpu::energy() const {
 
 Reading<Stamped<Watts>> AmdsmiGpu::power(PowerKind kind, PowerScope scope) const {
   if (kind == PowerKind::plain || scope != PowerScope::gpu) {
-    return not_on_amd;
+    return Reason::unsupported;
   }
   const Instant before = session_->clock().now();
   const Reading<abi::PowerInfo> info = ask<abi::PowerInfo>(amdsmi().power_info);
@@ -139,18 +139,16 @@ Reading<Stamped<Watts>> AmdsmiGpu::power(PowerKind kind, PowerScope scope) const
     return info.failure();
   }
   constexpr std::uint32_t first_with_socket_power = 25;
-  const bool old = session_->version().major < first_with_socket_power;
-  const std::uint32_t instant = old ? info->version_24.current_socket_power : info->version_25.current_socket_power;
-  const std::uint32_t average = old ? info->version_24.average_socket_power : info->version_25.average_socket_power;
-  const std::optional<std::uint32_t> watts = available(kind == PowerKind::instant ? instant : average);
+  abi::PowerInfo24 socket{info->current_socket_power, info->average_socket_power};
+  if (session_->version().major < first_with_socket_power) {
+    std::memcpy(&socket, &*info, sizeof(socket));
+  }
+  const std::optional<std::uint32_t> watts =
+      available(kind == PowerKind::instant ? socket.current_socket_power : socket.average_socket_power);
   if (!watts || *watts == 0) {
     return watts ? no_sensor : Failure{Reason::unsupported, {}};
   }
   return Stamped<Watts>{Watts{static_cast<double>(*watts)}, before + latency / 2, latency};
-}
-
-Outcome AmdsmiGpu::power_samples(Instant /*since*/, std::vector<Stamped<Watts>>& /*samples*/) const {
-  return not_on_amd;
 }
 
 PowerLimits AmdsmiGpu::power_limits() const {
@@ -159,21 +157,21 @@ PowerLimits AmdsmiGpu::power_limits() const {
   PowerLimits limits;
   limits.current = microwatts(cap, &abi::PowerCap::cap);
   limits.standard = microwatts(cap, &abi::PowerCap::standard);
-  limits.minimum = microwatts(cap, &abi::PowerCap::minimum);
-  limits.maximum = microwatts(cap, &abi::PowerCap::maximum);
+  limits.minimum = microwatts(cap, &abi::PowerCap::min);
+  limits.maximum = microwatts(cap, &abi::PowerCap::max);
   limits.enforced = limits.current;  // the driver keeps one limit: what is asked for is what holds
   return limits;
 }
 
 device::Clocks AmdsmiGpu::clocks() const {
-  const Reading<abi::ClockInfo> graphics = ask<abi::ClockInfo>(amdsmi().clock_info, abi::clock_graphics);
-  const Reading<abi::ClockInfo> memory = ask<abi::ClockInfo>(amdsmi().clock_info, abi::clock_memory);
+  const Reading<abi::ClockInfo> graphics = ask<abi::ClockInfo>(amdsmi().clock_info, abi::ClockType::graphics);
+  const Reading<abi::ClockInfo> memory = ask<abi::ClockInfo>(amdsmi().clock_info, abi::ClockType::memory);
   return {megahertz(graphics, &abi::ClockInfo::current), megahertz(graphics, &abi::ClockInfo::current),
-          megahertz(memory, &abi::ClockInfo::current), megahertz(graphics, &abi::ClockInfo::maximum),
-          megahertz(memory, &abi::ClockInfo::maximum)};
+          megahertz(memory, &abi::ClockInfo::current), megahertz(graphics, &abi::ClockInfo::max),
+          megahertz(memory, &abi::ClockInfo::max)};
 }
 
-Reading<std::vector<Megahertz>> AmdsmiGpu::supported_clocks(std::uint32_t domain) const {
+Reading<std::vector<Megahertz>> AmdsmiGpu::supported_clocks(abi::ClockType domain) const {
   const Reading<abi::Frequencies> frequencies = ask<abi::Frequencies>(amdsmi().frequencies, domain);
   if (!frequencies) {
     return frequencies.failure();
@@ -187,7 +185,7 @@ Reading<std::vector<Megahertz>> AmdsmiGpu::supported_clocks(std::uint32_t domain
 }
 
 Reading<std::vector<Megahertz>> AmdsmiGpu::supported_memory_clocks() const {
-  return supported_clocks(abi::clock_memory);
+  return supported_clocks(abi::ClockType::memory);
 }
 
 Reading<std::vector<Megahertz>> AmdsmiGpu::supported_graphics_clocks(Megahertz memory) const {
@@ -195,16 +193,12 @@ Reading<std::vector<Megahertz>> AmdsmiGpu::supported_graphics_clocks(Megahertz m
   if (known && std::ranges::find(*known, memory) == known->end()) {
     return Failure{Reason::out_of_range, "memory does not run at this clock"};
   }
-  return supported_clocks(abi::clock_graphics);
-}
-
-Reading<std::optional<ClockRange>> AmdsmiGpu::locked_clocks(ClockDomain /*domain*/) const {
-  return not_told;
+  return supported_clocks(abi::ClockType::graphics);
 }
 
 Reading<Celsius> AmdsmiGpu::temperature() const {
   const Reading<std::int64_t> degrees =
-      ask<std::int64_t>(amdsmi().temperature, abi::temperature_hotspot, abi::temperature_current);
+      ask<std::int64_t>(amdsmi().temperature, abi::temperature_hotspot, abi::temperature_is_current);
   if (!degrees) {
     return degrees.failure();
   }
@@ -226,18 +220,6 @@ Reading<device::Utilization> AmdsmiGpu::utilization() const {
   return device::Utilization{std::min(*graphics, 100U) / 100.0, std::min(*memory, 100U) / 100.0};
 }
 
-Reading<ThrottleReasons> AmdsmiGpu::throttle_reasons() const {
-  return not_told;
-}
-
-device::ThrottleTimes AmdsmiGpu::throttle_times() const {
-  return {session_->clock().now(), not_told, not_told, not_told, not_told, not_told};
-}
-
-Reading<bool> AmdsmiGpu::persistence_mode() const {
-  return not_on_amd;
-}
-
 Reading<std::vector<device::GpuProcess>> AmdsmiGpu::processes() const {
   if (amdsmi().process_list == nullptr) {
     return call_missing;
@@ -246,7 +228,7 @@ Reading<std::vector<device::GpuProcess>> AmdsmiGpu::processes() const {
   std::vector<abi::Process> entries(most);
   std::uint32_t count = most;
   if (const abi::Code code = session_->call(amdsmi().process_list, handle_, &count, entries.data());
-      code != abi::success) {
+      code != abi::Code::success) {
     return failure_of(code);
   }
   entries.resize(std::min(count, most));
@@ -260,19 +242,15 @@ Reading<std::vector<device::GpuProcess>> AmdsmiGpu::processes() const {
   return processes;
 }
 
-Reading<device::MigState> AmdsmiGpu::mig() const {
-  return not_on_amd;
-}
-
 Outcome AmdsmiGpu::reopen() {
   if (Outcome outcome = session_->reopen(generation_); !outcome) {
     return outcome;
   }
-  const std::vector<abi::Processor> present = session_->gpus();
+  const std::vector<abi::Processor*> present = session_->gpus();
   const auto same = std::ranges::find_if(
-      present, [&](abi::Processor processor) { return address_of(*session_, processor) == identity_.pci; });
+      present, [&](abi::Processor* processor) { return address_of(*session_, processor) == identity_.pci; });
   if (same == present.end()) {
-    return failure_of(abi::not_found);
+    return failure_of(abi::Code::not_found);
   }
   handle_ = *same;
   generation_ = session_->generation();
@@ -292,7 +270,7 @@ Outcome AmdsmiGpu::set_power_limit(Watts limit) {
   constexpr std::uint32_t whole_socket = 0;
   const auto microwatts_asked = static_cast<std::uint64_t>(std::llround(limit.value() * 1e6));
   const abi::Code code = session_->call(amdsmi().set_power_cap, handle_, whole_socket, microwatts_asked);
-  return code == abi::success ? Outcome{device::done} : failure_of_setting(code);
+  return code == abi::Code::success ? Outcome{device::done} : failure_of_setting(code);
 }
 
 Outcome AmdsmiGpu::lock_clocks(ClockDomain domain, ClockRange range) {
@@ -301,7 +279,7 @@ Outcome AmdsmiGpu::lock_clocks(ClockDomain domain, ClockRange range) {
   }
   const abi::Code code = session_->call(amdsmi().set_clock_range, handle_, whole_megahertz(range.minimum),
                                         whole_megahertz(range.maximum), code_of(domain));
-  return code == abi::success ? Outcome{device::done} : failure_of_setting(code);
+  return code == abi::Code::success ? Outcome{device::done} : failure_of_setting(code);
 }
 
 Outcome AmdsmiGpu::reset_clocks(ClockDomain /*domain*/) {
@@ -309,11 +287,7 @@ Outcome AmdsmiGpu::reset_clocks(ClockDomain /*domain*/) {
     return call_missing;
   }
   const abi::Code code = session_->call(amdsmi().set_level, handle_, abi::level_automatic);
-  return code == abi::success ? Outcome{device::done} : failure_of_setting(code);
-}
-
-Outcome AmdsmiGpu::set_persistence_mode(bool /*enabled*/) {
-  return not_on_amd;
+  return code == abi::Code::success ? Outcome{device::done} : failure_of_setting(code);
 }
 
 }  // namespace zeus::backends::amdsmi

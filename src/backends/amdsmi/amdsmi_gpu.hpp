@@ -17,7 +17,7 @@ namespace zeus::backends::amdsmi {
 class AmdsmiGpu final : public device::Gpu, public device::GpuControl {
  public:
   // `handle` is of the session's present generation.
-  AmdsmiGpu(std::shared_ptr<Session> session, abi::Processor handle, device::GpuIdentity identity);
+  AmdsmiGpu(std::shared_ptr<Session> session, abi::Processor* handle, device::GpuIdentity identity);
 
   // What discovery found when it watched the counter; from then on there is none if it cannot be believed.
   void disbelieve_counter(Failure why);
@@ -27,19 +27,13 @@ class AmdsmiGpu final : public device::Gpu, public device::GpuControl {
   Reading<device::EnergyCounter> energy_counter() const override;
   Reading<device::Stamped<Joules>> energy() const override;
   Reading<device::Stamped<Watts>> power(PowerKind kind, PowerScope scope) const override;
-  device::Outcome power_samples(Instant since, std::vector<device::Stamped<Watts>>& samples) const override;
   [[nodiscard]] PowerLimits power_limits() const override;
   [[nodiscard]] device::Clocks clocks() const override;
   Reading<std::vector<Megahertz>> supported_memory_clocks() const override;
   Reading<std::vector<Megahertz>> supported_graphics_clocks(Megahertz memory) const override;
-  Reading<std::optional<ClockRange>> locked_clocks(ClockDomain domain) const override;
   Reading<Celsius> temperature() const override;
   Reading<device::Utilization> utilization() const override;
-  Reading<ThrottleReasons> throttle_reasons() const override;
-  [[nodiscard]] device::ThrottleTimes throttle_times() const override;
-  Reading<bool> persistence_mode() const override;
   Reading<std::vector<device::GpuProcess>> processes() const override;
-  Reading<device::MigState> mig() const override;
   device::Outcome reopen() override;
   [[nodiscard]] std::uint64_t generation() const override { return generation_; }
 
@@ -47,7 +41,6 @@ class AmdsmiGpu final : public device::Gpu, public device::GpuControl {
   device::Outcome lock_clocks(ClockDomain domain, ClockRange range) override;
   // Gives both domains back to the driver: it knows no way for one alone.
   device::Outcome reset_clocks(ClockDomain domain) override;
-  device::Outcome set_persistence_mode(bool enabled) override;
 
  private:
   struct Count {
@@ -61,10 +54,10 @@ class AmdsmiGpu final : public device::Gpu, public device::GpuControl {
   Reading<Value> ask(Function* function, Arguments... arguments) const;
   void probe();
   Reading<Count> count() const;
-  Reading<std::vector<Megahertz>> supported_clocks(std::uint32_t domain) const;
+  Reading<std::vector<Megahertz>> supported_clocks(abi::ClockType domain) const;
 
   std::shared_ptr<Session> session_;
-  abi::Processor handle_;
+  abi::Processor* handle_;
   device::GpuIdentity identity_;
   device::GpuFeatures features_;
   std::optional<Failure> disbelief_;
@@ -72,6 +65,6 @@ class AmdsmiGpu final : public device::Gpu, public device::GpuControl {
 };
 
 // Who a processor is; the address is what it is found by again.
-device::PciAddress address_of(Session& session, abi::Processor processor);
+device::PciAddress address_of(Session& session, abi::Processor* processor);
 
 }  // namespace zeus::backends::amdsmi

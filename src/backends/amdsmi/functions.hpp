@@ -3,37 +3,48 @@
 // the library must stay loaded as long as the table is used.
 #pragma once
 
-#include "backends/amdsmi/abi.hpp"
+#include "abi/amdsmi/amdsmi_abi.hpp"
 #include "base/dynamic_library.hpp"
 
+#include <cstdint>
+
 namespace zeus::backends::amdsmi {
+
+namespace abi = zeus::abi::amdsmi;
+
+// A structure for the library to fill, with room for what newer versions append to it.
+template <typename Value>
+struct WithRoom {
+  Value value{};
+  std::uint64_t more[64] = {};
+};
 
 struct Functions {
   abi::Code (*init)(std::uint64_t) = nullptr;
   abi::Code (*shut_down)() = nullptr;
   abi::Code (*library_version)(abi::Version*) = nullptr;
-  abi::Code (*sockets)(std::uint32_t*, abi::Socket*) = nullptr;
-  abi::Code (*processors)(abi::Socket, std::uint32_t*, abi::Processor*) = nullptr;
-  abi::Code (*processor_type)(abi::Processor, std::uint32_t*) = nullptr;
+  abi::Code (*sockets)(std::uint32_t*, abi::Socket**) = nullptr;
+  abi::Code (*processors)(abi::Socket*, std::uint32_t*, abi::Processor**) = nullptr;
+  abi::Code (*processor_type)(abi::Processor*, std::uint32_t*) = nullptr;
 
-  abi::Code (*bdf)(abi::Processor, std::uint64_t*) = nullptr;
-  abi::Code (*uuid)(abi::Processor, std::uint32_t*, char*) = nullptr;
-  abi::Code (*asic_info)(abi::Processor, abi::AsicInfo*) = nullptr;
-  abi::Code (*enumeration_info)(abi::Processor, abi::EnumerationInfo*) = nullptr;
-  abi::Code (*kfd_info)(abi::Processor, abi::KfdInfo*) = nullptr;
-  abi::Code (*driver_info)(abi::Processor, abi::DriverInfo*) = nullptr;
+  abi::Code (*bdf)(abi::Processor*, std::uint64_t*) = nullptr;
+  abi::Code (*uuid)(abi::Processor*, std::uint32_t*, char*) = nullptr;
+  abi::Code (*asic_info)(abi::Processor*, abi::AsicInfo*) = nullptr;
+  abi::Code (*enumeration_info)(abi::Processor*, abi::EnumerationInfo*) = nullptr;
+  abi::Code (*kfd_info)(abi::Processor*, abi::KfdInfo*) = nullptr;
+  abi::Code (*driver_info)(abi::Processor*, abi::DriverInfo*) = nullptr;
 
-  abi::Code (*energy_count)(abi::Processor, std::uint64_t*, float*, std::uint64_t*) = nullptr;
-  abi::Code (*power_info)(abi::Processor, abi::PowerInfo*) = nullptr;
-  abi::Code (*power_cap)(abi::Processor, std::uint32_t, abi::PowerCap*) = nullptr;
-  abi::Code (*set_power_cap)(abi::Processor, std::uint32_t, std::uint64_t) = nullptr;
-  abi::Code (*clock_info)(abi::Processor, std::uint32_t, abi::ClockInfo*) = nullptr;
-  abi::Code (*frequencies)(abi::Processor, std::uint32_t, abi::Frequencies*) = nullptr;
-  abi::Code (*set_clock_range)(abi::Processor, std::uint64_t, std::uint64_t, std::uint32_t) = nullptr;
-  abi::Code (*set_level)(abi::Processor, std::uint32_t) = nullptr;
-  abi::Code (*temperature)(abi::Processor, std::uint32_t, std::uint32_t, std::int64_t*) = nullptr;
-  abi::Code (*activity)(abi::Processor, abi::EngineUsage*) = nullptr;
-  abi::Code (*process_list)(abi::Processor, std::uint32_t*, abi::Process*) = nullptr;
+  abi::Code (*energy_count)(abi::Processor*, std::uint64_t*, float*, std::uint64_t*) = nullptr;
+  abi::Code (*power_info)(abi::Processor*, abi::PowerInfo*) = nullptr;
+  abi::Code (*power_cap)(abi::Processor*, std::uint32_t, abi::PowerCap*) = nullptr;
+  abi::Code (*set_power_cap)(abi::Processor*, std::uint32_t, std::uint64_t) = nullptr;
+  abi::Code (*clock_info)(abi::Processor*, abi::ClockType, abi::ClockInfo*) = nullptr;
+  abi::Code (*frequencies)(abi::Processor*, abi::ClockType, abi::Frequencies*) = nullptr;
+  abi::Code (*set_clock_range)(abi::Processor*, std::uint64_t, std::uint64_t, abi::ClockType) = nullptr;
+  abi::Code (*set_level)(abi::Processor*, std::uint32_t) = nullptr;
+  abi::Code (*temperature)(abi::Processor*, std::uint32_t, std::uint32_t, std::int64_t*) = nullptr;
+  abi::Code (*activity)(abi::Processor*, abi::EngineUsage*) = nullptr;
+  abi::Code (*process_list)(abi::Processor*, std::uint32_t*, abi::Process*) = nullptr;
 
   // Whether what no back-end can do without is there.
   [[nodiscard]] bool usable() const {

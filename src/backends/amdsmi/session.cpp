@@ -8,25 +8,25 @@ namespace zeus::backends::amdsmi {
 
 Failure failure_of(abi::Code code) {
   switch (code) {
-    case abi::not_supported:
-    case abi::not_yet_implemented:
-    case abi::no_data:
-    case abi::setting_unavailable:
+    case abi::Code::not_supported:
+    case abi::Code::not_yet_implemented:
+    case abi::Code::no_data:
+    case abi::Code::setting_unavailable:
       return {Reason::unsupported, {}};
-    case abi::no_permission:
+    case abi::Code::no_permission:
       return {Reason::permission, "users of GPUs are in the groups `video` and `render`"};
-    case abi::init_error:
-    case abi::not_initialised:
+    case abi::Code::init_error:
+    case abi::Code::not_initialised:
       return {Reason::lost, "the driver's library was closed, or the process has forked"};
-    case abi::driver_not_loaded:
-    case abi::no_driver:
-    case abi::restart_failed:
+    case abi::Code::driver_not_loaded:
+    case abi::Code::no_driver:
+    case abi::Code::restart_failed:
       return {Reason::lost, "the driver is not loaded any more"};
-    case abi::not_found:
+    case abi::Code::not_found:
       return {Reason::lost, "the driver does not know this GPU any more"};
-    case abi::timeout:
+    case abi::Code::timeout:
       return {Reason::timeout, {}};
-    case abi::invalid_argument:
+    case abi::Code::invalid_argument:
       return {Reason::unknown, "the driver rejected the request"};
     default:
       return {Reason::unknown, {}};
@@ -35,10 +35,10 @@ Failure failure_of(abi::Code code) {
 
 Failure failure_of_setting(abi::Code code) {
   switch (code) {
-    case abi::invalid_argument:
-    case abi::out_of_bounds:
+    case abi::Code::invalid_argument:
+    case abi::Code::out_of_bounds:
       return {Reason::out_of_range, {}};
-    case abi::no_permission:
+    case abi::Code::no_permission:
       return {Reason::permission, "setting takes root"};
     default:
       return failure_of(code);
@@ -53,12 +53,13 @@ Session::~Session() {
 
 abi::Code Session::open() {
   const abi::Code code = functions_.init(abi::init_gpus);
-  opened_by_ = code == abi::success ? ::getpid() : 0;
-  if (code == abi::success) {
+  opened_by_ = code == abi::Code::success ? ::getpid() : 0;
+  if (code == abi::Code::success) {
     constexpr std::uint32_t safe_major = 26;
     constexpr std::uint32_t safe_minor = 2;
-    functions_.library_version(&version_);
-    safe_for_threads_ = version_.major > safe_major || (version_.major == safe_major && version_.minor >= safe_minor);
+    functions_.library_version(&version_.value);
+    safe_for_threads_ =
+        version_.value.major > safe_major || (version_.value.major == safe_major && version_.value.minor >= safe_minor);
   }
   return code;
 }
@@ -70,30 +71,30 @@ device::Outcome Session::reopen(std::uint64_t seen) {
   if (opened_by_ == ::getpid()) {
     functions_.shut_down();
   }
-  if (const abi::Code code = open(); code != abi::success) {
+  if (const abi::Code code = open(); code != abi::Code::success) {
     return failure_of(code);
   }
   ++generation_;
   return device::done;
 }
 
-std::vector<abi::Processor> Session::gpus() {
-  std::vector<abi::Processor> found;
+std::vector<abi::Processor*> Session::gpus() {
+  std::vector<abi::Processor*> found;
   std::uint32_t socket_count = 0;
-  call(functions_.sockets, &socket_count, static_cast<abi::Socket*>(nullptr));
-  std::vector<abi::Socket> sockets(socket_count);
+  call(functions_.sockets, &socket_count, static_cast<abi::Socket**>(nullptr));
+  std::vector<abi::Socket*> sockets(socket_count);
   call(functions_.sockets, &socket_count, sockets.data());
   sockets.resize(std::min<std::size_t>(socket_count, sockets.size()));
-  for (const abi::Socket socket : sockets) {
+  for (abi::Socket* const socket : sockets) {
     std::uint32_t count = 0;
-    call(functions_.processors, socket, &count, static_cast<abi::Processor*>(nullptr));
-    std::vector<abi::Processor> processors(count);
+    call(functions_.processors, socket, &count, static_cast<abi::Processor**>(nullptr));
+    std::vector<abi::Processor*> processors(count);
     call(functions_.processors, socket, &count, processors.data());
     processors.resize(std::min<std::size_t>(count, processors.size()));
-    for (const abi::Processor processor : processors) {
-      std::uint32_t type = abi::processor_gpu;
+    for (abi::Processor* const processor : processors) {
+      std::uint32_t type = abi::processor_is_gpu;
       call(functions_.processor_type, processor, &type);
-      if (type == abi::processor_gpu) {
+      if (type == abi::processor_is_gpu) {
         found.push_back(processor);
       }
     }

@@ -45,7 +45,7 @@ class Session {
   template <typename Function, typename... Arguments>
   abi::Code call(Function* function, Arguments... arguments) {
     if (function == nullptr) {
-      return abi::not_supported;
+      return abi::Code::not_supported;
     }
     if (safe_for_threads_) {
       return function(arguments...);
@@ -55,19 +55,19 @@ class Session {
   }
 
   // All GPUs, in the library's order.
-  std::vector<abi::Processor> gpus();
+  std::vector<abi::Processor*> gpus();
 
   [[nodiscard]] const Functions& amdsmi() const { return functions_; }
   [[nodiscard]] Clock& clock() const { return clock_; }
   [[nodiscard]] std::uint64_t generation() const { return generation_; }
-  [[nodiscard]] const abi::Version& version() const { return version_; }
+  [[nodiscard]] const abi::Version& version() const { return version_.value; }
 
  private:
   Functions functions_;
   std::optional<DynamicLibrary> library_;
   Clock& clock_;
   std::mutex mutex_;
-  abi::Version version_;
+  WithRoom<abi::Version> version_;
   bool safe_for_threads_ = false;
   std::int64_t opened_by_ = 0;  // the process that initialised the library; 0 when none has
   std::uint64_t generation_ = 0;

@@ -11,50 +11,50 @@ constexpr Seconds oldest_stamp = 2_s;
 
 Reading<double> number_in(const abi::FieldValue& field) {
   switch (field.type) {
-    case abi::ValueType::floating:
-      return field.value.floating;
-    case abi::ValueType::unsigned_int:
-      return static_cast<double>(field.value.unsigned_int);
-    case abi::ValueType::unsigned_long:
-      return static_cast<double>(field.value.unsigned_long);
-    case abi::ValueType::unsigned_long_long:
-      return static_cast<double>(field.value.unsigned_long_long);
-    case abi::ValueType::signed_long_long:
-      return static_cast<double>(field.value.signed_long_long);
-    case abi::ValueType::signed_int:
-      return static_cast<double>(field.value.signed_int);
-    case abi::ValueType::unsigned_short:
-      return static_cast<double>(field.value.unsigned_short);
+    case abi::ValueType::real:
+      return field.value.real;
+    case abi::ValueType::uint32:
+      return static_cast<double>(field.value.uint32);
+    case abi::ValueType::ulong:
+      return static_cast<double>(field.value.ulong);
+    case abi::ValueType::uint64:
+      return static_cast<double>(field.value.uint64);
+    case abi::ValueType::int64:
+      return static_cast<double>(field.value.int64);
+    case abi::ValueType::int32:
+      return static_cast<double>(field.value.int32);
+    case abi::ValueType::uint16:
+      return static_cast<double>(field.value.uint16);
   }
   return Failure{Reason::unreliable, "the driver answers with a type of number that it does not document"};
 }
 
 }  // namespace
 
-Reading<Stamped<double>> ask_field(const Session& session, abi::Device handle, std::uint32_t field,
-                                   std::uint32_t scope) {
+Reading<Stamped<double>> ask_field(const Session& session, abi::Device* handle, std::uint32_t field,
+                                   abi::PowerScope scope) {
   if (session.nvml().field_values == nullptr) {
     return call_missing;
   }
   abi::FieldValue answer;
   answer.field = field;
-  answer.scope = scope;
+  answer.scope = static_cast<unsigned>(scope);
   const Instant before = session.clock().now();
   const abi::Code code = session.nvml().field_values(handle, 1, &answer);
   const TwoClocks after{session.clock()};
-  if (code != abi::success) {
+  if (code != abi::Code::success) {
     return failure_of(code);
   }
-  if (answer.code != abi::success) {
-    return failure_of(answer.code);
+  if (answer.result != abi::Code::success) {
+    return failure_of(answer.result);
   }
   const Reading<double> number = number_in(answer);
   if (!number) {
     return number.failure();
   }
-  const Instant stamp = after.instant(answer.timestamp_microseconds);
+  const Instant stamp = after.instant(answer.timestamp_us);
   if (stamp <= after.now && stamp >= before - oldest_stamp) {
-    return Stamped<double>{*number, stamp, Seconds{static_cast<double>(answer.latency_microseconds) * 1e-6}};
+    return Stamped<double>{*number, stamp, Seconds{static_cast<double>(answer.latency_us) * 1e-6}};
   }
   const Seconds latency = after.now - before;
   return Stamped<double>{*number, before + latency / 2, latency};

@@ -19,12 +19,12 @@ inline constexpr Failure call_missing{Reason::unsupported, "the driver's library
 
 // function(handle, arguments..., &value) as a reading of that value.
 template <typename Value, typename Function, typename... Arguments>
-Reading<Value> ask(Function* function, abi::Device handle, Arguments... arguments) {
+Reading<Value> ask(Function* function, abi::Device* handle, Arguments... arguments) {
   if (function == nullptr) {
     return call_missing;
   }
   Value value{};
-  if (const abi::Code code = function(handle, arguments..., &value); code != abi::success) {
+  if (const abi::Code code = function(handle, arguments..., &value); code != abi::Code::success) {
     return failure_of(code);
   }
   return value;
@@ -32,11 +32,11 @@ Reading<Value> ask(Function* function, abi::Device handle, Arguments... argument
 
 // function(handle, arguments...) as an outcome.
 template <typename Function, typename... Arguments>
-device::Outcome tell(Function* function, abi::Device handle, Arguments... arguments) {
+device::Outcome tell(Function* function, abi::Device* handle, Arguments... arguments) {
   if (function == nullptr) {
     return call_missing;
   }
-  if (const abi::Code code = function(handle, arguments...); code != abi::success) {
+  if (const abi::Code code = function(handle, arguments...); code != abi::Code::success) {
     return failure_of_setting(code);
   }
   return device::done;
@@ -46,7 +46,7 @@ device::Outcome tell(Function* function, abi::Device handle, Arguments... argume
 template <typename Function, typename... Arguments>
 std::string ask_text(Function* function, Arguments... arguments) {
   std::array<char, abi::text_length + 1> text{};
-  const bool there = function != nullptr && function(arguments..., text.data(), abi::text_length) == abi::success;
+  const bool there = function != nullptr && function(arguments..., text.data(), abi::text_length) == abi::Code::success;
   return there ? text.data() : "";
 }
 
@@ -68,7 +68,7 @@ struct TwoClocks {
 
 // One field of the library. It carries its own time stamp, which is used where it can be right (not after the call, and
 // not long before); the middle of the call serves otherwise.
-Reading<device::Stamped<double>> ask_field(const Session& session, abi::Device handle, std::uint32_t field,
-                                           std::uint32_t scope);
+Reading<device::Stamped<double>> ask_field(const Session& session, abi::Device* handle, std::uint32_t field,
+                                           abi::PowerScope scope);
 
 }  // namespace zeus::backends::nvml

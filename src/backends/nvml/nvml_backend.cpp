@@ -28,19 +28,21 @@ DeviceProblem absence_of_library() {
 
 DeviceProblem failure_to_open(abi::Code code) {
   switch (code) {
-    case abi::driver_not_loaded:
+    case abi::Code::driver_not_loaded:
       return {driver_name, "it is installed, and its kernel module is not loaded",
               "run `sudo modprobe nvidia`, and look at `dmesg` if that fails"};
-    case abi::library_mismatch:
+    case abi::Code::library_mismatch:
       return {driver_name,
               "its library and its kernel module are of different versions: it was updated while it was in use",
               "restart the machine"};
-    case abi::no_permission:
+    case abi::Code::no_permission:
       return {driver_name, "this user may not open its device files",
               "give the user access to /dev/nvidiactl and /dev/nvidia0 (`ls -l /dev/nvidia*` shows who has it)"};
     default:
-      return {driver_name, fmt::format("its library does not start: {}, code {}", to_string(failure_of(code)), code),
-              "run `nvidia-smi`, and look at `dmesg`"};
+      return {
+          driver_name,
+          fmt::format("its library does not start: {}, code {}", to_string(failure_of(code)), static_cast<int>(code)),
+          "run `nvidia-smi`, and look at `dmesg`"};
   }
 }
 
@@ -59,13 +61,13 @@ std::string lower(std::string text) {
 }
 
 // "GPU-" stays as it is; what follows is hexadecimal and compared as text everywhere.
-std::string uuid_of(const Functions& nvml, abi::Device handle) {
+std::string uuid_of(const Functions& nvml, abi::Device* handle) {
   const std::string uuid = ask_text(nvml.uuid, handle);
   constexpr std::size_t kept = 4;
   return uuid.substr(0, kept) + lower(uuid.size() > kept ? uuid.substr(kept) : "");
 }
 
-device::GpuIdentity identify(const Functions& nvml, abi::Device handle, unsigned index, const std::string& driver) {
+device::GpuIdentity identify(const Functions& nvml, abi::Device* handle, unsigned index, const std::string& driver) {
   device::GpuIdentity identity;
   identity.vendor = GpuVendor::nvidia;
   identity.uuid = uuid_of(nvml, handle);
@@ -76,7 +78,7 @@ device::GpuIdentity identify(const Functions& nvml, abi::Device handle, unsigned
     identity.pci = {pci->domain, pci->bus, pci->device, 0};
   }
   const Reading<unsigned> cores = ask<unsigned>(nvml.core_count, handle);
-  const Reading<unsigned> clock = ask<unsigned>(nvml.maximum_clock, handle, abi::clock_sm);
+  const Reading<unsigned> clock = ask<unsigned>(nvml.maximum_clock, handle, abi::ClockType::sm);
   if (cores && clock) {
     identity.relative_speed = static_cast<double>(*cores) * static_cast<double>(*clock);
   }
@@ -94,8 +96,8 @@ void note_mig(const device::Gpu& gpu, std::vector<DeviceProblem>& problems) {
 }
 
 void add_gpu(const std::shared_ptr<Session>& session, unsigned index, const std::string& driver, Discovery& found) {
-  abi::Device handle = nullptr;
-  if (const abi::Code code = session->nvml().device_by_index(index, &handle); code != abi::success) {
+  abi::Device* handle = nullptr;
+  if (const abi::Code code = session->nvml().device_by_index(index, &handle); code != abi::Code::success) {
     found.problems.push_back(failure_of_device(index, code));
     return;
   }
@@ -135,13 +137,13 @@ Discovery NvmlBackend::discover() {
 
 Discovery discover_in(const std::shared_ptr<Session>& session) {
   Discovery found;
-  if (const abi::Code code = session->open(); code != abi::success) {
+  if (const abi::Code code = session->open(); code != abi::Code::success) {
     found.problems.push_back(failure_to_open(code));
     return found;
   }
   const Functions& nvml = session->nvml();
   unsigned count = 0;
-  if (const abi::Code code = nvml.device_count(&count); code != abi::success) {
+  if (const abi::Code code = nvml.device_count(&count); code != abi::Code::success) {
     found.problems.push_back(failure_to_open(code));
     return found;
   }

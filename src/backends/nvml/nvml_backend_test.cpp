@@ -21,40 +21,40 @@ using device::GpuFeature;
 struct Driver {
   int inits = 0;
   int shutdowns = 0;
-  abi::Code init_code = abi::success;
+  abi::Code init_code = abi::Code::success;
   unsigned gpus = 2;
   std::map<unsigned, abi::Code> open_codes;
-  abi::Code energy_code = abi::success;
+  abi::Code energy_code = abi::Code::success;
   unsigned long long millijoules = 1'234'567;
   std::map<std::pair<std::uint32_t, std::uint32_t>, abi::FieldValue> fields;
   std::vector<abi::Sample> ring;
   unsigned limit_milliwatts = 300'000;
   unsigned mig_enabled = 0;
-  std::vector<abi::Process> processes;
+  std::vector<abi::ProcessInfo> processes;
 };
 
 Driver driver;
 
-abi::Device handle_of(std::uintptr_t index) {
-  return reinterpret_cast<abi::Device>(index + 1);  // NOLINT(performance-no-int-to-ptr): a handle is opaque
+abi::Device* handle_of(std::uintptr_t index) {
+  return reinterpret_cast<abi::Device*>(index + 1);  // NOLINT(performance-no-int-to-ptr): a handle is opaque
 }
 
 abi::Code write_text(const std::string& content, char* text, unsigned length) {
   std::strncpy(text, content.c_str(), length);
-  return abi::success;
+  return abi::Code::success;
 }
 
 abi::Code read_field(abi::FieldValue& value) {
   const auto found = driver.fields.find({value.field, value.scope});
   if (found == driver.fields.end()) {
-    value.code = abi::not_supported;
-    return abi::success;
+    value.result = abi::Code::not_supported;
+    return abi::Code::success;
   }
   const abi::FieldValue asked = value;
   value = found->second;
   value.field = asked.field;
   value.scope = asked.scope;
-  return abi::success;
+  return abi::Code::success;
 }
 
 Functions identity_calls() {
@@ -65,22 +65,22 @@ Functions identity_calls() {
   };
   table.shutdown = [] {
     ++driver.shutdowns;
-    return abi::success;
+    return abi::Code::success;
   };
   table.driver_version = [](char* text, unsigned length) { return write_text("550.54.15", text, length); };
   table.library_version = [](char* text, unsigned length) { return write_text("12.550.54.15", text, length); };
   table.device_count = [](unsigned* count) {
     *count = driver.gpus;
-    return abi::success;
+    return abi::Code::success;
   };
-  table.device_by_index = [](unsigned index, abi::Device* handle) {
+  table.device_by_index = [](unsigned index, abi::Device** handle) {
     *handle = handle_of(index);
-    return driver.open_codes.contains(index) ? driver.open_codes[index] : abi::success;
+    return driver.open_codes.contains(index) ? driver.open_codes[index] : abi::Code::success;
   };
-  table.uuid = [](abi::Device handle, char* text, unsigned length) {
+  table.uuid = [](abi::Device* handle, char* text, unsigned length) {
     return write_text(fmt::format("GPU-0000000A-{}", reinterpret_cast<std::uintptr_t>(handle)), text, length);
   };
-  table.name = [](abi::Device, char* text, unsigned length) {
+  table.name = [](abi::Device*, char* text, unsigned length) {
     return write_text("Tesla V100-SXM2-32GB", text, length);
   };
   return table;
@@ -88,55 +88,55 @@ Functions identity_calls() {
 
 Functions working_calls() {
   Functions table = identity_calls();
-  table.total_energy = [](abi::Device, unsigned long long* millijoules) {
+  table.total_energy = [](abi::Device*, unsigned long long* millijoules) {
     *millijoules = driver.millijoules;
     return driver.energy_code;
   };
-  table.field_values = [](abi::Device, int count, abi::FieldValue* values) {
-    return count == 1 ? read_field(values[0]) : abi::invalid_argument;
+  table.field_values = [](abi::Device*, int count, abi::FieldValue* values) {
+    return count == 1 ? read_field(values[0]) : abi::Code::invalid_argument;
   };
-  table.samples = [](abi::Device, int, unsigned long long last_seen, abi::ValueType* type, unsigned* count,
+  table.samples = [](abi::Device*, abi::SampleType, unsigned long long last_seen, abi::ValueType* type, unsigned* count,
                      abi::Sample* samples) -> abi::Code {
-    *type = abi::ValueType::unsigned_int;
+    *type = abi::ValueType::uint32;
     if (samples != nullptr) {
       std::ranges::copy(driver.ring, samples);
     }
     *count = static_cast<unsigned>(driver.ring.size());
     static_cast<void>(last_seen);  // real drivers give the whole ring now and then
-    return driver.ring.empty() ? abi::not_found : abi::success;
+    return driver.ring.empty() ? abi::Code::not_found : abi::Code::success;
   };
-  table.power_limit = [](abi::Device, unsigned* milliwatts) {
+  table.power_limit = [](abi::Device*, unsigned* milliwatts) {
     *milliwatts = driver.limit_milliwatts;
-    return abi::success;
+    return abi::Code::success;
   };
-  table.set_power_limit = [](abi::Device, unsigned milliwatts) -> abi::Code {
+  table.set_power_limit = [](abi::Device*, unsigned milliwatts) -> abi::Code {
     if (milliwatts > 300'000) {
-      return abi::invalid_argument;
+      return abi::Code::invalid_argument;
     }
     driver.limit_milliwatts = milliwatts;
-    return abi::success;
+    return abi::Code::success;
   };
-  table.compute_processes = [](abi::Device, unsigned* count, abi::Process* entries) -> abi::Code {
+  table.compute_processes = [](abi::Device*, unsigned* count, abi::ProcessInfo* entries) -> abi::Code {
     const auto present = static_cast<unsigned>(driver.processes.size());
     const bool fits = *count >= present;
     *count = present;
     if (fits && present > 0) {
       std::ranges::copy(driver.processes, entries);
     }
-    return fits ? abi::success : abi::insufficient_size;
+    return fits ? abi::Code::success : abi::Code::insufficient_size;
   };
-  table.mig_mode = [](abi::Device, unsigned* current, unsigned* pending) {
+  table.mig_mode = [](abi::Device*, unsigned* current, unsigned* pending) {
     *current = driver.mig_enabled;
     *pending = *current;
-    return abi::success;
+    return abi::Code::success;
   };
-  table.mig_capacity = [](abi::Device, unsigned* count) {
+  table.mig_capacity = [](abi::Device*, unsigned* count) {
     *count = 7;
-    return abi::success;
+    return abi::Code::success;
   };
-  table.mig_by_index = [](abi::Device, unsigned index, abi::Device* slice) -> abi::Code {
+  table.mig_by_index = [](abi::Device*, unsigned index, abi::Device** slice) -> abi::Code {
     *slice = handle_of(100 + index);
-    return index == 0 || index == 3 ? abi::success : abi::not_found;
+    return index == 0 || index == 3 ? abi::Code::success : abi::Code::not_found;
   };
   return table;
 }
@@ -148,13 +148,13 @@ class NvmlBackendTest : public ::testing::Test {
   Discovery discover(const Functions& table = working_calls()) {
     return discover_in(std::make_shared<Session>(table, std::nullopt, clock_));
   }
-  static void set_field(std::uint32_t field, std::uint32_t scope, unsigned number, std::int64_t stamp) {
+  static void set_field(std::uint32_t field, abi::PowerScope scope, unsigned number, std::int64_t stamp) {
     abi::FieldValue value;
-    value.timestamp_microseconds = stamp;
-    value.latency_microseconds = 40;
-    value.type = abi::ValueType::unsigned_int;
-    value.value.unsigned_int = number;
-    driver.fields[{field, scope}] = value;
+    value.timestamp_us = stamp;
+    value.latency_us = 40;
+    value.type = abi::ValueType::uint32;
+    value.value.uint32 = number;
+    driver.fields[{field, static_cast<std::uint32_t>(scope)}] = value;
   }
 
   VirtualClock clock_;
@@ -194,10 +194,10 @@ TEST_F(NvmlBackendTest, AnOldLibraryDoesWhatItCan) {
 }
 
 TEST_F(NvmlBackendTest, WhatKeepsTheLibraryFromStartingIsAProblemWithItsFix) {
-  const std::vector<std::pair<abi::Code, const char*>> cases{{abi::driver_not_loaded, "modprobe nvidia"},
-                                                             {abi::library_mismatch, "restart the machine"},
-                                                             {abi::no_permission, "/dev/nvidiactl"},
-                                                             {999, "nvidia-smi"}};
+  const std::vector<std::pair<abi::Code, const char*>> cases{{abi::Code::driver_not_loaded, "modprobe nvidia"},
+                                                             {abi::Code::library_mismatch, "restart the machine"},
+                                                             {abi::Code::no_permission, "/dev/nvidiactl"},
+                                                             {abi::Code::unknown, "nvidia-smi"}};
   for (const auto& [code, fix] : cases) {
     driver.init_code = code;
     const Discovery found = discover();
@@ -210,7 +210,7 @@ TEST_F(NvmlBackendTest, WhatKeepsTheLibraryFromStartingIsAProblemWithItsFix) {
 
 TEST_F(NvmlBackendTest, AGpuThatCannotBeOpenedLeavesTheOthersAlone) {
   driver.gpus = 3;
-  driver.open_codes = {{0, abi::gpu_is_lost}, {2, abi::no_permission}};
+  driver.open_codes = {{0, abi::Code::gpu_is_lost}, {2, abi::Code::no_permission}};
   const Discovery found = discover();
   ASSERT_EQ(found.gpus.size(), 1U);
   EXPECT_EQ(found.gpus[0].gpu->identity().index, 1);
@@ -231,8 +231,8 @@ TEST_F(NvmlBackendTest, TheIdentityIsWhatTheDriverSays) {
 TEST_F(NvmlBackendTest, TheCounterIsReadAndFieldsServeWhereItsCallDoesNot) {
   EXPECT_DOUBLE_EQ(discover().gpus[0].gpu->energy()->value.value(), 1234.567);
   EXPECT_EQ(discover().gpus[0].gpu->energy_counter()->scope, PowerScope::gpu);
-  driver.energy_code = abi::not_supported;
-  set_field(abi::field_total_energy, abi::scope_gpu, 777'000, clock_.wall().microseconds_since_epoch);
+  driver.energy_code = abi::Code::not_supported;
+  set_field(abi::field::total_energy, abi::PowerScope::gpu, 777'000, clock_.wall().microseconds_since_epoch);
   const Discovery found = discover();
   EXPECT_DOUBLE_EQ(found.gpus[0].gpu->energy()->value.value(), 777);
   driver.fields.clear();
@@ -245,23 +245,23 @@ TEST_F(NvmlBackendTest, AFieldKeepsItsOwnTimeAndAnImpossibleOneIsReplaced) {
   const std::int64_t now = clock_.wall().microseconds_since_epoch;
   const Discovery found = discover();
   const device::Gpu& gpu = *found.gpus[0].gpu;
-  set_field(abi::field_power_instant, abi::scope_gpu, 250'500, now - 80'000);
+  set_field(abi::field::power_instant, abi::PowerScope::gpu, 250'500, now - 80'000);
   const auto stamped = gpu.power(PowerKind::instant, PowerScope::gpu);
   ASSERT_TRUE(stamped);
   EXPECT_DOUBLE_EQ(stamped->value.value(), 250.5);
   EXPECT_EQ(stamped->at, clock_.now() - 80_ms);
   EXPECT_DOUBLE_EQ(stamped->latency.value(), 40e-6);
   for (const std::int64_t impossible : {std::int64_t{0}, now + 1'000'000, now - 60'000'000}) {
-    set_field(abi::field_power_instant, abi::scope_gpu, 250'500, impossible);
+    set_field(abi::field::power_instant, abi::PowerScope::gpu, 250'500, impossible);
     EXPECT_EQ(gpu.power(PowerKind::instant, PowerScope::gpu)->at, clock_.now()) << impossible;
   }
 }
 
 TEST_F(NvmlBackendTest, ScopesAreToldApartAndAZeroOfMemoryIsNoPower) {
   const std::int64_t now = clock_.wall().microseconds_since_epoch;
-  set_field(abi::field_power_average, abi::scope_gpu, 100'000, now);
-  set_field(abi::field_power_average, abi::scope_module, 600'000, now);
-  set_field(abi::field_power_average, abi::scope_memory, 0, now);
+  set_field(abi::field::power_average, abi::PowerScope::gpu, 100'000, now);
+  set_field(abi::field::power_average, abi::PowerScope::module, 600'000, now);
+  set_field(abi::field::power_average, abi::PowerScope::memory, 0, now);
   const Discovery found = discover();
   const device::Gpu& gpu = *found.gpus[0].gpu;
   EXPECT_EQ(gpu.power(PowerKind::average, PowerScope::gpu)->value, 100_W);
@@ -276,8 +276,8 @@ TEST_F(NvmlBackendTest, SamplesComeInOrderAndOnlyThoseThatAreNew) {
   const std::int64_t now = clock_.wall().microseconds_since_epoch;
   for (const std::int64_t age : {20'000, 60'000, 40'000}) {
     abi::Sample sample;
-    sample.timestamp_microseconds = static_cast<std::uint64_t>(now - age);
-    sample.value.unsigned_int = static_cast<std::uint32_t>(age);
+    sample.timestamp_us = static_cast<std::uint64_t>(now - age);
+    sample.value.uint32 = static_cast<std::uint32_t>(age);
     driver.ring.push_back(sample);
   }
   const Discovery found = discover();
@@ -294,7 +294,7 @@ TEST_F(NvmlBackendTest, SamplesComeInOrderAndOnlyThoseThatAreNew) {
 
 TEST_F(NvmlBackendTest, EveryReadingOfALostGpuSaysSo) {
   const Discovery found = discover();
-  driver.energy_code = abi::gpu_is_lost;
+  driver.energy_code = abi::Code::gpu_is_lost;
   EXPECT_EQ(found.gpus[0].gpu->energy().failure(), (Failure{Reason::lost, "the GPU has fallen off the bus"}));
 }
 
@@ -310,10 +310,10 @@ TEST_F(NvmlBackendTest, ReopeningOpensTheLibraryOnceForAllItsGpus) {
     EXPECT_EQ(driver.inits, 2);
     EXPECT_EQ(driver.shutdowns, 1);
 
-    driver.init_code = abi::driver_not_loaded;
+    driver.init_code = abi::Code::driver_not_loaded;
     EXPECT_EQ(found.gpus[0].gpu->reopen().failure().reason, Reason::lost);
     EXPECT_EQ(found.gpus[0].gpu->generation(), 1U);
-    driver.init_code = abi::success;
+    driver.init_code = abi::Code::success;
     EXPECT_TRUE(found.gpus[0].gpu->reopen());
   }
   EXPECT_EQ(driver.shutdowns, 3) << "as often as it was opened, the last time by the last GPU";
@@ -334,7 +334,7 @@ TEST_F(NvmlBackendTest, ProcessesAreListedHoweverManyThereAre) {
   const Discovery found = discover();
   EXPECT_TRUE(found.gpus[0].gpu->processes()->empty());
   for (std::uint32_t pid = 1; pid <= 50; ++pid) {
-    driver.processes.push_back({pid, pid == 1 ? abi::not_available : 1024, abi::no_instance, abi::no_instance});
+    driver.processes.push_back({pid, pid == 1 ? abi::no_memory_told : 1024, abi::no_instance, abi::no_instance});
   }
   const std::vector<device::GpuProcess> processes = *found.gpus[0].gpu->processes();
   ASSERT_EQ(processes.size(), 50U);

@@ -24,10 +24,10 @@ Reading<Megahertz> megahertz(const Reading<unsigned>& reading) {
   return reading ? Reading<Megahertz>{Megahertz{static_cast<double>(*reading)}} : reading.failure();
 }
 
-std::uint32_t code_of(PowerScope scope) {
-  return scope == PowerScope::module   ? abi::scope_module
-         : scope == PowerScope::memory ? abi::scope_memory
-                                       : abi::scope_gpu;
+abi::PowerScope code_of(PowerScope scope) {
+  return scope == PowerScope::module   ? abi::PowerScope::module
+         : scope == PowerScope::memory ? abi::PowerScope::memory
+                                       : abi::PowerScope::gpu;
 }
 
 unsigned whole_megahertz(Megahertz clock) {
@@ -36,17 +36,17 @@ unsigned whole_megahertz(Megahertz clock) {
 
 // The clocks that `function(handle, arguments..., &count, clocks)` lists, highest first.
 template <typename Function, typename... Arguments>
-Reading<std::vector<Megahertz>> list_clocks(Function* function, abi::Device handle, Arguments... arguments) {
+Reading<std::vector<Megahertz>> list_clocks(Function* function, abi::Device* handle, Arguments... arguments) {
   if (function == nullptr) {
     return call_missing;
   }
   unsigned count = 0;
   abi::Code code = function(handle, arguments..., &count, nullptr);
   std::vector<unsigned> clocks(count);
-  if (code == abi::insufficient_size || (code == abi::success && count > 0)) {
+  if (code == abi::Code::insufficient_size || (code == abi::Code::success && count > 0)) {
     code = function(handle, arguments..., &count, clocks.data());
   }
-  if (code != abi::success) {
+  if (code != abi::Code::success) {
     return failure_of(code);
   }
   clocks.resize(std::min<std::size_t>(count, clocks.size()));
@@ -59,7 +59,7 @@ Reading<std::vector<Megahertz>> list_clocks(Function* function, abi::Device hand
 
 }  // namespace
 
-NvmlGpu::NvmlGpu(std::shared_ptr<Session> session, abi::Device handle, device::GpuIdentity identity)
+NvmlGpu::NvmlGpu(std::shared_ptr<Session> session, abi::Device* handle, device::GpuIdentity identity)
     : session_{std::move(session)},
       handle_{handle},
       identity_{std::move(identity)},
@@ -129,8 +129,8 @@ Reading<Stamped<Joules>> NvmlGpu::energy_from(EnergySource source) const {
     }
     return Stamped<Joules>{Millijoules{static_cast<double>(*millijoules)}, before + latency / 2, latency};
   }
-  const std::uint32_t field = source == EnergySource::energy_field ? abi::field_energy : abi::field_total_energy;
-  const Reading<Stamped<double>> millijoules = ask_field(*session_, handle_, field, abi::scope_gpu);
+  const std::uint32_t field = source == EnergySource::energy_field ? abi::field::energy : abi::field::total_energy;
+  const Reading<Stamped<double>> millijoules = ask_field(*session_, handle_, field, abi::PowerScope::gpu);
   if (!millijoules) {
     return millijoules.failure();
   }
@@ -150,7 +150,7 @@ Reading<Stamped<Watts>> NvmlGpu::power(PowerKind kind, PowerScope scope) const {
     }
     return Stamped<Watts>{Milliwatts{static_cast<double>(*milliwatts)}, before + latency / 2, latency};
   }
-  const std::uint32_t field = kind == PowerKind::instant ? abi::field_power_instant : abi::field_power_average;
+  const std::uint32_t field = kind == PowerKind::instant ? abi::field::power_instant : abi::field::power_average;
   const Reading<Stamped<double>> milliwatts = ask_field(*session_, handle_, field, code_of(scope));
   if (!milliwatts) {
     return milliwatts.failure();
@@ -168,32 +168,32 @@ Outcome NvmlGpu::power_samples(Instant since, std::vector<Stamped<Watts>>& sampl
   const TwoClocks clocks{session_->clock()};
   const auto last_seen =
       static_cast<unsigned long long>(std::max<std::int64_t>(clocks.microseconds_since_epoch(since), 0));
-  abi::ValueType type = abi::ValueType::unsigned_int;
+  abi::ValueType type = abi::ValueType::uint32;
   unsigned count = 0;
-  abi::Code code = nvml().samples(handle_, abi::total_power_samples, last_seen, &type, &count, nullptr);
+  abi::Code code = nvml().samples(handle_, abi::SampleType::power, last_seen, &type, &count, nullptr);
   constexpr unsigned most_samples = 1U << 20;  // far beyond any driver's ring
-  if (code == abi::success && count > most_samples) {
+  if (code == abi::Code::success && count > most_samples) {
     return Failure{Reason::unreliable, "the driver says that it keeps more power samples than there can be"};
   }
-  std::vector<abi::Sample> ring(code == abi::success ? count : 0);
-  if (code == abi::success && count > 0) {
-    code = nvml().samples(handle_, abi::total_power_samples, last_seen, &type, &count, ring.data());
+  std::vector<abi::Sample> ring(code == abi::Code::success ? count : 0);
+  if (code == abi::Code::success && count > 0) {
+    code = nvml().samples(handle_, abi::SampleType::power, last_seen, &type, &count, ring.data());
     ring.resize(std::min<std::size_t>(count, ring.size()));
   }
-  if (code == abi::not_found) {
+  if (code == abi::Code::not_found) {
     return device::done;  // nothing newer
   }
-  if (code != abi::success) {
+  if (code != abi::Code::success) {
     return failure_of(code);
   }
-  if (type != abi::ValueType::unsigned_int) {
+  if (type != abi::ValueType::uint32) {
     return Failure{Reason::unreliable, "the driver gives samples of a type that it does not document"};
   }
-  std::ranges::sort(ring, {}, &abi::Sample::timestamp_microseconds);
+  std::ranges::sort(ring, {}, &abi::Sample::timestamp_us);
   for (const abi::Sample& sample : ring) {
-    if (sample.timestamp_microseconds > last_seen) {
-      samples.push_back({Milliwatts{static_cast<double>(sample.value.unsigned_int)},
-                         clocks.instant(static_cast<std::int64_t>(sample.timestamp_microseconds)), Seconds{0}});
+    if (sample.timestamp_us > last_seen) {
+      samples.push_back({Milliwatts{static_cast<double>(sample.value.uint32)},
+                         clocks.instant(static_cast<std::int64_t>(sample.timestamp_us)), Seconds{0}});
     }
   }
   return device::done;
@@ -212,22 +212,22 @@ PowerLimits NvmlGpu::power_limits() const {
   unsigned minimum = 0;
   unsigned maximum = 0;
   const abi::Code code = nvml().power_limit_range(handle_, &minimum, &maximum);
-  limits.minimum = watts(code == abi::success ? Reading<unsigned>{minimum} : failure_of(code));
-  limits.maximum = watts(code == abi::success ? Reading<unsigned>{maximum} : failure_of(code));
+  limits.minimum = watts(code == abi::Code::success ? Reading<unsigned>{minimum} : failure_of(code));
+  limits.maximum = watts(code == abi::Code::success ? Reading<unsigned>{maximum} : failure_of(code));
   return limits;
 }
 
-Reading<Megahertz> NvmlGpu::clock(int domain) const {
+Reading<Megahertz> NvmlGpu::clock(abi::ClockType domain) const {
   return megahertz(ask<unsigned>(nvml().clock, handle_, domain));
 }
 
-Reading<Megahertz> NvmlGpu::maximum_clock(int domain) const {
+Reading<Megahertz> NvmlGpu::maximum_clock(abi::ClockType domain) const {
   return megahertz(ask<unsigned>(nvml().maximum_clock, handle_, domain));
 }
 
 device::Clocks NvmlGpu::clocks() const {
-  return {clock(abi::clock_graphics), clock(abi::clock_sm), clock(abi::clock_memory),
-          maximum_clock(abi::clock_graphics), maximum_clock(abi::clock_memory)};
+  return {clock(abi::ClockType::graphics), clock(abi::ClockType::sm), clock(abi::ClockType::memory),
+          maximum_clock(abi::ClockType::graphics), maximum_clock(abi::ClockType::memory)};
 }
 
 Reading<std::vector<Megahertz>> NvmlGpu::supported_memory_clocks() const {
@@ -244,10 +244,10 @@ Reading<std::optional<ClockRange>> NvmlGpu::locked_clocks(ClockDomain /*domain*/
 
 Reading<Celsius> NvmlGpu::temperature() const {
   abi::Temperature answer;
-  if (nvml().temperature != nullptr && nvml().temperature(handle_, &answer) == abi::success) {
+  if (nvml().temperature != nullptr && nvml().temperature(handle_, &answer) == abi::Code::success) {
     return Celsius{static_cast<double>(answer.celsius)};
   }
-  const Reading<unsigned> degrees = ask<unsigned>(nvml().old_temperature, handle_, abi::temperature_gpu);
+  const Reading<unsigned> degrees = ask<unsigned>(nvml().old_temperature, handle_, abi::TemperatureSensor::gpu);
   return degrees ? Reading<Celsius>{Celsius{static_cast<double>(*degrees)}} : degrees.failure();
 }
 
@@ -269,17 +269,17 @@ Reading<ThrottleReasons> NvmlGpu::throttle_reasons() const {
 }
 
 Reading<Seconds> NvmlGpu::throttled_for(std::uint32_t field) const {
-  const Reading<Stamped<double>> nanoseconds = ask_field(*session_, handle_, field, abi::scope_gpu);
+  const Reading<Stamped<double>> nanoseconds = ask_field(*session_, handle_, field, abi::PowerScope::gpu);
   return nanoseconds ? Reading<Seconds>{Seconds{nanoseconds->value * 1e-9}} : nanoseconds.failure();
 }
 
 device::ThrottleTimes NvmlGpu::throttle_times() const {
   return {session_->clock().now(),
-          throttled_for(abi::field_perf_policy_power),
-          throttled_for(abi::field_perf_policy_sync_boost),
-          throttled_for(abi::field_software_thermal),
-          throttled_for(abi::field_hardware_thermal),
-          throttled_for(abi::field_power_brake)};
+          throttled_for(abi::field::policy_power),
+          throttled_for(abi::field::policy_sync_boost),
+          throttled_for(abi::field::software_thermal_slowdown),
+          throttled_for(abi::field::hardware_thermal_slowdown),
+          throttled_for(abi::field::hardware_power_brake)};
 }
 
 Reading<bool> NvmlGpu::persistence_mode() const {
@@ -291,12 +291,12 @@ Outcome NvmlGpu::reopen() {
   if (Outcome outcome = session_->reopen(generation_); !outcome) {
     return outcome;
   }
-  const Reading<abi::Device> handle = [&]() -> Reading<abi::Device> {
-    abi::Device found = nullptr;
+  const Reading<abi::Device*> handle = [&]() -> Reading<abi::Device*> {
+    abi::Device* found = nullptr;
     const abi::Code code = nvml().device_by_uuid != nullptr
                                ? nvml().device_by_uuid(identity_.uuid.c_str(), &found)
                                : nvml().device_by_index(static_cast<unsigned>(identity_.index), &found);
-    return code == abi::success ? Reading<abi::Device>{found} : failure_of(code);
+    return code == abi::Code::success ? Reading<abi::Device*>{found} : failure_of(code);
   }();
   if (!handle) {
     return handle.failure();

@@ -17,7 +17,7 @@ namespace zeus::backends::nvml {
 class NvmlGpu final : public device::Gpu, public device::GpuControl {
  public:
   // `handle` is of the session's present generation.
-  NvmlGpu(std::shared_ptr<Session> session, abi::Device handle, device::GpuIdentity identity);
+  NvmlGpu(std::shared_ptr<Session> session, abi::Device* handle, device::GpuIdentity identity);
 
   [[nodiscard]] const device::GpuIdentity& identity() const override { return identity_; }
   [[nodiscard]] const device::GpuFeatures& features() const override { return features_; }
@@ -53,12 +53,12 @@ class NvmlGpu final : public device::Gpu, public device::GpuControl {
   void probe();
   device::Outcome probe_samples() const;
   Reading<device::Stamped<Joules>> energy_from(EnergySource source) const;
-  Reading<Megahertz> clock(int domain) const;
-  Reading<Megahertz> maximum_clock(int domain) const;
+  Reading<Megahertz> clock(abi::ClockType domain) const;
+  Reading<Megahertz> maximum_clock(abi::ClockType domain) const;
   Reading<Seconds> throttled_for(std::uint32_t field) const;
 
   std::shared_ptr<Session> session_;
-  abi::Device handle_;
+  abi::Device* handle_;
   device::GpuIdentity identity_;
   device::GpuFeatures features_;
   EnergySource energy_source_ = EnergySource::none;

@@ -15,18 +15,18 @@ namespace {
 
 constexpr int patience = 5;  // how often the list may grow between asking for its length and asking for it
 
-GpuProcess process_of(const abi::OldProcess& entry, GpuProcess::Kind kind) {
+GpuProcess process_of(const abi::ProcessInfoV1& entry, GpuProcess::Kind kind) {
   GpuProcess process;
   process.pid = entry.pid;
   process.kind = kind;
-  if (entry.used_memory != abi::not_available) {
+  if (entry.used_memory != abi::no_memory_told) {
     process.memory_bytes = entry.used_memory;
   }
   return process;
 }
 
-GpuProcess process_of(const abi::Process& entry, GpuProcess::Kind kind) {
-  GpuProcess process = process_of(abi::OldProcess{entry.pid, entry.used_memory}, kind);
+GpuProcess process_of(const abi::ProcessInfo& entry, GpuProcess::Kind kind) {
+  GpuProcess process = process_of(abi::ProcessInfoV1{entry.pid, entry.used_memory}, kind);
   if (entry.gpu_instance != abi::no_instance) {
     process.gpu_instance = entry.gpu_instance;
   }
@@ -37,20 +37,20 @@ GpuProcess process_of(const abi::Process& entry, GpuProcess::Kind kind) {
 }
 
 template <typename Entry>
-device::Outcome list_processes(abi::Code (*function)(abi::Device, unsigned*, Entry*), abi::Device handle,
+device::Outcome list_processes(abi::Code (*function)(abi::Device*, unsigned*, Entry*), abi::Device* handle,
                                GpuProcess::Kind kind, std::vector<GpuProcess>& result) {
-  abi::Code code = abi::insufficient_size;
+  abi::Code code = abi::Code::insufficient_size;
   std::vector<Entry> entries;
-  for (int attempt = 0; attempt < patience && code == abi::insufficient_size; ++attempt) {
+  for (int attempt = 0; attempt < patience && code == abi::Code::insufficient_size; ++attempt) {
     unsigned count = static_cast<unsigned>(entries.size());
     code = function(handle, &count, entries.empty() ? nullptr : entries.data());
-    if (code == abi::insufficient_size) {
+    if (code == abi::Code::insufficient_size) {
       entries.resize(std::max<std::size_t>(count, entries.size()) + 4);
-    } else if (code == abi::success) {
+    } else if (code == abi::Code::success) {
       entries.resize(std::min<std::size_t>(count, entries.size()));
     }
   }
-  if (code != abi::success) {
+  if (code != abi::Code::success) {
     return failure_of(code);
   }
   std::ranges::transform(entries, std::back_inserter(result),
@@ -86,7 +86,7 @@ Reading<device::MigState> NvmlGpu::mig() const {
   }
   unsigned current = 0;
   unsigned pending = 0;
-  if (const abi::Code code = table.mig_mode(handle_, &current, &pending); code != abi::success) {
+  if (const abi::Code code = table.mig_mode(handle_, &current, &pending); code != abi::Code::success) {
     return failure_of(code);
   }
   device::MigState state;
@@ -97,7 +97,7 @@ Reading<device::MigState> NvmlGpu::mig() const {
   const unsigned capacity = ask<unsigned>(table.mig_capacity, handle_).optional().value_or(0);
   for (unsigned index = 0; index < capacity; ++index) {
     // Slices leave gaps in the numbers.
-    if (const Reading<abi::Device> slice = ask<abi::Device>(table.mig_by_index, handle_, index)) {
+    if (const Reading<abi::Device*> slice = ask<abi::Device*>(table.mig_by_index, handle_, index)) {
       MigInstance instance;
       instance.uuid = ask_text(table.uuid, *slice);
       instance.name = ask_text(table.name, *slice);

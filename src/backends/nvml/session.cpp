@@ -6,29 +6,29 @@ namespace zeus::backends::nvml {
 
 Failure failure_of(abi::Code code) {
   switch (code) {
-    case abi::not_supported:
-    case abi::function_not_found:
-    case abi::argument_version_mismatch:
-    case abi::deprecated:
+    case abi::Code::not_supported:
+    case abi::Code::function_not_found:
+    case abi::Code::argument_version_mismatch:
+    case abi::Code::deprecated:
       return {Reason::unsupported, {}};
-    case abi::no_permission:
+    case abi::Code::no_permission:
       return {Reason::permission, {}};
-    case abi::uninitialized:
+    case abi::Code::uninitialized:
       return {Reason::lost, "the driver's library was closed, or the process has forked"};
-    case abi::driver_not_loaded:
+    case abi::Code::driver_not_loaded:
       return {Reason::lost, "the driver is not loaded any more"};
-    case abi::gpu_is_lost:
+    case abi::Code::gpu_is_lost:
       return {Reason::lost, "the GPU has fallen off the bus"};
-    case abi::reset_required:
+    case abi::Code::reset_required:
       return {Reason::lost, "the GPU needs a reset"};
-    case abi::gpu_not_found:
-    case abi::not_found:
+    case abi::Code::gpu_not_found:
+    case abi::Code::not_found:
       return {Reason::lost, "the driver does not know this GPU any more"};
-    case abi::library_mismatch:
+    case abi::Code::library_mismatch:
       return {Reason::lost, "the driver was replaced while it was in use"};
-    case abi::timeout:
+    case abi::Code::timeout:
       return {Reason::timeout, {}};
-    case abi::invalid_argument:
+    case abi::Code::invalid_argument:
       return {Reason::unknown, "the driver rejected the request"};
     default:
       return {Reason::unknown, {}};
@@ -37,9 +37,9 @@ Failure failure_of(abi::Code code) {
 
 Failure failure_of_setting(abi::Code code) {
   switch (code) {
-    case abi::invalid_argument:
+    case abi::Code::invalid_argument:
       return {Reason::out_of_range, {}};
-    case abi::no_permission:
+    case abi::Code::no_permission:
       return {Reason::permission, "setting takes root, or CAP_SYS_ADMIN in a container"};
     default:
       return failure_of(code);
@@ -54,7 +54,7 @@ Session::~Session() {
 
 abi::Code Session::open() {
   const abi::Code code = functions_.init();
-  opened_by_ = code == abi::success ? ::getpid() : 0;
+  opened_by_ = code == abi::Code::success ? ::getpid() : 0;
   return code;
 }
 
@@ -65,7 +65,7 @@ device::Outcome Session::reopen(std::uint64_t seen) {
   if (opened_by_ == ::getpid()) {
     functions_.shutdown();
   }
-  if (const abi::Code code = open(); code != abi::success) {
+  if (const abi::Code code = open(); code != abi::Code::success) {
     return failure_of(code);
   }
   ++generation_;

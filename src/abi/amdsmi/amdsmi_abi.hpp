@@ -1,10 +1,13 @@
-// The binary interface of AMD's system management library, version 26 (ROCm 7), as its clients see it: return codes,
-// numbers and structures, under names of our own. Facts of the vendor's documentation; static_asserts hold the sizes.
+// The binary interface of AMD's system management library: return codes, numbers and structures of its version 26
+// (ROCm 7), under names of our own. The back-end calls the library by it and the virtual driver answers by it. Versions
+// 24 (ROCm 6.3) and 25 (6.4) agree in what the back-end reads, but for what is named after them. Facts of the vendor's
+// public documentation; static_asserts hold the sizes.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
-namespace zeus::drivers::amdsmi {
+namespace zeus::abi::amdsmi {
 
 // What amdsmi_socket_handle and amdsmi_processor_handle point to; clients only pass them around.
 struct Socket {
@@ -18,25 +21,35 @@ enum class Code : std::uint32_t {
   success = 0,
   invalid_argument = 1,
   not_supported = 2,
+  not_yet_implemented = 3,
   timeout = 8,
   no_permission = 10,
   memory = 15,
+  out_of_bounds = 17,
+  init_error = 18,
   not_found = 31,
   not_initialised = 32,
   driver_not_loaded = 34,
+  no_data = 40,
   insufficient_size = 41,
+  no_driver = 51,
+  restart_failed = 54,
+  setting_unavailable = 55,
   unknown = 0xffffffff,
 };
 
 enum class ClockType : std::uint32_t { graphics = 0, memory = 4 };
 
+inline constexpr std::uint64_t init_gpus = 2;
 inline constexpr std::uint32_t processor_is_gpu = 1;
 inline constexpr std::uint32_t level_automatic = 0;
+inline constexpr std::uint32_t temperature_hotspot = 1;
 inline constexpr std::uint32_t temperature_is_current = 0;
+// What stands for "not available" in numbers of 16 and of 32 bits.
 inline constexpr std::uint32_t not_available_16 = 0xffff;
-// Microjoules for each count of the energy counter.
-inline constexpr double energy_resolution_uj = 15.3;
+inline constexpr std::uint32_t not_available_32 = 0xffffffff;
 
+// Version 24 has the year where later ones have the major number, with the same values.
 struct Version {
   std::uint32_t major;
   std::uint32_t minor;
@@ -83,6 +96,7 @@ struct DriverInfo {
   char name[256];
 };
 
+// In watts.
 struct PowerInfo {
   std::uint64_t socket_power;
   std::uint32_t current_socket_power;
@@ -93,7 +107,13 @@ struct PowerInfo {
   std::uint32_t power_limit;
   std::uint64_t reserved[18];
 };
-static_assert(sizeof(PowerInfo) == 192);
+static_assert(sizeof(PowerInfo) == 192 && offsetof(PowerInfo, current_socket_power) == 8);
+
+// How version 24 begins it.
+struct PowerInfo24 {
+  std::uint32_t current_socket_power;
+  std::uint32_t average_socket_power;
+};
 
 // In microwatts.
 struct PowerCap {
@@ -106,6 +126,7 @@ struct PowerCap {
 };
 static_assert(sizeof(PowerCap) == 64);
 
+// In megahertz.
 struct ClockInfo {
   std::uint32_t current;
   std::uint32_t min;
@@ -124,6 +145,7 @@ struct Frequencies {
 };
 static_assert(sizeof(Frequencies) == 280);
 
+// In per cent.
 struct EngineUsage {
   std::uint32_t graphics;
   std::uint32_t memory;
@@ -150,7 +172,4 @@ struct Process {
 };
 static_assert(sizeof(Process) == 704);
 
-}  // namespace zeus::drivers::amdsmi
-
-// Marks what the library shows to its clients; everything else is hidden inside it.
-#define ZEUS_AMDSMI extern "C" __attribute__((visibility("default")))
+}  // namespace zeus::abi::amdsmi

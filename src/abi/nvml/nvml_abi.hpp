@@ -1,17 +1,19 @@
-// The binary interface of NVML as its clients compile against it: return codes, numbers and structures, under names of
-// our own. Facts of the vendor's documentation; static_asserts hold the sizes that clients pass and versions encode.
+// The binary interface of NVIDIA's management library: return codes, numbers and structures, under names of our own.
+// The back-end calls the library by it and the virtual driver answers by it. Facts of the vendor's public
+// documentation; static_asserts hold the sizes that clients pass and versions encode.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
-namespace zeus::drivers::nvml {
+namespace zeus::abi::nvml {
 
 // What an nvmlDevice_t points to; clients only pass it around.
 struct Device {
   std::uint64_t nothing;
 };
 
-enum class Return : int {
+enum class Code : int {
   success = 0,
   uninitialized = 1,
   invalid_argument = 2,
@@ -23,9 +25,12 @@ enum class Return : int {
   timeout = 10,
   function_not_found = 13,
   gpu_is_lost = 15,
-  version_mismatch_with_driver = 18,
+  reset_required = 16,
+  library_mismatch = 18,  // of the versions of library and kernel module
   memory = 20,
   argument_version_mismatch = 25,
+  deprecated = 26,
+  gpu_not_found = 28,
   unknown = 999,
 };
 
@@ -38,8 +43,10 @@ enum class SampleType : unsigned {
   sm_clock = 5,
   memory_clock = 6
 };
-enum class ValueType : unsigned { real = 0, uint32 = 1, ulong = 2, uint64 = 3, int64 = 4 };
+enum class ValueType : unsigned { real = 0, uint32 = 1, ulong = 2, uint64 = 3, int64 = 4, int32 = 5, uint16 = 6 };
+// What `scope` of a field about power may be.
 enum class PowerScope : unsigned { gpu = 0, module = 1, memory = 2 };
+enum class TemperatureSensor : unsigned { gpu = 0 };
 enum class TemperatureThreshold : unsigned { shutdown = 0, slowdown = 1 };
 enum class PerformancePolicy : unsigned {
   power = 0,
@@ -55,6 +62,7 @@ enum class PerformancePolicy : unsigned {
 namespace field {
 inline constexpr unsigned policy_power = 74;
 inline constexpr unsigned policy_thermal = 75;
+inline constexpr unsigned policy_sync_boost = 76;
 inline constexpr unsigned policy_base_clocks = 81;
 inline constexpr unsigned total_energy = 83;
 inline constexpr unsigned power_average = 185;
@@ -80,7 +88,11 @@ inline constexpr std::uint64_t software_thermal = 0x20;
 inline constexpr unsigned symbolic_clocks_begin = 0xffffff00;
 inline constexpr unsigned symbolic_clock_tdp = 0xffffff01;
 inline constexpr unsigned symbolic_clock_unlimited = 0xffffff02;
-inline constexpr unsigned no_instance = 0xffffffff;
+inline constexpr unsigned no_instance = 0xffffffff;     // of a process outside of MIG
+inline constexpr std::uint64_t no_memory_told = ~0ULL;  // of a process whose memory the driver cannot see
+
+// Suffices for every text: names and UUIDs take up to 96 characters, versions up to 80.
+inline constexpr unsigned text_length = 96;
 
 // Structures carry their size and a version in one number.
 template <typename Struct>
@@ -94,27 +106,31 @@ union Value {
   unsigned long ulong;
   std::uint64_t uint64;
   std::int64_t int64;
+  std::int32_t int32;
+  std::uint16_t uint16;
 };
 
 struct FieldValue {
-  unsigned field;
-  unsigned scope;
-  std::int64_t timestamp_us;
-  std::int64_t latency_us;
-  ValueType type;
-  Return result;
-  Value value;
+  unsigned field = 0;
+  unsigned scope = 0;
+  std::int64_t timestamp_us = 0;  // since 1970, on the CPU's clock
+  std::int64_t latency_us = 0;
+  ValueType type = ValueType::real;
+  Code result = Code::success;
+  Value value{};
 };
 static_assert(sizeof(FieldValue) == 40);
 
 struct Sample {
-  std::uint64_t timestamp_us;
-  Value value;
+  std::uint64_t timestamp_us = 0;
+  Value value{};
 };
+static_assert(sizeof(Sample) == 16);
 
+// In per cent.
 struct Utilization {
-  unsigned gpu;
-  unsigned memory;
+  unsigned gpu = 0;
+  unsigned memory = 0;
 };
 
 struct Memory {
@@ -132,6 +148,7 @@ struct MemoryV2 {
 };
 static_assert(versioned<MemoryV2>(2) == 0x02000028);
 
+// The older and shorter versions agree in what comes before their ends.
 struct PciInfo {
   char bus_id_legacy[16];
   unsigned domain;
@@ -141,18 +158,21 @@ struct PciInfo {
   unsigned pci_subsystem_id;
   char bus_id[32];
 };
-static_assert(sizeof(PciInfo) == 68);
+static_assert(sizeof(PciInfo) == 68 && offsetof(PciInfo, bus_id) == 36);
 
+// Of the first version of the calls.
 struct ProcessInfoV1 {
-  unsigned pid;
-  std::uint64_t used_memory;
+  unsigned pid = 0;
+  std::uint64_t used_memory = no_memory_told;
 };
+static_assert(sizeof(ProcessInfoV1) == 16);
 
+// Of the second and third versions.
 struct ProcessInfo {
-  unsigned pid;
-  std::uint64_t used_memory;
-  unsigned gpu_instance;
-  unsigned compute_instance;
+  unsigned pid = 0;
+  std::uint64_t used_memory = no_memory_told;
+  unsigned gpu_instance = no_instance;
+  unsigned compute_instance = no_instance;
 };
 static_assert(sizeof(ProcessInfo) == 24);
 
@@ -187,9 +207,9 @@ struct ViolationTime {
 };
 
 struct Temperature {
-  unsigned version;
-  unsigned sensor;
-  int temperature;
+  unsigned version = versioned<Temperature>(1);
+  TemperatureSensor sensor = TemperatureSensor::gpu;
+  int celsius = 0;
 };
 static_assert(versioned<Temperature>(1) == 0x0100000c);
 
@@ -200,7 +220,4 @@ struct PowerValue {
 };
 static_assert(versioned<PowerValue>(2) == 0x0200000c);
 
-}  // namespace zeus::drivers::nvml
-
-// Marks what the library shows to its clients; everything else is hidden inside it.
-#define ZEUS_NVML extern "C" __attribute__((visibility("default")))
+}  // namespace zeus::abi::nvml

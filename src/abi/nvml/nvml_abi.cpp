@@ -1,0 +1,2 @@
+// Compiles the header alone, so that its layouts are held also where nobody includes it.
+#include "abi/nvml/nvml_abi.hpp"
