@@ -1,8 +1,8 @@
 #include "backends/amdsmi/amdsmi_backend.hpp"
 
 #include "backends/amdsmi/amdsmi_gpu.hpp"
+#include "backends/amdsmi/amdsmi_library.hpp"
 #include "backends/amdsmi/counter_check.hpp"
-#include "backends/amdsmi/session.hpp"
 
 #include <fmt/format.h>
 
@@ -21,15 +21,9 @@ using device::Stamped;
 
 namespace {
 
-constexpr const char* driver_name = "AMD driver";
+constexpr const char* driver_name = Api::driver_name;
 constexpr std::uint32_t oldest_version = 24;
 constexpr Seconds watched = 500_ms;
-
-DeviceProblem absence_of_library() {
-  return {
-      driver_name, "its management library, libamd_smi.so, is not installed",
-      "install ROCm 6.3 or newer (package amd-smi-lib), and add /opt/rocm/lib to LD_LIBRARY_PATH if it is elsewhere"};
-}
 
 DeviceProblem absence_of_driver() {
   return {driver_name, "its library is installed, and its kernel module is not loaded",
@@ -37,7 +31,7 @@ DeviceProblem absence_of_driver() {
 }
 
 DeviceProblem failure_to_open(abi::Code code) {
-  const Failure failure = failure_of(code);
+  const Failure failure = Api::failure_of(code);
   if (failure.reason == Reason::permission) {
     return {driver_name, "this user may not open its device files", "add the user to the groups `video` and `render`"};
   }
@@ -46,49 +40,43 @@ DeviceProblem failure_to_open(abi::Code code) {
           "run `sudo modprobe amdgpu`, and look at `dmesg`"};
 }
 
-std::string lower(std::string_view text) {
-  std::string result{text};
-  std::ranges::transform(result, result.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return result;
-}
-
 // As the runtime names it in ROCR_VISIBLE_DEVICES: from its own mouth, or made of the serial number as it makes it.
-std::string uuid_of(Session& session, abi::Processor* processor, const abi::AsicInfo& asic) {
+std::string uuid_of(AmdsmiLibrary& library, abi::Processor* processor, const abi::AsicInfo& asic) {
   WithRoom<abi::EnumerationInfo> enumeration;
-  if (session.call(session.amdsmi().enumeration_info, processor, &enumeration.value) == abi::Code::success &&
+  if (library.call(library.functions().enumeration_info, processor, &enumeration.value) == abi::Code::success &&
       std::string_view{enumeration.value.hip_uuid}.starts_with("GPU-")) {
-    return "GPU-" + lower(enumeration.value.hip_uuid + 4);
+    return "GPU-" + lower_case(enumeration.value.hip_uuid + 4);
   }
-  const std::string serial = lower(asic.serial);
+  const std::string serial = lower_case(asic.serial);
   if (const std::string digits = serial.starts_with("0x") ? serial.substr(2) : serial; !digits.empty()) {
     return fmt::format("GPU-{:0>16}", digits);
   }
   std::array<char, 64> text{};
   std::uint32_t length = text.size() - 1;
-  session.call(session.amdsmi().uuid, processor, &length, text.data());
-  return text[0] == '\0' ? "" : "GPU-" + lower(text.data());
+  library.call(library.functions().uuid, processor, &length, text.data());
+  return text[0] == '\0' ? "" : "GPU-" + lower_case(text.data());
 }
 
 // HIP's numbers where the library tells them, the kernel's nodes before that, and its own order as a last resort.
-std::uint64_t order_of(Session& session, abi::Processor* processor, std::size_t position) {
+std::uint64_t order_of(AmdsmiLibrary& library, abi::Processor* processor, std::size_t position) {
   WithRoom<abi::EnumerationInfo> enumeration;
-  if (session.call(session.amdsmi().enumeration_info, processor, &enumeration.value) == abi::Code::success) {
+  if (library.call(library.functions().enumeration_info, processor, &enumeration.value) == abi::Code::success) {
     return enumeration.value.hip_id;
   }
   WithRoom<abi::KfdInfo> kfd;
-  return session.call(session.amdsmi().kfd_info, processor, &kfd.value) == abi::Code::success ? kfd.value.node_id
-                                                                                              : position;
+  return library.call(library.functions().kfd_info, processor, &kfd.value) == abi::Code::success ? kfd.value.node_id
+                                                                                                 : position;
 }
 
-device::GpuIdentity identify(Session& session, abi::Processor* processor) {
+device::GpuIdentity identify(AmdsmiLibrary& library, abi::Processor* processor) {
   WithRoom<abi::AsicInfo> asic;
-  session.call(session.amdsmi().asic_info, processor, &asic.value);
+  library.call(library.functions().asic_info, processor, &asic.value);
   WithRoom<abi::DriverInfo> driver;
-  session.call(session.amdsmi().driver_info, processor, &driver.value);
+  library.call(library.functions().driver_info, processor, &driver.value);
   device::GpuIdentity identity;
   identity.vendor = GpuVendor::amd;
-  identity.uuid = uuid_of(session, processor, asic.value);
-  identity.pci = address_of(session, processor);
+  identity.uuid = uuid_of(library, processor, asic.value);
+  identity.pci = address_of(library, processor);
   identity.name = asic.value.market_name;
   identity.driver = driver.value.version;
   return identity;
@@ -128,18 +116,18 @@ void check_counters(const std::vector<std::shared_ptr<AmdsmiGpu>>& gpus, Clock& 
   }
 }
 
-std::vector<std::shared_ptr<AmdsmiGpu>> open_gpus(const std::shared_ptr<Session>& session) {
-  const std::vector<abi::Processor*> present = session->gpus();
+std::vector<std::shared_ptr<AmdsmiGpu>> open_gpus(const std::shared_ptr<AmdsmiLibrary>& library) {
+  const std::vector<abi::Processor*> present = library->gpus();
   std::vector<std::pair<std::uint64_t, abi::Processor*>> ordered;
   for (std::size_t position = 0; position < present.size(); ++position) {
-    ordered.emplace_back(order_of(*session, present[position], position), present[position]);
+    ordered.emplace_back(order_of(*library, present[position], position), present[position]);
   }
   std::ranges::stable_sort(ordered, {}, &std::pair<std::uint64_t, abi::Processor*>::first);
   std::vector<std::shared_ptr<AmdsmiGpu>> gpus;
   for (const auto& [order, processor] : ordered) {
-    device::GpuIdentity identity = identify(*session, processor);
+    device::GpuIdentity identity = identify(*library, processor);
     identity.index = static_cast<int>(gpus.size());
-    gpus.push_back(std::make_shared<AmdsmiGpu>(session, processor, std::move(identity)));
+    gpus.push_back(std::make_shared<AmdsmiGpu>(library, processor, std::move(identity)));
   }
   return gpus;
 }
@@ -150,25 +138,12 @@ AmdsmiBackend::AmdsmiBackend(Clock& clock, std::vector<std::string> names) : clo
 }
 
 Discovery AmdsmiBackend::discover() {
-  Discovery found;
-  std::optional<DynamicLibrary> library = DynamicLibrary::open(names_);
-  if (!library) {
-    found.absence = absence_of_library();
-    return found;
-  }
-  const Functions functions = load_functions(*library);
-  if (!functions.usable()) {
-    found.problems.push_back({driver_name,
-                              fmt::format("its library {} lacks calls that every version has had", library->name()),
-                              "reinstall ROCm, and look at LD_LIBRARY_PATH for another library of that name"});
-    return found;
-  }
-  return discover_in(std::make_shared<Session>(functions, std::move(library), clock_));
+  return discover_by_name<AmdsmiLibrary>(names_, clock_);
 }
 
-Discovery discover_in(const std::shared_ptr<Session>& session) {
+Discovery discover_in(const std::shared_ptr<AmdsmiLibrary>& library) {
   Discovery found;
-  const abi::Code code = session->open();
+  const abi::Code code = library->open();
   if (code == abi::Code::driver_not_loaded) {
     found.absence = absence_of_driver();  // as where the tools are installed and no such GPU is
     return found;
@@ -177,7 +152,7 @@ Discovery discover_in(const std::shared_ptr<Session>& session) {
     found.problems.push_back(failure_to_open(code));
     return found;
   }
-  const abi::Version& version = session->version();
+  const abi::Version& version = library->version();
   if (version.major < oldest_version) {
     found.problems.push_back({driver_name,
                               fmt::format("its library is of version {}, and {} is the oldest that can be read",
@@ -185,8 +160,8 @@ Discovery discover_in(const std::shared_ptr<Session>& session) {
                               "update ROCm to 6.3 or newer"});
     return found;
   }
-  const std::vector<std::shared_ptr<AmdsmiGpu>> gpus = open_gpus(session);
-  check_counters(gpus, session->clock(), found.problems);
+  const std::vector<std::shared_ptr<AmdsmiGpu>> gpus = open_gpus(library);
+  check_counters(gpus, library->clock(), found.problems);
   for (const auto& gpu : gpus) {
     found.gpus.push_back({gpu, gpu});
   }

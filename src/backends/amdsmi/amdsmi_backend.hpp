@@ -10,7 +10,7 @@
 
 namespace zeus::backends::amdsmi {
 
-class Session;
+class AmdsmiLibrary;
 
 class AmdsmiBackend final : public device::Backend {
  public:
@@ -28,7 +28,7 @@ class AmdsmiBackend final : public device::Backend {
   std::vector<std::string> names_;
 };
 
-// What a session that has not been opened yet finds: discover() without the search for the library.
-device::Discovery discover_in(const std::shared_ptr<Session>& session);
+// What a library that has not been opened yet finds: discover() without the search for the library.
+device::Discovery discover_in(const std::shared_ptr<AmdsmiLibrary>& library);
 
 }  // namespace zeus::backends::amdsmi

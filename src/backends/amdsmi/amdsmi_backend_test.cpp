@@ -2,7 +2,7 @@
 // it agrees with a driver that works is what tests/conformance shows.
 #include "backends/amdsmi/amdsmi_backend.hpp"
 
-#include "backends/amdsmi/session.hpp"
+#include "backends/amdsmi/amdsmi_library.hpp"
 #include "base/clock.hpp"
 
 #include <gtest/gtest.h>
@@ -119,7 +119,7 @@ class AmdsmiBackendTest : public ::testing::Test {
     driver.clock = &clock_;
   }
   Discovery discover(const Functions& table = working_calls()) {
-    return discover_in(std::make_shared<Session>(table, std::nullopt, clock_));
+    return discover_in(std::make_shared<AmdsmiLibrary>(table, std::nullopt, clock_));
   }
 
   VirtualClock clock_{Instant{1'000'000'000}};

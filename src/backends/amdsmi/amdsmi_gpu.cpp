@@ -38,39 +38,22 @@ Reading<Megahertz> megahertz(const Reading<abi::ClockInfo>& info, std::uint32_t 
   return clock ? Reading<Megahertz>{Megahertz{static_cast<double>(*clock)}} : Reading<Megahertz>{Reason::unsupported};
 }
 
-std::uint64_t whole_megahertz(Megahertz clock) {
-  return static_cast<std::uint64_t>(std::lround(std::clamp(clock.value(), 0.0, 1e6)));
-}
-
 }  // namespace
 
-template <typename Value, typename Function, typename... Arguments>
-Reading<Value> AmdsmiGpu::ask(Function* function, Arguments... arguments) const {
-  if (function == nullptr) {
-    return call_missing;
-  }
-  WithRoom<Value> answer;
-  if (const abi::Code code = session_->call(function, handle_, arguments..., &answer.value);
-      code != abi::Code::success) {
-    return failure_of(code);
-  }
-  return answer.value;
-}
-
-device::PciAddress address_of(Session& session, abi::Processor* processor) {
+device::PciAddress address_of(AmdsmiLibrary& library, abi::Processor* processor) {
   std::uint64_t bits = 0;
-  session.call(session.amdsmi().bdf, processor, &bits);
+  library.call(library.functions().bdf, processor, &bits);
   const auto part = [bits](unsigned shift, std::uint64_t mask) {
     return static_cast<std::uint32_t>((bits >> shift) & mask);
   };
   return {part(16, 0xFFFFFFFF), part(8, 0xFF), part(3, 0x1F), part(0, 0x7)};
 }
 
-AmdsmiGpu::AmdsmiGpu(std::shared_ptr<Session> session, abi::Processor* handle, device::GpuIdentity identity)
-    : session_{std::move(session)},
+AmdsmiGpu::AmdsmiGpu(std::shared_ptr<AmdsmiLibrary> library, abi::Processor* handle, device::GpuIdentity identity)
+    : library_{std::move(library)},
       handle_{handle},
       identity_{std::move(identity)},
-      generation_{session_->generation()} {
+      generation_{library_->generation()} {
   probe();
 }
 
@@ -96,17 +79,19 @@ Reading<AmdsmiGpu::Count> AmdsmiGpu::count() const {
   if (amdsmi().energy_count == nullptr) {
     return call_missing;
   }
-  std::uint64_t counted = 0;
-  float microjoules = 0;
-  std::uint64_t timestamp = 0;  // on the device's clock, which is not ours
-  const Instant before = session_->clock().now();
-  const abi::Code code = session_->call(amdsmi().energy_count, handle_, &counted, &microjoules, &timestamp);
-  const Seconds latency = session_->clock().now() - before;
-  if (code != abi::Code::success) {
-    return failure_of(code);
-  }
-  const Joules resolution{static_cast<double>(microjoules) * 1e-6};
-  return Count{{resolution * static_cast<double>(counted), before + latency / 2, latency}, resolution};
+  Joules resolution;
+  const Reading<Stamped<Joules>> energy = stamped(library_->clock(), [&]() -> Reading<Joules> {
+    std::uint64_t counted = 0;
+    float microjoules = 0;
+    std::uint64_t timestamp = 0;  // on the device's clock, which is not ours
+    const abi::Code code = library_->call(amdsmi().energy_count, handle_, &counted, &microjoules, &timestamp);
+    if (code != abi::Code::success) {
+      return Api::failure_of(code);
+    }
+    resolution = Joules{static_cast<double>(microjoules) * 1e-6};
+    return resolution * static_cast<double>(counted);
+  });
+  return energy ? Reading<Count>{Count{*energy, resolution}} : energy.failure();
 }
 
 Reading<device::EnergyCounter> AmdsmiGpu::energy_counter() const {
@@ -132,28 +117,28 @@ Reading<Stamped<Watts>> AmdsmiGpu::power(PowerKind kind, PowerScope scope) const
   if (kind == PowerKind::plain || scope != PowerScope::gpu) {
     return Reason::unsupported;
   }
-  const Instant before = session_->clock().now();
-  const Reading<abi::PowerInfo> info = ask<abi::PowerInfo>(amdsmi().power_info);
-  const Seconds latency = session_->clock().now() - before;
-  if (!info) {
-    return info.failure();
-  }
-  constexpr std::uint32_t first_with_socket_power = 25;
-  abi::PowerInfo24 socket{info->current_socket_power, info->average_socket_power};
-  if (session_->version().major < first_with_socket_power) {
-    std::memcpy(&socket, &*info, sizeof(socket));
-  }
-  const std::optional<std::uint32_t> watts =
-      available(kind == PowerKind::instant ? socket.current_socket_power : socket.average_socket_power);
-  if (!watts || *watts == 0) {
-    return watts ? no_sensor : Failure{Reason::unsupported, {}};
-  }
-  return Stamped<Watts>{Watts{static_cast<double>(*watts)}, before + latency / 2, latency};
+  return stamped(library_->clock(), [&]() -> Reading<Watts> {
+    const Reading<abi::PowerInfo> info = library_->ask<abi::PowerInfo>(amdsmi().power_info, handle_);
+    if (!info) {
+      return info.failure();
+    }
+    constexpr std::uint32_t first_with_socket_power = 25;
+    abi::PowerInfo24 socket{info->current_socket_power, info->average_socket_power};
+    if (library_->version().major < first_with_socket_power) {
+      std::memcpy(&socket, &*info, sizeof(socket));
+    }
+    const std::optional<std::uint32_t> watts =
+        available(kind == PowerKind::instant ? socket.current_socket_power : socket.average_socket_power);
+    if (!watts || *watts == 0) {
+      return watts ? no_sensor : Failure{Reason::unsupported, {}};
+    }
+    return Watts{static_cast<double>(*watts)};
+  });
 }
 
 PowerLimits AmdsmiGpu::power_limits() const {
   constexpr std::uint32_t whole_socket = 0;
-  const Reading<abi::PowerCap> cap = ask<abi::PowerCap>(amdsmi().power_cap, whole_socket);
+  const Reading<abi::PowerCap> cap = library_->ask<abi::PowerCap>(amdsmi().power_cap, handle_, whole_socket);
   PowerLimits limits;
   limits.current = microwatts(cap, &abi::PowerCap::cap);
   limits.standard = microwatts(cap, &abi::PowerCap::standard);
@@ -164,15 +149,17 @@ PowerLimits AmdsmiGpu::power_limits() const {
 }
 
 device::Clocks AmdsmiGpu::clocks() const {
-  const Reading<abi::ClockInfo> graphics = ask<abi::ClockInfo>(amdsmi().clock_info, abi::ClockType::graphics);
-  const Reading<abi::ClockInfo> memory = ask<abi::ClockInfo>(amdsmi().clock_info, abi::ClockType::memory);
+  const Reading<abi::ClockInfo> graphics =
+      library_->ask<abi::ClockInfo>(amdsmi().clock_info, handle_, abi::ClockType::graphics);
+  const Reading<abi::ClockInfo> memory =
+      library_->ask<abi::ClockInfo>(amdsmi().clock_info, handle_, abi::ClockType::memory);
   return {megahertz(graphics, &abi::ClockInfo::current), megahertz(graphics, &abi::ClockInfo::current),
           megahertz(memory, &abi::ClockInfo::current), megahertz(graphics, &abi::ClockInfo::max),
           megahertz(memory, &abi::ClockInfo::max)};
 }
 
 Reading<std::vector<Megahertz>> AmdsmiGpu::supported_clocks(abi::ClockType domain) const {
-  const Reading<abi::Frequencies> frequencies = ask<abi::Frequencies>(amdsmi().frequencies, domain);
+  const Reading<abi::Frequencies> frequencies = library_->ask<abi::Frequencies>(amdsmi().frequencies, handle_, domain);
   if (!frequencies) {
     return frequencies.failure();
   }
@@ -198,7 +185,7 @@ Reading<std::vector<Megahertz>> AmdsmiGpu::supported_graphics_clocks(Megahertz m
 
 Reading<Celsius> AmdsmiGpu::temperature() const {
   const Reading<std::int64_t> degrees =
-      ask<std::int64_t>(amdsmi().temperature, abi::temperature_hotspot, abi::temperature_is_current);
+      library_->ask<std::int64_t>(amdsmi().temperature, handle_, abi::temperature_hotspot, abi::temperature_is_current);
   if (!degrees) {
     return degrees.failure();
   }
@@ -208,7 +195,7 @@ Reading<Celsius> AmdsmiGpu::temperature() const {
 }
 
 Reading<device::Utilization> AmdsmiGpu::utilization() const {
-  const Reading<abi::EngineUsage> usage = ask<abi::EngineUsage>(amdsmi().activity);
+  const Reading<abi::EngineUsage> usage = library_->ask<abi::EngineUsage>(amdsmi().activity, handle_);
   if (!usage) {
     return usage.failure();
   }
@@ -227,9 +214,9 @@ Reading<std::vector<device::GpuProcess>> AmdsmiGpu::processes() const {
   constexpr std::uint32_t most = 1024;
   std::vector<abi::Process> entries(most);
   std::uint32_t count = most;
-  if (const abi::Code code = session_->call(amdsmi().process_list, handle_, &count, entries.data());
+  if (const abi::Code code = library_->call(amdsmi().process_list, handle_, &count, entries.data());
       code != abi::Code::success) {
-    return failure_of(code);
+    return Api::failure_of(code);
   }
   entries.resize(std::min(count, most));
   std::vector<device::GpuProcess> processes;
@@ -243,17 +230,17 @@ Reading<std::vector<device::GpuProcess>> AmdsmiGpu::processes() const {
 }
 
 Outcome AmdsmiGpu::reopen() {
-  if (Outcome outcome = session_->reopen(generation_); !outcome) {
+  if (Outcome outcome = library_->reopen(generation_); !outcome) {
     return outcome;
   }
-  const std::vector<abi::Processor*> present = session_->gpus();
+  const std::vector<abi::Processor*> present = library_->gpus();
   const auto same = std::ranges::find_if(
-      present, [&](abi::Processor* processor) { return address_of(*session_, processor) == identity_.pci; });
+      present, [&](abi::Processor* processor) { return address_of(*library_, processor) == identity_.pci; });
   if (same == present.end()) {
-    return failure_of(abi::Code::not_found);
+    return Api::failure_of(abi::Code::not_found);
   }
   handle_ = *same;
-  generation_ = session_->generation();
+  generation_ = library_->generation();
   probe();
   return device::done;
 }
@@ -264,30 +251,18 @@ Outcome AmdsmiGpu::set_power_limit(Watts limit) {
       limit > limits.maximum.optional().value_or(limit)) {
     return Reason::out_of_range;  // some versions accept anything and clamp it silently
   }
-  if (amdsmi().set_power_cap == nullptr) {
-    return call_missing;
-  }
   constexpr std::uint32_t whole_socket = 0;
   const auto microwatts_asked = static_cast<std::uint64_t>(std::llround(limit.value() * 1e6));
-  const abi::Code code = session_->call(amdsmi().set_power_cap, handle_, whole_socket, microwatts_asked);
-  return code == abi::Code::success ? Outcome{device::done} : failure_of_setting(code);
+  return library_->tell(amdsmi().set_power_cap, handle_, whole_socket, microwatts_asked);
 }
 
 Outcome AmdsmiGpu::lock_clocks(ClockDomain domain, ClockRange range) {
-  if (amdsmi().set_clock_range == nullptr) {
-    return call_missing;
-  }
-  const abi::Code code = session_->call(amdsmi().set_clock_range, handle_, whole_megahertz(range.minimum),
-                                        whole_megahertz(range.maximum), code_of(domain));
-  return code == abi::Code::success ? Outcome{device::done} : failure_of_setting(code);
+  return library_->tell(amdsmi().set_clock_range, handle_, whole_megahertz(range.minimum),
+                        whole_megahertz(range.maximum), code_of(domain));
 }
 
 Outcome AmdsmiGpu::reset_clocks(ClockDomain /*domain*/) {
-  if (amdsmi().set_level == nullptr) {
-    return call_missing;
-  }
-  const abi::Code code = session_->call(amdsmi().set_level, handle_, abi::level_automatic);
-  return code == abi::Code::success ? Outcome{device::done} : failure_of_setting(code);
+  return library_->tell(amdsmi().set_level, handle_, abi::level_automatic);
 }
 
 }  // namespace zeus::backends::amdsmi

@@ -1,7 +1,7 @@
 // A GPU behind AMD's system management library, with both of its faces. Threads, cost and fork as device/gpu.hpp says.
 #pragma once
 
-#include "backends/amdsmi/session.hpp"
+#include "backends/amdsmi/amdsmi_library.hpp"
 #include "device/gpu.hpp"
 #include "device/gpu_control.hpp"
 
@@ -16,8 +16,8 @@ namespace zeus::backends::amdsmi {
 
 class AmdsmiGpu final : public device::Gpu, public device::GpuControl {
  public:
-  // `handle` is of the session's present generation.
-  AmdsmiGpu(std::shared_ptr<Session> session, abi::Processor* handle, device::GpuIdentity identity);
+  // `handle` is of the library's present generation.
+  AmdsmiGpu(std::shared_ptr<AmdsmiLibrary> library, abi::Processor* handle, device::GpuIdentity identity);
 
   // What discovery found when it watched the counter; from then on there is none if it cannot be believed.
   void disbelieve_counter(Failure why);
@@ -48,15 +48,12 @@ class AmdsmiGpu final : public device::Gpu, public device::GpuControl {
     Joules resolution;
   };
 
-  [[nodiscard]] const Functions& amdsmi() const { return session_->amdsmi(); }
-  // function(handle, arguments..., &value) as a reading of that value.
-  template <typename Value, typename Function, typename... Arguments>
-  Reading<Value> ask(Function* function, Arguments... arguments) const;
+  [[nodiscard]] const Functions& amdsmi() const { return library_->functions(); }
   void probe();
   Reading<Count> count() const;
   Reading<std::vector<Megahertz>> supported_clocks(abi::ClockType domain) const;
 
-  std::shared_ptr<Session> session_;
+  std::shared_ptr<AmdsmiLibrary> library_;
   abi::Processor* handle_;
   device::GpuIdentity identity_;
   device::GpuFeatures features_;
@@ -65,6 +62,6 @@ class AmdsmiGpu final : public device::Gpu, public device::GpuControl {
 };
 
 // Who a processor is; the address is what it is found by again.
-device::PciAddress address_of(Session& session, abi::Processor* processor);
+device::PciAddress address_of(AmdsmiLibrary& library, abi::Processor* processor);
 
 }  // namespace zeus::backends::amdsmi

@@ -12,13 +12,6 @@ namespace zeus::backends::amdsmi {
 
 namespace abi = zeus::abi::amdsmi;
 
-// A structure for the library to fill, with room for what newer versions append to it.
-template <typename Value>
-struct WithRoom {
-  Value value{};
-  std::uint64_t more[64] = {};
-};
-
 struct Functions {
   abi::Code (*init)(std::uint64_t) = nullptr;
   abi::Code (*shut_down)() = nullptr;

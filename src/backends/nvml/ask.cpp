@@ -31,22 +31,22 @@ Reading<double> number_in(const abi::FieldValue& field) {
 
 }  // namespace
 
-Reading<Stamped<double>> ask_field(const Session& session, abi::Device* handle, std::uint32_t field,
+Reading<Stamped<double>> ask_field(const NvmlLibrary& library, abi::Device* handle, std::uint32_t field,
                                    abi::PowerScope scope) {
-  if (session.nvml().field_values == nullptr) {
+  if (library.functions().field_values == nullptr) {
     return call_missing;
   }
   abi::FieldValue answer;
   answer.field = field;
   answer.scope = static_cast<unsigned>(scope);
-  const Instant before = session.clock().now();
-  const abi::Code code = session.nvml().field_values(handle, 1, &answer);
-  const TwoClocks after{session.clock()};
+  const Instant before = library.clock().now();
+  const abi::Code code = library.functions().field_values(handle, 1, &answer);
+  const TwoClocks after{library.clock()};
   if (code != abi::Code::success) {
-    return failure_of(code);
+    return Api::failure_of(code);
   }
   if (answer.result != abi::Code::success) {
-    return failure_of(answer.result);
+    return Api::failure_of(answer.result);
   }
   const Reading<double> number = number_in(answer);
   if (!number) {

@@ -1,7 +1,7 @@
 // How a call of the library becomes a reading. Pure functions; none allocates but the one that returns a text.
 #pragma once
 
-#include "backends/nvml/session.hpp"
+#include "backends/nvml/nvml_library.hpp"
 #include "base/clock.hpp"
 #include "device/outcome.hpp"
 #include "device/stamped.hpp"
@@ -14,33 +14,6 @@
 #include <string>
 
 namespace zeus::backends::nvml {
-
-inline constexpr Failure call_missing{Reason::unsupported, "the driver's library is too old for this"};
-
-// function(handle, arguments..., &value) as a reading of that value.
-template <typename Value, typename Function, typename... Arguments>
-Reading<Value> ask(Function* function, abi::Device* handle, Arguments... arguments) {
-  if (function == nullptr) {
-    return call_missing;
-  }
-  Value value{};
-  if (const abi::Code code = function(handle, arguments..., &value); code != abi::Code::success) {
-    return failure_of(code);
-  }
-  return value;
-}
-
-// function(handle, arguments...) as an outcome.
-template <typename Function, typename... Arguments>
-device::Outcome tell(Function* function, abi::Device* handle, Arguments... arguments) {
-  if (function == nullptr) {
-    return call_missing;
-  }
-  if (const abi::Code code = function(handle, arguments...); code != abi::Code::success) {
-    return failure_of_setting(code);
-  }
-  return device::done;
-}
 
 // The text that function(arguments..., buffer, length) writes; empty where it writes none.
 template <typename Function, typename... Arguments>
@@ -68,7 +41,7 @@ struct TwoClocks {
 
 // One field of the library. It carries its own time stamp, which is used where it can be right (not after the call, and
 // not long before); the middle of the call serves otherwise.
-Reading<device::Stamped<double>> ask_field(const Session& session, abi::Device* handle, std::uint32_t field,
+Reading<device::Stamped<double>> ask_field(const NvmlLibrary& library, abi::Device* handle, std::uint32_t field,
                                            abi::PowerScope scope);
 
 }  // namespace zeus::backends::nvml

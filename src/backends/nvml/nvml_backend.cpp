@@ -2,7 +2,7 @@
 
 #include "backends/nvml/ask.hpp"
 #include "backends/nvml/nvml_gpu.hpp"
-#include "backends/nvml/session.hpp"
+#include "backends/nvml/nvml_library.hpp"
 
 #include <fmt/format.h>
 
@@ -17,14 +17,7 @@ using device::Discovery;
 
 namespace {
 
-constexpr const char* driver_name = "NVIDIA driver";
-
-DeviceProblem absence_of_library() {
-  return {
-      driver_name, "its management library, libnvidia-ml.so.1, is not installed",
-      "install NVIDIA's driver; in a container start it with `--gpus all` (NVIDIA Container Toolkit) and the driver "
-      "capability `utility`"};
-}
+constexpr const char* driver_name = Api::driver_name;
 
 DeviceProblem failure_to_open(abi::Code code) {
   switch (code) {
@@ -39,15 +32,15 @@ DeviceProblem failure_to_open(abi::Code code) {
       return {driver_name, "this user may not open its device files",
               "give the user access to /dev/nvidiactl and /dev/nvidia0 (`ls -l /dev/nvidia*` shows who has it)"};
     default:
-      return {
-          driver_name,
-          fmt::format("its library does not start: {}, code {}", to_string(failure_of(code)), static_cast<int>(code)),
-          "run `nvidia-smi`, and look at `dmesg`"};
+      return {driver_name,
+              fmt::format("its library does not start: {}, code {}", to_string(Api::failure_of(code)),
+                          static_cast<int>(code)),
+              "run `nvidia-smi`, and look at `dmesg`"};
   }
 }
 
 DeviceProblem failure_of_device(unsigned index, abi::Code code) {
-  const Failure failure = failure_of(code);
+  const Failure failure = Api::failure_of(code);
   return {fmt::format("GPU {}", index), fmt::format("it cannot be opened: {}", to_string(failure)),
           failure.reason == Reason::permission
               ? fmt::format("give this user access to /dev/nvidia{}", index)
@@ -55,30 +48,27 @@ DeviceProblem failure_of_device(unsigned index, abi::Code code) {
                             "restart the machine"}};
 }
 
-std::string lower(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
 // "GPU-" stays as it is; what follows is hexadecimal and compared as text everywhere.
 std::string uuid_of(const Functions& nvml, abi::Device* handle) {
   const std::string uuid = ask_text(nvml.uuid, handle);
   constexpr std::size_t kept = 4;
-  return uuid.substr(0, kept) + lower(uuid.size() > kept ? uuid.substr(kept) : "");
+  return uuid.substr(0, kept) + lower_case(uuid.size() > kept ? uuid.substr(kept) : "");
 }
 
-device::GpuIdentity identify(const Functions& nvml, abi::Device* handle, unsigned index, const std::string& driver) {
+device::GpuIdentity identify(const NvmlLibrary& library, abi::Device* handle, unsigned index,
+                             const std::string& driver) {
+  const Functions& nvml = library.functions();
   device::GpuIdentity identity;
   identity.vendor = GpuVendor::nvidia;
   identity.uuid = uuid_of(nvml, handle);
   identity.index = static_cast<int>(index);
   identity.name = ask_text(nvml.name, handle);
   identity.driver = driver;
-  if (const Reading<abi::PciInfo> pci = ask<abi::PciInfo>(nvml.pci_info, handle)) {
+  if (const Reading<abi::PciInfo> pci = library.ask<abi::PciInfo>(nvml.pci_info, handle)) {
     identity.pci = {pci->domain, pci->bus, pci->device, 0};
   }
-  const Reading<unsigned> cores = ask<unsigned>(nvml.core_count, handle);
-  const Reading<unsigned> clock = ask<unsigned>(nvml.maximum_clock, handle, abi::ClockType::sm);
+  const Reading<unsigned> cores = library.ask<unsigned>(nvml.core_count, handle);
+  const Reading<unsigned> clock = library.ask<unsigned>(nvml.maximum_clock, handle, abi::ClockType::sm);
   if (cores && clock) {
     identity.relative_speed = static_cast<double>(*cores) * static_cast<double>(*clock);
   }
@@ -95,20 +85,20 @@ void note_mig(const device::Gpu& gpu, std::vector<DeviceProblem>& problems) {
   }
 }
 
-void add_gpu(const std::shared_ptr<Session>& session, unsigned index, const std::string& driver, Discovery& found) {
+void add_gpu(const std::shared_ptr<NvmlLibrary>& library, unsigned index, const std::string& driver, Discovery& found) {
   abi::Device* handle = nullptr;
-  if (const abi::Code code = session->nvml().device_by_index(index, &handle); code != abi::Code::success) {
+  if (const abi::Code code = library->functions().device_by_index(index, &handle); code != abi::Code::success) {
     found.problems.push_back(failure_of_device(index, code));
     return;
   }
-  device::GpuIdentity identity = identify(session->nvml(), handle, index, driver);
+  device::GpuIdentity identity = identify(*library, handle, index, driver);
   if (identity.uuid.empty()) {
     found.problems.push_back({fmt::format("GPU {}", index),
                               "it does not say its UUID, so it cannot be told from others",
                               "look for its reason in `dmesg` (Xid), then restart the machine"});
     return;
   }
-  const auto gpu = std::make_shared<NvmlGpu>(session, handle, std::move(identity));
+  const auto gpu = std::make_shared<NvmlGpu>(library, handle, std::move(identity));
   note_mig(*gpu, found.problems);
   found.gpus.push_back({gpu, gpu});
 }
@@ -119,29 +109,16 @@ NvmlBackend::NvmlBackend(const Clock& clock, std::vector<std::string> names) : c
 }
 
 Discovery NvmlBackend::discover() {
-  Discovery found;
-  std::optional<DynamicLibrary> library = DynamicLibrary::open(names_);
-  if (!library) {
-    found.absence = absence_of_library();
-    return found;
-  }
-  const Functions functions = load_functions(*library);
-  if (!functions.usable()) {
-    found.problems.push_back(
-        {driver_name, fmt::format("its library {} lacks calls that every version has had", library->name()),
-         "reinstall NVIDIA's driver, and look at LD_LIBRARY_PATH for another library of that name"});
-    return found;
-  }
-  return discover_in(std::make_shared<Session>(functions, std::move(library), clock_));
+  return discover_by_name<NvmlLibrary>(names_, clock_);
 }
 
-Discovery discover_in(const std::shared_ptr<Session>& session) {
+Discovery discover_in(const std::shared_ptr<NvmlLibrary>& library) {
   Discovery found;
-  if (const abi::Code code = session->open(); code != abi::Code::success) {
+  if (const abi::Code code = library->open(); code != abi::Code::success) {
     found.problems.push_back(failure_to_open(code));
     return found;
   }
-  const Functions& nvml = session->nvml();
+  const Functions& nvml = library->functions();
   unsigned count = 0;
   if (const abi::Code code = nvml.device_count(&count); code != abi::Code::success) {
     found.problems.push_back(failure_to_open(code));
@@ -149,7 +126,7 @@ Discovery discover_in(const std::shared_ptr<Session>& session) {
   }
   const std::string driver = ask_text(nvml.driver_version);
   for (unsigned index = 0; index < count; ++index) {
-    add_gpu(session, index, driver, found);
+    add_gpu(library, index, driver, found);
   }
   if (count == 0) {
     found.absence = DeviceProblem{"NVIDIA GPUs", fmt::format("the driver {} runs here and shows no GPU", driver),

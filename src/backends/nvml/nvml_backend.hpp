@@ -12,7 +12,7 @@
 
 namespace zeus::backends::nvml {
 
-class Session;
+class NvmlLibrary;
 
 class NvmlBackend final : public device::Backend {
  public:
@@ -27,7 +27,7 @@ class NvmlBackend final : public device::Backend {
   std::vector<std::string> names_;
 };
 
-// What a session that has not been opened yet finds: discover() without the search for the library.
-device::Discovery discover_in(const std::shared_ptr<Session>& session);
+// What a library that has not been opened yet finds: discover() without the search for the library.
+device::Discovery discover_in(const std::shared_ptr<NvmlLibrary>& library);
 
 }  // namespace zeus::backends::nvml

@@ -2,7 +2,7 @@
 // agrees with a driver that works is what tests/conformance shows.
 #include "backends/nvml/nvml_backend.hpp"
 
-#include "backends/nvml/session.hpp"
+#include "backends/nvml/nvml_library.hpp"
 #include "base/clock.hpp"
 
 #include <fmt/format.h>
@@ -146,7 +146,7 @@ class NvmlBackendTest : public ::testing::Test {
   NvmlBackendTest() : clock_{Instant{5'000'000'000}, WallTime{1'700'000'000'000'000}} { driver = {}; }
 
   Discovery discover(const Functions& table = working_calls()) {
-    return discover_in(std::make_shared<Session>(table, std::nullopt, clock_));
+    return discover_in(std::make_shared<NvmlLibrary>(table, std::nullopt, clock_));
   }
   static void set_field(std::uint32_t field, abi::PowerScope scope, unsigned number, std::int64_t stamp) {
     abi::FieldValue value;

@@ -30,10 +30,6 @@ abi::PowerScope code_of(PowerScope scope) {
                                        : abi::PowerScope::gpu;
 }
 
-unsigned whole_megahertz(Megahertz clock) {
-  return static_cast<unsigned>(std::lround(std::clamp(clock.value(), 0.0, 1e6)));
-}
-
 // The clocks that `function(handle, arguments..., &count, clocks)` lists, highest first.
 template <typename Function, typename... Arguments>
 Reading<std::vector<Megahertz>> list_clocks(Function* function, abi::Device* handle, Arguments... arguments) {
@@ -47,7 +43,7 @@ Reading<std::vector<Megahertz>> list_clocks(Function* function, abi::Device* han
     code = function(handle, arguments..., &count, clocks.data());
   }
   if (code != abi::Code::success) {
-    return failure_of(code);
+    return Api::failure_of(code);
   }
   clocks.resize(std::min<std::size_t>(count, clocks.size()));
   std::ranges::sort(clocks, std::greater<>{});
@@ -59,11 +55,11 @@ Reading<std::vector<Megahertz>> list_clocks(Function* function, abi::Device* han
 
 }  // namespace
 
-NvmlGpu::NvmlGpu(std::shared_ptr<Session> session, abi::Device* handle, device::GpuIdentity identity)
-    : session_{std::move(session)},
+NvmlGpu::NvmlGpu(std::shared_ptr<NvmlLibrary> library, abi::Device* handle, device::GpuIdentity identity)
+    : library_{std::move(library)},
       handle_{handle},
       identity_{std::move(identity)},
-      generation_{session_->generation()} {
+      generation_{library_->generation()} {
   probe();
 }
 
@@ -102,7 +98,7 @@ void NvmlGpu::probe() {
 
 Outcome NvmlGpu::probe_samples() const {
   std::vector<Stamped<Watts>> samples;
-  return power_samples(session_->clock().now(), samples);
+  return power_samples(library_->clock().now(), samples);
 }
 
 Reading<device::EnergyCounter> NvmlGpu::energy_counter() const {
@@ -121,16 +117,13 @@ Reading<Stamped<Joules>> NvmlGpu::energy() const {
 
 Reading<Stamped<Joules>> NvmlGpu::energy_from(EnergySource source) const {
   if (source == EnergySource::call) {
-    const Instant before = session_->clock().now();
-    const Reading<unsigned long long> millijoules = ask<unsigned long long>(nvml().total_energy, handle_);
-    const Seconds latency = session_->clock().now() - before;
-    if (!millijoules) {
-      return millijoules.failure();
-    }
-    return Stamped<Joules>{Millijoules{static_cast<double>(*millijoules)}, before + latency / 2, latency};
+    return stamped(library_->clock(), [this]() -> Reading<Joules> {
+      const auto millijoules = library_->ask<unsigned long long>(nvml().total_energy, handle_);
+      return millijoules ? Reading<Joules>{Millijoules{static_cast<double>(*millijoules)}} : millijoules.failure();
+    });
   }
   const std::uint32_t field = source == EnergySource::energy_field ? abi::field::energy : abi::field::total_energy;
-  const Reading<Stamped<double>> millijoules = ask_field(*session_, handle_, field, abi::PowerScope::gpu);
+  const Reading<Stamped<double>> millijoules = ask_field(*library_, handle_, field, abi::PowerScope::gpu);
   if (!millijoules) {
     return millijoules.failure();
   }
@@ -142,16 +135,10 @@ Reading<Stamped<Watts>> NvmlGpu::power(PowerKind kind, PowerScope scope) const {
     return Reason::unsupported;
   }
   if (kind == PowerKind::plain) {
-    const Instant before = session_->clock().now();
-    const Reading<unsigned> milliwatts = ask<unsigned>(nvml().power_usage, handle_);
-    const Seconds latency = session_->clock().now() - before;
-    if (!milliwatts) {
-      return milliwatts.failure();
-    }
-    return Stamped<Watts>{Milliwatts{static_cast<double>(*milliwatts)}, before + latency / 2, latency};
+    return stamped(library_->clock(), [this] { return watts(library_->ask<unsigned>(nvml().power_usage, handle_)); });
   }
   const std::uint32_t field = kind == PowerKind::instant ? abi::field::power_instant : abi::field::power_average;
-  const Reading<Stamped<double>> milliwatts = ask_field(*session_, handle_, field, code_of(scope));
+  const Reading<Stamped<double>> milliwatts = ask_field(*library_, handle_, field, code_of(scope));
   if (!milliwatts) {
     return milliwatts.failure();
   }
@@ -165,7 +152,7 @@ Outcome NvmlGpu::power_samples(Instant since, std::vector<Stamped<Watts>>& sampl
   if (nvml().samples == nullptr) {
     return call_missing;
   }
-  const TwoClocks clocks{session_->clock()};
+  const TwoClocks clocks{library_->clock()};
   const auto last_seen =
       static_cast<unsigned long long>(std::max<std::int64_t>(clocks.microseconds_since_epoch(since), 0));
   abi::ValueType type = abi::ValueType::uint32;
@@ -184,7 +171,7 @@ Outcome NvmlGpu::power_samples(Instant since, std::vector<Stamped<Watts>>& sampl
     return device::done;  // nothing newer
   }
   if (code != abi::Code::success) {
-    return failure_of(code);
+    return Api::failure_of(code);
   }
   if (type != abi::ValueType::uint32) {
     return Failure{Reason::unreliable, "the driver gives samples of a type that it does not document"};
@@ -201,9 +188,9 @@ Outcome NvmlGpu::power_samples(Instant since, std::vector<Stamped<Watts>>& sampl
 
 PowerLimits NvmlGpu::power_limits() const {
   PowerLimits limits;
-  limits.current = watts(ask<unsigned>(nvml().power_limit, handle_));
-  limits.standard = watts(ask<unsigned>(nvml().default_power_limit, handle_));
-  limits.enforced = watts(ask<unsigned>(nvml().enforced_power_limit, handle_));
+  limits.current = watts(library_->ask<unsigned>(nvml().power_limit, handle_));
+  limits.standard = watts(library_->ask<unsigned>(nvml().default_power_limit, handle_));
+  limits.enforced = watts(library_->ask<unsigned>(nvml().enforced_power_limit, handle_));
   if (nvml().power_limit_range == nullptr) {
     limits.minimum = call_missing;
     limits.maximum = call_missing;
@@ -212,17 +199,17 @@ PowerLimits NvmlGpu::power_limits() const {
   unsigned minimum = 0;
   unsigned maximum = 0;
   const abi::Code code = nvml().power_limit_range(handle_, &minimum, &maximum);
-  limits.minimum = watts(code == abi::Code::success ? Reading<unsigned>{minimum} : failure_of(code));
-  limits.maximum = watts(code == abi::Code::success ? Reading<unsigned>{maximum} : failure_of(code));
+  limits.minimum = watts(code == abi::Code::success ? Reading<unsigned>{minimum} : Api::failure_of(code));
+  limits.maximum = watts(code == abi::Code::success ? Reading<unsigned>{maximum} : Api::failure_of(code));
   return limits;
 }
 
 Reading<Megahertz> NvmlGpu::clock(abi::ClockType domain) const {
-  return megahertz(ask<unsigned>(nvml().clock, handle_, domain));
+  return megahertz(library_->ask<unsigned>(nvml().clock, handle_, domain));
 }
 
 Reading<Megahertz> NvmlGpu::maximum_clock(abi::ClockType domain) const {
-  return megahertz(ask<unsigned>(nvml().maximum_clock, handle_, domain));
+  return megahertz(library_->ask<unsigned>(nvml().maximum_clock, handle_, domain));
 }
 
 device::Clocks NvmlGpu::clocks() const {
@@ -247,12 +234,13 @@ Reading<Celsius> NvmlGpu::temperature() const {
   if (nvml().temperature != nullptr && nvml().temperature(handle_, &answer) == abi::Code::success) {
     return Celsius{static_cast<double>(answer.celsius)};
   }
-  const Reading<unsigned> degrees = ask<unsigned>(nvml().old_temperature, handle_, abi::TemperatureSensor::gpu);
+  const Reading<unsigned> degrees =
+      library_->ask<unsigned>(nvml().old_temperature, handle_, abi::TemperatureSensor::gpu);
   return degrees ? Reading<Celsius>{Celsius{static_cast<double>(*degrees)}} : degrees.failure();
 }
 
 Reading<device::Utilization> NvmlGpu::utilization() const {
-  const Reading<abi::Utilization> percent = ask<abi::Utilization>(nvml().utilization, handle_);
+  const Reading<abi::Utilization> percent = library_->ask<abi::Utilization>(nvml().utilization, handle_);
   if (!percent) {
     return percent.failure();
   }
@@ -260,7 +248,7 @@ Reading<device::Utilization> NvmlGpu::utilization() const {
 }
 
 Reading<ThrottleReasons> NvmlGpu::throttle_reasons() const {
-  const Reading<unsigned long long> bits = ask<unsigned long long>(nvml().throttle_reasons, handle_);
+  const Reading<unsigned long long> bits = library_->ask<unsigned long long>(nvml().throttle_reasons, handle_);
   if (!bits) {
     return bits.failure();
   }
@@ -269,12 +257,12 @@ Reading<ThrottleReasons> NvmlGpu::throttle_reasons() const {
 }
 
 Reading<Seconds> NvmlGpu::throttled_for(std::uint32_t field) const {
-  const Reading<Stamped<double>> nanoseconds = ask_field(*session_, handle_, field, abi::PowerScope::gpu);
+  const Reading<Stamped<double>> nanoseconds = ask_field(*library_, handle_, field, abi::PowerScope::gpu);
   return nanoseconds ? Reading<Seconds>{Seconds{nanoseconds->value * 1e-9}} : nanoseconds.failure();
 }
 
 device::ThrottleTimes NvmlGpu::throttle_times() const {
-  return {session_->clock().now(),
+  return {library_->clock().now(),
           throttled_for(abi::field::policy_power),
           throttled_for(abi::field::policy_sync_boost),
           throttled_for(abi::field::software_thermal_slowdown),
@@ -283,12 +271,12 @@ device::ThrottleTimes NvmlGpu::throttle_times() const {
 }
 
 Reading<bool> NvmlGpu::persistence_mode() const {
-  const Reading<unsigned> enabled = ask<unsigned>(nvml().persistence_mode, handle_);
+  const Reading<unsigned> enabled = library_->ask<unsigned>(nvml().persistence_mode, handle_);
   return enabled ? Reading<bool>{*enabled != 0} : enabled.failure();
 }
 
 Outcome NvmlGpu::reopen() {
-  if (Outcome outcome = session_->reopen(generation_); !outcome) {
+  if (Outcome outcome = library_->reopen(generation_); !outcome) {
     return outcome;
   }
   const Reading<abi::Device*> handle = [&]() -> Reading<abi::Device*> {
@@ -296,13 +284,13 @@ Outcome NvmlGpu::reopen() {
     const abi::Code code = nvml().device_by_uuid != nullptr
                                ? nvml().device_by_uuid(identity_.uuid.c_str(), &found)
                                : nvml().device_by_index(static_cast<unsigned>(identity_.index), &found);
-    return code == abi::Code::success ? Reading<abi::Device*>{found} : failure_of(code);
+    return code == abi::Code::success ? Reading<abi::Device*>{found} : Api::failure_of(code);
   }();
   if (!handle) {
     return handle.failure();
   }
   handle_ = *handle;
-  generation_ = session_->generation();
+  generation_ = library_->generation();
   probe();
   return device::done;
 }
@@ -312,20 +300,21 @@ Outcome NvmlGpu::set_power_limit(Watts limit) {
   if (!(milliwatts >= 0 && milliwatts <= 1e9)) {
     return Reason::out_of_range;
   }
-  return tell(nvml().set_power_limit, handle_, static_cast<unsigned>(std::lround(milliwatts)));
+  return library_->tell(nvml().set_power_limit, handle_, static_cast<unsigned>(std::lround(milliwatts)));
 }
 
 Outcome NvmlGpu::lock_clocks(ClockDomain domain, ClockRange range) {
-  return tell(domain == ClockDomain::memory ? nvml().lock_memory_clocks : nvml().lock_graphics_clocks, handle_,
-              whole_megahertz(range.minimum), whole_megahertz(range.maximum));
+  return library_->tell(domain == ClockDomain::memory ? nvml().lock_memory_clocks : nvml().lock_graphics_clocks,
+                        handle_, whole_megahertz(range.minimum), whole_megahertz(range.maximum));
 }
 
 Outcome NvmlGpu::reset_clocks(ClockDomain domain) {
-  return tell(domain == ClockDomain::memory ? nvml().reset_memory_clocks : nvml().reset_graphics_clocks, handle_);
+  return library_->tell(domain == ClockDomain::memory ? nvml().reset_memory_clocks : nvml().reset_graphics_clocks,
+                        handle_);
 }
 
 Outcome NvmlGpu::set_persistence_mode(bool enabled) {
-  return tell(nvml().set_persistence_mode, handle_, enabled ? 1U : 0U);
+  return library_->tell(nvml().set_persistence_mode, handle_, enabled ? 1U : 0U);
 }
 
 }  // namespace zeus::backends::nvml

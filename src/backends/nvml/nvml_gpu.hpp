@@ -1,7 +1,7 @@
 // A GPU behind NVIDIA's management library, with both of its faces. Threads, cost and fork as device/gpu.hpp says.
 #pragma once
 
-#include "backends/nvml/session.hpp"
+#include "backends/nvml/nvml_library.hpp"
 #include "device/gpu.hpp"
 #include "device/gpu_control.hpp"
 
@@ -16,8 +16,8 @@ namespace zeus::backends::nvml {
 
 class NvmlGpu final : public device::Gpu, public device::GpuControl {
  public:
-  // `handle` is of the session's present generation.
-  NvmlGpu(std::shared_ptr<Session> session, abi::Device* handle, device::GpuIdentity identity);
+  // `handle` is of the library's present generation.
+  NvmlGpu(std::shared_ptr<NvmlLibrary> library, abi::Device* handle, device::GpuIdentity identity);
 
   [[nodiscard]] const device::GpuIdentity& identity() const override { return identity_; }
   [[nodiscard]] const device::GpuFeatures& features() const override { return features_; }
@@ -49,7 +49,7 @@ class NvmlGpu final : public device::Gpu, public device::GpuControl {
   // Which of the library's ways to the energy counter works here, found by trying.
   enum class EnergySource { call, energy_field, total_energy_field, none };
 
-  [[nodiscard]] const Functions& nvml() const { return session_->nvml(); }
+  [[nodiscard]] const Functions& nvml() const { return library_->functions(); }
   void probe();
   device::Outcome probe_samples() const;
   Reading<device::Stamped<Joules>> energy_from(EnergySource source) const;
@@ -57,7 +57,7 @@ class NvmlGpu final : public device::Gpu, public device::GpuControl {
   Reading<Megahertz> maximum_clock(abi::ClockType domain) const;
   Reading<Seconds> throttled_for(std::uint32_t field) const;
 
-  std::shared_ptr<Session> session_;
+  std::shared_ptr<NvmlLibrary> library_;
   abi::Device* handle_;
   device::GpuIdentity identity_;
   device::GpuFeatures features_;

@@ -51,7 +51,7 @@ device::Outcome list_processes(abi::Code (*function)(abi::Device*, unsigned*, En
     }
   }
   if (code != abi::Code::success) {
-    return failure_of(code);
+    return Api::failure_of(code);
   }
   std::ranges::transform(entries, std::back_inserter(result),
                          [kind](const Entry& entry) { return process_of(entry, kind); });
@@ -87,22 +87,22 @@ Reading<device::MigState> NvmlGpu::mig() const {
   unsigned current = 0;
   unsigned pending = 0;
   if (const abi::Code code = table.mig_mode(handle_, &current, &pending); code != abi::Code::success) {
-    return failure_of(code);
+    return Api::failure_of(code);
   }
   device::MigState state;
   state.enabled = current != 0;
   if (!state.enabled || table.mig_by_index == nullptr) {
     return state;
   }
-  const unsigned capacity = ask<unsigned>(table.mig_capacity, handle_).optional().value_or(0);
+  const unsigned capacity = library_->ask<unsigned>(table.mig_capacity, handle_).optional().value_or(0);
   for (unsigned index = 0; index < capacity; ++index) {
     // Slices leave gaps in the numbers.
-    if (const Reading<abi::Device*> slice = ask<abi::Device*>(table.mig_by_index, handle_, index)) {
+    if (const Reading<abi::Device*> slice = library_->ask<abi::Device*>(table.mig_by_index, handle_, index)) {
       MigInstance instance;
       instance.uuid = ask_text(table.uuid, *slice);
       instance.name = ask_text(table.name, *slice);
-      instance.gpu_instance = ask<unsigned>(table.gpu_instance, *slice).optional().value_or(0);
-      instance.compute_instance = ask<unsigned>(table.compute_instance, *slice).optional().value_or(0);
+      instance.gpu_instance = library_->ask<unsigned>(table.gpu_instance, *slice).optional().value_or(0);
+      instance.compute_instance = library_->ask<unsigned>(table.compute_instance, *slice).optional().value_or(0);
       state.instances.push_back(std::move(instance));
     }
   }

@@ -1,12 +1,10 @@
-#include "backends/amdsmi/session.hpp"
-
-#include <unistd.h>
+#include "backends/amdsmi/amdsmi_library.hpp"
 
 #include <algorithm>
 
 namespace zeus::backends::amdsmi {
 
-Failure failure_of(abi::Code code) {
+Failure Api::failure_of(abi::Code code) {
   switch (code) {
     case abi::Code::not_supported:
     case abi::Code::not_yet_implemented:
@@ -33,7 +31,7 @@ Failure failure_of(abi::Code code) {
   }
 }
 
-Failure failure_of_setting(abi::Code code) {
+Failure Api::failure_of_setting(abi::Code code) {
   switch (code) {
     case abi::Code::invalid_argument:
     case abi::Code::out_of_bounds:
@@ -45,55 +43,43 @@ Failure failure_of_setting(abi::Code code) {
   }
 }
 
-Session::~Session() {
-  if (opened_by_ == ::getpid()) {
-    functions_.shut_down();
-  }
+DeviceProblem Api::library_absence() {
+  return {
+      driver_name, "its management library, libamd_smi.so, is not installed",
+      "install ROCm 6.3 or newer (package amd-smi-lib), and add /opt/rocm/lib to LD_LIBRARY_PATH if it is elsewhere"};
 }
 
-abi::Code Session::open() {
-  const abi::Code code = functions_.init(abi::init_gpus);
-  opened_by_ = code == abi::Code::success ? ::getpid() : 0;
-  if (code == abi::Code::success) {
+abi::Code AmdsmiLibrary::open() {
+  const Code code = VendorLibrary::open();
+  if (code == Code::success) {
     constexpr std::uint32_t safe_major = 26;
     constexpr std::uint32_t safe_minor = 2;
-    functions_.library_version(&version_.value);
-    safe_for_threads_ =
-        version_.value.major > safe_major || (version_.value.major == safe_major && version_.value.minor >= safe_minor);
+    WithRoom<abi::Version> version;
+    functions().library_version(&version.value);
+    version_ = version.value;
+    if (version_.major < safe_major || (version_.major == safe_major && version_.minor < safe_minor)) {
+      call_one_at_a_time();
+    }
   }
   return code;
 }
 
-device::Outcome Session::reopen(std::uint64_t seen) {
-  if (seen != generation_) {
-    return device::done;
-  }
-  if (opened_by_ == ::getpid()) {
-    functions_.shut_down();
-  }
-  if (const abi::Code code = open(); code != abi::Code::success) {
-    return failure_of(code);
-  }
-  ++generation_;
-  return device::done;
-}
-
-std::vector<abi::Processor*> Session::gpus() {
+std::vector<abi::Processor*> AmdsmiLibrary::gpus() const {
   std::vector<abi::Processor*> found;
   std::uint32_t socket_count = 0;
-  call(functions_.sockets, &socket_count, static_cast<abi::Socket**>(nullptr));
+  call(functions().sockets, &socket_count, static_cast<abi::Socket**>(nullptr));
   std::vector<abi::Socket*> sockets(socket_count);
-  call(functions_.sockets, &socket_count, sockets.data());
+  call(functions().sockets, &socket_count, sockets.data());
   sockets.resize(std::min<std::size_t>(socket_count, sockets.size()));
   for (abi::Socket* const socket : sockets) {
     std::uint32_t count = 0;
-    call(functions_.processors, socket, &count, static_cast<abi::Processor**>(nullptr));
+    call(functions().processors, socket, &count, static_cast<abi::Processor**>(nullptr));
     std::vector<abi::Processor*> processors(count);
-    call(functions_.processors, socket, &count, processors.data());
+    call(functions().processors, socket, &count, processors.data());
     processors.resize(std::min<std::size_t>(count, processors.size()));
     for (abi::Processor* const processor : processors) {
       std::uint32_t type = abi::processor_is_gpu;
-      call(functions_.processor_type, processor, &type);
+      call(functions().processor_type, processor, &type);
       if (type == abi::processor_is_gpu) {
         found.push_back(processor);
       }

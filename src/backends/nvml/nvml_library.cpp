@@ -1,10 +1,8 @@
-#include "backends/nvml/session.hpp"
-
-#include <unistd.h>
+#include "backends/nvml/nvml_library.hpp"
 
 namespace zeus::backends::nvml {
 
-Failure failure_of(abi::Code code) {
+Failure Api::failure_of(abi::Code code) {
   switch (code) {
     case abi::Code::not_supported:
     case abi::Code::function_not_found:
@@ -35,7 +33,7 @@ Failure failure_of(abi::Code code) {
   }
 }
 
-Failure failure_of_setting(abi::Code code) {
+Failure Api::failure_of_setting(abi::Code code) {
   switch (code) {
     case abi::Code::invalid_argument:
       return {Reason::out_of_range, {}};
@@ -46,30 +44,11 @@ Failure failure_of_setting(abi::Code code) {
   }
 }
 
-Session::~Session() {
-  if (opened_by_ == ::getpid()) {
-    functions_.shutdown();
-  }
-}
-
-abi::Code Session::open() {
-  const abi::Code code = functions_.init();
-  opened_by_ = code == abi::Code::success ? ::getpid() : 0;
-  return code;
-}
-
-device::Outcome Session::reopen(std::uint64_t seen) {
-  if (seen != generation_) {
-    return device::done;
-  }
-  if (opened_by_ == ::getpid()) {
-    functions_.shutdown();
-  }
-  if (const abi::Code code = open(); code != abi::Code::success) {
-    return failure_of(code);
-  }
-  ++generation_;
-  return device::done;
+DeviceProblem Api::library_absence() {
+  return {
+      driver_name, "its management library, libnvidia-ml.so.1, is not installed",
+      "install NVIDIA's driver; in a container start it with `--gpus all` (NVIDIA Container Toolkit) and the driver "
+      "capability `utility`"};
 }
 
 }  // namespace zeus::backends::nvml
