@@ -49,21 +49,29 @@ class Pages(unittest.TestCase):
         return [json.loads(line) for line in self.run_here(zeus, "jobs", "slope", "export", virtual=False).splitlines()][1:-1]
 
     def test_they_are_at_most_40_lines(self):
-        for page in ("job.cpp", "window.c", "training.c", "job.c"):
+        for page in ("window.cpp", "training.cpp", "pipeline.cpp", "job.cpp", "window.c", "training.c", "job.c"):
             self.assertLessEqual(len((HERE / page).read_text(encoding="utf-8").splitlines()), 40, page)
 
-    def test_a_window_from_c(self):
-        joules, doubt, seconds = map(float, re.match(r"([\d.]+) \+- ([\d.]+) J in ([\d.]+) s$",
-                                                     self.run_here(examples / "window_c")).groups())
-        self.assertTrue(30 < joules / seconds < 260, "the power of a V100")
-        self.assertLess(doubt, joules)
+    def test_a_window(self):
+        for program, interval in (("window", "±"), ("window_c", r"\+-")):
+            joules, doubt, seconds = map(float, re.match(rf"([\d.]+) {interval} ([\d.]+) J in ([\d.]+) s\n",
+                                                         self.run_here(examples / program)).groups())
+            self.assertTrue(30 < joules / seconds < 260, "the power of a V100")
+            self.assertLess(doubt, joules)
 
-    def test_a_training_from_c_stops_at_its_target_and_leaves_the_limit_as_it_was(self):
-        said, limits = self.run_here("sh", "-c", f"{examples / 'training_c'} && {zeus} devices --json").split("\n", 1)
-        # 0.999 ** (100 x 6) is below 0.6, and 0.999 ** (100 x 5) is not.
-        self.assertRegex(said, r"^reached after 6 epochs: \d")
-        limit = json.loads(limits)["gpus"][0]["power_limit_w"]
-        self.assertEqual(limit["current"], limit["default"])
+    def test_a_training_stops_at_its_target_and_leaves_the_limit_as_it_was(self):
+        for program in ("training", "training_c"):
+            said, limits = self.run_here("sh", "-c", f"{examples / program} && {zeus} devices --json").split("\n", 1)
+            # 0.999 ** (100 x 6) is below 0.6, and 0.999 ** (100 x 5) is not.
+            self.assertRegex(said, r"^reached after 6 epochs: \d")
+            limit = json.loads(limits)["gpus"][0]["power_limit_w"]
+            self.assertEqual(limit["current"], limit["default"])
+
+    def test_a_rank_of_a_pipeline_follows_its_plan(self):
+        plan = pathlib.Path(self.environment["XDG_DATA_HOME"]) / "plan.json"
+        plan.write_text('{"time_s": 1, "energy_j": 100, "frequencies": [[["forward", 900], ["backward", 600]]]}', encoding="utf-8")
+        said = self.run_here("sh", "-c", f"{examples / 'pipeline'} {plan} 0")
+        self.assertEqual(said, "2 computations each time; followed\n")
 
     def test_a_job_from_cpp_is_one_that_zeus_jobs_knows(self):
         self.assertRegex(self.run_here(examples / "job"), r"(?s)^batch size 128: .*reached, recurrence 1\n$")
