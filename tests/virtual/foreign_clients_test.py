@@ -1,4 +1,4 @@
-"""Programs that nobody here wrote, on virtual GPUs: NVIDIA's own Python package and nvitop, from the registry.
+"""Programs that nobody here wrote, on virtual GPUs: the vendors' own Python packages and nvitop, from the registry.
 
   foreign_clients_test.py PROGRAM BUILD_FOLDER
 """
@@ -39,10 +39,45 @@ else:
     print(json.dumps({"before": before, "after": look(0), "other": json.loads(other), "pid": os.getpid()}))
 """
 
+# What an H100 is asked by number, under nvidia-ml-py: types and fields are the package's own.
+LOOK_AT_FIELDS = """
+import json, time
+import pynvml as n
+n.nvmlInit()
+time.sleep(0.5)
+h = n.nvmlDeviceGetHandleByIndex(2)
+def value(field):
+    v = n.nvmlDeviceGetFieldValues(h, [field])[0]
+    n._nvmlCheckReturn(v.nvmlReturn)
+    return {n.NVML_VALUE_TYPE_UNSIGNED_INT: v.value.uiVal, n.NVML_VALUE_TYPE_UNSIGNED_LONG_LONG: v.value.ullVal}[v.valueType]
+energy = lambda: value(n.NVML_FI_DEV_TOTAL_ENERGY_CONSUMPTION)
+print(json.dumps({"energy": [energy(), n.nvmlDeviceGetTotalEnergyConsumption(h), energy()],
+                  "power": value(n.NVML_FI_DEV_POWER_INSTANT), "most": value(n.NVML_FI_DEV_POWER_MAX_LIMIT),
+                  "average": value(n.NVML_FI_DEV_POWER_AVERAGE)}))
+"""
+
+# Runs under AMD's own package.
+LOOK_AT_AMD = """
+import json, os, time
+import amdsmi as a
+a.amdsmi_init()
+gpu = a.amdsmi_get_processor_handles()[0]
+cap, before = a.amdsmi_get_power_cap_info(gpu), a.amdsmi_get_energy_count(gpu)
+a.amdsmi_set_power_cap(gpu, 0, 150_000_000)
+time.sleep(0.3)
+after = a.amdsmi_get_energy_count(gpu)
+print(json.dumps({"cap": cap, "now": a.amdsmi_get_power_cap_info(gpu)["power_cap"], "power": a.amdsmi_get_power_info(gpu),
+                  "joules": (after["energy_accumulator"] - before["energy_accumulator"]) * after["counter_resolution"] * 1e-6,
+                  "clock": a.amdsmi_get_clock_info(gpu, a.AmdSmiClkType.GFX),
+                  "memory": a.amdsmi_get_clock_info(gpu, a.AmdSmiClkType.MEM),
+                  "name": a.amdsmi_get_gpu_asic_info(gpu)["market_name"], "busy": a.amdsmi_get_gpu_activity(gpu)["gfx_activity"],
+                  "processes": [p["pid"] for p in a.amdsmi_get_gpu_process_list(gpu)], "pid": os.getpid()}))
+"""
+
 
 class ForeignClients(unittest.TestCase):
-    def run_virtual(self, *command) -> str:
-        done = subprocess.run([program, "virtual", *SPEC, "--", *map(str, command)], capture_output=True, text=True,
+    def run_virtual(self, *command, spec=tuple(SPEC)) -> str:
+        done = subprocess.run([program, "virtual", *spec, "--", *map(str, command)], capture_output=True, text=True,
                               check=False, timeout=120)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
@@ -67,6 +102,28 @@ class ForeignClients(unittest.TestCase):
             self.assertAlmostEqual(capped["most"], 150_000, delta=500)
             self.assertLess(capped["lowest_clock"], free["lowest_clock"])
             self.assertEqual(capped["highest_clock"], free["highest_clock"])
+
+    def test_nvidias_package_reads_fields_by_number_and_type(self):
+        python = python_environment.interpreter(build, "nvidia-ml-py", "nvitop")
+        seen = json.loads(self.run_virtual(python, "-c", LOOK_AT_FIELDS, spec=("2xV100,1xH100", "--load", "constant:200W")))
+        self.assertEqual(seen["energy"], sorted(seen["energy"]), "the call is between the two readings of the field")
+        self.assertGreater(seen["energy"][0], 10_000)
+        self.assertEqual(seen["most"], 700_000)
+        self.assertAlmostEqual(seen["power"], 200_000, delta=500)
+        self.assertLessEqual(seen["average"], 200_500)
+
+    def test_amds_package_sees_and_drives_the_gpus(self):
+        python = python_environment.interpreter(build, "amdsmi")
+        seen = json.loads(self.run_virtual(python, "-c", LOOK_AT_AMD, spec=("1xV100,1xA100@amd", "--load", "constant:200W")))
+        self.assertEqual(seen["name"], "Virtual GPU (A100)")
+        self.assertEqual([seen["cap"][f"{which}_power_cap"] for which in ("min", "default", "max")],
+                         [100_000_000, 400_000_000, 400_000_000])
+        self.assertEqual(seen["now"], 150_000_000)
+        self.assertEqual(seen["power"]["current_socket_power"], 150)
+        self.assertGreater(seen["joules"], 20)
+        self.assertEqual([seen["clock"]["min_clk"], seen["clock"]["max_clk"], seen["memory"]["max_clk"]], [210, 1410, 1215])
+        self.assertEqual(seen["busy"], 100)
+        self.assertEqual(seen["processes"], [seen["pid"]])
 
     def test_without_a_session_there_is_no_driver(self):
         python = python_environment.interpreter(build, "nvidia-ml-py", "nvitop")
