@@ -10,4 +10,7 @@ namespace zeus {
 // "major.minor.patch"; a static string, callable from any thread.
 ZEUS_API std::string_view version();
 
+// Of the headers, as the program was built.
+inline constexpr std::string_view header_version = "0.1.0";
+
 }  // namespace zeus

@@ -120,6 +120,10 @@ typedef struct zeus_sampler_cost {
   double driver;  /* of them, spent inside the driver's calls */
 } zeus_sampler_cost;
 
+/* Of the headers, as the program was built. */
+#define ZEUS_HEADER_VERSION "0.1.0"
+
+/* Of the library in use. */
 ZEUS_C_API const char* zeus_version(void);
 ZEUS_C_API const char* zeus_last_error(void);
 /* For libraries that stand on this one: what zeus_last_error() says next in this thread. */

@@ -1,3 +1,4 @@
+#include <zeus/zeus.h>
 #include <zeus/version.hpp>
 
 #include <gtest/gtest.h>
@@ -6,6 +7,11 @@
 
 namespace zeus {
 namespace {
+
+TEST(Version, OfTheLibraryIsThatOfItsHeadersWhereTheyCameTogether) {
+  EXPECT_EQ(version(), header_version);
+  EXPECT_EQ(version(), ZEUS_HEADER_VERSION);
+}
 
 TEST(Version, IsThreeNumbers) {
   EXPECT_EQ(std::ranges::count(version(), '.'), 2);

@@ -40,7 +40,9 @@ def power(gpu_indices: list[int] | None = None, update_period: float = 1.0,
             time.sleep(update_period)
             powers = monitor.get_power(power_domain=domain)
             if powers is not None:
-                print(datetime.now().isoformat(sep=" ", timespec="milliseconds"), _named(powers), flush=True)
+                moment = datetime.now().isoformat(sep=" ", timespec="milliseconds")
+                # In one piece: Ctrl-C does not tear a line.
+                print(f"{moment} {_named(powers)}\n", end="", flush=True)
     except KeyboardInterrupt:
         pass
     ended = time.time()
