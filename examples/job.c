@@ -33,8 +33,8 @@ int main(void) {
       zeus_job_report(job, 1.0 - error);
     }
   }
-  if (status != ZEUS_OK || zeus_job_reached(job, &reached) != ZEUS_OK) fprintf(stderr, "%s\n", zeus_last_error());
-  printf("%s\n", reached ? "reached" : "not reached");
+  const int known = status == ZEUS_OK && zeus_job_reached(job, &reached) == ZEUS_OK;
+  printf("%s\n", !known ? zeus_last_error() : reached ? "reached" : "not reached");
   zeus_job_close(job);
   return reached ? 0 : 1;
 }

@@ -10,24 +10,22 @@ static void work(void) {
 
 int main(void) {
   zeus_monitor* monitor = NULL;
-  zeus_measurement* measurement = NULL;
+  zeus_measurement* measured = NULL;
   zeus_energy energy = {.size = sizeof energy};
   zeus_window window = {.size = sizeof window};
-  zeus_status status = zeus_monitor_open(NULL, &monitor);
-  if (status == ZEUS_OK) status = zeus_begin(monitor, "work");
+  int failed = zeus_monitor_open(NULL, &monitor) != ZEUS_OK || zeus_begin(monitor, "work") != ZEUS_OK;
   work();
-  if (status == ZEUS_OK) status = zeus_end(monitor, "work", &measurement);
-  if (status == ZEUS_OK) status = zeus_settle(monitor, measurement, 1.0);
-  if (status == ZEUS_OK) status = zeus_measurement_window(measurement, &window);
-  if (status == ZEUS_OK) status = zeus_measurement_energy(measurement, ZEUS_ALL_GPUS, 0, &energy);
-  if (status != ZEUS_OK) {
+  failed = failed || zeus_end(monitor, "work", &measured) != ZEUS_OK ||
+           zeus_settle(monitor, measured, 1.0) != ZEUS_OK || zeus_measurement_window(measured, &window) != ZEUS_OK ||
+           zeus_measurement_energy(measured, ZEUS_ALL_GPUS, 0, &energy) != ZEUS_OK;
+  if (failed) {
     fprintf(stderr, "%s\n", zeus_last_error());
   } else if (energy.known) {
     printf("%.1f +- %.1f J in %.2f s\n", energy.value, energy.uncertainty, window.end - window.start);
   } else {
     printf("not known: %s\n", energy.reason);
   }
-  zeus_measurement_free(measurement);
+  zeus_measurement_free(measured);
   zeus_monitor_close(monitor);
-  return status == ZEUS_OK ? 0 : 1;
+  return failed;
 }
