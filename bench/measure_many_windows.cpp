@@ -51,7 +51,7 @@ int run(int argc, char** argv) {
   zeus::SystemClock clock;
   const auto gpu = std::make_shared<zeus::test::SimulatedGpu>(zeus::physics::preset("A100"), clock);
   const auto source = std::make_shared<zeus::measure::SamplerSource>(zeus::measure::Sampler::Devices{{gpu}, {}}, clock);
-  zeus::Monitor monitor{std::make_unique<zeus::measure::Windows>(source, zeus::MonitorOptions{})};
+  zeus::Monitor monitor = zeus::measure::monitor_of(source, zeus::MonitorOptions{});
   for (int i = 0; i < open_count; ++i) {
     monitor.begin(fmt::format("open {}", i));
   }

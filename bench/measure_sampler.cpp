@@ -22,8 +22,8 @@ void run() {
   const std::array<zeus::device::Backend*, 1> backends{&nvml};
   const auto source = std::make_shared<zeus::measure::SamplerSource>(
       zeus::measure::visible_devices(zeus::device::take_inventory(backends, zeus::Environment::of_process())), clock);
-  zeus::Monitor monitor{std::make_unique<zeus::measure::Windows>(source, zeus::MonitorOptions{})};
-  const auto listener = monitor.listen();
+  zeus::Monitor monitor = zeus::measure::monitor_of(source, zeus::MonitorOptions{});
+  const zeus::Monitor::Listening listening = monitor.listen();
   clock.sleep_until(clock.now() + zeus::Seconds{2});
   const zeus::SamplerCost before = monitor.sampler_cost();
   clock.sleep_until(clock.now() + zeus::Seconds{10});

@@ -111,15 +111,17 @@ class Experiment {
     for (std::size_t gpu = 0; gpu < gpus_.size(); ++gpu) {
       zeus::MonitorOptions options;
       options.gpus = {{static_cast<int>(gpu)}};
-      monitors_.emplace_back(std::make_unique<zeus::measure::Windows>(source_, options));
+      monitors_.push_back(zeus::measure::monitor_of(source_, options));
     }
   }
 
   void run(const std::string& load, double window_ms, bool cold) {
     tallies_ = {};
-    std::vector<std::shared_ptr<void>> listeners;
+    std::vector<zeus::Monitor::Listening> listening;
     for (zeus::Monitor& monitor : monitors_) {
-      listeners.push_back(cold ? nullptr : monitor.listen());
+      if (!cold) {
+        listening.push_back(monitor.listen());
+      }
     }
     for (int round = 0; round < rounds_; ++round) {
       if (cold) {

@@ -22,7 +22,7 @@ struct Bench {
       devices.gpus.push_back(gpus.back());
     }
     source = std::make_shared<zeus::measure::SamplerSource>(devices, clock);
-    monitor = std::make_unique<zeus::Monitor>(std::make_unique<zeus::measure::Windows>(source, zeus::MonitorOptions{}));
+    monitor = std::make_unique<zeus::Monitor>(zeus::measure::monitor_of(source, zeus::MonitorOptions{}));
   }
   zeus::SystemClock clock;
   std::vector<std::shared_ptr<zeus::test::SimulatedGpu>> gpus;
@@ -32,7 +32,7 @@ struct Bench {
 
 void begin_and_end(benchmark::State& state) {
   Bench bench{1};
-  const auto listener = bench.monitor->listen();
+  const zeus::Monitor::Listening listening = bench.monitor->listen();
   bench.clock.sleep_until(bench.clock.now() + zeus::Seconds{0.5});
   for (auto _ : state) {
     bench.monitor->begin("step");
