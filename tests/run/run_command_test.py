@@ -246,13 +246,13 @@ class Recurrences(Runs):
     def test_observing_sets_nothing_for_good_and_predicts(self):
         (self.folder / "limit.py").write_text(LIMIT, encoding="utf-8")
         # Limits are tried in turns while it observes, which takes its time; nothing is when it is passive.
-        for flag, steps in (("--observe", 6000), ("--observe=passive", 100)):
+        for flag, steps in (("--observe", 9000), ("--observe=passive", 100)):
             with self.subTest(flag=flag):
                 script = f"import time\nfor i in range({steps}):\n  time.sleep(0.005)\n  print('step', i)"
                 words = [program, "run", flag, "--power-limits", "250,150", "--", sys.executable, "-c", script]
                 then = f'"$@" && exec {sys.executable} limit.py'
                 done = subprocess.run([*self.virtual(), "sh", "-c", then, "sh", *words], capture_output=True, text=True,
-                                      check=False, timeout=120, cwd=self.folder, env=self.environment)
+                                      check=False, timeout=300, cwd=self.folder, env=self.environment)
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.assertTrue(done.stdout.endswith("limit 250\n"), done.stdout)
                 self.assertIn("would have been" if flag == "--observe" else "nothing was saved", done.stderr)
