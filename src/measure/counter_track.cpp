@@ -28,6 +28,10 @@ CounterTrack::Observation CounterTrack::observe(Instant at, Seconds latency, Jou
     return Observation::unchanged;
   }
   const auto gained = counter_gain(counter_, reading_->value, value, at - reading_->at);
+  // Another thread has read at the same time: which of the two values is the older one is not known by when they came.
+  if (!gained && at - latency * 0.5 <= reading_->at + reading_->latency * 0.5) {
+    return Observation::unchanged;
+  }
   if (!gained) {
     pause();
     ++epoch_;

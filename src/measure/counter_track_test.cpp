@@ -104,6 +104,17 @@ TEST(CounterTrack, GoingBackIsABreakAndWrappingIsNot) {
   EXPECT_EQ(wrapping.epoch(), 0U);
 }
 
+TEST(CounterTrack, TwoReadingsAtTheSameTimeAreNoBreakWhicheverCameFirst) {
+  CounterTrack track{{.resolution = Joules{1e-3}, .wraps_at = {}}};
+  (void)track.observe(start, Seconds{0}, 1000_J);
+  (void)track.observe(start + 10_ms, 1_ms, 1020_J);
+  // Its thread was held up after the driver had answered.
+  EXPECT_EQ(track.observe(start + 25_ms, 50_ms, 1000_J), CounterTrack::Observation::unchanged);
+  EXPECT_EQ(track.epoch(), 0U);
+  EXPECT_EQ(track.observe(start + 60_ms, 1_ms, 1040_J), CounterTrack::Observation::ticked);
+  EXPECT_EQ(track.observe(start + 90_ms, 1_ms, 10_J), CounterTrack::Observation::broken);
+}
+
 TEST(CounterTrack, ACounterThatStandsStillIsAskedLessAndLess) {
   CounterTrack track{{.resolution = Joules{1e-3}, .wraps_at = {}}};
   Instant now = start;
