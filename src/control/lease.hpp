@@ -1,6 +1,6 @@
 // The right to set one GPU, for a while: the only way to a device's setters. What is found is written down durably
 // before it is changed, what is set is read back, and everything is put back to what was found when the lease ends,
-// however it ends.
+// however it ends. Behind it stands this process, or a lessor that does all this for it (lease_backing.hpp).
 //
 // A process has one lease of a GPU; each Lease is a share of it, and a process never stands in its own way. Of each
 // kind of setting (the power limit, the clocks of a domain, persistence mode) the latest holds, whoever set it. When a
@@ -17,11 +17,9 @@
 // is another process then.
 #pragma once
 
-#include "base/clock.hpp"
-#include "control/gpu_lock.hpp"
-#include "control/guardian.hpp"
-#include "control/ledger.hpp"
-#include "device/backend.hpp"
+#include "control/lease_backing.hpp"
+#include "control/lease_client.hpp"
+#include "device/gpu.hpp"
 
 #include <zeus/device_values.hpp>
 #include <zeus/units.hpp>
@@ -32,28 +30,18 @@
 
 namespace zeus::control {
 
-// What was asked for, and what holds: lower where something else limits as well.
-struct PowerSetting {
-  Watts requested;
-  Reading<Watts> enforced;
-};
-
-struct ClockSetting {
-  ClockRange requested;
-  Reading<std::optional<ClockRange>> locked_to;  // few drivers tell
-  Reading<Megahertz> running;                    // right after: changing clocks takes hardware a while
-};
-
 class Lease {
  public:
   Lease(Lease&& other) noexcept;
   Lease& operator=(Lease&& other) noexcept;
   Lease(const Lease&) = delete;
   Lease& operator=(const Lease&) = delete;
-  // As release(); what fails is logged, and tried again by the guardian.
+  // As release(); what fails is logged, and tried again by the guardian or the lessor.
   ~Lease();
 
   [[nodiscard]] const device::Gpu& gpu() const;
+  // For whom it was taken (LeaseTaking).
+  [[nodiscard]] const std::optional<LeaseClient>& client() const { return client_; }
 
   // Each of these is an Error when the device refuses, when what is there cannot be read or written down (and then
   // nothing is changed), or when the lease has run out and what it set was put back (timeout). Each also renews.
@@ -81,10 +69,12 @@ class Lease {
 
  private:
   friend class LeaseBook;
-  struct State;
-  explicit Lease(std::unique_ptr<State> state);
+  Lease(std::unique_ptr<LeaseBacking> backing, std::optional<LeaseClient> client);
+  // An Error in a forked child.
+  [[nodiscard]] LeaseBacking& of_this_process() const;
 
-  std::unique_ptr<State> state_;
+  std::unique_ptr<LeaseBacking> backing_;
+  std::optional<LeaseClient> client_;
 };
 
 }  // namespace zeus::control

@@ -22,6 +22,10 @@ std::string to_text(const Found& found) {
   return parts.empty() ? "nothing" : fmt::format("{}", fmt::join(parts, ", "));
 }
 
+std::string to_text(const Claim& claim) {
+  return claim.client ? fmt::format("{} for {}", to_text(claim.holder), to_text(*claim.client)) : to_text(claim.holder);
+}
+
 void write_json(records::JsonWriter& json, const FoundClocks& clocks) {
   if (clocks.locked_to) {
     json.value(*clocks.locked_to);

@@ -4,6 +4,7 @@
 
 #include "base/clock.hpp"
 #include "base/holder.hpp"
+#include "control/lease_client.hpp"
 #include "records/json_reader.hpp"
 #include "records/json_writer.hpp"
 
@@ -55,16 +56,21 @@ struct Claim {
   Instant expires;         // unless renewed
   Holder holder;
   Found found;
+  std::optional<LeaseClient> client = std::nullopt;  // for whom, where that is not the holder itself
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
     fields("lease", self.lease, field::from_zero);
     fields("expires_monotonic_ns", self.expires.nanoseconds, field::from_zero);
     fields("holder", self.holder);
+    fields("client", self.client, field::Rule{.left_out = true});
     fields("found", self.found);
   }
   friend bool operator==(const Claim&, const Claim&) = default;
 };
+
+// Who has it: "process 12 (zeusd) for user 1000's process 77 (python3)", "process 12 (python3)".
+std::string to_text(const Claim& claim);
 
 // What a holder lends to processes that descend from it, one at a time.
 struct Lending {

@@ -38,7 +38,36 @@ TEST(LeaseRecord, KeepsItsFormWithWhatIsLent) {
   test::expect_golden("control/lease_record_lent.json", to_json(lent_record()));
 }
 
+// As a daemon writes it down: the child's is known by its token alone.
+LeaseRecord record_for_clients() {
+  LeaseRecord record = lent_record();
+  record.holder = {12, 3, "zeusd"};
+  record.client = {.user = 1000,
+                   .process = Holder{77, 98, "python3"},
+                   .control_group = "0::/user.slice/user-1000.slice",
+                   .token = std::nullopt};
+  record.lending->child->client.emplace().token = "alice";
+  return record;
+}
+
+TEST(LeaseRecord, KeepsItsFormWithForWhomItIsHeld) {
+  test::expect_golden("control/lease_record_for_clients.json", to_json(record_for_clients()));
+}
+
+TEST(LeaseRecord, SaysInWordsForWhomItIsHeld) {
+  const LeaseRecord record = record_for_clients();
+  EXPECT_EQ(to_text(record), "process 12 (zeusd) for user 1000's process 77 (python3)");
+  EXPECT_EQ(to_text(*record.child()), "process 4713 (python3) for the token of alice");
+  EXPECT_EQ(to_text(full_record()), "process 4711 (python3)");
+  EXPECT_EQ(to_text(LeaseClient{.user = 0}), "user 0");
+  EXPECT_EQ(to_text(LeaseClient{.user = 7, .token = "alice"}), "user 7 with the token of alice");
+  EXPECT_EQ(to_text(LeaseClient{.process = Holder{77, 98, ""}, .control_group = "0::/"}), "process 77");
+  EXPECT_EQ(to_text(LeaseClient{.control_group = "0::/kubepods/a"}), "the control group 0::/kubepods/a");
+  EXPECT_EQ(to_text(LeaseClient{}), "somebody");
+}
+
 TEST(LeaseRecord, ComesBackAsItWasWritten) {
+  EXPECT_EQ(lease_record_from_json(to_json(record_for_clients())), record_for_clients());
   EXPECT_EQ(lease_record_from_json(to_json(full_record())), full_record());
   EXPECT_EQ(lease_record_from_json(to_json(lent_record())), lent_record());
   LeaseRecord bare = full_record();
@@ -51,6 +80,12 @@ TEST(LeaseRecord, NothingElseIsTakenForIt) {
   const auto json = records::JsonValue::parse(to_json(full_record())).value();
   for (const test::Mutant& mutant :
        test::mutants_of(json, {"power_limit_w", "persistence_mode", "graphics", "sm", "memory"})) {
+    test::expect_refused<LeaseRecord>(mutant.json, mutant.what);
+  }
+  const auto for_clients = records::JsonValue::parse(to_json(record_for_clients())).value();
+  for (const test::Mutant& mutant :
+       test::mutants_of(for_clients, {"power_limit_w", "persistence_mode", "graphics", "sm", "memory", "client", "user",
+                                      "process", "control_group", "token", "lending", "child"})) {
     test::expect_refused<LeaseRecord>(mutant.json, mutant.what);
   }
 }

@@ -104,6 +104,39 @@ TEST_F(LeaseTest, TakingALeaseChangesNothing) {
   EXPECT_FALSE(record());
 }
 
+// What was left on the others is put back by the guardian that is started, and by whoever takes a lease of them.
+TEST_F(LeaseTest, TakingALeaseWorksOnThatGpuAlone) {
+  for (const char* gpu : {"GPU-0", "GPU-1"}) {
+    LeaseRecord left{{77, clock_.now() + 60_s, {1, 5, "python3"}, {}}, gpu, gpu, "this-boot"};
+    left.found.power_limit = 220_W;
+    ledger().write(left);
+  }
+  other_gpu_->it_hangs = [] { ADD_FAILURE() << "the other GPU was set"; };
+  const Lease lease = book().acquire("GPU-0");
+  EXPECT_EQ(gpu_->its_limits.current, 220_W);
+  EXPECT_THAT(other_gpu_->log, IsEmpty());
+  EXPECT_TRUE(ledger().read("GPU-1"));
+  other_gpu_->it_hangs = {};
+  const Lease other = book().acquire("GPU-1");
+  EXPECT_EQ(other_gpu_->its_limits.current, 220_W);
+}
+
+TEST_F(LeaseTest, WhoHasNoPatienceIsToldAtOnceWhoWorksOnTheGpu) {
+  const auto lock = ledger().lock("GPU-0");
+  const auto work = lock->begin_work(clock_, 1_s);
+  const Instant before = clock_.now();
+  EXPECT_THAT(failure_elsewhere([&] {
+                Error refused =
+                    failure_of([&] { static_cast<void>(book().acquire("GPU-0", 60_s, {.patience = 0_s})); });
+                const Error unknown = failure_of([&] { static_cast<void>(book().has_one("GPU-0", 0_s)); });
+                if (clock_.now() != before || unknown.kind() != refused.kind()) {
+                  throw Error{ErrorKind::internal, "it has waited"};
+                }
+                throw refused;
+              }),
+              StartsWith("timeout: "));
+}
+
 TEST_F(LeaseTest, PutsBackWhatWasFoundAndNotTheMaximum) {
   gpu_->its_limits.current = 210_W;
   {

@@ -40,11 +40,25 @@ fs::path find_guardian(const Environment& environment, const fs::path& beside) {
 }
 
 LeaseBook open_lease_book(const Environment& environment, const FileTree& machine, const fs::path& beside,
-                          std::vector<device::DiscoveredGpu> gpus, Clock& clock, Lends lends) {
-  const fs::path folder = make_state_folder(environment, ::geteuid());
-  auto guardian =
-      std::make_shared<GuardianProcess>(GuardianProcess::Plan{find_guardian(environment, beside), folder, machine});
-  return LeaseBook{Ledger{FileTree{folder}, machine}, std::move(gpus), std::move(guardian), clock, lends};
+                          std::vector<device::DiscoveredGpu> gpus, Clock& clock, Lends lends,
+                          std::shared_ptr<Lessor> lessor) {
+  fs::path folder;
+  fs::path guardian;
+  try {
+    folder = make_state_folder(environment, ::geteuid());
+    guardian = find_guardian(environment, beside);
+  } catch (const Error& error) {
+    if (!lessor) {
+      throw;
+    }
+    return LeaseBook{std::move(gpus), std::move(lessor), error};
+  }
+  return LeaseBook{Ledger{FileTree{folder}, machine},
+                   std::move(gpus),
+                   std::make_shared<GuardianProcess>(GuardianProcess::Plan{guardian, folder, machine}),
+                   clock,
+                   lends,
+                   std::move(lessor)};
 }
 
 }  // namespace zeus::control

@@ -6,9 +6,11 @@
 #include "base/environment.hpp"
 #include "base/file_tree.hpp"
 #include "control/lease_book.hpp"
+#include "control/lessor.hpp"
 #include "device/backend.hpp"
 
 #include <filesystem>
+#include <memory>
 #include <vector>
 
 namespace zeus::control {
@@ -17,8 +19,10 @@ namespace zeus::control {
 // `beside` that our program or library is in. A not_found Error that lists the places when it is in none of them.
 std::filesystem::path find_guardian(const Environment& environment, const std::filesystem::path& beside);
 
-// Errors as find_guardian() and make_state_folder(). `machine` is where /proc is.
+// Errors as find_guardian() and make_state_folder(); with a lessor these come when a GPU is leased that it does not
+// offer. `machine` is where /proc is.
 LeaseBook open_lease_book(const Environment& environment, const FileTree& machine, const std::filesystem::path& beside,
-                          std::vector<device::DiscoveredGpu> gpus, Clock& clock, Lends lends = Lends::nothing);
+                          std::vector<device::DiscoveredGpu> gpus, Clock& clock, Lends lends = Lends::nothing,
+                          std::shared_ptr<Lessor> lessor = nullptr);
 
 }  // namespace zeus::control

@@ -30,16 +30,17 @@ bool is_overdue(std::int64_t worker, const LeaseRecord& record, Instant now) {
 
 // Nothing when whoever is overdue stands in the way itself: stopped, or hanging in the driver, while it works. Then it
 // is put back without waiting; the holder finds out (Lease).
-std::optional<GpuLock::Work> begin(const Ledger& ledger, const LeaseRecord& record, Clock& clock) {
+std::optional<GpuLock::Work> begin(const Ledger& ledger, const LeaseRecord& record, Clock& clock, Seconds patience) {
   const std::shared_ptr<GpuLock> lock = ledger.lock(record.gpu);
+  const Seconds at_first = std::min(overdue_patience, patience);
   try {
-    return lock->begin_work(clock, overdue_patience);
+    return lock->begin_work(clock, at_first);
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::timeout && is_overdue(lock->worker(), record, clock.now())) {
       return std::nullopt;
     }
   }
-  return lock->begin_work(clock, work_patience - overdue_patience);
+  return lock->begin_work(clock, patience - at_first);
 }
 
 auto find(const std::string& uuid, std::span<const DiscoveredGpu> gpus) {
@@ -51,7 +52,8 @@ std::string name_of(const std::string& uuid, std::span<const DiscoveredGpu> gpus
   return gpu != gpus.end() ? to_text(*gpu) : uuid;
 }
 
-Restoration restore(const Ledger& ledger, const std::string& uuid, std::span<const DiscoveredGpu> gpus, Clock& clock) {
+Restoration restore(const Ledger& ledger, const std::string& uuid, std::span<const DiscoveredGpu> gpus, Clock& clock,
+                    Seconds patience) {
   Restoration restoration{uuid, name_of(uuid, gpus), Result::failed, {}, {}};
   std::optional<LeaseRecord> record;
   Standing standing = Standing::held;
@@ -65,7 +67,7 @@ Restoration restore(const Ledger& ledger, const std::string& uuid, std::span<con
     restoration.result = Result::held;
     return restoration;
   }
-  const std::optional<GpuLock::Work> work = begin(ledger, *record, clock);
+  const std::optional<GpuLock::Work> work = begin(ledger, *record, clock, patience);
   look();
   if (standing == Standing::held) {
     restoration.result = Result::held;  // somebody else has put it back meanwhile, and taken it perhaps
@@ -108,14 +110,14 @@ std::string_view to_string(Result result) {
 }
 
 std::vector<Restoration> restore_abandoned(const Ledger& ledger, std::span<const DiscoveredGpu> gpus, Clock& clock,
-                                           const std::optional<std::string>& only) {
+                                           const std::optional<std::string>& only, Seconds patience) {
   std::vector<Restoration> restorations;
   for (const std::string& uuid : ledger.gpus()) {
     if (only && uuid != *only) {
       continue;
     }
     try {
-      Restoration restoration = restore(ledger, uuid, gpus, clock);
+      Restoration restoration = restore(ledger, uuid, gpus, clock, patience);
       if (restoration.claim) {
         restorations.push_back(std::move(restoration));
       }

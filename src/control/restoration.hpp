@@ -38,7 +38,8 @@ inline constexpr Seconds work_patience{10};
 // Goes through the records of all GPUs, or of the one with the UUID `only`. `gpus` are those that can be reached from
 // here: a record of any other that is not held fails. One that fails leaves the others alone.
 std::vector<Restoration> restore_abandoned(const Ledger& ledger, std::span<const device::DiscoveredGpu> gpus,
-                                           Clock& clock, const std::optional<std::string>& only = std::nullopt);
+                                           Clock& clock, const std::optional<std::string>& only = std::nullopt,
+                                           Seconds patience = work_patience);
 
 // Removes what was left by somebody who was killed before the first record of a GPU was whole, and before anything was
 // changed. Who is still writing one is waited for, for a moment. What cannot be removed stays, and does no harm.

@@ -183,6 +183,25 @@ TEST_F(ShareTest, WhatCannotBePutBackAtOneEndingIsTriedAgainAtTheLast) {
   EXPECT_EQ(gpu_->its_limits.current, 250_W);
 }
 
+TEST_F(ShareTest, ItIsHeldForWhomTheOldestShareIsAndOthersAreToldSo) {
+  const LeaseClient one{.user = 1000, .process = Holder{77, 98, "python3"}};
+  const LeaseClient other{.token = "alice"};
+  Lease first = book().acquire("GPU-0", 60_s, {.client = one});
+  Lease second = book().acquire("GPU-0", 60_s, {.client = other});
+  Lease third = book().acquire("GPU-0");
+  EXPECT_EQ(first.client(), one);
+  EXPECT_EQ(second.client(), other);
+  EXPECT_EQ(third.client(), std::nullopt);
+  const auto asks = [&] { static_cast<void>(book().acquire("GPU-0")); };
+  EXPECT_EQ(record()->client, one);
+  EXPECT_THAT(failure_elsewhere(asks), HasSubstr(" for user 1000's process 77 (python3), for 60 s more"));
+  first.release();
+  EXPECT_EQ(record()->client, other);
+  EXPECT_THAT(failure_elsewhere(asks), HasSubstr(" for the token of alice, for 60 s more"));
+  second.release();
+  EXPECT_EQ(record()->client, std::nullopt);
+}
+
 TEST_F(ShareTest, AForkedChildHasNoneAndIsAnotherProcess) {
   auto first = std::make_unique<Lease>(book().acquire("GPU-0"));
   auto second = std::make_unique<Lease>(book().acquire("GPU-0"));

@@ -1,73 +1,59 @@
-// What a Lease consists of: its part, and what it shares with the other leases of this GPU that this process has. Seen
-// by Lease and LeaseBook alone. Every member but `owner` and the constants is used while working on the GPU.
+// A lease that this process has itself: it sets the GPU, and writes down before what it found. A part of its own, and
+// what it shares with the other leases of this GPU that this process has (holding.hpp). Made by LocalLeases alone; for
+// threads and processes, see Lease.
+//
+// Its functions are in three files: what it is asked to do (local_lease.cpp), whether the lease is still ours
+// (local_lease_term.cpp), and how it ends (local_lease_end.cpp).
 #pragma once
 
-#include "control/lease.hpp"
-#include "control/shared_settings.hpp"
+#include "base/clock.hpp"
+#include "control/claim_end.hpp"
+#include "control/gpu_lock.hpp"
+#include "control/guardian.hpp"
+#include "control/holding.hpp"
+#include "control/lease_backing.hpp"
+#include "control/lease_client.hpp"
+#include "control/ledger.hpp"
+#include "device/backend.hpp"
 
-#include <zeus/device_values.hpp>
-
-#include <unistd.h>
+#include <zeus/error.hpp>
 
 #include <atomic>
 #include <cstdint>
-#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace zeus::control {
 
-// The one lease of a GPU that this process has, which all who ask for one have a share of: its own, or what it has
-// borrowed from a process that it descends from.
-struct Holding {
-  struct Share {
-    Seconds term;
-    std::string overruled;          // by another share, since this one last set something
-    std::int64_t changes_seen = 0;  // of those that have borrowed from us, by then
-  };
-
-  LeaseRecord record;
-  bool borrowed = false;  // ours is the child's part of the record
-  bool over = false;      // what was set has been put back, or waits for it
-  Instant in_time_until;  // of the work under way
-  std::map<std::int64_t, Share> shares;
-  std::int64_t next_share = 0;
-  SharedSettings settings;
-  // On the monotonic clock, in nanoseconds; used without working.
-  std::atomic<std::int64_t> renew_at{0};
-
-  // The longest that a share has asked for.
-  [[nodiscard]] Seconds term() const;
-  // Our part of a record, which has one.
-  [[nodiscard]] Claim& part_of(LeaseRecord& whole) const { return borrowed ? *whole.lending->child : whole; }
-  [[nodiscard]] const Claim& ours() const { return borrowed ? *record.child() : record; }
-  // Whether our claim is in what is written down.
-  [[nodiscard]] bool is_in(const LeaseRecord& written) const;
-  // When it ends unless renewed: what is borrowed, with the lease that it is borrowed from at the latest.
-  [[nodiscard]] Instant ends() const;
-  [[nodiscard]] std::int64_t changes_by_children() const {
-    return !borrowed && record.lending ? record.lending->changes : 0;
-  }
-  // What the GPU is set to, as far as this lease has touched it.
-  [[nodiscard]] Found in_force() const { return overlaid(ours().found, settings.latest()); }
-};
-
-struct Lease::State {
+// Where leases are written down, who watches, and whose time it is.
+struct LeasePlace {
   std::shared_ptr<const Ledger> ledger;
   std::shared_ptr<Guardian> guardian;
   Clock* clock = nullptr;
-  device::DiscoveredGpu gpu;
-  std::shared_ptr<GpuLock> lock;
-  std::shared_ptr<Holding> holding;
-  std::int64_t share = 0;  // our number in it
-  Seconds term;
-  pid_t owner = ::getpid();
-  bool released = false;
-  // On the monotonic clock, in nanoseconds; used without working.
-  std::atomic<std::int64_t> look_at{0};  // whether somebody watches
+};
 
-  [[nodiscard]] const std::string& name() const { return holding->record.gpu_name; }
-  void require_owner() const;
+class LocalLease final : public LeaseBacking {
+ public:
+  LocalLease(LeasePlace place, device::DiscoveredGpu gpu, Seconds term, std::optional<LeaseClient> client);
+
+  // Before anything else one of these, while working on the GPU. Takes a share of what this process has, unless that
+  // has ended by now, which is told; or makes `fresh` the lease of this process.
+  [[nodiscard]] bool share(std::shared_ptr<Holding> present);
+  void begin_with(std::shared_ptr<Holding> fresh);
+
+  [[nodiscard]] const device::Gpu& gpu() const override { return *gpu_.gpu; }
+  [[nodiscard]] std::string name() const override { return name_; }
+  PowerSetting set_power_limit(Watts limit) override;
+  ClockSetting lock_clocks(ClockDomain domain, ClockRange range) override;
+  void unlock_clocks(ClockDomain domain) override;
+  Reading<bool> set_persistence_mode(bool enabled) override;
+  [[nodiscard]] std::string overruled() override;
+  void restore() override;
+  void renew() override;
+  void release() override;
+
+ private:
   [[nodiscard]] GpuLock::Work begin();
   // With somebody watching, the lease ours, and its time extended where it is due.
   [[nodiscard]] GpuLock::Work begin_change();
@@ -117,6 +103,20 @@ struct Lease::State {
   template <typename Set>
   void set(const Found& setting, const Found& before, const std::string& what, const Set& at_device);
   void keep(const Found& setting);
+
+  const std::shared_ptr<const Ledger> ledger_;
+  const std::shared_ptr<Guardian> guardian_;
+  Clock* const clock_;
+  const device::DiscoveredGpu gpu_;
+  const std::string name_;
+  const std::shared_ptr<GpuLock> lock_;
+  const Seconds term_;
+  const std::optional<LeaseClient> client_;
+  std::shared_ptr<Holding> holding_;
+  std::int64_t share_ = 0;  // our number in it
+  bool released_ = false;
+  // On the monotonic clock, in nanoseconds; used without working.
+  std::atomic<std::int64_t> look_at_{0};  // whether somebody watches
 };
 
 }  // namespace zeus::control

@@ -1,0 +1,28 @@
+#include "control/holding.hpp"
+
+#include <algorithm>
+
+namespace zeus::control {
+
+Seconds Holding::term() const {
+  Seconds longest{0};
+  for (const auto& [number, share] : shares) {
+    longest = std::max(longest, share.term);
+  }
+  return longest;
+}
+
+std::optional<LeaseClient> Holding::client() const {
+  return shares.empty() ? std::nullopt : shares.begin()->second.client;
+}
+
+bool Holding::is_in(const LeaseRecord& written) const {
+  const Claim* const claim = borrowed ? written.child() : &written;
+  return claim != nullptr && claim->lease == ours().lease && written.boot == record.boot;
+}
+
+Instant Holding::ends() const {
+  return std::min(ours().expires, record.expires);
+}
+
+}  // namespace zeus::control

@@ -1,0 +1,233 @@
+#include "control/local_lease.hpp"
+
+#include "control/put_back.hpp"
+#include "device/inventory.hpp"
+
+#include <zeus/error.hpp>
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace zeus::control {
+
+using device::Outcome;
+
+namespace {
+
+// How long a guardian's death may go unnoticed by a holder that makes progress.
+constexpr Seconds between_looks{0.05};
+
+}  // namespace
+
+LocalLease::LocalLease(LeasePlace place, device::DiscoveredGpu gpu, Seconds term, std::optional<LeaseClient> client)
+    : ledger_{std::move(place.ledger)},
+      guardian_{std::move(place.guardian)},
+      clock_{place.clock},
+      gpu_{std::move(gpu)},
+      name_{to_text(gpu_)},
+      lock_{ledger_->lock(gpu_.gpu->identity().uuid)},
+      term_{term},
+      client_{std::move(client)} {
+}
+
+void LocalLease::tell_others(const Found& before) {
+  Found changed = holding_->in_force();
+  // It changes nothing while somebody uses the GPU.
+  changed.persistence_mode.reset();
+  if (changed.power_limit == before.power_limit) {
+    changed.power_limit.reset();
+  }
+  std::erase_if(changed.clocks, [&](const auto& one) {
+    const auto former = before.clocks.find(one.first);
+    return former != before.clocks.end() && former->second == one.second;
+  });
+  for (auto& [number, other] : holding_->shares) {
+    if (!changed.empty() && number != share_) {
+      other.overruled = fmt::format("{} was set to {} from elsewhere in this process", name_, to_text(changed));
+    }
+  }
+}
+
+void LocalLease::count_change(LeaseRecord& next) const {
+  if (holding_->borrowed) {
+    ++next.lending->changes;
+  }
+}
+
+void LocalLease::save_power_limit() {
+  if (!holding_->ours().found.power_limit) {
+    LeaseRecord next = holding_->record;
+    holding_->part_of(next).found.power_limit = gpu_.gpu->power_limits().current.or_throw(
+        fmt::format("the power limit of {}, which has to be known before it is changed", name_));
+    count_change(next);
+    write(next);
+  }
+}
+
+void LocalLease::save_clocks(ClockDomain domain) {
+  if (holding_->ours().found.clocks.contains(domain)) {
+    return;
+  }
+  const Reading<std::optional<ClockRange>> locked = gpu_.gpu->locked_clocks(domain);
+  if (!locked && locked.failure().reason != Reason::unsupported) {
+    throw to_error(locked.failure(),
+                   fmt::format("the locked {} clocks of {}, which have to be known before they are changed",
+                               to_string(domain), name_));
+  }
+  LeaseRecord next = holding_->record;
+  holding_->part_of(next).found.clocks[domain] = locked ? FoundClocks{true, *locked} : FoundClocks{};
+  count_change(next);
+  write(next);
+}
+
+void LocalLease::save_persistence_mode() {
+  if (!holding_->ours().found.persistence_mode) {
+    LeaseRecord next = holding_->record;
+    holding_->part_of(next).found.persistence_mode = gpu_.gpu->persistence_mode().or_throw(
+        fmt::format("the persistence mode of {}, which has to be known before it is changed", name_));
+    write(next);
+  }
+}
+
+template <typename Set>
+void LocalLease::set(const Found& setting, const Found& before, const std::string& what, const Set& at_device) {
+  const Found in_force = holding_->in_force();
+  const SharedSettings settings = holding_->settings;
+  holding_->settings.set(share_, setting);
+  const Outcome outcome = at_device();
+  require_in_time();
+  if (!outcome) {
+    const Reason reason = outcome.failure().reason;
+    if (reason == Reason::permission || reason == Reason::unsupported || reason == Reason::out_of_range) {
+      holding_->settings = settings;
+      if (holding_->ours().found != before) {
+        LeaseRecord next = holding_->record;
+        holding_->part_of(next).found = before;
+        write(next);
+      }
+      throw to_error(outcome.failure(), fmt::format("setting the {} of {}", what, name_));
+    }
+  }
+  holding_->shares[share_].overruled.clear();
+  holding_->shares[share_].changes_seen = holding_->changes_by_children();
+  tell_others(in_force);
+  if (!outcome) {
+    throw to_error(outcome.failure(), fmt::format("setting the {} of {}", what, name_));
+  }
+}
+
+// Drivers round: what is brought back later is what they made of it.
+void LocalLease::keep(const Found& setting) {
+  holding_->settings.set(share_, setting);
+}
+
+PowerSetting LocalLease::set_power_limit(Watts limit) {
+  const GpuLock::Work work = begin_setting();
+  const Found before = holding_->ours().found;
+  save_power_limit();
+  set({.power_limit = limit, .clocks = {}, .persistence_mode = {}}, before,
+      fmt::format("power limit {:.6g} W", limit.value()), [&] { return gpu_.control->set_power_limit(limit); });
+  const PowerLimits limits = gpu_.gpu->power_limits();
+  keep({.power_limit = limits.current.optional().value_or(limit), .clocks = {}, .persistence_mode = {}});
+  return {limit, limits.enforced};
+}
+
+ClockSetting LocalLease::lock_clocks(ClockDomain domain, ClockRange range) {
+  const GpuLock::Work work = begin_setting();
+  const Found before = holding_->ours().found;
+  save_clocks(domain);
+  set({.power_limit = {}, .clocks = {{domain, FoundClocks{true, range}}}, .persistence_mode = {}}, before,
+      fmt::format("{} clocks to {:.6g}-{:.6g} MHz", to_string(domain), range.minimum.value(), range.maximum.value()),
+      [&] { return gpu_.control->lock_clocks(domain, range); });
+  const device::Clocks clocks = gpu_.gpu->clocks();
+  const Reading<std::optional<ClockRange>> locked = gpu_.gpu->locked_clocks(domain);
+  keep({.power_limit = {},
+        .clocks = {{domain, FoundClocks{true, locked.optional().value_or(range)}}},
+        .persistence_mode = {}});
+  return {range, locked,
+          domain == ClockDomain::memory ? clocks.memory
+          : domain == ClockDomain::sm   ? clocks.sm
+                                        : clocks.graphics};
+}
+
+void LocalLease::unlock_clocks(ClockDomain domain) {
+  const GpuLock::Work work = begin_setting();
+  const Found before = holding_->ours().found;
+  save_clocks(domain);
+  set({.power_limit = {}, .clocks = {{domain, FoundClocks{true, std::nullopt}}}, .persistence_mode = {}}, before,
+      fmt::format("{} clocks free", to_string(domain)), [&] { return gpu_.control->reset_clocks(domain); });
+}
+
+Reading<bool> LocalLease::set_persistence_mode(bool enabled) {
+  const GpuLock::Work work = begin_setting();
+  const Found before = holding_->ours().found;
+  save_persistence_mode();
+  set({.power_limit = {}, .clocks = {}, .persistence_mode = enabled}, before,
+      fmt::format("persistence mode {}", enabled ? "on" : "off"),
+      [&] { return gpu_.control->set_persistence_mode(enabled); });
+  return gpu_.gpu->persistence_mode();
+}
+
+std::string LocalLease::overruled() {
+  const GpuLock::Work work = begin();
+  const auto mine = holding_->shares.find(share_);
+  if (released_ || mine == holding_->shares.end()) {
+    return {};
+  }
+  if (!still_holds()) {
+    return overdue().message();
+  }
+  const Claim* const child = holding_->borrowed ? nullptr : holding_->record.child();
+  const bool set_by_child = child != nullptr && (child->found.power_limit || !child->found.clocks.empty());
+  if (set_by_child || holding_->changes_by_children() != mine->second.changes_seen) {
+    return fmt::format("{} was set by a process that this one has started", name_);
+  }
+  return mine->second.overruled;
+}
+
+void LocalLease::restore() {
+  const GpuLock::Work work = begin();
+  require_ours();
+  if (holding_->ours().found.empty()) {
+    return;
+  }
+  if (const std::optional<std::string> failure = withdraw()) {
+    throw Error{ErrorKind::unavailable, fmt::format("{} could not be put back: {}", name_, *failure),
+                "release the lease, and see what `zeus restore` says"};
+  }
+  require_in_time();
+  LeaseRecord next = holding_->record;
+  Found& found = holding_->part_of(next).found;
+  found = only(found, holding_->settings.latest());
+  if (next != holding_->record) {
+    write(next);
+  }
+}
+
+void LocalLease::renew() {
+  const Instant now = clock_->now();
+  if (now.nanoseconds >= holding_->renew_at) {
+    require_this_process();
+    const GpuLock::Work work = begin_change();
+  } else if (now.nanoseconds >= look_at_) {
+    require_this_process();
+    guardian_->watch();
+    look_at_ = (now + between_looks).nanoseconds;
+  }
+}
+
+void LocalLease::release() {
+  const GpuLock::Work work = begin();
+  // A lease that ran out has been put back, and somebody else may have the GPU now.
+  if (released_ || !still_holds()) {
+    released_ = true;
+    return;
+  }
+  if (const std::optional<std::string> failure = leave()) {
+    throw Error{ErrorKind::unavailable, fmt::format("{} could not be put back: {}", name_, *failure),
+                "it is tried again; `zeus restore` says where it stands, and tries as well"};
+  }
+}
+
+}  // namespace zeus::control
