@@ -1,6 +1,7 @@
 #include "control/guard_duty.hpp"
 
 #include "control/restoration.hpp"
+#include "control/side_by_side.hpp"
 #include "device/inventory.hpp"
 
 #include <zeus/error.hpp>
@@ -13,8 +14,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <exception>
+#include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace zeus::control {
 
@@ -25,11 +29,16 @@ constexpr Seconds look_every = 250_ms;
 constexpr Seconds first_retry = 100_ms;
 constexpr Seconds longest_retry = 5_s;
 constexpr Seconds give_up_after = 60_s;
+// What takes longer than waiting for others does has hung in the driver, and deserves another minute.
+constexpr Seconds longest_attempt = work_patience + 5_s;
 
 class Guard {
  public:
   Guard(const GuardDuty& duty, std::span<device::Backend* const> backends, Clock& clock)
-      : duty_{duty}, backends_{backends}, clock_{clock} {
+      : duty_{duty}, clock_{clock}, workers_{clock} {
+    for (device::Backend* const backend : backends) {
+      devices_.push_back({backend, {}});
+    }
 #ifdef SYS_pidfd_open
     end_of_holder_ = FileDescriptor{static_cast<int>(::syscall(SYS_pidfd_open, duty.holder, 0))};
 #endif
@@ -48,11 +57,10 @@ class Guard {
           return true;
         }
         over_since_ = over_since_ ? over_since_ : clock_.now();
-        if (clock_.now() - *over_since_ > give_up_after) {
+        if (clock_.now() - *over_since_ > give_up_after && !is_at_work_on_ours()) {
           return false;
         }
       }
-      retry_ = all_put_back ? std::nullopt : std::optional{std::min(retry_ ? *retry_ * 2 : first_retry, longest_retry)};
       wait();
     }
   }
@@ -76,27 +84,98 @@ class Guard {
     static_cast<void>(::send(duty_.connection.get(), line.data(), line.size(), MSG_NOSIGNAL));
   }
 
-  // Records name GPUs by their UUIDs: what variables hide is put back as well.
-  void look_for_devices() { inventory_ = device::take_inventory(backends_, Environment{}); }
+  // One back-end: the GPUs that it found when they were last looked for.
+  struct Devices {
+    device::Backend* backend;
+    std::vector<device::DiscoveredGpu> gpus;
+  };
 
-  // False when something of our holder could not be put back. Then the devices are looked for anew: a driver may have
-  // been loaded again since they were opened.
-  bool attempt() {
-    const bool done = try_all();
-    if (!done && retry_) {
-      inventory_ = {};
-      look_for_devices();
+  // Where nobody is at work: a driver is opened anew only once all has let go of it. Records name GPUs by their UUIDs:
+  // what variables hide is put back as well.
+  void look_for_devices() {
+    for (Devices& one : devices_) {
+      if (std::ranges::none_of(one.gpus, [&](const auto& gpu) { return workers_.is_at_work_on(uuid_of(gpu)); })) {
+        one.gpus.clear();
+        one.gpus = device::take_inventory(std::array{one.backend}, Environment{}).gpus;
+      }
     }
-    return done;
   }
 
-  bool try_all() {
-    try {
-      static_cast<void>(restore_abandoned(duty_.ledger, inventory_.gpus, clock_));
-      return std::ranges::all_of(ours(), [&](const Ours& one) { return standing(one) == Standing::held; });
-    } catch (const Error&) {
-      return false;
+  [[nodiscard]] static std::string uuid_of(const device::DiscoveredGpu& gpu) { return gpu.gpu->identity().uuid; }
+  // As restore_abandoned() takes it: empty when it is not there.
+  [[nodiscard]] std::vector<device::DiscoveredGpu> find(const std::string& uuid) const {
+    for (const Devices& one : devices_) {
+      const auto found = std::ranges::find(one.gpus, uuid, uuid_of);
+      if (found != one.gpus.end()) {
+        return {*found};
+      }
     }
+    return {};
+  }
+
+  // What of one GPU could not be put back, and when it is tried again.
+  struct Retry {
+    int attempts = 0;
+    Seconds pause = first_retry;
+    Instant due;
+  };
+
+  // Has each GPU put back that is due for it. False while something of our holder is not put back.
+  bool attempt() {
+    for (const SideBySide::Finished& one : workers_.take_finished()) {
+      Retry& retry = retries_[one.gpu];
+      retry.due = clock_.now() + retry.pause;
+      retry.pause = std::min(retry.pause * 2, longest_retry);
+      if (one.took > longest_attempt) {
+        over_since_.reset();
+      }
+    }
+    std::vector<std::string> due;
+    bool failed_again = false;
+    bool all_put_back = true;
+    for (const auto& [gpu, is_ours] : left_to_put_back()) {
+      all_put_back = all_put_back && !is_ours;
+      if (!workers_.is_at_work_on(gpu) && clock_.now() >= retries_[gpu].due) {
+        due.push_back(gpu);
+        failed_again = failed_again || (is_ours && retries_[gpu].attempts > 1);
+      }
+    }
+    // A driver may have been loaded again since its devices were opened.
+    if (failed_again) {
+      look_for_devices();
+    }
+    for (const std::string& gpu : due) {
+      ++retries_[gpu].attempts;
+      workers_.start(gpu, [this, gpu, seen = find(gpu)] {
+        try {
+          static_cast<void>(restore_abandoned(duty_.ledger, seen, clock_, gpu));
+        } catch (const std::exception&) {
+          return;  // it is tried again
+        }
+      });
+    }
+    return all_put_back;
+  }
+
+  // Of which GPUs there is something to put back, and whether it is our holder's. What is held, or gone, was put back.
+  std::map<std::string, bool> left_to_put_back() {
+    std::map<std::string, bool> left;
+    for (const std::string& gpu : duty_.ledger.gpus()) {
+      try {
+        const std::optional<LeaseRecord> record = duty_.ledger.read(gpu);
+        if (record && duty_.ledger.standing(*record, clock_.now()) != Standing::held) {
+          left[gpu] = is_of_ours(*record);
+        }
+      } catch (const Error&) {
+        continue;  // what cannot be read is nobody's
+      }
+    }
+    std::erase_if(retries_, [&](const auto& one) { return !left.contains(one.first); });
+    return left;
+  }
+
+  [[nodiscard]] bool is_at_work_on_ours() const {
+    return std::ranges::any_of(ours(), [&](const Ours& one) { return workers_.is_at_work_on(one.record.gpu); });
   }
 
   // A lease that our holder has, or has borrowed from.
@@ -108,6 +187,10 @@ class Guard {
 
   [[nodiscard]] bool is_ours(const Claim& claim) const {
     return claim.holder.pid == duty_.holder && claim.holder.started == duty_.started;
+  }
+
+  [[nodiscard]] bool is_of_ours(const LeaseRecord& record) const {
+    return is_ours(record) || (record.child() != nullptr && is_ours(*record.child()));
   }
 
   // Those that are written down now. What cannot be read is nobody's.
@@ -137,24 +220,29 @@ class Guard {
     });
   }
 
-  // Until the holder ends or says something, a lease runs out, or it is time to try again.
+  // Until the holder ends or says something, a lease runs out, a GPU is done with, or it is time to try one again.
   void wait() {
     const Instant now = clock_.now();
-    std::optional<Seconds> pause = retry_;
+    std::optional<Seconds> pause;
     const auto no_longer_than = [&](Seconds limit) { pause = pause ? std::min(*pause, limit) : limit; };
     for (const Ours& one : ours()) {
       if (now < one.ends) {
         no_longer_than(one.ends - now);
       }
+      const auto retry = retries_.find(one.record.gpu);
+      if (retry != retries_.end() && !workers_.is_at_work_on(one.record.gpu)) {
+        no_longer_than(std::max(retry->second.due - now, 0_s));
+      }
     }
-    if (!end_of_holder_ || closed_) {
+    if (!end_of_holder_ || closed_ || workers_.has_finished() < 0) {
       no_longer_than(look_every);
     }
     constexpr double longest_ms = 1e9;
     const int timeout = pause ? static_cast<int>(std::min(std::ceil(Milliseconds{*pause}.value()), longest_ms)) : -1;
     // What has ended stays readable, and would not let us wait.
-    std::array<pollfd, 2> asked{pollfd{closed_ ? -1 : duty_.connection.get(), POLLIN, 0},
-                                pollfd{gone_ ? -1 : end_of_holder_.get(), POLLIN, 0}};
+    std::array<pollfd, 3> asked{pollfd{closed_ ? -1 : duty_.connection.get(), POLLIN, 0},
+                                pollfd{gone_ ? -1 : end_of_holder_.get(), POLLIN, 0},
+                                pollfd{workers_.has_finished(), POLLIN, 0}};
     if (::poll(asked.data(), asked.size(), timeout) > 0 && asked[0].revents != 0) {
       listen();
     }
@@ -168,14 +256,14 @@ class Guard {
   }
 
   const GuardDuty& duty_;
-  std::span<device::Backend* const> backends_;
   Clock& clock_;
   FileDescriptor end_of_holder_;
-  device::Inventory inventory_;
-  std::optional<Seconds> retry_;
+  std::vector<Devices> devices_;
+  std::map<std::string, Retry> retries_;
   std::optional<Instant> over_since_;
   bool closed_ = false;
   bool gone_ = false;
+  SideBySide workers_;  // ends first
 };
 
 }  // namespace

@@ -1,8 +1,9 @@
 // What the guardian does, from its start to its end: opens the devices, says that it is ready, and waits. When its
-// holder dies, however that happens, or does not renew a lease in time, it puts back what the records say. It ends when
-// its holder is gone and nothing of it is left to put back, or cannot be for a minute: what is left then waits for the
-// next who takes a lease, or for `zeus restore`.
-// One thread, a process of its own.
+// holder dies, however that happens, or does not renew a lease in time, it puts back what the records say, and at its
+// start what other dead holders have left: GPUs side by side, so that one that hangs in its driver holds up no other.
+// It ends when its holder is gone and nothing of it is left to put back, or cannot be for a minute: what is left then
+// waits for the next who takes a lease of that GPU, or for `zeus restore`. While a GPU of its holder hangs, it does
+// not. One thread, which has others put GPUs back; a process of its own.
 #pragma once
 
 #include "base/clock.hpp"

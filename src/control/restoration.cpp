@@ -2,6 +2,7 @@
 
 #include "control/claim_end.hpp"
 #include "control/put_back.hpp"
+#include "control/side_by_side.hpp"
 #include "device/inventory.hpp"
 
 #include <zeus/error.hpp>
@@ -9,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 namespace zeus::control {
@@ -113,18 +115,27 @@ std::vector<Restoration> restore_abandoned(const Ledger& ledger, std::span<const
                                            const std::optional<std::string>& only, Seconds patience) {
   std::vector<Restoration> restorations;
   for (const std::string& uuid : ledger.gpus()) {
-    if (only && uuid != *only) {
-      continue;
-    }
-    try {
-      Restoration restoration = restore(ledger, uuid, gpus, clock, patience);
-      if (restoration.claim) {
-        restorations.push_back(std::move(restoration));
-      }
-    } catch (const Error& error) {
-      restorations.push_back({uuid, name_of(uuid, gpus), Result::failed, std::nullopt, error.what()});
+    if (!only || uuid == *only) {
+      restorations.push_back({uuid, name_of(uuid, gpus), Result::held, std::nullopt, {}});
     }
   }
+  const auto restore_one = [&](Restoration& one) {
+    try {
+      one = restore(ledger, one.gpu, gpus, clock, patience);
+    } catch (const std::exception& error) {
+      one = {one.gpu, one.name, Result::failed, std::nullopt, error.what()};
+    }
+  };
+  if (restorations.size() == 1) {
+    restore_one(restorations[0]);
+  } else {
+    SideBySide all{clock};
+    for (Restoration& one : restorations) {
+      all.start(one.gpu, [&] { restore_one(one); });
+    }
+  }
+  // Of some the record had gone by then.
+  std::erase_if(restorations, [](const Restoration& one) { return !one.claim && one.result == Result::held; });
   return restorations;
 }
 

@@ -130,6 +130,25 @@ TEST_F(RestorationTest, WhatCannotBePutBackKeepsItsRecordAndLeavesTheOthersAlone
   EXPECT_THAT(ledger_.gpus(), ElementsAre("GPU-0"));
 }
 
+TEST_F(RestorationTest, OneThatHangsHoldsUpNoOtherInRealTime) {
+  auto second = std::make_shared<test::SettableGpu>(1);
+  second->its_limits.current = 120_W;
+  gpus_.push_back(test::discovered(second));
+  ledger_.write(left_behind("GPU-0"));
+  ledger_.write(left_behind("GPU-1"));
+  SystemClock real;
+  gpu_->it_hangs = [&] {
+    const Instant until = real.now() + 20_s;
+    while (ledger_.read("GPU-1") && real.now() < until) {
+      real.sleep_until(real.now() + 1_ms);
+    }
+    EXPECT_FALSE(ledger_.read("GPU-1")) << "it waits for this one";
+  };
+  EXPECT_EQ(restore().size(), 2U);
+  EXPECT_EQ(gpu_->its_limits.current, 250_W);
+  EXPECT_EQ(second->its_limits.current, 250_W);
+}
+
 TEST_F(RestorationTest, OneGpuAloneCanBeAskedFor) {
   ledger_.write(left_behind("GPU-0"));
   ledger_.write(left_behind("GPU-1"));
