@@ -31,7 +31,7 @@ void explain_absence(DeviceReport& report) {
 
 void look_at_leases(const Context& context, DeviceReport& report) {
   const std::vector<device::DiscoveredGpu>& gpus = report.inventory.gpus;
-  report.holders.resize(gpus.size());
+  report.leases.resize(gpus.size());
   const auto folder = control::find_state_folder(context.environment, ::geteuid());
   if (!folder) {
     return;
@@ -46,7 +46,7 @@ void look_at_leases(const Context& context, DeviceReport& report) {
       const auto standing = record ? ledger.standing(*record, context.clock.now()) : control::Standing::past;
       const bool held = standing == control::Standing::held || standing == control::Standing::child_abandoned;
       if (held && gpu != gpus.end()) {
-        report.holders[static_cast<std::size_t>(gpu - gpus.begin())] = record->holder;
+        report.leases[static_cast<std::size_t>(gpu - gpus.begin())] = *record;
       }
       const control::Claim* left = nullptr;
       if (standing == control::Standing::abandoned) {
@@ -56,7 +56,7 @@ void look_at_leases(const Context& context, DeviceReport& report) {
       }
       if (left != nullptr && !left->found.empty()) {
         report.problems.push_back(
-            {name, fmt::format("it is left changed by {}, which found {}", to_text(left->holder), to_text(left->found)),
+            {name, fmt::format("it is left changed by {}, which found {}", to_text(*left), to_text(left->found)),
              "run `zeus restore`, which puts it back"});
       }
     } catch (const Error& error) {

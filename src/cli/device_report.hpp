@@ -2,8 +2,8 @@
 // JSON. A plain value after it is gathered.
 #pragma once
 
-#include "base/holder.hpp"
 #include "cli/command.hpp"
+#include "control/lease_record.hpp"
 #include "device/inventory.hpp"
 
 #include <zeus/device_values.hpp>
@@ -20,8 +20,8 @@ struct DeviceReport {
   device::Inventory inventory;
   // One for each GPU: how often its energy counter moves.
   std::vector<Reading<Seconds>> update_periods;
-  // Who has a lease of it.
-  std::vector<std::optional<Holder>> holders;
+  // Who has a lease of it, and for whom.
+  std::vector<std::optional<control::Claim>> leases;
   // Those of back-ends and of the visibility variables, and what dead holders of leases left. Where no GPU, or no CPU
   // package, was found at all: also why.
   std::vector<DeviceProblem> problems;

@@ -1,5 +1,6 @@
 #include "cli/device_report.hpp"
 
+#include "cli/lease_json.hpp"
 #include "records/json_writer.hpp"
 
 #include <algorithm>
@@ -126,13 +127,10 @@ void put_gpu(JsonWriter& json, const DeviceReport& report, std::size_t index) {
   put(json, "persistence_mode", gpu.persistence_mode(), [](bool enabled) { return enabled; });
   put_mig(json, gpu.mig());
   json.put("visible_as", report.inventory.gpus[index].number, "hidden from programs by the visibility variables");
-  if (const std::optional<Holder>& holder = report.holders[index]) {
-    json.put("holder", [&] {
-      json.put("pid", holder->pid);
-      json.put("command", holder->command);
-    });
+  if (const std::optional<control::Claim>& lease = report.leases[index]) {
+    put_holder(json, *lease);
   } else {
-    json.put_unknown("holder", "nobody has a lease of it");
+    put_no_holder(json, "nobody has a lease of it");
   }
   put_features(json, gpu);
 }

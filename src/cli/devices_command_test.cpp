@@ -68,7 +68,7 @@ TEST_F(DevicesCommandTest, WhatIsNotKnownIsNullWithAReasonAndNeverAMissingKey) {
   expect_reasons(json);
   for (const auto& gpu : *json["gpus"].list()) {
     for (const char* key : {"index", "uuid", "name", "pci", "driver", "energy_counter", "update_period_s",
-                            "power_limit_w", "clocks_mhz", "power_w", "holder"}) {
+                            "power_limit_w", "clocks_mhz", "power_w", "holder", "client"}) {
       EXPECT_TRUE(gpu.find(key)) << key;
     }
     for (const char* key : {"current", "default", "min", "max", "enforced"}) {
@@ -99,7 +99,33 @@ TEST_F(DevicesCommandTest, WhoHasALeaseOfAGpuIsShown) {
   lock->hold(77);
   const auto json = records::JsonValue::parse(run({"--json"}, {&machine_.gpus})).value();
   EXPECT_EQ(json["gpus"][0]["holder"], records::JsonValue::parse(R"({"pid":4711,"command":"python3"})"));
+  EXPECT_TRUE(json["gpus"][0]["client"].is_null());
   EXPECT_TRUE(json["gpus"][1]["holder"].is_null());
+}
+
+TEST_F(DevicesCommandTest, ForWhomALeaseIsHeldIsShownBesideItsHolder) {
+  const test::TemporaryFolder folder;
+  environment_ = Environment{{{"ZEUS_STATE_DIR", folder.path().string()}}};
+  const control::Ledger ledger{FileTree{folder.path()}, FileTree{}};
+  const std::string uuid = machine_.gpus.its_discovery.gpus[0].gpu->identity().uuid;
+  control::LeaseRecord record{{77, Instant{60'000'000'000}, {12, 5, "zeusd"}, {}}, uuid, "GPU 0", ledger.boot()};
+  record.client = {.user = 1000, .process = Holder{4711, 9, "python3"}};
+  record.found.power_limit = 250_W;
+  const auto lock = ledger.lock(uuid);
+  const auto work = lock->begin_work(clock_, 1_s);
+  ledger.write(record);
+  EXPECT_NE(run({}, {&machine_.gpus})
+                .find("it is left changed by process 12 (zeusd) for user 1000's process 4711 "
+                      "(python3), which found power limit 250 W"),
+            std::string::npos);
+  out_.str("");
+  lock->hold(77);
+  const auto json = records::JsonValue::parse(run({"--json"}, {&machine_.gpus})).value();
+  EXPECT_EQ(json["gpus"][0]["holder"], records::JsonValue::parse(R"({"pid":12,"command":"zeusd"})"));
+  EXPECT_EQ(json["gpus"][0]["client"],
+            records::JsonValue::parse(
+                R"({"user":1000,"process":{"pid":4711,"command":"python3"},"control_group":null,"token":null,)"
+                R"("reason":{"control_group":"its holder did not say","token":"its holder did not say"}})"));
 }
 
 TEST_F(DevicesCommandTest, TheListBeginsEachGpuWithTheNumberThatProgramsKnowItBy) {

@@ -1,6 +1,7 @@
 #include "cli/restore_command.hpp"
 
 #include "base/printable.hpp"
+#include "cli/lease_json.hpp"
 #include "cli/options.hpp"
 #include "control/restoration.hpp"
 #include "control/state_folder.hpp"
@@ -43,12 +44,11 @@ std::string uuid_of(const std::string& name, const device::Inventory& inventory,
 std::string outcome_of(const Restoration& one) {
   switch (one.result) {
     case Result::restored:
-      return one.claim->found.empty()
-                 ? fmt::format("nothing to put back; {} had changed nothing", to_text(one.claim->holder))
-                 : fmt::format("put back to {}, which {} had left changed", to_text(one.claim->found),
-                               to_text(one.claim->holder));
+      return one.claim->found.empty() ? fmt::format("nothing to put back; {} had changed nothing", to_text(*one.claim))
+                                      : fmt::format("put back to {}, which {} had left changed",
+                                                    to_text(one.claim->found), to_text(*one.claim));
     case Result::held:
-      return fmt::format("left alone; {} has a lease of it", to_text(one.claim->holder));
+      return fmt::format("left alone; {} has a lease of it", to_text(*one.claim));
     case Result::past:
       return "nothing to put back; the machine has been restarted since";
     case Result::failed:
@@ -65,14 +65,11 @@ void put_restoration(records::JsonWriter& json, const Restoration& one, const de
   json.put("result", to_string(one.result));
   if (one.claim) {
     json.put("found", to_text(one.claim->found));
-    json.put("holder", [&] {
-      json.put("pid", one.claim->holder.pid);
-      json.put("command", one.claim->holder.command);
-    });
+    put_holder(json, *one.claim);
   } else {
     constexpr std::string_view unreadable = "the record cannot be read";
     json.put("found", nullptr);
-    json.put_unknown("holder", unreadable);
+    put_no_holder(json, unreadable);
     json.because("found", unreadable);
   }
   json.put("message", outcome_of(one));

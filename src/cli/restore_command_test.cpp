@@ -47,6 +47,7 @@ class RestoreCommandTest : public ::testing::Test {
         const auto lock = ledger.lock(record.gpu);
         const auto work = lock->begin_work(clock_, 1_s);
         lock->hold(record.lease);
+        record.client = {.user = 1000, .process = Holder{77, 8, "python3"}};
       }
       record.boot = i == 2 ? "an-earlier-boot" : record.boot;
       ledger.write(record);
