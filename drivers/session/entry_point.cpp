@@ -40,6 +40,9 @@ void Gpu::unlock_clocks() const {
 }
 
 std::optional<Refusal> struck(Session& session, std::string_view name, std::optional<std::uint32_t> gpu, Instant now) {
+  if (session.refuses_caller(name, gpu)) {
+    return Refusal::no_permission;
+  }
   const std::optional<Fault> fault = session.strike(name, gpu, now);
   if (!fault) {
     return std::nullopt;

@@ -181,13 +181,14 @@ bool matches_glob(std::string_view pattern, std::string_view text) {
 
 bool Fault::matches(std::string_view entry_point) const {
   const std::string_view pattern{calls.data()};
-  if (matches_glob(pattern, entry_point)) {
-    return true;
-  }
-  // What refuses setters by default refuses those of every vendor's spelling, resets of clocks included.
-  return kind == FaultKind::permission && pattern == setters &&
-         (matches_glob("*_set_*", entry_point) || matches_glob("nvmlDeviceReset*", entry_point) ||
-          matches_glob("*_reset_*", entry_point));
+  // What refuses setters by default refuses those of every vendor's spelling.
+  return matches_glob(pattern, entry_point) ||
+         (kind == FaultKind::permission && pattern == setters && is_setter(entry_point));
+}
+
+bool is_setter(std::string_view entry_point) {
+  return matches_glob(setters, entry_point) || matches_glob("*_set_*", entry_point) ||
+         matches_glob("nvmlDeviceReset*", entry_point) || matches_glob("*_reset_*", entry_point);
 }
 
 bool Fault::is_of_counter() const {

@@ -53,6 +53,9 @@ struct Fault {
   [[nodiscard]] bool is_of_counter() const;
 };
 
+// Whether an entry point changes a setting, in any vendor's spelling, resets of clocks included.
+bool is_setter(std::string_view entry_point);
+
 // One line, such as "slow delay=200ms gpu=0 from=5s for=10s call=nvmlDeviceGet*"; nothing for an empty line or a
 // comment
 // (#). What cannot be understood is an invalid_argument Error.

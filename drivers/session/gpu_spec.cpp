@@ -42,27 +42,36 @@ std::size_t take_count(std::string_view& group) {
   return count;
 }
 
-void apply_option(PlannedGpu& gpu, std::string_view option) {
-  if (option == "amd") {
-    gpu.vendor = Vendor::amd;
-    return;
-  }
-  if (option == "part-time" || option == "full-time") {
-    gpu.model.sensors.counter_part_time = option == "part-time";
-    return;
-  }
-  constexpr std::string_view gain = "gain=";
-  if (!option.starts_with(gain)) {
-    throw refusal(fmt::format("'{}' is no option of a virtual GPU: gain=F, full-time, part-time and amd are",
-                              option.substr(0, 64)));
-  }
-  const std::string_view text = option.substr(gain.size());
+// The number behind the = of an option, whole and within bounds.
+double number_of(std::string_view text, std::string_view what, double least, double most) {
   double value = 0.0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || !(value >= least_gain && value <= most_gain)) {
-    throw refusal(fmt::format("'{}' is not a gain between {} and {}", text.substr(0, 64), least_gain, most_gain));
+  if (error != std::errc{} || end != text.data() + text.size() || !(value >= least && value <= most)) {
+    throw refusal(fmt::format("'{}' is not a {} between {} and {}", text.substr(0, 64), what, least, most));
   }
-  gpu.model.sensors.gain = value;
+  return value;
+}
+
+void apply_option(PlannedGpu& gpu, std::string_view option) {
+  constexpr std::string_view gain = "gain=";
+  constexpr std::string_view limit = "limit=";
+  if (option == "amd") {
+    gpu.vendor = Vendor::amd;
+  } else if (option == "root-only") {
+    gpu.root_only = true;
+  } else if (option == "part-time" || option == "full-time") {
+    gpu.model.sensors.counter_part_time = option == "part-time";
+  } else if (option.starts_with(gain)) {
+    gpu.model.sensors.gain = number_of(option.substr(gain.size()), "gain", least_gain, most_gain);
+  } else if (option.starts_with(limit)) {
+    const physics::PowerLimits& allowed = gpu.model.limits;
+    gpu.limit =
+        Watts{number_of(option.substr(limit.size()), "limit in watts", allowed.min.value(), allowed.max.value())};
+  } else {
+    throw refusal(fmt::format(
+        "'{}' is no option of a virtual GPU: gain=F, full-time, part-time, amd, root-only and limit=WATTS are",
+        option.substr(0, 64)));
+  }
 }
 
 // An unknown model is bad usage here, whatever it is to the presets.

@@ -4,8 +4,11 @@
 
 #include "physics/gpu_model.hpp"
 
+#include <zeus/units.hpp>
+
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -20,11 +23,14 @@ inline constexpr std::size_t vendor_count = 2;
 struct PlannedGpu {
   physics::GpuModel model;
   Vendor vendor = Vendor::nvidia;
+  bool root_only = false;      // its setters refuse who is no administrator
+  std::optional<Watts> limit;  // that is found on it, where it is not the default one
 };
 
 // One model for each GPU, in order. Each group is COUNTxMODEL, or MODEL alone, with options after @: gain (what every
-// reading of power and energy is off by, as a factor), full-time or part-time (what the energy counter integrates), and
-// amd (AMD's library shows it instead of NVIDIA's; the physics stays that of the model).
+// reading of power and energy is off by, as a factor), full-time or part-time (what the energy counter integrates), amd
+// (AMD's library shows it instead of NVIDIA's; the physics stays that of the model), root-only (setters are refused to
+// who is no administrator) and limit (the watts that an operator has set).
 // What cannot be understood is an invalid_argument Error.
 std::vector<PlannedGpu> parse_gpus(std::string_view spec);
 

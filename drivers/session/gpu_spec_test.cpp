@@ -36,6 +36,14 @@ TEST(GpuSpec, AGroupMayBeShownByTheOtherVendor) {
   EXPECT_EQ(gpus[1].vendor, Vendor::nvidia);
 }
 
+TEST(GpuSpec, AnOperatorMayHaveSetALimitAndSettingMayBeLeftToAdministrators) {
+  const auto gpus = parse_gpus("1xA100@root-only@limit=220.5,1xA100");
+  EXPECT_TRUE(gpus[0].root_only);
+  EXPECT_EQ(gpus[0].limit, Watts{220.5});
+  EXPECT_FALSE(gpus[1].root_only);
+  EXPECT_EQ(gpus[1].limit, std::nullopt);
+}
+
 class RefusedSpec : public testing::TestWithParam<std::string> {};
 
 TEST_P(RefusedSpec, IsAnErrorThatSaysWhatToDo) {
@@ -53,7 +61,8 @@ INSTANTIATE_TEST_SUITE_P(All, RefusedSpec,
                                          "65xA100", "40xA100,40xV100", "A100,", ",A100", "B9000", "-1xA100", "1xA100@",
                                          "1xA100@gain", "1xA100@gain=", "1xA100@gain=nan", "1xA100@gain=0",
                                          "1xA100@gain=1e9", "1xA100@gain=1x", "1xA100@loud", "1xA100@@gain=1",
-                                         "1 xA100", "@gain=1"));
+                                         "1 xA100", "@gain=1", "1xA100@limit", "1xA100@limit=", "1xA100@limit=220W",
+                                         "1xA100@limit=1", "1xA100@limit=9000", "1xA100@limit=nan", "1xA100@rootonly"));
 
 }  // namespace
 }  // namespace zeus::drivers

@@ -1,5 +1,7 @@
 #include "drivers/session/segment.hpp"
 
+#include "drivers/session/session_door.hpp"
+
 #include <zeus/error.hpp>
 
 #include <fcntl.h>
@@ -109,10 +111,10 @@ Segment::~Segment() {
   }
 }
 
-Segment Segment::create(std::size_t bytes, std::uint32_t layout) {
+Segment Segment::create(std::size_t bytes, std::uint32_t layout, For users) {
+  const mode_t mode = users == For::all_users ? 0666 : 0600;
   FileDescriptor file{::memfd_create(file_name, MFD_ALLOW_SEALING | MFD_CLOEXEC)};
-  if (!file || ::fchmod(file.get(), S_IRUSR | S_IWUSR) != 0 ||
-      ::ftruncate(file.get(), static_cast<off_t>(bytes)) != 0 ||
+  if (!file || ::fchmod(file.get(), mode) != 0 || ::ftruncate(file.get(), static_cast<off_t>(bytes)) != 0 ||
       ::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
     throw system_failure(errno, "cannot make the memory of a session of virtual GPUs");
   }
@@ -179,8 +181,11 @@ std::optional<Segment> Segment::search(std::string_view text, std::uint32_t layo
     segment = map(open_of_process(process, reference.descriptor), reference.token, layout);
     process = parent_of(process);
   }
-  return segment ? std::move(segment)
-                 : map(open_of_process(reference.process, reference.descriptor), reference.token, layout);
+  if (!segment) {
+    segment = map(open_of_process(reference.process, reference.descriptor), reference.token, layout);
+  }
+  // Processes of other users are closed to this one, but for a door that they have opened.
+  return segment ? std::move(segment) : map(SessionDoor::knock(reference.token), reference.token, layout);
 }
 
 std::optional<std::string> Segment::find(int process) {

@@ -1,9 +1,9 @@
 // A piece of memory that processes share, and that exists exactly as long as one of them does: an anonymous file
-// (memfd) of its owner's mode 0600 and of a fixed size, so that it vanishes with its last process however that ends.
-// The maker passes it on by inheritance and by name (`Segment::reference`, an environment variable): whoever has either
-// the descriptor itself, the maker or an ancestor that still holds it alive can attach. Attaching needs no descriptor
-// afterwards, so a process may close all it has. A Segment is movable, and unmaps when it goes; what lies in it is for
-// the session to order.
+// (memfd) of mode 0600, unless it is for all users, and of a fixed size, so that it vanishes with its last process
+// however that ends. The maker passes it on by inheritance and by name (`Segment::reference`, an environment variable):
+// whoever has either the descriptor itself, the maker or an ancestor that still holds it alive, or a door
+// (session_door.hpp) can attach. Attaching needs no descriptor afterwards, so a process may close all it has. A Segment
+// is movable, and unmaps when it goes; what lies in it is for the session to order.
 #pragma once
 
 #include "base/file_descriptor.hpp"
@@ -30,7 +30,8 @@ class Segment {
 
   // Zeroed memory of that size, beginning with a Head; its token is a number that no other segment has. The descriptor
   // stays open, and is inherited by children of this process.
-  static Segment create(std::size_t bytes, std::uint32_t layout);
+  enum class For { its_owner, all_users };
+  static Segment create(std::size_t bytes, std::uint32_t layout, For users = For::its_owner);
   // Nothing when what `reference` names is gone. Another layout, or a text that is no reference, is an Error.
   static std::optional<Segment> attach(std::string_view reference, std::uint32_t layout);
   // The same, and this process then passes it on as if it had made it.
@@ -49,6 +50,8 @@ class Segment {
   [[nodiscard]] std::string reference() const;
   [[nodiscard]] std::span<std::byte> bytes() const { return {data_, size_}; }
   [[nodiscard]] const Head& head() const;
+  // Its descriptor, where this process made or adopted it.
+  [[nodiscard]] int file() const { return file_.get(); }
 
  private:
   Segment(FileDescriptor file, std::byte* data, std::size_t size);

@@ -1,6 +1,7 @@
 #include "drivers/session/session.hpp"
 
 #include "base/random.hpp"
+#include "drivers/session/administrator.hpp"
 #include "drivers/session/process_start.hpp"
 #include "physics/sensors.hpp"
 
@@ -96,13 +97,15 @@ Session Session::create(const SessionPlan& plan, const Clock& clock) {
     throw Error{ErrorKind::invalid_argument, fmt::format("there are {} faults", plan.faults.size()),
                 fmt::format("a session has {} at most", FaultTable::capacity)};
   }
-  Segment segment = Segment::create(bytes_needed(plan.gpus.size(), plan.table.size()), session_layout);
+  Segment segment = Segment::create(bytes_needed(plan.gpus.size(), plan.table.size()), session_layout,
+                                    plan.shared ? Segment::For::all_users : Segment::For::its_owner);
   std::byte* place = segment.bytes().data();
   auto* const shared = std::launder(reinterpret_cast<SharedSession*>(place));
   shared->gpu_count = static_cast<std::uint32_t>(plan.gpus.size());
   shared->table_rows = static_cast<std::uint32_t>(plan.table.size());
   shared->started_ns = clock.now().nanoseconds;
   shared->civil_offset_ns = clock.wall().microseconds_since_epoch * 1000 - shared->started_ns;
+  shared->user_namespace = user_namespace_of_caller();
   shared->fault_mutex.initialise();
   copy_text(shared->name, plan.name);
   copy_text(shared->spec, plan.spec);
@@ -112,15 +115,25 @@ Session Session::create(const SessionPlan& plan, const Clock& clock) {
     gpu->mutex.initialise();
     gpu->model = planned.model;
     gpu->vendor = planned.vendor;
+    gpu->root_only = planned.root_only ? 1 : 0;
     place += sizeof(SharedGpu);
   }
   std::ranges::copy(plan.table, std::launder(reinterpret_cast<physics::TablePoint*>(place)));
   Session session{std::move(segment), clock};
   for (std::uint32_t index = 0; index < session.gpu_count(); ++index) {
-    session.gpu(index).start(Instant{shared->started_ns});
+    physics::Gpu gpu = session.gpu(index);
+    gpu.start(Instant{shared->started_ns});
+    if (const std::optional<Watts> limit = plan.gpus[index].limit) {
+      physics::Controls controls = gpu.controls();
+      controls.requested_limit = *limit;
+      gpu.set_controls(Instant{shared->started_ns}, controls);
+    }
   }
   for (const Fault& fault : plan.faults) {
     session.add_fault(fault);
+  }
+  if (plan.shared) {
+    session.door_ = std::make_unique<SessionDoor>(session.segment_.head().token, session.segment_.file());
   }
   return session;
 }

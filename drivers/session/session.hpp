@@ -10,6 +10,7 @@
 #include "drivers/session/fault.hpp"
 #include "drivers/session/gpu_spec.hpp"
 #include "drivers/session/segment.hpp"
+#include "drivers/session/session_door.hpp"
 #include "drivers/session/session_layout.hpp"
 #include "physics/controls.hpp"
 #include "physics/gpu.hpp"
@@ -19,6 +20,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -36,6 +38,8 @@ struct SessionPlan {
   std::string name;  // empty for a session that only its command's processes share
   std::vector<physics::TablePoint> table;
   std::vector<Fault> faults;
+  // Whether processes of other users may attach, while the process that made it lives.
+  bool shared = false;
 };
 
 // The bus of a virtual GPU's PCI address, 0000:BUS:00.0.
@@ -101,6 +105,8 @@ class Session {
   // The first fault of calls that hits this call now, counted as hit; `gpu` is nothing for calls about no GPU.
   [[nodiscard]] std::optional<Fault> strike(std::string_view entry_point, std::optional<std::uint32_t> gpu,
                                             Instant now) const;
+  // Whether a call of this name is left to administrators, and the caller is none.
+  [[nodiscard]] bool refuses_caller(std::string_view entry_point, std::optional<std::uint32_t> gpu) const;
   // How far below what is asked a limit is enforced.
   [[nodiscard]] Watts limit_shortfall(std::uint32_t index, Instant now) const;
 
@@ -119,6 +125,7 @@ class Session {
   std::span<const physics::TablePoint> table_;
   std::array<std::vector<std::uint32_t>, vendor_count> by_vendor_;
   const Clock* clock_;
+  std::unique_ptr<SessionDoor> door_;  // of who made it, where it is open to other users
 };
 
 }  // namespace zeus::drivers

@@ -1,5 +1,6 @@
 // How a session misbehaves: the part of Session that has to do with faults.
 
+#include "drivers/session/administrator.hpp"
 #include "drivers/session/session.hpp"
 #include "physics/sensors.hpp"
 
@@ -97,6 +98,11 @@ void Session::clear_faults() {
   const RobustLock lock{shared_->fault_mutex};
   shared_->fault_count.store(0, std::memory_order_release);
   shared_->faults.write(FaultTable{});
+}
+
+bool Session::refuses_caller(std::string_view entry_point, std::optional<std::uint32_t> gpu) const {
+  return gpu && shared_gpu(*gpu).root_only != 0 && is_setter(entry_point) &&
+         !caller_may_administer(shared_->user_namespace);
 }
 
 std::optional<Fault> Session::strike(std::string_view entry_point, std::optional<std::uint32_t> gpu,

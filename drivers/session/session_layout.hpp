@@ -24,7 +24,7 @@ namespace zeus::drivers {
 // The version in the low byte, and above it the size of what the physics keeps in the segment, so that a driver and a
 // program built from different physics refuse one another.
 inline constexpr std::uint32_t session_layout =
-    2 + 256 * static_cast<std::uint32_t>(sizeof(physics::GpuModel) + sizeof(physics::GpuState));
+    3 + 256 * static_cast<std::uint32_t>(sizeof(physics::GpuModel) + sizeof(physics::GpuState));
 
 // A fault of the session; `anchor` is what the energy counter showed when a fault of the counter began, once somebody
 // has looked.
@@ -61,6 +61,7 @@ struct SharedGpu {
   RobustMutex mutex;
   physics::GpuModel model;
   Vendor vendor;
+  std::uint32_t root_only;
   physics::GpuState state;
   VersionedCell<GpuSettings> settings;
   VersionedCell<LoadOwner> owner;
@@ -75,6 +76,8 @@ struct SharedSession {
   std::int64_t started_ns;
   // What is added to a time of the session to get civil time (UTC). Fixed, so that no time stamp ever moves.
   std::int64_t civil_offset_ns;
+  // That of who made it: an administrator is who is one there.
+  std::uint64_t user_namespace;
   std::array<char, 64> name;
   std::array<char, 512> spec;
   // The session's clock is the machine's shifted by this, or stands still at `frozen_at_ns` when that is not 0.

@@ -234,6 +234,7 @@ void VirtualCommand::declare(Options& options) {
   options.add_option("--truth", truth_, "Where to write the true energy over time, as JSON").path();
   options.add_option("--session", session_, "A name under which further `zeus virtual` share the same GPUs")
       .value_name("NAME");
+  options.add_flag("--shared", shared_, "Let other users' processes of the command at the GPUs too");
 }
 
 int VirtualCommand::failure_code() const {
@@ -246,6 +247,7 @@ int VirtualCommand::run(Context& context) {
   plan.gpus = drivers::parse_gpus(gpus_);
   plan.spec = gpus_;
   plan.name = session_.value_or("");
+  plan.shared = shared_;
   std::optional<drivers::LoadPlan> load;
   if (load_) {
     load.emplace(*load_, files);
@@ -256,10 +258,10 @@ int VirtualCommand::run(Context& context) {
   }
   Opened opened = open_session(plan, context.clock);
   drivers::Session& session = opened.session;
-  if (opened.joined && (load_ || faults_)) {
+  if (opened.joined && (load_ || faults_ || shared_)) {
     throw Error{ErrorKind::conflict,
-                fmt::format("the session '{}' is running, with a load and faults of its own", plan.name),
-                "leave --load and --faults out to join it, or choose another name"};
+                fmt::format("the session '{}' is running, with a load, faults and users of its own", plan.name),
+                "leave --load, --faults and --shared out to join it, or choose another name"};
   }
   std::optional<drivers::TruthRecorder> truth;
   std::optional<OutputFile> truth_file;

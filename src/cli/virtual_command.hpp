@@ -23,6 +23,7 @@ class VirtualCommand final : public Command {
   std::optional<std::string> faults_;
   std::optional<std::string> truth_;
   std::optional<std::string> session_;
+  bool shared_ = false;
   std::vector<std::string> command_;
 };
 

@@ -51,6 +51,35 @@ print(l.value)
 '''], check=True)
 """
 
+# Prints what each vendor's library answers when it is initialised, the limit of its first GPU is read, and set: to us,
+# and then to another user who has none of our files.
+BOTH_USERS = """
+import ctypes, os
+def show():
+    v = ctypes.CDLL("libnvidia-ml.so.1")
+    d, l = ctypes.c_void_p(), ctypes.c_uint()
+    print(v.nvmlInit_v2(), v.nvmlDeviceGetHandleByIndex_v2(0, ctypes.byref(d)),
+          v.nvmlDeviceGetPowerManagementLimit(d, ctypes.byref(l)), l.value,
+          v.nvmlDeviceSetPowerManagementLimit(d, 150000), v.nvmlDeviceResetGpuLockedClocks(d), flush=True)
+    v = ctypes.CDLL("libamd_smi.so")
+    s, p, n = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_uint(1)
+    print(v.amdsmi_init(ctypes.c_uint64(2)), v.amdsmi_get_socket_handles(ctypes.byref(n), ctypes.byref(s)),
+          v.amdsmi_get_processor_handles(s, ctypes.byref(n), ctypes.byref(p)),
+          v.amdsmi_set_power_cap(p, 0, ctypes.c_uint64(150000000)), flush=True)
+for user in (0, 65534):
+    if os.fork() == 0:
+        if user:
+            os.closerange(3, 1024)
+            os.setgroups([])
+            os.setresgid(user, user, user)
+            os.setresuid(user, user, user)
+        show()
+        os._exit(0)
+    os.wait()
+"""
+MAY = ["0 0 0 220000 0 0", "0 0 0 0"]
+MAY_READ = ["0 0 0 150000 4 4", "0 0 0 10"]
+
 
 def virtual(*arguments: str, folder: str | None = None, timeout: float = 60) -> subprocess.CompletedProcess:
     return subprocess.run([program, "virtual", *arguments], capture_output=True, text=True, check=False, cwd=folder,
@@ -136,7 +165,7 @@ class VirtualCommand(unittest.TestCase):
         self.assertEqual(other.returncode, 125)
         self.assertIn(f"the session '{name}' is running with 1xV100, not 2xV100; ask for the same GPUs", other.stderr)
         self.assertEqual(loaded.returncode, 125)
-        self.assertIn("leave --load and --faults out", loaded.stderr)
+        self.assertIn("leave --load, --faults and --shared out", loaded.stderr)
         self.assertEqual(virtual("2xV100", "--session", name, "--", "true").returncode, 0)
 
     def test_each_vendors_library_is_there_for_its_own_gpus_only(self):
@@ -195,6 +224,22 @@ class VirtualCommand(unittest.TestCase):
             time.sleep(0.01)
         os.kill(process, signal.SIGKILL)
         self.assertNotEqual(state, "T")
+
+    def test_what_is_root_only_may_be_read_by_others_and_set_by_root(self):
+        if os.geteuid() != 0:
+            self.skipTest("only root can become another user")
+        spec = "1xA100@root-only@limit=220,1xA100@amd@root-only"
+        done = virtual(spec, "--shared", "--", *python(BOTH_USERS))
+        self.assertEqual(done.stdout.splitlines(), [*MAY, *MAY_READ], done.stderr)
+        done = virtual(spec.replace("@root-only", ""), "--shared", "--", *python(BOTH_USERS))
+        self.assertEqual(done.stdout.splitlines()[2:], ["0 0 0 150000 0 0", "0 0 0 0"], done.stderr)
+
+    def test_a_session_that_is_not_shared_is_its_users_alone(self):
+        if os.geteuid() != 0:
+            self.skipTest("only root can become another user")
+        done = virtual("1xA100@limit=220,1xA100@amd", "--", *python(BOTH_USERS))
+        self.assertEqual(done.stdout.splitlines()[:2], MAY, done.stderr)
+        self.assertTrue(done.stdout.splitlines()[2].startswith("9 "), "there is no driver: " + done.stdout)
 
 
 if __name__ == "__main__":
