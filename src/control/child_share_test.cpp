@@ -75,7 +75,7 @@ class ChildShareTest : public test::LeasedGpus {
   // Ends with the process alone.
   static Lease& kept(Lease lease) { return *new Lease{std::move(lease)}; }
 
-  [[nodiscard]] LeaseBook lending() { return book(Lends::to_descendants); }
+  [[nodiscard]] LeaseBook lending() { return book_that(Lends::to_descendants); }
   Lease& borrow(Watts limit) {
     Lease& lease = kept(book().acquire("GPU-0"));
     lease.set_power_limit(limit);

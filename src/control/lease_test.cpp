@@ -29,6 +29,23 @@ using ::testing::StartsWith;
 
 using LeaseTest = test::LeasedGpus;
 
+std::unique_ptr<test::LeaseStand> local_stand() {
+  return std::make_unique<test::LocalStand>();
+}
+const auto local = testing::Values(test::LeaseStandKind{"records", local_stand});
+const auto by_name = [](const auto& info) { return info.param.name; };
+
+}  // namespace
+}  // namespace zeus::control
+
+namespace zeus::test {
+INSTANTIATE_TEST_SUITE_P(Local, LeasePromises, control::local, control::by_name);
+INSTANTIATE_TEST_SUITE_P(Local, SharePromises, control::local, control::by_name);
+}  // namespace zeus::test
+
+namespace zeus::control {
+namespace {
+
 // A folder for all users, in which one of them (nobody) has left a record.
 class SharedFolder : public test::LeasedGpus {
  protected:
@@ -38,7 +55,6 @@ class SharedFolder : public test::LeasedGpus {
     if (::geteuid() != 0) {
       GTEST_SKIP() << "only root can give files away";
     }
-    LeasedGpus::SetUp();
     ASSERT_EQ(::chmod(folder_.root().c_str(), 01777), 0);
     LeaseRecord forged{{77, clock_.now() + 60_s, {1, 5, "python3"}, {}}, "GPU-0", "GPU 0", "this-boot"};
     forged.found.power_limit = 100_W;
@@ -95,15 +111,6 @@ TEST_F(LeaseTest, WhoeverMakesProgressSeesToItThatSomebodyWatches) {
   EXPECT_THROW(lease.renew(), Error);
 }
 
-TEST_F(LeaseTest, TakingALeaseChangesNothing) {
-  Lease lease = book().acquire("GPU-0");
-  EXPECT_THAT(gpu_->log, IsEmpty());
-  EXPECT_TRUE(record()->found.empty());
-  lease.release();
-  EXPECT_THAT(gpu_->log, IsEmpty());
-  EXPECT_FALSE(record());
-}
-
 // What was left on the others is put back by the guardian that is started, and by whoever takes a lease of them.
 TEST_F(LeaseTest, TakingALeaseWorksOnThatGpuAlone) {
   for (const char* gpu : {"GPU-0", "GPU-1"}) {
@@ -135,57 +142,6 @@ TEST_F(LeaseTest, WhoHasNoPatienceIsToldAtOnceWhoWorksOnTheGpu) {
                 throw refused;
               }),
               StartsWith("timeout: "));
-}
-
-TEST_F(LeaseTest, PutsBackWhatWasFoundAndNotTheMaximum) {
-  gpu_->its_limits.current = 210_W;
-  {
-    Lease lease = book().acquire("GPU-0");
-    lease.set_power_limit(150_W);
-    lease.set_power_limit(120_W);
-    EXPECT_EQ(lease.set_persistence_mode(true), true);
-    lease.lock_clocks(ClockDomain::graphics, {900_MHz, 900_MHz});
-    EXPECT_EQ(gpu_->its_limits.current, 120_W);
-    EXPECT_EQ(gpu_->its_persistence, true);
-  }
-  EXPECT_EQ(gpu_->its_limits.current, 210_W);
-  EXPECT_EQ(gpu_->its_persistence, false);
-  EXPECT_EQ(gpu_->its_locks[ClockDomain::graphics], std::nullopt);
-  EXPECT_FALSE(record());
-}
-
-TEST_F(LeaseTest, ClocksThatWereLockedAreLockedToTheSameAgain) {
-  gpu_->its_locks[ClockDomain::graphics] = ClockRange{500_MHz, 1200_MHz};
-  Lease lease = book().acquire("GPU-0");
-  lease.unlock_clocks(ClockDomain::graphics);
-  EXPECT_EQ(gpu_->its_locks[ClockDomain::graphics], std::nullopt);
-  lease.release();
-  EXPECT_EQ(gpu_->its_locks[ClockDomain::graphics], (ClockRange{500_MHz, 1200_MHz}));
-}
-
-TEST_F(LeaseTest, ADriverThatDoesNotTellItsLocksGetsItsClocksFreed) {
-  gpu_->it_tells_locks = false;
-  Lease lease = book().acquire("GPU-0");
-  const ClockSetting setting = lease.lock_clocks(ClockDomain::sm, {900_MHz, 900_MHz});
-  EXPECT_FALSE(setting.locked_to);
-  EXPECT_EQ(*setting.running, 1380_MHz);
-  lease.release();
-  EXPECT_THAT(gpu_->log, ElementsAre("lock sm 900-900", "unlock sm"));
-}
-
-TEST_F(LeaseTest, WhatTheLeaseDidNotTouchIsLeftAlone) {
-  gpu_->its_locks[ClockDomain::graphics] = ClockRange{500_MHz, 1200_MHz};
-  Lease lease = book().acquire("GPU-0");
-  lease.set_power_limit(150_W);
-  lease.release();
-  EXPECT_THAT(gpu_->log, ElementsAre("power 150", "power 250"));
-}
-
-TEST_F(LeaseTest, WhatIsFoundIsWrittenDownBeforeTheFirstChange) {
-  Lease lease = book().acquire("GPU-0");
-  gpu_->its_refusals["power"] = Failure{Reason::timeout, {}};  // who knows whether it was set
-  EXPECT_EQ(failure_of([&] { lease.set_power_limit(150_W); }).kind(), ErrorKind::timeout);
-  EXPECT_EQ(record()->found.power_limit, 250_W);
 }
 
 // While it lives no file of this process can grow, as on a disk that is full.
@@ -233,94 +189,6 @@ TEST_F(LeaseTest, WhenALeaseHasEndedNothingIsLeftInTheFolder) {
   EXPECT_THAT(folder_.list(""), IsEmpty());
 }
 
-TEST_F(LeaseTest, WhatIsEnforcedIsReported) {
-  gpu_->its_enforced_at_most = 180_W;
-  Lease lease = book().acquire("GPU-0");
-  const PowerSetting setting = lease.set_power_limit(220_W);
-  EXPECT_EQ(setting.requested, 220_W);
-  EXPECT_EQ(setting.enforced, 180_W);
-}
-
-TEST_F(LeaseTest, ARefusedSettingIsAnErrorAndLeavesNothingToPutBack) {
-  Lease lease = book().acquire("GPU-0");
-  for (const Reason reason : {Reason::permission, Reason::out_of_range, Reason::unsupported}) {
-    gpu_->its_refusals["lock"] = Failure{reason, {}};
-    const Error error = failure_of([&] { lease.lock_clocks(ClockDomain::sm, {900_MHz, 900_MHz}); });
-    EXPECT_THAT(error.what(), HasSubstr("setting the sm clocks to 900-900 MHz of GPU 0 (Tesla V100)"));
-    EXPECT_TRUE(record()->found.empty());
-  }
-  gpu_->log.clear();
-  lease.release();
-  EXPECT_THAT(gpu_->log, IsEmpty());
-}
-
-TEST_F(LeaseTest, WhatCannotBeReadIsNotChanged) {
-  gpu_->its_limits.current = Reason::unsupported;
-  gpu_->its_persistence = Reason::permission;
-  Lease lease = book().acquire("GPU-0");
-  EXPECT_EQ(failure_of([&] { lease.set_power_limit(150_W); }).kind(), ErrorKind::unavailable);
-  EXPECT_EQ(failure_of([&] { static_cast<void>(lease.set_persistence_mode(true)); }).kind(),
-            ErrorKind::permission_denied);
-  EXPECT_THAT(gpu_->log, IsEmpty());
-}
-
-TEST_F(LeaseTest, AGpuLostInMidLeaseIsSaidAndItsRecordStaysForTheNextWhoTries) {
-  Lease lease = book().acquire("GPU-0");
-  lease.set_power_limit(150_W);
-  gpu_->its_refusals["power"] = Failure{Reason::lost, "the GPU has fallen off the bus"};
-  EXPECT_EQ(failure_of([&] { lease.set_power_limit(140_W); }).kind(), ErrorKind::unavailable);
-  const Error error = failure_of([&] { lease.release(); });
-  EXPECT_EQ(error.kind(), ErrorKind::unavailable);
-  EXPECT_THAT(error.what(), HasSubstr("fallen off the bus"));
-  ASSERT_TRUE(record());
-  EXPECT_EQ(ledger().standing(*record(), clock_.now()), Standing::abandoned);
-
-  gpu_->its_refusals.clear();
-  const Lease next = book().acquire("GPU-0");
-  EXPECT_EQ(gpu_->its_limits.current, 250_W);
-}
-
-TEST_F(LeaseTest, ADriverThatOnlySaysThatItPutBackIsFoundOut) {
-  Lease lease = book().acquire("GPU-0");
-  lease.set_power_limit(150_W);
-  gpu_->it_ignores = true;
-  EXPECT_THAT(failure_of([&] { lease.release(); }).what(), HasSubstr("the driver says 150 W after it was set"));
-  EXPECT_TRUE(record());
-}
-
-TEST_F(LeaseTest, OneSettingThatCannotBePutBackDoesNotKeepTheOthersFromIt) {
-  Lease lease = book().acquire("GPU-0");
-  lease.set_power_limit(150_W);
-  lease.lock_clocks(ClockDomain::sm, {900_MHz, 900_MHz});
-  gpu_->its_refusals["unlock"] = Failure{Reason::unknown, {}};
-  EXPECT_THROW(lease.release(), Error);
-  EXPECT_EQ(gpu_->its_limits.current, 250_W);
-  EXPECT_TRUE(record());
-}
-
-TEST_F(LeaseTest, ADestroyedLeaseLogsWhatItCouldNotPutBack) {
-  std::string logged;
-  const log::ScopedSink sink{[&](log::Level, std::string_view line) { logged += line; }};
-  {
-    Lease lease = book().acquire("GPU-0");
-    lease.set_power_limit(150_W);
-    gpu_->its_refusals["power"] = Failure{Reason::lost, {}};
-  }
-  EXPECT_THAT(logged, HasSubstr("GPU 0 (Tesla V100) could not be put back: power limit 250 W: device lost"));
-}
-
-TEST_F(LeaseTest, RestoringKeepsTheLeaseAndLooksAnewAtWhatIsThere) {
-  Lease lease = book().acquire("GPU-0");
-  lease.set_power_limit(150_W);
-  lease.restore();
-  EXPECT_EQ(gpu_->its_limits.current, 250_W);
-  EXPECT_TRUE(record()->found.empty());
-  gpu_->its_limits.current = 200_W;  // an operator, meanwhile
-  lease.set_power_limit(150_W);
-  lease.release();
-  EXPECT_EQ(gpu_->its_limits.current, 200_W);
-}
-
 TEST_F(LeaseTest, ASecondHolderIsToldWhoHasIt) {
   const Lease lease = book().acquire("GPU-0", 60_s);
   clock_.advance(10_s);
@@ -330,38 +198,8 @@ TEST_F(LeaseTest, ASecondHolderIsToldWhoHasIt) {
   EXPECT_EQ(failure_elsewhere([&] { static_cast<void>(book().acquire("GPU-1")); }), "");
 }
 
-TEST_F(LeaseTest, AnAssignedLeaseReleasesWhatWasHeldBefore) {
-  LeaseBook leases = book();
-  Lease lease = leases.acquire("GPU-0");
-  lease.set_power_limit(150_W);
-  lease = leases.acquire("GPU-1");
-  EXPECT_EQ(gpu_->its_limits.current, 250_W);
-  EXPECT_NO_THROW(static_cast<void>(leases.acquire("GPU-0")));
-}
-
-TEST_F(LeaseTest, ALeaseThatIsNotRenewedCanBeTakenByTheNextWhoFindsTheGpuPutBack) {
-  Lease lease = book().acquire("GPU-0", 60_s);
-  lease.set_power_limit(150_W);
-  clock_.advance(61_s);
-  Lease next = book().acquire("GPU-0", 60_s);
-  EXPECT_EQ(gpu_->its_limits.current, 250_W);
-  next.set_power_limit(180_W);
-
-  const Error error = failure_of([&] { lease.set_power_limit(140_W); });
-  EXPECT_EQ(error.kind(), ErrorKind::timeout);
-  EXPECT_THAT(error.what(), HasSubstr("not renewed for 60 s"));
-  lease.release();
-  EXPECT_EQ(gpu_->its_limits.current, 180_W) << "an overdue holder must not touch what is somebody else's";
-}
-
 // A driver that hangs, or a process that is stopped, within a change: others do not wait for it once its time is up.
-TEST_F(LeaseTest, AChangeThatEndsTooLateIsUndone) {
-  Lease lease = book().acquire("GPU-0", 60_s);
-  gpu_->it_hangs = [&] { clock_.advance(61_s); };
-  EXPECT_EQ(failure_of([&] { lease.set_power_limit(150_W); }).kind(), ErrorKind::timeout);
-  EXPECT_EQ(gpu_->its_limits.current, 250_W);
-  EXPECT_FALSE(record());
-
+TEST_F(LeaseTest, AChangeThatEndsAfterTheGuardianHasPutBackIsUndone) {
   Lease another = book().acquire("GPU-0", 60_s);
   gpu_->it_hangs = [&] {
     clock_.advance(61_s);
@@ -387,14 +225,6 @@ TEST_F(LeaseTest, RenewingKeepsALeaseAndWritesOnlyWhenHalfOfTheTermIsOver) {
   EXPECT_THAT(failure_elsewhere([&] { static_cast<void>(book().acquire("GPU-0")); }), StartsWith("conflict: "));
 }
 
-TEST_F(LeaseTest, SettingRenewsToo) {
-  Lease lease = book().acquire("GPU-0", 60_s);
-  for (int i = 0; i < 5; ++i) {
-    clock_.advance(50_s);
-    EXPECT_NO_THROW(lease.set_power_limit(Watts{150.0 + i}));
-  }
-}
-
 TEST_F(LeaseTest, AStepOfTheWallClockChangesNothing) {
   Lease lease = book().acquire("GPU-0", 60_s);
   lease.set_power_limit(150_W);
@@ -402,13 +232,6 @@ TEST_F(LeaseTest, AStepOfTheWallClockChangesNothing) {
   EXPECT_THAT(failure_elsewhere([&] { static_cast<void>(book().acquire("GPU-0")); }), StartsWith("conflict: "));
   clock_.step_wall(Seconds{-86400.0 * 3650});
   EXPECT_NO_THROW(lease.set_power_limit(140_W));
-}
-
-TEST_F(LeaseTest, AReleasedLeaseRefuses) {
-  Lease lease = book().acquire("GPU-0");
-  lease.release();
-  EXPECT_EQ(failure_of([&] { lease.set_power_limit(150_W); }).kind(), ErrorKind::invalid_argument);
-  EXPECT_NO_THROW(lease.release());
 }
 
 TEST_F(LeaseTest, NothingIsDoneWithoutAGuardian) {
@@ -429,35 +252,6 @@ TEST_F(LeaseTest, RecordsAreForTheirOwnerOnly) {
     ASSERT_EQ(::stat(folder_.resolve(file).c_str(), &status), 0);
     EXPECT_EQ(status.st_mode & 0777U, 0600U) << file;
   }
-}
-
-TEST_F(LeaseTest, AForkedChildCanNeitherSetNorReleaseNorKeepWhatItsParentLeased) {
-  auto lease = std::make_unique<Lease>(book().acquire("GPU-0"));
-  lease->set_power_limit(150_W);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    int failed = 0;
-    try {
-      lease->set_power_limit(120_W);
-      failed = 1;
-    } catch (const Error& error) {
-      failed = error.kind() == ErrorKind::conflict ? 0 : 2;
-    }
-    lease.reset();
-    failed += gpu_->its_limits.current == 150_W ? 0 : 4;
-    failed += ledger().read("GPU-0") ? 0 : 8;
-    try {
-      static_cast<void>(book().acquire("GPU-0"));
-      failed += 16;
-    } catch (const Error& error) {
-      failed += error.kind() == ErrorKind::conflict ? 0 : 32;
-    }
-    ::_exit(failed);
-  }
-  int status = 0;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
-  EXPECT_EQ(WEXITSTATUS(status), 0);
-  EXPECT_NO_THROW(lease->set_power_limit(140_W));
 }
 
 }  // namespace

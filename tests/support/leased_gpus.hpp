@@ -1,10 +1,12 @@
-// Two GPUs that can be leased, with a folder of records of their own, a guardian that only counts, and a clock that
-// stands still: for tests of leases. One thread, unless a test says otherwise.
+// Two GPUs that this process leases itself, with a folder of records of their own, a guardian that only counts, and a
+// clock that stands still: for tests of leases. One thread, unless a test says otherwise.
 #pragma once
 
 #include "base/clock.hpp"
 #include "control/guardian.hpp"
 #include "control/lease_book.hpp"
+#include "tests/support/failures.hpp"
+#include "tests/support/lease_promises.hpp"
 #include "tests/support/settable_gpu.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -12,14 +14,8 @@
 
 #include <gtest/gtest.h>
 
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <array>
 #include <atomic>
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,49 +35,22 @@ struct SilentGuardian final : control::Guardian {
   void notice() noexcept override { ++notices; }
 };
 
-class LeasedGpus : public ::testing::Test {
- protected:
-  LeasedGpus() { machine_.write_durably("proc/sys/kernel/random/boot_id", "this-boot\n"); }
+struct LocalStand : LeaseStand {
+  LocalStand() {
+    machine_.write_durably("proc/sys/kernel/random/boot_id", "this-boot\n");
+    std::filesystem::create_directories(folder_.root());
+  }
 
   [[nodiscard]] control::Ledger ledger() const { return control::Ledger{folder_, machine_}; }
-  control::LeaseBook book(control::Lends lends = control::Lends::nothing) {
+  [[nodiscard]] control::LeaseBook book_that(control::Lends lends) {
     return control::LeaseBook{ledger(), {discovered(gpu_), discovered(other_gpu_)}, guardian_, clock_, lends};
   }
-  [[nodiscard]] std::optional<control::LeaseRecord> record() const { return ledger().read("GPU-0"); }
-
-  // The Error that `action` ends with.
-  static Error failure_of(const std::function<void()>& action) {
-    try {
-      action();
-    } catch (const Error& error) {
-      return error;
-    }
-    ADD_FAILURE() << "nothing failed";
-    return Error{ErrorKind::internal, ""};
+  control::LeaseBook book() override { return book_that(control::Lends::nothing); }
+  SettableGpu& gpu(int index) override { return index == 0 ? *gpu_ : *other_gpu_; }
+  [[nodiscard]] std::optional<control::LeaseRecord> record(const std::string& uuid) const override {
+    return ledger().read(uuid);
   }
-
-  // The same in another process: "conflict: GPU 0 is leased by ..."; nothing when it succeeds there.
-  static std::string failure_elsewhere(const std::function<void()>& action) {
-    std::array<int, 2> ends{};
-    EXPECT_EQ(::pipe(ends.data()), 0);
-    const pid_t child = ::fork();
-    if (child == 0) {
-      std::string said;
-      try {
-        action();
-      } catch (const Error& error) {
-        said = std::string{to_string(error.kind())} + ": " + error.what();
-      }
-      static_cast<void>(::write(ends[1], said.data(), said.size()));
-      ::_exit(0);
-    }
-    ::close(ends[1]);
-    std::string said(4096, ' ');
-    said.resize(static_cast<std::size_t>(std::max<ssize_t>(::read(ends[0], said.data(), said.size()), 0)));
-    ::close(ends[0]);
-    ::waitpid(child, nullptr, 0);
-    return said;
-  }
+  void advance(Seconds time) override { clock_.advance(time); }
 
   TemporaryFolder temporary_;
   FileTree folder_{temporary_.path() / "state"};
@@ -90,8 +59,13 @@ class LeasedGpus : public ::testing::Test {
   std::shared_ptr<SettableGpu> gpu_ = std::make_shared<SettableGpu>(0);
   std::shared_ptr<SettableGpu> other_gpu_ = std::make_shared<SettableGpu>(1);
   std::shared_ptr<SilentGuardian> guardian_ = std::make_shared<SilentGuardian>();
+};
 
-  void SetUp() override { std::filesystem::create_directories(folder_.root()); }
+// The same as a fixture, for what is of this kind alone.
+class LeasedGpus : public ::testing::Test, protected LocalStand, protected Failures {
+ protected:
+  using LocalStand::record;
+  [[nodiscard]] std::optional<control::LeaseRecord> record() const { return LocalStand::record("GPU-0"); }
 };
 
 }  // namespace zeus::test

@@ -1,0 +1,54 @@
+// What an action fails with, in this process or in another one: for tests of what is refused.
+#pragma once
+
+#include <zeus/error.hpp>
+
+#include <gtest/gtest.h>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <string>
+
+namespace zeus::test {
+
+struct Failures {
+  // The Error that `action` ends with.
+  static Error failure_of(const std::function<void()>& action) {
+    try {
+      action();
+    } catch (const Error& error) {
+      return error;
+    }
+    ADD_FAILURE() << "nothing failed";
+    return Error{ErrorKind::internal, ""};
+  }
+
+  // The same in another process: "conflict: GPU 0 is leased by ..."; nothing when it succeeds there.
+  static std::string failure_elsewhere(const std::function<void()>& action) {
+    std::array<int, 2> ends{};
+    EXPECT_EQ(::pipe(ends.data()), 0);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      std::string said;
+      try {
+        action();
+      } catch (const Error& error) {
+        said = std::string{to_string(error.kind())} + ": " + error.what();
+      }
+      static_cast<void>(::write(ends[1], said.data(), said.size()));
+      ::_exit(0);
+    }
+    ::close(ends[1]);
+    std::string said(4096, ' ');
+    said.resize(static_cast<std::size_t>(std::max<ssize_t>(::read(ends[0], said.data(), said.size()), 0)));
+    ::close(ends[0]);
+    ::waitpid(child, nullptr, 0);
+    return said;
+  }
+};
+
+}  // namespace zeus::test
