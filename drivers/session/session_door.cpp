@@ -52,6 +52,7 @@ struct Parcel {
     message.msg_control = room.data();
     message.msg_controllen = room.size();
   }
+  ~Parcel() = default;
   Parcel(const Parcel&) = delete;
   Parcel& operator=(const Parcel&) = delete;
 };
