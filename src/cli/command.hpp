@@ -1,23 +1,23 @@
-// What a command of the `zeus` program is, and what it is given. Commands run on the program's main thread.
-// A command is made once, declares its flags on the Options it is handed, and is then run at most once.
+// What the commands of the `zeus` program are given, and the words in which they are declared (command_line/command.hpp
+// says what a command is). Commands run on the program's main thread.
 #pragma once
 
 #include "base/clock.hpp"
 #include "base/environment.hpp"
 #include "base/file_tree.hpp"
+#include "command_line/command.hpp"
 #include "device/backend.hpp"
 
 #include <iosfwd>
-#include <memory>
 #include <string>
 #include <vector>
 
 namespace zeus::cli {
 
-// The exit codes that scripts rely on (docs/cli.md). Commands that run a child pass the child's code on instead.
-inline constexpr int exit_ok = 0;
-inline constexpr int exit_failure = 1;
-inline constexpr int exit_bad_usage = 2;
+// docs/cli.md has what scripts may rely on.
+using command_line::exit_bad_usage;
+using command_line::exit_failure;
+using command_line::exit_ok;
 
 // Everything outside that a command may touch; whoever runs commands owns it and keeps it alive meanwhile.
 struct Context {
@@ -30,26 +30,8 @@ struct Context {
   FileTree files = FileTree{};
 };
 
-class Options;
-
-class Command {
- public:
-  Command() = default;
-  Command(const Command&) = delete;
-  Command& operator=(const Command&) = delete;
-  virtual ~Command() = default;
-
-  [[nodiscard]] virtual std::string name() const = 0;
-  // One line for the list of commands, without a full stop.
-  [[nodiscard]] virtual std::string summary() const = 0;
-  // Declares flags and arguments; their variables are members of the command.
-  virtual void declare(Options& options) = 0;
-  // What a failure of the work ends with; bad usage is always exit_bad_usage.
-  [[nodiscard]] virtual int failure_code() const { return exit_failure; }
-  // Does the work and returns the exit code. Failures are thrown as zeus::Error.
-  virtual int run(Context& context) = 0;
-};
-
-using Commands = std::vector<std::unique_ptr<Command>>;
+using command_line::Options;
+using Command = command_line::CommandWith<Context>;
+using Commands = command_line::CommandsWith<Context>;
 
 }  // namespace zeus::cli

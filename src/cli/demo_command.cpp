@@ -2,8 +2,8 @@
 
 #include "cli/demo_progress.hpp"
 #include "cli/demo_summary.hpp"
-#include "cli/options.hpp"
 #include "cli/output_file.hpp"
+#include "command_line/options.hpp"
 #include "device/inventory.hpp"
 #include "report/job_report.hpp"
 #include "store/open_store.hpp"

@@ -1,8 +1,8 @@
 #include "cli/devices_command.hpp"
 
 #include "cli/device_report.hpp"
-#include "cli/options.hpp"
-#include "cli/terminal_style.hpp"
+#include "command_line/options.hpp"
+#include "command_line/terminal_style.hpp"
 
 #include <ostream>
 
@@ -20,7 +20,7 @@ int DevicesCommand::run(Context& context) {
   if (json_) {
     context.out << to_json(report) << '\n';
   } else {
-    context.out << to_text(report, colour_on_output(color_, context.environment));
+    context.out << to_text(report, command_line::colour_on_output(color_, context.environment));
   }
   return exit_ok;
 }

@@ -2,8 +2,8 @@
 
 #include "base/ink.hpp"
 #include "cli/device_report.hpp"
-#include "cli/options.hpp"
-#include "cli/terminal_style.hpp"
+#include "command_line/options.hpp"
+#include "command_line/terminal_style.hpp"
 #include "records/json_writer.hpp"
 
 #include <fmt/format.h>
@@ -190,7 +190,7 @@ int DoctorCommand::run(Context& context) {
   if (json_) {
     context.out << to_json(checks) << '\n';
   } else {
-    print(checks, colour_on_output(color_, context.environment), context.out);
+    print(checks, command_line::colour_on_output(color_, context.environment), context.out);
   }
   return exit_ok;
 }

@@ -2,9 +2,9 @@
 
 #include "cli/input_file.hpp"
 #include "cli/jobs_text.hpp"
-#include "cli/options.hpp"
 #include "cli/output_file.hpp"
-#include "cli/terminal_style.hpp"
+#include "command_line/options.hpp"
+#include "command_line/terminal_style.hpp"
 #include "jobs/job.hpp"
 #include "jobs/redefinition.hpp"
 #include "jobs/transfer.hpp"
@@ -182,7 +182,7 @@ int JobsCommand::list(const Context& context) const {
     }
   }
   context.out << (json_ ? jobs_json(location, views)
-                        : jobs_text(location, views, colour_on_output(color_, context.environment)));
+                        : jobs_text(location, views, command_line::colour_on_output(color_, context.environment)));
   return code;
 }
 
@@ -201,7 +201,8 @@ int JobsCommand::show(const Context& context) const {
     page->write(report::job_report(view));
     return exit_ok;
   }
-  context.out << (json_ ? to_json(view) + "\n" : job_text(view, all_, colour_on_output(color_, context.environment)));
+  context.out << (json_ ? to_json(view) + "\n"
+                        : job_text(view, all_, command_line::colour_on_output(color_, context.environment)));
   return exit_ok;
 }
 

@@ -4,9 +4,9 @@
 #include "base/signal_wait.hpp"
 #include "cli/live_screen.hpp"
 #include "cli/monitor_table.hpp"
-#include "cli/options.hpp"
 #include "cli/output_file.hpp"
-#include "cli/terminal_style.hpp"
+#include "command_line/options.hpp"
+#include "command_line/terminal_style.hpp"
 #include "device/gpu_names.hpp"
 #include "measure/devices.hpp"
 #include "measure/windows.hpp"
@@ -225,7 +225,7 @@ int MonitorCommand::run(Context& context) {
   const FileDescriptor csv = csv_ ? open_csv(*csv_) : FileDescriptor{};
   const SignalWait signals{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGCONT};
   const bool is_terminal = ::isatty(STDOUT_FILENO) != 0;
-  const TerminalStyle style = terminal_style(color_, context.environment, is_terminal);
+  const command_line::TerminalStyle style = command_line::terminal_style(color_, context.environment, is_terminal);
   const auto viewer =
       style.live && !json_ ? std::make_unique<Viewer>(context.out, style.colour) : std::unique_ptr<Viewer>{};
   Totals totals;

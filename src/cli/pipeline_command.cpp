@@ -1,10 +1,10 @@
 #include "cli/pipeline_command.hpp"
 
 #include "cli/input_file.hpp"
-#include "cli/options.hpp"
 #include "cli/output_file.hpp"
 #include "cli/pipeline_output.hpp"
 #include "cli/working_line.hpp"
+#include "command_line/options.hpp"
 #include "optimize/pipeline/frequency_choice.hpp"
 #include "optimize/pipeline/frontier.hpp"
 #include "optimize/pipeline/margin.hpp"

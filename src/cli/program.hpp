@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cli/command.hpp"
-#include "cli/command_syntax.hpp"
+#include "command_line/command_syntax.hpp"
 
 #include <span>
 #include <string>
@@ -13,7 +13,7 @@ namespace zeus::cli {
 
 // All that can be written on the command line; reading it sets `chosen`. Both live as long as what is returned, which
 // stays where it is made.
-CommandSyntax program_syntax(const Commands& commands, Command*& chosen);
+command_line::CommandSyntax program_syntax(const Commands& commands, Command*& chosen);
 
 // `arguments` are those after the program's name. Nothing is thrown: every failure ends as a line on context.err.
 int run_program(std::string_view version, const Commands& commands, std::span<const std::string> arguments,

@@ -1,6 +1,6 @@
 #include "cli/program.hpp"
 
-#include "cli/options.hpp"
+#include "command_line/options.hpp"
 #include "tests/support/golden.hpp"
 
 #include <zeus/error.hpp>

@@ -2,7 +2,7 @@
 
 #include "base/printable.hpp"
 #include "cli/lease_json.hpp"
-#include "cli/options.hpp"
+#include "command_line/options.hpp"
 #include "control/restoration.hpp"
 #include "control/state_folder.hpp"
 #include "device/gpu_names.hpp"

@@ -3,9 +3,9 @@
 #include "base/child_process.hpp"
 #include "base/log.hpp"
 #include "base/program_folder.hpp"
-#include "cli/options.hpp"
 #include "cli/output_file.hpp"
-#include "cli/terminal_style.hpp"
+#include "command_line/options.hpp"
+#include "command_line/terminal_style.hpp"
 #include "records/json_writer.hpp"
 #include "run/job_file.hpp"
 #include "run/job_run.hpp"
@@ -222,7 +222,7 @@ int RunCommand::run(Context& context) {
   if (json_) {
     json.emplace(*json_, context.out);
   }
-  run::Messages messages{context.err, checked.quiet, colour_on_errors(color_, context.environment)};
+  run::Messages messages{context.err, checked.quiet, command_line::colour_on_errors(color_, context.environment)};
   const log::ScopedSink sink{[&messages](log::Level, std::string_view line) { messages.warn(line); }};
   const run::Place place{.clock = context.clock,
                          .environment = context.environment,

@@ -1,8 +1,8 @@
 #include "cli/simulate_cluster_command.hpp"
 
 #include "cli/input_file.hpp"
-#include "cli/options.hpp"
 #include "cli/working_line.hpp"
+#include "command_line/options.hpp"
 #include "optimize/batch_size/policy_factory.hpp"
 #include "records/json_writer.hpp"
 #include "simulate/cluster_generator.hpp"
@@ -126,8 +126,8 @@ void SimulateClusterCommand::declare(Options& options) {
                   "a month of a made-up cluster");
   options.add_option("--train-trace", train_trace_, "CSV of epochs to each target").path().required();
   options.add_option("--power-trace", power_trace_, "CSV of epoch times and powers of one GPU model").path().required();
-  Option groups = options.add_option("--groups", groups_, "CSV of overlapping jobs, plain or .xz").path();
-  Option generate =
+  command_line::Option groups = options.add_option("--groups", groups_, "CSV of overlapping jobs, plain or .xz").path();
+  command_line::Option generate =
       options.add_option("--generate", generate_, "Synthetic groups: jobs=N,days=D,min=N,max=N,power=P,seed=S")
           .value_name("SPEC");
   groups.excludes(generate);

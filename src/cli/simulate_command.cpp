@@ -1,6 +1,6 @@
 #include "cli/simulate_command.hpp"
 
-#include "cli/options.hpp"
+#include "command_line/options.hpp"
 
 namespace zeus::cli {
 

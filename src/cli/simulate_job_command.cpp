@@ -1,8 +1,8 @@
 #include "cli/simulate_job_command.hpp"
 
 #include "cli/input_file.hpp"
-#include "cli/options.hpp"
 #include "cli/working_line.hpp"
+#include "command_line/options.hpp"
 #include "optimize/batch_size/oracle_policy.hpp"
 #include "optimize/batch_size/policy_factory.hpp"
 #include "simulate/drift.hpp"

@@ -1,9 +1,9 @@
 #include "cli/simulate_paper_command.hpp"
 
 #include "cli/input_file.hpp"
-#include "cli/options.hpp"
 #include "cli/output_file.hpp"
 #include "cli/working_line.hpp"
+#include "command_line/options.hpp"
 #include "records/json_writer.hpp"
 #include "report/findings_report.hpp"
 #include "simulate/paper_study.hpp"
@@ -19,12 +19,13 @@ namespace zeus::cli {
 
 void SimulatePaperCommand::declare(Options& options) {
   options.example("zeus simulate paper --html paper.html", "all of it, by the built-in models");
-  Option train = options.add_option("--train-trace", train_trace_, "CSV of epochs to each target").path();
-  Option power = options
-                     .add_option("--power-trace", power_traces_,
-                                 "CSV of epoch times and powers of one GPU model; give one for each. Without traces "
-                                 "the built-in workload models are replayed")
-                     .path();
+  command_line::Option train = options.add_option("--train-trace", train_trace_, "CSV of epochs to each target").path();
+  command_line::Option power =
+      options
+          .add_option("--power-trace", power_traces_,
+                      "CSV of epoch times and powers of one GPU model; give one for each. Without traces "
+                      "the built-in workload models are replayed")
+          .path();
   train.goes_with(power);
   options.add_option("--html", html_, "Where to write the page").also("--report").path().value_name("FILE|-");
   options.add_option("--json", json_, "Where to write the same figures as JSON; - is standard output")

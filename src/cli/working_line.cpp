@@ -1,6 +1,6 @@
 #include "cli/working_line.hpp"
 
-#include "cli/terminal_style.hpp"
+#include "command_line/terminal_style.hpp"
 
 #include <fmt/format.h>
 
@@ -32,7 +32,7 @@ std::size_t columns_of_terminal() {
 }  // namespace
 
 bool has_working_line(const Environment& environment) {
-  return terminal_style("auto", environment, ::isatty(STDERR_FILENO) != 0).live;
+  return command_line::terminal_style("auto", environment, ::isatty(STDERR_FILENO) != 0).live;
 }
 
 WorkingLine::WorkingLine(std::ostream& err, Clock& clock, bool live)

@@ -1,6 +1,6 @@
-// What can be written after `zeus`, as commands have declared it (options.hpp): what the command line is read by, and
-// what help and completions are made of. Plain values, which stay where they are: variables of the commands are set
-// through them. Main thread only.
+// What can be written after a program's name, as its commands have declared it (options.hpp): what the command line is
+// read by, and what help and completions are made of. Plain values, which stay where they are: variables of the
+// commands are set through them. Main thread only.
 #pragma once
 
 #include <zeus/fields.hpp>
@@ -11,9 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace zeus::cli {
-
-class Command;
+namespace zeus::command_line {
 
 // A flag ("--json"), an option ("--gpus I,I") or an argument ("NAME").
 struct OptionSyntax {
@@ -58,10 +56,13 @@ struct CommandSyntax {
   std::vector<std::string>* after_dashes = nullptr;  // takes what follows two dashes word by word
   std::string closing;                               // ends its help
   std::vector<Example> examples;
-  // Of a command that consists of others: the one that was named is put in `chosen`.
+  std::string more;  // what ends the help of each command in it that has nothing of its own to say there
+  // Of a command that consists of others.
   std::deque<CommandSyntax> commands;
-  Command** chosen = nullptr;
-  Command* command = nullptr;
+  // Called when it was named on the command line; none for the program itself.
+  std::function<void()> named;
+
+  [[nodiscard]] bool is_program() const { return path == name; }
 };
 
 // The option of this name, its own or the other one; none where there is no such.
@@ -71,4 +72,4 @@ const CommandSyntax* find_command(const CommandSyntax& among, std::string_view n
 // "zeus measure [OPTIONS] -- CMD..."
 std::string usage_of(const CommandSyntax& command);
 
-}  // namespace zeus::cli
+}  // namespace zeus::command_line

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace zeus::cli {
+namespace zeus::command_line {
 
 class Options;
 
@@ -26,4 +26,4 @@ bool colour_on_errors(std::string_view when, const Environment& environment);
 // Declares --color for a command.
 void add_color_option(Options& options, std::string& when);
 
-}  // namespace zeus::cli
+}  // namespace zeus::command_line

@@ -1,7 +1,6 @@
-#include "cli/command_line.hpp"
+#include "command_line/command_line.hpp"
 
-#include "cli/options.hpp"
-#include "cli/program.hpp"
+#include "command_line/options.hpp"
 
 #include <zeus/error.hpp>
 
@@ -12,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace zeus::cli {
+namespace zeus::command_line {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -33,7 +32,9 @@ struct Read {
   Words command;
 };
 
-class Example final : public Command {
+struct Nothing {};
+
+class Example final : public CommandWith<Nothing> {
  public:
   explicit Example(Read& read) : read_{&read} {}
   [[nodiscard]] std::string name() const override { return "example"; }
@@ -53,7 +54,7 @@ class Example final : public Command {
     Option other = options.add_option("--other", read_->other, "The other");
     pair.goes_with(other);
   }
-  int run(Context& /*context*/) override { return exit_ok; }
+  int run(Nothing& /*context*/) override { return exit_ok; }
 
  private:
   Read* read_;
@@ -63,10 +64,13 @@ class CommandLine : public testing::Test {
  protected:
   Read read(const Words& words) {
     read_ = {};
-    Commands commands;
+    CommandsWith<Nothing> commands;
     commands.push_back(std::make_unique<Example>(read_));
-    Command* chosen = nullptr;
-    const CommandSyntax program = program_syntax(commands, chosen);
+    CommandWith<Nothing>* chosen = nullptr;
+    CommandSyntax program;
+    program.name = "zeus";
+    program.path = program.name;
+    Options{program}.add_commands(commands, chosen);
     asked_ = read_command_line(program, words).what;
     return read_;
   }
@@ -203,4 +207,4 @@ TEST_F(CommandLine, AMessageQuotesALineAtMost) {
 }
 
 }  // namespace
-}  // namespace zeus::cli
+}  // namespace zeus::command_line

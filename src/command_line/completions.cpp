@@ -1,4 +1,4 @@
-#include "cli/completions.hpp"
+#include "command_line/completions.hpp"
 
 #include <zeus/error.hpp>
 
@@ -10,7 +10,7 @@
 #include <functional>
 #include <utility>
 
-namespace zeus::cli {
+namespace zeus::command_line {
 
 namespace {
 
@@ -53,7 +53,7 @@ std::string flags_of(const CommandSyntax& command) {
       flags += ' ' + name;
     }
   }
-  return flags + (command.command == nullptr ? " --version" : "");
+  return flags + (command.is_program() ? " --version" : "");
 }
 
 // -- bash
@@ -70,9 +70,9 @@ std::string free_words(const CommandSyntax& command) {
   return fmt::format("{}", fmt::join(words, " "));
 }
 
-constexpr std::string_view bash_script = R"(# Completions of zeus for bash, made by `zeus completions bash`.
-_zeus() {{
-  local current=${{COMP_WORDS[COMP_CWORD]}} previous=${{COMP_WORDS[COMP_CWORD-1]}} command=zeus words='' flags='' i
+constexpr std::string_view bash_script = R"(# Completions of {program} for bash, made by `{program} completions bash`.
+_{program}() {{
+  local current=${{COMP_WORDS[COMP_CWORD]}} previous=${{COMP_WORDS[COMP_CWORD-1]}} command={program} words='' flags='' i
   COMPREPLY=()
   # Bash takes --flag=word apart.
   if [[ $current == = ]]; then
@@ -90,12 +90,12 @@ _zeus() {{
       return
     fi
     case "$command ${{COMP_WORDS[i]}}" in
-{}    esac
+{commands}    esac
   done
   case "$command $previous" in
-{}  esac
+{values}  esac
   case $command in
-{}  esac
+{words}  esac
   if [[ $current == -* ]]; then
     words=$flags
   fi
@@ -103,7 +103,7 @@ _zeus() {{
     mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
   fi
 }}
-complete -o default -F _zeus zeus
+complete -o default -F _{program} {program}
 )";
 
 std::string bash_completions(const CommandSyntax& program) {
@@ -128,7 +128,8 @@ std::string bash_completions(const CommandSyntax& program) {
       }
     }
   });
-  return fmt::format(fmt::runtime(bash_script), commands, values, words);
+  return fmt::format(fmt::runtime(bash_script), fmt::arg("program", program.name), fmt::arg("commands", commands),
+                     fmt::arg("values", values), fmt::arg("words", words));
 }
 
 // -- zsh
@@ -209,23 +210,25 @@ std::string zsh_command(const CommandSyntax& command) {
 }
 
 std::string zsh_completions(const CommandSyntax& program) {
-  std::string text = "#compdef zeus\n# Completions of zeus for zsh, made by `zeus completions zsh`.\n";
+  const std::string& name = program.name;
+  std::string text = fmt::format("#compdef {0}\n# Completions of {0} for zsh, made by `{0} completions zsh`.\n", name);
   for_each_command(program, [&](const CommandSyntax& command) { text += zsh_command(command); });
   // As a file in fpath it is the function's body; read with `source` or `eval`, it only declares.
-  return text + "if [[ $funcstack[1] == _zeus ]]; then\n  _zeus \"$@\"\nelse\n  compdef _zeus zeus\nfi\n";
+  return text +
+         fmt::format("if [[ $funcstack[1] == _{0} ]]; then\n  _{0} \"$@\"\nelse\n  compdef _{0} {0}\nfi\n", name);
 }
 
 // -- fish
 
-constexpr std::string_view fish_script = R"(# Completions of zeus for fish, made by `zeus completions fish`.
-function __zeus_command
-  set -l command zeus
+constexpr std::string_view fish_script = R"(# Completions of {program} for fish, made by `{program} completions fish`.
+function __{program}_command
+  set -l command {program}
   for word in (commandline -opc)[2..-1]
     if test "$word" = --
       echo own
       return
     end
-    if contains -- "$command $word" {}
+    if contains -- "$command $word" {known}
       set command "$command $word"
     end
   end
@@ -233,14 +236,14 @@ function __zeus_command
 end
 
 # The words that can follow in the user's own command, after two dashes.
-function __zeus_own_command
+function __{program}_own_command
   set -l words (commandline -opc)
   set -l dashes (contains -i -- -- $words)
   complete -C (string join ' ' -- (string escape -- $words[(math $dashes + 1)..-1]) (commandline -ct))
 end
 
-complete -c zeus -f
-complete -c zeus -n 'test (__zeus_command) = own' -a '(__zeus_own_command)'
+complete -c {program} -f
+complete -c {program} -n 'test (__{program}_command) = own' -a '(__{program}_own_command)'
 )";
 
 std::string fish_completions(const CommandSyntax& program) {
@@ -251,8 +254,8 @@ std::string fish_completions(const CommandSyntax& program) {
       known += (known.empty() ? "" : " ") + shell_quoted(command.path);
     }
     const auto add = [&](const std::string& what, std::string_view help) {
-      rows += fmt::format("complete -c zeus -n 'test (__zeus_command) = \"{}\"' {} -d {}\n", command.path, what,
-                          shell_quoted(help));
+      rows += fmt::format("complete -c {0} -n 'test (__{0}_command) = \"{1}\"' {2} -d {3}\n", program.name,
+                          command.path, what, shell_quoted(help));
     };
     for (const CommandSyntax& inner : command.commands) {
       add("-a " + inner.name, inner.summary);
@@ -275,7 +278,7 @@ std::string fish_completions(const CommandSyntax& program) {
       }
     }
   });
-  return fmt::format(fmt::runtime(fish_script), known) + rows;
+  return fmt::format(fmt::runtime(fish_script), fmt::arg("program", program.name), fmt::arg("known", known)) + rows;
 }
 
 using Writer = std::string (*)(const CommandSyntax&);
@@ -302,4 +305,4 @@ std::string completions(const CommandSyntax& program, std::string_view shell) {
               fmt::format("choose one of {}", fmt::join(shells_with_completions(), ", "))};
 }
 
-}  // namespace zeus::cli
+}  // namespace zeus::command_line

@@ -1,8 +1,8 @@
-#include "cli/command_syntax.hpp"
+#include "command_line/command_syntax.hpp"
 
 #include <algorithm>
 
-namespace zeus::cli {
+namespace zeus::command_line {
 
 const OptionSyntax* find_option(const CommandSyntax& command, std::string_view name) {
   const auto found = std::ranges::find_if(command.options, [name](const OptionSyntax& option) {
@@ -34,4 +34,4 @@ std::string usage_of(const CommandSyntax& command) {
   return usage + (command.commands.empty() ? "" : " COMMAND");
 }
 
-}  // namespace zeus::cli
+}  // namespace zeus::command_line

@@ -1,15 +1,15 @@
 // What `--help` prints of a command. Pure function; any thread.
 #pragma once
 
-#include "cli/command_syntax.hpp"
+#include "command_line/command_syntax.hpp"
 
 #include <string>
 
-namespace zeus::cli {
+namespace zeus::command_line {
 
 std::string help_text(const CommandSyntax& command);
 
 // What to do first, for those who have typed the program's name alone.
 std::string first_steps(const CommandSyntax& program);
 
-}  // namespace zeus::cli
+}  // namespace zeus::command_line

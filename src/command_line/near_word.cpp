@@ -1,4 +1,4 @@
-#include "cli/near_word.hpp"
+#include "command_line/near_word.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace zeus::cli {
+namespace zeus::command_line {
 
 namespace {
 
@@ -52,4 +52,4 @@ std::optional<std::string> near_word(std::string_view word, std::span<const std:
   return nearest;
 }
 
-}  // namespace zeus::cli
+}  // namespace zeus::command_line

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace zeus::cli {
+namespace zeus::command_line {
 
 void read_value(std::string_view text, const field::Rule& rule, int& value);
 void read_value(std::string_view text, const field::Rule& rule, std::uint64_t& value);
@@ -20,4 +20,4 @@ void read_value(std::string_view text, const field::Rule& rule, Seconds& value);
 void read_value(std::string_view text, const field::Rule& rule, Watts& value);
 void read_value(std::string_view text, const field::Rule& rule, std::string& value);
 
-}  // namespace zeus::cli
+}  // namespace zeus::command_line

@@ -1,4 +1,4 @@
-#include "cli/value_text.hpp"
+#include "command_line/value_text.hpp"
 
 #include <zeus/error.hpp>
 
@@ -7,7 +7,7 @@
 #include <limits>
 #include <string>
 
-namespace zeus::cli {
+namespace zeus::command_line {
 namespace {
 
 template <typename Value>
@@ -77,4 +77,4 @@ TEST(Value, IsQuotedByALineAtMost) {
 }
 
 }  // namespace
-}  // namespace zeus::cli
+}  // namespace zeus::command_line

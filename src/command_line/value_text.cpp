@@ -1,4 +1,4 @@
-#include "cli/value_text.hpp"
+#include "command_line/value_text.hpp"
 
 #include <zeus/units.hpp>
 #include "base/field_rule.hpp"
@@ -13,7 +13,7 @@
 #include <limits>
 #include <system_error>
 
-namespace zeus::cli {
+namespace zeus::command_line {
 
 namespace {
 
@@ -87,4 +87,4 @@ void read_value(std::string_view text, const field::Rule& /*rule*/, std::string&
   value = text;
 }
 
-}  // namespace zeus::cli
+}  // namespace zeus::command_line

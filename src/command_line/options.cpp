@@ -1,7 +1,7 @@
-#include "cli/options.hpp"
+#include "command_line/options.hpp"
 
 #include "base/printable.hpp"
-#include "cli/value_text.hpp"
+#include "command_line/value_text.hpp"
 
 #include <zeus/error.hpp>
 #include <zeus/units.hpp>
@@ -13,7 +13,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace zeus::cli {
+namespace zeus::command_line {
 
 namespace {
 
@@ -194,18 +194,16 @@ Option Options::add_flag(const std::string& name, std::string& variable, const s
   return {added, {}};
 }
 
-void Options::add_commands(const Commands& commands, Command*& chosen) {
-  syntax_->chosen = &chosen;
-  for (const auto& command : commands) {
-    CommandSyntax& added = syntax_->commands.emplace_back();
-    added.name = command->name();
-    added.path = fmt::format("{} {}", syntax_->path, added.name);
-    added.summary = command->summary();
-    added.closing = "docs/cli.md has the contracts that scripts may rely on.";
-    added.command = command.get();
-    Options options{added};
-    command->declare(options);
-  }
+void Options::add_command(AnyCommand& command, std::function<void()> named) {
+  CommandSyntax& added = syntax_->commands.emplace_back();
+  added.name = command.name();
+  added.path = fmt::format("{} {}", syntax_->path, added.name);
+  added.summary = command.summary();
+  added.more = syntax_->more;
+  added.closing = added.more;
+  added.named = std::move(named);
+  Options options{added};
+  command.declare(options);
 }
 
-}  // namespace zeus::cli
+}  // namespace zeus::command_line

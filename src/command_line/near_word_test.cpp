@@ -1,11 +1,11 @@
-#include "cli/near_word.hpp"
+#include "command_line/near_word.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-namespace zeus::cli {
+namespace zeus::command_line {
 namespace {
 
 const std::vector<std::string> flags = {"--interval", "--duration", "--csv", "--json", "--batch-sizes", "--gpus"};
@@ -31,4 +31,4 @@ TEST(NearWord, GuessesNothingWhereNothingIsNear) {
 }
 
 }  // namespace
-}  // namespace zeus::cli
+}  // namespace zeus::command_line

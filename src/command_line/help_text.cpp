@@ -1,4 +1,4 @@
-#include "cli/help_text.hpp"
+#include "command_line/help_text.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace zeus::cli {
+namespace zeus::command_line {
 
 namespace {
 
@@ -80,7 +80,7 @@ std::string options_of(const CommandSyntax& command) {
     }
   }
   std::string text = "\nOptions:\n" + row("-h, --help", "Print this help");
-  if (command.command == nullptr) {
+  if (command.is_program()) {
     text += row("--version", "Print the version");
   }
   const auto put = [&](const std::string& group) {
@@ -134,4 +134,4 @@ std::string first_steps(const CommandSyntax& program) {
                      program.summary, examples_of(program), program.name, program.name);
 }
 
-}  // namespace zeus::cli
+}  // namespace zeus::command_line

@@ -1,10 +1,10 @@
-#include "cli/terminal_style.hpp"
+#include "command_line/terminal_style.hpp"
 
 #include <gtest/gtest.h>
 
 #include <utility>
 
-namespace zeus::cli {
+namespace zeus::command_line {
 namespace {
 
 TerminalStyle style(std::string_view when, Environment::Variables variables, bool is_terminal = true) {
@@ -35,4 +35,4 @@ TEST(TerminalStyle, ColoursCanBeRefusedAndForced) {
 }
 
 }  // namespace
-}  // namespace zeus::cli
+}  // namespace zeus::command_line

@@ -1,7 +1,7 @@
-#include "cli/command_line.hpp"
+#include "command_line/command_line.hpp"
 
 #include "base/printable.hpp"
-#include "cli/near_word.hpp"
+#include "command_line/near_word.hpp"
 
 #include <zeus/error.hpp>
 
@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace zeus::cli {
+namespace zeus::command_line {
 
 namespace {
 
@@ -42,11 +42,11 @@ class Reader {
         read_rest();
       } else if (word == "--help" || word == "-h") {
         return {Asked::For::help, command_};
-      } else if (word == "--version" && command_->command == nullptr) {
+      } else if (word == "--version" && command_->is_program()) {
         return {Asked::For::version, command_};
       } else if (looks_like_a_flag(word)) {
         read_option(word);
-      } else if (word == "help" && command_->command == nullptr) {
+      } else if (word == "help" && command_->is_program()) {
         return help_on_words();
       } else if (!command_->commands.empty()) {
         return read_command(word);
@@ -93,8 +93,8 @@ class Reader {
 
   Asked read_command(const std::string& word) {
     const CommandSyntax* const command = command_of(word);
-    if (command_->chosen != nullptr) {
-      *command_->chosen = command->command;
+    if (command->named) {
+      command->named();
     }
     return Reader{*command, words_.subspan(next_)}.read();
   }
@@ -263,4 +263,4 @@ Asked read_command_line(const CommandSyntax& program, std::span<const std::strin
   return Reader{program, words}.read();
 }
 
-}  // namespace zeus::cli
+}  // namespace zeus::command_line

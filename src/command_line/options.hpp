@@ -2,18 +2,20 @@
 // command line is read (command_line.hpp). Main thread only.
 #pragma once
 
-#include "cli/command.hpp"
-#include "cli/command_syntax.hpp"
+#include "command_line/command.hpp"
+#include "command_line/command_syntax.hpp"
 
 #include <zeus/fields.hpp>
 
-#include <initializer_list>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-namespace zeus::cli {
+namespace zeus::command_line {
 
 // One option or argument, as it is being declared. Valid while its Options is.
 class Option {
@@ -63,16 +65,22 @@ class Options {
   // What follows two dashes is taken word by word, whatever it looks like. The dashes themselves are not.
   void after_dashes(std::vector<std::string>& words) { syntax_->after_dashes = &words; }
   // One of the commands has to follow; `chosen` then points to it.
-  void add_commands(const Commands& commands, Command*& chosen);
+  template <typename Kind>
+  void add_commands(const std::vector<std::unique_ptr<Kind>>& commands, Kind*& chosen) {
+    for (const auto& command : commands) {
+      add_command(*command, [&chosen, named = command.get()] { chosen = named; });
+    }
+  }
   void example(const std::string& command, const std::string& what) { syntax_->examples.push_back({command, what}); }
   // Ends the help.
   void footer(const std::string& lines) { syntax_->closing = lines; }
 
  private:
+  void add_command(AnyCommand& command, std::function<void()> named);
   OptionSyntax& add(const std::string& name, const std::string& help);
 
   CommandSyntax* syntax_;
   std::string group_;
 };
 
-}  // namespace zeus::cli
+}  // namespace zeus::command_line

@@ -1,12 +1,12 @@
-#include "cli/terminal_style.hpp"
+#include "command_line/terminal_style.hpp"
 
-#include "cli/options.hpp"
+#include "command_line/options.hpp"
 
 #include <unistd.h>
 
 #include <string>
 
-namespace zeus::cli {
+namespace zeus::command_line {
 
 TerminalStyle terminal_style(std::string_view when, const Environment& environment, bool is_terminal) {
   const std::string terminal = environment.get("TERM").value_or("");
@@ -30,4 +30,4 @@ void add_color_option(Options& options, std::string& when) {
       .with_default();
 }
 
-}  // namespace zeus::cli
+}  // namespace zeus::command_line

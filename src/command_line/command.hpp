@@ -1,0 +1,46 @@
+// What a command of a program is, for who reads command lines and prints help. A command is made once, declares its
+// flags on the Options it is handed, and is then run at most once. Commands run on the program's main thread.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace zeus::command_line {
+
+// The exit codes that scripts rely on. Commands that run a child pass the child's code on instead.
+inline constexpr int exit_ok = 0;
+inline constexpr int exit_failure = 1;
+inline constexpr int exit_bad_usage = 2;
+
+class Options;
+
+class AnyCommand {
+ public:
+  AnyCommand() = default;
+  AnyCommand(const AnyCommand&) = delete;
+  AnyCommand& operator=(const AnyCommand&) = delete;
+  virtual ~AnyCommand() = default;
+
+  [[nodiscard]] virtual std::string name() const = 0;
+  // One line for the list of commands, without a full stop.
+  [[nodiscard]] virtual std::string summary() const = 0;
+  // Declares flags and arguments; their variables are members of the command.
+  virtual void declare(Options& options) = 0;
+  // What a failure of the work ends with; bad usage is always exit_bad_usage.
+  [[nodiscard]] virtual int failure_code() const { return exit_failure; }
+};
+
+// A command of a program whose commands are given a Context: everything outside that they may touch, at least the
+// streams `out` and `err`.
+template <typename Context>
+class CommandWith : public AnyCommand {
+ public:
+  // Does the work and returns the exit code. Failures are thrown as zeus::Error.
+  virtual int run(Context& context) = 0;
+};
+
+template <typename Context>
+using CommandsWith = std::vector<std::unique_ptr<CommandWith<Context>>>;
+
+}  // namespace zeus::command_line
