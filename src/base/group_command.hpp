@@ -3,8 +3,8 @@
 // group is left; it does not outlive this process either, however that ends.
 //
 // Any thread, several at once, each with commands of its own; time is the machine's. No signal is used, changed or
-// waited for, so that who calls may use SIGCHLD as it likes; but nobody else may collect every child that there is.
-// A process that goes into a session of its own (a daemon) is out of the group, and left alone.
+// waited for; but nobody else may collect every child that there is, or ignore SIGCHLD. A process that goes into a
+// session of its own (a daemon) is out of the group, and left alone; one that cannot be killed yet holds the call up.
 #pragma once
 
 #include "base/environment.hpp"

@@ -30,6 +30,12 @@ class GpuControl {
     return Reason::unsupported;
   }
   [[nodiscard]] virtual Outcome reset_clocks(ClockDomain /*domain*/) { return Reason::unsupported; }
+  // Of all domains: each is tried, and the first failure told.
+  [[nodiscard]] virtual Outcome reset_all_clocks() {
+    const Outcome graphics = reset_clocks(ClockDomain::graphics);
+    const Outcome memory = reset_clocks(ClockDomain::memory);
+    return graphics ? memory : graphics;
+  }
 
   [[nodiscard]] virtual Outcome set_persistence_mode(bool /*enabled*/) { return Reason::unsupported; }
 };
