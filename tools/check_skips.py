@@ -7,6 +7,7 @@
 import os
 import pathlib
 import re
+import shutil
 import sys
 import xml.etree.ElementTree
 
@@ -23,6 +24,7 @@ REASONS = (
                   r"|ChosenStateFolder\.IsRefusedWhenItIsAnotherUsers", "only root can give files away"),
     (AS_ROOT, r"OpenStore\.SaysWhenItCannotBeWritten", "root may write anywhere"),
     (True, r"python\..*|report\.browser", "it takes packages from the registry"),
+    (not shutil.which("systemd-analyze"), r"packaging\.systemd", "systemd-analyze is not installed"),
 )
 
 
