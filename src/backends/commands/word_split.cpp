@@ -1,5 +1,6 @@
 #include "backends/commands/word_split.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <utility>
