@@ -25,6 +25,9 @@ struct JsonForm {
   std::string_view refusal;
   std::string_view advice = {};
   std::string_view not_json = "it is not JSON";
+  // A newer version than this one may have written it: keys that are not known are passed over, and an optional word
+  // that is not known is nothing.
+  bool newer = false;
 };
 
 // A place within a document, for Errors that name it: "measurements[2].limit_w". Must not outlive the one around it.
@@ -34,6 +37,9 @@ class JsonPlace {
 
   [[nodiscard]] JsonPlace at(std::string_view key) const { return {form_, this, key, 0}; }
   [[nodiscard]] JsonPlace at(std::size_t index) const { return {form_, this, {}, index}; }
+
+  // Whether what is not known here is to be passed over.
+  [[nodiscard]] bool may_be_newer() const { return form_.newer; }
 
   // "this is not X: its 'time_s' is not a number"; "this is not X" of the whole.
   [[noreturn]] void refuse(std::string_view expected) const;
@@ -66,7 +72,7 @@ class JsonFields {
   template <typename Record>
   void operator()(std::string_view name, Record& record, field::Beside beside);
 
-  // Refuses the object where it has a key that was not asked for.
+  // Refuses the object where it has a key that was not asked for, unless a newer version may have written it.
   void finish() const;
 
  private:
@@ -89,6 +95,16 @@ std::uint64_t read_whole(const JsonValue& json, const JsonPlace& place, const fi
 const std::string& read_string(const JsonValue& json, const JsonPlace& place);
 const JsonValue::List& read_list(const JsonValue& json, const JsonPlace& place, std::size_t most);
 const JsonValue::Object& read_object(const JsonValue& json, const JsonPlace& place);
+
+// Whether it is a word that only a newer version knows, and may be there.
+template <typename Value>
+bool is_unknown_word(const JsonValue& json, const JsonPlace& place) {
+  if constexpr (std::is_enum_v<Value>) {
+    return place.may_be_newer() && json.string() != nullptr && !field::named<Value>(*json.string());
+  } else {
+    return false;
+  }
+}
 
 // Any value that JsonWriter::value writes. A type of its own form has a function
 // read_json(const JsonValue&, const JsonPlace&, Value&).
@@ -115,7 +131,7 @@ void read_value(const JsonValue& json, const JsonPlace& place, Value& value, con
     read_json(json, place, value);
   } else if constexpr (field::is_optional<Value>) {
     value.reset();
-    if (!json.is_null()) {
+    if (!json.is_null() && !is_unknown_word<typename Value::value_type>(json, place)) {
       read_value(json, place, value.emplace(), rule);
     }
   } else if constexpr (field::Measured<Value>) {
@@ -148,7 +164,10 @@ void JsonFields::operator()(std::string_view name, Value& value, const field::Ru
   if (const JsonValue* const member = take(key, rule.left_out)) {
     if constexpr (field::is_optional<Value>) {
       if (rule.left_out) {
-        read_value(*member, place_->at(key), value.emplace(), rule);
+        const JsonPlace place = place_->at(key);
+        if (!is_unknown_word<typename Value::value_type>(*member, place)) {
+          read_value(*member, place, value.emplace(), rule);
+        }
         return;
       }
     }

@@ -1,0 +1,330 @@
+// All that can be read of a node's GPUs and CPU packages, in one answer of ours (/v1/readings): each reading with its
+// time, or why there is none. Written by records::json_line() and read by read_answer(). Plain values; any thread.
+#pragma once
+
+#include "base/clock.hpp"
+#include "device/cpu_package.hpp"
+#include "device/gpu.hpp"
+#include "records/json_reader.hpp"
+#include "records/json_writer.hpp"
+
+#include <zeus/device_values.hpp>
+#include <zeus/fields.hpp>
+#include <zeus/reading.hpp>
+#include <zeus/units.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace zeus::protocol {
+
+// When something was read, or was tried to be: on the daemon's monotonic clock, as device::Stamped has it.
+struct Moment {
+  Instant at = {};
+  Seconds latency = {};
+
+  friend bool operator==(const Moment&, const Moment&) = default;
+};
+
+// {"value_w":212.5,"at_ns":..,"latency_s":..} or {"value_w":null,"at_ns":..,"latency_s":..,"reason":"permission",
+// "detail":".."}
+template <typename Value>
+struct ToldReading {
+  std::optional<Value> value = std::nullopt;
+  Instant at = {};
+  Seconds latency = {};
+  std::optional<Reason> reason = std::nullopt;  // where there is no value; nothing for one that is not known here
+  std::optional<std::string> detail = std::nullopt;
+
+  ToldReading() = default;
+  ToldReading(const Reading<device::Stamped<Value>>& reading, Moment tried)
+      : ToldReading{reading.transform([](const auto& stamped) { return stamped.value; }),
+                    reading ? Moment{.at = reading->at, .latency = reading->latency} : tried} {}
+  ToldReading(const Reading<Value>& reading, Moment moment)
+      : value{reading.optional()}, at{moment.at}, latency{moment.latency} {
+    if (!reading) {
+      const Failure failure = reading.failure();
+      reason = failure.reason;
+      if (!failure.detail.empty()) {
+        detail = failure.detail;
+      }
+    }
+  }
+
+  // `kept_detail` is the text of `detail` in a place that outlives the reading, or another one, or none.
+  [[nodiscard]] Reading<Value> reading(std::string_view kept_detail = {}) const {
+    return value ? Reading<Value>{*value} : Reading<Value>{Failure{reason.value_or(Reason::unknown), kept_detail}};
+  }
+  [[nodiscard]] Reading<device::Stamped<Value>> stamped(std::string_view kept_detail = {}) const {
+    return reading(kept_detail).transform([this](const Value& its_value) {
+      return device::Stamped<Value>{.value = its_value, .at = at, .latency = latency};
+    });
+  }
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("value", self.value);
+    fields("at_ns", self.at.nanoseconds);
+    fields("latency", self.latency, field::from_zero);
+    fields("reason", self.reason, field::Rule{.left_out = true});
+    fields("detail", self.detail, field::Rule{.left_out = true});
+  }
+  friend bool operator==(const ToldReading&, const ToldReading&) = default;
+};
+
+// device::EnergyCounter
+struct ToldCounter {
+  Joules resolution = {};
+  std::optional<Joules> wraps_at = std::nullopt;
+  PowerScope scope = PowerScope::gpu;
+
+  ToldCounter() = default;
+  explicit ToldCounter(const device::EnergyCounter& counter)
+      : resolution{counter.resolution}, wraps_at{counter.wraps_at}, scope{counter.scope} {}
+  [[nodiscard]] device::EnergyCounter counter() const {
+    return {.resolution = resolution, .wraps_at = wraps_at, .scope = scope};
+  }
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("resolution", self.resolution, field::from_zero);
+    fields("wraps_at", self.wraps_at, field::above_zero);
+    fields("scope", self.scope);
+  }
+  friend bool operator==(const ToldCounter&, const ToldCounter&) = default;
+};
+
+struct ToldPower {
+  PowerKind kind = PowerKind::instant;
+  PowerScope scope = PowerScope::gpu;
+  ToldReading<Watts> power = {};
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("kind", self.kind);
+    fields("scope", self.scope);
+    fields("power", self.power, field::beside);
+  }
+  friend bool operator==(const ToldPower&, const ToldPower&) = default;
+};
+
+// zeus::PowerLimits
+struct ToldLimits {
+  ToldReading<Watts> current = {};
+  ToldReading<Watts> standard = {};
+  ToldReading<Watts> minimum = {};
+  ToldReading<Watts> maximum = {};
+  ToldReading<Watts> enforced = {};
+
+  ToldLimits() = default;
+  ToldLimits(const PowerLimits& limits, Moment moment);
+  [[nodiscard]] PowerLimits limits() const;  // without the details of what is missing
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("current", self.current);
+    fields("standard", self.standard);
+    fields("minimum", self.minimum);
+    fields("maximum", self.maximum);
+    fields("enforced", self.enforced);
+  }
+  friend bool operator==(const ToldLimits&, const ToldLimits&) = default;
+};
+
+// device::Clocks
+struct ToldClocks {
+  ToldReading<Megahertz> graphics = {};
+  ToldReading<Megahertz> sm = {};
+  ToldReading<Megahertz> memory = {};
+  ToldReading<Megahertz> maximum_graphics = {};
+  ToldReading<Megahertz> maximum_memory = {};
+
+  ToldClocks() = default;
+  ToldClocks(const device::Clocks& clocks, Moment moment);
+  [[nodiscard]] device::Clocks clocks() const;  // without the details of what is missing
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("graphics", self.graphics);
+    fields("sm", self.sm);
+    fields("memory", self.memory);
+    fields("maximum_graphics", self.maximum_graphics);
+    fields("maximum_memory", self.maximum_memory);
+  }
+  friend bool operator==(const ToldClocks&, const ToldClocks&) = default;
+};
+
+// What Gpu::locked_clocks() says of a domain: a value without a range where it is not locked.
+struct LockState {
+  std::optional<ClockRange> range = std::nullopt;
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("range", self.range);
+  }
+  friend bool operator==(const LockState&, const LockState&) = default;
+};
+
+struct ToldLock {
+  ClockDomain domain = ClockDomain::graphics;
+  ToldReading<LockState> state = {};
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("domain", self.domain);
+    fields("state", self.state);
+  }
+  friend bool operator==(const ToldLock&, const ToldLock&) = default;
+};
+
+// The graphics clocks that there are with a memory clock, highest first.
+struct SupportedClocks {
+  Megahertz memory = {};
+  std::vector<Megahertz> graphics = {};
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("memory", self.memory, field::from_zero);
+    fields("graphics", self.graphics, field::from_zero);
+  }
+  friend bool operator==(const SupportedClocks&, const SupportedClocks&) = default;
+};
+
+struct ToldUtilization {
+  double gpu = 0.0;
+  double memory = 0.0;
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("gpu", self.gpu, field::share);
+    fields("memory", self.memory, field::share);
+  }
+  friend bool operator==(const ToldUtilization&, const ToldUtilization&) = default;
+};
+
+// ["power_cap","software_thermal"]. Words that are not known here are passed over.
+struct ToldThrottle {
+  ThrottleReasons reasons = {};
+
+  friend void write_json(records::JsonWriter& json, const ToldThrottle& throttle);
+  friend void read_json(const records::JsonValue& json, const records::JsonPlace& place, ToldThrottle& throttle);
+  friend bool operator==(const ToldThrottle&, const ToldThrottle&) = default;
+};
+
+// device::ThrottleTimes
+struct ToldThrottleTimes {
+  ToldReading<Seconds> power_cap = {};
+  ToldReading<Seconds> sync_boost = {};
+  ToldReading<Seconds> software_thermal = {};
+  ToldReading<Seconds> hardware_thermal = {};
+  ToldReading<Seconds> power_brake = {};
+
+  ToldThrottleTimes() = default;
+  ToldThrottleTimes(const device::ThrottleTimes& times, Seconds latency);
+  [[nodiscard]] device::ThrottleTimes times() const;  // without the details of what is missing
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("power_cap", self.power_cap);
+    fields("sync_boost", self.sync_boost);
+    fields("software_thermal", self.software_thermal);
+    fields("hardware_thermal", self.hardware_thermal);
+    fields("power_brake", self.power_brake);
+  }
+  friend bool operator==(const ToldThrottleTimes&, const ToldThrottleTimes&) = default;
+};
+
+struct GpuReadings {
+  std::uint32_t id = 0;
+  std::string uuid = {};
+  std::uint64_t generation = 0;  // counters of different generations are not to be subtracted
+  ToldReading<Joules> energy = {};
+  std::optional<ToldCounter> counter = std::nullopt;
+  std::vector<ToldPower> power = {};  // each kind and scope that this GPU has
+  ToldLimits limits = {};
+  ToldClocks clocks = {};
+  std::vector<ToldLock> locks = {};
+  std::optional<std::vector<SupportedClocks>> supported_clocks = std::nullopt;  // where it was asked for, and there is
+  ToldReading<Celsius> temperature = {};
+  ToldReading<ToldUtilization> utilization = {};
+  ToldReading<ToldThrottle> throttle = {};
+  ToldThrottleTimes throttle_times = {};
+  ToldReading<bool> persistence_mode = {};
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("id", self.id);
+    fields("uuid", self.uuid);
+    fields("generation", self.generation);
+    fields("energy", self.energy);
+    fields("counter", self.counter);
+    fields("power", self.power);
+    fields("limits", self.limits);
+    fields("clocks", self.clocks);
+    fields("locks", self.locks);
+    fields("supported_clocks", self.supported_clocks, field::Rule{.left_out = true});
+    fields("temperature", self.temperature);
+    fields("utilization", self.utilization);
+    fields("throttle", self.throttle);
+    fields("throttle_times", self.throttle_times);
+    fields("persistence_mode", self.persistence_mode);
+  }
+  friend bool operator==(const GpuReadings&, const GpuReadings&) = default;
+};
+
+// A counter that goes on over wraps, and over restarts of the daemon.
+struct CpuCounterReading {
+  ToldReading<Joules> energy = {};
+  std::optional<ToldCounter> counter = std::nullopt;
+  std::optional<std::int64_t> began_ns = std::nullopt;  // on the monotonic clock: since when it has gone on
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("energy", self.energy);
+    fields("counter", self.counter);
+    fields("began_ns", self.began_ns);
+  }
+  friend bool operator==(const CpuCounterReading&, const CpuCounterReading&) = default;
+};
+
+struct CpuReadings {
+  std::uint32_t id = 0;
+  std::string name = {};  // "package-0"
+  std::uint64_t generation = 0;
+  CpuCounterReading package = {};
+  CpuCounterReading dram = {};
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("id", self.id);
+    fields("name", self.name);
+    fields("generation", self.generation);
+    fields("package", self.package);
+    fields("dram", self.dram);
+  }
+  friend bool operator==(const CpuReadings&, const CpuReadings&) = default;
+};
+
+struct Readings {
+  // Both clocks of the daemon at one time, for clients on other nodes.
+  Instant now = {};
+  std::uint64_t timestamp_ms = 0;
+  std::string instance = {};  // as in /discover
+  std::vector<GpuReadings> gpus = {};
+  std::vector<CpuReadings> cpus = {};
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("now_ns", self.now.nanoseconds);
+    fields("timestamp_ms", self.timestamp_ms);
+    fields("instance", self.instance);
+    fields("gpus", self.gpus);
+    fields("cpus", self.cpus);
+  }
+  friend bool operator==(const Readings&, const Readings&) = default;
+};
+
+}  // namespace zeus::protocol

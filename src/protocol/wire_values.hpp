@@ -1,0 +1,78 @@
+// How values stand in the bodies of zeusd: whole numbers of a small unit, and objects whose keys are the numbers of
+// devices. Plain values; any thread.
+#pragma once
+
+#include "records/json_reader.hpp"
+#include "records/json_writer.hpp"
+
+#include <zeus/units.hpp>
+
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace zeus::protocol {
+
+// A quantity from zero as a whole number of its `Parts`-th part: 150 W are 150000 as WholeMilliwatts.
+template <typename Quantity, std::uint64_t Parts>
+struct Whole {
+  Quantity amount = {};
+
+  friend void write_json(records::JsonWriter& json, const Whole& whole) {
+    constexpr double most = 9007199254740992.0;  // whole numbers up to here are exact
+    const double parts = std::round(whole.amount.value() * static_cast<double>(Parts));
+    json.value(parts > 0.0 ? static_cast<std::uint64_t>(parts < most ? parts : most) : std::uint64_t{0});
+  }
+  friend void read_json(const records::JsonValue& json, const records::JsonPlace& place, Whole& whole) {
+    std::uint64_t parts = 0;
+    records::read_value(json, place, parts);
+    whole.amount = Quantity{static_cast<double>(parts) / static_cast<double>(Parts)};
+  }
+  friend bool operator==(const Whole&, const Whole&) = default;
+};
+
+using WholeMilliwatts = Whole<Watts, 1000>;
+using WholeMillijoules = Whole<Joules, 1000>;
+using WholeMicrojoules = Whole<Joules, 1'000'000>;
+
+// {"0":..,"1":..,"10":..}
+template <typename Value>
+struct ByNumber {
+  std::map<std::uint32_t, Value> of = {};
+
+  friend void write_json(records::JsonWriter& json, const ByNumber& all) {
+    json.object([&] {
+      for (const auto& [number, value] : all.of) {
+        json.put(std::to_string(number), value);
+      }
+    });
+  }
+  friend void read_json(const records::JsonValue& json, const records::JsonPlace& place, ByNumber& all) {
+    all.of.clear();
+    for (const records::JsonValue::Member& member : records::read_object(json, place)) {
+      std::uint32_t number = 0;
+      const char* const end = member.key.data() + member.key.size();
+      const auto [rest, error] = std::from_chars(member.key.data(), end, number);
+      if (error != std::errc{} || rest != end) {
+        place.at(member.key).refuse("named by a number");
+      }
+      records::read_value(member.value, place.at(member.key), all.of[number]);
+    }
+  }
+  friend bool operator==(const ByNumber&, const ByNumber&) = default;
+};
+
+// Reads what zeusd answered with status 200, or an event of its streams. What a newer zeusd has besides is passed over;
+// what lacks or is of another type is a corrupt_data Error that says where.
+template <typename Answer>
+Answer read_answer(std::string_view json) {
+  return records::record_from_json<Answer>(json, {.refusal = "this is not what zeusd answers here",
+                                                  .advice = "see that it is as new as this program",
+                                                  .newer = true});
+}
+
+}  // namespace zeus::protocol

@@ -1,0 +1,28 @@
+// What a token says: whose it is, what for, until when. Plain values; any thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace zeus::tokens {
+
+// Seconds since 1970, in civil time.
+using UnixSeconds = std::int64_t;
+
+struct Claims {
+  std::string subject;
+  std::vector<std::string> scopes;
+  std::optional<UnixSeconds> expires = std::nullopt;  // nothing where it never does
+  // By which it can be revoked: its `jti`, or for tokens that have none "sha256:" and what is signed, hashed. Who
+  // issues one gives random_id().
+  std::string id = {};
+
+  friend bool operator==(const Claims&, const Claims&) = default;
+};
+
+// 128 random bits of the kernel's, as 32 hexadecimal digits.
+std::string random_id();
+
+}  // namespace zeus::tokens

@@ -1,0 +1,16 @@
+// For how long a token is to go, as people write it: "90s", "1h 30m", "2weeks"; "never" or "0". A pure function; any
+// thread.
+#pragma once
+
+#include "tokens/claims.hpp"
+
+#include <optional>
+#include <string_view>
+
+namespace zeus::tokens {
+
+// In whole seconds; nothing for one that never expires. An invalid_argument Error says what is wrong. Capital letters
+// are small ones; a month is 30.44 days and a year 365.25.
+std::optional<UnixSeconds> parse_token_duration(std::string_view text);
+
+}  // namespace zeus::tokens
