@@ -30,6 +30,12 @@ Error distrust(const std::filesystem::path& name, std::string_view why) {
                "if nobody needs it any more, remove it"};
 }
 
+Error told(const std::filesystem::path& name) {
+  return Error{ErrorKind::permission_denied,
+               fmt::format("{} is no secret: others than its owner may read it", name.string()),
+               fmt::format("make a new one, and then: chmod 600 {}", name.string())};
+}
+
 // Why somebody else may have written what has this status; empty when nobody can have. In a folder with the sticky bit,
 // such as /tmp, only its owner can exchange a file.
 std::string others_hand(const struct stat& status, uid_t user) {
@@ -64,8 +70,9 @@ std::string read_all(const FileDescriptor& opened, const std::filesystem::path& 
 
 }  // namespace
 
-std::optional<std::string> read_trusted(const std::filesystem::path& file, uid_t user, std::size_t most_bytes) {
-  const std::filesystem::path parent = file.parent_path();
+std::optional<std::string> read_trusted(const std::filesystem::path& file, uid_t user, std::size_t most_bytes,
+                                        Readers readers) {
+  const std::filesystem::path parent = file.has_parent_path() ? file.parent_path() : std::filesystem::path{"."};
   const FileDescriptor folder{::open(parent.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)};
   if (!folder) {
     if (errno == ENOENT || errno == ENOTDIR) {
@@ -94,6 +101,9 @@ std::optional<std::string> read_trusted(const std::filesystem::path& file, uid_t
   }
   if (const std::string why = others_hand(status, user); !why.empty()) {
     throw distrust(file, why);
+  }
+  if (readers == Readers::owner && (status.st_mode & (S_IRGRP | S_IROTH)) != 0) {
+    throw told(file);
   }
   if (status.st_nlink > 1) {
     throw distrust(file, "it has a second name, under which it may have been kept and brought back");

@@ -76,6 +76,15 @@ TEST_F(TrustedFile, WhatOthersMayWriteToIsNotBelieved) {
   expect_distrust("other users may write to it");
 }
 
+TEST_F(TrustedFile, ASecretThatOthersMayReadIsNone) {
+  EXPECT_EQ(read_trusted(file_, ::geteuid(), 100, Readers::owner), "what was found");
+  for (const mode_t mode : {0640U, 0604U}) {
+    ::chmod(file_.c_str(), mode);
+    EXPECT_EQ(read_trusted(file_, ::geteuid(), 100), "what was found");
+    EXPECT_THROW(read_trusted(file_, ::geteuid(), 100, Readers::owner), Error) << mode;
+  }
+}
+
 TEST_F(TrustedFile, InAFolderWhereOthersExchangeFilesNothingIsBelieved) {
   ::chmod(folder_.path().c_str(), 0777);
   expect_distrust("of its folder, other users may write to it");

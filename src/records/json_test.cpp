@@ -152,5 +152,40 @@ TEST(JsonReader, SaysWhereARecordIsWrong) {
             "this is not a whole: its 'parts[0].sizes' is not a list of at most 3");
 }
 
+enum class Word { known };
+constexpr auto names_of(Word /*word*/) {
+  return std::array<field::Name<Word>, 1>{{{Word::known, "known"}}};
+}
+
+struct Spoken {
+  std::optional<Word> word;
+  std::optional<Word> left_out;
+  std::vector<Word> words;
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("word", self.word);
+    fields("left_out", self.left_out, field::Rule{.left_out = true});
+    fields("words", self.words);
+  }
+};
+
+TEST(JsonReader, WhatANewerVersionWroteIsReadAsFarAsItIsKnown) {
+  constexpr JsonForm strict{.refusal = "no"};
+  constexpr JsonForm newer{.refusal = "no", .newer = true};
+  constexpr std::string_view more = R"({"word":null,"words":["known"],"more":{"a":1}})";
+  EXPECT_THROW(record_from_json<Spoken>(more, strict), Error);
+  EXPECT_EQ(record_from_json<Spoken>(more, newer).words.size(), 1U);
+  constexpr std::string_view unknown = R"({"word":"later","left_out":"later","words":[]})";
+  EXPECT_THROW(record_from_json<Spoken>(unknown, strict), Error);
+  EXPECT_EQ(record_from_json<Spoken>(unknown, newer).word, std::nullopt);
+  EXPECT_EQ(record_from_json<Spoken>(unknown, newer).left_out, std::nullopt);
+  EXPECT_EQ(record_from_json<Spoken>(R"({"word":"known","words":[]})", newer).word, Word::known);
+  // What has to be there, and be of a type, has to all the same.
+  EXPECT_THROW(record_from_json<Spoken>(R"({"word":7,"words":[]})", newer), Error);
+  EXPECT_THROW(record_from_json<Spoken>(R"({"word":null,"words":["later"]})", newer), Error);
+  EXPECT_THROW(record_from_json<Spoken>(R"({"words":[]})", newer), Error);
+}
+
 }  // namespace
 }  // namespace zeus::records
