@@ -9,8 +9,8 @@
 
 #include <charconv>
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <string_view>
@@ -19,20 +19,34 @@ namespace zeus::protocol {
 
 // A quantity from zero as a whole number of its `Parts`-th part: 150 W are 150000 as WholeMilliwatts.
 template <typename Quantity, std::uint64_t Parts>
-struct Whole {
-  Quantity amount = {};
-
-  friend void write_json(records::JsonWriter& json, const Whole& whole) {
-    constexpr double most = 9007199254740992.0;  // whole numbers up to here are exact
-    const double parts = std::round(whole.amount.value() * static_cast<double>(Parts));
-    json.value(parts > 0.0 ? static_cast<std::uint64_t>(parts < most ? parts : most) : std::uint64_t{0});
+class Whole {
+ public:
+  Whole() = default;
+  // Rounded to the nearest part; what is below zero or no number is zero, and what is too large the largest.
+  Whole(Quantity amount) {  // NOLINT(google-explicit-constructor): the same, but for the rounding
+    constexpr double beyond = 18446744073709551616.0;
+    const double parts = std::round(amount.value() * static_cast<double>(Parts));
+    if (parts > 0.0) {
+      parts_ = parts < beyond ? static_cast<std::uint64_t>(parts) : std::numeric_limits<std::uint64_t>::max();
+    }
   }
+  static Whole of_parts(std::uint64_t parts) {
+    Whole whole;
+    whole.parts_ = parts;
+    return whole;
+  }
+
+  [[nodiscard]] Quantity amount() const { return Quantity{static_cast<double>(parts_) / static_cast<double>(Parts)}; }
+  [[nodiscard]] std::uint64_t parts() const { return parts_; }
+
+  friend void write_json(records::JsonWriter& json, const Whole& whole) { json.value(whole.parts_); }
   friend void read_json(const records::JsonValue& json, const records::JsonPlace& place, Whole& whole) {
-    std::uint64_t parts = 0;
-    records::read_value(json, place, parts);
-    whole.amount = Quantity{static_cast<double>(parts) / static_cast<double>(Parts)};
+    records::read_value(json, place, whole.parts_);
   }
   friend bool operator==(const Whole&, const Whole&) = default;
+
+ private:
+  std::uint64_t parts_ = 0;
 };
 
 using WholeMilliwatts = Whole<Watts, 1000>;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace zeus::tokens {
@@ -21,6 +22,13 @@ struct Claims {
 
   friend bool operator==(const Claims&, const Claims&) = default;
 };
+
+// For how long an expired token still goes.
+inline constexpr UnixSeconds leeway = 60;
+bool has_expired(UnixSeconds expires, UnixSeconds now);
+
+// Whether it can be a token's id: one word of at most 128 printable characters that does not begin with "#".
+bool is_token_id(std::string_view id);
 
 // 128 random bits of the kernel's, as 32 hexadecimal digits.
 std::string random_id();

@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,13 +14,8 @@ namespace zeus::tokens {
 
 class Key {
  public:
-  // `bytes` are a file's, whole: with the line's end that it may have. None at all is an invalid_argument Error.
-  Key(std::string id, std::string bytes);
-  Key(const Key&) = default;
-  Key(Key&&) = default;
-  Key& operator=(const Key&) = default;
-  Key& operator=(Key&&) = default;
-  ~Key();
+  // `bytes` are a file's, whole: with the line's end that it may have. None beside that is an invalid_argument Error.
+  Key(std::string id, const std::string& bytes);
 
   [[nodiscard]] const std::string& id() const { return id_; }  // empty for a key that is alone
   // The signature of a token's first two parts, as its third.
@@ -28,8 +24,10 @@ class Key {
   [[nodiscard]] bool verify(std::string_view signing_input, std::string_view signature) const;
 
  private:
+  struct Secret;
+
   std::string id_;
-  std::string bytes_;
+  std::shared_ptr<const Secret> secret_;
 };
 
 struct KeyRing {

@@ -15,8 +15,6 @@
 
 namespace zeus::tokens {
 
-// For how long an expired token still goes.
-inline constexpr UnixSeconds leeway = 60;
 inline constexpr std::size_t most_token_bytes = 8192;
 
 // {"typ":"JWT","alg":"HS256"}, with the key's id where it has one, and {"sub":..,"scopes":[..],"exp":..,"jti":..}.

@@ -1,0 +1,14 @@
+// Bytes as text of 64 characters that a URL may hold, without padding (RFC 4648, 5). Pure functions; any thread.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace zeus::tokens {
+
+std::string to_base64url(std::string_view bytes);
+// Nothing where it is not exactly what to_base64url() makes of something.
+std::optional<std::string> from_base64url(std::string_view text);
+
+}  // namespace zeus::tokens
