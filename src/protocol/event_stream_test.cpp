@@ -48,6 +48,7 @@ TEST(EventStreamTest, ReadsEventsAndPassesOverAllElse) {
 TEST(EventStreamTest, AnyLineEndEndsALine) {
   EXPECT_THAT(events_of("data: 1\r\n\r\ndata: 2\r\rdata: 3\n\ndata: a\rdata: b\r\n\n"),
               ElementsAre("1", "2", "3", "a\nb"));
+  EXPECT_THAT(events_of("data: c\r\ndata: d\r\n\r\n"), ElementsAre("c\nd"));
   EXPECT_THAT(events_of("\xef\xbb\xbf"
                         "data: 1\n\n"),
               ElementsAre("1"));
@@ -56,7 +57,7 @@ TEST(EventStreamTest, AnyLineEndEndsALine) {
 TEST(EventStreamTest, PiecesMayBeCutAnywhere) {
   const std::string stream =
       "\xef\xbb\xbf"
-      "data: {\"a\":1}\r\n\r\n: still here\n\ndata: x\r\rdata: y\ndata: z\r\n\r\n";
+      "data: {\"a\":1}\r\n\r\n: still here\n\ndata: x\r\rdata: y\r\ndata: z\r\n\r\n";
   const std::vector<std::string> whole = events_of(stream);
   ASSERT_THAT(whole, ElementsAre("{\"a\":1}", "x", "y\nz"));
   Random random{3};

@@ -116,7 +116,7 @@ std::string labels_text(const Metric& metric, const Metrics::Labels& labels, std
 
 }  // namespace
 
-Metrics::Metrics(std::vector<const Metric*> catalogue) {
+Metrics::Metrics(const std::vector<const Metric*>& catalogue) {
   std::set<std::string_view> names;
   for (const Metric* const metric : catalogue) {
     check(*metric);

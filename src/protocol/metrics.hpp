@@ -40,7 +40,7 @@ class Metrics {
 
   // In the order in which they are to be shown. What Prometheus would refuse is an invalid_argument Error: a name twice
   // or not well formed, a unit that does not end the name, buckets that do not ascend.
-  explicit Metrics(std::vector<const Metric*> catalogue);
+  explicit Metrics(const std::vector<const Metric*>& catalogue);
 
   // All of these take a metric of the catalogue, and as many labels as it has: otherwise an internal Error.
 

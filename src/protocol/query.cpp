@@ -125,7 +125,7 @@ std::optional<std::string> read_value(std::string_view text, Value& value) {
 // A query that is being read: what was there of each parameter.
 class Reader {
  public:
-  explicit Reader(std::initializer_list<Parameter> parameters) : parameters_{parameters.begin(), parameters.size()} {}
+  Reader(std::initializer_list<Parameter> parameters) : parameters_{parameters.begin(), parameters.size()} {}
 
   std::optional<QueryError> read(std::string_view query) {
     std::size_t pairs = 0;
