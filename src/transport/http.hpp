@@ -1,0 +1,46 @@
+// A request and its answer in HTTP/1.1, as plain values: what the server hands to whoever answers, and the client to
+// whoever asked. Copy them freely between threads.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace zeus::transport {
+
+// Names are alike in any case. In the order in which they were written; some may be there more than once.
+class Headers {
+ public:
+  Headers() = default;
+  Headers(std::initializer_list<std::pair<std::string, std::string>> all) : all_{all} {}
+
+  void add(std::string name, std::string value) { all_.emplace_back(std::move(name), std::move(value)); }
+  // The first of this name.
+  [[nodiscard]] std::optional<std::string_view> get(std::string_view name) const;
+  [[nodiscard]] std::size_t count(std::string_view name) const;
+  [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& all() const { return all_; }
+
+ private:
+  std::vector<std::pair<std::string, std::string>> all_;
+};
+
+struct Request {
+  std::string method = "GET";
+  std::string path = "/";  // as it was sent, up to the first '?'
+  std::string query;       // what follows it, as it was sent; empty where there is none
+  Headers headers;
+  std::string body;
+};
+
+struct Answer {
+  int status = 200;
+  Headers headers;  // Content-Length, Connection and Date are the server's own
+  std::string body;
+};
+
+// "Not Found"; "Unknown" for a number that has no name.
+std::string_view reason_of(int status);
+
+}  // namespace zeus::transport
