@@ -6,6 +6,7 @@ find_package(spdlog REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(LibLZMA REQUIRED)
 find_package(OpenSSL 3.0 REQUIRED COMPONENTS Crypto)
+find_package(Boost 1.81 REQUIRED)  # headers alone
 find_package(PkgConfig REQUIRED)
 if(NOT ZEUS_TESTS)  # a wheel is built by the Python that it is for
   find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)

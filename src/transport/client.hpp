@@ -47,8 +47,9 @@ class HttpClient {
   [[nodiscard]] const ClientPlan& plan() const;
 
   // The answer, whatever its status. Errors: unavailable when the server cannot be reached or goes away (what may be
-  // done twice, a GET, is then asked once more on a new connection when the old one was kept from before); timeout;
-  // corrupt_data when what comes is not an answer.
+  // done twice, a GET, is then asked once more on a new connection when the old one was kept from before);
+  // permission_denied when this user may not open its socket; timeout; corrupt_data when what comes is not an answer;
+  // invalid_argument when the request cannot be written down as one.
   Answer ask(const Request& request);
   // The same with another time for the answer.
   Answer ask(const Request& request, Seconds answer_time);
@@ -64,10 +65,12 @@ class StreamReader {
   // Asks, and waits for the head: its status may be one that is no stream; then the body is in `answer()`.
   StreamReader(ClientPlan plan, const Request& request);
   StreamReader(StreamReader&&) noexcept;
+  StreamReader& operator=(StreamReader&&) noexcept;
   ~StreamReader();
 
   [[nodiscard]] const Answer& answer() const;
-  // What has come, of any length but zero; nothing when it has ended; a timeout Error when nothing came for `patience`.
+  // What has come, of any length but zero; nothing when it has ended; a timeout Error when nothing came for `patience`,
+  // after which one may read on; unavailable when it broke off.
   std::optional<std::string> read(Seconds patience);
   // To be told by poll() that there is something to read.
   [[nodiscard]] int descriptor() const;

@@ -26,7 +26,7 @@ class EventLoop {
   // dropped at the loop's end.
   void post(std::function<void()> work);
 
-  // A timer or a look at a descriptor, until it is destroyed. May be destroyed by what it calls.
+  // A timer or a look at a descriptor, until it is destroyed: before the loop is. May be destroyed by what it calls.
   class Watch {
    public:
     Watch();
@@ -42,8 +42,8 @@ class EventLoop {
   };
   // Once, after this time.
   [[nodiscard]] Watch after(Seconds time, std::function<void()> work);
-  // Whenever the descriptor can be read (or has ended: a pidfd, a pipe). It stays its owner's, and is open for as long
-  // as the Watch lives.
+  // Again and again while the descriptor can be read (or has ended: a pidfd, a pipe). It stays its owner's, is open for
+  // as long as the Watch lives, and is made one that does not block.
   [[nodiscard]] Watch when_readable(int descriptor, std::function<void()> work);
 
   struct State;

@@ -2,6 +2,8 @@
 // whoever asked. Copy them freely between threads.
 #pragma once
 
+#include <cstddef>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,6 +11,9 @@
 #include <vector>
 
 namespace zeus::transport {
+
+// Whether two names of headers are the same one: in any case of letters.
+bool same_name(std::string_view a, std::string_view b);
 
 // Names are alike in any case. In the order in which they were written; some may be there more than once.
 class Headers {
@@ -36,7 +41,7 @@ struct Request {
 
 struct Answer {
   int status = 200;
-  Headers headers;  // Content-Length, Connection and Date are the server's own
+  Headers headers;  // what frames it (Content-Length, Connection ...) is the server's own
   std::string body;
 };
 

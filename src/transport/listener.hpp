@@ -24,6 +24,9 @@ struct UnixSocketPlan {
 struct UnixListener {
   FileDescriptor socket;
   FileDescriptor lock;  // held for as long as it is open
+  // Which file the socket is, told from a later one of its name.
+  dev_t device = 0;
+  ino_t inode = 0;
 };
 
 // Makes the socket, with parent folders. It is never reachable with wider rights than these: it is bound in a folder

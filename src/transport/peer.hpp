@@ -28,9 +28,9 @@ struct LocalPeer {
 };
 
 struct Peer {
-  std::uint64_t connection = 0;     // told from every other connection to this server by its number
-  std::optional<LocalPeer> local;   // for a Unix socket
-  std::string address;              // for TCP, without the port: "192.0.2.7"
+  std::uint64_t connection = 0;    // told from every other connection to this server by its number
+  std::optional<LocalPeer> local;  // for a Unix socket
+  std::string address;             // for TCP, without the port: "192.0.2.7"
 };
 
 }  // namespace zeus::transport

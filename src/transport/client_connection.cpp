@@ -1,0 +1,241 @@
+#include "transport/client_connection.hpp"
+
+#include "transport/host_port.hpp"
+
+#include <zeus/error.hpp>
+
+#include <fmt/format.h>
+
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <ctime>
+
+namespace zeus::transport {
+
+namespace {
+
+constexpr Seconds longest_wait{1e9};
+
+timespec timespec_of(Seconds time) {
+  const double seconds = std::clamp(time.value(), 1e-9, longest_wait.value());
+  const double whole = std::floor(seconds);
+  return {static_cast<time_t>(whole), std::max(1L, static_cast<long>((seconds - whole) * 1e9))};
+}
+
+Error cannot_reach(const std::string& server, int error) {
+  const std::string what = fmt::format("cannot reach {}: {}", server, std::strerror(error));
+  switch (error) {
+    case EACCES:
+    case EPERM:
+      return {ErrorKind::permission_denied, what, "ask to be let into the group that the socket belongs to"};
+    case EAGAIN:
+    case EINPROGRESS:
+    case ETIMEDOUT:
+      return {ErrorKind::timeout, fmt::format("cannot reach {}: it did not answer in time", server),
+              "look whether the server is stopped or overloaded"};
+    default:
+      return {ErrorKind::unavailable, what, "look whether the server runs"};
+  }
+}
+
+// Waits, by the socket's own time-out, also where the server's queue is full.
+bool connects(const FileDescriptor& socket, const sockaddr* address, socklen_t length, Seconds time) {
+  const timespec whole = timespec_of(time);
+  const timeval patience{whole.tv_sec, std::max(1L, whole.tv_nsec / 1000)};
+  if (::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience) != 0) {
+    return false;
+  }
+  while (::connect(socket.get(), address, length) != 0) {
+    if (errno == EISCONN) {
+      break;
+    }
+    if (errno != EINTR && errno != EALREADY) {
+      return false;
+    }
+    // A connection over TCP goes on being made.
+    pollfd made{socket.get(), POLLOUT, 0};
+    if (address->sa_family != AF_UNIX && ::ppoll(&made, 1, &whole, nullptr) == 0) {
+      errno = ETIMEDOUT;
+      return false;
+    }
+  }
+  const int flags = ::fcntl(socket.get(), F_GETFL);
+  return ::fcntl(socket.get(), F_SETFL, flags | O_NONBLOCK) == 0;
+}
+
+FileDescriptor connect_to_unix(const ClientPlan& plan) {
+  const std::string& path = plan.server.unix_path;
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path) {
+    throw Error{ErrorKind::invalid_argument,
+                fmt::format("the path of a socket has at most {} bytes, and '{}' has {}", sizeof address.sun_path - 1,
+                            path, path.size()),
+                "give a shorter path"};
+  }
+  std::memcpy(address.sun_path, path.data(), path.size());
+  FileDescriptor socket{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  if (!socket || !connects(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address, plan.connect_time)) {
+    throw cannot_reach(path, errno);
+  }
+  return socket;
+}
+
+struct Free {
+  void operator()(addrinfo* list) const { ::freeaddrinfo(list); }
+};
+
+FileDescriptor connect_to_tcp(const ClientPlan& plan) {
+  const std::string& server = plan.server.host_port;
+  const auto [host, port] = split_host_port(server);
+  addrinfo wanted{};
+  wanted.ai_socktype = SOCK_STREAM;
+  addrinfo* list = nullptr;
+  if (const int error = ::getaddrinfo(host.c_str(), port.c_str(), &wanted, &list); error != 0) {
+    throw Error{ErrorKind::unavailable, fmt::format("cannot reach {}: {}", server, ::gai_strerror(error)),
+                "check the name of the host"};
+  }
+  const std::unique_ptr<addrinfo, Free> found{list};
+  int why = EADDRNOTAVAIL;
+  for (const addrinfo* each = list; each != nullptr; each = each->ai_next) {
+    FileDescriptor socket{::socket(each->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+    if (socket && connects(socket, each->ai_addr, each->ai_addrlen, plan.connect_time)) {
+      const int at_once = 1;
+      ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &at_once, sizeof at_once);
+      return socket;
+    }
+    why = errno;
+  }
+  throw cannot_reach(server, why);
+}
+
+}  // namespace
+
+ClientConnection::ClientConnection(const ClientPlan& plan)
+    : server_{plan.server.name()},
+      socket_{plan.server.unix_path.empty() ? connect_to_tcp(plan) : connect_to_unix(plan)},
+      timer_{::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)},
+      process_{::getpid()} {
+  if (!timer_) {
+    throw system_failure(errno, "cannot make a timer");
+  }
+}
+
+bool ClientConnection::is_good() const {
+  char next = 0;
+  return process_ == ::getpid() && ::recv(socket_.get(), &next, 1, MSG_PEEK | MSG_DONTWAIT) < 0 &&
+         (errno == EAGAIN || errno == EWOULDBLOCK);
+}
+
+void ClientConnection::allow(Seconds time) {
+  itimerspec whole{};
+  whole.it_value = timespec_of(time);
+  ::timerfd_settime(timer_.get(), 0, &whole, nullptr);
+}
+
+void ClientConnection::wait_for(short events) {
+  std::array<pollfd, 2> asked{pollfd{socket_.get(), events, 0}, pollfd{timer_.get(), POLLIN, 0}};
+  while (::poll(asked.data(), asked.size(), -1) < 0) {
+    if (errno != EINTR) {
+      throw system_failure(errno, fmt::format("cannot wait for {}", server_));
+    }
+  }
+  if (asked[0].revents == 0) {
+    throw Error{ErrorKind::timeout, fmt::format("{} did not answer in time", server_),
+                "look whether the server is stopped or overloaded"};
+  }
+}
+
+bool ClientConnection::send(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t sent = ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent >= 0) {
+      bytes.remove_prefix(static_cast<std::size_t>(sent));
+    } else if (errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS) {
+      wait_for(POLLOUT);
+    } else if (errno != EINTR) {
+      return false;
+    }
+  }
+  return true;
+}
+
+ClientConnection::Came ClientConnection::receive(AnswerReader& reader) {
+  while (true) {
+    const auto room = reader.buffer().room();
+    const ssize_t count = ::recv(socket_.get(), room.data(), room.size(), MSG_DONTWAIT);
+    if (count > 0) {
+      reader.buffer().filled(static_cast<std::size_t>(count));
+      return reader.step(server_) == AnswerReader::Step::whole ? Came::whole : Came::more;
+    }
+    if (count == 0) {
+      return Came::gone;
+    }
+    if (errno == EAGAIN || errno == EWOULDBLOCK) {
+      wait_for(POLLIN);
+    } else if (errno != EINTR) {
+      return Came::gone;
+    }
+  }
+}
+
+namespace {
+
+bool has_control(std::string_view text) {
+  return std::ranges::any_of(text,
+                             [](char letter) { return static_cast<unsigned char>(letter) < ' ' || letter == '\x7f'; });
+}
+
+void refuse_in(std::string_view what, const std::string& text) {
+  throw Error{ErrorKind::invalid_argument, fmt::format("{} of a request may not hold what is in '{}'", what, text),
+              "percent-encode it"};
+}
+
+}  // namespace
+
+std::string request_text(const ClientPlan& plan, const Request& request) {
+  for (const std::string* const text : {&request.method, &request.path, &request.query}) {
+    if (has_control(*text) || text->find(' ') != std::string::npos) {
+      refuse_in("the line", *text);
+    }
+  }
+  std::string text = fmt::format("{} {}{}{} HTTP/1.1\r\n", request.method, request.path,
+                                 request.query.empty() ? "" : "?", request.query);
+  if (request.headers.count("Host") == 0) {
+    text += fmt::format("Host: {}\r\n", plan.server.unix_path.empty() ? plan.server.host_port : "localhost");
+  }
+  if (!plan.token.empty()) {
+    if (has_control(plan.token)) {
+      throw Error{ErrorKind::invalid_argument, "a token has no control characters or line breaks",
+                  "give the token alone"};
+    }
+    text += fmt::format("Authorization: Bearer {}\r\n", plan.token);
+  }
+  if (!request.body.empty() || (request.method != "GET" && request.method != "HEAD")) {
+    text += fmt::format("Content-Length: {}\r\n", request.body.size());
+  }
+  for (const auto& [name, value] : request.headers.all()) {
+    if (has_control(name) || has_control(value)) {
+      refuse_in("a header", name);
+    }
+    text += fmt::format("{}: {}\r\n", name, value);
+  }
+  text += "\r\n";
+  text += request.body;
+  return text;
+}
+
+}  // namespace zeus::transport

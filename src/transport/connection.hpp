@@ -1,0 +1,143 @@
+// One connection of the server: reads its requests one after the other, hands each to the handler, and writes what is
+// answered. In this module alone; shows Asio.
+//
+// Threads: it lives on the loop's thread, but for what is written, which whoever answers writes himself where the
+// socket takes it at once (`answer`, `begin_stream`, `offer`, `end_stream`). `mutex_` guards what both sides see.
+// Ownership: the server has it until it is closed; an Exchange or Stream keeps what is left of it.
+#pragma once
+
+#include "base/file_descriptor.hpp"
+#include "transport/message_reader.hpp"
+#include "transport/server.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace zeus::transport {
+
+// Deadlines are counted in the server's ticks, so that no request asks for the time.
+using Tick = std::uint64_t;
+
+// What the connections of one server share with it.
+struct ServerShared {
+  ServerShared(boost::asio::io_context& its_loop, ServerLimits its_limits, HttpServer::Handler its_handler);
+
+  [[nodiscard]] Tick deadline(Seconds time) const;
+  void count_refusal(int status);
+  // Any thread, also when the server and its loop have gone: then it does nothing.
+  void post(std::function<void()> work);
+
+  boost::asio::io_context& loop;
+  const ServerLimits limits;
+  const HttpServer::Handler handler;
+  const Seconds tick;
+  std::atomic<Tick> now{0};
+  std::atomic<bool> drains{false};
+  std::array<std::atomic<std::uint64_t>, 200> refusals{};  // of 400 to 599
+  std::function<void(std::uint64_t connection)> forget{};  // by a connection that is closed; on the loop's thread
+  std::mutex mutex{};
+  bool is_over = false;
+};
+
+// {"error": "..."}
+std::string error_body(std::string_view reason);
+
+class Connection : public std::enable_shared_from_this<Connection> {
+ public:
+  Connection(std::shared_ptr<ServerShared> server, FileDescriptor socket, Peer peer);
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+  ~Connection();
+
+  // On the loop's thread.
+  void begin();
+  void close();
+  void close_unless_asked();  // for a server that drains
+  void look_at_deadline();
+
+  // Any thread. `request` tells the one that waits now from earlier ones.
+  void answer(std::uint64_t request, Answer answer);
+  bool begin_stream(std::uint64_t request, int status, Headers headers);
+  bool offer(std::uint64_t request, const std::shared_ptr<const std::string>& piece);
+  void end_stream(std::uint64_t request);
+  [[nodiscard]] bool waits_for(std::uint64_t request) const;
+  void when_abandoned(std::uint64_t request, std::function<void()> work);
+  [[nodiscard]] const Peer& peer() const { return peer_; }
+
+ private:
+  enum class Phase {
+    idle,       // between two requests
+    reading,    // in the middle of one
+    waiting,    // for whoever answers
+    streaming,  // an answer without an end
+    sending,    // what does not fit into the socket yet
+    lingering,  // has said its last word, and waits for the client to close
+    closed,
+  };
+  struct Piece {
+    std::string frame;                            // what goes before
+    std::shared_ptr<const std::string> shared{};  // may be nothing
+    std::string_view after{};
+    [[nodiscard]] std::size_t size() const { return frame.size() + (shared ? shared->size() : 0) + after.size(); }
+  };
+
+  void read();
+  void take_read(std::size_t count);
+  void take_end(bool is_error);
+  void process();
+  void hand_over();
+  void refuse(int status, std::string_view reason);
+  void abandon();
+  void wait_to_write();
+  void write_rest();
+  void linger();
+  // These hold the mutex.
+  bool write(Piece piece);
+  bool write_some(std::size_t& written, const Piece& piece, std::size_t offset);
+  void finish();
+  void fail();
+  void post(void (Connection::*work)());
+  [[nodiscard]] std::string head_of(int status, const Headers& headers, std::optional<std::size_t> length,
+                                    bool is_chunked) const;
+
+  const std::shared_ptr<ServerShared> server_;
+  const Peer peer_;
+
+  // The loop's thread alone.
+  std::optional<boost::asio::posix::stream_descriptor> socket_;
+  RequestReader reader_;
+  bool reads_ = false;      // a read is under way
+  bool processes_ = false;  // process() is on the stack
+  bool waits_to_write_ = false;
+
+  mutable std::mutex mutex_;
+  Phase phase_ = Phase::idle;
+  Tick deadline_ = 0;  // 0 for none
+  FileDescriptor descriptor_;
+  std::uint64_t request_ = 0;  // the number of the last one
+  bool keeps_alive_ = true;
+  bool is_http_1_0_ = false;
+  bool is_head_request_ = false;
+  bool stream_ends_ = false;
+  bool is_abandoned_ = false;
+  bool client_has_ended_ = false;  // nothing more will be read
+  bool has_ahead_ = false;         // something of the next request has been read
+  std::deque<Piece> unsent_;
+  std::size_t sent_of_first_ = 0;
+  std::size_t unsent_size_ = 0;
+  std::function<void()> when_abandoned_;
+};
+
+}  // namespace zeus::transport
