@@ -257,6 +257,7 @@ void Connection::hand_over() {
     deadline_ = 0;
     number = ++request_;
     keeps_alive_ = keeps_alive;
+    client_sends_no_more_ = !keeps_alive;
     is_http_1_0_ = is_http_1_0;
     is_head_request_ = request.method == "HEAD";
     stream_ends_ = false;
@@ -276,6 +277,7 @@ void Connection::refuse(int status, std::string_view reason) {
     return;
   }
   keeps_alive_ = false;
+  client_sends_no_more_ = false;
   is_head_request_ = false;
   is_http_1_0_ = false;
   const std::string body = error_body(reason);
@@ -612,7 +614,7 @@ void Connection::linger() {
     if (descriptor_) {
       ::shutdown(descriptor_.get(), SHUT_WR);
     }
-    is_over = client_has_ended_;
+    is_over = client_has_ended_ || client_sends_no_more_;
   }
   if (is_over) {
     close();

@@ -128,6 +128,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   FileDescriptor descriptor_;
   std::uint64_t request_ = 0;  // the number of the last one
   bool keeps_alive_ = true;
+  bool client_sends_no_more_ = false;  // by its own word
   bool is_http_1_0_ = false;
   bool is_head_request_ = false;
   bool stream_ends_ = false;

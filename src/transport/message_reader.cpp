@@ -220,11 +220,13 @@ RequestReader::Step RequestReader::step() {
     if (error) {
       return state.refuse(error);
     }
-    if (!state.parser->is_header_done()) {
-      if (state.parser->head_length + state.buffer.waiting().size() >= state.longest_head) {
-        return state.refuse(http::error::header_limit);
-      }
-    } else if (!state.head_is_judged) {
+    // The parser bounds each line; lines that are used up no longer count there.
+    const bool has_head = state.parser->is_header_done();
+    const std::size_t head_length = state.parser->head_length + (has_head ? 0 : state.buffer.waiting().size());
+    if (head_length > state.longest_head || (!has_head && head_length == state.longest_head)) {
+      return state.refuse(http::error::header_limit);
+    }
+    if (has_head && !state.head_is_judged) {
       state.head_is_judged = true;
       if (state.judge_head() == Step::refused) {
         return Step::refused;
