@@ -34,12 +34,14 @@ struct ClientPlan {
   std::string token;  // sent as a bearer's; empty for none
   Seconds connect_time{2};
   Seconds answer_time{10};
-  std::size_t longest_answer = 16 * 1024 * 1024;
+  std::size_t longest_answer = 16UL * 1024 * 1024;
 };
 
 class HttpClient {
  public:
   explicit HttpClient(ClientPlan plan);
+  HttpClient(const HttpClient&) = delete;
+  HttpClient& operator=(const HttpClient&) = delete;
   HttpClient(HttpClient&&) noexcept;
   HttpClient& operator=(HttpClient&&) noexcept;
   ~HttpClient();
@@ -64,6 +66,8 @@ class StreamReader {
  public:
   // Asks, and waits for the head: its status may be one that is no stream; then the body is in `answer()`.
   StreamReader(ClientPlan plan, const Request& request);
+  StreamReader(const StreamReader&) = delete;
+  StreamReader& operator=(const StreamReader&) = delete;
   StreamReader(StreamReader&&) noexcept;
   StreamReader& operator=(StreamReader&&) noexcept;
   ~StreamReader();

@@ -33,7 +33,12 @@ class RequestStream final : public Stream {
       : connection_{std::move(connection)}, request_{request} {}
   RequestStream(const RequestStream&) = delete;
   RequestStream& operator=(const RequestStream&) = delete;
-  ~RequestStream() override { connection_->end_stream(request_); }
+  ~RequestStream() override {
+    try {
+      connection_->end_stream(request_);
+    } catch (...) {  // NOLINT(bugprone-empty-catch): without memory, its time-out ends it
+    }
+  }
 
   bool offer(const std::shared_ptr<const std::string>& piece) override { return connection_->offer(request_, piece); }
   void end() override { connection_->end_stream(request_); }
@@ -51,8 +56,11 @@ class RequestExchange final : public Exchange {
   RequestExchange(const RequestExchange&) = delete;
   RequestExchange& operator=(const RequestExchange&) = delete;
   ~RequestExchange() override {
-    if (!is_answered_.load()) {
-      connection_->answer(number_, {500, {{"Content-Type", "application/json"}}, error_body("nobody has answered")});
+    try {
+      if (!is_answered_.load()) {
+        connection_->answer(number_, {500, {{"Content-Type", "application/json"}}, error_body("nobody has answered")});
+      }
+    } catch (...) {  // NOLINT(bugprone-empty-catch): without memory, the client's own patience ends it
     }
   }
 
@@ -65,7 +73,7 @@ class RequestExchange final : public Exchange {
   }
   std::shared_ptr<Stream> stream(int status, Headers headers) override {
     if (!is_answered_.exchange(true)) {
-      connection_->begin_stream(number_, status, std::move(headers));
+      connection_->begin_stream(number_, status, headers);
       return std::make_shared<RequestStream>(connection_, number_);
     }
     return std::make_shared<RequestStream>(connection_, 0);
@@ -425,7 +433,7 @@ void Connection::answer(std::uint64_t request, Answer answer) {
   }
 }
 
-bool Connection::begin_stream(std::uint64_t request, int status, Headers headers) {
+bool Connection::begin_stream(std::uint64_t request, int status, const Headers& headers) {
   const std::lock_guard guard{mutex_};
   if (phase_ != Phase::waiting || request != request_) {
     return false;
@@ -496,9 +504,9 @@ bool Connection::write_some(std::size_t& written, const Piece& piece, std::size_
     offset -= skipped;
     text.remove_prefix(skipped);
     if (!text.empty()) {
-      // The kernel reads what it is given to send.
-      parts.at(count++) = {const_cast<char*>(text.data()),
-                           text.size()};  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+      // The kernel only reads it.
+      // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast)
+      parts.at(count++) = {const_cast<char*>(text.data()), text.size()};
     }
   };
   add(piece.frame);

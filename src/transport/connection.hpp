@@ -41,7 +41,7 @@ struct ServerShared {
 
   boost::asio::io_context& loop;
   const ServerLimits limits;
-  const HttpServer::Handler handler;
+  HttpServer::Handler handler;  // the loop's thread alone
   const Seconds tick;
   std::atomic<Tick> now{0};
   std::atomic<bool> drains{false};
@@ -69,7 +69,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   // Any thread. `request` tells the one that waits now from earlier ones.
   void answer(std::uint64_t request, Answer answer);
-  bool begin_stream(std::uint64_t request, int status, Headers headers);
+  bool begin_stream(std::uint64_t request, int status, const Headers& headers);
   bool offer(std::uint64_t request, const std::shared_ptr<const std::string>& piece);
   void end_stream(std::uint64_t request);
   [[nodiscard]] bool waits_for(std::uint64_t request) const;

@@ -30,6 +30,8 @@ class EventLoop {
   class Watch {
    public:
     Watch();
+    Watch(const Watch&) = delete;
+    Watch& operator=(const Watch&) = delete;
     Watch(Watch&& other) noexcept;
     Watch& operator=(Watch&& other) noexcept;
     ~Watch();

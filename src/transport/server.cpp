@@ -226,6 +226,9 @@ HttpServer::HttpServer(EventLoop& loop, ServerLimits limits, Handler handler)
 
 HttpServer::~HttpServer() {
   state_->close_all();
+  // An Exchange that somebody keeps keeps what connections share, and the handler may be who keeps it.
+  state_->shared->handler = nullptr;
+  state_->shared->forget = nullptr;
   const std::lock_guard guard{state_->shared->mutex};
   state_->shared->is_over = true;
 }

@@ -52,12 +52,12 @@ class Exchange {
 };
 
 struct ServerLimits {
-  std::size_t head = 16 * 1024;          // 431 beyond
-  std::size_t body = 1024 * 1024;        // 413 beyond
-  std::size_t connections = 2048;        // one more is told 503 and closed
-  std::size_t from_one_peer = 512;       // of one user (Unix) or one address (TCP): likewise
-  std::size_t most_unsent = 256 * 1024;  // of a stream
-  Seconds head_time{10};                 // from the first byte to the end of the head: 408
+  std::size_t head = 16UL * 1024;          // 431 beyond
+  std::size_t body = 1024UL * 1024;        // 413 beyond
+  std::size_t connections = 2048;          // one more is told 503 and closed
+  std::size_t from_one_peer = 512;         // of one user (Unix) or one address (TCP): likewise
+  std::size_t most_unsent = 256UL * 1024;  // of a stream
+  Seconds head_time{10};                   // from the first byte to the end of the head: 408
   Seconds body_time{30};
   Seconds idle_time{75};  // between two requests: closed
   Seconds send_time{30};  // for a reader that does not read: closed

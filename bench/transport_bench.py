@@ -1,0 +1,9 @@
+#!/usr/bin/env python3
+"""What the server costs beside one thread with epoll that parses nothing: round trips, and pieces to many streams."""
+
+import pathlib
+import subprocess
+import sys
+
+program = pathlib.Path(sys.argv[1]) / "bench" / "transport_round_trips"
+sys.exit(subprocess.run([program, *sys.argv[2:]], check=False).returncode)

@@ -1,0 +1,85 @@
+// Whatever a client sends, the server's reader makes requests of it until it refuses, within its bounds, and the same
+// ones however the bytes are cut.
+
+#include "transport/message_reader.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+using zeus::transport::Request;
+using zeus::transport::RequestReader;
+
+constexpr std::size_t longest_head = 512;
+constexpr std::size_t longest_body = 256;
+
+struct Seen {
+  std::vector<std::string> requests{};
+  bool refused = false;
+  bool operator==(const Seen&) const = default;
+};
+
+std::string text_of(const Request& request) {
+  if (request.body.size() > longest_body || request.path.size() > longest_head ||
+      !(request.path.starts_with('/') || request.path == "*") || request.headers.count("Host") > 1) {
+    std::abort();
+  }
+  std::string text = request.method + "\n" + request.path + "\n" + request.query + "\n" + request.body;
+  for (const auto& [name, value] : request.headers.all()) {
+    if (value.find_first_of(std::string_view{"\r\n\0", 3}) != std::string::npos) {
+      std::abort();
+    }
+    text += "\n" + name + ": " + value;
+  }
+  return text;
+}
+
+// In pieces whose lengths follow from `seed`; whole where it is 0.
+Seen read(std::string_view bytes, std::uint8_t seed) {
+  RequestReader reader{longest_head, longest_body};
+  Seen seen;
+  unsigned length = seed;
+  while (!bytes.empty()) {
+    const auto room = reader.buffer().room();
+    if (room.empty()) {
+      std::abort();  // nothing would be read ever again
+    }
+    length = (length * 5 + seed) % 61;
+    const std::size_t count = std::min({room.size(), bytes.size(), seed == 0 ? bytes.size() : 1UL + length});
+    std::memcpy(room.data(), bytes.data(), count);
+    reader.buffer().filled(count);
+    bytes.remove_prefix(count);
+    RequestReader::Step step = reader.step();
+    for (; step == RequestReader::Step::whole; step = reader.step()) {
+      seen.requests.push_back(text_of(reader.take_request()));
+    }
+    if (step == RequestReader::Step::refused) {
+      if (reader.status() < 400 || reader.reason().empty()) {
+        std::abort();
+      }
+      seen.refused = true;
+      break;
+    }
+  }
+  return seen;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) {
+    return 0;
+  }
+  const std::string_view bytes{reinterpret_cast<const char*>(data + 1), size - 1};
+  if (!(read(bytes, 0) == read(bytes, data[0]))) {
+    std::abort();
+  }
+  return 0;
+}
