@@ -30,7 +30,7 @@ std::string text_of(const Request& request) {
     if (value.find_first_of(std::string_view{"\r\n\0", 3}) != std::string::npos) {
       std::abort();
     }
-    text += "\n" + name + ": " + value;
+    text.append("\n").append(name).append(": ").append(value);
   }
   return text;
 }

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 // Beast asserts in its parser what bytes that come one by one do not keep ("0\r\n\r" of a last chunk); it goes on well.
-#define BOOST_DISABLE_ASSERTS
+#define BOOST_DISABLE_ASSERTS  // NOLINT(readability-identifier-naming)
 #include <boost/beast/http/basic_parser.hpp>
 #include <boost/beast/http/error.hpp>
 
@@ -28,8 +28,8 @@ std::string string_of(Text text) {
 
 // What both kinds of messages have in common: heads become Headers, bodies a string. What comes after the body (the
 // trailers) is dropped, so that it cannot pass for what was judged before.
-template <bool is_request>
-class Parser : public http::basic_parser<is_request> {
+template <bool IsRequest>
+class Parser : public http::basic_parser<IsRequest> {
  public:
   Headers headers{};
   std::string body{};
@@ -79,8 +79,8 @@ class Parser : public http::basic_parser<is_request> {
 // Where one call of the parser has brought it.
 enum class Progress { more, further, whole };
 
-template <bool is_request>
-Progress feed(Parser<is_request>& parser, InputBuffer& buffer, error_code& error) {
+template <bool IsRequest>
+Progress feed(Parser<IsRequest>& parser, InputBuffer& buffer, error_code& error) {
   if (parser.is_done()) {
     return Progress::whole;
   }

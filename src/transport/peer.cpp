@@ -15,10 +15,11 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <cmath>
 #include <optional>
 
 #ifndef SO_PEERPIDFD
-#define SO_PEERPIDFD 77
+#define SO_PEERPIDFD 77  // NOLINT(readability-identifier-naming)
 #endif
 
 namespace zeus::transport {
@@ -61,7 +62,7 @@ std::optional<std::uint64_t> ticks_since_boot(const FileTree& machine) {
   if (!line || std::from_chars(line->data(), line->data() + line->size(), seconds).ec != std::errc{}) {
     return std::nullopt;
   }
-  return static_cast<std::uint64_t>(seconds * static_cast<double>(::sysconf(_SC_CLK_TCK)) + 0.5);
+  return static_cast<std::uint64_t>(std::llround(seconds * static_cast<double>(::sysconf(_SC_CLK_TCK))));
 }
 
 // Where the kernel does not tell the process itself but its number alone (before Linux 6.5): whoever has the number

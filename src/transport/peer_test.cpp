@@ -79,11 +79,11 @@ pid_t fork_client(const std::filesystem::path& path, const FileDescriptor& stays
 
 TEST(Peer, IsTheProcessThatConnectedInRealTime) {
   Seen seen;
-  RunningServer running{seen.handler()};
+  const RunningServer running{seen.handler()};
   int ends[2] = {-1, -1};
   ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
   const FileDescriptor stays{ends[0]};
-  FileDescriptor ends_it{ends[1]};
+  const FileDescriptor ends_it{ends[1]};
   const pid_t child = fork_client(running.path(), stays, [] {});
   const Peer peer = seen.wait();
   ASSERT_TRUE(peer.local);
@@ -106,13 +106,13 @@ TEST(Peer, IsTheUserThatConnectedWithItsGroupsInRealTime) {
     GTEST_SKIP() << "only root becomes another user";
   }
   Seen seen;
-  RunningServer running{seen.handler()};
+  const RunningServer running{seen.handler()};
   ASSERT_EQ(::chmod(running.path().c_str(), 0666), 0);
   ASSERT_EQ(::chmod(running.path().parent_path().c_str(), 0755), 0);
   int ends[2] = {-1, -1};
   ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
   const FileDescriptor stays{ends[0]};
-  FileDescriptor ends_it{ends[1]};
+  const FileDescriptor ends_it{ends[1]};
   const pid_t child = fork_client(running.path(), stays, [] {
     gid_t groups[50] = {};
     for (gid_t i = 0; i < 50; ++i) {
@@ -165,7 +165,7 @@ TEST(Peer, HasNoProcessOnceThatHasEndedInRealTime) {
 
 TEST(Peer, HasAnAddressOverTcpInRealTime) {
   Seen seen;
-  RunningServer running{seen.handler()};
+  const RunningServer running{seen.handler()};
   RawClient client{std::stoi(running.tcp().substr(running.tcp().rfind(':') + 1))};
   client.send("GET / HTTP/1.1\r\n\r\n");
   const Peer peer = seen.wait();

@@ -120,7 +120,7 @@ void HttpServer::State::accept(const std::shared_ptr<Listener>& listener) {
 }
 
 void HttpServer::State::take(FileDescriptor socket, bool is_unix) {
-  std::string from = is_unix ? "user " + std::to_string(user_of(socket.get())) : address_of_peer(socket.get());
+  const std::string from = is_unix ? "user " + std::to_string(user_of(socket.get())) : address_of_peer(socket.get());
   std::size_t& others = from_peers[from];
   if (connected.size() >= shared->limits.connections || others >= shared->limits.from_one_peer) {
     if (others == 0) {
@@ -224,7 +224,7 @@ HttpServer::HttpServer(EventLoop& loop, ServerLimits limits, Handler handler)
   state_->shared->forget = [state = state_.get()](std::uint64_t number) { state->forget(number); };
 }
 
-HttpServer::~HttpServer() {
+HttpServer::~HttpServer() {  // NOLINT(bugprone-exception-escape): what is told of the end must not throw
   state_->close_all();
   // An Exchange that somebody keeps keeps what connections share, and the handler may be who keeps it.
   state_->shared->handler = nullptr;

@@ -71,7 +71,7 @@ class Waiting {
 };
 
 TEST(HttpServer, AnswersOneRequestAfterTheOtherInRealTime) {
-  RunningServer running{answer_at_once};
+  const RunningServer running{answer_at_once};
   RawClient client{running.path()};
   client.send(get("/a?b=c&d"));
   EXPECT_EQ(client.answer(), "HTTP/1.1 200 OK\r\nX-Method: GET\r\nContent-Length: 13\r\n\r\nGET /a|b=c&d|");
@@ -83,7 +83,7 @@ TEST(HttpServer, AnswersOneRequestAfterTheOtherInRealTime) {
 }
 
 TEST(HttpServer, AnswersWhatWasSentAheadInOrderInRealTime) {
-  RunningServer running{answer_at_once};
+  const RunningServer running{answer_at_once};
   RawClient client{running.path()};
   client.send(get("/1") + "POST /2 HTTP/1.1\r\nContent-Length: 1\r\n\r\nx" + get("/3"));
   EXPECT_TRUE(client.answer().ends_with("GET /1||"));
@@ -93,7 +93,7 @@ TEST(HttpServer, AnswersWhatWasSentAheadInOrderInRealTime) {
 
 TEST(HttpServer, AnswersInOrderAlsoWhenEachIsAnsweredLaterInRealTime) {
   Waiting waiting;
-  RunningServer running{waiting.handler()};
+  const RunningServer running{waiting.handler()};
   RawClient client{running.path()};
   client.send(get("/1") + get("/2") + get("/3"));
   for (const char* const path : {"/1", "/2", "/3"}) {
@@ -106,7 +106,7 @@ TEST(HttpServer, AnswersInOrderAlsoWhenEachIsAnsweredLaterInRealTime) {
 }
 
 TEST(HttpServer, TakesARequestInAnyPiecesInRealTime) {
-  RunningServer running{answer_at_once};
+  const RunningServer running{answer_at_once};
   RawClient client{running.path()};
   const std::string request =
       "\r\nPOST /p?q HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n";
@@ -231,7 +231,7 @@ TEST(HttpServer, TakesWhatIsUnusualInRealTime) {
 }
 
 TEST(HttpServer, KeepsAConnectionAsTheClientAsksInRealTime) {
-  RunningServer running{answer_at_once};
+  const RunningServer running{answer_at_once};
   RawClient old{running.path()};
   old.send("GET /1 HTTP/1.0\r\n\r\n");
   EXPECT_EQ(old.until_end(),
@@ -247,7 +247,7 @@ TEST(HttpServer, KeepsAConnectionAsTheClientAsksInRealTime) {
 }
 
 TEST(HttpServer, SendsNoBodyWhereNoneBelongsInRealTime) {
-  RunningServer running{[](const std::shared_ptr<Exchange>& exchange) {
+  const RunningServer running{[](const std::shared_ptr<Exchange>& exchange) {
     const std::string& path = exchange->request().path;
     exchange->answer({path == "/204" ? 204 : path == "/304" ? 304 : 200, {}, "body"});
   }};
@@ -260,7 +260,7 @@ TEST(HttpServer, SendsNoBodyWhereNoneBelongsInRealTime) {
 }
 
 TEST(HttpServer, LetsNoHeaderBecomeTwoInRealTime) {
-  RunningServer running{[](const std::shared_ptr<Exchange>& exchange) {
+  const RunningServer running{[](const std::shared_ptr<Exchange>& exchange) {
     exchange->answer({200, {{"A", "b\r\nEvil: yes"}, {"Content-Length", "7"}, {"Connection", "close"}}, ""});
   }};
   RawClient client{running.path()};
@@ -269,7 +269,7 @@ TEST(HttpServer, LetsNoHeaderBecomeTwoInRealTime) {
 }
 
 TEST(HttpServer, TellsToGoOnWhoWaitsForThatInRealTime) {
-  RunningServer running{answer_at_once};
+  const RunningServer running{answer_at_once};
   RawClient client{running.path()};
   client.send("POST / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n");
   EXPECT_EQ(client.until("\r\n\r\n"), "HTTP/1.1 100 Continue\r\n\r\n");
@@ -332,7 +332,7 @@ TEST(HttpServer, SendsLongAnswersWholeInRealTime) {
   for (std::size_t i = 0; i < body.size(); ++i) {
     body[i] = static_cast<char>('a' + i % 23);
   }
-  RunningServer running{[&](const std::shared_ptr<Exchange>& exchange) { exchange->answer({200, {}, body}); }};
+  const RunningServer running{[&](const std::shared_ptr<Exchange>& exchange) { exchange->answer({200, {}, body}); }};
   RawClient client{running.path()};
   client.send(get("/1") + get("/2"));
   EXPECT_TRUE(client.answer().ends_with("\r\n\r\n" + body));
@@ -435,7 +435,7 @@ TEST(HttpServer, SeesThatNobodyWaitsAnyMoreInRealTime) {
 
 TEST(HttpServer, AnswersWhoHasEndedSendingInRealTime) {
   Waiting waiting;
-  RunningServer running{waiting.handler()};
+  const RunningServer running{waiting.handler()};
   RawClient client{running.path()};
   client.send(get("/"));
   client.end_sending();
@@ -446,7 +446,7 @@ TEST(HttpServer, AnswersWhoHasEndedSendingInRealTime) {
 }
 
 TEST(HttpServer, AnswersForWhoDoesNotInRealTime) {
-  RunningServer running{[](const std::shared_ptr<Exchange>& exchange) {
+  const RunningServer running{[](const std::shared_ptr<Exchange>& exchange) {
     if (exchange->request().path == "/throw") {
       throw Error{ErrorKind::internal, "a defect"};
     }
@@ -458,7 +458,7 @@ TEST(HttpServer, AnswersForWhoDoesNotInRealTime) {
 }
 
 TEST(HttpServer, CountsTheFirstAnswerAloneInRealTime) {
-  RunningServer running{[](const std::shared_ptr<Exchange>& exchange) {
+  const RunningServer running{[](const std::shared_ptr<Exchange>& exchange) {
     exchange->answer({201, {}, "first"});
     exchange->answer({202, {}, "second"});
     EXPECT_FALSE(exchange->stream(200, {})->offer(std::make_shared<const std::string>("third")));
@@ -514,7 +514,7 @@ TEST(HttpServer, MayEndBeforeItsExchangesInRealTime) {
 }
 
 TEST(HttpServer, SpinsNotWithoutDescriptorsInRealTime) {
-  RunningServer running{answer_at_once};
+  const RunningServer running{answer_at_once};
   RawClient first{running.path()};
   first.send(get("/"));
   EXPECT_EQ(first.status(), 200);
@@ -550,7 +550,7 @@ TEST(HttpServer, SpinsNotWithoutDescriptorsInRealTime) {
 }
 
 TEST(HttpServer, KeepsManyConnectionsInRealTime) {
-  RunningServer running{answer_at_once};
+  const RunningServer running{answer_at_once};
   std::vector<std::unique_ptr<RawClient>> all;
   for (int i = 0; i < 256; ++i) {
     all.push_back(std::make_unique<RawClient>(running.path()));

@@ -52,7 +52,7 @@ class Streams {
 
 TEST(Stream, SendsPiecesAsChunksInRealTime) {
   Streams streams;
-  RunningServer running{streams.handler()};
+  const RunningServer running{streams.handler()};
   RawClient client{running.path()};
   client.send(ask);
   const auto stream = streams.wait_for(1).front();
@@ -76,7 +76,7 @@ TEST(Stream, SendsPiecesAsChunksInRealTime) {
 
 TEST(Stream, SendsToTheEndInHttp10InRealTime) {
   Streams streams;
-  RunningServer running{streams.handler()};
+  const RunningServer running{streams.handler()};
   RawClient client{running.path()};
   client.send("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
   const auto stream = streams.wait_for(1).front();
@@ -90,7 +90,7 @@ TEST(Stream, LosesPiecesOfASlowReaderAndNoMemoryInRealTime) {
   ServerLimits limits;
   limits.most_unsent = 100000;
   Streams streams;
-  RunningServer running{streams.handler(), limits};
+  const RunningServer running{streams.handler(), limits};
   RawClient slow{running.path()};
   RawClient quick{running.path()};
   slow.send(ask);
@@ -144,7 +144,7 @@ TEST(Stream, ClosesOnAReaderThatHasStoppedInRealTime) {
 
 TEST(Stream, SeesThatItsReaderHasGoneThoughNothingIsSentInRealTime) {
   Streams streams;
-  RunningServer running{streams.handler()};
+  const RunningServer running{streams.handler()};
   const int port = std::stoi(running.tcp().substr(running.tcp().rfind(':') + 1));
   for (const bool by_tcp : {false, true}) {
     RawClient client = by_tcp ? RawClient{port} : RawClient{running.path()};
@@ -160,7 +160,7 @@ TEST(Stream, SeesThatItsReaderHasGoneThoughNothingIsSentInRealTime) {
 
 TEST(Stream, TakesPiecesFromSeveralThreadsInRealTime) {
   Streams streams;
-  RunningServer running{streams.handler()};
+  const RunningServer running{streams.handler()};
   constexpr std::size_t readers = 16;
   constexpr int pieces = 200;
   std::vector<std::unique_ptr<RawClient>> clients;
