@@ -160,6 +160,17 @@ struct Conflict {
   friend bool operator==(const Conflict&, const Conflict&) = default;
 };
 
+// Why what was set under a lease has not been left alone; empty where it has.
+struct Overruled {
+  std::string why = {};
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("why", self.why);
+  }
+  friend bool operator==(const Overruled&, const Overruled&) = default;
+};
+
 // What became of a setting of one GPU, also of one that nobody waited for.
 struct SettingOutcome {
   std::uint64_t number = 0;  // ascending; of one instance of the daemon

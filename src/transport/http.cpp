@@ -16,6 +16,10 @@ bool same_name(std::string_view a, std::string_view b) {
   return std::ranges::equal(a, b, {}, lower, lower);
 }
 
+void Headers::add(std::string_view name, std::string_view value) {
+  all_.emplace_back(name, value);
+}
+
 std::optional<std::string_view> Headers::get(std::string_view name) const {
   const auto found = std::ranges::find_if(all_, [&](const auto& each) { return same_name(each.first, name); });
   return found == all_.end() ? std::nullopt : std::optional<std::string_view>{found->second};

@@ -21,7 +21,7 @@ class Headers {
   Headers() = default;
   Headers(std::initializer_list<std::pair<std::string, std::string>> all) : all_{all} {}
 
-  void add(std::string name, std::string value) { all_.emplace_back(std::move(name), std::move(value)); }
+  void add(std::string_view name, std::string_view value);
   // The first of this name.
   [[nodiscard]] std::optional<std::string_view> get(std::string_view name) const;
   [[nodiscard]] std::size_t count(std::string_view name) const;
