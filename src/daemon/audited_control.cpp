@@ -1,0 +1,89 @@
+#include "daemon/audited_control.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace zeus::daemon {
+
+using device::Outcome;
+
+namespace {
+
+std::string text_of(const Reading<Watts>& watts) {
+  return watts ? fmt::format("{:.6g} W", watts->value()) : to_string(watts.failure());
+}
+
+std::string text_of(const ClockRange& range) {
+  return fmt::format("{:.6g} to {:.6g} MHz", range.minimum.value(), range.maximum.value());
+}
+
+std::string text_of(const Reading<std::optional<ClockRange>>& locked) {
+  if (!locked) {
+    return to_string(locked.failure());
+  }
+  return *locked ? text_of(**locked) : "unlocked";
+}
+
+std::string text_of(const Reading<bool>& mode) {
+  return mode ? (*mode ? "on" : "off") : to_string(mode.failure());
+}
+
+}  // namespace
+
+AuditedControl::AuditedControl(std::shared_ptr<device::Gpu> gpu, std::shared_ptr<device::GpuControl> control,
+                               std::shared_ptr<AuditLog> log)
+    : gpu_{std::move(gpu)}, control_{std::move(control)}, log_{std::move(log)} {
+}
+
+template <typename Before, typename After, typename Call>
+Outcome AuditedControl::audited(const std::string& what, const std::string& asked, Before before, After after,
+                                Call call) {
+  if (!log_) {
+    ++calls_;
+    return call();
+  }
+  const std::optional<Error> full = log_->set_aside();
+  if (full && !cause_.is_putting_back) {
+    return Failure{Reason::unknown, "the change cannot be written to the audit log, so it is not made"};
+  }
+  const std::string found = before();
+  ++calls_;
+  Outcome outcome = call();
+  log_->write({.gpu = gpu_->identity().uuid,
+               .why = cause_.why,
+               .who = cause_.who,
+               .lease = cause_.lease,
+               .what = what,
+               .before = found,
+               .asked = asked,
+               .enforced = after(),
+               .outcome = outcome ? "done" : to_string(outcome.failure())});
+  return outcome;
+}
+
+Outcome AuditedControl::set_power_limit(Watts limit) {
+  return audited(
+      "power_limit", text_of(Reading{limit}), [&] { return text_of(gpu_->power_limits().current); },
+      [&] { return text_of(gpu_->power_limits().enforced); }, [&] { return control_->set_power_limit(limit); });
+}
+
+Outcome AuditedControl::lock_clocks(ClockDomain domain, ClockRange range) {
+  const auto locked = [&] { return text_of(gpu_->locked_clocks(domain)); };
+  return audited(fmt::format("{}_clocks", to_string(domain)), text_of(range), locked, locked,
+                 [&] { return control_->lock_clocks(domain, range); });
+}
+
+Outcome AuditedControl::reset_clocks(ClockDomain domain) {
+  const auto locked = [&] { return text_of(gpu_->locked_clocks(domain)); };
+  return audited(fmt::format("{}_clocks", to_string(domain)), "unlocked", locked, locked,
+                 [&] { return control_->reset_clocks(domain); });
+}
+
+Outcome AuditedControl::set_persistence_mode(bool enabled) {
+  const auto mode = [&] { return text_of(gpu_->persistence_mode()); };
+  return audited("persistence_mode", enabled ? "on" : "off", mode, mode,
+                 [&] { return control_->set_persistence_mode(enabled); });
+}
+
+}  // namespace zeus::daemon

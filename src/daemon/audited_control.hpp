@@ -1,0 +1,52 @@
+// A GPU's setters with a line in the audit log for each call: who and why, what was there before, what was asked, what
+// is enforced, and what came of it. What cannot be logged is not set, but is put back.
+// Threads: that of the device alone, but for the counts. Ownership: shares the log.
+#pragma once
+
+#include "base/clock.hpp"
+#include "daemon/audit_log.hpp"
+#include "device/backend.hpp"
+#include "device/gpu_control.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace zeus::daemon {
+
+class AuditedControl final : public device::GpuControl {
+ public:
+  // `log` may be null: then calls are only counted. `gpu` is the one that `control` sets.
+  AuditedControl(std::shared_ptr<device::Gpu> gpu, std::shared_ptr<device::GpuControl> control,
+                 std::shared_ptr<AuditLog> log);
+
+  // On whose behalf the calls that follow are made.
+  struct Cause {
+    std::string why;
+    std::string who;
+    std::uint64_t lease = 0;
+    bool is_putting_back = false;
+  };
+  void begin(Cause cause) { cause_ = std::move(cause); }
+
+  device::Outcome set_power_limit(Watts limit) override;
+  device::Outcome lock_clocks(ClockDomain domain, ClockRange range) override;
+  device::Outcome reset_clocks(ClockDomain domain) override;
+  device::Outcome set_persistence_mode(bool enabled) override;
+
+  // How often a setter was called. Any thread.
+  [[nodiscard]] std::uint64_t calls() const { return calls_; }
+
+ private:
+  template <typename Before, typename After, typename Call>
+  device::Outcome audited(const std::string& what, const std::string& asked, Before before, After after, Call call);
+
+  std::shared_ptr<device::Gpu> gpu_;
+  std::shared_ptr<device::GpuControl> control_;
+  std::shared_ptr<AuditLog> log_;
+  Cause cause_;
+  std::atomic<std::uint64_t> calls_{0};
+};
+
+}  // namespace zeus::daemon

@@ -1,0 +1,28 @@
+#include "daemon/client.hpp"
+
+#include <fmt/format.h>
+
+namespace zeus::daemon {
+
+std::optional<ClientKey> key_of(const Client& client) {
+  if (client.process && client.process->started != 0) {
+    return ClientKey{.pid = client.process->pid, .started = client.process->started, .token = {}};
+  }
+  if (client.token) {
+    return ClientKey{.token = *client.token};
+  }
+  return std::nullopt;
+}
+
+std::string to_text(const Client& client) {
+  if (client.token) {
+    return fmt::format("the token of {}", *client.token);
+  }
+  if (client.user) {
+    return client.process ? fmt::format("user {}'s process {}", *client.user, client.process->pid)
+                          : fmt::format("user {}", *client.user);
+  }
+  return "somebody";
+}
+
+}  // namespace zeus::daemon

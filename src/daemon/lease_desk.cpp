@@ -1,0 +1,728 @@
+#include "daemon/lease_desk.hpp"
+
+#include "base/log.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace zeus::daemon {
+
+using protocol::Status;
+
+namespace {
+
+constexpr Seconds look_again{0.5};           // at a GPU that somebody outside has
+constexpr std::size_t most_outcomes = 64;    // of one GPU
+constexpr std::size_t most_leases = 4096;
+constexpr std::size_t most_allowances = 4096;
+
+Refused refused(const Error& error) {
+  return {protocol::status_of(error.kind()), error.what()};
+}
+
+// Nothing where it was done.
+std::optional<Refused> refused(GpuSeat::End end, const GpuSeat& seat, const std::optional<Error>& error = {}) {
+  const int gpu = seat.name().number;
+  switch (end) {
+    case GpuSeat::End::too_many:
+      return Refused{Status::too_many, fmt::format("too many requests wait for GPU {}", gpu)};
+    case GpuSeat::End::late:
+      return Refused{Status::timeout, fmt::format("GPU {} has not answered in time, and is still at it", gpu)};
+    case GpuSeat::End::stuck:
+      return Refused{Status::stuck, fmt::format("GPU {} does not answer: a call to its driver hangs", gpu)};
+    case GpuSeat::End::abandoned:
+      return Refused{Status::conflict, fmt::format("the lease of GPU {} ended before its turn came", gpu)};
+    case GpuSeat::End::done:
+      break;
+  }
+  return error ? std::optional{refused(*error)} : std::nullopt;
+}
+
+Refused no_such_lease(std::string_view id) {
+  return {Status::not_found, fmt::format("you have no lease {}", id)};
+}
+
+// Calls `done` once everything has come that is waited for.
+class Gathered {
+ public:
+  Gathered(std::size_t left, std::function<void(Refusals)> done) : left_{left}, done_{std::move(done)} {}
+
+  void add(int gpu, const std::optional<Refused>& why) {
+    if (why) {
+      refusals_[gpu] = *why;
+    }
+    if (--left_ == 0) {
+      done_(std::move(refusals_));
+    }
+  }
+
+ private:
+  std::size_t left_;
+  std::function<void(Refusals)> done_;
+  Refusals refusals_;
+};
+
+bool share_one(const std::set<int>& a, const std::set<int>& b) {
+  return std::ranges::any_of(a, [&](int one) { return b.contains(one); });
+}
+
+}  // namespace
+
+LeaseDesk::LeaseDesk(Loop& loop, std::vector<GpuSeat*> seats, Policy policy, std::function<std::string()> draw)
+    : loop_{loop}, seats_{std::move(seats)}, policy_{std::move(policy)}, draw_{std::move(draw)} {
+}
+
+std::optional<Refused> LeaseDesk::refusal_of(const Client& client, const std::set<int>& gpus) const {
+  if (closed_) {
+    return Refused{Status::stuck, "zeusd is stopping"};
+  }
+  if (!key_of(client)) {
+    return Refused{Status::forbidden, "it cannot be told which process asks, so nothing can be held for it"};
+  }
+  for (const int gpu : gpus) {
+    Verdict verdict;
+    for (const Action action : control_actions) {
+      verdict = decide(policy_, client.asker(), {.action = action, .gpu = seats_.at(gpu)->name()});
+      if (verdict.allowed) {
+        break;
+      }
+    }
+    if (!verdict.allowed) {
+      return Refused{Status::forbidden,
+                     fmt::format("the policy of this node lets you set nothing on GPU {}", gpu)};
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Seconds> LeaseDesk::longest_of(const Client& client, const std::set<int>& gpus) const {
+  std::optional<Seconds> longest;
+  for (const int gpu : gpus) {
+    std::optional<Seconds> of_this{Seconds{0}};
+    for (const Action action : control_actions) {
+      const Verdict verdict = decide(policy_, client.asker(), {.action = action, .gpu = seats_.at(gpu)->name()});
+      if (verdict.allowed && of_this) {
+        of_this = verdict.longest_lease ? std::optional{std::max(*of_this, *verdict.longest_lease)} : std::nullopt;
+      }
+    }
+    if (of_this) {
+      longest = longest ? std::min(*longest, *of_this) : *of_this;
+    }
+  }
+  return longest;
+}
+
+LeaseDesk::Number LeaseDesk::in_the_way(const ClientKey& key, const std::set<int>& gpus) const {
+  for (const auto& [number, entry] : entries_) {
+    if (share_one(entry.on, gpus) && key_of(entry.view.client) != key) {
+      return number;
+    }
+  }
+  return 0;
+}
+
+LeaseDesk::Number LeaseDesk::find(const Client& client, std::string_view id) const {
+  for (const auto& [number, entry] : entries_) {
+    if (entry.view.id == id && entry.phase == Phase::held && key_of(entry.view.client) == key_of(client)) {
+      return number;
+    }
+  }
+  return 0;
+}
+
+LeaseDesk::Number LeaseDesk::implicit_of(const ClientKey& key, int gpu) const {
+  for (const auto& [number, entry] : entries_) {
+    if (entry.view.is_implicit && entry.phase != Phase::ending && entry.on.contains(gpu) &&
+        key_of(entry.view.client) == key) {
+      return number;
+    }
+  }
+  return 0;
+}
+
+void LeaseDesk::take(Taking taking, std::function<void(Taken)> done) {
+  if (const std::optional<Refused> refused = refusal_of(taking.client, taking.gpus)) {
+    done({.lease = {}, .refused = refused, .holder = {}});
+    return;
+  }
+  if (taking.wait > Seconds{0}) {
+    const Instant until = loop_.clock().now() + std::min(taking.wait, policy_.longest_wait);
+    try_to_take(std::move(taking), std::move(done), until);
+  } else {
+    try_to_take(std::move(taking), std::move(done), std::nullopt);
+  }
+}
+
+void LeaseDesk::try_to_take(Taking taking, std::function<void(Taken)> done, std::optional<Instant> until) {
+  const ClientKey key = *key_of(taking.client);
+  const Instant now = loop_.clock().now();
+  const auto wait_or = [this, until, now](Taking again, const std::function<void(Taken)>& answer, Taken otherwise) {
+    if (!until || now >= *until) {
+      answer(std::move(otherwise));
+    } else if (queue_.size() >= policy_.most_waiting) {
+      answer({.lease = {},
+              .refused = Refused{Status::too_many, "too many wait for a GPU of this node already"},
+              .holder = std::move(otherwise.holder)});
+    } else {
+      queue_.push_back({std::move(again), answer, *until, now + look_again});
+      loop_.wake_by(std::min(*until, now + look_again));
+    }
+  };
+  if (const Number other = in_the_way(key, taking.gpus); other != 0) {
+    const LeaseView& view = entries_.at(other).view;
+    Taken conflict{.lease = {},
+                   .refused = Refused{Status::conflict, fmt::format("GPU {} is leased by {}",
+                                                                    fmt::join(view.gpus, ", "), to_text(view.described))},
+                   .holder = view};
+    wait_or(std::move(taking), done, std::move(conflict));
+    return;
+  }
+  Taking again = taking;
+  begin(std::move(taking), false,
+        [this, again = std::move(again), done = std::move(done), wait_or](
+            Number number, const std::optional<Refused>& refused, bool conflict) mutable {
+          if (!refused) {
+            done({.lease = entries_.at(number).view, .refused = {}, .holder = {}});
+          } else if (conflict) {
+            wait_or(std::move(again), done, {.lease = {}, .refused = refused, .holder = {}});
+          } else {
+            done({.lease = {}, .refused = refused, .holder = {}});
+          }
+        });
+}
+
+void LeaseDesk::begin(Taking taking, bool implicit,
+                      std::function<void(Number, std::optional<Refused>, bool)> done) {
+  if (entries_.size() >= most_leases) {
+    done(0, Refused{Status::too_many, "this node has too many leases"}, false);
+    return;
+  }
+  const Number number = next_++;
+  const Instant now = loop_.clock().now();
+  Entry& entry = entries_[number];
+  entry.view = {.id = draw_(),
+                .client = taking.client,
+                .described = {},
+                .is_implicit = implicit,
+                .is_ending = false,
+                .gpus = {taking.gpus.begin(), taking.gpus.end()},
+                .since = now,
+                .term = taking.term,
+                .ends = now + taking.term,
+                .longest = {},
+                .asked = {},
+                .found = {}};
+  if (const std::optional<Seconds> longest = longest_of(taking.client, taking.gpus)) {
+    entry.view.longest = now + *longest;
+  }
+  entry.on = taking.gpus;
+  struct Progress {
+    std::size_t left;
+    std::function<void(Number, std::optional<Refused>, bool)> done;
+  };
+  const auto progress = std::make_shared<Progress>(Progress{taking.gpus.size(), std::move(done)});
+  const auto is_wanted = [this, number, wanted = std::move(taking.wanted)] {
+    const auto found = entries_.find(number);
+    return found != entries_.end() && found->second.phase == Phase::taking && (!wanted || wanted());
+  };
+  for (const int gpu : taking.gpus) {
+    const auto still = entries_.find(number);
+    if (still == entries_.end() || still->second.phase != Phase::taking) {
+      return;
+    }
+    GpuSeat& seat = *seats_.at(gpu);
+    seat.take(number, taking.term, taking.client, is_wanted,
+              [this, number, gpu, progress, &seat](GpuSeat::End end, const GpuSeat::Taken& taken) {
+                const auto found = entries_.find(number);
+                if (found == entries_.end()) {
+                  return;
+                }
+                if (end != GpuSeat::End::done && end != GpuSeat::End::late) {
+                  found->second.on.erase(gpu);
+                }
+                if (found->second.phase != Phase::taking) {
+                  if (found->second.phase == Phase::ending && found->second.on.empty()) {
+                    over(number);
+                  }
+                  return;
+                }
+                if (end == GpuSeat::End::done && !taken.error) {
+                  found->second.view.described = taken.client;
+                  if (taken.found) {
+                    found->second.view.found[gpu] = *taken.found;
+                  }
+                  if (--progress->left > 0) {
+                    return;
+                  }
+                  found->second.phase = Phase::held;
+                  const Instant then = loop_.clock().now();
+                  found->second.view.ends = then + found->second.view.term;
+                  loop_.wake_by(found->second.view.ends);
+                  if (found->second.view.longest) {
+                    loop_.wake_by(*found->second.view.longest);
+                  }
+                  progress->done(number, std::nullopt, false);
+                  return;
+                }
+                const bool conflict = end == GpuSeat::End::done && taken.error->kind() == ErrorKind::conflict;
+                const std::optional<Refused> refusal = refused(end, seat, taken.error);
+                this->end(number, "it could not be taken whole", [progress, number, refusal, conflict] {
+                  progress->done(number, refusal, conflict);
+                });
+              });
+  }
+  const auto found = entries_.find(number);
+  if (found == entries_.end() || found->second.phase == Phase::ending) {
+    return;
+  }
+  if (taking.client.process && !(implicit && policy_.implicit == ImplicitLease::keep)) {
+    found->second.end_of_process = loop_.when_readable(taking.client.process->end->get(), [this, number] {
+      end(number, "its process has ended", {});
+    });
+  }
+  if (implicit) {
+    found->second.next_renewal = now + taking.term / 3;
+    loop_.wake_by(*found->second.next_renewal);
+  }
+}
+
+void LeaseDesk::extend(Entry& entry) {
+  entry.view.ends = loop_.clock().now() + entry.view.term;
+  loop_.wake_by(entry.view.ends);
+}
+
+void LeaseDesk::renew(const Client& client, std::string_view id, std::function<void(Taken)> done) {
+  const Number number = find(client, id);
+  if (number == 0) {
+    done({.lease = {}, .refused = no_such_lease(id), .holder = {}});
+    return;
+  }
+  Entry& entry = entries_.at(number);
+  extend(entry);
+  const auto gathered = std::make_shared<Gathered>(
+      entry.on.size(), [this, number, name = std::string{id}, done = std::move(done)](const Refusals& refusals) {
+        const auto found = entries_.find(number);
+        if (!refusals.empty()) {
+          done({.lease = {}, .refused = refusals.begin()->second, .holder = {}});
+        } else if (found == entries_.end()) {
+          done({.lease = {}, .refused = no_such_lease(name), .holder = {}});
+        } else {
+          done({.lease = found->second.view, .refused = {}, .holder = {}});
+        }
+      });
+  for (const int gpu : std::set<int>{entry.on}) {
+    GpuSeat& seat = *seats_.at(gpu);
+    seat.renew(number, [gathered, gpu, &seat](GpuSeat::End end, const std::optional<Error>& error) {
+      gathered->add(gpu, refused(end, seat, error));
+    });
+  }
+}
+
+std::optional<Refused> LeaseDesk::refusal_of_setting(const Client& client, int gpu, const Setting& setting) {
+  const Verdict verdict = decide(policy_, client.asker(), asked_for(setting, seats_.at(gpu)->name()));
+  if (!verdict.allowed) {
+    return Refused{Status::forbidden, verdict.why};
+  }
+  if (!verdict.changes_per_second) {
+    return std::nullopt;
+  }
+  const Instant now = loop_.clock().now();
+  const double most = std::max(1.0, *verdict.changes_per_second);
+  if (allowances_.size() >= most_allowances) {
+    std::erase_if(allowances_, [&](const auto& one) { return now - one.second.at > Seconds{60}; });
+  }
+  const auto [found, is_new] = allowances_.try_emplace({*key_of(client), gpu}, Allowance{most, now});
+  Allowance& allowance = found->second;
+  allowance.left = std::min(most, allowance.left + (now - allowance.at).value() * *verdict.changes_per_second);
+  allowance.at = now;
+  if (allowance.left < 1) {
+    return Refused{Status::too_many, fmt::format("the policy of this node lets you change GPU {} {:.6g} times a second",
+                                                 gpu, *verdict.changes_per_second)};
+  }
+  allowance.left -= 1;
+  return std::nullopt;
+}
+
+void LeaseDesk::set_one(Number number, int gpu, const Setting& setting, const Wanted& wanted,
+                        std::function<void(std::optional<Refused>, const Outcome&)> done) {
+  Entry& entry = entries_.at(number);
+  std::deque<Outcome>& kept = outcomes_[gpu];
+  if (kept.size() >= most_outcomes) {
+    kept.pop_front();
+  }
+  const std::uint64_t sequence = next_outcome_++;
+  const std::string who = to_text(entry.view.described);
+  const Outcome outcome{sequence, loop_.clock().now(), gpu, who, setting, {}, false};
+  kept.push_back(outcome);
+  entry.view.asked.insert_or_assign(gpu, setting);
+  const auto is_wanted = [this, number, wanted] {
+    const auto found = entries_.find(number);
+    return found != entries_.end() && found->second.phase == Phase::held && (!wanted || wanted());
+  };
+  const auto keep = [this, number](const Outcome& known) {
+    std::deque<Outcome>& all = outcomes_[known.gpu];
+    if (const auto at = std::ranges::find(all, known.sequence, &Outcome::sequence); at != all.end()) {
+      *at = known;
+    }
+    // The guardian has put back what this lease had set.
+    if (known.result.error && known.result.error->kind() == ErrorKind::timeout) {
+      end(number, "nobody renewed it for its term", {});
+    }
+  };
+  GpuSeat& seat = *seats_.at(gpu);
+  seat.set(
+      number, setting, who, is_wanted,
+      [outcome, keep, done = std::move(done), &seat](GpuSeat::End end, SettingResult result) {
+        Outcome known = outcome;
+        known.is_known = end != GpuSeat::End::late;
+        known.result = std::move(result);
+        const std::optional<Refused> why = refused(end, seat, known.result.error);
+        if (why && !known.result.error) {
+          known.result.error = Error{ErrorKind::unavailable, why->text};
+        }
+        keep(known);
+        done(why, known);
+      },
+      [outcome, keep](SettingResult result) {
+        Outcome known = outcome;
+        known.is_known = true;
+        known.result = std::move(result);
+        keep(known);
+      });
+}
+
+void LeaseDesk::set(const Client& client, std::string_view id, const std::set<int>& gpus, const Setting& setting,
+                    Wanted wanted, std::function<void(Refusals, std::vector<Outcome>)> done) {
+  const Number number = find(client, id);
+  Refusals refusals;
+  for (const int gpu : gpus) {
+    if (number == 0) {
+      refusals[gpu] = no_such_lease(id);
+    } else if (!entries_.at(number).on.contains(gpu)) {
+      refusals[gpu] = {Status::not_found, fmt::format("this lease is not of GPU {}", gpu)};
+    } else if (const std::optional<Refused> no = refusal_of_setting(client, gpu, setting)) {
+      refusals[gpu] = *no;
+    }
+  }
+  if (!refusals.empty()) {
+    done(std::move(refusals), {});
+    return;
+  }
+  extend(entries_.at(number));
+  const auto outcomes = std::make_shared<std::vector<Outcome>>();
+  const auto gathered = std::make_shared<Gathered>(
+      gpus.size(),
+      [outcomes, done = std::move(done)](Refusals all) { done(std::move(all), std::move(*outcomes)); });
+  for (const int gpu : gpus) {
+    set_one(number, gpu, setting, wanted,
+            [gathered, outcomes, gpu](const std::optional<Refused>& why, const Outcome& outcome) {
+              outcomes->push_back(outcome);
+              gathered->add(gpu, why);
+            });
+  }
+}
+
+void LeaseDesk::set_without_lease(const Client& client, const std::set<int>& gpus, const Setting& setting,
+                                  const Wanted& wanted, std::function<void(Refusals)> done) {
+  const auto gathered = std::make_shared<Gathered>(gpus.size(), std::move(done));
+  for (const int gpu : gpus) {
+    set_without_lease(client, gpu, setting, wanted,
+                      [gathered, gpu](const std::optional<Refused>& why) { gathered->add(gpu, why); });
+  }
+}
+
+void LeaseDesk::set_without_lease(const Client& client, int gpu, const Setting& setting, const Wanted& wanted,
+                                  std::function<void(std::optional<Refused>)> done) {
+  std::optional<Refused> no = refusal_of(client, {gpu});
+  no = no ? no : refusal_of_setting(client, gpu, setting);
+  if (no) {
+    done(no);
+    return;
+  }
+  const auto set = [this, gpu, setting, wanted, done](Number number) {
+    set_one(number, gpu, setting, wanted, [done](const std::optional<Refused>& why, const Outcome&) { done(why); });
+  };
+  const ClientKey key = *key_of(client);
+  if (const Number held = implicit_of(key, gpu); held != 0) {
+    set(held);
+    return;
+  }
+  if (const Number other = in_the_way(key, {gpu}); other != 0) {
+    const LeaseView& view = entries_.at(other).view;
+    if (view.is_implicit && policy_.implicit == ImplicitLease::keep) {
+      end(other, "somebody else sets this GPU", [this, client, gpu, setting, wanted, done] {
+        set_without_lease(client, gpu, setting, wanted, done);
+      });
+    } else {
+      done(Refused{Status::conflict, fmt::format("GPU {} is leased by {}", gpu, to_text(view.described))});
+    }
+    return;
+  }
+  if (policy_.implicit == ImplicitLease::refuse) {
+    done(Refused{Status::forbidden, "the policy of this node wants a lease before a GPU is set (/v1/leases)"});
+    return;
+  }
+  begin({.client = client, .gpus = {gpu}, .term = control::LeaseBook::usual_term, .wanted = wanted}, true,
+        [done, set](Number number, const std::optional<Refused>& why, bool /*conflict*/) {
+          if (why) {
+            done(why);
+          } else {
+            set(number);
+          }
+        });
+}
+
+void LeaseDesk::restore(const Client& client, std::string_view id, const Wanted& wanted,
+                        std::function<void(Refusals)> done) {
+  const Number number = find(client, id);
+  if (number == 0) {
+    done({{0, no_such_lease(id)}});
+    return;
+  }
+  Entry& entry = entries_.at(number);
+  extend(entry);
+  entry.view.asked.clear();
+  const auto gathered = std::make_shared<Gathered>(entry.on.size(), std::move(done));
+  for (const int gpu : std::set<int>{entry.on}) {
+    GpuSeat& seat = *seats_.at(gpu);
+    seat.restore(number, to_text(entry.view.described), wanted,
+                 [gathered, gpu, &seat](GpuSeat::End end, const std::optional<Error>& error) {
+                   gathered->add(gpu, refused(end, seat, error));
+                 });
+  }
+}
+
+void LeaseDesk::release(const Client& client, std::string_view id, std::function<void(Refusals)> done) {
+  const Number number = find(client, id);
+  if (number == 0) {
+    done({{0, no_such_lease(id)}});
+    return;
+  }
+  const auto left = entries_.at(number).left;
+  end(number, "released", [left, done = std::move(done)] { done(*left); });
+}
+
+void LeaseDesk::ask_whether_overruled(const Client& client, std::string_view id, const Wanted& wanted,
+                                      std::function<void(std::optional<Refused>, std::string)> done) {
+  const Number number = find(client, id);
+  if (number == 0) {
+    done(no_such_lease(id), {});
+    return;
+  }
+  const Entry& entry = entries_.at(number);
+  const auto why = std::make_shared<std::string>();
+  const auto gathered = std::make_shared<Gathered>(
+      entry.on.size(), [why, done = std::move(done)](const Refusals& /*told in words*/) { done(std::nullopt, *why); });
+  for (const int gpu : std::set<int>{entry.on}) {
+    GpuSeat& seat = *seats_.at(gpu);
+    seat.ask_whether_overruled(number, wanted, [gathered, why, gpu, &seat](GpuSeat::End end, const std::string& said) {
+      const std::optional<Refused> no = refused(end, seat);
+      *why = !why->empty() ? *why : no ? no->text : said;
+      gathered->add(gpu, std::nullopt);
+    });
+  }
+}
+
+void LeaseDesk::note_token(const std::string& subject) {
+  const Instant now = loop_.clock().now();
+  for (auto& [number, entry] : entries_) {
+    if (entry.view.is_implicit && entry.view.client.token == subject) {
+      entry.last_request = now;
+    }
+  }
+}
+
+bool LeaseDesk::end(std::string_view id, const std::string& why, std::function<void()> done) {
+  for (const auto& [number, entry] : entries_) {
+    if (entry.view.id == id) {
+      end(number, why, std::move(done));
+      return true;
+    }
+  }
+  return false;
+}
+
+void LeaseDesk::end(Number number, const std::string& why, std::function<void()> done) {
+  const auto found = entries_.find(number);
+  if (found == entries_.end()) {
+    if (done) {
+      done();
+    }
+    return;
+  }
+  Entry& entry = found->second;
+  if (done) {
+    entry.when_over.push_back(std::move(done));
+  }
+  if (entry.phase == Phase::ending) {
+    return;
+  }
+  entry.phase = Phase::ending;
+  entry.view.is_ending = true;
+  entry.end_of_process.reset();
+  if (entry.on.empty()) {
+    over(number);
+    return;
+  }
+  for (const int gpu : std::set<int>{entry.on}) {
+    seats_.at(gpu)->release(number, why, [this, number, gpu](const std::optional<Error>& error) {
+      Entry& ending = entries_.at(number);
+      if (error) {
+        log::warning(error->what());
+        (*ending.left)[gpu] = refused(*error);
+      }
+      ending.on.erase(gpu);
+      if (ending.on.empty()) {
+        over(number);
+      }
+    });
+  }
+}
+
+void LeaseDesk::over(Number number) {
+  const auto ended = entries_.extract(number);
+  for (const std::function<void()>& tell : ended.mapped().when_over) {
+    tell();
+  }
+  look_at_queue();
+}
+
+void LeaseDesk::look_at_queue() {
+  // Whoever waits longer comes first, also where only one of the GPUs it waits for is free.
+  std::set<int> spoken_for;
+  const Instant now = loop_.clock().now();
+  std::deque<Waiting> still;
+  std::deque<Waiting> all = std::exchange(queue_, {});
+  std::vector<std::function<void()>> now_due;
+  for (Waiting& one : all) {
+    if (one.taking.wanted && !one.taking.wanted()) {
+      continue;
+    }
+    const bool is_next = !share_one(one.taking.gpus, spoken_for);
+    spoken_for.insert(one.taking.gpus.begin(), one.taking.gpus.end());
+    const bool is_free = in_the_way(*key_of(one.taking.client), one.taking.gpus) == 0 && now >= one.retry;
+    if (now >= one.until || (is_next && is_free)) {
+      now_due.emplace_back([this, due = std::move(one)]() mutable {
+        try_to_take(std::move(due.taking), std::move(due.done), due.until);
+      });
+    } else {
+      loop_.wake_by(is_next ? std::min(one.until, std::max(one.retry, now)) : one.until);
+      still.push_back(std::move(one));
+    }
+  }
+  queue_ = std::move(still);
+  for (const std::function<void()>& work : now_due) {
+    work();
+  }
+}
+
+void LeaseDesk::renew_own(Number number, Entry& entry, Instant now) {
+  entry.view.ends = now + entry.view.term;
+  entry.next_renewal = now + entry.view.term / 3;
+  for (const int gpu : std::set<int>{entry.on}) {
+    seats_.at(gpu)->renew(number, [this, number](GpuSeat::End end, const std::optional<Error>& error) {
+      if (end == GpuSeat::End::done && error && error->kind() == ErrorKind::timeout) {
+        this->end(number, "the daemon did not renew it in time", {});
+      }
+    });
+  }
+}
+
+void LeaseDesk::set_policy(Policy policy) {
+  policy_ = std::move(policy);
+  std::vector<Number> not_allowed;
+  const Instant now = loop_.clock().now();
+  for (auto& [number, entry] : entries_) {
+    const std::set<int> gpus{entry.view.gpus.begin(), entry.view.gpus.end()};
+    const std::optional<Seconds> longest = longest_of(entry.view.client, gpus);
+    entry.view.longest = longest ? std::optional{entry.view.since + *longest} : std::nullopt;
+    bool allowed = !refusal_of(entry.view.client, gpus);
+    for (const auto& [gpu, setting] : entry.view.asked) {
+      allowed = allowed &&
+                decide(policy_, entry.view.client.asker(), asked_for(setting, seats_.at(gpu)->name())).allowed;
+    }
+    if (!allowed) {
+      not_allowed.push_back(number);
+    }
+  }
+  for (const Number number : not_allowed) {
+    end(number, "the policy no longer allows it", {});
+  }
+  loop_.wake_by(now);
+}
+
+void LeaseDesk::close(std::function<void()> done) {
+  closed_ = true;
+  for (Waiting& one : std::exchange(queue_, {})) {
+    one.done({.lease = {}, .refused = Refused{Status::stuck, "zeusd is stopping"}, .holder = {}});
+  }
+  std::vector<Number> all;
+  for (const auto& [number, entry] : entries_) {
+    all.push_back(number);
+  }
+  const auto gathered = std::make_shared<Gathered>(all.size() + 1, [done = std::move(done)](const Refusals&) { done(); });
+  for (const Number number : all) {
+    end(number, "zeusd stops", [gathered] { gathered->add(0, std::nullopt); });
+  }
+  gathered->add(0, std::nullopt);
+}
+
+std::vector<LeaseView> LeaseDesk::leases() const {
+  std::vector<LeaseView> all;
+  for (const auto& [number, entry] : entries_) {
+    all.push_back(entry.view);
+  }
+  return all;
+}
+
+std::optional<LeaseView> LeaseDesk::holder_of(int gpu) const {
+  for (const auto& [number, entry] : entries_) {
+    if (entry.on.contains(gpu)) {
+      return entry.view;
+    }
+  }
+  return std::nullopt;
+}
+
+const std::deque<Outcome>& LeaseDesk::outcomes(int gpu) const {
+  static const std::deque<Outcome> none;
+  const auto found = outcomes_.find(gpu);
+  return found != outcomes_.end() ? found->second : none;
+}
+
+void LeaseDesk::tick(Instant now) {
+  std::vector<std::pair<Number, std::string>> over;
+  for (auto& [number, entry] : entries_) {
+    if (entry.phase != Phase::held) {
+      continue;
+    }
+    if (entry.view.longest && now >= *entry.view.longest) {
+      over.emplace_back(number, "it has lasted as long as the policy allows");
+      continue;
+    }
+    if (entry.last_request && now >= *entry.last_request + token_rests) {
+      over.emplace_back(number, "its token has not asked for anything for an hour");
+      continue;
+    }
+    if (entry.next_renewal && now >= *entry.next_renewal) {
+      renew_own(number, entry, now);
+    }
+    if (now >= entry.view.ends) {
+      over.emplace_back(number, "nobody renewed it for its term");
+      continue;
+    }
+    loop_.wake_by(entry.next_renewal.value_or(entry.view.ends));
+    if (entry.view.longest) {
+      loop_.wake_by(*entry.view.longest);
+    }
+  }
+  for (const auto& [number, why] : over) {
+    end(number, why, {});
+  }
+  look_at_queue();
+}
+
+}  // namespace zeus::daemon

@@ -1,0 +1,188 @@
+// Who has which GPU, who waits for it, and until when: the leases of all clients. It asks the policy, gives several
+// GPUs all together or none, ends what is over, and has the seats (gpu_seat.hpp) do the rest. Requests are answered
+// through a callback, once.
+//
+// Threads: the loop's. Ownership: the loop and the seats outlive this; the policy is its own.
+#pragma once
+
+#include "daemon/client.hpp"
+#include "daemon/gpu_seat.hpp"
+#include "daemon/loop.hpp"
+#include "daemon/policy.hpp"
+#include "daemon/setting.hpp"
+#include "protocol/error_body.hpp"
+
+#include <zeus/units.hpp>
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace zeus::daemon {
+
+// Why something is not done: as an answer says it.
+struct Refused {
+  protocol::Status status = protocol::Status::internal;
+  std::string text;
+};
+
+// What became of a setting on one GPU, kept for whoever asks later.
+struct Outcome {
+  std::uint64_t sequence = 0;
+  Instant at;
+  int gpu = 0;
+  std::string who;
+  Setting asked;
+  SettingResult result;
+  bool is_known = false;  // false while it is under way
+};
+
+// What is shown of a lease.
+struct LeaseView {
+  std::string id;
+  Client client;
+  control::LeaseClient described;
+  bool is_implicit = false;
+  bool is_ending = false;
+  std::vector<int> gpus;
+  Instant since;
+  Seconds term;
+  Instant ends;                     // unless renewed
+  std::optional<Instant> longest;   // whatever is renewed
+  std::map<int, Setting> asked;     // last, of each GPU
+  std::map<int, Watts> found;       // the power limit that was there, where it is known
+};
+
+// How it went on each GPU that was asked for: those that are not here were done.
+using Refusals = std::map<int, Refused>;
+
+class LeaseDesk {
+ public:
+  using Wanted = std::function<bool()>;
+  struct Taking {
+    Client client;
+    std::set<int> gpus;
+    Seconds term;
+    Seconds wait{0};
+    Wanted wanted;
+  };
+  // A lease, or why there is none. A conflict names the holder.
+  struct Taken {
+    std::optional<LeaseView> lease;
+    std::optional<Refused> refused;
+    std::optional<LeaseView> holder;
+  };
+
+  // The shortest and longest term that may be asked for; what nobody renews, as settings without a lease, has
+  // LeaseBook::usual_term in the record, which the desk renews itself.
+  static constexpr Seconds shortest_term{1};
+  static constexpr Seconds longest_term{3600};
+  // How long the settings of a token last after its last request.
+  static constexpr Seconds token_rests{3600};
+
+  // `draw` gives the random part of the names of leases.
+  LeaseDesk(Loop& loop, std::vector<GpuSeat*> seats, Policy policy, std::function<std::string()> draw);
+
+  void take(Taking taking, std::function<void(Taken)> done);
+  // These are for the client whose lease it is: 404 for anybody else.
+  void renew(const Client& client, std::string_view id, std::function<void(Taken)> done);
+  void set(const Client& client, std::string_view id, const std::set<int>& gpus, const Setting& setting, Wanted wanted,
+           std::function<void(Refusals, std::vector<Outcome>)> done);
+  void restore(const Client& client, std::string_view id, const Wanted& wanted, std::function<void(Refusals)> done);
+  // With what could not be put back, which is tried again.
+  void release(const Client& client, std::string_view id, std::function<void(Refusals)> done);
+  void ask_whether_overruled(const Client& client, std::string_view id, const Wanted& wanted,
+                             std::function<void(std::optional<Refused>, std::string)> done);
+
+  // A setter without a lease, of each GPU by itself: takes one where this client has none, as the policy says. What is
+  // refused at once is told before this returns.
+  void set_without_lease(const Client& client, const std::set<int>& gpus, const Setting& setting, const Wanted& wanted,
+                         std::function<void(Refusals)> done);
+
+  // Whoever sends anything with this token is still there.
+  void note_token(const std::string& subject);
+
+  // Takes back a lease, whoever has it; false where there is none of this name.
+  bool end(std::string_view id, const std::string& why, std::function<void()> done);
+  // From now on this policy counts; leases that it does not allow end.
+  void set_policy(Policy policy);
+  [[nodiscard]] const Policy& policy() const { return policy_; }
+  // Takes no more, and ends all there are.
+  void close(std::function<void()> done);
+
+  [[nodiscard]] std::vector<LeaseView> leases() const;
+  [[nodiscard]] std::optional<LeaseView> holder_of(int gpu) const;
+  // Of one GPU, oldest first.
+  [[nodiscard]] const std::deque<Outcome>& outcomes(int gpu) const;
+  [[nodiscard]] std::size_t waiting() const { return queue_.size(); }
+
+  void tick(Instant now);
+
+ private:
+  using Number = GpuSeat::Number;
+  enum class Phase { taking, held, ending };
+
+  struct Entry {
+    LeaseView view;
+    Phase phase = Phase::taking;
+    std::set<int> on;                     // of which GPUs it has, or may have, something
+    std::optional<Instant> next_renewal;  // where the desk renews it itself
+    std::optional<Instant> last_request;  // of the token that it is held for
+    std::shared_ptr<void> end_of_process;
+    std::vector<std::function<void()>> when_over;
+    std::shared_ptr<Refusals> left = std::make_shared<Refusals>();  // what could not be put back at its end
+  };
+  struct Waiting {
+    Taking taking;
+    std::function<void(Taken)> done;
+    Instant until;
+    Instant retry;  // where somebody outside has it, who says nothing when done
+  };
+  struct Allowance {
+    double left = 0;
+    Instant at;
+  };
+
+  [[nodiscard]] std::optional<Refused> refusal_of(const Client& client, const std::set<int>& gpus) const;
+  [[nodiscard]] std::optional<Seconds> longest_of(const Client& client, const std::set<int>& gpus) const;
+  // A lease of somebody else of one of these GPUs; 0: none. Numbers begin at 1.
+  [[nodiscard]] Number in_the_way(const ClientKey& key, const std::set<int>& gpus) const;
+  [[nodiscard]] Number find(const Client& client, std::string_view id) const;
+  [[nodiscard]] Number implicit_of(const ClientKey& key, int gpu) const;
+  void try_to_take(Taking taking, std::function<void(Taken)> done, std::optional<Instant> until);
+  // Says whether it is somebody outside who is in the way.
+  void begin(Taking taking, bool implicit, std::function<void(Number, std::optional<Refused>, bool)> done);
+  void taken(Number number, int gpu, GpuSeat::End end, const GpuSeat::Taken& taken);
+  void extend(Entry& entry);
+  std::optional<Refused> refusal_of_setting(const Client& client, int gpu, const Setting& setting);
+  void set_one(Number number, int gpu, const Setting& setting, const Wanted& wanted,
+               std::function<void(std::optional<Refused>, const Outcome&)> done);
+  void set_without_lease(const Client& client, int gpu, const Setting& setting, const Wanted& wanted,
+                         std::function<void(std::optional<Refused>)> done);
+  void end(Number number, const std::string& why, std::function<void()> done);
+  void over(Number number);
+  void look_at_queue();
+  void renew_own(Number number, Entry& entry, Instant now);
+
+  Loop& loop_;
+  std::vector<GpuSeat*> seats_;
+  Policy policy_;
+  std::function<std::string()> draw_;
+  std::map<Number, Entry> entries_;
+  Number next_ = 1;
+  std::deque<Waiting> queue_;
+  std::map<int, std::deque<Outcome>> outcomes_;
+  std::uint64_t next_outcome_ = 1;
+  std::map<std::pair<ClientKey, int>, Allowance> allowances_;
+  bool closed_ = false;
+};
+
+}  // namespace zeus::daemon

@@ -1,0 +1,197 @@
+// Who may do what on which GPU, within which bounds: the policy file, read, and the one function that decides by it.
+// Rules only ever allow: what no rule allows is refused, and a rule's bounds are those of what it allows itself.
+// Plain values and pure functions; any thread.
+//
+//   implicit = "process"                       # for setters without a lease: "process", "keep" or "refuse"
+//   [waiting]                                  # who comes second may wait
+//   longest_s = 600
+//   most = 32
+//   [[rule]]
+//   who = ["group:zeus", "user:ann", "token:ci-*", "everyone"]
+//   gpus = ["all"]                             # numbers and UUIDs too
+//   may = ["read", "read_cpu", "set_power_limit", "lock_clocks", "set_persistence"]
+//   power_limit = {minimum_w = 100, maximum_w = 250}
+//   longest_lease_s = 86400
+//   changes_per_second = 5
+#pragma once
+
+#include "toml/toml_reader.hpp"
+
+#include <zeus/device_values.hpp>
+#include <zeus/fields.hpp>
+#include <zeus/units.hpp>
+
+#include <sys/types.h>
+
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace zeus::daemon {
+
+enum class Action { read, read_cpu, set_power_limit, lock_clocks, set_persistence };
+
+constexpr auto names_of(Action /*action*/) {
+  return std::array<field::Name<Action>, 5>{{{Action::read, "read"},
+                                             {Action::read_cpu, "read_cpu"},
+                                             {Action::set_power_limit, "set_power_limit"},
+                                             {Action::lock_clocks, "lock_clocks"},
+                                             {Action::set_persistence, "set_persistence"}}};
+}
+
+// Those that take a lease.
+inline constexpr std::array control_actions{Action::set_power_limit, Action::lock_clocks, Action::set_persistence};
+
+// What becomes of a setter without a lease, as programs send it that know none: its setting ends with the process that
+// asked, stays until others set or the daemon stops, or is refused.
+enum class ImplicitLease { process, keep, refuse };
+
+constexpr auto names_of(ImplicitLease /*lease*/) {
+  return std::array<field::Name<ImplicitLease>, 3>{
+      {{ImplicitLease::process, "process"}, {ImplicitLease::keep, "keep"}, {ImplicitLease::refuse, "refuse"}}};
+}
+
+// One of those whom a rule speaks of.
+struct Principal {
+  enum class Kind { everyone, user, group, token };
+
+  Kind kind = Kind::everyone;
+  std::string name;                // as written; a token's subject may end in '*'
+  std::optional<std::uint32_t> id = std::nullopt;  // of a user or group, once it is known
+  std::string place;               // "policy.toml:4:8"
+};
+
+void read_toml(const toml::TomlSpot& spot, Principal& principal);
+
+// "all", a number, or a UUID.
+struct PolicyGpu {
+  std::string name;
+};
+
+void read_toml(const toml::TomlSpot& spot, PolicyGpu& gpu);
+
+struct WattRange {
+  Watts minimum;
+  Watts maximum;
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("minimum", self.minimum, field::above_zero);
+    fields("maximum", self.maximum, field::above_zero);
+  }
+};
+
+struct Rule {
+  std::vector<Principal> who;
+  std::vector<PolicyGpu> gpus;
+  std::vector<Action> may;
+  std::optional<WattRange> power_limit;
+  std::optional<ClockRange> graphics_clocks;
+  std::optional<ClockRange> memory_clocks;
+  std::optional<Seconds> longest_lease;
+  std::optional<double> changes_per_second;
+  std::string place;  // "policy.toml:12:1", or "the built-in rule"
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("who", self.who);
+    fields("gpus", self.gpus);
+    fields("may", self.may);
+    fields("power_limit", self.power_limit);
+    fields("graphics_clocks", self.graphics_clocks);
+    fields("memory_clocks", self.memory_clocks);
+    fields("longest_lease", self.longest_lease, field::above_zero);
+    fields("changes_per_second", self.changes_per_second, field::above_zero);
+  }
+};
+
+void read_toml(const toml::TomlSpot& spot, Rule& rule);
+
+struct Waiting {
+  std::optional<Seconds> longest;
+  std::optional<int> most;
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("longest", self.longest, field::from_zero);
+    fields("most", self.most, field::Rule{.least = 0, .most = 1024});
+  }
+};
+
+// What one file says.
+struct PolicyFile {
+  std::optional<ImplicitLease> implicit;
+  std::optional<Waiting> waiting;
+  std::optional<std::vector<Rule>> rule;
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("implicit", self.implicit);
+    fields("waiting", self.waiting);
+    fields("rule", self.rule);
+  }
+};
+
+struct Policy {
+  ImplicitLease implicit = ImplicitLease::process;
+  Seconds longest_wait{600};
+  std::size_t most_waiting = 32;
+  std::vector<Rule> rules;
+};
+
+// Where no policy is written: whoever may open the socket may read, and set within the card's own range.
+Policy built_in_policy();
+
+// The number of a user or group of this name; nothing when there is none.
+struct NameLookup {
+  std::function<std::optional<std::uint32_t>(const std::string&)> user;
+  std::function<std::optional<std::uint32_t>(const std::string&)> group;
+};
+
+struct PolicyText {
+  std::string file;  // what it is called in Errors
+  std::string text;
+};
+
+// The policy that these files make together: the first says what holds in general, the others may add rules and
+// nothing else. Anything that is not understood, an unknown name included, is an invalid_argument Error with file, line
+// and column, and what was most likely meant.
+Policy policy_from(std::span<const PolicyText> files, const NameLookup& names);
+
+// Who asks, as far as rules speak of it.
+struct Asker {
+  std::optional<uid_t> user;
+  std::vector<gid_t> groups;  // all of them
+  std::optional<std::string> token;
+};
+
+struct GpuAsked {
+  int number = 0;
+  std::string uuid;
+};
+
+// What is asked for. A CPU package has no GPU; the bounds are looked at where they are there.
+struct AskedFor {
+  Action action = Action::read;
+  std::optional<GpuAsked> gpu = std::nullopt;
+  std::optional<Watts> power_limit = std::nullopt;
+  std::optional<ClockDomain> domain = std::nullopt;
+  std::optional<ClockRange> clocks = std::nullopt;
+};
+
+struct Verdict {
+  bool allowed = false;
+  std::string why;  // for the asker: the rule that allows it, or what stands in the way
+  // The most that any rule which allows it allows; nothing where one of them sets no bound.
+  std::optional<Seconds> longest_lease = std::nullopt;
+  std::optional<double> changes_per_second = std::nullopt;
+};
+
+Verdict decide(const Policy& policy, const Asker& asker, const AskedFor& asked);
+
+}  // namespace zeus::daemon

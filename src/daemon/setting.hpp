@@ -1,0 +1,47 @@
+// One change of a GPU's settings, as somebody asks for it, and what became of it. Plain values; any thread.
+#pragma once
+
+#include "daemon/policy.hpp"
+
+#include <zeus/device_values.hpp>
+#include <zeus/error.hpp>
+#include <zeus/reading.hpp>
+#include <zeus/units.hpp>
+
+#include <optional>
+#include <string>
+#include <variant>
+
+namespace zeus::daemon {
+
+struct SetPowerLimit {
+  Watts limit;
+};
+struct LockClocks {
+  ClockDomain domain = ClockDomain::graphics;
+  ClockRange range;
+};
+struct UnlockClocks {
+  std::optional<ClockDomain> domain;  // nothing: every domain
+};
+struct SetPersistence {
+  bool enabled = false;
+};
+using Setting = std::variant<SetPowerLimit, LockClocks, UnlockClocks, SetPersistence>;
+
+// What rules are asked whether they allow it.
+AskedFor asked_for(const Setting& setting, GpuAsked gpu);
+
+// "power limit 200 W", "graphics clocks 210 to 1410 MHz", "memory clocks unlocked", "persistence mode on".
+std::string to_text(const Setting& setting);
+
+// What became of it on one GPU.
+struct SettingResult {
+  Reading<Watts> enforced;                       // of a power limit
+  Reading<std::optional<ClockRange>> locked_to;  // of clocks that are locked
+  Reading<Megahertz> running;
+  Reading<bool> persistence;
+  std::optional<Error> error;
+};
+
+}  // namespace zeus::daemon
