@@ -1,0 +1,203 @@
+#include "daemon/api.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace zeus::daemon {
+
+using protocol::Status;
+
+const std::vector<Api::Route>& Api::routes() {
+  static const std::vector<Route> all{
+      {"GET", "/discover", &Api::discover},
+      {"GET", "/time", &Api::time},
+      {"GET", "/auth/whoami", &Api::who_am_i},
+      {"GET", "/metrics", &Api::metrics},
+      {"POST", "/gpu/set_power_limit", &Api::set_power_limit},
+      {"POST", "/gpu/set_persistence_mode", &Api::set_persistence_mode},
+      {"POST", "/gpu/set_gpu_locked_clocks", &Api::set_gpu_locked_clocks},
+      {"POST", "/gpu/reset_gpu_locked_clocks", &Api::reset_gpu_locked_clocks},
+      {"POST", "/gpu/set_mem_locked_clocks", &Api::set_mem_locked_clocks},
+      {"POST", "/gpu/reset_mem_locked_clocks", &Api::reset_mem_locked_clocks},
+      {"POST", "/gpu/reset_locked_clocks", &Api::reset_locked_clocks},
+      {"GET", "/gpu/get_power", &Api::get_power},
+      {"GET", "/gpu/get_cumulative_energy", &Api::get_cumulative_energy},
+      {"GET", "/gpu/get_power_limit", &Api::get_power_limit},
+      {"GET", "/gpu/get_power_limit_constraints", &Api::get_power_limit_constraints},
+      {"GET", "/gpu/get_persistence_mode", &Api::get_persistence_mode},
+      {"GET", "/gpu/stream_power", &Api::stream_power},
+      {"GET", "/cpu/get_cumulative_energy", &Api::get_cpu_energy},
+      {"GET", "/cpu/get_power", &Api::get_cpu_power},
+      {"GET", "/cpu/stream_power", &Api::stream_cpu_power},
+      {"GET", "/v1/readings", &Api::readings},
+      {"GET", "/v1/leases", &Api::list_leases},
+      {"POST", "/v1/leases/take", &Api::take_lease},
+      {"POST", "/v1/leases/renew", &Api::renew_lease},
+      {"POST", "/v1/leases/set_power_limit", &Api::set_leased_power_limit},
+      {"POST", "/v1/leases/lock_clocks", &Api::lock_leased_clocks},
+      {"POST", "/v1/leases/unlock_clocks", &Api::unlock_leased_clocks},
+      {"POST", "/v1/leases/set_persistence_mode", &Api::set_leased_persistence_mode},
+      {"POST", "/v1/leases/restore", &Api::restore_lease},
+      {"POST", "/v1/leases/release", &Api::release_lease},
+      {"GET", "/v1/leases/overruled", &Api::ask_whether_overruled},
+      {"GET", "/v1/outcomes", &Api::outcomes},
+  };
+  return all;
+}
+
+void Api::handle(std::shared_ptr<transport::Exchange> exchange) {
+  const Instant began = node_.loop.clock().now();
+  const transport::Request& request = exchange->request();
+  const auto route = std::ranges::find_if(routes(), [&](const Route& one) {
+    return one.path == request.path && one.method == request.method;
+  });
+  const bool is_known = route != routes().end();
+  const auto answered = [this, began, name = is_known ? route->path : std::string_view{"other"}](int status) {
+    node_.metrics.count_request(name, status, node_.loop.clock().now() - began);
+  };
+  std::variant<Visitor, TurnedAway> admitted =
+      admit(request, exchange->peer(), {node_.groups, node_.credentials, node_.hosts}, node_.loop.clock().wall());
+  if (const auto* const away = std::get_if<TurnedAway>(&admitted)) {
+    Call{std::move(exchange), {}, answered}.refuse(away->refusal);
+    return;
+  }
+  auto call = std::make_shared<Call>(std::move(exchange), std::move(std::get<Visitor>(admitted)), answered);
+  if (call->client().token) {
+    node_.desk->note_token(*call->client().token);
+  }
+  if (is_known) {
+    (this->*route->handler)(call);
+  } else {
+    call->refuse(protocol::Refusal{.status = Status::not_found, .body = {}});
+  }
+}
+
+bool Api::choose_gpus(const SharedCall& call, const std::optional<protocol::Ids>& asked, ErrorForm form,
+                      std::set<int>& gpus) {
+  for (std::size_t gpu = 0; !asked && gpu < node_.gpus.size(); ++gpu) {
+    gpus.insert(static_cast<int>(gpu));
+  }
+  for (const std::uint32_t number : asked ? asked->numbers : std::vector<std::uint32_t>{}) {
+    if (number >= node_.gpus.size()) {
+      const std::string why = fmt::format("there is no GPU {}: this node has {}", number,
+                                          node_.gpus.empty() ? "none"
+                                                             : fmt::format("0 to {}", node_.gpus.size() - 1));
+      call->refuse(form == ErrorForm::text ? protocol::text_refusal(Status::bad_request, why)
+                                           : protocol::refusal(Status::bad_request, why));
+      return false;
+    }
+    gpus.insert(static_cast<int>(number));
+  }
+  return true;
+}
+
+bool Api::choose_cpus(const SharedCall& call, const std::optional<protocol::Ids>& asked, std::set<int>& cpus) {
+  const Verdict verdict = decide(node_.desk->policy(), call->client().asker(), {.action = Action::read_cpu});
+  if (!verdict.allowed) {
+    call->refuse(Status::forbidden, verdict.why);
+    return false;
+  }
+  for (std::size_t cpu = 0; !asked && cpu < node_.cpus.size(); ++cpu) {
+    cpus.insert(static_cast<int>(cpu));
+  }
+  for (const std::uint32_t number : asked ? asked->numbers : std::vector<std::uint32_t>{}) {
+    if (number >= node_.cpus.size()) {
+      call->refuse(Status::bad_request, fmt::format("there is no CPU package {}: this node has {}", number,
+                                                    node_.cpus.empty() ? "none"
+                                                                       : fmt::format("0 to {}", node_.cpus.size() - 1)));
+      return false;
+    }
+    cpus.insert(static_cast<int>(number));
+  }
+  return true;
+}
+
+bool Api::may_read(const SharedCall& call, const std::set<int>& gpus) {
+  Refusals refusals;
+  for (const int gpu : gpus) {
+    const Verdict verdict = decide(node_.desk->policy(), call->client().asker(),
+                                   {.action = Action::read, .gpu = node_.gpus.at(gpu).seat->name()});
+    if (!verdict.allowed) {
+      refusals[gpu] = {Status::forbidden, verdict.why};
+    }
+  }
+  if (!refusals.empty()) {
+    call->refuse(refusals);
+  }
+  return refusals.empty();
+}
+
+void Api::read(const SharedCall& call, std::set<int> gpus, std::uint32_t parts,
+               std::function<void(const std::vector<protocol::GpuReadings>&)> done) {
+  if (!may_read(call, gpus)) {
+    return;
+  }
+  struct Progress {
+    std::size_t left;
+    std::vector<protocol::GpuReadings> all;
+    Refusals refusals;
+  };
+  const auto progress = std::make_shared<Progress>(Progress{gpus.size(), {}, {}});
+  progress->all.resize(gpus.size());
+  if (gpus.empty()) {
+    done(progress->all);
+    return;
+  }
+  std::size_t position = 0;
+  for (const int gpu : gpus) {
+    node_.gpus.at(gpu).reader->ask(parts, [call, progress, done, gpu, position](
+                                              GpuReader::End end, const protocol::GpuReadings& readings) {
+      if (const std::optional<Refused> refused = refusal_of(end, fmt::format("GPU {}", gpu))) {
+        progress->refusals[gpu] = *refused;
+      }
+      progress->all[position] = readings;
+      if (--progress->left > 0) {
+        return;
+      }
+      if (progress->refusals.empty()) {
+        done(progress->all);
+      } else {
+        call->refuse(progress->refusals);
+      }
+    });
+    ++position;
+  }
+}
+
+void Api::read_cpus(const SharedCall& call, const std::set<int>& cpus,
+                    std::function<void(const std::vector<protocol::CpuReadings>&)> done) {
+  struct Progress {
+    std::size_t left;
+    std::vector<protocol::CpuReadings> all;
+    Refusals refusals;
+  };
+  const auto progress = std::make_shared<Progress>(Progress{cpus.size(), {}, {}});
+  progress->all.resize(cpus.size());
+  if (cpus.empty()) {
+    done(progress->all);
+    return;
+  }
+  std::size_t position = 0;
+  for (const int cpu : cpus) {
+    node_.cpus.at(cpu).reader->ask([call, progress, done, cpu, position](CpuReader::End end,
+                                                                        const protocol::CpuReadings& readings) {
+      if (const std::optional<Refused> refused = refusal_of(end, fmt::format("CPU package {}", cpu))) {
+        progress->refusals[cpu] = *refused;
+      }
+      progress->all[position] = readings;
+      if (--progress->left > 0) {
+        return;
+      }
+      if (progress->refusals.empty()) {
+        done(progress->all);
+      } else {
+        call->refuse(progress->refusals);
+      }
+    });
+    ++position;
+  }
+}
+
+}  // namespace zeus::daemon

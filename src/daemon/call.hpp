@@ -1,0 +1,63 @@
+// One request on its way to its answer: who asks, what was asked, and the ways to answer. Shared by whatever answers
+// later. The loop's thread.
+#pragma once
+
+#include "daemon/access.hpp"
+#include "daemon/device_thread.hpp"
+#include "daemon/lease_desk.hpp"
+#include "protocol/error_body.hpp"
+#include "protocol/query.hpp"
+#include "transport/server.hpp"
+
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace zeus::daemon {
+
+class Call {
+ public:
+  // `answered` is told the status.
+  Call(std::shared_ptr<transport::Exchange> exchange, Visitor visitor, std::function<void(int)> answered)
+      : exchange_{std::move(exchange)}, visitor_{std::move(visitor)}, answered_{std::move(answered)} {}
+
+  [[nodiscard]] const transport::Request& request() const { return exchange_->request(); }
+  [[nodiscard]] const transport::Peer& peer() const { return exchange_->peer(); }
+  [[nodiscard]] const Client& client() const { return visitor_.client; }
+  [[nodiscard]] const std::optional<tokens::Claims>& claims() const { return visitor_.claims; }
+
+  // False, and the request is refused, where the query is not these parameters.
+  bool read_query(std::initializer_list<protocol::Parameter> parameters);
+
+  // For what is done on its behalf: whether anybody still waits for it.
+  [[nodiscard]] std::function<bool()> wanted() const {
+    return [exchange = exchange_] { return !exchange->is_abandoned(); };
+  }
+  [[nodiscard]] bool is_answered() const { return is_answered_; }
+
+  void answer(std::string body, std::string_view type = protocol::json_type);
+  void done();  // 200, without a body
+  void refuse(const protocol::Refusal& refusal);
+  void refuse(protocol::Status status, std::string_view why) { refuse(protocol::refusal(status, why)); }
+  // As existing clients know it: {"errors":{"0":"..."}}.
+  void refuse(const Refusals& refusals);
+  std::shared_ptr<transport::Stream> stream();
+
+ private:
+  void send(int status, std::string_view type, std::string body);
+
+  std::shared_ptr<transport::Exchange> exchange_;
+  Visitor visitor_;
+  std::function<void(int)> answered_;
+  bool is_answered_ = false;
+};
+
+using SharedCall = std::shared_ptr<Call>;
+
+// Why a device has not answered, for `what` ("GPU 0"); nothing where it has.
+std::optional<Refused> refusal_of(DeviceThread::End end, std::string_view what);
+
+}  // namespace zeus::daemon

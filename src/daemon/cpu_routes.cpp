@@ -1,0 +1,115 @@
+// The existing daemon's routes of CPU packages.
+
+#include "daemon/api.hpp"
+#include "protocol/device_bodies.hpp"
+#include "records/json_writer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace zeus::daemon {
+
+using protocol::Ids;
+using protocol::Status;
+
+namespace {
+
+// Why the energy of a package is not told; nothing where it is.
+std::optional<Refused> refusal_of(const protocol::ToldReading<Joules>& energy) {
+  if (energy.value) {
+    return std::nullopt;
+  }
+  const Reason reason = energy.reason.value_or(Reason::unknown);
+  return Refused{protocol::status_of(reason), to_string(Failure{reason, energy.detail ? *energy.detail : ""})};
+}
+
+}  // namespace
+
+void Api::get_cpu_energy(const SharedCall& call) {
+  std::optional<Ids> ids;
+  bool cpu = false;
+  bool dram = false;
+  std::set<int> cpus;
+  if (!call->read_query({{"cpu_ids", ids}, {"cpu", cpu}, {"dram", dram}}) || !choose_cpus(call, ids, cpus)) {
+    return;
+  }
+  read_cpus(call, cpus, [call, cpu, dram](const std::vector<protocol::CpuReadings>& all) {
+    protocol::CpuEnergyAnswer told;
+    Refusals refusals;
+    for (const protocol::CpuReadings& one : all) {
+      protocol::CpuEnergy& energy = told.of[one.id];
+      if (cpu) {
+        if (const std::optional<Refused> refused = refusal_of(one.package.energy)) {
+          refusals[static_cast<int>(one.id)] = *refused;
+        } else {
+          energy.package = protocol::WholeMicrojoules{*one.package.energy.value};
+        }
+      }
+      if (dram && one.dram.energy.value) {
+        energy.dram = protocol::WholeMicrojoules{*one.dram.energy.value};
+      }
+    }
+    if (refusals.empty()) {
+      call->answer(records::json_line(told));
+    } else {
+      call->refuse(refusals);
+    }
+  });
+}
+
+void Api::get_cpu_power(const SharedCall& call) {
+  std::optional<Ids> ids;
+  std::set<int> cpus;
+  if (!call->read_query({{"cpu_ids", ids}}) || !choose_cpus(call, ids, cpus)) {
+    return;
+  }
+  struct Progress {
+    std::size_t left;
+    protocol::ByNumber<protocol::CpuPower> power;
+    Refusals refusals;
+  };
+  const auto progress = std::make_shared<Progress>(Progress{cpus.size(), {}, {}});
+  const auto finish = [this, call, progress] {
+    if (!progress->refusals.empty()) {
+      call->refuse(progress->refusals);
+    } else {
+      call->answer(records::json_line(protocol::CpuPowerAnswer{
+          static_cast<std::uint64_t>(node_.loop.clock().wall().microseconds_since_epoch / 1000), progress->power}));
+    }
+  };
+  if (cpus.empty()) {
+    finish();
+    return;
+  }
+  for (const int cpu : cpus) {
+    node_.cpus.at(cpu).power->ask([progress, finish, cpu](const CpuPowerMeter::Answer& answer) {
+      if (const auto* const power = std::get_if<protocol::CpuPower>(&answer)) {
+        progress->power.of[static_cast<std::uint32_t>(cpu)] = *power;
+      } else {
+        progress->refusals[cpu] = std::get<Refused>(answer);
+      }
+      if (--progress->left == 0) {
+        finish();
+      }
+    });
+  }
+}
+
+void Api::stream_cpu_power(const SharedCall& call) {
+  std::optional<Ids> ids;
+  std::set<int> cpus;
+  if (!call->read_query({{"cpu_ids", ids}}) || !choose_cpus(call, ids, cpus)) {
+    return;
+  }
+  const std::shared_ptr<transport::Stream> stream = call->stream();
+  for (const int cpu : cpus) {
+    node_.cpus.at(cpu).stream->add(stream);
+  }
+  if (cpus.empty()) {
+    node_.no_device->add(stream);
+  }
+}
+
+}  // namespace zeus::daemon

@@ -1,0 +1,72 @@
+// What one GPU tells, read on a thread of its own: what many ask for at once is read once. Nobody is held up by a GPU
+// that hangs but who asks for it, and not for longer than a call may take.
+// Threads: the loop's. Ownership: the loop and the gate outlive this.
+#pragma once
+
+#include "daemon/device_thread.hpp"
+#include "daemon/driver_gate.hpp"
+#include "device/backend.hpp"
+#include "protocol/device_readings.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace zeus::daemon {
+
+class GpuReader {
+ public:
+  using End = DeviceThread::End;
+
+  // What is to be read, as a sum of these.
+  enum Part : std::uint32_t {
+    power_now = 1U << 0,  // one power: the first of instant, average and plain that this GPU has
+    energy = 1U << 1,
+    limits = 1U << 2,
+    clocks = 1U << 3,
+    state = 1U << 4,  // temperature, utilization, throttling
+    persistence = 1U << 5,
+    all_power = 1U << 6,
+    supported_clocks = 1U << 7,
+  };
+  static constexpr std::uint32_t everything = (supported_clocks - 1U) & ~std::uint32_t{power_now};
+
+  GpuReader(Loop& loop, const device::DiscoveredGpu& gpu, std::shared_ptr<DriverGate> gate,
+            DeviceThread::Bounds bounds);
+
+  // `done` is called once: with at least these parts where the end is `done`.
+  void ask(std::uint32_t parts, std::function<void(End, const protocol::GpuReadings&)> done);
+  [[nodiscard]] DeviceThread& thread() { return thread_; }
+  [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
+
+ private:
+  struct Asked {
+    std::uint32_t parts;
+    std::function<void(End, const protocol::GpuReadings&)> done;
+  };
+  // What works on the device's thread.
+  struct OnThread {
+    std::shared_ptr<device::Gpu> gpu;
+    std::shared_ptr<DriverGate> gate;
+    std::uint32_t id = 0;
+    Clock& clock;
+    Instant next_opening;
+
+    void read(std::uint32_t parts, protocol::GpuReadings& readings);
+  };
+
+  void begin();
+  void answer(std::vector<Asked> asked, End end, const protocol::GpuReadings& readings);
+
+  Loop& loop_;
+  std::shared_ptr<OnThread> on_thread_;
+  std::vector<Asked> waiting_;
+  std::vector<Asked> under_way_;
+  bool busy_ = false;
+  DeviceThread thread_;
+};
+
+}  // namespace zeus::daemon

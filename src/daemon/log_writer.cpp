@@ -1,0 +1,96 @@
+#include "daemon/log_writer.hpp"
+
+#include <fmt/format.h>
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string_view>
+#include <utility>
+
+namespace zeus::daemon {
+
+namespace {
+
+std::string_view word_of(log::Level level) {
+  switch (level) {
+    case log::Level::debug:
+      return "debug";
+    case log::Level::info:
+      return "info";
+    case log::Level::warning:
+      return "warning";
+    case log::Level::error:
+      break;
+  }
+  return "error";
+}
+
+// False where nobody has read for a while, or nobody can any more.
+bool write_whole(int descriptor, std::string_view text) {
+  while (!text.empty()) {
+    constexpr int patience_ms = 2000;
+    pollfd asked{descriptor, POLLOUT, 0};
+    if (::poll(&asked, 1, patience_ms) == 0) {
+      return false;
+    }
+    const ssize_t written = ::write(descriptor, text.data(), text.size());
+    if (written < 0 && errno != EINTR && errno != EAGAIN) {
+      return false;
+    }
+    text.remove_prefix(written > 0 ? static_cast<std::size_t>(written) : 0);
+  }
+  return true;
+}
+
+}  // namespace
+
+LogWriter::LogWriter(int descriptor) : descriptor_{descriptor}, thread_{[this] { run(); }} {
+  log::set_sink([this](log::Level level, std::string_view line) {
+    {
+      const std::lock_guard lock{mutex_};
+      if (lines_.size() >= most_lines) {
+        ++dropped_;
+        return;
+      }
+      lines_.push_back(fmt::format("{}: {}\n", word_of(level), line));
+    }
+    changed_.notify_one();
+  });
+}
+
+LogWriter::~LogWriter() {
+  log::set_sink({});
+  {
+    const std::lock_guard lock{mutex_};
+    over_ = true;
+  }
+  changed_.notify_one();
+  thread_.join();
+}
+
+void LogWriter::run() {
+  std::unique_lock lock{mutex_};
+  while (true) {
+    changed_.wait(lock, [&] { return over_ || !lines_.empty(); });
+    if (lines_.empty()) {
+      return;
+    }
+    std::string text;
+    for (const std::string& line : std::exchange(lines_, {})) {
+      text += line;
+    }
+    if (const std::uint64_t dropped = std::exchange(dropped_, 0); dropped > 0) {
+      text += fmt::format("warning: {} lines of the log were dropped: nobody read them in time\n", dropped);
+    }
+    lock.unlock();
+    const bool written = write_whole(descriptor_, text);
+    lock.lock();
+    if (!written && over_) {
+      return;
+    }
+  }
+}
+
+}  // namespace zeus::daemon

@@ -1,0 +1,50 @@
+// All that the daemon serves, as its routes see it. Made by the service; everything on the loop's thread.
+#pragma once
+
+#include "daemon/access.hpp"
+#include "daemon/cpu_power_meter.hpp"
+#include "daemon/cpu_reader.hpp"
+#include "daemon/daemon_metrics.hpp"
+#include "daemon/gpu_reader.hpp"
+#include "daemon/gpu_seat.hpp"
+#include "daemon/lease_desk.hpp"
+#include "daemon/power_stream.hpp"
+#include "protocol/discovery.hpp"
+
+#include <zeus/units.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace zeus::daemon {
+
+struct ServedGpu {
+  device::GpuIdentity identity;
+  std::unique_ptr<GpuReader> reader;
+  std::unique_ptr<GpuSeat> seat;
+  std::unique_ptr<PowerStream> stream;
+  std::shared_ptr<AuditedControl> audited;
+  bool counts_energy = false;
+};
+
+struct ServedCpu {
+  std::unique_ptr<CpuReader> reader;
+  std::unique_ptr<CpuPowerMeter> power;
+  std::unique_ptr<PowerStream> stream;
+};
+
+struct Node {
+  Loop& loop;
+  std::vector<Group> groups;
+  std::vector<std::string> hosts;
+  Credentials credentials;
+  protocol::DaemonIdentity identity;
+  std::vector<ServedGpu> gpus;
+  std::vector<ServedCpu> cpus;
+  std::unique_ptr<PowerStream> no_device;  // for who listens to none
+  std::unique_ptr<LeaseDesk> desk;
+  DaemonMetrics metrics;
+};
+
+}  // namespace zeus::daemon

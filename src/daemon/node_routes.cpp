@@ -1,0 +1,142 @@
+// What the daemon says of itself, and all that can be read in one answer.
+
+#include "daemon/api.hpp"
+#include "device/pci_address.hpp"
+#include "protocol/device_readings.hpp"
+#include "protocol/discovery.hpp"
+#include "records/json_writer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace zeus::daemon {
+
+using protocol::Ids;
+
+namespace {
+
+std::uint64_t milliseconds(WallTime time) {
+  return static_cast<std::uint64_t>(time.microseconds_since_epoch / 1000);
+}
+
+bool is_enabled(const Node& node, Group group) {
+  return std::ranges::find(node.groups, group) != node.groups.end();
+}
+
+}  // namespace
+
+void Api::discover(const SharedCall& call) {
+  protocol::DiscoveryAnswer told;
+  for (std::size_t i = 0; i < node_.gpus.size(); ++i) {
+    const ServedGpu& gpu = node_.gpus[i];
+    told.gpus.push_back({.id = static_cast<std::uint32_t>(i),
+                         .name = gpu.identity.name,
+                         .pci_address = to_string(gpu.identity.pci),
+                         .cumulative_energy_available = gpu.counts_energy,
+                         .uuid = gpu.identity.uuid,
+                         .vendor = std::string{protocol::vendor_word(gpu.identity.vendor)},
+                         .driver = gpu.identity.driver});
+  }
+  for (std::size_t i = 0; i < node_.cpus.size(); ++i) {
+    const CpuReader& reader = *node_.cpus[i].reader;
+    told.cpus.push_back(
+        {.id = static_cast<std::uint32_t>(i), .dram_available = reader.has_dram(), .name = reader.identity().name});
+  }
+  told.enabled_api_groups.emplace();
+  for (const Group group : node_.groups) {
+    told.enabled_api_groups->emplace_back(field::name_of(group));
+  }
+  told.auth_required = needs_token(call->peer(), node_.credentials);
+  told.zeusd = node_.identity;
+  call->answer(records::json_line(told));
+}
+
+void Api::time(const SharedCall& call) {
+  call->answer(records::json_line(protocol::TimeAnswer{milliseconds(node_.loop.clock().wall())}));
+}
+
+void Api::who_am_i(const SharedCall& call) {
+  const tokens::Claims& claims = *call->claims();
+  call->answer(records::json_line(protocol::WhoAmIAnswer{claims.subject, claims.scopes, claims.expires}));
+}
+
+void Api::readings(const SharedCall& call) {
+  std::optional<Ids> gpu_ids;
+  std::optional<Ids> cpu_ids;
+  if (!call->read_query({{"gpu_ids", gpu_ids}, {"cpu_ids", cpu_ids}})) {
+    return;
+  }
+  // Asked for by name, a device that may not be read is refused; otherwise it is left out.
+  const Asker asker = call->client().asker();
+  const auto has_scope = [&](Group group) {
+    const auto& scopes = call->client().scopes;
+    return !needs_token(call->peer(), node_.credentials) ||
+           std::ranges::find(scopes, field::name_of(group)) != scopes.end();
+  };
+  std::set<int> gpus;
+  std::set<int> cpus;
+  if (is_enabled(node_, Group::gpu_read) && has_scope(Group::gpu_read) && (gpu_ids || !cpu_ids)) {
+    if (!choose_gpus(call, gpu_ids, ErrorForm::json, gpus)) {
+      return;
+    }
+    if (!gpu_ids) {
+      std::erase_if(gpus, [&](int gpu) {
+        return !decide(node_.desk->policy(), asker, {.action = Action::read, .gpu = node_.gpus.at(gpu).seat->name()})
+                    .allowed;
+      });
+    }
+  } else if (gpu_ids) {
+    call->refuse(protocol::Status::forbidden, "GPUs may not be read here");
+    return;
+  }
+  if (is_enabled(node_, Group::cpu_read) && has_scope(Group::cpu_read) && (cpu_ids || !gpu_ids)) {
+    if ((cpu_ids || decide(node_.desk->policy(), asker, {.action = Action::read_cpu}).allowed) &&
+        !choose_cpus(call, cpu_ids, cpus)) {
+      return;
+    }
+  } else if (cpu_ids) {
+    call->refuse(protocol::Status::forbidden, "CPU packages may not be read here");
+    return;
+  }
+  read(call, gpus, GpuReader::everything, [this, call, cpus](const std::vector<protocol::GpuReadings>& of_gpus) {
+    read_cpus(call, cpus, [this, call, of_gpus](const std::vector<protocol::CpuReadings>& of_cpus) {
+      call->answer(records::json_line(protocol::Readings{.now = node_.loop.clock().now(),
+                                                         .timestamp_ms = milliseconds(node_.loop.clock().wall()),
+                                                         .instance = node_.identity.instance,
+                                                         .gpus = of_gpus,
+                                                         .cpus = of_cpus}));
+    });
+  });
+}
+
+void Api::metrics(const SharedCall& call) {
+  const auto left = std::make_shared<std::size_t>(node_.gpus.size() + node_.cpus.size() + 1);
+  const auto one_less = [this, call, left] {
+    if (--*left == 0) {
+      call->answer(node_.metrics.text(node_), protocol::metrics_type);
+    }
+  };
+  constexpr std::uint32_t parts =
+      GpuReader::energy | GpuReader::power_now | GpuReader::limits | GpuReader::state;
+  for (ServedGpu& gpu : node_.gpus) {
+    gpu.reader->ask(parts, [this, &gpu, one_less](GpuReader::End end, const protocol::GpuReadings& readings) {
+      if (end == GpuReader::End::done) {
+        node_.metrics.note_gpu(gpu, readings);
+      }
+      one_less();
+    });
+  }
+  for (ServedCpu& cpu : node_.cpus) {
+    cpu.reader->ask([this, &cpu, one_less](CpuReader::End end, const protocol::CpuReadings& readings) {
+      if (end == CpuReader::End::done) {
+        node_.metrics.note_cpu(cpu, readings);
+      }
+      one_less();
+    });
+  }
+  one_less();
+}
+
+}  // namespace zeus::daemon

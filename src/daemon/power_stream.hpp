@@ -1,0 +1,53 @@
+// The power of one device, told to whoever listens: read once a period for all of them, and not at all for nobody. A
+// value is sent when it changes, to a new listener at once, and to everybody at least each second, so that constant
+// power is told from a daemon that is gone. Who does not keep up loses values.
+// Threads: the loop's. Ownership: the loop outlives this, and it shares the streams.
+#pragma once
+
+#include "daemon/loop.hpp"
+#include "transport/server.hpp"
+
+#include <zeus/units.hpp>
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace zeus::daemon {
+
+class PowerStream {
+ public:
+  // What is sent of a sample: the event without its time, by which it is told whether it has changed, and all of it. Or
+  // why there is none.
+  struct Sample {
+    bool is_known = false;
+    std::string value;
+    std::string event;
+  };
+  using Read = std::function<void(std::function<void(Sample)>)>;
+
+  PowerStream(Loop& loop, Seconds period, Read read);
+
+  void add(std::shared_ptr<transport::Stream> listener);
+  void tick(Instant now);
+  [[nodiscard]] std::size_t listeners() const { return listeners_.size() + new_.size(); }
+
+ private:
+  void poll(Instant now);
+  void tell(const Sample& sample);
+
+  Loop& loop_;
+  Seconds period_;
+  Read read_;
+  std::vector<std::shared_ptr<transport::Stream>> listeners_;
+  std::vector<std::shared_ptr<transport::Stream>> new_;  // without a first sample
+  std::optional<std::string> last_;
+  Instant last_told_;
+  std::optional<Instant> next_;
+  bool is_reading_ = false;
+};
+
+}  // namespace zeus::daemon

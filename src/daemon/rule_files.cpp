@@ -1,0 +1,125 @@
+#include "daemon/rule_files.hpp"
+
+#include "base/trusted_file.hpp"
+#include "tokens/revocations.hpp"
+
+#include <zeus/error.hpp>
+
+#include <fmt/format.h>
+
+#include <grp.h>
+#include <pwd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+namespace zeus::daemon {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t longest_file = std::size_t{1} << 20;
+constexpr std::size_t most_files = 4096;
+
+// Names come from the system's files, or over the network, as it is set up.
+template <typename Entry, typename Ask>
+std::optional<Entry> ask_system(const std::string& name, Ask ask) {
+  std::vector<char> buffer(std::size_t{1} << 16);
+  Entry entry{};
+  Entry* found = nullptr;
+  if (ask(name.c_str(), &entry, buffer.data(), buffer.size(), &found) != 0 || found == nullptr) {
+    return std::nullopt;
+  }
+  return entry;
+}
+
+}  // namespace
+
+NameLookup system_names() {
+  return {.user =
+              [](const std::string& name) -> std::optional<std::uint32_t> {
+                const std::optional<passwd> user = ask_system<passwd>(name, ::getpwnam_r);
+                return user ? std::optional{user->pw_uid} : std::nullopt;
+              },
+          .group =
+              [](const std::string& name) -> std::optional<std::uint32_t> {
+                const std::optional<::group> group = ask_system<::group>(name, ::getgrnam_r);
+                return group ? std::optional{group->gr_gid} : std::nullopt;
+              }};
+}
+
+Asker asker_named(const std::string& user) {
+  std::vector<char> buffer(std::size_t{1} << 16);
+  passwd entry{};
+  passwd* found = nullptr;
+  std::uint32_t number = 0;
+  const auto [end, error] = std::from_chars(user.data(), user.data() + user.size(), number);
+  if (error == std::errc{} && end == user.data() + user.size()) {
+    ::getpwuid_r(number, &entry, buffer.data(), buffer.size(), &found);
+    if (found == nullptr) {
+      return {.user = number, .groups = {}, .token = {}};
+    }
+  } else {
+    ::getpwnam_r(user.c_str(), &entry, buffer.data(), buffer.size(), &found);
+    if (found == nullptr) {
+      throw Error{ErrorKind::not_found, fmt::format("there is no user '{}' on this machine", user)};
+    }
+  }
+  int count = 1024;
+  std::vector<gid_t> groups(static_cast<std::size_t>(count));
+  ::getgrouplist(entry.pw_name, entry.pw_gid, groups.data(), &count);
+  groups.resize(static_cast<std::size_t>(std::max(count, 0)));
+  return {.user = entry.pw_uid, .groups = std::move(groups), .token = {}};
+}
+
+Policy read_policy(const fs::path& file, uid_t user) {
+  std::vector<PolicyText> texts;
+  std::optional<std::string> text = read_trusted(file, user, longest_file);
+  if (!text) {
+    throw Error{ErrorKind::not_found, fmt::format("there is no policy {}", file.string())};
+  }
+  texts.push_back({file.string(), std::move(*text)});
+  const fs::path folder = file.parent_path() / "policy.d";
+  std::error_code none;
+  std::vector<fs::path> more;
+  for (const fs::directory_entry& entry : fs::directory_iterator{folder, none}) {
+    if (entry.path().extension() == ".toml") {
+      more.push_back(entry.path());
+    }
+  }
+  if (more.size() > most_files) {
+    throw Error{ErrorKind::invalid_argument, fmt::format("{} has more than {} files", folder.string(), most_files)};
+  }
+  std::ranges::sort(more);
+  for (const fs::path& one : more) {
+    // One that was taken away meanwhile says nothing.
+    if (std::optional<std::string> rules = read_trusted(one, user, longest_file)) {
+      texts.push_back({one.string(), std::move(*rules)});
+    }
+  }
+  return policy_from(texts, system_names());
+}
+
+fs::path revocations_of(const fs::path& keys) {
+  fs::path file = keys.has_filename() ? keys : keys.parent_path();
+  file += ".revoked";
+  return file;
+}
+
+Rules read_rules(const RuleFiles& files, uid_t user) {
+  Rules rules{.policy = built_in_policy(), .credentials = {}};
+  if (files.policy || fs::exists(usual_policy)) {
+    rules.policy = read_policy(files.policy.value_or(fs::path{usual_policy}), user);
+  }
+  if (files.keys) {
+    rules.credentials.keys = tokens::read_keys(*files.keys, user);
+    if (const std::optional<std::string> revoked = read_trusted(revocations_of(*files.keys), user, longest_file)) {
+      rules.credentials.revoked = tokens::Revocations::parse(*revoked);
+    }
+  }
+  return rules;
+}
+
+}  // namespace zeus::daemon

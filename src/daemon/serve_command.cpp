@@ -1,0 +1,349 @@
+#include "daemon/serve_command.hpp"
+
+#include "base/holder.hpp"
+#include "base/log.hpp"
+#include "base/privileges.hpp"
+#include "base/program_folder.hpp"
+#include "control/open_lease_book.hpp"
+#include "control/restoration.hpp"
+#include "control/state_folder.hpp"
+#include "daemon/log_writer.hpp"
+#include "daemon/rule_files.hpp"
+#include "daemon/service.hpp"
+#include "daemon/systemd.hpp"
+#include "tokens/claims.hpp"
+#include "transport/listener.hpp"
+
+#include <zeus/error.hpp>
+
+#include <fmt/format.h>
+
+#include <linux/capability.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <memory>
+#include <utility>
+
+namespace zeus::daemon {
+
+namespace {
+
+// Within the 10 s in which a supervisor expects the end; what takes longer is the guardian's.
+constexpr Seconds patience_at_end{8};
+constexpr Seconds patience_at_start{5};
+
+struct Devices {
+  std::vector<device::DiscoveredGpu> gpus;
+  std::vector<std::shared_ptr<device::CpuPackage>> cpus;
+};
+
+// Numbers are the machine's own, whatever the environment of this process says. Commands stand before the drivers.
+Devices find_devices(const ServeOptions& options, const Context& context) {
+  std::vector<device::Backend*> backends;
+  if (options.enables(Group::gpu_control) || options.enables(Group::gpu_read)) {
+    std::ranges::copy_if(context.gpu_backends, std::back_inserter(backends), [&](const device::Backend* backend) {
+      return options.gpu_backend == "auto" || backend->name() == options.gpu_backend;
+    });
+  }
+  if (options.enables(Group::cpu_read)) {
+    backends.push_back(context.cpus);
+  }
+  device::Inventory inventory = device::take_inventory(backends, Environment{});
+  for (const DeviceProblem& problem : inventory.problems) {
+    log::warning(fmt::format("{}: {} ({})", problem.device, problem.what, problem.fix));
+  }
+  for (const device::BackendReport& report : inventory.backends) {
+    if (report.absence && options.gpu_backend == report.name) {
+      throw Error{ErrorKind::not_found, fmt::format("{}: {}", report.absence->device, report.absence->what),
+                  report.absence->fix};
+    }
+  }
+  Devices devices{std::move(inventory.gpus), std::move(inventory.cpus)};
+  for (std::size_t i = 0; i < devices.gpus.size(); ++i) {
+    devices.gpus[i].number = static_cast<int>(i);
+  }
+  if (options.gpu_command_overrides) {
+    context.set_by_commands(*options.gpu_command_overrides, devices.gpus);
+  }
+  return devices;
+}
+
+void require_rights(const ServeOptions& options) {
+  if (::geteuid() == 0 || (!options.enables(Group::cpu_read) &&
+                           (!options.enables(Group::gpu_control) || options.gpu_command_overrides))) {
+    return;
+  }
+  throw Error{ErrorKind::permission_denied, "setting GPUs and reading the energy of CPUs take root",
+              "start zeusd as root, or enable gpu-read alone (--enable gpu-read)"};
+}
+
+std::vector<Service::Gpu> audited(std::vector<device::DiscoveredGpu> gpus, const std::shared_ptr<AuditLog>& log) {
+  std::vector<Service::Gpu> all;
+  for (device::DiscoveredGpu& gpu : gpus) {
+    Service::Gpu one{std::move(gpu), {}};
+    if (!one.gpu.control) {
+      one.gpu.control = std::make_shared<device::GpuControl>();  // takes nothing
+    }
+    one.audited = std::make_shared<AuditedControl>(one.gpu.gpu, one.gpu.control, log);
+    one.gpu.control = one.audited;
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+std::string host_of_this_node() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+}
+
+// What a group needs beyond being root's: setting takes CAP_SYS_ADMIN, counters may be readable for their owner alone.
+void give_up_rights(const ServeOptions& options) {
+  std::vector<int> kept;
+  if (options.enables(Group::gpu_control)) {
+    kept.push_back(CAP_SYS_ADMIN);
+  }
+  if (options.enables(Group::cpu_read)) {
+    kept.push_back(CAP_DAC_READ_SEARCH);
+  }
+  keep_capabilities(kept);
+  forbid_core_dumps();
+}
+
+// The sockets that the daemon listens on: what systemd has opened, or else its own.
+class Sockets {
+ public:
+  Sockets(const ServeOptions& options, const Environment& environment) : options_{options} {
+    inherited_ = inherited_sockets(environment);
+    if (options.serves("uds") && inherited_.empty()) {
+      transport::UnixSocketPlan plan{.path = options.socket_path,
+                                     .mode = static_cast<mode_t>(std::stoul(options.socket_permissions, nullptr, 8)),
+                                     .user = {},
+                                     .group = {}};
+      if (options.socket_uid) {
+        plan.user = static_cast<uid_t>(*options.socket_uid);
+      }
+      if (options.socket_gid) {
+        plan.group = static_cast<gid_t>(*options.socket_gid);
+      } else if (const std::optional<std::uint32_t> zeus = system_names().group("zeus"); zeus && ::geteuid() == 0) {
+        plan.group = *zeus;
+      }
+      unix_ = transport::listen_on_unix(plan);
+    }
+    if (options.serves("tcp")) {
+      tcp_ = transport::listen_on_tcp(options.tcp_bind_address);
+    }
+    admin_ = transport::listen_on_unix({.path = options.admin_socket, .mode = 0600, .user = {}, .group = {}});
+    if (options.metrics_listen) {
+      metrics_ = transport::listen_on_tcp(*options.metrics_listen);
+    }
+  }
+  Sockets(const Sockets&) = delete;
+  Sockets& operator=(const Sockets&) = delete;
+  ~Sockets() {
+    for (const auto& [path, listener] : {std::pair{&options_.socket_path, &unix_}, {&options_.admin_socket, &admin_}}) {
+      if (*listener) {
+        transport::remove_unix_socket(*path, **listener);
+      }
+    }
+  }
+
+  void hand_to(Service& service) {
+    for (FileDescriptor& one : inherited_) {
+      service.accept_on(std::move(one));
+    }
+    for (FileDescriptor& one : tcp_) {
+      log::info(fmt::format("listening on {}", transport::address_of(one)));
+      service.accept_on(std::move(one));
+    }
+    for (FileDescriptor& one : metrics_) {
+      log::info(fmt::format("metrics on {}", transport::address_of(one)));
+      service.accept_metrics_on(std::move(one));
+    }
+    if (unix_) {
+      log::info(fmt::format("listening on {}", options_.socket_path));
+      service.accept_on(FileDescriptor{::dup(unix_->socket.get())});
+    }
+    service.accept_administration_on(FileDescriptor{::dup(admin_->socket.get())});
+  }
+
+ private:
+  const ServeOptions& options_;
+  std::vector<FileDescriptor> inherited_;
+  std::vector<FileDescriptor> tcp_;
+  std::vector<FileDescriptor> metrics_;
+  std::optional<transport::UnixListener> unix_;
+  std::optional<transport::UnixListener> admin_;
+};
+
+// Those that the daemon waits for, blocked in every thread that is started from here on.
+FileDescriptor wait_for_signals() {
+  sigset_t set{};
+  sigemptyset(&set);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) {
+    sigaddset(&set, signal);
+  }
+  ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  ::signal(SIGPIPE, SIG_IGN);
+  FileDescriptor descriptor{::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK)};
+  if (!descriptor) {
+    throw system_failure(errno, "signals cannot be waited for");
+  }
+  return descriptor;
+}
+
+// The daemon while it runs.
+class Run {
+ public:
+  Run(transport::EventLoop& loop, Service& service, Sockets& sockets, const Supervisor& supervisor,
+      const FileDescriptor& signals)
+      : loop_{loop}, service_{service}, sockets_{sockets}, supervisor_{supervisor}, signals_{signals} {}
+
+  void until_stopped() {
+    const transport::EventLoop::Watch watch = loop_.when_readable(signals_.get(), [this] { take_signal(); });
+    service_.begin(patience_at_start, [this] {
+      sockets_.hand_to(service_);
+      supervisor_.tell("READY=1");
+      log::info("ready");
+    });
+    if (supervisor_.watchdog()) {
+      say_alive();
+    }
+    loop_.run();
+  }
+
+ private:
+  void say_alive() {
+    supervisor_.tell("WATCHDOG=1");
+    alive_ = loop_.after(*supervisor_.watchdog() / 3, [this] { say_alive(); });
+  }
+
+  void take_signal() {
+    signalfd_siginfo info{};
+    while (::read(signals_.get(), &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
+      if (info.ssi_signo == SIGHUP) {
+        reload();
+      } else {
+        stop();
+      }
+    }
+  }
+
+  void reload() {
+    service_.reload([](const std::optional<Error>& error) {
+      if (error) {
+        log::error(fmt::format("what was in force stays so: {}", error->what()));
+      } else {
+        log::info("policy, keys and revoked tokens were read anew");
+      }
+    });
+  }
+
+  void stop() {
+    if (!std::exchange(stopping_, true)) {
+      supervisor_.tell("STOPPING=1");
+      log::info("stopping");
+      service_.stop(patience_at_end, [this] { loop_.stop(); });
+    }
+  }
+
+  transport::EventLoop& loop_;
+  Service& service_;
+  Sockets& sockets_;
+  const Supervisor& supervisor_;
+  const FileDescriptor& signals_;
+  transport::EventLoop::Watch alive_;
+  bool stopping_ = false;
+};
+
+}  // namespace
+
+void ServeCommand::declare(command_line::Options& options) {
+  options.example("zeusd serve", "on /run/zeusd/zeusd.sock");
+  options.example("zeusd serve --mode uds,tcp --signing-key-path /etc/zeusd/key", "for other nodes as well");
+  serve_.declare(options);
+}
+
+int ServeCommand::run(Context& context) {
+  serve_.check();
+  require_rights(serve_);
+  const FileDescriptor signals = wait_for_signals();
+  const LogWriter log{STDOUT_FILENO};
+  log::set_level(serve_.log_requests ? log::Level::debug : log::Level::info);
+
+  const RuleFiles files{serve_.policy, serve_.signing_key_path};
+  const uid_t user = ::geteuid();
+  ServicePlan plan{.groups = serve_.groups(), .hosts = serve_.host_name};
+  plan.rules = read_rules(files, user);
+  plan.read_rules = [files, user] { return read_rules(files, user); };
+  plan.hosts.push_back(host_of_this_node());
+  plan.gpu_period = Seconds{1.0 / std::max(1, serve_.gpu_power_poll_hz)};
+  plan.cpu_period = Seconds{1.0 / std::max(1, serve_.cpu_power_poll_hz)};
+  plan.version = context.version;
+  plan.instance = tokens::random_id();
+  plan.draw = tokens::random_id;
+  plan.boot = boot_of(context.machine);
+  if (serve_.audit_log) {
+    plan.audit = std::make_shared<AuditLog>(*serve_.audit_log, context.clock);
+  }
+  Devices devices = find_devices(serve_, context);
+  log::info(fmt::format("{} GPUs, {} CPU packages", devices.gpus.size(), devices.cpus.size()));
+
+  const std::filesystem::path folder = control::make_state_folder(context.environment, user);
+  plan.state = std::make_shared<const FileTree>(folder);
+  const control::Ledger ledger{FileTree{folder}, context.machine};
+  std::vector<Service::Gpu> gpus = audited(std::move(devices.gpus), plan.audit);
+  std::vector<device::DiscoveredGpu> leased;
+  for (const Service::Gpu& gpu : gpus) {
+    leased.push_back(gpu.gpu);
+  }
+  control::LeaseBook book =
+      control::open_lease_book(context.environment, context.machine, program_folder(), leased, context.clock);
+  Sockets sockets{serve_, context.environment};
+  give_up_rights(serve_);
+
+  const Supervisor supervisor{context.environment};
+  bool is_stuck = false;
+  {
+    transport::EventLoop loop;
+    Service service{loop, context.clock, book, ledger, std::move(gpus), std::move(devices.cpus), std::move(plan)};
+    Run{loop, service, sockets, supervisor, signals}.until_stopped();
+    is_stuck = service.is_stuck();
+  }
+  if (is_stuck) {
+    // A thread is still in the driver, where nothing ends it: the guardian puts back what it holds.
+    log::warning("a call to a driver still hangs; what it has changed is put back by the guardian");
+    std::quick_exit(command_line::exit_ok);
+  }
+  return command_line::exit_ok;
+}
+
+void RestoreCommand::declare(command_line::Options& options) {
+  serve_.declare(options);
+}
+
+int RestoreCommand::run(Context& context) {
+  const Devices devices = find_devices(serve_, context);
+  const std::optional<std::filesystem::path> folder = control::find_state_folder(context.environment, ::geteuid());
+  if (!folder) {
+    context.out << "nothing to put back\n";
+    return command_line::exit_ok;
+  }
+  const control::Ledger ledger{FileTree{*folder}, context.machine};
+  bool failed = false;
+  for (const control::Restoration& one : control::restore_abandoned(ledger, devices.gpus, context.clock)) {
+    const bool this_failed = one.result == control::Restoration::Result::failed;
+    failed = failed || this_failed;
+    (this_failed ? context.err : context.out)
+        << fmt::format("{}: {}{}\n", one.name, to_string(one.result), this_failed ? ": " + one.why : "");
+  }
+  return failed ? command_line::exit_failure : command_line::exit_ok;
+}
+
+}  // namespace zeus::daemon

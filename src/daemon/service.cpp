@@ -1,0 +1,302 @@
+#include "daemon/service.hpp"
+
+#include "base/log.hpp"
+#include "protocol/device_bodies.hpp"
+#include "protocol/query.hpp"
+#include "records/json_writer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <utility>
+
+namespace zeus::daemon {
+
+using protocol::Status;
+using transport::EventLoop;
+
+// The daemon's loop on the transport's: one timer serves all its parts.
+class Service::RealLoop final : public Loop {
+ public:
+  RealLoop(EventLoop& loop, Clock& clock, std::function<void()> tick)
+      : loop_{loop}, clock_{clock}, tick_{std::move(tick)} {}
+
+  Clock& clock() override { return clock_; }
+  void post(std::function<void()> work) override { loop_.post(std::move(work)); }
+  void wake_by(Instant time) override {
+    if (due_ && *due_ <= time) {
+      return;
+    }
+    due_ = time;
+    timer_ = loop_.after(std::max(time - clock_.now(), Seconds{0}), [this] {
+      due_.reset();
+      tick_();
+    });
+  }
+  std::shared_ptr<void> when_readable(int descriptor, std::function<void()> work) override {
+    return std::make_shared<EventLoop::Watch>(loop_.when_readable(descriptor, std::move(work)));
+  }
+  [[nodiscard]] EventLoop& events() { return loop_; }
+
+ private:
+  EventLoop& loop_;
+  Clock& clock_;
+  std::function<void()> tick_;
+  std::optional<Instant> due_;
+  EventLoop::Watch timer_;
+};
+
+namespace {
+
+std::uint64_t milliseconds(WallTime time) {
+  return static_cast<std::uint64_t>(time.microseconds_since_epoch / 1000);
+}
+
+PowerStream::Read read_of(Loop& loop, GpuReader& reader) {
+  return [&loop, &reader](std::function<void(PowerStream::Sample)> done) {
+    reader.ask(GpuReader::power_now, [&loop, done = std::move(done)](GpuReader::End end,
+                                                                     const protocol::GpuReadings& readings) {
+      if (end != GpuReader::End::done || readings.power.empty() || !readings.power.front().power.value) {
+        done({.is_known = false, .value = {}, .event = "the power of this GPU is not known now"});
+        return;
+      }
+      const protocol::WholeMilliwatts power{*readings.power.front().power.value};
+      done({.is_known = true,
+            .value = records::json_line(power),
+            .event = records::json_line(
+                protocol::GpuPowerEvent{milliseconds(loop.clock().wall()), readings.id, power})});
+    });
+  };
+}
+
+PowerStream::Read read_of(Loop& loop, CpuPowerMeter& meter, std::uint32_t number) {
+  return [&loop, &meter, number](std::function<void(PowerStream::Sample)> done) {
+    meter.ask([&loop, number, done = std::move(done)](const CpuPowerMeter::Answer& answer) {
+      const auto* const power = std::get_if<protocol::CpuPower>(&answer);
+      if (power == nullptr) {
+        done({.is_known = false, .value = {}, .event = "the power of this CPU package is not known now"});
+        return;
+      }
+      done({.is_known = true,
+            .value = records::json_line(*power),
+            .event = records::json_line(
+                protocol::CpuPowerEvent{milliseconds(loop.clock().wall()), number, *power})});
+    });
+  };
+}
+
+}  // namespace
+
+Service::Service(EventLoop& loop, Clock& clock, control::LeaseBook& book, const control::Ledger& ledger,
+                 std::vector<Gpu> gpus, std::vector<std::shared_ptr<device::CpuPackage>> cpus, ServicePlan plan)
+    : loop_{std::make_unique<RealLoop>(loop, clock, [this] { tick(); })},
+      plan_{std::move(plan)},
+      node_{.loop = *loop_,
+            .groups = plan_.groups,
+            .hosts = plan_.hosts,
+            .credentials = plan_.rules.credentials,
+            .identity = {.version = plan_.version, .api = 1, .instance = plan_.instance},
+            .gpus = {},
+            .cpus = {},
+            .no_device = {},
+            .desk = {},
+            .metrics = {}},
+      api_{node_},
+      files_{*loop_, "files", {.patience = Seconds{30}, .waiting = 4}},
+      server_{loop, plan_.limits, [this](std::shared_ptr<transport::Exchange> exchange) {
+                api_.handle(std::move(exchange));
+              }},
+      administration_{loop, plan_.limits, [this](const std::shared_ptr<transport::Exchange>& exchange) {
+                        administrate(exchange);
+                      }},
+      metrics_{loop, plan_.limits, [this](std::shared_ptr<transport::Exchange> exchange) {
+                 if (exchange->request().method == "GET" && exchange->request().path == "/metrics") {
+                   api_.metrics(std::make_shared<Call>(std::move(exchange), Visitor{}, [](int) {}));
+                 } else {
+                   Call{std::move(exchange), {}, [](int) {}}.refuse(
+                       protocol::Refusal{.status = Status::not_found, .body = {}});
+                 }
+               }} {
+  std::map<GpuVendor, std::shared_ptr<DriverGate>> gates;
+  std::vector<GpuSeat*> seats;
+  for (Gpu& one : gpus) {
+    std::shared_ptr<DriverGate>& gate = gates[one.gpu.gpu->identity().vendor];
+    gate = gate ? gate : std::make_shared<DriverGate>();
+    ServedGpu served{.identity = one.gpu.gpu->identity(),
+                     .reader = std::make_unique<GpuReader>(*loop_, one.gpu, gate, DeviceThread::Bounds{}),
+                     .seat = {},
+                     .stream = {},
+                     .audited = one.audited,
+                     .counts_energy = one.gpu.gpu->features().has(device::GpuFeature::energy_counter)};
+    served.seat = std::make_unique<GpuSeat>(*loop_, book, ledger, GpuSeat::Parts{one.gpu, one.audited, gate},
+                                            DeviceThread::Bounds{});
+    served.stream = std::make_unique<PowerStream>(*loop_, plan_.gpu_period, read_of(*loop_, *served.reader));
+    seats.push_back(served.seat.get());
+    node_.gpus.push_back(std::move(served));
+  }
+  for (std::shared_ptr<device::CpuPackage>& package : cpus) {
+    ServedCpu served;
+    served.reader = std::make_unique<CpuReader>(*loop_, std::move(package), plan_.state, plan_.boot,
+                                                DeviceThread::Bounds{});
+    served.power = std::make_unique<CpuPowerMeter>(*loop_, *served.reader, plan_.cpu_period);
+    served.stream =
+        std::make_unique<PowerStream>(*loop_, plan_.cpu_period,
+                                      read_of(*loop_, *served.power, static_cast<std::uint32_t>(node_.cpus.size())));
+    node_.cpus.push_back(std::move(served));
+  }
+  node_.no_device = std::make_unique<PowerStream>(
+      *loop_, Seconds{1}, [](const std::function<void(PowerStream::Sample)>& done) {
+        done({.is_known = false, .value = {}, .event = "no device"});
+      });
+  node_.desk = std::make_unique<LeaseDesk>(*loop_, std::move(seats), plan_.rules.policy, plan_.draw);
+}
+
+Service::~Service() = default;
+
+void Service::tick() {
+  const Instant now = loop_->clock().now();
+  for (ServedGpu& gpu : node_.gpus) {
+    gpu.reader->thread().tick(now);
+    gpu.seat->thread().tick(now);
+    gpu.stream->tick(now);
+  }
+  for (ServedCpu& cpu : node_.cpus) {
+    cpu.reader->tick(now);
+    cpu.power->tick(now);
+    cpu.stream->tick(now);
+  }
+  node_.no_device->tick(now);
+  files_.tick(now);
+  node_.desk->tick(now);
+}
+
+void Service::begin(Seconds patience, std::function<void()> ready) {
+  struct Progress {
+    std::size_t left;
+    std::function<void()> ready;
+    EventLoop::Watch patience;
+    void end() {
+      if (ready) {
+        std::exchange(ready, nullptr)();
+      }
+    }
+  };
+  const auto progress = std::make_shared<Progress>(Progress{node_.gpus.size() + 1, std::move(ready), {}});
+  progress->patience = loop_->events().after(patience, [progress] { progress->end(); });
+  const auto one_less = [progress] {
+    if (--progress->left == 0) {
+      progress->end();
+    }
+  };
+  for (ServedGpu& gpu : node_.gpus) {
+    gpu.seat->put_back_what_was_left([one_less](const std::optional<std::string>& failure) {
+      if (failure) {
+        log::warning(*failure);
+      }
+      one_less();
+    });
+  }
+  loop_->post(one_less);
+}
+
+void Service::accept_on(FileDescriptor listener) {
+  server_.accept_on(std::move(listener));
+}
+
+void Service::accept_administration_on(FileDescriptor listener) {
+  administration_.accept_on(std::move(listener));
+}
+
+void Service::accept_metrics_on(FileDescriptor listener) {
+  metrics_.accept_on(std::move(listener));
+}
+
+void Service::reload(std::function<void(std::optional<Error>)> done) {
+  struct Read {
+    std::optional<Rules> rules;
+    std::optional<Error> error;
+  };
+  const auto read = std::make_shared<Read>();
+  files_.ask({.work =
+                  [read, from = plan_.read_rules, audit = plan_.audit] {
+                    try {
+                      read->rules = from();
+                      if (audit) {
+                        audit->reopen();
+                      }
+                    } catch (const Error& error) {
+                      read->error = error;
+                    }
+                  },
+              .ended =
+                  [this, read, done = std::move(done)](DeviceThread::End end) {
+                    if (end != DeviceThread::End::done) {
+                      done(Error{ErrorKind::timeout, "the policy and keys could not be read in time"});
+                      return;
+                    }
+                    if (read->rules) {
+                      node_.credentials = std::move(read->rules->credentials);
+                      node_.desk->set_policy(std::move(read->rules->policy));
+                    }
+                    done(read->error);
+                  },
+              .is_wanted = {}});
+}
+
+void Service::stop(Seconds patience, std::function<void()> done) {
+  const auto tell = std::make_shared<std::function<void()>>(std::move(done));
+  const auto end = [tell] {
+    if (*tell) {
+      std::exchange(*tell, nullptr)();
+    }
+  };
+  deadline_ = loop_->events().after(patience, end);
+  server_.drain();
+  metrics_.drain();
+  const auto left = std::make_shared<std::size_t>(node_.cpus.size() + 1);
+  const auto one_less = [left, end] {
+    if (--*left == 0) {
+      end();
+    }
+  };
+  for (ServedCpu& cpu : node_.cpus) {
+    cpu.reader->save(one_less);
+  }
+  node_.desk->close(one_less);
+}
+
+bool Service::is_stuck() const {
+  return std::ranges::any_of(node_.gpus, [](const ServedGpu& gpu) {
+           return !gpu.seat->thread().is_idle() || !gpu.reader->thread().is_idle();
+         }) ||
+         std::ranges::any_of(node_.cpus, [](const ServedCpu& cpu) { return !cpu.reader->thread().is_idle(); });
+}
+
+void Service::administrate(const std::shared_ptr<transport::Exchange>& exchange) {
+  const auto call = std::make_shared<Call>(exchange, Visitor{}, [](int) {});
+  const std::string& method = call->request().method;
+  const std::string& path = call->request().path;
+  if (method == "GET" && path == "/leases") {
+    api_.list_all_leases(call);
+  } else if (method == "POST" && path == "/leases/end") {
+    std::string lease;
+    if (call->read_query({{"lease", lease}}) &&
+        !node_.desk->end(lease, "taken back by the administrator", [call] { call->done(); })) {
+      call->refuse(Status::not_found, fmt::format("there is no lease {}", lease));
+    }
+  } else if (method == "POST" && path == "/reload") {
+    reload([call](const std::optional<Error>& error) {
+      if (error) {
+        call->refuse(protocol::refusal(*error));
+      } else {
+        call->done();
+      }
+    });
+  } else {
+    call->refuse(protocol::Refusal{.status = Status::not_found, .body = {}});
+  }
+}
+
+}  // namespace zeus::daemon

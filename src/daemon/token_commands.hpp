@@ -1,0 +1,54 @@
+// `zeusd token issue` and `zeusd token revoke`: who may ask over TCP. Main thread.
+#pragma once
+
+#include "daemon/context.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace zeus::daemon {
+
+class TokenIssueCommand final : public Command {
+ public:
+  [[nodiscard]] std::string name() const override { return "issue"; }
+  [[nodiscard]] std::string summary() const override { return "Print a new token"; }
+  void declare(command_line::Options& options) override;
+  int run(Context& context) override;
+
+ private:
+  std::string keys_;
+  std::string key_id_;
+  std::string user_;
+  std::vector<std::string> scopes_;
+  std::string expires_;
+};
+
+class TokenRevokeCommand final : public Command {
+ public:
+  [[nodiscard]] std::string name() const override { return "revoke"; }
+  [[nodiscard]] std::string summary() const override { return "Have a token believed no more"; }
+  void declare(command_line::Options& options) override;
+  int run(Context& context) override;
+
+ private:
+  std::string keys_;
+  std::optional<std::string> id_;
+  std::optional<std::string> token_file_;
+  std::string admin_socket_ = "/run/zeusd-admin/admin.sock";
+};
+
+class TokenCommand final : public Command {
+ public:
+  TokenCommand();
+  [[nodiscard]] std::string name() const override { return "token"; }
+  [[nodiscard]] std::string summary() const override { return "Give out tokens, and take them back"; }
+  void declare(command_line::Options& options) override;
+  int run(Context& context) override { return chosen_->run(context); }
+
+ private:
+  command_line::CommandsWith<Context> commands_;
+  Command* chosen_ = nullptr;
+};
+
+}  // namespace zeus::daemon
