@@ -38,8 +38,15 @@ int main(int argc, char** argv) {
     commands::set_by_commands(
         gpus, std::make_shared<const commands::OverridePlan>(commands::load_overrides(file, ::geteuid())), environment);
   };
-  zeus::daemon::Context context{std::cout, std::cerr,         clock,           environment,    {&nvml, &amdsmi},
-                                &rapl,     zeus::FileTree{}, std::string{zeus::header_version}, set_by_commands};
+  zeus::daemon::Context context{std::cout,
+                                std::cerr,
+                                clock,
+                                environment,
+                                {&nvml, &amdsmi},
+                                &rapl,
+                                zeus::FileTree{},
+                                std::string{zeus::header_version},
+                                set_by_commands};
   zeus::command_line::CommandsWith<zeus::daemon::Context> commands;
   commands.push_back(std::make_unique<zeus::daemon::ServeCommand>());
   commands.push_back(std::make_unique<zeus::daemon::TokenCommand>());

@@ -49,6 +49,10 @@ ClockSetting Lease::lock_clocks(ClockDomain domain, ClockRange range) {
   return of_this_process().lock_clocks(domain, range);
 }
 
+void Lease::unlock_all_clocks() {
+  of_this_process().unlock_all_clocks();
+}
+
 void Lease::unlock_clocks(ClockDomain domain) {
   of_this_process().unlock_clocks(domain);
 }

@@ -48,6 +48,7 @@ class Lease {
   PowerSetting set_power_limit(Watts limit);
   ClockSetting lock_clocks(ClockDomain domain, ClockRange range);
   void unlock_clocks(ClockDomain domain);
+  void unlock_all_clocks();
   Reading<bool> set_persistence_mode(bool enabled);
 
   // Why what this share has set, or not set, has not been left alone ever since: another share, or a process that has

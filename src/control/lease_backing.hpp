@@ -46,6 +46,10 @@ class LeaseBacking {
   virtual PowerSetting set_power_limit(Watts limit) = 0;
   virtual ClockSetting lock_clocks(ClockDomain domain, ClockRange range) = 0;
   virtual void unlock_clocks(ClockDomain domain) = 0;
+  virtual void unlock_all_clocks() {
+    unlock_clocks(ClockDomain::graphics);
+    unlock_clocks(ClockDomain::memory);
+  }
   virtual Reading<bool> set_persistence_mode(bool enabled) = 0;
   [[nodiscard]] virtual std::string overruled() = 0;
   virtual void restore() = 0;

@@ -159,6 +159,17 @@ void LocalLease::unlock_clocks(ClockDomain domain) {
       fmt::format("{} clocks free", to_string(domain)), [&] { return gpu_.control->reset_clocks(domain); });
 }
 
+void LocalLease::unlock_all_clocks() {
+  const GpuLock::Work work = begin_setting();
+  const Found before = holding_->ours().found;
+  Found setting;
+  for (const ClockDomain domain : {ClockDomain::graphics, ClockDomain::memory}) {
+    save_clocks(domain);
+    setting.clocks[domain] = FoundClocks{true, std::nullopt};
+  }
+  set(setting, before, "clocks free", [&] { return gpu_.control->reset_all_clocks(); });
+}
+
 Reading<bool> LocalLease::set_persistence_mode(bool enabled) {
   const GpuLock::Work work = begin_setting();
   const Found before = holding_->ours().found;

@@ -47,6 +47,7 @@ class LocalLease final : public LeaseBacking {
   PowerSetting set_power_limit(Watts limit) override;
   ClockSetting lock_clocks(ClockDomain domain, ClockRange range) override;
   void unlock_clocks(ClockDomain domain) override;
+  void unlock_all_clocks() override;
   Reading<bool> set_persistence_mode(bool enabled) override;
   [[nodiscard]] std::string overruled() override;
   void restore() override;

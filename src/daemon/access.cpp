@@ -100,8 +100,8 @@ std::variant<Visitor, TurnedAway> admit(const transport::Request& request, const
   }
   constexpr std::int64_t microseconds = 1'000'000;
   const std::variant<tokens::Claims, tokens::Distrust> verified =
-      tokens::verify(authorization->substr(scheme.size()), *admission.credentials.keys,
-                     admission.credentials.revoked, known, now.microseconds_since_epoch / microseconds);
+      tokens::verify(authorization->substr(scheme.size()), *admission.credentials.keys, admission.credentials.revoked,
+                     known, now.microseconds_since_epoch / microseconds);
   if (const auto* const distrust = std::get_if<tokens::Distrust>(&verified)) {
     return away(Status::unauthorized, distrust->text, true);
   }
@@ -109,9 +109,9 @@ std::variant<Visitor, TurnedAway> admit(const transport::Request& request, const
   visitor.client.token = visitor.claims->subject;
   visitor.client.scopes = visitor.claims->scopes;
   if (group && std::ranges::find(visitor.claims->scopes, field::name_of(*group)) == visitor.claims->scopes.end()) {
-    return away(Status::forbidden, fmt::format("user '{}' lacks the scope '{}'; the token has [{}]",
-                                               visitor.claims->subject, field::name_of(*group),
-                                               fmt::join(visitor.claims->scopes, ", ")));
+    return away(Status::forbidden,
+                fmt::format("user '{}' lacks the scope '{}'; the token has [{}]", visitor.claims->subject,
+                            field::name_of(*group), fmt::join(visitor.claims->scopes, ", ")));
   }
   return visitor;
 }

@@ -47,7 +47,9 @@ bool reload(const std::string& admin_socket) {
 }
 
 void ReloadCommand::declare(command_line::Options& options) {
-  options.add_option("--admin-socket", admin_socket_, "The daemon's socket for its administrator").path().with_default();
+  options.add_option("--admin-socket", admin_socket_, "The daemon's socket for its administrator")
+      .path()
+      .with_default();
 }
 
 int ReloadCommand::run(Context& context) {
@@ -64,7 +66,9 @@ void LeasesCommand::declare(command_line::Options& options) {
   options.example("zeusd leases --end 5f2a...", "take it back, and put back what it has set");
   options.add_option("--end", end_, "Take back this lease").value_name("ID");
   options.add_flag("--json", json_, "Print JSON, on one line");
-  options.add_option("--admin-socket", admin_socket_, "The daemon's socket for its administrator").path().with_default();
+  options.add_option("--admin-socket", admin_socket_, "The daemon's socket for its administrator")
+      .path()
+      .with_default();
 }
 
 int LeasesCommand::run(Context& context) {

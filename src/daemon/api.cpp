@@ -1,5 +1,8 @@
 #include "daemon/api.hpp"
 
+#include "base/log.hpp"
+#include "base/printable.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +11,19 @@
 namespace zeus::daemon {
 
 using protocol::Status;
+
+namespace {
+
+// "GET /gpu/get_power by user 1000's process 77", bounded and printable: the client has written it.
+std::string line_of(const transport::Request& request, const std::variant<Visitor, TurnedAway>& admitted) {
+  constexpr std::size_t longest = 200;
+  const auto* const visitor = std::get_if<Visitor>(&admitted);
+  return fmt::format("{} {} by {}", printable(request.method.substr(0, longest)),
+                     printable(request.path.substr(0, longest)),
+                     visitor != nullptr ? to_text(visitor->client) : "somebody who was turned away");
+}
+
+}  // namespace
 
 const std::vector<Api::Route>& Api::routes() {
   static const std::vector<Route> all{
@@ -50,16 +66,20 @@ const std::vector<Api::Route>& Api::routes() {
 void Api::handle(std::shared_ptr<transport::Exchange> exchange) {
   const Instant began = node_.loop.clock().now();
   const transport::Request& request = exchange->request();
-  const auto route = std::ranges::find_if(routes(), [&](const Route& one) {
-    return one.path == request.path && one.method == request.method;
-  });
+  const auto route = std::ranges::find_if(
+      routes(), [&](const Route& one) { return one.path == request.path && one.method == request.method; });
   const bool is_known = route != routes().end();
-  const auto answered = [this, began, name = is_known ? route->path : std::string_view{"other"}](int status) {
-    node_.metrics.count_request(name, status, node_.loop.clock().now() - began);
-  };
   std::variant<Visitor, TurnedAway> admitted =
       admit(request, exchange->peer(), {node_.groups, node_.credentials, node_.hosts}, node_.loop.clock().wall());
-  if (const auto* const away = std::get_if<TurnedAway>(&admitted)) {
+  const auto* const away = std::get_if<TurnedAway>(&admitted);
+  const auto answered = [this, began, name = is_known ? route->path : std::string_view{"other"},
+                         line = node_.logs_requests ? line_of(request, admitted) : std::string{}](int status) {
+    node_.metrics.count_request(name, status, node_.loop.clock().now() - began);
+    if (!line.empty()) {
+      log::debug(fmt::format("{} {}", line, status));
+    }
+  };
+  if (away != nullptr) {
     Call{std::move(exchange), {}, answered}.refuse(away->refusal);
     return;
   }
@@ -82,8 +102,7 @@ bool Api::choose_gpus(const SharedCall& call, const std::optional<protocol::Ids>
   for (const std::uint32_t number : asked ? asked->numbers : std::vector<std::uint32_t>{}) {
     if (number >= node_.gpus.size()) {
       const std::string why = fmt::format("there is no GPU {}: this node has {}", number,
-                                          node_.gpus.empty() ? "none"
-                                                             : fmt::format("0 to {}", node_.gpus.size() - 1));
+                                          node_.gpus.empty() ? "none" : fmt::format("0 to {}", node_.gpus.size() - 1));
       call->refuse(form == ErrorForm::text ? protocol::text_refusal(Status::bad_request, why)
                                            : protocol::refusal(Status::bad_request, why));
       return false;
@@ -104,9 +123,9 @@ bool Api::choose_cpus(const SharedCall& call, const std::optional<protocol::Ids>
   }
   for (const std::uint32_t number : asked ? asked->numbers : std::vector<std::uint32_t>{}) {
     if (number >= node_.cpus.size()) {
-      call->refuse(Status::bad_request, fmt::format("there is no CPU package {}: this node has {}", number,
-                                                    node_.cpus.empty() ? "none"
-                                                                       : fmt::format("0 to {}", node_.cpus.size() - 1)));
+      call->refuse(Status::bad_request,
+                   fmt::format("there is no CPU package {}: this node has {}", number,
+                               node_.cpus.empty() ? "none" : fmt::format("0 to {}", node_.cpus.size() - 1)));
       return false;
     }
     cpus.insert(static_cast<int>(number));
@@ -147,21 +166,21 @@ void Api::read(const SharedCall& call, std::set<int> gpus, std::uint32_t parts,
   }
   std::size_t position = 0;
   for (const int gpu : gpus) {
-    node_.gpus.at(gpu).reader->ask(parts, [call, progress, done, gpu, position](
-                                              GpuReader::End end, const protocol::GpuReadings& readings) {
-      if (const std::optional<Refused> refused = refusal_of(end, fmt::format("GPU {}", gpu))) {
-        progress->refusals[gpu] = *refused;
-      }
-      progress->all[position] = readings;
-      if (--progress->left > 0) {
-        return;
-      }
-      if (progress->refusals.empty()) {
-        done(progress->all);
-      } else {
-        call->refuse(progress->refusals);
-      }
-    });
+    node_.gpus.at(gpu).reader->ask(
+        parts, [call, progress, done, gpu, position](GpuReader::End end, const protocol::GpuReadings& readings) {
+          if (const std::optional<Refused> refused = refusal_of(end, fmt::format("GPU {}", gpu))) {
+            progress->refusals[gpu] = *refused;
+          }
+          progress->all[position] = readings;
+          if (--progress->left > 0) {
+            return;
+          }
+          if (progress->refusals.empty()) {
+            done(progress->all);
+          } else {
+            call->refuse(progress->refusals);
+          }
+        });
     ++position;
   }
 }
@@ -181,21 +200,21 @@ void Api::read_cpus(const SharedCall& call, const std::set<int>& cpus,
   }
   std::size_t position = 0;
   for (const int cpu : cpus) {
-    node_.cpus.at(cpu).reader->ask([call, progress, done, cpu, position](CpuReader::End end,
-                                                                        const protocol::CpuReadings& readings) {
-      if (const std::optional<Refused> refused = refusal_of(end, fmt::format("CPU package {}", cpu))) {
-        progress->refusals[cpu] = *refused;
-      }
-      progress->all[position] = readings;
-      if (--progress->left > 0) {
-        return;
-      }
-      if (progress->refusals.empty()) {
-        done(progress->all);
-      } else {
-        call->refuse(progress->refusals);
-      }
-    });
+    node_.cpus.at(cpu).reader->ask(
+        [call, progress, done, cpu, position](CpuReader::End end, const protocol::CpuReadings& readings) {
+          if (const std::optional<Refused> refused = refusal_of(end, fmt::format("CPU package {}", cpu))) {
+            progress->refusals[cpu] = *refused;
+          }
+          progress->all[position] = readings;
+          if (--progress->left > 0) {
+            return;
+          }
+          if (progress->refusals.empty()) {
+            done(progress->all);
+          } else {
+            call->refuse(progress->refusals);
+          }
+        });
     ++position;
   }
 }

@@ -27,7 +27,8 @@ Error cannot_write(int error, const std::filesystem::path& file) {
 }  // namespace
 
 FileDescriptor AuditLog::open(const std::filesystem::path& file) {
-  FileDescriptor opened{::open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600)};
+  FileDescriptor opened{
+      ::open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600)};
   if (!opened) {
     throw cannot_write(errno, file);
   }

@@ -80,6 +80,14 @@ Outcome AuditedControl::reset_clocks(ClockDomain domain) {
                  [&] { return control_->reset_clocks(domain); });
 }
 
+Outcome AuditedControl::reset_all_clocks() {
+  if (!control_->resets_all_clocks_at_once()) {
+    return GpuControl::reset_all_clocks();
+  }
+  const auto locked = [&] { return text_of(gpu_->locked_clocks(ClockDomain::graphics)); };
+  return audited("clocks", "unlocked", locked, locked, [&] { return control_->reset_all_clocks(); });
+}
+
 Outcome AuditedControl::set_persistence_mode(bool enabled) {
   const auto mode = [&] { return text_of(gpu_->persistence_mode()); };
   return audited("persistence_mode", enabled ? "on" : "off", mode, mode,

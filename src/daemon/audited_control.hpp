@@ -33,6 +33,8 @@ class AuditedControl final : public device::GpuControl {
   device::Outcome set_power_limit(Watts limit) override;
   device::Outcome lock_clocks(ClockDomain domain, ClockRange range) override;
   device::Outcome reset_clocks(ClockDomain domain) override;
+  device::Outcome reset_all_clocks() override;
+  [[nodiscard]] Seconds longest() const override { return control_->longest(); }
   device::Outcome set_persistence_mode(bool enabled) override;
 
   // How often a setter was called. Any thread.

@@ -65,8 +65,8 @@ void CpuReader::begin() {
   if (waiting_.empty()) {
     return;
   }
-  const auto asked = std::make_shared<std::vector<std::function<void(End, const CpuReadings&)>>>(
-      std::exchange(waiting_, {}));
+  const auto asked =
+      std::make_shared<std::vector<std::function<void(End, const CpuReadings&)>>>(std::exchange(waiting_, {}));
   const auto answer = [asked](End end, const CpuReadings& readings) {
     for (const auto& done : std::exchange(*asked, {})) {
       done(end, readings);
@@ -94,11 +94,12 @@ void CpuReader::begin() {
 
 void CpuReader::save(std::function<void()> done) {
   thread_.ask({.work = [on = on_thread_] { on->save(); },
-               .ended = [done = std::move(done)](End end) {
-                 if (end != End::late) {
-                   done();
-                 }
-               },
+               .ended =
+                   [done = std::move(done)](End end) {
+                     if (end != End::late) {
+                       done();
+                     }
+                   },
                .is_wanted = {},
                .is_owed = true});
 }
@@ -174,8 +175,8 @@ void CpuReader::OnThread::save() {
   try {
     folder->write_durably(file(), records::json_line(SavedPackage{boot, counters[0].saved(), counters[1].saved()}));
   } catch (const Error& error) {
-    log::warning(fmt::format("the counter of {} would not outlive a restart: {}", package->identity().name,
-                             error.what()));
+    log::warning(
+        fmt::format("the counter of {} would not outlive a restart: {}", package->identity().name, error.what()));
   }
 }
 

@@ -76,9 +76,8 @@ constexpr Metric request_times{.name = "zeusd_request_duration_seconds",
                                .unit = "seconds",
                                .labels = of_route,
                                .buckets = request_seconds};
-constexpr Metric waiting{.name = "zeusd_leases_waited_for",
-                         .help = "Clients that wait for a lease",
-                         .type = MetricType::gauge};
+constexpr Metric waiting{
+    .name = "zeusd_leases_waited_for", .help = "Clients that wait for a lease", .type = MetricType::gauge};
 constexpr Metric build{.name = "zeusd_build_info",
                        .help = "1, with the version of the daemon and which start of it this is",
                        .type = MetricType::gauge,

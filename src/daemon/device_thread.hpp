@@ -30,9 +30,9 @@ class DeviceThread {
   };
 
   struct Call {
-    std::function<void()> work;        // throws nothing
-    std::function<void(End)> ended;    // once, but for what comes after `late`
-    std::function<bool()> is_wanted;   // empty: it is
+    std::function<void()> work;       // throws nothing
+    std::function<void(End)> ended;   // once, but for what comes after `late`
+    std::function<bool()> is_wanted;  // empty: it is
     // Ends what was begun: it is neither refused nor dropped nor late, and comes before what is not.
     bool is_owed = false;
   };

@@ -125,8 +125,9 @@ void GpuReader::OnThread::read(std::uint32_t parts, GpuReadings& readings) {
     if ((parts & state) != 0) {
       readings.temperature = {gpu->temperature(), now};
       readings.utilization = {gpu->utilization().transform([](const device::Utilization& used) {
-        return protocol::ToldUtilization{used.gpu, used.memory};
-      }), now};
+                                return protocol::ToldUtilization{used.gpu, used.memory};
+                              }),
+                              now};
       readings.throttle = {
           gpu->throttle_reasons().transform([](ThrottleReasons reasons) { return protocol::ToldThrottle{reasons}; }),
           now};

@@ -153,8 +153,7 @@ void Api::get_power(const SharedCall& call) {
           take(power_of(one), [](protocol::WholeMilliwatts& told, Watts value) { told = value; });
         });
     if (power) {
-      call->answer(records::json_line(
-          protocol::GpuPowerAnswer{milliseconds(node_.loop.clock().wall()), *power}));
+      call->answer(records::json_line(protocol::GpuPowerAnswer{milliseconds(node_.loop.clock().wall()), *power}));
     }
   });
 }
@@ -201,10 +200,8 @@ void Api::get_power_limit_constraints(const SharedCall& call) {
   read(call, std::move(gpus), GpuReader::limits, [call](const auto& all) {
     const auto ranges =
         picked<protocol::GpuPowerLimitRange>(call, all, [](const protocol::GpuReadings& one, const auto& take) {
-          take(one.limits.minimum,
-               [](protocol::GpuPowerLimitRange& told, Watts value) { told.minimum = value; });
-          take(one.limits.maximum,
-               [](protocol::GpuPowerLimitRange& told, Watts value) { told.maximum = value; });
+          take(one.limits.minimum, [](protocol::GpuPowerLimitRange& told, Watts value) { told.minimum = value; });
+          take(one.limits.maximum, [](protocol::GpuPowerLimitRange& told, Watts value) { told.maximum = value; });
         });
     if (ranges) {
       call->answer(records::json_line(*ranges));

@@ -48,8 +48,7 @@ void apply(control::Lease& lease, const Setting& setting, SettingResult& result)
     if (unlock->domain) {
       lease.unlock_clocks(*unlock->domain);
     } else {
-      lease.unlock_clocks(ClockDomain::graphics);
-      lease.unlock_clocks(ClockDomain::memory);
+      lease.unlock_all_clocks();
     }
   } else {
     result.persistence = lease.set_persistence_mode(std::get<SetPersistence>(setting).enabled);

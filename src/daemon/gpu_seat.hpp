@@ -1,7 +1,8 @@
 // The settings of one GPU: the one thread that changes them, and the leases through which it does so. A lease is named
 // by a number here; whose it is and how long it lasts is decided by the LeaseDesk.
 //
-// Threads: the loop's. Results come on the loop's thread. Ownership: the loop, the book, the ledger and the gate outlive this.
+// Threads: the loop's. Results come on the loop's thread. Ownership: the loop, the book, the ledger and the gate
+// outlive this.
 #pragma once
 
 #include "control/lease_book.hpp"

@@ -14,8 +14,8 @@ using protocol::Status;
 
 namespace {
 
-constexpr Seconds look_again{0.5};           // at a GPU that somebody outside has
-constexpr std::size_t most_outcomes = 64;    // of one GPU
+constexpr Seconds look_again{0.5};         // at a GPU that somebody outside has
+constexpr std::size_t most_outcomes = 64;  // of one GPU
 constexpr std::size_t most_leases = 4096;
 constexpr std::size_t most_allowances = 4096;
 
@@ -91,8 +91,7 @@ std::optional<Refused> LeaseDesk::refusal_of(const Client& client, const std::se
       }
     }
     if (!verdict.allowed) {
-      return Refused{Status::forbidden,
-                     fmt::format("the policy of this node lets you set nothing on GPU {}", gpu)};
+      return Refused{Status::forbidden, fmt::format("the policy of this node lets you set nothing on GPU {}", gpu)};
     }
   }
   return std::nullopt;
@@ -159,7 +158,9 @@ void LeaseDesk::take(Taking taking, std::function<void(Taken)> done) {
 void LeaseDesk::try_to_take(Taking taking, std::function<void(Taken)> done, std::optional<Instant> until) {
   const ClientKey key = *key_of(taking.client);
   const Instant now = loop_.clock().now();
-  const auto wait_or = [this, until, now](Taking again, const std::function<void(Taken)>& answer, Taken otherwise) {
+  // `retry`: when to look again though nothing has changed here.
+  const auto wait_or = [this, until, now](Taking again, const std::function<void(Taken)>& answer, Taken otherwise,
+                                          Instant retry) {
     if (!until || now >= *until) {
       answer(std::move(otherwise));
     } else if (queue_.size() >= policy_.most_waiting) {
@@ -167,17 +168,18 @@ void LeaseDesk::try_to_take(Taking taking, std::function<void(Taken)> done, std:
               .refused = Refused{Status::too_many, "too many wait for a GPU of this node already"},
               .holder = std::move(otherwise.holder)});
     } else {
-      queue_.push_back({std::move(again), answer, *until, now + look_again});
-      loop_.wake_by(std::min(*until, now + look_again));
+      queue_.push_back({std::move(again), answer, *until, retry});
+      loop_.wake_by(retry > now ? std::min(*until, retry) : *until);
     }
   };
   if (const Number other = in_the_way(key, taking.gpus); other != 0) {
     const LeaseView& view = entries_.at(other).view;
-    Taken conflict{.lease = {},
-                   .refused = Refused{Status::conflict, fmt::format("GPU {} is leased by {}",
-                                                                    fmt::join(view.gpus, ", "), to_text(view.described))},
-                   .holder = view};
-    wait_or(std::move(taking), done, std::move(conflict));
+    Taken conflict{
+        .lease = {},
+        .refused = Refused{Status::conflict,
+                           fmt::format("GPU {} is leased by {}", fmt::join(view.gpus, ", "), to_text(view.described))},
+        .holder = view};
+    wait_or(std::move(taking), done, std::move(conflict), now);
     return;
   }
   Taking again = taking;
@@ -187,15 +189,15 @@ void LeaseDesk::try_to_take(Taking taking, std::function<void(Taken)> done, std:
           if (!refused) {
             done({.lease = entries_.at(number).view, .refused = {}, .holder = {}});
           } else if (conflict) {
-            wait_or(std::move(again), done, {.lease = {}, .refused = refused, .holder = {}});
+            wait_or(std::move(again), done, {.lease = {}, .refused = refused, .holder = {}},
+                    loop_.clock().now() + look_again);
           } else {
             done({.lease = {}, .refused = refused, .holder = {}});
           }
         });
 }
 
-void LeaseDesk::begin(Taking taking, bool implicit,
-                      std::function<void(Number, std::optional<Refused>, bool)> done) {
+void LeaseDesk::begin(Taking taking, bool implicit, std::function<void(Number, std::optional<Refused>, bool)> done) {
   if (entries_.size() >= most_leases) {
     done(0, Refused{Status::too_many, "this node has too many leases"}, false);
     return;
@@ -269,9 +271,8 @@ void LeaseDesk::begin(Taking taking, bool implicit,
                 }
                 const bool conflict = end == GpuSeat::End::done && taken.error->kind() == ErrorKind::conflict;
                 const std::optional<Refused> refusal = refused(end, seat, taken.error);
-                this->end(number, "it could not be taken whole", [progress, number, refusal, conflict] {
-                  progress->done(number, refusal, conflict);
-                });
+                this->end(number, "it could not be taken whole",
+                          [progress, number, refusal, conflict] { progress->done(number, refusal, conflict); });
               });
   }
   const auto found = entries_.find(number);
@@ -279,9 +280,8 @@ void LeaseDesk::begin(Taking taking, bool implicit,
     return;
   }
   if (taking.client.process && !(implicit && policy_.implicit == ImplicitLease::keep)) {
-    found->second.end_of_process = loop_.when_readable(taking.client.process->end->get(), [this, number] {
-      end(number, "its process has ended", {});
-    });
+    found->second.end_of_process = loop_.when_readable(taking.client.process->end->get(),
+                                                       [this, number] { end(number, "its process has ended", {}); });
   }
   if (implicit) {
     found->second.next_renewal = now + taking.term / 3;
@@ -414,8 +414,7 @@ void LeaseDesk::set(const Client& client, std::string_view id, const std::set<in
   extend(entries_.at(number));
   const auto outcomes = std::make_shared<std::vector<Outcome>>();
   const auto gathered = std::make_shared<Gathered>(
-      gpus.size(),
-      [outcomes, done = std::move(done)](Refusals all) { done(std::move(all), std::move(*outcomes)); });
+      gpus.size(), [outcomes, done = std::move(done)](Refusals all) { done(std::move(all), std::move(*outcomes)); });
   for (const int gpu : gpus) {
     set_one(number, gpu, setting, wanted,
             [gathered, outcomes, gpu](const std::optional<Refused>& why, const Outcome& outcome) {
@@ -453,9 +452,8 @@ void LeaseDesk::set_without_lease(const Client& client, int gpu, const Setting& 
   if (const Number other = in_the_way(key, {gpu}); other != 0) {
     const LeaseView& view = entries_.at(other).view;
     if (view.is_implicit && policy_.implicit == ImplicitLease::keep) {
-      end(other, "somebody else sets this GPU", [this, client, gpu, setting, wanted, done] {
-        set_without_lease(client, gpu, setting, wanted, done);
-      });
+      end(other, "somebody else sets this GPU",
+          [this, client, gpu, setting, wanted, done] { set_without_lease(client, gpu, setting, wanted, done); });
     } else {
       done(Refused{Status::conflict, fmt::format("GPU {} is leased by {}", gpu, to_text(view.described))});
     }
@@ -609,7 +607,7 @@ void LeaseDesk::look_at_queue() {
         try_to_take(std::move(due.taking), std::move(due.done), due.until);
       });
     } else {
-      loop_.wake_by(is_next ? std::min(one.until, std::max(one.retry, now)) : one.until);
+      loop_.wake_by(one.retry > now ? std::min(one.until, one.retry) : one.until);
       still.push_back(std::move(one));
     }
   }
@@ -641,8 +639,8 @@ void LeaseDesk::set_policy(Policy policy) {
     entry.view.longest = longest ? std::optional{entry.view.since + *longest} : std::nullopt;
     bool allowed = !refusal_of(entry.view.client, gpus);
     for (const auto& [gpu, setting] : entry.view.asked) {
-      allowed = allowed &&
-                decide(policy_, entry.view.client.asker(), asked_for(setting, seats_.at(gpu)->name())).allowed;
+      allowed =
+          allowed && decide(policy_, entry.view.client.asker(), asked_for(setting, seats_.at(gpu)->name())).allowed;
     }
     if (!allowed) {
       not_allowed.push_back(number);
@@ -663,7 +661,8 @@ void LeaseDesk::close(std::function<void()> done) {
   for (const auto& [number, entry] : entries_) {
     all.push_back(number);
   }
-  const auto gathered = std::make_shared<Gathered>(all.size() + 1, [done = std::move(done)](const Refusals&) { done(); });
+  const auto gathered =
+      std::make_shared<Gathered>(all.size() + 1, [done = std::move(done)](const Refusals&) { done(); });
   for (const Number number : all) {
     end(number, "zeusd stops", [gathered] { gathered->add(0, std::nullopt); });
   }

@@ -55,10 +55,10 @@ struct LeaseView {
   std::vector<int> gpus;
   Instant since;
   Seconds term;
-  Instant ends;                     // unless renewed
-  std::optional<Instant> longest;   // whatever is renewed
-  std::map<int, Setting> asked;     // last, of each GPU
-  std::map<int, Watts> found;       // the power limit that was there, where it is known
+  Instant ends;                    // unless renewed
+  std::optional<Instant> longest;  // whatever is renewed
+  std::map<int, Setting> asked;    // last, of each GPU
+  std::map<int, Watts> found;      // the power limit that was there, where it is known
 };
 
 // How it went on each GPU that was asked for: those that are not here were done.

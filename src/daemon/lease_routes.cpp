@@ -79,9 +79,14 @@ class Teller {
   }
 
   [[nodiscard]] protocol::ListedLease listed(const LeaseView& lease) const {
-    protocol::ListedLease told{
-        lease.id, lease.is_implicit ? protocol::LeaseKind::implicit : protocol::LeaseKind::explicit_lease,
-        holder_of(lease.described), gpus(lease), milliseconds_of(lease.since), now_ - lease.since, {}, {}};
+    protocol::ListedLease told{lease.id,
+                               lease.is_implicit ? protocol::LeaseKind::implicit : protocol::LeaseKind::explicit_lease,
+                               holder_of(lease.described),
+                               gpus(lease),
+                               milliseconds_of(lease.since),
+                               now_ - lease.since,
+                               {},
+                               {}};
     if (!lease.is_implicit) {
       told.term = lease.term;
       told.expires_in = left_until(lease.ends);
@@ -158,15 +163,18 @@ void Api::take_lease(const SharedCall& call) {
                                                   LeaseDesk::shortest_term.value(), LeaseDesk::longest_term.value()));
     return;
   }
-  node_.desk->take(
-      {.client = call->client(), .gpus = gpus, .term = term, .wait = wait.value_or(Seconds{0}), .wanted = call->wanted()},
-      [this, call](const LeaseDesk::Taken& taken) {
-        if (taken.lease) {
-          call->answer(records::json_line(Teller{node_}.answer(*taken.lease)));
-        } else {
-          refuse(call, taken);
-        }
-      });
+  node_.desk->take({.client = call->client(),
+                    .gpus = gpus,
+                    .term = term,
+                    .wait = wait.value_or(Seconds{0}),
+                    .wanted = call->wanted()},
+                   [this, call](const LeaseDesk::Taken& taken) {
+                     if (taken.lease) {
+                       call->answer(records::json_line(Teller{node_}.answer(*taken.lease)));
+                     } else {
+                       refuse(call, taken);
+                     }
+                   });
 }
 
 void Api::list_leases(const SharedCall& call) {
@@ -255,11 +263,8 @@ void Api::lock_leased_clocks(const SharedCall& call) {
   Ids gpus;
   std::uint32_t least = 0;
   std::uint32_t most = 0;
-  if (!call->read_query({{"lease", lease},
-                         {"gpu_ids", gpus},
-                         {"domain", word},
-                         {"min_clock_mhz", least},
-                         {"max_clock_mhz", most}})) {
+  if (!call->read_query(
+          {{"lease", lease}, {"gpu_ids", gpus}, {"domain", word}, {"min_clock_mhz", least}, {"max_clock_mhz", most}})) {
     return;
   }
   if (const std::optional<ClockDomain> domain = domain_of(call, word)) {

@@ -39,6 +39,7 @@ struct Node {
   std::vector<Group> groups;
   std::vector<std::string> hosts;
   Credentials credentials;
+  bool logs_requests = false;
   protocol::DaemonIdentity identity;
   std::vector<ServedGpu> gpus;
   std::vector<ServedCpu> cpus;

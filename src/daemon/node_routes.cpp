@@ -118,8 +118,7 @@ void Api::metrics(const SharedCall& call) {
       call->answer(node_.metrics.text(node_), protocol::metrics_type);
     }
   };
-  constexpr std::uint32_t parts =
-      GpuReader::energy | GpuReader::power_now | GpuReader::limits | GpuReader::state;
+  constexpr std::uint32_t parts = GpuReader::energy | GpuReader::power_now | GpuReader::limits | GpuReader::state;
   for (ServedGpu& gpu : node_.gpus) {
     gpu.reader->ask(parts, [this, &gpu, one_less](GpuReader::End end, const protocol::GpuReadings& readings) {
       if (end == GpuReader::End::done) {

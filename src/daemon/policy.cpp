@@ -65,8 +65,7 @@ std::optional<std::string> out_of_bounds(const Rule& rule, const AskedFor& asked
   }
   const std::optional<ClockRange>& bounds =
       asked.domain == ClockDomain::memory ? rule.memory_clocks : rule.graphics_clocks;
-  if (asked.clocks && bounds &&
-      (asked.clocks->minimum < bounds->minimum || asked.clocks->maximum > bounds->maximum)) {
+  if (asked.clocks && bounds && (asked.clocks->minimum < bounds->minimum || asked.clocks->maximum > bounds->maximum)) {
     return fmt::format("{} clocks from {:.6g} to {:.6g} MHz are allowed, and {:.6g} to {:.6g} MHz is beyond",
                        to_string(*asked.domain), bounds->minimum.value(), bounds->maximum.value(),
                        asked.clocks->minimum.value(), asked.clocks->maximum.value());
@@ -170,8 +169,7 @@ Policy policy_from(std::span<const PolicyText> files, const NameLookup& names) {
     policy.implicit = file.implicit.value_or(policy.implicit);
     if (file.waiting) {
       policy.longest_wait = file.waiting->longest.value_or(policy.longest_wait);
-      policy.most_waiting =
-          file.waiting->most ? static_cast<std::size_t>(*file.waiting->most) : policy.most_waiting;
+      policy.most_waiting = file.waiting->most ? static_cast<std::size_t>(*file.waiting->most) : policy.most_waiting;
     }
     for (Rule& rule : file.rule.value_or(std::vector<Rule>{})) {
       for (Principal& principal : rule.who) {
@@ -186,13 +184,11 @@ Policy policy_from(std::span<const PolicyText> files, const NameLookup& names) {
 Verdict decide(const Policy& policy, const Asker& asker, const AskedFor& asked) {
   Verdict verdict;
   for (const Rule& rule : policy.rules) {
-    const bool about_this = std::ranges::find(rule.may, asked.action) != rule.may.end() &&
-                            (!asked.gpu || std::ranges::any_of(rule.gpus, [&](const PolicyGpu& named) {
-                              return speaks_of(named, *asked.gpu);
-                            })) &&
-                            std::ranges::any_of(rule.who, [&](const Principal& principal) {
-                              return speaks_of(principal, asker);
-                            });
+    const bool about_this =
+        std::ranges::find(rule.may, asked.action) != rule.may.end() &&
+        (!asked.gpu ||
+         std::ranges::any_of(rule.gpus, [&](const PolicyGpu& named) { return speaks_of(named, *asked.gpu); })) &&
+        std::ranges::any_of(rule.who, [&](const Principal& principal) { return speaks_of(principal, asker); });
     if (!about_this) {
       continue;
     }

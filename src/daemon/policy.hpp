@@ -61,9 +61,9 @@ struct Principal {
   enum class Kind { everyone, user, group, token };
 
   Kind kind = Kind::everyone;
-  std::string name;                // as written; a token's subject may end in '*'
+  std::string name;                                // as written; a token's subject may end in '*'
   std::optional<std::uint32_t> id = std::nullopt;  // of a user or group, once it is known
-  std::string place;               // "policy.toml:4:8"
+  std::string place;                               // "policy.toml:4:8"
 };
 
 void read_toml(const toml::TomlSpot& spot, Principal& principal);

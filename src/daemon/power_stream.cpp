@@ -15,8 +15,7 @@ constexpr Seconds longest_silence{0.8};
 
 }  // namespace
 
-PowerStream::PowerStream(Loop& loop, Seconds period, Read read)
-    : loop_{loop}, period_{period}, read_{std::move(read)} {
+PowerStream::PowerStream(Loop& loop, Seconds period, Read read) : loop_{loop}, period_{period}, read_{std::move(read)} {
 }
 
 void PowerStream::add(std::shared_ptr<transport::Stream> listener) {

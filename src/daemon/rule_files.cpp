@@ -38,16 +38,14 @@ std::optional<Entry> ask_system(const std::string& name, Ask ask) {
 }  // namespace
 
 NameLookup system_names() {
-  return {.user =
-              [](const std::string& name) -> std::optional<std::uint32_t> {
-                const std::optional<passwd> user = ask_system<passwd>(name, ::getpwnam_r);
-                return user ? std::optional{user->pw_uid} : std::nullopt;
-              },
-          .group =
-              [](const std::string& name) -> std::optional<std::uint32_t> {
-                const std::optional<::group> group = ask_system<::group>(name, ::getgrnam_r);
-                return group ? std::optional{group->gr_gid} : std::nullopt;
-              }};
+  return {.user = [](const std::string& name) -> std::optional<std::uint32_t> {
+            const std::optional<passwd> user = ask_system<passwd>(name, ::getpwnam_r);
+            return user ? std::optional{user->pw_uid} : std::nullopt;
+          },
+          .group = [](const std::string& name) -> std::optional<std::uint32_t> {
+            const std::optional<::group> group = ask_system<::group>(name, ::getgrnam_r);
+            return group ? std::optional{group->gr_gid} : std::nullopt;
+          }};
 }
 
 Asker asker_named(const std::string& user) {

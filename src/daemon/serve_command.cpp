@@ -76,8 +76,8 @@ Devices find_devices(const ServeOptions& options, const Context& context) {
 }
 
 void require_rights(const ServeOptions& options) {
-  if (::geteuid() == 0 || (!options.enables(Group::cpu_read) &&
-                           (!options.enables(Group::gpu_control) || options.gpu_command_overrides))) {
+  if (::geteuid() == 0 ||
+      (!options.enables(Group::cpu_read) && (!options.enables(Group::gpu_control) || options.gpu_command_overrides))) {
     return;
   }
   throw Error{ErrorKind::permission_denied, "setting GPUs and reading the energy of CPUs take root",
@@ -279,7 +279,7 @@ int ServeCommand::run(Context& context) {
 
   const RuleFiles files{serve_.policy, serve_.signing_key_path};
   const uid_t user = ::geteuid();
-  ServicePlan plan{.groups = serve_.groups(), .hosts = serve_.host_name};
+  ServicePlan plan{.groups = serve_.groups(), .hosts = serve_.host_name, .logs_requests = serve_.log_requests};
   plan.rules = read_rules(files, user);
   plan.read_rules = [files, user] { return read_rules(files, user); };
   plan.hosts.push_back(host_of_this_node());

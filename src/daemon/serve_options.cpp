@@ -16,7 +16,9 @@ void ServeOptions::declare(command_line::Options& options) {
       .among({"uds", "tcp"})
       .with_default("uds");
   options.add_option("--socket-path", socket_path, "The Unix socket").path().with_default();
-  options.add_option("--socket-permissions", socket_permissions, "Its rights, in octal").value_name("MODE").with_default();
+  options.add_option("--socket-permissions", socket_permissions, "Its rights, in octal")
+      .value_name("MODE")
+      .with_default();
   options.add_option("--socket-uid", socket_uid, "Its owner's number");
   options.add_option("--socket-gid", socket_gid, "Its group's number")
       .with_default("that of the group zeus, where there is one");
@@ -43,8 +45,10 @@ void ServeOptions::declare(command_line::Options& options) {
   options.add_option("--gpu-command-overrides", gpu_command_overrides, "Set GPUs by the commands in this file").path();
   options.group("Who may");
   options.add_option("--policy", policy, "Who may do what (default: /etc/zeusd/policy.toml, where it is there)").path();
-  options.add_option("--signing-key-path", signing_key_path, "Ask for tokens over TCP, signed with this key or a key "
-                                                             "in this folder")
+  options
+      .add_option("--signing-key-path", signing_key_path,
+                  "Ask for tokens over TCP, signed with this key or a key "
+                  "in this folder")
       .path();
   options.add_option("--audit-log", audit_log, "Write each change of a GPU's settings to this file").path();
   options.group("Other");
@@ -78,8 +82,8 @@ void ServeOptions::check() const {
   const char* const end = socket_permissions.data() + socket_permissions.size();
   const auto [rest, error] = std::from_chars(socket_permissions.data(), end, rights, 8);
   if (error != std::errc{} || rest != end || rights > 0777) {
-    throw Error{ErrorKind::invalid_argument,
-                fmt::format("'{}' is no mode of a file", socket_permissions), "write it in octal, as in 660"};
+    throw Error{ErrorKind::invalid_argument, fmt::format("'{}' is no mode of a file", socket_permissions),
+                "write it in octal, as in 660"};
   }
   if (serves("tcp") && enables(Group::gpu_control) && !signing_key_path) {
     throw Error{ErrorKind::invalid_argument,

@@ -65,8 +65,8 @@ PowerStream::Read read_of(Loop& loop, GpuReader& reader) {
       const protocol::WholeMilliwatts power{*readings.power.front().power.value};
       done({.is_known = true,
             .value = records::json_line(power),
-            .event = records::json_line(
-                protocol::GpuPowerEvent{milliseconds(loop.clock().wall()), readings.id, power})});
+            .event =
+                records::json_line(protocol::GpuPowerEvent{milliseconds(loop.clock().wall()), readings.id, power})});
     });
   };
 }
@@ -81,8 +81,7 @@ PowerStream::Read read_of(Loop& loop, CpuPowerMeter& meter, std::uint32_t number
       }
       done({.is_known = true,
             .value = records::json_line(*power),
-            .event = records::json_line(
-                protocol::CpuPowerEvent{milliseconds(loop.clock().wall()), number, *power})});
+            .event = records::json_line(protocol::CpuPowerEvent{milliseconds(loop.clock().wall()), number, *power})});
     });
   };
 }
@@ -97,6 +96,7 @@ Service::Service(EventLoop& loop, Clock& clock, control::LeaseBook& book, const 
             .groups = plan_.groups,
             .hosts = plan_.hosts,
             .credentials = plan_.rules.credentials,
+            .logs_requests = plan_.logs_requests,
             .identity = {.version = plan_.version, .api = 1, .instance = plan_.instance},
             .gpus = {},
             .cpus = {},
@@ -105,12 +105,10 @@ Service::Service(EventLoop& loop, Clock& clock, control::LeaseBook& book, const 
             .metrics = {}},
       api_{node_},
       files_{*loop_, "files", {.patience = Seconds{30}, .waiting = 4}},
-      server_{loop, plan_.limits, [this](std::shared_ptr<transport::Exchange> exchange) {
-                api_.handle(std::move(exchange));
-              }},
-      administration_{loop, plan_.limits, [this](const std::shared_ptr<transport::Exchange>& exchange) {
-                        administrate(exchange);
-                      }},
+      server_{loop, plan_.limits,
+              [this](std::shared_ptr<transport::Exchange> exchange) { api_.handle(std::move(exchange)); }},
+      administration_{loop, plan_.limits,
+                      [this](const std::shared_ptr<transport::Exchange>& exchange) { administrate(exchange); }},
       metrics_{loop, plan_.limits, [this](std::shared_ptr<transport::Exchange> exchange) {
                  if (exchange->request().method == "GET" && exchange->request().path == "/metrics") {
                    api_.metrics(std::make_shared<Call>(std::move(exchange), Visitor{}, [](int) {}));
@@ -130,24 +128,24 @@ Service::Service(EventLoop& loop, Clock& clock, control::LeaseBook& book, const 
                      .stream = {},
                      .audited = one.audited,
                      .counts_energy = one.gpu.gpu->features().has(device::GpuFeature::energy_counter)};
-    served.seat = std::make_unique<GpuSeat>(*loop_, book, ledger, GpuSeat::Parts{one.gpu, one.audited, gate},
-                                            DeviceThread::Bounds{});
+    DeviceThread::Bounds bounds;
+    bounds.patience = bounds.patience + one.audited->longest();
+    served.seat = std::make_unique<GpuSeat>(*loop_, book, ledger, GpuSeat::Parts{one.gpu, one.audited, gate}, bounds);
     served.stream = std::make_unique<PowerStream>(*loop_, plan_.gpu_period, read_of(*loop_, *served.reader));
     seats.push_back(served.seat.get());
     node_.gpus.push_back(std::move(served));
   }
   for (std::shared_ptr<device::CpuPackage>& package : cpus) {
     ServedCpu served;
-    served.reader = std::make_unique<CpuReader>(*loop_, std::move(package), plan_.state, plan_.boot,
-                                                DeviceThread::Bounds{});
+    served.reader =
+        std::make_unique<CpuReader>(*loop_, std::move(package), plan_.state, plan_.boot, DeviceThread::Bounds{});
     served.power = std::make_unique<CpuPowerMeter>(*loop_, *served.reader, plan_.cpu_period);
-    served.stream =
-        std::make_unique<PowerStream>(*loop_, plan_.cpu_period,
-                                      read_of(*loop_, *served.power, static_cast<std::uint32_t>(node_.cpus.size())));
+    served.stream = std::make_unique<PowerStream>(
+        *loop_, plan_.cpu_period, read_of(*loop_, *served.power, static_cast<std::uint32_t>(node_.cpus.size())));
     node_.cpus.push_back(std::move(served));
   }
-  node_.no_device = std::make_unique<PowerStream>(
-      *loop_, Seconds{1}, [](const std::function<void(PowerStream::Sample)>& done) {
+  node_.no_device =
+      std::make_unique<PowerStream>(*loop_, Seconds{1}, [](const std::function<void(PowerStream::Sample)>& done) {
         done({.is_known = false, .value = {}, .event = "no device"});
       });
   node_.desk = std::make_unique<LeaseDesk>(*loop_, std::move(seats), plan_.rules.policy, plan_.draw);
@@ -268,9 +266,9 @@ void Service::stop(Seconds patience, std::function<void()> done) {
 }
 
 bool Service::is_stuck() const {
-  return std::ranges::any_of(node_.gpus, [](const ServedGpu& gpu) {
-           return !gpu.seat->thread().is_idle() || !gpu.reader->thread().is_idle();
-         }) ||
+  return std::ranges::any_of(
+             node_.gpus,
+             [](const ServedGpu& gpu) { return !gpu.seat->thread().is_idle() || !gpu.reader->thread().is_idle(); }) ||
          std::ranges::any_of(node_.cpus, [](const ServedCpu& cpu) { return !cpu.reader->thread().is_idle(); });
 }
 

@@ -36,6 +36,7 @@ struct Rules {
 struct ServicePlan {
   std::vector<Group> groups;
   std::vector<std::string> hosts;
+  bool logs_requests = false;
   Seconds gpu_period{0.05};
   Seconds cpu_period{0.1};
   std::string version;
@@ -75,7 +76,8 @@ class Service {
 
   // `done` is told what is wrong with a file, or nothing.
   void reload(std::function<void(std::optional<Error>)> done);
-  // Accepts nobody more, ends every lease and puts back; `done` is called once that is done, or cannot be for `patience`.
+  // Accepts nobody more, ends every lease and puts back; `done` is called once that is done, or cannot be for
+  // `patience`.
   void stop(Seconds patience, std::function<void()> done);
   // Whether a call to a driver hangs, so that its thread cannot be ended.
   [[nodiscard]] bool is_stuck() const;

@@ -39,7 +39,8 @@ std::vector<FileDescriptor> inherited_sockets(const Environment& environment) {
   if (!environment.get("LISTEN_PID") || !is_for_us(environment, "LISTEN_PID")) {
     return sockets;
   }
-  const auto count = static_cast<int>(std::clamp(number_in(environment, "LISTEN_FDS").value_or(0), std::int64_t{0}, most));
+  const auto count =
+      static_cast<int>(std::clamp(number_in(environment, "LISTEN_FDS").value_or(0), std::int64_t{0}, most));
   for (int i = 0; i < count; ++i) {
     ::fcntl(first + i, F_SETFD, FD_CLOEXEC);
     sockets.emplace_back(first + i);
@@ -47,8 +48,7 @@ std::vector<FileDescriptor> inherited_sockets(const Environment& environment) {
   return sockets;
 }
 
-Supervisor::Supervisor(const Environment& environment)
-    : address_{environment.get("NOTIFY_SOCKET").value_or("")} {
+Supervisor::Supervisor(const Environment& environment) : address_{environment.get("NOTIFY_SOCKET").value_or("")} {
   if (address_.size() >= sizeof(sockaddr_un::sun_path)) {
     address_.clear();
   }

@@ -6,8 +6,8 @@
 #include "daemon/access.hpp"
 #include "daemon/administration.hpp"
 #include "daemon/rule_files.hpp"
-#include "tokens/token_duration.hpp"
 #include "tokens/token.hpp"
+#include "tokens/token_duration.hpp"
 
 #include <zeus/error.hpp>
 
@@ -56,7 +56,8 @@ int TokenIssueCommand::run(Context& context) {
 }
 
 void TokenRevokeCommand::declare(command_line::Options& options) {
-  options.example("zeusd token revoke --signing-key-path /etc/zeusd/key --token-file stolen.txt", "by the token itself");
+  options.example("zeusd token revoke --signing-key-path /etc/zeusd/key --token-file stolen.txt",
+                  "by the token itself");
   options.add_option("--signing-key-path", keys_, "The key, or folder of keys, that signed it").path().required();
   command_line::Option id = options.add_option("--id", id_, "Its id: the claim jti");
   options.add_option("--token-file", token_file_, "A file that holds it").path().excludes(id);

@@ -30,14 +30,21 @@ class GpuControl {
     return Reason::unsupported;
   }
   [[nodiscard]] virtual Outcome reset_clocks(ClockDomain /*domain*/) { return Reason::unsupported; }
-  // Of all domains: each is tried, and the first failure told.
+  // Of all domains: each is tried, and the first failure told, but for a domain that this GPU does not have beside one
+  // that it has.
   [[nodiscard]] virtual Outcome reset_all_clocks() {
     const Outcome graphics = reset_clocks(ClockDomain::graphics);
     const Outcome memory = reset_clocks(ClockDomain::memory);
-    return graphics ? memory : graphics;
+    const bool has_no_memory_clocks = !memory && memory.failure().reason == Reason::unsupported;
+    return !graphics || has_no_memory_clocks ? graphics : memory;
   }
+  // Whether that is one step of its own, rather than one for each domain.
+  [[nodiscard]] virtual bool resets_all_clocks_at_once() const { return false; }
 
   [[nodiscard]] virtual Outcome set_persistence_mode(bool /*enabled*/) { return Reason::unsupported; }
+
+  // How long a setting may take where that is longer than a driver's call.
+  [[nodiscard]] virtual Seconds longest() const { return Seconds{0}; }
 };
 
 }  // namespace zeus::device

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <initializer_list>
 #include <string>
@@ -156,9 +157,20 @@ Outcome CommandControl::set_persistence_mode(bool enabled) {
                  [&](GpuControl& driver) { return driver.set_persistence_mode(enabled); });
 }
 
-std::optional<Seconds> CommandControl::longest(Operation operation) const {
-  const Override* const override = plan_->find(operation);
-  return override != nullptr ? std::optional{override->longest()} : std::nullopt;
+bool CommandControl::resets_all_clocks_at_once() const {
+  return plan_->find(Operation::reset_locked_clocks) != nullptr ||
+         plan_->find(Operation::reset_gpu_locked_clocks) != nullptr ||
+         plan_->find(Operation::reset_mem_locked_clocks) != nullptr;
+}
+
+Seconds CommandControl::longest() const {
+  Seconds most{0};
+  for (std::size_t i = 0; i < operation_count; ++i) {
+    if (const Override* const override = plan_->find(static_cast<Operation>(i))) {
+      most = std::max(most, override->longest());
+    }
+  }
+  return most;
 }
 
 void set_by_commands(std::span<device::DiscoveredGpu> gpus, const std::shared_ptr<const OverridePlan>& plan,

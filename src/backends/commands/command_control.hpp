@@ -32,10 +32,11 @@ class CommandControl final : public device::GpuControl {
   [[nodiscard]] device::Outcome lock_clocks(ClockDomain domain, ClockRange range) override;
   [[nodiscard]] device::Outcome reset_clocks(ClockDomain domain) override;
   [[nodiscard]] device::Outcome reset_all_clocks() override;
+  [[nodiscard]] bool resets_all_clocks_at_once() const override;
   [[nodiscard]] device::Outcome set_persistence_mode(bool enabled) override;
 
-  // How long an operation may take at most; nothing where the driver is asked.
-  [[nodiscard]] std::optional<Seconds> longest(Operation operation) const;
+  // Of the commands of an operation, the most that they may take.
+  [[nodiscard]] Seconds longest() const override;
 
  private:
   template <typename Ask>

@@ -1,0 +1,402 @@
+#include "daemon/lease_desk.hpp"
+
+#include "tests/support/hand_loop.hpp"
+#include "tests/support/leased_gpus.hpp"
+
+#include <gmock/gmock.h>
+
+#include <sys/eventfd.h>
+
+#include <atomic>
+#include <future>
+
+namespace zeus::daemon {
+namespace {
+
+using protocol::Status;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class LeaseDeskTest : public ::testing::Test, protected test::LocalStand {
+ protected:
+  LeaseDeskTest() {
+    for (const auto& gpu : {gpu_, other_gpu_}) {
+      auto audited = std::make_shared<AuditedControl>(gpu, gpu, nullptr);
+      device::DiscoveredGpu found = discovered(gpu);
+      found.control = audited;
+      gpus_.push_back(found);
+      audited_.push_back(audited);
+    }
+    book_.emplace(ledger(), gpus_, guardian_, clock_);
+    const auto gate = std::make_shared<DriverGate>();
+    for (std::size_t i = 0; i < gpus_.size(); ++i) {
+      seats_.push_back(std::make_unique<GpuSeat>(loop_, *book_, ledger_, GpuSeat::Parts{gpus_[i], audited_[i], gate},
+                                                 DeviceThread::Bounds{.patience = Seconds{2}, .waiting = 4}));
+    }
+    make_desk(built_in_policy());
+    loop_.tick = [this](Instant now) {
+      for (const auto& seat : seats_) {
+        seat->thread().tick(now);
+      }
+      desk_->tick(now);
+    };
+  }
+
+  void make_desk(Policy policy) {
+    desk_ = std::make_unique<LeaseDesk>(loop_, std::vector<GpuSeat*>{seats_[0].get(), seats_[1].get()},
+                                        std::move(policy), [this] { return fmt::format("lease-{}", ++drawn_); });
+  }
+
+  // A process that has connected; its end is what the test says.
+  Client process(pid_t pid, uid_t user = 1000) {
+    return {.user = user,
+            .groups = {},
+            .process = ClientProcess{pid, static_cast<std::uint64_t>(pid) * 10,
+                                     std::make_shared<const FileDescriptor>(::eventfd(0, EFD_CLOEXEC))},
+            .token = {},
+            .scopes = {}};
+  }
+  void die(const Client& client) {
+    loop_.make_readable(client.process->end->get());
+    settle();
+  }
+
+  LeaseDesk::Taken take(const Client& client, std::set<int> gpus, Seconds term = Seconds{60}, Seconds wait = {}) {
+    std::optional<LeaseDesk::Taken> taken;
+    desk_->take({client, std::move(gpus), term, wait, {}}, [&](LeaseDesk::Taken one) { taken = std::move(one); });
+    loop_.run_until([&] { return taken.has_value(); });
+    return *taken;
+  }
+  Refusals set(const Client& client, const std::string& lease, int gpu, const Setting& setting) {
+    std::optional<Refusals> refusals;
+    desk_->set(client, lease, {gpu}, setting, {},
+               [&](Refusals all, const std::vector<Outcome>&) { refusals = std::move(all); });
+    loop_.run_until([&] { return refusals.has_value(); });
+    return *refusals;
+  }
+  Refusals set_without_lease(const Client& client, std::set<int> gpus, const Setting& setting) {
+    std::optional<Refusals> refusals;
+    desk_->set_without_lease(client, gpus, setting, {}, [&](Refusals all) { refusals = std::move(all); });
+    loop_.run_until([&] { return refusals.has_value(); });
+    return *refusals;
+  }
+  Refusals release(const Client& client, const std::string& lease) {
+    std::optional<Refusals> refusals;
+    desk_->release(client, lease, [&](Refusals all) { refusals = std::move(all); });
+    loop_.run_until([&] { return refusals.has_value(); });
+    return *refusals;
+  }
+  // Until no seat has anything to do.
+  void settle() {
+    loop_.run_until([&] { return seats_[0]->thread().is_idle() && seats_[1]->thread().is_idle(); });
+  }
+  [[nodiscard]] Watts limit(int index) { return *gpu(index).power_limits().current; }
+
+  test::HandLoop loop_{clock_};
+  control::Ledger ledger_ = ledger();
+  std::vector<device::DiscoveredGpu> gpus_;
+  std::vector<std::shared_ptr<AuditedControl>> audited_;
+  std::optional<control::LeaseBook> book_;
+  std::vector<std::unique_ptr<GpuSeat>> seats_;
+  std::unique_ptr<LeaseDesk> desk_;
+  int drawn_ = 0;
+};
+
+TEST_F(LeaseDeskTest, OneClientHasAGpuAndTheSecondIsToldWho) {
+  ASSERT_TRUE(take(process(7), {0}).lease);
+  const LeaseDesk::Taken second = take(process(8, 1001), {0});
+  EXPECT_EQ(second.refused.value().status, Status::conflict);
+  EXPECT_THAT(second.refused->text, HasSubstr("user 1000's process 7"));
+  EXPECT_TRUE(take(process(8, 1001), {1}).lease) << "the other GPU is free";
+}
+
+TEST_F(LeaseDeskTest, SeveralGpusAreTakenTogetherOrNoneIs) {
+  ASSERT_TRUE(take(process(7), {1}).lease);
+  EXPECT_EQ(take(process(8), {0, 1}).refused.value().status, Status::conflict);
+  EXPECT_TRUE(take(process(9), {0}).lease) << "what could not be taken whole holds nothing";
+}
+
+TEST_F(LeaseDeskTest, WhereTheSecondGpuCannotBeTakenTheFirstIsGivenBack) {
+  gpus_[1].control = nullptr;
+  control::LeaseBook book{ledger(), gpus_, guardian_, clock_};
+  seats_[1] = std::make_unique<GpuSeat>(loop_, book, ledger_,
+                                        GpuSeat::Parts{gpus_[1], audited_[1], std::make_shared<DriverGate>()},
+                                        DeviceThread::Bounds{});
+  make_desk(built_in_policy());
+  EXPECT_FALSE(take(process(7), {0, 1}).lease);
+  EXPECT_THAT(desk_->leases(), IsEmpty());
+  EXPECT_FALSE(record("GPU-0"));
+}
+
+TEST_F(LeaseDeskTest, WhatIsSetHoldsUntilTheRelease) {
+  const Client client = process(7);
+  const std::string lease = take(client, {0}).lease->id;
+  EXPECT_THAT(set(client, lease, 0, SetPowerLimit{200_W}), IsEmpty());
+  EXPECT_EQ(limit(0), 200_W);
+  EXPECT_EQ(desk_->outcomes(0).back().result.enforced.value_or(0_W), 200_W);
+  EXPECT_THAT(release(client, lease), IsEmpty());
+  EXPECT_EQ(limit(0), 250_W);
+  EXPECT_THAT(desk_->leases(), IsEmpty());
+}
+
+TEST_F(LeaseDeskTest, ALeaseIsItsClientsAlone) {
+  const std::string lease = take(process(7), {0}).lease->id;
+  EXPECT_EQ(set(process(8), lease, 0, SetPowerLimit{200_W}).at(0).status, Status::not_found);
+  EXPECT_EQ(release(process(8), lease).at(0).status, Status::not_found);
+  EXPECT_EQ(limit(0), 250_W);
+}
+
+TEST_F(LeaseDeskTest, TheEndOfItsProcessPutsBack) {
+  const Client client = process(7);
+  const std::string lease = take(client, {0, 1}).lease->id;
+  ASSERT_THAT(set(client, lease, 1, SetPowerLimit{200_W}), IsEmpty());
+  die(client);
+  EXPECT_EQ(limit(1), 250_W);
+  EXPECT_THAT(desk_->leases(), IsEmpty());
+  EXPECT_EQ(loop_.watches(), 0U);
+}
+
+TEST_F(LeaseDeskTest, WhoDoesNotRenewLosesItAtTheTermsEnd) {
+  const Client client = process(7);
+  const std::string lease = take(client, {0}, Seconds{10}).lease->id;
+  ASSERT_THAT(set(client, lease, 0, SetPowerLimit{200_W}), IsEmpty());
+  loop_.advance(Seconds{9});
+  EXPECT_EQ(limit(0), 200_W);
+  std::optional<LeaseDesk::Taken> renewed;
+  desk_->renew(client, lease, [&](LeaseDesk::Taken one) { renewed = std::move(one); });
+  loop_.run_until([&] { return renewed.has_value(); });
+  ASSERT_TRUE(renewed->lease);
+  loop_.advance(Seconds{9});
+  EXPECT_EQ(limit(0), 200_W);
+  loop_.advance(Seconds{2});
+  settle();
+  EXPECT_EQ(limit(0), 250_W);
+  EXPECT_EQ(set(client, lease, 0, SetPowerLimit{200_W}).at(0).status, Status::not_found);
+}
+
+TEST_F(LeaseDeskTest, ThePolicysLongestTimeEndsWhatIsRenewed) {
+  Policy policy = built_in_policy();
+  policy.rules[0].longest_lease = Seconds{15};
+  make_desk(std::move(policy));
+  const Client client = process(7);
+  const std::string lease = take(client, {0}, Seconds{10}).lease->id;
+  for (int i = 0; i < 2; ++i) {
+    loop_.advance(Seconds{7});
+    bool renewed = false;
+    desk_->renew(client, lease, [&](const LeaseDesk::Taken& one) { renewed = one.lease.has_value(); });
+    loop_.run_until([&] { return renewed; });
+  }
+  loop_.advance(Seconds{2});
+  settle();
+  EXPECT_THAT(desk_->leases(), IsEmpty());
+}
+
+TEST_F(LeaseDeskTest, WhoWaitsGetsItWhenItIsFreeAndInTurn) {
+  const Client first = process(7);
+  const std::string lease = take(first, {0}).lease->id;
+  std::vector<int> order;
+  std::map<int, std::string> ids;
+  for (const int pid : {8, 9}) {
+    desk_->take({process(pid), {0}, Seconds{60}, Seconds{100}, {}}, [&, pid](const LeaseDesk::Taken& taken) {
+      order.push_back(pid);
+      ids[pid] = taken.lease ? taken.lease->id : "none";
+    });
+  }
+  EXPECT_EQ(desk_->waiting(), 2U);
+  static_cast<void>(release(first, lease));
+  loop_.run_until([&] { return !order.empty(); });
+  EXPECT_EQ(order, std::vector{8});
+  static_cast<void>(release(process(8), ids[8]));
+  loop_.run_until([&] { return order.size() == 2; });
+  EXPECT_EQ(order, (std::vector{8, 9}));
+  EXPECT_NE(ids[9], "none");
+}
+
+TEST_F(LeaseDeskTest, WhoHasWaitedLongEnoughIsToldWhoHasIt) {
+  const std::string lease = take(process(7), {0}, Seconds{60}).lease->id;
+  std::optional<LeaseDesk::Taken> taken;
+  desk_->take({process(8), {0}, Seconds{60}, Seconds{5}, {}}, [&](LeaseDesk::Taken one) { taken = std::move(one); });
+  loop_.advance(Seconds{6});
+  ASSERT_TRUE(taken);
+  EXPECT_EQ(taken->refused.value().status, Status::conflict);
+  EXPECT_TRUE(taken->holder);
+  EXPECT_EQ(desk_->waiting(), 0U);
+}
+
+TEST_F(LeaseDeskTest, TheQueueIsAsLongAsThePolicySays) {
+  Policy policy = built_in_policy();
+  policy.most_waiting = 1;
+  make_desk(std::move(policy));
+  ASSERT_TRUE(take(process(7), {0}).lease);
+  desk_->take({process(8), {0}, Seconds{60}, Seconds{5}, {}}, [](const LeaseDesk::Taken&) {});
+  EXPECT_EQ(take(process(9), {0}, Seconds{60}, Seconds{5}).refused.value().status, Status::too_many);
+}
+
+TEST_F(LeaseDeskTest, ASetterWithoutALeaseHoldsUntilItsProcessEnds) {
+  const Client client = process(7);
+  EXPECT_THAT(set_without_lease(client, {0, 1}, SetPowerLimit{200_W}), IsEmpty());
+  EXPECT_THAT(set_without_lease(client, {0}, SetPowerLimit{180_W}), IsEmpty());
+  EXPECT_EQ(desk_->leases().size(), 2U) << "one of each GPU, however often it is set";
+  EXPECT_EQ(set_without_lease(process(8), {0}, SetPowerLimit{150_W}).at(0).status, Status::conflict);
+  for (int i = 0; i < 30; ++i) {
+    loop_.advance(Seconds{20});
+    settle();
+  }
+  EXPECT_EQ(limit(0), 180_W) << "the desk renews it while the process lives";
+  die(client);
+  EXPECT_EQ(limit(0), 250_W);
+  EXPECT_EQ(limit(1), 250_W);
+}
+
+TEST_F(LeaseDeskTest, WhatIsKeptStaysUntilSomebodyElseSetsTheGpu) {
+  Policy policy = built_in_policy();
+  policy.implicit = ImplicitLease::keep;
+  make_desk(std::move(policy));
+  const Client client = process(7);
+  EXPECT_THAT(set_without_lease(client, {0}, SetPowerLimit{200_W}), IsEmpty());
+  die(client);
+  EXPECT_EQ(limit(0), 200_W);
+  EXPECT_THAT(set_without_lease(process(8), {0}, SetPowerLimit{150_W}), IsEmpty());
+  EXPECT_EQ(limit(0), 150_W);
+  EXPECT_THAT(gpu_->log, Contains("power 250")) << "what was found comes back in between";
+}
+
+TEST_F(LeaseDeskTest, WherePolicyWantsLeasesASetterWithoutOneIsRefused) {
+  Policy policy = built_in_policy();
+  policy.implicit = ImplicitLease::refuse;
+  make_desk(std::move(policy));
+  EXPECT_EQ(set_without_lease(process(7), {0}, SetPowerLimit{200_W}).at(0).status, Status::forbidden);
+}
+
+TEST_F(LeaseDeskTest, TheSettingsOfATokenLastAnHourAfterItsLastRequest) {
+  const Client client{.user = {}, .groups = {}, .process = {}, .token = "ann", .scopes = {}};
+  EXPECT_THAT(set_without_lease(client, {0}, SetPowerLimit{200_W}), IsEmpty());
+  const auto wait = [&](Seconds time) {
+    for (Seconds waited{0}; waited < time; waited = waited + Seconds{20}) {
+      loop_.advance(Seconds{20});
+      settle();
+    }
+  };
+  wait(Seconds{3000});
+  desk_->note_token("ann");
+  wait(Seconds{3000});
+  EXPECT_EQ(limit(0), 200_W);
+  wait(Seconds{700});
+  EXPECT_EQ(limit(0), 250_W);
+}
+
+TEST_F(LeaseDeskTest, TheLatestOfOneProcessHoldsAndItsEndBringsBackTheOther) {
+  const Client client = process(7);
+  const std::string outer = take(client, {0}).lease->id;
+  const std::string inner = take(client, {0}).lease->id;
+  static_cast<void>(set(client, outer, 0, SetPowerLimit{200_W}));
+  static_cast<void>(set(client, inner, 0, SetPowerLimit{150_W}));
+  EXPECT_EQ(limit(0), 150_W);
+  static_cast<void>(release(client, inner));
+  EXPECT_EQ(limit(0), 200_W);
+  static_cast<void>(release(client, outer));
+  EXPECT_EQ(limit(0), 250_W);
+}
+
+TEST_F(LeaseDeskTest, WhatAPolicyNoLongerAllowsEnds) {
+  const Client client = process(7);
+  const std::string lease = take(client, {0}).lease->id;
+  static_cast<void>(set(client, lease, 0, SetPowerLimit{200_W}));
+  Policy narrower = built_in_policy();
+  narrower.rules[0].power_limit = WattRange{220_W, 300_W};
+  desk_->set_policy(narrower);
+  settle();
+  EXPECT_EQ(limit(0), 250_W);
+  EXPECT_EQ(set(process(8), take(process(8), {0}).lease->id, 0, SetPowerLimit{200_W}).at(0).status, Status::forbidden);
+}
+
+TEST_F(LeaseDeskTest, MoreChangesASecondThanAllowedAreRefused) {
+  Policy policy = built_in_policy();
+  policy.rules[0].changes_per_second = 2;
+  make_desk(std::move(policy));
+  const Client client = process(7);
+  const std::string lease = take(client, {0}).lease->id;
+  EXPECT_THAT(set(client, lease, 0, SetPowerLimit{200_W}), IsEmpty());
+  EXPECT_THAT(set(client, lease, 0, SetPowerLimit{201_W}), IsEmpty());
+  EXPECT_EQ(set(client, lease, 0, SetPowerLimit{202_W}).at(0).status, Status::too_many);
+  loop_.advance(Seconds{0.6});
+  EXPECT_THAT(set(client, lease, 0, SetPowerLimit{203_W}), IsEmpty());
+}
+
+TEST_F(LeaseDeskTest, AGpuThatHangsHoldsUpNobodyElseAndTheOutcomeIsToldAfterAll) {
+  const Client client = process(7);
+  const std::string lease = take(client, {0, 1}).lease->id;
+  std::promise<void> goes_on;
+  gpu_->it_hangs = [&goes_on] { goes_on.get_future().wait(); };
+  std::optional<Refusals> late;
+  desk_->set(client, lease, {0}, SetPowerLimit{200_W}, {},
+             [&](Refusals all, const std::vector<Outcome>&) { late = std::move(all); });
+  EXPECT_THAT(set(client, lease, 1, SetPowerLimit{180_W}), IsEmpty());
+  loop_.advance(Seconds{3});
+  EXPECT_EQ(late.value().at(0).status, Status::timeout);
+  EXPECT_EQ(set(client, lease, 0, SetPowerLimit{210_W}).at(0).status, Status::stuck);
+  EXPECT_FALSE(desk_->outcomes(0).front().is_known);
+  EXPECT_THAT(set(client, lease, 1, SetPowerLimit{190_W}), IsEmpty());
+  goes_on.set_value();
+  settle();
+  EXPECT_TRUE(desk_->outcomes(0).front().is_known);
+  EXPECT_EQ(limit(0), 200_W);
+  EXPECT_THAT(set(client, lease, 0, SetPowerLimit{210_W}), IsEmpty());
+}
+
+TEST_F(LeaseDeskTest, WhatWasTakenTooLateIsGivenBack) {
+  std::promise<void> goes_on;
+  const auto held = seats_[0].get();
+  bool began = false;
+  held->thread().ask(
+      {.work = [&] { goes_on.get_future().wait(); }, .ended = [&](auto) { began = true; }, .is_wanted = {}});
+  std::optional<LeaseDesk::Taken> taken;
+  desk_->take({process(7), {0}, Seconds{60}, {}, {}}, [&](LeaseDesk::Taken one) { taken = std::move(one); });
+  loop_.advance(Seconds{3});
+  ASSERT_TRUE(taken);
+  EXPECT_EQ(taken->refused.value().status, Status::stuck);
+  goes_on.set_value();
+  settle();
+  EXPECT_TRUE(began);
+  EXPECT_THAT(desk_->leases(), IsEmpty());
+  EXPECT_FALSE(record("GPU-0"));
+}
+
+TEST_F(LeaseDeskTest, ClosingPutsEverythingBackAndTakesNoMore) {
+  const Client client = process(7);
+  static_cast<void>(set(client, take(client, {0}).lease->id, 0, SetPowerLimit{200_W}));
+  static_cast<void>(set_without_lease(process(8), {1}, SetPowerLimit{180_W}));
+  bool closed = false;
+  desk_->close([&] { closed = true; });
+  loop_.run_until([&] { return closed; });
+  EXPECT_EQ(limit(0), 250_W);
+  EXPECT_EQ(limit(1), 250_W);
+  EXPECT_EQ(take(client, {0}).refused.value().status, Status::stuck);
+}
+
+TEST_F(LeaseDeskTest, WhoCannotBeToldHoldsNothing) {
+  EXPECT_EQ(take(Client{}, {0}).refused.value().status, Status::forbidden);
+}
+
+TEST_F(LeaseDeskTest, TheRecordSaysForWhom) {
+  ASSERT_TRUE(take(process(7), {0}).lease);
+  const std::optional<control::LeaseRecord> written = record("GPU-0");
+  ASSERT_TRUE(written && written->client);
+  EXPECT_EQ(written->client->user, 1000);
+  EXPECT_EQ(written->client->process->pid, 7);
+}
+
+TEST_F(LeaseDeskTest, AnAdministratorTakesALeaseBack) {
+  const Client client = process(7);
+  const std::string lease = take(client, {0}).lease->id;
+  static_cast<void>(set(client, lease, 0, SetPowerLimit{200_W}));
+  bool ended = false;
+  EXPECT_TRUE(desk_->end(lease, "taken back by the administrator", [&] { ended = true; }));
+  loop_.run_until([&] { return ended; });
+  EXPECT_EQ(limit(0), 250_W);
+  EXPECT_FALSE(desk_->end("lease-99", "", {}));
+}
+
+}  // namespace
+}  // namespace zeus::daemon
