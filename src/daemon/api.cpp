@@ -148,75 +148,47 @@ bool Api::may_read(const SharedCall& call, const std::set<int>& gpus) {
   return refusals.empty();
 }
 
-void Api::read(const SharedCall& call, std::set<int> gpus, std::uint32_t parts,
-               std::function<void(const std::vector<protocol::GpuReadings>&)> done) {
-  if (!may_read(call, gpus)) {
+// Asks each of these devices, and calls `done` with what they have told in order, unless one did not answer.
+template <typename Readings, typename Ask>
+void Api::gather(const SharedCall& call, const std::set<int>& devices, std::string_view kind, const Ask& ask,
+                 std::function<void(const std::vector<Readings>&)> done) {
+  const auto all = std::make_shared<std::vector<Readings>>(devices.size());
+  if (devices.empty()) {
+    done(*all);
     return;
   }
-  struct Progress {
-    std::size_t left;
-    std::vector<protocol::GpuReadings> all;
-    Refusals refusals;
-  };
-  const auto progress = std::make_shared<Progress>(Progress{gpus.size(), {}, {}});
-  progress->all.resize(gpus.size());
-  if (gpus.empty()) {
-    done(progress->all);
-    return;
-  }
+  const auto gathered =
+      std::make_shared<Gathered>(devices.size(), [call, all, done = std::move(done)](const Refusals& refusals) {
+        if (refusals.empty()) {
+          done(*all);
+        } else {
+          call->refuse(refusals);
+        }
+      });
   std::size_t position = 0;
-  for (const int gpu : gpus) {
-    node_.gpus.at(gpu).reader->ask(
-        parts, [call, progress, done, gpu, position](GpuReader::End end, const protocol::GpuReadings& readings) {
-          if (const std::optional<Refused> refused = refusal_of(end, fmt::format("GPU {}", gpu))) {
-            progress->refusals[gpu] = *refused;
-          }
-          progress->all[position] = readings;
-          if (--progress->left > 0) {
-            return;
-          }
-          if (progress->refusals.empty()) {
-            done(progress->all);
-          } else {
-            call->refuse(progress->refusals);
-          }
-        });
+  for (const int device : devices) {
+    ask(device, [all, gathered, device, position, kind](DeviceThread::End end, const Readings& readings) {
+      (*all)[position] = readings;
+      gathered->add(device, refusal_of(end, fmt::format("{} {}", kind, device)));
+    });
     ++position;
+  }
+}
+
+void Api::read(const SharedCall& call, const std::set<int>& gpus, std::uint32_t parts,
+               std::function<void(const std::vector<protocol::GpuReadings>&)> done) {
+  if (may_read(call, gpus)) {
+    gather<protocol::GpuReadings>(
+        call, gpus, "GPU", [&](int gpu, auto told) { node_.gpus.at(gpu).reader->ask(parts, std::move(told)); },
+        std::move(done));
   }
 }
 
 void Api::read_cpus(const SharedCall& call, const std::set<int>& cpus,
                     std::function<void(const std::vector<protocol::CpuReadings>&)> done) {
-  struct Progress {
-    std::size_t left;
-    std::vector<protocol::CpuReadings> all;
-    Refusals refusals;
-  };
-  const auto progress = std::make_shared<Progress>(Progress{cpus.size(), {}, {}});
-  progress->all.resize(cpus.size());
-  if (cpus.empty()) {
-    done(progress->all);
-    return;
-  }
-  std::size_t position = 0;
-  for (const int cpu : cpus) {
-    node_.cpus.at(cpu).reader->ask(
-        [call, progress, done, cpu, position](CpuReader::End end, const protocol::CpuReadings& readings) {
-          if (const std::optional<Refused> refused = refusal_of(end, fmt::format("CPU package {}", cpu))) {
-            progress->refusals[cpu] = *refused;
-          }
-          progress->all[position] = readings;
-          if (--progress->left > 0) {
-            return;
-          }
-          if (progress->refusals.empty()) {
-            done(progress->all);
-          } else {
-            call->refuse(progress->refusals);
-          }
-        });
-    ++position;
-  }
+  gather<protocol::CpuReadings>(
+      call, cpus, "CPU package", [&](int cpu, auto told) { node_.cpus.at(cpu).reader->ask(std::move(told)); },
+      std::move(done));
 }
 
 }  // namespace zeus::daemon

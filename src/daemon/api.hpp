@@ -82,8 +82,11 @@ class Api {
   bool may_read(const SharedCall& call, const std::set<int>& gpus);
   void set(const SharedCall& call, const protocol::Ids& gpus, bool block, const Setting& setting);
   void set_leased(const SharedCall& call, const std::string& lease, const protocol::Ids& gpus, const Setting& setting);
+  template <typename Readings, typename Ask>
+  void gather(const SharedCall& call, const std::set<int>& devices, std::string_view kind, const Ask& ask,
+              std::function<void(const std::vector<Readings>&)> done);
   // Reads these GPUs, and calls `done` with what was read unless one of them did not answer.
-  void read(const SharedCall& call, std::set<int> gpus, std::uint32_t parts,
+  void read(const SharedCall& call, const std::set<int>& gpus, std::uint32_t parts,
             std::function<void(const std::vector<protocol::GpuReadings>&)> done);
   void read_cpus(const SharedCall& call, const std::set<int>& cpus,
                  std::function<void(const std::vector<protocol::CpuReadings>&)> done);

@@ -2,8 +2,6 @@
 
 #include "protocol/event_stream.hpp"
 
-#include <fmt/format.h>
-
 #include <utility>
 
 namespace zeus::daemon {
@@ -67,22 +65,6 @@ std::shared_ptr<transport::Stream> Call::stream() {
   headers.add("content-type", std::string{protocol::event_stream_type});
   headers.add("cache-control", "no-cache");
   return exchange_->stream(static_cast<int>(Status::ok), std::move(headers));
-}
-
-std::optional<Refused> refusal_of(DeviceThread::End end, std::string_view what) {
-  switch (end) {
-    case DeviceThread::End::done:
-      return std::nullopt;
-    case DeviceThread::End::too_many:
-      return Refused{Status::too_many, fmt::format("too many requests wait for {}", what)};
-    case DeviceThread::End::late:
-      return Refused{Status::timeout, fmt::format("{} has not answered in time", what)};
-    case DeviceThread::End::stuck:
-      return Refused{Status::stuck, fmt::format("{} does not answer: a call to its driver hangs", what)};
-    case DeviceThread::End::abandoned:
-      break;
-  }
-  return Refused{Status::conflict, fmt::format("nobody waited for {} any more", what)};
 }
 
 }  // namespace zeus::daemon

@@ -3,8 +3,7 @@
 #pragma once
 
 #include "daemon/access.hpp"
-#include "daemon/device_thread.hpp"
-#include "daemon/lease_desk.hpp"
+#include "daemon/refused.hpp"
 #include "protocol/error_body.hpp"
 #include "protocol/query.hpp"
 #include "transport/server.hpp"
@@ -56,8 +55,5 @@ class Call {
 };
 
 using SharedCall = std::shared_ptr<Call>;
-
-// Why a device has not answered, for `what` ("GPU 0"); nothing where it has.
-std::optional<Refused> refusal_of(DeviceThread::End end, std::string_view what);
 
 }  // namespace zeus::daemon

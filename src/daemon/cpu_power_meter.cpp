@@ -1,7 +1,5 @@
 #include "daemon/cpu_power_meter.hpp"
 
-#include "daemon/call.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "daemon/cpu_reader.hpp"
-#include "daemon/lease_desk.hpp"
+#include "daemon/refused.hpp"
 #include "protocol/device_bodies.hpp"
 
 #include <functional>

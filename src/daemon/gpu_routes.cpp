@@ -147,7 +147,7 @@ void Api::get_power(const SharedCall& call) {
   if (!call->read_query({{"gpu_ids", ids}}) || !choose_gpus(call, ids, ErrorForm::json, gpus)) {
     return;
   }
-  read(call, std::move(gpus), GpuReader::power_now, [this, call](const auto& all) {
+  read(call, gpus, GpuReader::power_now, [this, call](const auto& all) {
     const auto power =
         picked<protocol::WholeMilliwatts>(call, all, [](const protocol::GpuReadings& one, const auto& take) {
           take(power_of(one), [](protocol::WholeMilliwatts& told, Watts value) { told = value; });
@@ -164,7 +164,7 @@ void Api::get_cumulative_energy(const SharedCall& call) {
   if (!call->read_query({{"gpu_ids", ids}}) || !choose_gpus(call, ids, ErrorForm::json, gpus)) {
     return;
   }
-  read(call, std::move(gpus), GpuReader::energy, [call](const auto& all) {
+  read(call, gpus, GpuReader::energy, [call](const auto& all) {
     const auto energy = picked<protocol::GpuEnergy>(call, all, [](const protocol::GpuReadings& one, const auto& take) {
       take(one.energy, [](protocol::GpuEnergy& told, Joules value) { told.energy = value; });
     });
@@ -180,7 +180,7 @@ void Api::get_power_limit(const SharedCall& call) {
   if (!call->read_query({{"gpu_ids", ids}}) || !choose_gpus(call, ids, ErrorForm::json, gpus)) {
     return;
   }
-  read(call, std::move(gpus), GpuReader::limits, [call](const auto& all) {
+  read(call, gpus, GpuReader::limits, [call](const auto& all) {
     const auto limits =
         picked<protocol::GpuPowerLimit>(call, all, [](const protocol::GpuReadings& one, const auto& take) {
           take(one.limits.current, [](protocol::GpuPowerLimit& told, Watts value) { told.limit = value; });
@@ -197,7 +197,7 @@ void Api::get_power_limit_constraints(const SharedCall& call) {
   if (!call->read_query({{"gpu_ids", ids}}) || !choose_gpus(call, ids, ErrorForm::json, gpus)) {
     return;
   }
-  read(call, std::move(gpus), GpuReader::limits, [call](const auto& all) {
+  read(call, gpus, GpuReader::limits, [call](const auto& all) {
     const auto ranges =
         picked<protocol::GpuPowerLimitRange>(call, all, [](const protocol::GpuReadings& one, const auto& take) {
           take(one.limits.minimum, [](protocol::GpuPowerLimitRange& told, Watts value) { told.minimum = value; });
@@ -215,7 +215,7 @@ void Api::get_persistence_mode(const SharedCall& call) {
   if (!call->read_query({{"gpu_ids", ids}}) || !choose_gpus(call, ids, ErrorForm::json, gpus)) {
     return;
   }
-  read(call, std::move(gpus), GpuReader::persistence, [call](const auto& all) {
+  read(call, gpus, GpuReader::persistence, [call](const auto& all) {
     const auto modes =
         picked<protocol::GpuPersistenceMode>(call, all, [](const protocol::GpuReadings& one, const auto& take) {
           take(one.persistence_mode, [](protocol::GpuPersistenceMode& told, bool value) { told.enabled = value; });

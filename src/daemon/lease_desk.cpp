@@ -1,3 +1,5 @@
+// Who has which GPU, who waits, and how leases begin and end. What is done under them is in lease_desk_settings.cpp.
+
 #include "daemon/lease_desk.hpp"
 
 #include "base/log.hpp"
@@ -14,56 +16,12 @@ using protocol::Status;
 
 namespace {
 
-constexpr Seconds look_again{0.5};         // at a GPU that somebody outside has
-constexpr std::size_t most_outcomes = 64;  // of one GPU
+constexpr Seconds look_again{0.5};  // at a GPU that somebody outside has
 constexpr std::size_t most_leases = 4096;
-constexpr std::size_t most_allowances = 4096;
 
-Refused refused(const Error& error) {
-  return {protocol::status_of(error.kind()), error.what()};
+std::string name_of(const GpuSeat& seat) {
+  return fmt::format("GPU {}", seat.name().number);
 }
-
-// Nothing where it was done.
-std::optional<Refused> refused(GpuSeat::End end, const GpuSeat& seat, const std::optional<Error>& error = {}) {
-  const int gpu = seat.name().number;
-  switch (end) {
-    case GpuSeat::End::too_many:
-      return Refused{Status::too_many, fmt::format("too many requests wait for GPU {}", gpu)};
-    case GpuSeat::End::late:
-      return Refused{Status::timeout, fmt::format("GPU {} has not answered in time, and is still at it", gpu)};
-    case GpuSeat::End::stuck:
-      return Refused{Status::stuck, fmt::format("GPU {} does not answer: a call to its driver hangs", gpu)};
-    case GpuSeat::End::abandoned:
-      return Refused{Status::conflict, fmt::format("the lease of GPU {} ended before its turn came", gpu)};
-    case GpuSeat::End::done:
-      break;
-  }
-  return error ? std::optional{refused(*error)} : std::nullopt;
-}
-
-Refused no_such_lease(std::string_view id) {
-  return {Status::not_found, fmt::format("you have no lease {}", id)};
-}
-
-// Calls `done` once everything has come that is waited for.
-class Gathered {
- public:
-  Gathered(std::size_t left, std::function<void(Refusals)> done) : left_{left}, done_{std::move(done)} {}
-
-  void add(int gpu, const std::optional<Refused>& why) {
-    if (why) {
-      refusals_[gpu] = *why;
-    }
-    if (--left_ == 0) {
-      done_(std::move(refusals_));
-    }
-  }
-
- private:
-  std::size_t left_;
-  std::function<void(Refusals)> done_;
-  Refusals refusals_;
-};
 
 bool share_one(const std::set<int>& a, const std::set<int>& b) {
   return std::ranges::any_of(a, [&](int one) { return b.contains(one); });
@@ -75,7 +33,7 @@ LeaseDesk::LeaseDesk(Loop& loop, std::vector<GpuSeat*> seats, Policy policy, std
     : loop_{loop}, seats_{std::move(seats)}, policy_{std::move(policy)}, draw_{std::move(draw)} {
 }
 
-std::optional<Refused> LeaseDesk::refusal_of(const Client& client, const std::set<int>& gpus) const {
+std::optional<Refused> LeaseDesk::refusal_of_client(const Client& client, const std::set<int>& gpus) const {
   if (closed_) {
     return Refused{Status::stuck, "zeusd is stopping"};
   }
@@ -143,7 +101,7 @@ LeaseDesk::Number LeaseDesk::implicit_of(const ClientKey& key, int gpu) const {
 }
 
 void LeaseDesk::take(Taking taking, std::function<void(Taken)> done) {
-  if (const std::optional<Refused> refused = refusal_of(taking.client, taking.gpus)) {
+  if (const std::optional<Refused> refused = refusal_of_client(taking.client, taking.gpus)) {
     done({.lease = {}, .refused = refused, .holder = {}});
     return;
   }
@@ -270,7 +228,7 @@ void LeaseDesk::begin(Taking taking, bool implicit, std::function<void(Number, s
                   return;
                 }
                 const bool conflict = end == GpuSeat::End::done && taken.error->kind() == ErrorKind::conflict;
-                const std::optional<Refused> refusal = refused(end, seat, taken.error);
+                const std::optional<Refused> refusal = refusal_of(end, name_of(seat), taken.error);
                 this->end(number, "it could not be taken whole",
                           [progress, number, refusal, conflict] { progress->done(number, refusal, conflict); });
               });
@@ -286,241 +244,6 @@ void LeaseDesk::begin(Taking taking, bool implicit, std::function<void(Number, s
   if (implicit) {
     found->second.next_renewal = now + taking.term / 3;
     loop_.wake_by(*found->second.next_renewal);
-  }
-}
-
-void LeaseDesk::extend(Entry& entry) {
-  entry.view.ends = loop_.clock().now() + entry.view.term;
-  loop_.wake_by(entry.view.ends);
-}
-
-void LeaseDesk::renew(const Client& client, std::string_view id, std::function<void(Taken)> done) {
-  const Number number = find(client, id);
-  if (number == 0) {
-    done({.lease = {}, .refused = no_such_lease(id), .holder = {}});
-    return;
-  }
-  Entry& entry = entries_.at(number);
-  extend(entry);
-  const auto gathered = std::make_shared<Gathered>(
-      entry.on.size(), [this, number, name = std::string{id}, done = std::move(done)](const Refusals& refusals) {
-        const auto found = entries_.find(number);
-        if (!refusals.empty()) {
-          done({.lease = {}, .refused = refusals.begin()->second, .holder = {}});
-        } else if (found == entries_.end()) {
-          done({.lease = {}, .refused = no_such_lease(name), .holder = {}});
-        } else {
-          done({.lease = found->second.view, .refused = {}, .holder = {}});
-        }
-      });
-  for (const int gpu : std::set<int>{entry.on}) {
-    GpuSeat& seat = *seats_.at(gpu);
-    seat.renew(number, [gathered, gpu, &seat](GpuSeat::End end, const std::optional<Error>& error) {
-      gathered->add(gpu, refused(end, seat, error));
-    });
-  }
-}
-
-std::optional<Refused> LeaseDesk::refusal_of_setting(const Client& client, int gpu, const Setting& setting) {
-  const Verdict verdict = decide(policy_, client.asker(), asked_for(setting, seats_.at(gpu)->name()));
-  if (!verdict.allowed) {
-    return Refused{Status::forbidden, verdict.why};
-  }
-  if (!verdict.changes_per_second) {
-    return std::nullopt;
-  }
-  const Instant now = loop_.clock().now();
-  const double most = std::max(1.0, *verdict.changes_per_second);
-  if (allowances_.size() >= most_allowances) {
-    std::erase_if(allowances_, [&](const auto& one) { return now - one.second.at > Seconds{60}; });
-  }
-  const auto [found, is_new] = allowances_.try_emplace({*key_of(client), gpu}, Allowance{most, now});
-  Allowance& allowance = found->second;
-  allowance.left = std::min(most, allowance.left + (now - allowance.at).value() * *verdict.changes_per_second);
-  allowance.at = now;
-  if (allowance.left < 1) {
-    return Refused{Status::too_many, fmt::format("the policy of this node lets you change GPU {} {:.6g} times a second",
-                                                 gpu, *verdict.changes_per_second)};
-  }
-  allowance.left -= 1;
-  return std::nullopt;
-}
-
-void LeaseDesk::set_one(Number number, int gpu, const Setting& setting, const Wanted& wanted,
-                        std::function<void(std::optional<Refused>, const Outcome&)> done) {
-  Entry& entry = entries_.at(number);
-  std::deque<Outcome>& kept = outcomes_[gpu];
-  if (kept.size() >= most_outcomes) {
-    kept.pop_front();
-  }
-  const std::uint64_t sequence = next_outcome_++;
-  const std::string who = to_text(entry.view.described);
-  const Outcome outcome{sequence, loop_.clock().now(), gpu, who, setting, {}, false};
-  kept.push_back(outcome);
-  entry.view.asked.insert_or_assign(gpu, setting);
-  const auto is_wanted = [this, number, wanted] {
-    const auto found = entries_.find(number);
-    return found != entries_.end() && found->second.phase == Phase::held && (!wanted || wanted());
-  };
-  const auto keep = [this, number](const Outcome& known) {
-    std::deque<Outcome>& all = outcomes_[known.gpu];
-    if (const auto at = std::ranges::find(all, known.sequence, &Outcome::sequence); at != all.end()) {
-      *at = known;
-    }
-    // The guardian has put back what this lease had set.
-    if (known.result.error && known.result.error->kind() == ErrorKind::timeout) {
-      end(number, "nobody renewed it for its term", {});
-    }
-  };
-  GpuSeat& seat = *seats_.at(gpu);
-  seat.set(
-      number, setting, who, is_wanted,
-      [outcome, keep, done = std::move(done), &seat](GpuSeat::End end, SettingResult result) {
-        Outcome known = outcome;
-        known.is_known = end != GpuSeat::End::late;
-        known.result = std::move(result);
-        const std::optional<Refused> why = refused(end, seat, known.result.error);
-        if (why && !known.result.error) {
-          known.result.error = Error{ErrorKind::unavailable, why->text};
-        }
-        keep(known);
-        done(why, known);
-      },
-      [outcome, keep](SettingResult result) {
-        Outcome known = outcome;
-        known.is_known = true;
-        known.result = std::move(result);
-        keep(known);
-      });
-}
-
-void LeaseDesk::set(const Client& client, std::string_view id, const std::set<int>& gpus, const Setting& setting,
-                    Wanted wanted, std::function<void(Refusals, std::vector<Outcome>)> done) {
-  const Number number = find(client, id);
-  Refusals refusals;
-  for (const int gpu : gpus) {
-    if (number == 0) {
-      refusals[gpu] = no_such_lease(id);
-    } else if (!entries_.at(number).on.contains(gpu)) {
-      refusals[gpu] = {Status::not_found, fmt::format("this lease is not of GPU {}", gpu)};
-    } else if (const std::optional<Refused> no = refusal_of_setting(client, gpu, setting)) {
-      refusals[gpu] = *no;
-    }
-  }
-  if (!refusals.empty()) {
-    done(std::move(refusals), {});
-    return;
-  }
-  extend(entries_.at(number));
-  const auto outcomes = std::make_shared<std::vector<Outcome>>();
-  const auto gathered = std::make_shared<Gathered>(
-      gpus.size(), [outcomes, done = std::move(done)](Refusals all) { done(std::move(all), std::move(*outcomes)); });
-  for (const int gpu : gpus) {
-    set_one(number, gpu, setting, wanted,
-            [gathered, outcomes, gpu](const std::optional<Refused>& why, const Outcome& outcome) {
-              outcomes->push_back(outcome);
-              gathered->add(gpu, why);
-            });
-  }
-}
-
-void LeaseDesk::set_without_lease(const Client& client, const std::set<int>& gpus, const Setting& setting,
-                                  const Wanted& wanted, std::function<void(Refusals)> done) {
-  const auto gathered = std::make_shared<Gathered>(gpus.size(), std::move(done));
-  for (const int gpu : gpus) {
-    set_without_lease(client, gpu, setting, wanted,
-                      [gathered, gpu](const std::optional<Refused>& why) { gathered->add(gpu, why); });
-  }
-}
-
-void LeaseDesk::set_without_lease(const Client& client, int gpu, const Setting& setting, const Wanted& wanted,
-                                  std::function<void(std::optional<Refused>)> done) {
-  std::optional<Refused> no = refusal_of(client, {gpu});
-  no = no ? no : refusal_of_setting(client, gpu, setting);
-  if (no) {
-    done(no);
-    return;
-  }
-  const auto set = [this, gpu, setting, wanted, done](Number number) {
-    set_one(number, gpu, setting, wanted, [done](const std::optional<Refused>& why, const Outcome&) { done(why); });
-  };
-  const ClientKey key = *key_of(client);
-  if (const Number held = implicit_of(key, gpu); held != 0) {
-    set(held);
-    return;
-  }
-  if (const Number other = in_the_way(key, {gpu}); other != 0) {
-    const LeaseView& view = entries_.at(other).view;
-    if (view.is_implicit && policy_.implicit == ImplicitLease::keep) {
-      end(other, "somebody else sets this GPU",
-          [this, client, gpu, setting, wanted, done] { set_without_lease(client, gpu, setting, wanted, done); });
-    } else {
-      done(Refused{Status::conflict, fmt::format("GPU {} is leased by {}", gpu, to_text(view.described))});
-    }
-    return;
-  }
-  if (policy_.implicit == ImplicitLease::refuse) {
-    done(Refused{Status::forbidden, "the policy of this node wants a lease before a GPU is set (/v1/leases)"});
-    return;
-  }
-  begin({.client = client, .gpus = {gpu}, .term = control::LeaseBook::usual_term, .wanted = wanted}, true,
-        [done, set](Number number, const std::optional<Refused>& why, bool /*conflict*/) {
-          if (why) {
-            done(why);
-          } else {
-            set(number);
-          }
-        });
-}
-
-void LeaseDesk::restore(const Client& client, std::string_view id, const Wanted& wanted,
-                        std::function<void(Refusals)> done) {
-  const Number number = find(client, id);
-  if (number == 0) {
-    done({{0, no_such_lease(id)}});
-    return;
-  }
-  Entry& entry = entries_.at(number);
-  extend(entry);
-  entry.view.asked.clear();
-  const auto gathered = std::make_shared<Gathered>(entry.on.size(), std::move(done));
-  for (const int gpu : std::set<int>{entry.on}) {
-    GpuSeat& seat = *seats_.at(gpu);
-    seat.restore(number, to_text(entry.view.described), wanted,
-                 [gathered, gpu, &seat](GpuSeat::End end, const std::optional<Error>& error) {
-                   gathered->add(gpu, refused(end, seat, error));
-                 });
-  }
-}
-
-void LeaseDesk::release(const Client& client, std::string_view id, std::function<void(Refusals)> done) {
-  const Number number = find(client, id);
-  if (number == 0) {
-    done({{0, no_such_lease(id)}});
-    return;
-  }
-  const auto left = entries_.at(number).left;
-  end(number, "released", [left, done = std::move(done)] { done(*left); });
-}
-
-void LeaseDesk::ask_whether_overruled(const Client& client, std::string_view id, const Wanted& wanted,
-                                      std::function<void(std::optional<Refused>, std::string)> done) {
-  const Number number = find(client, id);
-  if (number == 0) {
-    done(no_such_lease(id), {});
-    return;
-  }
-  const Entry& entry = entries_.at(number);
-  const auto why = std::make_shared<std::string>();
-  const auto gathered = std::make_shared<Gathered>(
-      entry.on.size(), [why, done = std::move(done)](const Refusals& /*told in words*/) { done(std::nullopt, *why); });
-  for (const int gpu : std::set<int>{entry.on}) {
-    GpuSeat& seat = *seats_.at(gpu);
-    seat.ask_whether_overruled(number, wanted, [gathered, why, gpu, &seat](GpuSeat::End end, const std::string& said) {
-      const std::optional<Refused> no = refused(end, seat);
-      *why = !why->empty() ? *why : no ? no->text : said;
-      gathered->add(gpu, std::nullopt);
-    });
   }
 }
 
@@ -617,18 +340,6 @@ void LeaseDesk::look_at_queue() {
   }
 }
 
-void LeaseDesk::renew_own(Number number, Entry& entry, Instant now) {
-  entry.view.ends = now + entry.view.term;
-  entry.next_renewal = now + entry.view.term / 3;
-  for (const int gpu : std::set<int>{entry.on}) {
-    seats_.at(gpu)->renew(number, [this, number](GpuSeat::End end, const std::optional<Error>& error) {
-      if (end == GpuSeat::End::done && error && error->kind() == ErrorKind::timeout) {
-        this->end(number, "the daemon did not renew it in time", {});
-      }
-    });
-  }
-}
-
 void LeaseDesk::set_policy(Policy policy) {
   policy_ = std::move(policy);
   std::vector<Number> not_allowed;
@@ -637,7 +348,7 @@ void LeaseDesk::set_policy(Policy policy) {
     const std::set<int> gpus{entry.view.gpus.begin(), entry.view.gpus.end()};
     const std::optional<Seconds> longest = longest_of(entry.view.client, gpus);
     entry.view.longest = longest ? std::optional{entry.view.since + *longest} : std::nullopt;
-    bool allowed = !refusal_of(entry.view.client, gpus);
+    bool allowed = !refusal_of_client(entry.view.client, gpus);
     for (const auto& [gpu, setting] : entry.view.asked) {
       allowed =
           allowed && decide(policy_, entry.view.client.asker(), asked_for(setting, seats_.at(gpu)->name())).allowed;

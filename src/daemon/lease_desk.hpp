@@ -9,8 +9,8 @@
 #include "daemon/gpu_seat.hpp"
 #include "daemon/loop.hpp"
 #include "daemon/policy.hpp"
+#include "daemon/refused.hpp"
 #include "daemon/setting.hpp"
-#include "protocol/error_body.hpp"
 
 #include <zeus/units.hpp>
 
@@ -27,12 +27,6 @@
 #include <vector>
 
 namespace zeus::daemon {
-
-// Why something is not done: as an answer says it.
-struct Refused {
-  protocol::Status status = protocol::Status::internal;
-  std::string text;
-};
 
 // What became of a setting on one GPU, kept for whoever asks later.
 struct Outcome {
@@ -60,9 +54,6 @@ struct LeaseView {
   std::map<int, Setting> asked;    // last, of each GPU
   std::map<int, Watts> found;      // the power limit that was there, where it is known
 };
-
-// How it went on each GPU that was asked for: those that are not here were done.
-using Refusals = std::map<int, Refused>;
 
 class LeaseDesk {
  public:
@@ -151,7 +142,7 @@ class LeaseDesk {
     Instant at;
   };
 
-  [[nodiscard]] std::optional<Refused> refusal_of(const Client& client, const std::set<int>& gpus) const;
+  [[nodiscard]] std::optional<Refused> refusal_of_client(const Client& client, const std::set<int>& gpus) const;
   [[nodiscard]] std::optional<Seconds> longest_of(const Client& client, const std::set<int>& gpus) const;
   // A lease of somebody else of one of these GPUs; 0: none. Numbers begin at 1.
   [[nodiscard]] Number in_the_way(const ClientKey& key, const std::set<int>& gpus) const;
