@@ -45,7 +45,7 @@ int main(int argc, char** argv) {
                                 {&nvml, &amdsmi},
                                 &rapl,
                                 zeus::FileTree{},
-                                std::string{zeus::header_version},
+                                std::string{zeus::version()},
                                 set_by_commands};
   zeus::command_line::CommandsWith<zeus::daemon::Context> commands;
   commands.push_back(std::make_unique<zeus::daemon::ServeCommand>());
@@ -57,9 +57,14 @@ int main(int argc, char** argv) {
   zeus::daemon::Command* chosen = nullptr;
   zeus::command_line::CommandSyntax program;
   program.path = program.name = "zeusd";
-  program.summary = "The daemon by which users without root read and set GPUs, as its policy allows";
+  program.summary = "The daemon by which users without root read and set GPUs, as its policy allows.";
+  program.more = "docs/zeusd.md has the rest.";
+  program.closing = "`zeusd help COMMAND` explains a command. " + program.more;
   zeus::command_line::Options options{program};
   options.add_commands(commands, chosen);
-  return zeus::command_line::run_program(program, zeus::header_version, std::vector<std::string>(argv + 1, argv + argc),
+  options.example("zeusd serve", "serve this node's GPUs and CPUs, as root");
+  options.example("zeusd leases", "who holds which GPU");
+  options.example("zeusd policy explain --user ann --gpu 0", "what a user may do, and by which rule");
+  return zeus::command_line::run_program(program, zeus::version(), std::vector<std::string>(argv + 1, argv + argc),
                                          chosen, context);
 }

@@ -47,6 +47,7 @@ bool reload(const std::string& admin_socket) {
 }
 
 void ReloadCommand::declare(command_line::Options& options) {
+  options.example("zeusd reload", "after the policy, a key or a list of revoked tokens has changed");
   options.add_option("--admin-socket", admin_socket_, "The daemon's socket for its administrator")
       .path()
       .with_default();

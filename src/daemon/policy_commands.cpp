@@ -32,6 +32,7 @@ std::string sentence_of(Action action, const Verdict& verdict) {
 }  // namespace
 
 void PolicyCheckCommand::declare(command_line::Options& options) {
+  options.example("zeusd policy check /etc/zeusd/policy.toml", "before it is put into force");
   options.add_option("FILE", file_, "The policy; what is in policy.d beside it belongs to it").path().required();
 }
 
@@ -93,6 +94,7 @@ PolicyCommand::PolicyCommand() {
 }
 
 void PolicyCommand::declare(command_line::Options& options) {
+  options.example("zeusd policy check /etc/zeusd/policy.toml", "whether it can be understood");
   options.add_commands(commands_, chosen_);
 }
 

@@ -325,6 +325,7 @@ int ServeCommand::run(Context& context) {
 }
 
 void RestoreCommand::declare(command_line::Options& options) {
+  options.example("zeusd restore", "with the options that the daemon had: commands for GPUs are used as it used them");
   serve_.declare(options);
 }
 

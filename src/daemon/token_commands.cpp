@@ -99,6 +99,7 @@ TokenCommand::TokenCommand() {
 }
 
 void TokenCommand::declare(command_line::Options& options) {
+  options.example("zeusd token issue --signing-key-path /etc/zeusd/key --user ann --expires 30d", "a new one");
   options.add_commands(commands_, chosen_);
 }
 

@@ -13,10 +13,11 @@ import sys
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-GOLDEN = ROOT / "tests" / "golden" / "cli"
+GOLDEN = {"zeus": ROOT / "tests" / "golden" / "cli", "zeusd": ROOT / "tests" / "golden" / "zeusd"}
 FLAG = re.compile(r"--[a-z][a-z0-9-]*")
 SUBCOMMAND = re.compile(r"^  ([a-z]+) {2,}", re.MULTILINE)
 program = ""
+called = ""  # the program's name
 
 
 def help_of(*command: str) -> str:
@@ -39,10 +40,11 @@ def all_commands(prefix: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
 
 
 def documented_sections() -> dict[str, str]:
-    """Heading (without `zeus ` and with `*(to come)*` kept) to text, for each command of docs/cli.md."""
+    """Heading (without the program's name and with `*(to come)*` kept) to text, for each of its commands in docs/cli.md."""
     text = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
     sections = re.split(r"^## ", text, flags=re.MULTILINE)[1:]
-    return {heading.removeprefix("zeus").strip(): body for heading, _, body in (s.partition("\n") for s in sections)}
+    headed = [section.partition("\n") for section in sections]
+    return {heading.removeprefix(called).strip(): body for heading, _, body in headed if heading.startswith(called + " ")}
 
 
 class CliContract(unittest.TestCase):
@@ -50,7 +52,7 @@ class CliContract(unittest.TestCase):
 
     def test_help_is_golden(self):
         for command in all_commands():
-            path = GOLDEN / ("_".join(("help", *command)) + ".txt")
+            path = GOLDEN[called] / ("_".join(("help", *command)) + ".txt")
             actual = help_of(*command)
             if os.environ.get("ZEUS_UPDATE_GOLDEN"):
                 path.write_text(actual, encoding="utf-8")
@@ -64,14 +66,15 @@ class CliContract(unittest.TestCase):
     def test_each_help_has_an_example(self):
         for command in all_commands():
             with self.subTest(command=" ".join(command)):
-                self.assertRegex(help_of(*command), r"\nExamples:\n  .*zeus .*\n      \S")
+                self.assertRegex(help_of(*command), rf"\nExamples:\n  .*{called} .*\n      \S")
 
     def test_the_documentation_lists_the_flags_that_are_there_and_no_others(self):
         sections = documented_sections()
         for name in subcommands(help_of()):
             with self.subTest(command=name):
                 self.assertTrue(name in sections, f"docs/cli.md has no section `## zeus {name}` (or calls it to come)")
-                documented = set(FLAG.findall(sections[name]))
+                shared = re.findall(rf"takes the options of `{called} ([a-z]+)`", sections[name])
+                documented = set(FLAG.findall(" ".join([sections[name], *(sections[other] for other in shared)])))
                 helps = "".join(help_of(*command) for command in all_commands() if command[:1] == (name,))
                 existing = set(FLAG.findall(helps))
                 self.assertEqual(documented - existing, set(), "documented, but not there")
@@ -89,4 +92,5 @@ class CliContract(unittest.TestCase):
 
 if __name__ == "__main__":
     program = sys.argv.pop(1)
+    called = pathlib.Path(program).name
     unittest.main()
