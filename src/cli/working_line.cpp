@@ -94,7 +94,8 @@ void WorkingLine::draw(Instant now) {
   }
   std::string line = fmt::format("{} ({:.0f} s)", doing_, (now - began_).value());
   line.resize(std::min(line.size(), columns_()));
-  err_ << clear_line << line << std::flush;
+  // In one write: whoever looks in between sees no half of it.
+  err_ << std::string{clear_line} + line << std::flush;
   drawn_ = true;
   drawn_at_ = now;
 }
