@@ -137,7 +137,7 @@ bool Api::may_read(const SharedCall& call, const std::set<int>& gpus) {
   Refusals refusals;
   for (const int gpu : gpus) {
     const Verdict verdict = decide(node_.desk->policy(), call->client().asker(),
-                                   {.action = Action::read, .gpu = node_.gpus.at(gpu).seat->name()});
+                                   {.action = Action::read, .gpu = node_.gpu(gpu).seat->name()});
     if (!verdict.allowed) {
       refusals[gpu] = {Status::forbidden, verdict.why};
     }
@@ -179,7 +179,7 @@ void Api::read(const SharedCall& call, const std::set<int>& gpus, std::uint32_t 
                std::function<void(const std::vector<protocol::GpuReadings>&)> done) {
   if (may_read(call, gpus)) {
     gather<protocol::GpuReadings>(
-        call, gpus, "GPU", [&](int gpu, auto told) { node_.gpus.at(gpu).reader->ask(parts, std::move(told)); },
+        call, gpus, "GPU", [&](int gpu, auto told) { node_.gpu(gpu).reader->ask(parts, std::move(told)); },
         std::move(done));
   }
 }
@@ -187,7 +187,7 @@ void Api::read(const SharedCall& call, const std::set<int>& gpus, std::uint32_t 
 void Api::read_cpus(const SharedCall& call, const std::set<int>& cpus,
                     std::function<void(const std::vector<protocol::CpuReadings>&)> done) {
   gather<protocol::CpuReadings>(
-      call, cpus, "CPU package", [&](int cpu, auto told) { node_.cpus.at(cpu).reader->ask(std::move(told)); },
+      call, cpus, "CPU package", [&](int cpu, auto told) { node_.cpu(cpu).reader->ask(std::move(told)); },
       std::move(done));
 }
 

@@ -18,7 +18,7 @@ namespace zeus::daemon {
 namespace {
 
 // More than any line: names in it are bounded where they come from.
-constexpr off_t longest_line = 16 * 1024;
+constexpr off_t longest_line = off_t{16} * 1024;
 
 Error cannot_write(int error, const std::filesystem::path& file) {
   return system_failure(error, fmt::format("the audit log {} cannot be written", file.string()));

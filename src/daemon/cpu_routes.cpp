@@ -12,7 +12,6 @@
 namespace zeus::daemon {
 
 using protocol::Ids;
-using protocol::Status;
 
 namespace {
 
@@ -84,7 +83,7 @@ void Api::get_cpu_power(const SharedCall& call) {
     return;
   }
   for (const int cpu : cpus) {
-    node_.cpus.at(cpu).power->ask([progress, finish, cpu](const CpuPowerMeter::Answer& answer) {
+    node_.cpu(cpu).power->ask([progress, finish, cpu](const CpuPowerMeter::Answer& answer) {
       if (const auto* const power = std::get_if<protocol::CpuPower>(&answer)) {
         progress->power.of[static_cast<std::uint32_t>(cpu)] = *power;
       } else {
@@ -105,7 +104,7 @@ void Api::stream_cpu_power(const SharedCall& call) {
   }
   const std::shared_ptr<transport::Stream> stream = call->stream();
   for (const int cpu : cpus) {
-    node_.cpus.at(cpu).stream->add(stream);
+    node_.cpu(cpu).stream->add(stream);
   }
   if (cpus.empty()) {
     node_.no_device->add(stream);

@@ -147,7 +147,7 @@ std::string DaemonMetrics::text(const Node& node) {
   }
   for (const LeaseView& lease : node.desk->leases()) {
     for (const int gpu : lease.gpus) {
-      const std::string& uuid = node.gpus.at(gpu).identity.uuid;
+      const std::string& uuid = node.gpu(gpu).identity.uuid;
       metrics_.set(gpu_holder,
                    {std::to_string(gpu), uuid, to_text(lease.described), lease.is_implicit ? "implicit" : "explicit"},
                    1);

@@ -48,7 +48,7 @@ void GpuReader::begin() {
   }
   std::vector<Asked> asked = std::exchange(waiting_, {});
   if (thread_.stuck_since()) {
-    answer(std::move(asked), End::stuck, {});
+    answer(asked, End::stuck, {});
     return;
   }
   std::uint32_t parts = 0;
@@ -75,7 +75,7 @@ void GpuReader::begin() {
                .is_wanted = {}});
 }
 
-void GpuReader::answer(std::vector<Asked> asked, End end, const GpuReadings& readings) {
+void GpuReader::answer(const std::vector<Asked>& asked, End end, const GpuReadings& readings) {
   for (const Asked& one : asked) {
     one.done(end, readings);
   }

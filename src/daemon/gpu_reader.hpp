@@ -59,7 +59,7 @@ class GpuReader {
   };
 
   void begin();
-  void answer(std::vector<Asked> asked, End end, const protocol::GpuReadings& readings);
+  static void answer(const std::vector<Asked>& asked, End end, const protocol::GpuReadings& readings);
 
   Loop& loop_;
   std::shared_ptr<OnThread> on_thread_;

@@ -13,7 +13,6 @@
 namespace zeus::daemon {
 
 using protocol::Ids;
-using protocol::Status;
 
 namespace {
 
@@ -235,7 +234,7 @@ void Api::stream_power(const SharedCall& call) {
   }
   const std::shared_ptr<transport::Stream> stream = call->stream();
   for (const int gpu : gpus) {
-    node_.gpus.at(gpu).stream->add(stream);
+    node_.gpu(gpu).stream->add(stream);
   }
   if (gpus.empty()) {
     node_.no_device->add(stream);

@@ -41,7 +41,7 @@ void apply(control::Lease& lease, const Setting& setting, SettingResult& result)
   if (const auto* const limit = std::get_if<SetPowerLimit>(&setting)) {
     result.enforced = lease.set_power_limit(limit->limit).enforced;
   } else if (const auto* const lock = std::get_if<LockClocks>(&setting)) {
-    control::ClockSetting locked = lease.lock_clocks(lock->domain, lock->range);
+    const control::ClockSetting locked = lease.lock_clocks(lock->domain, lock->range);
     result.locked_to = locked.locked_to;
     result.running = locked.running;
   } else if (const auto* const unlock = std::get_if<UnlockClocks>(&setting)) {

@@ -43,7 +43,7 @@ std::optional<Refused> LeaseDesk::refusal_of_client(const Client& client, const 
   for (const int gpu : gpus) {
     Verdict verdict;
     for (const Action action : control_actions) {
-      verdict = decide(policy_, client.asker(), {.action = action, .gpu = seats_.at(gpu)->name()});
+      verdict = decide(policy_, client.asker(), {.action = action, .gpu = seat_of(gpu).name()});
       if (verdict.allowed) {
         break;
       }
@@ -60,7 +60,7 @@ std::optional<Seconds> LeaseDesk::longest_of(const Client& client, const std::se
   for (const int gpu : gpus) {
     std::optional<Seconds> of_this{Seconds{0}};
     for (const Action action : control_actions) {
-      const Verdict verdict = decide(policy_, client.asker(), {.action = action, .gpu = seats_.at(gpu)->name()});
+      const Verdict verdict = decide(policy_, client.asker(), {.action = action, .gpu = seat_of(gpu).name()});
       if (verdict.allowed && of_this) {
         of_this = verdict.longest_lease ? std::optional{std::max(*of_this, *verdict.longest_lease)} : std::nullopt;
       }
@@ -193,7 +193,7 @@ void LeaseDesk::begin(Taking taking, bool implicit, std::function<void(Number, s
     if (still == entries_.end() || still->second.phase != Phase::taking) {
       return;
     }
-    GpuSeat& seat = *seats_.at(gpu);
+    GpuSeat& seat = seat_of(gpu);
     seat.take(number, taking.term, taking.client, is_wanted,
               [this, number, gpu, progress, &seat](GpuSeat::End end, const GpuSeat::Taken& taken) {
                 const auto found = entries_.find(number);
@@ -289,7 +289,7 @@ void LeaseDesk::end(Number number, const std::string& why, std::function<void()>
     return;
   }
   for (const int gpu : std::set<int>{entry.on}) {
-    seats_.at(gpu)->release(number, why, [this, number, gpu](const std::optional<Error>& error) {
+    seat_of(gpu).release(number, why, [this, number, gpu](const std::optional<Error>& error) {
       Entry& ending = entries_.at(number);
       if (error) {
         log::warning(error->what());
@@ -350,8 +350,7 @@ void LeaseDesk::set_policy(Policy policy) {
     entry.view.longest = longest ? std::optional{entry.view.since + *longest} : std::nullopt;
     bool allowed = !refusal_of_client(entry.view.client, gpus);
     for (const auto& [gpu, setting] : entry.view.asked) {
-      allowed =
-          allowed && decide(policy_, entry.view.client.asker(), asked_for(setting, seats_.at(gpu)->name())).allowed;
+      allowed = allowed && decide(policy_, entry.view.client.asker(), asked_for(setting, seat_of(gpu).name())).allowed;
     }
     if (!allowed) {
       not_allowed.push_back(number);

@@ -144,6 +144,7 @@ class LeaseDesk {
 
   [[nodiscard]] std::optional<Refused> refusal_of_client(const Client& client, const std::set<int>& gpus) const;
   [[nodiscard]] std::optional<Seconds> longest_of(const Client& client, const std::set<int>& gpus) const;
+  [[nodiscard]] GpuSeat& seat_of(int gpu) const { return *seats_.at(static_cast<std::size_t>(gpu)); }
   // A lease of somebody else of one of these GPUs; 0: none. Numbers begin at 1.
   [[nodiscard]] Number in_the_way(const ClientKey& key, const std::set<int>& gpus) const;
   [[nodiscard]] Number find(const Client& client, std::string_view id) const;

@@ -51,7 +51,7 @@ void LeaseDesk::renew(const Client& client, std::string_view id, std::function<v
         }
       });
   for (const int gpu : std::set<int>{entry.on}) {
-    GpuSeat& seat = *seats_.at(gpu);
+    GpuSeat& seat = seat_of(gpu);
     seat.renew(number, [gathered, gpu, &seat](GpuSeat::End end, const std::optional<Error>& error) {
       gathered->add(gpu, refusal_of(end, name_of(seat), error));
     });
@@ -59,7 +59,7 @@ void LeaseDesk::renew(const Client& client, std::string_view id, std::function<v
 }
 
 std::optional<Refused> LeaseDesk::refusal_of_setting(const Client& client, int gpu, const Setting& setting) {
-  const Verdict verdict = decide(policy_, client.asker(), asked_for(setting, seats_.at(gpu)->name()));
+  const Verdict verdict = decide(policy_, client.asker(), asked_for(setting, seat_of(gpu).name()));
   if (!verdict.allowed) {
     return Refused{Status::forbidden, verdict.why};
   }
@@ -109,7 +109,7 @@ void LeaseDesk::set_one(Number number, int gpu, const Setting& setting, const Wa
       end(number, "nobody renewed it for its term", {});
     }
   };
-  GpuSeat& seat = *seats_.at(gpu);
+  GpuSeat& seat = seat_of(gpu);
   seat.set(
       number, setting, who, is_wanted,
       [outcome, keep, done = std::move(done), &seat](GpuSeat::End end, SettingResult result) {
@@ -222,7 +222,7 @@ void LeaseDesk::restore(const Client& client, std::string_view id, const Wanted&
   entry.view.asked.clear();
   const auto gathered = std::make_shared<Gathered>(entry.on.size(), std::move(done));
   for (const int gpu : std::set<int>{entry.on}) {
-    GpuSeat& seat = *seats_.at(gpu);
+    GpuSeat& seat = seat_of(gpu);
     seat.restore(number, to_text(entry.view.described), wanted,
                  [gathered, gpu, &seat](GpuSeat::End end, const std::optional<Error>& error) {
                    gathered->add(gpu, refusal_of(end, name_of(seat), error));
@@ -252,7 +252,7 @@ void LeaseDesk::ask_whether_overruled(const Client& client, std::string_view id,
   const auto gathered = std::make_shared<Gathered>(
       entry.on.size(), [why, done = std::move(done)](const Refusals& /*told in words*/) { done(std::nullopt, *why); });
   for (const int gpu : std::set<int>{entry.on}) {
-    GpuSeat& seat = *seats_.at(gpu);
+    GpuSeat& seat = seat_of(gpu);
     seat.ask_whether_overruled(number, wanted, [gathered, why, gpu, &seat](GpuSeat::End end, const std::string& said) {
       const std::optional<Refused> no = refusal_of(end, name_of(seat));
       *why = !why->empty() ? *why : no ? no->text : said;
@@ -265,7 +265,7 @@ void LeaseDesk::renew_own(Number number, Entry& entry, Instant now) {
   entry.view.ends = now + entry.view.term;
   entry.next_renewal = now + entry.view.term / 3;
   for (const int gpu : std::set<int>{entry.on}) {
-    seats_.at(gpu)->renew(number, [this, number](GpuSeat::End end, const std::optional<Error>& error) {
+    seat_of(gpu).renew(number, [this, number](GpuSeat::End end, const std::optional<Error>& error) {
       if (end == GpuSeat::End::done && error && error->kind() == ErrorKind::timeout) {
         this->end(number, "the daemon did not renew it in time", {});
       }

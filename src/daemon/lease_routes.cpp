@@ -61,7 +61,7 @@ class Teller {
   [[nodiscard]] std::vector<protocol::LeasedGpu> gpus(const LeaseView& lease) const {
     std::vector<protocol::LeasedGpu> all;
     for (const int gpu : lease.gpus) {
-      protocol::LeasedGpu told{static_cast<std::uint32_t>(gpu), node_.gpus.at(gpu).identity.uuid, {}, {}};
+      protocol::LeasedGpu told{static_cast<std::uint32_t>(gpu), node_.gpu(gpu).identity.uuid, {}, {}};
       if (const auto asked = lease.asked.find(gpu); asked != lease.asked.end()) {
         told.asked = settings_of(asked->second);
       }

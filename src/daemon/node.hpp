@@ -46,6 +46,11 @@ struct Node {
   std::unique_ptr<PowerStream> no_device;  // for who listens to none
   std::unique_ptr<LeaseDesk> desk;
   DaemonMetrics metrics;
+
+  // By their numbers, which there must be.
+  [[nodiscard]] ServedGpu& gpu(int number) { return gpus.at(static_cast<std::size_t>(number)); }
+  [[nodiscard]] const ServedGpu& gpu(int number) const { return gpus.at(static_cast<std::size_t>(number)); }
+  [[nodiscard]] ServedCpu& cpu(int number) { return cpus.at(static_cast<std::size_t>(number)); }
 };
 
 }  // namespace zeus::daemon

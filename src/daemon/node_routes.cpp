@@ -83,7 +83,7 @@ void Api::readings(const SharedCall& call) {
     }
     if (!gpu_ids) {
       std::erase_if(gpus, [&](int gpu) {
-        return !decide(node_.desk->policy(), asker, {.action = Action::read, .gpu = node_.gpus.at(gpu).seat->name()})
+        return !decide(node_.desk->policy(), asker, {.action = Action::read, .gpu = node_.gpu(gpu).seat->name()})
                     .allowed;
       });
     }
