@@ -364,7 +364,7 @@ void LeaseDesk::set_policy(Policy policy) {
 
 void LeaseDesk::close(std::function<void()> done) {
   closed_ = true;
-  for (Waiting& one : std::exchange(queue_, {})) {
+  for (const Waiting& one : std::exchange(queue_, {})) {
     one.done({.lease = {}, .refused = Refused{Status::stuck, "zeusd is stopping"}, .holder = {}});
   }
   std::vector<Number> all;

@@ -85,8 +85,8 @@ class LeaseDesk {
   void take(Taking taking, std::function<void(Taken)> done);
   // These are for the client whose lease it is: 404 for anybody else.
   void renew(const Client& client, std::string_view id, std::function<void(Taken)> done);
-  void set(const Client& client, std::string_view id, const std::set<int>& gpus, const Setting& setting, Wanted wanted,
-           std::function<void(Refusals, std::vector<Outcome>)> done);
+  void set(const Client& client, std::string_view id, const std::set<int>& gpus, const Setting& setting,
+           const Wanted& wanted, std::function<void(Refusals, std::vector<Outcome>)> done);
   void restore(const Client& client, std::string_view id, const Wanted& wanted, std::function<void(Refusals)> done);
   // With what could not be put back, which is tried again.
   void release(const Client& client, std::string_view id, std::function<void(Refusals)> done);
@@ -158,7 +158,7 @@ class LeaseDesk {
   void set_one(Number number, int gpu, const Setting& setting, const Wanted& wanted,
                std::function<void(std::optional<Refused>, const Outcome&)> done);
   void set_without_lease(const Client& client, int gpu, const Setting& setting, const Wanted& wanted,
-                         std::function<void(std::optional<Refused>)> done);
+                         const std::function<void(std::optional<Refused>)>& done);
   void end(Number number, const std::string& why, std::function<void()> done);
   void over(Number number);
   void look_at_queue();

@@ -132,7 +132,7 @@ void LeaseDesk::set_one(Number number, int gpu, const Setting& setting, const Wa
 }
 
 void LeaseDesk::set(const Client& client, std::string_view id, const std::set<int>& gpus, const Setting& setting,
-                    Wanted wanted, std::function<void(Refusals, std::vector<Outcome>)> done) {
+                    const Wanted& wanted, std::function<void(Refusals, std::vector<Outcome>)> done) {
   const Number number = find(client, id);
   Refusals refusals;
   for (const int gpu : gpus) {
@@ -171,7 +171,7 @@ void LeaseDesk::set_without_lease(const Client& client, const std::set<int>& gpu
 }
 
 void LeaseDesk::set_without_lease(const Client& client, int gpu, const Setting& setting, const Wanted& wanted,
-                                  std::function<void(std::optional<Refused>)> done) {
+                                  const std::function<void(std::optional<Refused>)>& done) {
   std::optional<Refused> no = refusal_of_client(client, {gpu});
   no = no ? no : refusal_of_setting(client, gpu, setting);
   if (no) {

@@ -62,9 +62,10 @@ class LeaseDeskTest : public ::testing::Test, protected test::LocalStand {
     settle();
   }
 
-  LeaseDesk::Taken take(const Client& client, std::set<int> gpus, Seconds term = Seconds{60}, Seconds wait = {}) {
+  LeaseDesk::Taken take(const Client& client, const std::set<int>& gpus, Seconds term = Seconds{60},
+                        Seconds wait = {}) {
     std::optional<LeaseDesk::Taken> taken;
-    desk_->take({client, std::move(gpus), term, wait, {}}, [&](LeaseDesk::Taken one) { taken = std::move(one); });
+    desk_->take({client, gpus, term, wait, {}}, [&](LeaseDesk::Taken one) { taken = std::move(one); });
     loop_.run_until([&] { return taken.has_value(); });
     return *taken;
   }
@@ -75,7 +76,7 @@ class LeaseDeskTest : public ::testing::Test, protected test::LocalStand {
     loop_.run_until([&] { return refusals.has_value(); });
     return *refusals;
   }
-  Refusals set_without_lease(const Client& client, std::set<int> gpus, const Setting& setting) {
+  Refusals set_without_lease(const Client& client, const std::set<int>& gpus, const Setting& setting) {
     std::optional<Refusals> refusals;
     desk_->set_without_lease(client, gpus, setting, {}, [&](Refusals all) { refusals = std::move(all); });
     loop_.run_until([&] { return refusals.has_value(); });

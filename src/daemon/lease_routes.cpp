@@ -127,9 +127,8 @@ class Teller {
  private:
   [[nodiscard]] Seconds left_until(Instant time) const { return std::max(time - now_, Seconds{0}); }
   [[nodiscard]] std::uint64_t milliseconds_of(Instant time) const {
-    const double before = (now_ - time).value() * 1000;
-    return static_cast<std::uint64_t>(
-        std::max(0.0, static_cast<double>(wall_.microseconds_since_epoch / 1000) - before));
+    const double then = static_cast<double>(wall_.microseconds_since_epoch) / 1000 - (now_ - time).value() * 1000;
+    return static_cast<std::uint64_t>(std::max(0.0, then));
   }
 
   Node& node_;

@@ -145,7 +145,7 @@ TEST(Policy, FilesBesideItAddRulesAndNothingElse) {
 
 TEST(Policy, ATokensNameIsTakenWholeUnlessItEndsInAStar) {
   const Policy one = policy("[[rule]]\nwho = [\"token:ci\"]\ngpus = [\"all\"]\nmay = [\"read\"]\n");
-  AskedFor read{.action = Action::read, .gpu = GpuAsked{0, "GPU-a"}};
+  const AskedFor read{.action = Action::read, .gpu = GpuAsked{0, "GPU-a"}};
   EXPECT_TRUE(decide(one, {.user = {}, .groups = {}, .token = "ci"}, read).allowed);
   EXPECT_FALSE(decide(one, robot, read).allowed);
 }

@@ -71,7 +71,7 @@ class HandLoop final : public daemon::Loop {
   }
 
   void make_readable(int descriptor) {
-    std::map<std::uint64_t, Watched> all = watches_;
+    const std::map<std::uint64_t, Watched> all = watches_;
     for (const auto& [number, watched] : all) {
       if (watched.descriptor == descriptor && watches_.contains(number)) {
         watched.work();

@@ -48,7 +48,9 @@ struct LeaseStandKind {
   std::string name;
   std::unique_ptr<LeaseStand> (*make)() = nullptr;
 
-  friend void PrintTo(const LeaseStandKind& kind, std::ostream* out) { *out << kind.name; }
+  friend void PrintTo(const LeaseStandKind& kind, std::ostream* out) {  // NOLINT(readability-identifier-naming)
+    *out << kind.name;
+  }
 };
 
 class LeasePromises : public ::testing::TestWithParam<LeaseStandKind>, protected Failures {

@@ -35,7 +35,8 @@ struct SilentGuardian final : control::Guardian {
   void notice() noexcept override { ++notices; }
 };
 
-struct LocalStand : LeaseStand {
+class LocalStand : public LeaseStand {
+ public:
   LocalStand() {
     machine_.write_durably("proc/sys/kernel/random/boot_id", "this-boot\n");
     std::filesystem::create_directories(folder_.root());
@@ -52,6 +53,7 @@ struct LocalStand : LeaseStand {
   }
   void advance(Seconds time) override { clock_.advance(time); }
 
+ protected:
   TemporaryFolder temporary_;
   FileTree folder_{temporary_.path() / "state"};
   FileTree machine_{temporary_.path() / "machine"};
