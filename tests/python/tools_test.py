@@ -369,8 +369,47 @@ class DaemonClient(unittest.TestCase):
             with mock.patch.dict(os.environ, {"ZEUSD_SOCK_PATH": "/s"}):
                 self.assertEqual((ZeusdConfig.from_env().endpoint, ZeusdConfig.from_env().url("/x")),
                                  ("/s", "http://localhost/x"))
+            with mock.patch.dict(os.environ, {"ZEUSD_SOCK_PATH": ""}):
+                self.assertIsNone(ZeusdConfig.from_env())
         with self.assertRaises(ValueError):
             ZeusdConfig().endpoint
+
+    def test_a_token_may_be_in_a_file_that_nobody_else_may_read(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "token")
+            with open(path, "w", encoding="ascii") as file:
+                file.write("good\n")
+            named = {"ZEUSD_HOST_PORT": "host:1", "ZEUSD_TOKEN_FILE": path}
+            with mock.patch.dict(os.environ, named, clear=True):
+                os.chmod(path, 0o640)
+                with self.assertRaisesRegex(ZeusdConnectionError, "may be read by others.*chmod 600"):
+                    ZeusdConfig.from_env()
+                os.chmod(path, 0o600)
+                self.assertEqual(ZeusdConfig.from_env().token, "good")
+                with mock.patch.dict(os.environ, {"ZEUSD_TOKEN": "other"}):
+                    self.assertEqual(ZeusdConfig.from_env().token, "other")
+                with open(path, "w", encoding="ascii") as file:
+                    file.write("\n")
+                with self.assertRaisesRegex(ZeusdConnectionError, "holds no token"):
+                    ZeusdConfig.from_env()
+                os.unlink(path)
+                with self.assertRaisesRegex(ZeusdConnectionError, "cannot read the token"):
+                    ZeusdConfig.from_env()
+
+    def test_it_says_what_this_projects_daemon_tells_besides(self):
+        self.assertEqual((self.client().instance, self.client().api, self.client().gpus[0].uuid), (None, None, ""))
+        Daemon.discovery["zeusd"] = {"version": "0.1.0", "api": 1, "instance": "abc"}
+        Daemon.discovery["gpus"][0].update(uuid="GPU-1", vendor="nvidia", driver="550")
+        client = self.client()
+        self.assertEqual((client.instance, client.api, client.gpus[0].uuid), ("abc", 1, "GPU-1"))
+
+    def test_a_daemon_that_goes_away_is_one_error(self):
+        client = self.client()
+        self.server.shutdown()
+        self.server.server_close()
+        os.unlink(self.socket)
+        with self.assertRaisesRegex(ZeusdConnectionError, "Cannot reach Zeusd"):
+            client.get_gpu_power()
 
     def test_gpus_are_set_by_it_and_read_here(self):
         with mock.patch.dict(os.environ, {"ZEUSD_SOCK_PATH": self.socket}):

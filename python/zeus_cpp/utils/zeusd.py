@@ -1,4 +1,7 @@
-"""A client of the daemon that reads and sets GPUs for those who may not."""
+"""A client of the daemon that reads and sets GPUs for those who may not.
+
+A client may be used by several threads at once, and by forked children: each request has a connection of its own.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import http.client
 import json
 import os
 import socket
+import stat
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +18,11 @@ from urllib.parse import urlencode
 from zeus_cpp.device.exception import ZeusdError
 from zeus_cpp.exception import ZeusBaseError
 
-_TIMEOUT_S = 5.0
+_TIMEOUT_S = 10.0
+# A setter that waits may be a command of the administrator's, which has a minute and may be one of several.
+_SETTER_TIMEOUT_S = 600.0
+_LONGEST_ANSWER = 16 * 1024 * 1024
+_LONGEST_TOKEN = 64 * 1024
 
 
 class ZeusdConnectionError(ZeusBaseError):
@@ -36,12 +44,17 @@ class GpuInfo:
     # Daemons up to 0.5.0 do not tell where a GPU sits on the bus, and number them as the driver does.
     pci_address: str = ""
     cumulative_energy_available: bool = True
+    # Told by this project's daemon alone.
+    uuid: str = ""
+    vendor: str = ""
+    driver: str = ""
 
 
 @dataclass(frozen=True)
 class CpuInfo:
     id: int
     dram_available: bool
+    name: str = ""
 
 
 @dataclass(frozen=True)
@@ -81,6 +94,30 @@ class _UnixConnection(http.client.HTTPConnection):
         self.sock.connect(self._path)
 
 
+def _token_of_file(path: str) -> str:
+    """The token in a file that nobody but its owner may read."""
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except OSError as error:
+        raise ZeusdConnectionError(f"cannot read the token in {path} (ZEUSD_TOKEN_FILE): {error.strerror}") from error
+    with open(file, "rb") as opened:
+        status = os.fstat(file)
+        if not stat.S_ISREG(status.st_mode):
+            raise ZeusdConnectionError(f"{path} (ZEUSD_TOKEN_FILE) is not a plain file")
+        if status.st_mode & 0o077:
+            raise ZeusdConnectionError(f"{path} (ZEUSD_TOKEN_FILE) may be read by others than its owner: chmod 600 {path}")
+        content = opened.read(_LONGEST_TOKEN + 1)
+    token = content.decode("ascii", "replace").strip()
+    if not token or len(content) > _LONGEST_TOKEN or not token.isascii() or any(each <= " " for each in token):
+        raise ZeusdConnectionError(f"{path} (ZEUSD_TOKEN_FILE) holds no token")
+    return token
+
+
+def _token_of_environment() -> str | None:
+    token, path = os.environ.get("ZEUSD_TOKEN"), os.environ.get("ZEUSD_TOKEN_FILE")
+    return _token_of_file(path) if not token and path else token
+
+
 @dataclass(frozen=True)
 class ZeusdConfig:
     """Where a daemon is, who asks it, and for which of its devices."""
@@ -103,12 +140,14 @@ class ZeusdConfig:
 
     @classmethod
     def from_env(cls) -> ZeusdConfig | None:
-        """What ZEUSD_SOCK_PATH or else ZEUSD_HOST_PORT says, with ZEUSD_TOKEN; None where neither is set."""
-        token = os.environ.get("ZEUSD_TOKEN")
+        """What ZEUSD_SOCK_PATH or else ZEUSD_HOST_PORT says; None where neither is set, or the first that is set is empty.
+
+        The token is that of ZEUSD_TOKEN, or in the file that ZEUSD_TOKEN_FILE names, which nobody else may read.
+        """
         path, address = os.environ.get("ZEUSD_SOCK_PATH"), os.environ.get("ZEUSD_HOST_PORT")
         if path is not None:
-            return cls(socket_path=path, token=token)
-        return None if address is None else cls(host_port=address, token=token)
+            return cls(socket_path=path, token=_token_of_environment()) if path else None
+        return cls(host_port=address, token=_token_of_environment()) if address else None
 
     @property
     def endpoint(self) -> str:
@@ -124,11 +163,11 @@ class ZeusdConfig:
     def headers(self) -> dict[str, str]:
         return {"Authorization": f"Bearer {self.token}"} if self.token else {}
 
-    def make_client(self) -> http.client.HTTPConnection:
-        """A connection of its own, for one request after another."""
+    def make_client(self, timeout_s: float = _TIMEOUT_S) -> http.client.HTTPConnection:
+        """A connection of its own, for one request after another. No wait on it is longer than `timeout_s`."""
         if self.socket_path:
-            return _UnixConnection(self.socket_path, _TIMEOUT_S)
-        return http.client.HTTPConnection(self.endpoint, timeout=_TIMEOUT_S)
+            return _UnixConnection(self.socket_path, timeout_s)
+        return http.client.HTTPConnection(self.endpoint, timeout=timeout_s)
 
 
 def _joined(ids: Iterable[int]) -> str:
@@ -152,10 +191,15 @@ class ZeusdClient:
         self._config = config
         found = self._discover()
         try:
-            self.gpus = [GpuInfo(gpu["id"], gpu["name"], gpu.get("pci_address", ""), gpu.get("cumulative_energy_available", True))
+            self.gpus = [GpuInfo(gpu["id"], gpu["name"], gpu.get("pci_address", ""), gpu.get("cumulative_energy_available", True),
+                                 gpu.get("uuid", ""), gpu.get("vendor", ""), gpu.get("driver", ""))
                          for gpu in found.get("gpus", [])]
-            self.cpus = [CpuInfo(cpu["id"], cpu["dram_available"]) for cpu in found.get("cpus", [])]
-        except (KeyError, TypeError) as error:
+            self.cpus = [CpuInfo(cpu["id"], cpu["dram_available"], cpu.get("name", "")) for cpu in found.get("cpus", [])]
+            identity = found.get("zeusd") or {}
+            # What the daemon says of itself, where it is this project's: which of its starts this is, and what it can.
+            self.instance: str | None = identity.get("instance")
+            self.api: int | None = identity.get("api")
+        except (KeyError, TypeError, AttributeError) as error:
             raise ZeusdConnectionError(f"the daemon at {self.endpoint} does not describe its devices ({error}). "
                                        "Upgrade zeusd") from None
         self._enabled = frozenset(found.get("enabled_api_groups", ()))
@@ -169,26 +213,29 @@ class ZeusdClient:
 
     # The connection
 
-    def _request(self, method: str, path: str, parameters: dict[str, str] | None = None) -> tuple[int, Any]:
-        """(status, what the body says)."""
-        connection = self._config.make_client()
+    def ask(self, method: str, path: str, parameters: dict[str, str] | None = None,
+            timeout_s: float = _TIMEOUT_S) -> tuple[int, Any]:
+        """(status, what the body says); a ZeusdConnectionError where there is no answer."""
+        connection = self._config.make_client(timeout_s)
         try:
             target = f"{path}?{urlencode(parameters, safe=',')}" if parameters else path
             connection.request(method, target, headers=self._config.headers())
             answer = connection.getresponse()
-            body = answer.read()
+            body = answer.read(_LONGEST_ANSWER + 1)
+        except (OSError, http.client.HTTPException) as error:
+            why = f"no answer within {timeout_s:g} s" if isinstance(error, socket.timeout) else error
+            raise ZeusdConnectionError(f"Cannot reach Zeusd at {self.endpoint}: {why}") from error
         finally:
             connection.close()
+        if len(body) > _LONGEST_ANSWER:
+            raise ZeusdConnectionError(f"the answer of Zeusd at {self.endpoint} is longer than 16 MiB")
         try:
             return answer.status, json.loads(body) if body else None
         except ValueError:
             return answer.status, body.decode(errors="replace")
 
     def _discover(self) -> dict[str, Any]:
-        try:
-            status, found = self._request("GET", "/discover")
-        except (OSError, http.client.HTTPException) as error:
-            raise ZeusdConnectionError(f"Cannot reach Zeusd at {self.endpoint}: {error}") from error
+        status, found = self.ask("GET", "/discover")
         if status != 200 or not isinstance(found, dict):
             raise ZeusdConnectionError(f"Zeusd at {self.endpoint} answers HTTP {status}: {found}")
         return found
@@ -197,7 +244,7 @@ class ZeusdClient:
         if not self._config.token:
             self.auth_error = f"Zeusd at {self.endpoint} asks for a token, and no token was provided"
             return
-        status, who = self._request("GET", "/auth/whoami")
+        status, who = self.ask("GET", "/auth/whoami")
         if status == 401:
             self.auth_error = f"Token rejected by Zeusd at {self.endpoint}: {who}"
         elif status != 200 or not isinstance(who, dict):
@@ -207,8 +254,8 @@ class ZeusdClient:
             self.user = who.get("sub")
             self.expiry = who.get("exp")
 
-    def _call(self, name: str, method: str, path: str, parameters: dict[str, str]) -> Any:
-        status, answer = self._request(method, path, parameters)
+    def _call(self, name: str, method: str, path: str, parameters: dict[str, str], timeout_s: float = _TIMEOUT_S) -> Any:
+        status, answer = self.ask(method, path, parameters, timeout_s)
         if status != 200:
             raise ZeusdError(f"{name}: Zeusd at {self.endpoint} answers HTTP {status}: {answer}")
         return answer
@@ -218,7 +265,8 @@ class ZeusdClient:
         return {int(each): value for each, value in answer.items()}
 
     def _set(self, name: str, gpu_ids: Iterable[int], block: bool, **parameters: str) -> None:
-        self._call(name, "POST", f"/gpu/{name}", {"gpu_ids": _joined(gpu_ids), **parameters, "block": _flag(block)})
+        self._call(name, "POST", f"/gpu/{name}", {"gpu_ids": _joined(gpu_ids), **parameters, "block": _flag(block)},
+                   _SETTER_TIMEOUT_S if block else _TIMEOUT_S)
 
     # What it is and allows
 
