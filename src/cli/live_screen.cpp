@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <array>
+#include <csignal>
 #include <ostream>
+#include <variant>
 
 namespace zeus::cli {
 
@@ -15,6 +17,15 @@ Screen screen_of_terminal() {
   return known ? Screen{.columns = size.ws_col, .rows = size.ws_row - 1} : Screen{};
 }
 
+std::optional<Screen> paper(bool is_terminal, bool colour) {
+  constexpr int wide = 160;
+  if (!is_terminal && !colour) {
+    return std::nullopt;
+  }
+  return Screen{
+      .columns = is_terminal ? screen_of_terminal().columns : wide, .rows = all_rows, .colour = colour, .bars = colour};
+}
+
 LiveScreen::LiveScreen(std::ostream& out, bool colour, bool keys) : out_{out}, colour_{colour}, keys_{keys} {
   out_ << "\x1b[?1049h\x1b[?25l";
 }
@@ -23,25 +34,25 @@ LiveScreen::~LiveScreen() {
   Screen whole = screen_of_terminal();
   whole.rows = all_rows;
   whole.colour = colour_;
-  out_ << "\x1b[?25h\x1b[?1049l" << (moment_ ? moment_table(*moment_, whole) : "") << std::flush;
+  out_ << "\x1b[?25h\x1b[?1049l" << (picture_ ? picture_->text(whole) : "") << std::flush;
 }
 
-void LiveScreen::show(const MonitorMoment& moment) {
-  moment_ = moment;
+void LiveScreen::show(Picture picture) {
+  picture_ = std::move(picture);
   draw();
 }
 
 void LiveScreen::draw() {
-  if (!moment_) {
+  if (!picture_) {
     return;
   }
   Screen screen = screen_of_terminal();
   screen.colour = colour_;
   screen.keys = keys_;
-  screen.first_gpu = first_;
+  screen.first_row = first_;
   // Over the former picture, without clearing it first: nothing flickers.
   out_ << "\x1b[H";
-  for (const char c : moment_table(*moment_, screen)) {
+  for (const char c : picture_->text(screen)) {
     if (c == '\n') {
       out_ << "\x1b[K";
     }
@@ -51,8 +62,8 @@ void LiveScreen::draw() {
 }
 
 void LiveScreen::scroll(MonitorKey key) {
-  if (moment_) {
-    first_ = scrolled(first_, key, moment_->gpus.size(), gpu_rows(*moment_, screen_of_terminal()));
+  if (picture_ && picture_->rows_shown) {
+    first_ = scrolled(first_, key, picture_->rows, picture_->rows_shown(screen_of_terminal()));
     draw();
   }
 }
@@ -92,6 +103,47 @@ std::vector<MonitorKey> Keyboard::read() {
     return {};
   }
   return keys_in({typed.data(), static_cast<std::size_t>(length)});
+}
+
+Woken wait_until(const SignalWait& signals, const Keyboard* keyboard, const Clock& clock, Instant deadline) {
+  while (true) {
+    const Seconds left = deadline - clock.now();
+    if (left <= Seconds{0}) {
+      return Woken::by_time;
+    }
+    const auto woken = signals.wait_for(left, keyboard != nullptr ? keyboard->descriptor() : -1);
+    if (const int* const signal = std::get_if<int>(&woken)) {
+      return *signal == SIGWINCH ? Woken::by_resize : *signal == SIGCONT ? Woken::by_return : Woken::by_end;
+    }
+    if (std::holds_alternative<SignalWait::Input>(woken)) {
+      return Woken::by_keys;
+    }
+  }
+}
+
+Woken Viewer::wait(const SignalWait& signals, const Clock& clock, Instant deadline) {
+  while (true) {
+    const Woken woken = wait_until(signals, &keyboard_, clock, deadline);
+    switch (woken) {
+      case Woken::by_time:
+      case Woken::by_end:
+        return woken;
+      case Woken::by_return:
+        keyboard_.take();
+        [[fallthrough]];
+      case Woken::by_resize:
+        screen_.draw();
+        break;
+      case Woken::by_keys:
+        for (const MonitorKey key : keyboard_.read()) {
+          if (key == MonitorKey::quit) {
+            return Woken::by_end;
+          }
+          screen_.scroll(key);
+        }
+        break;
+    }
+  }
 }
 
 }  // namespace zeus::cli

@@ -116,7 +116,7 @@ TEST(MonitorTable, FitsWhateverTerminalThereIs) {
     for (const int columns : {30, 40, 60, 80, 100, 132, 200}) {
       SCOPED_TRACE(testing::Message() << columns << "x" << rows);
       std::istringstream table{
-          moment_table(moment, Screen{.columns = columns, .rows = rows, .keys = true, .first_gpu = 63})};
+          moment_table(moment, Screen{.columns = columns, .rows = rows, .keys = true, .first_row = 63})};
       int count = 0;
       for (std::string line; std::getline(table, line); ++count) {
         EXPECT_LE(shown_width(line), static_cast<std::size_t>(columns)) << line;
@@ -127,8 +127,8 @@ TEST(MonitorTable, FitsWhateverTerminalThereIs) {
   test::expect_golden("cli/monitor_narrow.txt", moment_table(moment, Screen{.columns = 60, .rows = 12}));
   test::expect_golden(
       "cli/monitor_scrolled.txt",
-      moment_table(moment, Screen{.columns = 60, .rows = 12, .colour = false, .keys = true, .first_gpu = 60}));
-  EXPECT_NE(moment_table(moment, Screen{.rows = 12, .first_gpu = 1}).find("... and 1 more above, 59 below\n"),
+      moment_table(moment, Screen{.columns = 60, .rows = 12, .colour = false, .keys = true, .first_row = 60}));
+  EXPECT_NE(moment_table(moment, Screen{.rows = 12, .first_row = 1}).find("... and 1 more above, 59 below\n"),
             std::string::npos);
 }
 

@@ -28,80 +28,12 @@
 #include <memory>
 #include <ostream>
 #include <system_error>
-#include <variant>
 
 namespace zeus::cli {
 
 namespace {
 
 constexpr const char* window = "zeus monitor";
-
-// What one table after the other is fitted to: a terminal on which nothing can be drawn, or no terminal at all.
-std::optional<Screen> paper(bool is_terminal, bool colour) {
-  constexpr int wide = 160;
-  if (!is_terminal && !colour) {
-    return std::nullopt;
-  }
-  return Screen{
-      .columns = is_terminal ? screen_of_terminal().columns : wide, .rows = all_rows, .colour = colour, .bars = colour};
-}
-
-enum class Woken { by_time, by_resize, by_return, by_keys, by_end };
-
-// The signals that would end the program, or tell of a terminal's new size, end a wait instead; keys do, too.
-Woken wait_until(const SignalWait& signals, const Keyboard* keyboard, const Clock& clock, Instant deadline) {
-  while (true) {
-    const Seconds left = deadline - clock.now();
-    if (left <= Seconds{0}) {
-      return Woken::by_time;
-    }
-    const auto woken = signals.wait_for(left, keyboard != nullptr ? keyboard->descriptor() : -1);
-    if (const int* const signal = std::get_if<int>(&woken)) {
-      return *signal == SIGWINCH ? Woken::by_resize : *signal == SIGCONT ? Woken::by_return : Woken::by_end;
-    }
-    if (std::holds_alternative<SignalWait::Input>(woken)) {
-      return Woken::by_keys;
-    }
-  }
-}
-
-// A terminal that somebody looks at, and types on.
-class Viewer {
- public:
-  Viewer(std::ostream& out, bool colour) : screen_{out, colour, keyboard_.descriptor() >= 0} {}
-
-  void show(const MonitorMoment& moment) { screen_.show(moment); }
-
-  // Sees to whatever comes meanwhile, and returns at the deadline, or earlier when the end is wanted.
-  Woken wait(const SignalWait& signals, const Clock& clock, Instant deadline) {
-    while (true) {
-      const Woken woken = wait_until(signals, &keyboard_, clock, deadline);
-      switch (woken) {
-        case Woken::by_time:
-        case Woken::by_end:
-          return woken;
-        case Woken::by_return:
-          keyboard_.take();
-          [[fallthrough]];
-        case Woken::by_resize:
-          screen_.draw();
-          break;
-        case Woken::by_keys:
-          for (const MonitorKey key : keyboard_.read()) {
-            if (key == MonitorKey::quit) {
-              return Woken::by_end;
-            }
-            screen_.scroll(key);
-          }
-          break;
-      }
-    }
-  }
-
- private:
-  Keyboard keyboard_;
-  LiveScreen screen_;
-};
 
 // Adds up what interval after interval brought; unknown as long as nothing was known.
 class Total {
@@ -252,7 +184,9 @@ int MonitorCommand::run(Context& context) {
     if (json_) {
       context.out << moment_json(moment) << '\n' << std::flush;
     } else if (viewer) {
-      viewer->show(moment);
+      viewer->show({.text = [moment](const auto& screen) { return moment_table(moment, screen); },
+                    .rows = moment.gpus.size(),
+                    .rows_shown = [moment](const Screen& screen) { return gpu_rows(moment, screen); }});
     } else {
       context.out << moment_table(moment, paper(is_terminal, style.colour)) << '\n' << std::flush;
     }

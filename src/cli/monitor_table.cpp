@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
 #include <vector>
 
 namespace zeus::cli {
@@ -18,28 +17,6 @@ namespace {
 
 constexpr int bar_width = 12;
 constexpr int name_width = 24;
-
-enum class Side { left, right };
-
-// One column of a table: what is written, and how soon it is missed (0: never left out).
-struct Column {
-  std::string title;
-  int width = 0;
-  Side side = Side::right;
-  int missed = 0;
-  bool drawn = false;  // has its width already, in characters of several bytes
-  std::vector<std::string> cells{};
-  std::optional<std::string> sum{};  // below all of them
-};
-
-std::string clipped(const std::string& text, int width) {
-  return text.substr(0, static_cast<std::size_t>(std::max(0, width)));
-}
-
-std::string padded(const std::string& text, int width, Side side) {
-  const std::string fitting = clipped(text, width);
-  return side == Side::left ? fmt::format("{:<{}}", fitting, width) : fmt::format("{:>{}}", fitting, width);
-}
 
 template <typename T>
 std::string cell(const std::optional<T>& quantity, const char* format, const char* unit) {
@@ -120,7 +97,7 @@ std::vector<Column> gpu_columns(const MonitorMoment& moment, const std::optional
     for (const std::string& text :
          {std::string{"all"}, std::string{}, cell(power, "{:.1f}", " W"), bar(power, limit, in_colour),
           cell(limit, "{:.0f}", " W"), energy_cell(energies, all)}) {
-      columns[column++].sum = text;
+      columns[column++].sums.push_back(text);
     }
   }
   if (!screen || !screen->bars) {
@@ -151,53 +128,8 @@ std::vector<Column> cpu_columns(const MonitorMoment& moment) {
   return columns;
 }
 
-int width_of(const std::vector<Column>& columns) {
-  return std::accumulate(columns.begin(), columns.end(), -2,
-                         [](int sum, const Column& column) { return sum + column.width + 2; });
-}
-
-// The last column is as wide as there is place, or as it needs to be; columns that do not fit are left out.
-void fit(std::vector<Column>& columns, const std::optional<Screen>& screen) {
-  if (!screen) {
-    columns.back().width = 0;
-    for (const std::string& text : columns.back().cells) {
-      columns.back().width = std::max(
-          {columns.back().width, static_cast<int>(text.size()), static_cast<int>(columns.back().title.size())});
-    }
-    return;
-  }
-  while (width_of(columns) > screen->columns) {
-    const auto least = std::ranges::max_element(columns, {}, &Column::missed);
-    if (least->missed == 0) {
-      return;
-    }
-    columns.erase(least);
-  }
-  if (columns.back().side == Side::left && !columns.back().drawn) {
-    columns.back().width += screen->columns - width_of(columns);
-  }
-}
-
 std::size_t rows_of(const std::optional<Screen>& screen) {
   return static_cast<std::size_t>(screen ? std::max(screen->rows, 6) : all_rows);
-}
-
-std::string line_of(const std::vector<Column>& columns, const auto& text_of) {
-  std::string line;
-  for (const Column& column : columns) {
-    const std::string text = text_of(column);
-    line += line.empty() ? "" : "  ";
-    line += column.drawn && !text.empty() ? text : padded(text, column.width, column.side);
-  }
-  line.erase(line.find_last_not_of(' ') + 1);
-  return line;
-}
-
-// How many of `cells` rows there is place for, where a sum and the count of what is left out are rows too.
-std::size_t shown_rows(std::size_t cells, std::size_t most_rows, bool summed) {
-  const std::size_t sums = summed ? 1 : 0;
-  const std::size_t place = std::max<std::size_t>(most_rows, sums + 2) - sums;
-  return cells <= place ? cells : place - 1;
 }
 
 // The CPUs take what they need, the GPUs the rest.
@@ -216,40 +148,10 @@ std::string title_of(const MonitorMoment& moment, const std::optional<Screen>& s
   return screen ? clipped(title, screen->columns) : title;
 }
 
-struct Lines {
-  std::vector<std::string> all;
-  bool bold = false;
-  int columns_of_screen = 0;
-
-  void add_title(const std::string& text) { all.push_back(inked(text, Ink::bold, bold)); }
-  // In as many rows as it may take, from `first` on; what does not fit is counted.
-  void add_table(const std::vector<Column>& columns, std::size_t most_rows, std::string_view kind,
-                 std::size_t first = 0) {
-    add_title(line_of(columns, [](const Column& column) { return column.title; }));
-    const std::size_t cells = columns.front().cells.size();
-    const bool summed = columns.front().sum.has_value();
-    const std::size_t shown = shown_rows(cells, most_rows, summed);
-    first = std::min(first, cells - shown);
-    for (std::size_t row = first; row < first + shown; ++row) {
-      all.push_back(line_of(columns, [row](const Column& column) { return column.cells[row]; }));
-    }
-    if (shown < cells) {
-      const std::size_t below = cells - shown - first;
-      const std::string count = first == 0   ? fmt::format("    ... and {} more {}", below, kind)
-                                : below == 0 ? fmt::format("    ... and {} more {} above", first, kind)
-                                             : fmt::format("    ... and {} more above, {} below", first, below);
-      all.push_back(clipped(count, columns_of_screen));
-    }
-    if (summed) {
-      add_title(line_of(columns, [](const Column& column) { return column.sum.value_or(""); }));
-    }
-  }
-};
-
 }  // namespace
 
 std::size_t gpu_rows(const MonitorMoment& moment, const Screen& screen) {
-  return shown_rows(moment.gpus.size(), rows_for_gpus(moment, screen), moment.gpus.size() > 1);
+  return shown_rows(moment.gpus.size(), rows_for_gpus(moment, screen), moment.gpus.size() > 1 ? 1 : 0);
 }
 
 std::string moment_table(const MonitorMoment& moment, const std::optional<Screen>& screen) {
@@ -262,7 +164,7 @@ std::string moment_table(const MonitorMoment& moment, const std::optional<Screen
   if (moment.gpus.empty()) {
     lines.all.emplace_back("    no GPU can be seen; `zeus doctor` says why");
   } else {
-    lines.add_table(gpus, rows_for_gpus(moment, screen), "GPUs", screen ? screen->first_gpu : 0);
+    lines.add_table(gpus, rows_for_gpus(moment, screen), "GPUs", screen ? screen->first_row : 0);
   }
   if (!moment.cpus.empty()) {
     std::vector<Column> cpus = cpu_columns(moment);
@@ -270,14 +172,7 @@ std::string moment_table(const MonitorMoment& moment, const std::optional<Screen
     lines.all.emplace_back();
     lines.add_table(cpus, rows, "CPUs");
   }
-  if (screen && lines.all.size() > rows) {
-    lines.all.resize(rows);
-  }
-  std::string text;
-  for (const std::string& line : lines.all) {
-    text += line + '\n';
-  }
-  return text;
+  return lines.text(screen ? rows : lines.all.size());
 }
 
 }  // namespace zeus::cli

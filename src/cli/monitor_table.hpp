@@ -2,25 +2,13 @@
 #pragma once
 
 #include "cli/monitor_view.hpp"
+#include "cli/text_columns.hpp"
 
 #include <cstddef>
 #include <optional>
 #include <string>
 
 namespace zeus::cli {
-
-// What a terminal can hold, in characters.
-struct Screen {
-  int columns = 80;
-  int rows = 24;
-  bool colour = true;
-  bool bars = true;
-  bool keys = false;          // somebody can scroll, and is told so
-  std::size_t first_gpu = 0;  // what GPUs begin with where there is no place for all
-};
-
-// Enough for whatever there is.
-inline constexpr int all_rows = 100'000;
 
 // With a screen: bars, bold type and colour as it has them, and never more columns or rows than it has; columns are
 // left out in the order in which they are missed least. Without: everything, plain.
