@@ -3,7 +3,7 @@
 //
 // Threads: a server is made, told to listen and destroyed on the loop's thread, or while the loop does not run. An
 // Exchange or Stream is shared, and may be used from any thread. Each connection has one request at a time: what a
-// client sends ahead waits, unread, in its socket.
+// client sends ahead waits, up to `limits.head` bytes of it read and the rest in its socket.
 #pragma once
 
 #include "base/file_descriptor.hpp"
@@ -71,7 +71,7 @@ class HttpServer {
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
   // Closes every connection.
-  ~HttpServer();
+  ~HttpServer();  // NOLINT(bugprone-exception-escape): what is told of the end must not throw
 
   // Accepts on a socket that listens already (listener.hpp).
   void accept_on(FileDescriptor listener);
