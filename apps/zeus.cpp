@@ -25,6 +25,7 @@
 #include "cli/simulate_job_command.hpp"
 #include "cli/simulate_paper_command.hpp"
 #include "cli/virtual_command.hpp"
+#include "cli/watch_command.hpp"
 
 #include <zeus/version.hpp>
 
@@ -61,6 +62,7 @@ int main(int argc, char** argv) {
   commands.push_back(std::make_unique<zeus::cli::DoctorCommand>());
   commands.push_back(std::make_unique<zeus::cli::MeasureCommand>());
   commands.push_back(std::make_unique<zeus::cli::MonitorCommand>());
+  commands.push_back(std::make_unique<zeus::cli::WatchCommand>());
   commands.push_back(std::make_unique<zeus::cli::VirtualCommand>());
   commands.push_back(std::make_unique<zeus::cli::RestoreCommand>());
   commands.push_back(std::make_unique<zeus::cli::RunCommand>());

@@ -21,12 +21,13 @@ std::string usage_of(const CommandSyntax& command) {
   bool takes_a_command = command.after_dashes != nullptr;
   bool command_required = takes_a_command;
   for (const OptionSyntax& argument : command.arguments) {
-    if (argument.takes == OptionSyntax::Takes::values) {
+    if (argument.of_a_command) {
       takes_a_command = true;
       command_required = argument.required;
       continue;
     }
-    usage += argument.required ? " " + argument.name : " [" + argument.name + "]";
+    const std::string name = argument.name + (argument.takes == OptionSyntax::Takes::values ? "..." : "");
+    usage += argument.required ? " " + name : " [" + name + "]";
   }
   if (takes_a_command) {
     usage += command_required ? " -- CMD..." : " [-- CMD...]";

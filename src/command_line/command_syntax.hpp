@@ -33,8 +33,9 @@ struct OptionSyntax {
   bool is_path = false;
   bool required = false;
   bool may_be_empty = false;
-  char delimiter = '\0';  // between several values in one word; none where it is 0
-  field::Rule rule;       // of numbers
+  bool of_a_command = false;  // these values are another command and its arguments
+  char delimiter = '\0';      // between several values in one word; none where it is 0
+  field::Rule rule;           // of numbers
   // Neither without the other; not together.
   const OptionSyntax* goes_with = nullptr;
   const OptionSyntax* excludes = nullptr;

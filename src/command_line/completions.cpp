@@ -21,8 +21,7 @@ bool takes_values(const OptionSyntax& option) {
 }
 
 bool runs_a_command(const CommandSyntax& command) {
-  return command.after_dashes != nullptr ||
-         (!command.arguments.empty() && command.arguments.back().takes == Takes::values);
+  return command.after_dashes != nullptr || (!command.arguments.empty() && command.arguments.back().of_a_command);
 }
 
 std::vector<std::string> names_of(const OptionSyntax& option) {

@@ -120,6 +120,11 @@ Option& Option::rule(const field::Rule& rule) {
   return *this;
 }
 
+Option& Option::no_command() {
+  syntax_->may_be_empty = syntax_->of_a_command = false;
+  return *this;
+}
+
 Option& Option::path() {
   syntax_->is_path = true;
   syntax_->value_name = "FILE";
@@ -153,7 +158,7 @@ Option Options::add_option(const std::string& name, Value& variable, const std::
       field::is_list<Value> || std::is_same_v<Value, std::optional<std::vector<typename Single<Value>::Type>>>;
   added.takes = several ? OptionSyntax::Takes::values : OptionSyntax::Takes::a_value;
   added.value_name = usual_name<typename Single<Value>::Type>();
-  added.may_be_empty = several && !name.starts_with("--");
+  added.may_be_empty = added.of_a_command = several && !name.starts_with("--");
   added.take = [&variable, &added](std::string_view text) { take_into(variable, text, added.rule); };
   return {added, text_of(variable)};
 }

@@ -36,6 +36,8 @@ class Option {
   Option& among(std::vector<std::string> words);
   // Within these bounds: a number, or each of a list.
   Option& rule(const field::Rule& rule);
+  // Arguments of which there may be several are the words of a command, unless this says that they are not.
+  Option& no_command();
   // The name of a file.
   Option& path();
   // Neither without the other.

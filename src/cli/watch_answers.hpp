@@ -1,0 +1,42 @@
+// A daemon's answers as what `zeus watch` counts with. Whatever a daemon says of itself is made fit for a terminal.
+// Pure functions; any thread.
+#pragma once
+
+#include "cli/watch_tally.hpp"
+#include "protocol/device_bodies.hpp"
+#include "protocol/device_leases.hpp"
+#include "protocol/device_readings.hpp"
+#include "protocol/discovery.hpp"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace zeus::cli {
+
+// Of our daemon's GPUs, who has a lease; or why that is not known.
+struct Holders {
+  std::map<std::uint32_t, std::string> of;
+  std::string unknown = {};  // empty where it is known
+};
+Holders holders_of(const protocol::LeaseList& leases);
+
+// What our daemon says. `refused` has why GPUs are not among the readings.
+std::vector<DeviceReading> devices_of(const protocol::Readings& readings, const protocol::DiscoveryAnswer& discovery,
+                                      const Holders& holders, const std::map<std::uint32_t, std::string>& refused);
+
+// What the existing daemon says, in as many answers; what is not there it did not tell, for this reason.
+struct ExistingAnswers {
+  std::optional<protocol::GpuPowerAnswer> power = std::nullopt;
+  std::optional<protocol::GpuEnergyAnswer> energy = std::nullopt;
+  std::optional<protocol::GpuPowerLimitAnswer> limits = std::nullopt;
+  std::optional<protocol::CpuEnergyAnswer> cpus = std::nullopt;
+  std::string gpu_refusal = {};
+  std::string cpu_refusal = {};
+};
+std::vector<DeviceReading> devices_of(const ExistingAnswers& answers, const protocol::DiscoveryAnswer& discovery,
+                                      Instant at);
+
+}  // namespace zeus::cli

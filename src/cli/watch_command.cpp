@@ -1,0 +1,168 @@
+#include "cli/watch_command.hpp"
+
+#include "base/printable.hpp"
+#include "base/signal_wait.hpp"
+#include "base/trusted_file.hpp"
+#include "cli/live_screen.hpp"
+#include "cli/node_watch.hpp"
+#include "cli/watch_table.hpp"
+#include "command_line/options.hpp"
+#include "command_line/terminal_style.hpp"
+#include "transport/host_port.hpp"
+
+#include <zeus/error.hpp>
+
+#include <fmt/format.h>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <ostream>
+#include <set>
+
+namespace zeus::cli {
+
+namespace {
+
+// Nodes are asked twice for each picture, which is so of late; and, however seldom they are shown, so often: one that
+// is away is missing within three seconds.
+constexpr Seconds longest_period{1};
+constexpr Seconds connect_time{1.5};
+constexpr Seconds answer_time{3};
+constexpr std::size_t longest_token = 64UL * 1024;
+
+std::string token_of(const Environment& environment) {
+  if (const auto token = environment.get("ZEUSD_TOKEN"); token && !token->empty()) {
+    return *token;
+  }
+  const auto file = environment.get("ZEUSD_TOKEN_FILE");
+  if (!file || file->empty()) {
+    return {};
+  }
+  auto content = read_trusted(*file, ::geteuid(), longest_token, Readers::owner);
+  if (!content) {
+    throw Error{ErrorKind::not_found,
+                fmt::format("there is no file {}, which ZEUSD_TOKEN_FILE names", in_quotes(*file)),
+                "name one that holds a token, or unset it"};
+  }
+  content->erase(content->find_last_not_of(" \t\r\n") + 1);
+  return *content;
+}
+
+std::vector<transport::ClientPlan> plans_of(const std::vector<std::string>& nodes, const std::string& token) {
+  std::vector<transport::ClientPlan> plans;
+  std::set<std::string> names;
+  for (const std::string& node : nodes) {
+    const transport::Endpoint server = transport::Endpoint::from(node);
+    if (server.unix_path.empty()) {
+      static_cast<void>(transport::split_host_port(server.host_port));
+    }
+    if (!names.insert(server.name()).second) {
+      throw Error{ErrorKind::invalid_argument,
+                  fmt::format("{} is named twice, and would be counted twice", in_quotes(node)), "name each node once"};
+    }
+    plans.push_back({.server = server, .token = token, .connect_time = connect_time, .answer_time = answer_time});
+  }
+  return plans;
+}
+
+WatchMoment moment_of(const std::vector<std::unique_ptr<NodeWatch>>& watches, const Clock& clock, Instant start) {
+  WatchMoment moment;
+  moment.time = static_cast<double>(clock.wall().microseconds_since_epoch) * 1e-6;
+  moment.monotonic = clock.now() - Instant{};
+  moment.elapsed = clock.now() - start;
+  for (const auto& watch : watches) {
+    moment.nodes.push_back(watch->node());
+  }
+  return moment;
+}
+
+// None has ever answered.
+bool is_in_vain(const WatchMoment& moment) {
+  return std::ranges::none_of(moment.nodes, [](const WatchedNode& node) { return node.daemon.has_value(); });
+}
+
+}  // namespace
+
+void WatchCommand::declare(Options& options) {
+  options.example("zeus watch node1:4938 node2:4938", "two nodes, once a second");
+  options.example("zeus watch /run/zeusd/zeusd.sock --interval 10s --json", "this one, for a program");
+  options.footer(
+      "A node is HOST:PORT, or the path of a zeusd's socket. Runs until it is interrupted, or q is\n"
+      "pressed; arrows and page keys scroll. Energy counts from the start; sums say which nodes are\n"
+      "missing. ZEUSD_TOKEN, or the file that ZEUSD_TOKEN_FILE names, has the token for nodes that\n"
+      "ask for one.");
+  options.add_option("NODE", nodes_, "Where a zeusd listens").required().no_command();
+  options.add_option("--interval", interval_, "Time between two pictures, in seconds, or as 200ms")
+      .rule({.least = 0.1, .most = 86400})
+      .with_default()
+      .value_name("S");
+  options.add_option("--duration", duration_, "Stop after this long")
+      .rule({.least = 0.0, .most = 1e9, .above_least = true})
+      .value_name("S");
+  options.add_flag("--json", json_, "Print one JSON object a line, and no table");
+  add_color_option(options, color_);
+}
+
+int WatchCommand::run(Context& context) {
+  const std::vector<transport::ClientPlan> plans = plans_of(nodes_, token_of(context.environment));
+  const SignalWait signals{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGCONT};
+  const bool is_terminal = ::isatty(STDOUT_FILENO) != 0;
+  const command_line::TerminalStyle style = command_line::terminal_style(color_, context.environment, is_terminal);
+  const Instant start = context.clock.now();
+  const Instant end = duration_ ? start + *duration_ : Instant{std::numeric_limits<std::int64_t>::max()};
+  std::vector<std::unique_ptr<NodeWatch>> watches;
+  for (const transport::ClientPlan& plan : plans) {
+    watches.push_back(std::make_unique<NodeWatch>(context.clock, plan, std::min(interval_ / 2.0, longest_period)));
+  }
+  WatchMoment moment;
+  {
+    const auto viewer =
+        style.live && !json_ ? std::make_unique<Viewer>(context.out, style.colour) : std::unique_ptr<Viewer>{};
+    bool go_on = true;
+    for (int i = 1; go_on; ++i) {
+      const Instant next = std::min(end, start + interval_ * i);
+      Woken woken = Woken::by_resize;
+      while (woken != Woken::by_time && woken != Woken::by_end) {
+        woken = viewer ? viewer->wait(signals, context.clock, next) : wait_until(signals, nullptr, context.clock, next);
+      }
+      go_on = woken == Woken::by_time && next < end;
+      moment = moment_of(watches, context.clock, start);
+      if (json_) {
+        context.out << watch_json(moment) << '\n' << std::flush;
+      } else if (viewer) {
+        viewer->show({.text =
+                          [moment](const std::optional<Screen>& screen) {
+                            return watch_table(moment, screen.value_or(Screen{}));
+                          },
+                      .rows = watch_rows(moment),
+                      .rows_shown = [moment](const Screen& screen) { return watch_rows_shown(moment, screen); }});
+      } else if (const std::optional<Screen> fitting = paper(is_terminal, style.colour)) {
+        context.out << watch_table(moment, *fitting) << '\n' << std::flush;
+      } else {
+        context.out << watch_lines(moment) << std::flush;
+      }
+      if (!context.out) {
+        break;  // whoever was reading has gone
+      }
+    }
+  }
+  for (const auto& watch : watches) {
+    watch->stop();
+  }
+  if (is_in_vain(moment)) {
+    std::string reasons;
+    for (const WatchedNode& node : moment.nodes) {
+      reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", node.name, node.missing.value_or(""));
+    }
+    throw Error{ErrorKind::unavailable, "no node has answered: " + reasons,
+                "see that zeusd runs there, and that this user may reach it"};
+  }
+  return exit_ok;
+}
+
+}  // namespace zeus::cli

@@ -1,0 +1,180 @@
+"""`zeus watch` on daemons of virtual GPUs: what it sums beside what the GPUs have used, while a daemon dies and comes back.
+
+  watch_test.py PROGRAM ZEUSD [--daemons N] [--seconds S]
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+program, zeusd = "", ""
+daemons, seconds = 2, 8.0
+
+# Serves until it is ended; killed, it is started again once somebody says so.
+SERVE = """
+while true; do
+  rm -f go
+  "$0" serve --enable gpu-read --socket-path "$PWD/s.sock" --admin-socket "$PWD/a.sock" >> log 2>&1 &
+  echo $! > pid.new; mv pid.new pid
+  wait $!
+  while [ ! -e go ]; do sleep 0.05; done
+done
+"""
+
+
+def wait_until(condition, within: float = 60.0) -> float:
+    """How long it took."""
+    began = time.monotonic()
+    while not condition():
+        assert time.monotonic() < began + within, f"nothing came of it within {within} s"
+        time.sleep(0.02)
+    return time.monotonic() - began
+
+
+def truth_at(points: list, at: float) -> float:
+    """Joules used until then."""
+    for (begin, less), (end, more) in zip(points, points[1:]):
+        if begin <= at <= end:
+            return less + (more - less) * (at - begin) / (end - begin) if end > begin else more
+    raise AssertionError(f"the truth goes from {points[0][0]} to {points[-1][0]}, not to {at}")
+
+
+class Node:
+    """A daemon over two virtual GPUs of its own."""
+
+    def __init__(self, folder: pathlib.Path, number: int):
+        folder.mkdir()
+        self.folder = folder
+        self.socket = str(folder / "s.sock")
+        load = f"square:{80 + 20 * number}-{300 - 10 * number}W,700ms"
+        self.process = subprocess.Popen(
+            [program, "virtual", "2xA100", "--load", load, "--truth", folder / "truth.json", "--", "bash", "-c", SERVE, zeusd],
+            cwd=folder, env={**os.environ, "ZEUS_STATE_DIR": str(folder / "state")}, start_new_session=True)
+
+    def pid(self) -> int:
+        return int((self.folder / "pid").read_text(encoding="ascii"))
+
+    def kill(self) -> None:
+        os.kill(self.pid(), signal.SIGKILL)
+
+    def start_again(self) -> None:
+        (self.folder / "go").touch()
+
+    def end(self) -> list:
+        """What each of its GPUs has used, over time."""
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(timeout=30)
+        truth = json.loads((self.folder / "truth.json").read_text(encoding="utf-8"))
+        return [gpu["energy_j"] for gpu in sorted(truth["gpus"], key=lambda gpu: gpu["index"])]
+
+    def kill_all(self) -> None:
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+
+
+class Watch:
+    """`zeus watch --json`, and what it has printed."""
+
+    def __init__(self, *nodes: str):
+        self.moments: list = []
+        self.process = subprocess.Popen([program, "watch", *nodes, "--interval", "0.25", "--json"], stdout=subprocess.PIPE,
+                                        text=True)
+        self.reader = threading.Thread(target=self.read)
+        self.reader.start()
+
+    def read(self) -> None:
+        for line in self.process.stdout:
+            self.moments.append(json.loads(line))
+
+    def last(self) -> dict:
+        return self.moments[-1]
+
+    def end(self) -> int:
+        self.process.send_signal(signal.SIGINT)
+        code = self.process.wait(timeout=30)
+        self.reader.join()
+        self.process.stdout.close()
+        return code
+
+
+class WatchingNodes(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.nodes = []
+        for number in range(daemons):
+            self.nodes.append(Node(pathlib.Path(folder.name) / str(number), number))
+            self.addCleanup(self.nodes[-1].kill_all)
+        wait_until(lambda: all(os.path.exists(node.socket) for node in self.nodes))
+
+    def test_each_joule_is_counted_once_whatever_a_daemon_does(self):
+        watch = Watch(*(node.socket for node in self.nodes))
+        self.addCleanup(lambda: watch.process.poll() is None and watch.end())
+        wait_until(lambda: watch.moments and not watch.last()["missing"])
+        first = self.nodes[0]
+        time.sleep(seconds / 3)
+        first.kill()
+        missing_after = wait_until(lambda: watch.last()["missing"] == [first.socket])
+        time.sleep(seconds / 6)
+        self.assertEqual(watch.last()["missing"], [first.socket])
+        first.start_again()
+        back_after = wait_until(lambda: not watch.last()["missing"])
+        time.sleep(seconds / 2)
+        self.assertEqual(watch.end(), 0)
+        print(f"missing after {missing_after:.2f} s, back after {back_after:.2f} s, {len(watch.moments)} lines")
+        self.assertLess(missing_after, 3)
+        self.assertLess(back_after, 5)
+
+        energies = [moment["sums"][0]["energy_j"] for moment in watch.moments if moment["sums"]]
+        self.assertEqual(energies, sorted(energies))
+        nodes = watch.last()["nodes"]
+        self.assertEqual([node["restarts"] for node in nodes], [1] + [0] * (daemons - 1))
+        truth = [node.end() for node in self.nodes]
+        used = sum(truth_at(truth[number][gpu["id"]], gpu["energy_to_s"]) - truth_at(truth[number][gpu["id"]], gpu["energy_from_s"])
+                   for number, node in enumerate(nodes) for gpu in node["devices"])
+        print(f"{energies[-1]:.1f} J of {used:.1f} J, {100 * (energies[-1] / used - 1):+.3f} %")
+        self.assertLess(abs(energies[-1] / used - 1), 0.01)
+        for node in nodes:
+            self.assertLess(abs(node["clock_offset_s"]), 0.1)
+            self.assertEqual([gpu["began_anew"] for gpu in node["devices"]], [0, 0])
+
+    def test_piped_it_is_lines_that_name_who_is_missing(self):
+        done = subprocess.run([program, "watch", self.nodes[0].socket, "/nonexistent/s.sock", "--duration", "1.1"],
+                              capture_output=True, text=True, check=False, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("\x1b", done.stdout)
+        self.assertRegex(done.stdout, r"s\.sock +GPU 1 +[\d.]+ W +[\d.]+ k?J  limit 400 W\n")
+        self.assertRegex(done.stdout, r"/nonexistent/s\.sock +- +missing for [\d.]+ s: .*\n")
+        self.assertRegex(done.stdout, r"all +GPUs .*  missing: /nonexistent/s\.sock\n")
+
+    def test_where_nobody_answers_it_says_so(self):
+        done = subprocess.run([program, "watch", "/nonexistent/s.sock", "--duration", "0.5", "--json"],
+                              capture_output=True, text=True, check=False, timeout=60)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("no node has answered", done.stderr)
+        self.assertEqual(json.loads(done.stdout.splitlines()[-1])["missing"], ["/nonexistent/s.sock"])
+
+    def test_a_node_named_twice_is_refused(self):
+        done = subprocess.run([program, "watch", "a:1", "a:1"], capture_output=True, text=True, check=False, timeout=60)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("named twice", done.stderr)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program")
+    parser.add_argument("zeusd")
+    parser.add_argument("--daemons", type=int, default=daemons)
+    parser.add_argument("--seconds", type=float, default=seconds)
+    known, rest = parser.parse_known_args()
+    program, zeusd, daemons, seconds = known.program, known.zeusd, known.daemons, known.seconds
+    unittest.main(argv=[sys.argv[0], *rest])
