@@ -22,7 +22,6 @@ _MISSING = {
     "zeus._legacy": "`zeus simulate` has the simulations of the paper",
     "zeus.metric": "hand what ZeusMonitor and PowerMonitor say to prometheus_client yourself",
     "zeus.monitor.carbon": "multiply the joules by what your grid emits",
-    "zeus.monitor.power_streaming": "zeus.utils.zeusd.ZeusdClient asks one daemon at a time",
     "zeus.monitor.price": "multiply the joules by what you pay",
     "zeus.optimizer.batch_size.server": "BatchSizeOptimizer speaks with the existing package's server, in an environment of its own",
     "zeus.optimizer.pipeline_frequency.server": "PipelineFrequencyOptimizer(plan=...) follows what `zeus pipeline` has planned",

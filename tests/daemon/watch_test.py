@@ -142,7 +142,8 @@ class WatchingNodes(unittest.TestCase):
         used = sum(truth_at(truth[number][gpu["id"]], gpu["energy_to_s"]) - truth_at(truth[number][gpu["id"]], gpu["energy_from_s"])
                    for number, node in enumerate(nodes) for gpu in node["devices"])
         print(f"{energies[-1]:.1f} J of {used:.1f} J, {100 * (energies[-1] / used - 1):+.3f} %")
-        self.assertLess(abs(energies[-1] / used - 1), 0.01)
+        # Ten times a second, counters are renewed: a short run has that in doubt at both its ends.
+        self.assertLess(abs(energies[-1] / used - 1), 0.01 if seconds >= 60 else 0.03)
         for node in nodes:
             self.assertLess(abs(node["clock_offset_s"]), 0.1)
             self.assertEqual([gpu["began_anew"] for gpu in node["devices"]], [0, 0])

@@ -16,6 +16,7 @@ NAMES = {
     "zeus.monitor.energy": ["ZeusMonitor", "Measurement", "MeasurementState"],
     "zeus.monitor.power": ["PowerMonitor", "PowerDomain", "PowerSample", "infer_counter_update_period"],
     "zeus.monitor.temperature": ["TemperatureMonitor", "TemperatureSample"],
+    "zeus.monitor.power_streaming": ["PowerStreamingClient", "PowerReadings", "CpuPowerReading"],
     "zeus.monitor.__main__": ["energy", "power"],
     "zeus.device": ["get_gpus", "get_cpus", "get_soc"],
     "zeus.device.common": ["has_sys_admin", "deprecated_alias", "DeprecatedAliasABCMeta"],
@@ -100,7 +101,7 @@ class Imports(unittest.TestCase):
 
     def test_a_module_that_is_missing_says_what_to_use_meanwhile(self):
         for module, instead in (("metric", "prometheus_client"), ("monitor.carbon", "your grid emits"), ("monitor.price", "you pay"),
-                                ("monitor.power_streaming", "zeus.utils.zeusd"), ("_legacy", "zeus simulate"),
+                                ("_legacy", "zeus simulate"),
                                 ("optimizer.batch_size.server", "an environment of its own"),
                                 ("optimizer.pipeline_frequency.server", "zeus pipeline")):
             with self.subTest(module), self.assertRaisesRegex(ModuleNotFoundError, rf"zeus\.{module} is not part of zeus-cpp: .*{instead}"):
