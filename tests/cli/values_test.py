@@ -97,6 +97,10 @@ REFUSED = [
     (["monitor", "--duration", "1e300"], "--duration: '1e300' is not a time above 0 to 1000000000 seconds"),
     ([*JOB, "--eta", "1.01", *RUNS], "--eta: '1.01' is not a number from 0 to 1"),
     (["demo", "--eta", "2"], "--eta: '2' is not a number from 0 to 1"),
+    (["watch"], "NODE is missing"),
+    (["watch", "node"], "'node'"),
+    (["watch", "node:1", "node:1"], "'node:1' is named twice"),
+    (["watch", "node:1", "--interval", "1ms"], "--interval: '1ms' is not a time from 0.1 to 86400 seconds"),
     # Words that were mistyped.
     (["monitor", "--intervall", "1"], "there is no flag '--intervall'; did you mean `--interval`? `zeus monitor --help`"),
     (["run", "--batchsizes", "8", *RUNS], "did you mean `--batch-sizes`? `zeus run --help`"),
