@@ -8,6 +8,9 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include <fcntl.h>
+
+#include <cerrno>
 #include <chrono>
 #include <optional>
 #include <utility>
@@ -37,6 +40,7 @@ void EventLoop::post(std::function<void()> work) {
 // Held by the Watch, and by what waits in the loop for as long as it does.
 struct EventLoop::Watch::State : std::enable_shared_from_this<EventLoop::Watch::State> {
   std::optional<asio::steady_timer> timer;
+  FileDescriptor own;  // the system watches a descriptor once, and several may wait for the same
   std::optional<asio::posix::stream_descriptor> descriptor;
   std::function<void()> work;
   bool is_over = false;
@@ -58,8 +62,9 @@ struct EventLoop::Watch::State : std::enable_shared_from_this<EventLoop::Watch::
     is_over = true;
     timer.reset();
     if (descriptor) {
-      descriptor->release();  // it stays its owner's
+      descriptor->release();
       descriptor.reset();
+      own = {};
     }
   }
 };
@@ -104,8 +109,12 @@ EventLoop::Watch EventLoop::when_readable(int descriptor, std::function<void()> 
   const auto state = std::make_shared<Watch::State>();
   state->work = std::move(work);
   state->descriptor.emplace(state_->context);
+  state->own = FileDescriptor{::fcntl(descriptor, F_DUPFD_CLOEXEC, 0)};
+  if (!state->own) {
+    throw system_failure(errno, "cannot wait for a descriptor");
+  }
   boost::system::error_code error;
-  state->descriptor->assign(descriptor, error);
+  state->descriptor->assign(state->own.get(), error);
   if (error) {
     throw system_failure(error.value(), "cannot wait for a descriptor");
   }

@@ -44,8 +44,8 @@ class EventLoop {
   };
   // Once, after this time.
   [[nodiscard]] Watch after(Seconds time, std::function<void()> work);
-  // Again and again while the descriptor can be read (or has ended: a pidfd, a pipe). It stays its owner's, is open for
-  // as long as the Watch lives, and is made one that does not block.
+  // Again and again while the descriptor can be read (or has ended: a pidfd, a pipe). It stays its owner's, and is
+  // made one that does not block; several may watch the same.
   [[nodiscard]] Watch when_readable(int descriptor, std::function<void()> work);
 
   struct State;

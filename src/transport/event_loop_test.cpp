@@ -88,6 +88,29 @@ TEST(EventLoop, LooksAtADescriptorUntilThatIsGivenBackInRealTime) {
   EXPECT_EQ(byte, 'd');
 }
 
+// A process may hold several things, each of which ends with it.
+TEST(EventLoop, TellsEachOfSeveralThatWatchTheSameInRealTime) {
+  EventLoop loop;
+  Pipe pipe;
+  int first = 0;
+  int second = 0;
+  EventLoop::Watch one;
+  EventLoop::Watch other;
+  one = loop.when_readable(pipe.out.get(), [&] {
+    ++first;
+    one = {};
+  });
+  other = loop.when_readable(pipe.out.get(), [&] {
+    ++second;
+    other = {};
+  });
+  pipe.in.close();
+  const EventLoop::Watch end = loop.after(30_ms, [&] { loop.stop(); });
+  loop.run();
+  EXPECT_EQ(first, 1);
+  EXPECT_EQ(second, 1);
+}
+
 TEST(EventLoop, SeesTheEndOfAPipeInRealTime) {
   EventLoop loop;
   Pipe pipe;
