@@ -58,10 +58,13 @@ void ServeOptions::declare(command_line::Options& options) {
 }
 
 bool ServeOptions::serves(std::string_view mode_name) const {
-  return std::ranges::find(mode, mode_name) != mode.end();
+  return mode.empty() ? mode_name == "uds" : std::ranges::find(mode, mode_name) != mode.end();
 }
 
 std::vector<Group> ServeOptions::groups() const {
+  if (enable.empty()) {
+    return {Group::gpu_control, Group::gpu_read, Group::cpu_read};
+  }
   std::vector<Group> all;
   for (const std::string& name : enable) {
     const std::optional<Group> group = field::named<Group>(name);

@@ -12,7 +12,7 @@
 namespace zeus::daemon {
 
 struct ServeOptions {
-  std::vector<std::string> mode{"uds"};
+  std::vector<std::string> mode;  // uds where none is named
   std::string socket_path = "/run/zeusd/zeusd.sock";
   std::string socket_permissions = "660";
   std::optional<int> socket_uid;
@@ -22,7 +22,7 @@ struct ServeOptions {
   int gpu_power_poll_hz = 20;
   int cpu_power_poll_hz = 10;
   std::string gpu_backend = "auto";
-  std::vector<std::string> enable{"gpu-control", "gpu-read", "cpu-read"};
+  std::vector<std::string> enable;  // all where none is named
   std::optional<std::string> gpu_command_overrides;
   std::optional<std::string> signing_key_path;
   std::optional<std::string> policy;
