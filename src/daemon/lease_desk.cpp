@@ -224,13 +224,22 @@ void LeaseDesk::begin(Taking taking, bool implicit, std::function<void(Number, s
                   if (found->second.view.longest) {
                     loop_.wake_by(*found->second.view.longest);
                   }
+                  const auto others = std::exchange(found->second.when_taken, {});
                   progress->done(number, std::nullopt, false);
+                  for (const auto& tell : others) {
+                    tell(entries_.contains(number) ? std::nullopt : refusal_of(GpuSeat::End::abandoned, name_of(seat)));
+                  }
                   return;
                 }
                 const bool conflict = end == GpuSeat::End::done && taken.error->kind() == ErrorKind::conflict;
                 const std::optional<Refused> refusal = refusal_of(end, name_of(seat), taken.error);
                 this->end(number, "it could not be taken whole",
-                          [progress, number, refusal, conflict] { progress->done(number, refusal, conflict); });
+                          [progress, number, refusal, conflict, others = std::exchange(found->second.when_taken, {})] {
+                            progress->done(number, refusal, conflict);
+                            for (const auto& tell : others) {
+                              tell(refusal);
+                            }
+                          });
               });
   }
   const auto found = entries_.find(number);

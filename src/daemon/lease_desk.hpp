@@ -129,6 +129,8 @@ class LeaseDesk {
     std::optional<Instant> last_request;  // of the token that it is held for
     std::shared_ptr<void> end_of_process;
     std::vector<std::function<void()>> when_over;
+    // Settings that came while it was being taken; with why it was not.
+    std::vector<std::function<void(const std::optional<Refused>&)>> when_taken;
     std::shared_ptr<Refusals> left = std::make_shared<Refusals>();  // what could not be put back at its end
   };
   struct Waiting {

@@ -183,7 +183,19 @@ void LeaseDesk::set_without_lease(const Client& client, int gpu, const Setting& 
   };
   const ClientKey key = *key_of(client);
   if (const Number held = implicit_of(key, gpu); held != 0) {
-    set(held);
+    Entry& entry = entries_.at(held);
+    if (entry.phase == Phase::taking) {
+      // Behind those that wait for it already: what a client asks for last holds.
+      entry.when_taken.push_back([set, done, held](const std::optional<Refused>& why) {
+        if (why) {
+          done(why);
+        } else {
+          set(held);
+        }
+      });
+    } else {
+      set(held);
+    }
     return;
   }
   if (const Number other = in_the_way(key, {gpu}); other != 0) {
