@@ -41,7 +41,9 @@ Outcome AuditedControl::audited(const std::string& what, const std::string& aske
                                 Call call) {
   if (!log_) {
     ++calls_;
-    return call();
+    Outcome outcome = call();
+    failed_by_ = outcome ? std::nullopt : std::optional{outcome.failure().reason};
+    return outcome;
   }
   const std::optional<Error> full = log_->set_aside();
   if (full && !cause_.is_putting_back) {
@@ -50,6 +52,7 @@ Outcome AuditedControl::audited(const std::string& what, const std::string& aske
   const std::string found = before();
   ++calls_;
   Outcome outcome = call();
+  failed_by_ = outcome ? std::nullopt : std::optional{outcome.failure().reason};
   log_->write({.gpu = gpu_->identity().uuid,
                .why = cause_.why,
                .who = cause_.who,

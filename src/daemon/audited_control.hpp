@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace zeus::daemon {
@@ -28,7 +29,12 @@ class AuditedControl final : public device::GpuControl {
     std::uint64_t lease = 0;
     bool is_putting_back = false;
   };
-  void begin(Cause cause) { cause_ = std::move(cause); }
+  void begin(Cause cause) {
+    cause_ = std::move(cause);
+    failed_by_.reset();
+  }
+  // Why the last call since then was refused.
+  [[nodiscard]] std::optional<Reason> failed_by() const { return failed_by_; }
 
   device::Outcome set_power_limit(Watts limit) override;
   device::Outcome lock_clocks(ClockDomain domain, ClockRange range) override;
@@ -48,6 +54,7 @@ class AuditedControl final : public device::GpuControl {
   std::shared_ptr<device::GpuControl> control_;
   std::shared_ptr<AuditLog> log_;
   Cause cause_;
+  std::optional<Reason> failed_by_;
   std::atomic<std::uint64_t> calls_{0};
 };
 

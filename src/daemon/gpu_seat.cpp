@@ -135,6 +135,11 @@ void GpuSeat::set(Number lease, const Setting& setting, const std::string& who, 
                           [lease, setting, who](OnThread& on, SettingResult& result) {
                             on.parts.audited->begin({.why = "set", .who = who, .lease = lease});
                             result.error = attempt([&] { apply(on.lease(lease), setting, result); });
+                            // Asking a card for what it cannot do is the asker's mistake.
+                            if (result.error && on.parts.audited->failed_by() == Reason::unsupported) {
+                              result.error = Error{ErrorKind::invalid_argument, result.error->message(),
+                                                   result.error->advice()};
+                            }
                           },
                       .wanted = std::move(wanted),
                       .done = std::move(done),
