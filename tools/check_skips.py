@@ -22,6 +22,8 @@ REASONS = (
     (True, r"DevicesOnVirtualGpus\..*", "library.devices_on_virtual_gpus runs it"),
     (not AS_ROOT, r"SharedFolder\..*|RestorationTest\.WhatAnotherUserWroteIsNotObeyed|TrustedFile\..*"
                   r"|ChosenStateFolder\.IsRefusedWhenItIsAnotherUsers", "only root can give files away"),
+    (not AS_ROOT, r"daemon\..*", "only root may set GPUs"),
+    (True, r"daemon\.existing_client", "it takes packages from the registry"),
     (AS_ROOT, r"OpenStore\.SaysWhenItCannotBeWritten", "root may write anywhere"),
     (True, r"python\..*|report\.browser", "it takes packages from the registry"),
     (not shutil.which("systemd-analyze"), r"packaging\.systemd", "systemd-analyze is not installed"),

@@ -1,0 +1,259 @@
+"""What nobody should send to zeusd, or start it with: the documented status and one line of reason, nothing changed, and
+the daemon goes on, or never starts.
+
+  zeus virtual '2xA100@root-only@limit=300' --shared --load constant:200W -- bad_input_test.py ZEUSD [-k NAME]
+"""
+
+import argparse
+import http.client
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import daemon_session
+from daemon_session import KEY, SOMEBODY, Daemon, as_user, ask, token_of, until
+
+options = argparse.Namespace()
+driver: daemon_session.Driver
+READ = token_of("ann", "gpu-read")
+ALL = token_of("zoe", *daemon_session.ALL_GROUPS)
+LIMIT = "/gpu/set_power_limit?gpu_ids=0&block=true&power_limit_mw=250000"
+
+
+class BadInput(unittest.TestCase):
+    def setUp(self):
+        driver.clear_faults()
+        self.found = driver.settings()
+        self.addCleanup(lambda: self.assertEqual(driver.settings(), self.found))  # once the daemons have ended
+        self.daemon = Daemon(options.zeusd, modes="uds,tcp", key=KEY).start()
+        self.addCleanup(lambda: self.daemon.__exit__())
+
+    def raw(self, text: bytes, where=None) -> int:
+        """The status that comes for these bytes; 0 where the connection is closed without one."""
+        sender = socket.socket(socket.AF_UNIX) if where is None else socket.create_connection(where, 20)
+        with sender:
+            sender.settimeout(20)
+            if where is None:
+                sender.connect(self.daemon.socket)
+            try:
+                sender.sendall(text)
+            except OSError:
+                pass
+            answer = http.client.HTTPResponse(sender)
+            try:
+                answer.begin()
+                answer.read()
+                return answer.status
+            except (OSError, http.client.HTTPException):
+                return 0
+
+    def test_messages_that_are_none(self):
+        head = b"POST /gpu/set_power_limit?gpu_ids=0&block=true&power_limit_mw=250000 HTTP/1.1\r\nHost: x\r\n"
+        for text, statuses in (
+            (head + b"Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", {400}),
+            (head + b"Content-Length: 1\r\nContent-Length: 2\r\n\r\nab", {400}),
+            (head + b"Content-Length: -1\r\n\r\n", {400}),
+            (head + b"Content-Length: 99999999999\r\n\r\n", {413}),
+            (head + b"Transfer-Encoding: gzip\r\n\r\n", {400, 501}),
+            (head + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n", {400}),
+            (head + b"Host: y\r\n\r\n", {400}),
+            (head + b"X: " + b"a" * 20000 + b"\r\n\r\n", {431}),
+            (b"GET /" + b"a" * 20000 + b" HTTP/1.1\r\nHost: x\r\n\r\n", {431}),
+            (b"GET / HTTP/3.0\r\nHost: x\r\n\r\n", {400}),
+            (b"GET\r\n\r\n", {400}),
+            (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03 hello of TLS\r\n\r\n", {400}),
+            (b"GET no-path HTTP/1.1\r\nHost: x\r\n\r\n", {400}),
+            (head + b"Expect: the-impossible\r\n\r\n", {417}),
+            (head + b"bad header\r\n\r\n", {400}),
+        ):
+            with self.subTest(text[:120]):
+                self.assertIn(self.raw(text), statuses)
+        self.assertEqual(self.daemon.get("/time").status, 200)
+
+    def test_a_body_where_none_belongs_is_passed_over(self):
+        self.assertEqual(self.daemon.get("/time", body="x" * 1000).status, 200)
+        connection = daemon_session.connection_to(self.daemon.socket)
+        for _ in range(3):
+            self.assertEqual(ask(self.daemon.socket, "GET", "/time", body="body", connection=connection).status, 200)
+        connection.close()
+
+    def test_half_open_and_slow_connections_hold_up_nobody(self):
+        slow = []
+        for _ in range(50):
+            one = socket.socket(socket.AF_UNIX)
+            one.connect(self.daemon.socket)
+            one.sendall(b"GET /gpu/get_power HTT")
+            slow.append(one)
+        self.assertEqual(self.daemon.get("/gpu/get_power").status, 200)
+        slow[0].settimeout(30)
+        told = slow[0].recv(4096)
+        self.assertTrue(told == b"" or b" 408 " in told, told)
+        for one in slow:
+            one.close()
+
+    def test_web_pages_are_refused(self):
+        for where, headers, status in (
+            (self.daemon.tcp, {"Host": "attacker.example", "Authorization": f"Bearer {ALL}"}, 403),
+            (self.daemon.tcp, {"Host": "attacker.example:4938", "Authorization": f"Bearer {ALL}"}, 403),
+            (self.daemon.tcp, {"Origin": "null", "Authorization": f"Bearer {ALL}"}, 403),
+            (self.daemon.socket, {"Origin": "http://localhost"}, 403),
+            (self.daemon.tcp, {"Host": "localhost", "Authorization": f"Bearer {ALL}"}, 200),
+        ):
+            self.assertEqual(ask(where, "GET", "/gpu/get_power", headers=headers).status, status, headers)
+
+    def test_tokens_that_are_none(self):
+        for bearer in ("", ".", "..", "a.b.c", "é", "A" * 9000, READ + READ, "\x7f"):
+            with self.subTest(bearer[:20]):
+                text = b"GET /gpu/get_power HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + bearer.encode()
+                self.assertIn(self.raw(text + b"\r\n\r\n", self.daemon.tcp), {400, 401})
+
+    def test_somebody_elses_lease(self):
+        lease = self.daemon.post("/v1/leases/take?gpu_ids=0&term_s=30").json["id"]
+
+        def statuses() -> list[int]:
+            targets = (f"renew?lease={lease}", f"set_power_limit?lease={lease}&gpu_ids=0&power_limit_mw=200000",
+                       f"release?lease={lease}", f"restore?lease={lease}")
+            return [self.daemon.post(f"/v1/leases/{target}").status for target in targets]
+
+        self.assertEqual(as_user(SOMEBODY, statuses), [404] * 4)
+        self.assertNotIn(lease, as_user(SOMEBODY, lambda: self.daemon.get("/v1/leases").text))
+        self.assertEqual(ask(self.daemon.tcp, "POST", f"/v1/leases/release?lease={lease}", bearer=ALL).status, 404)
+        self.assertEqual(self.daemon.post(f"/v1/leases/renew?lease={lease}").status, 200)
+        self.assertEqual(self.daemon.post(f"/v1/leases/release?lease={lease}").status, 200)
+        self.assertEqual(self.daemon.post(f"/v1/leases/release?lease={lease}").status, 404)
+
+    def test_a_policy_with_an_error_leaves_the_last_good_one(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        policy = pathlib.Path(folder.name) / "policy.toml"
+        policy.write_text('[[rule]]\nwho = ["everyone"]\ngpus = ["all"]\nmay = ["read"]\n')
+        policy.chmod(0o644)
+        daemon = Daemon(options.zeusd, ("--policy", str(policy))).start()
+        self.addCleanup(lambda: daemon.__exit__())
+        self.assertEqual(daemon.post(LIMIT).status, 403)
+        reload = [options.zeusd, "reload", "--admin-socket", daemon.admin]
+        for text, mode in (('[[rule]]\nwho = ["everyone"]\ngpus = ["all"]\nmay = ["fly"]\n', 0o644),
+                           ('[[rule]]\nwho = ["everyone"]\ngpus = ["all"]\nmay = ["read", "set_power_limit"]\n', 0o666)):
+            policy.write_text(text)
+            policy.chmod(mode)
+            done = subprocess.run(reload, capture_output=True, text=True, check=False)
+            self.assertNotEqual(done.returncode, 0, done)
+            self.assertIn("policy.toml", done.stderr)
+            if mode == 0o644:
+                self.assertRegex(done.stderr, r"policy\.toml:4:\d+")
+            self.assertEqual(daemon.post(LIMIT).status, 403, "the last good one holds")
+        policy.chmod(0o644)
+        self.assertEqual(subprocess.run(reload, capture_output=True, check=False).returncode, 0)
+        self.assertEqual(daemon.post(LIMIT).status, 200)
+        policy.write_text('[[rule]]\nwho = ["everyone"]\ngpus = ["all"]\nmay = ["read"]\n')
+        daemon.process.send_signal(signal.SIGHUP)
+        until(lambda: driver.settings() == self.found, "a lease that is no longer allowed ends")
+        self.assertEqual(daemon.post(LIMIT).status, 403)
+
+    def refused_start(self, *arguments, daemon: Daemon | None = None, **more) -> str:
+        """The line that a daemon says which does not start."""
+        daemon = daemon or Daemon(options.zeusd, arguments, **more)
+        daemon.start(wait=False)
+        self.assertNotEqual(daemon.process.wait(20), 0)
+        lines = [line for line in daemon.log().splitlines() if line and not line.startswith(("info:", "warning:"))]
+        self.assertTrue(1 <= len(lines) <= 2, lines)
+        daemon.close()
+        return lines[0]
+
+    def test_socket_paths_that_are_none(self):
+        other = Daemon(options.zeusd)
+        pathlib.Path(other.socket).write_text("a file")
+        file = other.socket
+        text = pathlib.Path(file).read_text()
+        other.start(wait=False)
+        self.assertNotEqual(other.process.wait(20), 0)
+        self.assertEqual(pathlib.Path(file).read_text(), text, "it is left alone")
+        self.assertIn(file, other.log())
+        other.close()
+        long = Daemon(options.zeusd)
+        long.words[long.words.index("--socket-path") + 1] = str(long.folder / ("x" * 200))
+        self.assertIn("at most 107 bytes", self.refused_start(daemon=long))
+        live = Daemon(options.zeusd)
+        live.words[live.words.index("--socket-path") + 1] = self.daemon.socket
+        self.assertIn(self.daemon.socket, self.refused_start(daemon=live))
+        self.assertEqual(self.daemon.get("/time").status, 200)
+
+    def test_a_state_folder_that_cannot_be_used(self):
+        other = Daemon(options.zeusd, environment={"ZEUS_STATE_DIR": "/proc/none"})
+        self.assertIn("/proc/none", self.refused_start(daemon=other))
+        damaged = Daemon(options.zeusd)
+        (damaged.state / "GPU-00000000-0000-0000-0000-000000000000.json").write_text("{damaged")
+        damaged.start()
+        self.addCleanup(lambda: damaged.__exit__())
+        self.assertEqual(damaged.get("/gpu/get_power").status, 200, "what cannot be read is said, and nothing is guessed")
+
+    def test_a_folder_that_is_full_refuses_leases_and_changes_nothing(self):
+        full = Daemon(options.zeusd)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k,mode=700", "none", str(full.state)], check=True)
+        self.addCleanup(full.close)
+        self.addCleanup(lambda: subprocess.run(["umount", str(full.state)], check=True))
+        self.addCleanup(lambda: until(lambda: not daemon_session.guardians_of(full.state), "the guardian ends"))
+        full.start()
+        try:
+            with open(full.state / "filler", "wb", buffering=0) as filler:
+                while True:
+                    filler.write(b"x" * 4096)
+        except OSError:
+            pass
+        answer = full.post(LIMIT)
+        self.assertIn(answer.status, (500, 503), answer.body)
+        self.assertEqual(driver.limit(0), self.found[0][0])
+        (full.state / "filler").unlink()
+        self.assertEqual(full.post(LIMIT).status, 200, "it goes on")
+        self.assertEqual(full.stop(), 0)
+
+    def test_a_daemon_without_rights_gpus_or_sense(self):
+        def unprivileged() -> tuple[int, str]:
+            with tempfile.TemporaryDirectory() as folder:
+                done = subprocess.run([options.zeusd, "serve", "--socket-path", f"{folder}/s", "--admin-socket",
+                                       f"{folder}/a/a"], capture_output=True, text=True, check=False, timeout=20,
+                                      env={**os.environ, "ZEUS_STATE_DIR": folder})
+                return done.returncode, done.stdout + done.stderr
+
+        code, text = as_user(SOMEBODY, unprivileged)
+        self.assertTrue(code != 0 and "root" in text, text)
+        for arguments in (("--mode", "carrier-pigeon"), ("--enable", "gpu-fly"), ("--socket-permissions", "999"),
+                          ("--tcp-bind-address", "nowhere:x", "--mode", "tcp", "--enable", "gpu-read"),
+                          ("--signing-key-path", "/nonexistent")):
+            with self.subTest(arguments):
+                done = subprocess.run([options.zeusd, "serve", "--admin-socket", f"{self.daemon.folder}/other/a",
+                                       "--socket-path", f"{self.daemon.folder}/other/s", *arguments],
+                                      capture_output=True, text=True, check=False, timeout=20,
+                                      env={**os.environ, "ZEUS_STATE_DIR": str(self.daemon.folder / "none")})
+                self.assertTrue(done.returncode != 0 and done.stderr + done.stdout, done)
+        # No driver, and so no GPUs: it serves what there is.
+        none = Daemon(options.zeusd, environment={"LD_LIBRARY_PATH": "", "ZEUS_VIRTUAL_SESSION": ""}).start()
+        self.addCleanup(lambda: none.__exit__())
+        self.assertEqual(none.get("/discover").json["gpus"], [])
+        self.assertEqual(none.get("/gpu/get_power").json["power_mw"], {})
+
+
+class Point0(unittest.TestCase):
+    def test_0_users_are_refused_by_the_driver_without_the_daemon(self):
+        driver.expect_refused_without_the_daemon()
+
+
+def main() -> None:
+    global driver
+    parser = argparse.ArgumentParser()
+    parser.add_argument("zeusd")
+    parser.parse_known_args(namespace=options)
+    daemon_session.skip_without_root()
+    driver = daemon_session.Driver()
+    driver.tell("nvmlDeviceSetPersistenceMode", 0, 1)
+    rest = parser.parse_known_args()[1]
+    unittest.main(argv=[sys.argv[0], *rest])
+
+
+if __name__ == "__main__":
+    main()

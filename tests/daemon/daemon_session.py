@@ -1,0 +1,385 @@
+"""What the tests of zeusd share: the driver's library, a daemon in a folder of its own, and other users.
+
+What holds on a GPU is asked of the driver's library, never of the daemon. The tests run as root, in the command of
+`zeus virtual ... --shared`.
+"""
+
+import base64
+import ctypes
+import dataclasses
+import hashlib
+import hmac
+import http.client
+import json
+import os
+import pathlib
+import pickle
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+PATIENCE = 60.0
+SM_CLOCK = 1
+SOMEBODY = 31337  # a user whom no file of this machine names
+KEY = b"a key of the test, of more than thirty-two bytes"
+NO_PERMISSION = 4  # NVML_ERROR_NO_PERMISSION
+ALL_GROUPS = ("gpu-control", "gpu-read", "cpu-read")
+
+
+def skip_without_root() -> None:
+    """Says so in one line, with the exit code that ctest takes for a skipped test."""
+    if os.geteuid() != 0:
+        print("skipped: zeusd takes root to set GPUs")
+        sys.exit(77)
+
+
+class DriverCall(ctypes.Structure):
+    _fields_ = [("number", ctypes.c_uint64), ("time", ctypes.c_double), ("process", ctypes.c_int32),
+                ("gpu", ctypes.c_int32), ("result", ctypes.c_int32), ("entry_point", ctypes.c_char * 64)]
+
+
+class Driver:
+    """The virtual GPUs, as any program sees them, and what only a virtual driver has: faults, loads, a log of calls."""
+
+    def __init__(self) -> None:
+        self.library = ctypes.CDLL("libnvidia-ml.so.1")
+        assert self.library.nvmlInit_v2() == 0
+        count = ctypes.c_uint()
+        assert self.library.nvmlDeviceGetCount_v2(ctypes.byref(count)) == 0
+        self.handles = []
+        for index in range(count.value):
+            handle = ctypes.c_void_p()
+            assert self.library.nvmlDeviceGetHandleByIndex_v2(index, ctypes.byref(handle)) == 0
+            self.handles.append(handle)
+
+    def ask(self, name: str, gpu: int, *arguments: int) -> int:
+        """A number that the driver has, or the negative of its return code."""
+        value = ctypes.c_uint()
+        code = getattr(self.library, name)(self.handles[gpu], *arguments, ctypes.byref(value))
+        return -code if code else value.value
+
+    def tell(self, name: str, gpu: int, *arguments: int) -> int:
+        return getattr(self.library, name)(self.handles[gpu], *arguments)
+
+    def limit(self, gpu: int) -> int:
+        return self.ask("nvmlDeviceGetPowerManagementLimit", gpu)
+
+    def persistence(self, gpu: int) -> int:
+        return self.ask("nvmlDeviceGetPersistenceMode", gpu)
+
+    def clock(self, gpu: int) -> int:
+        return self.ask("nvmlDeviceGetClockInfo", gpu, SM_CLOCK)
+
+    def energy(self, gpu: int) -> int:
+        value = ctypes.c_ulonglong()
+        assert self.library.nvmlDeviceGetTotalEnergyConsumption(self.handles[gpu], ctypes.byref(value)) == 0
+        return value.value
+
+    def settings(self) -> list[tuple[int, int, int]]:
+        """Power limit, persistence mode, and the clock, which a constant load holds up where it is free to."""
+        return [(self.limit(gpu), self.persistence(gpu), self.clock(gpu)) for gpu in range(len(self.handles))]
+
+    def fault(self, line: str) -> None:
+        assert self.library.zeus_virtual_add_fault(line.encode()) == 0, line
+
+    def clear_faults(self) -> None:
+        assert self.library.zeus_virtual_clear_faults() == 0
+
+    def load(self, gpu: int, load: str) -> None:
+        assert self.library.zeus_virtual_submit_load(gpu, load.encode()) == 0
+
+    def calls(self, first: int = 0) -> list[DriverCall]:
+        count = ctypes.c_uint(65536)
+        calls = (DriverCall * count.value)()
+        assert self.library.zeus_virtual_read_calls(ctypes.c_uint64(first), calls, ctypes.byref(count)) == 0
+        return list(calls[: count.value])
+
+    def next_call(self) -> int:
+        """The number that the next call of the log will have at least."""
+        calls = self.calls()
+        return calls[-1].number + 1 if calls else 0
+
+    def expect_refused_without_the_daemon(self) -> None:
+        """Neither a user without rights, nor one that is root and lacks them, sets anything by the driver."""
+        before = self.settings()
+        codes = as_user(SOMEBODY, refused_codes)
+        assert set(codes) == {NO_PERMISSION}, codes
+        assert self.settings() == before
+
+
+def refused_codes() -> list[int]:
+    driver = Driver()
+    return [driver.tell("nvmlDeviceSetPowerManagementLimit", gpu, 200_000) for gpu in range(len(driver.handles))] + [
+        driver.tell("nvmlDeviceSetPersistenceMode", 0, 1), driver.tell("nvmlDeviceSetGpuLockedClocks", 0, 600, 900)]
+
+
+def as_user(user: int, work, *arguments):
+    """What `work` returns in a process of that user; its exception is raised here."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            os.close(read)
+            os.setgroups([])
+            os.setresgid(user, user, user)
+            os.setresuid(user, user, user)
+            try:
+                told = (True, work(*arguments))
+            except BaseException as error:  # noqa: BLE001: told to the parent
+                told = (False, RuntimeError(f"{type(error).__name__}: {error}"))
+            with os.fdopen(write, "wb") as pipe:
+                pipe.write(pickle.dumps(told))
+            code = 0
+        finally:
+            os._exit(code)
+    os.close(write)
+    with os.fdopen(read, "rb") as pipe:
+        text = pipe.read()
+    os.waitpid(child, 0)
+    done, value = pickle.loads(text)
+    if not done:
+        raise value
+    return value
+
+
+def until(condition, what: str, patience: float = PATIENCE):
+    """What `condition` returns, once it is true."""
+    deadline = time.monotonic() + patience
+    while not (value := condition()):
+        if time.monotonic() > deadline:
+            raise AssertionError(f"not within {patience} s: {what}")
+        time.sleep(0.005)
+    return value
+
+
+def base64url(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+def token(claims: dict, key: bytes = KEY, header: dict | None = None, digest=hashlib.sha256) -> str:
+    parts = [base64url(json.dumps(part).encode()) for part in (header or {"typ": "JWT", "alg": "HS256"}, claims)]
+    signed = ".".join(parts)
+    return f"{signed}.{base64url(hmac.new(key, signed.encode(), digest).digest())}"
+
+
+def token_of(subject: str, *scopes: str, **more) -> str:
+    return token({"sub": subject, "scopes": list(scopes), **more})
+
+
+@dataclasses.dataclass
+class Answer:
+    status: int
+    headers: dict[str, str]  # names in lower case
+    body: bytes
+
+    @property
+    def json(self):
+        return json.loads(self.body)
+
+    @property
+    def text(self) -> str:
+        return self.body.decode()
+
+
+class UnixConnection(http.client.HTTPConnection):
+    def __init__(self, path: str, timeout: float = PATIENCE) -> None:
+        super().__init__("localhost", timeout=timeout)
+        self.path = path
+
+    def connect(self) -> None:
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self.path)
+
+
+def connection_to(where, timeout: float = PATIENCE) -> http.client.HTTPConnection:
+    """`where` is the path of a socket, or (host, port)."""
+    return UnixConnection(where, timeout) if isinstance(where, str) else http.client.HTTPConnection(*where, timeout=timeout)
+
+
+def ask(where, method: str, target: str, bearer: str | None = None, headers: dict | None = None, body=None,
+        timeout: float = PATIENCE, connection: http.client.HTTPConnection | None = None) -> Answer:
+    own = connection or connection_to(where, timeout)
+    try:
+        sent = dict(headers or {})
+        if bearer is not None:
+            sent["Authorization"] = f"Bearer {bearer}"
+        own.request(method, target, body=body, headers=sent)
+        answer = own.getresponse()
+        return Answer(answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read())
+    finally:
+        if connection is None:
+            own.close()
+
+
+class RaplTree:
+    """Zones of two packages, the second without DRAM, and a platform zone, as files: the daemon sees them in a mount
+    namespace of its own."""
+
+    RANGE = 262_143_328_850
+
+    def __init__(self, folder: pathlib.Path) -> None:
+        self.root = folder
+        self.zone("intel-rapl:0", "package-0")
+        self.zone("intel-rapl:0/intel-rapl:0:0", "dram")
+        self.zone("intel-rapl:1", "package-1")
+        self.zone("intel-rapl:2", "psys")
+
+    def zone(self, path: str, name: str) -> None:
+        folder = self.root / "intel-rapl" / path
+        folder.mkdir(parents=True)
+        (folder / "name").write_text(f"{name}\n")
+        (folder / "max_energy_range_uj").write_text(f"{self.RANGE}\n")
+        self.put(path, 1_000_000)
+
+    def put(self, path: str, microjoules: int) -> None:
+        """Replaced in one piece, so that nobody reads a part of it."""
+        file = self.root / "intel-rapl" / path / "energy_uj"
+        other = file.with_name(".next")
+        other.write_text(f"{microjoules}\n")
+        other.replace(file)
+
+    def get(self, path: str) -> int:
+        return int((self.root / "intel-rapl" / path / "energy_uj").read_text())
+
+
+class Daemon:
+    """One zeusd in a folder of its own. Its log is followed while it starts."""
+
+    def __init__(self, zeusd: str, arguments=(), modes: str = "uds", groups=ALL_GROUPS, key: bytes | None = None,
+                 rapl: bool = False, folder: str | None = None, permissions: str = "666",
+                 faults_at_start: bool = False, environment: dict | None = None) -> None:
+        self.temporary = None
+        if folder is None:
+            self.temporary = tempfile.TemporaryDirectory(prefix="zeusd-test-")
+            folder = self.temporary.name
+        self.folder = pathlib.Path(folder)
+        self.folder.chmod(0o755)
+        self.state = self.folder / "state"
+        self.state.mkdir(mode=0o700, exist_ok=True)
+        self.socket = str(self.folder / "s.sock")
+        self.admin = str(self.folder / "admin" / "a.sock")
+        self.audit_log = self.folder / "audit.log"
+        self.log_file = self.folder / "log"
+        self.rapl = None
+        self.zeusd = zeusd
+        self.words = [zeusd, "serve", "--socket-path", self.socket, "--admin-socket", self.admin, "--socket-permissions",
+                      permissions, "--audit-log", str(self.audit_log), "--log-requests", "--enable", ",".join(groups),
+                      "--mode", modes, *arguments]
+        if "tcp" in modes:
+            self.words += ["--tcp-bind-address", "127.0.0.1:0"]
+        if key is not None:
+            file = self.folder / "key"
+            file.write_bytes(key)
+            file.chmod(0o600)
+            self.words += ["--signing-key-path", str(file)]
+        if rapl:
+            if not (self.folder / "powercap").exists():
+                self.rapl = RaplTree(self.folder / "powercap")
+            quoted = " ".join(f"'{word}'" for word in self.words)
+            self.words = ["unshare", "-m", "sh", "-c",
+                          "mount -t tmpfs none /sys/class && mkdir /sys/class/powercap && "
+                          f"mount --bind {self.folder}/powercap /sys/class/powercap && exec {quoted}"]
+        self.environment = {**os.environ, "ZEUS_STATE_DIR": str(self.state), **(environment or {})}
+        self.tcp: tuple[str, int] | None = None
+        self.process: subprocess.Popen | None = None
+
+    def start(self, wait: bool = True) -> "Daemon":
+        with open(self.log_file, "ab") as log:
+            begin = log.tell()
+            self.process = subprocess.Popen(self.words, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
+                                            env=self.environment)
+        if wait:
+            until(lambda: self.process.poll() is not None or "info: ready\n" in self.log(begin), "zeusd is ready")
+            assert self.process.poll() is None, self.log(begin)
+            found = re.findall(r"listening on 127\.0\.0\.1:(\d+)", self.log(begin))
+            self.tcp = ("127.0.0.1", int(found[-1])) if found else None
+        return self
+
+    def log(self, begin: int = 0) -> str:
+        return self.log_file.read_bytes()[begin:].decode() if self.log_file.exists() else ""
+
+    def audit(self) -> list[dict]:
+        if not self.audit_log.exists():
+            return []
+        return [json.loads(line) for line in self.audit_log.read_text().splitlines()]
+
+    def stop(self) -> int:
+        """Its exit code."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGCONT)
+            self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(PATIENCE)
+
+    def close(self) -> None:
+        if self.process is not None and self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        until(lambda: not guardians_of(self.state), f"the guardian ends; {self.log()}")
+        if self.temporary is not None:
+            self.temporary.cleanup()
+
+    def __enter__(self) -> "Daemon":
+        return self.start()
+
+    def __exit__(self, *_) -> None:
+        if self.process.poll() is None:
+            self.stop()
+        self.close()
+
+    def ask(self, method: str, target: str, **more) -> Answer:
+        return ask(self.socket, method, target, **more)
+
+    def get(self, target: str, **more) -> Answer:
+        return self.ask("GET", target, **more)
+
+    def post(self, target: str, **more) -> Answer:
+        return self.ask("POST", target, **more)
+
+
+def guardians_of(folder) -> list[int]:
+    """The guardians that watch over the leases written down in `folder`."""
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                words = (entry / "cmdline").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            if words[0].endswith(b"zeus_guardian") and words[1:2] == [str(folder).encode()]:
+                found.append(int(entry.name))
+    return found
+
+
+class EventReader:
+    """A stream of server-sent events, read line by line as it comes."""
+
+    def __init__(self, where, target: str, bearer: str | None = None) -> None:
+        self.connection = connection_to(where, 10.0)
+        headers = {"Authorization": f"Bearer {bearer}"} if bearer else {}
+        self.connection.request("GET", target, headers=headers)
+        self.answer = self.connection.getresponse()
+
+    def line(self) -> str:
+        return self.answer.readline().decode()
+
+    def event(self) -> tuple[str, dict | None]:
+        """What stands before the colon, and the value of data."""
+        text = self.line()
+        assert self.line() == "\n", text
+        name, _, value = text.rstrip("\n").partition(":")
+        return name, json.loads(value) if name == "data" else None
+
+    def data(self) -> dict:
+        while (event := self.event())[0] != "data":
+            pass
+        return event[1]
+
+    def close(self) -> None:
+        self.answer.close()
+        self.connection.close()
