@@ -14,13 +14,12 @@ using protocol::Status;
 
 namespace {
 
-// "GET /gpu/get_power by user 1000's process 77", bounded and printable: the client has written it.
-std::string line_of(const transport::Request& request, const std::variant<Visitor, TurnedAway>& admitted) {
-  constexpr std::size_t longest = 200;
-  const auto* const visitor = std::get_if<Visitor>(&admitted);
-  return fmt::format("{} {} by {}", printable(request.method.substr(0, longest)),
-                     printable(request.path.substr(0, longest)),
-                     visitor != nullptr ? to_text(visitor->client) : "somebody who was turned away");
+// "GET /gpu/get_power 200 by user 1000's process 77": without the query, which may be long and name leases; bounded and
+// printable, since the client has written it.
+std::string line_of(const transport::Request& request, int status, const std::string& client) {
+  constexpr std::size_t most = 100;
+  return fmt::format("{} {} by {}", shortened(printable(fmt::format("{} {}", request.method, request.path)), most),
+                     status, client);
 }
 
 }  // namespace
@@ -73,10 +72,12 @@ void Api::handle(std::shared_ptr<transport::Exchange> exchange) {
       admit(request, exchange->peer(), {node_.groups, node_.credentials, node_.hosts}, node_.loop.clock().wall());
   const auto* const away = std::get_if<TurnedAway>(&admitted);
   const auto answered = [this, began, name = is_known ? route->path : std::string_view{"other"},
-                         line = node_.logs_requests ? line_of(request, admitted) : std::string{}](int status) {
+                         logged = node_.logs_requests ? exchange : nullptr,
+                         client = away != nullptr ? "somebody who was turned away"
+                                                  : to_text(std::get<Visitor>(admitted).client)](int status) {
     node_.metrics.count_request(name, status, node_.loop.clock().now() - began);
-    if (!line.empty()) {
-      log::debug(fmt::format("{} {}", line, status));
+    if (logged) {
+      log::debug(line_of(logged->request(), status, client));
     }
   };
   if (away != nullptr) {
