@@ -73,8 +73,9 @@ void Api::handle(std::shared_ptr<transport::Exchange> exchange) {
   const auto* const away = std::get_if<TurnedAway>(&admitted);
   const auto answered = [this, began, name = is_known ? route->path : std::string_view{"other"},
                          logged = node_.logs_requests ? exchange : nullptr,
-                         client = away != nullptr ? "somebody who was turned away"
-                                                  : to_text(std::get<Visitor>(admitted).client)](int status) {
+                         client = !node_.logs_requests ? std::string{}
+                                  : away != nullptr    ? "somebody who was turned away"
+                                                       : to_text(std::get<Visitor>(admitted).client)](int status) {
     node_.metrics.count_request(name, status, node_.loop.clock().now() - began);
     if (logged) {
       log::debug(line_of(logged->request(), status, client));
