@@ -4,6 +4,8 @@
 #include "backends/nvml/nvml_backend.hpp"
 #include "backends/rapl/rapl_backend.hpp"
 #include "backends/virtual/virtual_backend.hpp"
+#include "backends/zeusd/zeusd_backend.hpp"
+#include "backends/zeusd/zeusd_lessor.hpp"
 #include "base/clock.hpp"
 #include "base/environment.hpp"
 #include "base/file_tree.hpp"
@@ -52,6 +54,12 @@ int main(int argc, char** argv) {
   zeus::backends::amdsmi::AmdsmiBackend amdsmi{clock};
   zeus::backends::rapl::RaplBackend rapl{zeus::FileTree{}, clock};
   zeus::cli::Context context{std::cout, std::cerr, clock, environment, {&nvml, &amdsmi, &rapl}, zeus::FileTree{}};
+  const auto daemon = zeus::backends::zeusd::link_to_daemon(environment, zeus::FileTree{}, clock);
+  zeus::backends::zeusd::ZeusdBackend zeusd{daemon};
+  if (daemon) {
+    context.backends.push_back(&zeusd);
+    context.lessor = std::make_shared<zeus::backends::zeusd::ZeusdLessor>(daemon);
+  }
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   zeus::cli::Commands simulations;
   simulations.push_back(std::make_unique<zeus::cli::SimulateJobCommand>());

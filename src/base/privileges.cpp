@@ -11,7 +11,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstdint>
+#include <string>
+#include <string_view>
 
 namespace zeus {
 
@@ -26,6 +29,18 @@ std::uint32_t bit_of(int capability) {
 }
 
 }  // namespace
+
+bool has_capability(const FileTree& machine, int capability) {
+  const std::string status = machine.read("proc/self/status").value_or("");
+  constexpr std::string_view key = "CapEff:\t";
+  const std::size_t position = status.find(key);
+  if (position == std::string::npos) {
+    return false;
+  }
+  std::uint64_t held = 0;
+  std::from_chars(status.data() + position + key.size(), status.data() + status.size(), held, 16);
+  return ((held >> static_cast<unsigned>(capability)) & 1U) != 0;
+}
 
 void keep_capabilities(std::span<const int> kept) {
   const auto is_kept = [&](int capability) { return std::ranges::find(kept, capability) != kept.end(); };

@@ -6,9 +6,11 @@
 #include "base/environment.hpp"
 #include "base/file_tree.hpp"
 #include "command_line/command.hpp"
+#include "control/lessor.hpp"
 #include "device/backend.hpp"
 
 #include <iosfwd>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -28,6 +30,8 @@ struct Context {
   // The ways to find devices, best first; where two find the same GPU, the first keeps it.
   std::vector<device::Backend*> backends = {};
   FileTree files = FileTree{};
+  // Who leases GPUs to this process, where somebody does.
+  std::shared_ptr<control::Lessor> lessor = nullptr;
 };
 
 using command_line::Options;

@@ -1,6 +1,7 @@
 #include "cli/doctor_command.hpp"
 
 #include "base/ink.hpp"
+#include "base/privileges.hpp"
 #include "cli/device_report.hpp"
 #include "command_line/options.hpp"
 #include "command_line/terminal_style.hpp"
@@ -8,9 +9,9 @@
 
 #include <fmt/format.h>
 
+#include <linux/capability.h>
+
 #include <algorithm>
-#include <charconv>
-#include <cstdint>
 #include <optional>
 #include <ostream>
 #include <string>
@@ -42,21 +43,7 @@ std::string_view to_string(State state) {
   return "problem";
 }
 
-constexpr unsigned capability_sys_admin = 21;
 constexpr const char* default_socket = "run/zeusd/zeusd.sock";
-
-// Whether this process may change limits and clocks: the driver asks for the capability, not for a name.
-bool may_set(const FileTree& files) {
-  const std::string status = files.read("proc/self/status").value_or("");
-  constexpr std::string_view key = "CapEff:\t";
-  const std::size_t position = status.find(key);
-  if (position == std::string::npos) {
-    return false;
-  }
-  std::uint64_t capabilities = 0;
-  std::from_chars(status.data() + position + key.size(), status.data() + status.size(), capabilities, 16);
-  return ((capabilities >> capability_sys_admin) & 1U) != 0;
-}
 
 void check_backends(const device::Inventory& inventory, std::vector<Check>& checks) {
   for (const device::BackendReport& backend : inventory.backends) {
@@ -105,7 +92,7 @@ void check_rights(const Context& context, const device::Inventory& inventory, st
   const std::string named = context.environment.get("ZEUSD_SOCK_PATH").value_or("");
   const std::string socket = named.empty() ? default_socket : named;
   const bool daemon = context.files.exists(socket);
-  const bool root = may_set(context.files);
+  const bool root = has_capability(context.files, CAP_SYS_ADMIN);
   if (!inventory.gpus.empty()) {
     if (root) {
       checks.push_back({State::ok, "permissions", "this user may set power limits and clocks", {}});

@@ -228,7 +228,8 @@ int RunCommand::run(Context& context) {
                          .environment = context.environment,
                          .machine = context.files,
                          .backends = context.backends,
-                         .beside = program_folder()};
+                         .beside = program_folder(),
+                         .lessor = context.lessor};
   run::JobRun job{checked, place, messages};
   const int code = job.run();
   if (json) {

@@ -28,7 +28,15 @@ struct DiscoveredGpu {
 
 enum class DeviceKind { gpu, cpu };
 
+// Through whose eyes devices are seen.
+enum class DiscoveredFrom {
+  this_process,
+  daemon_here,  // this machine's, as a daemon on it tells of them
+  other_node,   // another machine's
+};
+
 struct Discovery {
+  DiscoveredFrom from = DiscoveredFrom::this_process;
   DeviceKind kind = DeviceKind::gpu;              // what this back-end looks for
   std::vector<DiscoveredGpu> gpus;                // in the driver's order
   std::vector<std::shared_ptr<CpuPackage>> cpus;  // in the order of their indices

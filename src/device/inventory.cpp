@@ -19,15 +19,53 @@ bool holds(const std::vector<DiscoveredGpu>& gpus, const std::string& uuid) {
   return std::ranges::any_of(gpus, [&](const DiscoveredGpu& known) { return known.gpu->identity().uuid == uuid; });
 }
 
-void add(Inventory& inventory, std::string_view name, Discovery found) {
-  for (DiscoveredGpu& device : found.gpus) {
-    if (!holds(inventory.gpus, device.gpu->identity().uuid)) {
-      inventory.gpus.push_back({std::move(device.gpu), std::move(device.control)});
+bool shows_any(const Inventory& inventory, GpuVendor vendor) {
+  return std::ranges::any_of(inventory.gpus,
+                             [&](const DiscoveredGpu& known) { return known.gpu->identity().vendor == vendor; });
+}
+
+bool is_readable(const CpuPackage& cpu) {
+  return static_cast<bool>(cpu.energy(CpuDomain::package));
+}
+
+// Of this machine's packages, each as whoever may read it tells of it.
+void merge_cpus(Inventory& inventory, std::vector<std::shared_ptr<CpuPackage>> told) {
+  const bool had_none = inventory.cpus.empty();
+  for (std::shared_ptr<CpuPackage>& cpu : told) {
+    const auto known =
+        std::ranges::find(inventory.cpus, cpu->identity().name, [](const auto& one) { return one->identity().name; });
+    if (known == inventory.cpus.end()) {
+      if (had_none) {
+        inventory.cpus.push_back(std::move(cpu));
+      }
+    } else if (!is_readable(**known) && is_readable(*cpu)) {
+      std::erase_if(inventory.problems,
+                    [&](const DeviceProblem& problem) { return problem.device.starts_with(cpu->identity().name); });
+      *known = std::move(cpu);
     }
   }
-  std::ranges::move(found.cpus, std::back_inserter(inventory.cpus));
+}
+
+// Returns those of the GPUs that were added that belong to other nodes.
+std::size_t add(Inventory& inventory, std::string_view name, Discovery found) {
+  const bool is_told = found.from == DiscoveredFrom::daemon_here;
+  const std::size_t before = inventory.gpus.size();
+  std::vector<DiscoveredGpu> fresh;
+  for (DiscoveredGpu& device : found.gpus) {
+    const GpuIdentity& identity = device.gpu->identity();
+    if (!holds(inventory.gpus, identity.uuid) && !(is_told && shows_any(inventory, identity.vendor))) {
+      fresh.push_back({std::move(device.gpu), std::move(device.control)});
+    }
+  }
+  std::ranges::move(fresh, std::back_inserter(inventory.gpus));
+  if (is_told) {
+    merge_cpus(inventory, std::move(found.cpus));
+  } else {
+    std::ranges::move(found.cpus, std::back_inserter(inventory.cpus));
+  }
   std::ranges::move(found.problems, std::back_inserter(inventory.problems));
   inventory.backends.push_back({std::string{name}, found.kind, std::move(found.summary), std::move(found.absence)});
+  return found.from == DiscoveredFrom::other_node ? inventory.gpus.size() - before : 0;
 }
 
 void add_failure(Inventory& inventory, std::string_view name, std::string what, std::string fix) {
@@ -35,10 +73,13 @@ void add_failure(Inventory& inventory, std::string_view name, std::string what, 
   inventory.backends.push_back({std::string{name}, {}, {}, std::nullopt});
 }
 
-void number(Inventory& inventory, const Environment& environment) {
+// The last ones are other nodes'.
+void number(Inventory& inventory, std::size_t elsewhere, const Environment& environment) {
+  const std::size_t here = inventory.gpus.size() - elsewhere;
   std::vector<VisibilityCandidate> candidates;
-  for (const DiscoveredGpu& found : inventory.gpus) {
-    candidates.push_back({found.gpu->identity(), found.gpu->mig().optional().value_or(MigState{})});
+  for (std::size_t i = 0; i < here; ++i) {
+    const Gpu& gpu = *inventory.gpus[i].gpu;
+    candidates.push_back({gpu.identity(), gpu.mig().optional().value_or(MigState{})});
   }
   int next = 0;
   for (const GpuVendor vendor : {GpuVendor::nvidia, GpuVendor::amd}) {
@@ -47,6 +88,9 @@ void number(Inventory& inventory, const Environment& environment) {
     for (const VisibleGpu& visible : visibility.gpus) {
       inventory.gpus[visible.candidate].number = next++;
     }
+  }
+  for (std::size_t i = here; i < inventory.gpus.size(); ++i) {
+    inventory.gpus[i].number = next++;
   }
 }
 
@@ -61,16 +105,17 @@ std::vector<DiscoveredGpu> Inventory::visible() const {
 
 Inventory take_inventory(std::span<Backend* const> backends, const Environment& environment) {
   Inventory inventory;
+  std::size_t elsewhere = 0;
   for (Backend* const backend : backends) {
     try {
-      add(inventory, backend->name(), backend->discover());
+      elsewhere += add(inventory, backend->name(), backend->discover());
     } catch (const Error& error) {
       add_failure(inventory, backend->name(), error.message(), error.advice());
     } catch (const std::exception& error) {
       add_failure(inventory, backend->name(), error.what(), "this is a defect in zeus, please report it");
     }
   }
-  number(inventory, environment);
+  number(inventory, elsewhere, environment);
   return inventory;
 }
 

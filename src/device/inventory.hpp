@@ -36,9 +36,11 @@ struct Inventory {
 };
 
 // Asks each back-end in turn. One that fails altogether is a problem in the list, and the others are asked all the
-// same. A GPU that two back-ends find (the same UUID) is listed once, as the first one found it. NVIDIA's GPUs are
-// numbered as CUDA_VISIBLE_DEVICES and CUDA_DEVICE_ORDER in `environment` leave them, AMD's after them as ROCm's
-// variables do (visibility.hpp).
+// same. A GPU that two back-ends find (the same UUID) is listed once, as the first one found it. Of this machine's
+// devices a daemon adds only those that its drivers do not show here at all: a GPU that the driver hides from a program
+// (as in a container) stays hidden. A CPU package that cannot be read here is the daemon's. NVIDIA's GPUs are numbered
+// as CUDA_VISIBLE_DEVICES and CUDA_DEVICE_ORDER in `environment` leave them, AMD's after them as ROCm's variables do
+// (visibility.hpp), and those of other nodes after all, whatever the variables say.
 Inventory take_inventory(std::span<Backend* const> backends, const Environment& environment);
 
 // As messages name it: by its number, or else by its UUID.

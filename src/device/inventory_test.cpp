@@ -37,6 +37,59 @@ TEST(Inventory, BackEndsAreAskedInOrderAndTheFirstToFindAGpuKeepsIt) {
   EXPECT_EQ(inventory.backends[0].summary, "driver 1");
 }
 
+TEST(Inventory, ADaemonHereAddsOnlyWhatTheDriversDoNotShowAtAll) {
+  test::FakeBackend own{"own"};
+  own.its_discovery.gpus = {{gpu("GPU-a", "1"), nullptr}};
+  test::FakeBackend daemon{"daemon"};
+  daemon.its_discovery.from = DiscoveredFrom::daemon_here;
+  daemon.its_discovery.gpus = {{gpu("GPU-a", "2"), nullptr}, {gpu("GPU-hidden", "2"), nullptr}};
+  {
+    const std::vector<Backend*> backends{&own, &daemon};
+    const Inventory inventory = take_inventory(backends, Environment{});
+    ASSERT_EQ(inventory.gpus.size(), 1U);
+    EXPECT_EQ(inventory.gpus.front().gpu->identity().driver, "1");
+  }
+  own.its_discovery.gpus.clear();
+  const std::vector<Backend*> backends{&own, &daemon};
+  EXPECT_EQ(take_inventory(backends, Environment{}).visible().size(), 2U) << "where there is no driver, they are its";
+}
+
+TEST(Inventory, AnotherNodesGpusAreNumberedAfterAllThatAreHere) {
+  test::FakeBackend other{"other"};
+  other.its_discovery.from = DiscoveredFrom::other_node;
+  other.its_discovery.gpus = {{gpu("GPU-far", "2"), nullptr}};
+  test::FakeBackend own{"own"};
+  own.its_discovery.gpus = {{gpu("GPU-a", "1"), nullptr}, {gpu("GPU-b", "1"), nullptr}};
+  const std::vector<Backend*> backends{&own, &other};
+  const Inventory inventory = take_inventory(backends, Environment{{{"CUDA_VISIBLE_DEVICES", "1"}}});
+  const std::vector<DiscoveredGpu> visible = inventory.visible();
+  ASSERT_EQ(visible.size(), 2U);
+  EXPECT_EQ(visible[0].gpu->identity().uuid, "GPU-b");
+  EXPECT_EQ(visible[1].gpu->identity().uuid, "GPU-far");
+}
+
+TEST(Inventory, ACpuPackageIsThatOfWhoeverMayReadIt) {
+  test::FakeBackend own{"own"};
+  const auto closed = std::make_shared<test::FakeCpu>(0, "package-0");
+  const auto open = std::make_shared<test::FakeCpu>(1, "package-1");
+  closed->its_package = Reason::permission;
+  open->its_package = Stamped<Joules>{.value = 1_J, .at = {}, .latency = {}};
+  own.its_discovery.cpus = {closed, open};
+  own.its_discovery.problems = {{"package-0", "it may not be read", "ask for it"}};
+  test::FakeBackend daemon{"daemon"};
+  daemon.its_discovery.from = DiscoveredFrom::daemon_here;
+  const auto told = std::make_shared<test::FakeCpu>(0, "package-0");
+  told->its_package = open->its_package;
+  daemon.its_discovery.cpus = {told, std::make_shared<test::FakeCpu>(1, "package-1"),
+                               std::make_shared<test::FakeCpu>(2, "package-2")};
+  const std::vector<Backend*> backends{&own, &daemon};
+  const Inventory inventory = take_inventory(backends, Environment{});
+  ASSERT_EQ(inventory.cpus.size(), 2U);
+  EXPECT_EQ(inventory.cpus[0], told);
+  EXPECT_EQ(inventory.cpus[1], open);
+  EXPECT_TRUE(inventory.problems.empty());
+}
+
 TEST(Inventory, ABackEndThatFailsIsAProblemAndTheOthersGoOn) {
   test::FakeBackend broken{"broken"};
   broken.its_error = Error{ErrorKind::unavailable, "the library cannot be loaded", "reinstall it"};

@@ -3,6 +3,8 @@
 #include "backends/amdsmi/amdsmi_backend.hpp"
 #include "backends/nvml/nvml_backend.hpp"
 #include "backends/rapl/rapl_backend.hpp"
+#include "backends/zeusd/zeusd_backend.hpp"
+#include "backends/zeusd/zeusd_lessor.hpp"
 #include "base/clock.hpp"
 #include "base/dynamic_library.hpp"
 #include "base/environment.hpp"
@@ -14,9 +16,10 @@
 
 #include <zeus/measure.hpp>
 
-#include <array>
 #include <mutex>
+#include <optional>
 #include <utility>
+#include <vector>
 
 namespace zeus {
 
@@ -29,8 +32,15 @@ Machine* find_machine() {
   backends::nvml::NvmlBackend nvml{*clock};
   backends::amdsmi::AmdsmiBackend amdsmi{*clock};
   backends::rapl::RaplBackend rapl{FileTree{}, *clock};
-  const std::array<device::Backend*, 3> backends{&nvml, &amdsmi, &rapl};
-  auto* const machine = new Machine{*clock, device::take_inventory(backends, Environment::of_process()), {}, {}};
+  std::vector<device::Backend*> backends{&nvml, &amdsmi, &rapl};
+  const Environment environment = Environment::of_process();
+  std::optional<backends::zeusd::ZeusdBackend> zeusd;
+  std::shared_ptr<control::Lessor> lessor;
+  if (const auto daemon = backends::zeusd::link_to_daemon(environment, FileTree{}, *clock)) {
+    backends.push_back(&zeusd.emplace(daemon));
+    lessor = std::make_shared<backends::zeusd::ZeusdLessor>(daemon);
+  }
+  auto* const machine = new Machine{*clock, device::take_inventory(backends, environment), {}, {}, std::move(lessor)};
   machine->gpus = machine->inventory.visible();
   machine->sampler = std::make_shared<measure::SamplerSource>(measure::visible_devices(machine->inventory), *clock);
   return machine;
@@ -46,7 +56,7 @@ const Machine& this_machine() {
 
 control::LeaseBook open_lease_book(std::vector<device::DiscoveredGpu> gpus) {
   return control::open_lease_book(Environment::of_process(), FileTree{}, folder_of_this_code(), std::move(gpus),
-                                  this_machine().clock, control::Lends::to_descendants);
+                                  this_machine().clock, control::Lends::to_descendants, this_machine().lessor);
 }
 
 control::LeaseBook& lease_book() {

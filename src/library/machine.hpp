@@ -3,6 +3,7 @@
 #pragma once
 
 #include "control/lease_book.hpp"
+#include "control/lessor.hpp"
 #include "device/inventory.hpp"
 #include "measure/sampler_source.hpp"
 
@@ -16,6 +17,7 @@ struct Machine {
   device::Inventory inventory;                      // all there is
   std::vector<device::DiscoveredGpu> gpus;          // of them, those that this program sees, by their numbers
   std::shared_ptr<measure::SamplerSource> sampler;  // of `gpus` and of all CPU packages
+  std::shared_ptr<control::Lessor> lessor;          // the daemon, where there is one
 };
 
 const Machine& this_machine();

@@ -39,7 +39,7 @@ TrainingGpus::Parts live(const Place& place, const std::optional<std::vector<std
               [place] {
                 return control::open_lease_book(place.environment, place.machine, place.beside,
                                                 device::take_inventory(place.backends, place.environment).gpus,
-                                                place.clock);
+                                                place.clock, control::Lends::nothing, place.lessor);
               },
           .clock = place.clock};
 }

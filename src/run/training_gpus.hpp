@@ -6,6 +6,7 @@
 #include "base/environment.hpp"
 #include "base/file_tree.hpp"
 #include "control/lease_book.hpp"
+#include "control/lessor.hpp"
 #include "device/backend.hpp"
 #include "device/gpu.hpp"
 #include "records/job_definition.hpp"
@@ -31,7 +32,8 @@ struct Place {
   const Environment& environment;
   FileTree machine;
   std::vector<device::Backend*> backends;
-  std::filesystem::path beside;  // the folder of our program, where the guardian is looked for
+  std::filesystem::path beside;                       // the folder of our program, where the guardian is looked for
+  std::shared_ptr<control::Lessor> lessor = nullptr;  // who leases GPUs to this process, where somebody does
 };
 
 class TrainingGpus {

@@ -1,6 +1,6 @@
 // The conformance suite: what every back-end promises its users, held to by the same tests on each.
 //
-//   conformance_suite nvml|amdsmi|rapl|virtual [--tree FOLDER] [--set]      and any flag of GoogleTest
+//   conformance_suite nvml|amdsmi|rapl|virtual|zeusd|zeusd_tcp [--tree FOLDER] [--set]      and any flag of GoogleTest
 //
 // --tree reads a recorded /sys instead of the real one; --set also tries settings, and puts back what it found.
 
@@ -22,6 +22,7 @@ std::string applicable(const zeus::conformance::Subject& subject) {
   filter += subject.found.gpus.empty() ? ":Gpu*" : "";
   filter += subject.found.cpus.empty() ? ":Cpu*" : "";
   filter += subject.may_set ? "" : ":GpuControl*";
+  filter += subject.is_remote ? ":*.HotReadingsDoNotAllocate" : "";
   return filter;
 }
 

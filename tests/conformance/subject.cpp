@@ -4,7 +4,10 @@
 #include "backends/nvml/nvml_backend.hpp"
 #include "backends/rapl/rapl_backend.hpp"
 #include "backends/virtual/virtual_backend.hpp"
+#include "backends/zeusd/zeusd_backend.hpp"
 #include "base/file_tree.hpp"
+#include "tests/support/daemon_in_process.hpp"
+#include "tests/support/leased_gpus.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <zeus/error.hpp>
@@ -29,6 +32,9 @@ struct World {
   VirtualClock virtual_clock;
   std::unique_ptr<device::Backend> backend;
   std::optional<test::TemporaryFolder> folder;
+  std::unique_ptr<device::Backend> served_gpus;
+  std::optional<test::TemporaryFolder> records;
+  std::optional<test::DaemonInProcess> daemon;
   Subject subject;
 };
 
@@ -77,6 +83,48 @@ void use_virtual_gpus() {
   here.subject.pass = [&here](Seconds amount) { here.virtual_clock.advance(amount); };
 }
 
+// A load that never stands still, on the real clock.
+std::vector<device::DiscoveredGpu> gpus_to_serve() {
+  World& here = world();
+  auto backend = std::make_unique<backends::virtual_gpu::VirtualBackend>(here.clock, physics::presets());
+  for (std::size_t i = 0; i < backend->size(); ++i) {
+    backend->gpu(i).set_load(physics::Load::square(physics::Demand::of_power(80_W), physics::Demand::of_power(300_W),
+                                                   200_ms, here.clock.now()));
+  }
+  here.served_gpus = std::move(backend);
+  return here.served_gpus->discover().gpus;
+}
+
+void use_daemon(bool by_tcp, const std::string& recorded) {
+  World& here = world();
+  test::DaemonServes serves{.gpus = gpus_to_serve()};
+  if (!recorded.empty()) {
+    use_recorded_tree(recorded);
+    serves.cpus = here.backend->discover().cpus;
+    here.subject.pass = [&here, advance = here.subject.pass](Seconds amount) {
+      here.clock.sleep_until(here.clock.now() + amount);
+      advance(amount);
+    };
+  }
+  const std::filesystem::path root = here.records.emplace().path();
+  const FileTree machine{root / "machine"};
+  machine.write_durably("proc/sys/kernel/random/boot_id", "this-boot\n");
+  const control::Ledger ledger{FileTree{root / "state"}, machine};
+  here.daemon.emplace(
+      here.clock, ledger,
+      [ledger, &here](std::vector<device::DiscoveredGpu> gpus) {
+        return control::LeaseBook{ledger, std::move(gpus), std::make_shared<test::SilentGuardian>(), here.clock};
+      },
+      std::move(serves));
+  backends::zeusd::DaemonPlace place{{here.daemon->socket(), {}}, {}, true};
+  if (by_tcp) {
+    place = {{{}, here.daemon->host_port()}, here.daemon->token("conformance"), true};
+  }
+  here.backend = std::make_unique<backends::zeusd::ZeusdBackend>(
+      std::make_shared<backends::zeusd::DaemonLink>(std::move(place), here.clock));
+  here.subject.is_remote = true;
+}
+
 }  // namespace
 
 Subject& subject() {
@@ -95,6 +143,8 @@ void choose_subject(const Choice& choice) {
     here.backend = std::make_unique<backends::nvml::NvmlBackend>(here.clock);
   } else if (choice.backend == "amdsmi") {
     here.backend = std::make_unique<backends::amdsmi::AmdsmiBackend>(here.clock);
+  } else if (choice.backend == "zeusd" || choice.backend == "zeusd_tcp") {
+    use_daemon(choice.backend == "zeusd_tcp", choice.folder);
   } else if (choice.backend == "virtual") {
     use_virtual_gpus();
   } else if (choice.backend == "rapl" && !choice.folder.empty()) {
@@ -103,7 +153,7 @@ void choose_subject(const Choice& choice) {
     here.backend = std::make_unique<backends::rapl::RaplBackend>(FileTree{}, here.clock);
   } else {
     throw Error{ErrorKind::invalid_argument, fmt::format("there is no back-end '{}' here", choice.backend),
-                "name one of nvml, amdsmi, rapl, virtual"};
+                "name one of nvml, amdsmi, rapl, virtual, zeusd, zeusd_tcp"};
   }
   here.subject.name = choice.backend;
   here.subject.may_set = choice.may_set;

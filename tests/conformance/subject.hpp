@@ -21,6 +21,8 @@ struct Subject {
   std::function<void(Seconds)> pass;
   // Whether limits and clocks may be set: on devices nobody else uses.
   bool may_set = false;
+  // Whether each reading is a question to another process, which takes an allocation (device/gpu.hpp).
+  bool is_remote = false;
 };
 
 // The subject of this run.
@@ -29,7 +31,8 @@ Subject& subject();
 // Calls of operator new so far in this thread: hot paths make none.
 std::size_t allocations();
 
-// "nvml", "amdsmi", "virtual", or "rapl", whose folder, where there is one, holds a recorded tree.
+// "nvml", "amdsmi", "virtual", or "rapl", whose folder, where there is one, holds a recorded tree. "zeusd" and
+// "zeusd_tcp" are a daemon, by its Unix socket and by TCP, over virtual GPUs and the recorded tree.
 struct Choice {
   std::string backend;
   std::string folder;

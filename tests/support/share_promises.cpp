@@ -191,7 +191,7 @@ TEST_P(SharePromises, AForkedChildHasNoneAndIsAnotherProcess) {
   auto second = std::make_unique<Lease>(book().acquire("GPU-0"));
   second->set_power_limit(150_W);
   const auto asks = [&] { static_cast<void>(book().acquire("GPU-0")); };
-  EXPECT_THAT(failure_elsewhere(asks), StartsWith("conflict: GPU 0 (Tesla V100) is leased by process"));
+  EXPECT_THAT(failure_elsewhere(asks), StartsWith("conflict: GPU 0 (Tesla V100) is leased by "));
   EXPECT_THAT(failure_elsewhere([&] { first->set_power_limit(120_W); }), StartsWith("conflict: "));
   EXPECT_EQ(failure_elsewhere([&] {
               second.reset();

@@ -1,0 +1,348 @@
+#include "backends/zeusd/daemon_link.hpp"
+
+#include "base/log.hpp"
+#include "protocol/error_body.hpp"
+#include "protocol/query.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+
+namespace zeus::backends::zeusd {
+
+using protocol::Status;
+using transport::HttpClient;
+
+// Of one process: a forked child has another, and leaves its parent's alone, lock and all.
+struct DaemonLink::Pool {
+  pid_t process = 0;
+  std::mutex mutex;
+  std::vector<std::unique_ptr<HttpClient>> idle;
+  Pool* former = nullptr;
+};
+
+// Never changed once it is there.
+struct DaemonLink::Known {
+  protocol::DiscoveryAnswer answer;
+  Known* former = nullptr;
+};
+
+struct DaemonLink::Timed {
+  protocol::Readings readings;
+  Seconds ahead;       // of this machine's clock
+  Seconds round_trip;  // zero where the clocks are one
+};
+
+namespace {
+
+constexpr std::size_t most_idle = 4;
+
+// Whatever was asked, in the words of the one who was.
+ErrorKind kind_of(int status) {
+  switch (static_cast<Status>(status)) {
+    case Status::bad_request:
+      return ErrorKind::invalid_argument;
+    case Status::unauthorized:
+    case Status::forbidden:
+      return ErrorKind::permission_denied;
+    case Status::not_found:
+      return ErrorKind::not_found;
+    case Status::conflict:
+      return ErrorKind::conflict;
+    case Status::timeout:
+      return ErrorKind::timeout;
+    default:
+      return ErrorKind::unavailable;
+  }
+}
+
+std::string advice_for(int status) {
+  switch (static_cast<Status>(status)) {
+    case Status::unauthorized:
+      return "put a token that the administrator of the node issues (`zeusd token issue`) in ZEUSD_TOKEN";
+    case Status::forbidden:
+      return "ask the administrator of the node, whom `zeusd policy explain` tells why";
+    case Status::too_many:
+      return "ask less often";
+    case Status::stuck:
+    case Status::timeout:
+      return "look at `dmesg` of the node, or try later";
+    default:
+      return {};
+  }
+}
+
+template <typename Value>
+void move_in_time(protocol::ToldReading<Value>& reading, Seconds ahead, Seconds round_trip) {
+  reading.at = reading.at - ahead;
+  reading.latency = reading.latency + round_trip;
+}
+
+template <typename Each>
+void for_each_reading(protocol::GpuReadings& gpu, const Each& each) {
+  each(gpu.energy);
+  for (protocol::ToldPower& power : gpu.power) {
+    each(power.power);
+  }
+  each(gpu.throttle_times.power_cap);
+  each(gpu.throttle_times.sync_boost);
+  each(gpu.throttle_times.software_thermal);
+  each(gpu.throttle_times.hardware_thermal);
+  each(gpu.throttle_times.power_brake);
+}
+
+}  // namespace
+
+DaemonLink::DaemonLink(DaemonPlace place, Clock& clock) : place_{std::move(place)}, clock_{clock} {
+}
+
+DaemonLink::~DaemonLink() {
+  for (Pool* pool = pool_; pool != nullptr;) {
+    delete std::exchange(pool, pool->former);
+  }
+  for (Known* known = known_; known != nullptr;) {
+    delete std::exchange(known, known->former);
+  }
+}
+
+std::string DaemonLink::name() const {
+  return fmt::format("zeusd at {}", place_.endpoint.name());
+}
+
+DaemonLink::Pool& DaemonLink::pool() {
+  const pid_t process = ::getpid();
+  Pool* present = pool_.load();
+  while (present == nullptr || present->process != process) {
+    auto fresh = std::make_unique<Pool>();
+    fresh->process = process;
+    fresh->former = present;
+    if (pool_.compare_exchange_strong(present, fresh.get())) {
+      return *fresh.release();
+    }
+  }
+  return *present;
+}
+
+transport::Answer DaemonLink::ask(std::string_view method, std::string_view path, const Query& query,
+                                  Seconds answer_time) {
+  transport::Request request;
+  request.method = method;
+  request.path = path;
+  for (const auto& [name, value] : query) {
+    request.query += fmt::format("{}{}={}", request.query.empty() ? "" : "&", name, protocol::percent_encoded(value));
+  }
+  Pool& mine = pool();
+  std::unique_ptr<HttpClient> client;
+  {
+    const std::lock_guard guard{mine.mutex};
+    if (!mine.idle.empty()) {
+      client = std::move(mine.idle.back());
+      mine.idle.pop_back();
+    }
+  }
+  if (!client) {
+    client = std::make_unique<HttpClient>(
+        transport::ClientPlan{.server = place_.endpoint, .token = place_.token, .connect_time = patience_at_start});
+  }
+  transport::Answer answer = client->ask(request, answer_time);
+  const std::lock_guard guard{mine.mutex};
+  if (mine.idle.size() < most_idle) {
+    mine.idle.push_back(std::move(client));
+  }
+  return answer;
+}
+
+std::string DaemonLink::get(std::string_view path, const Query& query, Seconds answer_time) {
+  transport::Answer answer = ask("GET", path, query, answer_time);
+  if (answer.status != static_cast<int>(Status::ok)) {
+    throw refusal(answer);
+  }
+  return std::move(answer.body);
+}
+
+Error DaemonLink::refusal(const transport::Answer& answer, std::optional<std::uint32_t> number) const {
+  std::string text = protocol::refusal_text(answer.body);
+  if (const auto errors = protocol::numbered_errors(answer.body); errors && number && errors->contains(*number)) {
+    text = errors->at(*number);
+  }
+  if (text.empty()) {
+    text = fmt::format("{} answers {} {}", name(), answer.status, transport::reason_of(answer.status));
+  }
+  return {kind_of(answer.status), std::move(text), advice_for(answer.status)};
+}
+
+const protocol::DiscoveryAnswer& DaemonLink::discover(Seconds answer_time) {
+  auto fresh = std::make_unique<Known>();
+  fresh->answer = protocol::read_answer<protocol::DiscoveryAnswer>(get("/discover", {}, answer_time));
+  Known* present = known_.load();
+  do {
+    if (present != nullptr && present->answer == fresh->answer) {
+      return present->answer;
+    }
+    fresh->former = present;
+  } while (!known_.compare_exchange_weak(present, fresh.get()));
+  return fresh.release()->answer;
+}
+
+const protocol::DiscoveryAnswer* DaemonLink::known() const {
+  const Known* const present = known_.load();
+  return present == nullptr ? nullptr : &present->answer;
+}
+
+bool DaemonLink::is_ours() const {
+  return known() != nullptr && known()->zeusd.has_value();
+}
+
+std::optional<std::uint32_t> DaemonLink::gpu_number(std::string_view uuid) const {
+  const protocol::DiscoveryAnswer* const all = known();
+  if (all == nullptr) {
+    return std::nullopt;
+  }
+  const auto gpu = std::ranges::find(all->gpus, uuid, [](const auto& one) { return one.uuid.value_or(""); });
+  return gpu == all->gpus.end() ? std::nullopt : std::optional{gpu->id};
+}
+
+DaemonLink::Timed DaemonLink::read(const Query& query, Seconds answer_time) {
+  const Instant before = clock_.now();
+  const std::string body = get("/v1/readings", query, answer_time);
+  const Seconds took = clock_.now() - before;
+  Timed timed{protocol::read_answer<protocol::Readings>(body), {}, {}};
+  const Seconds ahead = timed.readings.now - (before + took / 2);
+  constexpr Seconds slack{0.001};
+  if (std::abs(ahead.value()) > (took / 2 + slack).value()) {
+    timed.ahead = ahead;
+    timed.round_trip = took;
+  }
+  return timed;
+}
+
+bool DaemonLink::is_here() {
+  const protocol::DiscoveryAnswer* const all = known();
+  if (all != nullptr && all->zeusd && !(all->gpus.empty() && all->cpus.empty())) {
+    try {
+      const Query one = all->cpus.empty() ? Query{{"gpu_ids", std::to_string(all->gpus.front().id)}}
+                                          : Query{{"cpu_ids", std::to_string(all->cpus.front().id)}};
+      return read(one, patience_at_start).ahead == Seconds{0};
+    } catch (const Error&) {  // it may not be read: what kind of socket it is has to do
+      return !place_.endpoint.unix_path.empty();
+    }
+  }
+  return !place_.endpoint.unix_path.empty();
+}
+
+protocol::GpuReadings DaemonLink::read_gpu(std::uint32_t number) {
+  if (!is_ours()) {
+    return read_existing_gpu(number);
+  }
+  Timed timed = read({{"gpu_ids", std::to_string(number)}});
+  if (timed.readings.gpus.size() != 1) {
+    throw Error{ErrorKind::corrupt_data, fmt::format("{} says nothing of GPU {}", name(), number)};
+  }
+  protocol::GpuReadings& gpu = timed.readings.gpus.front();
+  for_each_reading(gpu, [&](auto& reading) { move_in_time(reading, timed.ahead, timed.round_trip); });
+  return std::move(gpu);
+}
+
+protocol::CpuReadings DaemonLink::read_cpu(std::uint32_t number) {
+  if (!is_ours()) {
+    return read_existing_cpu(number);
+  }
+  Timed timed = read({{"cpu_ids", std::to_string(number)}});
+  if (timed.readings.cpus.size() != 1) {
+    throw Error{ErrorKind::corrupt_data, fmt::format("{} says nothing of CPU package {}", name(), number)};
+  }
+  protocol::CpuReadings& cpu = timed.readings.cpus.front();
+  for (protocol::CpuCounterReading* const domain : {&cpu.package, &cpu.dram}) {
+    move_in_time(domain->energy, timed.ahead, timed.round_trip);
+  }
+  return std::move(cpu);
+}
+
+namespace {
+
+template <typename Value>
+protocol::ToldReading<Value> in_the_middle(const Value& value, Instant before, Instant after) {
+  return {Reading<Value>{value}, protocol::Moment{.at = before + (after - before) / 2, .latency = after - before}};
+}
+
+}  // namespace
+
+protocol::GpuReadings DaemonLink::read_existing_gpu(std::uint32_t number) {
+  const Query of_it{{"gpu_ids", std::to_string(number)}};
+  protocol::GpuReadings gpu;
+  gpu.id = number;
+  const Instant before = clock_.now();
+  const auto power = protocol::read_answer<protocol::GpuPowerAnswer>(get("/gpu/get_power", of_it));
+  const Instant between = clock_.now();
+  if (const auto found = power.power.of.find(number); found != power.power.of.end()) {
+    gpu.power.push_back({PowerKind::plain, PowerScope::gpu, in_the_middle(found->second.amount(), before, between)});
+  }
+  const transport::Answer energy = ask("GET", "/gpu/get_cumulative_energy", of_it);
+  if (energy.status != static_cast<int>(Status::ok)) {
+    gpu.energy.reason = Reason::unsupported;
+    return gpu;
+  }
+  const auto counters = protocol::read_answer<protocol::GpuEnergyAnswer>(energy.body);
+  if (const auto found = counters.of.find(number); found != counters.of.end()) {
+    gpu.energy = in_the_middle(found->second.energy.amount(), between, clock_.now());
+    gpu.counter.emplace();
+    gpu.counter->resolution = Joules{0.001};
+  }
+  return gpu;
+}
+
+protocol::CpuReadings DaemonLink::read_existing_cpu(std::uint32_t number) {
+  protocol::CpuReadings cpu;
+  cpu.id = number;
+  const Instant before = clock_.now();
+  const auto counters = protocol::read_answer<protocol::CpuEnergyAnswer>(
+      get("/cpu/get_cumulative_energy", {{"cpu_ids", std::to_string(number)}}));
+  const Instant after = clock_.now();
+  const auto found = counters.of.find(number);
+  if (found == counters.of.end()) {
+    throw Error{ErrorKind::corrupt_data, fmt::format("{} says nothing of CPU package {}", name(), number)};
+  }
+  const auto take = [&](const std::optional<protocol::WholeMicrojoules>& told, protocol::CpuCounterReading& reading,
+                        PowerScope scope) {
+    if (!told) {
+      reading.energy.reason = Reason::unsupported;
+      return;
+    }
+    reading.energy = in_the_middle(told->amount(), before, after);
+    reading.counter.emplace();
+    reading.counter->resolution = Joules{1e-6};
+    reading.counter->scope = scope;
+  };
+  take(found->second.package, cpu.package, PowerScope::package);
+  take(found->second.dram, cpu.dram, PowerScope::memory);
+  return cpu;
+}
+
+std::shared_ptr<DaemonLink> link_to_daemon(const Environment& environment, const FileTree& machine, Clock& clock) {
+  try {
+    std::optional<DaemonPlace> place = find_daemon(environment, machine);
+    return place ? std::make_shared<DaemonLink>(std::move(*place), clock) : nullptr;
+  } catch (const Error& error) {
+    log::warning(fmt::format("going on without zeusd: {}", error.what()));
+    return nullptr;
+  }
+}
+
+Failure failure_of(const Error& error) {
+  switch (error.kind()) {
+    case ErrorKind::permission_denied:
+      return {Reason::permission, "zeusd refuses it"};
+    case ErrorKind::timeout:
+      return {Reason::timeout, "zeusd did not answer in time"};
+    case ErrorKind::unavailable:
+    case ErrorKind::not_found:
+      return {Reason::lost, "zeusd does not answer"};
+    default:
+      return {Reason::unknown, "zeusd failed"};
+  }
+}
+
+}  // namespace zeus::backends::zeusd

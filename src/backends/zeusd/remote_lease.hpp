@@ -1,0 +1,78 @@
+// A lease that the daemon holds for this process. As control/lease_backing.hpp says.
+//
+// When the daemon is started again, what was set has been put back, and the lease is gone: it is taken again, what was
+// set is set again, and a line in the log says so. Who sets something meanwhile waits for the daemon for a while;
+// renew() looks after it twice a second, and waits for nobody. A daemon that stays away is no failure to renew: nothing
+// is set then. When somebody else has the GPU by then, that is an Error.
+#pragma once
+
+#include "backends/zeusd/daemon_link.hpp"
+#include "control/lease_backing.hpp"
+#include "device/backend.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace zeus::backends::zeusd {
+
+class RemoteLease final : public control::LeaseBacking {
+ public:
+  // Takes it. Errors as Lessor::take().
+  RemoteLease(std::shared_ptr<DaemonLink> link, device::DiscoveredGpu gpu, Seconds term);
+
+  [[nodiscard]] const device::Gpu& gpu() const override { return *gpu_.gpu; }
+  [[nodiscard]] std::string name() const override { return name_; }
+  control::PowerSetting set_power_limit(Watts limit) override;
+  control::ClockSetting lock_clocks(ClockDomain domain, ClockRange range) override;
+  void unlock_clocks(ClockDomain domain) override;
+  Reading<bool> set_persistence_mode(bool enabled) override;
+  [[nodiscard]] std::string overruled() override;
+  void restore() override;
+  void renew() override;
+  void release() override;
+
+ private:
+  // What is asked for under the lease, as a request says it: set again, latest of each kind, in the order of asking.
+  struct Setting {
+    std::string_view path;
+    Query query;
+    std::string what;  // "power limit 150 W"
+    std::string kind;  // what a later one of the same takes the place of
+  };
+
+  void take();
+  void take_again();
+  void require_ours();
+  transport::Answer ask_of_lease(std::string_view method, std::string_view path, const Query& query, Seconds time);
+  // Goes over a restart of the daemon.
+  transport::Answer ask(std::string_view method, std::string_view path, const Query& query);
+  std::optional<protocol::GpuSettings> set(Setting setting);
+  void end(const Error& why);
+  void renewed(Instant asked);
+  void look(Instant now);
+  [[nodiscard]] Error overdue() const;
+
+  std::shared_ptr<DaemonLink> link_;
+  device::DiscoveredGpu gpu_;
+  std::string name_;
+  Seconds term_;
+
+  std::mutex mutex_;
+  std::uint32_t number_ = 0;
+  std::string id_;
+  std::string instance_;  // of the daemon that it was taken from
+  Instant renew_at_;
+  Instant ends_;                          // unless it is renewed, as far as is known here
+  std::atomic<std::int64_t> look_at_{0};  // what renew() compares with
+  std::vector<Setting> settings_;
+  std::optional<Error> over_;
+  bool released_ = false;
+};
+
+}  // namespace zeus::backends::zeusd

@@ -1,0 +1,25 @@
+// Leases of a node's GPUs from its daemon. As control/lessor.hpp says. A daemon that gives no leases (releases that are
+// not ours) is said to, when one is to be taken.
+#pragma once
+
+#include "backends/zeusd/daemon_link.hpp"
+#include "control/lessor.hpp"
+
+#include <memory>
+
+namespace zeus::backends::zeusd {
+
+class ZeusdLessor final : public control::Lessor {
+ public:
+  // It offers what the link has discovered by then.
+  explicit ZeusdLessor(std::shared_ptr<DaemonLink> link);
+
+  [[nodiscard]] bool offers(std::string_view uuid) const override;
+  [[nodiscard]] std::unique_ptr<control::LeaseBacking> take(const device::DiscoveredGpu& gpu, Seconds term) override;
+  [[nodiscard]] bool has_one(std::string_view uuid) override;
+
+ private:
+  std::shared_ptr<DaemonLink> link_;
+};
+
+}  // namespace zeus::backends::zeusd

@@ -1,0 +1,153 @@
+#include "backends/zeusd/zeusd_lessor.hpp"
+
+#include "base/log.hpp"
+#include "tests/support/daemon_in_process.hpp"
+#include "tests/support/leased_gpus.hpp"
+
+#include <zeus/error.hpp>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace zeus::backends::zeusd {
+namespace {
+
+using control::Lease;
+using control::LeaseBook;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+enum class Way { unix_socket, tcp };
+
+// Two GPUs that this process may read, and a daemon that leases them.
+struct DaemonStand : test::LocalStand {
+  explicit DaemonStand(Way its_way) : way{its_way} {}
+
+  [[nodiscard]] std::shared_ptr<DaemonLink> link() {
+    DaemonPlace place{.endpoint = {daemon.socket(), {}}, .token = {}, .is_asked_for = true};
+    if (way == Way::tcp) {
+      // Over TCP a process is told from another by its token.
+      place = {.endpoint = {{}, daemon.host_port()},
+               .token = daemon.token(fmt::format("process {}", ::getpid())),
+               .is_asked_for = true};
+    }
+    return std::make_shared<DaemonLink>(std::move(place), clock_);
+  }
+  LeaseBook book() override {
+    const std::shared_ptr<DaemonLink> fresh = link();
+    fresh->discover();
+    return LeaseBook{{{gpu_, nullptr, 0}, {other_gpu_, nullptr, 1}},
+                     std::make_shared<ZeusdLessor>(fresh),
+                     Error{ErrorKind::permission_denied, "nothing is leased here"}};
+  }
+
+  Way way;
+  test::DaemonInProcess daemon{clock_,
+                               ledger(),
+                               [this](std::vector<device::DiscoveredGpu> gpus) {
+                                 return LeaseBook{ledger(), std::move(gpus), guardian_, clock_};
+                               },
+                               {.gpus = {discovered(gpu_), discovered(other_gpu_)}}};
+};
+
+std::unique_ptr<test::LeaseStand> by_unix_socket() {
+  return std::make_unique<DaemonStand>(Way::unix_socket);
+}
+std::unique_ptr<test::LeaseStand> by_tcp() {
+  return std::make_unique<DaemonStand>(Way::tcp);
+}
+const auto daemons = testing::Values(test::LeaseStandKind{"unix", by_unix_socket}, test::LeaseStandKind{"tcp", by_tcp});
+const auto by_name = [](const auto& info) { return info.param.name; };
+
+class ZeusdLessorTest : public ::testing::Test, protected DaemonStand, protected test::Failures {
+ protected:
+  ZeusdLessorTest() : DaemonStand{Way::unix_socket} {}
+
+  // Lets renew() look after the daemon.
+  void pass() { clock_.advance(1_s); }
+
+  std::vector<std::string> logged_;
+  log::ScopedSink sink_{[this](log::Level, std::string_view line) { logged_.emplace_back(line); }};
+};
+
+TEST_F(ZeusdLessorTest, AfterARestartOfTheDaemonItTakesItsLeaseAgainAndSaysSo) {
+  Lease lease = book().acquire("GPU-0");
+  lease.set_power_limit(200_W);
+  lease.lock_clocks(ClockDomain::graphics, {900_MHz, 900_MHz});
+  lease.set_power_limit(150_W);
+  daemon.stop();
+  EXPECT_EQ(gpu_->its_limits.current, 250_W);
+  pass();
+  EXPECT_NO_THROW(lease.renew()) << "nothing is set while it is away, and nothing has to be";
+  daemon.start();
+  pass();
+  lease.renew();
+  EXPECT_EQ(gpu_->its_limits.current, 150_W);
+  EXPECT_EQ(gpu_->its_locks[ClockDomain::graphics], (ClockRange{900_MHz, 900_MHz}));
+  ASSERT_EQ(logged_.size(), 1U);
+  EXPECT_THAT(logged_.front(), HasSubstr("was started again"));
+  EXPECT_THAT(logged_.front(), HasSubstr("set again: graphics clocks 900-900 MHz, power limit 150 W"));
+  lease.release();
+  EXPECT_EQ(gpu_->its_limits.current, 250_W);
+}
+
+TEST_F(ZeusdLessorTest, ASetterAfterARestartSetsWhatItWasToldLast) {
+  Lease lease = book().acquire("GPU-0");
+  lease.set_power_limit(200_W);
+  daemon.stop();
+  daemon.start();
+  EXPECT_EQ(lease.set_power_limit(180_W).enforced, 180_W);
+  EXPECT_EQ(gpu_->its_limits.current, 180_W);
+}
+
+TEST_F(ZeusdLessorTest, WhoeverHasTheGpuAfterARestartIsToldOnce) {
+  Lease lease = book().acquire("GPU-0");
+  lease.set_power_limit(200_W);
+  daemon.stop();
+  daemon.start();
+  way = Way::tcp;
+  Lease other = book().acquire("GPU-0");
+  pass();
+  const Error error = failure_of([&] { lease.renew(); });
+  EXPECT_EQ(error.kind(), ErrorKind::conflict);
+  EXPECT_THAT(error.what(), HasSubstr("GPU 0 (Tesla V100) is leased by the token of process"));
+  pass();
+  EXPECT_EQ(failure_of([&] { lease.renew(); }).kind(), ErrorKind::timeout);
+  EXPECT_NO_THROW(lease.release());
+  EXPECT_NO_THROW(other.set_power_limit(190_W));
+}
+
+TEST_F(ZeusdLessorTest, RenewingAsksNobodyInBetween) {
+  Lease lease = book().acquire("GPU-0");
+  daemon.stop();
+  lease.renew();
+  EXPECT_THAT(logged_, IsEmpty());
+  EXPECT_NO_THROW(lease.release()) << "with the daemon, all that it held has gone";
+}
+
+TEST_F(ZeusdLessorTest, AForkedChildIsAnotherProcessToTheDaemon) {
+  LeaseBook leases = book();
+  Lease lease = leases.acquire("GPU-0");
+  lease.set_power_limit(150_W);
+  // With the same book, over which its parent has spoken.
+  EXPECT_THAT(failure_elsewhere([&] { static_cast<void>(leases.acquire("GPU-0")); }), HasSubstr("conflict: "));
+  clock_.advance(40_s);
+  EXPECT_THAT(failure_elsewhere([&] { lease.renew(); }), HasSubstr("conflict: "));
+  EXPECT_NO_THROW(lease.set_power_limit(140_W));
+}
+
+}  // namespace
+}  // namespace zeus::backends::zeusd
+
+namespace zeus::test {
+INSTANTIATE_TEST_SUITE_P(Zeusd, LeasePromises, backends::zeusd::daemons, backends::zeusd::by_name);
+INSTANTIATE_TEST_SUITE_P(Zeusd, SharePromises, backends::zeusd::daemons, backends::zeusd::by_name);
+}  // namespace zeus::test

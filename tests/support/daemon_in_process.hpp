@@ -1,0 +1,115 @@
+// A daemon on a thread of this process, with a Unix socket and a TCP port of its own: for tests of who asks one. What
+// it serves and the clock outlive it. A forked child may connect, and has none of its own.
+#pragma once
+
+#include "base/clock.hpp"
+#include "control/lease_book.hpp"
+#include "control/ledger.hpp"
+#include "daemon/audited_control.hpp"
+#include "daemon/service.hpp"
+#include "tests/support/temporary_folder.hpp"
+#include "tokens/claims.hpp"
+#include "tokens/token.hpp"
+#include "transport/event_loop.hpp"
+#include "transport/listener.hpp"
+
+#include <functional>
+#include <future>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace zeus::test {
+
+struct DaemonServes {
+  std::vector<device::DiscoveredGpu> gpus = {};
+  std::vector<std::shared_ptr<device::CpuPackage>> cpus = {};
+  daemon::Policy policy = daemon::built_in_policy();
+  std::vector<daemon::Group> groups = {daemon::Group::gpu_control, daemon::Group::gpu_read, daemon::Group::cpu_read};
+};
+
+class DaemonInProcess {
+ public:
+  using MakeBook = std::function<control::LeaseBook(std::vector<device::DiscoveredGpu>)>;
+
+  // `make_book` is the daemon's own, of GPUs with the controls it is given.
+  DaemonInProcess(Clock& clock, control::Ledger ledger, MakeBook make_book, DaemonServes serves)
+      : clock_{clock}, ledger_{std::move(ledger)}, make_book_{std::move(make_book)}, serves_{std::move(serves)} {
+    start();
+  }
+  DaemonInProcess(const DaemonInProcess&) = delete;
+  DaemonInProcess& operator=(const DaemonInProcess&) = delete;
+  ~DaemonInProcess() { stop(); }
+
+  [[nodiscard]] std::string socket() const { return (folder_.path() / "zeusd.sock").string(); }
+  [[nodiscard]] const std::string& host_port() const { return host_port_; }
+  // For TCP.
+  [[nodiscard]] std::string token(const std::string& subject) const {
+    return tokens::issue(
+        {.subject = subject, .scopes = {"gpu-control", "gpu-read", "cpu-read"}, .id = tokens::random_id()}, key_);
+  }
+
+  void stop() {
+    if (!running_) {
+      return;
+    }
+    running_->loop.post([this] { running_->service->stop(Seconds{8}, [this] { running_->loop.stop(); }); });
+    running_->thread.join();
+    transport::remove_unix_socket(socket(), *running_->unix_socket);
+    running_.reset();
+  }
+  void start() {
+    running_ = std::make_unique<Running>();
+    Running& now = *running_;
+    std::vector<daemon::Service::Gpu> gpus;
+    std::vector<device::DiscoveredGpu> leased;
+    for (const device::DiscoveredGpu& gpu : serves_.gpus) {
+      const auto audited = std::make_shared<daemon::AuditedControl>(gpu.gpu, gpu.control, nullptr);
+      gpus.push_back({{gpu.gpu, audited, static_cast<int>(gpus.size())}, audited});
+      leased.push_back(gpus.back().gpu);
+    }
+    now.book.emplace(make_book_(leased));
+    daemon::ServicePlan plan{.groups = serves_.groups, .hosts = {"localhost"}};
+    plan.version = "0.0.0";
+    plan.instance = tokens::random_id();
+    plan.boot = "this-boot";
+    plan.rules = {.policy = serves_.policy, .credentials = {.keys = tokens::KeyRing{{key_}}, .revoked = {}}};
+    plan.read_rules = [this] {
+      return daemon::Rules{.policy = serves_.policy, .credentials = {.keys = tokens::KeyRing{{key_}}, .revoked = {}}};
+    };
+    plan.draw = tokens::random_id;
+    now.service.emplace(now.loop, clock_, *now.book, ledger_, std::move(gpus), serves_.cpus, std::move(plan));
+    now.unix_socket.emplace(transport::listen_on_unix({.path = socket(), .mode = 0666, .user = {}, .group = {}}));
+    now.service->accept_on(FileDescriptor{::dup(now.unix_socket->socket.get())});
+    std::vector<FileDescriptor> tcp = transport::listen_on_tcp(host_port_.empty() ? "127.0.0.1:0" : host_port_);
+    host_port_ = transport::address_of(tcp.front());
+    now.service->accept_on(std::move(tcp.front()));
+    std::promise<void> ready;
+    now.service->begin(Seconds{5}, [&ready] { ready.set_value(); });
+    now.thread = std::thread{[&now] { now.loop.run(); }};
+    ready.get_future().wait();
+  }
+
+ private:
+  struct Running {
+    std::optional<control::LeaseBook> book;
+    transport::EventLoop loop;
+    std::optional<daemon::Service> service;
+    std::optional<transport::UnixListener> unix_socket;
+    std::thread thread;
+  };
+
+  Clock& clock_;
+  control::Ledger ledger_;
+  MakeBook make_book_;
+  DaemonServes serves_;
+  TemporaryFolder folder_;
+  std::string host_port_;
+  tokens::Key key_{"", "a key of this test alone, and of no use elsewhere"};
+  std::unique_ptr<Running> running_;
+};
+
+}  // namespace zeus::test
