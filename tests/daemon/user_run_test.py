@@ -138,7 +138,7 @@ class UserRuns(unittest.TestCase):
     def test_without_the_daemon_nothing_is_set(self):
         done = self.run_as_user("", *self.training(100))
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("CAP_SYS_ADMIN" if "CAP_SYS_ADMIN" in done.stderr else "permi", done.stderr)
+        self.assertIn("permi", done.stderr)
         self.assertEqual(self.gpu.limit(), FOUND)
 
     def test_with_the_daemon_limits_are_tried_and_put_back(self):
@@ -191,15 +191,16 @@ class UserRuns(unittest.TestCase):
         daemon = self.daemon()
         done = self.run_as_user(str(daemon.socket), "measure", "--", "true")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(done.stderr, "")
+        self.assertNotIn("warning", done.stderr)
         shown = json.loads(self.run_as_user(str(daemon.socket), "devices", "--json").stdout)
         self.assertEqual(len(shown["gpus"]), 1)
 
     def test_a_daemon_that_does_not_answer_costs_one_warning(self):
         done = self.run_as_user(str(self.folder / "nobody.sock"), "measure", "--", "true")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        self.assertEqual(done.stderr.count("warning"), 1, done.stderr)
         self.assertIn("going on without zeusd", done.stderr)
+        self.assertIn("gpu 0", done.stderr)
 
 
 def main() -> int:
