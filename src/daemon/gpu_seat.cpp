@@ -131,19 +131,24 @@ void GpuSeat::take(Number lease, Seconds term, const Client& client, Wanted want
 
 void GpuSeat::set(Number lease, const Setting& setting, const std::string& who, Wanted wanted,
                   std::function<void(End, SettingResult)> done, std::function<void(SettingResult)> settled) {
-  ask<SettingResult>({.work =
-                          [lease, setting, who](OnThread& on, SettingResult& result) {
-                            on.parts.audited->begin({.why = "set", .who = who, .lease = lease});
-                            result.error = attempt([&] { apply(on.lease(lease), setting, result); });
-                            // Asking a card for what it cannot do is the asker's mistake.
-                            if (result.error && on.parts.audited->failed_by() == Reason::unsupported) {
-                              result.error = Error{ErrorKind::invalid_argument, result.error->message(),
-                                                   result.error->advice()};
-                            }
-                          },
-                      .wanted = std::move(wanted),
-                      .done = std::move(done),
-                      .settled = std::move(settled)});
+  ask<SettingResult>(
+      {.work =
+           [lease, setting, who](OnThread& on, SettingResult& result) {
+             on.parts.audited->begin({.why = "set", .who = who, .lease = lease});
+             result.error = attempt([&] { apply(on.lease(lease), setting, result); });
+             // Both are timeouts; a lease that is over says so again when it is asked.
+             static_cast<void>(attempt([&] {
+               result.is_over = result.error && result.error->kind() == ErrorKind::timeout &&
+                                on.lease(lease).overruled() == result.error->message();
+             }));
+             // Asking a card for what it cannot do is the asker's mistake.
+             if (result.error && on.parts.audited->failed_by() == Reason::unsupported) {
+               result.error = Error{ErrorKind::invalid_argument, result.error->message(), result.error->advice()};
+             }
+           },
+       .wanted = std::move(wanted),
+       .done = std::move(done),
+       .settled = std::move(settled)});
 }
 
 void GpuSeat::renew(Number lease, std::function<void(End, std::optional<Error>)> done) {

@@ -105,7 +105,7 @@ void LeaseDesk::set_one(Number number, int gpu, const Setting& setting, const Wa
       *at = known;
     }
     // The guardian has put back what this lease had set.
-    if (known.result.error && known.result.error->kind() == ErrorKind::timeout) {
+    if (known.result.is_over) {
       end(number, "nobody renewed it for its term", {});
     }
   };

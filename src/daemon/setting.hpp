@@ -42,6 +42,7 @@ struct SettingResult {
   Reading<Megahertz> running;
   Reading<bool> persistence;
   std::optional<Error> error;
+  bool is_over = false;  // the lease has run out, and not the driver's time
 };
 
 }  // namespace zeus::daemon
