@@ -65,6 +65,23 @@ void look_at_leases(const Context& context, DeviceReport& report) {
   }
 }
 
+// A daemon's records are not for every user to read: it is asked.
+void look_at_lessor(const Context& context, DeviceReport& report) {
+  if (!context.lessor) {
+    return;
+  }
+  const auto clients = context.lessor->clients();
+  for (std::size_t i = 0; i < report.leases.size(); ++i) {
+    const auto found = clients.find(report.inventory.gpus[i].gpu->identity().uuid);
+    if (found != clients.end() && !report.leases[i]) {
+      const control::LeaseClient& client = found->second;
+      control::Claim& claim = report.leases[i].emplace();
+      claim.holder = client.process.value_or(Holder{0, 0, "zeusd"});
+      claim.client = client;
+    }
+  }
+}
+
 }  // namespace
 
 DeviceReport gather_devices(Context& context) {
@@ -76,6 +93,7 @@ DeviceReport gather_devices(Context& context) {
                          [](const device::DiscoveredGpu& found) { return found.gpu.get(); });
   report.update_periods = device::watch_update_periods(gpus, context.clock);
   look_at_leases(context, report);
+  look_at_lessor(context, report);
   explain_absence(report);
   return report;
 }

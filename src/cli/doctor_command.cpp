@@ -89,6 +89,8 @@ void check_gpus(const DeviceReport& report, std::vector<Check>& checks) {
 }
 
 void check_rights(const Context& context, const device::Inventory& inventory, std::vector<Check>& checks) {
+  const control::LessorReport told = context.lessor ? context.lessor->report() : control::LessorReport{};
+  const bool may_through_daemon = context.lessor && told.problems.empty();
   const std::string named = context.environment.get("ZEUSD_SOCK_PATH").value_or("");
   const std::string socket = named.empty() ? default_socket : named;
   const bool daemon = context.files.exists(socket);
@@ -96,11 +98,24 @@ void check_rights(const Context& context, const device::Inventory& inventory, st
   if (!inventory.gpus.empty()) {
     if (root) {
       checks.push_back({State::ok, "permissions", "this user may set power limits and clocks", {}});
+    } else if (may_through_daemon) {
+      checks.push_back({State::ok, "permissions", "this user may set power limits and clocks through the daemon", {}});
     } else {
       checks.push_back({State::problem, "permissions",
                         "this user may read, and may not set power limits and clocks (CAP_SYS_ADMIN is missing)",
                         "run as root, start the container with `--cap-add SYS_ADMIN`, or run zeusd as root"});
     }
+  }
+  // Said here with the fix, and by its back-end without.
+  std::erase_if(checks, [&](const Check& check) { return context.lessor && check.what == told.name; });
+  for (const std::string& works : told.works) {
+    checks.push_back({State::ok, told.name, works, {}});
+  }
+  for (const DeviceProblem& problem : told.problems) {
+    checks.push_back({State::problem, problem.device, problem.what, problem.fix});
+  }
+  if (context.lessor) {
+    return;
   }
   const std::string path = context.files.resolve(socket).string();
   if (daemon) {

@@ -12,14 +12,26 @@
 #pragma once
 
 #include "control/lease_backing.hpp"
+#include "control/lease_client.hpp"
 #include "device/backend.hpp"
 
+#include <zeus/device_values.hpp>
 #include <zeus/units.hpp>
 
+#include <map>
 #include <memory>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace zeus::control {
+
+// How it stands with a lessor, for a person.
+struct LessorReport {
+  std::string name;                     // "zeusd at /run/zeusd/zeusd.sock"
+  std::vector<std::string> works;       // what this user may do through it, a line each
+  std::vector<DeviceProblem> problems;  // what not, and what to do
+};
 
 class Lessor {
  public:
@@ -38,6 +50,11 @@ class Lessor {
 
   // Whether this process has one already.
   [[nodiscard]] virtual bool has_one(std::string_view uuid) = 0;
+
+  // For whom each of its GPUs is leased now, by UUID; none where it cannot be asked.
+  [[nodiscard]] virtual std::map<std::string, LeaseClient, std::less<>> clients() { return {}; }
+  // Asks it what this user may do, by taking a lease of each GPU that is free, under which nothing is set.
+  [[nodiscard]] virtual LessorReport report() { return {}; }
 };
 
 }  // namespace zeus::control

@@ -44,16 +44,18 @@ std::string token_of(const Environment& environment) {
 }  // namespace
 
 std::optional<DaemonPlace> find_daemon(const Environment& environment, const FileTree& machine) {
+  const bool may_set_here = has_capability(machine, CAP_SYS_ADMIN);
   if (const std::optional<std::string> path = environment.get("ZEUSD_SOCK_PATH")) {
-    return path->empty() ? std::nullopt : std::optional{DaemonPlace{{*path, {}}, {}, true}};
+    return path->empty() ? std::nullopt : std::optional{DaemonPlace{{*path, {}}, {}, true, may_set_here}};
   }
   if (const std::optional<std::string> host = environment.get("ZEUSD_HOST_PORT")) {
-    return host->empty() ? std::nullopt : std::optional{DaemonPlace{{{}, *host}, token_of(environment), true}};
+    return host->empty() ? std::nullopt
+                         : std::optional{DaemonPlace{{{}, *host}, token_of(environment), true, may_set_here}};
   }
-  if (!machine.exists(usual_socket) || has_capability(machine, CAP_SYS_ADMIN)) {
+  if (!machine.exists(usual_socket) || may_set_here) {
     return std::nullopt;
   }
-  return DaemonPlace{{machine.resolve(usual_socket).string(), {}}, {}, false};
+  return DaemonPlace{{machine.resolve(usual_socket).string(), {}}, {}, false, false};
 }
 
 }  // namespace zeus::backends::zeusd

@@ -14,6 +14,7 @@ struct DaemonPlace {
   transport::Endpoint endpoint;
   std::string token;          // empty: none
   bool is_asked_for = false;  // by a variable, not because its socket is there
+  bool may_set_here = false;  // whether this process may set GPUs itself
 };
 
 // ZEUSD_SOCK_PATH, else ZEUSD_HOST_PORT with ZEUSD_TOKEN, or with the file that ZEUSD_TOKEN_FILE names; else the usual

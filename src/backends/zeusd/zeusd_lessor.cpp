@@ -1,8 +1,12 @@
 #include "backends/zeusd/zeusd_lessor.hpp"
 
 #include "backends/zeusd/remote_lease.hpp"
+#include "base/holder.hpp"
+#include "protocol/error_body.hpp"
 
 #include <fmt/format.h>
+#include <grp.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <utility>
@@ -14,8 +18,11 @@ ZeusdLessor::ZeusdLessor(std::shared_ptr<DaemonLink> link) : link_{std::move(lin
 
 bool ZeusdLessor::offers(std::string_view uuid) const {
   const protocol::DiscoveryAnswer* const known = link_->known();
-  // One that says no UUIDs may mean any GPU: what it does not give is not to be looked for elsewhere.
-  return known != nullptr && (known->zeusd ? link_->gpu_number(uuid).has_value() : !known->gpus.empty());
+  if (known == nullptr || known->zeusd) {
+    return link_->gpu_number(uuid).has_value();
+  }
+  // It says no UUIDs, and so may mean any GPU: who may not set one is told why not.
+  return !link_->place().may_set_here && !known->gpus.empty();
 }
 
 std::unique_ptr<control::LeaseBacking> ZeusdLessor::take(const device::DiscoveredGpu& gpu, Seconds term) {
@@ -34,6 +41,120 @@ bool ZeusdLessor::has_one(std::string_view uuid) {
     return !lease.id.empty() && lease.kind == protocol::LeaseKind::explicit_lease &&
            std::ranges::any_of(lease.gpus, [&](const protocol::LeasedGpu& gpu) { return gpu.uuid == uuid; });
   });
+}
+
+std::map<std::string, control::LeaseClient, std::less<>> ZeusdLessor::clients() {
+  std::map<std::string, control::LeaseClient, std::less<>> all;
+  if (link_->known() == nullptr || !link_->known()->zeusd) {
+    return all;
+  }
+  try {
+    const auto told =
+        protocol::read_answer<protocol::LeaseList>(link_->get("/v1/leases", {}, DaemonLink::patience_at_start));
+    for (const protocol::ListedLease& lease : told.leases) {
+      control::LeaseClient client;
+      client.user = lease.holder.uid;
+      if (lease.holder.pid) {
+        client.process = Holder{*lease.holder.pid, 0, lease.holder.command.value_or("")};
+      }
+      client.control_group = lease.holder.cgroup;
+      client.token = lease.holder.token;
+      for (const protocol::LeasedGpu& gpu : lease.gpus) {
+        all.emplace(gpu.uuid, client);
+      }
+    }
+  } catch (const Error&) {  // a group of routes that is not served, or not to this user
+    all.clear();
+  }
+  return all;
+}
+
+namespace {
+
+// The group whose members may open the socket, as the file says it.
+std::string group_of(const std::string& socket) {
+  struct stat status {};
+  if (::stat(socket.c_str(), &status) != 0) {
+    return "zeus";
+  }
+  const struct group* const named = ::getgrgid(status.st_gid);
+  return named != nullptr ? named->gr_name : std::to_string(status.st_gid);
+}
+
+std::string fix_for(const Error& error, const DaemonPlace& place) {
+  const std::string& socket = place.endpoint.unix_path;
+  if (error.kind() == ErrorKind::permission_denied && !socket.empty()) {
+    return fmt::format("run `sudo usermod -aG {} $USER` and log in again", group_of(socket));
+  }
+  if (error.kind() == ErrorKind::unavailable && !socket.empty()) {
+    return place.is_asked_for ? "start zeusd with that `--socket-path`, or unset ZEUSD_SOCK_PATH"
+                              : "run `sudo systemctl restart zeusd.socket zeusd`";
+  }
+  return error.advice();
+}
+
+}  // namespace
+
+control::LessorReport ZeusdLessor::report() {
+  control::LessorReport report;
+  report.name = link_->name();
+  try {
+    const protocol::DiscoveryAnswer& told = link_->discover(DaemonLink::patience_at_start);
+    if (told.auth_required.value_or(false)) {
+      static_cast<void>(link_->get("/auth/whoami", {}, DaemonLink::patience_at_start));
+    }
+    if (!told.zeusd) {
+      report.works.emplace_back("it answers");
+      report.problems.push_back({report.name, "it gives no leases: it is an older release, or another program",
+                                 "install the zeusd of this package, or name no daemon (ZEUSD_SOCK_PATH=)"});
+      return report;
+    }
+    report.works.push_back(fmt::format("it answers, as version {}", told.zeusd->version));
+    report_readings(report);
+    report_leases(report);
+  } catch (const Error& error) {
+    report.problems.push_back({report.name, error.message(), fix_for(error, link_->place())});
+  }
+  return report;
+}
+
+void ZeusdLessor::report_readings(control::LessorReport& report) {
+  const protocol::DiscoveryAnswer& told = *link_->known();
+  const auto try_to_read = [&](const std::string& what, const Query& query) {
+    try {
+      static_cast<void>(link_->get("/v1/readings", query, DaemonLink::patience_at_start));
+      report.works.push_back("this user may read " + what);
+    } catch (const Error& error) {
+      report.problems.push_back(
+          {report.name, fmt::format("this user may not read {}: {}", what, error.message()), error.advice()});
+    }
+  };
+  if (!told.gpus.empty()) {
+    try_to_read("its GPUs", {{"gpu_ids", std::to_string(told.gpus.front().id)}});
+  }
+  if (!told.cpus.empty()) {
+    try_to_read("the energy of its CPU packages", {{"cpu_ids", std::to_string(told.cpus.front().id)}});
+  }
+}
+
+void ZeusdLessor::report_leases(control::LessorReport& report) {
+  for (const protocol::ListedGpu& gpu : link_->known()->gpus) {
+    const std::string name = fmt::format("its GPU {} ({})", gpu.id, gpu.name.value_or("GPU"));
+    const transport::Answer taken =
+        link_->ask("POST", "/v1/leases/take", {{"gpu_ids", std::to_string(gpu.id)}, {"term_s", "1"}},
+                   DaemonLink::patience_at_start);
+    const Error refused = link_->refusal(taken, gpu.id);
+    if (taken.status == static_cast<int>(protocol::Status::ok)) {
+      const std::string lease = protocol::read_answer<protocol::LeaseAnswer>(taken.body).id;
+      static_cast<void>(link_->ask("POST", "/v1/leases/release", {{"lease", lease}}));
+      report.works.push_back(fmt::format("this user may set {}, as the node's policy says", name));
+    } else if (refused.kind() == ErrorKind::conflict) {
+      report.works.push_back(fmt::format("this user may set {} once it is free: {}", name, refused.message()));
+    } else {
+      report.problems.push_back(
+          {report.name, fmt::format("this user may not set {}: {}", name, refused.message()), refused.advice()});
+    }
+  }
 }
 
 }  // namespace zeus::backends::zeusd

@@ -17,8 +17,13 @@ class ZeusdLessor final : public control::Lessor {
   [[nodiscard]] bool offers(std::string_view uuid) const override;
   [[nodiscard]] std::unique_ptr<control::LeaseBacking> take(const device::DiscoveredGpu& gpu, Seconds term) override;
   [[nodiscard]] bool has_one(std::string_view uuid) override;
+  [[nodiscard]] std::map<std::string, control::LeaseClient, std::less<>> clients() override;
+  [[nodiscard]] control::LessorReport report() override;
 
  private:
+  void report_readings(control::LessorReport& report);
+  void report_leases(control::LessorReport& report);
+
   std::shared_ptr<DaemonLink> link_;
 };
 

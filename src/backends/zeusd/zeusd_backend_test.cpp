@@ -1,0 +1,134 @@
+#include "backends/zeusd/zeusd_backend.hpp"
+
+#include "backends/zeusd/zeusd_lessor.hpp"
+#include "base/log.hpp"
+#include "tests/support/failures.hpp"
+#include "tests/support/temporary_folder.hpp"
+#include "transport/event_loop.hpp"
+#include "transport/listener.hpp"
+#include "transport/server.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace zeus::backends::zeusd {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// Answers as it is told, whatever is asked of a path.
+class CannedDaemon {
+ public:
+  explicit CannedDaemon(std::map<std::string, std::string> bodies)
+      : bodies_{std::move(bodies)},
+        listener_{
+            transport::listen_on_unix({.path = folder_.path() / "d.sock", .mode = 0600, .user = {}, .group = {}})} {
+    server_.accept_on(FileDescriptor{::dup(listener_.socket.get())});
+    thread_ = std::thread{[this] { loop_.run(); }};
+  }
+  CannedDaemon(const CannedDaemon&) = delete;
+  CannedDaemon& operator=(const CannedDaemon&) = delete;
+  ~CannedDaemon() {
+    loop_.stop();
+    thread_.join();
+  }
+
+  [[nodiscard]] std::shared_ptr<DaemonLink> link(Clock& clock) const {
+    return std::make_shared<DaemonLink>(
+        DaemonPlace{.endpoint = {(folder_.path() / "d.sock").string(), {}}, .token = {}, .is_asked_for = true}, clock);
+  }
+
+ private:
+  void answer(const std::shared_ptr<transport::Exchange>& exchange) {
+    const auto found = bodies_.find(exchange->request().path);
+    transport::Answer told;
+    told.status = found == bodies_.end() ? 404 : 200;
+    told.body = found == bodies_.end() ? "" : found->second;
+    exchange->answer(std::move(told));
+  }
+
+  std::map<std::string, std::string> bodies_;
+  test::TemporaryFolder folder_;
+  transport::UnixListener listener_;
+  transport::EventLoop loop_;
+  transport::HttpServer server_{
+      loop_, {}, [this](const std::shared_ptr<transport::Exchange>& exchange) { answer(exchange); }};
+  std::thread thread_;
+};
+
+class ZeusdBackendTest : public ::testing::Test, protected test::Failures {
+ protected:
+  std::vector<std::string> logged_;
+  log::ScopedSink sink_{[this](log::Level, std::string_view line) { logged_.emplace_back(line); }};
+  VirtualClock clock_{Instant{1'000'000'000}};
+};
+
+TEST_F(ZeusdBackendTest, ADaemonThatIsNotThereIsOneWarningAndAProblem) {
+  ZeusdBackend backend{std::make_shared<DaemonLink>(DaemonPlace{{"/nowhere/zeusd.sock", {}}, {}, true}, clock_)};
+  const device::Discovery found = backend.discover();
+  static_cast<void>(backend.discover());
+  EXPECT_TRUE(found.gpus.empty());
+  ASSERT_EQ(found.problems.size(), 1U);
+  EXPECT_EQ(found.problems.front().device, "zeusd at /nowhere/zeusd.sock");
+  ASSERT_EQ(logged_.size(), 1U);
+  EXPECT_THAT(logged_.front(), HasSubstr("going on without zeusd at /nowhere/zeusd.sock"));
+}
+
+// As releases up to 0.5.0 do.
+TEST_F(ZeusdBackendTest, WithTheExistingDaemonReadingsGoAsFarAsItsRoutesDo) {
+  const CannedDaemon daemon{{
+      {"/discover", R"({"gpus":[{"id":0,"name":"V100"}],"cpus":[{"id":0,"dram_available":true}]})"},
+      {"/gpu/get_power", R"({"timestamp_ms":1,"power_mw":{"0":150000}})"},
+      {"/gpu/get_cumulative_energy", R"({"0":{"energy_mj":5000}})"},
+      {"/cpu/get_cumulative_energy", R"({"0":{"cpu_energy_uj":2000000,"dram_energy_uj":null}})"},
+  }};
+  const std::shared_ptr<DaemonLink> link = daemon.link(clock_);
+  const device::Discovery found = ZeusdBackend{link}.discover();
+  ASSERT_EQ(found.gpus.size(), 1U);
+  const device::Gpu& gpu = *found.gpus.front().gpu;
+  EXPECT_EQ(gpu.energy()->value, 5_J);
+  EXPECT_EQ(gpu.power(PowerKind::plain, PowerScope::gpu)->value, 150_W);
+  EXPECT_EQ(gpu.power(PowerKind::instant, PowerScope::gpu).failure().reason, Reason::unsupported);
+  EXPECT_FALSE(gpu.power_limits().current);
+  ASSERT_EQ(found.cpus.size(), 1U);
+  EXPECT_EQ(found.cpus.front()->energy(device::CpuDomain::package)->value, 2_J);
+  EXPECT_EQ(found.cpus.front()->energy(device::CpuDomain::dram).failure().reason, Reason::unsupported);
+
+  ZeusdLessor lessor{link};
+  EXPECT_TRUE(lessor.offers("GPU-0"));
+  const Error error = failure_of([&] { static_cast<void>(lessor.take(found.gpus.front(), 60_s)); });
+  EXPECT_EQ(error.kind(), ErrorKind::unavailable);
+  EXPECT_THAT(error.what(), HasSubstr("gives no leases"));
+}
+
+TEST_F(ZeusdBackendTest, TimesOfAnotherClockAreMovedToThisOne) {
+  const CannedDaemon daemon{{
+      {"/discover", R"({"gpus":[],"cpus":[{"id":0,"dram_available":false,"name":"package-0"}],)"
+                    R"("zeusd":{"version":"1","api":1,"instance":"i"}})"},
+      {"/v1/readings",
+       R"({"now_ns":501000000000,"timestamp_ms":1,"instance":"i","gpus":[],"cpus":[{"id":0,"name":"package-0",)"
+       R"("generation":1,"package":{"energy":{"value_j":7.0,"at_ns":500000000000,"latency_s":0.0},)"
+       R"("counter":{"resolution_j":1e-6,"wraps_at_j":null,"scope":"package"},"began_ns":3},)"
+       R"("dram":{"energy":{"value_j":null,"at_ns":500000000000,"latency_s":0.0,"reason":"unsupported"},)"
+       R"("counter":null,"began_ns":null}}]})"},
+  }};
+  const device::Discovery found = ZeusdBackend{daemon.link(clock_)}.discover();
+  EXPECT_EQ(found.from, device::DiscoveredFrom::other_node);
+  ASSERT_EQ(found.cpus.size(), 1U);
+  EXPECT_THAT(found.cpus.front()->identity().name, HasSubstr("package-0 of "));
+  const auto energy = found.cpus.front()->energy(device::CpuDomain::package);
+  ASSERT_TRUE(energy);
+  EXPECT_EQ(energy->value, 7_J);
+  EXPECT_EQ(energy->at, clock_.now() - 1_s);
+}
+
+}  // namespace
+}  // namespace zeus::backends::zeusd
