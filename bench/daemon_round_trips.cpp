@@ -9,11 +9,15 @@
 
 #include <fmt/format.h>
 
+#include <cstdio>
+#include <exception>
 #include <filesystem>
 #include <string>
 #include <vector>
 
-int main(int argc, char** argv) {
+namespace {
+
+int compare_all(int argc, char** argv) {
   using namespace zeus;
   if (argc != 4) {
     fmt::print(stderr, "daemon_round_trips SOCKET MILLIWATTS MILLIWATTS\n");
@@ -53,4 +57,15 @@ int main(int argc, char** argv) {
   }
   std::filesystem::remove_all(folder);
   return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return compare_all(argc, argv);
+  } catch (const std::exception& error) {
+    std::fputs(error.what(), stderr);
+    return 1;
+  }
 }

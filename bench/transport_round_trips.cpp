@@ -23,9 +23,11 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <exception>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -154,9 +156,7 @@ class Readers {
   std::unique_ptr<transport::HttpServer> ours_;
 };
 
-}  // namespace
-
-int main() {
+int compare_all() {
   std::string folder = (std::filesystem::temp_directory_path() / "zeus-XXXXXX").string();
   if (::mkdtemp(folder.data()) == nullptr) {
     return 1;
@@ -182,4 +182,15 @@ int main() {
   compare("a piece to 1000 streams", "us each", [&](bool of_ours) { return readers.piece_time(of_ours); });
   std::filesystem::remove_all(folder);
   return 0;
+}
+
+}  // namespace
+
+int main() {
+  try {
+    return compare_all();
+  } catch (const std::exception& error) {
+    std::fputs(error.what(), stderr);
+    return 1;
+  }
 }

@@ -25,6 +25,37 @@ bool is_enabled(const Node& node, Group group) {
   return std::ranges::find(node.groups, group) != node.groups.end();
 }
 
+// What is told of a device that does not answer.
+template <typename Value>
+protocol::ToldReading<Value> no_answer() {
+  return {Reading<Value>{Failure{Reason::timeout, "a call to its driver hangs"}}, {}};
+}
+
+protocol::GpuReadings unanswered(int number, const std::string& uuid) {
+  protocol::GpuReadings readings;
+  readings.id = static_cast<std::uint32_t>(number);
+  readings.uuid = uuid;
+  readings.energy = no_answer<Joules>();
+  constexpr Failure hangs{Reason::timeout, "a call to its driver hangs"};
+  readings.limits = {PowerLimits{hangs, hangs, hangs, hangs, hangs}, {}};
+  readings.clocks = {device::Clocks{hangs, hangs, hangs, hangs, hangs}, {}};
+  readings.temperature = no_answer<Celsius>();
+  readings.utilization = no_answer<protocol::ToldUtilization>();
+  readings.throttle = no_answer<protocol::ToldThrottle>();
+  readings.throttle_times = {device::ThrottleTimes{Instant{}, hangs, hangs, hangs, hangs, hangs}, {}};
+  readings.persistence_mode = no_answer<bool>();
+  return readings;
+}
+
+protocol::CpuReadings unanswered(int number, const device::CpuIdentity& identity) {
+  protocol::CpuReadings readings;
+  readings.id = static_cast<std::uint32_t>(number);
+  readings.name = identity.name;
+  readings.package.energy = no_answer<Joules>();
+  readings.dram.energy = no_answer<Joules>();
+  return readings;
+}
+
 }  // namespace
 
 void Api::discover(const SharedCall& call) {
@@ -86,6 +117,8 @@ void Api::readings(const SharedCall& call) {
         return !decide(node_.desk->policy(), asker, {.action = Action::read, .gpu = node_.gpu(gpu).seat->name()})
                     .allowed;
       });
+    } else if (!may_read(call, gpus)) {
+      return;
     }
   } else if (gpu_ids) {
     call->refuse(protocol::Status::forbidden, "GPUs may not be read here");
@@ -100,15 +133,38 @@ void Api::readings(const SharedCall& call) {
     call->refuse(protocol::Status::forbidden, "CPU packages may not be read here");
     return;
   }
-  read(call, gpus, GpuReader::everything, [this, call, cpus](const std::vector<protocol::GpuReadings>& of_gpus) {
-    read_cpus(call, cpus, [this, call, of_gpus](const std::vector<protocol::CpuReadings>& of_cpus) {
-      call->answer(records::json_line(protocol::Readings{.now = node_.loop.clock().now(),
-                                                         .timestamp_ms = milliseconds(node_.loop.clock().wall()),
-                                                         .instance = node_.identity.instance,
-                                                         .gpus = of_gpus,
-                                                         .cpus = of_cpus}));
-    });
+  // A device that does not answer is among them, with the reason.
+  const auto told = std::make_shared<protocol::Readings>();
+  told->gpus.resize(gpus.size());
+  told->cpus.resize(cpus.size());
+  const auto gathered = std::make_shared<Gathered>(gpus.size() + cpus.size() + 1, [this, call, told](const Refusals&) {
+    told->now = node_.loop.clock().now();
+    told->timestamp_ms = milliseconds(node_.loop.clock().wall());
+    told->instance = node_.identity.instance;
+    call->answer(records::json_line(*told));
   });
+  std::size_t position = 0;
+  for (const int gpu : gpus) {
+    node_.gpu(gpu).reader->ask(
+        GpuReader::everything,
+        [this, told, gathered, gpu, position](DeviceThread::End end, const protocol::GpuReadings& readings) {
+          told->gpus[position] =
+              end == DeviceThread::End::done ? readings : unanswered(gpu, node_.gpu(gpu).identity.uuid);
+          gathered->add(gpu, std::nullopt);
+        });
+    ++position;
+  }
+  position = 0;
+  for (const int cpu : cpus) {
+    node_.cpu(cpu).reader->ask(
+        [this, told, gathered, cpu, position](DeviceThread::End end, const protocol::CpuReadings& readings) {
+          told->cpus[position] =
+              end == DeviceThread::End::done ? readings : unanswered(cpu, node_.cpu(cpu).reader->identity());
+          gathered->add(cpu, std::nullopt);
+        });
+    ++position;
+  }
+  gathered->add(0, std::nullopt);
 }
 
 void Api::metrics(const SharedCall& call) {
