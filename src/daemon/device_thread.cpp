@@ -17,6 +17,7 @@ struct DeviceThread::Shared {
   std::function<void()> work;
   std::function<void()> tell_done;  // empty once nobody is there to be told
   bool over = false;
+  bool is_working = false;
   std::thread thread;
 
   void run() {
@@ -27,10 +28,12 @@ struct DeviceThread::Shared {
         return;
       }
       std::function<void()> now = std::exchange(work, nullptr);
+      is_working = true;
       lock.unlock();
       now();
       now = nullptr;  // what it owns goes before the next call begins
       lock.lock();
+      is_working = false;
       if (!over) {
         tell_done();
       }
@@ -60,11 +63,16 @@ DeviceThread::~DeviceThread() {
     shared_->over = true;
   }
   shared_->changed.notify_one();
-  if (current_ && stuck_) {
+  if (is_working()) {
     shared_->thread.detach();
   } else {
     shared_->thread.join();
   }
+}
+
+bool DeviceThread::is_working() const {
+  const std::lock_guard lock{shared_->mutex};
+  return shared_->is_working;
 }
 
 void DeviceThread::ask(Call call) {

@@ -45,7 +45,7 @@ class DeviceThread {
   DeviceThread(Loop& loop, std::string name, Bounds bounds);
   DeviceThread(const DeviceThread&) = delete;
   DeviceThread& operator=(const DeviceThread&) = delete;
-  // Waits for the call under way, unless it hangs: then the thread is left behind.
+  // A thread that is in a call is left behind: it ends with the call, which shares what it needs.
   ~DeviceThread();
 
   void ask(Call call);
@@ -53,6 +53,8 @@ class DeviceThread {
   void tick(Instant now);
   // Since when the call under way has been, where it hangs.
   [[nodiscard]] std::optional<Instant> stuck_since() const;
+  // Whether a call is in the device at this moment.
+  [[nodiscard]] bool is_working() const;
   [[nodiscard]] bool is_idle() const { return !current_ && queue_.empty(); }
   [[nodiscard]] std::size_t waiting() const { return queue_.size(); }
 

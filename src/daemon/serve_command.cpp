@@ -29,6 +29,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace zeus::daemon {
@@ -274,7 +275,7 @@ int ServeCommand::run(Context& context) {
   serve_.check();
   require_rights(serve_);
   const FileDescriptor signals = wait_for_signals();
-  const LogWriter log{STDOUT_FILENO};
+  std::optional<LogWriter> log{std::in_place, STDOUT_FILENO};
   log::set_level(serve_.log_requests ? log::Level::debug : log::Level::info);
 
   const RuleFiles files{serve_.policy, serve_.signing_key_path};
@@ -305,7 +306,7 @@ int ServeCommand::run(Context& context) {
   }
   control::LeaseBook book =
       control::open_lease_book(context.environment, context.machine, program_folder(), leased, context.clock);
-  Sockets sockets{serve_, context.environment};
+  std::optional<Sockets> sockets{std::in_place, serve_, context.environment};
   give_up_rights(serve_);
 
   const Supervisor supervisor{context.environment};
@@ -313,12 +314,14 @@ int ServeCommand::run(Context& context) {
   {
     transport::EventLoop loop;
     Service service{loop, context.clock, book, ledger, std::move(gpus), std::move(devices.cpus), std::move(plan)};
-    Run{loop, service, sockets, supervisor, signals}.until_stopped();
+    Run{loop, service, *sockets, supervisor, signals}.until_stopped();
     is_stuck = service.is_stuck();
   }
+  sockets.reset();
   if (is_stuck) {
     // A thread is still in the driver, where nothing ends it: the guardian puts back what it holds.
     log::warning("a call to a driver still hangs; what it has changed is put back by the guardian");
+    log.reset();
     std::quick_exit(command_line::exit_ok);
   }
   return command_line::exit_ok;

@@ -265,11 +265,20 @@ void Service::stop(Seconds patience, std::function<void()> done) {
   node_.desk->close(one_less);
 }
 
-bool Service::is_stuck() const {
-  return std::ranges::any_of(
-             node_.gpus,
-             [](const ServedGpu& gpu) { return !gpu.seat->thread().is_idle() || !gpu.reader->thread().is_idle(); }) ||
-         std::ranges::any_of(node_.cpus, [](const ServedCpu& cpu) { return !cpu.reader->thread().is_idle(); });
+bool Service::is_stuck() {
+  const auto is_working = [this] {
+    return std::ranges::any_of(node_.gpus,
+                               [](const ServedGpu& gpu) {
+                                 return gpu.seat->thread().is_working() || gpu.reader->thread().is_working();
+                               }) ||
+           std::ranges::any_of(node_.cpus, [](const ServedCpu& cpu) { return cpu.reader->thread().is_working(); });
+  };
+  // What is only read takes a moment.
+  Clock& clock = loop_->clock();
+  for (int looks = 0; looks < 20 && is_working(); ++looks) {
+    clock.sleep_until(clock.now() + Seconds{0.05});
+  }
+  return is_working();
 }
 
 void Service::administrate(const std::shared_ptr<transport::Exchange>& exchange) {

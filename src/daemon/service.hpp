@@ -79,8 +79,9 @@ class Service {
   // Accepts nobody more, ends every lease and puts back; `done` is called once that is done, or cannot be for
   // `patience`.
   void stop(Seconds patience, std::function<void()> done);
-  // Whether a call to a driver hangs, so that its thread cannot be ended.
-  [[nodiscard]] bool is_stuck() const;
+  // Whether a call to a driver hangs, so that its thread cannot be ended. Once the loop does not run any more; waits a
+  // moment for what does not hang.
+  [[nodiscard]] bool is_stuck();
 
  private:
   class RealLoop;
