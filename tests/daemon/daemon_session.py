@@ -7,6 +7,7 @@ What holds on a GPU is asked of the driver's library, never of the daemon. The t
 import base64
 import ctypes
 import dataclasses
+import encodings.idna  # noqa: F401: imported by sockets, when other users may not read it any more
 import hashlib
 import hmac
 import http.client
