@@ -291,6 +291,19 @@ class Faults(unittest.TestCase):
             self.assertEqual(driver.settings(), self.found, "before the next start answers")
         self.report("daemon and guardian are killed")
 
+    def test_the_daemon_is_stopped(self):
+        daemon = self.start()
+        for _ in range(options.rounds):
+            self.crowd(daemon, kinds=(False,))
+            self.at_a_random_moment()
+            daemon.process.send_signal(signal.SIGSTOP)
+            self.expect_put_back(time.monotonic() + TERM)
+            self.end_clients()
+            daemon.process.send_signal(signal.SIGCONT)
+            until(lambda: daemon.get("/v1/leases").json["leases"] == [], "it goes on, and has no lease left")
+            self.assertEqual(driver.settings(), self.found)
+        self.report("the daemon is stopped")
+
     def test_sigterm(self):
         daemon = self.start()
         for _ in range(options.rounds):
