@@ -16,7 +16,8 @@ using protocol::Status;
 
 namespace {
 
-constexpr Seconds look_again{0.5};  // at a GPU that somebody outside has
+constexpr Seconds look_again{0.5};        // at a GPU that somebody outside has
+constexpr Seconds patience_with_ends{2};  // of a lease that is being put back
 constexpr std::size_t most_leases = 4096;
 
 std::string name_of(const GpuSeat& seat) {
@@ -90,6 +91,11 @@ LeaseDesk::Number LeaseDesk::find(const Client& client, std::string_view id) con
   return 0;
 }
 
+LeaseDesk::Number LeaseDesk::number_of(std::string_view id) const {
+  const auto found = std::ranges::find_if(entries_, [&](const auto& one) { return one.second.view.id == id; });
+  return found != entries_.end() ? found->first : 0;
+}
+
 LeaseDesk::Number LeaseDesk::implicit_of(const ClientKey& key, int gpu) const {
   for (const auto& [number, entry] : entries_) {
     if (entry.view.is_implicit && entry.phase != Phase::ending && entry.on.contains(gpu) &&
@@ -113,23 +119,24 @@ void LeaseDesk::take(Taking taking, std::function<void(Taken)> done) {
   }
 }
 
+void LeaseDesk::wait_or(Taking taking, const std::function<void(Taken)>& done, Taken otherwise,
+                        std::optional<Instant> until, Instant retry) {
+  const Instant now = loop_.clock().now();
+  if (!until || now >= *until) {
+    done(std::move(otherwise));
+  } else if (queue_.size() >= policy_.most_waiting) {
+    done({.lease = {},
+          .refused = Refused{Status::too_many, "too many wait for a GPU of this node already"},
+          .holder = std::move(otherwise.holder)});
+  } else {
+    queue_.push_back({std::move(taking), done, *until, retry});
+    loop_.wake_by(retry > now ? std::min(*until, retry) : *until);
+  }
+}
+
 void LeaseDesk::try_to_take(Taking taking, std::function<void(Taken)> done, std::optional<Instant> until) {
   const ClientKey key = *key_of(taking.client);
   const Instant now = loop_.clock().now();
-  // `retry`: when to look again though nothing has changed here.
-  const auto wait_or = [this, until, now](Taking again, const std::function<void(Taken)>& answer, Taken otherwise,
-                                          Instant retry) {
-    if (!until || now >= *until) {
-      answer(std::move(otherwise));
-    } else if (queue_.size() >= policy_.most_waiting) {
-      answer({.lease = {},
-              .refused = Refused{Status::too_many, "too many wait for a GPU of this node already"},
-              .holder = std::move(otherwise.holder)});
-    } else {
-      queue_.push_back({std::move(again), answer, *until, retry});
-      loop_.wake_by(retry > now ? std::min(*until, retry) : *until);
-    }
-  };
   if (const Number other = in_the_way(key, taking.gpus); other != 0) {
     const LeaseView& view = entries_.at(other).view;
     Taken conflict{
@@ -137,25 +144,27 @@ void LeaseDesk::try_to_take(Taking taking, std::function<void(Taken)> done, std:
         .refused = Refused{Status::conflict,
                            fmt::format("GPU {} is leased by {}", fmt::join(view.gpus, ", "), to_text(view.described))},
         .holder = view};
-    wait_or(std::move(taking), done, std::move(conflict), now);
+    if (!until && view.is_ending) {
+      until = now + patience_with_ends;
+    }
+    wait_or(std::move(taking), done, std::move(conflict), until, now);
     return;
   }
   Taking again = taking;
-  begin(std::move(taking), false,
-        [this, again = std::move(again), done = std::move(done), wait_or](
-            Number number, const std::optional<Refused>& refused, bool conflict) mutable {
-          if (!refused) {
-            done({.lease = entries_.at(number).view, .refused = {}, .holder = {}});
-          } else if (conflict) {
-            wait_or(std::move(again), done, {.lease = {}, .refused = refused, .holder = {}},
-                    loop_.clock().now() + look_again);
-          } else {
-            done({.lease = {}, .refused = refused, .holder = {}});
-          }
-        });
+  begin(std::move(taking), [this, again = std::move(again), done = std::move(done), until](
+                               Number number, const std::optional<Refused>& refused, bool conflict) mutable {
+    if (!refused) {
+      done({.lease = entries_.at(number).view, .refused = {}, .holder = {}});
+    } else if (conflict) {
+      wait_or(std::move(again), done, {.lease = {}, .refused = refused, .holder = {}}, until,
+              loop_.clock().now() + look_again);
+    } else {
+      done({.lease = {}, .refused = refused, .holder = {}});
+    }
+  });
 }
 
-void LeaseDesk::begin(Taking taking, bool implicit, std::function<void(Number, std::optional<Refused>, bool)> done) {
+void LeaseDesk::begin(Taking taking, std::function<void(Number, std::optional<Refused>, bool)> done) {
   if (entries_.size() >= most_leases) {
     done(0, Refused{Status::too_many, "this node has too many leases"}, false);
     return;
@@ -166,7 +175,7 @@ void LeaseDesk::begin(Taking taking, bool implicit, std::function<void(Number, s
   entry.view = {.id = draw_(),
                 .client = taking.client,
                 .described = {},
-                .is_implicit = implicit,
+                .is_implicit = taking.is_implicit,
                 .is_ending = false,
                 .gpus = {taking.gpus.begin(), taking.gpus.end()},
                 .since = now,
@@ -246,11 +255,11 @@ void LeaseDesk::begin(Taking taking, bool implicit, std::function<void(Number, s
   if (found == entries_.end() || found->second.phase == Phase::ending) {
     return;
   }
-  if (taking.client.process && !(implicit && policy_.implicit == ImplicitLease::keep)) {
+  if (taking.client.process && !(taking.is_implicit && policy_.implicit == ImplicitLease::keep)) {
     found->second.end_of_process = loop_.when_readable(taking.client.process->end->get(),
                                                        [this, number] { end(number, "its process has ended", {}); });
   }
-  if (implicit) {
+  if (taking.is_implicit) {
     found->second.next_renewal = now + taking.term / 3;
     loop_.wake_by(*found->second.next_renewal);
   }
@@ -266,13 +275,11 @@ void LeaseDesk::note_token(const std::string& subject) {
 }
 
 bool LeaseDesk::end(std::string_view id, const std::string& why, std::function<void()> done) {
-  for (const auto& [number, entry] : entries_) {
-    if (entry.view.id == id) {
-      end(number, why, std::move(done));
-      return true;
-    }
+  const Number number = number_of(id);
+  if (number != 0) {
+    end(number, why, std::move(done));
   }
-  return false;
+  return number != 0;
 }
 
 void LeaseDesk::end(Number number, const std::string& why, std::function<void()> done) {

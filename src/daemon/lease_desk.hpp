@@ -64,6 +64,7 @@ class LeaseDesk {
     Seconds term;
     Seconds wait{0};
     Wanted wanted;
+    bool is_implicit = false;  // of a setter without a lease: the desk's own
   };
   // A lease, or why there is none. A conflict names the holder.
   struct Taken {
@@ -150,10 +151,14 @@ class LeaseDesk {
   // A lease of somebody else of one of these GPUs; 0: none. Numbers begin at 1.
   [[nodiscard]] Number in_the_way(const ClientKey& key, const std::set<int>& gpus) const;
   [[nodiscard]] Number find(const Client& client, std::string_view id) const;
+  [[nodiscard]] Number number_of(std::string_view id) const;
   [[nodiscard]] Number implicit_of(const ClientKey& key, int gpu) const;
+  // Until somebody else's lease has ended; otherwise, and when nothing has come of it by then, the answer.
+  void wait_or(Taking taking, const std::function<void(Taken)>& done, Taken otherwise, std::optional<Instant> until,
+               Instant retry);
   void try_to_take(Taking taking, std::function<void(Taken)> done, std::optional<Instant> until);
   // Says whether it is somebody outside who is in the way.
-  void begin(Taking taking, bool implicit, std::function<void(Number, std::optional<Refused>, bool)> done);
+  void begin(Taking taking, std::function<void(Number, std::optional<Refused>, bool)> done);
   void taken(Number number, int gpu, GpuSeat::End end, const GpuSeat::Taken& taken);
   void extend(Entry& entry);
   std::optional<Refused> refusal_of_setting(const Client& client, int gpu, const Setting& setting);

@@ -198,28 +198,30 @@ void LeaseDesk::set_without_lease(const Client& client, int gpu, const Setting& 
     }
     return;
   }
-  if (const Number other = in_the_way(key, {gpu}); other != 0) {
-    const LeaseView& view = entries_.at(other).view;
-    if (view.is_implicit && policy_.implicit == ImplicitLease::keep) {
-      end(other, "somebody else sets this GPU",
-          [this, client, gpu, setting, wanted, done] { set_without_lease(client, gpu, setting, wanted, done); });
-    } else {
-      done(Refused{Status::conflict, fmt::format("GPU {} is leased by {}", gpu, to_text(view.described))});
-    }
-    return;
+  const Number other = in_the_way(key, {gpu});
+  if (other != 0 && !entries_.at(other).view.is_ending && policy_.implicit == ImplicitLease::keep &&
+      entries_.at(other).view.is_implicit) {
+    end(other, "somebody else sets this GPU", {});
   }
-  if (policy_.implicit == ImplicitLease::refuse) {
+  if (other == 0 && policy_.implicit == ImplicitLease::refuse) {
     done(Refused{Status::forbidden, "the policy of this node wants a lease before a GPU is set (/v1/leases)"});
     return;
   }
-  begin({.client = client, .gpus = {gpu}, .term = control::LeaseBook::usual_term, .wanted = wanted}, true,
-        [done, set](Number number, const std::optional<Refused>& why, bool /*conflict*/) {
-          if (why) {
-            done(why);
-          } else {
-            set(number);
-          }
-        });
+  try_to_take(
+      {.client = client,
+       .gpus = {gpu},
+       .term = control::LeaseBook::usual_term,
+       .wait = {},
+       .wanted = wanted,
+       .is_implicit = true},
+      [this, done, set](const Taken& taken) {
+        if (taken.refused) {
+          done(taken.refused);
+        } else {
+          set(number_of(taken.lease->id));
+        }
+      },
+      std::nullopt);
 }
 
 void LeaseDesk::restore(const Client& client, std::string_view id, const Wanted& wanted,

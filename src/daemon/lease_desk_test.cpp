@@ -250,6 +250,30 @@ TEST_F(LeaseDeskTest, ASetterWithoutALeaseHoldsUntilItsProcessEnds) {
   EXPECT_EQ(limit(1), 250_W);
 }
 
+TEST_F(LeaseDeskTest, WhoComesWhileALeaseIsPutBackWaitsForThat) {
+  const Client client = process(7);
+  ASSERT_THAT(set_without_lease(client, {0}, SetPowerLimit{200_W}), IsEmpty());
+  loop_.make_readable(client.process->end->get());
+  EXPECT_THAT(set_without_lease(process(8), {0}, SetPowerLimit{180_W}), IsEmpty());
+  EXPECT_EQ(limit(0), 180_W);
+  EXPECT_THAT(gpu_->log, Contains("power 250"));
+}
+
+TEST_F(LeaseDeskTest, WhoComesWhilePuttingBackHangsIsToldSoInTime) {
+  const Client client = process(7);
+  ASSERT_THAT(set_without_lease(client, {0}, SetPowerLimit{200_W}), IsEmpty());
+  std::promise<void> goes_on;
+  gpu_->it_hangs = [&goes_on] { goes_on.get_future().wait(); };
+  loop_.make_readable(client.process->end->get());
+  std::optional<Refusals> refusals;
+  desk_->set_without_lease(process(8), {0}, SetPowerLimit{180_W}, {}, [&](Refusals all) { refusals = std::move(all); });
+  loop_.advance(Seconds{3});
+  EXPECT_EQ(refusals.value().at(0).status, Status::conflict);
+  goes_on.set_value();
+  settle();
+  EXPECT_EQ(limit(0), 250_W);
+}
+
 TEST_F(LeaseDeskTest, WhatIsKeptStaysUntilSomebodyElseSetsTheGpu) {
   Policy policy = built_in_policy();
   policy.implicit = ImplicitLease::keep;
