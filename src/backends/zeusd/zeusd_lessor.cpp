@@ -71,20 +71,21 @@ std::map<std::string, control::LeaseClient, std::less<>> ZeusdLessor::clients() 
 
 namespace {
 
-// The group whose members may open the socket, as the file says it.
-std::string group_of(const std::string& socket) {
+// How this user gets to open the socket, whose group the file says.
+std::string way_in(const std::string& socket) {
   struct stat status {};
-  if (::stat(socket.c_str(), &status) != 0) {
-    return "zeus";
+  const struct group* const named =
+      ::stat(socket.c_str(), &status) == 0 && status.st_gid != 0 ? ::getgrgid(status.st_gid) : nullptr;
+  if (named == nullptr) {
+    return "run `sudo groupadd --system zeus && sudo usermod -aG zeus $USER`, start zeusd again, and log in again";
   }
-  const struct group* const named = ::getgrgid(status.st_gid);
-  return named != nullptr ? named->gr_name : std::to_string(status.st_gid);
+  return fmt::format("run `sudo usermod -aG {} $USER` and log in again", named->gr_name);
 }
 
 std::string fix_for(const Error& error, const DaemonPlace& place) {
   const std::string& socket = place.endpoint.unix_path;
   if (error.kind() == ErrorKind::permission_denied && !socket.empty()) {
-    return fmt::format("run `sudo usermod -aG {} $USER` and log in again", group_of(socket));
+    return way_in(socket);
   }
   if (error.kind() == ErrorKind::unavailable && !socket.empty()) {
     return place.is_asked_for ? "start zeusd with that `--socket-path`, or unset ZEUSD_SOCK_PATH"
