@@ -373,6 +373,18 @@ class DaemonClient(unittest.TestCase):
                 self.assertIsNone(ZeusdConfig.from_env())
         with self.assertRaises(ValueError):
             ZeusdConfig().endpoint
+        with mock.patch.dict(os.environ, {"ZEUSD_SOCK_PATH": "", "ZEUSD_HOST_PORT": "host:1"}):
+            self.assertIsNone(ZeusdConfig.from_env())
+        with tempfile.NamedTemporaryFile("w") as held:
+            held.write("of a file\n")
+            held.flush()
+            with mock.patch.dict(os.environ, {"ZEUSD_HOST_PORT": "host:1", "ZEUSD_TOKEN_FILE": held.name}):
+                self.assertEqual(ZeusdConfig.from_env().token, "of a file")
+
+    def test_an_optimizer_leases_like_any_program_where_the_daemon_gives_leases(self):
+        self.assertFalse(self.client().gives_leases)
+        Daemon.discovery["zeusd"] = {"version": "0.1.0", "api": 1, "instance": "i"}
+        self.assertTrue(self.client().gives_leases)
 
     def test_a_token_may_be_in_a_file_that_nobody_else_may_read(self):
         with tempfile.TemporaryDirectory() as folder:

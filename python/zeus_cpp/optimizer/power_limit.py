@@ -421,10 +421,11 @@ def _readings_of(measured: Measurement) -> tuple[float, dict[int, tuple[float, f
 
 
 def _daemon_setters(gpu_indices: Sequence[int]) -> dict[int, ZeusdGPU]:
-    """The GPUs that a daemon sets, where this process may not; empty where it may, or there is no daemon."""
+    """The GPUs that a daemon without leases sets, where this process may not; empty where it may, or there is none: a lease
+    of zeusd is taken like one of this process."""
     gpus = get_gpus().gpus
     setters = {index: gpu for index in gpu_indices if isinstance(gpu := gpus[index], ZeusdGPU)}
-    if has_sys_admin() or len(setters) < len(gpu_indices):
+    if has_sys_admin() or len(setters) < len(gpu_indices) or all(gpu.gives_leases for gpu in setters.values()):
         return {}
     global _daemon_said
     if not _daemon_said:

@@ -202,6 +202,8 @@ class ZeusdClient:
         except (KeyError, TypeError, AttributeError) as error:
             raise ZeusdConnectionError(f"the daemon at {self.endpoint} does not describe its devices ({error}). "
                                        "Upgrade zeusd") from None
+        # Whether what is set through it ends with a lease; releases of other packages keep none.
+        self.gives_leases = isinstance(found.get("zeusd"), dict)
         self._enabled = frozenset(found.get("enabled_api_groups", ()))
         self.auth_required = bool(found.get("auth_required", False))
         self.auth_error: str | None = None

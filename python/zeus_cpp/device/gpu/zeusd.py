@@ -14,14 +14,19 @@ if TYPE_CHECKING:
 class ZeusdGPU(NativeGPU):
     """One GPU whose setters go to the daemon, which is first asked when something is set.
 
-    Without `block`, setters return before what they set holds. What the daemon sets stays when this process ends, unless
-    the daemon puts it back.
+    Without `block`, setters return before what they set holds. Under zeusd of this package they take a lease, which ends
+    with this process; what other daemons set stays when it ends.
     """
 
     def __init__(self, gpu_index: int, client: ZeusdClient) -> None:
         super().__init__(gpu_index)
         self._client = client
         self._id: int | None = None
+
+    @property
+    def gives_leases(self) -> bool:
+        """Whether the daemon puts back what was found when this process ends, however it ends."""
+        return self._client.gives_leases
 
     @property
     def supports_nonblocking_setters(self) -> bool:
