@@ -2,11 +2,13 @@
 //
 // Threads: every reading may be called from any thread, and by several at once; reopen() by nobody while another call
 // is under way on any device of the same back-end. Cost: energy() and power() are for hot paths: they do not allocate,
-// do not log and do not lock across a driver's call longer than the driver itself needs. Failures: a reading never
-// throws because of what the device or its driver does; it says why it has no value. Fork: a child that wants to read
-// must reopen() first; until then every reading may say that the device is lost. Call reopen() on each device; what
-// devices share is opened again only once. Ownership: shared by whoever needs it; a device keeps alive what it needs of
-// its back-end. A reading that a back-end does not override is one that its GPUs do not have: it answers `unsupported`.
+// do not log and do not lock across a driver's call longer than the driver itself needs. Where a GPU is read through a
+// daemon, each reading is a question to it, for which some 100 us on this machine and the network's time elsewhere go
+// by, and memory is allocated. Failures: a reading never throws because of what the device or its driver does; it says
+// why it has no value. Fork: a child that wants to read must reopen() first; until then every reading may say that the
+// device is lost. Call reopen() on each device; what devices share is opened again only once. Ownership: shared by
+// whoever needs it; a device keeps alive what it needs of its back-end. A reading that a back-end does not override is
+// one that its GPUs do not have: it answers `unsupported`.
 #pragma once
 
 #include "device/clocks.hpp"
