@@ -152,7 +152,7 @@ transport::Answer RemoteLease::ask(std::string_view method, std::string_view pat
   const Instant until = link_->clock().now() + patience_with_restart;
   while (true) {
     try {
-      const transport::Answer answer = ask_of_lease(method, path, query, DaemonLink::patience);
+      transport::Answer answer = ask_of_lease(method, path, query, DaemonLink::patience);
       const std::string of = instance_;
       if (!is(answer, Status::not_found)) {
         return answer;
