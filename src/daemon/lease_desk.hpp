@@ -34,6 +34,8 @@ struct Outcome {
   Instant at;
   int gpu = 0;
   std::string who;
+  Client client;
+  std::string lease;  // its name; empty where none was had
   Setting asked;
   SettingResult result;
   bool is_known = false;  // false while it is under way
@@ -49,10 +51,11 @@ struct LeaseView {
   std::vector<int> gpus;
   Instant since;
   Seconds term;
-  Instant ends;                    // unless renewed
-  std::optional<Instant> longest;  // whatever is renewed
-  std::map<int, Setting> asked;    // last, of each GPU
-  std::map<int, Watts> found;      // the power limit that was there, where it is known
+  Instant ends;                           // unless renewed
+  std::optional<Instant> longest;         // whatever is renewed
+  std::map<int, Setting> asked;           // last, of each GPU
+  std::map<int, Watts> found;             // the power limit that was there, where it is known
+  std::map<int, SettingResult> in_force;  // what came of the last one that was set, of each GPU
 };
 
 class LeaseDesk {
@@ -162,6 +165,8 @@ class LeaseDesk {
   void taken(Number number, int gpu, GpuSeat::End end, const GpuSeat::Taken& taken);
   void extend(Entry& entry);
   std::optional<Refused> refusal_of_setting(const Client& client, int gpu, const Setting& setting);
+  // Keeps it for whoever asks what became of settings.
+  const Outcome& note(Outcome outcome);
   void set_one(Number number, int gpu, const Setting& setting, const Wanted& wanted,
                std::function<void(std::optional<Refused>, const Outcome&)> done);
   void set_without_lease(const Client& client, int gpu, const Setting& setting, const Wanted& wanted,

@@ -83,17 +83,22 @@ std::optional<Refused> LeaseDesk::refusal_of_setting(const Client& client, int g
   return std::nullopt;
 }
 
-void LeaseDesk::set_one(Number number, int gpu, const Setting& setting, const Wanted& wanted,
-                        std::function<void(std::optional<Refused>, const Outcome&)> done) {
-  Entry& entry = entries_.at(number);
-  std::deque<Outcome>& kept = outcomes_[gpu];
+const Outcome& LeaseDesk::note(Outcome outcome) {
+  std::deque<Outcome>& kept = outcomes_[outcome.gpu];
   if (kept.size() >= most_outcomes) {
     kept.pop_front();
   }
-  const std::uint64_t sequence = next_outcome_++;
+  outcome.sequence = next_outcome_++;
+  outcome.at = loop_.clock().now();
+  return kept.emplace_back(std::move(outcome));
+}
+
+void LeaseDesk::set_one(Number number, int gpu, const Setting& setting, const Wanted& wanted,
+                        std::function<void(std::optional<Refused>, const Outcome&)> done) {
+  Entry& entry = entries_.at(number);
   const std::string who = to_text(entry.view.described);
-  const Outcome outcome{sequence, loop_.clock().now(), gpu, who, setting, {}, false};
-  kept.push_back(outcome);
+  const Outcome outcome = note(
+      {.gpu = gpu, .who = who, .client = entry.view.client, .lease = entry.view.id, .asked = setting, .result = {}});
   entry.view.asked.insert_or_assign(gpu, setting);
   const auto is_wanted = [this, number, wanted] {
     const auto found = entries_.find(number);
@@ -103,6 +108,9 @@ void LeaseDesk::set_one(Number number, int gpu, const Setting& setting, const Wa
     std::deque<Outcome>& all = outcomes_[known.gpu];
     if (const auto at = std::ranges::find(all, known.sequence, &Outcome::sequence); at != all.end()) {
       *at = known;
+    }
+    if (const auto held = entries_.find(number); held != entries_.end() && known.is_known && !known.result.error) {
+      held->second.view.in_force.insert_or_assign(known.gpu, known.result);
     }
     // The guardian has put back what this lease had set.
     if (known.result.is_over) {
@@ -171,15 +179,28 @@ void LeaseDesk::set_without_lease(const Client& client, const std::set<int>& gpu
 }
 
 void LeaseDesk::set_without_lease(const Client& client, int gpu, const Setting& setting, const Wanted& wanted,
-                                  const std::function<void(std::optional<Refused>)>& done) {
+                                  const std::function<void(std::optional<Refused>)>& answer) {
+  // Also where nobody waits for the answer.
+  const auto done = [this, client, gpu, setting, answer](const std::optional<Refused>& why) {
+    if (why) {
+      note({.gpu = gpu,
+            .who = to_text(client),
+            .client = client,
+            .lease = {},
+            .asked = setting,
+            .result = {.error = Error{ErrorKind::unavailable, why->text}},
+            .is_known = true});
+    }
+    answer(why);
+  };
   std::optional<Refused> no = refusal_of_client(client, {gpu});
   no = no ? no : refusal_of_setting(client, gpu, setting);
   if (no) {
     done(no);
     return;
   }
-  const auto set = [this, gpu, setting, wanted, done](Number number) {
-    set_one(number, gpu, setting, wanted, [done](const std::optional<Refused>& why, const Outcome&) { done(why); });
+  const auto set = [this, gpu, setting, wanted, answer](Number number) {
+    set_one(number, gpu, setting, wanted, [answer](const std::optional<Refused>& why, const Outcome&) { answer(why); });
   };
   const ClientKey key = *key_of(client);
   if (const Number held = implicit_of(key, gpu); held != 0) {

@@ -274,6 +274,14 @@ TEST_F(LeaseDeskTest, WhoComesWhilePuttingBackHangsIsToldSoInTime) {
   EXPECT_EQ(limit(0), 250_W);
 }
 
+TEST_F(LeaseDeskTest, ARefusedSettingIsAmongTheOutcomesAlsoWhereNobodyWaits) {
+  ASSERT_TRUE(take(process(7), {0}).lease);
+  EXPECT_EQ(set_without_lease(process(8), {0}, SetPowerLimit{150_W}).at(0).status, Status::conflict);
+  ASSERT_FALSE(desk_->outcomes(0).empty());
+  EXPECT_TRUE(desk_->outcomes(0).back().is_known);
+  EXPECT_THAT(desk_->outcomes(0).back().result.error->message(), HasSubstr("leased by"));
+}
+
 TEST_F(LeaseDeskTest, WhatIsKeptStaysUntilSomebodyElseSetsTheGpu) {
   Policy policy = built_in_policy();
   policy.implicit = ImplicitLease::keep;

@@ -30,6 +30,18 @@ protocol::GpuSettings settings_of(const Setting& setting) {
   return told;
 }
 
+// What it came to, as it was read back.
+protocol::GpuSettings enforced_of(const Setting& asked, const SettingResult& result) {
+  protocol::GpuSettings enforced;
+  enforced.power_limit = result.enforced.optional();
+  enforced.persistence_mode = result.persistence.optional();
+  const auto* const lock = std::get_if<LockClocks>(&asked);
+  if (lock != nullptr && result.locked_to && *result.locked_to) {
+    enforced.clocks = {{lock->domain, **result.locked_to}};
+  }
+  return enforced;
+}
+
 std::string_view word_of(const Setting& setting) {
   if (std::holds_alternative<SetPowerLimit>(setting)) {
     return "set_power_limit";
@@ -64,6 +76,9 @@ class Teller {
       protocol::LeasedGpu told{static_cast<std::uint32_t>(gpu), node_.gpu(gpu).identity.uuid, {}, {}};
       if (const auto asked = lease.asked.find(gpu); asked != lease.asked.end()) {
         told.asked = settings_of(asked->second);
+        if (const auto result = lease.in_force.find(gpu); result != lease.in_force.end()) {
+          told.in_force = enforced_of(asked->second, result->second);
+        }
       }
       all.push_back(std::move(told));
     }
@@ -94,7 +109,8 @@ class Teller {
     return told;
   }
 
-  [[nodiscard]] protocol::SettingOutcome outcome(const Outcome& outcome) const {
+  // The name of a lease is a key to it, and told to its client alone.
+  [[nodiscard]] protocol::SettingOutcome outcome(const Outcome& outcome, const Client& asker) const {
     protocol::SettingOutcome told{.number = outcome.sequence,
                                   .gpu_id = static_cast<std::uint32_t>(outcome.gpu),
                                   .request = std::string{word_of(outcome.asked)},
@@ -104,6 +120,9 @@ class Teller {
                                   .error = {},
                                   .status = {},
                                   .when_ms = {}};
+    if (!outcome.lease.empty() && key_of(outcome.client) == key_of(asker)) {
+      told.lease = outcome.lease;
+    }
     if (!outcome.is_known) {
       return told;
     }
@@ -114,13 +133,7 @@ class Teller {
       return told;
     }
     told.status = static_cast<std::uint16_t>(Status::ok);
-    protocol::GpuSettings enforced;
-    enforced.power_limit = outcome.result.enforced.optional();
-    enforced.persistence_mode = outcome.result.persistence.optional();
-    if (outcome.result.locked_to && *outcome.result.locked_to) {
-      enforced.clocks = {{std::get<LockClocks>(outcome.asked).domain, **outcome.result.locked_to}};
-    }
-    told.enforced = enforced;
+    told.enforced = enforced_of(outcome.asked, outcome.result);
     return told;
   }
 
@@ -228,7 +241,7 @@ void Api::set_leased(const SharedCall& call, const std::string& lease, const Ids
                     }
                     protocol::Outcomes told;
                     for (const Outcome& outcome : outcomes) {
-                      told.outcomes.push_back(Teller{node_}.outcome(outcome));
+                      told.outcomes.push_back(Teller{node_}.outcome(outcome, call->client()));
                     }
                     call->answer(records::json_line(told));
                   });
@@ -348,7 +361,7 @@ void Api::outcomes(const SharedCall& call) {
   for (const int gpu : gpus) {
     for (const Outcome& outcome : node_.desk->outcomes(gpu)) {
       if (outcome.sequence > after.value_or(0)) {
-        told.outcomes.push_back(teller.outcome(outcome));
+        told.outcomes.push_back(teller.outcome(outcome, call->client()));
       }
     }
   }
