@@ -313,7 +313,7 @@ int ServeCommand::run(Context& context) {
   bool is_stuck = false;
   {
     transport::EventLoop loop;
-    Service service{loop, context.clock, book, ledger, std::move(gpus), std::move(devices.cpus), std::move(plan)};
+    Service service{loop, context.clock, book, ledger, gpus, std::move(devices.cpus), std::move(plan)};
     Run{loop, service, *sockets, supervisor, signals}.until_stopped();
     is_stuck = service.is_stuck();
   }

@@ -89,7 +89,7 @@ PowerStream::Read read_of(Loop& loop, CpuPowerMeter& meter, std::uint32_t number
 }  // namespace
 
 Service::Service(EventLoop& loop, Clock& clock, control::LeaseBook& book, const control::Ledger& ledger,
-                 std::vector<Gpu> gpus, std::vector<std::shared_ptr<device::CpuPackage>> cpus, ServicePlan plan)
+                 const std::vector<Gpu>& gpus, std::vector<std::shared_ptr<device::CpuPackage>> cpus, ServicePlan plan)
     : loop_{std::make_unique<RealLoop>(loop, clock, [this] { tick(); })},
       plan_{std::move(plan)},
       node_{.loop = *loop_,
@@ -119,7 +119,7 @@ Service::Service(EventLoop& loop, Clock& clock, control::LeaseBook& book, const 
                }} {
   std::map<GpuVendor, std::shared_ptr<DriverGate>> gates;
   std::vector<GpuSeat*> seats;
-  for (Gpu& one : gpus) {
+  for (const Gpu& one : gpus) {
     std::shared_ptr<DriverGate>& gate = gates[one.gpu.gpu->identity().vendor];
     gate = gate ? gate : std::make_shared<DriverGate>();
     ServedGpu served{.identity = one.gpu.gpu->identity(),

@@ -60,7 +60,7 @@ class Service {
   };
 
   Service(transport::EventLoop& loop, Clock& clock, control::LeaseBook& book, const control::Ledger& ledger,
-          std::vector<Gpu> gpus, std::vector<std::shared_ptr<device::CpuPackage>> cpus, ServicePlan plan);
+          const std::vector<Gpu>& gpus, std::vector<std::shared_ptr<device::CpuPackage>> cpus, ServicePlan plan);
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
   ~Service();
