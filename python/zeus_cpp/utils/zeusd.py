@@ -44,17 +44,12 @@ class GpuInfo:
     # Daemons up to 0.5.0 do not tell where a GPU sits on the bus, and number them as the driver does.
     pci_address: str = ""
     cumulative_energy_available: bool = True
-    # Told by this project's daemon alone.
-    uuid: str = ""
-    vendor: str = ""
-    driver: str = ""
 
 
 @dataclass(frozen=True)
 class CpuInfo:
     id: int
     dram_available: bool
-    name: str = ""
 
 
 @dataclass(frozen=True)
@@ -191,10 +186,9 @@ class ZeusdClient:
         self._config = config
         found = self._discover()
         try:
-            self.gpus = [GpuInfo(gpu["id"], gpu["name"], gpu.get("pci_address", ""), gpu.get("cumulative_energy_available", True),
-                                 gpu.get("uuid", ""), gpu.get("vendor", ""), gpu.get("driver", ""))
+            self.gpus = [GpuInfo(gpu["id"], gpu["name"], gpu.get("pci_address", ""), gpu.get("cumulative_energy_available", True))
                          for gpu in found.get("gpus", [])]
-            self.cpus = [CpuInfo(cpu["id"], cpu["dram_available"], cpu.get("name", "")) for cpu in found.get("cpus", [])]
+            self.cpus = [CpuInfo(cpu["id"], cpu["dram_available"]) for cpu in found.get("cpus", [])]
             identity = found.get("zeusd") or {}
             # What the daemon says of itself, where it is this project's: which of its starts this is, and what it can.
             self.instance: str | None = identity.get("instance")
