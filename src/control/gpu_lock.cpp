@@ -59,9 +59,28 @@ FileDescriptor open_lock(const std::filesystem::path& file) {
   return opened;
 }
 
-// Nothing when somebody else has just made it. It has another name until its mode is right: whoever is to share it may
-// look for it at any moment.
+// Nothing where the file system makes no file without a name. Until its mode is right it has none, so that whoever is
+// to share it finds it whole, and nothing is left of it when this process is killed meanwhile.
+FileDescriptor make_unnamed(const std::filesystem::path& file) {
+  FileDescriptor made{::open(file.parent_path().c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR)};
+  if (made) {
+    ::fchmod(made.get(), mode_for(file));
+  }
+  return made;
+}
+
+// Nothing when somebody else has just made it.
 FileDescriptor make_lock(const std::filesystem::path& file) {
+  if (FileDescriptor made = make_unnamed(file)) {
+    const std::string itself = fmt::format("/proc/self/fd/{}", made.get());
+    if (::linkat(AT_FDCWD, itself.c_str(), AT_FDCWD, file.c_str(), AT_SYMLINK_FOLLOW) == 0) {
+      return made;
+    }
+    if (errno == EEXIST) {
+      return {};
+    }
+  }
+  // By another name until its mode is right.
   std::string other_name = file.string() + ".XXXXXX";
   FileDescriptor made{::mkostemp(other_name.data(), O_CLOEXEC)};
   int error = errno;

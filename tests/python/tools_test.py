@@ -375,11 +375,6 @@ class DaemonClient(unittest.TestCase):
             ZeusdConfig().endpoint
         with mock.patch.dict(os.environ, {"ZEUSD_SOCK_PATH": "", "ZEUSD_HOST_PORT": "host:1"}):
             self.assertIsNone(ZeusdConfig.from_env())
-        with tempfile.NamedTemporaryFile("w") as held:
-            held.write("of a file\n")
-            held.flush()
-            with mock.patch.dict(os.environ, {"ZEUSD_HOST_PORT": "host:1", "ZEUSD_TOKEN_FILE": held.name}):
-                self.assertEqual(ZeusdConfig.from_env().token, "of a file")
 
     def test_an_optimizer_leases_like_any_program_where_the_daemon_gives_leases(self):
         self.assertFalse(self.client().gives_leases)
