@@ -34,7 +34,7 @@ struct Outcome {
   Instant at;
   int gpu = 0;
   std::string who;
-  Client client;
+  std::optional<ClientKey> client;
   std::string lease;  // its name; empty where none was had
   Setting asked;
   SettingResult result;

@@ -97,8 +97,12 @@ void LeaseDesk::set_one(Number number, int gpu, const Setting& setting, const Wa
                         std::function<void(std::optional<Refused>, const Outcome&)> done) {
   Entry& entry = entries_.at(number);
   const std::string who = to_text(entry.view.described);
-  const Outcome outcome = note(
-      {.gpu = gpu, .who = who, .client = entry.view.client, .lease = entry.view.id, .asked = setting, .result = {}});
+  const Outcome outcome = note({.gpu = gpu,
+                                .who = who,
+                                .client = key_of(entry.view.client),
+                                .lease = entry.view.id,
+                                .asked = setting,
+                                .result = {}});
   entry.view.asked.insert_or_assign(gpu, setting);
   const auto is_wanted = [this, number, wanted] {
     const auto found = entries_.find(number);
@@ -185,7 +189,7 @@ void LeaseDesk::set_without_lease(const Client& client, int gpu, const Setting& 
     if (why) {
       note({.gpu = gpu,
             .who = to_text(client),
-            .client = client,
+            .client = key_of(client),
             .lease = {},
             .asked = setting,
             .result = {.error = Error{ErrorKind::unavailable, why->text}},

@@ -120,7 +120,7 @@ class Teller {
                                   .error = {},
                                   .status = {},
                                   .when_ms = {}};
-    if (!outcome.lease.empty() && key_of(outcome.client) == key_of(asker)) {
+    if (!outcome.lease.empty() && outcome.client == key_of(asker)) {
       told.lease = outcome.lease;
     }
     if (!outcome.is_known) {
