@@ -1,5 +1,7 @@
 #include "daemon/policy.hpp"
 
+#include "base/file_tree.hpp"
+
 #include <zeus/error.hpp>
 
 #include <gmock/gmock.h>
@@ -141,6 +143,18 @@ TEST(Policy, FilesBesideItAddRulesAndNothingElse) {
   EXPECT_EQ(both.longest_wait, Seconds{5});
   EXPECT_EQ(both.most_waiting, 3U);
   EXPECT_THAT(refusal_of("", "implicit = \"keep\"\n"), HasSubstr("policy.d/job.toml:1:1"));
+}
+
+TEST(Policy, TheOneThatIsShippedSaysWhatHoldsWithoutAny) {
+  const std::optional<std::string> text = FileTree{ZEUS_SOURCE_FOLDER}.read("packaging/systemd/policy.toml");
+  const Policy shipped = policy(text.value());
+  for (const auto& action : names_of(Action{})) {
+    EXPECT_TRUE(decide(shipped, bob, {.action = action.value, .gpu = GpuAsked{3, "GPU-d"}}).allowed) << action.name;
+  }
+  EXPECT_TRUE(decide(shipped, robot, limit_of(10_W)).allowed);
+  EXPECT_EQ(shipped.implicit, built_in_policy().implicit);
+  EXPECT_EQ(shipped.longest_wait, built_in_policy().longest_wait);
+  EXPECT_EQ(shipped.most_waiting, built_in_policy().most_waiting);
 }
 
 TEST(Policy, ATokensNameIsTakenWholeUnlessItEndsInAStar) {

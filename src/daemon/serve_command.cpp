@@ -299,7 +299,7 @@ int ServeCommand::run(Context& context) {
   const std::filesystem::path folder = control::make_state_folder(context.environment, user);
   plan.state = std::make_shared<const FileTree>(folder);
   const control::Ledger ledger{FileTree{folder}, context.machine};
-  std::vector<Service::Gpu> gpus = audited(std::move(devices.gpus), plan.audit);
+  const std::vector<Service::Gpu> gpus = audited(std::move(devices.gpus), plan.audit);
   std::vector<device::DiscoveredGpu> leased;
   for (const Service::Gpu& gpu : gpus) {
     leased.push_back(gpu.gpu);
