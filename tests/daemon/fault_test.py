@@ -172,11 +172,12 @@ class Faults(unittest.TestCase):
         if options.bound:
             self.assertLessEqual(took, options.bound)
 
-    def report(self, what: str):
-        print(f"{what}: {options.rounds} times, of which {self.changed} with settings changed; put back within "
+    def report(self, what: str, rounds: int | None = None):
+        rounds = rounds or options.rounds
+        print(f"{what}: {rounds} times, of which {self.changed} with settings changed; put back within "
               f"{max(self.slowest, 0):.3f} s", flush=True)
-        if options.rounds >= 20:
-            self.assertGreater(self.changed, options.rounds // 3, "nothing was changed when it happened")
+        if rounds >= 20:
+            self.assertGreater(self.changed, rounds // 3, "nothing was changed when it happened")
 
     def held_by(self, daemon: Daemon) -> tuple[int, int]:
         proc = pathlib.Path(f"/proc/{daemon.process.pid}")
@@ -331,7 +332,8 @@ class Faults(unittest.TestCase):
 
     def test_setters_that_hang_on_one_gpu_hold_up_no_other(self):
         daemon = self.start()
-        for _ in range(min(options.rounds, 20)):
+        rounds = min(options.rounds, 20)
+        for _ in range(rounds):
             self.crowd(daemon)
             self.at_a_random_moment()
             driver.fault("slow delay=5s call=nvmlDeviceSet* gpu=0 times=1")
@@ -343,7 +345,7 @@ class Faults(unittest.TestCase):
                 self.assertLessEqual(time.monotonic() - since, options.bound)
             driver.clear_faults()
             self.expect_put_back(since + 5.0)
-        self.report("setters of one GPU hang")
+        self.report("setters of one GPU hang", rounds)
 
 
 class Point0(unittest.TestCase):

@@ -40,7 +40,7 @@ TEST_F(FindDaemonTest, ANodeIsAskedWithTheToken) {
   EXPECT_EQ(place->token, "t");
   EXPECT_EQ(find({{"ZEUSD_HOST_PORT", "node:1"}, {"ZEUSD_TOKEN_FILE", file}})->token, "from-a-file");
   EXPECT_EQ(find({{"ZEUSD_HOST_PORT", "node:1"}})->token, "");
-  EXPECT_THROW(find({{"ZEUSD_HOST_PORT", "node:1"}, {"ZEUSD_TOKEN_FILE", file + ".not"}}), Error);
+  EXPECT_THROW(static_cast<void>(find({{"ZEUSD_HOST_PORT", "node:1"}, {"ZEUSD_TOKEN_FILE", file + ".not"}})), Error);
 }
 
 TEST_F(FindDaemonTest, TheUsualSocketIsForWhoMayNotSetGpus) {
