@@ -182,7 +182,11 @@ void Service::begin(Seconds patience, std::function<void()> ready) {
     }
   };
   const auto progress = std::make_shared<Progress>(Progress{node_.gpus.size() + 1, std::move(ready), {}});
-  progress->patience = loop_->events().after(patience, [progress] { progress->end(); });
+  progress->patience = loop_->events().after(patience, [waiting = std::weak_ptr{progress}] {
+    if (const auto still = waiting.lock()) {
+      still->end();
+    }
+  });
   const auto one_less = [progress] {
     if (--progress->left == 0) {
       progress->end();

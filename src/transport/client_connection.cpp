@@ -103,8 +103,15 @@ FileDescriptor connect_to_tcp(const ClientPlan& plan) {
   const auto [host, port] = split_host_port(server);
   addrinfo wanted{};
   wanted.ai_socktype = SOCK_STREAM;
+  // An address needs no name service.
+  wanted.ai_flags = AI_NUMERICHOST;
   addrinfo* list = nullptr;
-  if (const int error = ::getaddrinfo(host.c_str(), port.c_str(), &wanted, &list); error != 0) {
+  int error = ::getaddrinfo(host.c_str(), port.c_str(), &wanted, &list);
+  if (error == EAI_NONAME) {
+    wanted.ai_flags = 0;
+    error = ::getaddrinfo(host.c_str(), port.c_str(), &wanted, &list);
+  }
+  if (error != 0) {
     throw Error{ErrorKind::unavailable, fmt::format("cannot reach {}: {}", server, ::gai_strerror(error)),
                 "check the name of the host"};
   }

@@ -58,5 +58,7 @@ int main(int argc, char** argv) {
   if (GTEST_FLAG_GET(filter) == "*") {
     GTEST_FLAG_SET(filter, applicable(zeus::conformance::subject()));
   }
-  return RUN_ALL_TESTS();
+  const int result = RUN_ALL_TESTS();
+  zeus::conformance::leave_subject();
+  return result;
 }

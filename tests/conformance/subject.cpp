@@ -160,6 +160,13 @@ void choose_subject(const Choice& choice) {
   here.subject.found = here.backend->discover();
 }
 
+void leave_subject() {
+  World& here = world();
+  here.subject.found = {};
+  here.backend.reset();
+  here.daemon.reset();
+}
+
 }  // namespace zeus::conformance
 
 #ifdef ZEUS_COUNT_ALLOCATIONS  // a sanitizer has operators of its own, which are not to be replaced

@@ -41,5 +41,7 @@ struct Choice {
 
 // Finds the devices of a back-end; an invalid_argument Error when there is none of that name.
 void choose_subject(const Choice& choice);
+// Lets go of them: what threads of a daemon hold of libraries ends before the libraries do.
+void leave_subject();
 
 }  // namespace zeus::conformance
