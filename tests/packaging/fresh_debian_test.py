@@ -15,8 +15,8 @@ import tempfile
 import unittest
 
 CONSUMERS = pathlib.Path(__file__).resolve().parents[1] / "consumer"
-# What apt, dpkg and ldconfig keep for themselves.
-BOOKS = re.compile(r"(etc/ld\.so\.cache|var/(cache|log|lib/(apt|dpkg))/.*|etc/\.pwd\.lock)")
+# What apt, dpkg, ldconfig and the making of a group keep for themselves.
+BOOKS = re.compile(r"(etc/ld\.so\.cache|var/(cache|log|lib/(apt|dpkg))/.*|etc/\.pwd\.lock|etc/g(roup|shadow)-)")
 debs = pathlib.Path()
 
 USE = """
