@@ -212,6 +212,32 @@ class BadInput(unittest.TestCase):
         self.assertEqual(full.post(LIMIT).status, 200, "it goes on")
         self.assertEqual(full.stop(), 0)
 
+    def test_what_the_audit_log_has_no_room_for_is_not_set_but_is_put_back(self):
+        small = Daemon(options.zeusd)
+        disk = small.folder / "disk"
+        disk.mkdir()
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k,mode=700", "none", str(disk)], check=True)
+        self.addCleanup(small.close)
+        self.addCleanup(lambda: subprocess.run(["umount", str(disk)], check=True))
+        self.addCleanup(small.stop)
+        small.words[small.words.index("--audit-log") + 1] = str(disk / "audit.log")
+        small.start()
+        self.assertEqual(small.post(LIMIT).status, 200)
+        try:
+            with open(disk / "filler", "wb", buffering=0) as filler:
+                while True:
+                    filler.write(b"x" * 4096)
+        except OSError:
+            pass
+        before = driver.limit(0)
+        self.assertNotEqual(before, self.found[0][0])
+        answer = small.post(LIMIT.replace("250000", "210000"))
+        self.assertEqual(answer.status, 500, answer.body)
+        self.assertIn("audit log", answer.text)
+        self.assertEqual(driver.limit(0), before)
+        self.assertEqual(small.stop(), 0)
+        self.assertEqual(driver.limit(0), self.found[0][0])
+
     def test_a_daemon_without_rights_gpus_or_sense(self):
         def unprivileged() -> tuple[int, str]:
             with tempfile.TemporaryDirectory() as folder:
