@@ -11,7 +11,7 @@ static void learn(double* error, int batch_size) {
 
 int main(void) {
   const int sizes[] = {32, 64, 128};
-  const double target = 0.25;
+  const double target = 0.5;
   zeus_job_definition definition = {.size = sizeof definition,
                                     .batch_sizes = sizes,
                                     .batch_size_count = 3,

@@ -12,6 +12,7 @@ import json
 import os
 import runpy
 import sys
+import time
 import types
 
 import torch
@@ -23,7 +24,9 @@ IMAGES = int(os.environ.get("EXAMPLE_IMAGES", "4000"))
 
 
 class Images(Dataset):
-    """As many generated images as the example is to have, of which the brightest corner is the class."""
+    """As many generated images as the example is to have, of which the brightest corner is the class. Each takes a
+    millisecond at least: on a fast machine an epoch would else be too short for all limits to be measured.
+    """
 
     def __init__(self, *_, train=True, **__):
         self.count = IMAGES if train and "val" not in str(_) else 64
@@ -32,6 +35,7 @@ class Images(Dataset):
         return self.count
 
     def __getitem__(self, index):
+        time.sleep(0.001)
         draw = torch.Generator().manual_seed(index)
         label = int(torch.randint(4, (), generator=draw))
         image = torch.randn(CHANNELS, 28, 28, generator=draw) * 0.3

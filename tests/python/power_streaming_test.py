@@ -121,7 +121,7 @@ class RealDaemon(unittest.TestCase):
         heard = []
         reader = threading.Thread(target=lambda: heard.extend(client))
         reader.start()
-        wait_until(client.get_power)
+        wait_until(lambda: heard)
         began = time.monotonic()
         client.stop()
         self.assertLess(time.monotonic() - began, 2)
