@@ -69,6 +69,7 @@ records::JobDefinition stored_definition(const JobDefinition& definition, const 
           .seed = definition.seed,
           .max_slowdown = definition.max_slowdown,
           .learning_rate = known != nullptr ? known->learning_rate : std::nullopt,
+          .zeus = known != nullptr ? known->zeus : std::nullopt,
           .device = known != nullptr ? known->device : records::JobDevice{}};
 }
 

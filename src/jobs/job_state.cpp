@@ -73,6 +73,7 @@ optimize::JobSpec spec_of(const records::JobDefinition& definition) {
                             .window = definition.window,
                             .seed = definition.seed,
                             .priors = {},
+                            .zeus = definition.zeus.value_or(records::ZeusChoices{}),
                             .max_slowdown = definition.max_slowdown});
 }
 
@@ -99,6 +100,9 @@ records::JobDefinition normalized(records::JobDefinition definition) {
   }
   if (definition.batch_sizes.empty()) {
     definition.default_batch_size = 0;
+  }
+  if (definition.zeus == records::ZeusChoices{}) {
+    definition.zeus.reset();
   }
   static_cast<void>(job_of(definition));
   return definition;

@@ -13,7 +13,7 @@ struct Consequence {
   std::string_view words;
 };
 
-constexpr std::array<Consequence, 11> consequences{{
+constexpr std::array<Consequence, 15> consequences{{
     {"batch_sizes", "what is known of those that remain stays, and new ones are untried"},
     {"default_batch_size", "all that was learned stays, and savings are counted against the new default"},
     {"target_metric", "how many epochs it takes is learned anew, and measured power limits stay"},
@@ -24,6 +24,10 @@ constexpr std::array<Consequence, 11> consequences{{
     {"policy", "the new policy learns from the tries there were"},
     {"seed", "all that was learned stays, and draws and seeds are others"},
     {"max_slowdown", "all that was learned stays, and limits are chosen anew"},
+    {"pruning_rounds", "all that was learned stays, and batch sizes are pruned anew"},
+    {"explorations", "all that was learned stays"},
+    {"prior_cost_j", "all that was learned stays, and beliefs begin elsewhere"},
+    {"prior_precision", "all that was learned stays, and beliefs begin elsewhere"},
     {"learning_rate", "how many epochs it takes is learned anew, and measured power limits stay"},
 }};
 

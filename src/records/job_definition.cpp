@@ -77,6 +77,12 @@ std::vector<DefinitionChange> differences(const JobDefinition& kept, const JobDe
   compare(all, "policy", "its policy is", kept.policy, asked.policy);
   compare(all, "seed", "its seed is", kept.seed, asked.seed);
   compare(all, "max_slowdown", "its largest slowdown is", kept.max_slowdown, asked.max_slowdown);
+  const ZeusChoices was = kept.zeus.value_or(ZeusChoices{});
+  const ZeusChoices now = asked.zeus.value_or(ZeusChoices{});
+  compare(all, "pruning_rounds", "its rounds of pruning are", was.pruning_rounds, now.pruning_rounds);
+  compare(all, "explorations", "its explorations of a batch size are", was.explorations, now.explorations);
+  compare(all, "prior_cost_j", "its prior cost is", was.prior_cost.value(), now.prior_cost.value());
+  compare(all, "prior_precision", "its prior precision is", was.prior_precision, now.prior_precision);
   if (kept.learning_rate && kept.learning_rate != asked.learning_rate) {
     compare(all, "learning_rate", "its learning rate is", kept.learning_rate, asked.learning_rate);
     // Two keys say it.

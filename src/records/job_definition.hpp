@@ -48,6 +48,25 @@ struct JobTarget {
   friend bool operator==(const JobTarget&, const JobTarget&) = default;
 };
 
+// What the policy `zeus` may be told; its paper's own choices where nothing is said.
+struct ZeusChoices {
+  std::size_t pruning_rounds = 2;  // 0: all batch sizes stay
+  std::size_t explorations = 2;    // costs of each batch size that stays before costs decide
+  // The belief about what a run of any batch size costs, before any was seen: its mean, and 1 / variance; 0: there is
+  // none.
+  Joules prior_cost;
+  double prior_precision = 0.0;
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("pruning_rounds", self.pruning_rounds);
+    fields("explorations", self.explorations);
+    fields("prior_cost", self.prior_cost);
+    fields("prior_precision", self.prior_precision, field::from_zero);
+  }
+  friend bool operator==(const ZeusChoices&, const ZeusChoices&) = default;
+};
+
 struct JobDefinition {
   std::vector<int> batch_sizes;        // to choose from; empty for a job that has no batch size, only power limits
   int default_batch_size = 0;          // one of them; 0 where there are none
@@ -62,6 +81,7 @@ struct JobDefinition {
   // That of a batch size, and how others follow from it: "128:0.1 linear". Nothing where it is the command's own
   // affair.
   std::optional<std::string> learning_rate = {};
+  std::optional<ZeusChoices> zeus = {};
   JobDevice device;  // of the first recurrence
 
   template <typename Fields, typename Self>
@@ -77,6 +97,7 @@ struct JobDefinition {
     fields("seed", self.seed);
     fields("max_slowdown", self.max_slowdown);
     fields("learning_rate", self.learning_rate, field::Rule{.left_out = true});
+    fields("zeus", self.zeus, field::Rule{.left_out = true});
     fields("device", self.device);
   }
   friend bool operator==(const JobDefinition&, const JobDefinition&) = default;

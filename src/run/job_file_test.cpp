@@ -64,6 +64,10 @@ eta = 1
 beta = inf
 window = 10
 policy = "zeus"
+pruning_rounds = 1
+explorations = 3
+prior_cost_j = 2.5e5
+prior_precision = 1e-9
 seed = 7
 metric_regex = 'val_acc=([0-9.]+)'
 epoch_regex = '^epoch (\d+)'
@@ -92,6 +96,9 @@ quiet = true
   EXPECT_EQ(options.beta, std::numeric_limits<double>::infinity());
   EXPECT_EQ(options.window, 10U);
   EXPECT_EQ(options.policy, "zeus");
+  EXPECT_EQ(options.zeus,
+            (records::ZeusChoices{
+                .pruning_rounds = 1, .explorations = 3, .prior_cost = Joules{2.5e5}, .prior_precision = 1e-9}));
   EXPECT_EQ(options.seed, 7U);
   EXPECT_EQ(options.patterns.metric, "val_acc=([0-9.]+)");
   EXPECT_EQ(options.patterns.epoch, R"(^epoch (\d+))");

@@ -135,6 +135,10 @@ RunOptions options_of(const JobSettings& settings) {
   options.max_slowdown = settings.max_slowdown;
   options.window = settings.window.value_or(options.window);
   options.policy = settings.policy.value_or("");
+  options.zeus = {.pruning_rounds = settings.pruning_rounds.value_or(options.zeus.pruning_rounds),
+                  .explorations = settings.explorations.value_or(options.zeus.explorations),
+                  .prior_cost = settings.prior_cost.value_or(options.zeus.prior_cost),
+                  .prior_precision = settings.prior_precision.value_or(options.zeus.prior_precision)};
   options.seed = settings.seed.value_or(options.seed);
   options.patterns = {.metric = settings.metric_regex.value_or(""),
                       .epoch = settings.epoch_regex.value_or(""),
@@ -172,6 +176,12 @@ records::JobDefinition changed(const records::JobDefinition& known, const JobSet
   take(rest.window, now.window);
   take(rest.policy, now.policy);
   take(rest.seed, now.seed);
+  records::ZeusChoices choices = now.zeus.value_or(records::ZeusChoices{});
+  take(rest.pruning_rounds, choices.pruning_rounds);
+  take(rest.explorations, choices.explorations);
+  take(rest.prior_cost, choices.prior_cost);
+  take(rest.prior_precision, choices.prior_precision);
+  now.zeus = choices == records::ZeusChoices{} ? std::nullopt : std::optional{choices};
   take(rest.max_slowdown, now.max_slowdown);
   if (rest.target_metric && !now.target) {
     now.target.emplace();

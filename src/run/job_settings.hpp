@@ -54,6 +54,10 @@ struct JobSettings {
   std::optional<double> beta;
   std::optional<std::uint64_t> window;
   std::optional<std::string> policy;
+  std::optional<std::uint64_t> pruning_rounds;
+  std::optional<std::uint64_t> explorations;
+  std::optional<Joules> prior_cost;
+  std::optional<double> prior_precision;
   std::optional<std::uint64_t> seed;
   std::optional<std::string> metric_regex;
   std::optional<std::string> epoch_regex;
@@ -83,6 +87,10 @@ struct JobSettings {
     fields("beta", self.beta, field::Rule{.least = 0.0, .above_least = true, .null_is_infinite = true});
     fields("window", self.window);
     fields("policy", self.policy);
+    fields("pruning_rounds", self.pruning_rounds);
+    fields("explorations", self.explorations);
+    fields("prior_cost", self.prior_cost);
+    fields("prior_precision", self.prior_precision, field::from_zero);
     fields("seed", self.seed);
     fields("metric_regex", self.metric_regex);
     fields("epoch_regex", self.epoch_regex);

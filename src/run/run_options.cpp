@@ -113,6 +113,7 @@ records::JobDefinition definition_of(const RunOptions& options, const records::J
           .seed = options.seed,
           .max_slowdown = options.max_slowdown,
           .learning_rate = options.learning_rate ? std::optional{to_text(*options.learning_rate)} : std::nullopt,
+          .zeus = options.zeus == records::ZeusChoices{} ? std::nullopt : std::optional{options.zeus},
           .device = device};
 }
 

@@ -33,6 +33,7 @@ struct RunOptions {
   std::optional<double> max_slowdown;
   std::size_t window = 0;
   std::string policy;  // empty: the job's own, which for a new one is the best for the progress that can be seen
+  records::ZeusChoices zeus;
   std::uint64_t seed = 0;
 
   PatternTexts patterns;

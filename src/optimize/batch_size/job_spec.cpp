@@ -77,6 +77,15 @@ JobSpec checked(JobSpec spec) {
   require(spec.max_epochs > 0 && spec.max_epochs <= most_epochs,
           fmt::format("a maximum of {} epochs cannot be", spec.max_epochs),
           fmt::format("give a number from 1 to {}", most_epochs));
+  require(spec.zeus.pruning_rounds <= most_pruning_rounds,
+          fmt::format("{} rounds of pruning cannot be", spec.zeus.pruning_rounds),
+          fmt::format("give a number from 0 to {}", most_pruning_rounds));
+  require(spec.zeus.explorations <= most_explorations,
+          fmt::format("{} explorations of a batch size cannot be", spec.zeus.explorations),
+          fmt::format("give a number from 0 to {}", most_explorations));
+  require(std::isfinite(spec.zeus.prior_cost.value()) && std::isfinite(spec.zeus.prior_precision) &&
+              spec.zeus.prior_precision >= 0.0,
+          "the prior belief about costs is no normal distribution", "give a finite cost, and a precision from 0 on");
   require(std::ranges::all_of(spec.power_limits, is_power), "a power limit is not a power above 0", "correct it");
   std::ranges::sort(spec.power_limits);
   check_priors(spec);

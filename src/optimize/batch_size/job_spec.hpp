@@ -2,6 +2,7 @@
 // A plain value; `checked` makes sure that it makes sense, and everything else relies on that.
 #pragma once
 
+#include "records/job_definition.hpp"
 #include "records/job_event.hpp"
 
 #include <zeus/units.hpp>
@@ -37,6 +38,7 @@ struct JobSpec {
   std::size_t window = 0;                   // how many observations policies remember, for drift; 0 for all
   std::uint64_t seed = 0;                   // of the policy's own random draws
   std::vector<PriorBelief> priors;          // policy `zeus` starts from these; none for an arm is a flat prior
+  records::ZeusChoices zeus = {};           // of policy `zeus`
   std::optional<double> max_slowdown = {};  // limits that make an epoch longer by more than this factor are not chosen
 
   [[nodiscard]] std::size_t arms() const { return batch_sizes.size(); }
@@ -50,6 +52,8 @@ struct JobSpec {
 inline constexpr std::size_t most_batch_sizes = 64;
 inline constexpr int most_epochs = 1'000'000;
 inline constexpr int most_tries_of_a_recurrence = 20;
+inline constexpr std::size_t most_pruning_rounds = 100;
+inline constexpr std::size_t most_explorations = 1'000'000;
 
 // The spec with its sets in ascending order. A spec that cannot be (no batch size, a default outside the set, eta
 // outside [0, 1], beta not above 0, sizes beyond the bounds above) is an invalid_argument Error.

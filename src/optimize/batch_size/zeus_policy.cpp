@@ -3,13 +3,12 @@
 #include "base/random.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace zeus::optimize {
 
 namespace {
 
-// Thompson sampling needs a variance, and so two costs of each arm.
-constexpr std::size_t costs_for_a_variance = 2;
 // A try that was not allowed a single epoch cost nothing, but must not look cheap: it counts as this many times the
 // least cost so far.
 constexpr double forbidden_cost = 100.0;
@@ -20,9 +19,21 @@ constexpr double interval_deviations = 1.959963984540054;
 
 ZeusPolicy::ZeusPolicy(const JobSpec& spec, Pruning pruning)
     : spec_{spec}, prunes_{pruning == Pruning::on}, best_arm_{spec.default_arm()} {
-  arms_.resize(spec.arms(), Arm{.explorations = {}, .belief = ThompsonArm{spec.window}, .epoch_cost = {}});
+  arms_.resize(
+      spec.arms(),
+      Arm{.explorations = std::vector<Exploration>(rounds()), .belief = ThompsonArm{spec.window}, .epoch_cost = {}});
+  if (spec.zeus.prior_precision > 0.0) {
+    for (std::size_t arm = 0; arm < arms_.size(); ++arm) {
+      arms_[arm].belief.set_prior({.batch_size = spec.batch_sizes[arm],
+                                   .mean = spec.zeus.prior_cost,
+                                   .deviation = Joules{1.0 / std::sqrt(spec.zeus.prior_precision)}});
+    }
+  }
   for (const PriorBelief& prior : spec.priors) {
     arms_[spec.arm_of(prior.batch_size)].belief.set_prior(prior);
+  }
+  if (rounds() == 0) {
+    settle_pruning();
   }
 }
 
@@ -30,7 +41,7 @@ void ZeusPolicy::apply(const records::JobEvent& event, const ProfileBook& profil
   if (const auto* submitted = std::get_if<records::TrySubmitted>(&event)) {
     if (submitted->purpose == records::TryPurpose::explore) {
       Arm& arm = arms_[spec_.arm_of(submitted->batch_size)];
-      arm.explored = std::min(arm.explored + 1, rounds);
+      arm.explored = std::min(arm.explored + 1, rounds());
       arm.exploring = submitted->try_number;
     }
   } else if (const auto* ended = std::get_if<records::TryEnded>(&event)) {
@@ -93,10 +104,10 @@ void ZeusPolicy::settle_pruning() {
     return;
   }
   exploring_ = false;
-  for (const std::size_t arm : state.kept) {
-    arms_[arm].kept = true;
+  for (std::size_t arm = 0; arm < arms_.size(); ++arm) {
+    arms_[arm].kept = rounds() == 0 || std::ranges::find(state.kept, arm) != state.kept.end();
   }
-  if (state.kept.empty()) {
+  if (rounds() > 0 && state.kept.empty()) {
     // Every batch size failed once. Those that have ever reached the target stay in the game.
     for (Arm& arm : arms_) {
       arm.kept = std::ranges::any_of(arm.explorations, &Exploration::reached);
@@ -110,7 +121,7 @@ ZeusPolicy::Walk ZeusPolicy::walk() const {
   std::size_t start = spec_.default_arm();
   std::vector<std::size_t>& kept = state.kept;
   std::vector<bool> in_play(arms_.size(), true);
-  for (std::size_t round = 0; round < rounds; ++round) {
+  for (std::size_t round = 0; round < rounds(); ++round) {
     kept.clear();
     std::optional<std::size_t> cheapest;
     // Visits one arm; false when the direction ends there, or the walk does.
@@ -155,6 +166,9 @@ ZeusPolicy::Walk ZeusPolicy::walk() const {
 }
 
 std::size_t ZeusPolicy::sample(std::uint64_t number) const {
+  // A window that remembers fewer costs is content with these.
+  const std::size_t wanted =
+      spec_.window == 0 ? spec_.zeus.explorations : std::min(spec_.zeus.explorations, spec_.window);
   std::size_t chosen = best_arm_;
   std::optional<double> least;
   for (std::size_t index = 0; index < arms_.size(); ++index) {
@@ -162,7 +176,7 @@ std::size_t ZeusPolicy::sample(std::uint64_t number) const {
     if (!arm.kept) {
       continue;
     }
-    if (arm.belief.count() < costs_for_a_variance && spec_.window != 1) {
+    if (arm.belief.count() < wanted || !arm.belief.believes()) {
       return index;
     }
     const double draw = Random{spec_.seed, number, static_cast<std::uint32_t>(index)}.normal(

@@ -1,13 +1,16 @@
-// Policy `zeus`: the one of the NSDI'23 paper (algorithms 1 to 3). Two rounds of exploration with pruning, each from
-// the default batch size down, then up, then from the cheapest found; then Gaussian Thompson sampling among what was
-// kept. A submission that overlaps an undecided exploration runs the best batch size known. One thread at a time.
+// Policy `zeus`: the one of the NSDI'23 paper (algorithms 1 to 3). Two rounds of exploration with pruning (or as many
+// as the spec says), each from the default batch size down, then up, then from the cheapest found; then Gaussian
+// Thompson sampling among what was kept. A submission that overlaps an undecided exploration runs the best batch size
+// known. One thread at a time.
 #pragma once
 
 #include "optimize/batch_size/policy.hpp"
 #include "optimize/batch_size/thompson_arm.hpp"
 
-#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 namespace zeus::optimize {
 
@@ -24,13 +27,11 @@ class ZeusPolicy final : public Policy {
   [[nodiscard]] Decision decide(const Question& question, const ProfileBook& profiles) const override;
   [[nodiscard]] std::vector<std::optional<CostBelief>> beliefs(const ProfileBook& profiles) const override;
 
-  [[nodiscard]] int version() const override { return 1; }
+  [[nodiscard]] int version() const override { return 2; }
   void save(StateWriter& writer) const override { state(writer, *this); }
   void restore(StateReader& reader) override { state(reader, *this); }
 
  private:
-  static constexpr std::size_t rounds = 2;
-
   // One exploration of an arm; an arm has at most one a round.
   struct Exploration {
     bool ended = false;
@@ -43,9 +44,9 @@ class ZeusPolicy final : public Policy {
     }
   };
   struct Arm {
-    std::array<Exploration, rounds> explorations;
-    std::size_t explored = 0;     // how many of them were started
-    std::uint64_t exploring = 0;  // the number of the try that is the last of them
+    std::vector<Exploration> explorations;  // one a round
+    std::size_t explored = 0;               // how many of them were started
+    std::uint64_t exploring = 0;            // the number of the try that is the last of them
     ThompsonArm belief;
     bool kept = false;  // by both rounds of pruning
     Joules epoch_cost;  // that `belief` is in terms of; 0 until known
@@ -77,6 +78,7 @@ class ZeusPolicy final : public Policy {
   void translate(const ProfileBook& profiles, std::size_t arm);
   [[nodiscard]] Walk walk() const;
   [[nodiscard]] std::size_t sample(std::uint64_t number) const;
+  [[nodiscard]] std::size_t rounds() const { return spec_.zeus.pruning_rounds; }
 
   JobSpec spec_;
   std::vector<Arm> arms_;

@@ -416,5 +416,85 @@ TEST(ZeusPolicy, GoesOnFromItsSavedState) {
   }
 }
 
+JobSpec with(const records::ZeusChoices& choices) {
+  JobSpec spec = energy_job({8, 16, 32}, 16);
+  spec.zeus = choices;
+  return spec;
+}
+
+TEST(ZeusPolicyTest, PrunesAsOftenAsItIsTold) {
+  const std::map<int, double> costs{{8, 100.0}, {16, 120.0}, {32, 150.0}};
+  Walk once{with({.pruning_rounds = 1})};
+  EXPECT_EQ(once.explore(costs), (std::vector{16, 8, 32}));
+  Walk thrice{with({.pruning_rounds = 3})};
+  EXPECT_EQ(thrice.explore(costs), (std::vector{16, 8, 32, 8, 16, 32, 8, 16, 32}));
+}
+
+TEST(ZeusPolicyTest, WithoutPruningEachBatchSizeIsSeenAsOftenAsItIsToldAndNoneIsGivenUp) {
+  Walk walk{with({.pruning_rounds = 0, .explorations = 3})};
+  std::map<int, int> seen;
+  for (int run = 0; run < 9; ++run) {
+    EXPECT_EQ(walk.purpose(), TryPurpose::exploit);
+    // The smallest never reaches: without pruning it stays all the same.
+    const int size = walk.next() == 8 ? walk.fail(100.0) : walk.reach(100.0);
+    ++seen[size];
+  }
+  EXPECT_EQ(seen, (std::map<int, int>{{8, 3}, {16, 3}, {32, 3}}));
+  EXPECT_EQ(walk.drawn().size(), 3U);
+}
+
+TEST(ZeusPolicyTest, AfterOneRoundItExploresWhatIsStillTooLittleKnown) {
+  Walk walk{with({.pruning_rounds = 1, .explorations = 3})};
+  static_cast<void>(walk.explore({{16, 120.0}, {32, 150.0}}));
+  std::map<int, int> seen;
+  for (int run = 0; run < 4; ++run) {
+    ++seen[walk.reach(100.0 + run)];
+  }
+  EXPECT_EQ(seen, (std::map<int, int>{{16, 2}, {32, 2}})) << "8 has failed";
+}
+
+TEST(ZeusPolicyTest, AWindowShorterThanTheExplorationsIsEnough) {
+  JobSpec spec = with({.pruning_rounds = 1, .explorations = 5});
+  spec.window = 2;
+  Walk walk{spec};
+  static_cast<void>(walk.explore({{8, 100.0}, {16, 120.0}, {32, 150.0}}));
+  std::map<int, int> seen;
+  for (int run = 0; run < 3; ++run) {
+    ++seen[walk.reach(100.0 + run)];
+  }
+  EXPECT_EQ(seen, (std::map<int, int>{{8, 1}, {16, 1}, {32, 1}}));
+  EXPECT_GT(walk.drawn().size(), 1U) << "it draws from then on";
+}
+
+TEST(ZeusPolicyTest, APriorBeliefIsWeighedAgainstWhatIsSeen) {
+  // Two costs of 100 and 120: a mean of 110, whose variance is 100 / 2. The prior is as firm as these.
+  const auto believed = [](const records::ZeusChoices& choices) {
+    Walk walk{with(choices)};
+    walk.end(walk.start(), 16, 100.0);
+    walk.end(walk.start(), 16, 120.0);
+    return walk.policy().beliefs(walk.profiles())[1].value();
+  };
+  EXPECT_DOUBLE_EQ(believed({}).expected.value(), 110.0);
+  const CostBelief belief = believed({.prior_cost = Joules{210.0}, .prior_precision = 1.0 / 50.0});
+  EXPECT_DOUBLE_EQ(belief.expected.value(), 160.0);
+  EXPECT_NEAR((belief.high - belief.low).value(), 2 * 1.959963984540054 * 5.0, 1e-9);
+}
+
+TEST(ZeusPolicyTest, AFirmPriorWithoutExplorationsIsDrawnFromAtOnce) {
+  const Walk walk{with({.pruning_rounds = 0, .explorations = 0, .prior_cost = Joules{100.0}, .prior_precision = 1.0})};
+  EXPECT_EQ(walk.drawn().size(), 3U);
+}
+
+TEST(ZeusPolicyTest, GoesOnFromItsSavedStateWhateverItsRounds) {
+  for (const std::size_t rounds : {0U, 1U, 4U}) {
+    const JobSpec spec = with({.pruning_rounds = rounds});
+    test::expect_goes_on_from_its_saved_state(
+        spec, [&] { return std::make_unique<ZeusPolicy>(spec); },
+        {submitted(0, 0, 16, TryPurpose::explore), ended(0, 0, 16, 120.0), submitted(1, 1, 8, TryPurpose::explore),
+         ended(1, 1, 8, 100.0, TryOutcome::stopped), submitted(2, 2, 32, TryPurpose::explore), ended(2, 2, 32, 90.0),
+         submitted(3, 3, 32), ended(3, 3, 32, 95.0)});
+  }
+}
+
 }  // namespace
 }  // namespace zeus::optimize
