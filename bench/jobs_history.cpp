@@ -157,10 +157,10 @@ int main(int, char** words) {
   const std::filesystem::path folder{words[1]};
   const std::string file = (folder / "jobs.sqlite").string();
   const jobs::Site site = jobs::this_site(machine_clock(), FileTree{});
-  const auto store = store::open_store(file, store::Access::create);
+  const auto store = store::open_store(file, store::Access::create, machine_clock());
   store->import("job", definition(), WallTime{1}, History{site.owner}.make(std::stoul(words[2])));
   const auto decide_anew = [&] {
-    const auto own = store::open_store(file, store::Access::create);
+    const auto own = store::open_store(file, store::Access::create, machine_clock());
     static_cast<void>(jobs::Job::find(*own, site, "job")->preview());
   };
   const double without = median(3, [&] {

@@ -27,14 +27,17 @@ set_target_properties(re2::re2 PROPERTIES IMPORTED_LOCATION ${RE2_LIBRARY} INTER
 find_path(TOML_FOLDER toml++/toml.h REQUIRED)
 add_library(toml::toml INTERFACE IMPORTED)
 target_include_directories(toml::toml INTERFACE ${TOML_FOLDER})
-# Debian's SOCI comes without a package configuration of its own; its SQLite back-end needs SQLite's header.
+# Debian's SOCI comes without a package configuration of its own; its back-ends need the headers of what they are for.
 pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3)
+pkg_check_modules(PQ REQUIRED IMPORTED_TARGET libpq)
 find_path(SOCI_INCLUDE_DIR soci/soci.h REQUIRED)
 find_library(SOCI_CORE_LIBRARY soci_core REQUIRED)
 find_library(SOCI_SQLITE_LIBRARY soci_sqlite3 REQUIRED)
+find_library(SOCI_POSTGRESQL_LIBRARY soci_postgresql REQUIRED)
 add_library(SOCI::soci_core INTERFACE IMPORTED)
 target_include_directories(SOCI::soci_core INTERFACE ${SOCI_INCLUDE_DIR})
-target_link_libraries(SOCI::soci_core INTERFACE ${SOCI_CORE_LIBRARY} ${SOCI_SQLITE_LIBRARY} PkgConfig::SQLITE)
+target_link_libraries(SOCI::soci_core INTERFACE ${SOCI_CORE_LIBRARY} ${SOCI_SQLITE_LIBRARY} ${SOCI_POSTGRESQL_LIBRARY}
+  PkgConfig::SQLITE PkgConfig::PQ)
 if(ZEUS_SANITIZE MATCHES "undefined")  # its library hides the type information that this check asks for
   target_compile_options(SOCI::soci_core INTERFACE -fno-sanitize=vptr)
 endif()

@@ -91,11 +91,12 @@ function(zeus_module name)
   endif()
 endfunction()
 
-# A GoogleTest program, each of whose tests is a test of its own for ctest; LINKS may name modules that come later.
+# A GoogleTest program, each of whose tests is a test of its own for ctest; LINKS may name modules that come later. With
+# WHOLE, which tests of it ctest runs together is said where it is called.
 add_custom_target(parallel_tests)
 
 function(zeus_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "PARALLEL" "" "SOURCES;LINKS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "PARALLEL;WHOLE" "" "SOURCES;LINKS")
   add_executable(${name} ${arg_SOURCES})
   if(NOT ZEUS_TESTS)  # never built, and lacks what would be linked
     set_property(TARGET ${name} PROPERTY EXCLUDE_FROM_ALL ON)
@@ -111,7 +112,9 @@ function(zeus_test name)
     add_dependencies(parallel_tests ${name})
     set(label LABELS parallel)
   endif()
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300 ${label})
+  if(NOT arg_WHOLE)
+    gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300 ${label})
+  endif()
 endfunction()
 
 function(zeus_program name)

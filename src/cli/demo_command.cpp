@@ -113,7 +113,7 @@ int DemoCommand::run(Context& context) {
   const std::string report = html_.empty() ? (folder / "report.html").string() : html_;
   const OutputFile page = named.value_or(OutputFile{report, context.out});
   const std::string location = (folder / "jobs.sqlite").string();
-  const std::unique_ptr<store::JobStore> store = store::open_store(location, store::Access::create);
+  const std::unique_ptr<store::JobStore> store = store::open_store(location, store::Access::create, context.clock);
   if (tells) {
     context.out << introduction(asked) << real_gpus(context) << std::flush;
   }

@@ -55,7 +55,10 @@ void JobsCommand::declare(Options& options) {
   options.add_option("NAME", job_, "Only this job");
   options.add_option("ACTION", action_, "What to do with it instead of showing it: export, import, forget or redefine")
       .among({"export", "import", "forget", "redefine"});
-  options.add_option("--store", store_, "The file that keeps the jobs").path().with_default("the user's own store");
+  options.add_option("--store", store_, "The file or PostgreSQL address of the store")
+      .path()
+      .with_default("the user's own store")
+      .value_name("FILE|URL");
   options
       .add_option(
           "--file", file_,
@@ -118,7 +121,7 @@ int JobsCommand::run(Context& context) {
 }
 
 int JobsCommand::redefine(const Context& context) const {
-  const auto store = store::open_store(store_location(context), Access::existing);
+  const auto store = store::open_store(store_location(context), Access::existing, context.clock);
   std::optional<jobs::Job> job = jobs::Job::find(*store, jobs::this_site(context.clock, context.files), job_);
   if (!job) {
     throw Error{ErrorKind::not_found, fmt::format("there is no job '{}'", job_), "`zeus jobs` lists those there are"};
@@ -161,7 +164,7 @@ int JobsCommand::list(const Context& context) const {
   std::error_code unknown;
   // Somebody who has run no job has no store, which is nothing to complain about.
   if (!store_.empty() || std::filesystem::exists(location, unknown)) {
-    const auto store = store::open_store(location, Access::read_only);
+    const auto store = store::open_store(location, Access::read_only, context.clock);
     const jobs::Site site = jobs::this_site(context.clock, context.files);
     for (const std::string& name : store->names()) {
       // One that cannot be read is no reason not to show the others.
@@ -181,8 +184,9 @@ int JobsCommand::list(const Context& context) const {
       }
     }
   }
-  context.out << (json_ ? jobs_json(location, views)
-                        : jobs_text(location, views, command_line::colour_on_output(color_, context.environment)));
+  const std::string shown = store::shown_location(location);
+  context.out << (json_ ? jobs_json(shown, views)
+                        : jobs_text(shown, views, command_line::colour_on_output(color_, context.environment)));
   return code;
 }
 
@@ -191,7 +195,7 @@ int JobsCommand::show(const Context& context) const {
   if (!html_.empty()) {
     page.emplace(html_, context.out);
   }
-  const auto store = store::open_store(store_location(context), Access::read_only);
+  const auto store = store::open_store(store_location(context), Access::read_only, context.clock);
   std::optional<jobs::Job> job = jobs::Job::find(*store, jobs::this_site(context.clock, context.files), job_);
   if (!job) {
     throw Error{ErrorKind::not_found, fmt::format("there is no job '{}'", job_), "`zeus jobs` lists those there are"};
@@ -208,14 +212,14 @@ int JobsCommand::show(const Context& context) const {
 
 int JobsCommand::export_to(const Context& context) const {
   const OutputFile file{file_.empty() ? "-" : file_, context.out, Readers::owner};
-  const auto store = store::open_store(store_location(context), Access::read_only);
+  const auto store = store::open_store(store_location(context), Access::read_only, context.clock);
   file.write(jobs::export_job(*store, job_));
   return exit_ok;
 }
 
 int JobsCommand::import_from(const Context& context) const {
   const std::string text = read_input_file(file_.empty() || file_ == "-" ? "/dev/stdin" : file_);
-  const auto store = store::open_store(store_location(context), Access::create);
+  const auto store = store::open_store(store_location(context), Access::create, context.clock);
   const store::StoredJob job = jobs::import_job(*store, job_, text, context.clock.wall());
   context.out << (json_ ? import_json(job.name, job.length)
                         : fmt::format("{}: {} entries taken in\n", job.name, job.length));
@@ -223,7 +227,7 @@ int JobsCommand::import_from(const Context& context) const {
 }
 
 int JobsCommand::forget(const Context& context) const {
-  const auto store = store::open_store(store_location(context), Access::existing);
+  const auto store = store::open_store(store_location(context), Access::existing, context.clock);
   // By its name alone: one that cannot be read can be forgotten.
   if (const std::vector<std::string> names = store->names(); std::ranges::find(names, job_) == names.end()) {
     throw Error{ErrorKind::not_found, fmt::format("there is no job '{}'", job_), "`zeus jobs` lists those there are"};

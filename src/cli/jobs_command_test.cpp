@@ -55,7 +55,7 @@ class JobsCommandTest : public testing::Test {
 
   // A few nights of a job on one GPU, with a failed try, one that was left out, and one that still runs.
   void live_through_some_nights() {
-    const auto store_of_jobs = store::open_store(store(), store::Access::create);
+    const auto store_of_jobs = store::open_store(store(), store::Access::create, clock_);
     const jobs::Site site{
         .clock = clock_,
         .machine = FileTree{folder_.path() / "machine"},

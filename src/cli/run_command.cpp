@@ -59,7 +59,10 @@ void RunCommand::declare_job(Options& options) {
   options.group("The job");
   options.add_option("--job", plain_.job, "The recurring job that this is one recurrence of").value_name("NAME");
   options.add_option("--file", file_, "The job file, instead of one that is looked for by its name").path();
-  options.add_option("--store", plain_.store, "Where jobs are kept").path().with_default("the user's own store");
+  options.add_option("--store", plain_.store, "Where jobs are kept: a file, or postgresql://...")
+      .path()
+      .with_default("the user's own store")
+      .value_name("FILE|URL");
   options.add_option("--on-store-error", on_store_error_, "What to do when nothing can be recorded")
       .among({"continue", "refuse"})
       .with_default("continue");

@@ -40,7 +40,7 @@ OpenJob::OpenJob(std::string_view name, const JobDefinition* definition, const J
     : owner_{::getpid()},
       options_{options},
       store_{store::open_store(location_of(options),
-                               definition != nullptr ? store::Access::create : store::Access::existing)},
+                               definition != nullptr ? store::Access::create : store::Access::existing, clock_)},
       site_{jobs::this_site(clock_, FileTree{})} {
   if (!(std::isfinite(options_.profile_time.value()) && options_.profile_time > Seconds{})) {
     throw Error{ErrorKind::invalid_argument, "the time for each limit is no number of seconds above 0",

@@ -72,7 +72,7 @@ class JobTest : public testing::Test {
         fmt::format("proc/{}/stat", pid),
         fmt::format("{} (zeus) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 {} 20\n", pid, started));
   }
-  std::unique_ptr<store::JobStore> open() { return store::open_store(file(), store::Access::create); }
+  std::unique_ptr<store::JobStore> open() { return store::open_store(file(), store::Access::create, clock_); }
   [[nodiscard]] std::string file() const { return (folder_.path() / "jobs.sqlite").string(); }
 
   // Measures what is asked for, and returns the try to run.

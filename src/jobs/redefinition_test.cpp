@@ -89,7 +89,7 @@ class RedefinitionTest : public testing::Test {
   test::TemporaryFolder folder_;
   VirtualClock clock_{Instant{1'000'000'000}, WallTime{1'795'284'000'000'000}};
   std::unique_ptr<store::JobStore> store_ =
-      store::open_store((folder_.path() / "jobs.sqlite").string(), store::Access::create);
+      store::open_store((folder_.path() / "jobs.sqlite").string(), store::Access::create, clock_);
   Job job_ = open(as_it_began());
 };
 
@@ -113,6 +113,10 @@ const std::vector<Changed>& changes() {
       {"beta", [](auto& job) { job.beta = 3.0; }},
       {"window", [](auto& job) { job.window = 5; }},
       {"policy", [](auto& job) { job.policy = "lookahead"; }},
+      {"pruning_rounds", [](auto& job) { job.zeus = records::ZeusChoices{.pruning_rounds = 1}; }},
+      {"explorations", [](auto& job) { job.zeus = records::ZeusChoices{.explorations = 4}; }},
+      {"prior_cost_j", [](auto& job) { job.zeus = records::ZeusChoices{.prior_cost = Joules{2.0}}; }},
+      {"prior_precision", [](auto& job) { job.zeus = records::ZeusChoices{.prior_precision = 0.5}; }},
       {"seed", [](auto& job) { job.seed = 9; }},
       {"max_slowdown", [](auto& job) { job.max_slowdown = 1.1; }},
       {"learning_rate", [](auto& job) { job.learning_rate = "32:0.2 linear"; }, true, false},

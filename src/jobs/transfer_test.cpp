@@ -51,7 +51,7 @@ class TransferTest : public testing::Test {
   test::TemporaryFolder folder_;
   SystemClock clock_;
   std::unique_ptr<store::JobStore> store_ =
-      store::open_store((folder_.path() / "jobs.sqlite").string(), store::Access::create);
+      store::open_store((folder_.path() / "jobs.sqlite").string(), store::Access::create, clock_);
 };
 
 TEST_F(TransferTest, AnImportedJobIsTheExportedOneUnderItsNewName) {

@@ -24,7 +24,7 @@ jobs::Job open_job(store::JobStore& store, const jobs::Site& site, const RunOpti
 
 JobRecords::JobRecords(const RunOptions& options, const records::JobDevice& device, const Place& place)
     : store{store::open_store(options.store.empty() ? store::default_store(place.environment).string() : options.store,
-                              store::Access::create)},
+                              store::Access::create, place.clock)},
       site{jobs::this_site(place.clock, place.machine)},
       job{open_job(*store, site, options, device)},
       recurrence{job.begin(device)} {

@@ -4,8 +4,9 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
 #include <optional>
+#include <ranges>
 #include <string>
 #include <vector>
 
@@ -13,47 +14,49 @@ namespace zeus::store {
 
 namespace {
 
-// Never change a step that was released: add one. {identity} is the dialect's.
+// Never change a step that was released: add one. What is in braces is the dialect's.
 struct Migration {
+  bool read_without;  // a store that has yet to take it can be read
   std::vector<std::string_view> statements;
 };
 
-const std::array<Migration, 1>& migrations() {
-  static const std::array<Migration, 1> all = {{{{
-      R"(CREATE TABLE jobs (id {identity}, name TEXT NOT NULL UNIQUE, definition TEXT NOT NULL,
+const std::vector<Migration>& migrations() {
+  static const std::vector<Migration> all = {
+      {.read_without = false,
+       .statements =
+           {
+               R"(CREATE TABLE jobs (id {identity}, name {bytes} NOT NULL UNIQUE, definition TEXT NOT NULL,
                              created BIGINT NOT NULL))",
-      R"(CREATE TABLE entries (job BIGINT NOT NULL, sequence BIGINT NOT NULL, written BIGINT NOT NULL,
+               R"(CREATE TABLE entries (job BIGINT NOT NULL, sequence BIGINT NOT NULL, written BIGINT NOT NULL,
                                 body TEXT NOT NULL, PRIMARY KEY (job, sequence)))",
-      R"(CREATE TABLE snapshots (job BIGINT PRIMARY KEY, kind TEXT NOT NULL, sequence BIGINT NOT NULL,
+               R"(CREATE TABLE snapshots (job BIGINT PRIMARY KEY, kind TEXT NOT NULL, sequence BIGINT NOT NULL,
                                   state TEXT NOT NULL))",
-      R"(CREATE TABLE beats (job BIGINT NOT NULL, recurrence BIGINT NOT NULL, beat BIGINT NOT NULL,
+               R"(CREATE TABLE beats (job BIGINT NOT NULL, recurrence BIGINT NOT NULL, beat BIGINT NOT NULL,
                               PRIMARY KEY (job, recurrence)))",
-      R"(CREATE TABLE sightings (job BIGINT NOT NULL, recurrence BIGINT NOT NULL, place TEXT NOT NULL,
+               R"(CREATE TABLE sightings (job BIGINT NOT NULL, recurrence BIGINT NOT NULL, place TEXT NOT NULL,
                                   beat BIGINT NOT NULL, since BIGINT NOT NULL,
                                   PRIMARY KEY (job, recurrence, place)))",
-  }}}};
+           }},
+      // By what a write whose answer was lost is found again: beside an import's job, and an append's first entry.
+      {.read_without = true,
+       .statements = {"ALTER TABLE jobs ADD COLUMN mark TEXT", "ALTER TABLE entries ADD COLUMN mark TEXT"}},
+  };
   return all;
 }
 
-bool has_table(soci::session& session, const std::string& name) {
-  std::string table;
-  soci::statement statement = (session.prepare_table_names(), soci::into(table));
-  statement.execute();
-  while (statement.fetch()) {
-    if (table == name) {
-      return true;
-    }
-  }
-  return false;
+bool has_table(Database& database, const std::string& name) {
+  long long tables = 0;
+  database.session() << std::string{database.dialect().count_tables}, soci::into(tables), soci::use(name, "name");
+  return tables > 0;
 }
 
 // How many steps were taken; nothing where this is no store yet.
-std::optional<long long> steps_taken(soci::session& session) {
-  if (!has_table(session, "zeus_store")) {
+std::optional<long long> steps_taken(Database& database) {
+  if (!has_table(database, "zeus_store")) {
     return std::nullopt;
   }
   long long taken = 0;
-  session << "SELECT COALESCE(MAX(migration), 0) FROM zeus_store", soci::into(taken);
+  database.session() << "SELECT COALESCE(MAX(migration), 0) FROM zeus_store", soci::into(taken);
   return taken;
 }
 
@@ -68,22 +71,28 @@ bool is_current(std::optional<long long> taken, std::string_view name) {
   return taken && *taken == known;
 }
 
-void take_missing_steps(soci::session& session, const Dialect& dialect, std::string_view name) {
-  std::optional<long long> taken = steps_taken(session);
+bool can_be_read(std::optional<long long> taken) {
+  return taken && std::ranges::all_of(migrations() | std::views::drop(*taken), &Migration::read_without);
+}
+
+void take_missing_steps(Database& database, std::string_view name) {
+  std::optional<long long> taken = steps_taken(database);
   if (is_current(taken, name)) {
     return;
   }
+  soci::session& session = database.session();
+  const Dialect& dialect = database.dialect();
   if (!taken) {
-    if (has_table(session, "jobs") || has_table(session, "entries")) {
-      throw Error{ErrorKind::corrupt_data, fmt::format("{} is a database of something else", name),
-                  "name another file"};
+    if (has_table(database, "jobs") || has_table(database, "entries")) {
+      throw Error{ErrorKind::corrupt_data, fmt::format("{} is a database of something else", name), "name another one"};
     }
     session << "CREATE TABLE zeus_store (migration BIGINT PRIMARY KEY)";
     taken = 0;
   }
   for (auto step = static_cast<std::size_t>(*taken); step < migrations().size(); ++step) {
     for (const std::string_view statement : migrations().at(step).statements) {
-      session << fmt::format(fmt::runtime(statement), fmt::arg("identity", dialect.identity));
+      session << fmt::format(fmt::runtime(statement), fmt::arg("identity", dialect.identity),
+                             fmt::arg("bytes", dialect.bytes));
     }
     const auto number = static_cast<long long>(step) + 1;
     session << "INSERT INTO zeus_store (migration) VALUES (:number)", soci::use(number);
@@ -92,22 +101,27 @@ void take_missing_steps(soci::session& session, const Dialect& dialect, std::str
 
 }  // namespace
 
-void migrate(Database& database, const Dialect& dialect, std::string_view name, bool read_only) {
-  if (is_current(steps_taken(database.session()), name)) {
-    return;
-  }
-  if (read_only) {
-    throw Error{ErrorKind::unavailable, fmt::format("the store {} was written by an older Zeus", name),
-                "run a job with it once where it can be written, which brings it up to date"};
-  }
-  database.begin_writing();
-  try {
-    take_missing_steps(database.session(), dialect, name);
-    database.commit();
-  } catch (...) {
-    database.roll_back();
-    throw;
-  }
+bool has_store(Database& database) {
+  return explaining(database, [&] { return steps_taken(database).has_value(); });
+}
+
+void migrate(Database& database, std::string_view name, bool read_only) {
+  explaining(database, [&] {
+    const std::optional<long long> taken = steps_taken(database);
+    if (is_current(taken, name) || (read_only && can_be_read(taken))) {
+      return;
+    }
+    if (read_only) {
+      throw Error{ErrorKind::unavailable, fmt::format("the store {} was written by an older Zeus", name),
+                  "run a job with it once where it can be written, which brings it up to date"};
+    }
+    in_transaction(
+        database, [&] { database.begin_migrating(); },
+        [&] {
+          take_missing_steps(database, name);
+          return true;
+        });
+  });
 }
 
 }  // namespace zeus::store

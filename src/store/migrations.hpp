@@ -8,14 +8,12 @@
 
 namespace zeus::store {
 
-// What the numbers in the tables' definitions are called where SQL has no common word.
-struct Dialect {
-  std::string_view identity;  // a column of numbers that are given out once and never again
-};
-
 // Takes the steps that are missing, all or none, unless `read_only`. A store that has taken steps not known here, or
-// that would need some and is read-only, is an unavailable Error; tables of something else are a corrupt_data Error.
-// `name` is what the store is called there.
-void migrate(Database& database, const Dialect& dialect, std::string_view name, bool read_only);
+// that is read-only and would need some to be read, is an unavailable Error; tables of something else are a
+// corrupt_data Error. `name` is what the store is called there.
+void migrate(Database& database, std::string_view name, bool read_only);
+
+// Whether there is a store in the database.
+bool has_store(Database& database);
 
 }  // namespace zeus::store

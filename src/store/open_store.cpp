@@ -1,6 +1,8 @@
 #include "store/open_store.hpp"
 
 #include "store/migrations.hpp"
+#include "store/postgres_address.hpp"
+#include "store/postgres_database.hpp"
 #include "store/sql_store.hpp"
 #include "store/sqlite_database.hpp"
 
@@ -21,14 +23,43 @@ namespace {
 constexpr std::string_view sqlite_scheme = "sqlite:";
 
 fs::path file_of(const std::string& location) {
-  if (location.starts_with("postgresql:") || location.starts_with("postgres:")) {
-    throw Error{ErrorKind::invalid_argument, "this Zeus keeps jobs in SQLite files, not in PostgreSQL", "name a file"};
-  }
   const fs::path file{location.starts_with(sqlite_scheme) ? location.substr(sqlite_scheme.size()) : location};
   if (file.empty()) {
     throw Error{ErrorKind::invalid_argument, "the store's name is empty", "name a file"};
   }
   return fs::absolute(file).lexically_normal();
+}
+
+Error absent(std::string_view name) {
+  return {ErrorKind::not_found, fmt::format("there is no store {}", name), "run a job first, or name the right one"};
+}
+
+std::unique_ptr<JobStore> open_file(const fs::path& file, Access access) {
+  std::error_code failure;
+  // A pipe would be waited for, not read.
+  if (fs::exists(file, failure) && !fs::is_regular_file(file, failure)) {
+    throw Error{ErrorKind::invalid_argument,
+                fmt::format("the store {} is {}", file.string(),
+                            fs::is_directory(file, failure) ? "a folder" : "a pipe or a device"),
+                "name a file"};
+  }
+  if (access == Access::create) {
+    fs::create_directories(file.parent_path(), failure);
+  } else if (!fs::exists(file, failure)) {
+    throw absent(file.string());
+  }
+  std::unique_ptr<Database> database = open_sqlite(file, access, journal_for(file.parent_path()));
+  migrate(*database, file.string(), access == Access::read_only);
+  return std::make_unique<SqlStore>(std::move(database));
+}
+
+std::unique_ptr<JobStore> open_in_postgres(const PostgresAddress& address, Access access, Clock& clock) {
+  std::unique_ptr<Database> database = open_postgres(address, access, clock);
+  if (access != Access::create && !has_store(*database)) {
+    throw absent(address.shown);
+  }
+  migrate(*database, address.shown, access == Access::read_only);
+  return std::make_unique<SqlStore>(std::move(database));
 }
 
 }  // namespace
@@ -46,25 +77,13 @@ fs::path default_store(const Environment& environment) {
   return fs::path{*home} / ".local" / "share" / "zeus" / "jobs.sqlite";
 }
 
-std::unique_ptr<JobStore> open_store(const std::string& location, Access access) {
-  const fs::path file = file_of(location);
-  std::error_code failure;
-  // A pipe would be waited for, not read.
-  if (fs::exists(file, failure) && !fs::is_regular_file(file, failure)) {
-    throw Error{ErrorKind::invalid_argument,
-                fmt::format("the store {} is {}", file.string(),
-                            fs::is_directory(file, failure) ? "a folder" : "a pipe or a device"),
-                "name a file"};
-  }
-  if (access == Access::create) {
-    fs::create_directories(file.parent_path(), failure);
-  } else if (!fs::exists(file, failure)) {
-    throw Error{ErrorKind::not_found, fmt::format("there is no store {}", file.string()),
-                "run a job first, or name the right file"};
-  }
-  std::unique_ptr<Database> database = open_sqlite(file, access, journal_for(file.parent_path()));
-  explaining(*database, [&] { migrate(*database, sqlite_dialect, file.string(), access == Access::read_only); });
-  return std::make_unique<SqlStore>(std::move(database));
+std::string shown_location(const std::string& location) {
+  return is_postgres(location) ? postgres_address(location).shown : location;
+}
+
+std::unique_ptr<JobStore> open_store(const std::string& location, Access access, Clock& clock) {
+  return is_postgres(location) ? open_in_postgres(postgres_address(location), access, clock)
+                               : open_file(file_of(location), access);
 }
 
 }  // namespace zeus::store

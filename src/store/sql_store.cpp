@@ -1,11 +1,14 @@
 #include "store/sql_store.hpp"
 
+#include "base/random_id.hpp"
+
 #include <zeus/error.hpp>
 
 #include <fmt/format.h>
 
 #include <limits>
 #include <string>
+#include <utility>
 
 namespace zeus::store {
 
@@ -24,18 +27,24 @@ auto SqlStore::reading(Work work) {
 }
 
 template <typename Work>
-auto SqlStore::writing(Work work) {
-  return reading([&](soci::session& session) {
-    database_->begin_writing();
-    try {
-      auto result = work(session);
-      database_->commit();
-      return result;
-    } catch (...) {
-      database_->roll_back();
-      throw;
-    }
+auto SqlStore::committing(Work work) {
+  return explaining(*database_, [&] {
+    return in_transaction(
+        *database_, [&] { database_->begin_writing(); }, [&] { return work(database_->session()); });
   });
+}
+
+template <typename Work>
+auto SqlStore::writing(Work work) {
+  const std::scoped_lock lock{mutex_};
+  return committing(std::move(work));
+}
+
+SqlStore::SqlStore(std::unique_ptr<Database> database) : database_{std::move(database)}, instance_{random_id()} {
+}
+
+std::string SqlStore::next_mark() {
+  return fmt::format("{}-{}", instance_, ++writes_);
 }
 
 std::optional<StoredJob> SqlStore::read_job(const std::string& name) {
@@ -60,11 +69,19 @@ std::optional<StoredJob> SqlStore::read_job(const std::string& name) {
                    .length = static_cast<std::uint64_t>(length)};
 }
 
-std::optional<long long> SqlStore::find_id(const std::string& name) {
+std::optional<long long> SqlStore::lock_job(const std::string& name) {
   long long id = 0;
   soci::session& session = database_->session();
-  session << "SELECT id FROM jobs WHERE name = :name", soci::into(id), soci::use(name, "name");
+  session << fmt::format("SELECT id FROM jobs WHERE name = :name{}", database_->dialect().lock_row), soci::into(id),
+      soci::use(name, "name");
   return session.got_data() ? std::optional{id} : std::nullopt;
+}
+
+bool SqlStore::lock_job(JobId job, std::string_view how) {
+  long long id = job;
+  soci::session& session = database_->session();
+  session << fmt::format("SELECT id FROM jobs WHERE id = :id{}", how), soci::into(id), soci::use(id, "id");
+  return session.got_data();
 }
 
 std::vector<std::string> SqlStore::names() {
@@ -84,45 +101,70 @@ std::optional<StoredJob> SqlStore::find(std::string_view name) {
   return reading([&](soci::session&) { return read_job(std::string{name}); });
 }
 
-StoredJob SqlStore::insert_job(std::string_view name, const records::JobDefinition& definition, WallTime created) {
+bool SqlStore::insert_job(const std::string& name, const records::JobDefinition& definition, WallTime created,
+                          const std::string& mark) {
   const std::string text = records::to_json(definition);
-  const std::string called{name};
   const long long when = created.microseconds_since_epoch;
-  database_->session() << "INSERT INTO jobs (name, definition, created) VALUES (:name, :definition, :created)",
-      soci::use(called), soci::use(text), soci::use(when);
-  return read_job(called).value();
+  long long id = 0;
+  soci::session& session = database_->session();
+  session << "INSERT INTO jobs (name, definition, created, mark) VALUES (:name, :definition, :created, :mark) "
+             "ON CONFLICT (name) DO NOTHING RETURNING id",
+      soci::into(id), soci::use(name), soci::use(text), soci::use(when), soci::use(mark);
+  return session.got_data();
 }
 
 StoredJob SqlStore::find_or_create(std::string_view name, const records::JobDefinition& definition, WallTime now) {
-  if (std::optional<StoredJob> known = find(name)) {
-    return std::move(*known);
+  const std::string called{name};
+  const std::string mark = next_mark();
+  while (true) {
+    if (std::optional<StoredJob> known = find(name)) {
+      return std::move(*known);
+    }
+    // Whoever was quicker made it, and may have forgotten it again.
+    const std::optional<StoredJob> made = writing([&](soci::session&) {
+      insert_job(called, definition, now, mark);
+      return read_job(called);
+    });
+    if (made) {
+      return *made;
+    }
   }
-  return writing([&](soci::session&) {
-    std::optional<StoredJob> found = read_job(std::string{name});
-    return found ? std::move(*found) : insert_job(name, definition, now);
-  });
 }
 
 StoredJob SqlStore::import(std::string_view name, const records::JobDefinition& definition, WallTime created,
                            std::span<const records::JobEntry> entries) {
-  return writing([&](soci::session&) {
-    if (find_id(std::string{name})) {
-      throw Error{ErrorKind::already_exists, fmt::format("there is a job '{}' already", name),
-                  "forget it first, or choose another name"};
+  const std::string called{name};
+  const std::string mark = next_mark();
+  return writing([&](soci::session& session) {
+    if (!insert_job(called, definition, created, mark)) {
+      long long done_before = 0;
+      session << "SELECT COUNT(*) FROM jobs WHERE name = :name AND mark = :mark", soci::into(done_before),
+          soci::use(called, "name"), soci::use(mark, "mark");
+      if (done_before == 0) {
+        throw Error{ErrorKind::already_exists, fmt::format("there is a job '{}' already", name),
+                    "forget it first, or choose another name"};
+      }
+      return read_job(called).value();
     }
-    StoredJob job = insert_job(name, definition, created);
+    StoredJob job = read_job(called).value();
     for (const records::JobEntry& entry : entries) {
-      insert(job.id, ++job.length, entry.written, entry.body);
+      insert(job.id, ++job.length, entry.written, entry.body, {});
     }
     return job;
   });
 }
 
 bool SqlStore::forget(std::string_view name) {
+  const std::string called{name};
+  // Once known, it is the number that says whether it was done: others may have made a job of that name since.
+  std::optional<long long> found;
   return writing([&](soci::session& session) {
     // Its definition may be what is damaged.
-    const std::optional<long long> found = find_id(std::string{name});
-    if (!found) {
+    if (found) {
+      if (!lock_job(*found, database_->dialect().lock_row)) {
+        return true;
+      }
+    } else if (found = lock_job(called); !found) {
       return false;
     }
     const long long id = *found;
@@ -157,36 +199,101 @@ std::vector<records::JobEntry> SqlStore::entries(JobId job, std::uint64_t after,
   });
 }
 
-void SqlStore::insert(JobId job, std::uint64_t sequence, WallTime written, const records::JobEntryBody& body) {
+void SqlStore::insert(JobId job, std::uint64_t sequence, WallTime written, const records::JobEntryBody& body,
+                      const std::optional<std::string>& mark) {
   const long long id = job;
   const long long number = sql(sequence);
   const long long when = written.microseconds_since_epoch;
   const std::string text = records::to_json(body);
+  const std::string by = mark.value_or("");
+  soci::indicator marked = mark ? soci::i_ok : soci::i_null;
   database_->session()
-      << "INSERT INTO entries (job, sequence, written, body) VALUES (:job, :sequence, :written, :body)",
-      soci::use(id), soci::use(number), soci::use(when), soci::use(text);
+      << "INSERT INTO entries (job, sequence, written, body, mark) VALUES (:job, :sequence, :written, :body, :mark)",
+      soci::use(id), soci::use(number), soci::use(when), soci::use(text), soci::use(by, marked);
+}
+
+bool SqlStore::has_mark(JobId job, std::uint64_t sequence, const std::string& mark) {
+  const long long id = job;
+  const long long number = sql(sequence);
+  long long entries = 0;
+  database_->session() << "SELECT COUNT(*) FROM entries WHERE job = :job AND sequence = :sequence AND mark = :mark",
+      soci::into(entries), soci::use(id, "job"), soci::use(number, "sequence"), soci::use(mark, "mark");
+  return entries > 0;
+}
+
+bool SqlStore::append_now(const Append& append) {
+  // A statement of its own: what one sees is as it was when it began, and others may have appended while this one
+  // waited for the row.
+  const long long id = append.job;
+  long long length = 0;
+  database_->session() << "SELECT COALESCE(MAX(sequence), 0) FROM entries WHERE job = :job", soci::into(length),
+      soci::use(id, "job");
+  std::uint64_t sequence = append.after;
+  if (static_cast<std::uint64_t>(length) != sequence) {
+    return has_mark(append.job, append.after + 1, append.mark);
+  }
+  for (const records::JobEntryBody& body : append.bodies) {
+    const bool first = sequence == append.after;
+    insert(append.job, ++sequence, append.now, body, first ? std::optional{append.mark} : std::nullopt);
+  }
+  return true;
+}
+
+void SqlStore::append_together(std::span<Append* const> group) {
+  try {
+    const std::vector<std::optional<bool>> results = committing([&](soci::session&) {
+      std::vector<std::optional<bool>> done;
+      for (const Append* const each : group) {
+        // Whoever has to wait for another's lock, or has no job any more, does so by himself.
+        const bool locked = lock_job(each->job, database_->dialect().lock_row_if_free);
+        done.push_back(locked ? std::optional{append_now(*each)} : std::nullopt);
+      }
+      return done;
+    });
+    for (std::size_t index = 0; index < group.size(); ++index) {
+      group[index]->result = results[index];
+    }
+  } catch (const Error& error) {
+    // What concerns the database concerns all of them; anything else may be the matter of one.
+    if (error.kind() == ErrorKind::unavailable || error.kind() == ErrorKind::timeout) {
+      for (Append* const each : group) {
+        each->failure = std::make_exception_ptr(error);  // one each: they end in threads of their own
+      }
+    }
+  } catch (...) {
+    // Each will find out.
+  }
+}
+
+void SqlStore::append_alone(Append& append) {
+  try {
+    append.result = committing([&](soci::session&) {
+      if (!lock_job(append.job, database_->dialect().lock_row)) {
+        throw Error{ErrorKind::not_found, "the job was forgotten meanwhile", "run it again to start anew"};
+      }
+      return append_now(append);
+    });
+  } catch (...) {
+    append.failure = std::current_exception();
+  }
 }
 
 bool SqlStore::append(JobId job, std::uint64_t after, std::span<const records::JobEntryBody> bodies, WallTime now) {
-  return writing([&](soci::session& session) {
-    const long long id = job;
-    long long jobs = 0;
-    long long length = 0;
-    session << "SELECT (SELECT COUNT(*) FROM jobs WHERE id = :id), "
-               "(SELECT COALESCE(MAX(sequence), 0) FROM entries WHERE job = :job)",
-        soci::into(jobs), soci::into(length), soci::use(id, "id"), soci::use(id, "job");
-    if (jobs == 0) {
-      throw Error{ErrorKind::not_found, "the job was forgotten meanwhile", "run it again to start anew"};
+  Append mine{.job = job, .after = after, .bodies = bodies, .now = now, .mark = next_mark()};
+  appends_.join(mine, [this](std::span<Append* const> group) {
+    if (group.size() > 1) {
+      append_together(group);
     }
-    if (static_cast<std::uint64_t>(length) != after) {
-      return false;
+    for (Append* const each : group) {
+      if (!each->result && each->failure == nullptr) {
+        append_alone(*each);
+      }
     }
-    std::uint64_t sequence = after;
-    for (const records::JobEntryBody& body : bodies) {
-      insert(job, ++sequence, now, body);
-    }
-    return true;
   });
+  if (mine.failure != nullptr) {
+    std::rethrow_exception(mine.failure);
+  }
+  return mine.result.value();
 }
 
 std::optional<Snapshot> SqlStore::snapshot(JobId job, std::string_view key) {
@@ -224,12 +331,14 @@ void SqlStore::drop_snapshots() {
 }
 
 void SqlStore::beat(JobId job, std::uint64_t recurrence) {
+  // Counted once, so that what is written twice is still one beat.
+  const long long next = sql(beats(job, recurrence)) + 1;
   writing([&](soci::session& session) {
     const long long id = job;
     const long long number = sql(recurrence);
-    session << "INSERT INTO beats (job, recurrence, beat) VALUES (:job, :recurrence, 1) "
-               "ON CONFLICT (job, recurrence) DO UPDATE SET beat = beats.beat + 1",
-        soci::use(id), soci::use(number);
+    session << "INSERT INTO beats (job, recurrence, beat) VALUES (:job, :recurrence, :beat) "
+               "ON CONFLICT (job, recurrence) DO UPDATE SET beat = excluded.beat WHERE beats.beat < excluded.beat",
+        soci::use(id), soci::use(number), soci::use(next);
     return true;
   });
 }

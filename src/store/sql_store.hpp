@@ -1,19 +1,27 @@
-// A JobStore in tables of an SQL database, whichever that is (database.hpp). Safe from any thread: one call at a time.
+// A JobStore in tables of an SQL database, whichever that is (database.hpp). Safe from any thread: one call at a time,
+// but appends that come while another is being committed share the next transaction.
 #pragma once
 
 #include "store/database.hpp"
 #include "store/job_store.hpp"
+#include "store/shared_turns.hpp"
 
-#include <functional>
+#include <atomic>
+#include <cstdint>
+#include <exception>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
 
 namespace zeus::store {
 
 class SqlStore final : public JobStore {
  public:
   // The tables of `database` are up to date (migrations.hpp).
-  explicit SqlStore(std::unique_ptr<Database> database) : database_{std::move(database)} {}
+  explicit SqlStore(std::unique_ptr<Database> database);
 
   std::vector<std::string> names() override;
   std::optional<StoredJob> find(std::string_view name) override;
@@ -33,21 +41,57 @@ class SqlStore final : public JobStore {
   std::uint64_t beats(JobId job, std::uint64_t recurrence) override;
   Sighting sight(JobId job, std::uint64_t recurrence, std::string_view place, std::uint64_t beat, Instant now) override;
 
+  // How many appends are waiting for the one that is being committed.
+  [[nodiscard]] std::size_t waiting() const { return appends_.waiting(); }
+
  private:
-  // Runs `work` with the database to itself; SOCI's failures become Errors.
+  // One of those that may share a transaction: each has its own result, or its own failure.
+  struct Append {
+    JobId job;
+    std::uint64_t after;
+    std::span<const records::JobEntryBody> bodies;
+    WallTime now;
+    std::string mark;
+    std::optional<bool> result = std::nullopt;
+    std::exception_ptr failure = nullptr;
+  };
+
+  // Runs `work` with the database to itself, again where the connection was lost in it; SOCI's failures become Errors.
   template <typename Work>
   auto reading(Work work);
-  // Likewise in a transaction, which is committed when `work` returns and undone when it throws.
+  // Likewise for who has the database to himself already, in a transaction. Whether one whose connection was lost in it
+  // has been committed nobody knows, so `work` looks first whether it has been done.
+  template <typename Work>
+  auto committing(Work work);
   template <typename Work>
   auto writing(Work work);
+  // What no other write is known by.
+  std::string next_mark();
 
   std::optional<StoredJob> read_job(const std::string& name);
-  std::optional<long long> find_id(const std::string& name);
-  void insert(JobId job, std::uint64_t sequence, WallTime written, const records::JobEntryBody& body);
-  StoredJob insert_job(std::string_view name, const records::JobDefinition& definition, WallTime created);
+  // Holds the job against others who would add to it or forget it; nothing, or false, when there is none.
+  std::optional<long long> lock_job(const std::string& name);
+  bool lock_job(JobId job, std::string_view how);
+  // False when the name is taken.
+  bool insert_job(const std::string& name, const records::JobDefinition& definition, WallTime created,
+                  const std::string& mark);
+  void insert(JobId job, std::uint64_t sequence, WallTime written, const records::JobEntryBody& body,
+              const std::optional<std::string>& mark);
+  bool has_mark(JobId job, std::uint64_t sequence, const std::string& mark);
+
+  // Of an append whose job is locked.
+  bool append_now(const Append& append);
+  // Leaves those undone that have to be done alone.
+  void append_together(std::span<Append* const> group);
+  void append_alone(Append& append);
+
+  static constexpr std::size_t most_in_a_transaction = 64;
 
   std::mutex mutex_;
+  SharedTurns<Append> appends_{mutex_, most_in_a_transaction};
   std::unique_ptr<Database> database_;
+  const std::string instance_;
+  std::atomic<std::uint64_t> writes_ = 0;
 };
 
 }  // namespace zeus::store

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -39,15 +40,26 @@ std::string connection(const fs::path& file, bool read_only) {
   return fmt::format("db=\"{}\"{}", name, read_only ? " readonly=true" : "");
 }
 
+constexpr Dialect sqlite_dialect{
+    .identity = "INTEGER PRIMARY KEY AUTOINCREMENT",
+    .bytes = "TEXT",
+    .lock_row = "",
+    .lock_row_if_free = "",
+    .count_tables = "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = :name",
+};
+
 class SqliteDatabase final : public Database {
  public:
   SqliteDatabase(const fs::path& file, Access access, Journal wanted) : file_{file} {
     explaining(*this, [&] { open(access, wanted); });
   }
 
+  [[nodiscard]] const Dialect& dialect() const override { return sqlite_dialect; }
   soci::session& session() override { return session_; }
 
+  // Holds off all others who write, waiting for them first.
   void begin_writing() override { session_ << "BEGIN IMMEDIATE"; }
+  void begin_migrating() override { begin_writing(); }
   void commit() override { session_ << "COMMIT"; }
   void roll_back() noexcept override {
     try {
@@ -57,10 +69,12 @@ class SqliteDatabase final : public Database {
     }
   }
   [[nodiscard]] Error explained(const Failure& failure) const override;
-  [[nodiscard]] int code_of(const soci::soci_error& failure) const override {
-    const auto* const sqlite = dynamic_cast<const soci::sqlite3_soci_error*>(&failure);
-    return sqlite == nullptr ? SQLITE_ERROR : sqlite->result() & primary_code;
+  [[nodiscard]] Failure failure_of(const soci::soci_error& problem) const override {
+    const auto* const sqlite = dynamic_cast<const soci::sqlite3_soci_error*>(&problem);
+    return {.code = sqlite == nullptr ? SQLITE_ERROR : sqlite->result() & primary_code,
+            .text = problem.get_error_message()};
   }
+  void mend(const Failure& failure, std::optional<Instant>& /*lost_since*/) override { throw explained(failure); }
 
  private:
   void open(Access access, Journal wanted);

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "store/database.hpp"
-#include "store/migrations.hpp"
 #include "store/open_store.hpp"
 
 #include <filesystem>
@@ -21,7 +20,5 @@ Journal journal_for(const std::filesystem::path& folder);
 
 // Opens `file`, an absolute path; its folder exists. `wanted` is what to use unless it turns out not to work.
 std::unique_ptr<Database> open_sqlite(const std::filesystem::path& file, Access access, Journal wanted);
-
-inline constexpr Dialect sqlite_dialect{.identity = "INTEGER PRIMARY KEY AUTOINCREMENT"};
 
 }  // namespace zeus::store

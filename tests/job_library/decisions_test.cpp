@@ -84,7 +84,7 @@ class SameDecisions : public testing::TestWithParam<const char*> {
  protected:
   // As `zeus run` does it, but for the command.
   void recur_by_driver(const std::filesystem::path& path) {
-    const auto store = store::open_store(path.string(), store::Access::create);
+    const auto store = store::open_store(path.string(), store::Access::create, clock_);
     const jobs::Site site = jobs::this_site(clock_, FileTree{});
     const records::JobDevice device{
         .model = "V100", .gpus = 1, .max_power = course::max_power, .power_limits = course::limits};
@@ -113,7 +113,7 @@ class SameDecisions : public testing::TestWithParam<const char*> {
     test::recur(job);
   }
   std::vector<std::string> history(const std::filesystem::path& path) {
-    const auto store = store::open_store(path.string(), store::Access::read_only);
+    const auto store = store::open_store(path.string(), store::Access::read_only, clock_);
     std::vector<std::string> bodies;
     for (const records::JobEntry& entry : store->entries(store->find("course")->id, 0, 10'000)) {
       bodies.push_back(records::to_json(entry.body));

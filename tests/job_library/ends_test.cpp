@@ -35,7 +35,7 @@ class JobEnds : public testing::Test {
     return Job{"course", definition, test::told_options(store_)};
   }
   [[nodiscard]] records::JobView view() {
-    const auto store = store::open_store(store_.string(), store::Access::existing);
+    const auto store = store::open_store(store_.string(), store::Access::existing, clock_);
     return jobs::Job::find(*store, jobs::this_site(clock_, FileTree{}), "course")->view();
   }
   // In a process of its own, which ends as `body` does.

@@ -79,7 +79,7 @@ class Replay {
 
   void disturb() {
     if (chaos_.bits() % 7 == 0) {
-      store::open_store(file_, store::Access::create)->drop_snapshots();
+      store::open_store(file_, store::Access::create, clock_)->drop_snapshots();
     }
   }
 
@@ -89,7 +89,7 @@ class Replay {
       return known->second->recurrence;
     }
     ++processes_;
-    auto store = store::open_store(file_, store::Access::create);
+    auto store = store::open_store(file_, store::Access::create, clock_);
     Job job = Job::open(*store, site_, "job", definition_);
     Recurrence begun = job.begin(device_);
     EXPECT_EQ(begun.number(), recurrence);

@@ -1,5 +1,5 @@
 """A store and an export that version 0.1 wrote are read, shown and decided upon as they were then: with their snapshots and
-without, from the store and from the export.
+without, from the store and from the export, brought up to date, and taken over into PostgreSQL.
 
   kept_store_test.py PROGRAM          ZEUS_UPDATE_GOLDEN=1 writes the golden files anew
 """
@@ -17,6 +17,9 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "support"))
+import postgres_server  # noqa: E402
+
 KEPT = ROOT / "fixtures" / "jobs"
 GOLDEN = ROOT / "tests" / "golden" / "jobs"
 JOBS = ("nightly", "limits only", "team/paper", "slow", "hourly")
@@ -60,6 +63,41 @@ class KeptStore(unittest.TestCase):
         for job in JOBS:
             with self.subTest(job):
                 self.check(job, self.shown(job))
+
+    def steps_taken(self) -> list[int]:
+        with contextlib.closing(sqlite3.connect(self.store)) as store:
+            return [row[0] for row in store.execute("select migration from zeus_store order by migration")]
+
+    def test_it_is_read_as_it_is_and_brought_up_to_date_by_who_writes(self):
+        self.jobs()
+        self.assertEqual(self.steps_taken(), [1])
+        self.jobs("copy", "import", "--file", str(KEPT / "nightly.jsonl"))
+        self.assertEqual(self.steps_taken(), [1, 2])
+        self.test_each_job_is_shown_and_decided_upon_as_it_was()
+
+    def test_it_is_read_on_a_disk_that_nobody_can_write(self):
+        self.store.chmod(0o444)
+        self.store.parent.chmod(0o555)
+        self.addCleanup(self.store.parent.chmod, 0o755)
+        as_other = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
+        shown = subprocess.run([program, "jobs", "nightly", "--all", "--json", "--store", self.store], capture_output=True,
+                               text=True, check=False, timeout=60, **as_other)
+        self.assertEqual((shown.returncode, shown.stderr), (0, ""))
+        self.check("nightly", json.dumps(json.loads(shown.stdout), indent=1) + "\n")
+
+    def test_in_postgresql_it_is_decided_upon_as_it_was(self):
+        with postgres_server.PostgresServer() as server:
+            file, database = self.store, server.create_database("jobs")
+            for job in JOBS:
+                exported = self.jobs(job, "export")
+                self.store = database
+                text = subprocess.run([program, "jobs", job, "import", "--store", database], input=exported, capture_output=True,
+                                      text=True, check=False, timeout=60)
+                self.assertEqual((text.returncode, text.stderr), (0, ""))
+                self.assertEqual(self.jobs(job, "export"), exported, "what is taken over is the same to the letter")
+                with self.subTest(job):
+                    self.check(job, self.shown(job))
+                self.store = file
 
     def test_the_export_is_the_job(self):
         self.jobs("nightly", "forget", "--yes")

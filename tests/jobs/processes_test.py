@@ -1,4 +1,4 @@
-"""Many processes on one store of jobs: no number twice, nothing acknowledged lost, also when they are killed at random.
+"""Many processes on one store of jobs, in a file and in PostgreSQL: no number twice, nothing acknowledged lost, also when they are killed at random.
 
   processes_test.py [TEST ...] WORKER ZEUS
 """
@@ -16,6 +16,9 @@ import sys
 import tempfile
 import time
 import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import postgres_server  # noqa: E402
 
 worker = zeus = ""
 PROCESSES = 16
@@ -39,15 +42,18 @@ def histories(store: pathlib.Path) -> dict[str, list[dict]]:
     return found
 
 
-class Store(unittest.TestCase):
+class Checks(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="zeus_jobs_")
         self.addCleanup(folder.cleanup)
         self.store = pathlib.Path(folder.name) / "jobs.sqlite"
 
+    def histories(self) -> dict[str, list[dict]]:
+        return histories(self.store)
+
     def check(self, said: list[str]):
         """No number twice, no try ended twice, and everything that was acknowledged is on record."""
-        entries = histories(self.store)
+        entries = self.histories()
         on_record = set()
         for name, history in entries.items():
             begun = [entry["recurrence"] for entry in history if entry["kind"] == "begun"]
@@ -75,6 +81,52 @@ class Store(unittest.TestCase):
             self.assertEqual(process.returncode, 0, said[-1:])
         return said
 
+
+class InPostgres(Checks):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = postgres_server.PostgresServer()
+        cls.addClassCleanup(cls.server.remove)
+
+    def setUp(self):
+        self.store = self.server.create_database(self.id().split(".")[-1][:60])
+
+    def histories(self) -> dict[str, list[dict]]:
+        """What an export has, which numbers entries as the store does."""
+        text = subprocess.run([zeus, "jobs", "job", "export", "--store", self.store], capture_output=True, text=True,
+                              check=True).stdout
+        lines = [json.loads(line) for line in text.splitlines()][1:-1]
+        self.assertEqual([line["sequence"] for line in lines], list(range(1, len(lines) + 1)))
+        return {"job": lines}
+
+    def test_many_processes_run_one_job(self):
+        said = self.run_all([start(self.store, seed, 3, "job") for seed in range(PROCESSES)])
+        entries = self.check(said)
+        self.assertEqual(sum(entry["kind"] == "begun" for entry in entries["job"]), 3 * PROCESSES)
+        self.assertEqual(self.open_recurrences("job"), 0)
+
+    def test_processes_and_the_server_are_killed_and_nothing_is_wrong(self):
+        random.seed(11)
+        said = []
+        steady = [start(self.store, 1000 + index, 100_000, "job") for index in range(2)]
+        for moment in range(10):
+            process = start(self.store, moment, 100_000, "job")
+            time.sleep(random.uniform(0.05, 0.4))
+            process.send_signal(signal.SIGKILL)
+            said += process.communicate(timeout=60)[0].splitlines()
+            if moment % 5 == 4:
+                self.server.kill()
+                self.server.start()
+        for process in steady:
+            self.assertIsNone(process.poll(), "the server's end was nobody else's")
+            process.send_signal(signal.SIGKILL)
+            said += process.communicate(timeout=60)[0].splitlines()
+        self.check([line for line in said if len(line.split()) == 3 and line.split()[-1].isdigit()])
+        self.run_all([start(self.store, 5, 1, "job")])
+        self.assertEqual(self.open_recurrences("job"), 0, "what the dead ran is given up")
+
+
+class Store(Checks):
     def test_many_processes_run_one_job(self):
         said = self.run_all([start(self.store, seed, 6, "job") for seed in range(PROCESSES)])
         entries = self.check(said)

@@ -84,7 +84,7 @@ int main(int count, char** words) {
   zeus::Random draws{std::stoull(arguments.at(1))};
   const std::vector<std::string> names(arguments.begin() + 3, arguments.end());
   try {
-    const auto store = zeus::store::open_store(arguments.at(0), zeus::store::Access::create);
+    const auto store = zeus::store::open_store(arguments.at(0), zeus::store::Access::create, clock);
     for (unsigned long done = 0; done < std::stoul(arguments.at(2)); ++done) {
       run(*store, site, names[(draws.bits() + done) % names.size()], draws);
     }

@@ -77,7 +77,7 @@ class OneStory(unittest.TestCase):
                  "--stop-at-target", "--", "sh", "-c", command],
                 capture_output=True, text=True, check=False, timeout=120, cwd=self.folder, env=environment)
         with sqlite3.connect(data / "zeus/jobs.sqlite") as store:
-            return [json.loads(row[-1]) for row in store.execute("select * from entries order by 1, 2")]
+            return [json.loads(row[0]) for row in store.execute("select body from entries order by job, sequence")]
 
     def expect_charged(self, number: int, given: dict, end: dict):
         """The energy is that of the load over the time; the time is that of the command, by its own clock."""

@@ -98,7 +98,7 @@ class RecurringTraining(unittest.TestCase):
                 print(done.stderr, end="", file=sys.stderr)
                 said = done.stderr
             with sqlite3.connect(pathlib.Path(folder) / "zeus/jobs.sqlite") as store:
-                entries = [json.loads(row[-1]) for row in store.execute("select * from entries")]
+                entries = [json.loads(row[0]) for row in store.execute("select body from entries")]
         for entry in entries:
             if entry["kind"] == "profiled":
                 print(entry["batch_size"], *(f"{one['limit_w']:.0f} W {self.error(entry['batch_size'], one, eta):+.1%}"

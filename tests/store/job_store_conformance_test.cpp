@@ -1,9 +1,13 @@
 // What every store promises (store/job_store.hpp), on each database there is. A new one adds itself to `subjects`.
 
+#include "base/clock.hpp"
+#include "base/random.hpp"
 #include "store/migrations.hpp"
 #include "store/open_store.hpp"
 #include "store/sql_store.hpp"
 #include "store/sqlite_database.hpp"
+#include "tests/support/cutting_proxy.hpp"
+#include "tests/support/postgres_server.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <zeus/error.hpp>
@@ -11,40 +15,105 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <filesystem>
 #include <functional>
+#include <iostream>
 #include <limits>
 #include <memory>
 #include <ostream>
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 
 namespace zeus::store {
 namespace {
 
 constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
 
+// Opens the one database of a test; any number of times, by any number of threads.
+using Home = std::function<std::unique_ptr<JobStore>()>;
+
 struct Subject {
   const char* name;
-  // Opens the one database of a test; any number of times.
-  std::function<std::unique_ptr<JobStore>(const std::filesystem::path& folder)> open;
+  std::function<Home()> make;
 
   friend std::ostream& operator<<(std::ostream& out, const Subject& subject) { return out << subject.name; }
 };
 
-std::unique_ptr<JobStore> open_with(const std::filesystem::path& folder, Journal journal) {
-  auto database = open_sqlite(folder / "jobs.sqlite", Access::create, journal);
-  migrate(*database, sqlite_dialect, "the test's", false);
-  return std::make_unique<SqlStore>(std::move(database));
+Subject sqlite(const char* name, Journal journal) {
+  return {.name = name, .make = [journal]() -> Home {
+            const auto folder = std::make_shared<test::TemporaryFolder>();
+            return [folder, journal]() -> std::unique_ptr<JobStore> {
+              auto database = open_sqlite(folder->path() / "jobs.sqlite", Access::create, journal);
+              migrate(*database, "the test's", false);
+              return std::make_unique<SqlStore>(std::move(database));
+            };
+          }};
+}
+
+std::unique_ptr<JobStore> open_there(const std::string& address) {
+  static SystemClock clock;
+  return open_store(address, Access::create, clock);
+}
+
+Subject postgresql() {
+  return {.name = "postgresql", .make = []() -> Home {
+            test::PostgresServer& server = test::PostgresServer::of_program();
+            return [address = server.address(server.make_database())] { return open_there(address); };
+          }};
+}
+
+// The same with its connections cut at random moments, which nobody who uses the store may notice.
+class CutHome {
+ public:
+  CutHome() {
+    proxy_.cut_again_and_again([this] {
+      const int messages = 1 + static_cast<int>(draws_.bits() % most_messages);
+      return std::pair{messages,
+                       draws_.bits() % 2 == 0 ? test::CuttingProxy::Way::before : test::CuttingProxy::Way::after};
+    });
+  }
+  CutHome(const CutHome&) = delete;
+  CutHome& operator=(const CutHome&) = delete;
+  ~CutHome() { cuts += proxy_.cuts(); }
+
+  [[nodiscard]] std::unique_ptr<JobStore> open() const {
+    return open_there(test::PostgresServer::address(database_, folder_.path()));
+  }
+
+  static inline int homes = 0;
+  static inline int cuts = 0;
+
+ private:
+  static constexpr int most_messages = 60;
+
+  test::TemporaryFolder folder_;
+  std::string database_ = test::PostgresServer::of_program().make_database();
+  Random draws_{static_cast<std::uint64_t>(++homes)};
+  test::CuttingProxy proxy_{folder_.path() / ".s.PGSQL.5432",
+                            test::PostgresServer::of_program().folder() / ".s.PGSQL.5432"};
+};
+
+Subject postgresql_cut() {
+  return {.name = "postgresql_cut",
+          .make = []() -> Home { return [home = std::make_shared<CutHome>()] { return home->open(); }; }};
 }
 
 class JobStoreConformance : public testing::TestWithParam<Subject> {
- protected:
-  [[nodiscard]] std::unique_ptr<JobStore> open() const { return GetParam().open(folder_.path()); }
+ public:
+  static void TearDownTestSuite() {
+    constexpr int tests = 10;
+    if (CutHome::homes >= tests) {
+      std::cout << "connections were cut " << CutHome::cuts << " times\n";
+      EXPECT_GE(CutHome::cuts, 50);
+    }
+  }
 
-  test::TemporaryFolder folder_;
-  std::unique_ptr<JobStore> store_ = GetParam().open(folder_.path());
+ protected:
+  [[nodiscard]] std::unique_ptr<JobStore> open() const { return home_(); }
+
+  Home home_ = GetParam().make();
+  std::unique_ptr<JobStore> store_ = home_();
 };
 
 records::JobDefinition definition() {
@@ -116,7 +185,9 @@ TEST_P(JobStoreConformance, KeepsAJobAsItWasDefinedUnderItsName) {
   EXPECT_EQ(again.definition, definition());
   EXPECT_EQ(again.created, WallTime{-5});
   store_->find_or_create("a", definition(), {});
-  EXPECT_EQ(open()->names(), (std::vector<std::string>{"a", odd_text}));
+  // By their bytes, whatever the database's language.
+  store_->find_or_create("B", definition(), {});
+  EXPECT_EQ(open()->names(), (std::vector<std::string>{"B", "a", odd_text}));
 }
 
 TEST_P(JobStoreConformance, GivesBackEveryKindOfEntryExactlyAndInOrder) {
@@ -245,12 +316,61 @@ TEST_P(JobStoreConformance, ThreadsAndConnectionsNeverGiveANumberTwice) {
   }
 }
 
+TEST_P(JobStoreConformance, AppendsThatComeTogetherAreEachJudgedByItself) {
+  constexpr std::uint64_t jobs = 6;
+  constexpr std::uint64_t rounds = 20;
+  std::array<JobId, jobs> ids{};
+  for (std::size_t index = 0; index < jobs; ++index) {
+    ids.at(index) = store_->find_or_create("job " + std::to_string(index), definition(), {}).id;
+  }
+  const JobId gone = store_->find_or_create("gone", definition(), {}).id;
+  store_->forget("gone");
+  std::atomic<int> wrong = 0;
+  std::atomic<std::uint64_t> not_found = 0;
+  std::atomic<bool> enough = false;
+  std::vector<std::thread> running;
+  for (const JobId job : ids) {
+    running.emplace_back([&, job] {
+      for (std::uint64_t round = 0; round < rounds; ++round) {
+        const std::vector<records::JobEntryBody> two = {begun(2 * round), begun(2 * round + 1)};
+        wrong += store_->append(job, 2 * round, two, {}) ? 0 : 1;
+        wrong += store_->append(job, 2 * round, two, {}) ? 1 : 0;
+      }
+    });
+  }
+  std::thread fails{[&] {
+    while (!enough) {
+      try {
+        store_->append(gone, 0, one_of_each(), {});
+        ++wrong;
+      } catch (const Error& error) {
+        error.kind() == ErrorKind::not_found ? static_cast<void>(++not_found) : static_cast<void>(++wrong);
+      }
+    }
+  }};
+  for (std::thread& thread : running) {
+    thread.join();
+  }
+  enough = true;
+  fails.join();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_GT(not_found, 0U);
+  for (const JobId job : ids) {
+    const std::vector<records::JobEntry> entries = open()->entries(job, 0, all);
+    ASSERT_EQ(entries.size(), 2 * rounds);
+    for (std::size_t index = 0; index < entries.size(); ++index) {
+      EXPECT_EQ(entries[index].sequence, index + 1);
+      EXPECT_EQ(std::get<records::RecurrenceBegun>(entries[index].body).recurrence, index);
+    }
+  }
+}
+
 TEST_P(JobStoreConformance, ManyMayMakeItAtOnce) {
-  const test::TemporaryFolder fresh;
+  const Home fresh = GetParam().make();
   std::vector<std::thread> running;
   std::array<JobId, 8> made{};
   for (JobId& job : made) {
-    running.emplace_back([&] { job = GetParam().open(fresh.path())->find_or_create("job", definition(), {}).id; });
+    running.emplace_back([&] { job = fresh()->find_or_create("job", definition(), {}).id; });
   }
   for (std::thread& thread : running) {
     thread.join();
@@ -258,11 +378,10 @@ TEST_P(JobStoreConformance, ManyMayMakeItAtOnce) {
   EXPECT_EQ((std::set<JobId>{made.begin(), made.end()}.size()), 1U);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Databases, JobStoreConformance,
-    testing::Values(Subject{"sqlite", [](const auto& folder) { return open_with(folder, Journal::write_ahead); }},
-                    Subject{"sqlite without its write-ahead log",
-                            [](const auto& folder) { return open_with(folder, Journal::rollback); }}));
+INSTANTIATE_TEST_SUITE_P(Databases, JobStoreConformance,
+                         testing::Values(sqlite("sqlite", Journal::write_ahead),
+                                         sqlite("sqlite_rollback", Journal::rollback), postgresql(), postgresql_cut()),
+                         [](const auto& subject) { return std::string{subject.param.name}; });
 
 }  // namespace
 }  // namespace zeus::store

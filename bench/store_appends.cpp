@@ -1,0 +1,74 @@
+// What a durable append costs: alone, and where sixteen threads append to a job each through one store, so that they
+// share flushes. Prints one line of JSON for bench/store_bench.py.
+//
+//   store_appends STORE
+
+#include "base/clock.hpp"
+#include "store/open_store.hpp"
+
+#include <zeus/error.hpp>
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <exception>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using namespace zeus;
+using namespace zeus::literals;
+
+constexpr std::uint64_t appends = 100;  // by each thread
+constexpr int crowd = 16;
+
+void append_all(store::JobStore& store, store::JobId job) {
+  const std::uint64_t before = store.entries(job, 0, appends * 4).size();
+  for (std::uint64_t sequence = before; sequence < before + appends; ++sequence) {
+    const std::vector<records::JobEntryBody> body = {
+        records::EpochsRun{.try_number = 0, .recurrence = 0, .epochs = 1, .metric = 0.5, .gpus = {}, .time = 1_s}};
+    if (!store.append(job, sequence, body, WallTime{1})) {
+      throw Error{ErrorKind::internal, "nobody else appends"};
+    }
+  }
+}
+
+void measure(const std::string& place) {
+  SystemClock clock;
+  const auto store = store::open_store(place, store::Access::create, clock);
+  std::vector<store::JobId> jobs;
+  for (int index = 0; index < crowd; ++index) {
+    jobs.push_back(store
+                       ->find_or_create(fmt::format("job {}", index),
+                                        {.policy = "zeus", .max_slowdown = {}, .device = {.model = "V100"}}, {})
+                       .id);
+  }
+  const Instant alone = clock.now();
+  append_all(*store, jobs.front());
+  const Instant together = clock.now();
+  {
+    std::vector<std::jthread> threads;
+    for (const store::JobId job : jobs) {
+      threads.emplace_back([&store, job] { append_all(*store, job); });
+    }
+  }
+  const Instant end = clock.now();
+  fmt::print(R"({{"alone_ms":{},"together_ms":{}}})"
+             "\n",
+             Milliseconds{together - alone}.value() / appends,
+             Milliseconds{end - together}.value() / (appends * crowd));
+}
+
+}  // namespace
+
+int main(int, char** words) {
+  try {
+    measure(words[1]);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return 1;
+  }
+  return 0;
+}
