@@ -25,6 +25,7 @@ std::string_view to_string(CpuDomain domain);
 struct CpuIdentity {
   int index = 0;     // 0, 1, ... without gaps, in the order of the kernel's package and die numbers
   std::string name;  // "package-0", "package-1-die-0"
+  int zone = 0;      // of the kernel that counts it (intel-rapl:N), by which other programs number packages
 
   friend bool operator==(const CpuIdentity&, const CpuIdentity&) = default;
 };

@@ -24,7 +24,7 @@ CpuMeter::Mark CpuMeter::mark() {
       ++breaks_;
       last_.reset();
     }
-    return {.total = reading.failure(), .breaks = breaks_};
+    return {.total = reading.failure(), .breaks = breaks_, .at = {}};
   }
   if (last_) {
     if (const auto gained = counter_gain(*counter_, last_->value, reading->value, reading->at - last_->at)) {
@@ -34,7 +34,7 @@ CpuMeter::Mark CpuMeter::mark() {
     }
   }
   last_ = *reading;
-  return {.total = total_, .breaks = breaks_};
+  return {.total = total_, .breaks = breaks_, .at = reading->at, .latency = reading->latency};
 }
 
 Instant CpuMeter::poll(Instant now) {

@@ -22,6 +22,9 @@ class CpuMeter {
   struct Mark {
     Reading<Joules> total;  // with wraps undone
     std::uint64_t breaks = 0;
+    // When it was read, and how long that took.
+    Instant at;
+    Seconds latency{0};
   };
   // Reads the counter once.
   Mark mark();

@@ -58,7 +58,13 @@ MeasuredEnergy gpu_energy(const GpuMeter& meter, const GpuEdges& gpu, Instant be
   return measured;
 }
 
-MeasuredEnergy cpu_energy(const CpuMeter& meter, const CpuMeter::Mark& begin, const CpuMeter::Mark& end, Seconds time) {
+// How far from an edge of the window its counter may have been read: a daemon's answer takes its time.
+Seconds away(const CpuMeter::Mark& mark, Instant edge) {
+  return std::max(mark.at - edge, edge - mark.at) + mark.latency / 2;
+}
+
+MeasuredEnergy cpu_energy(const CpuMeter& meter, const CpuMeter::Mark& begin, const CpuMeter::Mark& end,
+                          const Measurement& window) {
   MeasuredEnergy measured;
   if (!begin.total || !end.total) {
     measured.reason = to_string((begin.total ? end : begin).total.failure());
@@ -66,9 +72,10 @@ MeasuredEnergy cpu_energy(const CpuMeter& meter, const CpuMeter::Mark& begin, co
     measured.reason = "the energy counter was reset while the window was open";
   } else {
     const Joules value = *end.total - *begin.total;
-    const Watts mean = time > Seconds{0} ? value / time : Watts{0};
+    const Watts mean = window.time() > Seconds{0} ? value / window.time() : Watts{0};
+    const Seconds apart = away(begin, window.edges->begin) + away(end, *window.edges->end);
     measured.energy = Energy{.value = value,
-                             .uncertainty = mean * cpu_update + meter.resolution(),
+                             .uncertainty = mean * (cpu_update + apart) + meter.resolution(),
                              .systematic = std::nullopt,
                              .method = EnergyMethod::counter};
   }
@@ -93,10 +100,10 @@ Measurement measurement_of(const Sampler& sampler, const std::shared_ptr<WindowE
   }
   for (const CpuEdges& cpu : edges->cpus) {
     const CpuMeter& package = sampler.cpu(cpu.cpu, device::CpuDomain::package);
-    result.cpu_energy[cpu.cpu] = cpu_energy(package, cpu.package_begin, cpu.package_end, result.time());
+    result.cpu_energy[cpu.cpu] = cpu_energy(package, cpu.package_begin, cpu.package_end, result);
     const CpuMeter& memory = sampler.cpu(cpu.cpu, device::CpuDomain::dram);
     if (memory.present()) {
-      result.dram_energy[cpu.cpu] = cpu_energy(memory, cpu.memory_begin, cpu.memory_end, result.time());
+      result.dram_energy[cpu.cpu] = cpu_energy(memory, cpu.memory_begin, cpu.memory_end, result);
     }
   }
   return result;

@@ -217,6 +217,7 @@ class WrappingCpu final : public device::CpuPackage {
 
   double spent = 0;  // since ever
   double start = 0;  // where the counter stood then
+  Seconds late{0};   // a reading is of so much later
 
   [[nodiscard]] const device::CpuIdentity& identity() const override { return identity_; }
   Reading<device::EnergyCounter> energy_counter(device::CpuDomain domain) const override {
@@ -226,7 +227,7 @@ class WrappingCpu final : public device::CpuPackage {
     return device::EnergyCounter{.resolution = Joules{1e-6}, .wraps_at = Joules{range}, .scope = PowerScope::package};
   }
   Reading<device::Stamped<Joules>> energy(device::CpuDomain /*domain*/) const override {
-    return device::Stamped<Joules>{Joules{std::fmod(start + spent, range)}, clock_.now(), Seconds{0}};
+    return device::Stamped<Joules>{Joules{std::fmod(start + spent, range)}, clock_.now() + late, Seconds{0}};
   }
   device::Outcome reopen() override { return device::done; }
   [[nodiscard]] std::uint64_t generation() const override { return 0; }
@@ -264,6 +265,27 @@ TEST(CpuMeter, ManyWrapsWithinAWindowAreAllCounted) {
     (void)meter.poll(clock.now());
   }
   EXPECT_NEAR((*meter.mark().total - *begin.total).value(), 3e6, 1e-3);
+}
+
+// As a daemon's comes, which has other things to do.
+TEST(CpuMeter, AReadingThatComesLateWidensTheInterval) {
+  VirtualClock clock;
+  const auto cpu = std::make_shared<WrappingCpu>(clock);
+  measure::Sampler::Devices devices;
+  devices.cpus.push_back(cpu);
+  Monitor monitor = measure::monitor_of(
+      std::make_shared<measure::SamplerSource>(devices, clock, measure::Sampler::Polled::by_caller), {});
+  // 100 W, read 5 ms after the window began, and when it ends.
+  cpu->late = 5_ms;
+  cpu->spent = 0.5;
+  monitor.begin("window");
+  clock.advance(1_s);
+  cpu->late = 0_s;
+  cpu->spent = 100;
+  const MeasuredEnergy measured = monitor.end("window").cpu_energy.at(0);
+  ASSERT_TRUE(measured.energy) << measured.reason;
+  EXPECT_NEAR(measured.energy->value.value(), 100.0, measured.energy->uncertainty.value());
+  EXPECT_LT(measured.energy->uncertainty, 1_J);
 }
 
 }  // namespace

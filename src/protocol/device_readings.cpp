@@ -1,5 +1,6 @@
 #include "protocol/device_readings.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace zeus::protocol {
@@ -23,7 +24,45 @@ constexpr std::array throttle_words{ReasonWord{ThrottleReason::idle, "idle"},
 
 constexpr std::size_t most_words = 64;
 
+struct PartWord {
+  GpuParts::Part part;
+  std::string_view word;
+};
+
+constexpr std::array part_words{PartWord{GpuParts::energy, "energy"},
+                                PartWord{GpuParts::power, "power"},
+                                PartWord{GpuParts::limits, "limits"},
+                                PartWord{GpuParts::clocks, "clocks"},
+                                PartWord{GpuParts::state, "state"},
+                                PartWord{GpuParts::persistence, "persistence"},
+                                PartWord{GpuParts::supported_clocks, "supported_clocks"}};
+
 }  // namespace
+
+std::optional<std::uint32_t> GpuParts::read(std::string_view words) {
+  std::uint32_t parts = 0;
+  for (std::size_t begin = 0; begin <= words.size();) {
+    const std::size_t end = std::min(words.find(',', begin), words.size());
+    const auto found = std::ranges::find(part_words, words.substr(begin, end - begin), &PartWord::word);
+    if (found == part_words.end()) {
+      return std::nullopt;
+    }
+    parts |= found->part;
+    begin = end + 1;
+  }
+  return parts;
+}
+
+std::string GpuParts::text(std::uint32_t parts) {
+  std::string words;
+  for (const auto& [part, word] : part_words) {
+    if ((parts & part) != 0) {
+      words += words.empty() ? "" : ",";
+      words += word;
+    }
+  }
+  return words;
+}
 
 ToldLimits::ToldLimits(const PowerLimits& limits, Moment moment)
     : current{limits.current, moment},

@@ -237,6 +237,25 @@ struct ToldThrottleTimes {
   friend bool operator==(const ToldThrottleTimes&, const ToldThrottleTimes&) = default;
 };
 
+// What can be read of a GPU, as a sum: each part costs calls to its driver.
+struct GpuParts {
+  enum Part : std::uint32_t {
+    energy = 1U << 0,
+    power = 1U << 1,  // each kind and scope
+    limits = 1U << 2,
+    clocks = 1U << 3,  // and locks
+    state = 1U << 4,   // temperature, utilization, throttling
+    persistence = 1U << 5,
+    supported_clocks = 1U << 6,  // many calls, for what stays as it is
+  };
+  static constexpr std::uint32_t usual = supported_clocks - 1U;
+
+  // As a query says it: "energy,power". Nothing where a word is none of them, or there is none.
+  static std::optional<std::uint32_t> read(std::string_view words);
+  static std::string text(std::uint32_t parts);
+};
+
+// Where not all was asked for, the rest is as it is here.
 struct GpuReadings {
   std::uint32_t id = 0;
   std::string uuid = {};

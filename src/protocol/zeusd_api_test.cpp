@@ -316,5 +316,14 @@ TEST(LeasesTest, AreWrittenAsOneReadsThem) {
                               .when_ms = 1795231401845}}}));
 }
 
+TEST(GpuPartsTest, AreWordsOfAQuery) {
+  EXPECT_EQ(GpuParts::read("energy,clocks"), std::uint32_t{GpuParts::energy} | GpuParts::clocks);
+  EXPECT_EQ(GpuParts::text(GpuParts::energy | GpuParts::clocks), "energy,clocks");
+  EXPECT_EQ(GpuParts::read(GpuParts::text(GpuParts::usual)), std::uint32_t{GpuParts::usual});
+  for (const char* const wrong : {"", ",", "energy,", "energy,,power", "Energy", "energy, power", "none"}) {
+    EXPECT_EQ(GpuParts::read(wrong), std::nullopt) << wrong;
+  }
+}
+
 }  // namespace
 }  // namespace zeus::protocol

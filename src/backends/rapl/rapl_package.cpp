@@ -66,7 +66,7 @@ constexpr Failure no_range{Reason::unsupported, "the zone does not say where its
 }  // namespace
 
 RaplPackage::RaplPackage(const FileTree& tree, const Clock& clock, int index, const PackageZones& zones)
-    : clock_{clock}, identity_{index, zones.name}, package_{counter_of(tree, zones.energy)} {
+    : clock_{clock}, identity_{index, zones.name, zones.zone}, package_{counter_of(tree, zones.energy)} {
   if (zones.dram) {
     dram_ = counter_of(tree, *zones.dram);
   }

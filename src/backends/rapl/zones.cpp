@@ -105,6 +105,10 @@ std::string_view parent_of(std::string_view id) {
   return id.substr(0, id.rfind(':'));
 }
 
+int number_of(std::string_view id) {
+  return parse_whole<int>(id.substr(id.find(':') + 1)).value_or(0);
+}
+
 void keep_better(std::optional<FoundZone>& kept, const FoundZone& other) {
   if (!kept || (!kept->readable && other.readable)) {
     kept = other;
@@ -174,7 +178,8 @@ ZoneScan scan_zones(const FileTree& tree) {
       }
     }
     for (auto& [name, package] : packages) {
-      result.packages.push_back({name, package.number.package, package.number.die, std::move(package.energy->zone),
+      result.packages.push_back({name, package.number.package, package.number.die, number_of(package.energy->id),
+                                 std::move(package.energy->zone),
                                  package.dram ? std::optional{std::move(package.dram->zone)} : std::nullopt});
     }
     if (!result.packages.empty()) {

@@ -25,6 +25,7 @@ struct PackageZones {
   std::string name;  // "package-0", "package-1-die-0"
   int package = 0;
   int die = 0;
+  int zone = 0;  // N of intel-rapl:N
   Zone energy;
   std::optional<Zone> dram;
 };

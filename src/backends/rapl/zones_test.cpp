@@ -52,6 +52,7 @@ TEST_F(ZonesTest, PackagesAreOrderedByTheNumbersInTheirNames) {
   zone("intel-rapl/intel-rapl:2", "package-1-die-1");
   zone("intel-rapl/intel-rapl:3", "package-1-die-0");
   EXPECT_EQ(names(), (Names{"package-1-die-0", "package-1-die-1", "package-2", "package-10"}));
+  EXPECT_EQ(scan_zones(tree_).packages[0].zone, 3);
 }
 
 TEST_F(ZonesTest, TheFlatViewOfTheKernelIsTheSameZones) {
