@@ -48,10 +48,12 @@ golden: build
 	git --no-pager diff --stat -- tests/golden
 
 nightly: test packages
-	ctest --preset release -C Nightly -R '^(cli.hostile_many|packaging.fresh_debian|run.truth|run.recurring|run.one_story|python.clone|python.examples|python.ranks|python.user_scripts_all)'
+	ctest --preset release -C Nightly -R '^(cli.hostile_many|daemon.*_(many|full)$$|packaging.fresh_debian|run.truth|run.recurring|run.one_story|python.clone|python.examples|python.ranks|python.user_scripts_all)'
 	tools/check_headers.py
 	tools/check_tidy.py --all
 	cmake --preset asan-ubsan && cmake --build build-asan-ubsan && ctest --preset asan-ubsan
+	build/bin/zeus virtual '2xA100@root-only@limit=300' --shared --load constant:200W -- python3 tests/daemon/cut_streams_test.py \
+	  build-asan-ubsan/bin/zeusd --streams 100000 --growth 32
 	cmake --preset tsan && cmake --build build-tsan && ctest --preset tsan
 	tools/mutate.py --count 300
 	tools/run_fuzzers.py --seconds 7200

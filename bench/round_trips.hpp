@@ -24,6 +24,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace zeus::bench {
@@ -98,8 +99,19 @@ class Echo {
   std::thread thread_;
 };
 
-// The median of one round trip, in microseconds. Each answer is to come in one piece.
-inline double round_trip(const std::filesystem::path& path, const std::vector<std::string>& requests_in_turn) {
+// Of one round trip, in microseconds.
+struct Times {
+  double p50 = 0;
+  double p99 = 0;
+};
+
+inline Times times_of(std::vector<double> times) {
+  std::ranges::sort(times);
+  return {times[times.size() / 2], times[times.size() * 99 / 100]};
+}
+
+// Each answer is to come in one piece.
+inline Times round_trip(const std::filesystem::path& path, const std::vector<std::string>& requests_in_turn) {
   const FileDescriptor socket = connect_to(path);
   std::array<char, 4096> bytes{};
   std::vector<double> times;
@@ -116,8 +128,7 @@ inline double round_trip(const std::filesystem::path& path, const std::vector<st
       times.push_back(seconds_since(start) * 1e6);
     }
   }
-  std::ranges::nth_element(times, times.begin() + requests / 2);
-  return times[requests / 2];
+  return times_of(std::move(times));
 }
 
 // Round trips a second over this many connections, each with one request under way.
@@ -157,16 +168,45 @@ inline double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
+constexpr int rounds = 5;
+
+// `off` is what is taken off our own, as a part of it that is none of the server's.
+inline void print_row(const std::string& name, double ours, double yardstick, double off = 0) {
+  fmt::print("  {:<34}{:>12.6g}{:>12}{:>12.6g}{:>9.3g}\n", name, ours, off > 0 ? fmt::format("{:.4g}", off) : "",
+             yardstick, (ours - off) / yardstick);
+}
+
+inline void print_head(std::string_view where, std::string_view ours, std::string_view off,
+                       std::string_view yardstick) {
+  fmt::print("  {:<34}{:>12}{:>12}{:>12}{:>9}\n", where, ours, off, yardstick, "ratio");
+}
+
 inline void compare(std::string_view name, std::string_view unit, const std::function<double(bool ours)>& measure) {
-  constexpr int rounds = 5;
   std::vector<double> ours;
   std::vector<double> yardstick;
   for (int i = 0; i < rounds; ++i) {
     yardstick.push_back(measure(false));
     ours.push_back(measure(true));
   }
-  fmt::print("  {:<32}{:>14.6g}{:>14.6g}{:>9.3g}\n", fmt::format("{}, {}", name, unit), median(ours), median(yardstick),
-             median(ours) / median(yardstick));
+  print_row(fmt::format("{}, {}", name, unit), median(ours), median(yardstick));
+}
+
+// `off` gives what is to be taken off, measured in the same rounds.
+inline void compare_times(std::string_view name, const std::function<Times(bool ours)>& measure,
+                          const std::function<Times()>& off = {}) {
+  std::array<std::vector<double>, 2> p50;
+  std::array<std::vector<double>, 2> p99;
+  std::vector<double> taken_off;
+  for (int i = 0; i < rounds; ++i) {
+    for (const bool of_ours : {false, true}) {
+      const Times times = measure(of_ours);
+      p50.at(of_ours ? 1 : 0).push_back(times.p50);
+      p99.at(of_ours ? 1 : 0).push_back(times.p99);
+    }
+    taken_off.push_back(off ? off().p50 : 0.0);
+  }
+  print_row(fmt::format("{}, p50, us", name), median(p50[1]), median(p50[0]), median(taken_off));
+  print_row(fmt::format("{}, p99, us", name), median(p99[1]), median(p99[0]), median(taken_off));
 }
 
 }  // namespace zeus::bench

@@ -40,6 +40,7 @@ namespace {
 
 using namespace zeus;
 using bench::compare;
+using bench::compare_times;
 using bench::connect_to;
 using bench::Echo;
 using bench::rate;
@@ -163,12 +164,12 @@ int compare_all() {
   }
   const std::filesystem::path echo_path = folder + "/echo";
   const std::filesystem::path our_path = folder + "/ours";
-  fmt::print("  {:<32}{:>14}{:>14}{:>9}\n", "over a Unix socket", "ours", "yardstick", "ratio");
+  bench::print_head("over a Unix socket", "ours", "", "yardstick");
   {
     const Echo echo{echo_path};
     const Ours ours{our_path};
     const auto path_of = [&](bool of_ours) { return of_ours ? our_path : echo_path; };
-    compare("round trip, p50", "us", [&](bool of_ours) { return round_trip(path_of(of_ours), {request}); });
+    compare_times("round trip", [&](bool of_ours) { return round_trip(path_of(of_ours), {request}); });
     for (const std::size_t connections : {1UL, 16UL, 256UL}) {
       compare(fmt::format("{} connections", connections), "1/s",
               [&](bool of_ours) { return rate(path_of(of_ours), connections, request); });

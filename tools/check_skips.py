@@ -23,6 +23,7 @@ REASONS = (
     (not AS_ROOT, r"SharedFolder\..*|RestorationTest\.WhatAnotherUserWroteIsNotObeyed|TrustedFile\..*"
                   r"|ChosenStateFolder\.IsRefusedWhenItIsAnotherUsers", "only root can give files away"),
     (not AS_ROOT, r"daemon\..*", "only root may set GPUs"),
+    (True, r"daemon\.system_calls", "it takes strace, and the right to trace"),
     (True, r"daemon\.existing_client", "it takes packages from the registry"),
     (AS_ROOT, r"OpenStore\.SaysWhenItCannotBeWritten", "root may write anywhere"),
     (True, r"python\..*|report\.browser", "it takes packages from the registry"),

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <string_view>
 
@@ -49,10 +50,15 @@ std::string others_hand(const struct stat& status, uid_t user) {
   return {};
 }
 
-std::string read_all(const FileDescriptor& opened, const std::filesystem::path& name, std::size_t most_bytes) {
-  std::string content(most_bytes + 1, '\0');
+// `expected` bytes are its size as it was, which is that of most: one that grows meanwhile is read all the same.
+std::string read_all(const FileDescriptor& opened, const std::filesystem::path& name, std::size_t expected,
+                     std::size_t most_bytes) {
+  std::string content(std::min(expected, most_bytes) + 1, '\0');
   std::size_t length = 0;
-  while (length < content.size()) {
+  while (length <= most_bytes) {
+    if (length == content.size()) {
+      content.resize(std::min(2 * length, most_bytes + 1));
+    }
     const ssize_t count = ::read(opened.get(), content.data() + length, content.size() - length);
     if (count == 0) {
       content.resize(length);
@@ -111,7 +117,7 @@ std::optional<std::string> read_trusted(const std::filesystem::path& file, uid_t
   if (const std::string why = others_hand(status_of(folder, parent), user); !why.empty()) {
     throw distrust(file, fmt::format("of its folder, {}", why));
   }
-  return read_all(opened, file, most_bytes);
+  return read_all(opened, file, static_cast<std::size_t>(status.st_size), most_bytes);
 }
 
 }  // namespace zeus

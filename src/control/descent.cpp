@@ -47,9 +47,10 @@ std::optional<Process> parent(const FileTree& machine, const Process& child) {
 
 }  // namespace
 
-bool descends_from(const FileTree& machine, const Holder& ancestor) {
-  std::optional<Process> process{Process{::getpid()}};
-  while ((process = parent(machine, *process))) {
+bool descends_from(const FileTree& machine, std::int64_t pid, const Holder& ancestor) {
+  constexpr int longest_chain = 64;
+  std::optional<Process> process{Process{pid}};
+  for (int links = 0; links < longest_chain && (process = parent(machine, *process)); ++links) {
     if (process->pid() == ancestor.pid) {
       const std::optional<Holder> found = find_holder(machine, ancestor.pid);
       return found && found->started == ancestor.started && process->lives();

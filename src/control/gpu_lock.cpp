@@ -153,6 +153,10 @@ struct GpuLock::State {
     }
     struct flock done = request(F_UNLCK, work_byte);
     ::fcntl(file.get(), F_SETLK, &done);
+    // Who has no lease needs no descriptor: closing it lets go of nothing that is held.
+    if (leases.empty()) {
+      file = FileDescriptor{};
+    }
   }
 
   // A process that has locked some of this (0 where this one cannot tell which); nothing when no other process has.

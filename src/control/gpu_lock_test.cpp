@@ -10,8 +10,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstddef>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <string>
@@ -32,6 +35,15 @@ class GpuLockTest : public ::testing::Test {
     int status = 0;
     ::waitpid(child, &status, 0);
     return WEXITSTATUS(status);
+  }
+
+  // Descriptors of this process on files of this test's folder.
+  [[nodiscard]] std::ptrdiff_t open_here() const {
+    const std::filesystem::directory_iterator all{"/proc/self/fd"};
+    return std::count_if(begin(all), end(all), [&](const auto& one) {
+      std::error_code gone;
+      return std::filesystem::read_symlink(one.path(), gone).string().starts_with(folder_.path().string());
+    });
   }
 
   test::TemporaryFolder folder_;
@@ -149,6 +161,7 @@ TEST_F(GpuLockTest, TheFileIsThereOnlyForAsLongAsItIsNeeded) {
     lock->let_go(7);
   }
   EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
+  EXPECT_EQ(open_here(), 0) << "nor does a process that has no lease keep it open";
 }
 
 // Each works on a file that the one before has just removed; a lock on a removed file would let two work at once.

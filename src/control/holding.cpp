@@ -12,6 +12,14 @@ Seconds Holding::term() const {
   return longest;
 }
 
+Seconds Holding::renewed_after() const {
+  return client() ? std::min<Seconds>(term() / 4, 1_s) : term() / 2;
+}
+
+Seconds Holding::written_for() const {
+  return client() ? term() + renewed_after() : term();
+}
+
 std::optional<LeaseClient> Holding::client() const {
   return shares.empty() ? std::nullopt : shares.begin()->second.client;
 }

@@ -39,6 +39,10 @@ struct Holding {
 
   // The longest that a share has asked for.
   [[nodiscard]] Seconds term() const;
+  // For how long it is written down, and after how much of that it is written down anew. Who holds it for a client is
+  // told of each renewal, and the client has its whole term from there, or up to a second more.
+  [[nodiscard]] Seconds written_for() const;
+  [[nodiscard]] Seconds renewed_after() const;
   // For whom it is held: for whom the oldest of the shares is.
   [[nodiscard]] std::optional<LeaseClient> client() const;
   // Our part of a record, which has one.

@@ -16,13 +16,14 @@ using device::DiscoveredGpu;
 LeaseBook::LeaseBook(Ledger ledger, std::vector<DiscoveredGpu> gpus, std::shared_ptr<Guardian> guardian, Clock& clock,
                      Lends lends, std::shared_ptr<Lessor> lessor)
     : gpus_{std::move(gpus)},
+      lends_{lends},
       local_{std::make_shared<LocalLeases>(
           LeasePlace{std::make_shared<const Ledger>(std::move(ledger)), std::move(guardian), &clock}, lends)},
       lessor_{std::move(lessor)} {
 }
 
-LeaseBook::LeaseBook(std::vector<DiscoveredGpu> gpus, std::shared_ptr<Lessor> lessor, Error why_not_here)
-    : gpus_{std::move(gpus)}, lessor_{std::move(lessor)}, why_not_here_{std::move(why_not_here)} {
+LeaseBook::LeaseBook(std::vector<DiscoveredGpu> gpus, std::shared_ptr<Lessor> lessor, Lends lends, Error why_not_here)
+    : gpus_{std::move(gpus)}, lends_{lends}, lessor_{std::move(lessor)}, why_not_here_{std::move(why_not_here)} {
 }
 
 Lease LeaseBook::acquire(std::string_view uuid, Seconds term, LeaseTaking taking) {
@@ -34,7 +35,7 @@ Lease LeaseBook::acquire(std::string_view uuid, Seconds term, LeaseTaking taking
     throw Error{ErrorKind::invalid_argument, fmt::format("a lease of {} s makes no sense", term.value())};
   }
   if (lessor_ && lessor_->offers(uuid)) {
-    return Lease{lessor_->take(*gpu, term), std::move(taking.client)};
+    return Lease{lessor_->take(*gpu, term, lends_), std::move(taking.client)};
   }
   if (!gpu->control) {
     throw Error{ErrorKind::unavailable, fmt::format("nothing can be set on {}", to_text(*gpu)),

@@ -23,9 +23,6 @@ namespace zeus::control {
 
 class LocalLeases;
 
-// Whether processes that descend from this one may set what it has a lease of.
-enum class Lends { nothing, to_descendants };
-
 // What few say of a lease that they take.
 struct LeaseTaking {
   // For whom, where that is not this process: written down beside it. Nothing to a lessor, which knows for itself.
@@ -43,7 +40,7 @@ class LeaseBook {
   LeaseBook(Ledger ledger, std::vector<device::DiscoveredGpu> gpus, std::shared_ptr<Guardian> guardian, Clock& clock,
             Lends lends = Lends::nothing, std::shared_ptr<Lessor> lessor = nullptr);
   // Of a process that can take leases from the lessor alone: of any other GPU it is refused, with `why_not_here`.
-  LeaseBook(std::vector<device::DiscoveredGpu> gpus, std::shared_ptr<Lessor> lessor, Error why_not_here);
+  LeaseBook(std::vector<device::DiscoveredGpu> gpus, std::shared_ptr<Lessor> lessor, Lends lends, Error why_not_here);
 
   // A lease of the GPU with this UUID, once somebody watches this process: a share of the one that this process has in
   // the same folder of records, from whichever book, if it has one. Where a process has it that this one descends from,
@@ -58,6 +55,7 @@ class LeaseBook {
 
  private:
   std::vector<device::DiscoveredGpu> gpus_;
+  Lends lends_ = Lends::nothing;
   std::shared_ptr<LocalLeases> local_;  // null where leases are had from the lessor alone
   std::shared_ptr<Lessor> lessor_;      // null where there is none
   std::optional<Error> why_not_here_;

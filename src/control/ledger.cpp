@@ -11,6 +11,9 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <functional>
+#include <map>
+#include <mutex>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -20,6 +23,7 @@ namespace zeus::control {
 namespace {
 
 constexpr std::string_view record_suffix = ".lease.json";
+constexpr std::string_view note_suffix = ".put_back.json";
 constexpr std::string_view lock_suffix = ".lock";
 constexpr std::size_t longest_record = 65'536;
 
@@ -56,8 +60,34 @@ std::optional<std::string> gpu_of(std::string_view name) {
 
 }  // namespace
 
+// By GPU. Nobody waits for it: who finds it taken reads the text, as a child does that was forked meanwhile.
+struct Ledger::LastRead {
+  static constexpr std::size_t most = 64;
+
+  std::mutex mutex{};
+  std::map<std::string, std::pair<std::string, LeaseRecord>, std::less<>> records{};
+
+  std::optional<LeaseRecord> record_of(std::string_view gpu, const std::string& text) {
+    const std::unique_lock lock{mutex, std::try_to_lock};
+    if (!lock.owns_lock()) {
+      return std::nullopt;
+    }
+    const auto found = records.find(gpu);
+    return found != records.end() && found->second.first == text ? std::optional{found->second.second} : std::nullopt;
+  }
+  void keep(const LeaseRecord& record, const std::string& text) {
+    const std::unique_lock lock{mutex, std::try_to_lock};
+    if (lock.owns_lock() && (records.size() < most || records.contains(record.gpu))) {
+      records.insert_or_assign(record.gpu, std::pair{text, record});
+    }
+  }
+};
+
 Ledger::Ledger(FileTree folder, FileTree machine)
-    : folder_{std::move(folder)}, machine_{std::move(machine)}, boot_{boot_of(machine_)} {
+    : folder_{std::move(folder)},
+      machine_{std::move(machine)},
+      boot_{boot_of(machine_)},
+      last_{std::make_shared<LastRead>()} {
 }
 
 std::vector<std::string> Ledger::gpus() const {
@@ -102,10 +132,14 @@ std::optional<LeaseRecord> Ledger::read(std::string_view gpu) const {
     if (!text) {
       return std::nullopt;
     }
+    if (std::optional<LeaseRecord> known = last_->record_of(gpu, *text)) {
+      return known;
+    }
     LeaseRecord record = lease_record_from_json(*text);
     if (record.gpu != gpu) {
       throw Error{ErrorKind::corrupt_data, fmt::format("it speaks of {}", record.gpu)};
     }
+    last_->keep(record, *text);
     return record;
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::corrupt_data) {
@@ -139,6 +173,28 @@ void Ledger::settle(const LeaseRecord& record, const ClaimEnd& ending) const {
   } else {
     remove(record.gpu);
   }
+}
+
+void Ledger::leave_note(const LeaseRecord& put_back) const noexcept {
+  try {
+    folder_.write_durably(file_name_of(put_back.gpu) + std::string{note_suffix}, to_json(put_back));
+  } catch (const std::exception&) {
+    return;  // it has been put back, which is what counts
+  }
+}
+
+std::optional<LeaseRecord> Ledger::note(std::string_view gpu) const {
+  try {
+    const std::optional<std::string> text = read_trusted(
+        folder_.resolve(file_name_of(gpu) + std::string{note_suffix}).string(), ::geteuid(), longest_record);
+    return text ? std::optional{lease_record_from_json(*text)} : std::nullopt;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+void Ledger::drop_note(std::string_view gpu) const {
+  folder_.remove_durably(file_name_of(gpu) + std::string{note_suffix});
 }
 
 Standing Ledger::standing(const LeaseRecord& record, Instant now) const {

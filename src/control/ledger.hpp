@@ -52,12 +52,22 @@ class Ledger {
   // Leaves of the record what is left once its claim, or that of the child, has ended (ending.hpp).
   void settle(const LeaseRecord& record, const ClaimEnd& ending) const;
 
+  // What was put back for a client whose holder could not: told to the holder that serves such clients next, by one
+  // note for each GPU. What cannot be noted is not, and what cannot be read as a note is dropped.
+  void leave_note(const LeaseRecord& put_back) const noexcept;
+  [[nodiscard]] std::optional<LeaseRecord> note(std::string_view gpu) const;
+  void drop_note(std::string_view gpu) const;
+
   [[nodiscard]] Standing standing(const LeaseRecord& record, Instant now) const;
 
  private:
+  // What was read last: a holder reads its own record before each change, and finds it as it was.
+  struct LastRead;
+
   FileTree folder_;
   FileTree machine_;
   std::string boot_;
+  std::shared_ptr<LastRead> last_;
 };
 
 }  // namespace zeus::control

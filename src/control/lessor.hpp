@@ -33,6 +33,9 @@ struct LessorReport {
   std::vector<DeviceProblem> problems;  // what not, and what to do
 };
 
+// Whether processes that descend from this one may set what it has a lease of.
+enum class Lends { nothing, to_descendants };
+
 class Lessor {
  public:
   Lessor() = default;
@@ -43,10 +46,12 @@ class Lessor {
   // Whether leases of the GPU with this UUID are to be taken from it. Quick: from what it knows.
   [[nodiscard]] virtual bool offers(std::string_view uuid) const = 0;
 
-  // A share of this process's lease of `gpu`, which it offers, for `term` unless renewed. Readings of the lease are of
-  // `gpu`, whose `control` may be null. Errors as LeaseBook::acquire(): conflict names the holder, permission_denied
-  // and unavailable say what to do. After any of them nothing has been changed.
-  [[nodiscard]] virtual std::unique_ptr<LeaseBacking> take(const device::DiscoveredGpu& gpu, Seconds term) = 0;
+  // A share of this process's lease of `gpu`, which it offers, for `term` unless renewed; where a process has it that
+  // this one descends from, and that lends, it is borrowed. Readings of the lease are of `gpu`, whose `control` may be
+  // null. Errors as LeaseBook::acquire(): conflict names the holder, permission_denied and unavailable say what to do.
+  // After any of them nothing has been changed.
+  [[nodiscard]] virtual std::unique_ptr<LeaseBacking> take(const device::DiscoveredGpu& gpu, Seconds term,
+                                                           Lends lends) = 0;
 
   // Whether this process has one already.
   [[nodiscard]] virtual bool has_one(std::string_view uuid) = 0;

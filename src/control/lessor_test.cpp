@@ -65,17 +65,20 @@ class LoggedLease final : public LeaseBacking {
 class LoggingLessor final : public Lessor {
  public:
   [[nodiscard]] bool offers(std::string_view uuid) const override { return uuid == "GPU-0"; }
-  [[nodiscard]] std::unique_ptr<LeaseBacking> take(const device::DiscoveredGpu& gpu, Seconds term) override {
+  [[nodiscard]] std::unique_ptr<LeaseBacking> take(const device::DiscoveredGpu& gpu, Seconds term,
+                                                   Lends lends) override {
     if (error) {
       throw Error{*error};
     }
     terms.push_back(term);
+    lent.push_back(lends);
     return std::make_unique<LoggedLease>(gpu.gpu, log);
   }
   [[nodiscard]] bool has_one(std::string_view) override { return !terms.empty(); }
 
   std::shared_ptr<Log> log = std::make_shared<Log>();
   std::vector<Seconds> terms;
+  std::vector<Lends> lent;
   std::optional<Error> error;
 };
 
@@ -108,6 +111,13 @@ TEST_F(LessorTest, WhatItOffersIsLeasedFromItWithoutARecordOrAGuardianHere) {
   EXPECT_THAT(gpu_->log, IsEmpty());
   EXPECT_THAT(folder_.list(""), IsEmpty());
   EXPECT_EQ(guardian_->watches, 0);
+}
+
+TEST_F(LessorTest, ItIsToldWhetherWhatIsTakenIsLentToDescendants) {
+  LeaseBook lending{ledger(), {discovered(gpu_)}, guardian_, clock_, Lends::to_descendants, lessor_};
+  static_cast<void>(lending.acquire("GPU-0"));
+  static_cast<void>(lessee().acquire("GPU-0"));
+  EXPECT_THAT(lessor_->lent, ElementsAre(Lends::to_descendants, Lends::nothing));
 }
 
 TEST_F(LessorTest, AGpuThatCannotBeSetFromHereIsLeasedFromItAllTheSame) {

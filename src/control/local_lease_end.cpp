@@ -46,7 +46,7 @@ std::optional<std::string> LocalLease::leave_to_others() {
   LeaseRecord next = holding_->record;
   Claim& ours = holding_->part_of(next);
   if (holding_->term() < former) {
-    ours.expires = clock_->now() + holding_->term();
+    ours.expires = clock_->now() + holding_->written_for();
   }
   ours.client = holding_->client();
   if (!failure) {

@@ -132,7 +132,7 @@ void LocalLease::write(const LeaseRecord& next) {
     throw;
   }
   holding_->record = next;
-  holding_->renew_at = (holding_->ours().expires - holding_->term() / 2).nanoseconds;
+  holding_->renew_at = (holding_->ours().expires - holding_->written_for() + holding_->renewed_after()).nanoseconds;
   guardian_->notice();
 }
 
@@ -140,7 +140,7 @@ void LocalLease::extend() {
   const Instant now = clock_->now();
   if (now.nanoseconds >= holding_->renew_at) {
     LeaseRecord next = holding_->record;
-    holding_->part_of(next).expires = now + holding_->term();
+    holding_->part_of(next).expires = now + holding_->written_for();
     write(next);
   }
 }
@@ -187,7 +187,7 @@ void LocalLease::join() {
     return;
   }
   LeaseRecord next = holding_->record;
-  holding_->part_of(next).expires = clock_->now() + term_;
+  holding_->part_of(next).expires = clock_->now() + holding_->written_for();
   try {
     write(next);
   } catch (...) {

@@ -10,6 +10,8 @@
 
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -59,7 +61,7 @@ void require_loan(const Ledger& ledger, const LeaseRecord& record, const std::st
         fmt::format("{} could not be put back to what {} had found: {}", name, to_text(left), to_text(left.found)),
         "`zeus restore` says why"};
   }
-  if (child == nullptr && record.lending && descends_from(ledger.machine(), record.holder)) {
+  if (child == nullptr && record.lending && descends_from(ledger.machine(), ::getpid(), record.holder)) {
     return;
   }
   throw Error{ErrorKind::conflict,

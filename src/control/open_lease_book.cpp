@@ -51,7 +51,7 @@ LeaseBook open_lease_book(const Environment& environment, const FileTree& machin
     if (!lessor) {
       throw;
     }
-    return LeaseBook{std::move(gpus), std::move(lessor), error};
+    return LeaseBook{std::move(gpus), std::move(lessor), lends, error};
   }
   return LeaseBook{Ledger{FileTree{folder}, machine},
                    std::move(gpus),

@@ -91,6 +91,12 @@ Restoration restore(const Ledger& ledger, const std::string& uuid, std::span<con
     }
   }
   ledger.settle(*record, ending);
+  if (!past && restoration.claim->client && !ending.put_back.empty()) {
+    LeaseRecord note = *record;
+    static_cast<Claim&>(note) = *restoration.claim;
+    note.lending.reset();
+    ledger.leave_note(note);
+  }
   restoration.result = past ? Result::past : Result::restored;
   return restoration;
 }

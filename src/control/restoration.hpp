@@ -37,7 +37,8 @@ inline constexpr Seconds work_patience{10};
 
 // Goes through the records of all GPUs, or of the one with the UUID `only`. `gpus` are those that can be reached from
 // here: a record of any other that is not held fails. One that fails leaves the others alone, and one that hangs in its
-// driver holds up none of them, though the answer: they are put back side by side.
+// driver holds up none of them, though the answer: they are put back side by side. What was held for a client is noted
+// (Ledger::note).
 std::vector<Restoration> restore_abandoned(const Ledger& ledger, std::span<const device::DiscoveredGpu> gpus,
                                            Clock& clock, const std::optional<std::string>& only = std::nullopt,
                                            Seconds patience = work_patience);

@@ -195,6 +195,38 @@ TEST_F(RestorationTest, PersistenceModeComesLastSinceWithoutItTheDriverForgets) 
   EXPECT_THAT(gpu_->log, ElementsAre("unlock sm", "power 250", "persistence off"));
 }
 
+TEST_F(RestorationTest, WhatWasHeldForAClientIsNotedWhenSomebodyElsePutsItBack) {
+  LeaseRecord record = left_behind();
+  record.client = LeaseClient{.user = 1000};
+  ledger_.write(record);
+  EXPECT_EQ(only_restoration().result, Result::restored);
+  const std::optional<LeaseRecord> note = ledger_.note("GPU-0");
+  ASSERT_TRUE(note);
+  EXPECT_EQ(to_text(*note), "process 1 (python3) for user 1000");
+  EXPECT_EQ(note->found, record.found);
+  EXPECT_THAT(restore(), IsEmpty()) << "a note is no record";
+  ledger_.drop_note("GPU-0");
+  EXPECT_FALSE(ledger_.note("GPU-0"));
+  EXPECT_THAT(folder_.list(""), IsEmpty());
+}
+
+TEST_F(RestorationTest, WhatNobodyWasServedWithLeavesNoNote) {
+  ledger_.write(left_behind());
+  LeaseRecord untouched = left_behind("GPU-1");
+  untouched.client = LeaseClient{.user = 1000};
+  untouched.found = {};
+  ledger_.write(untouched);
+  static_cast<void>(restore());
+  EXPECT_FALSE(ledger_.note("GPU-0"));
+  EXPECT_FALSE(ledger_.note("GPU-1"));
+}
+
+TEST_F(RestorationTest, ANoteThatCannotBeReadIsNone) {
+  folder_.write_durably("GPU-0.put_back.json", "{\"gp");
+  EXPECT_FALSE(ledger_.note("GPU-0"));
+  EXPECT_THAT(restore(), IsEmpty());
+}
+
 TEST_F(RestorationTest, AUuidCannotLeadOutOfTheFolder) {
   const std::string uuid = "../../etc/GPU 1%";
   ledger_.write(left_behind(uuid));

@@ -30,10 +30,10 @@ TEST_F(ShareTest, ItIsHeldForWhomTheOldestShareIsAndOthersAreToldSo) {
   EXPECT_EQ(third.client(), std::nullopt);
   const auto asks = [&] { static_cast<void>(book().acquire("GPU-0")); };
   EXPECT_EQ(record()->client, one);
-  EXPECT_THAT(failure_elsewhere(asks), HasSubstr(" for user 1000's process 77 (python3), for 60 s more"));
+  EXPECT_THAT(failure_elsewhere(asks), HasSubstr(" for user 1000's process 77 (python3), for 61 s more"));
   first.release();
   EXPECT_EQ(record()->client, other);
-  EXPECT_THAT(failure_elsewhere(asks), HasSubstr(" for the token of alice, for 60 s more"));
+  EXPECT_THAT(failure_elsewhere(asks), HasSubstr(" for the token of alice, for 61 s more"));
   second.release();
   EXPECT_EQ(record()->client, std::nullopt);
 }
@@ -45,6 +45,18 @@ TEST_F(ShareTest, WhatIsWrittenDownLastsForTheLongestTermThatIsOpen) {
   EXPECT_EQ(record()->expires, clock_.now() + 590_s);
   long_one.release();
   EXPECT_EQ(record()->expires, clock_.now() + 60_s);
+}
+
+// However a client spaces its renewals: what is written down is for the guardian, which must not come before that.
+TEST_F(ShareTest, WhatIsHeldForAClientLastsForItsTermFromTheLastRenewalAndASecondMoreAtMost) {
+  Lease lease = book().acquire("GPU-0", 10_s, {.client = LeaseClient{.user = 1000}});
+  lease.set_power_limit(150_W);
+  for (const Seconds pause : {4_s, 0.9_s, 0.2_s, 9.9_s, 0.5_s}) {
+    clock_.advance(pause);
+    lease.renew();
+    EXPECT_GE(record()->expires - clock_.now(), 10_s);
+    EXPECT_LE(record()->expires - clock_.now(), 11_s);
+  }
 }
 
 }  // namespace

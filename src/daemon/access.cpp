@@ -30,6 +30,17 @@ bool is_foreign(std::string_view host, const std::vector<std::string>& known) {
   return !is_address && name != "localhost" && std::ranges::find(known, name) == known.end();
 }
 
+std::variant<tokens::Claims, tokens::Distrust> verify(std::string_view token, const Credentials& credentials,
+                                                      WallTime now) {
+  std::vector<std::string_view> known;
+  for (const auto& one : names_of(Group{})) {
+    known.push_back(one.name);
+  }
+  constexpr std::int64_t microseconds = 1'000'000;
+  return tokens::verify(token, *credentials.keys, credentials.revoked, known,
+                        now.microseconds_since_epoch / microseconds);
+}
+
 TurnedAway away(Status status, std::string_view why, bool asks_for_token = false) {
   return {protocol::refusal(status, why), asks_for_token};
 }
@@ -48,6 +59,11 @@ std::optional<Group> group_of(std::string_view path) {
     return Group::cpu_read;
   }
   return std::nullopt;
+}
+
+bool is_believed(const Client& client, const Credentials& credentials, WallTime now) {
+  return client.bearer == nullptr ||
+         (credentials.keys && std::holds_alternative<tokens::Claims>(verify(*client.bearer, credentials, now)));
 }
 
 bool needs_token(const transport::Peer& peer, const Credentials& credentials) {
@@ -94,20 +110,15 @@ std::variant<Visitor, TurnedAway> admit(const transport::Request& request, const
   if (!authorization || !authorization->starts_with(scheme)) {
     return away(Status::unauthorized, "a token is needed: send it as 'Authorization: Bearer TOKEN'", true);
   }
-  std::vector<std::string_view> known;
-  for (const auto& one : names_of(Group{})) {
-    known.push_back(one.name);
-  }
-  constexpr std::int64_t microseconds = 1'000'000;
-  const std::variant<tokens::Claims, tokens::Distrust> verified =
-      tokens::verify(authorization->substr(scheme.size()), *admission.credentials.keys, admission.credentials.revoked,
-                     known, now.microseconds_since_epoch / microseconds);
+  const std::string_view token = authorization->substr(scheme.size());
+  const std::variant<tokens::Claims, tokens::Distrust> verified = verify(token, admission.credentials, now);
   if (const auto* const distrust = std::get_if<tokens::Distrust>(&verified)) {
     return away(Status::unauthorized, distrust->text, true);
   }
   visitor.claims = std::get<tokens::Claims>(verified);
   visitor.client.token = visitor.claims->subject;
   visitor.client.scopes = visitor.claims->scopes;
+  visitor.client.bearer = std::make_shared<const std::string>(token);
   if (group && std::ranges::find(visitor.claims->scopes, field::name_of(*group)) == visitor.claims->scopes.end()) {
     return away(Status::forbidden,
                 fmt::format("user '{}' lacks the scope '{}'; the token has [{}]", visitor.claims->subject,

@@ -59,6 +59,9 @@ struct TurnedAway {
 std::variant<Visitor, TurnedAway> admit(const transport::Request& request, const transport::Peer& peer,
                                         const Admission& admission, WallTime now);
 
+// Whether the token that this client came with, if any, still is one.
+bool is_believed(const Client& client, const Credentials& credentials, WallTime now);
+
 // Whether whoever is at this end needs a token.
 bool needs_token(const transport::Peer& peer, const Credentials& credentials);
 

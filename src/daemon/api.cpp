@@ -87,7 +87,7 @@ void Api::handle(std::shared_ptr<transport::Exchange> exchange) {
   }
   auto call = std::make_shared<Call>(std::move(exchange), std::move(std::get<Visitor>(admitted)), answered);
   if (call->client().token) {
-    node_.desk->note_token(*call->client().token);
+    node_.desk->note_token(call->client());
   }
   if (is_known) {
     (this->*route->handler)(call);

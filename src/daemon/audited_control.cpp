@@ -65,6 +65,34 @@ Outcome AuditedControl::audited(const std::string& what, const std::string& aske
   return outcome;
 }
 
+void AuditedControl::note(const control::Claim& put_back) {
+  if (!log_) {
+    return;
+  }
+  static_cast<void>(log_->set_aside());
+  const auto write = [&](const std::string& what, const std::string& asked, const std::string& enforced) {
+    log_->write({.gpu = gpu_->identity().uuid,
+                 .why = "put back: its holder did not",
+                 .who = to_text(put_back),
+                 .lease = 0,
+                 .what = what,
+                 .before = "not known",
+                 .asked = asked,
+                 .enforced = enforced,
+                 .outcome = "noted"});
+  };
+  for (const auto& [domain, clocks] : put_back.found.clocks) {
+    write(fmt::format("{}_clocks", to_string(domain)), text_of(Reading{clocks.locked_to}),
+          text_of(gpu_->locked_clocks(domain)));
+  }
+  if (put_back.found.power_limit) {
+    write("power_limit", text_of(Reading{*put_back.found.power_limit}), text_of(gpu_->power_limits().enforced));
+  }
+  if (put_back.found.persistence_mode) {
+    write("persistence_mode", text_of(Reading{*put_back.found.persistence_mode}), text_of(gpu_->persistence_mode()));
+  }
+}
+
 Outcome AuditedControl::set_power_limit(Watts limit) {
   return audited(
       "power_limit", text_of(Reading{limit}), [&] { return text_of(gpu_->power_limits().current); },

@@ -1,9 +1,11 @@
 // A GPU's setters with a line in the audit log for each call: who and why, what was there before, what was asked, what
-// is enforced, and what came of it. What cannot be logged is not set, but is put back.
+// is enforced, and what came of it. What cannot be logged is not set, but is put back. What a guardian has put back is
+// noted later.
 // Threads: that of the device alone, but for the counts. Ownership: shares the log.
 #pragma once
 
 #include "base/clock.hpp"
+#include "control/lease_record.hpp"
 #include "daemon/audit_log.hpp"
 #include "device/backend.hpp"
 #include "device/gpu_control.hpp"
@@ -35,6 +37,9 @@ class AuditedControl final : public device::GpuControl {
   }
   // Why the last call since then was refused.
   [[nodiscard]] std::optional<Reason> failed_by() const { return failed_by_; }
+
+  // Writes down what somebody else has put back: a line for each setting, whose outcome is "noted".
+  void note(const control::Claim& put_back);
 
   device::Outcome set_power_limit(Watts limit) override;
   device::Outcome lock_clocks(ClockDomain domain, ClockRange range) override;

@@ -1,6 +1,11 @@
 #include "daemon/client.hpp"
 
+#include "base/file_tree.hpp"
+#include "base/holder.hpp"
+#include "control/descent.hpp"
+
 #include <fmt/format.h>
+#include <poll.h>
 
 namespace zeus::daemon {
 
@@ -23,6 +28,14 @@ std::string to_text(const Client& client) {
                           : fmt::format("user {}", *client.user);
   }
   return "somebody";
+}
+
+bool descends_from(const ClientProcess& child, const ClientProcess& ancestor) {
+  const auto lives = [&] {
+    pollfd asked{child.end->get(), POLLIN, 0};
+    return ::poll(&asked, 1, 0) == 0;
+  };
+  return control::descends_from(FileTree{}, child.pid, Holder{ancestor.pid, ancestor.started, {}}) && lives();
 }
 
 }  // namespace zeus::daemon

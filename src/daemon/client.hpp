@@ -29,6 +29,8 @@ struct Client {
   std::optional<ClientProcess> process;
   std::optional<std::string> token;  // its subject
   std::vector<std::string> scopes;   // of the token
+  // The token itself, which is shown to nobody: whether it is still believed is asked anew when keys are.
+  std::shared_ptr<const std::string> bearer;
 
   [[nodiscard]] Asker asker() const { return {user, groups, token}; }
 };
@@ -47,5 +49,8 @@ std::optional<ClientKey> key_of(const Client& client);
 
 // "user 1000's process 77", "the token of ann".
 std::string to_text(const Client& client);
+
+// As the kernel has it now (control/descent.hpp); both live.
+bool descends_from(const ClientProcess& child, const ClientProcess& ancestor);
 
 }  // namespace zeus::daemon

@@ -50,7 +50,7 @@ void CpuPowerMeter::read() {
 }
 
 void CpuPowerMeter::take(CpuReader::End end, const protocol::CpuReadings& readings) {
-  const std::string name = fmt::format("CPU package {}", reader_.identity().index);
+  const std::string name = fmt::format("CPU package {}", reader_.id());
   std::optional<Refused> refused = refusal_of(end, name);
   if (!refused && !readings.package.energy.value) {
     const Reason reason = readings.package.energy.reason.value_or(Reason::unknown);

@@ -36,13 +36,13 @@ struct SavedPackage {
 
 }  // namespace
 
-CpuReader::CpuReader(Loop& loop, std::shared_ptr<device::CpuPackage> package, std::shared_ptr<const FileTree> folder,
-                     std::string boot, DeviceThread::Bounds bounds)
+CpuReader::CpuReader(Loop& loop, std::uint32_t id, std::shared_ptr<device::CpuPackage> package,
+                     std::shared_ptr<const FileTree> folder, std::string boot, DeviceThread::Bounds bounds)
     : loop_{loop},
       on_thread_{std::make_shared<OnThread>(
-          OnThread{std::move(package), std::move(folder), std::move(boot), loop.clock(), {}, {}})},
+          OnThread{id, std::move(package), std::move(folder), std::move(boot), loop.clock(), {}, {}})},
       longest_unread_{30},
-      thread_{loop, fmt::format("read-cpu{}", on_thread_->package->identity().index), bounds} {
+      thread_{loop, fmt::format("read-cpu{}", id), bounds} {
   for (const CpuDomain domain : {CpuDomain::package, CpuDomain::dram}) {
     if (const zeus::Reading<device::EnergyCounter> counter = on_thread_->package->energy_counter(domain)) {
       longest_unread_ = std::min(longest_unread_, daemon::longest_unread(*counter));
@@ -135,7 +135,7 @@ protocol::CpuCounterReading CpuReader::OnThread::read(CpuDomain domain, CpuCount
 }
 
 void CpuReader::OnThread::read(CpuReadings& readings) {
-  readings.id = static_cast<std::uint32_t>(package->identity().index);
+  readings.id = id;
   readings.name = package->identity().name;
   readings.generation = package->generation();
   readings.package = read(CpuDomain::package, counters[0]);

@@ -10,6 +10,7 @@
 #include "protocol/device_readings.hpp"
 
 #include <array>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -22,9 +23,11 @@ class CpuReader {
   using End = DeviceThread::End;
 
   // Counters are kept in `folder`, where that is not null; `boot` tells whether they are of this boot of the machine.
-  CpuReader(Loop& loop, std::shared_ptr<device::CpuPackage> package, std::shared_ptr<const FileTree> folder,
-            std::string boot, DeviceThread::Bounds bounds);
+  CpuReader(Loop& loop, std::uint32_t id, std::shared_ptr<device::CpuPackage> package,
+            std::shared_ptr<const FileTree> folder, std::string boot, DeviceThread::Bounds bounds);
 
+  // What clients call it.
+  [[nodiscard]] std::uint32_t id() const { return on_thread_->id; }
   [[nodiscard]] const device::CpuIdentity& identity() const { return on_thread_->package->identity(); }
   [[nodiscard]] bool has_dram() const { return has_dram_; }
   void ask(std::function<void(End, const protocol::CpuReadings&)> done);
@@ -35,6 +38,7 @@ class CpuReader {
 
  private:
   struct OnThread {
+    std::uint32_t id;
     std::shared_ptr<device::CpuPackage> package;
     std::shared_ptr<const FileTree> folder;
     std::string boot;

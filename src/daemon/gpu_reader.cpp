@@ -90,7 +90,7 @@ void GpuReader::OnThread::read(std::uint32_t parts, GpuReadings& readings) {
     readings.id = id;
     readings.uuid = gpu->identity().uuid;
     readings.generation = gpu->generation();
-    if ((parts & energy) != 0) {
+    if ((parts & Parts::energy) != 0) {
       const Reading<device::Stamped<Joules>> counter = gpu->energy();
       readings.energy = {counter, now};
       lost = lost || (!counter && counter.failure().reason == Reason::lost);
@@ -98,10 +98,10 @@ void GpuReader::OnThread::read(std::uint32_t parts, GpuReadings& readings) {
         readings.counter = protocol::ToldCounter{*kind};
       }
     }
-    if ((parts & (power_now | all_power)) != 0) {
+    if ((parts & (power_now | Parts::power)) != 0) {
       for (const PowerScope scope : scopes) {
         for (const PowerKind kind : kinds) {
-          const bool wanted = (parts & all_power) != 0 || (scope == PowerScope::gpu && readings.power.empty());
+          const bool wanted = (parts & Parts::power) != 0 || (scope == PowerScope::gpu && readings.power.empty());
           if (wanted && has_power(*gpu, kind, scope)) {
             readings.power.push_back(power_of(*gpu, kind, scope, tried));
             lost = lost || readings.power.back().power.reason == Reason::lost;
@@ -109,11 +109,11 @@ void GpuReader::OnThread::read(std::uint32_t parts, GpuReadings& readings) {
         }
       }
     }
-    if ((parts & limits) != 0) {
+    if ((parts & Parts::limits) != 0) {
       readings.limits = {gpu->power_limits(), now};
       lost = lost || readings.limits.current.reason == Reason::lost;
     }
-    if ((parts & clocks) != 0) {
+    if ((parts & Parts::clocks) != 0) {
       readings.clocks = {gpu->clocks(), now};
       for (const auto& domain : names_of(ClockDomain{})) {
         const auto locked = gpu->locked_clocks(domain.value).transform([](const std::optional<ClockRange>& range) {
@@ -122,7 +122,7 @@ void GpuReader::OnThread::read(std::uint32_t parts, GpuReadings& readings) {
         readings.locks.push_back({domain.value, {locked, now}});
       }
     }
-    if ((parts & state) != 0) {
+    if ((parts & Parts::state) != 0) {
       readings.temperature = {gpu->temperature(), now};
       readings.utilization = {gpu->utilization().transform([](const device::Utilization& used) {
                                 return protocol::ToldUtilization{used.gpu, used.memory};
@@ -133,10 +133,10 @@ void GpuReader::OnThread::read(std::uint32_t parts, GpuReadings& readings) {
           now};
       readings.throttle_times = {gpu->throttle_times(), {}};
     }
-    if ((parts & persistence) != 0) {
+    if ((parts & Parts::persistence) != 0) {
       readings.persistence_mode = {gpu->persistence_mode(), now};
     }
-    if ((parts & supported_clocks) != 0) {
+    if ((parts & Parts::supported_clocks) != 0) {
       if (const Reading<std::vector<Megahertz>> memory = gpu->supported_memory_clocks()) {
         readings.supported_clocks.emplace();
         for (const Megahertz step : *memory) {

@@ -21,18 +21,9 @@ class GpuReader {
  public:
   using End = DeviceThread::End;
 
-  // What is to be read, as a sum of these.
-  enum Part : std::uint32_t {
-    power_now = 1U << 0,  // one power: the first of instant, average and plain that this GPU has
-    energy = 1U << 1,
-    limits = 1U << 2,
-    clocks = 1U << 3,
-    state = 1U << 4,  // temperature, utilization, throttling
-    persistence = 1U << 5,
-    all_power = 1U << 6,
-    supported_clocks = 1U << 7,
-  };
-  static constexpr std::uint32_t everything = (supported_clocks - 1U) & ~std::uint32_t{power_now};
+  using Parts = protocol::GpuParts;
+  // Beside those parts: one power alone, the first of instant, average and plain that this GPU has.
+  static constexpr std::uint32_t power_now = 1U << 31;
 
   GpuReader(Loop& loop, const device::DiscoveredGpu& gpu, std::shared_ptr<DriverGate> gate,
             DeviceThread::Bounds bounds);

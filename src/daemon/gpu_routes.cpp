@@ -163,7 +163,7 @@ void Api::get_cumulative_energy(const SharedCall& call) {
   if (!call->read_query({{"gpu_ids", ids}}) || !choose_gpus(call, ids, ErrorForm::json, gpus)) {
     return;
   }
-  read(call, gpus, GpuReader::energy, [call](const auto& all) {
+  read(call, gpus, GpuReader::Parts::energy, [call](const auto& all) {
     const auto energy = picked<protocol::GpuEnergy>(call, all, [](const protocol::GpuReadings& one, const auto& take) {
       take(one.energy, [](protocol::GpuEnergy& told, Joules value) { told.energy = value; });
     });
@@ -179,7 +179,7 @@ void Api::get_power_limit(const SharedCall& call) {
   if (!call->read_query({{"gpu_ids", ids}}) || !choose_gpus(call, ids, ErrorForm::json, gpus)) {
     return;
   }
-  read(call, gpus, GpuReader::limits, [call](const auto& all) {
+  read(call, gpus, GpuReader::Parts::limits, [call](const auto& all) {
     const auto limits =
         picked<protocol::GpuPowerLimit>(call, all, [](const protocol::GpuReadings& one, const auto& take) {
           take(one.limits.current, [](protocol::GpuPowerLimit& told, Watts value) { told.limit = value; });
@@ -196,7 +196,7 @@ void Api::get_power_limit_constraints(const SharedCall& call) {
   if (!call->read_query({{"gpu_ids", ids}}) || !choose_gpus(call, ids, ErrorForm::json, gpus)) {
     return;
   }
-  read(call, gpus, GpuReader::limits, [call](const auto& all) {
+  read(call, gpus, GpuReader::Parts::limits, [call](const auto& all) {
     const auto ranges =
         picked<protocol::GpuPowerLimitRange>(call, all, [](const protocol::GpuReadings& one, const auto& take) {
           take(one.limits.minimum, [](protocol::GpuPowerLimitRange& told, Watts value) { told.minimum = value; });
@@ -214,7 +214,7 @@ void Api::get_persistence_mode(const SharedCall& call) {
   if (!call->read_query({{"gpu_ids", ids}}) || !choose_gpus(call, ids, ErrorForm::json, gpus)) {
     return;
   }
-  read(call, gpus, GpuReader::persistence, [call](const auto& all) {
+  read(call, gpus, GpuReader::Parts::persistence, [call](const auto& all) {
     const auto modes =
         picked<protocol::GpuPersistenceMode>(call, all, [](const protocol::GpuReadings& one, const auto& take) {
           take(one.persistence_mode, [](protocol::GpuPersistenceMode& told, bool value) { told.enabled = value; });

@@ -78,6 +78,16 @@ control::Lease& GpuSeat::OnThread::lease(Number number) {
   return found->second;
 }
 
+void GpuSeat::OnThread::tell_what_was_put_back() {
+  const std::string uuid = parts.gpu.gpu->identity().uuid;
+  if (const std::optional<control::LeaseRecord> note = ledger.note(uuid)) {
+    log::warning(fmt::format("{} was put back to {}, which {} had left changed", note->gpu_name, to_text(note->found),
+                             to_text(*note)));
+    parts.audited->note(*note);
+    ledger.drop_note(uuid);
+  }
+}
+
 GpuSeat::GpuSeat(Loop& loop, control::LeaseBook& book, const control::Ledger& ledger, Parts parts,
                  DeviceThread::Bounds bounds)
     : name_{parts.gpu.number.value_or(0), parts.gpu.gpu->identity().uuid},
@@ -121,6 +131,7 @@ void GpuSeat::take(Number lease, Seconds term, const Client& client, Wanted want
                       on.leases.emplace(lease,
                                         on.book.acquire(on.parts.gpu.gpu->identity().uuid, term,
                                                         {.client = taken.client, .patience = patience_with_others}));
+                      on.tell_what_was_put_back();
                       taken.found = on.parts.gpu.gpu->power_limits().current;
                     });
                   },
@@ -184,6 +195,7 @@ void GpuSeat::release(Number lease, const std::string& why, std::function<void(s
                    {.why = fmt::format("put back: {}", why), .who = {}, .lease = lease, .is_putting_back = true});
                error = attempt([&] { found->second.release(); });
                on.leases.erase(found);
+               static_cast<void>(attempt([&] { on.tell_what_was_put_back(); }));
              }
            },
        .wanted = {},
@@ -203,11 +215,13 @@ void GpuSeat::put_back_what_was_left(std::function<void(std::optional<std::strin
                         on.ledger, std::span{&on.parts.gpu, 1}, on.clock, on.parts.gpu.gpu->identity().uuid)) {
                  if (one.result == control::Restoration::Result::failed) {
                    failure = fmt::format("{} is not put back: {}", one.name, one.why);
-                 } else if (one.result == control::Restoration::Result::restored && !one.claim->found.empty()) {
+                 } else if (one.result == control::Restoration::Result::restored && !one.claim->found.empty() &&
+                            !one.claim->client) {
                    log::warning(fmt::format("{} was put back to {}, which {} had left changed", one.name,
                                             to_text(one.claim->found), to_text(*one.claim)));
                  }
                }
+               on.tell_what_was_put_back();
              });
              failure = error ? std::optional<std::string>{error->what()} : failure;
            },

@@ -78,6 +78,8 @@ class GpuSeat {
     std::map<Number, control::Lease> leases;
 
     control::Lease& lease(Number number);
+    // Says and writes down what others have put back of what was leased here, a guardian above all.
+    void tell_what_was_put_back();
   };
 
   template <typename Result>

@@ -1,4 +1,5 @@
-// Who has which GPU, who waits, and how leases begin and end. What is done under them is in lease_desk_settings.cpp.
+// Who has which GPU, who waits, and how leases begin and end. What is done under them is in lease_desk_settings.cpp,
+// who borrows from whom in lease_desk_borrowing.cpp.
 
 #include "daemon/lease_desk.hpp"
 
@@ -16,22 +17,17 @@ using protocol::Status;
 
 namespace {
 
-constexpr Seconds look_again{0.5};        // at a GPU that somebody outside has
-constexpr Seconds patience_with_ends{2};  // of a lease that is being put back
+constexpr Seconds look_again{0.5};  // at a GPU that somebody outside has
 constexpr std::size_t most_leases = 4096;
 
 std::string name_of(const GpuSeat& seat) {
   return fmt::format("GPU {}", seat.name().number);
 }
 
-bool share_one(const std::set<int>& a, const std::set<int>& b) {
-  return std::ranges::any_of(a, [&](int one) { return b.contains(one); });
-}
-
 }  // namespace
 
-LeaseDesk::LeaseDesk(Loop& loop, std::vector<GpuSeat*> seats, Policy policy, std::function<std::string()> draw)
-    : loop_{loop}, seats_{std::move(seats)}, policy_{std::move(policy)}, draw_{std::move(draw)} {
+LeaseDesk::LeaseDesk(Loop& loop, std::vector<GpuSeat*> seats, Policy policy, Ways ways)
+    : loop_{loop}, seats_{std::move(seats)}, policy_{std::move(policy)}, ways_{std::move(ways)} {
 }
 
 std::optional<Refused> LeaseDesk::refusal_of_client(const Client& client, const std::set<int>& gpus) const {
@@ -73,15 +69,6 @@ std::optional<Seconds> LeaseDesk::longest_of(const Client& client, const std::se
   return longest;
 }
 
-LeaseDesk::Number LeaseDesk::in_the_way(const ClientKey& key, const std::set<int>& gpus) const {
-  for (const auto& [number, entry] : entries_) {
-    if (share_one(entry.on, gpus) && key_of(entry.view.client) != key) {
-      return number;
-    }
-  }
-  return 0;
-}
-
 LeaseDesk::Number LeaseDesk::find(const Client& client, std::string_view id) const {
   for (const auto& [number, entry] : entries_) {
     if (entry.view.id == id && entry.phase == Phase::held && key_of(entry.view.client) == key_of(client)) {
@@ -107,10 +94,6 @@ LeaseDesk::Number LeaseDesk::implicit_of(const ClientKey& key, int gpu) const {
 }
 
 void LeaseDesk::take(Taking taking, std::function<void(Taken)> done) {
-  if (const std::optional<Refused> refused = refusal_of_client(taking.client, taking.gpus)) {
-    done({.lease = {}, .refused = refused, .holder = {}});
-    return;
-  }
   if (taking.wait > Seconds{0}) {
     const Instant until = loop_.clock().now() + std::min(taking.wait, policy_.longest_wait);
     try_to_take(std::move(taking), std::move(done), until);
@@ -135,9 +118,13 @@ void LeaseDesk::wait_or(Taking taking, const std::function<void(Taken)>& done, T
 }
 
 void LeaseDesk::try_to_take(Taking taking, std::function<void(Taken)> done, std::optional<Instant> until) {
-  const ClientKey key = *key_of(taking.client);
+  // The policy may have changed while somebody waited.
+  if (const std::optional<Refused> refused = refusal_of_client(taking.client, taking.gpus)) {
+    done({.lease = {}, .refused = refused, .holder = {}});
+    return;
+  }
   const Instant now = loop_.clock().now();
-  if (const Number other = in_the_way(key, taking.gpus); other != 0) {
+  if (const Number other = in_the_way(taking.client, taking.gpus); other != 0) {
     const LeaseView& view = entries_.at(other).view;
     Taken conflict{
         .lease = {},
@@ -172,7 +159,7 @@ void LeaseDesk::begin(Taking taking, std::function<void(Number, std::optional<Re
   const Number number = next_++;
   const Instant now = loop_.clock().now();
   Entry& entry = entries_[number];
-  entry.view = {.id = draw_(),
+  entry.view = {.id = ways_.draw(),
                 .client = taking.client,
                 .described = {},
                 .is_implicit = taking.is_implicit,
@@ -188,6 +175,12 @@ void LeaseDesk::begin(Taking taking, std::function<void(Number, std::optional<Re
     entry.view.longest = now + *longest;
   }
   entry.on = taking.gpus;
+  entry.lends = taking.lends;
+  for (const auto& [other, beneath] : entries_) {
+    if (share_one(beneath.on, taking.gpus) && lends_to(beneath, taking.client)) {
+      entry.lender = key_of(beneath.view.client);
+    }
+  }
   struct Progress {
     std::size_t left;
     std::function<void(Number, std::optional<Refused>, bool)> done;
@@ -242,13 +235,20 @@ void LeaseDesk::begin(Taking taking, std::function<void(Number, std::optional<Re
                 }
                 const bool conflict = end == GpuSeat::End::done && taken.error->kind() == ErrorKind::conflict;
                 const std::optional<Refused> refusal = refusal_of(end, name_of(seat), taken.error);
+                const auto tell_all = [progress, number, refusal, conflict,
+                                       others = std::exchange(found->second.when_taken, {})] {
+                  progress->done(number, refusal, conflict);
+                  for (const auto& tell : others) {
+                    tell(refusal);
+                  }
+                };
+                // Its end waits for the call that is under way; who asks does not.
+                const bool is_late = end == GpuSeat::End::late;
                 this->end(number, "it could not be taken whole",
-                          [progress, number, refusal, conflict, others = std::exchange(found->second.when_taken, {})] {
-                            progress->done(number, refusal, conflict);
-                            for (const auto& tell : others) {
-                              tell(refusal);
-                            }
-                          });
+                          is_late ? std::function<void()>{} : std::function<void()>{tell_all});
+                if (is_late) {
+                  tell_all();
+                }
               });
   }
   const auto found = entries_.find(number);
@@ -265,11 +265,15 @@ void LeaseDesk::begin(Taking taking, std::function<void(Number, std::optional<Re
   }
 }
 
-void LeaseDesk::note_token(const std::string& subject) {
+void LeaseDesk::note_token(const Client& client) {
   const Instant now = loop_.clock().now();
+  const std::optional<ClientKey> key = key_of(client);
   for (auto& [number, entry] : entries_) {
-    if (entry.view.is_implicit && entry.view.client.token == subject) {
-      entry.last_request = now;
+    if (key_of(entry.view.client) == key) {
+      entry.view.client.bearer = client.bearer;
+      if (entry.view.is_implicit) {
+        entry.last_request = now;
+      }
     }
   }
 }
@@ -282,7 +286,7 @@ bool LeaseDesk::end(std::string_view id, const std::string& why, std::function<v
   return number != 0;
 }
 
-void LeaseDesk::end(Number number, const std::string& why, std::function<void()> done) {
+void LeaseDesk::end(Number number, const std::string& why, std::function<void()> done, bool is_released) {
   const auto found = entries_.find(number);
   if (found == entries_.end()) {
     if (done) {
@@ -300,6 +304,7 @@ void LeaseDesk::end(Number number, const std::string& why, std::function<void()>
   entry.phase = Phase::ending;
   entry.view.is_ending = true;
   entry.end_of_process.reset();
+  leave_or_end_borrowed(entry, is_released);
   if (entry.on.empty()) {
     over(number);
     return;
@@ -340,8 +345,9 @@ void LeaseDesk::look_at_queue() {
     }
     const bool is_next = !share_one(one.taking.gpus, spoken_for);
     spoken_for.insert(one.taking.gpus.begin(), one.taking.gpus.end());
-    const bool is_free = in_the_way(*key_of(one.taking.client), one.taking.gpus) == 0 && now >= one.retry;
-    if (now >= one.until || (is_next && is_free)) {
+    const bool is_free = in_the_way(one.taking.client, one.taking.gpus) == 0 && now >= one.retry;
+    const bool is_over = now >= one.until || refusal_of_client(one.taking.client, one.taking.gpus);
+    if (is_over || (is_next && is_free)) {
       now_due.emplace_back([this, due = std::move(one)]() mutable {
         try_to_take(std::move(due.taking), std::move(due.done), due.until);
       });
@@ -356,9 +362,9 @@ void LeaseDesk::look_at_queue() {
   }
 }
 
-void LeaseDesk::set_policy(Policy policy) {
+void LeaseDesk::set_policy(Policy policy, const std::function<bool(const Client&)>& is_believed) {
   policy_ = std::move(policy);
-  std::vector<Number> not_allowed;
+  std::vector<std::pair<Number, std::string_view>> not_allowed;
   const Instant now = loop_.clock().now();
   for (auto& [number, entry] : entries_) {
     const std::set<int> gpus{entry.view.gpus.begin(), entry.view.gpus.end()};
@@ -369,11 +375,24 @@ void LeaseDesk::set_policy(Policy policy) {
       allowed = allowed && decide(policy_, entry.view.client.asker(), asked_for(setting, seat_of(gpu).name())).allowed;
     }
     if (!allowed) {
-      not_allowed.push_back(number);
+      not_allowed.emplace_back(number, "the policy no longer allows it");
+    } else if (!is_believed(entry.view.client)) {
+      not_allowed.emplace_back(number, "its token is no longer believed");
     }
   }
-  for (const Number number : not_allowed) {
-    end(number, "the policy no longer allows it", {});
+  std::vector<std::function<void(Taken)>> turned_away;
+  std::erase_if(queue_, [&](Waiting& one) {
+    const bool is_wrong = !is_believed(one.taking.client);
+    if (is_wrong) {
+      turned_away.push_back(std::move(one.done));
+    }
+    return is_wrong;
+  });
+  for (const auto& tell : turned_away) {
+    tell({.lease = {}, .refused = Refused{Status::unauthorized, "this token is no longer believed"}, .holder = {}});
+  }
+  for (const auto& [number, why] : not_allowed) {
+    end(number, std::string{why}, {});
   }
   loop_.wake_by(now);
 }
@@ -447,6 +466,7 @@ void LeaseDesk::tick(Instant now) {
   for (const auto& [number, why] : over) {
     end(number, why, {});
   }
+  look_at_leaving(now);
   look_at_queue();
 }
 

@@ -14,6 +14,7 @@
 
 #include <zeus/units.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -67,6 +68,7 @@ class LeaseDesk {
     Seconds term;
     Seconds wait{0};
     Wanted wanted;
+    bool lends = false;        // to processes that descend from the client's
     bool is_implicit = false;  // of a setter without a lease: the desk's own
   };
   // A lease, or why there is none. A conflict names the holder.
@@ -80,11 +82,17 @@ class LeaseDesk {
   // LeaseBook::usual_term in the record, which the desk renews itself.
   static constexpr Seconds shortest_term{1};
   static constexpr Seconds longest_term{3600};
+  // With the end of a lease that somebody waits for.
+  static constexpr Seconds patience_with_ends{2};
   // How long the settings of a token last after its last request.
   static constexpr Seconds token_rests{3600};
 
-  // `draw` gives the random part of the names of leases.
-  LeaseDesk(Loop& loop, std::vector<GpuSeat*> seats, Policy policy, std::function<std::string()> draw);
+  struct Ways {
+    std::function<std::string()> draw;  // the random part of the names of leases
+    std::function<bool(const ClientProcess& child, const ClientProcess& ancestor)> descends;
+  };
+
+  LeaseDesk(Loop& loop, std::vector<GpuSeat*> seats, Policy policy, Ways ways);
 
   void take(Taking taking, std::function<void(Taken)> done);
   // These are for the client whose lease it is: 404 for anybody else.
@@ -92,7 +100,7 @@ class LeaseDesk {
   void set(const Client& client, std::string_view id, const std::set<int>& gpus, const Setting& setting,
            const Wanted& wanted, std::function<void(Refusals, std::vector<Outcome>)> done);
   void restore(const Client& client, std::string_view id, const Wanted& wanted, std::function<void(Refusals)> done);
-  // With what could not be put back, which is tried again.
+  // With what could not be put back, which is tried again, or hangs, and is told after a while.
   void release(const Client& client, std::string_view id, std::function<void(Refusals)> done);
   void ask_whether_overruled(const Client& client, std::string_view id, const Wanted& wanted,
                              std::function<void(std::optional<Refused>, std::string)> done);
@@ -102,13 +110,13 @@ class LeaseDesk {
   void set_without_lease(const Client& client, const std::set<int>& gpus, const Setting& setting, const Wanted& wanted,
                          std::function<void(Refusals)> done);
 
-  // Whoever sends anything with this token is still there.
-  void note_token(const std::string& subject);
+  // Whoever sends anything with a token is still there, and is believed for this one from now on.
+  void note_token(const Client& client);
 
   // Takes back a lease, whoever has it; false where there is none of this name.
   bool end(std::string_view id, const std::string& why, std::function<void()> done);
-  // From now on this policy counts; leases that it does not allow end.
-  void set_policy(Policy policy);
+  // From now on this policy counts; leases that it does not allow end, and those of clients who are believed no more.
+  void set_policy(Policy policy, const std::function<bool(const Client&)>& is_believed);
   [[nodiscard]] const Policy& policy() const { return policy_; }
   // Takes no more, and ends all there are.
   void close(std::function<void()> done);
@@ -131,6 +139,9 @@ class LeaseDesk {
     std::set<int> on;                     // of which GPUs it has, or may have, something
     std::optional<Instant> next_renewal;  // where the desk renews it itself
     std::optional<Instant> last_request;  // of the token that it is held for
+    bool lends = false;
+    std::optional<ClientKey> lender;  // whom it is borrowed from, while that client has these GPUs as well
+    std::set<int> set_by_child;       // GPUs that a borrower has set since this one did
     std::shared_ptr<void> end_of_process;
     std::vector<std::function<void()>> when_over;
     // Settings that came while it was being taken; with why it was not.
@@ -143,6 +154,12 @@ class LeaseDesk {
     Instant until;
     Instant retry;  // where somebody outside has it, who says nothing when done
   };
+  // Who has released a lease and waits for its end.
+  struct Leaving {
+    Number number;
+    Instant until;
+    std::shared_ptr<std::function<void(Refusals)>> tell;  // empty once it was told
+  };
   struct Allowance {
     double left = 0;
     Instant at;
@@ -151,8 +168,18 @@ class LeaseDesk {
   [[nodiscard]] std::optional<Refused> refusal_of_client(const Client& client, const std::set<int>& gpus) const;
   [[nodiscard]] std::optional<Seconds> longest_of(const Client& client, const std::set<int>& gpus) const;
   [[nodiscard]] GpuSeat& seat_of(int gpu) const { return *seats_.at(static_cast<std::size_t>(gpu)); }
-  // A lease of somebody else of one of these GPUs; 0: none. Numbers begin at 1.
-  [[nodiscard]] Number in_the_way(const ClientKey& key, const std::set<int>& gpus) const;
+  // A lease of somebody else of one of these GPUs; 0: none. Numbers begin at 1. None is in its lender's way, who may
+  // set nothing meanwhile, and none that is lent to this client.
+  [[nodiscard]] Number in_the_way(const Client& client, const std::set<int>& gpus) const;
+  [[nodiscard]] bool lends_to(const Entry& entry, const Client& client) const;
+  static bool share_one(const std::set<int>& a, const std::set<int>& b) {
+    return std::ranges::any_of(a, [&](int one) { return b.contains(one); });
+  }
+  // Who has borrowed this GPU from this client; 0: nobody.
+  [[nodiscard]] Number borrower(const ClientKey& lender, int gpu) const;
+  // After a lease of `lender` has ended: whoever has borrowed what it has no other lease of has it alone now, where it
+  // was released, and loses it otherwise.
+  void leave_or_end_borrowed(const Entry& ended, bool is_released);
   [[nodiscard]] Number find(const Client& client, std::string_view id) const;
   [[nodiscard]] Number number_of(std::string_view id) const;
   [[nodiscard]] Number implicit_of(const ClientKey& key, int gpu) const;
@@ -164,6 +191,8 @@ class LeaseDesk {
   void begin(Taking taking, std::function<void(Number, std::optional<Refused>, bool)> done);
   void taken(Number number, int gpu, GpuSeat::End end, const GpuSeat::Taken& taken);
   void extend(Entry& entry);
+  [[nodiscard]] std::optional<Refused> refusal_by_policy(const Client& client, int gpu, const Setting& setting) const;
+  // With how often it may be changed, which it counts.
   std::optional<Refused> refusal_of_setting(const Client& client, int gpu, const Setting& setting);
   // Keeps it for whoever asks what became of settings.
   const Outcome& note(Outcome outcome);
@@ -171,18 +200,20 @@ class LeaseDesk {
                std::function<void(std::optional<Refused>, const Outcome&)> done);
   void set_without_lease(const Client& client, int gpu, const Setting& setting, const Wanted& wanted,
                          const std::function<void(std::optional<Refused>)>& done);
-  void end(Number number, const std::string& why, std::function<void()> done);
+  void end(Number number, const std::string& why, std::function<void()> done, bool is_released = false);
   void over(Number number);
   void look_at_queue();
+  void look_at_leaving(Instant now);
   void renew_own(Number number, Entry& entry, Instant now);
 
   Loop& loop_;
   std::vector<GpuSeat*> seats_;
   Policy policy_;
-  std::function<std::string()> draw_;
+  Ways ways_;
   std::map<Number, Entry> entries_;
   Number next_ = 1;
   std::deque<Waiting> queue_;
+  std::vector<Leaving> leaving_;
   std::map<int, std::deque<Outcome>> outcomes_;
   std::uint64_t next_outcome_ = 1;
   std::map<std::pair<ClientKey, int>, Allowance> allowances_;

@@ -20,6 +20,11 @@ std::string name_of(const GpuSeat& seat) {
   return fmt::format("GPU {}", seat.name().number);
 }
 
+Refused set_by(const LeaseView& borrower, int gpu) {
+  return {Status::conflict,
+          fmt::format("GPU {} is set by {}, which has borrowed it", gpu, to_text(borrower.described))};
+}
+
 Refused no_such_lease(std::string_view id) {
   return {Status::not_found, fmt::format("you have no lease {}", id)};
 }
@@ -56,6 +61,11 @@ void LeaseDesk::renew(const Client& client, std::string_view id, std::function<v
       gathered->add(gpu, refusal_of(end, name_of(seat), error));
     });
   }
+}
+
+std::optional<Refused> LeaseDesk::refusal_by_policy(const Client& client, int gpu, const Setting& setting) const {
+  const Verdict verdict = decide(policy_, client.asker(), asked_for(setting, seat_of(gpu).name()));
+  return verdict.allowed ? std::nullopt : std::optional{Refused{Status::forbidden, verdict.why}};
 }
 
 std::optional<Refused> LeaseDesk::refusal_of_setting(const Client& client, int gpu, const Setting& setting) {
@@ -104,6 +114,14 @@ void LeaseDesk::set_one(Number number, int gpu, const Setting& setting, const Wa
                                 .asked = setting,
                                 .result = {}});
   entry.view.asked.insert_or_assign(gpu, setting);
+  entry.set_by_child.erase(gpu);
+  if (entry.lender) {
+    for (auto& [other, beneath] : entries_) {
+      if (key_of(beneath.view.client) == entry.lender && beneath.on.contains(gpu)) {
+        beneath.set_by_child.insert(gpu);
+      }
+    }
+  }
   const auto is_wanted = [this, number, wanted] {
     const auto found = entries_.find(number);
     return found != entries_.end() && found->second.phase == Phase::held && (!wanted || wanted());
@@ -152,6 +170,8 @@ void LeaseDesk::set(const Client& client, std::string_view id, const std::set<in
       refusals[gpu] = no_such_lease(id);
     } else if (!entries_.at(number).on.contains(gpu)) {
       refusals[gpu] = {Status::not_found, fmt::format("this lease is not of GPU {}", gpu)};
+    } else if (const Number other = borrower(*key_of(client), gpu); other != 0) {
+      refusals[gpu] = set_by(entries_.at(other).view, gpu);
     } else if (const std::optional<Refused> no = refusal_of_setting(client, gpu, setting)) {
       refusals[gpu] = *no;
     }
@@ -198,6 +218,9 @@ void LeaseDesk::set_without_lease(const Client& client, int gpu, const Setting& 
     answer(why);
   };
   std::optional<Refused> no = refusal_of_client(client, {gpu});
+  if (const Number other = no ? 0 : borrower(*key_of(client), gpu); other != 0) {
+    no = set_by(entries_.at(other).view, gpu);
+  }
   no = no ? no : refusal_of_setting(client, gpu, setting);
   if (no) {
     done(no);
@@ -206,14 +229,16 @@ void LeaseDesk::set_without_lease(const Client& client, int gpu, const Setting& 
   const auto set = [this, gpu, setting, wanted, answer](Number number) {
     set_one(number, gpu, setting, wanted, [answer](const std::optional<Refused>& why, const Outcome&) { answer(why); });
   };
+  // The policy may change until its turn comes.
+  const auto refused_by_now = [this, client, gpu, setting] { return refusal_by_policy(client, gpu, setting); };
   const ClientKey key = *key_of(client);
   if (const Number held = implicit_of(key, gpu); held != 0) {
     Entry& entry = entries_.at(held);
     if (entry.phase == Phase::taking) {
       // Behind those that wait for it already: what a client asks for last holds.
-      entry.when_taken.push_back([set, done, held](const std::optional<Refused>& why) {
-        if (why) {
-          done(why);
+      entry.when_taken.push_back([set, done, held, refused_by_now](const std::optional<Refused>& why) {
+        if (const std::optional<Refused> refused = why ? why : refused_by_now()) {
+          done(refused);
         } else {
           set(held);
         }
@@ -223,7 +248,7 @@ void LeaseDesk::set_without_lease(const Client& client, int gpu, const Setting& 
     }
     return;
   }
-  const Number other = in_the_way(key, {gpu});
+  const Number other = in_the_way(client, {gpu});
   if (other != 0 && !entries_.at(other).view.is_ending && policy_.implicit == ImplicitLease::keep &&
       entries_.at(other).view.is_implicit) {
     end(other, "somebody else sets this GPU", {});
@@ -238,10 +263,14 @@ void LeaseDesk::set_without_lease(const Client& client, int gpu, const Setting& 
        .term = control::LeaseBook::usual_term,
        .wait = {},
        .wanted = wanted,
+       .lends = true,
        .is_implicit = true},
-      [this, done, set](const Taken& taken) {
+      [this, done, set, refused_by_now](const Taken& taken) {
         if (taken.refused) {
           done(taken.refused);
+        } else if (const std::optional<Refused> refused = refused_by_now()) {
+          end(taken.lease->id, refused->text, {});
+          done(refused);
         } else {
           set(number_of(taken.lease->id));
         }
@@ -276,7 +305,35 @@ void LeaseDesk::release(const Client& client, std::string_view id, std::function
     return;
   }
   const auto left = entries_.at(number).left;
-  end(number, "released", [left, done = std::move(done)] { done(*left); });
+  const auto tell = std::make_shared<std::function<void(Refusals)>>(std::move(done));
+  const Instant until = loop_.clock().now() + patience_with_ends;
+  leaving_.push_back({number, until, tell});
+  loop_.wake_by(until);
+  const auto is_over = [left, tell] {
+    if (*tell) {
+      std::exchange(*tell, nullptr)(*left);
+    }
+  };
+  end(number, "released", is_over, true);
+}
+
+void LeaseDesk::look_at_leaving(Instant now) {
+  std::erase_if(leaving_, [](const Leaving& one) { return !*one.tell; });
+  for (const Leaving& one : std::vector<Leaving>{leaving_}) {
+    const auto found = entries_.find(one.number);
+    if (found == entries_.end() || !*one.tell) {
+      continue;
+    }
+    if (now < one.until) {
+      loop_.wake_by(one.until);
+      continue;
+    }
+    Refusals late;
+    for (const int gpu : found->second.on) {
+      late[gpu] = *refusal_of(GpuSeat::End::late, name_of(seat_of(gpu)));
+    }
+    std::exchange(*one.tell, nullptr)(std::move(late));
+  }
 }
 
 void LeaseDesk::ask_whether_overruled(const Client& client, std::string_view id, const Wanted& wanted,
@@ -292,11 +349,18 @@ void LeaseDesk::ask_whether_overruled(const Client& client, std::string_view id,
       entry.on.size(), [why, done = std::move(done)](const Refusals& /*told in words*/) { done(std::nullopt, *why); });
   for (const int gpu : std::set<int>{entry.on}) {
     GpuSeat& seat = seat_of(gpu);
-    seat.ask_whether_overruled(number, wanted, [gathered, why, gpu, &seat](GpuSeat::End end, const std::string& said) {
-      const std::optional<Refused> no = refusal_of(end, name_of(seat));
-      *why = !why->empty() ? *why : no ? no->text : said;
-      gathered->add(gpu, std::nullopt);
-    });
+    seat.ask_whether_overruled(
+        number, wanted, [this, number, gathered, why, gpu, &seat](GpuSeat::End end, const std::string& said) {
+          const std::optional<Refused> no = refusal_of(end, name_of(seat));
+          const auto found = entries_.find(number);
+          const bool is_set_by_child = found != entries_.end() && found->second.set_by_child.contains(gpu);
+          if (why->empty()) {
+            *why = no                ? no->text
+                   : is_set_by_child ? name_of(seat) + " was set by a process that this one has started"
+                                     : said;
+          }
+          gathered->add(gpu, std::nullopt);
+        });
   }
 }
 

@@ -1,13 +1,7 @@
-#include "daemon/lease_desk.hpp"
-
-#include "tests/support/hand_loop.hpp"
-#include "tests/support/leased_gpus.hpp"
+#include "tests/support/lease_desk_stand.hpp"
 
 #include <gmock/gmock.h>
 
-#include <sys/eventfd.h>
-
-#include <atomic>
 #include <future>
 
 namespace zeus::daemon {
@@ -17,92 +11,6 @@ using protocol::Status;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-class LeaseDeskTest : public ::testing::Test, protected test::LocalStand {
- protected:
-  LeaseDeskTest() {
-    for (const auto& gpu : {gpu_, other_gpu_}) {
-      auto audited = std::make_shared<AuditedControl>(gpu, gpu, nullptr);
-      device::DiscoveredGpu found = discovered(gpu);
-      found.control = audited;
-      gpus_.push_back(found);
-      audited_.push_back(audited);
-    }
-    book_.emplace(ledger(), gpus_, guardian_, clock_);
-    const auto gate = std::make_shared<DriverGate>();
-    for (std::size_t i = 0; i < gpus_.size(); ++i) {
-      seats_.push_back(std::make_unique<GpuSeat>(loop_, *book_, ledger_, GpuSeat::Parts{gpus_[i], audited_[i], gate},
-                                                 DeviceThread::Bounds{.patience = Seconds{2}, .waiting = 4}));
-    }
-    make_desk(built_in_policy());
-    loop_.tick = [this](Instant now) {
-      for (const auto& seat : seats_) {
-        seat->thread().tick(now);
-      }
-      desk_->tick(now);
-    };
-  }
-
-  void make_desk(Policy policy) {
-    desk_ = std::make_unique<LeaseDesk>(loop_, std::vector<GpuSeat*>{seats_[0].get(), seats_[1].get()},
-                                        std::move(policy), [this] { return fmt::format("lease-{}", ++drawn_); });
-  }
-
-  // A process that has connected; its end is what the test says.
-  Client process(pid_t pid, uid_t user = 1000) {
-    return {.user = user,
-            .groups = {},
-            .process = ClientProcess{pid, static_cast<std::uint64_t>(pid) * 10,
-                                     std::make_shared<const FileDescriptor>(::eventfd(0, EFD_CLOEXEC))},
-            .token = {},
-            .scopes = {}};
-  }
-  void die(const Client& client) {
-    loop_.make_readable(client.process->end->get());
-    settle();
-  }
-
-  LeaseDesk::Taken take(const Client& client, const std::set<int>& gpus, Seconds term = Seconds{60},
-                        Seconds wait = {}) {
-    std::optional<LeaseDesk::Taken> taken;
-    desk_->take({client, gpus, term, wait, {}}, [&](LeaseDesk::Taken one) { taken = std::move(one); });
-    loop_.run_until([&] { return taken.has_value(); });
-    return *taken;
-  }
-  Refusals set(const Client& client, const std::string& lease, int gpu, const Setting& setting) {
-    std::optional<Refusals> refusals;
-    desk_->set(client, lease, {gpu}, setting, {},
-               [&](Refusals all, const std::vector<Outcome>&) { refusals = std::move(all); });
-    loop_.run_until([&] { return refusals.has_value(); });
-    return *refusals;
-  }
-  Refusals set_without_lease(const Client& client, const std::set<int>& gpus, const Setting& setting) {
-    std::optional<Refusals> refusals;
-    desk_->set_without_lease(client, gpus, setting, {}, [&](Refusals all) { refusals = std::move(all); });
-    loop_.run_until([&] { return refusals.has_value(); });
-    return *refusals;
-  }
-  Refusals release(const Client& client, const std::string& lease) {
-    std::optional<Refusals> refusals;
-    desk_->release(client, lease, [&](Refusals all) { refusals = std::move(all); });
-    loop_.run_until([&] { return refusals.has_value(); });
-    return *refusals;
-  }
-  // Until no seat has anything to do.
-  void settle() {
-    loop_.run_until([&] { return seats_[0]->thread().is_idle() && seats_[1]->thread().is_idle(); });
-  }
-  [[nodiscard]] Watts limit(int index) { return *gpu(index).power_limits().current; }
-
-  test::HandLoop loop_{clock_};
-  control::Ledger ledger_ = ledger();
-  std::vector<device::DiscoveredGpu> gpus_;
-  std::vector<std::shared_ptr<AuditedControl>> audited_;
-  std::optional<control::LeaseBook> book_;
-  std::vector<std::unique_ptr<GpuSeat>> seats_;
-  std::unique_ptr<LeaseDesk> desk_;
-  int drawn_ = 0;
-};
 
 TEST_F(LeaseDeskTest, OneClientHasAGpuAndTheSecondIsToldWho) {
   ASSERT_TRUE(take(process(7), {0}).lease);
@@ -312,7 +220,7 @@ TEST_F(LeaseDeskTest, TheSettingsOfATokenLastAnHourAfterItsLastRequest) {
     }
   };
   wait(Seconds{3000});
-  desk_->note_token("ann");
+  desk_->note_token(client);
   wait(Seconds{3000});
   EXPECT_EQ(limit(0), 200_W);
   wait(Seconds{700});
@@ -338,10 +246,87 @@ TEST_F(LeaseDeskTest, WhatAPolicyNoLongerAllowsEnds) {
   static_cast<void>(set(client, lease, 0, SetPowerLimit{200_W}));
   Policy narrower = built_in_policy();
   narrower.rules[0].power_limit = WattRange{220_W, 300_W};
-  desk_->set_policy(narrower);
+  set_policy(narrower);
   settle();
   EXPECT_EQ(limit(0), 250_W);
   EXPECT_EQ(set(process(8), take(process(8), {0}).lease->id, 0, SetPowerLimit{200_W}).at(0).status, Status::forbidden);
+}
+
+TEST_F(LeaseDeskTest, WhatWasTakenWithATokenThatIsBelievedNoMoreEnds) {
+  const auto with = [](const char* token) {
+    return Client{.user = {},
+                  .groups = {},
+                  .process = {},
+                  .token = "ann",
+                  .scopes = {},
+                  .bearer = std::make_shared<const std::string>(token)};
+  };
+  const std::string lease = take(with("old"), {0}).lease->id;
+  static_cast<void>(set(with("old"), lease, 0, SetPowerLimit{200_W}));
+  EXPECT_THAT(set_without_lease(with("old"), {1}, SetPowerLimit{200_W}), IsEmpty());
+  const auto is_believed = [](const Client& client) { return *client.bearer != "old"; };
+  desk_->note_token(with("new"));  // hers as well, and the one that she goes on with
+  desk_->set_policy(built_in_policy(), is_believed);
+  settle();
+  EXPECT_EQ(limit(0), 200_W);
+  desk_->note_token(with("old"));
+  desk_->set_policy(built_in_policy(), is_believed);
+  settle();
+  EXPECT_EQ(limit(0), 250_W);
+  EXPECT_EQ(limit(1), 250_W);
+}
+
+TEST_F(LeaseDeskTest, WhoWaitsWithATokenThatIsBelievedNoMoreWaitsForNothing) {
+  ASSERT_TRUE(take(process(7), {0}).lease);
+  const Client ann{.user = {}, .groups = {}, .process = {}, .token = "ann", .scopes = {}};
+  std::optional<LeaseDesk::Taken> taken;
+  desk_->take({ann, {0}, Seconds{60}, Seconds{100}, {}}, [&](LeaseDesk::Taken one) { taken = std::move(one); });
+  desk_->set_policy(built_in_policy(), [](const Client& client) { return !client.token; });
+  ASSERT_TRUE(taken);
+  EXPECT_EQ(taken->refused.value().status, Status::unauthorized);
+  EXPECT_EQ(desk_->waiting(), 0U);
+}
+
+TEST_F(LeaseDeskTest, WhatAPolicyNoLongerAllowsIsNotDoneForWhoWaitedMeanwhile) {
+  const Client client = process(7);
+  ASSERT_THAT(set_without_lease(client, {0}, SetPowerLimit{200_W}), IsEmpty());
+  ASSERT_TRUE(take(process(9), {1}).lease);
+  std::promise<void> goes_on;
+  gpu_->it_hangs = [&goes_on] { goes_on.get_future().wait(); };
+  loop_.make_readable(client.process->end->get());
+  // It waits for the other's end, and this one for the other GPU.
+  std::optional<Refusals> set;
+  desk_->set_without_lease(process(8), {0}, SetPowerLimit{180_W}, {}, [&](Refusals all) { set = std::move(all); });
+  std::optional<LeaseDesk::Taken> taken;
+  desk_->take({process(8), {1}, Seconds{60}, Seconds{100}, {}}, [&](LeaseDesk::Taken one) { taken = std::move(one); });
+  Policy narrower = built_in_policy();
+  narrower.rules[0].may = {Action::read};
+  set_policy(narrower);
+  goes_on.set_value();
+  loop_.run_until([&] { return set && taken; });
+  settle();
+  EXPECT_EQ(set->at(0).status, Status::forbidden);
+  EXPECT_EQ(taken->refused.value().status, Status::forbidden);
+  EXPECT_EQ(gpu_->log, (std::vector<std::string>{"power 200", "power 250"}));
+  EXPECT_THAT(desk_->leases(), IsEmpty());
+}
+
+TEST_F(LeaseDeskTest, WhatAPolicyNoLongerAllowsIsNotSetOnceTheGpuIsFree) {
+  const Client client = process(7);
+  ASSERT_THAT(set_without_lease(client, {0}, SetPowerLimit{200_W}), IsEmpty());
+  std::promise<void> goes_on;
+  gpu_->it_hangs = [&goes_on] { goes_on.get_future().wait(); };
+  loop_.make_readable(client.process->end->get());
+  std::optional<Refusals> set;
+  desk_->set_without_lease(process(8), {0}, SetPowerLimit{180_W}, {}, [&](Refusals all) { set = std::move(all); });
+  Policy narrower = built_in_policy();
+  narrower.rules[0].power_limit = WattRange{200_W, 300_W};
+  set_policy(narrower);
+  goes_on.set_value();
+  loop_.run_until([&] { return set.has_value(); });
+  settle();
+  EXPECT_EQ(set->at(0).status, Status::forbidden);
+  EXPECT_EQ(gpu_->log, (std::vector<std::string>{"power 200", "power 250"}));
 }
 
 TEST_F(LeaseDeskTest, MoreChangesASecondThanAllowedAreRefused) {
@@ -394,6 +379,36 @@ TEST_F(LeaseDeskTest, WhatWasTakenTooLateIsGivenBack) {
   EXPECT_TRUE(began);
   EXPECT_THAT(desk_->leases(), IsEmpty());
   EXPECT_FALSE(record("GPU-0"));
+}
+
+// Taking and releasing put back as well, and that hangs.
+TEST_F(LeaseDeskTest, WhoTakesOrReleasesAGpuThatHangsIsToldInTime) {
+  const Client client = process(7);
+  const std::string lease = take(client, {0}).lease->id;
+  static_cast<void>(set(client, lease, 0, SetPowerLimit{200_W}));
+  std::promise<void> goes_on;
+  gpu_->it_hangs = [&goes_on] { goes_on.get_future().wait(); };
+  std::optional<Refusals> released;
+  desk_->release(client, lease, [&](Refusals all) { released = std::move(all); });
+  loop_.advance(Seconds{3});
+  EXPECT_EQ(released.value().at(0).status, Status::timeout);
+  goes_on.set_value();
+  settle();
+  EXPECT_EQ(limit(0), 250_W);
+
+  control::LeaseRecord left{{77, Instant{}, {1, 5, "zeusd"}, {}}, "GPU-0", "GPU 0", ledger_.boot()};
+  left.found.power_limit = 240_W;
+  ledger_.write(left);
+  std::promise<void> again;
+  gpu_->it_hangs = [&again] { again.get_future().wait(); };
+  std::optional<LeaseDesk::Taken> taken;
+  desk_->take({client, {0}, Seconds{60}, {}, {}}, [&](LeaseDesk::Taken one) { taken = std::move(one); });
+  loop_.advance(Seconds{3});
+  EXPECT_EQ(taken.value().refused.value().status, Status::timeout);
+  again.set_value();
+  settle();
+  EXPECT_EQ(limit(0), 240_W);
+  EXPECT_THAT(desk_->leases(), IsEmpty());
 }
 
 TEST_F(LeaseDeskTest, ClosingPutsEverythingBackAndTakesNoMore) {

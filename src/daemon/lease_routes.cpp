@@ -165,8 +165,9 @@ void Api::take_lease(const SharedCall& call) {
   Ids ids;
   Seconds term;
   std::optional<Seconds> wait;
+  std::optional<bool> lends;
   std::set<int> gpus;
-  if (!call->read_query({{"gpu_ids", ids}, {"term_s", term}, {"wait_s", wait}}) ||
+  if (!call->read_query({{"gpu_ids", ids}, {"term_s", term}, {"wait_s", wait}, {"lends", lends}}) ||
       !choose_gpus(call, ids, ErrorForm::json, gpus)) {
     return;
   }
@@ -179,7 +180,8 @@ void Api::take_lease(const SharedCall& call) {
                     .gpus = gpus,
                     .term = term,
                     .wait = wait.value_or(Seconds{0}),
-                    .wanted = call->wanted()},
+                    .wanted = call->wanted(),
+                    .lends = lends.value_or(false)},
                    [this, call](const LeaseDesk::Taken& taken) {
                      if (taken.lease) {
                        call->answer(records::json_line(Teller{node_}.answer(*taken.lease)));

@@ -46,10 +46,14 @@ bool write_whole(int descriptor, std::string_view text) {
 
 }  // namespace
 
-LogWriter::LogWriter(int descriptor) : descriptor_{descriptor}, thread_{[this] { run(); }} {
+LogWriter::LogWriter(int descriptor) : descriptor_{descriptor} {
   log::set_sink([this](log::Level level, std::string_view line) {
     {
       const std::lock_guard lock{mutex_};
+      if (!has_thread_) {
+        write_whole(descriptor_, fmt::format("{}: {}\n", word_of(level), line));
+        return;
+      }
       if (lines_.size() >= most_lines) {
         ++dropped_;
         return;
@@ -60,8 +64,17 @@ LogWriter::LogWriter(int descriptor) : descriptor_{descriptor}, thread_{[this] {
   });
 }
 
+void LogWriter::begin_thread() {
+  const std::lock_guard lock{mutex_};
+  thread_ = std::thread{[this] { run(); }};
+  has_thread_ = true;
+}
+
 LogWriter::~LogWriter() {
   log::set_sink({});
+  if (!thread_.joinable()) {
+    return;
+  }
   {
     const std::lock_guard lock{mutex_};
     over_ = true;

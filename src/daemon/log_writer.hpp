@@ -23,6 +23,9 @@ class LogWriter {
   // Writes what there is, unless nobody reads it.
   ~LogWriter();
 
+  // Until then whoever logs writes itself: a thread keeps the rights that the process had when it began.
+  void begin_thread();
+
  private:
   void run();
 
@@ -33,6 +36,7 @@ class LogWriter {
   std::condition_variable changed_;
   std::deque<std::string> lines_;
   std::uint64_t dropped_ = 0;
+  bool has_thread_ = false;
   bool over_ = false;
   std::thread thread_;
 };

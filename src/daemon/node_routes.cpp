@@ -96,7 +96,14 @@ void Api::who_am_i(const SharedCall& call) {
 void Api::readings(const SharedCall& call) {
   std::optional<Ids> gpu_ids;
   std::optional<Ids> cpu_ids;
-  if (!call->read_query({{"gpu_ids", gpu_ids}, {"cpu_ids", cpu_ids}})) {
+  std::optional<std::string> words;
+  if (!call->read_query({{"gpu_ids", gpu_ids}, {"cpu_ids", cpu_ids}, {"parts", words}})) {
+    return;
+  }
+  const std::optional<std::uint32_t> asked = words ? protocol::GpuParts::read(*words) : protocol::GpuParts::usual;
+  if (!asked) {
+    call->refuse(protocol::Status::bad_request,
+                 "'parts' are some of " + protocol::GpuParts::text(~std::uint32_t{0}) + ", separated by commas");
     return;
   }
   // Asked for by name, a device that may not be read is refused; otherwise it is left out.
@@ -145,13 +152,11 @@ void Api::readings(const SharedCall& call) {
   });
   std::size_t position = 0;
   for (const int gpu : gpus) {
-    node_.gpu(gpu).reader->ask(
-        GpuReader::everything,
-        [this, told, gathered, gpu, position](DeviceThread::End end, const protocol::GpuReadings& readings) {
-          told->gpus[position] =
-              end == DeviceThread::End::done ? readings : unanswered(gpu, node_.gpu(gpu).identity.uuid);
-          gathered->add(gpu, std::nullopt);
-        });
+    node_.gpu(gpu).reader->ask(*asked, [this, told, gathered, gpu, position](DeviceThread::End end,
+                                                                             const protocol::GpuReadings& readings) {
+      told->gpus[position] = end == DeviceThread::End::done ? readings : unanswered(gpu, node_.gpu(gpu).identity.uuid);
+      gathered->add(gpu, std::nullopt);
+    });
     ++position;
   }
   position = 0;
@@ -174,20 +179,18 @@ void Api::metrics(const SharedCall& call) {
       call->answer(node_.metrics.text(node_), protocol::metrics_type);
     }
   };
-  constexpr std::uint32_t parts = GpuReader::energy | GpuReader::power_now | GpuReader::limits | GpuReader::state;
+  using Parts = GpuReader::Parts;
+  constexpr std::uint32_t parts = Parts::energy | GpuReader::power_now | Parts::limits | Parts::state;
   for (ServedGpu& gpu : node_.gpus) {
     gpu.reader->ask(parts, [this, &gpu, one_less](GpuReader::End end, const protocol::GpuReadings& readings) {
-      if (end == GpuReader::End::done) {
-        node_.metrics.note_gpu(gpu, readings);
-      }
+      // What hangs tells nothing, and what it told before is not so now.
+      node_.metrics.note_gpu(gpu, end == GpuReader::End::done ? readings : protocol::GpuReadings{});
       one_less();
     });
   }
   for (ServedCpu& cpu : node_.cpus) {
     cpu.reader->ask([this, &cpu, one_less](CpuReader::End end, const protocol::CpuReadings& readings) {
-      if (end == CpuReader::End::done) {
-        node_.metrics.note_cpu(cpu, readings);
-      }
+      node_.metrics.note_cpu(cpu, end == CpuReader::End::done ? readings : protocol::CpuReadings{});
       one_less();
     });
   }

@@ -53,6 +53,8 @@ void PowerStream::poll(Instant now) {
       is_reading_ = false;
       tell(sample);
     });
+  } else if (now - last_told_ >= longest_silence) {
+    tell({.is_known = false, .value = {}, .event = "the device has not answered yet"});
   }
 }
 

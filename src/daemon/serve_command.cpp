@@ -7,6 +7,7 @@
 #include "control/open_lease_book.hpp"
 #include "control/restoration.hpp"
 #include "control/state_folder.hpp"
+#include "daemon/absent_gpu.hpp"
 #include "daemon/log_writer.hpp"
 #include "daemon/rule_files.hpp"
 #include "daemon/service.hpp"
@@ -39,6 +40,8 @@ namespace {
 // Within the 10 s in which a supervisor expects the end; what takes longer is the guardian's.
 constexpr Seconds patience_at_end{8};
 constexpr Seconds patience_at_start{5};
+// Who was killed may have left a socket to a program that it was starting.
+constexpr Seconds patience_with_the_former{0.5};
 
 struct Devices {
   std::vector<device::DiscoveredGpu> gpus;
@@ -66,7 +69,9 @@ Devices find_devices(const ServeOptions& options, const Context& context) {
                   report.absence->fix};
     }
   }
-  Devices devices{std::move(inventory.gpus), std::move(inventory.cpus)};
+  Devices devices{with_absent_gpus(std::move(inventory.gpus)), std::move(inventory.cpus)};
+  // As clients number them, which look at the kernel's zones and not at what these are called.
+  std::ranges::stable_sort(devices.cpus, {}, [](const auto& cpu) { return cpu->identity().zone; });
   for (std::size_t i = 0; i < devices.gpus.size(); ++i) {
     devices.gpus[i].number = static_cast<int>(i);
   }
@@ -126,7 +131,8 @@ class Sockets {
       transport::UnixSocketPlan plan{.path = options.socket_path,
                                      .mode = static_cast<mode_t>(std::stoul(options.socket_permissions, nullptr, 8)),
                                      .user = {},
-                                     .group = {}};
+                                     .group = {},
+                                     .patience = patience_with_the_former};
       if (options.socket_uid) {
         plan.user = static_cast<uid_t>(*options.socket_uid);
       }
@@ -140,7 +146,8 @@ class Sockets {
     if (options.serves("tcp")) {
       tcp_ = transport::listen_on_tcp(options.tcp_bind_address);
     }
-    admin_ = transport::listen_on_unix({.path = options.admin_socket, .mode = 0600, .user = {}, .group = {}});
+    admin_ = transport::listen_on_unix(
+        {.path = options.admin_socket, .mode = 0600, .user = {}, .group = {}, .patience = patience_with_the_former});
     if (options.metrics_listen) {
       metrics_ = transport::listen_on_tcp(*options.metrics_listen);
     }
@@ -303,11 +310,15 @@ int ServeCommand::run(Context& context) {
   std::vector<device::DiscoveredGpu> leased;
   for (const Service::Gpu& gpu : gpus) {
     leased.push_back(gpu.gpu);
+    if (is_absent(*gpu.gpu.gpu)) {
+      leased.back().control = nullptr;
+    }
   }
   control::LeaseBook book =
       control::open_lease_book(context.environment, context.machine, program_folder(), leased, context.clock);
   std::optional<Sockets> sockets{std::in_place, serve_, context.environment};
   give_up_rights(serve_);
+  log->begin_thread();
 
   const Supervisor supervisor{context.environment};
   bool is_stuck = false;

@@ -137,18 +137,19 @@ Service::Service(EventLoop& loop, Clock& clock, control::LeaseBook& book, const 
   }
   for (std::shared_ptr<device::CpuPackage>& package : cpus) {
     ServedCpu served;
+    const auto id = static_cast<std::uint32_t>(node_.cpus.size());
     served.reader =
-        std::make_unique<CpuReader>(*loop_, std::move(package), plan_.state, plan_.boot, DeviceThread::Bounds{});
+        std::make_unique<CpuReader>(*loop_, id, std::move(package), plan_.state, plan_.boot, DeviceThread::Bounds{});
     served.power = std::make_unique<CpuPowerMeter>(*loop_, *served.reader, plan_.cpu_period);
-    served.stream = std::make_unique<PowerStream>(
-        *loop_, plan_.cpu_period, read_of(*loop_, *served.power, static_cast<std::uint32_t>(node_.cpus.size())));
+    served.stream = std::make_unique<PowerStream>(*loop_, plan_.cpu_period, read_of(*loop_, *served.power, id));
     node_.cpus.push_back(std::move(served));
   }
   node_.no_device =
       std::make_unique<PowerStream>(*loop_, Seconds{1}, [](const std::function<void(PowerStream::Sample)>& done) {
         done({.is_known = false, .value = {}, .event = "no device"});
       });
-  node_.desk = std::make_unique<LeaseDesk>(*loop_, std::move(seats), plan_.rules.policy, plan_.draw);
+  node_.desk = std::make_unique<LeaseDesk>(*loop_, std::move(seats), plan_.rules.policy,
+                                           LeaseDesk::Ways{.draw = plan_.draw, .descends = descends_from});
 }
 
 Service::~Service() = default;
@@ -240,7 +241,10 @@ void Service::reload(std::function<void(std::optional<Error>)> done) {
                     }
                     if (read->rules) {
                       node_.credentials = std::move(read->rules->credentials);
-                      node_.desk->set_policy(std::move(read->rules->policy));
+                      const WallTime now = loop_->clock().wall();
+                      node_.desk->set_policy(std::move(read->rules->policy), [this, now](const Client& client) {
+                        return is_believed(client, node_.credentials, now);
+                      });
                     }
                     done(read->error);
                   },

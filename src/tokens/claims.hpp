@@ -1,6 +1,8 @@
 // What a token says: whose it is, what for, until when. Plain values; any thread.
 #pragma once
 
+#include "base/random_id.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -30,7 +32,6 @@ bool has_expired(UnixSeconds expires, UnixSeconds now);
 // Whether it can be a token's id: one word of at most 128 printable characters that does not begin with "#".
 bool is_token_id(std::string_view id);
 
-// 128 random bits of the kernel's, as 32 hexadecimal digits.
-std::string random_id();
+using zeus::random_id;
 
 }  // namespace zeus::tokens

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -135,9 +136,8 @@ void make_parents(const std::filesystem::path& path) {
   }
 }
 
-}  // namespace
-
-UnixListener listen_on_unix(const UnixSocketPlan& plan) {
+// An Error of the kind conflict where somebody listens there now.
+UnixListener listen_now(const UnixSocketPlan& plan) {
   const sockaddr_un address = unix_address(plan.path.string());
   make_parents(plan.path);
   UnixListener made;
@@ -172,6 +172,22 @@ UnixListener listen_on_unix(const UnixSocketPlan& plan) {
   made.inode = socket.st_ino;
   require(::rename(inside.c_str(), plan.path.c_str()), plan.path);
   return made;
+}
+
+}  // namespace
+
+UnixListener listen_on_unix(const UnixSocketPlan& plan) {
+  constexpr int pause_ms = 20;
+  for (int left_ms = static_cast<int>(Milliseconds{plan.patience}.value());; left_ms -= pause_ms) {
+    try {
+      return listen_now(plan);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::conflict || left_ms <= 0) {
+        throw;
+      }
+    }
+    ::poll(nullptr, 0, pause_ms);
+  }
 }
 
 void remove_unix_socket(const std::filesystem::path& path, const UnixListener& listener) {

@@ -3,6 +3,8 @@
 
 #include "base/file_descriptor.hpp"
 
+#include <zeus/units.hpp>
+
 #include <sys/types.h>
 
 #include <cstdint>
@@ -18,6 +20,8 @@ struct UnixSocketPlan {
   mode_t mode = 0600;
   std::optional<uid_t> user;
   std::optional<gid_t> group;
+  // With who seems to live: a program that a killed server was starting has open what that had, until it runs.
+  Seconds patience{0};
 };
 
 // A Unix socket that listens, and the lock that says that its server lives.

@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -100,6 +101,25 @@ TEST(UnixListener, ReplacesASocketThatNobodyListensOn) {
   EXPECT_FALSE(connects(at));
   const UnixListener listener = listen_on_unix({.path = at});
   EXPECT_TRUE(connects(at));
+}
+
+// As a server that is killed while it starts a program: what it had open is its child's until that program runs.
+TEST(UnixListener, WaitsAMomentForWhatAKilledServerHasLeftOpenInRealTime) {
+  const test::TemporaryFolder folder;
+  const path at = folder.path() / "socket";
+  pid_t child = -1;
+  {
+    const UnixListener listener = listen_on_unix({.path = at});
+    child = ::fork();
+    if (child == 0) {
+      ::usleep(100'000);
+      ::_exit(0);
+    }
+  }
+  EXPECT_EQ(kind_of([&] { listen_on_unix({.path = at}); }), ErrorKind::conflict);
+  const UnixListener listener = listen_on_unix({.path = at, .patience = 60_s});
+  EXPECT_TRUE(connects(at));
+  ::waitpid(child, nullptr, 0);
 }
 
 TEST(UnixListener, LeavesASocketThatSomebodyListensOn) {

@@ -11,12 +11,11 @@ import pathlib
 import signal
 import socket
 import subprocess
-import sys
 import tempfile
 import unittest
 
 import daemon_session
-from daemon_session import KEY, SOMEBODY, Daemon, as_user, ask, token_of, until
+from daemon_session import KEY, SOMEBODY, Daemon, Point0, as_user, ask, token_of, until  # noqa: F401: unittest finds Point0
 
 options = argparse.Namespace()
 driver: daemon_session.Driver
@@ -264,22 +263,6 @@ class BadInput(unittest.TestCase):
         self.assertEqual(none.get("/gpu/get_power").json["power_mw"], {})
 
 
-class Point0(unittest.TestCase):
-    def test_0_users_are_refused_by_the_driver_without_the_daemon(self):
-        driver.expect_refused_without_the_daemon()
-
-
-def main() -> None:
-    global driver
-    parser = argparse.ArgumentParser()
-    parser.add_argument("zeusd")
-    parser.parse_known_args(namespace=options)
-    daemon_session.skip_without_root()
-    driver = daemon_session.Driver()
-    driver.tell("nvmlDeviceSetPersistenceMode", 0, 1)
-    rest = parser.parse_known_args()[1]
-    unittest.main(argv=[sys.argv[0], *rest])
-
-
 if __name__ == "__main__":
-    main()
+    driver, words = daemon_session.begin(options)
+    unittest.main(argv=words)

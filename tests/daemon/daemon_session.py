@@ -4,6 +4,7 @@ What holds on a GPU is asked of the driver's library, never of the daemon. The t
 `zeus virtual ... --shared`.
 """
 
+import argparse
 import base64
 import ctypes
 import dataclasses
@@ -22,6 +23,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import unittest
 
 PATIENCE = 60.0
 SM_CLOCK = 1
@@ -41,6 +43,10 @@ def skip_without_root() -> None:
 class DriverCall(ctypes.Structure):
     _fields_ = [("number", ctypes.c_uint64), ("time", ctypes.c_double), ("process", ctypes.c_int32),
                 ("gpu", ctypes.c_int32), ("result", ctypes.c_int32), ("entry_point", ctypes.c_char * 64)]
+
+
+class Truth(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_double) for name in ("time", "energy", "power", "work", "speed", "clock", "temperature")]
 
 
 class Driver:
@@ -75,14 +81,43 @@ class Driver:
     def clock(self, gpu: int) -> int:
         return self.ask("nvmlDeviceGetClockInfo", gpu, SM_CLOCK)
 
+    def power(self, gpu: int) -> int:
+        return self.ask("nvmlDeviceGetPowerUsage", gpu)
+
+    def range(self, gpu: int) -> tuple[int, int]:
+        """The limits that the card takes."""
+        least, most = ctypes.c_uint(), ctypes.c_uint()
+        assert self.library.nvmlDeviceGetPowerManagementLimitConstraints(
+            self.handles[gpu], ctypes.byref(least), ctypes.byref(most)) == 0
+        return least.value, most.value
+
+    def costs(self, eta: float) -> dict[int, float]:
+        """Of the same work under each limit, by the model of the virtual GPU 0 under its present load; none is left set."""
+        found, (least, most) = self.limit(0), self.range(0)
+        costs = {}
+        for limit in range(least, most + 1, 5_000):
+            assert self.tell("nvmlDeviceSetPowerManagementLimit", 0, limit) == 0
+            truth = self.truth(0)
+            costs[limit] = (eta * truth.power + (1 - eta) * most / 1000) / truth.speed
+        assert self.tell("nvmlDeviceSetPowerManagementLimit", 0, found) == 0
+        return costs
+
+    def truth(self, gpu: int) -> Truth:
+        """What a virtual GPU does in fact."""
+        truth = Truth()
+        assert self.library.zeus_virtual_read_truth(gpu, ctypes.byref(truth)) == 0
+        return truth
+
     def energy(self, gpu: int) -> int:
         value = ctypes.c_ulonglong()
         assert self.library.nvmlDeviceGetTotalEnergyConsumption(self.handles[gpu], ctypes.byref(value)) == 0
         return value.value
 
-    def settings(self) -> list[tuple[int, int, int]]:
-        """Power limit, persistence mode, and the clock, which a constant load holds up where it is free to."""
-        return [(self.limit(gpu), self.persistence(gpu), self.clock(gpu)) for gpu in range(len(self.handles))]
+    def settings(self, gpus=None) -> list[tuple[int, int, int]]:
+        """Power limit, persistence mode, and the clock, which a constant load holds up where it is free to; of all GPUs unless
+        some are named."""
+        return [(self.limit(gpu), self.persistence(gpu), self.clock(gpu))
+                for gpu in (range(len(self.handles)) if gpus is None else gpus)]
 
     def fault(self, line: str) -> None:
         assert self.library.zeus_virtual_add_fault(line.encode()) == 0, line
@@ -384,3 +419,24 @@ class EventReader:
     def close(self) -> None:
         self.answer.close()
         self.connection.close()
+
+
+class Point0(unittest.TestCase):
+    """What each test of zeusd shows first, which imports it."""
+
+    def test_0_users_are_refused_by_the_driver_without_the_daemon(self):
+        Driver().expect_refused_without_the_daemon()
+
+
+def begin(options: argparse.Namespace, *more: tuple[str, dict]) -> tuple[Driver, list[str]]:
+    """The GPUs as an operator has set them, and the words that are for unittest.main(). Of the others there is always the
+    daemon's program; `more` are arguments of argparse."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("zeusd")
+    for name, words in more:
+        parser.add_argument(name, **words)
+    rest = parser.parse_known_args(namespace=options)[1]
+    skip_without_root()
+    driver = Driver()
+    driver.tell("nvmlDeviceSetPersistenceMode", 0, 1)
+    return driver, [sys.argv[0], *rest]

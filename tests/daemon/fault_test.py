@@ -1,5 +1,5 @@
 """Kills, stops and starves zeusd and its clients at random moments, and sees that every GPU is put back to what an operator
-had set: neither the default nor the maximum.
+had set: neither the default nor the maximum; that the audit log has each call of a setter; and that nothing is left behind.
 
   zeus virtual '4xA100@root-only@limit=300' --shared --load constant:200W -- fault_test.py ZEUSD
     [--rounds N] [--bound SECONDS] [--seed S] [-k NAME]
@@ -7,95 +7,17 @@ had set: neither the default nor the maximum.
 Without --bound, how long it took is printed and not judged: that is the machine's business.
 """
 
-import argparse
 import os
 import pathlib
-import random
 import signal
 import socket
-import sys
+import subprocess
 import threading
 import time
-import unittest
 
-import daemon_session
-from daemon_session import KEY, PATIENCE, SOMEBODY, Daemon, ask, connection_to, guardians_of, token_of, until
-
-GPUS = 4
-CLIENTS = 8
-TERM = 1.0  # of explicit leases, the shortest that is given
-ALL = token_of("zoe", *daemon_session.ALL_GROUPS)
-SETTERS = {b"nvmlDeviceSetPowerManagementLimit": "power_limit", b"nvmlDeviceSetPersistenceMode": "persistence_mode",
-           b"nvmlDeviceSetGpuLockedClocks": "graphics_clocks", b"nvmlDeviceResetGpuLockedClocks": "graphics_clocks",
-           b"nvmlDeviceSetMemoryLockedClocks": "memory_clocks", b"nvmlDeviceResetMemoryLockedClocks": "memory_clocks"}
-options = argparse.Namespace()
-driver: daemon_session.Driver
-
-
-def play(where, bearer: str | None, seed: int, renews: bool, implicit: bool) -> None:
-    """A client for good: takes a lease of a GPU, or sets without one, and sets at random. Whatever is refused, it goes on."""
-    chance = random.Random(seed)
-    connection = connection_to(where, 5.0)
-    gpu, lease = chance.randrange(GPUS), None
-    while True:
-        try:
-            limit = chance.randrange(150, 290) * 1000
-            if implicit:
-                target = chance.choice([
-                    f"/gpu/set_power_limit?gpu_ids={gpu}&block=true&power_limit_mw={limit}",
-                    f"/gpu/set_persistence_mode?gpu_ids={gpu}&block=true&enabled=true",
-                    f"/gpu/set_gpu_locked_clocks?gpu_ids={gpu}&block=true&min_clock_mhz=600&max_clock_mhz=900"])
-                answer = ask(where, "POST", target, bearer=bearer, connection=connection)
-            elif lease is None:
-                answer = ask(where, "POST", f"/v1/leases/take?gpu_ids={gpu}&term_s={TERM}", bearer=bearer,
-                             connection=connection)
-                lease = answer.json["id"] if answer.status == 200 else None
-            else:
-                answer = ask(where, "POST", f"/v1/leases/set_power_limit?lease={lease}&gpu_ids={gpu}&power_limit_mw={limit}",
-                             bearer=bearer, connection=connection)
-            if answer.status != 200:
-                lease, gpu = None, chance.randrange(GPUS)
-            time.sleep(chance.uniform(0.0, 0.02) if renews else 1000.0 * (lease is not None))
-        except (OSError, ValueError, daemon_session.http.client.HTTPException):
-            connection.close()
-            lease = None
-            time.sleep(0.02)
-
-
-class Client:
-    """Such a client in a process of its own, as a user without rights; `children` keep its connection."""
-
-    def __init__(self, where, seed: int, implicit: bool, bearer: str | None = None, children: int = 0) -> None:
-        self.pid = os.fork()
-        if self.pid == 0:
-            try:
-                os.setpgid(0, 0)
-                os.setgroups([])
-                os.setresgid(SOMEBODY, SOMEBODY, SOMEBODY)
-                os.setresuid(SOMEBODY, SOMEBODY, SOMEBODY)
-                kept = connection_to(where, 5.0)
-                if children:
-                    ask(where, "GET", "/time", connection=kept)
-                    for _ in range(children):
-                        if os.fork() == 0:
-                            time.sleep(600)
-                            os._exit(0)
-                play(where, bearer, seed, True, implicit)
-            except BaseException as error:
-                print(repr(error), file=sys.stderr, flush=True)
-            finally:
-                os._exit(1)
-
-    def kill(self) -> None:
-        os.kill(self.pid, signal.SIGKILL)
-        os.waitpid(self.pid, 0)
-
-    def sweep(self) -> None:
-        """Ends the children that it has left."""
-        try:
-            os.killpg(self.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
+import fault_session
+from daemon_session import KEY, SOMEBODY, as_user, ask, guardians_of, token_of, until
+from fault_session import CLIENTS, GPUS, TERM, Client, FaultCase, Point0, WatchedDaemon, options  # noqa: F401: Point0 is a test
 
 
 class Proxy:
@@ -104,6 +26,7 @@ class Proxy:
     def __init__(self, to) -> None:
         self.to = to
         self.silent = threading.Event()
+        self.closed = False
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.where = self.listener.getsockname()
         self.sockets: list[socket.socket] = []
@@ -117,6 +40,9 @@ class Proxy:
             except OSError:
                 return
             self.sockets += [one, other]
+            if self.closed:
+                self.close()
+                return
             for pair in ((one, other), (other, one)):
                 threading.Thread(target=self.forward, args=pair, daemon=True).start()
 
@@ -128,93 +54,20 @@ class Proxy:
             pass
 
     def close(self) -> None:
+        self.closed = True
         for one in [self.listener, *self.sockets]:
+            try:
+                one.shutdown(socket.SHUT_RDWR)  # a thread that still reads it keeps it open otherwise
+            except OSError:
+                pass
             one.close()
 
 
-class Faults(unittest.TestCase):
-    def setUp(self):
-        driver.clear_faults()
-        self.random = random.Random(options.seed)
-        self.found = driver.settings()
-        self.changed, self.slowest = 0, 0.0
-        self.clients: list[Client] = []
-        self.addCleanup(self.end_clients)
-
-    def end_clients(self):
-        for client in self.clients:
-            client.sweep()
-            try:
-                client.kill()
-            except (ProcessLookupError, ChildProcessError):
-                pass
-        self.clients = []
-
-    def start(self, **more) -> Daemon:
-        daemon = Daemon(options.zeusd, **more).start()
-        self.addCleanup(lambda: daemon.__exit__())
-        return daemon
-
-    def crowd(self, daemon: Daemon, kinds=(True, False), children: int = 0) -> None:
-        """Eight clients, half of which lease."""
-        for number in range(CLIENTS):
-            implicit = kinds[number % len(kinds)]
-            self.clients.append(Client(daemon.socket, self.random.getrandbits(32), implicit, children=children))
-
-    def at_a_random_moment(self):
-        time.sleep(self.random.uniform(0.05, 0.35))
-        self.changed += driver.settings() != self.found
-
-    def expect_put_back(self, since: float):
-        until(lambda: driver.settings() == self.found, f"put back: {self.found}, {driver.settings()}")
-        took = time.monotonic() - since
-        self.slowest = max(self.slowest, took)
-        if options.bound:
-            self.assertLessEqual(took, options.bound)
-
-    def report(self, what: str, rounds: int | None = None):
-        rounds = rounds or options.rounds
-        print(f"{what}: {rounds} times, of which {self.changed} with settings changed; put back within "
-              f"{max(self.slowest, 0):.3f} s", flush=True)
-        if rounds >= 20:
-            self.assertGreater(self.changed, rounds // 3, "nothing was changed when it happened")
-
-    def held_by(self, daemon: Daemon) -> tuple[int, int]:
-        proc = pathlib.Path(f"/proc/{daemon.process.pid}")
-        return len(list((proc / "fd").iterdir())), len(list((proc / "task").iterdir()))
-
-    def held_when_used(self, daemon: Daemon) -> tuple[int, int]:
-        """What it has open for good, once it has been asked for everything."""
-        self.crowd(daemon)
-        time.sleep(0.5)
-        self.end_clients()
-        until(lambda: driver.settings() == self.found, "put back")
-        time.sleep(1.0)
-        return self.held_by(daemon)
-
-    def expect_nothing_left(self, daemon: Daemon, before: tuple[int, int]):
-        until(lambda: self.held_by(daemon) <= before, f"no descriptor or thread is left: {before}, {self.held_by(daemon)}")
-        self.assertLessEqual(len(guardians_of(daemon.state)), 1, "the daemon has one guardian")
-
-    def expect_audited(self, daemon: Daemon, first: int, before: int):
-        """The setters in the driver's log are those that were written down, one to one."""
-        called: dict[str, int] = {}
-        for call in driver.calls(first):
-            if call.process == daemon.process.pid and call.entry_point in SETTERS:
-                what = SETTERS[call.entry_point]
-                called[what] = called.get(what, 0) + 1
-        written: dict[str, int] = {}
-        for line in daemon.audit()[before:]:
-            written[line["what"]] = written.get(line["what"], 0) + 1
-        self.assertEqual(called, written)
-
+class Faults(FaultCase):
     def test_clients_are_killed(self):
         for children in (0, 2):
             self.changed, self.slowest = 0, 0.0
             daemon = self.start()
-            before = self.held_when_used(daemon)
-            first = driver.next_call()
-            written = len(daemon.audit())
             for _ in range(options.rounds):
                 self.crowd(daemon, children=children)
                 self.at_a_random_moment()
@@ -227,14 +80,12 @@ class Faults(unittest.TestCase):
                 for client in self.clients:
                     client.sweep()
                 self.clients = []
-            self.expect_nothing_left(daemon, before)
-            if len(driver.calls(first)) < 4000:
-                self.expect_audited(daemon, first, written)
             self.report(f"clients are killed that have {children} children each")
+            self.expect_nothing_left(daemon)
+            self.expect_audited(daemon)
 
     def test_clients_are_stopped_past_their_term(self):
         daemon = self.start()
-        before = self.held_when_used(daemon)
         for _ in range(options.rounds):
             self.crowd(daemon, kinds=(False,))
             self.at_a_random_moment()
@@ -242,8 +93,9 @@ class Faults(unittest.TestCase):
                 os.kill(client.pid, signal.SIGSTOP)
             self.expect_put_back(time.monotonic() + TERM)
             self.end_clients()
-        self.expect_nothing_left(daemon, before)
         self.report("clients are stopped")
+        self.expect_nothing_left(daemon)
+        self.expect_audited(daemon)
 
     def test_clients_are_silent_behind_a_proxy(self):
         daemon = self.start(modes="uds,tcp", key=KEY)
@@ -258,6 +110,8 @@ class Faults(unittest.TestCase):
             self.end_clients()
             proxy.close()
         self.report("clients are silent behind a proxy")
+        self.expect_nothing_left(daemon)
+        self.expect_audited(daemon)
 
     def test_the_daemon_is_killed(self):
         for with_clients in (False, True):
@@ -276,6 +130,8 @@ class Faults(unittest.TestCase):
                 until(lambda: not guardians_of(daemon.state), "no guardian is left")
                 daemon.start()
             self.report("daemon and clients are killed" if with_clients else "the daemon is killed")
+            self.expect_nothing_left(daemon)
+            self.expect_audited(daemon)
 
     def test_the_daemon_and_its_guardian_are_killed_and_the_next_start_puts_back(self):
         daemon = self.start()
@@ -289,8 +145,10 @@ class Faults(unittest.TestCase):
             daemon.process.wait()
             self.end_clients()
             daemon.start()
-            self.assertEqual(driver.settings(), self.found, "before the next start answers")
+            self.assertEqual(self.driver.settings(), self.found, "before the next start answers")
         self.report("daemon and guardian are killed")
+        self.expect_nothing_left(daemon)
+        self.expect_audited(daemon)
 
     def test_the_daemon_is_stopped(self):
         daemon = self.start()
@@ -302,8 +160,10 @@ class Faults(unittest.TestCase):
             self.end_clients()
             daemon.process.send_signal(signal.SIGCONT)
             until(lambda: daemon.get("/v1/leases").json["leases"] == [], "it goes on, and has no lease left")
-            self.assertEqual(driver.settings(), self.found)
+            self.assertEqual(self.driver.settings(), self.found)
         self.report("the daemon is stopped")
+        self.expect_nothing_left(daemon)
+        self.expect_audited(daemon)
 
     def test_sigterm(self):
         daemon = self.start()
@@ -312,61 +172,84 @@ class Faults(unittest.TestCase):
             self.at_a_random_moment()
             since = time.monotonic()
             self.assertEqual(daemon.stop(), 0)
-            self.assertEqual(driver.settings(), self.found)
+            self.assertEqual(self.driver.settings(), self.found)
             self.expect_put_back(since)
             self.end_clients()
             daemon.start()
         self.report("SIGTERM")
+        self.expect_nothing_left(daemon)
+        self.expect_audited(daemon)
 
     def test_a_gpu_is_lost_and_comes_back(self):
         daemon = self.start()
         for _ in range(options.rounds):
             self.crowd(daemon)
             self.at_a_random_moment()
-            driver.fault("lost gpu=1")
+            self.driver.fault("lost gpu=1")
             self.end_clients()
             time.sleep(0.1)
-            driver.clear_faults()
+            self.driver.clear_faults()
             self.expect_put_back(time.monotonic())
         self.report("a GPU is lost and back")
+        self.expect_nothing_left(daemon)
+        self.expect_audited(daemon)
 
-    def test_setters_that_hang_on_one_gpu_hold_up_no_other(self):
-        daemon = self.start()
-        rounds = min(options.rounds, 20)
-        for _ in range(rounds):
+    def test_the_folder_of_records_is_full(self):
+        daemon = WatchedDaemon(options.zeusd)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k,mode=700", "none", str(daemon.state)], check=True)
+        self.addCleanup(daemon.close)
+        self.addCleanup(lambda: subprocess.run(["umount", str(daemon.state)], check=True))
+        self.addCleanup(lambda: until(lambda: not guardians_of(daemon.state), "the guardian ends"))
+        self.addCleanup(lambda: daemon.process and daemon.stop())
+        self.look_at(daemon.start())
+        refused = 0
+        for _ in range(options.rounds):
             self.crowd(daemon)
             self.at_a_random_moment()
-            driver.fault("slow delay=5s call=nvmlDeviceSet* gpu=0 times=1")
-            time.sleep(0.2)
+            fill(daemon.state)
+            time.sleep(self.random.uniform(0.05, 0.35))
+            self.expect_records(daemon)
             since = time.monotonic()
             self.end_clients()
-            until(lambda: driver.settings()[1:] == self.found[1:], "the others are put back")
-            if options.bound:
-                self.assertLessEqual(time.monotonic() - since, options.bound)
-            driver.clear_faults()
-            self.expect_put_back(since + 5.0)
-        self.report("setters of one GPU hang", rounds)
+            self.expect_put_back(since)
+            until(lambda: daemon.get("/v1/leases").json["leases"] == [], "no lease is left")
+            fill(daemon.state)
+            for answer in as_user(SOMEBODY, set_all, daemon.socket):
+                self.assertNotEqual(answer.status, 200, answer.text)
+                refused += 1
+            self.assertEqual(self.driver.settings(), self.found, "nothing is set without a record")
+            (daemon.state / "filler").unlink()
+        self.report(f"the folder of records is full ({refused} settings refused)")
+        self.expect_nothing_left(daemon)
+        self.expect_audited(daemon)
+
+    def expect_records(self, daemon: WatchedDaemon):
+        """At whatever moment: what is set has a record."""
+        daemon.process.send_signal(signal.SIGSTOP)
+        try:
+            until(lambda: "T (stopped)" in pathlib.Path(f"/proc/{daemon.process.pid}/status").read_text(), "it is stopped")
+            settings = self.driver.settings()
+            for uuid, now, before in zip(self.uuids, settings, self.found):
+                if now != before:
+                    self.assertTrue((daemon.state / f"{uuid}.lease.json").exists(), f"{uuid}: {now}, {before}")
+        finally:
+            daemon.process.send_signal(signal.SIGCONT)
 
 
-class Point0(unittest.TestCase):
-    def test_0_users_are_refused_by_the_driver_without_the_daemon(self):
-        driver.expect_refused_without_the_daemon()
+def fill(folder: pathlib.Path) -> None:
+    """To the brim."""
+    with open(folder / "filler", "ab", buffering=0) as filler:
+        for size in (4096, 1):
+            try:
+                while filler.write(bytes(size)):
+                    pass
+            except OSError:
+                pass
 
 
-def main() -> None:
-    global driver
-    parser = argparse.ArgumentParser()
-    parser.add_argument("zeusd")
-    parser.add_argument("--rounds", type=int, default=2)
-    parser.add_argument("--bound", type=float, default=0.0)
-    parser.add_argument("--seed", type=int, default=1)
-    rest = parser.parse_known_args(namespace=options)[1]
-    daemon_session.skip_without_root()
-    driver = daemon_session.Driver()
-    driver.tell("nvmlDeviceSetPersistenceMode", 0, 1)
-    print(f"seed {options.seed}; patience {PATIENCE} s", flush=True)
-    unittest.main(argv=[sys.argv[0], *rest])
+def set_all(where) -> list:
+    return [ask(where, "POST", f"/gpu/set_power_limit?gpu_ids={gpu}&block=true&power_limit_mw=200000") for gpu in range(GPUS)]
 
 
 if __name__ == "__main__":
-    main()
+    fault_session.main()

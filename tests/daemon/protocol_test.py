@@ -20,14 +20,14 @@ import signal
 import socket
 import stat
 import subprocess
-import sys
 import tempfile
 import time
 import unittest
 from typing import Callable
 
 import daemon_session
-from daemon_session import KEY, SOMEBODY, Daemon, EventReader, as_user, ask, base64url, token, token_of, until
+from daemon_session import (KEY, SOMEBODY, Daemon, EventReader, Point0, as_user, ask, base64url, token,  # noqa: F401: Point0 is found
+                            token_of, until)
 
 options = argparse.Namespace()
 driver: daemon_session.Driver
@@ -317,6 +317,7 @@ ON_UNIX = [  # the same daemon, on its Unix socket
         "&max_clock_mhz=600", 400, check=lambda a: list(a.json["errors"]) == ["1"]),
     # Ours
     Row("+ somebody else's lease, or none", "POST", "/v1/leases/release?lease=0123456789abcdef", 404),
+    Row("+ parts that there are none of", "GET", "/v1/readings?gpu_ids=0&parts=energy,colour", 400, has=("supported_clocks",)),
     Row("+ a lease without a term", "POST", "/v1/leases/take?gpu_ids=0", 400, kind=TEXT, has=("missing field", "term_s")),
     Row("+ a term out of range", "POST", "/v1/leases/take?gpu_ids=0&term_s=1e9", 400, kind=TEXT),
     Row("+ no term at all", "POST", "/v1/leases/take?gpu_ids=0&term_s=0", 400),
@@ -841,22 +842,6 @@ class Protocol(unittest.TestCase):
                 self.assertNotIn(word, daemon.get("/v1/outcomes").text)
 
 
-class Point0(unittest.TestCase):
-    def test_0_users_are_refused_by_the_driver_without_the_daemon(self):
-        driver.expect_refused_without_the_daemon()
-
-
-def main() -> None:
-    global driver
-    parser = argparse.ArgumentParser()
-    parser.add_argument("zeusd")
-    parser.parse_known_args(namespace=options)
-    daemon_session.skip_without_root()
-    driver = daemon_session.Driver()
-    driver.tell("nvmlDeviceSetPersistenceMode", 0, 1)
-    rest = parser.parse_known_args()[1]
-    unittest.main(argv=[sys.argv[0], *rest])
-
-
 if __name__ == "__main__":
-    main()
+    driver, words = daemon_session.begin(options)
+    unittest.main(argv=words)

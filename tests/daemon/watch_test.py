@@ -4,6 +4,7 @@
 """
 
 import argparse
+import contextlib
 import json
 import os
 import pathlib
@@ -85,9 +86,10 @@ class Node:
         return int(children.split()[0])
 
     def kill_all(self) -> None:
-        if self.process.poll() is None:
+        # Its daemon may go on after it.
+        with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
-            self.process.wait()
+        self.process.wait()
 
 
 class Watch:

@@ -5,8 +5,6 @@
 #include "base/clock.hpp"
 #include "daemon/loop.hpp"
 
-#include <gtest/gtest.h>
-
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -15,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <stdexcept>
 #include <utility>
 
 namespace zeus::test {
@@ -40,13 +39,14 @@ class HandLoop final : public daemon::Loop {
     return {nullptr, [this, number](void*) { watches_.erase(number); }};
   }
 
-  // Calls what is posted until this is so; fails the test where that takes much longer than any machine needs.
+  // Calls what is posted until this is so; throws, which fails a test, where that takes much longer than any machine
+  // needs.
   void run_until(const std::function<bool()>& is_so) {
     const auto patience = std::chrono::seconds{20};
     while (!is_so()) {
       std::unique_lock lock{mutex_};
       if (!changed_.wait_for(lock, patience, [&] { return !posted_.empty(); })) {
-        FAIL() << "nothing more is posted, and what is waited for has not come";
+        throw std::runtime_error{"nothing more is posted, and what is waited for has not come"};
       }
       const std::function<void()> work = std::move(posted_.front());
       posted_.pop_front();

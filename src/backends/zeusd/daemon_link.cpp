@@ -223,8 +223,9 @@ bool DaemonLink::is_here() {
   const protocol::DiscoveryAnswer* const all = known();
   if (all != nullptr && all->zeusd && !(all->gpus.empty() && all->cpus.empty())) {
     try {
-      const Query one = all->cpus.empty() ? Query{{"gpu_ids", std::to_string(all->gpus.front().id)}}
-                                          : Query{{"cpu_ids", std::to_string(all->cpus.front().id)}};
+      const Query one = all->cpus.empty()
+                            ? Query{{"gpu_ids", std::to_string(all->gpus.front().id)}, {"parts", "energy"}}
+                            : Query{{"cpu_ids", std::to_string(all->cpus.front().id)}};
       return read(one, patience_at_start).ahead == Seconds{0};
     } catch (const Error&) {  // it may not be read: what kind of socket it is has to do
       return !place_.endpoint.unix_path.empty();
@@ -233,11 +234,11 @@ bool DaemonLink::is_here() {
   return !place_.endpoint.unix_path.empty();
 }
 
-protocol::GpuReadings DaemonLink::read_gpu(std::uint32_t number) {
+protocol::GpuReadings DaemonLink::read_gpu(std::uint32_t number, std::uint32_t parts) {
   if (!is_ours()) {
     return read_existing_gpu(number);
   }
-  Timed timed = read({{"gpu_ids", std::to_string(number)}});
+  Timed timed = read({{"gpu_ids", std::to_string(number)}, {"parts", protocol::GpuParts::text(parts)}});
   if (timed.readings.gpus.size() != 1) {
     throw Error{ErrorKind::corrupt_data, fmt::format("{} says nothing of GPU {}", name(), number)};
   }
@@ -299,7 +300,7 @@ protocol::CpuReadings DaemonLink::read_existing_cpu(std::uint32_t number) {
   cpu.id = number;
   const Instant before = clock_.now();
   const auto counters = protocol::read_answer<protocol::CpuEnergyAnswer>(
-      get("/cpu/get_cumulative_energy", {{"cpu_ids", std::to_string(number)}}));
+      get("/cpu/get_cumulative_energy", {{"cpu_ids", std::to_string(number)}, {"cpu", "true"}, {"dram", "true"}}));
   const Instant after = clock_.now();
   const auto found = counters.of.find(number);
   if (found == counters.of.end()) {

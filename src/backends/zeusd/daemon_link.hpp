@@ -58,9 +58,10 @@ class DaemonLink {
   // Its number there; nothing for one that it does not have.
   [[nodiscard]] std::optional<std::uint32_t> gpu_number(std::string_view uuid) const;
 
-  // The readings of one GPU or CPU package, with times on this machine's clock. Where the daemon's clock is another
+  // The readings of one GPU, at least these parts (protocol::GpuParts), or of one CPU package, with times on this
+  // machine's clock. Where the daemon's clock is another
   // one, they are as certain as half the time that the question took, which each latency has in it then.
-  protocol::GpuReadings read_gpu(std::uint32_t number);
+  protocol::GpuReadings read_gpu(std::uint32_t number, std::uint32_t parts);
   protocol::CpuReadings read_cpu(std::uint32_t number);
   // Whether the daemon that was discovered is on this machine: by its clock, which no other machine has, and by its
   // kind of socket where nothing may be read.

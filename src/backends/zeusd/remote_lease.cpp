@@ -36,11 +36,13 @@ std::string whole(double value) {
 
 }  // namespace
 
-RemoteLease::RemoteLease(std::shared_ptr<DaemonLink> link, device::DiscoveredGpu gpu, Seconds term)
+RemoteLease::RemoteLease(std::shared_ptr<DaemonLink> link, device::DiscoveredGpu gpu, Seconds term,
+                         control::Lends lends)
     : link_{std::move(link)},
       gpu_{std::move(gpu)},
       name_{to_text(gpu_)},
-      term_{std::clamp(term, shortest_term, longest_term)} {
+      term_{std::clamp(term, shortest_term, longest_term)},
+      lends_{lends} {
   try {
     take();
   } catch (const Error& error) {
@@ -61,9 +63,10 @@ void RemoteLease::take() {
                 "`zeus devices` lists what is there"};
   }
   const Instant asked = link_->clock().now();
-  const transport::Answer answer =
-      link_->ask("POST", "/v1/leases/take",
-                 {{"gpu_ids", std::to_string(*number)}, {"term_s", fmt::format("{:.3f}", term_.value())}});
+  const transport::Answer answer = link_->ask("POST", "/v1/leases/take",
+                                              {{"gpu_ids", std::to_string(*number)},
+                                               {"term_s", fmt::format("{:.3f}", term_.value())},
+                                               {"lends", lends_ == control::Lends::to_descendants ? "true" : "false"}});
   if (is(answer, Status::conflict)) {
     std::string holder;
     try {

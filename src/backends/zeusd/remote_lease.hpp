@@ -8,6 +8,7 @@
 
 #include "backends/zeusd/daemon_link.hpp"
 #include "control/lease_backing.hpp"
+#include "control/lessor.hpp"
 #include "device/backend.hpp"
 
 #include <atomic>
@@ -24,7 +25,7 @@ namespace zeus::backends::zeusd {
 class RemoteLease final : public control::LeaseBacking {
  public:
   // Takes it. Errors as Lessor::take().
-  RemoteLease(std::shared_ptr<DaemonLink> link, device::DiscoveredGpu gpu, Seconds term);
+  RemoteLease(std::shared_ptr<DaemonLink> link, device::DiscoveredGpu gpu, Seconds term, control::Lends lends);
 
   [[nodiscard]] const device::Gpu& gpu() const override { return *gpu_.gpu; }
   [[nodiscard]] std::string name() const override { return name_; }
@@ -62,6 +63,7 @@ class RemoteLease final : public control::LeaseBacking {
   device::DiscoveredGpu gpu_;
   std::string name_;
   Seconds term_;
+  control::Lends lends_;
 
   std::mutex mutex_;
   std::uint32_t number_ = 0;

@@ -6,11 +6,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <charconv>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace zeus::backends::zeusd {
 
 namespace {
+
+constexpr std::string_view digits = "0123456789";
 
 device::GpuIdentity identity_of(const protocol::ListedGpu& listed, const std::string& where, int index) {
   return {.vendor = protocol::vendor_of(listed.vendor.value_or("")).value_or(GpuVendor::nvidia),
@@ -20,6 +27,29 @@ device::GpuIdentity identity_of(const protocol::ListedGpu& listed, const std::st
           .name = listed.name.value_or("GPU"),
           .driver = listed.driver.value_or("unknown"),
           .relative_speed = {}};
+}
+
+std::string name_of(const protocol::ListedCpu& listed) {
+  return listed.name.value_or(fmt::format("package-{}", listed.id));
+}
+
+// {1, 0} of "package-1-die-0".
+std::vector<int> numbers_in(std::string_view name) {
+  std::vector<int> numbers;
+  for (std::size_t begin = 0; (begin = name.find_first_of(digits, begin)) != std::string_view::npos;) {
+    const std::size_t end = std::min(name.find_first_not_of(digits, begin), name.size());
+    int number = 0;
+    std::from_chars(name.data() + begin, name.data() + end, number);
+    numbers.push_back(number);
+    begin = end;
+  }
+  return numbers;
+}
+
+// A daemon numbers them as the kernel's zones; programs here by what they are called, as they do without one.
+std::vector<protocol::ListedCpu> by_name(std::vector<protocol::ListedCpu> cpus) {
+  std::ranges::stable_sort(cpus, {}, [](const protocol::ListedCpu& cpu) { return numbers_in(name_of(cpu)); });
+  return cpus;
 }
 
 }  // namespace
@@ -54,8 +84,8 @@ device::Discovery ZeusdBackend::ask() {
                                     listed.id),
          nullptr});
   }
-  for (const protocol::ListedCpu& listed : told.cpus) {
-    const std::string name = listed.name.value_or(fmt::format("package-{}", listed.id));
+  for (const protocol::ListedCpu& listed : by_name(told.cpus)) {
+    const std::string name = name_of(listed);
     found.cpus.push_back(std::make_shared<ZeusdCpu>(
         link_, openings,
         device::CpuIdentity{static_cast<int>(found.cpus.size()), is_here ? name : fmt::format("{} of {}", name, where)},

@@ -24,7 +24,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// Answers as it is told, whatever is asked of a path.
+// Answers as it is told, whatever is asked of a path; but as the existing daemon, it has to be told which counters.
 class CannedDaemon {
  public:
   explicit CannedDaemon(std::map<std::string, std::string> bodies)
@@ -52,6 +52,11 @@ class CannedDaemon {
     transport::Answer told;
     told.status = found == bodies_.end() ? 404 : 200;
     told.body = found == bodies_.end() ? "" : found->second;
+    const std::string& query = exchange->request().query;
+    if (exchange->request().path == "/cpu/get_cumulative_energy" &&
+        (query.find("cpu=true") == std::string::npos || query.find("dram=true") == std::string::npos)) {
+      told = {.status = 400, .headers = {}, .body = "Query deserialize error: missing field `cpu`"};
+    }
     exchange->answer(std::move(told));
   }
 
@@ -104,9 +109,25 @@ TEST_F(ZeusdBackendTest, WithTheExistingDaemonReadingsGoAsFarAsItsRoutesDo) {
 
   ZeusdLessor lessor{link};
   EXPECT_TRUE(lessor.offers("GPU-0"));
-  const Error error = failure_of([&] { static_cast<void>(lessor.take(found.gpus.front(), 60_s)); });
+  const Error error =
+      failure_of([&] { static_cast<void>(lessor.take(found.gpus.front(), 60_s, control::Lends::nothing)); });
   EXPECT_EQ(error.kind(), ErrorKind::unavailable);
   EXPECT_THAT(error.what(), HasSubstr("gives no leases"));
+}
+
+// Which number a daemon gives a package hangs on the kernel's zones; here it hangs on the package's name.
+TEST_F(ZeusdBackendTest, PackagesAreInTheOrderOfTheirNames) {
+  const CannedDaemon daemon{{{"/discover", R"({"gpus":[],"cpus":[)"
+                                           R"({"id":0,"dram_available":true,"name":"package-10"},)"
+                                           R"({"id":1,"dram_available":true,"name":"package-2-die-1"},)"
+                                           R"({"id":2,"dram_available":true,"name":"package-2-die-0"}]})"}}};
+  const device::Discovery found = ZeusdBackend{daemon.link(clock_)}.discover();
+  std::vector<std::string> names;
+  for (const auto& cpu : found.cpus) {
+    EXPECT_EQ(cpu->identity().index, static_cast<int>(names.size()));
+    names.push_back(cpu->identity().name);
+  }
+  EXPECT_THAT(names, ElementsAre("package-2-die-0", "package-2-die-1", "package-10"));
 }
 
 TEST_F(ZeusdBackendTest, TimesOfAnotherClockAreMovedToThisOne) {

@@ -8,6 +8,7 @@ namespace zeus::backends::zeusd {
 using device::GpuFeature;
 using device::Outcome;
 using device::Stamped;
+using protocol::GpuParts;
 using protocol::GpuReadings;
 
 ZeusdGpu::ZeusdGpu(std::shared_ptr<DaemonLink> link, std::shared_ptr<Openings> openings, device::GpuIdentity identity,
@@ -17,9 +18,9 @@ ZeusdGpu::ZeusdGpu(std::shared_ptr<DaemonLink> link, std::shared_ptr<Openings> o
   probe();
 }
 
-Reading<GpuReadings> ZeusdGpu::read() const {
+Reading<GpuReadings> ZeusdGpu::read(std::uint32_t parts) const {
   try {
-    GpuReadings readings = link_->read_gpu(number_);
+    GpuReadings readings = link_->read_gpu(number_, parts);
     const std::uint64_t before = told_generation_.exchange(readings.generation);
     if (before != 0 && before != readings.generation) {
       ++changes_;
@@ -44,11 +45,14 @@ auto part_of(const Reading<GpuReadings>& readings, const Part& part) -> decltype
 
 void ZeusdGpu::probe() {
   device::GpuFeatures features;
-  const Reading<GpuReadings> all = read();
+  const Reading<GpuReadings> all = read(GpuParts::usual | GpuParts::supported_clocks);
   const auto probe_one = [&](GpuFeature feature, const auto& part) { features.probe(feature, part_of(all, part)); };
   probe_one(GpuFeature::energy_counter, [](const GpuReadings& it) { return it.energy.reading(); });
   probe_one(GpuFeature::power_limits, [](const GpuReadings& it) { return it.limits.current.reading(); });
   probe_one(GpuFeature::clocks, [](const GpuReadings& it) { return it.clocks.sm.reading(); });
+  probe_one(GpuFeature::supported_clocks, [](const GpuReadings& it) {
+    return it.supported_clocks ? Reading<bool>{true} : Reading<bool>{Reason::unsupported};
+  });
   probe_one(GpuFeature::temperature, [](const GpuReadings& it) { return it.temperature.reading(); });
   probe_one(GpuFeature::utilization, [](const GpuReadings& it) { return it.utilization.reading(); });
   probe_one(GpuFeature::throttle_reasons, [](const GpuReadings& it) { return it.throttle.reading(); });
@@ -78,7 +82,7 @@ Reading<device::EnergyCounter> ZeusdGpu::energy_counter() const {
 }
 
 Reading<Stamped<Joules>> ZeusdGpu::energy() const {
-  return part_of(read(), [](const GpuReadings& it) { return it.energy.stamped(); });
+  return part_of(read(GpuParts::energy), [](const GpuReadings& it) { return it.energy.stamped(); });
 }
 
 Reading<Stamped<Watts>> ZeusdGpu::power(PowerKind kind, PowerScope scope) const {
@@ -86,7 +90,7 @@ Reading<Stamped<Watts>> ZeusdGpu::power(PowerKind kind, PowerScope scope) const 
   if (!feature || (!features_.has(*feature) && features_[*feature].failure().reason == Reason::unsupported)) {
     return Reason::unsupported;
   }
-  return part_of(read(), [&](const GpuReadings& it) {
+  return part_of(read(GpuParts::power), [&](const GpuReadings& it) {
     const auto found =
         std::ranges::find_if(it.power, [&](const auto& one) { return one.kind == kind && one.scope == scope; });
     return found == it.power.end() ? Reading<Stamped<Watts>>{Reason::unsupported} : found->power.stamped();
@@ -94,7 +98,7 @@ Reading<Stamped<Watts>> ZeusdGpu::power(PowerKind kind, PowerScope scope) const 
 }
 
 PowerLimits ZeusdGpu::power_limits() const {
-  const Reading<GpuReadings> all = read();
+  const Reading<GpuReadings> all = read(GpuParts::limits);
   if (!all) {
     const Failure why = all.failure();
     return {why, why, why, why, why};
@@ -103,7 +107,7 @@ PowerLimits ZeusdGpu::power_limits() const {
 }
 
 device::Clocks ZeusdGpu::clocks() const {
-  const Reading<GpuReadings> all = read();
+  const Reading<GpuReadings> all = read(GpuParts::clocks);
   if (!all) {
     const Failure why = all.failure();
     return {why, why, why, why, why};
@@ -111,8 +115,32 @@ device::Clocks ZeusdGpu::clocks() const {
   return all->clocks.clocks();
 }
 
+Reading<std::vector<Megahertz>> ZeusdGpu::supported_memory_clocks() const {
+  return part_of(read(GpuParts::supported_clocks), [](const GpuReadings& it) -> Reading<std::vector<Megahertz>> {
+    if (!it.supported_clocks) {
+      return Reason::unsupported;
+    }
+    std::vector<Megahertz> memory;
+    for (const protocol::SupportedClocks& one : *it.supported_clocks) {
+      memory.push_back(one.memory);
+    }
+    return memory;
+  });
+}
+
+Reading<std::vector<Megahertz>> ZeusdGpu::supported_graphics_clocks(Megahertz memory) const {
+  return part_of(read(GpuParts::supported_clocks), [memory](const GpuReadings& it) -> Reading<std::vector<Megahertz>> {
+    if (!it.supported_clocks) {
+      return Reason::unsupported;
+    }
+    const auto found = std::ranges::find(*it.supported_clocks, memory, &protocol::SupportedClocks::memory);
+    return found == it.supported_clocks->end() ? Reading<std::vector<Megahertz>>{Reason::unsupported}
+                                               : Reading<std::vector<Megahertz>>{found->graphics};
+  });
+}
+
 Reading<std::optional<ClockRange>> ZeusdGpu::locked_clocks(ClockDomain domain) const {
-  return part_of(read(), [&](const GpuReadings& it) {
+  return part_of(read(GpuParts::clocks), [&](const GpuReadings& it) {
     const auto lock = std::ranges::find(it.locks, domain, &protocol::ToldLock::domain);
     return lock == it.locks.end()
                ? Reading<std::optional<ClockRange>>{Reason::unsupported}
@@ -121,11 +149,11 @@ Reading<std::optional<ClockRange>> ZeusdGpu::locked_clocks(ClockDomain domain) c
 }
 
 Reading<Celsius> ZeusdGpu::temperature() const {
-  return part_of(read(), [](const GpuReadings& it) { return it.temperature.reading(); });
+  return part_of(read(GpuParts::state), [](const GpuReadings& it) { return it.temperature.reading(); });
 }
 
 Reading<device::Utilization> ZeusdGpu::utilization() const {
-  return part_of(read(), [](const GpuReadings& it) {
+  return part_of(read(GpuParts::state), [](const GpuReadings& it) {
     return it.utilization.reading().transform([](const protocol::ToldUtilization& used) {
       return device::Utilization{.gpu = used.gpu, .memory = used.memory};
     });
@@ -133,13 +161,13 @@ Reading<device::Utilization> ZeusdGpu::utilization() const {
 }
 
 Reading<ThrottleReasons> ZeusdGpu::throttle_reasons() const {
-  return part_of(read(), [](const GpuReadings& it) {
+  return part_of(read(GpuParts::state), [](const GpuReadings& it) {
     return it.throttle.reading().transform([](const protocol::ToldThrottle& told) { return told.reasons; });
   });
 }
 
 device::ThrottleTimes ZeusdGpu::throttle_times() const {
-  const Reading<GpuReadings> all = read();
+  const Reading<GpuReadings> all = read(GpuParts::state);
   if (!all) {
     const Failure why = all.failure();
     return {link_->clock().now(), why, why, why, why, why};
@@ -148,7 +176,7 @@ device::ThrottleTimes ZeusdGpu::throttle_times() const {
 }
 
 Reading<bool> ZeusdGpu::persistence_mode() const {
-  return part_of(read(), [](const GpuReadings& it) { return it.persistence_mode.reading(); });
+  return part_of(read(GpuParts::persistence), [](const GpuReadings& it) { return it.persistence_mode.reading(); });
 }
 
 Outcome ZeusdGpu::reopen() {

@@ -27,6 +27,8 @@ class ZeusdGpu final : public device::Gpu {
   [[nodiscard]] Reading<device::Stamped<Watts>> power(PowerKind kind, PowerScope scope) const override;
   [[nodiscard]] PowerLimits power_limits() const override;
   [[nodiscard]] device::Clocks clocks() const override;
+  [[nodiscard]] Reading<std::vector<Megahertz>> supported_memory_clocks() const override;
+  [[nodiscard]] Reading<std::vector<Megahertz>> supported_graphics_clocks(Megahertz memory) const override;
   [[nodiscard]] Reading<std::optional<ClockRange>> locked_clocks(ClockDomain domain) const override;
   [[nodiscard]] Reading<Celsius> temperature() const override;
   [[nodiscard]] Reading<device::Utilization> utilization() const override;
@@ -37,7 +39,8 @@ class ZeusdGpu final : public device::Gpu {
   [[nodiscard]] std::uint64_t generation() const override;
 
  private:
-  [[nodiscard]] Reading<protocol::GpuReadings> read() const;
+  // At least these parts (protocol::GpuParts).
+  [[nodiscard]] Reading<protocol::GpuReadings> read(std::uint32_t parts) const;
   void probe();
 
   std::shared_ptr<DaemonLink> link_;

@@ -25,13 +25,14 @@ bool ZeusdLessor::offers(std::string_view uuid) const {
   return !link_->place().may_set_here && !known->gpus.empty();
 }
 
-std::unique_ptr<control::LeaseBacking> ZeusdLessor::take(const device::DiscoveredGpu& gpu, Seconds term) {
+std::unique_ptr<control::LeaseBacking> ZeusdLessor::take(const device::DiscoveredGpu& gpu, Seconds term,
+                                                         control::Lends lends) {
   if (!link_->known()->zeusd) {
     throw Error{ErrorKind::unavailable,
                 fmt::format("{} gives no leases: it is an older release, or another program", link_->name()),
                 "install the zeusd of this package, or name no daemon (ZEUSD_SOCK_PATH=)"};
   }
-  return std::make_unique<RemoteLease>(link_, gpu, term);
+  return std::make_unique<RemoteLease>(link_, gpu, term, lends);
 }
 
 bool ZeusdLessor::has_one(std::string_view uuid) {

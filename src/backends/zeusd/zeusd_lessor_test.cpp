@@ -41,11 +41,13 @@ struct DaemonStand : test::LocalStand {
     }
     return std::make_shared<DaemonLink>(std::move(place), clock_);
   }
-  LeaseBook book() override {
+  LeaseBook book() override { return book_that(control::Lends::nothing); }
+  LeaseBook book_that(control::Lends lends) {
     const std::shared_ptr<DaemonLink> fresh = link();
     fresh->discover();
     return LeaseBook{{{gpu_, nullptr, 0}, {other_gpu_, nullptr, 1}},
                      std::make_shared<ZeusdLessor>(fresh),
+                     lends,
                      Error{ErrorKind::permission_denied, "nothing is leased here"}};
   }
 
@@ -131,6 +133,23 @@ TEST_F(ZeusdLessorTest, RenewingAsksNobodyInBetween) {
   lease.renew();
   EXPECT_THAT(logged_, IsEmpty());
   EXPECT_NO_THROW(lease.release()) << "with the daemon, all that it held has gone";
+}
+
+TEST_F(ZeusdLessorTest, AForkedChildBorrowsFromAParentThatLends) {
+  Lease lease = book_that(control::Lends::to_descendants).acquire("GPU-0");
+  lease.set_power_limit(150_W);
+  EXPECT_EQ(failure_elsewhere([&] {
+              Lease child = book().acquire("GPU-0");
+              if (child.set_power_limit(120_W).enforced != 120_W) {
+                throw Error{ErrorKind::internal, "it does not hold"};
+              }
+              child.release();
+            }),
+            "");
+  EXPECT_THAT(lease.overruled(), HasSubstr("was set by a process that this one has started"));
+  EXPECT_THAT(gpu_->log, ElementsAre("power 150", "power 120", "power 150"));
+  lease.release();
+  EXPECT_EQ(gpu_->its_limits.current, 250_W);
 }
 
 TEST_F(ZeusdLessorTest, AForkedChildIsAnotherProcessToTheDaemon) {

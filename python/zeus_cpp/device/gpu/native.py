@@ -46,6 +46,8 @@ class NativeGPU(GPU):
     Setters take a lease of the GPU that lasts until the process ends; `lease()` gives one with an end of its own.
     """
 
+    _term = _AS_LONG_AS_THE_PROCESS
+
     def __init__(self, gpu_index: int) -> None:
         super().__init__(gpu_index)
         known = _native.gpus()
@@ -98,7 +100,7 @@ class NativeGPU(GPU):
         held = self._held.get(process)
         if held is None:
             # Of two threads that come here at once both use the first one's lease; the other's ends unused.
-            held = self._held.setdefault(process, GPULease(self._native, _AS_LONG_AS_THE_PROCESS))
+            held = self._held.setdefault(process, GPULease(self._native, self._term))
             self._changed.clear()
             _set_gpus.append(self)
         return held
