@@ -174,8 +174,8 @@ struct NextView {
   std::optional<Joules> budget;
   std::string why;  // one sentence without a full stop
 
-  template <typename Fields>
-  static void describe(Fields& fields, const NextView& self) {
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
     fields("do", self.kind);
     fields("batch_size", self.batch_size);
     fields("purpose", self.purpose);
@@ -200,8 +200,8 @@ struct SavingsView {
   std::optional<Joules> cost_uncertainty;
   Joules cost_of_default;
 
-  template <typename Fields>
-  static void describe(Fields& fields, const SavingsView& self) {
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
     fields("recurrences", self.recurrences);
     fields("energy", self.energy);
     fields("energy_uncertainty", self.energy_uncertainty);
