@@ -42,7 +42,7 @@ struct Rule {
   bool above_least = false;       // `least` itself is out of bounds
   std::size_t members = 4096;     // of a list, at most; the bounds above hold for each
   bool unit_in_key = true;        // false where the record's own name has it: an energy's "value"
-  bool left_out = false;          // while it is unknown there is no such key; otherwise it is null
+  bool left_out = false;          // while it is unknown, or an empty text, there is no such key; otherwise it is null
   bool null_is_infinite = false;  // JSON has no infinity
   std::optional<std::string_view> reason = std::nullopt;  // why it is unknown, where a document has to say so
 };

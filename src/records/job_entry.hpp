@@ -57,12 +57,16 @@ struct RecurrenceBegun {
   std::uint64_t recurrence = 0;
   JobOwner owner;
   JobDevice device;
+  std::string user = {};              // whose it is, where a server knows its users; empty where nobody asks
+  std::optional<Seconds> lease = {};  // for how long its owner's silence still means life, where that was said
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
     fields("recurrence", self.recurrence);
     fields("owner", self.owner);
     fields("device", self.device);
+    fields("user", self.user, field::Rule{.left_out = true});
+    fields("lease", self.lease, field::Rule{.least = 0.0, .above_least = true, .left_out = true});
   }
 };
 
@@ -75,6 +79,7 @@ struct TryStarted {
   int max_epochs = 0;
   std::optional<Joules> budget;  // of cost (eta-weighted); the try is stopped before it would exceed it
   std::uint64_t seed = 0;        // for the script
+  std::string why = {};          // one sentence without a full stop, as it was said to who asked
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
@@ -86,6 +91,7 @@ struct TryStarted {
     fields("max_epochs", self.max_epochs, field::from_zero);
     fields("budget", self.budget);
     fields("seed", self.seed);
+    fields("why", self.why, field::Rule{.left_out = true});
   }
 };
 
@@ -206,17 +212,32 @@ struct DeviceMoved {
   }
 };
 
+// Tries that ended a recurrence, since it may not have more.
+struct FailedTries {
+  int tries = 0;
+  bool never_reached = false;  // nor has any other of the job
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("tries", self.tries, field::from_zero);
+    fields("never_reached", self.never_reached);
+  }
+  friend bool operator==(const FailedTries&, const FailedTries&) = default;
+};
+
 // A recurrence ended without a model.
 struct RecurrenceGivenUp {
   static constexpr std::string_view kind = "given_up";
 
   std::uint64_t recurrence = 0;
-  std::string reason;  // "process 4711 (zeus) is gone"
+  std::string reason;                      // "process 4711 (zeus) is gone"
+  std::optional<FailedTries> failed = {};  // where that is why
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
     fields("recurrence", self.recurrence);
     fields("reason", self.reason);
+    fields("failed", self.failed, field::Rule{.left_out = true});
   }
 };
 
@@ -235,16 +256,31 @@ struct JobRedefined {
 using JobEntryBody = std::variant<RecurrenceBegun, TryStarted, ProfileTaken, EpochsRun, TryFinished, RecurrenceGivenUp,
                                   DeviceMoved, JobRedefined>;
 
+// What somebody asked for, so that asking again changes nothing more. Compared byte by byte; an empty key is none.
+struct EntryRequest {
+  std::string key;    // whose request it is, and its name
+  std::string asked;  // what for: a key that comes back with another is a mistake
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("request", self.key, field::Rule{.left_out = true});
+    fields("asked", self.asked, field::Rule{.left_out = true});
+  }
+  friend bool operator==(const EntryRequest&, const EntryRequest&) = default;
+};
+
 struct JobEntry {
   std::uint64_t sequence = 0;  // given by the store
   WallTime written;            // for people; nothing is computed from it
   JobEntryBody body;
+  EntryRequest request = {};  // that made it, where it is the first that this one made
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
     fields("body", self.body, field::beside);
     fields("sequence", self.sequence);
     fields("written_us", self.written.microseconds_since_epoch);
+    fields("request", self.request, field::beside);
   }
 };
 

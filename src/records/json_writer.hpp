@@ -132,6 +132,10 @@ class JsonWriter::Fields {
       if (!value && rule.reason) {
         json_.because(key, *rule.reason);
       }
+    } else if constexpr (std::is_same_v<Value, std::string>) {
+      if (value.empty() && rule.left_out) {
+        return;
+      }
     }
     json_.put(key, value);
   }

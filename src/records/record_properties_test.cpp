@@ -31,8 +31,9 @@ using Records = testing::Types<Energy, PowerProfile, LimitProfile, JobDefinition
 TYPED_TEST_SUITE(RecordTest, Records, Names);
 
 TYPED_TEST(RecordTest, ComesBackAsItWasWrittenAndNothingElseIsTakenForIt) {
-  test::expect_properties<TypeParam>({"learning_rate", "zeus", "whole_epochs", "beside_steps",
-                                      "epoch_time_uncertainty_s", "average_power_uncertainty_w"});
+  test::expect_properties<TypeParam>({"learning_rate", "zeus", "whole_epochs", "beside_steps", "user", "lease_s", "why",
+                                      "failed", "request", "asked", "epoch_time_uncertainty_s",
+                                      "average_power_uncertainty_w"});
 }
 
 }  // namespace
