@@ -1,0 +1,475 @@
+// The bodies of /api/v1, by which recurring jobs are run over a network: what `zeus serve` reads and answers, and what
+// a client sends and reads. A job's definition, views, entries and exports are the records of those names themselves
+// (records/job_definition.hpp, job_view.hpp, job_summary.hpp, job_entry.hpp). docs/http.md lists what goes where.
+// Tries and recurrences are numbered from 1 here, as people see them; entries, in events and exports, from 0.
+// Plain values; any thread.
+#pragma once
+
+#include "records/job_definition.hpp"
+#include "records/job_entry.hpp"
+#include "records/job_view.hpp"
+#include "records/json_reader.hpp"
+#include "records/limit_profile.hpp"
+
+#include <zeus/fields.hpp>
+#include <zeus/units.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace zeus::protocol {
+
+// By this, clients tell our service from others.
+struct ServiceAnswer {
+  std::string service = "zeus";
+  std::string version;      // "0.1.0"
+  std::uint32_t api = 1;    // of what is under /api/v1
+  std::string instance;     // told from every other start of a server by it
+  bool tokens = false;      // whether one is asked for
+  bool takes_beats = true;  // whether an owner that beats is believed to live for its lease alone
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("service", self.service);
+    fields("version", self.version);
+    fields("api", self.api);
+    fields("instance", self.instance);
+    fields("tokens", self.tokens);
+    fields("takes_beats", self.takes_beats);
+  }
+  friend bool operator==(const ServiceAnswer&, const ServiceAnswer&) = default;
+};
+
+// What is answered in place of all that is described here when it was not done: `application/problem+json`.
+struct Problem {
+  std::string type = "about:blank";
+  std::string title;  // of the status: "Conflict"
+  std::uint32_t status = 0;
+  std::string kind;                   // of zeus::Error: "conflict"
+  std::string detail;                 // what happened to what
+  std::optional<std::string> advice;  // what to do
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("type", self.type);
+    fields("title", self.title);
+    fields("status", self.status);
+    fields("kind", self.kind);
+    fields("detail", self.detail);
+    fields("advice", self.advice, field::Rule{.left_out = true});
+  }
+  friend bool operator==(const Problem&, const Problem&) = default;
+};
+
+// A job that is there: as it is defined, and on which devices it runs now.
+struct DefinedJob {
+  std::string name;
+  records::JobDefinition definition;
+  records::JobDevice device;
+  std::string created;  // "2026-11-21T18:00:00Z"
+  std::uint64_t entries = 0;
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("name", self.name);
+    fields("definition", self.definition);
+    fields("device", self.device);
+    fields("created", self.created);
+    fields("entries", self.entries);
+  }
+};
+
+// What a redefinition has changed: a line for each key, with what follows from it.
+struct ToldChange {
+  std::string key;
+  std::string was;
+  std::string now;
+  std::string follows;
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("key", self.key);
+    fields("was", self.was);
+    fields("now", self.now);
+    fields("follows", self.follows);
+  }
+  friend bool operator==(const ToldChange&, const ToldChange&) = default;
+};
+struct RedefinedJob {
+  std::string name;
+  std::vector<ToldChange> changes;
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("name", self.name);
+    fields("changes", self.changes);
+  }
+};
+
+struct ImportedJob {
+  std::string name;
+  std::uint64_t entries = 0;
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("name", self.name);
+    fields("entries", self.entries);
+  }
+};
+
+// By what a cost is weighed: energy_share x energy + (1 - energy_share) x max_power x time.
+struct CostWeights {
+  double energy_share = 0.5;
+  Watts max_power;
+
+  [[nodiscard]] Joules of(Joules energy, Seconds time) const {
+    return energy_share * energy + (1.0 - energy_share) * (max_power * time);
+  }
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("energy_share", self.energy_share, field::share);
+    fields("max_power", self.max_power, field::from_zero);
+  }
+  friend bool operator==(const CostWeights&, const CostWeights&) = default;
+};
+
+// Somebody needs a trained model, and has these devices for it.
+struct BeginRecurrence {
+  records::JobDevice device;
+  records::JobOwner owner;
+  // How long its silence still means life; 120 s where nothing is said.
+  std::optional<Seconds> lease;
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("device", self.device);
+    fields("owner", self.owner);
+    fields("lease", self.lease, field::Rule{.least = 1.0, .most = 30.0 * 86400.0, .left_out = true});
+  }
+};
+
+struct BegunRecurrence {
+  std::uint64_t recurrence = 0;
+  // As it is defined now, which its tries are held to.
+  records::JobDefinition definition;
+  records::JobDevice device;
+  CostWeights cost;
+  Seconds lease;
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("recurrence", self.recurrence);
+    fields("definition", self.definition);
+    fields("device", self.device);
+    fields("cost", self.cost);
+    fields("lease", self.lease);
+  }
+};
+
+// What is known of a batch size on the devices of a recurrence.
+struct KnownOfBatchSize {
+  std::vector<records::LimitProfile> limits;  // measured, ascending
+  std::optional<Watts> best_limit;            // the cheapest of these
+  std::optional<Seconds> run_time;            // of the last whole run
+  bool has_worked = false;                    // whether a try of it has ever reached
+  bool others_have_worked = false;            // whether one of another batch size has
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("limits", self.limits);
+    fields("best_limit", self.best_limit);
+    fields("run_time", self.run_time);
+    fields("has_worked", self.has_worked);
+    fields("others_have_worked", self.others_have_worked);
+  }
+};
+
+// Limits to be measured at a batch size.
+struct ProfileAsked {
+  int batch_size = 0;
+  std::vector<Watts> limits;
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("batch_size", self.batch_size, field::from_one);
+    fields("limits", self.limits, field::above_zero);
+  }
+  friend bool operator==(const ProfileAsked&, const ProfileAsked&) = default;
+};
+
+// What to do now? What was asked for last and could not be measured whole is not asked for twice: it is said here.
+struct AskNext {
+  std::optional<ProfileAsked> unmeasured;
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("unmeasured", self.unmeasured, field::Rule{.left_out = true});
+  }
+};
+
+// Run one try; it is on record as started.
+struct RunAnswer {
+  static constexpr std::string_view kind = "run";
+
+  std::uint64_t try_number = 0;
+  std::uint64_t seed = 0;      // for the script
+  int batch_size = 0;          // 1 for a job that has no batch sizes
+  std::optional<Watts> limit;  // nothing: measure them all while training
+  int max_epochs = 0;
+  std::optional<Joules> budget;  // of cost
+  records::TryPurpose purpose = records::TryPurpose::exploit;
+  std::string why;  // one sentence without a full stop
+  KnownOfBatchSize known;
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("try", self.try_number);
+    fields("seed", self.seed);
+    fields("batch_size", self.batch_size);
+    fields("limit", self.limit);
+    fields("max_epochs", self.max_epochs);
+    fields("budget", self.budget);
+    fields("purpose", self.purpose);
+    fields("why", self.why);
+    fields("known", self.known);
+  }
+};
+
+// Measure these limits at this batch size, say `profiled`, then ask again.
+struct ProfileAnswer {
+  static constexpr std::string_view kind = "profile";
+
+  int batch_size = 0;
+  std::vector<Watts> limits;
+  std::uint64_t seed = 0;  // for the training meanwhile: the next try's, unless others start one first
+  std::string why;
+  KnownOfBatchSize known;
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("batch_size", self.batch_size);
+    fields("limits", self.limits);
+    fields("seed", self.seed);
+    fields("why", self.why);
+    fields("known", self.known);
+  }
+};
+
+// The recurrence failed as often as one may: it is over.
+struct GiveUpAnswer {
+  static constexpr std::string_view kind = "give_up";
+
+  int tries = 0;
+  bool never_reached = false;  // nor has any other of the job
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("tries", self.tries);
+    fields("never_reached", self.never_reached);
+  }
+};
+
+using NextAnswer = std::variant<RunAnswer, ProfileAnswer, GiveUpAnswer>;
+
+// The training whose limits were to be measured has reached the target meanwhile: it is the try.
+struct ClaimTry {
+  int batch_size = 0;
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("batch_size", self.batch_size, field::from_one);
+  }
+};
+
+// Limits were measured. `charged` and `time` are what that took beside any training.
+struct LimitsMeasured {
+  int batch_size = 0;
+  std::vector<records::LimitProfile> limits;
+  std::vector<records::GpuEnergy> charged;
+  Seconds time;
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("batch_size", self.batch_size, field::from_one);
+    fields("limits", self.limits);
+    fields("charged", self.charged);
+    fields("time", self.time, field::from_zero);
+  }
+};
+
+// How the running try stands.
+struct EpochsTrained {
+  std::uint64_t try_number = 0;
+  int epochs = 0;
+  std::optional<double> metric;
+  std::vector<records::GpuEnergy> gpus;  // since it began
+  Seconds time;                          // since it began
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("try", self.try_number, field::from_one);
+    fields("epochs", self.epochs, field::from_zero);
+    fields("metric", self.metric);
+    fields("gpus", self.gpus);
+    fields("time", self.time, field::from_zero);
+  }
+};
+
+// How it ended. Without energies, `left_out` says why it must teach nothing.
+struct TryOver {
+  std::uint64_t try_number = 0;
+  records::TryOutcome outcome = records::TryOutcome::lost;
+  int epochs = 0;
+  std::vector<records::GpuEnergy> gpus;
+  Seconds time;
+  std::optional<Watts> limit;
+  std::optional<double> metric;
+  std::optional<int> exit_code;
+  std::optional<std::string> left_out;
+  std::optional<records::WholeEpochs> whole_epochs;
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("try", self.try_number, field::from_one);
+    fields("outcome", self.outcome);
+    fields("epochs", self.epochs, field::from_zero);
+    fields("gpus", self.gpus);
+    fields("time", self.time, field::from_zero);
+    fields("limit", self.limit, field::above_zero);
+    fields("metric", self.metric);
+    fields("exit_code", self.exit_code);
+    fields("left_out", self.left_out);
+    fields("whole_epochs", self.whole_epochs, field::Rule{.left_out = true});
+  }
+};
+
+struct GiveUpRecurrence {
+  std::string reason;  // for people
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("reason", self.reason);
+  }
+};
+
+// What a GPU of the recurrence was seen to do last.
+struct GpuNow {
+  std::string gpu;  // UUID
+  std::string name;
+  std::optional<Watts> power;
+  std::optional<Watts> limit;
+  std::optional<Megahertz> clock;
+  std::optional<Celsius> temperature;
+  std::vector<std::string> throttled_by;  // "power_cap", "hardware_thermal"
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("gpu", self.gpu);
+    fields("name", self.name);
+    fields("power", self.power, field::from_zero);
+    fields("limit", self.limit, field::from_zero);
+    fields("clock", self.clock, field::from_zero);
+    fields("temperature", self.temperature);
+    fields("throttled_by", self.throttled_by);
+  }
+  friend bool operator==(const GpuNow&, const GpuNow&) = default;
+};
+
+// A sign of life.
+struct Beat {
+  std::vector<GpuNow> gpus;  // may be none
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("gpus", self.gpus);
+  }
+};
+
+// How a recurrence stands after what was reported.
+struct RecurrenceNow {
+  std::uint64_t recurrence = 0;
+  records::RecurrenceState state = records::RecurrenceState::running;
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("recurrence", self.recurrence);
+    fields("state", self.state);
+  }
+};
+
+// A machine that runs, or has just run, recurrences; from their beats alone.
+struct NodeRecurrence {
+  std::string job;
+  std::uint64_t recurrence = 0;
+  std::string user;  // empty where no token was asked for
+  std::int64_t pid = 0;
+  std::string command;
+  std::vector<GpuNow> gpus;
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("job", self.job);
+    fields("recurrence", self.recurrence);
+    fields("user", self.user);
+    fields("pid", self.pid);
+    fields("command", self.command);
+    fields("gpus", self.gpus);
+  }
+};
+struct Node {
+  std::string host;
+  std::vector<NodeRecurrence> recurrences;
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("host", self.host);
+    fields("recurrences", self.recurrences);
+  }
+};
+struct Nodes {
+  std::vector<Node> nodes;
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("nodes", self.nodes);
+  }
+};
+
+// Pages: `next`, where there is more, is what to ask the same route with as `from` (numbers) or `cursor` (jobs).
+
+struct RecurrencePage {
+  std::vector<records::RecurrenceView> recurrences;  // newest first
+  std::optional<std::uint64_t> next;
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("recurrences", self.recurrences);
+    fields("next", self.next);
+  }
+};
+
+struct TryPage {
+  std::vector<records::TryView> tries;  // newest first
+  std::optional<std::uint64_t> next;
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("tries", self.tries);
+    fields("next", self.next);
+  }
+};
+
+// What a server answered with a status of success. What a newer one has besides is passed over.
+template <typename Answer>
+Answer read_service_answer(std::string_view json) {
+  return records::record_from_json<Answer>(json, {.refusal = "this is not what a Zeus server answers here",
+                                                  .advice = "see that it is as new as this program",
+                                                  .newer = true});
+}
+
+}  // namespace zeus::protocol

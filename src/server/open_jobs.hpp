@@ -1,0 +1,86 @@
+// Jobs that are kept open between requests, the least used closed when they take more memory than they may: a cache,
+// which decides nothing. Any thread; whoever works with a job has it to himself meanwhile.
+#pragma once
+
+#include "jobs/job.hpp"
+#include "records/job_definition.hpp"
+#include "store/job_store.hpp"
+
+#include <zeus/error.hpp>
+
+#include <cstddef>
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+namespace zeus::server {
+
+class OpenJobs {
+ public:
+  // What it is given outlives it.
+  OpenJobs(store::JobStore& store, const jobs::Site& site, std::size_t most_bytes);
+
+  // Calls `work` with the job of that name; a not_found Error where there is none.
+  template <typename Work>
+  auto with(const std::string& name, const Work& work) {
+    const Use use{*this, name, [&](std::optional<jobs::Job>& job) {
+                    if (!job) {
+                      job = jobs::Job::find(store_, site_, name);
+                    }
+                  }};
+    return work(use.job());
+  }
+  // Opens or makes it first, as it is defined here (jobs::Job::open).
+  template <typename Work>
+  auto with_defined(const std::string& name, const records::JobDefinition& definition, const Work& work) {
+    const Use use{*this, name,
+                  [&](std::optional<jobs::Job>& job) { job = jobs::Job::open(store_, site_, name, definition); }};
+    return work(use.job());
+  }
+  // Of a job that is no more, or may be another one of that name.
+  void close(const std::string& name);
+
+  [[nodiscard]] std::size_t size() const;
+
+ private:
+  struct Entry {
+    std::mutex mutex;  // of whoever works with it
+    std::optional<jobs::Job> job;
+    std::size_t bytes = 0;  // as it was used last; guarded by the mutex of all
+  };
+  using Open = std::function<void(std::optional<jobs::Job>&)>;
+  class Use {
+   public:
+    Use(OpenJobs& jobs, std::string name, const Open& open);
+    Use(const Use&) = delete;
+    Use& operator=(const Use&) = delete;
+    ~Use();
+    [[nodiscard]] jobs::Job& job() const { return *entry_->job; }
+
+   private:
+    OpenJobs& jobs_;
+    std::string name_;
+    std::shared_ptr<Entry> entry_;
+    std::unique_lock<std::mutex> lock_;
+  };
+  using Entries = std::list<std::pair<std::string, std::shared_ptr<Entry>>>;  // the last used first
+
+  std::shared_ptr<Entry> entry(const std::string& name);
+  void forget(const std::string& name, const std::shared_ptr<Entry>& entry);
+  void note_size(const std::string& name, const std::shared_ptr<Entry>& entry, std::size_t bytes);
+
+  store::JobStore& store_;
+  const jobs::Site& site_;
+  const std::size_t most_bytes_;
+  mutable std::mutex mutex_;
+  Entries entries_;
+  std::unordered_map<std::string, Entries::iterator> places_;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace zeus::server

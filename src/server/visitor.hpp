@@ -1,0 +1,19 @@
+// Who asks, as far as a token says it, and what for. Plain values; any thread.
+#pragma once
+
+#include "protocol/scopes.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace zeus::server {
+
+struct Visitor {
+  std::string user;  // a token's `sub`; empty where none is asked for
+  std::vector<protocol::Scope> scopes;
+
+  [[nodiscard]] bool may(protocol::Scope scope) const { return std::ranges::find(scopes, scope) != scopes.end(); }
+};
+
+}  // namespace zeus::server
