@@ -23,8 +23,30 @@ constexpr std::uint64_t entries_between_snapshots = 64;
 constexpr std::size_t entries_at_once = 4096;
 constexpr std::size_t longest_name = 200;
 // An owner that cannot be looked at is dead when it has given no sign of life for this long, as somebody who waited
-// has measured.
-constexpr Seconds lease{120.0};
+// has measured, unless it asked for another.
+constexpr Seconds usual_lease{120.0};
+// Whoever asks for a longer lease never beats, but tells of epochs: no shorter than that many of the longest.
+constexpr double epochs_of_a_lease = 10.0;
+
+Seconds lease_of(const OpenRecurrence& open, const JobState& state) {
+  const Seconds lease = open.lease.value_or(usual_lease);
+  const bool beats = lease <= usual_lease;
+  return beats ? lease : std::max(lease, state.longest_epoch().value_or(Seconds{}) * epochs_of_a_lease);
+}
+
+constexpr std::size_t most_at_hand = 64;
+
+// The newest first.
+template <typename View>
+std::vector<View> page_of(const std::vector<View>& all, const Page& page) {
+  std::vector<View> some;
+  for (auto one = all.rbegin(); one != all.rend() && some.size() < page.at_most; ++one) {
+    if (!page.before || one->number < *page.before) {
+      some.push_back(*one);
+    }
+  }
+  return some;
+}
 
 // As a shell has to be told it.
 std::string shell_word(const std::string& word) {
@@ -114,24 +136,44 @@ Site this_site(Clock& clock, const FileTree& machine) {
                     .process = this_holder(machine)}};
 }
 
+records::TryFinished lost(const OpenRecurrence& open) {
+  return {.event = {.try_number = open.running->number,
+                    .recurrence = open.number,
+                    .batch_size = open.running->batch_size,
+                    .outcome = records::TryOutcome::lost,
+                    .epochs = open.running->epochs,
+                    .energy = open.running->energy,
+                    .time = open.running->time},
+          .gpus = {},
+          .limit = {},
+          .metric = {},
+          .exit_code = {},
+          .left_out = {},
+          .whole_epochs = {}};
+}
+
 std::vector<records::JobEntryBody> ending(const OpenRecurrence& open, const std::string& reason) {
   std::vector<records::JobEntryBody> bodies;
   if (open.running) {
-    bodies.emplace_back(records::TryFinished{.event = {.try_number = open.running->number,
-                                                       .recurrence = open.number,
-                                                       .batch_size = open.running->batch_size,
-                                                       .outcome = records::TryOutcome::lost,
-                                                       .epochs = open.running->epochs,
-                                                       .energy = open.running->energy,
-                                                       .time = open.running->time},
-                                             .gpus = {},
-                                             .limit = {},
-                                             .metric = {},
-                                             .exit_code = {},
-                                             .left_out = {},
-                                             .whole_epochs = {}});
+    bodies.emplace_back(lost(open));
   }
   bodies.emplace_back(records::RecurrenceGivenUp{.recurrence = open.number, .reason = reason});
+  return bodies;
+}
+
+std::vector<records::JobEntryBody> beginning_of(const JobState& state, const records::JobDevice& device,
+                                                const Beginning& beginning) {
+  records::JobDevice sorted = device;
+  std::ranges::sort(sorted.power_limits);
+  std::vector<records::JobEntryBody> bodies;
+  if (sorted != state.device()) {
+    bodies.emplace_back(records::DeviceMoved{.device = sorted});
+  }
+  bodies.emplace_back(records::RecurrenceBegun{.recurrence = state.recurrences(),
+                                               .owner = beginning.owner,
+                                               .device = sorted,
+                                               .user = beginning.user,
+                                               .lease = beginning.lease});
   return bodies;
 }
 
@@ -160,9 +202,15 @@ void Job::Impl::refresh() {
   }
 }
 
-void Job::Impl::append(const std::function<std::vector<records::JobEntryBody>(const JobState&)>& decide) {
+void Job::Impl::append(const Decide& decide) {
+  append({}, decide, {});
+}
+
+void Job::Impl::append(const Request& request, const Decide& decide, const Repeat& repeat) {
   while (true) {
     refresh();
+    static_cast<void>(request);
+    static_cast<void>(repeat);
     const std::vector<records::JobEntryBody> bodies = decide(*state);
     if (bodies.empty()) {
       return;
@@ -201,7 +249,7 @@ std::vector<std::pair<const OpenRecurrence*, std::string>> Job::Impl::find_the_d
     const Instant now = site.clock.now();
     const store::Sighting sighting =
         store->sight(stored.id, open.number, site.owner.place, store->beats(stored.id, open.number), now);
-    if (now - sighting.since > lease) {
+    if (now - sighting.since > lease_of(open, *state)) {
       dead.emplace_back(&open, fmt::format("nothing was heard of {} on {} for {:.0f} s", to_text(owner.process),
                                            owner.host, (now - sighting.since).value()));
     }
@@ -286,20 +334,39 @@ const optimize::JobSpec& Job::spec() const {
 }
 
 Recurrence Job::begin(const records::JobDevice& device) {
-  records::JobDevice sorted = device;
-  std::ranges::sort(sorted.power_limits);
+  return {*impl_, begun(device, {.owner = impl_->site.owner, .user = {}, .lease = {}, .request = {}}), false};
+}
+
+Recurrence Job::begin(const records::JobDevice& device, const Beginning& beginning) {
+  return {*impl_, begun(device, beginning), true};
+}
+
+std::uint64_t Job::begun(const records::JobDevice& device, const Beginning& beginning) {
   impl_->give_up_the_dead();
   std::uint64_t number = 0;
-  impl_->append([&](const JobState& state) {
-    std::vector<records::JobEntryBody> bodies;
-    if (sorted != state.device()) {
-      bodies.emplace_back(records::DeviceMoved{.device = sorted});
-    }
-    number = state.recurrences();
-    bodies.emplace_back(records::RecurrenceBegun{.recurrence = number, .owner = impl_->site.owner, .device = sorted});
-    return bodies;
-  });
-  return {*impl_, number};
+  impl_->append(
+      beginning.request,
+      [&](const JobState& state) {
+        number = state.recurrences();
+        return beginning_of(state, device, beginning);
+      },
+      [&](std::span<const records::JobEntry> made) { number = first<records::RecurrenceBegun>(made).recurrence; });
+  return number;
+}
+
+Recurrence Job::resume(std::uint64_t recurrence, const Request& request) {
+  impl_->refresh();
+  if (recurrence >= impl_->state->recurrences()) {
+    throw Error{ErrorKind::not_found, fmt::format("no recurrence {} of the job '{}' has begun", recurrence, name()),
+                "begin one"};
+  }
+  Recurrence resumed{*impl_, recurrence, true};
+  resumed.ask_by(request);
+  return resumed;
+}
+
+std::span<const OpenRecurrence> Job::open_recurrences() const {
+  return impl_->state->open();
 }
 
 std::size_t Job::give_up_the_dead() {
@@ -320,7 +387,7 @@ Joules Job::cost(Joules energy, Seconds time) const {
 
 std::uint64_t Job::seed_of_next_try() {
   impl_->refresh();
-  return impl_->seed_of_try(impl_->state->tries());
+  return seed_of_try(*impl_->state, impl_->state->tries());
 }
 
 optimize::Action Job::preview() {
@@ -332,6 +399,30 @@ records::JobView Job::view() {
   const std::vector<records::JobEntry> all =
       impl_->store->entries(impl_->stored.id, 0, std::numeric_limits<std::size_t>::max());
   return view_of(impl_->stored, all);
+}
+
+records::JobView Job::overview(std::size_t most) {
+  records::JobView all = view();
+  const auto cut = [most](auto& list) {
+    const std::size_t kept = std::min({most, list.size(), most_at_hand});
+    list.erase(list.begin(), list.end() - static_cast<std::ptrdiff_t>(kept));
+  };
+  cut(all.recurrences);
+  cut(all.tries);
+  return all;
+}
+
+records::JobSummary Job::summary() {
+  refresh();
+  return summary_of(view(), *impl_->state);
+}
+
+std::vector<records::RecurrenceView> Job::recurrences(const Page& page) {
+  return page_of(view().recurrences, page);
+}
+
+std::vector<records::TryView> Job::tries(const Page& page) {
+  return page_of(view().tries, page);
 }
 
 }  // namespace zeus::jobs

@@ -14,10 +14,17 @@
 //     if GiveUpStep:   the job has failed too often, or would only do again what failed; the recurrence is over
 //   }
 //
+// A server does the same for those who carry recurrences out elsewhere, request by request: begin() with who that is,
+// then resume(number) and one call each. A request has a key, kept with the entry that it made, so that asking again
+// changes nothing more and is answered the same, by every server. A training that only tells of its epochs and is told
+// when to stop is given its tries by issue() and judged by report().
+//
 // Every call that records is durable when it returns. What may be thrown, always a zeus::Error:
 // - conflict: this recurrence was given up by somebody else (it showed no sign of life), or it is over already. What
-// was
-//   to be recorded is not. Nothing is wrong with the store.
+//   was to be recorded is not. Nothing is wrong with the store.
+// - invalid_argument: what is told cannot be: no try is running, epochs go back, energies fall, the key of the request
+//   is that of another one.
+// - not_found: no such recurrence has begun, no such try was started.
 // - what the store throws (job_store.hpp): unavailable for a full disk, permission_denied, timeout, corrupt_data. The
 //   training may go on unrecorded: after such a failure every further call may be tried again.
 #pragma once
@@ -27,6 +34,7 @@
 #include "optimize/recurrence/recurring_job.hpp"
 #include "records/job_definition.hpp"
 #include "records/job_entry.hpp"
+#include "records/job_summary.hpp"
 #include "records/job_view.hpp"
 #include "store/job_store.hpp"
 
@@ -35,8 +43,10 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -88,7 +98,7 @@ struct Profiled {
   Seconds time;
 };
 
-// How a try stands.
+// How a try stands. Neither epochs nor time nor energy may be less than before.
 struct Progress {
   int epochs = 0;
   std::optional<double> metric;
@@ -109,8 +119,48 @@ struct Finished {
   std::optional<records::WholeEpochs> whole_epochs;
 };
 
+// A request of somebody elsewhere: whose it is and its name, unique within the job, and what is asked for. An empty key
+// is none.
+using Request = records::EntryRequest;
+
+// Who carries out a recurrence that is begun for somebody else.
+struct Beginning {
+  records::JobOwner owner;
+  std::string user;              // who alone may report on it; empty where nobody asks
+  std::optional<Seconds> lease;  // how long its silence still means life; that of everybody unless said
+  Request request;
+};
+
+// A try given to a training that tells of its epochs (issue()).
+struct IssuedTry {
+  std::uint64_t recurrence = 0;
+  RunStep step;
+};
+
+// An epoch of such a training is over: all of it so far, and the metric after it.
+struct EpochReport {
+  std::uint64_t try_number = 0;
+  int epochs = 0;
+  double metric = 0.0;
+  std::vector<records::GpuEnergy> gpus;
+  Seconds time;
+};
+
+// Whether it goes on, and what has become of it otherwise.
+struct EpochAnswer {
+  std::optional<records::TryOutcome> outcome;  // nothing: it goes on
+  bool decided_before = false;                 // by another report, or since it was given up
+};
+
+// A part of a list whose members are numbered from 1.
+struct Page {
+  std::optional<std::uint64_t> before;  // those with lower numbers; from the newest on unless said
+  std::size_t at_most = 50;
+};
+
 class Recurrence;
 class JobState;
+struct OpenRecurrence;
 
 class Job {
  public:
@@ -142,9 +192,26 @@ class Job {
   void refresh();
   // Gives up what dead owners left, notes another device when it is another one, and begins a recurrence on it.
   Recurrence begin(const records::JobDevice& device);
+  // The same for somebody else, who carries it out: that it is left here means nothing.
+  Recurrence begin(const records::JobDevice& device, const Beginning& beginning);
+  // Goes on with a recurrence that is carried out elsewhere; `request` is what its next call is asked by. A not_found
+  // Error where none of that number has begun, a conflict where it is over, unless the request has been answered.
+  Recurrence resume(std::uint64_t recurrence, const Request& request = {});
   // Gives up what dead owners left, and returns how many recurrences that were. begin() and next() do this by
   // themselves.
   std::size_t give_up_the_dead();
+
+  // Those under way, in the order in which they began; as far as the history has been read.
+  [[nodiscard]] std::span<const OpenRecurrence> open_recurrences() const;
+
+  // A try for a training that only tells of its epochs (report()): of the oldest recurrence that was begun so by the
+  // same user and place and whose last try has failed, or of one that begins now. Limits that would be measured first
+  // are not.
+  IssuedTry issue(const records::JobDevice& device, const Beginning& beginning);
+  // Judges and records what such a training tells; a sign of life.
+  EpochAnswer report(const EpochReport& report, const Request& request = {});
+  // Such a training has ended without a result; nothing where its try is over.
+  void lose(std::uint64_t try_number);
 
   // Limits measured so far at a batch size on the current devices, ascending.
   [[nodiscard]] std::vector<records::LimitProfile> limits(int batch_size) const;
@@ -158,20 +225,32 @@ class Job {
   std::uint64_t seed_of_next_try();
   // What a recurrence that began now would be told to do. Writes nothing but, now and then, a snapshot.
   optimize::Action preview();
-  // Everything there is to show, as of now. Writes nothing.
+  // Everything there is to show, as of now: walks the whole history. Writes nothing.
   records::JobView view();
+  // The same with the last recurrences and tries only, `most` of them at most, and no more than are kept at hand (64).
+  records::JobView overview(std::size_t most);
+  // What is told of it in a list.
+  records::JobSummary summary();
+  // The newest first.
+  std::vector<records::RecurrenceView> recurrences(const Page& page);
+  std::vector<records::TryView> tries(const Page& page);
 
  private:
   friend class Recurrence;
   struct Impl;
 
   explicit Job(std::unique_ptr<Impl> impl);
+  // Puts the beginning of a recurrence on record, and returns its number.
+  std::uint64_t begun(const records::JobDevice& device, const Beginning& beginning);
+  // The answer to that report, and what it puts on record.
+  [[nodiscard]] std::pair<EpochAnswer, std::vector<records::JobEntryBody>> answer(const EpochReport& report,
+                                                                                  const JobState& state) const;
 
   std::unique_ptr<Impl> impl_;
 };
 
-// One need for a trained model, owned by this process. Its Job must outlive it. Destroying one that is not over gives
-// it up as far as the store allows: nothing is thrown.
+// One need for a trained model, owned by this process, or resumed for its owner elsewhere. Its Job must outlive it.
+// Destroying one of this process that is not over gives it up as far as the store allows: nothing is thrown.
 class Recurrence {
  public:
   Recurrence(Recurrence&&) noexcept;
@@ -183,8 +262,11 @@ class Recurrence {
   [[nodiscard]] std::uint64_t number() const;  // from 0, over the whole life of the job
   [[nodiscard]] bool over() const;
 
-  // What to do now. A RunStep is on record when this returns. There must be no try running.
+  // What to do now. A RunStep is on record when this returns. There must be no try running. Where a ProfileStep was
+  // answered last, and not with all that it asked for, it is not asked again: something is run.
   Step next();
+  // The same for one that was resumed, which does not know what was answered last.
+  Step next(const std::optional<ProfileStep>& answered_last);
   // The training whose limits next() had measured has reached the target meanwhile: it is the try, whatever would have
   // come next. On record when this returns.
   RunStep claim(int batch_size);
@@ -196,15 +278,17 @@ class Recurrence {
   // The recurrence ends without a model; a try still running is recorded as lost. `reason` is shown to people.
   void give_up(const std::string& reason);
 
-  // A sign of life, to be given every few seconds; writes at most once in ten. It may be called from another thread
-  // than the rest. Owners on the same machine are looked at directly and need none.
+  // A sign of life, to be given every few seconds; writes at most once in ten, or each where the recurrence was
+  // resumed. It may be called from another thread than the rest. Owners on the same machine are looked at directly and
+  // need none.
   void beat();
 
  private:
   friend class Job;
   struct Impl;
 
-  Recurrence(Job::Impl& job, std::uint64_t number);
+  Recurrence(Job::Impl& job, std::uint64_t number, bool elsewhere);
+  void ask_by(const Request& request);
 
   std::unique_ptr<Impl> impl_;
 };

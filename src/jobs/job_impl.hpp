@@ -4,11 +4,16 @@
 #include "jobs/job.hpp"
 #include "jobs/job_state.hpp"
 
+#include <zeus/error.hpp>
+
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace zeus::jobs {
@@ -20,14 +25,16 @@ struct Job::Impl {
   void refresh();
   // Decides and appends what `decide` answers to the state as it is, as often as it takes until nobody else has
   // appended in between. `decide` answers nothing to append nothing; what it throws goes through.
-  void append(const std::function<std::vector<records::JobEntryBody>(const JobState&)>& decide);
+  using Decide = std::function<std::vector<records::JobEntryBody>(const JobState&)>;
+  void append(const Decide& decide);
+  // The same for a request; where it is on record, `repeat` is given what it has made instead: its first entry and the
+  // next few.
+  using Repeat = std::function<void(std::span<const records::JobEntry>)>;
+  void append(const Request& request, const Decide& decide, const Repeat& repeat);
 
   // The recurrences whose owner is dead, and why one thinks so.
   std::vector<std::pair<const OpenRecurrence*, std::string>> find_the_dead();
   std::size_t give_up_the_dead();
-
-  // What scripts are given as theirs, apart from the policy's draws.
-  [[nodiscard]] std::uint64_t seed_of_try(std::uint64_t number) const { return state->definition().seed + 1 + number; }
 
   store::JobStore* store;
   Site site;
@@ -36,6 +43,46 @@ struct Job::Impl {
   std::uint64_t kept = 0;  // the sequence number of the last snapshot known
 };
 
+// What `recurrence` is to do now, and what of that is to be put on record.
+struct Decided {
+  Step step;
+  std::vector<records::JobEntryBody> bodies;
+};
+
+// `answered_last` is not asked again. With `told`, its reason is put on record too. The recurrence is open, and none of
+// its tries is running.
+Decided decide_step(const JobState& state, std::uint64_t recurrence,
+                    const std::optional<optimize::ProfileAction>& answered_last, bool told);
+// A try begins.
+records::TryStarted started(const RunStep& step, std::uint64_t recurrence, bool told);
+// As it was put on record.
+RunStep step_from(const records::TryStarted& started);
+// As scripts are given it, apart from the policy's draws.
+std::uint64_t seed_of_try(const JobState& state, std::uint64_t number);
+
+// The sum over GPUs.
+Joules sum(const std::vector<records::GpuEnergy>& gpus);
+
+// That recurrence is over.
+Error over_error(std::uint64_t recurrence);
+
+// What begins the next recurrence.
+std::vector<records::JobEntryBody> beginning_of(const JobState& state, const records::JobDevice& device,
+                                                const Beginning& beginning);
+
+// The first of that kind.
+template <typename Body>
+const Body& first(std::span<const records::JobEntry> made) {
+  for (const records::JobEntry& entry : made) {
+    if (const auto* const body = std::get_if<Body>(&entry.body)) {
+      return *body;
+    }
+  }
+  throw Error{ErrorKind::corrupt_data, "what a request has put on record is not what it was to", {}};
+}
+
+// The end of its running try, which nobody has seen.
+records::TryFinished lost(const OpenRecurrence& open);
 // What ends a recurrence without a model: its running try, if any, then itself.
 std::vector<records::JobEntryBody> ending(const OpenRecurrence& open, const std::string& reason);
 

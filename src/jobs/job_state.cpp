@@ -2,6 +2,7 @@
 
 #include "jobs/redefinition.hpp"
 #include "optimize/batch_size/policy_factory.hpp"
+#include "optimize/cost/energy_time_cost.hpp"
 
 #include <zeus/error.hpp>
 
@@ -16,7 +17,9 @@ namespace zeus::jobs {
 namespace {
 
 // Of what save() writes, beside the policy's own.
-constexpr int state_format = 7;
+constexpr int state_format = 8;
+// Tries that are over are kept until there are twice as many.
+constexpr std::size_t most_past_tries = 64;
 // Lessons are kept until there are twice as many.
 constexpr std::size_t most_lessons = 256;
 // What a job without batch sizes calls its only one.
@@ -119,6 +122,17 @@ JobState::JobState(const records::JobDefinition& definition)
 const OpenRecurrence* JobState::find(std::uint64_t recurrence) const {
   const auto place = std::ranges::find(open_, recurrence, &OpenRecurrence::number);
   return place == open_.end() ? nullptr : &*place;
+}
+
+const OpenRecurrence* JobState::find_running(std::uint64_t try_number) const {
+  const auto place = std::ranges::find_if(
+      open_, [try_number](const OpenRecurrence& one) { return one.running && one.running->number == try_number; });
+  return place == open_.end() ? nullptr : &*place;
+}
+
+const PastTry* JobState::find_past(std::uint64_t try_number) const {
+  const auto place = std::ranges::find(past_, try_number, [](const PastTry& past) { return past.last.number; });
+  return place == past_.end() ? nullptr : &*place;
 }
 
 OpenRecurrence& JobState::open(std::uint64_t recurrence) {
@@ -284,14 +298,24 @@ void JobState::take(const records::JobRedefined& redefined) {
 }
 
 void JobState::take(const records::RecurrenceBegun& begun) {
-  open_.push_back(
-      {.number = begun.recurrence, .owner = begun.owner, .device = begun.device, .running = {}, .missed = {}});
+  open_.push_back({.number = begun.recurrence,
+                   .owner = begun.owner,
+                   .device = begun.device,
+                   .running = {},
+                   .missed = {},
+                   .user = begun.user,
+                   .lease = begun.lease});
   ++recurrences_;
 }
 
 void JobState::take(const records::TryStarted& started) {
-  open(started.event.recurrence).running =
-      RunningTry{.number = started.event.try_number, .batch_size = started.event.batch_size};
+  OpenRecurrence& current = open(started.event.recurrence);
+  ++current.tries;
+  current.running = RunningTry{.number = started.event.try_number,
+                               .batch_size = started.event.batch_size,
+                               .max_epochs = started.max_epochs,
+                               .budget = started.budget,
+                               .costs = {}};
   ++tries_;
   job_.apply(started.event);
 }
@@ -304,13 +328,29 @@ void JobState::take(const records::ProfileTaken& profiled) {
 }
 
 void JobState::take(const records::EpochsRun& run) {
-  RunningTry& running = *open(run.recurrence).running;
+  OpenRecurrence& current = open(run.recurrence);
+  RunningTry& running = *current.running;
+  note_epochs(running, run.epochs, run.time);
   running.epochs = run.epochs;
   running.time = run.time;
   running.energy = Joules{};
+  running.uncertainty = Joules{};
   for (const records::GpuEnergy& gpu : run.gpus) {
     running.energy += gpu.energy.value;
+    running.uncertainty = Joules{std::hypot(running.uncertainty.value(), gpu.energy.uncertainty.value())};
   }
+  running.costs.over(run.epochs, cost_on(current.device.max_power, running.energy, run.time));
+}
+
+void JobState::note_epochs(const RunningTry& before, int epochs, Seconds time) {
+  if (epochs > before.epochs) {
+    const Seconds one = (time - before.time) / static_cast<double>(epochs - before.epochs);
+    longest_epoch_ = std::max(longest_epoch_.value_or(one), one);
+  }
+}
+
+Joules JobState::cost_on(Watts max_power, Joules energy, Seconds time) const {
+  return optimize::EnergyTimeCost{definition_.eta, max_power}.of(energy, time);
 }
 
 // A try on other devices than the job is on now, and one that is left out, end as lost: they must not teach. Where such
@@ -341,11 +381,19 @@ void JobState::take(const records::TryFinished& finished) {
     job_.apply(records::RecurrenceAbandoned{.recurrence = event.recurrence});
   }
   ever_reached_ = ever_reached_ || over;
+  OpenRecurrence& current = open(event.recurrence);
+  note_epochs(*current.running, event.epochs, event.time);
+  if (past_.size() == 2 * most_past_tries) {
+    past_.erase(past_.begin(), past_.begin() + most_past_tries);
+  }
+  past_.push_back({.last = *current.running,
+                   .user = current.user,
+                   .max_power = current.device.max_power,
+                   .outcome = finished.event.outcome});
   if (over) {
     close(event.recurrence);
     return;
   }
-  OpenRecurrence& current = open(event.recurrence);
   current.running.reset();
   if (finished.event.outcome != records::TryOutcome::lost) {
     current.missed.push_back(event.batch_size);

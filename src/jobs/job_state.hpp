@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/state_text.hpp"
+#include "optimize/recurrence/judgement.hpp"
 #include "optimize/recurrence/recurring_job.hpp"
 #include "records/job_definition.hpp"
 #include "records/job_entry.hpp"
@@ -20,13 +21,18 @@ namespace zeus::jobs {
 struct RunningTry {
   std::uint64_t number = 0;
   int batch_size = 0;
+  int max_epochs = 0;
+  std::optional<Joules> budget;
   int epochs = 0;
   Joules energy;
+  Joules uncertainty;  // of that
   Seconds time;
+  optimize::EpochCosts costs;  // by what was told of its epochs
 
   template <typename Archive, typename Self>
   static void state(Archive& archive, Self& self) {
-    archive(self.number, self.batch_size, self.epochs, self.energy, self.time);
+    archive(self.number, self.batch_size, self.max_epochs, self.budget, self.epochs, self.energy, self.uncertainty,
+            self.time, self.costs);
   }
 };
 
@@ -36,12 +42,26 @@ struct OpenRecurrence {
   records::JobDevice device;
   std::optional<RunningTry> running;
   std::vector<int> missed;  // the batch size of each try that was short of the target, also where it is left out
+  std::string user;         // who alone may report on it; empty where nobody asks
+  std::optional<Seconds> lease;
+  int tries = 0;  // started
 
   template <typename Archive, typename Self>
   static void state(Archive& archive, Self& self) {
-    archive(self.number, self.owner.host, self.owner.place, self.owner.process.pid, self.owner.process.started,
-            self.owner.process.command, self.device.model, self.device.gpus, self.device.max_power,
-            self.device.power_limits, self.running, self.missed);
+    archive(self.number, self.owner, self.device, self.running, self.missed, self.user, self.lease, self.tries);
+  }
+};
+
+// A try that is over, kept for a while for those who tell of it afterwards.
+struct PastTry {
+  RunningTry last;  // as it was known before its end
+  std::string user;
+  Watts max_power;  // of its devices
+  records::TryOutcome outcome = records::TryOutcome::lost;
+
+  template <typename Archive, typename Self>
+  static void state(Archive& archive, Self& self) {
+    archive(self.last, self.user, self.max_power, self.outcome);
   }
 };
 
@@ -69,10 +89,18 @@ class JobState {
   [[nodiscard]] bool ever_reached() const { return ever_reached_; }
   // Nothing when it is over, or never began.
   [[nodiscard]] const OpenRecurrence* find(std::uint64_t recurrence) const;
+  // Whose running try has that number; nothing when none has.
+  [[nodiscard]] const OpenRecurrence* find_running(std::uint64_t try_number) const;
+  // One of the last tries that ended; nothing when it is another one.
+  [[nodiscard]] const PastTry* find_past(std::uint64_t try_number) const;
+  // The longest epoch that any try has told of.
+  [[nodiscard]] std::optional<Seconds> longest_epoch() const { return longest_epoch_; }
   // What was measured at a batch size on some devices, ascending by limit; empty when nothing was.
   [[nodiscard]] std::vector<records::LimitProfile> limits(const records::JobDevice& device, int batch_size) const;
   // Of the last whole run at a batch size on the current devices.
   [[nodiscard]] std::optional<Seconds> run_time(int batch_size) const;
+  // Of energy and time on devices that may draw so much, as the job weighs them now.
+  [[nodiscard]] Joules cost_on(Watts max_power, Joules energy, Seconds time) const;
 
   // What snapshots of this job are kept under: they hold for no other version of the policy that it began with, and for
   // no other format.
@@ -85,8 +113,8 @@ class JobState {
   template <typename Archive, typename Self>
   static void state(Archive& archive, Self& self) {
     archive(self.sequence_, self.recurrences_, self.tries_, self.device_.model, self.device_.gpus,
-            self.device_.max_power, self.device_.power_limits, self.ever_reached_, self.open_, self.books_,
-            self.lessons_, self.earlier_);
+            self.device_.max_power, self.device_.power_limits, self.ever_reached_, self.open_, self.past_,
+            self.longest_epoch_, self.books_, self.lessons_, self.earlier_);
   }
 
  private:
@@ -123,6 +151,7 @@ class JobState {
   Page& page(const records::JobDevice& device, int batch_size);
   [[nodiscard]] const Page* find_page(const records::JobDevice& device, int batch_size) const;
   void follow(int batch_size, const records::WholeEpochs& whole);
+  void note_epochs(const RunningTry& before, int epochs, Seconds time);
   void recall();
 
   void take(const records::RecurrenceBegun& begun);
@@ -143,6 +172,8 @@ class JobState {
   records::JobDevice device_;
   bool ever_reached_ = false;
   std::vector<OpenRecurrence> open_;
+  std::vector<PastTry> past_;  // the latest ones, in the order of their ends
+  std::optional<Seconds> longest_epoch_;
   std::vector<Book> books_;
   // The entries to learn from once more where the job is redefined, the last few hundred of them, and how it was
   // defined, and on which devices, before these.

@@ -378,4 +378,50 @@ records::JobView view_of(const store::StoredJob& job, std::span<const records::J
   return view;
 }
 
+records::JobSummary summary_of(const records::JobView& view, const JobState& state) {
+  records::JobSummary summary{.name = view.name,
+                              .created = view.created,
+                              .changed = view.created,
+                              .entries = view.entries,
+                              .device = to_text(view.device),
+                              .has_batch_sizes = !view.definition.batch_sizes.empty(),
+                              .recurrences = view.recurrences.size(),
+                              .tries = view.tries.size(),
+                              .running = {},
+                              .next = view.next,
+                              .took = {},
+                              .took_uncertainty = {},
+                              .savings = view.savings,
+                              .savings_unknown = view.savings ? std::string{} : view.savings_unknown,
+                              .counted = {}};
+  for (const RecurrenceView& recurrence : view.recurrences) {
+    summary.reached += recurrence.state == RecurrenceState::reached ? 1U : 0U;
+    summary.given_up += recurrence.state == RecurrenceState::given_up ? 1U : 0U;
+    if (recurrence.energy) {
+      summary.took =
+          summary.took +
+          records::Spent{.energy = *recurrence.energy, .time = recurrence.time, .cost = recurrence.cost.value()};
+      summary.took_uncertainty =
+          Joules{std::hypot(summary.took_uncertainty.value(), recurrence.uncertainty.value().value())};
+    } else {
+      ++summary.energy_unknown;
+    }
+  }
+  for (const OpenRecurrence& open : state.open()) {
+    records::RunningSummary running{.recurrence = open.number + 1,
+                                    .host = open.owner.host,
+                                    .pid = open.owner.process.pid,
+                                    .command = open.owner.process.command,
+                                    .user = open.user,
+                                    .try_number = {}};
+    if (open.running) {
+      running.try_number = open.running->number + 1;
+      running.batch_size = open.running->batch_size;
+      running.epochs = open.running->epochs;
+    }
+    summary.running.push_back(std::move(running));
+  }
+  return summary;
+}
+
 }  // namespace zeus::jobs

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <utility>
 
 namespace zeus::jobs {
@@ -15,6 +16,43 @@ namespace zeus::jobs {
 namespace {
 
 constexpr Seconds between_beats{10.0};
+
+Joules uncertainty_of(const std::vector<records::GpuEnergy>& gpus) {
+  double whole = 0.0;
+  for (const records::GpuEnergy& gpu : gpus) {
+    whole = std::hypot(whole, gpu.energy.uncertainty.value());
+  }
+  return Joules{whole};
+}
+
+// What is told of a try cannot be less than what was told before, but for what is in doubt.
+void require_no_fall(const RunningTry& before, int epochs, const std::vector<records::GpuEnergy>& gpus, Seconds time) {
+  const auto refuse = [](const std::string& why) {
+    throw Error{ErrorKind::invalid_argument, why,
+                "tell all that the try has taken since its start, in the order in which it did"};
+  };
+  if (epochs < before.epochs) {
+    refuse(fmt::format("the try had run {} epochs, and now it is to have run {}", before.epochs, epochs));
+  }
+  if (time < before.time) {
+    refuse(fmt::format("the try had taken {} s, and now it is to have taken {} s", before.time.value(), time.value()));
+  }
+  if (!gpus.empty() && sum(gpus) + uncertainty_of(gpus) < before.energy - before.uncertainty) {
+    refuse(fmt::format("the try had taken {} J, and now it is to have taken {} J", before.energy.value(),
+                       sum(gpus).value()));
+  }
+}
+
+// The step that a request was answered with, from what it has put on record.
+Step answered_step(std::span<const records::JobEntry> made) {
+  if (const auto* const given_up = std::get_if<records::RecurrenceGivenUp>(&made.front().body)) {
+    const records::FailedTries failed = given_up->failed.value_or(records::FailedTries{});
+    return GiveUpStep{.tries = failed.tries, .never_reached = failed.never_reached};
+  }
+  return step_from(std::get<records::TryStarted>(made.front().body));
+}
+
+}  // namespace
 
 Joules sum(const std::vector<records::GpuEnergy>& gpus) {
   Joules whole;
@@ -31,10 +69,71 @@ Error over_error(std::uint64_t recurrence) {
           "begin another one; what this one still reports is not counted"};
 }
 
-}  // namespace
+std::uint64_t seed_of_try(const JobState& state, std::uint64_t number) {
+  return state.definition().seed + 1 + number;
+}
+
+records::TryStarted started(const RunStep& step, std::uint64_t recurrence, bool told) {
+  return {.event = {.try_number = step.number,
+                    .recurrence = recurrence,
+                    .batch_size = step.batch_size,
+                    .purpose = step.purpose},
+          .limit = step.limit,
+          .max_epochs = step.max_epochs,
+          .budget = step.budget,
+          .seed = step.seed,
+          .why = told ? step.why : std::string{}};
+}
+
+RunStep step_from(const records::TryStarted& started) {
+  return {.number = started.event.try_number,
+          .seed = started.seed,
+          .batch_size = started.event.batch_size,
+          .limit = started.limit,
+          .max_epochs = started.max_epochs,
+          .budget = started.budget,
+          .purpose = started.event.purpose,
+          .why = started.why};
+}
+
+Decided decide_step(const JobState& state, std::uint64_t recurrence,
+                    const std::optional<optimize::ProfileAction>& answered_last, bool told) {
+  optimize::Action action =
+      unless_in_vain(state.job().next(recurrence, state.tries()), state.find(recurrence)->missed, state.ever_reached());
+  if (const auto* profile = std::get_if<optimize::ProfileAction>(&action)) {
+    const bool again =
+        answered_last && answered_last->batch_size == profile->batch_size && answered_last->limits == profile->limits;
+    if (!again) {
+      return {
+          .step = ProfileStep{.batch_size = profile->batch_size, .limits = profile->limits, .why = why(action, state)},
+          .bodies = {}};
+    }
+    action = unmeasured(*profile, state.job().spec());
+  }
+  if (const auto* give_up = std::get_if<optimize::GiveUpAction>(&action)) {
+    const records::FailedTries failed{.tries = give_up->tries, .never_reached = give_up->never_reached};
+    return {.step = GiveUpStep{.tries = give_up->tries, .never_reached = give_up->never_reached},
+            .bodies = {records::RecurrenceGivenUp{.recurrence = recurrence,
+                                                  .reason = give_up->never_reached
+                                                                ? "it missed the target, which has never been reached"
+                                                                : fmt::format("{} tries failed", give_up->tries),
+                                                  .failed = told ? std::optional{failed} : std::nullopt}}};
+  }
+  const auto& run = std::get<optimize::RunAction>(action);
+  const RunStep step{.number = state.tries(),
+                     .seed = seed_of_try(state, state.tries()),
+                     .batch_size = run.batch_size,
+                     .limit = run.limit,
+                     .max_epochs = run.max_epochs,
+                     .budget = run.budget,
+                     .purpose = run.purpose,
+                     .why = why(action, state)};
+  return {.step = step, .bodies = {started(step, recurrence, told)}};
+}
 
 struct Recurrence::Impl {
-  Impl(Job::Impl& of, std::uint64_t which) : job{&of}, number{which}, last_beat{of.site.clock.now()} {}
+  Impl(Job::Impl& of, std::uint64_t which, bool is_elsewhere)
+      : job{&of}, number{which}, elsewhere{is_elsewhere}, last_beat{of.site.clock.now()} {}
 
   // As it is on record now; a conflict Error when it is over.
   [[nodiscard]] const OpenRecurrence& open(const JobState& state) const {
@@ -59,41 +158,30 @@ struct Recurrence::Impl {
                   "say how it ended first"};
     }
   }
-  // A try begins as decided.
-  [[nodiscard]] RunStep step_of(const optimize::RunAction& run, const JobState& state, std::string reason) const {
-    return {.number = state.tries(),
-            .seed = job->seed_of_try(state.tries()),
-            .batch_size = run.batch_size,
-            .limit = run.limit,
-            .max_epochs = run.max_epochs,
-            .budget = run.budget,
-            .purpose = run.purpose,
-            .why = std::move(reason)};
-  }
-  [[nodiscard]] std::vector<records::JobEntryBody> started(const RunStep& step) const {
-    return {records::TryStarted{.event = {.try_number = step.number,
-                                          .recurrence = number,
-                                          .batch_size = step.batch_size,
-                                          .purpose = step.purpose},
-                                .limit = step.limit,
-                                .max_epochs = step.max_epochs,
-                                .budget = step.budget,
-                                .seed = step.seed}};
+  [[nodiscard]] bool is_told() const { return !request.key.empty(); }
+
+  // By its request, which is used up.
+  void append(
+      const Job::Impl::Decide& decide, const Job::Impl::Repeat& repeat = [](const auto&) {}) {
+    job->append(std::exchange(request, {}), decide, repeat);
   }
 
   Job::Impl* job;
   std::uint64_t number;
+  bool elsewhere;  // carried out by somebody else
   bool done = false;
+  Request request;
   std::optional<optimize::ProfileAction> asked;  // and not answered with all that was asked for
   std::atomic<Instant> last_beat;
 };
 
-Recurrence::Recurrence(Job::Impl& job, std::uint64_t number) : impl_{std::make_unique<Impl>(job, number)} {
+Recurrence::Recurrence(Job::Impl& job, std::uint64_t number, bool elsewhere)
+    : impl_{std::make_unique<Impl>(job, number, elsewhere)} {
 }
 Recurrence::Recurrence(Recurrence&&) noexcept = default;
 
 Recurrence::~Recurrence() {
-  if (impl_ == nullptr || impl_->done) {
+  if (impl_ == nullptr || impl_->done || impl_->elsewhere) {
     return;
   }
   try {
@@ -111,51 +199,59 @@ bool Recurrence::over() const {
   return impl_->done;
 }
 
+void Recurrence::ask_by(const Request& request) {
+  impl_->request = request;
+}
+
 Step Recurrence::next() {
   Job::Impl& job = *impl_->job;
   job.give_up_the_dead();
+  const bool told = impl_->is_told();
   std::optional<Step> step;
-  job.append([&](const JobState& state) -> std::vector<records::JobEntryBody> {
-    impl_->require_none_running(state);
-    optimize::Action action =
-        unless_in_vain(state.job().next(impl_->number, state.tries()), impl_->open(state).missed, state.ever_reached());
-    if (const auto* profile = std::get_if<optimize::ProfileAction>(&action)) {
-      const bool again =
-          impl_->asked && impl_->asked->batch_size == profile->batch_size && impl_->asked->limits == profile->limits;
-      if (!again) {
-        impl_->asked = *profile;
-        step = ProfileStep{.batch_size = profile->batch_size, .limits = profile->limits, .why = why(action, state)};
-        return {};
-      }
-      action = unmeasured(*profile, state.job().spec());
-    }
-    if (const auto* give_up = std::get_if<optimize::GiveUpAction>(&action)) {
-      step = GiveUpStep{.tries = give_up->tries, .never_reached = give_up->never_reached};
-      return {records::RecurrenceGivenUp{.recurrence = impl_->number,
-                                         .reason = give_up->never_reached
-                                                       ? "it missed the target, which has never been reached"
-                                                       : fmt::format("{} tries failed", give_up->tries)}};
-    }
-    const RunStep run = impl_->step_of(std::get<optimize::RunAction>(action), state, why(action, state));
-    step = run;
-    return impl_->started(run);
-  });
+  impl_->append(
+      [&](const JobState& state) {
+        impl_->require_none_running(state);
+        Decided decided = decide_step(state, impl_->number, impl_->asked, told);
+        step = std::move(decided.step);
+        return std::move(decided.bodies);
+      },
+      [&](std::span<const records::JobEntry> made) { step = answered_step(made); });
+  if (const auto* const profile = std::get_if<ProfileStep>(&*step)) {
+    impl_->asked = optimize::ProfileAction{.batch_size = profile->batch_size, .limits = profile->limits};
+  }
   if (std::holds_alternative<GiveUpStep>(*step)) {
     impl_->done = true;
   }
   return std::move(*step);
 }
 
+Step Recurrence::next(const std::optional<ProfileStep>& answered_last) {
+  impl_->asked.reset();
+  if (answered_last) {
+    impl_->asked = optimize::ProfileAction{.batch_size = answered_last->batch_size, .limits = answered_last->limits};
+  }
+  return next();
+}
+
 RunStep Recurrence::claim(int batch_size) {
+  const bool told = impl_->is_told();
   std::optional<RunStep> step;
-  impl_->job->append([&](const JobState& state) {
-    impl_->require_none_running(state);
-    // Under which limit it ran is told by its end: several may have been in force.
-    step = impl_->step_of(
-        {.batch_size = batch_size, .limit = {}, .max_epochs = state.definition().max_epochs, .budget = {}}, state,
-        "it has reached the target while its limits were measured");
-    return impl_->started(*step);
-  });
+  impl_->append(
+      [&](const JobState& state) {
+        impl_->require_none_running(state);
+        // Under which limit it ran is told by its end: several may have been in force.
+        step = RunStep{.number = state.tries(),
+                       .seed = seed_of_try(state, state.tries()),
+                       .batch_size = batch_size,
+                       .limit = {},
+                       .max_epochs = state.definition().max_epochs,
+                       .budget = {},
+                       .why = "it has reached the target while its limits were measured"};
+        return std::vector<records::JobEntryBody>{started(*step, impl_->number, told)};
+      },
+      [&](std::span<const records::JobEntry> made) {
+        step = step_from(std::get<records::TryStarted>(made.front().body));
+      });
   return std::move(*step);
 }
 
@@ -166,15 +262,17 @@ void Recurrence::profiled(const Profiled& profiled) {
                                                                      .energy = sum(profiled.charged),
                                                                      .time = profiled.time},
                                                            .gpus = profiled.charged};
-  impl_->job->append([&](const JobState& state) {
+  impl_->append([&](const JobState& state) {
     static_cast<void>(impl_->open(state));
     return std::vector{body};
   });
 }
 
 void Recurrence::epochs(const Progress& progress) {
-  impl_->job->append([&](const JobState& state) {
-    return std::vector<records::JobEntryBody>{records::EpochsRun{.try_number = impl_->running(state).number,
+  impl_->append([&](const JobState& state) {
+    const RunningTry& running = impl_->running(state);
+    require_no_fall(running, progress.epochs, progress.gpus, progress.time);
+    return std::vector<records::JobEntryBody>{records::EpochsRun{.try_number = running.number,
                                                                  .recurrence = impl_->number,
                                                                  .epochs = progress.epochs,
                                                                  .metric = progress.metric,
@@ -189,8 +287,9 @@ void Recurrence::finished(const Finished& finished) {
     throw Error{ErrorKind::invalid_argument, "the energy of a try is not known, yet it is to count",
                 "say why it is left out"};
   }
-  impl_->job->append([&](const JobState& state) {
+  impl_->append([&](const JobState& state) {
     const RunningTry& running = impl_->running(state);
+    require_no_fall(running, finished.epochs, finished.gpus, finished.time);
     return std::vector<records::JobEntryBody>{records::TryFinished{.event = {.try_number = running.number,
                                                                              .recurrence = impl_->number,
                                                                              .batch_size = running.batch_size,
@@ -210,13 +309,13 @@ void Recurrence::finished(const Finished& finished) {
 }
 
 void Recurrence::give_up(const std::string& reason) {
-  impl_->job->append([&](const JobState& state) { return ending(impl_->open(state), reason); });
+  impl_->append([&](const JobState& state) { return ending(impl_->open(state), reason); });
   impl_->done = true;
 }
 
 void Recurrence::beat() {
   const Instant now = impl_->job->site.clock.now();
-  if (now - impl_->last_beat.load() < between_beats) {
+  if (!impl_->elsewhere && now - impl_->last_beat.load() < between_beats) {
     return;
   }
   impl_->last_beat = now;

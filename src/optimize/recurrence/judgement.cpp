@@ -7,6 +7,15 @@ namespace zeus::optimize {
 
 using records::TryOutcome;
 
+void EpochCosts::over(int epochs_over, Joules cost_so_far) {
+  if (epochs > 0 && epochs_over > epochs) {
+    const Joules took = (cost_so_far - cost) / static_cast<double>(epochs_over - epochs);
+    cheapest = std::min(cheapest.value_or(took), took);
+  }
+  epochs = epochs_over;
+  cost = cost_so_far;
+}
+
 bool Judgement::reaches(double metric) const {
   return target && std::isfinite(metric) &&
          (target->higher_is_better ? metric >= target->metric : metric <= target->metric);
@@ -17,6 +26,15 @@ std::optional<TryOutcome> Judgement::after_epoch(int epochs, Joules cost, std::o
     return epochs >= job_epochs ? TryOutcome::exhausted : TryOutcome::stopped;
   }
   return meanwhile(cost + next.value_or(Joules{}));
+}
+
+std::optional<TryOutcome> Judgement::after_report(EpochCosts& costs, int epochs, Joules cost,
+                                                  std::optional<double> metric, std::optional<Joules> next) const {
+  costs.over(epochs, cost);
+  if (metric && reaches(*metric)) {
+    return TryOutcome::reached;
+  }
+  return after_epoch(epochs, cost, next ? next : costs.cheapest);
 }
 
 std::optional<TryOutcome> Judgement::meanwhile(Joules cost) const {

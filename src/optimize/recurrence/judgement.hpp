@@ -3,6 +3,7 @@
 // judges it by this: `zeus run`, the demo, the training session, the simulator. A pure value; copy it freely.
 #pragma once
 
+#include "base/state_text.hpp"
 #include "records/job_definition.hpp"
 #include "records/job_event.hpp"
 
@@ -11,6 +12,21 @@
 #include <optional>
 
 namespace zeus::optimize {
+
+// What the epochs of a training have cost, told at the end of each, or of several.
+struct EpochCosts {
+  int epochs = 0;  // over so far
+  Joules cost;     // when the last of them was over
+  // Of one, after the first, which has the start in it; all those in which limits are measured cost more.
+  std::optional<Joules> cheapest;
+
+  void over(int epochs_over, Joules cost_so_far);
+
+  template <typename Archive, typename Self>
+  static void state(Archive& archive, Self& self) {
+    archive(self.epochs, self.cost, self.cheapest);
+  }
+};
 
 struct Judgement {
   std::optional<records::JobTarget> target;  // without one, the training's own end tells whether it was reached
@@ -25,6 +41,11 @@ struct Judgement {
   // what another epoch costs, where that is known. Before the first epoch as well: then `epochs` is 0.
   [[nodiscard]] std::optional<records::TryOutcome> after_epoch(int epochs, Joules cost,
                                                                std::optional<Joules> next) const;
+  // The same where the training tells of itself: `metric` is what it has reached with these epochs, where it says so,
+  // and another epoch costs as much as the cheapest so far, unless it is known better.
+  [[nodiscard]] std::optional<records::TryOutcome> after_report(EpochCosts& costs, int epochs, Joules cost,
+                                                                std::optional<double> metric,
+                                                                std::optional<Joules> next) const;
   // The same at any time within an epoch.
   [[nodiscard]] std::optional<records::TryOutcome> meanwhile(Joules cost) const;
   // What has become of a try that ended by itself before it was decided.

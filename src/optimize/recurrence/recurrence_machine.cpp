@@ -21,8 +21,7 @@ void RecurrenceMachine::prepare(int batch_size, std::uint64_t seed, Actions& act
   }
   if (!training_) {
     actions.emplace_back(Start{.batch_size = batch_size, .seed = seed});
-    training_ =
-        Training{.batch_size = batch_size, .cost_at_epoch = {}, .cheapest_epoch = {}, .metric = {}, .outcome = {}};
+    training_ = Training{.batch_size = batch_size, .costs = {}, .metric = {}, .outcome = {}};
   }
 }
 
@@ -36,7 +35,7 @@ void RecurrenceMachine::judge_by(std::optional<int> max_epochs, std::optional<Jo
   if (training_->metric && judgement_.reaches(*training_->metric)) {
     decide(TryOutcome::reached);
   } else {
-    decide(judgement_.after_epoch(training_->epochs, cost, next));
+    decide(judgement_.after_epoch(training_->costs.epochs, cost, next));
   }
 }
 
@@ -97,16 +96,10 @@ void RecurrenceMachine::take(const TryWanted& wanted, Actions& actions) {
 }
 
 void RecurrenceMachine::take(const EpochOver& over, Actions& actions) {
-  Training& training = *training_;
-  // The first epoch has the start of the training in it, and all those in which limits are measured cost more.
-  if (over.epochs > 1 && training.epochs > 0) {
-    const Joules took = over.cost - training.cost_at_epoch;
-    training.cheapest_epoch = std::min(training.cheapest_epoch.value_or(took), took);
-  }
-  training.epochs = over.epochs;
-  training.cost_at_epoch = over.cost;
+  // Its metric was told before.
+  const auto outcome = judgement_.after_report(training_->costs, over.epochs, over.cost, {}, over.next);
   if (is_open()) {
-    decide(judgement_.after_epoch(over.epochs, over.cost, over.next ? over.next : training.cheapest_epoch));
+    decide(outcome);
     settle(actions);
   }
 }

@@ -133,9 +133,7 @@ class RecurrenceMachine {
   // From its first weights on.
   struct Training {
     int batch_size = 0;
-    int epochs = 0;
-    Joules cost_at_epoch;
-    std::optional<Joules> cheapest_epoch;  // after the first, which has the start in it
+    EpochCosts costs;
     std::optional<double> metric;
     bool stood_still = false;
     std::optional<records::TryOutcome> outcome;

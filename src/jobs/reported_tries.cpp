@@ -1,0 +1,163 @@
+// Tries of trainings that only tell of their epochs and are told when to stop.
+#include "jobs/job.hpp"
+#include "jobs/job_impl.hpp"
+#include "optimize/recurrence/reported_training.hpp"
+
+#include <zeus/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace zeus::jobs {
+
+namespace {
+
+// The oldest recurrence that somebody began so, and whose last try has failed.
+const OpenRecurrence* to_go_on_with(const JobState& state, const Beginning& beginning) {
+  const auto theirs = std::ranges::find_if(state.open(), [&](const OpenRecurrence& open) {
+    return !open.running && open.tries > 0 && open.user == beginning.user && open.owner.place == beginning.owner.place;
+  });
+  return theirs == state.open().end() ? nullptr : &*theirs;
+}
+
+// Nothing is measured before it runs.
+Decided decide_run(const JobState& state, std::uint64_t recurrence, bool told) {
+  Decided decided = decide_step(state, recurrence, {}, told);
+  if (const auto* const profile = std::get_if<ProfileStep>(&decided.step)) {
+    const optimize::ProfileAction answered{.batch_size = profile->batch_size, .limits = profile->limits};
+    decided = decide_step(state, recurrence, answered, told);
+  }
+  return decided;
+}
+
+}  // namespace
+
+IssuedTry Job::issue(const records::JobDevice& device, const Beginning& beginning) {
+  impl_->give_up_the_dead();
+  const bool told = !beginning.request.key.empty();
+  IssuedTry issued;
+  impl_->append(
+      beginning.request,
+      [&](const JobState& state) {
+        std::vector<records::JobEntryBody> bodies;
+        // What a state will be that has these as well.
+        JobState then = state;
+        const auto add = [&](const std::vector<records::JobEntryBody>& more) {
+          for (const records::JobEntryBody& body : more) {
+            then.apply({.sequence = then.sequence() + 1, .written = {}, .body = body});
+            bodies.push_back(body);
+          }
+        };
+        while (const OpenRecurrence* const open = to_go_on_with(then, beginning)) {
+          const std::uint64_t number = open->number;
+          const Decided decided = decide_run(then, number, told);
+          add(decided.bodies);
+          if (const auto* const run = std::get_if<RunStep>(&decided.step)) {
+            issued = {.recurrence = number, .step = *run};
+            return bodies;
+          }
+        }
+        const std::uint64_t number = then.recurrences();
+        add(beginning_of(then, device, beginning));
+        const Decided decided = decide_run(then, number, told);
+        add(decided.bodies);
+        issued = {.recurrence = number, .step = std::get<RunStep>(decided.step)};
+        return bodies;
+      },
+      [&](std::span<const records::JobEntry> made) {
+        const auto& started = first<records::TryStarted>(made);
+        issued = {.recurrence = started.event.recurrence, .step = step_from(started)};
+      });
+  return issued;
+}
+
+std::pair<EpochAnswer, std::vector<records::JobEntryBody>> Job::answer(const EpochReport& report,
+                                                                       const JobState& state) const {
+  const OpenRecurrence* const open = state.find_running(report.try_number);
+  const PastTry* const past = open == nullptr ? state.find_past(report.try_number) : nullptr;
+  if (open == nullptr && past == nullptr) {
+    throw Error{ErrorKind::not_found,
+                report.try_number < state.tries()
+                    ? fmt::format("try {} of the job '{}' is long over", report.try_number, name())
+                    : fmt::format("no try {} of the job '{}' has started", report.try_number, name()),
+                "ask for a batch size"};
+  }
+  const RunningTry& known = open != nullptr ? *open->running : past->last;
+  const Joules energy = sum(report.gpus);
+  const records::JobDefinition& definition = state.definition();
+  const optimize::Judgement judgement{.target = definition.target,
+                                      .max_epochs = known.max_epochs,
+                                      .job_epochs = definition.max_epochs,
+                                      .budget = known.budget};
+  const Joules cost = state.cost_on(open != nullptr ? open->device.max_power : past->max_power, energy, report.time);
+  const optimize::ReportVerdict verdict = judged(
+      judgement, {.costs = known.costs, .outcome = past != nullptr ? std::optional{past->outcome} : std::nullopt},
+      {.epochs = report.epochs, .metric = report.metric, .cost = cost});
+  EpochAnswer answer{.outcome = verdict.outcome, .decided_before = !verdict.decides};
+  std::vector<records::JobEntryBody> bodies;
+  if (verdict.decides && verdict.outcome) {
+    bodies.emplace_back(records::TryFinished{.event = {.try_number = known.number,
+                                                       .recurrence = open->number,
+                                                       .batch_size = known.batch_size,
+                                                       .outcome = *verdict.outcome,
+                                                       .epochs = report.epochs,
+                                                       .energy = energy,
+                                                       .time = report.time},
+                                             .gpus = report.gpus,
+                                             .limit = {},
+                                             .metric = report.metric,
+                                             .exit_code = {},
+                                             .left_out = {},
+                                             .whole_epochs = {}});
+  } else if (verdict.decides) {
+    bodies.emplace_back(records::EpochsRun{.try_number = known.number,
+                                           .recurrence = open->number,
+                                           .epochs = report.epochs,
+                                           .metric = report.metric,
+                                           .gpus = report.gpus,
+                                           .time = report.time});
+  }
+  return {answer, std::move(bodies)};
+}
+
+EpochAnswer Job::report(const EpochReport& report, const Request& request) {
+  EpochAnswer answer;
+  std::optional<std::uint64_t> alive;
+  impl_->append(
+      request,
+      [&](const JobState& state) {
+        if (const OpenRecurrence* const open = state.find_running(report.try_number)) {
+          alive = open->number;
+        }
+        auto [said, bodies] = this->answer(report, state);
+        answer = said;
+        return std::move(bodies);
+      },
+      [&](std::span<const records::JobEntry> made) {
+        answer = {};
+        if (const auto* const finished = std::get_if<records::TryFinished>(&made.front().body)) {
+          answer.outcome = finished->event.outcome;
+        }
+      });
+  if (alive && !answer.outcome) {
+    impl_->store->beat(impl_->stored.id, *alive);
+  }
+  return answer;
+}
+
+void Job::lose(std::uint64_t try_number) {
+  impl_->append([&](const JobState& state) {
+    std::vector<records::JobEntryBody> bodies;
+    if (const OpenRecurrence* const open = state.find_running(try_number)) {
+      bodies.emplace_back(lost(*open));
+    } else if (try_number >= state.tries()) {
+      throw Error{ErrorKind::not_found, fmt::format("no try {} of the job '{}' has started", try_number, name()),
+                  "ask for a batch size"};
+    }
+    return bodies;
+  });
+}
+
+}  // namespace zeus::jobs
