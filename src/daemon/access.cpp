@@ -1,5 +1,7 @@
 #include "daemon/access.hpp"
 
+#include "protocol/scopes.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -32,10 +34,7 @@ bool is_foreign(std::string_view host, const std::vector<std::string>& known) {
 
 std::variant<tokens::Claims, tokens::Distrust> verify(std::string_view token, const Credentials& credentials,
                                                       WallTime now) {
-  std::vector<std::string_view> known;
-  for (const auto& one : names_of(Group{})) {
-    known.push_back(one.name);
-  }
+  const std::vector<std::string_view> known = protocol::scope_names();
   constexpr std::int64_t microseconds = 1'000'000;
   return tokens::verify(token, *credentials.keys, credentials.revoked, known,
                         now.microseconds_since_epoch / microseconds);

@@ -6,6 +6,7 @@
 #include "base/clock.hpp"
 #include "daemon/client.hpp"
 #include "protocol/error_body.hpp"
+#include "tokens/credentials.hpp"
 #include "tokens/token.hpp"
 #include "transport/http.hpp"
 #include "transport/peer.hpp"
@@ -31,11 +32,7 @@ constexpr auto names_of(Group /*group*/) {
 // The group of a path, by what it begins with; nothing for one that belongs to none.
 std::optional<Group> group_of(std::string_view path);
 
-// What may be replaced while the daemon runs.
-struct Credentials {
-  std::optional<tokens::KeyRing> keys;  // nothing: no tokens
-  tokens::Revocations revoked;
-};
+using tokens::Credentials;
 
 struct Visitor {
   Client client;

@@ -1,7 +1,7 @@
 #include "daemon/rule_files.hpp"
 
 #include "base/trusted_file.hpp"
-#include "tokens/revocations.hpp"
+#include "tokens/credentials.hpp"
 
 #include <zeus/error.hpp>
 
@@ -100,22 +100,13 @@ Policy read_policy(const fs::path& file, uid_t user) {
   return policy_from(texts, system_names());
 }
 
-fs::path revocations_of(const fs::path& keys) {
-  fs::path file = keys.has_filename() ? keys : keys.parent_path();
-  file += ".revoked";
-  return file;
-}
-
 Rules read_rules(const RuleFiles& files, uid_t user) {
   Rules rules{.policy = built_in_policy(), .credentials = {}};
   if (files.policy || fs::exists(usual_policy)) {
     rules.policy = read_policy(files.policy.value_or(fs::path{usual_policy}), user);
   }
   if (files.keys) {
-    rules.credentials.keys = tokens::read_keys(*files.keys, user);
-    if (const std::optional<std::string> revoked = read_trusted(revocations_of(*files.keys), user, longest_file)) {
-      rules.credentials.revoked = tokens::Revocations::parse(*revoked);
-    }
+    rules.credentials = tokens::read_credentials(*files.keys, user);
   }
   return rules;
 }

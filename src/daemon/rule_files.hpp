@@ -33,7 +33,4 @@ Rules read_rules(const RuleFiles& files, uid_t user);
 // The policy alone, from this file and the folder policy.d beside it.
 Policy read_policy(const std::filesystem::path& file, uid_t user);
 
-// The file of revoked tokens, which lies beside the keys: "keys.revoked".
-std::filesystem::path revocations_of(const std::filesystem::path& keys);
-
 }  // namespace zeus::daemon

@@ -2,16 +2,16 @@
 
 #include "base/holder.hpp"
 #include "base/log.hpp"
+#include "base/log_writer.hpp"
 #include "base/privileges.hpp"
 #include "base/program_folder.hpp"
+#include "base/systemd.hpp"
 #include "control/open_lease_book.hpp"
 #include "control/restoration.hpp"
 #include "control/state_folder.hpp"
 #include "daemon/absent_gpu.hpp"
-#include "daemon/log_writer.hpp"
 #include "daemon/rule_files.hpp"
 #include "daemon/service.hpp"
-#include "daemon/systemd.hpp"
 #include "tokens/claims.hpp"
 #include "transport/listener.hpp"
 

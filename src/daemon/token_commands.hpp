@@ -2,10 +2,9 @@
 #pragma once
 
 #include "daemon/context.hpp"
+#include "tokens/token_orders.hpp"
 
-#include <optional>
 #include <string>
-#include <vector>
 
 namespace zeus::daemon {
 
@@ -17,11 +16,7 @@ class TokenIssueCommand final : public Command {
   int run(Context& context) override;
 
  private:
-  std::string keys_;
-  std::string key_id_;
-  std::string user_;
-  std::vector<std::string> scopes_;
-  std::string expires_;
+  tokens::IssueOrder order_;
 };
 
 class TokenRevokeCommand final : public Command {
@@ -32,9 +27,7 @@ class TokenRevokeCommand final : public Command {
   int run(Context& context) override;
 
  private:
-  std::string keys_;
-  std::optional<std::string> id_;
-  std::optional<std::string> token_file_;
+  tokens::RevokeOrder order_;
   std::string admin_socket_ = "/run/zeusd-admin/admin.sock";
 };
 

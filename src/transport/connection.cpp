@@ -25,14 +25,12 @@ constexpr std::string_view go_on{"HTTP/1.1 100 Continue\r\n\r\n"};
 
 }  // namespace
 
-std::string error_body(std::string_view reason) {
-  return fmt::format(R"({{"error": "{}"}})", reason);
-}
-
-ServerShared::ServerShared(asio::io_context& its_loop, ServerLimits its_limits, HttpServer::Handler its_handler)
+ServerShared::ServerShared(asio::io_context& its_loop, ServerLimits its_limits, HttpServer::Handler its_handler,
+                           HttpServer::RefusalOf its_refusal_of)
     : loop{its_loop},
-      limits{its_limits},
+      limits{std::move(its_limits)},
       handler{std::move(its_handler)},
+      refusal_of{std::move(its_refusal_of)},
       tick{std::clamp(std::min({limits.head_time, limits.body_time, limits.idle_time, limits.send_time}) * 0.25,
                       Seconds{5_ms}, Seconds{1})} {
 }
@@ -48,6 +46,15 @@ void ServerShared::post(std::function<void()> work) {
   }
 }
 
+Answer ServerShared::refusal(int status, std::string_view reason) const {
+  if (refusal_of) {
+    return refusal_of(status, reason);
+  }
+  return {.status = status,
+          .headers = {{"Content-Type", "application/json"}},
+          .body = fmt::format(R"({{"error": "{}"}})", reason)};
+}
+
 void ServerShared::count_refusal(int status) {
   ++refusals.at(static_cast<std::size_t>(status - 400));
 }
@@ -55,7 +62,7 @@ void ServerShared::count_refusal(int status) {
 Connection::Connection(std::shared_ptr<ServerShared> server, FileDescriptor socket, Peer peer)
     : server_{std::move(server)},
       peer_{std::move(peer)},
-      reader_{server_->limits.head, server_->limits.body},
+      reader_{server_->limits.head, server_->limits.body, server_->limits.body_of},
       descriptor_{std::move(socket)} {
   socket_.emplace(server_->loop, descriptor_.get());
 }
@@ -210,9 +217,9 @@ void Connection::refuse(int status, std::string_view reason) {
   client_sends_no_more_ = false;
   is_head_request_ = false;
   is_http_1_0_ = false;
-  const std::string body = error_body(reason);
-  std::string wire = head_of(status, {{"Content-Type", "application/json"}}, body.size(), false);
-  wire += body;
+  const Answer refusal = server_->refusal(status, reason);
+  std::string wire = head_of(status, refusal.headers, refusal.body.size(), false);
+  wire += refusal.body;
   phase_ = Phase::sending;
   deadline_ = server_->deadline(server_->limits.send_time);
   if (write({std::move(wire), nullptr, {}}) && unsent_.empty()) {

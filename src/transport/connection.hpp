@@ -32,16 +32,19 @@ using Tick = std::uint64_t;
 
 // What the connections of one server share with it.
 struct ServerShared {
-  ServerShared(boost::asio::io_context& its_loop, ServerLimits its_limits, HttpServer::Handler its_handler);
+  ServerShared(boost::asio::io_context& its_loop, ServerLimits its_limits, HttpServer::Handler its_handler,
+               HttpServer::RefusalOf its_refusal_of);
 
   [[nodiscard]] Tick deadline(Seconds time) const;
   void count_refusal(int status);
+  [[nodiscard]] Answer refusal(int status, std::string_view reason) const;
   // Any thread, also when the server and its loop have gone: then it does nothing.
   void post(std::function<void()> work);
 
   boost::asio::io_context& loop;
   const ServerLimits limits;
   HttpServer::Handler handler;  // the loop's thread alone
+  const HttpServer::RefusalOf refusal_of;
   const Seconds tick;
   std::atomic<Tick> now{0};
   std::atomic<bool> drains{false};
@@ -50,9 +53,6 @@ struct ServerShared {
   std::mutex mutex{};
   bool is_over = false;
 };
-
-// {"error": "..."}
-std::string error_body(std::string_view reason);
 
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
@@ -75,6 +75,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   [[nodiscard]] bool waits_for(std::uint64_t request) const;
   void when_abandoned(std::uint64_t request, std::function<void()> work);
   [[nodiscard]] const Peer& peer() const { return peer_; }
+  [[nodiscard]] Answer refusal(int status, std::string_view reason) const { return server_->refusal(status, reason); }
 
  private:
   enum class Phase {

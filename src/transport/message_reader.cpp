@@ -38,6 +38,7 @@ class Parser : public http::basic_parser<IsRequest> {
   int status = 0;
   int version = 0;
   std::size_t head_length = 0;
+  RequestReader::BodyOf body_of{};
   std::size_t longest_untaken = std::numeric_limits<std::size_t>::max();
 
  private:
@@ -45,6 +46,9 @@ class Parser : public http::basic_parser<IsRequest> {
     version = number;
     method = string_of(name);
     target = string_of(where);
+    if (body_of) {
+      this->body_limit(body_of(method, target));
+    }
   }
   void on_response_impl(int code, Text /*reason*/, int number, error_code& /*error*/) override {
     version = number;
@@ -112,14 +116,17 @@ struct RequestReader::State {
   bool wishes_to_continue = false;
   int status = 0;
   std::string_view reason{};
+  BodyOf body_of;
 
-  State(std::size_t head, std::size_t body) : longest_head{head}, longest_body{body}, buffer{head} {}
+  State(std::size_t head, std::size_t body, BodyOf its_body_of)
+      : longest_head{head}, longest_body{body}, buffer{head}, body_of{std::move(its_body_of)} {}
 
   void begin() {
     parser.emplace();
     parser->eager(false);
     parser->header_limit(static_cast<std::uint32_t>(longest_head));
     parser->body_limit(longest_body);
+    parser->body_of = body_of;
     head_is_judged = false;
     wishes_to_continue = false;
   }
@@ -189,8 +196,8 @@ struct RequestReader::State {
   }
 };
 
-RequestReader::RequestReader(std::size_t longest_head, std::size_t longest_body)
-    : state_{std::make_unique<State>(longest_head, longest_body)} {
+RequestReader::RequestReader(std::size_t longest_head, std::size_t longest_body, BodyOf body_of)
+    : state_{std::make_unique<State>(longest_head, longest_body, std::move(body_of))} {
   state_->begin();
 }
 

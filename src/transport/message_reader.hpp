@@ -7,6 +7,7 @@
 #include "transport/input_buffer.hpp"
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -18,7 +19,10 @@ class RequestReader {
  public:
   enum class Step { more, whole, refused };
 
-  RequestReader(std::size_t longest_head, std::size_t longest_body);
+  using BodyOf = std::function<std::size_t(std::string_view method, std::string_view target)>;
+
+  // `body_of` has another bound for what is asked so; it may be nothing.
+  RequestReader(std::size_t longest_head, std::size_t longest_body, BodyOf body_of = {});
   RequestReader(const RequestReader&) = delete;
   RequestReader& operator=(const RequestReader&) = delete;
   ~RequestReader();

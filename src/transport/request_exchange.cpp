@@ -40,7 +40,7 @@ class RequestExchange final : public Exchange {
   ~RequestExchange() override {
     try {
       if (!is_answered_.load()) {
-        connection_->answer(number_, {500, {{"Content-Type", "application/json"}}, error_body("nobody has answered")});
+        connection_->answer(number_, connection_->refusal(500, "nobody has answered"));
       }
     } catch (...) {  // NOLINT(bugprone-empty-catch): without memory, the client's own patience ends it
     }

@@ -6,6 +6,8 @@
 
 #include <zeus/error.hpp>
 
+#include <fmt/format.h>
+
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
 
@@ -31,9 +33,13 @@ namespace asio = boost::asio;
 namespace {
 
 // To one client too many; its request is not read.
-constexpr std::string_view too_many{
-    "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nContent-Length: 33\r\nRetry-After: 1\r\n"
-    "Connection: close\r\n\r\n{\"error\": \"too many connections\"}"};
+std::string too_many(const ServerShared& shared) {
+  const Answer refusal = shared.refusal(503, "too many connections");
+  return fmt::format(
+      "HTTP/1.1 503 Service Unavailable\r\nContent-Type: {}\r\nContent-Length: {}\r\nRetry-After: 1\r\n"
+      "Connection: close\r\n\r\n{}",
+      refusal.headers.get("Content-Type").value_or("text/plain"), refusal.body.size(), refusal.body);
+}
 
 constexpr Seconds pause_without_descriptors{0.1};
 constexpr int accepted_at_once = 64;  // lest those who are connected wait for those who connect
@@ -159,7 +165,8 @@ void HttpServer::State::take(FileDescriptor socket, bool is_unix) {
 void HttpServer::State::refuse(const FileDescriptor& socket) {
   constexpr int service_unavailable = 503;
   shared->count_refusal(service_unavailable);
-  ::send(socket.get(), too_many.data(), too_many.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  const std::string answer = too_many(*shared);
+  ::send(socket.get(), answer.data(), answer.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   ::shutdown(socket.get(), SHUT_WR);
   // What it has asked already, unread, would have the kernel take the answer back.
   std::array<char, 4096> unread{};
@@ -218,9 +225,9 @@ void HttpServer::State::close_all() {
   }
 }
 
-HttpServer::HttpServer(EventLoop& loop, ServerLimits limits, Handler handler)
-    : state_{
-          std::make_shared<State>(std::make_shared<ServerShared>(loop.state().context, limits, std::move(handler)))} {
+HttpServer::HttpServer(EventLoop& loop, ServerLimits limits, Handler handler, RefusalOf refusal_of)
+    : state_{std::make_shared<State>(std::make_shared<ServerShared>(loop.state().context, std::move(limits),
+                                                                    std::move(handler), std::move(refusal_of)))} {
   state_->shared->forget = [state = state_.get()](std::uint64_t number) { state->forget(number); };
 }
 

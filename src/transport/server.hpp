@@ -52,8 +52,10 @@ class Exchange {
 };
 
 struct ServerLimits {
-  std::size_t head = 16UL * 1024;          // 431 beyond
-  std::size_t body = 1024UL * 1024;        // 413 beyond
+  std::size_t head = 16UL * 1024;    // 431 beyond
+  std::size_t body = 1024UL * 1024;  // 413 beyond
+  // Another bound for the body of what this method and target ask, where it is not that; called on the loop's thread.
+  std::function<std::size_t(std::string_view method, std::string_view target)> body_of = {};
   std::size_t connections = 2048;          // one more is told 503 and closed
   std::size_t from_one_peer = 512;         // of one user (Unix) or one address (TCP): likewise
   std::size_t most_unsent = 256UL * 1024;  // of a stream
@@ -66,8 +68,11 @@ struct ServerLimits {
 class HttpServer {
  public:
   using Handler = std::function<void(std::shared_ptr<Exchange>)>;
+  // How a request is refused that does not reach the handler, but for its status.
+  using RefusalOf = std::function<Answer(int status, std::string_view reason)>;
 
-  HttpServer(EventLoop& loop, ServerLimits limits, Handler handler);
+  // Without `refusal_of`, {"error": "..."}.
+  HttpServer(EventLoop& loop, ServerLimits limits, Handler handler, RefusalOf refusal_of = {});
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
   // Closes every connection.

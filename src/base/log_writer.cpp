@@ -1,4 +1,4 @@
-#include "daemon/log_writer.hpp"
+#include "base/log_writer.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-namespace zeus::daemon {
+namespace zeus {
 
 namespace {
 
@@ -46,22 +46,28 @@ bool write_whole(int descriptor, std::string_view text) {
 
 }  // namespace
 
-LogWriter::LogWriter(int descriptor) : descriptor_{descriptor} {
-  log::set_sink([this](log::Level level, std::string_view line) {
-    {
-      const std::lock_guard lock{mutex_};
-      if (!has_thread_) {
-        write_whole(descriptor_, fmt::format("{}: {}\n", word_of(level), line));
-        return;
-      }
-      if (lines_.size() >= most_lines) {
-        ++dropped_;
-        return;
-      }
-      lines_.push_back(fmt::format("{}: {}\n", word_of(level), line));
+LogWriter::LogWriter(int descriptor, Form form)
+    : descriptor_{descriptor}, form_{form ? std::move(form) : [](log::Level level, std::string_view line) {
+        return fmt::format("{}: {}", word_of(level), line);
+      }} {
+  log::set_sink([this](log::Level level, std::string_view line) { write(form_(level, line)); });
+}
+
+void LogWriter::write(std::string line) {
+  line += '\n';
+  {
+    const std::lock_guard lock{mutex_};
+    if (!has_thread_) {
+      write_whole(descriptor_, line);
+      return;
     }
-    changed_.notify_one();
-  });
+    if (lines_.size() >= most_lines) {
+      ++dropped_;
+      return;
+    }
+    lines_.push_back(std::move(line));
+  }
+  changed_.notify_one();
 }
 
 void LogWriter::begin_thread() {
@@ -95,7 +101,9 @@ void LogWriter::run() {
       text += line;
     }
     if (const std::uint64_t dropped = std::exchange(dropped_, 0); dropped > 0) {
-      text += fmt::format("warning: {} lines of the log were dropped: nobody read them in time\n", dropped);
+      text += form_(log::Level::warning,
+                    fmt::format("{} lines of the log were dropped: nobody read them in time", dropped)) +
+              '\n';
     }
     lock.unlock();
     const bool written = write_whole(descriptor_, text);
@@ -106,4 +114,4 @@ void LogWriter::run() {
   }
 }
 
-}  // namespace zeus::daemon
+}  // namespace zeus

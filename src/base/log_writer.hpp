@@ -8,16 +8,21 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 
-namespace zeus::daemon {
+namespace zeus {
 
 class LogWriter {
  public:
-  // To this descriptor, which stays open.
-  explicit LogWriter(int descriptor);
+  // How a line of the log is written, without its end.
+  using Form = std::function<std::string(log::Level level, std::string_view line)>;
+
+  // To this descriptor, which stays open. Without a form, "warning: LINE".
+  explicit LogWriter(int descriptor, Form form = {});
   LogWriter(const LogWriter&) = delete;
   LogWriter& operator=(const LogWriter&) = delete;
   // Writes what there is, unless nobody reads it.
@@ -25,6 +30,8 @@ class LogWriter {
 
   // Until then whoever logs writes itself: a thread keeps the rights that the process had when it began.
   void begin_thread();
+  // A line that is no message, without its end.
+  void write(std::string line);
 
  private:
   void run();
@@ -32,6 +39,7 @@ class LogWriter {
   static constexpr std::size_t most_lines = 4096;
 
   const int descriptor_;
+  const Form form_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::string> lines_;
@@ -41,4 +49,4 @@ class LogWriter {
   std::thread thread_;
 };
 
-}  // namespace zeus::daemon
+}  // namespace zeus

@@ -1,4 +1,4 @@
-#include "daemon/systemd.hpp"
+#include "base/systemd.hpp"
 
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace zeus::daemon {
+namespace zeus {
 
 namespace {
 
@@ -75,4 +75,4 @@ void Supervisor::tell(std::string_view state) const noexcept {
                              reinterpret_cast<const sockaddr*>(&address), size));
 }
 
-}  // namespace zeus::daemon
+}  // namespace zeus

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace zeus::daemon {
+namespace zeus {
 
 // The sockets that were opened for this process; none where it was not started that way.
 std::vector<FileDescriptor> inherited_sockets(const Environment& environment);
@@ -31,4 +31,4 @@ class Supervisor {
   std::optional<Seconds> watchdog_;
 };
 
-}  // namespace zeus::daemon
+}  // namespace zeus
