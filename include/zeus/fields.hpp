@@ -45,6 +45,7 @@ struct Rule {
   bool left_out = false;          // while it is unknown, or an empty text, there is no such key; otherwise it is null
   bool null_is_infinite = false;  // JSON has no infinity
   std::optional<std::string_view> reason = std::nullopt;  // why it is unknown, where a document has to say so
+  std::string* read_reason = nullptr;                     // where what a document says of that goes
 };
 
 inline constexpr Rule from_zero{.least = 0.0};
@@ -54,6 +55,10 @@ inline constexpr Rule share{.least = 0.0, .most = 1.0};
 
 constexpr Rule because(std::string_view reason) {
   return {.reason = reason};
+}
+// Of a record that may be read as well, which keeps the reason.
+inline Rule because(std::string& reason) {
+  return {.reason = reason, .read_reason = &reason};
 }
 
 // In the place of a rule: the fields of this record stand beside those around it where it is written to a file.

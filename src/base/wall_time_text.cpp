@@ -18,4 +18,15 @@ std::string to_text(WallTime time) {
                      parts.tm_hour, parts.tm_min, parts.tm_sec);
 }
 
+std::optional<WallTime> wall_time_from_text(std::string_view text) {
+  const std::string copy{text};
+  std::tm parts{};
+  // Whatever strptime takes beside the one form is found out by writing it down again.
+  if (::strptime(copy.c_str(), "%Y-%m-%dT%H:%M:%SZ", &parts) == nullptr) {
+    return std::nullopt;
+  }
+  const WallTime time{std::int64_t{::timegm(&parts)} * 1'000'000};
+  return to_text(time) == text ? std::optional{time} : std::nullopt;
+}
+
 }  // namespace zeus

@@ -1,5 +1,6 @@
 #include "records/job_view.hpp"
 
+#include "records/json_reader.hpp"
 #include "records/json_writer.hpp"
 
 namespace zeus::records {
@@ -10,6 +11,10 @@ std::string_view to_string(RecurrenceState state) {
 
 std::string to_json(const JobView& job) {
   return json_line(job);
+}
+
+JobView job_view_from_json(std::string_view text) {
+  return record_from_json<JobView>(text, {.refusal = "this is no job", .newer = true});
 }
 
 }  // namespace zeus::records

@@ -2,16 +2,18 @@
 // from the job's history. Plain values; copy them freely between threads.
 #pragma once
 
-#include "base/wall_time_text.hpp"
 #include "records/job_definition.hpp"
 #include "records/job_entry.hpp"
 #include "records/limit_profile.hpp"
+#include "records/wall_time_json.hpp"
 
 #include <zeus/fields.hpp>
 #include <zeus/units.hpp>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -39,8 +41,8 @@ struct TryView {
   WallTime started;
   std::optional<WallTime> ended;
 
-  template <typename Fields>
-  static void describe(Fields& fields, const TryView& self) {
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
     const field::Rule unseen = field::because(self.outcome ? "its end was not seen" : "it is running");
     fields("try", self.number);
     fields("recurrence", self.recurrence);
@@ -58,8 +60,8 @@ struct TryView {
     fields("exit_code", self.exit_code, unseen);
     fields("device", self.device);
     fields("host", self.host);
-    fields("started", to_text(self.started));
-    fields("ended", self.ended ? std::optional{to_text(*self.ended)} : std::nullopt, unseen);
+    fields("started", self.started);
+    fields("ended", self.ended, unseen);
   }
 };
 
@@ -97,8 +99,8 @@ struct RecurrenceView {
   std::optional<Joules> default_cost_uncertainty;
   std::string default_unknown = "the recurrence did not reach";  // why there is none; empty where there is
 
-  template <typename Fields>
-  static void describe(Fields& fields, const RecurrenceView& self) {
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
     const field::Rule no_default = field::because(self.default_unknown);
     fields("recurrence", self.number);
     fields("state", self.state);
@@ -137,8 +139,8 @@ struct ArmView {
   std::vector<LimitProfile> limits;       // measured on the current devices, ascending
   std::optional<Watts> best_limit;        // the cheapest of these
 
-  template <typename Fields>
-  static void describe(Fields& fields, const ArmView& self) {
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
     constexpr field::Rule nothing_believed = field::because("nothing is known that would tell");
     fields("batch_size", self.batch_size);
     fields("default", self.is_default);
@@ -230,20 +232,21 @@ struct JobView {
   std::optional<SavingsView> savings_last;  // of the last five that count
   std::string savings_unknown;              // why there are none
 
-  template <typename Fields>
-  static void describe(Fields& fields, const JobView& self) {
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
     fields("name", self.name);
     fields("definition", self.definition);
     fields("device", self.device);
-    fields("created", to_text(self.created));
+    fields("created", self.created);
     fields("entries", self.entries);
     fields("best_cost", self.best_cost, field::because("no recurrence has reached its target on these devices"));
     fields("next", self.next);
     fields("savings", self.savings, field::because(self.savings_unknown));
     fields("savings_of_last_five", self.savings_last, field::because(self.savings_unknown));
     fields("batch_sizes", self.arms);
-    fields("recurrences", self.recurrences);
-    fields("tries", self.tries);
+    constexpr field::Rule any_number{.members = std::numeric_limits<std::size_t>::max()};
+    fields("recurrences", self.recurrences, any_number);
+    fields("tries", self.tries, any_number);
   }
 };
 
@@ -251,5 +254,7 @@ std::string_view to_string(RecurrenceState state);
 
 // The object that docs/cli.md promises for `zeus jobs NAME --json`, on one line.
 std::string to_json(const JobView& job);
+// What to_json() wrote, but for what it does not tell of owners. Anything else is a corrupt_data Error.
+JobView job_view_from_json(std::string_view text);
 
 }  // namespace zeus::records

@@ -63,6 +63,16 @@ const JsonValue* JsonFields::take(std::string_view key, bool may_lack) {
   return member;
 }
 
+std::string JsonFields::reason_of(std::string_view key) {
+  const JsonValue* const reasons = take("reason", true);
+  if (reasons == nullptr) {
+    return {};
+  }
+  read_object(*reasons, place_->at("reason"));
+  const JsonValue* const said = reasons->find(key);
+  return said == nullptr ? std::string{} : read_string(*said, place_->at("reason").at(key));
+}
+
 void JsonFields::version(int number, std::string_view key) {
   if (take(key, false)->whole<int>() != number) {
     place_->at(key).refuse(fmt::format("{}", number));

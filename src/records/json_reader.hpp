@@ -78,6 +78,8 @@ class JsonFields {
  private:
   // Nothing where there is no such key, and that is refused unless it `may_lack`.
   const JsonValue* take(std::string_view key, bool may_lack);
+  // Why this field is unknown; empty where that is not said.
+  std::string reason_of(std::string_view key);
 
   const JsonValue* json_;
   const JsonPlace* place_;
@@ -172,6 +174,14 @@ void JsonFields::operator()(std::string_view name, Value& value, const field::Ru
       }
     }
     read_value(*member, place_->at(key), value, rule);
+    if constexpr (field::is_optional<Value>) {
+      if (rule.reason) {
+        std::string said = reason_of(key);
+        if (rule.read_reason != nullptr) {
+          *rule.read_reason = value ? std::string{} : std::move(said);
+        }
+      }
+    }
   }
 }
 
