@@ -102,8 +102,7 @@ class Account {
 std::uint64_t work(const Bench& bench, jobs::Job& job, const records::JobDevice& device,
                    const small_network::Course& course, const std::function<void(const TourEvent&)>& tell) {
   NetworkTry training{bench, course, job.definition().eta};
-  jobs::Driver driver{job,
-                      job.begin(device),
+  jobs::Driver driver{std::make_unique<jobs::KeptRecurrence>(job, job.begin(device)),
                       device,
                       training,
                       {.stops_at_target = true, .foresees_epochs = true},

@@ -141,7 +141,7 @@ void OpenJob::begin() {
   reached_ = false;
   unrecorded_.reset();
   driver_.emplace(
-      *job_, job_->begin(*device_), *device_, *training_,
+      std::make_unique<jobs::KeptRecurrence>(*job_, job_->begin(*device_)), *device_, *training_,
       jobs::DriverOptions{.sets_limits = sets_limits_, .stops_at_target = true, .starts_when_told = true}, clock_,
       [this](const jobs::DriverEvent& event) { hear(event); },
       [this](const Error& error) {

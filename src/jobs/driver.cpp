@@ -1,6 +1,7 @@
 #include "jobs/driver.hpp"
 
 #include "optimize/batch_size/profile_book.hpp"
+#include "optimize/cost/energy_time_cost.hpp"
 
 #include <fmt/format.h>
 
@@ -23,17 +24,16 @@ optimize::RecurrenceMachine::Terms terms_of(const records::JobDefinition& defini
 
 }  // namespace
 
-Driver::Driver(Job& job, Recurrence recurrence, const records::JobDevice& device, Try& training,
+Driver::Driver(std::unique_ptr<RecurrenceLink> recurrence, const records::JobDevice& device, Try& training,
                const DriverOptions& options, Clock& clock, Tell tell, StoreFailed store_failed)
-    : job_{job},
-      recurrence_{std::move(recurrence)},
+    : recurrence_{std::move(recurrence)},
       device_{device},
       training_{training},
       options_{options},
       clock_{clock},
       tell_{std::move(tell)},
       store_failed_{std::move(store_failed)},
-      machine_{terms_of(job.definition())},
+      machine_{terms_of(recurrence_->definition())},
       to_do_{Machine::Ask{}},
       looked_{clock.now()} {
 }
@@ -71,15 +71,16 @@ void Driver::carry_out_all() {
   }
 }
 
-void Driver::keep(const std::function<void(Recurrence&)>& body) {
-  if (!recurrence_) {
+void Driver::keep(const std::function<void(RecurrenceLink&)>& body) {
+  if (!recorded_) {
     return;
   }
   try {
     body(*recurrence_);
   } catch (const Error& error) {
     store_failed_(error);
-    recurrence_.reset();
+    recorded_ = false;
+    recurrence_->let_go();
   }
 }
 
@@ -162,14 +163,19 @@ Joules Driver::cost_so_far() {
   return cost_of(taken);
 }
 
+Joules Driver::cost_of(Joules energy, Seconds time) const {
+  const optimize::JobSpec& spec = recurrence_->spec();
+  return optimize::EnergyTimeCost{spec.eta, spec.max_power}.of(energy, time);
+}
+
 std::optional<Joules> Driver::next_epoch(int batch_size, std::optional<Watts> limit) const {
   if (!options_.foresees_epochs || !limit) {
     return std::nullopt;
   }
-  const std::vector<records::LimitProfile> known = job_.limits(batch_size);
+  const std::vector<records::LimitProfile> known = recurrence_->limits(batch_size);
   const auto held = std::ranges::find(known, *limit, &records::LimitProfile::limit);
   return held == known.end() ? std::nullopt
-                             : std::optional{job_.cost(held->average_power * held->epoch_time, held->epoch_time)};
+                             : std::optional{cost_of(held->average_power * held->epoch_time, held->epoch_time)};
 }
 
 std::optional<Watts> Driver::in_force(const Try::State& state) const {
@@ -178,8 +184,8 @@ std::optional<Watts> Driver::in_force(const Try::State& state) const {
 
 std::vector<Watts> Driver::not_measured(int batch_size) const {
   std::vector<Watts> missing = device_.power_limits;
-  if (recurrence_) {
-    for (const records::LimitProfile& known : job_.limits(batch_size)) {
+  if (recorded_) {
+    for (const records::LimitProfile& known : recurrence_->limits(batch_size)) {
       std::erase(missing, known.limit);
     }
   }
@@ -187,12 +193,12 @@ std::vector<Watts> Driver::not_measured(int batch_size) const {
 }
 
 std::optional<Watts> Driver::best_limit(int batch_size) const {
-  const std::vector<records::LimitProfile> known = job_.limits(batch_size);
-  if (!recurrence_ || known.empty()) {
+  const std::vector<records::LimitProfile> known = recurrence_->limits(batch_size);
+  if (!recorded_ || known.empty()) {
     return std::nullopt;
   }
-  optimize::ProfileBook book{job_.spec()};
-  const std::size_t arm = job_.spec().arm_of(batch_size);
+  optimize::ProfileBook book{recurrence_->spec()};
+  const std::size_t arm = recurrence_->spec().arm_of(batch_size);
   book.add(arm, known);
   return book.best(arm).limit;
 }
@@ -201,10 +207,10 @@ std::optional<Watts> Driver::best_limit(int batch_size) const {
 Driver::Machine::Ended Driver::ended(const Try::State& state) {
   Machine::Ended ended{.crashed = *state.exit_code != 0, .interrupted = state.interrupted};
   if (ended.crashed && !ended.interrupted) {
-    keep([&](Recurrence&) {
-      for (const records::ArmView& arm : job_.view().arms) {
-        (arm.batch_size == machine_.batch_size() ? ended.has_worked : ended.others_have_worked) |= arm.reached > 0;
-      }
+    keep([&](RecurrenceLink&) {
+      const RecurrenceLink::Worked worked = recurrence_->worked(machine_.batch_size());
+      ended.has_worked = worked.here;
+      ended.others_have_worked = worked.elsewhere;
     });
   }
   return ended;
@@ -222,14 +228,14 @@ void Driver::note_progress() {
   epochs_recorded_ = state.epochs;
   progress_recorded_ = now;
   const Try::Taken taken = training_.taken_so_far();
-  keep([&](Recurrence& recurrence) {
+  keep([&](RecurrenceLink& recurrence) {
     recurrence.epochs({.epochs = state.epochs, .metric = state.metric, .gpus = taken.gpus, .time = taken.time});
   });
 }
 
 void Driver::decided(const ProfileStep& step) {
   std::uint64_t seed = 0;
-  keep([&](Recurrence&) { seed = job_.seed_of_next_try(); });
+  keep([&](RecurrenceLink&) { seed = recurrence_->seed_of_next_try(); });
   feed(Machine::ProfileWanted{.batch_size = step.batch_size, .limits = step.limits, .seed = seed});
 }
 
@@ -263,13 +269,13 @@ void Driver::decided(const GiveUpStep& /*step*/) {
 
 void Driver::carry_out(const Machine::Ask& /*ask*/) {
   std::optional<Step> step;
-  keep([&](Recurrence& recurrence) { step = recurrence.next(); });
+  keep([&](RecurrenceLink& recurrence) { step = recurrence.next(); });
   answered(step);
 }
 
 void Driver::carry_out(const Machine::Claim& /*claim*/) {
   std::optional<Step> step;
-  keep([&](Recurrence& recurrence) { step = recurrence.claim(machine_.batch_size()); });
+  keep([&](RecurrenceLink& recurrence) { step = recurrence.claim(machine_.batch_size()); });
   answered(step);
 }
 
@@ -305,18 +311,19 @@ void Driver::carry_out(const Machine::Abandon& abandon) {
   training_.stop();
   wait_for_end([this, batch_size = abandon.batch_size] {
     const Try::Taken taken = training_.close();
-    keep([&](Recurrence& recurrence) {
+    keep([&](RecurrenceLink& recurrence) {
       recurrence.profiled({.batch_size = batch_size, .limits = {}, .charged = taken.gpus, .time = taken.time});
     });
   });
 }
 
 void Driver::carry_out(const Machine::Measure& measure) {
-  Try::Known known{.run_time = job_.run_time(machine_.batch_size()), .reference = {}};
+  Try::Known known{.run_time = recurrence_->run_time(machine_.batch_size()), .reference = {}};
   // Without a target there may be no epochs, and limits are told for whole trainings, of which no two are alike. And a
   // limit that is measured alone would be in force from then on.
-  const bool alike = job_.definition().target && measure.limits.size() > 1;
-  if (const std::vector<records::LimitProfile> limits = job_.limits(machine_.batch_size()); !alike && !limits.empty()) {
+  const bool alike = recurrence_->definition().target && measure.limits.size() > 1;
+  if (const std::vector<records::LimitProfile> limits = recurrence_->limits(machine_.batch_size());
+      !alike && !limits.empty()) {
     known.reference = limits.back();
   }
   training_.measure(measure.limits, known);
@@ -347,7 +354,7 @@ void Driver::carry_out(const Machine::RecordLimits& /*record*/) {
     return;
   }
   tell_(LimitsRecorded{.batch_size = machine_.batch_size(), .limits = limits});
-  keep([&](Recurrence& recurrence) {
+  keep([&](RecurrenceLink& recurrence) {
     recurrence.profiled({.batch_size = machine_.batch_size(), .limits = std::move(limits), .charged = {}, .time = {}});
   });
 }
@@ -358,7 +365,7 @@ Finished Driver::finished(records::TryOutcome outcome, const Try::Taken& taken) 
   held = held ? held : state.found;
   if (records::reached(outcome)) {
     epochs_.training_over(taken, held);
-    if (!job_.definition().target) {
+    if (!recurrence_->definition().target) {
       epochs_.ended(state.epochs, taken);
     }
   }
@@ -391,7 +398,7 @@ Finished Driver::finished(records::TryOutcome outcome, const Try::Taken& taken) 
 void Driver::carry_out(const Machine::Conclude& conclude) {
   const Try::Taken taken = training_.close();
   const Finished done = finished(conclude.outcome, taken);
-  keep([&](Recurrence& recurrence) { recurrence.finished(done); });
+  keep([&](RecurrenceLink& recurrence) { recurrence.finished(done); });
   tell_(TryOver{.step = *step_, .finished = done, .energy = taken.energy()});
   step_.reset();
   reached_ = reached(conclude.outcome);
@@ -416,7 +423,7 @@ void Driver::end_of_wait() {
 }
 
 void Driver::beat() {
-  keep([](Recurrence& recurrence) {
+  keep([](RecurrenceLink& recurrence) {
     if (!recurrence.over()) {
       recurrence.beat();
     }
@@ -439,7 +446,7 @@ void Driver::carry_out(const Machine::SeeThrough& see_through) {
 }
 
 void Driver::carry_out(const Machine::GiveUp& give_up) {
-  keep([&](Recurrence& recurrence) {
+  keep([&](RecurrenceLink& recurrence) {
     if (!recurrence.over()) {
       recurrence.give_up(reason(give_up.why));
     }
@@ -457,6 +464,7 @@ std::string Driver::reason(Machine::Why why) {
 }
 
 void Driver::carry_out(const Machine::Done& /*done*/) {
+  keep([](RecurrenceLink& recurrence) { recurrence.settle(); });
   end_ = reached_ ? DriverEnd::reached : DriverEnd::given_up;
 }
 

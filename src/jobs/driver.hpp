@@ -7,6 +7,7 @@
 #include "base/clock.hpp"
 #include "jobs/epoch_account.hpp"
 #include "jobs/job.hpp"
+#include "jobs/recurrence_link.hpp"
 #include "jobs/try.hpp"
 #include "optimize/recurrence/recurrence_machine.hpp"
 
@@ -15,6 +16,7 @@
 
 #include <deque>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -68,8 +70,8 @@ class Driver {
   using StoreFailed = std::function<void(const Error&)>;
 
   // `recurrence` was begun on `device`.
-  Driver(Job& job, Recurrence recurrence, const records::JobDevice& device, Try& training, const DriverOptions& options,
-         Clock& clock, Tell tell, StoreFailed store_failed);
+  Driver(std::unique_ptr<RecurrenceLink> recurrence, const records::JobDevice& device, Try& training,
+         const DriverOptions& options, Clock& clock, Tell tell, StoreFailed store_failed);
 
   DriverEnd run();
   // One round of that: carries out what is to be done, and has the training go on. The end, once there is one.
@@ -78,12 +80,12 @@ class Driver {
   [[nodiscard]] bool has_more_to_do() const { return !end_ && !then_ && !to_do_.empty() && !waits_to_start(); }
   void start_next() { may_start_ = true; }
   // Whether all of it is on record.
-  [[nodiscard]] bool recorded() const { return recurrence_.has_value(); }
+  [[nodiscard]] bool recorded() const { return recorded_; }
 
  private:
   using Machine = optimize::RecurrenceMachine;
 
-  void keep(const std::function<void(Recurrence&)>& body);
+  void keep(const std::function<void(RecurrenceLink&)>& body);
   void feed(const Machine::Event& event);
   [[nodiscard]] bool waits_to_start() const;
   void carry_out_all();
@@ -91,7 +93,8 @@ class Driver {
   void note_epoch(int epochs, const Try::State& state);
   void note_limits(const Try::State& state);
   [[nodiscard]] Joules cost_so_far();
-  [[nodiscard]] Joules cost_of(const Try::Taken& taken) const { return job_.cost(taken.energy(), taken.time); }
+  [[nodiscard]] Joules cost_of(const Try::Taken& taken) const { return cost_of(taken.energy(), taken.time); }
+  [[nodiscard]] Joules cost_of(Joules energy, Seconds time) const;
   [[nodiscard]] std::optional<Joules> next_epoch(int batch_size, std::optional<Watts> limit) const;
   [[nodiscard]] std::optional<Watts> in_force(const Try::State& state) const;
   [[nodiscard]] std::vector<Watts> not_measured(int batch_size) const;
@@ -123,8 +126,8 @@ class Driver {
   void beat();
   [[nodiscard]] std::string reason(Machine::Why why);
 
-  Job& job_;
-  std::optional<Recurrence> recurrence_;  // nothing once nothing is recorded
+  std::unique_ptr<RecurrenceLink> recurrence_;
+  bool recorded_ = true;  // until it cannot be
   records::JobDevice device_;
   Try& training_;
   DriverOptions options_;

@@ -100,7 +100,13 @@ class DriverTest : public testing::Test {
  protected:
   DriverEnd recur(const records::JobDefinition& of = definition(), const std::string& name = "job") {
     Job job = Job::open(store_, site_, name, of);
-    Driver driver{job, job.begin(of.device), of.device, training_, {}, clock_, tell_, [](const Error&) { throw; }};
+    Driver driver{std::make_unique<KeptRecurrence>(job, job.begin(of.device)),
+                  of.device,
+                  training_,
+                  {},
+                  clock_,
+                  tell_,
+                  [](const Error&) { throw; }};
     return driver.run();
   }
 

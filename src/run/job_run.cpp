@@ -130,27 +130,26 @@ void JobRun::train_unrecorded(const Error& why, bool opened) {
   messages_.warn(fmt::format("{}; the training goes on, and is not recorded", why.what()));
 }
 
-std::optional<JobRecords> JobRun::open_records() {
+std::unique_ptr<JobRecords> JobRun::try_to_open_records() {
   try {
-    return std::optional<JobRecords>{std::in_place, options_, device_, place_};
+    return open_records(options_, device_, place_);
   } catch (const Error& error) {
     train_unrecorded(error, false);
-    return std::nullopt;
+    return nullptr;
   }
 }
 
 int JobRun::run_recurrence() {
-  std::optional<JobRecords> records = open_records();
-  if (!records) {
+  const std::unique_ptr<JobRecords> records = try_to_open_records();
+  if (records == nullptr) {
     return run_alone();
   }
   record_.no_training = "it is a recurrence of a job, whose tries say what they came to";
-  const std::uint64_t number = records->recurrence.number();
+  const std::uint64_t number = records->number();
   if (const auto question = batch_size_question(options_); number == 0 && question) {
     messages_.warn(*question);
   }
-  jobs::Driver driver{records->job,
-                      std::move(records->recurrence),
+  jobs::Driver driver{records->take_recurrence(),
                       device_,
                       *training_,
                       {.sets_limits = set_limits_, .stops_at_target = options_.stop_at_target},
@@ -163,7 +162,7 @@ int JobRun::run_recurrence() {
   }
   const bool missed = end == jobs::DriverEnd::missed;
   if (driver.recorded()) {
-    sum_up(records->job, number, !missed && (end == jobs::DriverEnd::reached || exit_code_ == 0));
+    sum_up(*records, !missed && (end == jobs::DriverEnd::reached || exit_code_ == 0));
   }
   if (!record_.recurrence) {
     record_.time = place_.clock.now() - began_;
@@ -172,13 +171,12 @@ int JobRun::run_recurrence() {
   return missed ? target_missed : exit_code_;
 }
 
-void JobRun::sum_up(jobs::Job& job, std::uint64_t recurrence, bool say) {
+void JobRun::sum_up(JobRecords& records, bool say) {
   try {
-    const records::JobView view = job.view();
-    const records::RecurrenceView& one = view.recurrences.at(recurrence);
+    const records::JobView view = records.recurrence_view();
+    const records::RecurrenceView& one = view.recurrences.at(0);
     record_.recurrence = one;
-    std::ranges::copy_if(view.tries, std::back_inserter(record_.tries),
-                         [&one](const records::TryView& its) { return its.recurrence == one.number; });
+    record_.tries = view.tries;
     record_.energy = one.energy;
     record_.uncertainty = one.uncertainty;
     record_.energy_unknown = one.energy_unknown;

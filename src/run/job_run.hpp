@@ -17,7 +17,7 @@
 
 #include <zeus/error.hpp>
 
-#include <cstdint>
+#include <memory>
 #include <optional>
 
 namespace zeus::run {
@@ -41,10 +41,10 @@ class JobRun {
   int run_alone();
   int run_recurrence();
   // Nothing where the user would rather train unrecorded than not at all, which is said then.
-  std::optional<JobRecords> open_records();
+  std::unique_ptr<JobRecords> try_to_open_records();
   void train_unrecorded(const Error& why, bool opened);
   // Notes what the recurrence came to, and says it.
-  void sum_up(jobs::Job& job, std::uint64_t recurrence, bool say);
+  void sum_up(JobRecords& records, bool say);
   void note_alone();
   void complain();
 

@@ -1,0 +1,74 @@
+#include "jobs/recurrence_link.hpp"
+
+#include <utility>
+
+namespace zeus::jobs {
+
+KeptRecurrence::KeptRecurrence(Job& job, Recurrence recurrence) : job_{&job}, recurrence_{std::move(recurrence)} {
+}
+
+const records::JobDefinition& KeptRecurrence::definition() const {
+  return job_->definition();
+}
+
+const optimize::JobSpec& KeptRecurrence::spec() const {
+  return job_->spec();
+}
+
+std::vector<records::LimitProfile> KeptRecurrence::limits(int batch_size) const {
+  return job_->limits(batch_size);
+}
+
+std::optional<Seconds> KeptRecurrence::run_time(int batch_size) const {
+  return job_->run_time(batch_size);
+}
+
+std::uint64_t KeptRecurrence::seed_of_next_try() {
+  return job_->seed_of_next_try();
+}
+
+RecurrenceLink::Worked KeptRecurrence::worked(int batch_size) {
+  Worked worked;
+  for (const records::ArmView& arm : job_->view().arms) {
+    (arm.batch_size == batch_size ? worked.here : worked.elsewhere) |= arm.reached > 0;
+  }
+  return worked;
+}
+
+bool KeptRecurrence::over() const {
+  return !recurrence_ || recurrence_->over();
+}
+
+Step KeptRecurrence::next() {
+  return recurrence_.value().next();
+}
+
+RunStep KeptRecurrence::claim(int batch_size) {
+  return recurrence_.value().claim(batch_size);
+}
+
+void KeptRecurrence::profiled(const Profiled& profiled) {
+  recurrence_.value().profiled(profiled);
+}
+
+void KeptRecurrence::epochs(const Progress& progress) {
+  recurrence_.value().epochs(progress);
+}
+
+void KeptRecurrence::finished(const Finished& finished) {
+  recurrence_.value().finished(finished);
+}
+
+void KeptRecurrence::give_up(const std::string& reason) {
+  recurrence_.value().give_up(reason);
+}
+
+void KeptRecurrence::beat() {
+  recurrence_.value().beat();
+}
+
+void KeptRecurrence::let_go() noexcept {
+  recurrence_.reset();
+}
+
+}  // namespace zeus::jobs
