@@ -40,6 +40,50 @@ const std::vector<Migration>& migrations() {
       // By what a write whose answer was lost is found again: beside an import's job, and an append's first entry.
       {.read_without = true,
        .statements = {"ALTER TABLE jobs ADD COLUMN mark TEXT", "ALTER TABLE entries ADD COLUMN mark TEXT"}},
+      // Who asked for a change, what owners say of their GPUs, and what spares reading whole histories.
+      {.read_without = true,
+       .statements =
+           {
+               "ALTER TABLE jobs ADD COLUMN made_by TEXT",
+               "ALTER TABLE jobs ADD COLUMN request TEXT",
+               "ALTER TABLE jobs ADD COLUMN asked TEXT",
+               "CREATE INDEX jobs_by_user ON jobs (made_by) WHERE made_by IS NOT NULL",
+               "ALTER TABLE entries ADD COLUMN request TEXT",
+               "ALTER TABLE entries ADD COLUMN asked TEXT",
+               "CREATE UNIQUE INDEX entries_by_request ON entries (job, request) WHERE request IS NOT NULL",
+               "ALTER TABLE beats ADD COLUMN written BIGINT",
+               "ALTER TABLE beats ADD COLUMN readings TEXT",
+               R"(CREATE TABLE checkpoints (job BIGINT NOT NULL, kind TEXT NOT NULL, sequence BIGINT NOT NULL,
+                                    state TEXT NOT NULL, PRIMARY KEY (job, kind, sequence)))",
+               R"(CREATE TABLE summaries (job BIGINT PRIMARY KEY, name {bytes} NOT NULL, sequence BIGINT NOT NULL,
+                                  changed BIGINT NOT NULL, running BIGINT NOT NULL,
+                                  saved_energy DOUBLE PRECISION NOT NULL, counted_unit BIGINT,
+                                  mean DOUBLE PRECISION NOT NULL, half_width DOUBLE PRECISION NOT NULL,
+                                  body TEXT NOT NULL))",
+               "CREATE INDEX summaries_by_name ON summaries (name, running)",
+               "CREATE INDEX summaries_by_change ON summaries (changed DESC, name, running)",
+               "CREATE INDEX summaries_by_savings ON summaries (saved_energy DESC, name, running)",
+               R"(CREATE TABLE summary_days (job BIGINT NOT NULL, day BIGINT NOT NULL, unit BIGINT NOT NULL,
+                                     recurrences BIGINT NOT NULL,
+                                     energy_squares DOUBLE PRECISION NOT NULL, cost_squares DOUBLE PRECISION NOT NULL,
+                                     took_energy DOUBLE PRECISION NOT NULL, took_time DOUBLE PRECISION NOT NULL,
+                                     took_cost DOUBLE PRECISION NOT NULL,
+                                     start_energy DOUBLE PRECISION NOT NULL, start_time DOUBLE PRECISION NOT NULL,
+                                     start_cost DOUBLE PRECISION NOT NULL,
+                                     start_half_width_energy DOUBLE PRECISION NOT NULL,
+                                     start_half_width_time DOUBLE PRECISION NOT NULL,
+                                     start_half_width_cost DOUBLE PRECISION NOT NULL,
+                                     epoch_energy DOUBLE PRECISION NOT NULL, epoch_time DOUBLE PRECISION NOT NULL,
+                                     epoch_cost DOUBLE PRECISION NOT NULL,
+                                     epoch_half_width_energy DOUBLE PRECISION NOT NULL,
+                                     epoch_half_width_time DOUBLE PRECISION NOT NULL,
+                                     epoch_half_width_cost DOUBLE PRECISION NOT NULL,
+                                     count_half_width_energy DOUBLE PRECISION NOT NULL,
+                                     count_half_width_time DOUBLE PRECISION NOT NULL,
+                                     count_half_width_cost DOUBLE PRECISION NOT NULL,
+                                     PRIMARY KEY (job, day, unit)))",
+               "CREATE INDEX summary_days_by_day ON summary_days (day)",
+           }},
   };
   return all;
 }
@@ -105,11 +149,14 @@ bool has_store(Database& database) {
   return explaining(database, [&] { return steps_taken(database).has_value(); });
 }
 
-void migrate(Database& database, std::string_view name, bool read_only) {
-  explaining(database, [&] {
+Tables migrate(Database& database, std::string_view name, bool read_only) {
+  return explaining(database, [&] {
     const std::optional<long long> taken = steps_taken(database);
-    if (is_current(taken, name) || (read_only && can_be_read(taken))) {
-      return;
+    if (is_current(taken, name)) {
+      return Tables::current;
+    }
+    if (read_only && can_be_read(taken)) {
+      return Tables::older;
     }
     if (read_only) {
       throw Error{ErrorKind::unavailable, fmt::format("the store {} was written by an older Zeus", name),
@@ -121,6 +168,7 @@ void migrate(Database& database, std::string_view name, bool read_only) {
           take_missing_steps(database, name);
           return true;
         });
+    return Tables::current;
   });
 }
 

@@ -8,10 +8,15 @@
 
 namespace zeus::store {
 
+enum class Tables {
+  current,
+  older,  // some steps are missing, without which it can be read
+};
+
 // Takes the steps that are missing, all or none, unless `read_only`. A store that has taken steps not known here, or
 // that is read-only and would need some to be read, is an unavailable Error; tables of something else are a
 // corrupt_data Error. `name` is what the store is called there.
-void migrate(Database& database, std::string_view name, bool read_only);
+Tables migrate(Database& database, std::string_view name, bool read_only);
 
 // Whether there is a store in the database.
 bool has_store(Database& database);

@@ -49,8 +49,8 @@ std::unique_ptr<JobStore> open_file(const fs::path& file, Access access) {
     throw absent(file.string());
   }
   std::unique_ptr<Database> database = open_sqlite(file, access, journal_for(file.parent_path()));
-  migrate(*database, file.string(), access == Access::read_only);
-  return std::make_unique<SqlStore>(std::move(database));
+  const Tables tables = migrate(*database, file.string(), access == Access::read_only);
+  return std::make_unique<SqlStore>(std::move(database), tables);
 }
 
 std::unique_ptr<JobStore> open_in_postgres(const PostgresAddress& address, Access access, Clock& clock) {
@@ -58,8 +58,8 @@ std::unique_ptr<JobStore> open_in_postgres(const PostgresAddress& address, Acces
   if (access != Access::create && !has_store(*database)) {
     throw absent(address.shown);
   }
-  migrate(*database, address.shown, access == Access::read_only);
-  return std::make_unique<SqlStore>(std::move(database));
+  const Tables tables = migrate(*database, address.shown, access == Access::read_only);
+  return std::make_unique<SqlStore>(std::move(database), tables);
 }
 
 }  // namespace

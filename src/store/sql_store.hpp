@@ -4,6 +4,7 @@
 
 #include "store/database.hpp"
 #include "store/job_store.hpp"
+#include "store/migrations.hpp"
 #include "store/shared_turns.hpp"
 
 #include <atomic>
@@ -20,25 +21,40 @@ namespace zeus::store {
 
 class SqlStore final : public JobStore {
  public:
-  // The tables of `database` are up to date (migrations.hpp).
-  explicit SqlStore(std::unique_ptr<Database> database);
+  // Of tables as migrate() left them: `state` is what it returned.
+  explicit SqlStore(std::unique_ptr<Database> database, Tables state = Tables::current);
 
   std::vector<std::string> names() override;
   std::optional<StoredJob> find(std::string_view name) override;
-  StoredJob find_or_create(std::string_view name, const records::JobDefinition& definition, WallTime now) override;
+  StoredJob find_or_create(std::string_view name, const records::JobDefinition& definition, WallTime now,
+                           const JobOrigin& origin) override;
   StoredJob import(std::string_view name, const records::JobDefinition& definition, WallTime created,
-                   std::span<const records::JobEntry> entries) override;
+                   std::span<const records::JobEntry> entries, const JobOrigin& origin) override;
   bool forget(std::string_view name) override;
+  std::uint64_t jobs_of(std::string_view user) override;
+  std::vector<JobLength> lengths() override;
 
   std::vector<records::JobEntry> entries(JobId job, std::uint64_t after, std::size_t at_most) override;
-  bool append(JobId job, std::uint64_t after, std::span<const records::JobEntryBody> bodies, WallTime now) override;
+  bool append(JobId job, std::uint64_t after, std::span<const records::JobEntryBody> bodies, WallTime now,
+              const Attached& attached) override;
+  std::optional<FoundRequest> find_request(JobId job, std::string_view key) override;
+
+  std::optional<records::JobSummary> summary(JobId job) override;
+  SummaryPage summaries(const SummaryQuery& query) override;
+  std::vector<std::string> without_summary() override;
+  void keep_summary(JobId job, const SummaryRow& row) override;
+  void drop_summaries() override;
+  SavingsByDay savings(std::int64_t first, std::int64_t last) override;
 
   std::optional<Snapshot> snapshot(JobId job, std::string_view key) override;
   void keep_snapshot(JobId job, const Snapshot& snapshot) override;
+  std::optional<Snapshot> checkpoint_before(JobId job, std::string_view key, std::uint64_t sequence) override;
+  void keep_checkpoint(JobId job, const Snapshot& checkpoint) override;
   void drop_snapshots() override;
 
-  void beat(JobId job, std::uint64_t recurrence) override;
+  void beat(JobId job, std::uint64_t recurrence, std::string_view readings, WallTime now) override;
   std::uint64_t beats(JobId job, std::uint64_t recurrence) override;
+  std::vector<KeptBeat> readings(std::optional<JobId> job) override;
   Sighting sight(JobId job, std::uint64_t recurrence, std::string_view place, std::uint64_t beat, Instant now) override;
 
   // How many appends are waiting for the one that is being committed.
@@ -51,9 +67,17 @@ class SqlStore final : public JobStore {
     std::uint64_t after;
     std::span<const records::JobEntryBody> bodies;
     WallTime now;
+    const Attached* attached;
     std::string mark;
     std::optional<bool> result = std::nullopt;
     std::exception_ptr failure = nullptr;
+  };
+
+  struct NewEntry {
+    WallTime written;
+    const records::JobEntryBody* body;
+    const records::EntryRequest* request;
+    std::string_view mark;
   };
 
   // Runs `work` with the database to itself, again where the connection was lost in it; SOCI's failures become Errors.
@@ -74,13 +98,16 @@ class SqlStore final : public JobStore {
   bool lock_job(JobId job, std::string_view how);
   // False when the name is taken.
   bool insert_job(const std::string& name, const records::JobDefinition& definition, WallTime created,
-                  const std::string& mark);
-  void insert(JobId job, std::uint64_t sequence, WallTime written, const records::JobEntryBody& body,
-              const std::optional<std::string>& mark);
+                  const JobOrigin& origin, const std::string& mark);
+  // One after another from `sequence`.
+  void insert(JobId job, std::uint64_t sequence, std::span<const NewEntry> entries);
   bool has_mark(JobId job, std::uint64_t sequence, const std::string& mark);
+  std::uint64_t length(JobId job);
+  std::optional<FoundRequest> read_request(JobId job, const std::string& key);
 
   // Of an append whose job is locked.
   bool append_now(const Append& append);
+  void attach(const Append& append);
   // Leaves those undone that have to be done alone.
   void append_together(std::span<Append* const> group);
   void append_alone(Append& append);
@@ -90,6 +117,7 @@ class SqlStore final : public JobStore {
   std::mutex mutex_;
   SharedTurns<Append> appends_{mutex_, most_in_a_transaction};
   std::unique_ptr<Database> database_;
+  const bool current_;  // otherwise it can only be read, and has nothing of what the last migrations brought
   const std::string instance_;
   std::atomic<std::uint64_t> writes_ = 0;
 };

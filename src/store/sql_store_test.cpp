@@ -92,7 +92,7 @@ class SqlStoreTest : public testing::Test {
  protected:
   SqlStoreTest() {
     for (std::size_t index = 0; index < jobs_.size(); ++index) {
-      jobs_.at(index) = store_.find_or_create("job " + std::to_string(index), definition(), {}).id;
+      jobs_.at(index) = store_.find_or_create("job " + std::to_string(index), definition(), {}, {}).id;
     }
     before_ = database_->commits();
   }
@@ -107,7 +107,7 @@ class SqlStoreTest : public testing::Test {
   void append(JobId job, std::uint64_t after, std::string& said) {
     threads_.emplace_back([this, job, after, &said] {
       try {
-        said = store_.append(job, after, bodies_, {}) ? "true" : "false";
+        said = store_.append(job, after, bodies_, {}, {}) ? "true" : "false";
       } catch (const Error& error) {
         said = to_string(error.kind());
       }
@@ -206,7 +206,7 @@ TEST_F(SqlStoreTest, ATransactionThatFailsIsToldToAllAndNothingOfItIsThere) {
   finish();
   EXPECT_EQ(said, (std::array<std::string, 4>{"true", "unavailable", "unavailable", "unavailable"}));
   EXPECT_EQ(length(jobs_[1]), 0U);
-  EXPECT_TRUE(store_.append(jobs_[1], 0, bodies_, {}));
+  EXPECT_TRUE(store_.append(jobs_[1], 0, bodies_, {}, {}));
   EXPECT_EQ(length(jobs_[1]), 2U);
 }
 

@@ -85,7 +85,7 @@ class CutHome {
   static inline int cuts = 0;
 
  private:
-  static constexpr int most_messages = 60;
+  static constexpr int most_messages = 200;
 
   test::TemporaryFolder folder_;
   std::string database_ = test::PostgresServer::of_program().make_database();

@@ -160,8 +160,8 @@ TEST_F(PostgresStore, AnAppendLocksItsJobsRowAndNothingElse) {
   const auto other = open();
   const JobId job = other->find_or_create("job", definition(), {}).id;
   const JobId another = other->find_or_create("another", definition(), {}).id;
-  // All of an append but its COMMIT, by a client that is then slow: the fifth question and answer is that.
-  constexpr int messages_before_commit = 8;
+  // All of an append but its COMMIT, by a client that is then slow: the seventh question is that.
+  constexpr int messages_before_commit = 12;
   proxy.hold_at(messages_before_commit + 1);
   std::future<bool> slow = std::async(std::launch::async, [&] { return held->append(job, 0, bodies(0), {}); });
   proxy.wait_until_held();

@@ -23,8 +23,8 @@ class MemoryStore final : public store::JobStore {
     const auto place = std::ranges::find(jobs_, name, &store::StoredJob::name);
     return place == jobs_.end() ? std::nullopt : std::optional{*place};
   }
-  store::StoredJob find_or_create(std::string_view name, const records::JobDefinition& definition,
-                                  WallTime now) override {
+  store::StoredJob find_or_create(std::string_view name, const records::JobDefinition& definition, WallTime now,
+                                  const store::JobOrigin& origin) override {
     if (const std::optional<store::StoredJob> known = find(name)) {
       return *known;
     }
@@ -32,11 +32,12 @@ class MemoryStore final : public store::JobStore {
     return jobs_.emplace_back(store::StoredJob{.id = static_cast<store::JobId>(histories_.size() - 1),
                                                .name = std::string{name},
                                                .definition = definition,
-                                               .created = now});
+                                               .created = now,
+                                               .origin = origin});
   }
   store::StoredJob import(std::string_view name, const records::JobDefinition& definition, WallTime created,
-                          std::span<const records::JobEntry> entries) override {
-    store::StoredJob made = find_or_create(name, definition, created);
+                          std::span<const records::JobEntry> entries, const store::JobOrigin& origin) override {
+    store::StoredJob made = find_or_create(name, definition, created, origin);
     history(made.id).assign(entries.begin(), entries.end());
     return made;
   }
@@ -49,22 +50,59 @@ class MemoryStore final : public store::JobStore {
     const std::size_t last = first + std::min(at_most, all.size() - first);
     return {all.begin() + static_cast<std::ptrdiff_t>(first), all.begin() + static_cast<std::ptrdiff_t>(last)};
   }
-  bool append(store::JobId job, std::uint64_t after, std::span<const records::JobEntryBody> bodies,
-              WallTime now) override {
+  bool append(store::JobId job, std::uint64_t after, std::span<const records::JobEntryBody> bodies, WallTime now,
+              const store::Attached& attached) override {
     std::vector<records::JobEntry>& all = history(job);
-    if (all.size() != after) {
+    if (all.size() != after || find_request(job, attached.request.key)) {
       return false;
     }
     for (const records::JobEntryBody& body : bodies) {
-      all.push_back({.sequence = all.size() + 1, .written = now, .body = body});
+      all.push_back({.sequence = all.size() + 1,
+                     .written = now,
+                     .body = body,
+                     .request = all.size() == after ? attached.request : records::EntryRequest{}});
     }
     return true;
   }
+  std::optional<store::FoundRequest> find_request(store::JobId job, std::string_view key) override {
+    for (const records::JobEntry& entry : history(job)) {
+      if (!key.empty() && entry.request.key == key) {
+        return store::FoundRequest{.sequence = entry.sequence, .asked = entry.request.asked};
+      }
+    }
+    return std::nullopt;
+  }
+  std::uint64_t jobs_of(std::string_view user) override {
+    return static_cast<std::uint64_t>(
+        std::ranges::count(jobs_, user, [](const store::StoredJob& one) { return std::string_view{one.origin.user}; }));
+  }
+  std::vector<store::JobLength> lengths() override {
+    std::vector<store::JobLength> lengths;
+    for (const store::StoredJob& one : jobs_) {
+      lengths.push_back({.id = one.id, .name = one.name, .length = history(one.id).size()});
+    }
+    return lengths;
+  }
+  // It keeps no caches, which may vanish at any time.
+  std::optional<records::JobSummary> summary(store::JobId /*job*/) override { return {}; }
+  store::SummaryPage summaries(const store::SummaryQuery& /*query*/) override { return {}; }
+  std::vector<std::string> without_summary() override { return names(); }
+  void keep_summary(store::JobId /*job*/, const store::SummaryRow& /*row*/) override {}
+  void drop_summaries() override {}
+  store::SavingsByDay savings(std::int64_t /*first*/, std::int64_t /*last*/) override { return {}; }
   std::optional<store::Snapshot> snapshot(store::JobId /*job*/, std::string_view /*key*/) override { return {}; }
   void keep_snapshot(store::JobId /*job*/, const store::Snapshot& /*snapshot*/) override {}
+  std::optional<store::Snapshot> checkpoint_before(store::JobId /*job*/, std::string_view /*key*/,
+                                                   std::uint64_t /*sequence*/) override {
+    return {};
+  }
+  void keep_checkpoint(store::JobId /*job*/, const store::Snapshot& /*checkpoint*/) override {}
   void drop_snapshots() override {}
-  void beat(store::JobId /*job*/, std::uint64_t recurrence) override { ++beats_[recurrence]; }
+  void beat(store::JobId /*job*/, std::uint64_t recurrence, std::string_view /*readings*/, WallTime /*now*/) override {
+    ++beats_[recurrence];
+  }
   std::uint64_t beats(store::JobId /*job*/, std::uint64_t recurrence) override { return beats_[recurrence]; }
+  std::vector<store::KeptBeat> readings(std::optional<store::JobId> /*job*/) override { return {}; }
   store::Sighting sight(store::JobId /*job*/, std::uint64_t /*recurrence*/, std::string_view /*place*/,
                         std::uint64_t beat, Instant now) override {
     return {.beat = beat, .since = now};
