@@ -5,6 +5,7 @@
 #include "store/postgres_database.hpp"
 #include "store/sql_store.hpp"
 #include "store/sqlite_database.hpp"
+#include "store/store_pool.hpp"
 
 #include <zeus/error.hpp>
 
@@ -84,6 +85,10 @@ std::string shown_location(const std::string& location) {
 std::unique_ptr<JobStore> open_store(const std::string& location, Access access, Clock& clock) {
   return is_postgres(location) ? open_in_postgres(postgres_address(location), access, clock)
                                : open_file(file_of(location), access);
+}
+
+std::unique_ptr<JobStore> open_pool(const std::string& location, Access access, Clock& clock, std::size_t readers) {
+  return std::make_unique<StorePool>([=, &clock] { return open_store(location, access, clock); }, readers);
 }
 
 }  // namespace zeus::store

@@ -5,6 +5,7 @@
 #include "base/environment.hpp"
 #include "store/job_store.hpp"
 
+#include <cstddef>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -29,6 +30,9 @@ enum class Access {
 // A connection to PostgreSQL that is lost is made anew within the call that finds it so, for up to 60 s of `clock`,
 // which outlives the store; whether what was under way has been done is looked up, so that it is done once.
 std::unique_ptr<JobStore> open_store(const std::string& location, Access access, Clock& clock);
+
+// The same for many threads: one connection that writes, and up to `readers` that read (store/store_pool.hpp).
+std::unique_ptr<JobStore> open_pool(const std::string& location, Access access, Clock& clock, std::size_t readers);
 
 // The same for messages and reports: an address without its password.
 std::string shown_location(const std::string& location);

@@ -183,6 +183,10 @@ Failure PostgresDatabase::failure_of(const soci::soci_error& problem) const {
 
 void PostgresDatabase::mend(const Failure& failure, std::optional<Instant>& lost_since) {
   const Instant now = clock_.now();
+  if (failure.code == state("40P01") && now - lost_since.value_or(now) <= patience_with_the_lost) {
+    lost_since = lost_since.value_or(now);
+    return;  // two waited for one another, and the server has chosen this one to begin again
+  }
   if (!failure.lost || now - lost_since.value_or(now) > patience_with_the_lost) {
     throw explained(failure);
   }

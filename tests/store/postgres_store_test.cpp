@@ -51,6 +51,16 @@ std::vector<records::JobEntryBody> bodies(std::uint64_t first, std::size_t count
   return made;
 }
 
+records::JobSummary summary(std::uint64_t entries) {
+  return {.name = "job",
+          .created = {},
+          .changed = {},
+          .entries = entries,
+          .next = {.limit = {}, .profiles = {}, .max_epochs = {}, .budget = {}, .why = "w"},
+          .savings = {},
+          .counted = {}};
+}
+
 std::uint64_t number_of(const records::JobEntry& entry) {
   return std::get<records::RecurrenceGivenUp>(entry.body).recurrence;
 }
@@ -93,6 +103,37 @@ TEST_F(PostgresStore, AWriteIsDoneOnceWhereverItsConnectionIsCut) {
         EXPECT_TRUE(direct->entries(job, length, all).empty());
       },
       [&] {
+        const Attached attached{
+            .request = {.key = std::to_string(length), .asked = "this"},
+            .summary = SummaryRow{.summary = summary(length + 2), .days = {{.day = 1, .recurrences = length}}}};
+        ASSERT_TRUE(store->append(job, length, bodies(length, 2), WallTime{5}, attached));
+        EXPECT_EQ(direct->find("job")->length, length + 2);
+        EXPECT_EQ(direct->find_request(job, attached.request.key)->sequence, length + 1);
+        EXPECT_EQ(direct->summary(job)->entries, length + 2);
+        EXPECT_EQ(direct->savings(1, 1).all->recurrences, length);
+        length += 2;
+      },
+      [&] {
+        // A request that is on record, by one who does not know it yet.
+        const Attached attached{.request = {.key = "once", .asked = "this"}, .summary = {}};
+        const bool known = direct->find_request(job, "once").has_value();
+        EXPECT_EQ(store->append(job, length, bodies(length), WallTime{5}, attached), !known);
+        length += known ? 0 : 1;
+        EXPECT_EQ(direct->find("job")->length, length);
+      },
+      [&] {
+        store->keep_summary(job, {.summary = summary(length), .days = {{.day = round, .recurrences = 3}}});
+        EXPECT_EQ(direct->summary(job)->entries, length);
+        EXPECT_EQ(direct->savings(-1000, 100000).all->recurrences, 3U);
+        store->drop_summaries();
+        EXPECT_FALSE(direct->summary(job));
+      },
+      [&] {
+        const auto sequence = static_cast<std::uint64_t>(round) + 1;
+        store->keep_checkpoint(job, {.key = "k", .sequence = sequence, .state = "s"});
+        EXPECT_EQ(direct->checkpoint_before(job, "k", sequence)->sequence, sequence);
+      },
+      [&] {
         const std::string name = "imported " + std::to_string(round);
         const std::vector<records::JobEntry> entries = {{.sequence = 1, .written = {}, .body = bodies(7).front()}};
         EXPECT_EQ(store->import(name, definition(), {}, entries).length, 1U);
@@ -109,8 +150,9 @@ TEST_F(PostgresStore, AWriteIsDoneOnceWhereverItsConnectionIsCut) {
       },
       [&] {
         const std::uint64_t before = direct->beats(job, 0);
-        store->beat(job, 0);
+        store->beat(job, 0, "readings", WallTime{round});
         EXPECT_EQ(direct->beats(job, 0), before + 1);
+        EXPECT_EQ(direct->readings(job).at(0).written, WallTime{round});
       },
       [&] {
         const auto sequence = static_cast<std::uint64_t>(round) + 1;
