@@ -158,6 +158,14 @@ struct Page {
   std::size_t at_most = 50;
 };
 
+// A try that runs, or is one of the last that ended.
+struct KnownTry {
+  std::uint64_t number = 0;
+  int batch_size = 0;
+  std::string user;                            // who alone may report on it; empty where nobody asks
+  std::optional<records::TryOutcome> outcome;  // nothing while it runs
+};
+
 class Recurrence;
 class JobState;
 struct OpenRecurrence;
@@ -212,6 +220,10 @@ class Job {
   EpochAnswer report(const EpochReport& report, const Request& request = {});
   // Such a training has ended without a result; nothing where its try is over.
   void lose(std::uint64_t try_number);
+  // As far as the history has been read; nothing where no such try has started, or it is long over.
+  [[nodiscard]] std::optional<KnownTry> find_try(std::uint64_t number) const;
+  // The longest epoch that any try has told of, as far as the history has been read.
+  [[nodiscard]] std::optional<Seconds> longest_epoch() const;
 
   // Limits measured so far at a batch size on the current devices, ascending.
   [[nodiscard]] std::vector<records::LimitProfile> limits(int batch_size) const;

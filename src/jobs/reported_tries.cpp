@@ -160,4 +160,20 @@ void Job::lose(std::uint64_t try_number) {
   });
 }
 
+std::optional<KnownTry> Job::find_try(std::uint64_t number) const {
+  const JobState& state = *impl_->state;
+  if (const OpenRecurrence* const open = state.find_running(number)) {
+    return KnownTry{.number = number, .batch_size = open->running->batch_size, .user = open->user, .outcome = {}};
+  }
+  if (const PastTry* const past = state.find_past(number)) {
+    return KnownTry{
+        .number = number, .batch_size = past->last.batch_size, .user = past->user, .outcome = past->outcome};
+  }
+  return std::nullopt;
+}
+
+std::optional<Seconds> Job::longest_epoch() const {
+  return impl_->state->longest_epoch();
+}
+
 }  // namespace zeus::jobs
