@@ -1,5 +1,7 @@
 #include "base/state_text.hpp"
 
+#include <algorithm>
+
 #include <charconv>
 #include <system_error>
 
@@ -45,6 +47,36 @@ void StateReader::take(std::string& text) {
   }
   text = rest_.substr(0, size);
   rest_.remove_prefix(size);
+}
+
+namespace {
+
+// FNV-1a of 64 bits, in hexadecimal digits.
+std::string digest(std::string_view text) {
+  std::uint64_t sum = 0xcbf29ce484222325U;
+  for (const char byte : text) {
+    sum = (sum ^ static_cast<unsigned char>(byte)) * 0x100000001b3U;
+  }
+  std::string digits(16, '0');
+  for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit, sum >>= 4U) {
+    *digit = "0123456789abcdef"[sum & 0xfU];
+  }
+  return digits;
+}
+
+}  // namespace
+
+std::string sealed(std::string_view text) {
+  return digest(text).append(text);
+}
+
+std::string_view unsealed(std::string_view text) {
+  constexpr std::size_t size = 16;
+  const std::string_view content = text.substr(std::min(size, text.size()));
+  if (text.substr(0, size) != digest(content)) {
+    throw Error{ErrorKind::corrupt_data, "this is not a state as it was saved"};
+  }
+  return content;
 }
 
 }  // namespace zeus

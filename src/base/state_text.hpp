@@ -5,8 +5,8 @@
 //   static void state(Archive& archive, Self& self) { archive(self.count_, self.costs_); }
 //
 // Knows whole numbers, doubles (bit by bit), booleans, enums, strings, quantities, optionals, pairs, vectors, arrays,
-// variants, records that describe themselves (zeus/fields.hpp), and whatever has such a function. A text that was not
-// written so is a corrupt_data Error. One thread at a time.
+// maps, variants, records that describe themselves (zeus/fields.hpp), and whatever has such a function. A text that was
+// not written so is a corrupt_data Error. One thread at a time.
 #pragma once
 
 #include <zeus/error.hpp>
@@ -17,6 +17,7 @@
 #include <bit>
 #include <concepts>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -72,6 +73,14 @@ class StateWriter {
   template <typename Value, std::size_t Size>
   void add(const std::array<Value, Size>& values) {
     for (const Value& value : values) {
+      add(value);
+    }
+  }
+  template <typename Key, typename Value>
+  void add(const std::map<Key, Value>& values) {
+    add(values.size());
+    for (const auto& [key, value] : values) {
+      add(key);
       add(value);
     }
   }
@@ -166,6 +175,12 @@ class StateReader {
       take(value);
     }
   }
+  template <typename Key, typename Value>
+  void take(std::map<Key, Value>& values) {
+    std::vector<std::pair<Key, Value>> members;
+    take(members);
+    values = {members.begin(), members.end()};
+  }
   template <typename... Kinds>
   void take(std::variant<Kinds...>& one) {
     std::size_t index = 0;
@@ -188,5 +203,10 @@ class StateReader {
 
   std::string_view rest_;
 };
+
+// With a sum over it in front, which tells it from one that a failing disk has changed; and without: a text whose sum
+// is another one is a corrupt_data Error.
+std::string sealed(std::string_view text);
+std::string_view unsealed(std::string_view text);
 
 }  // namespace zeus

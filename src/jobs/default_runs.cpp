@@ -31,11 +31,6 @@ constexpr double hidden_deviation = 0.25;
 // Differences between runs from which their scatter is known: those of three runs of one batch size.
 constexpr int least_freedom = 2;
 
-template <typename Value>
-Value hypotenuse(Value a, Value b) {
-  return Value{std::hypot(a.value(), b.value())};
-}
-
 // The half-width of a mean, of whose values each scatters by `least` or more.
 double half_width_of_mean(const Scatter& scatter, double least = 0.0) {
   const double deviation = std::max(scatter.deviation().value_or(0.0), least);
@@ -102,16 +97,11 @@ double half_width_of_epoch(const records::WholeEpochs& whole, Unit unit, const P
 
 }  // namespace
 
-Spent together(const Spent& a, const Spent& b) {
-  return {
-      .energy = hypotenuse(a.energy, b.energy), .time = hypotenuse(a.time, b.time), .cost = hypotenuse(a.cost, b.cost)};
-}
-
-DefaultRun EpochCount::of(const DefaultParts& parts) const {
-  return {.value = parts.start + parts.epoch * mean,
+DefaultRun default_run(const DefaultParts& parts, const EpochCount& epochs) {
+  return {.value = parts.start + parts.epoch * epochs.mean,
           .by_start = parts.start_half_width,
-          .by_epoch = parts.epoch * (mean * parts.epoch_half_width),
-          .by_count = parts.epoch * half_width};
+          .by_epoch = parts.epoch * (epochs.mean * parts.epoch_half_width),
+          .by_count = parts.epoch * epochs.half_width};
 }
 
 void DefaultRuns::define(int default_size, bool has_target) {
@@ -170,7 +160,7 @@ void DefaultRuns::learn(const records::JobDevice& device, const records::TryFini
     if (whole->start_time && whole->start_energy) {
       runs.starts.emplace_back(*whole->start_time, *whole->start_energy);
       if (runs.starts.size() > starts_remembered) {
-        runs.starts.pop_front();
+        runs.starts.erase(runs.starts.begin());
       }
     }
   }
@@ -290,6 +280,15 @@ std::variant<EpochCount, std::string> DefaultRuns::epochs() const {
   // Numbers of epochs scatter by factors: where few runs were short ones, the mean is further above them than below.
   const double factor = portable::exp(student_quantile(freedom) * deviation / std::sqrt(runs.count));
   return EpochCount{.unit = unit_, .mean = runs.mean, .half_width = runs.mean * (factor - 1.0)};
+}
+
+std::optional<EpochCount> DefaultRuns::likely_epochs(int batch_size) const {
+  if (const auto known = epochs(); const auto* const count = std::get_if<EpochCount>(&known)) {
+    return *count;
+  }
+  auto runs = lengths_.find(default_size_);
+  runs = runs != lengths_.end() ? runs : lengths_.find(batch_size);
+  return runs != lengths_.end() ? std::optional{EpochCount{.unit = unit_, .mean = runs->second.mean}} : std::nullopt;
 }
 
 }  // namespace zeus::jobs

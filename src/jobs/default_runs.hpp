@@ -6,13 +6,14 @@
 // known with each of them, for earlier recurrences too. A value; one thread.
 #pragma once
 
+#include "base/state_text.hpp"
 #include "jobs/scatter.hpp"
 #include "records/job_entry.hpp"
+#include "records/job_summary.hpp"
 #include "records/limit_profile.hpp"
 
 #include <zeus/units.hpp>
 
-#include <deque>
 #include <map>
 #include <optional>
 #include <span>
@@ -23,21 +24,8 @@
 
 namespace zeus::jobs {
 
-struct Spent {
-  Joules energy;
-  Seconds time;
-  Joules cost;  // of both, as the job weighs them
-
-  friend Spent operator+(const Spent& a, const Spent& b) {
-    return {.energy = a.energy + b.energy, .time = a.time + b.time, .cost = a.cost + b.cost};
-  }
-  friend Spent operator*(const Spent& a, double factor) {
-    return {.energy = a.energy * factor, .time = a.time * factor, .cost = a.cost * factor};
-  }
-};
-
-// Of errors that have nothing to do with one another.
-Spent together(const Spent& a, const Spent& b);
+using records::Spent;
+using records::together;
 
 struct DefaultRun {
   Spent value;
@@ -58,7 +46,7 @@ struct DefaultRun {
 
 // What the length of a training is counted in. Where nothing tells of epochs, all of it is one, and seconds take their
 // place: those that it would take under the highest limit.
-enum class Unit { epoch, second };
+using Unit = records::CountUnit;
 
 // A default run, but for how many epochs it has.
 struct DefaultParts {
@@ -69,16 +57,17 @@ struct DefaultParts {
   double epoch_half_width = 0.0;  // relative
 
   [[nodiscard]] bool has_epochs() const { return epoch.time > Seconds{}; }
+
+  template <typename Archive, typename Self>
+  static void state(Archive& archive, Self& self) {
+    archive(self.unit, self.start, self.start_half_width, self.epoch, self.epoch_half_width);
+  }
 };
 
-// A mean of epochs to the target, with its half-width.
-struct EpochCount {
-  Unit unit = Unit::epoch;
-  double mean = 0.0;
-  double half_width = 0.0;
+// The mean number of epochs to the target.
+using EpochCount = records::CountedEpochs;
 
-  [[nodiscard]] DefaultRun of(const DefaultParts& parts) const;
-};
+DefaultRun default_run(const DefaultParts& parts, const EpochCount& epochs);
 
 class DefaultRuns {
  public:
@@ -102,12 +91,25 @@ class DefaultRuns {
 
   // As known now. Otherwise why not.
   [[nodiscard]] std::variant<EpochCount, std::string> epochs() const;
+  // The same as well as it can be said after a run of that batch size, for want of better; nothing where even that is
+  // not known.
+  [[nodiscard]] std::optional<EpochCount> likely_epochs(int batch_size) const;
+
+  template <typename Archive, typename Self>
+  static void state(Archive& archive, Self& self) {
+    archive(self.eta_, self.default_size_, self.on_, self.has_target_, self.unit_, self.lengths_, self.length_on_);
+  }
 
  private:
   // Of a batch size, on one kind of devices.
   struct Runs {
-    std::deque<std::pair<Seconds, Joules>> starts;      // the latest ones
+    std::vector<std::pair<Seconds, Joules>> starts;     // the latest ones
     std::optional<records::WholeEpochs> latest_epochs;  // seen
+
+    template <typename Archive, typename Self>
+    static void state(Archive& archive, Self& self) {
+      archive(self.starts, self.latest_epochs);
+    }
   };
   struct On {
     records::JobDevice device;
@@ -115,6 +117,11 @@ class DefaultRuns {
     // Of whole runs of the default, in joules and seconds: what there is where nothing inside a run was seen.
     Scatter default_energy;
     Scatter default_time;
+
+    template <typename Archive, typename Self>
+    static void state(Archive& archive, Self& self) {
+      archive(self.device, self.sizes, self.default_energy, self.default_time);
+    }
   };
 
   void count(const records::JobDevice& device, const records::TryFinished& finished,

@@ -61,7 +61,7 @@ class DefaultRunsTest : public testing::Test {
     const auto epochs = runs_.epochs();
     EXPECT_TRUE(std::holds_alternative<DefaultParts>(parts)) << std::get<std::string>(parts);
     EXPECT_TRUE(std::holds_alternative<EpochCount>(epochs)) << std::get<std::string>(epochs);
-    return std::get<EpochCount>(epochs).of(std::get<DefaultParts>(parts));
+    return default_run(std::get<DefaultParts>(parts), std::get<EpochCount>(epochs));
   }
 
   // Costs are energies.
@@ -184,7 +184,7 @@ TEST_F(DefaultRunsTest, AreTheRunsOfTheDefaultWhereNothingInsideThemWasSeen) {
   }
   const auto parts = runs_.parts(v100(), finished({.epochs = 1, .start = {}}), slices);
   ASSERT_TRUE(std::holds_alternative<DefaultParts>(parts)) << std::get<std::string>(parts);
-  const DefaultRun run = EpochCount{}.of(std::get<DefaultParts>(parts));
+  const DefaultRun run = default_run(std::get<DefaultParts>(parts), {});
   EXPECT_NEAR(run.value.time.value(), 15.0, 1e-9);
   EXPECT_NEAR(run.by_start.time.value(), 4.303 * 2.0 / std::sqrt(3.0), 1e-6);
 }

@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
 #include <utility>
 
@@ -21,6 +22,10 @@ namespace {
 // A snapshot costs a write; folding this many entries costs less.
 constexpr std::uint64_t entries_between_snapshots = 64;
 constexpr std::size_t entries_at_once = 4096;
+// What a request makes, at most, up to what answers it.
+constexpr std::size_t most_entries_of_a_request = 64;
+// From the one before it what was then is worked out again.
+constexpr std::uint64_t entries_between_checkpoints = 2048;
 constexpr std::size_t longest_name = 200;
 // An owner that cannot be looked at is dead when it has given no sign of life for this long, as somebody who waited
 // has measured, unless it asked for another.
@@ -32,20 +37,6 @@ Seconds lease_of(const OpenRecurrence& open, const JobState& state) {
   const Seconds lease = open.lease.value_or(usual_lease);
   const bool beats = lease <= usual_lease;
   return beats ? lease : std::max(lease, state.longest_epoch().value_or(Seconds{}) * epochs_of_a_lease);
-}
-
-constexpr std::size_t most_at_hand = 64;
-
-// The newest first.
-template <typename View>
-std::vector<View> page_of(const std::vector<View>& all, const Page& page) {
-  std::vector<View> some;
-  for (auto one = all.rbegin(); one != all.rend() && some.size() < page.at_most; ++one) {
-    if (!page.before || one->number < *page.before) {
-      some.push_back(*one);
-    }
-  }
-  return some;
 }
 
 // As a shell has to be told it.
@@ -100,22 +91,24 @@ void check_same(const std::string& name, const records::JobDefinition& kept, con
                           redefining(name, changes), fmt::join(follows, "; "), shell_word(name))};
 }
 
-// The state that a snapshot holds, or that of an empty history.
-std::unique_ptr<JobState> state_of(store::JobStore& store, const store::StoredJob& stored) {
-  auto state = std::make_unique<JobState>(stored.definition);
-  const std::optional<store::Snapshot> snapshot = store.snapshot(stored.id, state->snapshot_key());
-  if (!snapshot || snapshot->sequence > stored.length) {
-    return state;
+// A state, and beside it the rest of an account, as the text of a snapshot.
+constexpr std::size_t size_digits = 16;
+
+std::string snapshot_text(const JobAccount& account) {
+  const std::string state = account.state().save();
+  return fmt::format("{:016x}{}{}", state.size(), state, account.save());
+}
+
+// What is no such text is a corrupt_data Error.
+std::pair<std::string_view, std::string_view> parts_of(std::string_view text) {
+  std::size_t size = 0;
+  const char* const end = text.data() + std::min(size_digits, text.size());
+  const auto read = std::from_chars(text.data(), end, size, 16);
+  if (text.size() < size_digits || read.ec != std::errc{} || read.ptr != end || size > text.size() - size_digits) {
+    throw Error{ErrorKind::corrupt_data, "this is not a snapshot of a job"};
   }
-  try {
-    state->restore(snapshot->state);
-    if (state->sequence() == snapshot->sequence) {
-      return state;
-    }
-  } catch (const Error&) {
-    // A snapshot is only a cache; the history says it all.
-  }
-  return std::make_unique<JobState>(stored.definition);
+  text.remove_prefix(size_digits);
+  return {text.substr(0, size), text.substr(size)};
 }
 
 }  // namespace
@@ -177,54 +170,233 @@ std::vector<records::JobEntryBody> beginning_of(const JobState& state, const rec
   return bodies;
 }
 
+JobAccount account_of(const store::StoredJob& job, std::span<const records::JobEntry> entries, std::size_t kept) {
+  double eta = job.definition.eta;
+  for (const records::JobEntry& entry : entries) {
+    if (const auto* const redefined = std::get_if<records::JobRedefined>(&entry.body)) {
+      eta = redefined->definition.eta;
+    }
+  }
+  JobAccount account{job.definition, eta, kept};
+  for (const records::JobEntry& entry : entries) {
+    account.apply(entry);
+  }
+  return account;
+}
+
 Job::Impl::Impl(store::JobStore& where, Site who, store::StoredJob what)
-    : store{&where}, site{std::move(who)}, stored{std::move(what)}, state{state_of(where, stored)} {
-  kept = state->sequence();
+    : store{&where}, site{std::move(who)}, stored{std::move(what)} {
+  begin();
+  kept = state().sequence();
+}
+
+void Job::Impl::begin() {
+  decides = std::make_unique<JobState>(stored.definition);
+  if (std::optional<store::Snapshot> kept_one = store->snapshot(stored.id, decides->snapshot_key());
+      kept_one && kept_one->sequence <= stored.length) {
+    try {
+      decides->restore(parts_of(kept_one->state).first);
+      if (decides->sequence() == kept_one->sequence) {
+        snapshot = std::move(kept_one->state);
+        return;
+      }
+    } catch (const Error&) {
+      // A snapshot is only a cache; the history says it all.
+    }
+  }
+  decides.reset();
+  account = std::make_unique<JobAccount>(stored.definition, stored.definition.eta);
+}
+
+JobAccount& Job::Impl::known() {
+  if (!account) {
+    auto restored = std::make_unique<JobAccount>(stored.definition, stored.definition.eta);
+    try {
+      const auto [state, rest] = parts_of(snapshot);
+      restored->restore(state, rest);
+    } catch (const Error&) {
+      restored = std::make_unique<JobAccount>(
+          account_of(stored, store->entries(stored.id, 0, decides->sequence() - later.size()), JobAccount::usual));
+    }
+    account = std::move(restored);
+    for (const records::JobEntry& entry : later) {
+      account->apply(entry);
+    }
+    decides.reset();
+    snapshot.clear();
+    later.clear();
+    weigh_anew();
+  }
+  return *account;
+}
+
+void Job::Impl::weigh_anew() {
+  if (account->eta() == account->state().definition().eta) {
+    return;
+  }
+  const std::uint64_t length = account->state().sequence();
+  account = std::make_unique<JobAccount>(stored.definition, account->state().definition().eta);
+  while (account->state().sequence() < length) {
+    const std::uint64_t after = account->state().sequence();
+    for (const records::JobEntry& entry :
+         store->entries(stored.id, after, std::min<std::size_t>(length - after, entries_at_once))) {
+      account->apply(entry);
+      if (entry.sequence % entries_between_checkpoints == 0) {
+        keep_checkpoint();
+      }
+    }
+  }
+}
+
+void Job::Impl::take(records::JobEntry entry) {
+  if (account) {
+    account->apply(entry);
+    if (entry.sequence % entries_between_checkpoints == 0) {
+      keep_checkpoint();
+    }
+    return;
+  }
+  decides->apply(entry);
+  later.push_back(std::move(entry));
+  if (later.size() >= entries_between_snapshots) {
+    static_cast<void>(known());
+  }
 }
 
 void Job::Impl::refresh() {
   while (true) {
-    const std::vector<records::JobEntry> news = store->entries(stored.id, state->sequence(), entries_at_once);
-    for (const records::JobEntry& entry : news) {
-      state->apply(entry);
+    std::vector<records::JobEntry> news = store->entries(stored.id, state().sequence(), entries_at_once);
+    const bool all = news.size() < entries_at_once;
+    for (records::JobEntry& entry : news) {
+      take(std::move(entry));
     }
-    if (news.size() < entries_at_once) {
+    if (all) {
       break;
     }
   }
-  if (state->sequence() >= kept + entries_between_snapshots) {
-    kept = state->sequence();
+  if (account) {
+    weigh_anew();
+  }
+  if (state().sequence() >= kept + entries_between_snapshots) {
+    keep_snapshot();
+  }
+}
+
+void Job::Impl::keep_snapshot() {
+  const JobAccount& now = known();
+  kept = now.state().sequence();
+  try {
+    store->keep_snapshot(stored.id, {.key = now.state().snapshot_key(), .sequence = kept, .state = snapshot_text(now)});
+  } catch (const Error&) {
+    // Only a cache; what follows says it where the store cannot be written.
+  }
+}
+
+std::string Job::Impl::checkpoint_key(const JobAccount& of) const {
+  return fmt::format("{}, eta {}", of.state().snapshot_key(), of.eta());
+}
+
+void Job::Impl::keep_checkpoint() const {
+  if (account->eta() != account->state().definition().eta) {
+    return;  // it will be weighed anew
+  }
+  try {
+    store->keep_checkpoint(
+        stored.id,
+        {.key = checkpoint_key(*account), .sequence = account->state().sequence(), .state = snapshot_text(*account)});
+  } catch (const Error&) {
+    // Only a cache.
+  }
+}
+
+JobAccount Job::Impl::known_at(std::uint64_t entries) const {
+  JobAccount past{stored.definition, account->eta(), JobAccount::all};
+  if (const auto checkpoint = store->checkpoint_before(stored.id, checkpoint_key(*account), entries)) {
     try {
-      store->keep_snapshot(stored.id, {.key = state->snapshot_key(), .sequence = kept, .state = state->save()});
+      const auto [state, rest] = parts_of(checkpoint->state);
+      JobAccount restored{stored.definition, account->eta(), JobAccount::all};
+      restored.restore(state, rest);
+      if (restored.state().sequence() == checkpoint->sequence) {
+        return restored;
+      }
     } catch (const Error&) {
-      // Only a cache; what follows says it where the store cannot be written.
+      // Only a cache.
     }
   }
+  return past;
 }
 
 void Job::Impl::append(const Decide& decide) {
   append({}, decide, {});
 }
 
+bool Job::Impl::repeated(const Request& request, const Repeat& repeat) const {
+  if (request.key.empty()) {
+    return false;
+  }
+  const std::optional<store::FoundRequest> found = store->find_request(stored.id, request.key);
+  if (!found) {
+    return false;
+  }
+  if (found->asked != request.asked) {
+    throw Error{ErrorKind::invalid_argument,
+                "the key of this request is that of another one, which asked for something else",
+                "make a key of its own for each request, and use it again only to repeat that request"};
+  }
+  repeat(store->entries(stored.id, found->sequence - 1, most_entries_of_a_request));
+  return true;
+}
+
+store::SummaryRow Job::Impl::summary_row(JobAccount& of) const {
+  const std::optional<std::vector<records::DaySums>> changed = of.take_changed_days();
+  return {.summary = summary_of(stored, of),
+          .days = changed ? *changed : std::vector<records::DaySums>{of.days().begin(), of.days().end()},
+          .all_days = !changed};
+}
+
+void Job::Impl::keep_summary() {
+  JobAccount& all = known();
+  all.change_all_days();
+  try {
+    store->keep_summary(stored.id, summary_row(all));
+  } catch (const Error&) {
+    all.change_all_days();  // only a cache
+  }
+}
+
 void Job::Impl::append(const Request& request, const Decide& decide, const Repeat& repeat) {
   while (true) {
     refresh();
-    static_cast<void>(request);
-    static_cast<void>(repeat);
-    const std::vector<records::JobEntryBody> bodies = decide(*state);
+    if (repeated(request, repeat)) {
+      return;
+    }
+    const std::vector<records::JobEntryBody> bodies = decide(state());
     if (bodies.empty()) {
       return;
     }
     const WallTime now = site.clock.wall();
     // What cannot be read back, or cannot be next, must not be written.
-    auto after = std::make_unique<JobState>(*state);
+    auto after = std::make_unique<JobAccount>(known());
     for (const records::JobEntryBody& body : bodies) {
-      after->apply({.sequence = after->sequence() + 1,
+      after->apply({.sequence = after->state().sequence() + 1,
                     .written = now,
                     .body = records::job_entry_body_from_json(records::to_json(body))});
     }
-    if (store->append(stored.id, state->sequence(), bodies, now)) {
-      state = std::move(after);
+    const bool weighs_alike = after->eta() == after->state().definition().eta;
+    store::Attached attached{.request = request, .summary = {}};
+    if (weighs_alike) {
+      attached.summary = summary_row(*after);
+    }
+    if (store->append(stored.id, state().sequence(), bodies, now, attached)) {
+      const std::uint64_t before = state().sequence();
+      account = std::move(after);
+      if (!weighs_alike) {
+        weigh_anew();
+        keep_summary();
+      }
+      if (before / entries_between_checkpoints != state().sequence() / entries_between_checkpoints) {
+        keep_checkpoint();
+      }
       return;
     }
   }
@@ -234,7 +406,7 @@ void Job::Impl::append(const Request& request, const Decide& decide, const Repea
 // own monotonic clock, so that no two clocks are ever compared.
 std::vector<std::pair<const OpenRecurrence*, std::string>> Job::Impl::find_the_dead() {
   std::vector<std::pair<const OpenRecurrence*, std::string>> dead;
-  for (const OpenRecurrence& open : state->open()) {
+  for (const OpenRecurrence& open : state().open()) {
     const records::JobOwner& owner = open.owner;
     if (site.owner.place.empty() || owner == site.owner) {
       continue;
@@ -249,7 +421,7 @@ std::vector<std::pair<const OpenRecurrence*, std::string>> Job::Impl::find_the_d
     const Instant now = site.clock.now();
     const store::Sighting sighting =
         store->sight(stored.id, open.number, site.owner.place, store->beats(stored.id, open.number), now);
-    if (now - sighting.since > lease_of(open, *state)) {
+    if (now - sighting.since > lease_of(open, state())) {
       dead.emplace_back(&open, fmt::format("nothing was heard of {} on {} for {:.0f} s", to_text(owner.process),
                                            owner.host, (now - sighting.since).value()));
     }
@@ -283,7 +455,7 @@ Job Job::open(store::JobStore& store, const Site& site, std::string_view name,
   const records::JobDefinition asked = normalized(definition);
   auto impl = std::make_unique<Impl>(store, site, store.find_or_create(name, asked, site.clock.wall()));
   impl->refresh();
-  check_same(impl->stored.name, impl->state->definition(), asked);
+  check_same(impl->stored.name, impl->state().definition(), asked);
   return Job{std::move(impl)};
 }
 
@@ -326,11 +498,11 @@ void Job::refresh() {
 }
 
 const records::JobDefinition& Job::definition() const {
-  return impl_->state->definition();
+  return impl_->state().definition();
 }
 
 const optimize::JobSpec& Job::spec() const {
-  return impl_->state->job().spec();
+  return impl_->state().job().spec();
 }
 
 Recurrence Job::begin(const records::JobDevice& device) {
@@ -356,7 +528,7 @@ std::uint64_t Job::begun(const records::JobDevice& device, const Beginning& begi
 
 Recurrence Job::resume(std::uint64_t recurrence, const Request& request) {
   impl_->refresh();
-  if (recurrence >= impl_->state->recurrences()) {
+  if (recurrence >= impl_->state().recurrences()) {
     throw Error{ErrorKind::not_found, fmt::format("no recurrence {} of the job '{}' has begun", recurrence, name()),
                 "begin one"};
   }
@@ -366,7 +538,7 @@ Recurrence Job::resume(std::uint64_t recurrence, const Request& request) {
 }
 
 std::span<const OpenRecurrence> Job::open_recurrences() const {
-  return impl_->state->open();
+  return impl_->state().open();
 }
 
 std::size_t Job::give_up_the_dead() {
@@ -374,55 +546,25 @@ std::size_t Job::give_up_the_dead() {
 }
 
 std::vector<records::LimitProfile> Job::limits(int batch_size) const {
-  return impl_->state->limits(impl_->state->device(), batch_size);
+  return impl_->state().limits(impl_->state().device(), batch_size);
 }
 
 std::optional<Seconds> Job::run_time(int batch_size) const {
-  return impl_->state->run_time(batch_size);
+  return impl_->state().run_time(batch_size);
 }
 
 Joules Job::cost(Joules energy, Seconds time) const {
-  return impl_->state->job().profiles().cost().of(energy, time);
+  return impl_->state().job().profiles().cost().of(energy, time);
 }
 
 std::uint64_t Job::seed_of_next_try() {
   impl_->refresh();
-  return seed_of_try(*impl_->state, impl_->state->tries());
+  return seed_of_try(impl_->state(), impl_->state().tries());
 }
 
 optimize::Action Job::preview() {
   impl_->refresh();
-  return impl_->state->job().next(impl_->state->recurrences(), impl_->state->tries());
-}
-
-records::JobView Job::view() {
-  const std::vector<records::JobEntry> all =
-      impl_->store->entries(impl_->stored.id, 0, std::numeric_limits<std::size_t>::max());
-  return view_of(impl_->stored, all);
-}
-
-records::JobView Job::overview(std::size_t most) {
-  records::JobView all = view();
-  const auto cut = [most](auto& list) {
-    const std::size_t kept = std::min({most, list.size(), most_at_hand});
-    list.erase(list.begin(), list.end() - static_cast<std::ptrdiff_t>(kept));
-  };
-  cut(all.recurrences);
-  cut(all.tries);
-  return all;
-}
-
-records::JobSummary Job::summary() {
-  refresh();
-  return summary_of(view(), *impl_->state);
-}
-
-std::vector<records::RecurrenceView> Job::recurrences(const Page& page) {
-  return page_of(view().recurrences, page);
-}
-
-std::vector<records::TryView> Job::tries(const Page& page) {
-  return page_of(view().tries, page);
+  return impl_->state().job().next(impl_->state().recurrences(), impl_->state().tries());
 }
 
 }  // namespace zeus::jobs

@@ -227,6 +227,8 @@ class Job {
 
   // Limits measured so far at a batch size on the current devices, ascending.
   [[nodiscard]] std::vector<records::LimitProfile> limits(int batch_size) const;
+  // Whether any try of that batch size has.
+  bool has_reached(int batch_size);
   // How long the last whole run at a batch size on the current devices took.
   [[nodiscard]] std::optional<Seconds> run_time(int batch_size) const;
   // The cost of energy and time as the job weighs them, on its current devices.
@@ -239,7 +241,7 @@ class Job {
   optimize::Action preview();
   // Everything there is to show, as of now: walks the whole history. Writes nothing.
   records::JobView view();
-  // The same with the last recurrences and tries only, `most` of them at most, and no more than are kept at hand (64).
+  // The same with the last recurrences and tries only: those under way and the last 64, or `most` at most.
   records::JobView overview(std::size_t most);
   // What is told of it in a list.
   records::JobSummary summary();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "jobs/job.hpp"
+#include "jobs/job_account.hpp"
 #include "jobs/job_state.hpp"
 
 #include <zeus/error.hpp>
@@ -21,6 +22,13 @@ namespace zeus::jobs {
 struct Job::Impl {
   Impl(store::JobStore& where, Site who, store::StoredJob what);
 
+  // What its history comes to, as far as it has been read.
+  [[nodiscard]] const JobState& state() const { return account ? account->state() : *decides; }
+  // The same with all that people want to know of it.
+  JobAccount& known();
+  // As it was after so many entries or earlier, to keep all that comes after. Once it is known.
+  [[nodiscard]] JobAccount known_at(std::uint64_t entries) const;
+
   // Applies what others have appended meanwhile, and keeps a snapshot now and then.
   void refresh();
   // Decides and appends what `decide` answers to the state as it is, as often as it takes until nobody else has
@@ -31,6 +39,12 @@ struct Job::Impl {
   // next few.
   using Repeat = std::function<void(std::span<const records::JobEntry>)>;
   void append(const Request& request, const Decide& decide, const Repeat& repeat);
+  // Whether that request is on record; `repeat` is given what it has made. One whose key is another's is an
+  // invalid_argument Error.
+  bool repeated(const Request& request, const Repeat& repeat) const;
+
+  // Has the summary of its history kept, as far as it has been read.
+  void keep_summary();
 
   // The recurrences whose owner is dead, and why one thinks so.
   std::vector<std::pair<const OpenRecurrence*, std::string>> find_the_dead();
@@ -39,9 +53,29 @@ struct Job::Impl {
   store::JobStore* store;
   Site site;
   store::StoredJob stored;
-  std::unique_ptr<JobState> state;
-  std::uint64_t kept = 0;  // the sequence number of the last snapshot known
+
+ private:
+  // Has the state of a snapshot, if one is kept, to begin with.
+  void begin();
+  void take(records::JobEntry entry);
+  // Begins again where costs are weighed otherwise by now.
+  void weigh_anew();
+  // Of a history that the store has, or is about to have.
+  store::SummaryRow summary_row(JobAccount& of) const;
+  void keep_snapshot();
+  void keep_checkpoint() const;
+  [[nodiscard]] std::string checkpoint_key(const JobAccount& of) const;
+
+  // To decide takes less than to tell: of a snapshot, the state is restored at first, and the rest once it is needed.
+  std::unique_ptr<JobState> decides;
+  std::string snapshot;                  // from which it was restored
+  std::vector<records::JobEntry> later;  // that it has seen since
+  std::unique_ptr<JobAccount> account;   // instead of all these
+  std::uint64_t kept = 0;                // the sequence number of the last snapshot known
 };
+
+// What a whole history comes to; costs are weighed as they are at its end.
+JobAccount account_of(const store::StoredJob& job, std::span<const records::JobEntry> entries, std::size_t kept);
 
 // What `recurrence` is to do now, and what of that is to be put on record.
 struct Decided {

@@ -25,16 +25,6 @@ constexpr std::size_t most_lessons = 256;
 // What a job without batch sizes calls its only one.
 constexpr int only_batch_size = 1;
 
-// FNV-1a of 64 bits: tells a state that was saved from one that a failing disk has changed.
-constexpr std::size_t digest_size = 16;
-std::uint64_t digest(std::string_view text) {
-  std::uint64_t sum = 0xcbf29ce484222325U;
-  for (const char byte : text) {
-    sum = (sum ^ static_cast<unsigned char>(byte)) * 0x100000001b3U;
-  }
-  return sum;
-}
-
 [[noreturn]] void refuse(const records::JobEntry& entry, std::string_view why) {
   throw Error{ErrorKind::corrupt_data, fmt::format("entry {} of the job's history cannot be: {}", entry.sequence, why),
               "put back a copy of the store, or forget the job"};
@@ -487,16 +477,11 @@ std::string JobState::save() const {
   StateWriter writer;
   writer(definition_, job_.policy().version(), *this);
   job_.save(writer);
-  const std::string text = writer.take();
-  return fmt::format("{:016x}{}", digest(text), text);
+  return sealed(writer.take());
 }
 
 void JobState::restore(std::string_view text) {
-  const std::string_view content = text.substr(std::min(digest_size, text.size()));
-  if (text.substr(0, digest_size) != fmt::format("{:016x}", digest(content))) {
-    throw Error{ErrorKind::corrupt_data, "this is not the state of a job as it was saved"};
-  }
-  StateReader reader{content};
+  StateReader reader{unsealed(text)};
   int version = 0;
   reader(definition_, version);
   job_ = job_of(definition_);

@@ -1,20 +1,17 @@
-// All there is to show of a job, from its history (records/job_view.hpp). A pure function; any thread.
+// All there is to show of a job, and what is told of it in a list, from what is kept of its history (job_account.hpp).
+// Pure functions; any thread.
 #pragma once
 
-#include "jobs/job_state.hpp"
-#include "records/job_entry.hpp"
+#include "jobs/job_account.hpp"
 #include "records/job_summary.hpp"
 #include "records/job_view.hpp"
 #include "store/job_store.hpp"
 
-#include <span>
-
 namespace zeus::jobs {
 
-// `entries` is the whole history of `job`. One that cannot be is a corrupt_data Error.
-records::JobView view_of(const store::StoredJob& job, std::span<const records::JobEntry> entries);
+// With the recurrences and tries that are kept.
+records::JobView view_of(const store::StoredJob& job, const JobAccount& account);
 
-// `view` is all there is to show of a job, `state` what its history comes to.
-records::JobSummary summary_of(const records::JobView& view, const JobState& state);
+records::JobSummary summary_of(const store::StoredJob& job, const JobAccount& account);
 
 }  // namespace zeus::jobs

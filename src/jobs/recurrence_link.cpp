@@ -29,8 +29,8 @@ std::uint64_t KeptRecurrence::seed_of_next_try() {
 
 RecurrenceLink::Worked KeptRecurrence::worked(int batch_size) {
   Worked worked;
-  for (const records::ArmView& arm : job_->view().arms) {
-    (arm.batch_size == batch_size ? worked.here : worked.elsewhere) |= arm.reached > 0;
+  for (const int known : job_->spec().batch_sizes) {
+    (known == batch_size ? worked.here : worked.elsewhere) |= job_->has_reached(known);
   }
   return worked;
 }

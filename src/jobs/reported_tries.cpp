@@ -161,7 +161,7 @@ void Job::lose(std::uint64_t try_number) {
 }
 
 std::optional<KnownTry> Job::find_try(std::uint64_t number) const {
-  const JobState& state = *impl_->state;
+  const JobState& state = impl_->state();
   if (const OpenRecurrence* const open = state.find_running(number)) {
     return KnownTry{.number = number, .batch_size = open->running->batch_size, .user = open->user, .outcome = {}};
   }
@@ -173,7 +173,7 @@ std::optional<KnownTry> Job::find_try(std::uint64_t number) const {
 }
 
 std::optional<Seconds> Job::longest_epoch() const {
-  return impl_->state->longest_epoch();
+  return impl_->state().longest_epoch();
 }
 
 }  // namespace zeus::jobs

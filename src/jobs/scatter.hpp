@@ -20,6 +20,11 @@ struct Scatter {
     mean += step / count;
     squares += step * (value - mean);
   }
+  template <typename Archive, typename Self>
+  static void state(Archive& archive, Self& self) {
+    archive(self.count, self.mean, self.squares);
+  }
+
   // Of one value; nothing where there are fewer than two.
   [[nodiscard]] std::optional<double> deviation() const {
     return count < 2 ? std::nullopt : std::optional{std::sqrt(squares / (count - 1))};

@@ -1,0 +1,477 @@
+#include "jobs/job_account.hpp"
+
+#include "jobs/redefinition.hpp"
+#include "optimize/cost/energy_time_cost.hpp"
+
+#include <zeus/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+namespace zeus::jobs {
+
+using records::CountUnit;
+using records::DaySums;
+using records::RecurrenceState;
+
+namespace {
+
+constexpr std::size_t last_recurrences = 5;
+// Of a recurrence's energy, the least that its interval leaves open: where a command begins and ends by itself counters
+// read a little low, always the same way. Assumed.
+constexpr double least_doubt = 0.003;
+
+std::optional<records::Energy> sum(const std::vector<records::GpuEnergy>& gpus) {
+  if (gpus.empty()) {
+    return std::nullopt;
+  }
+  records::Energy whole = gpus.front().energy;
+  for (std::size_t index = 1; index < gpus.size(); ++index) {
+    whole = whole + gpus[index].energy;
+  }
+  return whole;
+}
+
+std::int64_t day_of(WallTime when) {
+  constexpr std::int64_t microseconds = 86'400'000'000;
+  const std::int64_t whole = when.microseconds_since_epoch / microseconds;
+  return whole - (when.microseconds_since_epoch % microseconds < 0 ? 1 : 0);
+}
+
+double square(Joules value) {
+  return value.value() * value.value();
+}
+
+// The last mark at which fewer than `number` had begun.
+template <typename Begun>
+std::uint64_t entries_before(const std::vector<JobAccount::Mark>& marks, std::uint64_t number, Begun begun) {
+  const auto after = std::ranges::lower_bound(marks, number, {}, begun);
+  return static_cast<std::uint64_t>(after - marks.begin()) * JobAccount::entries_between_marks;
+}
+
+}  // namespace
+
+JobAccount::JobAccount(const records::JobDefinition& definition, double eta, std::size_t kept)
+    : eta_{eta}, kept_{kept}, state_{definition}, definition_{definition}, default_runs_{eta}, took_{}, last_open_{} {
+  define();
+}
+
+void JobAccount::define() {
+  default_runs_.define(default_size(), state_.definition().target.has_value());
+}
+
+void JobAccount::apply(const records::JobEntry& entry) {
+  state_.apply(entry);
+  changed_us_ = entry.written.microseconds_since_epoch;
+  std::visit([this, &entry](const auto& body) { note(body, entry.written); }, entry.body);
+  forget();
+  if (entry.sequence % entries_between_marks == 0) {
+    marks_.push_back({.recurrences = state_.recurrences(), .tries = state_.tries()});
+  }
+}
+
+RecurrenceAccount& JobAccount::recurrence(std::uint64_t number) {
+  return *std::ranges::lower_bound(recurrences_, number + 1, {},
+                                   [](const RecurrenceAccount& one) { return one.view.number; });
+}
+
+TryAccount& JobAccount::one_try(std::uint64_t number) {
+  return *std::ranges::lower_bound(tries_, number + 1, {}, [](const TryAccount& one) { return one.view.number; });
+}
+
+void JobAccount::forget() {
+  const auto cut = [this](auto& list, std::uint64_t begun, const auto& is_over) {
+    if (list.size() > kept_) {
+      std::erase_if(list, [&](const auto& one) { return one.view.number + kept_ <= begun && is_over(one); });
+    }
+  };
+  cut(recurrences_, state_.recurrences(),
+      [](const RecurrenceAccount& one) { return one.view.state != RecurrenceState::running; });
+  cut(tries_, state_.tries(), [](const TryAccount& one) { return one.view.outcome.has_value(); });
+}
+
+Joules JobAccount::cost_of(const records::JobDevice& device, Joules energy, Seconds time) const {
+  return optimize::EnergyTimeCost{eta_, device.max_power}.of(energy, time);
+}
+
+void JobAccount::note(const records::RecurrenceBegun& begun, WallTime /*when*/) {
+  recurrences_.push_back({.view = {.number = begun.recurrence + 1,
+                                   .state = RecurrenceState::running,
+                                   .owner = begun.owner,
+                                   .device = to_text(begun.device),
+                                   .reason = {}},
+                          .device = begun.device,
+                          .parts = {}});
+}
+
+void JobAccount::note(const records::TryStarted& started, WallTime when) {
+  records::RecurrenceView& of = recurrence(started.event.recurrence).view;
+  ++of.tries;
+  tries_.push_back({.view = {.number = started.event.try_number + 1,
+                             .recurrence = of.number,
+                             .batch_size = started.event.batch_size,
+                             .purpose = started.event.purpose,
+                             .outcome = {},
+                             .left_out = {},
+                             .metric = {},
+                             .limit = started.limit,
+                             .energy = {},
+                             .time = {},
+                             .cost = {},
+                             .budget = started.budget,
+                             .exit_code = {},
+                             .device = of.device,
+                             .host = of.owner.host,
+                             .started = when,
+                             .ended = {}}});
+}
+
+void JobAccount::note(const records::ProfileTaken& profiled, WallTime /*when*/) {
+  charge(recurrence(profiled.event.recurrence), profiled.event.energy, sum(profiled.gpus), profiled.event.time);
+}
+
+void JobAccount::note(const records::EpochsRun& run, WallTime /*when*/) {
+  records::TryView& one = one_try(run.try_number).view;
+  one.epochs = run.epochs;
+  one.metric = run.metric;
+}
+
+void JobAccount::note(const records::TryFinished& finished, WallTime when) {
+  const records::TryEnded& event = finished.event;
+  RecurrenceAccount& of = recurrence(event.recurrence);
+  records::TryView& one = one_try(event.try_number).view;
+  one.outcome = event.outcome;
+  one.left_out = finished.left_out;
+  one.epochs = event.epochs;
+  one.metric = finished.metric ? finished.metric : one.metric;
+  one.limit = finished.limit ? finished.limit : one.limit;
+  one.exit_code = finished.exit_code;
+  one.energy = sum(finished.gpus);
+  if (one.energy) {
+    one.time = event.time;
+    one.cost = cost_of(of.device, event.energy, event.time);
+  }
+  one.ended = when;
+  if (finished.left_out && !one.energy) {
+    charge_unknown(of, *finished.left_out, event.time);
+  } else {
+    charge(of, event.energy, one.energy, event.time);
+  }
+  Ended& ends = ended_[event.batch_size];
+  ends.reached += records::reached(event.outcome) ? 1 : 0;
+  ends.stopped +=
+      event.outcome == records::TryOutcome::stopped || event.outcome == records::TryOutcome::exhausted ? 1 : 0;
+  default_runs_.learn(of.device, finished, state_.limits(of.device, event.batch_size));
+  if (records::reached(event.outcome)) {
+    of.view.state = RecurrenceState::reached;
+    ++reached_;
+    compare(of, finished, when);
+    close(of);
+  }
+}
+
+void JobAccount::note(const records::RecurrenceGivenUp& given_up, WallTime /*when*/) {
+  RecurrenceAccount& of = recurrence(given_up.recurrence);
+  of.view.state = RecurrenceState::given_up;
+  of.view.reason = given_up.reason;
+  ++given_up_;
+  close(of);
+}
+
+void JobAccount::note(const records::DeviceMoved& /*moved*/, WallTime /*when*/) {
+}
+
+// What ran before is compared with the default that there was.
+void JobAccount::note(const records::JobRedefined& redefined, WallTime /*when*/) {
+  close_era();
+  if (same_course(definition_, redefined.definition)) {
+    default_runs_.choose(default_size());
+  } else {
+    define();
+  }
+  definition_ = redefined.definition;
+}
+
+void JobAccount::charge(RecurrenceAccount& of, Joules energy, const std::optional<records::Energy>& measured,
+                        Seconds time) {
+  records::RecurrenceView& view = of.view;
+  view.time += time;
+  if (!view.energy_unknown.empty()) {
+    return;
+  }
+  view.energy = view.energy.value() + energy;
+  view.cost = view.cost.value() + cost_of(of.device, energy, time);
+  if (measured) {
+    view.uncertainty = Joules{
+        std::hypot(view.uncertainty.value().value(), measured->uncertainty.value(), least_doubt * energy.value())};
+  }
+}
+
+void JobAccount::charge_unknown(RecurrenceAccount& of, const std::string& why, Seconds time) {
+  of.view.time += time;
+  of.view.energy_unknown = why;
+  of.view.energy.reset();
+  of.view.uncertainty.reset();
+  of.view.cost.reset();
+}
+
+void JobAccount::close(const RecurrenceAccount& over) {
+  const records::RecurrenceView& view = over.view;
+  if (view.energy) {
+    took_ = took_ + records::Spent{.energy = *view.energy, .time = view.time, .cost = view.cost.value()};
+    took_squares_ += square(view.uncertainty.value());
+  } else {
+    ++unknown_;
+  }
+}
+
+JobAccount::Took JobAccount::took() const {
+  records::Spent spent = took_;
+  double squares = took_squares_;
+  std::uint64_t unknown = unknown_;
+  for (const RecurrenceAccount& one : recurrences_) {
+    if (one.view.state != RecurrenceState::running) {
+      continue;
+    }
+    if (one.view.energy) {
+      spent = spent + records::Spent{.energy = *one.view.energy, .time = one.view.time, .cost = one.view.cost.value()};
+      squares += square(one.view.uncertainty.value());
+    } else {
+      ++unknown;
+    }
+  }
+  return {.spent = spent, .uncertainty = Joules{std::sqrt(squares)}, .unknown = unknown};
+}
+
+JobAccount::Ended JobAccount::ended(int batch_size) const {
+  const auto known = ended_.find(batch_size);
+  return known == ended_.end() ? Ended{} : known->second;
+}
+
+// A recurrence has reached: against what?
+void JobAccount::compare(RecurrenceAccount& over, const records::TryFinished& finished, WallTime when) {
+  over.era = eras_.size();
+  records::RecurrenceView& view = over.view;
+  auto parts = default_runs_.parts(over.device, finished, state_.limits(over.device, default_size()));
+  if (!view.energy_unknown.empty()) {
+    view.default_unknown = view.energy_unknown;
+  } else if (const auto* const why = std::get_if<std::string>(&parts)) {
+    view.default_unknown = *why;
+  } else {
+    over.parts = std::get<DefaultParts>(parts);
+    const std::optional<EpochCount> likely =
+        over.parts->has_epochs() ? default_runs_.likely_epochs(finished.event.batch_size) : EpochCount{};
+    const DefaultRun run = default_run(*over.parts, likely.value_or(EpochCount{.mean = 1.0}));
+    if (run.value.energy - run.half_width().energy > over.device.max_power * run.value.time) {
+      over.parts.reset();
+      view.default_unknown = "the default would have drawn more than these GPUs can: what was measured cannot be";
+    } else {
+      view.default_unknown.clear();
+      count(over, when);
+    }
+  }
+  if (!last_reached_ || last_reached_->view.number < view.number) {
+    last_reached_ = over;
+  }
+}
+
+DaySums& JobAccount::day(std::int64_t number, CountUnit unit) {
+  const auto key = [](const DaySums& sums) { return std::pair{sums.day, sums.unit}; };
+  const auto place = std::ranges::lower_bound(days_, std::pair{number, unit}, {}, key);
+  if (place != days_.end() && key(*place) == std::pair{number, unit}) {
+    return *place;
+  }
+  return *days_.insert(place, DaySums{.day = number, .unit = unit});
+}
+
+void JobAccount::count(const RecurrenceAccount& over, WallTime when) {
+  const DefaultParts& parts = *over.parts;
+  const Joules half_width = over.view.uncertainty.value();
+  const Against against{
+      .order = reached_,
+      .took = {.energy = over.view.energy.value(), .time = over.view.time, .cost = over.view.cost.value()},
+      .doubt = {.energy = half_width, .time = {}, .cost = cost_of(over.device, half_width, Seconds{})},
+      .parts = parts,
+      .counted = {.mean = 0.0}};
+  const bool open = parts.has_epochs();
+  const std::int64_t number = day_of(when);
+  DaySums& sums = day(number, open ? parts.unit : CountUnit::known);
+  ++sums.recurrences;
+  sums.took = sums.took + against.took;
+  sums.energy_squares += square(against.doubt.energy);
+  sums.cost_squares += square(against.doubt.cost);
+  sums.start = sums.start + parts.start;
+  sums.start_half_width = sums.start_half_width + parts.start_half_width;
+  sums.epoch = sums.epoch + parts.epoch;
+  sums.epoch_half_width = sums.epoch_half_width + parts.epoch * parts.epoch_half_width;
+  if (changed_days_ && std::ranges::find(*changed_days_, number) == changed_days_->end()) {
+    changed_days_->push_back(number);
+  }
+  std::vector<Against>& last = open ? last_open_.at(parts.unit == CountUnit::epoch ? 0 : 1) : last_known_;
+  last.push_back(against);
+  if (last.size() > last_recurrences) {
+    last.erase(last.begin());
+  }
+}
+
+JobAccount::Counted JobAccount::counted_in(std::uint64_t era) const {
+  if (era >= eras_.size()) {
+    return default_runs_.epochs();
+  }
+  const Era& past = eras_[era];
+  return past.counted ? Counted{*past.counted} : Counted{past.unknown};
+}
+
+std::optional<records::CountedEpochs> JobAccount::counted() const {
+  const Counted known = default_runs_.epochs();
+  const auto* const count = std::get_if<EpochCount>(&known);
+  return count != nullptr ? std::optional{*count} : std::nullopt;
+}
+
+// How many epochs the default takes under what is defined now is known no better from here on.
+void JobAccount::close_era() {
+  const Counted known = default_runs_.epochs();
+  const std::optional<records::CountedEpochs> count = counted();
+  eras_.push_back({.counted = count, .unknown = count ? std::string{} : std::get<std::string>(known)});
+  const bool any_open = std::ranges::any_of(days_, [](const DaySums& sums) { return sums.unit != CountUnit::known; });
+  if (!any_open) {
+    return;
+  }
+  std::vector<DaySums> open = std::exchange(days_, {});
+  for (const DaySums& sums : open) {
+    if (const std::optional<DaySums> put = evaluated(sums, count)) {
+      DaySums& whole = day(put->day, CountUnit::known);
+      whole = whole + *put;
+    }
+  }
+  changed_days_.reset();
+  for (std::vector<Against>& last : last_open_) {
+    for (Against& one : last) {
+      if (count && count->unit == one.parts.unit) {
+        one.counted = *count;
+        last_known_.push_back(one);
+      }
+    }
+    last.clear();
+  }
+  std::ranges::sort(last_known_, {}, &Against::order);
+  const std::size_t more = last_known_.size() - std::min(last_known_.size(), last_recurrences);
+  last_known_.erase(last_known_.begin(), last_known_.begin() + static_cast<std::ptrdiff_t>(more));
+}
+
+std::optional<std::vector<DaySums>> JobAccount::take_changed_days() {
+  const auto changed = std::exchange(changed_days_, std::vector<std::int64_t>{});
+  if (!changed) {
+    return std::nullopt;
+  }
+  std::vector<DaySums> sums;
+  std::ranges::copy_if(days_, std::back_inserter(sums),
+                       [&](const DaySums& one) { return std::ranges::count(*changed, one.day) > 0; });
+  return sums;
+}
+
+std::optional<records::SavingsView> JobAccount::savings() const {
+  return savings_of(days_, counted());
+}
+
+std::optional<records::SavingsView> JobAccount::savings_of_last() const {
+  std::vector<Against> last = last_known_;
+  const std::optional<records::CountedEpochs> count = counted();
+  for (const std::vector<Against>& open : last_open_) {
+    for (const Against& one : open) {
+      if (count && count->unit == one.parts.unit) {
+        last.push_back(one);
+        last.back().counted = *count;
+      }
+    }
+  }
+  if (last.empty()) {
+    return std::nullopt;
+  }
+  std::ranges::sort(last, {}, &Against::order);
+  DefaultRun of_default;
+  records::Spent took;
+  records::Spent doubt;
+  std::uint64_t counts = 0;
+  for (auto one = last.rbegin(); one != last.rend() && counts < last_recurrences; ++one, ++counts) {
+    of_default = of_default + default_run(one->parts, one->counted);
+    took = took + one->took;
+    doubt = together(doubt, one->doubt);
+  }
+  const records::Spent half_width = together(of_default.half_width(), doubt);
+  return records::SavingsView{.recurrences = counts,
+                              .energy = of_default.value.energy - took.energy,
+                              .energy_uncertainty = half_width.energy,
+                              .energy_of_default = of_default.value.energy,
+                              .time = of_default.value.time - took.time,
+                              .time_uncertainty = half_width.time,
+                              .time_of_default = of_default.value.time,
+                              .cost = of_default.value.cost - took.cost,
+                              .cost_uncertainty = half_width.cost,
+                              .cost_of_default = of_default.value.cost};
+}
+
+std::string JobAccount::savings_unknown() const {
+  if (last_reached_) {
+    if (const std::string why = shown(*last_reached_).default_unknown; !why.empty()) {
+      return why;
+    }
+  }
+  return "what the default batch size takes under the highest limit is not known yet";
+}
+
+records::RecurrenceView JobAccount::shown(const RecurrenceAccount& kept) const {
+  records::RecurrenceView view = kept.view;
+  if (!kept.parts) {
+    return view;
+  }
+  const bool has_epochs = kept.parts->has_epochs();
+  const Counted known = has_epochs ? counted_in(kept.era) : Counted{EpochCount{}};
+  if (const auto* const why = std::get_if<std::string>(&known)) {
+    view.default_unknown = *why;
+    return view;
+  }
+  const EpochCount& epochs = std::get<EpochCount>(known);
+  if (has_epochs && epochs.unit != kept.parts->unit) {
+    view.default_unknown = "it told of no epochs, and later ones do";
+    return view;
+  }
+  const DefaultRun run = default_run(*kept.parts, epochs);
+  const records::Spent half_width = run.half_width();
+  view.default_energy = run.value.energy;
+  view.default_energy_uncertainty = half_width.energy;
+  view.default_time = run.value.time;
+  view.default_time_uncertainty = half_width.time;
+  view.default_cost = run.value.cost;
+  view.default_cost_uncertainty = half_width.cost;
+  return view;
+}
+
+std::uint64_t JobAccount::entries_before_recurrence(std::uint64_t number) const {
+  return entries_before(marks_, number, &Mark::recurrences);
+}
+
+std::uint64_t JobAccount::entries_before_try(std::uint64_t number) const {
+  return entries_before(marks_, number, &Mark::tries);
+}
+
+std::string JobAccount::save() const {
+  StateWriter writer;
+  writer(eta_, *this);
+  return sealed(writer.take());
+}
+
+void JobAccount::restore(std::string_view state, std::string_view account) {
+  state_.restore(state);
+  StateReader reader{unsealed(account)};
+  reader(eta_, *this);
+  if (!reader.done()) {
+    throw Error{ErrorKind::corrupt_data, "this is not the account of such a job"};
+  }
+  changed_days_.reset();
+}
+
+}  // namespace zeus::jobs

@@ -1,0 +1,132 @@
+// What a job shows of its history.
+#include "jobs/job.hpp"
+#include "jobs/job_impl.hpp"
+#include "jobs/job_view.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <utility>
+
+namespace zeus::jobs {
+
+namespace {
+
+constexpr std::size_t entries_at_once = 256;
+
+// How pages of recurrences and of tries differ.
+struct OfRecurrences {
+  using Kept = RecurrenceAccount;
+  static auto kept(const JobAccount& account) { return account.recurrences(); }
+  static std::uint64_t begun(const JobState& state) { return state.recurrences(); }
+  static std::uint64_t entries_before(const JobAccount& account, std::uint64_t number) {
+    return account.entries_before_recurrence(number);
+  }
+  static bool is_over(const Kept& one) { return one.view.state != records::RecurrenceState::running; }
+};
+
+struct OfTries {
+  using Kept = TryAccount;
+  static auto kept(const JobAccount& account) { return account.tries(); }
+  static std::uint64_t begun(const JobState& state) { return state.tries(); }
+  static std::uint64_t entries_before(const JobAccount& account, std::uint64_t number) {
+    return account.entries_before_try(number);
+  }
+  static bool is_over(const Kept& one) { return one.view.outcome.has_value(); }
+};
+
+// Those with these numbers, as far as they are kept, ascending.
+template <typename Of>
+std::vector<typename Of::Kept> between(const JobAccount& account, std::uint64_t first, std::uint64_t last) {
+  std::vector<typename Of::Kept> some;
+  std::ranges::copy_if(Of::kept(account), std::back_inserter(some), [=](const typename Of::Kept& one) {
+    return one.view.number >= first && one.view.number <= last;
+  });
+  return some;
+}
+
+// A page, ascending: of what is at hand, or of the history from the checkpoint before it on, until all on it are over.
+template <typename Of>
+std::vector<typename Of::Kept> on_page(const Page& page, const JobAccount& now, const store::StoredJob& job,
+                                       store::JobStore& store, const auto& known_at) {
+  const std::uint64_t begun = Of::begun(now.state());
+  const std::uint64_t last = std::min(page.before.value_or(begun + 1), begun + 1) - 1;
+  const std::uint64_t count = std::min<std::uint64_t>(page.at_most, last);
+  if (count == 0) {
+    return {};
+  }
+  const std::uint64_t first = last - count + 1;
+  if (std::vector<typename Of::Kept> at_hand = between<Of>(now, first, last); at_hand.size() == count) {
+    return at_hand;
+  }
+  JobAccount past = known_at(Of::entries_before(now, first));
+  std::vector<typename Of::Kept> some;
+  while (true) {
+    some = between<Of>(past, first, last);
+    const std::uint64_t after = past.state().sequence();
+    if ((some.size() == count && std::ranges::all_of(some, &Of::is_over)) || after >= now.state().sequence()) {
+      return some;
+    }
+    const std::size_t more = std::min<std::uint64_t>(entries_at_once, now.state().sequence() - after);
+    for (const records::JobEntry& entry : store.entries(job.id, after, more)) {
+      past.apply(entry);
+    }
+  }
+}
+
+}  // namespace
+
+records::JobView Job::view() {
+  const std::vector<records::JobEntry> whole =
+      impl_->store->entries(impl_->stored.id, 0, std::numeric_limits<std::size_t>::max());
+  return view_of(impl_->stored, account_of(impl_->stored, whole, JobAccount::all));
+}
+
+records::JobView Job::overview(std::size_t most) {
+  impl_->refresh();
+  records::JobView view = view_of(impl_->stored, impl_->known());
+  const auto cut = [most](auto& list) {
+    const std::size_t more = list.size() - std::min(most, list.size());
+    list.erase(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(more));
+  };
+  cut(view.recurrences);
+  cut(view.tries);
+  return view;
+}
+
+records::JobSummary Job::summary() {
+  impl_->refresh();
+  return summary_of(impl_->stored, impl_->known());
+}
+
+bool Job::has_reached(int batch_size) {
+  impl_->refresh();
+  return impl_->known().ended(batch_size).reached > 0;
+}
+
+std::vector<records::RecurrenceView> Job::recurrences(const Page& page) {
+  impl_->refresh();
+  const JobAccount& now = impl_->known();
+  std::vector<records::RecurrenceView> views;
+  for (const RecurrenceAccount& one :
+       on_page<OfRecurrences>(page, now, impl_->stored, *impl_->store,
+                              [this](std::uint64_t entries) { return impl_->known_at(entries); })) {
+    views.push_back(now.shown(one));
+  }
+  std::ranges::reverse(views);
+  return views;
+}
+
+std::vector<records::TryView> Job::tries(const Page& page) {
+  impl_->refresh();
+  const JobAccount& now = impl_->known();
+  std::vector<records::TryView> views;
+  for (const TryAccount& one : on_page<OfTries>(page, now, impl_->stored, *impl_->store,
+                                                [this](std::uint64_t entries) { return impl_->known_at(entries); })) {
+    views.push_back(one.view);
+  }
+  std::ranges::reverse(views);
+  return views;
+}
+
+}  // namespace zeus::jobs
