@@ -69,6 +69,13 @@ void put_members(JsonWriter& json, const JsonSchema& schema) {
       break;
     case Kind::string:
       put_type(json, "string", schema.nullable);
+      if (schema.longest) {
+        json.put("minLength", 1);
+        json.put("maxLength", *schema.longest);
+      }
+      if (!schema.pattern.empty()) {
+        json.put("pattern", schema.pattern);
+      }
       break;
     case Kind::word:
       put_type(json, "string", schema.nullable);
@@ -95,15 +102,17 @@ std::string reference(const JsonSchema& schema) {
   return "#/components/schemas/" + schema.name;
 }
 
+std::string definition_of(const JsonSchema& schema) {
+  JsonWriter json;
+  json.object([&] { write_definition_members(json, schema); });
+  return json.take();
+}
+
 void collect(const SharedSchema& schema, std::map<std::string, SharedSchema>& into) {
   if (is_named(*schema)) {
     const auto [known, is_new] = into.emplace(schema->name, schema);
     if (!is_new) {
-      JsonWriter one;
-      JsonWriter other;
-      write_definition(one, *known->second);
-      write_definition(other, *schema);
-      if (one.take() != other.take()) {
+      if (definition_of(*known->second) != definition_of(*schema)) {
         throw Error{ErrorKind::internal, fmt::format("two records are called {}", schema->name)};
       }
       return;
@@ -154,25 +163,23 @@ void write_json(JsonWriter& json, const JsonSchema& schema) {
   });
 }
 
-void write_definition(JsonWriter& json, const JsonSchema& schema) {
-  json.object([&] {
-    json.put("type", "object");
-    json.put("properties", [&] {
-      for (const JsonSchema::Field& field : schema.fields) {
-        json.put(field.key, *field.schema);
-      }
-    });
-    std::vector<std::string_view> required;
+void write_definition_members(JsonWriter& json, const JsonSchema& schema) {
+  json.put("type", "object");
+  json.put("properties", [&] {
     for (const JsonSchema::Field& field : schema.fields) {
-      if (field.required) {
-        required.emplace_back(field.key);
-      }
+      json.put(field.key, *field.schema);
     }
-    if (!required.empty()) {
-      json.put("required", required);
-    }
-    json.put("additionalProperties", false);
   });
+  std::vector<std::string_view> required;
+  for (const JsonSchema::Field& field : schema.fields) {
+    if (field.required) {
+      required.emplace_back(field.key);
+    }
+  }
+  if (!required.empty()) {
+    json.put("required", required);
+  }
+  json.put("additionalProperties", false);
 }
 
 std::vector<SharedSchema> records_of(const std::vector<SharedSchema>& schemas) {

@@ -34,6 +34,8 @@ struct JsonSchema {
   std::optional<double> least = {};
   std::optional<double> most = {};
   bool above_least = false;
+  std::optional<std::size_t> longest = {};                    // of a string, in characters
+  std::string pattern = {};                                   // of a string
   std::vector<std::string> words = {};                        // of a word: one of these
   std::optional<std::size_t> members = {};                    // of a list, at most
   std::shared_ptr<const JsonSchema> of = {};                  // of a list or a map: each
@@ -51,8 +53,8 @@ using SharedSchema = std::shared_ptr<const JsonSchema>;
 
 // As JSON Schema has it. Records, and one of several, are shown as references: "#/components/schemas/NAME".
 void write_json(JsonWriter& json, const JsonSchema& schema);
-// The same of a record itself, whose fields may be references.
-void write_definition(JsonWriter& json, const JsonSchema& schema);
+// The members of the definition of a record, whose fields may be references.
+void write_definition_members(JsonWriter& json, const JsonSchema& schema);
 // The records that it consists of, itself included, each once, ascending by name. Two of one name that are not alike
 // are an internal Error.
 std::vector<SharedSchema> records_of(const std::vector<SharedSchema>& schemas);

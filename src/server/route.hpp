@@ -15,6 +15,7 @@
 #include "records/json_schema.hpp"
 #include "records/json_writer.hpp"
 #include "server/call.hpp"
+#include "server/problem.hpp"
 #include "transport/http.hpp"
 #include "transport/server.hpp"
 
@@ -62,11 +63,6 @@ struct Text {       // 200
   std::string body;
 };
 
-enum class Refusals {
-  problems,  // as application/problem+json
-  existing,  // as the existing package's server has them
-};
-
 struct Route {
   using Work = std::function<transport::Answer(Service&, const Call&)>;
   // Of an answer without an end: called on the loop's thread, and returns soon.
@@ -86,14 +82,25 @@ struct Route {
   // The job that it is about, before all else: those of one job are done one after the other. By default the
   // parameter `job` of the path.
   std::function<std::string(const Call&)> job_of = {};
-  Refusals refusals = Refusals::problems;
-  bool checks_parameters_itself = false;
+  // How it is refused: by default as application/problem+json.
+  std::function<transport::Answer(const Error&)> refuse = [](const Error& error) { return problem(error); };
+  // Otherwise the query and the body's type are its own affair.
+  bool checks_query = true;
   std::size_t longest_body = std::size_t{1} << 20;
 };
 
 // How a body is refused that is not what it should be.
 inline constexpr records::JsonForm body_form{.refusal = "this is not a body that is taken here",
                                              .advice = "send what docs/http.md and /api/v1/openapi.json say"};
+
+template <typename Body>
+Body read_body(const Call& call) {
+  try {
+    return records::record_from_json<Body>(call.body(), body_form);
+  } catch (const Error& error) {
+    throw Error{ErrorKind::invalid_argument, error.message(), error.advice()};
+  }
+}
 
 // Builds routes from their operations.
 
@@ -182,8 +189,7 @@ Route route(const Operation& operation, Result (*work)(Service&, const Call&, co
               .body = records::shared_schema<Body>(),
               .outcomes = Returns<Result>::outcomes(),
               .work = [work](Service& service, const Call& call) {
-                const Body body = records::record_from_json<Body>(call.body(), body_form);
-                return Returns<Result>::answer(work(service, call, body), {});
+                return Returns<Result>::answer(work(service, call, read_body<Body>(call)), {});
               }};
   return route;
 }
@@ -191,9 +197,9 @@ Route route(const Operation& operation, Result (*work)(Service&, const Call&, co
 // All there is.
 std::vector<Route> all_routes();
 
-// The routes of /api/v1, of the service itself, and those that the existing package's clients ask.
-std::vector<Route> job_routes();
+// Of the service itself, and of /api/v1.
 std::vector<Route> service_routes();
-std::vector<Route> existing_routes();
+std::vector<Route> job_routes();
+std::vector<Route> recurrence_routes();
 
 }  // namespace zeus::server

@@ -7,6 +7,7 @@
 #include "store/job_store.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 namespace zeus::server {
@@ -19,6 +20,8 @@ struct Service {
   std::string instance;                   // told from every other start of a server by it
   bool tokens = false;                    // whether one is asked for
   std::uint64_t jobs_of_a_user = 10'000;  // that one user may have at most
+  std::string openapi = {};               // the document, as it is sent
+  std::function<std::string()> metrics = {};
 };
 
 }  // namespace zeus::server

@@ -3,11 +3,11 @@
 #include "records/json_reader.hpp"
 #include "records/json_writer.hpp"
 #include "tokens/base64url.hpp"
+#include "tokens/digest.hpp"
 
 #include <zeus/error.hpp>
 
 #include <fmt/format.h>
-#include <openssl/evp.h>
 
 #include <algorithm>
 #include <array>
@@ -58,15 +58,6 @@ std::variant<JsonValue, Distrust> object_of(std::string_view part) {
   return *std::move(json);
 }
 
-std::string hashed(std::string_view text) {
-  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
-  unsigned length = 0;
-  if (EVP_Digest(text.data(), text.size(), digest.data(), &length, EVP_sha256(), nullptr) != 1) {
-    throw Error{ErrorKind::internal, "a token cannot be hashed"};
-  }
-  return fmt::format("sha256:{:02x}", fmt::join(digest.begin(), digest.begin() + length, ""));
-}
-
 // What a payload claims, or what in it is of another form.
 std::variant<Claims, Distrust> claims_of(const JsonValue& payload, std::string_view signing_input) {
   Claims claims;
@@ -93,7 +84,7 @@ std::variant<Claims, Distrust> claims_of(const JsonValue& payload, std::string_v
   }
   const JsonValue* const id = payload.find("jti");
   claims.id =
-      id != nullptr && id->string() != nullptr && is_token_id(*id->string()) ? *id->string() : hashed(signing_input);
+      id != nullptr && id->string() != nullptr && is_token_id(*id->string()) ? *id->string() : sha256(signing_input);
   return claims;
 }
 

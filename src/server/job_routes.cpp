@@ -1,0 +1,220 @@
+// The operations of one job.
+
+#include "base/wall_time_text.hpp"
+#include "jobs/job.hpp"
+#include "jobs/redefinition.hpp"
+#include "jobs/transfer.hpp"
+#include "protocol/jobs_api.hpp"
+#include "server/parameters.hpp"
+#include "server/requests.hpp"
+#include "server/route.hpp"
+#include "server/service.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace zeus::server {
+
+using protocol::Scope;
+
+namespace {
+
+constexpr std::string_view lines_type = "application/x-ndjson";
+constexpr std::size_t longest_import = std::size_t{256} << 20;
+constexpr double most_of_a_page = 1000;
+constexpr double most_of_an_overview = 64;
+constexpr double most_numbers = 9007199254740992.0;
+constexpr std::size_t usual_page = 50;
+
+protocol::DefinedJob defined(Service& service, jobs::Job& job) {
+  const std::optional<store::StoredJob> stored = service.store.find(job.name());
+  if (!stored) {
+    throw Error{ErrorKind::not_found, fmt::format("there is no job '{}'", job.name()), "define it first"};
+  }
+  const records::JobSummary summary = job.summary();
+  return {.name = job.name(),
+          .definition = job.definition(),
+          .device = job.overview(0).device,
+          .created = to_text(stored->created),
+          .entries = summary.entries};
+}
+
+Made<protocol::DefinedJob> define(Service& service, const Call& call, const records::JobDefinition& definition) {
+  const std::string& name = call.text("job");
+  const bool is_new = !service.store.find(name);
+  return service.jobs.with_defined(name, definition, [&](jobs::Job& job) {
+    return Made<protocol::DefinedJob>{defined(service, job), is_new};
+  });
+}
+
+protocol::RedefinedJob redefine(Service& service, const Call& call, const records::JobDefinition& definition) {
+  return service.jobs.with(call.text("job"), [&](jobs::Job& job) {
+    protocol::RedefinedJob answer{.name = job.name(), .changes = {}};
+    for (const records::DefinitionChange& change : job.redefine(definition)) {
+      answer.changes.push_back({.key = std::string{change.key},
+                                .was = change.was,
+                                .now = change.now,
+                                .follows = std::string{jobs::what_follows(change.key)}});
+    }
+    return answer;
+  });
+}
+
+records::JobView show(Service& service, const Call& call) {
+  return service.jobs.with(call.text("job"), [&](jobs::Job& job) {
+    if (call.says("all")) {
+      return job.view();
+    }
+    return job.overview(call.find_number("last").value_or(usual_page));
+  });
+}
+
+jobs::Page page_of(const Call& call) {
+  return {.before = call.find_number("before"), .at_most = call.find_number("limit").value_or(usual_page)};
+}
+
+// Where more follow: those below the last one.
+template <typename View>
+std::optional<std::uint64_t> next_of(const std::vector<View>& views) {
+  return views.empty() || views.back().number <= 1 ? std::nullopt : std::optional{views.back().number};
+}
+
+protocol::RecurrencePage recurrences(Service& service, const Call& call) {
+  return service.jobs.with(call.text("job"), [&](jobs::Job& job) {
+    protocol::RecurrencePage page{.recurrences = job.recurrences(page_of(call)), .next = {}};
+    page.next = next_of(page.recurrences);
+    return page;
+  });
+}
+
+protocol::TryPage tries(Service& service, const Call& call) {
+  return service.jobs.with(call.text("job"), [&](jobs::Job& job) {
+    protocol::TryPage page{.tries = job.tries(page_of(call)), .next = {}};
+    page.next = next_of(page.tries);
+    return page;
+  });
+}
+
+records::NextView next_of_job(Service& service, const Call& call) {
+  return service.jobs.with(call.text("job"), [&](jobs::Job& job) { return job.overview(0).next; });
+}
+
+Text export_job(Service& service, const Call& call) {
+  return {jobs::export_job(service.store, call.text("job"))};
+}
+
+transport::Answer import_job(Service& service, const Call& call) {
+  try {
+    const store::StoredJob job =
+        jobs::import_job(service.store, call.text("job"), call.body(), service.site.clock.wall());
+    service.jobs.close(job.name);
+    return json_answer(201, records::json_line(protocol::ImportedJob{.name = job.name, .entries = job.length}));
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::corrupt_data) {
+      throw Error{ErrorKind::invalid_argument, error.message(), error.advice()};
+    }
+    throw;
+  }
+}
+
+Nothing forget(Service& service, const Call& call) {
+  const bool was_there = service.store.forget(call.text("job"));
+  service.jobs.close(call.text("job"));
+  if (!was_there) {
+    throw Error{ErrorKind::not_found, fmt::format("there is no job '{}'", call.text("job")),
+                "it may be forgotten already"};
+  }
+  return {};
+}
+
+Parameter limit_parameter() {
+  return whole_parameter("limit", 1, most_of_a_page, "How many at most; 50 unless said");
+}
+
+Parameter before_parameter() {
+  return whole_parameter("before", 1, most_numbers, "Only those with lower numbers: a page's `next`");
+}
+
+Route import_route() {
+  return {.id = "importJob",
+          .method = "POST",
+          .path = "/api/v1/jobs/{job}/import",
+          .scope = Scope::jobs_admin,
+          .summary = "Take in what export has written, under a name that is free",
+          .parameters = {job_parameter()},
+          .body = std::make_shared<const records::JsonSchema>(),
+          .body_type = lines_type,
+          .outcomes = {{.status = 201, .meaning = "made", .schema = records::shared_schema<protocol::ImportedJob>()}},
+          .work = import_job,
+          .longest_body = longest_import};
+}
+
+}  // namespace
+
+std::vector<Route> job_routes() {
+  return {
+      route({"defineJob",
+             "PUT",
+             "/api/v1/jobs/{job}",
+             Scope::jobs_write,
+             "Define a job, or see that it is defined so",
+             {job_parameter()}},
+            define),
+      route({"showJob",
+             "GET",
+             "/api/v1/jobs/{job}",
+             Scope::jobs_read,
+             "All there is to show of a job, with its last recurrences and tries",
+             {job_parameter(),
+              whole_parameter("last", 0, most_of_an_overview, "How many recurrences and tries; 50 unless said"),
+              word_parameter("all", {"true", "false"}, "Every recurrence and try, which takes longer")}},
+            show),
+      route({"listRecurrences",
+             "GET",
+             "/api/v1/jobs/{job}/recurrences",
+             Scope::jobs_read,
+             "Recurrences, the newest first",
+             {job_parameter(), before_parameter(), limit_parameter()}},
+            recurrences),
+      route({"listTries",
+             "GET",
+             "/api/v1/jobs/{job}/tries",
+             Scope::jobs_read,
+             "Tries, the newest first",
+             {job_parameter(), before_parameter(), limit_parameter()}},
+            tries),
+      route({"previewNext",
+             "GET",
+             "/api/v1/jobs/{job}/next",
+             Scope::jobs_read,
+             "What a recurrence that began now would be told to do, and why",
+             {job_parameter()}},
+            next_of_job),
+      route({"redefineJob",
+             "POST",
+             "/api/v1/jobs/{job}/redefine",
+             Scope::jobs_write,
+             "Take the job on as it is defined here, from the next recurrence on",
+             {job_parameter()}},
+            redefine),
+      route({"exportJob",
+             "GET",
+             "/api/v1/jobs/{job}/export",
+             Scope::jobs_read,
+             "The job and its history, a line of JSON for each entry",
+             {job_parameter()},
+             lines_type},
+            export_job),
+      import_route(),
+      route({"forgetJob",
+             "DELETE",
+             "/api/v1/jobs/{job}",
+             Scope::jobs_admin,
+             "Forget the job and all that was learned from its runs",
+             {job_parameter()}},
+            forget),
+  };
+}
+
+}  // namespace zeus::server

@@ -1,0 +1,246 @@
+// The operations of one recurrence: what jobs::Recurrence has, one request at a time.
+
+#include "jobs/job.hpp"
+#include "jobs/job_state.hpp"
+#include "optimize/batch_size/profile_book.hpp"
+#include "protocol/jobs_api.hpp"
+#include "server/parameters.hpp"
+#include "server/requests.hpp"
+#include "server/route.hpp"
+#include "server/service.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace zeus::server {
+
+using protocol::Scope;
+
+namespace {
+
+constexpr int forbidden = 403;
+constexpr Seconds usual_lease{120.0};
+
+const jobs::OpenRecurrence* find_open(const jobs::Job& job, std::uint64_t number) {
+  const auto open = job.open_recurrences();
+  const auto found = std::ranges::find(open, number, &jobs::OpenRecurrence::number);
+  return found == open.end() ? nullptr : &*found;
+}
+
+// Whoever began it, or an administrator.
+void check_owner(const Call& call, const jobs::OpenRecurrence& open) {
+  if (open.user != call.visitor().user && !call.visitor().may(Scope::jobs_admin)) {
+    throw Refusal{forbidden, ErrorKind::permission_denied,
+                  fmt::format("recurrence {} was begun by somebody else", open.number + 1),
+                  "report with the token that it was begun with"};
+  }
+}
+
+// Calls `work` with the recurrence that the path names, once it is clear that it is this user's.
+template <typename Work>
+auto with_recurrence(Service& service, const Call& call, std::string_view operation, const Work& work) {
+  return service.jobs.with(call.text("job"), [&](jobs::Job& job) {
+    const std::uint64_t number = call.number("recurrence") - 1;
+    job.refresh();
+    if (const jobs::OpenRecurrence* const open = find_open(job, number)) {
+      check_owner(call, *open);
+    }
+    jobs::Recurrence recurrence = job.resume(number, request_of(call, operation));
+    return work(job, recurrence);
+  });
+}
+
+// A try that is told of must be the one that runs.
+void check_try(const jobs::Job& job, std::uint64_t recurrence, std::uint64_t try_number) {
+  const jobs::OpenRecurrence* const open = find_open(job, recurrence);
+  if (open != nullptr && open->running && open->running->number + 1 != try_number) {
+    throw Error{ErrorKind::conflict,
+                fmt::format("try {} does not run: try {} does", try_number, open->running->number + 1),
+                "tell of the try that was handed out last"};
+  }
+}
+
+void check_batch_size(const jobs::Job& job, int batch_size) {
+  const std::vector<int>& sizes = job.spec().batch_sizes;
+  if (std::ranges::find(sizes, batch_size) == sizes.end()) {
+    throw Error{ErrorKind::invalid_argument, fmt::format("{} is no batch size of this job", batch_size),
+                "tell of one that was asked for"};
+  }
+}
+
+protocol::KnownOfBatchSize known_of(jobs::Job& job, int batch_size) {
+  protocol::KnownOfBatchSize known{.limits = job.limits(batch_size),
+                                   .best_limit = {},
+                                   .run_time = job.run_time(batch_size),
+                                   .has_worked = false,
+                                   .others_have_worked = false};
+  if (!known.limits.empty()) {
+    optimize::ProfileBook book{job.spec()};
+    const std::size_t arm = job.spec().arm_of(batch_size);
+    book.add(arm, known.limits);
+    known.best_limit = book.best(arm).limit;
+  }
+  for (const records::ArmView& arm : job.overview(0).arms) {
+    (arm.batch_size == batch_size ? known.has_worked : known.others_have_worked) |= arm.reached > 0;
+  }
+  return known;
+}
+
+protocol::RunAnswer answer_of(jobs::Job& job, const jobs::RunStep& step) {
+  return {.try_number = step.number + 1,
+          .seed = step.seed,
+          .batch_size = step.batch_size,
+          .limit = step.limit,
+          .max_epochs = step.max_epochs,
+          .budget = step.budget,
+          .purpose = step.purpose,
+          .why = step.why,
+          .known = known_of(job, step.batch_size)};
+}
+
+protocol::NextAnswer answer_of(jobs::Job& job, const jobs::Step& step) {
+  if (const auto* const run = std::get_if<jobs::RunStep>(&step)) {
+    return answer_of(job, *run);
+  }
+  if (const auto* const profile = std::get_if<jobs::ProfileStep>(&step)) {
+    return protocol::ProfileAnswer{.batch_size = profile->batch_size,
+                                   .limits = profile->limits,
+                                   .seed = job.seed_of_next_try(),
+                                   .why = profile->why,
+                                   .known = known_of(job, profile->batch_size)};
+  }
+  const auto& give_up = std::get<jobs::GiveUpStep>(step);
+  return protocol::GiveUpAnswer{.tries = give_up.tries, .never_reached = give_up.never_reached};
+}
+
+protocol::RecurrenceNow now_of(const jobs::Recurrence& recurrence,
+                               records::RecurrenceState state = records::RecurrenceState::running) {
+  return {.recurrence = recurrence.number() + 1, .state = state};
+}
+
+Created<protocol::BegunRecurrence> begin(Service& service, const Call& call, const protocol::BeginRecurrence& body) {
+  return service.jobs.with(call.text("job"), [&](jobs::Job& job) {
+    const jobs::Recurrence recurrence = job.begin(
+        body.device,
+        {.owner = body.owner, .user = call.visitor().user, .lease = body.lease, .request = request_of(call, "begin")});
+    return Created<protocol::BegunRecurrence>{
+        {.recurrence = recurrence.number() + 1,
+         .definition = job.definition(),
+         .device = body.device,
+         .cost = {.energy_share = job.spec().eta, .max_power = job.spec().max_power},
+         .lease = body.lease.value_or(usual_lease)}};
+  });
+}
+
+protocol::NextAnswer next(Service& service, const Call& call, const protocol::AskNext& body) {
+  std::optional<jobs::ProfileStep> answered_last;
+  if (body.unmeasured) {
+    answered_last =
+        jobs::ProfileStep{.batch_size = body.unmeasured->batch_size, .limits = body.unmeasured->limits, .why = {}};
+  }
+  return with_recurrence(service, call, "next", [&](jobs::Job& job, jobs::Recurrence& recurrence) {
+    return answer_of(job, recurrence.next(answered_last));
+  });
+}
+
+protocol::RunAnswer claim(Service& service, const Call& call, const protocol::ClaimTry& body) {
+  return with_recurrence(service, call, "claim", [&](jobs::Job& job, jobs::Recurrence& recurrence) {
+    check_batch_size(job, body.batch_size);
+    return answer_of(job, recurrence.claim(body.batch_size));
+  });
+}
+
+protocol::KnownOfBatchSize profiled(Service& service, const Call& call, const protocol::LimitsMeasured& body) {
+  return with_recurrence(service, call, "profiled", [&](jobs::Job& job, jobs::Recurrence& recurrence) {
+    check_batch_size(job, body.batch_size);
+    recurrence.profiled(
+        {.batch_size = body.batch_size, .limits = body.limits, .charged = body.charged, .time = body.time});
+    return known_of(job, body.batch_size);
+  });
+}
+
+protocol::RecurrenceNow epochs(Service& service, const Call& call, const protocol::EpochsTrained& body) {
+  return with_recurrence(service, call, "epochs", [&](jobs::Job& job, jobs::Recurrence& recurrence) {
+    check_try(job, recurrence.number(), body.try_number);
+    recurrence.epochs({.epochs = body.epochs, .metric = body.metric, .gpus = body.gpus, .time = body.time});
+    return now_of(recurrence);
+  });
+}
+
+protocol::RecurrenceNow finished(Service& service, const Call& call, const protocol::TryOver& body) {
+  return with_recurrence(service, call, "finished", [&](jobs::Job& job, jobs::Recurrence& recurrence) {
+    check_try(job, recurrence.number(), body.try_number);
+    recurrence.finished({.outcome = body.outcome,
+                         .epochs = body.epochs,
+                         .gpus = body.gpus,
+                         .time = body.time,
+                         .limit = body.limit,
+                         .metric = body.metric,
+                         .exit_code = body.exit_code,
+                         .left_out = body.left_out,
+                         .whole_epochs = body.whole_epochs});
+    return now_of(recurrence,
+                  reached(body.outcome) ? records::RecurrenceState::reached : records::RecurrenceState::running);
+  });
+}
+
+protocol::RecurrenceNow give_up(Service& service, const Call& call, const protocol::GiveUpRecurrence& body) {
+  return with_recurrence(service, call, "give_up", [&](jobs::Job&, jobs::Recurrence& recurrence) {
+    recurrence.give_up(body.reason);
+    return now_of(recurrence, records::RecurrenceState::given_up);
+  });
+}
+
+protocol::RecurrenceNow beat(Service& service, const Call& call, const protocol::Beat& body) {
+  return with_recurrence(service, call, "beat", [&](jobs::Job&, jobs::Recurrence& recurrence) {
+    static_cast<void>(body);
+    recurrence.beat();
+    return now_of(recurrence);
+  });
+}
+
+Operation operation(std::string_view id, std::string_view path, std::string_view summary) {
+  return {.id = id,
+          .method = "POST",
+          .path = path,
+          .scope = Scope::jobs_write,
+          .summary = summary,
+          .parameters = {job_parameter(), recurrence_parameter(), key_parameter()}};
+}
+
+}  // namespace
+
+std::vector<Route> recurrence_routes() {
+  return {
+      route({"beginRecurrence",
+             "POST",
+             "/api/v1/jobs/{job}/recurrences",
+             Scope::jobs_write,
+             "Begin a recurrence on these devices",
+             {job_parameter(), key_parameter()}},
+            begin),
+      route(operation("askNext", "/api/v1/jobs/{job}/recurrences/{recurrence}/next",
+                      "Ask what to do now: run a try, measure limits, or nothing any more"),
+            next),
+      route(operation("claimTry", "/api/v1/jobs/{job}/recurrences/{recurrence}/claim",
+                      "Say that the training whose limits were measured has reached the target, and is the try"),
+            claim),
+      route(operation("tellLimits", "/api/v1/jobs/{job}/recurrences/{recurrence}/profiled",
+                      "Tell what limits were measured to take"),
+            profiled),
+      route(operation("tellEpochs", "/api/v1/jobs/{job}/recurrences/{recurrence}/epochs", "Tell how the try stands"),
+            epochs),
+      route(operation("finishTry", "/api/v1/jobs/{job}/recurrences/{recurrence}/finished", "Tell how the try ended"),
+            finished),
+      route(operation("giveUpRecurrence", "/api/v1/jobs/{job}/recurrences/{recurrence}/give_up",
+                      "End the recurrence without a model"),
+            give_up),
+      route(operation("beat", "/api/v1/jobs/{job}/recurrences/{recurrence}/beat",
+                      "Give a sign of life, with what the GPUs do"),
+            beat),
+  };
+}
+
+}  // namespace zeus::server

@@ -1,0 +1,71 @@
+// The service: a store over HTTP. It owns what a server keeps beside the store, none of which decides anything: the
+// threads, the open jobs, who listens. Made, told to accept and destroyed on the loop's thread, or while the loop does
+// not run; what it is given outlives it.
+#pragma once
+
+#include "base/file_descriptor.hpp"
+#include "base/log_writer.hpp"
+#include "jobs/job.hpp"
+#include "server/access.hpp"
+#include "server/api.hpp"
+#include "server/event_hub.hpp"
+#include "server/open_jobs.hpp"
+#include "server/service.hpp"
+#include "server/service_metrics.hpp"
+#include "server/workers.hpp"
+#include "store/job_store.hpp"
+#include "transport/event_loop.hpp"
+#include "transport/server.hpp"
+
+#include <zeus/units.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace zeus::server {
+
+struct ServerPlan {
+  std::string version;
+  std::string instance;
+  Access access;
+  bool takes_from_one_address = true;  // false: a proxy brings them all from one
+  std::size_t cache_bytes = std::size_t{256} << 20;
+  std::uint64_t jobs_of_a_user = 10'000;
+  bool metrics_per_job = true;
+  LogWriter* log = nullptr;  // of requests; none where it is null
+};
+
+class Server {
+ public:
+  Server(transport::EventLoop& loop, Clock& clock, store::JobStore& store, const jobs::Site& site, ServerPlan plan);
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+  ~Server();
+
+  void accept_on(FileDescriptor listener);
+  void set_access(Access access);
+  // Accepts nothing more, answers what is in flight and ends streams; `done` is called once that is so, or has taken
+  // `patience`.
+  void stop(Seconds patience, std::function<void()> done);
+
+ private:
+  void look_whether_over();
+
+  transport::EventLoop& loop_;
+  Clock& clock_;
+  OpenJobs jobs_;
+  ServiceMetrics metrics_;
+  Service service_;
+  EventHub events_;
+  Workers workers_;
+  Api api_;
+  transport::HttpServer http_;
+  transport::EventLoop::Watch watch_;
+  Instant give_up_at_;
+  std::function<void()> stopped_;
+};
+
+}  // namespace zeus::server

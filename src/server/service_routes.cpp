@@ -1,0 +1,59 @@
+// What the service says of itself.
+
+#include "protocol/jobs_api.hpp"
+#include "protocol/metrics.hpp"
+#include "server/route.hpp"
+#include "server/service.hpp"
+
+namespace zeus::server {
+
+using protocol::Scope;
+
+namespace {
+
+constexpr std::string_view plain_type = "text/plain; charset=utf-8";
+
+protocol::ServiceAnswer describe_service(Service& service, const Call& /*call*/) {
+  return {.version = service.version, .instance = service.instance, .tokens = service.tokens};
+}
+
+Text openapi(Service& service, const Call& /*call*/) {
+  return {service.openapi};
+}
+
+Text health(Service& /*service*/, const Call& /*call*/) {
+  return {"ok\n"};
+}
+
+// The database answers.
+Text readiness(Service& service, const Call& /*call*/) {
+  static_cast<void>(service.store.find(""));
+  return {"ready\n"};
+}
+
+Text metrics(Service& service, const Call& /*call*/) {
+  return {service.metrics()};
+}
+
+}  // namespace
+
+std::vector<Route> service_routes() {
+  return {
+      route({"describeService", "GET", "/api/v1", std::nullopt, "What this service is"}, describe_service),
+      route({"showOpenApi",
+             "GET",
+             "/api/v1/openapi.json",
+             std::nullopt,
+             "This interface, as OpenAPI 3.1",
+             {},
+             protocol::json_type},
+            openapi),
+      route({"checkHealth", "GET", "/healthz", std::nullopt, "Whether the process serves", {}, plain_type}, health),
+      route({"checkReadiness", "GET", "/readyz", std::nullopt, "Whether its database answers", {}, plain_type},
+            readiness),
+      route({"showMetrics", "GET", "/metrics", Scope::metrics, "Numbers for Prometheus", {}, protocol::metrics_type},
+            metrics),
+  };
+}
+
+}  // namespace zeus::server
