@@ -56,10 +56,14 @@ class KeptStore(unittest.TestCase):
             with self.subTest(job):
                 self.check(job, self.shown(job))
 
-    def test_a_store_without_its_caches_says_the_same(self):
-        with sqlite3.connect(self.store) as store:
-            for cache in ("snapshots", "beats", "sightings"):
+    def empty(self, *caches: str) -> None:
+        with contextlib.closing(sqlite3.connect(self.store)) as store:
+            for cache in caches:
                 store.execute(f"delete from {cache}")
+            store.commit()
+
+    def test_a_store_without_its_caches_says_the_same(self):
+        self.empty("snapshots", "beats", "sightings")
         for job in JOBS:
             with self.subTest(job):
                 self.check(job, self.shown(job))
@@ -72,7 +76,9 @@ class KeptStore(unittest.TestCase):
         self.jobs()
         self.assertEqual(self.steps_taken(), [1])
         self.jobs("copy", "import", "--file", str(KEPT / "nightly.jsonl"))
-        self.assertEqual(self.steps_taken(), [1, 2])
+        self.assertEqual(self.steps_taken(), [1, 2, 3])
+        self.test_each_job_is_shown_and_decided_upon_as_it_was()
+        self.empty("snapshots", "checkpoints", "summaries", "summary_days", "beats", "sightings")
         self.test_each_job_is_shown_and_decided_upon_as_it_was()
 
     def test_it_is_read_on_a_disk_that_nobody_can_write(self):
