@@ -22,10 +22,12 @@
 #include "cli/program.hpp"
 #include "cli/restore_command.hpp"
 #include "cli/run_command.hpp"
+#include "cli/serve_command.hpp"
 #include "cli/simulate_cluster_command.hpp"
 #include "cli/simulate_command.hpp"
 #include "cli/simulate_job_command.hpp"
 #include "cli/simulate_paper_command.hpp"
+#include "cli/token_command.hpp"
 #include "cli/virtual_command.hpp"
 #include "cli/watch_command.hpp"
 
@@ -77,6 +79,8 @@ int main(int argc, char** argv) {
   commands.push_back(std::make_unique<zeus::cli::InitCommand>());
   commands.push_back(std::make_unique<zeus::cli::SimulateCommand>(std::move(simulations)));
   commands.push_back(std::make_unique<zeus::cli::JobsCommand>());
+  commands.push_back(std::make_unique<zeus::cli::ServeCommand>());
+  commands.push_back(std::make_unique<zeus::cli::TokenCommand>());
   commands.push_back(std::make_unique<zeus::cli::PipelineCommand>());
   commands.push_back(std::make_unique<zeus::cli::DemoCommand>(make_virtual_gpu));
   commands.push_back(std::make_unique<zeus::cli::CompletionsCommand>(commands));

@@ -294,8 +294,8 @@ class Recurrence {
 
   // A sign of life, to be given every few seconds; writes at most once in ten, or each where the recurrence was
   // resumed. It may be called from another thread than the rest. Owners on the same machine are looked at directly and
-  // need none.
-  void beat();
+  // need none. `readings` is what the owner says of its GPUs, in whatever form.
+  void beat(std::string_view readings = {});
 
  private:
   friend class Job;

@@ -313,13 +313,13 @@ void Recurrence::give_up(const std::string& reason) {
   impl_->done = true;
 }
 
-void Recurrence::beat() {
+void Recurrence::beat(std::string_view readings) {
   const Instant now = impl_->job->site.clock.now();
   if (!impl_->elsewhere && now - impl_->last_beat.load() < between_beats) {
     return;
   }
   impl_->last_beat = now;
-  impl_->job->store->beat(impl_->job->stored.id, impl_->number);
+  impl_->job->store->beat(impl_->job->stored.id, impl_->number, readings, impl_->job->site.clock.wall());
 }
 
 }  // namespace zeus::jobs

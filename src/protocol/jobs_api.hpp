@@ -7,6 +7,7 @@
 
 #include "records/job_definition.hpp"
 #include "records/job_entry.hpp"
+#include "records/job_summary.hpp"
 #include "records/job_view.hpp"
 #include "records/json_reader.hpp"
 #include "records/limit_profile.hpp"
@@ -440,7 +441,42 @@ struct Nodes {
   }
 };
 
-// Pages: `next`, where there is more, is what to ask the same route with as `from` (numbers) or `cursor` (jobs).
+// What was saved over all jobs by recurrences that reached on one day of UTC.
+struct SavingsOfDay {
+  std::string day;  // "2026-11-21"
+  records::SavingsView savings;
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("day", self.day);
+    fields("savings", self.savings);
+  }
+};
+struct SavingsAnswer {
+  std::vector<SavingsOfDay> days;              // ascending; those on which something is counted
+  std::optional<records::SavingsView> in_all;  // nothing where nothing is
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("days", self.days, field::Rule{.members = most_days});
+    fields("in_all", self.in_all, field::because("no recurrence that is counted reached in these days"));
+  }
+
+  static constexpr std::size_t most_days = 100'000;
+};
+
+// Pages: `next`, where there is more, is what to ask the same route with, as `before` (numbers) or `cursor` (jobs).
+
+struct JobPage {
+  std::vector<records::JobSummary> jobs;
+  std::optional<std::string> next;
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("jobs", self.jobs);
+    fields("next", self.next);
+  }
+};
 
 struct RecurrencePage {
   std::vector<records::RecurrenceView> recurrences;  // newest first

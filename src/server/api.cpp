@@ -5,6 +5,7 @@
 #include "base/wall_time_text.hpp"
 #include "protocol/query.hpp"
 #include "records/json_writer.hpp"
+#include "server/event_hub.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -317,12 +318,12 @@ void Api::admit(Asked& asked) {
     check_type(*route, request);
   }
   if (route->stream) {
-    note(asked, 200);
-    route->stream(service_, std::move(*call), asked.exchange);
+    route->stream(service_, *call, asked.exchange,
+                  [this, asked](const Error& error) { answer(asked, problem(error)); });
     return;
   }
   const std::string about = route->job_of ? route->job_of(*call) : call->find("job").value_or("");
-  const bool taken = workers_.add(about, [this, asked, call] {
+  const bool taken = workers_.add(about, [this, asked, call, about] {
     // Nobody waits for it any more, and nothing of it was begun.
     if (asked.exchange->is_abandoned()) {
       note(asked, 499);
@@ -330,6 +331,9 @@ void Api::admit(Asked& asked) {
     }
     try {
       answer(asked, asked.route->work(service_, *call));
+      if (!about.empty() && service_.events.readers() > 0) {
+        service_.events.nudge(about);
+      }
     } catch (const Error& error) {
       if (status_of(error) >= 500) {
         log::error(fmt::format("{}: {}", asked.route->id, error.what()));

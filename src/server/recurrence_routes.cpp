@@ -195,8 +195,7 @@ protocol::RecurrenceNow give_up(Service& service, const Call& call, const protoc
 
 protocol::RecurrenceNow beat(Service& service, const Call& call, const protocol::Beat& body) {
   return with_recurrence(service, call, "beat", [&](jobs::Job&, jobs::Recurrence& recurrence) {
-    static_cast<void>(body);
-    recurrence.beat();
+    recurrence.beat(body.gpus.empty() ? std::string{} : records::json_line(body));
     return now_of(recurrence);
   });
 }

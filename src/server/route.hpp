@@ -65,8 +65,9 @@ struct Text {       // 200
 
 struct Route {
   using Work = std::function<transport::Answer(Service&, const Call&)>;
-  // Of an answer without an end: called on the loop's thread, and returns soon.
-  using Stream = std::function<void(Service&, Call, std::shared_ptr<transport::Exchange>)>;
+  // Of an answer without an end: called on the loop's thread, and returns soon. `refuse` is for any thread.
+  using RefuseIt = std::function<void(const Error&)>;
+  using Stream = void (*)(Service&, const Call&, std::shared_ptr<transport::Exchange>, RefuseIt refuse);
 
   std::string_view id;  // "beginRecurrence"
   std::string_view method;
@@ -78,7 +79,7 @@ struct Route {
   std::string_view body_type = protocol::json_type;
   std::vector<Outcome> outcomes;
   Work work;
-  Stream stream = {};  // in place of `work`
+  Stream stream = nullptr;  // in place of `work`
   // The job that it is about, before all else: those of one job are done one after the other. By default the
   // parameter `job` of the path.
   std::function<std::string(const Call&)> job_of = {};
@@ -201,5 +202,6 @@ std::vector<Route> all_routes();
 std::vector<Route> service_routes();
 std::vector<Route> job_routes();
 std::vector<Route> recurrence_routes();
+std::vector<Route> overview_routes();
 
 }  // namespace zeus::server

@@ -22,6 +22,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -58,11 +59,11 @@ class Server {
   Clock& clock_;
   OpenJobs jobs_;
   ServiceMetrics metrics_;
+  std::shared_ptr<EventHub> events_;
   Service service_;
-  EventHub events_;
-  Workers workers_;
+  std::unique_ptr<Workers> workers_;
   Api api_;
-  transport::HttpServer http_;
+  std::unique_ptr<transport::HttpServer> http_;
   transport::EventLoop::Watch watch_;
   Instant give_up_at_;
   std::function<void()> stopped_;

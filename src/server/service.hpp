@@ -12,10 +12,13 @@
 
 namespace zeus::server {
 
+class EventHub;
+
 struct Service {
   store::JobStore& store;
   const jobs::Site& site;
   OpenJobs& jobs;
+  EventHub& events;
   std::string version;
   std::string instance;                   // told from every other start of a server by it
   bool tokens = false;                    // whether one is asked for

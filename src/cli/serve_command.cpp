@@ -1,0 +1,51 @@
+#include "cli/serve_command.hpp"
+
+#include "command_line/options.hpp"
+
+#include <zeus/version.hpp>
+
+namespace zeus::cli {
+
+void ServeCommand::declare(Options& options) {
+  options.example("zeus serve", "the user's own store, to this machine alone");
+  options.example("zeus serve --listen 0.0.0.0:8470 --signing-key-path key --database postgresql://zeus@db/zeus",
+                  "a team's jobs, to whoever has a token");
+  options.add_option("--listen", settings_.listen, "Where to listen")
+      .value_name("ADDRESS:PORT|unix:PATH")
+      .with_default("127.0.0.1:8470");
+  options.add_option("--database", settings_.database, "The file or PostgreSQL address of the store")
+      .path()
+      .with_default("the user's own store")
+      .value_name("FILE|URL");
+  options.group("Who may ask");
+  options
+      .add_option(
+          "--signing-key-path", settings_.signing_key_path,
+          "The key, or a folder of keys, by which tokens are believed; without it nobody is asked who he is, and "
+          "this machine alone is served")
+      .path();
+  options.add_flag("--no-tokens", settings_.no_tokens, "Serve other machines as well without asking who it is");
+  options.add_flag("--behind-proxy", settings_.behind_proxy,
+                   "A proxy brings all requests: they come from its address, by whatever name");
+  options.add_option("--host-name", settings_.host_names, "A name by which clients call this server, beside its own")
+      .value_name("NAME");
+  options.group("Bounds");
+  options.add_option("--cache-mib", settings_.cache_mib, "How much memory jobs are kept open in")
+      .rule({.least = 1, .most = 1048576})
+      .with_default();
+  options.add_option("--jobs-per-user", settings_.jobs_of_a_user, "How many jobs one user may have")
+      .rule({.least = 1, .most = 1e9})
+      .with_default();
+  options.add_option("--metrics-per-job", metrics_per_job_, "Whether metrics tell of each job")
+      .among({"on", "off"})
+      .with_default();
+}
+
+int ServeCommand::run(Context& context) {
+  settings_.metrics_per_job = metrics_per_job_ == "on";
+  settings_.version = zeus::version();
+  server::serve(settings_, {context.out, context.clock, context.environment, context.files});
+  return exit_ok;
+}
+
+}  // namespace zeus::cli

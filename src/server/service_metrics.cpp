@@ -1,0 +1,86 @@
+#include "server/service_metrics.hpp"
+
+#include <array>
+
+namespace zeus::server {
+
+namespace {
+
+using protocol::Metric;
+using protocol::MetricType;
+
+constexpr std::array by_answer{std::string_view{"operation"}, std::string_view{"status"}};
+constexpr std::array by_operation{std::string_view{"operation"}};
+constexpr std::array by_job{std::string_view{"job"}};
+constexpr std::array bounds{0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0};
+
+constexpr Metric requests{.name = "zeus_server_requests_total",
+                          .help = "Requests that were answered",
+                          .type = MetricType::counter,
+                          .labels = by_answer};
+constexpr Metric seconds{.name = "zeus_server_request_duration_seconds",
+                         .help = "From the end of a request to its answer",
+                         .type = MetricType::histogram,
+                         .unit = "seconds",
+                         .labels = by_operation,
+                         .buckets = bounds};
+constexpr Metric waiting{.name = "zeus_server_waiting_requests", .help = "Requests that wait for a worker"};
+constexpr Metric busy{.name = "zeus_server_busy_workers", .help = "Workers that are at work"};
+constexpr Metric connections{.name = "zeus_server_connections", .help = "Connections that are open"};
+constexpr Metric readers{.name = "zeus_server_event_readers", .help = "Streams of events that are read"};
+constexpr Metric open_jobs{.name = "zeus_server_open_jobs", .help = "Jobs that are kept in memory"};
+
+constexpr Metric energy{.name = "zeus_job_energy_joules_total",
+                        .help = "What a job's tries have taken, as far as it is known",
+                        .type = MetricType::counter,
+                        .unit = "joules",
+                        .labels = by_job};
+constexpr Metric time{.name = "zeus_job_time_seconds_total",
+                      .help = "For how long a job's tries have run",
+                      .type = MetricType::counter,
+                      .unit = "seconds",
+                      .labels = by_job};
+constexpr Metric tries{
+    .name = "zeus_job_tries_total", .help = "Tries that were started", .type = MetricType::counter, .labels = by_job};
+constexpr Metric recurrences{.name = "zeus_job_recurrences_total",
+                             .help = "Recurrences that were begun",
+                             .type = MetricType::counter,
+                             .labels = by_job};
+constexpr Metric saved{.name = "zeus_job_saved_energy_joules",
+                       .help = "Against running the default every time; below zero: lost",
+                       .unit = "joules",
+                       .labels = by_job};
+
+}  // namespace
+
+ServiceMetrics::ServiceMetrics()
+    : process_{{&requests, &seconds, &waiting, &busy, &connections, &readers, &open_jobs}} {
+}
+
+void ServiceMetrics::count_request(std::string_view operation, int status, Seconds took) {
+  const std::lock_guard guard{mutex_};
+  process_.add(requests, {std::string{operation}, std::to_string(status)});
+  process_.observe(seconds, {std::string{operation}}, took.value());
+}
+
+std::string ServiceMetrics::text(const ServerNow& now, const std::vector<records::JobSummary>& jobs) {
+  protocol::Metrics of_jobs{{&energy, &time, &tries, &recurrences, &saved}};
+  for (const records::JobSummary& job : jobs) {
+    of_jobs.set(energy, {job.name}, job.took.energy.value());
+    of_jobs.set(time, {job.name}, job.took.time.value());
+    of_jobs.set(tries, {job.name}, static_cast<double>(job.tries));
+    of_jobs.set(recurrences, {job.name}, static_cast<double>(job.recurrences));
+    if (job.savings) {
+      of_jobs.set(saved, {job.name}, job.savings->energy.value());
+    }
+  }
+  const std::lock_guard guard{mutex_};
+  process_.set(waiting, {}, static_cast<double>(now.waiting));
+  process_.set(busy, {}, static_cast<double>(now.busy));
+  process_.set(connections, {}, static_cast<double>(now.connections));
+  process_.set(readers, {}, static_cast<double>(now.readers));
+  process_.set(open_jobs, {}, static_cast<double>(now.open_jobs));
+  return process_.text() + of_jobs.text();
+}
+
+}  // namespace zeus::server

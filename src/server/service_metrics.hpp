@@ -1,0 +1,42 @@
+// What the service tells Prometheus: of this process (requests, what waits) and of each job, from the store, which is
+// the same at every server. Any thread.
+#pragma once
+
+#include "protocol/metrics.hpp"
+#include "records/job_summary.hpp"
+
+#include <zeus/units.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace zeus::server {
+
+// What a server has to say of itself at a moment.
+struct ServerNow {
+  std::size_t waiting = 0;
+  std::size_t busy = 0;
+  std::size_t connections = 0;
+  std::size_t readers = 0;
+  std::size_t open_jobs = 0;
+};
+
+class ServiceMetrics {
+ public:
+  ServiceMetrics();
+
+  void count_request(std::string_view operation, int status, Seconds took);
+  // `jobs`: all of them, or none where each is not to be told.
+  std::string text(const ServerNow& now, const std::vector<records::JobSummary>& jobs);
+
+ private:
+  std::mutex mutex_;
+  protocol::Metrics process_;
+};
+
+}  // namespace zeus::server
