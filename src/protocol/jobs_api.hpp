@@ -276,6 +276,7 @@ struct GiveUpAnswer {
 };
 
 using NextAnswer = std::variant<RunAnswer, ProfileAnswer, GiveUpAnswer>;
+using ClaimAnswer = std::variant<RunAnswer>;
 
 // The training whose limits were to be measured has reached the target meanwhile: it is the try.
 struct ClaimTry {

@@ -145,10 +145,10 @@ protocol::NextAnswer next(Service& service, const Call& call, const protocol::As
   });
 }
 
-protocol::RunAnswer claim(Service& service, const Call& call, const protocol::ClaimTry& body) {
+protocol::ClaimAnswer claim(Service& service, const Call& call, const protocol::ClaimTry& body) {
   return with_recurrence(service, call, "claim", [&](jobs::Job& job, jobs::Recurrence& recurrence) {
     check_batch_size(job, body.batch_size);
-    return answer_of(job, recurrence.claim(body.batch_size));
+    return protocol::ClaimAnswer{answer_of(job, recurrence.claim(body.batch_size))};
   });
 }
 
