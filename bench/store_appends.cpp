@@ -24,12 +24,28 @@ using namespace zeus::literals;
 constexpr std::uint64_t appends = 100;  // by each thread
 constexpr int crowd = 16;
 
+// As a server appends: with the request that asked for it, and the job's summary.
+store::Attached attached(std::uint64_t entries) {
+  return {.request = {.key = fmt::format("ann {}", entries), .asked = "epochs"},
+          .summary = store::SummaryRow{
+              .summary = {.name = "job",
+                          .created = {},
+                          .changed = {},
+                          .entries = entries,
+                          .device = "1 x Tesla V100-PCIE-32GB",
+                          .next = {.limit = {}, .profiles = {}, .max_epochs = {}, .budget = {}, .why = "it is cheap"},
+                          .savings = {},
+                          .counted = {}},
+              .days = {},
+              .all_days = entries == 1}};
+}
+
 void append_all(store::JobStore& store, store::JobId job) {
   const std::uint64_t before = store.entries(job, 0, appends * 4).size();
   for (std::uint64_t sequence = before; sequence < before + appends; ++sequence) {
     const std::vector<records::JobEntryBody> body = {
         records::EpochsRun{.try_number = 0, .recurrence = 0, .epochs = 1, .metric = 0.5, .gpus = {}, .time = 1_s}};
-    if (!store.append(job, sequence, body, WallTime{1})) {
+    if (!store.append(job, sequence, body, WallTime{1}, attached(sequence + 1))) {
       throw Error{ErrorKind::internal, "nobody else appends"};
     }
   }

@@ -268,7 +268,8 @@ std::vector<records::JobEntry> SqlStore::entries(JobId job, std::uint64_t after,
 }
 
 void SqlStore::insert(JobId job, std::uint64_t sequence, std::span<const NewEntry> entries) {
-  constexpr std::size_t at_once = 200;
+  // Enough to make few round trips; SQLite looks at all names of a statement for each of them.
+  constexpr std::size_t at_once = 25;
   const long long id = job;
   for (; !entries.empty(); entries = entries.subspan(std::min(at_once, entries.size()))) {
     const std::span<const NewEntry> some = entries.first(std::min(at_once, entries.size()));

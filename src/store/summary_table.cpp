@@ -115,56 +115,62 @@ Number number_of(const std::string& text) {
   return number;
 }
 
-// Sums over all of a job's rows of `grouped_by`, made of columns that were evaluated by one query before.
-std::string sums(std::string_view grouped_by, std::string_view from) {
-  std::string text = fmt::format("SELECT {}, CAST(SUM(recurrences) AS BIGINT) AS recurrences", grouped_by);
+// For each of the quantities, the columns that `each` makes of its name (and of the squares that are kept of it).
+std::string for_each_quantity(std::string_view each) {
+  std::string text;
   for (const std::string_view quantity : quantities) {
-    for (const std::string_view part : {"took", "of_default", "by_start", "by_epoch", "by_count", "squares"}) {
-      text += fmt::format(", SUM({0}_{1}) AS {0}_{1}", part, quantity);
-    }
+    text += fmt::format(fmt::runtime(each), quantity,
+                        quantity == "time" ? std::string{"0.0"} : fmt::format("day.{}_squares", quantity));
   }
-  return fmt::format("{} FROM {} GROUP BY {}", text, from, grouped_by);
+  return text;
 }
 
-// Of jobs, whose errors have nothing to do with one another.
-std::string sums_over_jobs(std::string_view day, std::string_view from, std::string_view end) {
-  std::string text = fmt::format("SELECT {} AS day, CAST(SUM(recurrences) AS BIGINT)", day);
-  for (const std::string_view quantity : quantities) {
-    text += fmt::format(
-        ", SUM(took_{0}), SUM(of_default_{0}), SUM(by_start_{0} * by_start_{0} + by_epoch_{0} * by_epoch_{0} + "
-        "by_count_{0} * by_count_{0} + squares_{0})",
-        quantity);
-  }
-  return fmt::format("{} FROM {} {}", text, from, end);
-}
+constexpr long long all_days = std::numeric_limits<long long>::max();
 
-std::string savings_query() {
-  // The unit `known` is 0, and has its epochs put in.
-  std::string evaluated =
-      "SELECT day.job AS job, day.day AS day, day.recurrences AS recurrences, CASE WHEN day.unit = 0 THEN 1.0 ELSE "
-      "summary.mean END AS mean, CASE WHEN day.unit = 0 THEN 0.0 ELSE summary.half_width END AS half_width";
-  for (const std::string& column : columns()) {
-    if (column.find('_') != std::string::npos) {
-      evaluated += ", day." + column;
-    }
-  }
-  evaluated +=
-      " FROM summary_days AS day JOIN summaries AS summary ON summary.job = day.job WHERE day.day BETWEEN :first AND "
-      ":last AND (day.unit = 0 OR day.unit = summary.counted_unit)";
-  std::string put_in = "SELECT job, day, recurrences";
-  for (const std::string_view quantity : quantities) {
-    put_in += fmt::format(
-        ", took_{0}, start_{0} + mean * epoch_{0} AS of_default_{0}, start_half_width_{0} AS by_start_{0}, "
-        "mean * epoch_half_width_{0} AS by_epoch_{0}, half_width * epoch_{0} + count_half_width_{0} AS by_count_{0}, "
-        "{1} AS squares_{0}",
-        quantity, quantity == "time" ? std::string{"0.0"} : fmt::format("{}_squares", quantity));
-  }
+// One row for each day, and one for all of them. Within a job errors are the same ones again and add up, so a day on
+// which it has both what was put in and what is open errs by the square of their sum: the rows' squares, and twice
+// their product.
+std::string savings_query(std::int64_t first, std::int64_t last) {
+  // The unit `known` is 0, and has its epochs put in. Jobs come first, so that each of them is read in its order.
+  const std::string put_in = fmt::format(
+      "SELECT day.job AS job, day.day AS day, day.unit AS unit, day.recurrences AS recurrences{} FROM summaries AS "
+      "summary "
+      "CROSS JOIN summary_days AS day WHERE day.job = summary.job AND day.day BETWEEN {} AND {} AND (day.unit = 0 OR "
+      "day.unit = summary.counted_unit)",
+      for_each_quantity(
+          ", day.took_{0} AS took_{0}, day.start_{0} + CASE WHEN day.unit = 0 THEN 0.0 ELSE "
+          "summary.mean * day.epoch_{0} END AS of_default_{0}, day.start_half_width_{0} AS by_start_{0}, "
+          "CASE WHEN day.unit = 0 THEN 1.0 ELSE summary.mean END * day.epoch_half_width_{0} AS by_epoch_{0}, "
+          "CASE WHEN day.unit = 0 THEN 0.0 ELSE summary.half_width * day.epoch_{0} END + "
+          "day.count_half_width_{0} AS by_count_{0}, {1} AS squares_{0}"),
+      first, last);
+  const std::string of_jobs =
+      "SELECT SUM(recurrences) AS recurrences" +
+      for_each_quantity(
+          ", SUM(took_{0}) AS took_{0}, SUM(of_default_{0}) AS of_default_{0}, SUM(by_start_{0}) AS by_start_{0}, "
+          "SUM(by_epoch_{0}) AS by_epoch_{0}, SUM(by_count_{0}) AS by_count_{0}, SUM(squares_{0}) AS "
+          "squares_{0}") +
+      " FROM put_in GROUP BY job";
+  const std::string sums =
+      "SUM(recurrences) AS recurrences" +
+      for_each_quantity(
+          ", SUM(took_{0}) AS took_{0}, SUM(of_default_{0}) AS of_default_{0}, SUM(by_start_{0} * by_start_{0} + "
+          "by_epoch_{0} * by_epoch_{0} + by_count_{0} * by_count_{0} + squares_{0}) AS squares_{0}");
+  const std::string products =
+      "0 AS recurrences" +
+      for_each_quantity(
+          ", 0.0 AS took_{0}, 0.0 AS of_default_{0}, 2.0 * (known.by_start_{0} * open.by_start_{0} + "
+          "known.by_epoch_{0} * open.by_epoch_{0} + known.by_count_{0} * open.by_count_{0}) AS squares_{0}");
   return fmt::format(
-      "WITH rows_of_days AS ({}), put_in AS ({} FROM rows_of_days), of_days AS ({}), of_jobs AS ({}) {} UNION ALL {} "
-      "ORDER BY day",
-      evaluated, put_in, sums("job, day", "put_in"), sums("job", "of_days"),
-      sums_over_jobs("day", "of_days", "GROUP BY day"),
-      sums_over_jobs("CAST(9223372036854775807 AS BIGINT)", "of_jobs", "HAVING COUNT(*) > 0"));
+      "WITH put_in AS NOT MATERIALIZED ({}), of_jobs AS ({}) SELECT day, CAST(SUM(recurrences) AS BIGINT){} FROM "
+      "(SELECT "
+      "day, {} FROM put_in GROUP BY day UNION ALL SELECT known.day, {} FROM put_in AS known JOIN put_in AS open ON "
+      "open.job "
+      "= known.job AND open.day = known.day WHERE known.unit = 0 AND open.unit <> 0 UNION ALL SELECT {}, {} FROM "
+      "of_jobs) AS "
+      "found WHERE recurrences IS NOT NULL GROUP BY day ORDER BY day",
+      put_in, of_jobs, for_each_quantity(", SUM(took_{0}), SUM(of_default_{0}), SUM(squares_{0})"), sums, products,
+      all_days, sums);
 }
 
 }  // namespace
@@ -228,7 +234,7 @@ bool SummaryTable::replace(JobId job, const SummaryRow& row, const std::optional
 
 void SummaryTable::put_days(JobId job, const std::vector<DaySums>& days) {
   static const std::vector<std::string> all = columns();
-  constexpr std::size_t at_once = 100;
+  constexpr std::size_t at_once = 10;
   for (std::size_t first = 0; first < days.size(); first += at_once) {
     const std::size_t last = std::min(first + at_once, days.size());
     std::deque<long long> whole;
@@ -384,7 +390,6 @@ std::vector<std::string> SummaryTable::without() {
 }
 
 SavingsByDay SummaryTable::savings(std::int64_t first, std::int64_t last) {
-  static const std::string query = savings_query();
   long long day = 0;
   long long recurrences = 0;
   struct Sums {
@@ -393,8 +398,6 @@ SavingsByDay SummaryTable::savings(std::int64_t first, std::int64_t last) {
     double squares = 0.0;
   };
   std::array<Sums, 3> found{};
-  const long long from = first;
-  const long long to = last;
   soci::statement statement{session_};
   statement.alloc();
   statement.exchange(soci::into(day));
@@ -404,9 +407,7 @@ SavingsByDay SummaryTable::savings(std::int64_t first, std::int64_t last) {
     statement.exchange(soci::into(sums.of_default));
     statement.exchange(soci::into(sums.squares));
   }
-  statement.exchange(soci::use(from));
-  statement.exchange(soci::use(to));
-  statement.prepare(query);
+  statement.prepare(savings_query(first, last));
   statement.define_and_bind();
   statement.execute();
   SavingsByDay result;
@@ -422,7 +423,7 @@ SavingsByDay SummaryTable::savings(std::int64_t first, std::int64_t last) {
                            .cost = Joules{cost.of_default - cost.took},
                            .cost_uncertainty = Joules{std::sqrt(cost.squares)},
                            .cost_of_default = Joules{cost.of_default}};
-    if (day == std::numeric_limits<long long>::max()) {
+    if (day == all_days) {
       result.all = view;
     } else {
       result.days.push_back({.day = day, .savings = view});
