@@ -159,34 +159,25 @@ int JobsCommand::redefine(const Context& context) const {
 
 int JobsCommand::list(const Context& context) const {
   const std::string location = store_location(context);
-  std::vector<records::JobView> views;
+  std::vector<records::JobSummary> all;
   int code = exit_ok;
   std::error_code unknown;
   // Somebody who has run no job has no store, which is nothing to complain about.
   if (!store_.empty() || std::filesystem::exists(location, unknown)) {
     const auto store = store::open_store(location, Access::read_only, context.clock);
-    const jobs::Site site = jobs::this_site(context.clock, context.files);
-    for (const std::string& name : store->names()) {
-      // One that cannot be read is no reason not to show the others.
-      try {
-        if (std::optional<jobs::Job> job = jobs::Job::find(*store, site, name)) {
-          views.push_back(job->view());
-        }
-      } catch (const Error& error) {
-        if (error.kind() != ErrorKind::corrupt_data) {
-          throw;
-        }
-        context.err << fmt::format(
-            "zeus jobs: '{}' is left out: {}; put back a copy of the store, or forget the job with `zeus jobs '{}' "
-            "forget`\n",
-            name, error.what(), name);
-        code = exit_failure;
-      }
-    }
+    // One that cannot be read is no reason not to show the others.
+    all = jobs::summaries(*store, jobs::this_site(context.clock, context.files),
+                          [&](const std::string& name, const Error& error) {
+                            context.err << fmt::format(
+                                "zeus jobs: '{}' is left out: {}; put back a copy of the store, or forget the job with "
+                                "`zeus jobs '{}' forget`\n",
+                                name, error.what(), name);
+                            code = exit_failure;
+                          });
   }
   const std::string shown = store::shown_location(location);
-  context.out << (json_ ? jobs_json(shown, views)
-                        : jobs_text(shown, views, command_line::colour_on_output(color_, context.environment)));
+  context.out << (json_ ? jobs_json(shown, all)
+                        : jobs_text(shown, all, command_line::colour_on_output(color_, context.environment)));
   return code;
 }
 

@@ -21,6 +21,7 @@
 
 namespace zeus::cli {
 
+using records::JobSummary;
 using records::JobView;
 
 namespace {
@@ -234,33 +235,15 @@ std::string savings(const JobView& job, bool in_colour) {
   return table.text();
 }
 
-std::string next_step(const JobView& job) {
-  const records::NextView& next = job.next;
-  const auto of_size = [&job, &next](const char* words) {
-    return job.definition.batch_sizes.empty() ? "" : fmt::format("{}{}", words, next.batch_size);
-  };
-  switch (next.kind) {
-    case records::NextKind::run:
-      return fmt::format("run{}{}", of_size(" batch size "),
-                         next.limit ? fmt::format(" under {}", watts(next.limit)) : ", measuring all power limits");
-    case records::NextKind::profile:
-      return fmt::format("measure {} power limit{}{}", next.profiles.size(), next.profiles.size() == 1 ? "" : "s",
-                         of_size(" of batch size "));
-    case records::NextKind::give_up:
-      break;
-  }
-  return "give up";
-}
-
-void put_summary(records::JsonWriter& json, const JobView& job) {
+void put_summary(records::JsonWriter& json, const JobSummary& job) {
   json.put("name", job.name);
   json.put("created", to_text(job.created));
-  json.put("device", to_text(job.device));
-  json.put("recurrences", job.recurrences.size());
-  json.put("reached", count(job, records::RecurrenceState::reached));
-  json.put("running", count(job, records::RecurrenceState::running));
-  json.put("tries", job.tries.size());
-  json.put("next", next_step(job));
+  json.put("device", job.device);
+  json.put("recurrences", job.recurrences);
+  json.put("reached", job.reached);
+  json.put("running", job.running.size());
+  json.put("tries", job.tries);
+  json.put("next", to_text(job.next, job.has_batch_sizes));
   std::optional<Joules> saved;
   std::optional<Joules> uncertainty;
   std::optional<double> saved_share;
@@ -276,37 +259,36 @@ void put_summary(records::JsonWriter& json, const JobView& job) {
 
 }  // namespace
 
-std::string jobs_text(const std::string& store, std::span<const JobView> jobs, bool in_colour) {
+std::string jobs_text(const std::string& store, std::span<const JobSummary> jobs, bool in_colour) {
   if (jobs.empty()) {
     return fmt::format("no jobs in {}; `zeus run --job NAME ... -- COMMAND` makes one\n", store);
   }
   Table table{{"job", "recurrences", "reached", "running", "tries", "energy saved", "of the default's", "next"},
               in_colour};
   EnergyColumn saved;
-  for (const JobView& job : jobs) {
+  for (const JobSummary& job : jobs) {
     if (job.savings) {
       saved.fit(job.savings->energy);
       saved.fit(job.savings->energy_uncertainty);
     }
   }
-  for (const JobView& job : jobs) {
-    table.add({job.name, fmt::format("{}", job.recurrences.size()),
-               fmt::format("{}", count(job, records::RecurrenceState::reached)),
-               fmt::format("{}", count(job, records::RecurrenceState::running)), fmt::format("{}", job.tries.size()),
+  for (const JobSummary& job : jobs) {
+    table.add({job.name, fmt::format("{}", job.recurrences), fmt::format("{}", job.reached),
+               fmt::format("{}", job.running.size()), fmt::format("{}", job.tries),
                job.savings ? Cell{saved.text(job.savings->energy, job.savings->energy_uncertainty),
                                   ink_of(job.savings->energy, job.savings->energy_uncertainty)}
                            : Cell{"-"},
                job.savings ? share(job.savings->energy.value(), job.savings->energy_of_default.value()) : "-",
-               next_step(job)});
+               to_text(job.next, job.has_batch_sizes)});
   }
   return fmt::format("{}\n{}", store, table.text());
 }
 
-std::string jobs_json(const std::string& store, std::span<const JobView> jobs) {
+std::string jobs_json(const std::string& store, std::span<const JobSummary> jobs) {
   records::JsonWriter json;
   json.object([&] {
     json.put("store", store);
-    json.put_list("jobs", jobs, [&](const JobView& job) { json.object([&] { put_summary(json, job); }); });
+    json.put_list("jobs", jobs, [&](const JobSummary& job) { json.object([&] { put_summary(json, job); }); });
   });
   return json.take() + "\n";
 }
@@ -352,7 +334,7 @@ std::string job_text(const JobView& job, bool all_tries, bool in_colour) {
          tries(job, all_tries, in_colour));
   }
   part("saved against the default", savings(job, in_colour));
-  part("next", fmt::format("  {}: {}\n", next_step(job), job.next.why));
+  part("next", fmt::format("  {}: {}\n", to_text(job.next, !job.definition.batch_sizes.empty()), job.next.why));
   return text;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "records/job_definition.hpp"
+#include "records/job_summary.hpp"
 #include "records/job_view.hpp"
 
 #include <cstdint>
@@ -12,9 +13,9 @@
 namespace zeus::cli {
 
 // One line for each job.
-std::string jobs_text(const std::string& store, std::span<const records::JobView> jobs, bool in_colour = false);
+std::string jobs_text(const std::string& store, std::span<const records::JobSummary> jobs, bool in_colour = false);
 // The object that docs/cli.md promises for the list, on one line.
-std::string jobs_json(const std::string& store, std::span<const records::JobView> jobs);
+std::string jobs_json(const std::string& store, std::span<const records::JobSummary> jobs);
 
 // What an import and a redefinition have done: as well one line, ended.
 std::string import_json(const std::string& name, std::uint64_t entries);

@@ -354,11 +354,24 @@ store::SummaryRow Job::Impl::summary_row(JobAccount& of) const {
           .all_days = !changed};
 }
 
+void Job::Impl::have_summary_kept() {
+  if (summarized == state().sequence()) {
+    return;
+  }
+  const std::optional<records::JobSummary> there = store->summary(stored.id);
+  if (there && there->entries == state().sequence()) {
+    summarized = state().sequence();
+  } else {
+    keep_summary();
+  }
+}
+
 void Job::Impl::keep_summary() {
   JobAccount& all = known();
   all.change_all_days();
   try {
     store->keep_summary(stored.id, summary_row(all));
+    summarized = state().sequence();
   } catch (const Error&) {
     all.change_all_days();  // only a cache
   }
@@ -390,7 +403,9 @@ void Job::Impl::append(const Request& request, const Decide& decide, const Repea
     if (store->append(stored.id, state().sequence(), bodies, now, attached)) {
       const std::uint64_t before = state().sequence();
       account = std::move(after);
-      if (!weighs_alike) {
+      if (weighs_alike) {
+        summarized = state().sequence();
+      } else {
         weigh_anew();
         keep_summary();
       }

@@ -38,9 +38,11 @@
 #include "records/job_view.hpp"
 #include "store/job_store.hpp"
 
+#include <zeus/error.hpp>
 #include <zeus/units.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -243,7 +245,7 @@ class Job {
   records::JobView view();
   // The same with the last recurrences and tries only: those under way and the last 64, or `most` at most.
   records::JobView overview(std::size_t most);
-  // What is told of it in a list.
+  // What is told of it in a list; has it kept where the store lacks it, as far as that can be written.
   records::JobSummary summary();
   // The newest first.
   std::vector<records::RecurrenceView> recurrences(const Page& page);
@@ -306,5 +308,10 @@ class Recurrence {
 
   std::unique_ptr<Impl> impl_;
 };
+
+// Of all jobs of a store, in the order of its names: those that it keeps, and the others from their histories. A job
+// whose history cannot be read is left out, and `unreadable` told why.
+using Unreadable = std::function<void(const std::string& name, const Error& error)>;
+std::vector<records::JobSummary> summaries(store::JobStore& store, const Site& site, const Unreadable& unreadable);
 
 }  // namespace zeus::jobs

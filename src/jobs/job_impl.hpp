@@ -45,6 +45,8 @@ struct Job::Impl {
 
   // Has the summary of its history kept, as far as it has been read.
   void keep_summary();
+  // The same where that is not so already.
+  void have_summary_kept();
 
   // The recurrences whose owner is dead, and why one thinks so.
   std::vector<std::pair<const OpenRecurrence*, std::string>> find_the_dead();
@@ -68,10 +70,11 @@ struct Job::Impl {
 
   // To decide takes less than to tell: of a snapshot, the state is restored at first, and the rest once it is needed.
   std::unique_ptr<JobState> decides;
-  std::string snapshot;                  // from which it was restored
-  std::vector<records::JobEntry> later;  // that it has seen since
-  std::unique_ptr<JobAccount> account;   // instead of all these
-  std::uint64_t kept = 0;                // the sequence number of the last snapshot known
+  std::string snapshot;                     // from which it was restored
+  std::vector<records::JobEntry> later;     // that it has seen since
+  std::unique_ptr<JobAccount> account;      // instead of all these
+  std::uint64_t kept = 0;                   // the sequence number of the last snapshot known
+  std::optional<std::uint64_t> summarized;  // of the last summary known
 };
 
 // What a whole history comes to; costs are weighed as they are at its end.

@@ -3,9 +3,12 @@
 #include "jobs/job_impl.hpp"
 #include "jobs/job_view.hpp"
 
+#include <zeus/error.hpp>
+
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <utility>
 
 namespace zeus::jobs {
@@ -13,6 +16,7 @@ namespace zeus::jobs {
 namespace {
 
 constexpr std::size_t entries_at_once = 256;
+constexpr std::size_t most_at_once = 10'000;
 
 // How pages of recurrences and of tries differ.
 struct OfRecurrences {
@@ -96,6 +100,7 @@ records::JobView Job::overview(std::size_t most) {
 
 records::JobSummary Job::summary() {
   impl_->refresh();
+  impl_->have_summary_kept();
   return summary_of(impl_->stored, impl_->known());
 }
 
@@ -127,6 +132,37 @@ std::vector<records::TryView> Job::tries(const Page& page) {
   }
   std::ranges::reverse(views);
   return views;
+}
+
+std::vector<records::JobSummary> summaries(store::JobStore& store, const Site& site, const Unreadable& unreadable) {
+  std::map<std::string, records::JobSummary> kept;
+  store::SummaryQuery query{.at_most = most_at_once};
+  do {
+    store::SummaryPage page = store.summaries(query);
+    for (records::JobSummary& one : page.summaries) {
+      std::string name = one.name;
+      kept.insert_or_assign(std::move(name), std::move(one));
+    }
+    query.after = std::move(page.next);
+  } while (!query.after.empty());
+  std::vector<records::JobSummary> all;
+  for (const std::string& name : store.names()) {
+    if (const auto known = kept.find(name); known != kept.end()) {
+      all.push_back(std::move(known->second));
+      continue;
+    }
+    try {
+      if (std::optional<Job> job = Job::find(store, site, name)) {
+        all.push_back(job->summary());
+      }
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::corrupt_data) {
+        throw;
+      }
+      unreadable(name, error);
+    }
+  }
+  return all;
 }
 
 }  // namespace zeus::jobs

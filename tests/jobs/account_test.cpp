@@ -1,0 +1,219 @@
+// What a job shows is the same however it was come by: from the whole history at once, entry by entry with the account
+// saved and restored in between, page by page from a store whose caches vanish.
+
+#include "base/random.hpp"
+#include "jobs/job.hpp"
+#include "jobs/job_account.hpp"
+#include "jobs/job_impl.hpp"
+#include "jobs/job_view.hpp"
+#include "store/open_store.hpp"
+#include "tests/jobs/random_history.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <ranges>
+
+namespace zeus::jobs {
+namespace {
+
+using records::JobEntry;
+using test::RandomHistory;
+
+constexpr int histories = 16;
+constexpr std::size_t entries_of_a_history = 600;
+
+store::StoredJob stored() {
+  return {.id = 1, .name = "job", .definition = RandomHistory::definition(), .created = WallTime{1}, .length = 0};
+}
+
+// By a number of entries that is random: each is saved and restored in between.
+JobAccount by_entries(const std::vector<JobEntry>& entries, double eta, std::size_t kept, Random& chaos) {
+  auto account = std::make_unique<JobAccount>(RandomHistory::definition(), eta, kept);
+  for (const JobEntry& entry : entries) {
+    account->apply(entry);
+    if (chaos.below(20) == 0) {
+      auto restored = std::make_unique<JobAccount>(RandomHistory::definition(), 0.0, kept);
+      restored->restore(account->state().save(), account->save());
+      account = std::move(restored);
+    }
+  }
+  return std::move(*account);
+}
+
+std::vector<JobEntry> history(std::uint64_t seed, std::size_t entries) {
+  return RandomHistory{seed}.make(entries);
+}
+
+TEST(Account, SaysTheSameHoweverOftenItWasSavedInBetween) {
+  std::uint64_t savings = 0;
+  std::uint64_t of_last = 0;
+  for (std::uint64_t seed = 0; seed < histories; ++seed) {
+    SCOPED_TRACE(seed);
+    Random chaos{seed, 1};
+    const std::vector<JobEntry> entries = history(seed, entries_of_a_history + chaos.below(200));
+    const JobAccount whole = account_of(stored(), entries, JobAccount::all);
+    const std::string view = to_json(view_of(stored(), whole));
+    ASSERT_EQ(to_json(view_of(stored(), by_entries(entries, whole.eta(), JobAccount::all, chaos))), view);
+    const JobAccount usual = by_entries(entries, whole.eta(), JobAccount::usual, chaos);
+    ASSERT_EQ(to_json(summary_of(stored(), usual)), to_json(summary_of(stored(), whole)));
+    savings += whole.savings() ? 1 : 0;
+    of_last += whole.savings_of_last() && whole.savings_of_last()->recurrences == 5 ? 1 : 0;
+    // And of the recurrences and tries it keeps the last.
+    ASSERT_GE(usual.tries().size(), JobAccount::usual);
+    ASSERT_LE(usual.tries().size(), JobAccount::usual + 4);
+    const records::JobView some = view_of(stored(), usual);
+    const records::JobView all = view_of(stored(), whole);
+    for (const records::TryView& one : some.tries) {
+      EXPECT_EQ(records::json_line(one), records::json_line(all.tries.at(one.number - 1)));
+    }
+    for (const records::RecurrenceView& one : some.recurrences) {
+      EXPECT_EQ(records::json_line(one), records::json_line(all.recurrences.at(one.number - 1)));
+    }
+  }
+  EXPECT_GT(savings, histories / 2) << "histories in which nothing is known show little";
+  EXPECT_GT(of_last, histories / 2);
+}
+
+TEST(Account, DaysSumUpToWhatRecurrencesSaved) {
+  int compared = 0;
+  for (std::uint64_t seed = 0; seed < histories; ++seed) {
+    SCOPED_TRACE(seed);
+    const std::vector<JobEntry> entries = history(seed, entries_of_a_history);
+    const JobAccount account = account_of(stored(), entries, JobAccount::all);
+    Joules of_default;
+    Joules saved;
+    Joules cost;
+    std::uint64_t counted = 0;
+    for (const RecurrenceAccount& kept : account.recurrences()) {
+      const records::RecurrenceView one = account.shown(kept);
+      if (one.default_energy) {
+        of_default += *one.default_energy;
+        saved += *one.default_energy - one.energy.value();
+        cost += *one.default_cost - one.cost.value();
+        ++counted;
+      }
+    }
+    const auto savings = account.savings();
+    ASSERT_EQ(savings.has_value(), counted > 0);
+    if (!savings) {
+      continue;
+    }
+    ++compared;
+    EXPECT_EQ(savings->recurrences, counted);
+    const double scale = of_default.value() * 1e-12;
+    EXPECT_NEAR(savings->energy_of_default.value(), of_default.value(), scale);
+    EXPECT_NEAR(savings->energy.value(), saved.value(), scale);
+    EXPECT_NEAR(savings->cost.value(), cost.value(), savings->cost_of_default.value() * 1e-12);
+    // Each day by itself as well.
+    Joules by_day;
+    std::uint64_t on_days = 0;
+    for (const records::DaySums& day : account.days()) {
+      if (const auto one = records::savings_of(std::span{&day, 1}, account.counted())) {
+        by_day += one->energy;
+        on_days += one->recurrences;
+      }
+    }
+    EXPECT_NEAR(by_day.value(), saved.value(), scale);
+    EXPECT_EQ(on_days, counted);
+  }
+  EXPECT_GT(compared, histories / 2);
+}
+
+TEST(Account, ReportsOfDaysThatChangedBringAKeptCopyUpToDate) {
+  for (std::uint64_t seed = 0; seed < histories; ++seed) {
+    SCOPED_TRACE(seed);
+    Random chaos{seed, 2};
+    std::vector<records::DaySums> copy;
+    JobAccount account{RandomHistory::definition(), 0.5};
+    for (const JobEntry& entry : history(seed, entries_of_a_history)) {
+      account.apply(entry);
+      if (chaos.below(4) != 0) {
+        continue;
+      }
+      const auto changed = account.take_changed_days();
+      if (!changed) {
+        copy.assign(account.days().begin(), account.days().end());
+        continue;
+      }
+      for (const records::DaySums& day : *changed) {
+        std::erase_if(copy, [&](const auto& old) { return old.day == day.day && old.unit == day.unit; });
+        copy.push_back(day);
+      }
+      std::ranges::sort(copy, {}, [](const auto& day) { return std::pair{day.day, day.unit}; });
+      ASSERT_TRUE(std::ranges::equal(copy, account.days())) << entry.sequence;
+    }
+  }
+}
+
+TEST(Account, ATextThatItDidNotSaveIsRefused) {
+  const JobAccount account = account_of(stored(), history(1, 200), JobAccount::usual);
+  std::string text = account.save();
+  text[text.size() / 2] ^= 1;
+  JobAccount other{RandomHistory::definition(), 0.5};
+  EXPECT_THROW(other.restore(account.state().save(), text), Error);
+}
+
+class PagesTest : public testing::Test {
+ protected:
+  std::unique_ptr<store::JobStore> open() {
+    return store::open_store((folder_.path() / "jobs.sqlite").string(), store::Access::create, clock_);
+  }
+
+  test::TemporaryFolder folder_;
+  VirtualClock clock_{Instant{1'000'000'000}, WallTime{1'795'284'000'000'000}};
+  FileTree machine_{folder_.path() / "machine"};
+  Site site_{.clock = clock_, .machine = machine_, .owner = {}};
+};
+
+template <typename View>
+std::string shown(const std::vector<View>& views) {
+  return records::json_line(views);
+}
+
+// Newest first.
+template <typename View>
+std::vector<View> slice(const std::vector<View>& all, std::uint64_t before, std::size_t at_most) {
+  std::vector<View> some;
+  for (std::uint64_t number = std::min<std::uint64_t>(before, all.size() + 1) - 1; number > 0 && some.size() < at_most;
+       --number) {
+    some.push_back(all[number - 1]);
+  }
+  return some;
+}
+
+TEST_F(PagesTest, ArePartsOfTheWhole) {
+  constexpr std::size_t entries = 5000;
+  const auto store = open();
+  RandomHistory random{3};
+  const std::vector<JobEntry> long_history{random.make(entries)};
+  store->import("job", RandomHistory::definition(), WallTime{1}, long_history);
+  Random chaos{3, 5};
+  Job job = *Job::find(*store, site_, "job");
+  const records::JobView all = job.view();
+  for (int page = 0; page < 25; ++page) {
+    if (chaos.below(6) == 0) {
+      store->drop_snapshots();
+    }
+    if (chaos.below(6) == 0) {
+      job = *Job::find(*store, site_, "job");
+    }
+    const std::uint64_t before = 1 + chaos.below(all.tries.size() + 10);
+    const std::size_t at_most = chaos.below(80);
+    ASSERT_EQ(shown(job.tries({.before = before, .at_most = at_most})), shown(slice(all.tries, before, at_most)));
+    const std::uint64_t before_recurrence = 1 + chaos.below(all.recurrences.size() + 10);
+    ASSERT_EQ(shown(job.recurrences({.before = before_recurrence, .at_most = at_most})),
+              shown(slice(all.recurrences, before_recurrence, at_most)));
+  }
+  EXPECT_EQ(shown(job.tries({.before = {}, .at_most = 50})), shown(slice(all.tries, all.tries.size() + 1, 50)));
+  const records::JobView overview = job.overview(50);
+  EXPECT_EQ(overview.tries.size(), 50U);
+  EXPECT_EQ(records::json_line(overview.savings), records::json_line(all.savings));
+}
+
+}  // namespace
+}  // namespace zeus::jobs
