@@ -464,11 +464,11 @@ Job::Job(Job&&) noexcept = default;
 Job& Job::operator=(Job&&) noexcept = default;
 Job::~Job() = default;
 
-Job Job::open(store::JobStore& store, const Site& site, std::string_view name,
-              const records::JobDefinition& definition) {
+Job Job::open(store::JobStore& store, const Site& site, std::string_view name, const records::JobDefinition& definition,
+              const store::JobOrigin& origin) {
   check_name(name);
   const records::JobDefinition asked = normalized(definition);
-  auto impl = std::make_unique<Impl>(store, site, store.find_or_create(name, asked, site.clock.wall()));
+  auto impl = std::make_unique<Impl>(store, site, store.find_or_create(name, asked, site.clock.wall(), origin));
   impl->refresh();
   check_same(impl->stored.name, impl->state().definition(), asked);
   return Job{std::move(impl)};
@@ -502,6 +502,10 @@ std::vector<records::DefinitionChange> Job::redefine(const records::JobDefinitio
     return bodies;
   });
   return changes;
+}
+
+store::JobId Job::id() const {
+  return impl_->stored.id;
 }
 
 const std::string& Job::name() const {

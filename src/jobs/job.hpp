@@ -176,9 +176,9 @@ class Job {
  public:
   // Opens the job `name`, or makes it when there is none. A job that exists with another definition is a conflict Error
   // that says what differs and what to do; a definition that cannot be is an invalid_argument Error. `store` and `site`
-  // must outlive the job.
+  // must outlive the job. `origin`: who has it made, where it is.
   static Job open(store::JobStore& store, const Site& site, std::string_view name,
-                  const records::JobDefinition& definition);
+                  const records::JobDefinition& definition, const store::JobOrigin& origin = {});
   // Opens a job that exists, for whoever looks at it or goes on with it as it is; nothing when there is none.
   static std::optional<Job> find(store::JobStore& store, const Site& site, std::string_view name);
 
@@ -193,6 +193,8 @@ class Job {
   std::vector<records::DefinitionChange> redefine(const records::JobDefinition& definition);
 
   [[nodiscard]] const std::string& name() const;
+  // That of its store: another job of the same name has another one.
+  [[nodiscard]] store::JobId id() const;
   // As it is defined now, as far as its history has been read.
   [[nodiscard]] const records::JobDefinition& definition() const;
   // The spec that policies see, for the current devices.
@@ -247,6 +249,8 @@ class Job {
   records::JobView overview(std::size_t most);
   // What is told of it in a list; has it kept where the store lacks it, as far as that can be written.
   records::JobSummary summary();
+  // Keeps it, as every append does, for a history that was written by what keeps none.
+  void keep_summary();
   // The newest first.
   std::vector<records::RecurrenceView> recurrences(const Page& page);
   std::vector<records::TryView> tries(const Page& page);

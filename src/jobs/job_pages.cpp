@@ -98,6 +98,11 @@ records::JobView Job::overview(std::size_t most) {
   return view;
 }
 
+void Job::keep_summary() {
+  impl_->refresh();
+  impl_->keep_summary();
+}
+
 records::JobSummary Job::summary() {
   impl_->refresh();
   impl_->have_summary_kept();

@@ -11,6 +11,7 @@
 #include "records/job_view.hpp"
 #include "records/json_reader.hpp"
 #include "records/limit_profile.hpp"
+#include "records/wall_time_json.hpp"
 
 #include <zeus/fields.hpp>
 #include <zeus/units.hpp>
@@ -71,7 +72,7 @@ struct DefinedJob {
   std::string name;
   records::JobDefinition definition;
   records::JobDevice device;
-  std::string created;  // "2026-11-21T18:00:00Z"
+  WallTime created;
   std::uint64_t entries = 0;
 
   template <typename Fields, typename Self>

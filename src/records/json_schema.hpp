@@ -3,6 +3,7 @@
 // pure functions; any thread.
 #pragma once
 
+#include "base/clock.hpp"
 #include "records/json_writer.hpp"
 
 #include <zeus/fields.hpp>
@@ -174,6 +175,9 @@ JsonSchema json_schema(const field::Rule& rule) {
     schema.kind = Kind::boolean;
   } else if constexpr (requires { json_schema_of(static_cast<const Value*>(nullptr)); }) {
     schema = json_schema_of(static_cast<const Value*>(nullptr));
+  } else if constexpr (std::is_same_v<Value, WallTime>) {
+    schema.kind = Kind::string;
+    schema.pattern = R"(^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$)";
   } else if constexpr (std::integral<Value>) {
     schema.kind = Kind::whole;
     bound();

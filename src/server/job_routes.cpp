@@ -1,6 +1,5 @@
 // The operations of one job.
 
-#include "base/wall_time_text.hpp"
 #include "jobs/job.hpp"
 #include "jobs/redefinition.hpp"
 #include "jobs/transfer.hpp"
@@ -26,25 +25,28 @@ constexpr double most_of_a_page = 1000;
 constexpr double most_of_an_overview = 64;
 constexpr double most_numbers = 9007199254740992.0;
 constexpr std::size_t usual_page = 50;
+constexpr int forbidden = 403;
 
-protocol::DefinedJob defined(Service& service, jobs::Job& job) {
-  const std::optional<store::StoredJob> stored = service.store.find(job.name());
-  if (!stored) {
-    throw Error{ErrorKind::not_found, fmt::format("there is no job '{}'", job.name()), "define it first"};
-  }
-  const records::JobSummary summary = job.summary();
-  return {.name = job.name(),
-          .definition = job.definition(),
-          .device = job.overview(0).device,
-          .created = to_text(stored->created),
-          .entries = summary.entries};
+protocol::DefinedJob defined(jobs::Job& job) {
+  const records::JobView now = job.overview(0);
+  return {.name = now.name,
+          .definition = now.definition,
+          .device = now.device,
+          .created = now.created,
+          .entries = now.entries};
 }
 
 Made<protocol::DefinedJob> define(Service& service, const Call& call, const records::JobDefinition& definition) {
   const std::string& name = call.text("job");
+  const std::string& user = call.visitor().user;
   const bool is_new = !service.store.find(name);
-  return service.jobs.with_defined(name, definition, [&](jobs::Job& job) {
-    return Made<protocol::DefinedJob>{defined(service, job), is_new};
+  if (is_new && service.store.jobs_of(user) >= service.jobs_of_a_user) {
+    throw Refusal{forbidden, ErrorKind::permission_denied,
+                  fmt::format("this user has {} jobs, which is as many as one may have", service.jobs_of_a_user),
+                  "have some of them forgotten"};
+  }
+  return service.jobs.with_defined(name, definition, {.user = user, .request = {}}, [&](jobs::Job& job) {
+    return Made<protocol::DefinedJob>{defined(job), is_new};
   });
 }
 
@@ -62,7 +64,7 @@ protocol::RedefinedJob redefine(Service& service, const Call& call, const record
 }
 
 records::JobView show(Service& service, const Call& call) {
-  return service.jobs.with(call.text("job"), [&](jobs::Job& job) {
+  return service.jobs.look_at(call.text("job"), [&](jobs::Job& job) {
     if (call.says("all")) {
       return job.view();
     }
@@ -81,7 +83,7 @@ std::optional<std::uint64_t> next_of(const std::vector<View>& views) {
 }
 
 protocol::RecurrencePage recurrences(Service& service, const Call& call) {
-  return service.jobs.with(call.text("job"), [&](jobs::Job& job) {
+  return service.jobs.look_at(call.text("job"), [&](jobs::Job& job) {
     protocol::RecurrencePage page{.recurrences = job.recurrences(page_of(call)), .next = {}};
     page.next = next_of(page.recurrences);
     return page;
@@ -89,7 +91,7 @@ protocol::RecurrencePage recurrences(Service& service, const Call& call) {
 }
 
 protocol::TryPage tries(Service& service, const Call& call) {
-  return service.jobs.with(call.text("job"), [&](jobs::Job& job) {
+  return service.jobs.look_at(call.text("job"), [&](jobs::Job& job) {
     protocol::TryPage page{.tries = job.tries(page_of(call)), .next = {}};
     page.next = next_of(page.tries);
     return page;
@@ -97,7 +99,7 @@ protocol::TryPage tries(Service& service, const Call& call) {
 }
 
 records::NextView next_of_job(Service& service, const Call& call) {
-  return service.jobs.with(call.text("job"), [&](jobs::Job& job) { return job.overview(0).next; });
+  return service.jobs.look_at(call.text("job"), [&](jobs::Job& job) { return job.overview(0).next; });
 }
 
 Text export_job(Service& service, const Call& call) {

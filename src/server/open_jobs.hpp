@@ -25,21 +25,40 @@ class OpenJobs {
   // What it is given outlives it.
   OpenJobs(store::JobStore& store, const jobs::Site& site, std::size_t most_bytes);
 
-  // Calls `work` with the job of that name; a not_found Error where there is none.
+  // Calls `work` with the job of that name; a not_found Error where there is none. Where the job was forgotten
+  // elsewhere, what `work` would change is refused: then it is called once more, with another job of that name.
   template <typename Work>
   auto with(const std::string& name, const Work& work) {
+    {
+      const Use use{*this, name, [&](std::optional<jobs::Job>& job) { find(job, name); }};
+      try {
+        return work(use.job());
+      } catch (const Error& error) {
+        if (error.kind() != ErrorKind::not_found || !was_forgotten(use.job())) {
+          throw;
+        }
+      }
+    }
+    return look_at(name, work);
+  }
+  // The same for what only looks, and would not be refused.
+  template <typename Work>
+  auto look_at(const std::string& name, const Work& work) {
     const Use use{*this, name, [&](std::optional<jobs::Job>& job) {
-                    if (!job) {
-                      job = jobs::Job::find(store_, site_, name);
+                    if (job && was_forgotten(*job)) {
+                      job.reset();
                     }
+                    find(job, name);
                   }};
     return work(use.job());
   }
   // Opens or makes it first, as it is defined here (jobs::Job::open).
   template <typename Work>
-  auto with_defined(const std::string& name, const records::JobDefinition& definition, const Work& work) {
-    const Use use{*this, name,
-                  [&](std::optional<jobs::Job>& job) { job = jobs::Job::open(store_, site_, name, definition); }};
+  auto with_defined(const std::string& name, const records::JobDefinition& definition, const store::JobOrigin& origin,
+                    const Work& work) {
+    const Use use{*this, name, [&](std::optional<jobs::Job>& job) {
+                    job = jobs::Job::open(store_, site_, name, definition, origin);
+                  }};
     return work(use.job());
   }
   // Of a job that is no more, or may be another one of that name.
@@ -68,6 +87,16 @@ class OpenJobs {
     std::shared_ptr<Entry> entry_;
     std::unique_lock<std::mutex> lock_;
   };
+  void find(std::optional<jobs::Job>& job, const std::string& name) {
+    if (!job) {
+      job = jobs::Job::find(store_, site_, name);
+    }
+  }
+  [[nodiscard]] bool was_forgotten(const jobs::Job& job) const {
+    const std::optional<store::StoredJob> stored = store_.find(job.name());
+    return !stored || stored->id != job.id();
+  }
+
   using Entries = std::list<std::pair<std::string, std::shared_ptr<Entry>>>;  // the last used first
 
   std::shared_ptr<Entry> entry(const std::string& name);

@@ -32,7 +32,7 @@ constexpr double most_entries = 9007199254740992.0;
 void fold_up_what_lacks(Service& service) {
   for (const std::string& name : service.store.without_summary()) {
     try {
-      service.jobs.with(name, [](jobs::Job& job) { static_cast<void>(job.summary()); });
+      service.jobs.with(name, [](jobs::Job& job) { job.keep_summary(); });
     } catch (const Error& error) {
       // One that was forgotten meanwhile, or cannot be read, is no reason not to show the others.
       if (error.kind() != ErrorKind::not_found && error.kind() != ErrorKind::corrupt_data) {

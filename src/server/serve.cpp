@@ -35,6 +35,7 @@ constexpr std::string_view unix_prefix{"unix:"};
 // Within the 10 s in which a supervisor expects the end.
 constexpr Seconds patience_at_end{8};
 constexpr Seconds patience_with_the_former{0.5};
+constexpr std::size_t readers = 4;  // connections to the store beside the one that writes
 
 std::string host_of_this_machine() {
   std::array<char, 256> name{};
@@ -161,7 +162,7 @@ void serve(const ServeSettings& settings, const Surroundings& surroundings) {
   Access access = read_access(settings);
   const std::string database =
       settings.database.empty() ? store::default_store(surroundings.environment).string() : settings.database;
-  const auto store = store::open_store(database, store::Access::create, clock);
+  const auto store = store::open_pool(database, store::Access::create, clock, readers);
   const jobs::Site site = jobs::this_site(clock, surroundings.machine);
   Sockets sockets{settings, surroundings.environment};
   LogWriter log{STDERR_FILENO,
