@@ -63,6 +63,15 @@ void RunCommand::declare_job(Options& options) {
       .path()
       .with_default("the user's own store")
       .value_name("FILE|URL");
+  options.add_option("--server", plain_.server, "The Zeus server that keeps jobs, instead of a store")
+      .with_default("$ZEUS_SERVER")
+      .value_name("URL");
+  options
+      .add_option("--server-patience", plain_.server_patience,
+                  "How long to wait, when the command has ended, for a server that is away")
+      .rule(field::from_zero)
+      .with_default("600")
+      .value_name("SECONDS");
   options.add_option("--on-store-error", on_store_error_, "What to do when nothing can be recorded")
       .among({"continue", "refuse"})
       .with_default("continue");
@@ -199,6 +208,22 @@ run::JobSettings RunCommand::said() const {
   return settings;
 }
 
+// Where the job is kept: what is said here counts before what its file says, and that before the environment.
+void RunCommand::choose_where(run::JobSettings& settings, const Context& context) const {
+  if (plain_.server) {
+    settings.store.reset();
+  } else if (plain_.store) {
+    settings.server.reset();
+  }
+  if ((plain_.server && plain_.store) || (settings.server && settings.store)) {
+    throw Error{ErrorKind::invalid_argument, "a job is kept in a store or by a server, and both are named",
+                "leave out --store or --server"};
+  }
+  if (!settings.server && !settings.store) {
+    settings.server = context.environment.get("ZEUS_SERVER");
+  }
+}
+
 run::RunOptions RunCommand::options(const Context& context) const {
   run::JobSettings settings = said();
   if (!job_name().empty() || !file_.empty()) {
@@ -206,6 +231,7 @@ run::RunOptions RunCommand::options(const Context& context) const {
     settings = run::merged(settings, file_.empty() ? run::find_job(FileTree{}, folders, job_name())
                                                    : run::read_job(FileTree{}, folders, file_, job_name()));
   }
+  choose_where(settings, context);
   run::RunOptions options = run::options_of(settings);
   if (observe_ == "passive") {
     options.mode = TrainingMode::passive;

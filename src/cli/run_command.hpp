@@ -32,6 +32,7 @@ class RunCommand final : public Command {
   [[nodiscard]] std::string_view job_name() const;
   // What the flags and the words of the command say.
   [[nodiscard]] run::JobSettings said() const;
+  void choose_where(run::JobSettings& settings, const Context& context) const;
   // And, beneath it, the job file that was named.
   [[nodiscard]] run::RunOptions options(const Context& context) const;
 

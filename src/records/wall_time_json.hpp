@@ -4,6 +4,7 @@
 #include "base/clock.hpp"
 #include "base/wall_time_text.hpp"
 #include "records/json_reader.hpp"
+#include "records/json_schema.hpp"
 #include "records/json_writer.hpp"
 
 namespace zeus {
@@ -18,6 +19,10 @@ inline void read_json(const records::JsonValue& json, const records::JsonPlace& 
     place.refuse("a time of UTC as in 2026-11-21T18:00:00Z");
   }
   time = *known;
+}
+
+inline records::JsonSchema json_schema_of(const WallTime* /*type*/) {
+  return {.kind = records::JsonSchema::Kind::string};
 }
 
 }  // namespace zeus

@@ -42,8 +42,7 @@ class StoredRecords final : public JobRecords {
   std::unique_ptr<jobs::RecurrenceLink> take_recurrence() override { return std::move(recurrence_); }
   records::JobView recurrence_view() override {
     records::JobView view = job_.view();
-    std::erase_if(view.recurrences, [number = number_ + 1](const auto& one) { return one.number != number; });
-    std::erase_if(view.tries, [number = number_ + 1](const auto& one) { return one.recurrence != number; });
+    keep_alone(view, number_ + 1);
     return view;
   }
 
@@ -57,8 +56,13 @@ class StoredRecords final : public JobRecords {
 
 }  // namespace
 
-std::unique_ptr<JobRecords> open_records(const RunOptions& options, const records::JobDevice& device,
-                                         const Place& place) {
+void keep_alone(records::JobView& view, std::uint64_t recurrence) {
+  std::erase_if(view.recurrences, [recurrence](const auto& one) { return one.number != recurrence; });
+  std::erase_if(view.tries, [recurrence](const auto& one) { return one.recurrence != recurrence; });
+}
+
+std::unique_ptr<JobRecords> open_stored_records(const RunOptions& options, const records::JobDevice& device,
+                                                const Place& place) {
   return std::make_unique<StoredRecords>(options, device, place);
 }
 

@@ -26,8 +26,12 @@ class JobRecords {
   virtual records::JobView recurrence_view() = 0;
 };
 
-// Errors are those of the store, of a job that was defined differently, and of a name that no job can have.
-std::unique_ptr<JobRecords> open_records(const RunOptions& options, const records::JobDevice& device,
-                                         const Place& place);
+// Leaves the recurrence of that number, from 1, and its tries.
+void keep_alone(records::JobView& view, std::uint64_t recurrence);
+
+// In the store that the options name. Errors are those of the store, of a job that was defined differently, and of a
+// name that no job can have.
+std::unique_ptr<JobRecords> open_stored_records(const RunOptions& options, const records::JobDevice& device,
+                                                const Place& place);
 
 }  // namespace zeus::run

@@ -2,6 +2,7 @@
 
 #include "base/amount_text.hpp"
 #include "base/child_process.hpp"
+#include "run/served_records.hpp"
 
 #include <fmt/format.h>
 
@@ -132,7 +133,12 @@ void JobRun::train_unrecorded(const Error& why, bool opened) {
 
 std::unique_ptr<JobRecords> JobRun::try_to_open_records() {
   try {
-    return open_records(options_, device_, place_);
+    if (!options_.server.empty()) {
+      return open_served_records(options_, device_, gpus_, place_, [this] {
+        return training_ && training_->has_started() && training_->command().interrupted();
+      });
+    }
+    return open_stored_records(options_, device_, place_);
   } catch (const Error& error) {
     train_unrecorded(error, false);
     return nullptr;

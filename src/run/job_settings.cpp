@@ -119,6 +119,8 @@ RunOptions options_of(const JobSettings& settings) {
   options.job = settings.job.value_or("");
   options.store = settings.store.value_or("");
   options.needs_store = settings.on_store_error == StoreFailure::refuse;
+  options.server = settings.server.value_or("");
+  options.server_patience = settings.server_patience ? Seconds{*settings.server_patience} : options.server_patience;
   options.batch_sizes = settings.batch_sizes.value_or(std::vector<int>{});
   options.default_batch_size = settings.default_batch_size;
   options.learning_rate = settings.learning_rate;

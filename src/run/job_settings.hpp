@@ -68,6 +68,8 @@ struct JobSettings {
   std::optional<std::vector<GpuName>> gpus;
   std::optional<std::string> store;
   std::optional<StoreFailure> on_store_error;
+  std::optional<std::string> server;
+  std::optional<double> server_patience;
   std::optional<bool> stop_at_target;
   std::optional<double> grace;
   std::optional<bool> quiet;
@@ -101,6 +103,8 @@ struct JobSettings {
     fields("gpus", self.gpus);
     fields("store", self.store);
     fields("on_store_error", self.on_store_error);
+    fields("server", self.server);
+    fields("server_patience", self.server_patience, field::from_zero);
     fields("stop_at_target", self.stop_at_target);
     fields("grace", self.grace, field::from_zero);
     fields("quiet", self.quiet);

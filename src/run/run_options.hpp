@@ -19,9 +19,11 @@ namespace zeus::run {
 struct RunOptions {
   std::vector<std::string> command;
 
-  std::string job;           // empty: nothing is remembered, and only the power limit is chosen
-  std::string store;         // empty: the user's own
-  bool needs_store = false;  // rather not run than run unrecorded
+  std::string job;               // empty: nothing is remembered, and only the power limit is chosen
+  std::string store;             // empty: the user's own
+  bool needs_store = false;      // rather not run than run unrecorded
+  std::string server;            // that keeps the job in the place of a store; empty: none
+  Seconds server_patience{600};  // while it is away and nothing else is left to do
 
   std::vector<int> batch_sizes;
   std::optional<int> default_batch_size;

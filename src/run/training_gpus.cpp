@@ -56,6 +56,14 @@ TrainingGpus::TrainingGpus(Parts parts) : parts_{std::move(parts)} {
   }
 }
 
+std::vector<const device::Gpu*> TrainingGpus::devices() const {
+  std::vector<const device::Gpu*> all;
+  for (const train::SessionGpu& one : gpus_) {
+    all.push_back(one.gpu.get());
+  }
+  return all;
+}
+
 std::string TrainingGpus::uuid(int number) const {
   return parts_.gpus.at(static_cast<std::size_t>(number))->identity().uuid;
 }

@@ -53,6 +53,7 @@ class TrainingGpus {
   [[nodiscard]] bool none() const { return gpus_.empty(); }
   [[nodiscard]] Monitor& monitor() const { return *parts_.monitor; }
   [[nodiscard]] std::string uuid(int number) const;
+  [[nodiscard]] std::vector<const device::Gpu*> devices() const;
   [[nodiscard]] std::vector<RunRecord::Gpu> listed() const;
 
   // Why this user may not set power limits, or these GPUs have none to be set; nothing when it is possible. A GPU that

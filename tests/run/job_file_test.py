@@ -49,7 +49,7 @@ WITHOUT_KEY = {"--help", "--observe", "--json", "--color", "--file", "--lower-is
 
 # For each key a value that the job below does not have.
 OTHERS = {
-    "job": "'other'", "store": "'other.sqlite'", "command": f"['{sys.executable}', 'train.py', '{{batch_size}}', 'more']",
+    "job": "'other'", "store": "'other.sqlite'", "server": "'unix:/nowhere'", "server_patience": "7", "command": f"['{sys.executable}', 'train.py', '{{batch_size}}', 'more']",
     "metric_regex": "'accuracy ([.0-9]*)'", "epoch_regex": r"'epoch (\d+)'", "step_regex": r"'step (\d+)'",
     "power_limits": "[100, 250]", "gpus": "[0]", "profile_seconds": "0.03", "stop_at_target": "true",
     "on_store_error": "'refuse'", "grace": "5", "quiet": "false", "batch_sizes": "[10, 30]", "default_batch_size": "20",

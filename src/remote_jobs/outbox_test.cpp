@@ -1,0 +1,156 @@
+#include "remote_jobs/outbox.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace zeus::remote_jobs {
+namespace {
+
+using testing::ElementsAre;
+
+const auto nobody_hurries = [] { return false; };
+constexpr Seconds long_enough{1e6};
+
+// Whoever waits on it moves it to the moment that he waits for, unless somebody wakes him up before.
+class HurriedClock final : public Clock {
+ public:
+  [[nodiscard]] Instant now() const override { return now_.load(); }
+  [[nodiscard]] WallTime wall() const override { return {}; }
+  void sleep_until(Instant deadline) override {
+    Instant before = now_.load();
+    while (before < deadline && !now_.compare_exchange_weak(before, deadline)) {
+    }
+  }
+  void wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable& condition, Instant deadline) override {
+    if (condition.wait_for(lock, std::chrono::milliseconds{1}) == std::cv_status::timeout) {
+      sleep_until(deadline);
+    }
+  }
+
+ private:
+  std::atomic<Instant> now_ = Instant{};
+};
+
+// Takes what it is told, or not.
+class Server {
+ public:
+  void tell(const Change& change) {
+    const std::lock_guard lock{mutex_};
+    ++asked_;
+    if (away_ > 0) {
+      --away_;
+      throw Error{ErrorKind::unavailable, "the server is away", "wait"};
+    }
+    if (change.body == refused_) {
+      throw Error{ErrorKind::conflict, "it was given up", "begin another one"};
+    }
+    told_.push_back(change.body);
+  }
+  void be_away(int times) {
+    const std::lock_guard lock{mutex_};
+    away_ = times;
+  }
+  void refuse(std::string body) {
+    const std::lock_guard lock{mutex_};
+    refused_ = std::move(body);
+  }
+  std::vector<std::string> told() {
+    const std::lock_guard lock{mutex_};
+    return told_;
+  }
+  int asked() {
+    const std::lock_guard lock{mutex_};
+    return asked_;
+  }
+
+ private:
+  std::mutex mutex_;
+  int away_ = 0;
+  int asked_ = 0;
+  std::string refused_ = "none";
+  std::vector<std::string> told_;
+};
+
+class OutboxTest : public testing::Test {
+ protected:
+  static Change change(std::string body) { return {.path = "/", .body = std::move(body), .key = {}}; }
+
+  Server server_;
+  HurriedClock clock_;
+  Outbox outbox_{clock_, [this](const Change& change) { server_.tell(change); }};
+};
+
+TEST_F(OutboxTest, TellsAllInItsOrder) {
+  for (const std::string body : {"a", "b", "c"}) {
+    outbox_.put(change(body));
+  }
+  EXPECT_TRUE(outbox_.wait_until_told(long_enough, nobody_hurries));
+  EXPECT_THAT(server_.told(), ElementsAre("a", "b", "c"));
+}
+
+TEST_F(OutboxTest, TellsAgainUntilTheServerIsBack) {
+  server_.be_away(40);
+  outbox_.put(change("a"));
+  outbox_.put(change("b"));
+  EXPECT_TRUE(outbox_.wait_until_told(long_enough, nobody_hurries));
+  EXPECT_THAT(server_.told(), ElementsAre("a", "b"));
+  EXPECT_EQ(server_.asked(), 42);
+}
+
+TEST_F(OutboxTest, KeepsTheLatestOfWhatReplaces) {
+  server_.be_away(1'000'000);
+  outbox_.put(change("begun"));
+  for (const std::string body : {"1 epoch", "2 epochs", "3 epochs"}) {
+    outbox_.put(change(body), Outbox::Kind::replace);
+  }
+  outbox_.put(change("finished"));
+  server_.be_away(0);
+  EXPECT_TRUE(outbox_.wait_until_told(long_enough, nobody_hurries));
+  EXPECT_THAT(server_.told(), ElementsAre("begun", "3 epochs", "finished"));
+}
+
+TEST_F(OutboxTest, TellsNothingMoreAfterARefusal) {
+  server_.refuse("b");
+  for (const std::string body : {"a", "b", "c"}) {
+    outbox_.put(change(body));
+  }
+  outbox_.wait_until_told(long_enough, nobody_hurries);
+  ASSERT_TRUE(outbox_.refusal());
+  EXPECT_EQ(outbox_.refusal()->kind(), ErrorKind::conflict);
+  outbox_.put(change("d"));
+  EXPECT_TRUE(outbox_.wait_until_told(long_enough, nobody_hurries));
+  EXPECT_THAT(server_.told(), ElementsAre("a"));
+}
+
+TEST_F(OutboxTest, GivesUpWhenPatienceEnds) {
+  server_.be_away(1'000'000);
+  outbox_.put(change("a"));
+  EXPECT_FALSE(outbox_.wait_until_told(Seconds{600}, nobody_hurries));
+}
+
+TEST_F(OutboxTest, GivesUpSoonWhenSomebodyHurries) {
+  server_.be_away(1'000'000);
+  outbox_.put(change("a"));
+  const Instant began = clock_.now();
+  EXPECT_FALSE(outbox_.wait_until_told(long_enough, [] { return true; }));
+  EXPECT_LT((clock_.now() - began).value(), 1000.0);
+}
+
+TEST_F(OutboxTest, DropsASignOfLifeThatFails) {
+  server_.be_away(1);
+  outbox_.put_if_idle(change("beat"));
+  EXPECT_TRUE(outbox_.wait_until_told(long_enough, nobody_hurries));
+  EXPECT_THAT(server_.told(), ElementsAre());
+  EXPECT_FALSE(outbox_.refusal());
+}
+
+}  // namespace
+}  // namespace zeus::remote_jobs

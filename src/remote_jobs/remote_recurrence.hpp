@@ -1,0 +1,96 @@
+// A recurrence that a server keeps, carried out here: what to do is asked of the server, what came of it is told by a
+// thread of its own, in order and once. While the server is away the training goes on; what was measured meanwhile is
+// known here. One thread, but for beat(), which any may call.
+#pragma once
+
+#include "base/clock.hpp"
+#include "jobs/recurrence_link.hpp"
+#include "protocol/jobs_api.hpp"
+#include "records/job_view.hpp"
+#include "remote_jobs/outbox.hpp"
+#include "remote_jobs/server_address.hpp"
+#include "remote_jobs/service_client.hpp"
+
+#include <zeus/units.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace zeus::remote_jobs {
+
+struct RemotePlan {
+  ServerAddress address;
+  std::string token;            // where the address has none
+  Seconds patience{600};        // with a server that is away while nothing else is left to do
+  std::function<bool()> hurry;  // whether somebody wants all waiting to end
+  // What the owner's GPUs read now, for others to see.
+  std::function<std::vector<protocol::GpuNow>()> readings;
+  std::function<std::string()> draw_key;  // a new one for each change
+};
+
+// The definition of a job; nothing when there is none of that name.
+std::optional<records::JobDefinition> find_definition(ServiceClient& client, const std::string& job);
+// Makes the job, or sees that it is defined so: a conflict Error otherwise, with what differs.
+void define(ServiceClient& client, const std::string& job, const records::JobDefinition& definition);
+
+class RemoteRecurrence final : public jobs::RecurrenceLink {
+ public:
+  // Begins a recurrence of a job that is there. The clock outlives it.
+  RemoteRecurrence(Clock& clock, RemotePlan plan, const std::string& job, const records::JobDevice& device,
+                   const records::JobOwner& owner);
+  RemoteRecurrence(const RemoteRecurrence&) = delete;
+  RemoteRecurrence& operator=(const RemoteRecurrence&) = delete;
+  ~RemoteRecurrence() override;
+
+  [[nodiscard]] std::uint64_t number() const { return begun_.recurrence; }  // from 1
+
+  [[nodiscard]] const records::JobDefinition& definition() const override { return begun_.definition; }
+  [[nodiscard]] const optimize::JobSpec& spec() const override { return spec_; }
+  [[nodiscard]] std::vector<records::LimitProfile> limits(int batch_size) const override;
+  [[nodiscard]] std::optional<Seconds> run_time(int batch_size) const override;
+  std::uint64_t seed_of_next_try() override { return next_seed_; }
+  Worked worked(int batch_size) override;
+
+  [[nodiscard]] bool over() const override { return over_; }
+  jobs::Step next() override;
+  jobs::RunStep claim(int batch_size) override;
+  void profiled(const jobs::Profiled& profiled) override;
+  void epochs(const jobs::Progress& progress) override;
+  void finished(const jobs::Finished& finished) override;
+  void give_up(const std::string& reason) override;
+  void beat() override;
+  void settle() override;
+  void let_go() noexcept override;
+
+ private:
+  [[nodiscard]] std::string path(std::string_view operation) const;
+  [[nodiscard]] Change change(std::string_view operation, std::string body) const;
+  void tell(Change change, Outbox::Kind kind = Outbox::Kind::keep);
+  // Asks for a change whose answer is needed to go on, for as long as there is patience with the server.
+  std::string ask(const Change& change);
+  void throw_refusal() const;
+  void know(int batch_size, const protocol::KnownOfBatchSize& known);
+  jobs::RunStep step_of(const protocol::RunAnswer& answer);
+
+  Clock& clock_;
+  RemotePlan plan_;
+  std::string job_;
+  ServiceClient client_;
+  protocol::BegunRecurrence begun_;
+  optimize::JobSpec spec_;
+  std::map<int, protocol::KnownOfBatchSize> known_;
+  std::uint64_t next_seed_ = 0;
+  std::optional<protocol::ProfileAsked> asked_;  // and not answered with all that was asked for
+  std::uint64_t try_number_ = 0;                 // from 1; the one that runs
+  bool over_ = false;
+  std::atomic<Instant> last_beat_;
+  ServiceClient telling_client_;  // the outbox's
+  Outbox outbox_;
+};
+
+}  // namespace zeus::remote_jobs

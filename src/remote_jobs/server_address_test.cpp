@@ -1,0 +1,59 @@
+#include "remote_jobs/server_address.hpp"
+
+#include <zeus/error.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace zeus::remote_jobs {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(ServerAddress, IsAHostWithOrWithoutAPort) {
+  EXPECT_EQ(server_address("http://node7:8470").endpoint.host_port, "node7:8470");
+  EXPECT_EQ(server_address("http://node7").endpoint.host_port, "node7:80");
+  EXPECT_EQ(server_address("http://[::1]:8470").endpoint.host_port, "[::1]:8470");
+  EXPECT_EQ(server_address("http://[::1]").endpoint.host_port, "[::1]:80");
+}
+
+TEST(ServerAddress, MayHaveAPrefixForAllPaths) {
+  EXPECT_EQ(server_address("http://proxy/zeus/").prefix, "/zeus");
+  EXPECT_EQ(server_address("http://proxy/").prefix, "");
+}
+
+TEST(ServerAddress, HasItsTokenAsItsPasswordAndShowsItNowhere) {
+  const ServerAddress address = server_address("http://ann:to%2Fken@node7:8470");
+  EXPECT_EQ(address.token, "to/ken");
+  EXPECT_EQ(address.endpoint.host_port, "node7:8470");
+  EXPECT_EQ(address.shown, "http://node7:8470");
+}
+
+TEST(ServerAddress, IsASocketAfterUnix) {
+  EXPECT_EQ(server_address("unix:/run/zeus.sock").endpoint.unix_path, "/run/zeus.sock");
+}
+
+TEST(ServerAddress, ThatIsNoneIsRefusedWithoutItsToken) {
+  for (const std::string text :
+       {"", "node7:8470", "ftp://node7", "http://", "http://:8470", "http://node7:port", "http://node7:", "http://[::1",
+        "http://node7?x=1", "unix:relative", "http://ann:secret%@node7", "http://ann:secret@"}) {
+    try {
+      server_address(text);
+      ADD_FAILURE() << text << " was taken";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::invalid_argument) << text;
+      EXPECT_THAT(error.what(), Not(HasSubstr("secret")));
+      EXPECT_FALSE(error.advice().empty());
+    }
+  }
+}
+
+TEST(ServerAddress, WithTlsSaysThatThereIsNone) {
+  EXPECT_THROW(server_address("https://node7"), Error);
+}
+
+}  // namespace
+}  // namespace zeus::remote_jobs

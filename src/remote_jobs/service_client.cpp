@@ -1,0 +1,97 @@
+#include "remote_jobs/service_client.hpp"
+
+#include "protocol/query.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace zeus::remote_jobs {
+
+namespace {
+
+constexpr std::size_t longest_answer = std::size_t{1} << 30;  // of an export
+
+transport::ClientPlan plan_of(const ServerAddress& address, std::string_view token, Seconds answer_time) {
+  return {.server = address.endpoint,
+          .token = address.token.empty() ? std::string{token} : address.token,
+          .connect_time = Seconds{5},
+          .answer_time = answer_time,
+          .longest_answer = longest_answer};
+}
+
+ErrorKind kind_of(int status) {
+  switch (status) {
+    case 401:
+    case 403:
+      return ErrorKind::permission_denied;
+    case 404:
+      return ErrorKind::not_found;
+    case 409:
+      return ErrorKind::conflict;
+    case 504:
+      return ErrorKind::timeout;
+    default:
+      return status >= 500 || status == 408 || status == 429 ? ErrorKind::unavailable : ErrorKind::invalid_argument;
+  }
+}
+
+Error refusal(const transport::Answer& answer, const std::string& server) {
+  try {
+    const auto problem = protocol::read_service_answer<protocol::Problem>(answer.body);
+    return {kind_of(answer.status), problem.detail, problem.advice.value_or("")};
+  } catch (const Error&) {
+    // What stands between us and the service may answer in its place.
+    return {kind_of(answer.status),
+            fmt::format("{} answers {} {}", server, answer.status, transport::reason_of(answer.status)),
+            "see that a Zeus server is there, and what stands before it"};
+  }
+}
+
+}  // namespace
+
+std::string job_path(std::string_view job, std::string_view rest) {
+  return fmt::format("/api/v1/jobs/{}{}", protocol::percent_encoded(job), rest);
+}
+
+ServiceClient::ServiceClient(ServerAddress address, std::string_view token, Seconds answer_time)
+    : address_{std::move(address)}, client_{plan_of(address_, token, answer_time)} {
+}
+
+std::string ServiceClient::get_text(std::string_view path) {
+  transport::Request request{.method = "GET"};
+  request.path = path;
+  return ask(std::move(request));
+}
+
+std::string ServiceClient::make(const Change& change) {
+  transport::Request request{
+      .method = change.method, .path = change.path, .query = {}, .headers = {}, .body = change.body};
+  if (!change.body.empty()) {
+    request.headers.add("Content-Type", protocol::json_type);
+  }
+  if (!change.key.empty()) {
+    request.headers.add("Idempotency-Key", change.key);
+  }
+  return ask(std::move(request));
+}
+
+std::string ServiceClient::ask(transport::Request request) {
+  if (const std::size_t query = request.path.find('?'); query != std::string::npos) {
+    request.query = request.path.substr(query + 1);
+    request.path.resize(query);
+  }
+  request.path.insert(0, address_.prefix);
+  transport::Answer answer = client_.ask(request);
+  if (answer.status < 200 || answer.status >= 300) {
+    throw refusal(answer, address_.shown);
+  }
+  return std::move(answer.body);
+}
+
+bool is_passing(const Error& error) {
+  return error.kind() == ErrorKind::unavailable || error.kind() == ErrorKind::timeout ||
+         error.kind() == ErrorKind::corrupt_data;
+}
+
+}  // namespace zeus::remote_jobs

@@ -1,0 +1,60 @@
+// Asks a service of recurring jobs: one call, one answer. What it refuses is the zeus::Error that it says, with its
+// advice; a service that cannot be reached is unavailable, or a timeout. One thread at a time; give each its own.
+#pragma once
+
+#include "protocol/jobs_api.hpp"
+#include "records/json_reader.hpp"
+#include "records/json_writer.hpp"
+#include "remote_jobs/server_address.hpp"
+#include "transport/client.hpp"
+
+#include <zeus/error.hpp>
+#include <zeus/units.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace zeus::remote_jobs {
+
+// The path of a job, and what follows it: job_path("a/b", "/tries").
+std::string job_path(std::string_view job, std::string_view rest = {});
+
+// A change that is asked for. The same key is the same change, however often it is asked for.
+struct Change {
+  std::string method = "POST";
+  std::string path;
+  std::string body;
+  std::string key;
+};
+
+class ServiceClient {
+ public:
+  // `token` is sent where the address has none.
+  ServiceClient(ServerAddress address, std::string_view token, Seconds answer_time = Seconds{30});
+
+  [[nodiscard]] const ServerAddress& address() const { return address_; }
+
+  template <typename Answer>
+  Answer get(std::string_view path) {
+    return protocol::read_service_answer<Answer>(get_text(path));
+  }
+  template <typename Answer>
+  Answer change(const Change& change) {
+    return protocol::read_service_answer<Answer>(make(change));
+  }
+  // The answer's body as it came.
+  std::string get_text(std::string_view path);
+  std::string make(const Change& change);
+
+ private:
+  std::string ask(transport::Request request);
+
+  ServerAddress address_;
+  transport::HttpClient client_;
+};
+
+// Whether asking again later may help: the service is away, or has too much to do.
+bool is_passing(const Error& error);
+
+}  // namespace zeus::remote_jobs

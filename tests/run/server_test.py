@@ -1,0 +1,266 @@
+"""`zeus run --server`: a job that a server keeps recurs as one of a store does, whoever is killed and however long the server is
+away.
+
+  server_test.py PROGRAM [--kills N]
+"""
+
+import argparse
+import ctypes
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import textwrap
+import threading
+import time
+import unittest
+
+program = ""
+kills = 6
+PATIENCE_S = 60
+# A size of 10 takes about four times what one of 40 does, whatever else the machine does.
+TRAINER = textwrap.dedent("""
+    import sys, time
+    size, epochs = int(sys.argv[1]), int(sys.argv[2])
+    print("training", flush=True)
+    for epoch in range(1, epochs + 1):
+        time.sleep(4 / size)
+        print(f"epoch {epoch} accuracy {epoch / epochs:.3f}", flush=True)
+    sys.exit(int(sys.argv[3]))
+    """)
+
+
+class Server:
+    def __init__(self, folder: pathlib.Path):
+        self.folder, self.process = folder, None
+        self.url = f"unix:{folder}/serve.sock"
+        self.start()
+
+    def start(self):
+        with open(self.folder / "serve.log", "ab") as log:
+            self.process = subprocess.Popen([program, "serve", "--listen", self.url, "--database", self.folder / "served.sqlite"],
+                                            stdout=subprocess.PIPE, stderr=log, text=True)
+        assert self.process.stdout.readline(), (self.folder / "serve.log").read_text(encoding="utf-8")
+
+    def stop(self, how=signal.SIGTERM):
+        if self.process is not None:
+            self.process.send_signal(how)
+            self.process.wait(timeout=PATIENCE_S)
+            self.process.stdout.close()
+            self.process = None
+
+
+class RunWithServer(unittest.TestCase):
+    def setUp(self):
+        held = tempfile.TemporaryDirectory()
+        self.addCleanup(held.cleanup)
+        self.folder = pathlib.Path(held.name)
+        (self.folder / "state").mkdir(mode=0o700)
+        (self.folder / "train.py").write_text(TRAINER, encoding="utf-8")
+        self.environment = {**{name: value for name, value in os.environ.items() if name not in ("ZEUS_SERVER", "ZEUS_TOKEN")},
+                            "HOME": str(self.folder), "XDG_DATA_HOME": str(self.folder / "data"),
+                            "XDG_RUNTIME_DIR": str(self.folder / "state"), "ZEUS_STATE_DIR": str(self.folder / "state")}
+        self.server = Server(self.folder)
+        self.addCleanup(self.server.stop)
+
+    def command(self, *flags: str, epochs: int = 3, code: int = 0) -> list[str]:
+        return [program, "virtual", "1xV100", "--load", "constant:240W", "--", program, "run", "--job", "nightly/a b", "--batch-sizes",
+                "10,20,40", "--default-batch-size", "10", "--target-metric", "0.9", "--metric-regex", r"accuracy (\S+)",
+                "--epoch-regex", r"^epoch (\d+)", "--power-limits", "off", "--seed", "7", *flags, "--", sys.executable, "train.py",
+                "{batch_size}", str(epochs), str(code)]
+
+    def start(self, *flags: str, **options) -> subprocess.Popen:
+        environment = {**self.environment, **options.pop("environment", {})}
+        return subprocess.Popen(self.command(*flags, **options), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                cwd=self.folder, env=environment, start_new_session=True)
+
+    def finish(self, running: subprocess.Popen) -> tuple[int, str, str]:
+        out, err = running.communicate(timeout=PATIENCE_S)
+        return running.returncode, out, err
+
+    def jobs(self, *arguments: str) -> str:
+        done = subprocess.run([program, "jobs", *arguments], capture_output=True, text=True, check=False, cwd=self.folder,
+                              env=self.environment, timeout=PATIENCE_S)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), arguments)
+        return done.stdout
+
+    def view(self, *where: str) -> dict:
+        return json.loads(self.jobs("nightly/a b", "--all", "--json", *where))
+
+    def served(self) -> dict:
+        return self.view("--store", str(self.folder / "served.sqlite"))
+
+    def closed(self, running: subprocess.Popen) -> str:
+        """What it complained, once it has ended."""
+        running.wait(timeout=PATIENCE_S)
+        with running.stdout, running.stderr:
+            return running.stderr.read()
+
+    def wait_for_output(self, running: subprocess.Popen, start: str):
+        for line in running.stdout:
+            if line.startswith(start):
+                return
+        self.fail(running.stderr.read())
+
+    def drain(self, running: subprocess.Popen) -> threading.Thread:
+        """Reads on, so that the command is not held up."""
+        reader = threading.Thread(target=running.stdout.read)
+        reader.start()
+        return reader
+
+    def test_what_is_tried_is_what_a_store_tries(self):
+        for where in ("--server", self.server.url), ("--store", str(self.folder / "own.sqlite")):
+            for _ in range(6):
+                code, _, err = self.finish(self.start(*where))
+                self.assertEqual(code, 0, err)
+        chosen = [[(one["batch_size"], one["purpose"], one["outcome"], one["limit_w"]) for one in view["tries"]]
+                  for view in (self.served(), self.view("--store", str(self.folder / "own.sqlite")))]
+        self.assertEqual(chosen[0], chosen[1])
+        self.assertEqual(len({batch_size for batch_size, *_ in chosen[0]}), 3)
+
+    def test_the_environment_names_the_server_too_and_a_store_that_is_named_goes_before_it(self):
+        self.assertEqual(self.finish(self.start(environment={"ZEUS_SERVER": self.server.url}))[0], 0)
+        self.assertEqual(self.served()["tries"][0]["outcome"], "reached")
+        own = str(self.folder / "own.sqlite")
+        self.assertEqual(self.finish(self.start("--store", own, environment={"ZEUS_SERVER": self.server.url}))[0], 0)
+        self.assertEqual((len(self.served()["tries"]), len(self.view("--store", own)["tries"])), (1, 1))
+        code, _, err = self.finish(self.start("--store", own, "--server", self.server.url))
+        self.assertEqual((code, "leave out --store or --server" in err), (2, True), err)
+
+    def test_a_server_that_is_away_from_the_second_epoch_on_gets_the_try_once(self):
+        running = self.start("--server", self.server.url, epochs=4)
+        self.wait_for_output(running, "epoch 1")
+        self.server.stop(signal.SIGKILL)
+        reader = self.drain(running)
+        # The training is over after another 1.2 s.
+        time.sleep(2.5)
+        self.assertIsNone(running.poll(), "it waits for the server")
+        self.server.start()
+        reader.join()
+        err = self.closed(running)
+        self.assertEqual(running.returncode, 0, err)
+        tries = self.served()["tries"]
+        self.assertEqual([(one["outcome"], one["epochs"]) for one in tries], [("reached", 4)])
+        entries = [json.loads(line) for line in self.jobs("nightly/a b", "export", "--store",
+                                                          str(self.folder / "served.sqlite")).splitlines()]
+        self.assertEqual([entry.get("kind") for entry in entries].count("finished"), 1)
+
+    def test_a_server_that_is_away_for_good_costs_one_line_and_not_the_exit_code(self):
+        running = self.start("--server", self.server.url, "--server-patience", "0.5", epochs=2)
+        self.wait_for_output(running, "epoch 1")
+        self.server.stop(signal.SIGKILL)
+        code, _, err = self.finish(running)
+        self.assertEqual(code, 0, err)
+        self.assertEqual(len([line for line in err.splitlines() if "server" in line]), 1, err)
+        # Nor where it never was there: the training is run alone.
+        code, out, err = self.finish(self.start("--server", self.server.url, code=3))
+        self.assertEqual((code, out.count("epoch")), (3, 3), err)
+        self.assertEqual(len([line for line in err.splitlines() if "server" in line or "serve.sock" in line]), 1, err)
+
+    def test_it_is_not_run_unrecorded_where_that_is_refused(self):
+        self.server.stop()
+        code, out, err = self.finish(self.start("--server", self.server.url, "--on-store-error", "refuse"))
+        self.assertNotEqual(code, 0)
+        self.assertNotIn("training", out, err)
+
+    def test_random_kills_leave_no_wrong_try(self):
+        draws, killed = random.Random(13), 0
+        for round_ in range(kills):
+            who = ("zeus", "command", "server")[round_ % 3]
+            running = self.start("--server", self.server.url, "--server-patience", "20")
+            reader = self.drain(running)
+            time.sleep(draws.uniform(0.05, 1.0))
+            if who == "server":
+                self.server.stop(signal.SIGKILL)
+                time.sleep(draws.uniform(0, 0.5))
+                self.server.start()
+            else:
+                killed += self.kill(running, "run" if who == "zeus" else "train.py")
+            reader.join()
+            self.closed(running)
+        self.assertGreaterEqual(killed, kills // 3)
+        # The last one gives up what the dead have left, and finishes.
+        code, _, err = self.finish(self.start("--server", self.server.url))
+        self.assertEqual(code, 0, err)
+        view = self.served()
+        self.assertEqual([one["try"] for one in view["tries"]], list(range(1, len(view["tries"]) + 1)))
+        for one in view["tries"]:
+            self.assertIn(one["outcome"], ("reached", "lost", "stopped"), one)
+            if one["outcome"] == "reached":
+                self.assertEqual((one["epochs"], one["metric"]), (3, 1.0), one)
+        self.assertFalse([one for one in view["recurrences"] if one["state"] == "running"])
+
+    def kill(self, running: subprocess.Popen, what: str) -> int:
+        """The process of this session with such a word in its command line: how many were killed."""
+        for entry in pathlib.Path("/proc").iterdir():
+            try:
+                if not entry.name.isdigit() or os.readlink(entry / "cwd") != str(self.folder.resolve()):
+                    continue
+                words = (entry / "cmdline").read_bytes().decode().split("\0")
+                if what in words and (what != "run" or words[1] == "run"):
+                    os.kill(int(entry.name), signal.SIGKILL)
+                    return 1
+            except OSError:
+                continue
+        return 0
+
+
+class LimitsWithServer(unittest.TestCase):
+    """In a virtual session of its own, whose GPU is looked at from here."""
+
+    def test_limits_are_measured_and_put_back(self):
+        with tempfile.TemporaryDirectory() as held:
+            folder = pathlib.Path(held)
+            (folder / "state").mkdir(mode=0o700)
+            environment = {**os.environ, "HOME": held, "XDG_RUNTIME_DIR": str(folder / "state"), "ZEUS_STATE_DIR": str(folder / "state")}
+            done = subprocess.run([program, "virtual", "1xV100@limit=250", "--load", "constant:240W", "--", sys.executable, __file__,
+                                   program, "--limits-in", held], capture_output=True, text=True, check=False, env=environment,
+                                  timeout=PATIENCE_S)
+            self.assertEqual(done.returncode, 0, done.stderr)
+
+
+STEPS = textwrap.dedent("""
+    import time
+    for epoch in range(1, 9):
+        for step in range(1, 31):
+            time.sleep(0.01)
+            print(f"step {step}", flush=True)
+        print(f"epoch {epoch} accuracy {epoch / 8:.3f}", flush=True)
+    """)
+
+
+def limits_in(folder: pathlib.Path):
+    driver = ctypes.CDLL("libnvidia-ml.so.1")
+    gpu, limit = ctypes.c_void_p(), ctypes.c_uint()
+    assert driver.nvmlInit_v2() == 0 and driver.nvmlDeviceGetHandleByIndex_v2(0, ctypes.byref(gpu)) == 0
+    (folder / "steps.py").write_text(STEPS, encoding="utf-8")
+    server = Server(folder)
+    try:
+        done = subprocess.run([program, "run", "--server", server.url, "--job", "job", "--batch-sizes", "10", "--default-batch-size", "10",
+                               "--target-metric", "0.9", "--metric-regex", r"accuracy (\S+)", "--epoch-regex", r"^epoch (\d+)",
+                               "--step-regex", r"^step (\d+)", "--power-limits", "150,200,250", "--profile-seconds", "0.2", "--",
+                               sys.executable, "steps.py", "{batch_size}"], cwd=folder, check=False, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        shown = json.loads(subprocess.run([program, "jobs", "job", "--json", "--store", folder / "served.sqlite"], check=True,
+                                          capture_output=True, text=True).stdout)
+        assert [one["limit_w"] for one in shown["batch_sizes"][0]["limits"]] == [150, 200, 250], shown
+        assert driver.nvmlDeviceGetPowerManagementLimit(gpu, ctypes.byref(limit)) == 0 and limit.value == 250_000, limit
+    finally:
+        server.stop()
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program")
+    parser.add_argument("--kills", type=int, default=kills)
+    parser.add_argument("--limits-in", type=pathlib.Path)
+    asked, rest = parser.parse_known_args()
+    program, kills = asked.program, asked.kills
+    if asked.limits_in:
+        limits_in(asked.limits_in)
+    else:
+        unittest.main(argv=sys.argv[:1] + rest)
