@@ -210,5 +210,36 @@ TEST_F(SqlStoreTest, ATransactionThatFailsIsToldToAllAndNothingOfItIsThere) {
   EXPECT_EQ(length(jobs_[1]), 2U);
 }
 
+// One that had the store open before it was brought up to date knows of no summary.
+TEST_F(SqlStoreTest, ASummaryThatAnOlderZeusLeftBehindIsNotAddedTo) {
+  const JobId job = jobs_[0];
+  const auto row = [](std::uint64_t entries, std::int64_t day, bool all_days) {
+    return Attached{.summary = SummaryRow{.summary = {.name = "job 0",
+                                                      .created = {},
+                                                      .changed = {},
+                                                      .entries = entries,
+                                                      .next = {.limit = {}, .profiles = {}, .why = "w"},
+                                                      .savings = {},
+                                                      .counted = {}},
+                                          .days = {{.day = day, .recurrences = 1}},
+                                          .all_days = all_days}};
+  };
+  ASSERT_TRUE(store_.append(job, 0, bodies_, {}, row(2, 1, true)));
+  ASSERT_TRUE(store_.append(job, 2, bodies_, {}, row(4, 2, false)));
+  EXPECT_EQ(store_.savings(0, 9).all->recurrences, 2U);
+  const long long id = job;
+  database_->session()
+      << "INSERT INTO entries (job, sequence, written, body) SELECT job, 5, written, body FROM entries "
+         "WHERE job = :job AND sequence = 4",
+      soci::use(id);
+  EXPECT_FALSE(store_.summary(job)) << "it is of one entry less";
+  ASSERT_TRUE(store_.append(job, 5, bodies_, {}, row(7, 3, false)));
+  EXPECT_FALSE(store_.summary(job));
+  EXPECT_FALSE(store_.savings(0, 9).all) << "of a day too few";
+  EXPECT_EQ(store_.without_summary().size(), jobs_.size());
+  ASSERT_TRUE(store_.append(job, 7, bodies_, {}, row(9, 3, true)));
+  EXPECT_EQ(store_.summary(job)->entries, 9U);
+}
+
 }  // namespace
 }  // namespace zeus::store

@@ -470,6 +470,7 @@ TEST_P(JobStoreConformance, KeepsASummaryOfTheHistoryAsItIsOrNone) {
 
   store_->keep_summary(job, {.summary = first, .days = {}});
   EXPECT_FALSE(store_->summary(job)) << "of a history that is longer by now";
+  EXPECT_TRUE(store_->summaries({}).summaries.empty());
   const records::JobSummary second = summary_of("job", 2);
   store_->keep_summary(job, {.summary = second, .days = {}});
   EXPECT_EQ(records::to_json(store_->summary(job).value()), records::to_json(second));
