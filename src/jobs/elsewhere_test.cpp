@@ -1,0 +1,318 @@
+// Recurrences that are begun for somebody else and carried out elsewhere, request by request.
+
+#include "jobs/job.hpp"
+#include "jobs/job_state.hpp"
+#include "store/open_store.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#include <zeus/error.hpp>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <memory>
+
+namespace zeus::jobs {
+namespace {
+
+records::JobDevice v100() {
+  return {.model = "V100", .gpus = 1, .max_power = 250_W, .power_limits = {100_W, 250_W}};
+}
+
+records::JobDefinition definition() {
+  return {.batch_sizes = {16, 32, 64},
+          .default_batch_size = 32,
+          .target = records::JobTarget{.metric = 0.9},
+          .max_epochs = 50,
+          .policy = "lookahead",
+          .max_slowdown = {},
+          .device = v100()};
+}
+
+// As the existing package's clients have it: one limit, of which they know nothing.
+records::JobDefinition reported() {
+  records::JobDefinition one = definition();
+  one.policy = "zeus";
+  one.device.power_limits = {250_W};
+  return one;
+}
+
+records::GpuEnergy taken(double energy) {
+  return {.gpu = "GPU-0", .energy = {.value = Joules{energy}, .uncertainty = {}, .systematic = {}}};
+}
+
+Finished ended(records::TryOutcome outcome, int epochs) {
+  return {.outcome = outcome,
+          .epochs = epochs,
+          .gpus = {taken(1000.0 * epochs)},
+          .time = Seconds{10.0 * epochs},
+          .limit = 250_W,
+          .metric = {},
+          .exit_code = 0,
+          .left_out = {},
+          .whole_epochs = {}};
+}
+
+template <typename Action>
+Error failure_of(Action action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error;
+  }
+  return {ErrorKind::internal, "nothing failed"};
+}
+
+class ElsewhereTest : public testing::Test {
+ protected:
+  // A server: several of them on one store, each with its connection and its memory.
+  struct Server {
+    std::unique_ptr<store::JobStore> store;
+    Job job;
+  };
+  Server server(const records::JobDefinition& what = definition()) {
+    auto store = store::open_store((folder_.path() / "jobs.sqlite").string(), store::Access::create, clock_);
+    Job job = Job::open(*store, site_, "job", what);
+    return {.store = std::move(store), .job = std::move(job)};
+  }
+  static Beginning beginning(const std::string& user = "ann", const Request& request = {}) {
+    return {.owner = {.host = "node7", .place = "far", .process = {.pid = 9, .started = 1, .command = "zeus"}},
+            .user = user,
+            .lease = {},
+            .request = request};
+  }
+  static Request request(const std::string& key, const std::string& asked = "this") {
+    return {.key = "ann " + key, .asked = asked};
+  }
+  static std::size_t entries(Server& of) {
+    return of.store->entries(of.store->find("job")->id, 0, std::numeric_limits<std::size_t>::max()).size();
+  }
+  // Measures what is asked for, and returns the try to run.
+  static RunStep next_run(Job& job, std::uint64_t recurrence, const std::string& key = {}) {
+    std::optional<ProfileStep> answered;
+    while (true) {
+      const Step step = job.resume(recurrence, key.empty() ? Request{} : request(key)).next(answered);
+      if (const auto* run = std::get_if<RunStep>(&step)) {
+        return *run;
+      }
+      answered = std::get<ProfileStep>(step);
+    }
+  }
+  static EpochReport told(std::uint64_t number, int epochs, double metric, double energy) {
+    return {.try_number = number,
+            .epochs = epochs,
+            .metric = metric,
+            .gpus = {taken(energy)},
+            .time = Seconds{10.0 * epochs}};
+  }
+
+  test::TemporaryFolder folder_;
+  FileTree machine_{folder_.path() / "machine"};
+  VirtualClock clock_{Instant{1'000'000'000}, WallTime{1'795'284'000'000'000}};
+  Site site_{.clock = clock_, .machine = machine_, .owner = {.host = "server", .place = "near", .process = {}}};
+};
+
+TEST_F(ElsewhereTest, ARecurrenceGoesOnByItsNumberFromAnyServer) {
+  Server one = server();
+  Server other = server();
+  const std::uint64_t number = one.job.begin(v100(), beginning()).number();
+  EXPECT_EQ(one.job.open_recurrences().size(), 1U) << "that the server let go of it means nothing";
+  const RunStep run = next_run(other.job, number);
+  one.job.resume(number).epochs({.epochs = 1, .metric = 0.1, .gpus = {taken(900)}, .time = 9_s});
+  other.job.resume(number).finished(ended(records::TryOutcome::reached, 10));
+  EXPECT_EQ(run.batch_size, 32);
+  EXPECT_EQ(failure_of([&] { one.job.resume(number).next(); }).kind(), ErrorKind::conflict) << "it is over";
+  EXPECT_EQ(failure_of([&] { one.job.resume(7); }).kind(), ErrorKind::not_found);
+  const records::RecurrenceView view = one.job.recurrences({}).at(0);
+  EXPECT_EQ(view.state, records::RecurrenceState::reached);
+  EXPECT_EQ(view.owner.host, "node7");
+}
+
+TEST_F(ElsewhereTest, ARequestThatIsRepeatedIsAnsweredTheSameAndChangesNothing) {
+  Server one = server();
+  const std::uint64_t number = one.job.begin(v100(), beginning("ann", request("begin"))).number();
+  EXPECT_EQ(one.job.begin(v100(), beginning("ann", request("begin"))).number(), number);
+  const RunStep run = next_run(one.job, number, "next");
+  EXPECT_FALSE(run.why.empty());
+  const Finished done = ended(records::TryOutcome::stopped, 10);
+  one.job.resume(number, request("finished")).finished(done);
+  const std::size_t length = entries(one);
+  // From another server too, and after what came later.
+  Server other = server();
+  EXPECT_EQ(other.job.begin(v100(), beginning("ann", request("begin"))).number(), number);
+  const auto again = std::get<RunStep>(other.job.resume(number, request("next")).next(std::nullopt));
+  EXPECT_EQ(again.number, run.number);
+  EXPECT_EQ(again.seed, run.seed);
+  EXPECT_EQ(again.batch_size, run.batch_size);
+  EXPECT_EQ(again.limit, run.limit);
+  EXPECT_EQ(again.max_epochs, run.max_epochs);
+  EXPECT_EQ(again.budget, run.budget);
+  EXPECT_EQ(again.purpose, run.purpose);
+  EXPECT_EQ(again.why, run.why);
+  other.job.resume(number, request("finished")).finished(done);
+  EXPECT_EQ(entries(one), length);
+  EXPECT_EQ(failure_of([&] { other.job.resume(number, request("next", "that")).next(); }).kind(),
+            ErrorKind::invalid_argument);
+  EXPECT_EQ(failure_of([&] { other.job.resume(number).finished(done); }).kind(), ErrorKind::invalid_argument)
+      << "without a key it is another report, and no try runs";
+}
+
+TEST_F(ElsewhereTest, AGivenUpRecurrenceAnswersARepeatedRequestToo) {
+  Server one = server();
+  const std::uint64_t number = one.job.begin(v100(), beginning()).number();
+  for (int missed = 0; missed < 3; ++missed) {
+    next_run(one.job, number);
+    one.job.resume(number).finished(ended(records::TryOutcome::exhausted, 50));
+  }
+  const auto first = std::get<GiveUpStep>(one.job.resume(number, request("next")).next(std::nullopt));
+  const std::size_t length = entries(one);
+  const auto again = std::get<GiveUpStep>(one.job.resume(number, request("next")).next(std::nullopt));
+  EXPECT_EQ(again.tries, first.tries);
+  EXPECT_EQ(again.never_reached, first.never_reached);
+  EXPECT_TRUE(first.never_reached);
+  EXPECT_EQ(entries(one), length);
+}
+
+TEST_F(ElsewhereTest, ReportsThatCannotBeAreRefused) {
+  Server one = server();
+  const std::uint64_t number = one.job.begin(v100(), beginning()).number();
+  const auto refused = [&](const auto& report) { return failure_of([&] { report(one.job.resume(number)); }).kind(); };
+  const auto epochs = [](int count, double energy, double time) {
+    return [=](Recurrence recurrence) {
+      recurrence.epochs({.epochs = count, .metric = {}, .gpus = {taken(energy)}, .time = Seconds{time}});
+    };
+  };
+  EXPECT_EQ(refused(epochs(1, 1, 1)), ErrorKind::invalid_argument) << "before a try";
+  next_run(one.job, number);
+  EXPECT_EQ(refused([](Recurrence recurrence) { recurrence.next(); }), ErrorKind::invalid_argument) << "during one";
+  epochs(3, 3000, 30)(one.job.resume(number));
+  EXPECT_EQ(refused(epochs(2, 4000, 40)), ErrorKind::invalid_argument) << "epochs that go back";
+  EXPECT_EQ(refused(epochs(4, 2999, 40)), ErrorKind::invalid_argument) << "an energy that falls";
+  EXPECT_EQ(refused(epochs(4, 4000, 29)), ErrorKind::invalid_argument) << "a time that falls";
+  EXPECT_EQ(refused([](Recurrence recurrence) { recurrence.finished(ended(records::TryOutcome::reached, 2)); }),
+            ErrorKind::invalid_argument);
+  one.job.resume(number).finished(ended(records::TryOutcome::reached, 4));
+  EXPECT_EQ(refused(epochs(5, 5000, 50)), ErrorKind::conflict) << "after it is over";
+}
+
+TEST_F(ElsewhereTest, AnOwnerThatAskedForALongerLeaseIsGivenUpLater) {
+  Server one = server();
+  Beginning patient = beginning();
+  patient.lease = 3600_s;
+  one.job.begin(v100(), patient);
+  one.job.begin(v100(), beginning());
+  EXPECT_EQ(one.job.give_up_the_dead(), 0U);
+  clock_.advance(121_s);
+  EXPECT_EQ(one.job.give_up_the_dead(), 1U);
+  EXPECT_EQ(one.job.open_recurrences().front().number, 0U);
+  clock_.advance(3480_s);
+  EXPECT_EQ(one.job.give_up_the_dead(), 1U);
+}
+
+TEST_F(ElsewhereTest, ALongLeaseIsNoShorterThanTenOfTheLongestEpochs) {
+  Server one = server(reported());
+  Beginning patient = beginning();
+  patient.lease = 3600_s;
+  const IssuedTry issued = one.job.issue(reported().device, patient);
+  EXPECT_EQ(one.job.give_up_the_dead(), 0U);
+  clock_.advance(3000_s);
+  one.job.report({.try_number = issued.step.number, .epochs = 1, .metric = 0.1, .gpus = {taken(10)}, .time = 3000_s});
+  EXPECT_EQ(one.job.give_up_the_dead(), 0U);
+  clock_.advance(29'000_s);
+  EXPECT_EQ(one.job.give_up_the_dead(), 0U) << "ten epochs are 30 000 s";
+  clock_.advance(1001_s);
+  EXPECT_EQ(one.job.give_up_the_dead(), 1U);
+}
+
+TEST_F(ElsewhereTest, ATrainingThatTellsOfItsEpochsIsToldWhenToStop) {
+  Server one = server(reported());
+  const IssuedTry issued = one.job.issue(reported().device, beginning());
+  const std::uint64_t number = issued.step.number;
+  EXPECT_EQ(issued.step.batch_size, 32);
+  EXPECT_FALSE(one.job.report(told(number, 1, 0.1, 1000)).outcome);
+  Server other = server(reported());
+  EXPECT_TRUE(other.job.report(told(number, 1, 0.95, 1000)).decided_before) << "another rank";
+  EXPECT_EQ(one.job.report(told(number, 2, 0.95, 2000)).outcome, records::TryOutcome::reached);
+  const std::size_t length = entries(one);
+  const EpochAnswer rank = other.job.report(told(number, 2, 0.1, 2000));
+  EXPECT_EQ(rank.outcome, records::TryOutcome::reached);
+  EXPECT_TRUE(rank.decided_before);
+  EXPECT_EQ(entries(one), length);
+  EXPECT_EQ(one.job.tries({}).at(0).epochs, 2);
+  EXPECT_EQ(failure_of([&] { one.job.report(told(77, 1, 0.1, 1)); }).kind(), ErrorKind::not_found);
+}
+
+TEST_F(ElsewhereTest, TheNextTryGoesToTheOldestRecurrenceOfTheSameUserWhoseLastHasFailed) {
+  Server one = server(reported());
+  const IssuedTry first = one.job.issue(reported().device, beginning());
+  const IssuedTry second = one.job.issue(reported().device, beginning());
+  EXPECT_NE(first.recurrence, second.recurrence) << "both run";
+  one.job.lose(second.step.number);
+  one.job.lose(first.step.number);
+  one.job.lose(first.step.number);
+  EXPECT_EQ(one.job.issue(reported().device, beginning("bob")).recurrence, 2U) << "they are not his";
+  const IssuedTry again = one.job.issue(reported().device, beginning("ann", request("again")));
+  EXPECT_EQ(again.recurrence, first.recurrence);
+  EXPECT_EQ(one.job.issue(reported().device, beginning("ann", request("again"))).step.number, again.step.number);
+  EXPECT_EQ(one.job.issue(reported().device, beginning()).recurrence, second.recurrence);
+  EXPECT_EQ(failure_of([&] { one.job.lose(99); }).kind(), ErrorKind::not_found);
+}
+
+TEST_F(ElsewhereTest, ATryThatWasGivenUpIsAnsweredByItsOwnFiguresAndStaysLost) {
+  Server one = server(reported());
+  const IssuedTry issued = one.job.issue(reported().device, beginning());
+  one.job.report(told(issued.step.number, 1, 0.1, 1000));
+  EXPECT_EQ(one.job.give_up_the_dead(), 0U);
+  clock_.advance(121_s);
+  EXPECT_EQ(one.job.give_up_the_dead(), 1U);
+  const std::size_t length = entries(one);
+  const EpochAnswer late = one.job.report(told(issued.step.number, 2, 0.1, 2000));
+  EXPECT_FALSE(late.outcome);
+  EXPECT_TRUE(late.decided_before);
+  EXPECT_EQ(one.job.report(told(issued.step.number, 3, 0.95, 3000)).outcome, records::TryOutcome::reached);
+  EXPECT_EQ(one.job.report(told(issued.step.number, 50, 0.1, 50'000)).outcome, records::TryOutcome::exhausted);
+  EXPECT_EQ(entries(one), length);
+  EXPECT_EQ(one.job.tries({}).at(0).outcome, records::TryOutcome::lost);
+}
+
+TEST_F(ElsewhereTest, EachAppendKeepsTheSummary) {
+  Server one = server();
+  const std::uint64_t number = one.job.begin(v100(), beginning()).number();
+  next_run(one.job, number);
+  one.job.resume(number).epochs({.epochs = 2, .metric = 0.1, .gpus = {taken(900)}, .time = 9_s});
+  const auto kept = one.store->summary(one.store->find("job")->id);
+  ASSERT_TRUE(kept);
+  EXPECT_EQ(kept->entries, entries(one));
+  EXPECT_EQ(to_json(*kept), to_json(one.job.summary()));
+  ASSERT_EQ(kept->running.size(), 1U);
+  EXPECT_EQ(kept->running[0].user, "ann");
+  EXPECT_EQ(kept->running[0].epochs, 2);
+  one.store->drop_summaries();
+  const std::vector<records::JobSummary> all =
+      summaries(*one.store, site_, [](const std::string& name, const Error&) { FAIL() << name; });
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(to_json(all[0]), to_json(*kept));
+  EXPECT_TRUE(one.store->summary(one.store->find("job")->id)) << "it is kept anew";
+}
+
+// Costs are weighed anew, also those from before, and what is kept with them.
+TEST_F(ElsewhereTest, AnotherEtaWeighsTheWholeSummaryAnew) {
+  Server one = server();
+  for (int night = 0; night < 3; ++night) {
+    const std::uint64_t number = one.job.begin(v100(), beginning()).number();
+    next_run(one.job, number);
+    one.job.resume(number).finished(ended(records::TryOutcome::reached, 10));
+  }
+  EXPECT_EQ(one.job.summary().took.cost, Joules{0.5 * 30'000 + 0.5 * 250 * 300});
+  records::JobDefinition other = definition();
+  other.eta = 1.0;
+  Server second = server();
+  one.job.redefine(other);
+  EXPECT_EQ(one.job.summary().took.cost, Joules{30'000});
+  EXPECT_EQ(second.job.summary().took.cost, Joules{30'000});
+  EXPECT_EQ(one.store->summary(one.store->find("job")->id)->took.cost, Joules{30'000});
+}
+
+}  // namespace
+}  // namespace zeus::jobs
