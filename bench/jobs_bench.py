@@ -1,4 +1,4 @@
-"""A recurring job with a history of 100 000 entries: deciding and recording, beside what is promised of them.
+"""A recurring job with a history of 100 000 entries: deciding, showing and recording, beside what is promised of them.
 
   jobs_bench.py BUILD
 """
@@ -25,14 +25,16 @@ def main() -> int:
         ("decide, state in memory", seen["warm_ms"], 1.0),
         ("decide, new process, stored snapshot", seen["with_ms"], 5.0),
         ("decide, new process, no snapshot at all", seen["without_ms"], None),
+        ("show summary and 50 tries (bound: 2 x 100 entries)", seen["view_ms"], 2 * seen["short_view_ms"]),
+        ("show 50 tries from the middle", seen["page_ms"], None),
         ("record, durably (bound: 0.5 ms + 3 flushes)", seen["record_ms"], bound),
         ("yardstick: write and fdatasync 4 KiB", seen["flush_ms"], None),
         ("record, 90th percentile", seen["record_p90_ms"], 0.5 + 3 * seen["flush_p90_ms"]),
     )
-    print(f"  {'a job of ' + str(seen['entries']) + ' entries':<46}{'ms':>10}{'bound':>10}{'ratio':>9}")
+    print(f"  {'a job of ' + str(seen['entries']) + ' entries':<52}{'ms':>10}{'bound':>10}{'ratio':>9}")
     for name, milliseconds, limit in rows:
         tail = f"{limit:>10.3g}{milliseconds / limit:>9.3g}" if limit else ""
-        print(f"  {name:<46}{milliseconds:>10.3g}{tail}")
+        print(f"  {name:<52}{milliseconds:>10.3g}{tail}")
     return 0
 
 

@@ -1,6 +1,6 @@
 // What a recurring job with a long history costs: deciding, with and without a snapshot of what the history comes to,
-// and recording, against an fdatasync of the same disk at the same time. Prints one line of JSON for
-// bench/jobs_bench.py.
+// showing its summary and its last tries, against those of a job with a short history, and tries from its middle; and
+// recording, against an fdatasync of the same disk at the same time. Prints one line of JSON for bench/jobs_bench.py.
 //
 //   jobs_history FOLDER ENTRIES
 
@@ -30,6 +30,10 @@ using namespace zeus::literals;
 constexpr int cold_rounds = 15;
 constexpr int warm_rounds = 200;
 constexpr int record_rounds = 150;
+constexpr int view_rounds = 200;
+constexpr int page_rounds = 5;
+constexpr std::size_t short_history = 100;
+constexpr std::size_t tries_shown = 50;
 // The history is long, not surprising: what is run is asked for now and then only.
 constexpr std::uint64_t recurrences_between_questions = 200;
 
@@ -172,6 +176,26 @@ int main(int, char** words) {
   static_cast<void>(job.preview());
   const double warm = median(warm_rounds, [&] { static_cast<void>(job.preview()); });
 
+  store->import("short", definition(), WallTime{1}, History{site.owner}.make(short_history));
+  jobs::Job other = *jobs::Job::find(*store, site, "short");
+  const auto view = [](jobs::Job& of) {
+    static_cast<void>(of.summary());
+    static_cast<void>(of.overview(tries_shown));
+  };
+  view(job);
+  view(other);
+  std::vector<double> views;
+  std::vector<double> short_views;
+  for (int round = 0; round < view_rounds; ++round) {
+    views.push_back(median(1, [&] { view(job); }));
+    short_views.push_back(median(1, [&] { view(other); }));
+  }
+  std::ranges::sort(views);
+  std::ranges::sort(short_views);
+  const std::uint64_t middle = job.summary().tries / 2;
+  const double page =
+      median(page_rounds, [&] { static_cast<void>(job.tries({.before = middle, .at_most = tries_shown})); });
+
   const FileDescriptor yardstick{::open((folder / "yardstick").c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600)};
   jobs::Recurrence recurrence = job.begin(definition().device);
   while (std::holds_alternative<jobs::ProfileStep>(recurrence.next())) {
@@ -185,9 +209,10 @@ int main(int, char** words) {
   std::ranges::sort(flushes);
   std::ranges::sort(records);
   fmt::print(
-      R"({{"entries":{},"without_ms":{},"with_ms":{},"warm_ms":{},"flush_ms":{},"record_ms":{},"flush_p90_ms":{},"record_p90_ms":{}}})"
+      R"({{"entries":{},"without_ms":{},"with_ms":{},"warm_ms":{},"flush_ms":{},"record_ms":{},"flush_p90_ms":{},"record_p90_ms":{},"view_ms":{},"short_view_ms":{},"page_ms":{}}})"
       "\n",
       words[2], without, with, warm, flushes[record_rounds / 2], records[record_rounds / 2],
-      flushes[record_rounds * 9 / 10], records[record_rounds * 9 / 10]);
+      flushes[record_rounds * 9 / 10], records[record_rounds * 9 / 10], views[view_rounds / 2],
+      short_views[view_rounds / 2], page);
   return 0;
 }
