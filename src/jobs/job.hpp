@@ -106,6 +106,8 @@ struct Progress {
   std::optional<double> metric;
   std::vector<records::GpuEnergy> gpus;
   Seconds time;
+  // Of whoever says which try it means: a conflict Error where that is not the one that runs.
+  std::optional<std::uint64_t> try_number = {};
 };
 
 // How a try ended. Energies that are not known leave the try out of beliefs (left_out must then say so).
@@ -119,6 +121,7 @@ struct Finished {
   std::optional<int> exit_code;
   std::optional<std::string> left_out;
   std::optional<records::WholeEpochs> whole_epochs;
+  std::optional<std::uint64_t> try_number = {};  // as that of Progress
 };
 
 // A request of somebody elsewhere: whose it is and its name, unique within the job, and what is asked for. An empty key

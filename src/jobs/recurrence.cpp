@@ -143,11 +143,16 @@ struct Recurrence::Impl {
     }
     return *known;
   }
-  [[nodiscard]] const RunningTry& running(const JobState& state) const {
+  [[nodiscard]] const RunningTry& running(const JobState& state, std::optional<std::uint64_t> told) const {
     const OpenRecurrence& known = open(state);
     if (!known.running) {
       throw Error{ErrorKind::invalid_argument, fmt::format("no try of recurrence {} is running", number),
                   "ask what to do next first"};
+    }
+    if (told.value_or(known.running->number) != known.running->number) {
+      throw Error{ErrorKind::conflict,
+                  fmt::format("try {} does not run: try {} does", *told + 1, known.running->number + 1),
+                  "tell of the try that was handed out last"};
     }
     return *known.running;
   }
@@ -270,7 +275,7 @@ void Recurrence::profiled(const Profiled& profiled) {
 
 void Recurrence::epochs(const Progress& progress) {
   impl_->append([&](const JobState& state) {
-    const RunningTry& running = impl_->running(state);
+    const RunningTry& running = impl_->running(state, progress.try_number);
     require_no_fall(running, progress.epochs, progress.gpus, progress.time);
     return std::vector<records::JobEntryBody>{records::EpochsRun{.try_number = running.number,
                                                                  .recurrence = impl_->number,
@@ -288,7 +293,7 @@ void Recurrence::finished(const Finished& finished) {
                 "say why it is left out"};
   }
   impl_->append([&](const JobState& state) {
-    const RunningTry& running = impl_->running(state);
+    const RunningTry& running = impl_->running(state, finished.try_number);
     require_no_fall(running, finished.epochs, finished.gpus, finished.time);
     return std::vector<records::JobEntryBody>{records::TryFinished{.event = {.try_number = running.number,
                                                                              .recurrence = impl_->number,

@@ -52,16 +52,6 @@ auto with_recurrence(Service& service, const Call& call, std::string_view operat
   });
 }
 
-// A try that is told of must be the one that runs.
-void check_try(const jobs::Job& job, std::uint64_t recurrence, std::uint64_t try_number) {
-  const jobs::OpenRecurrence* const open = find_open(job, recurrence);
-  if (open != nullptr && open->running && open->running->number + 1 != try_number) {
-    throw Error{ErrorKind::conflict,
-                fmt::format("try {} does not run: try {} does", try_number, open->running->number + 1),
-                "tell of the try that was handed out last"};
-  }
-}
-
 void check_batch_size(const jobs::Job& job, int batch_size) {
   const std::vector<int>& sizes = job.spec().batch_sizes;
   if (std::ranges::find(sizes, batch_size) == sizes.end()) {
@@ -162,16 +152,18 @@ protocol::KnownOfBatchSize profiled(Service& service, const Call& call, const pr
 }
 
 protocol::RecurrenceNow epochs(Service& service, const Call& call, const protocol::EpochsTrained& body) {
-  return with_recurrence(service, call, "epochs", [&](jobs::Job& job, jobs::Recurrence& recurrence) {
-    check_try(job, recurrence.number(), body.try_number);
-    recurrence.epochs({.epochs = body.epochs, .metric = body.metric, .gpus = body.gpus, .time = body.time});
+  return with_recurrence(service, call, "epochs", [&](jobs::Job&, jobs::Recurrence& recurrence) {
+    recurrence.epochs({.epochs = body.epochs,
+                       .metric = body.metric,
+                       .gpus = body.gpus,
+                       .time = body.time,
+                       .try_number = body.try_number - 1});
     return now_of(recurrence);
   });
 }
 
 protocol::RecurrenceNow finished(Service& service, const Call& call, const protocol::TryOver& body) {
-  return with_recurrence(service, call, "finished", [&](jobs::Job& job, jobs::Recurrence& recurrence) {
-    check_try(job, recurrence.number(), body.try_number);
+  return with_recurrence(service, call, "finished", [&](jobs::Job&, jobs::Recurrence& recurrence) {
     recurrence.finished({.outcome = body.outcome,
                          .epochs = body.epochs,
                          .gpus = body.gpus,
@@ -180,7 +172,8 @@ protocol::RecurrenceNow finished(Service& service, const Call& call, const proto
                          .metric = body.metric,
                          .exit_code = body.exit_code,
                          .left_out = body.left_out,
-                         .whole_epochs = body.whole_epochs});
+                         .whole_epochs = body.whole_epochs,
+                         .try_number = body.try_number - 1});
     return now_of(recurrence,
                   reached(body.outcome) ? records::RecurrenceState::reached : records::RecurrenceState::running);
   });
@@ -194,7 +187,11 @@ protocol::RecurrenceNow give_up(Service& service, const Call& call, const protoc
 }
 
 protocol::RecurrenceNow beat(Service& service, const Call& call, const protocol::Beat& body) {
-  return with_recurrence(service, call, "beat", [&](jobs::Job&, jobs::Recurrence& recurrence) {
+  return with_recurrence(service, call, "beat", [&](jobs::Job& job, jobs::Recurrence& recurrence) {
+    if (find_open(job, recurrence.number()) == nullptr) {
+      throw Error{ErrorKind::conflict, fmt::format("recurrence {} is over", recurrence.number() + 1),
+                  "begin another one"};
+    }
     recurrence.beat(body.gpus.empty() ? std::string{} : records::json_line(body));
     return now_of(recurrence);
   });
