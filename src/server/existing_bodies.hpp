@@ -1,0 +1,167 @@
+// What the existing package's clients of its batch size optimizer send, and what they are answered: read as its own
+// server reads it, with the same list of what is wrong (`detail` of a 422), but for what that server takes and cannot
+// use, which is wrong here. Plain values and pure functions; any thread.
+#pragma once
+
+#include <zeus/fields.hpp>
+#include <zeus/units.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace zeus::server {
+
+// A job as its script describes it. The fields that a body must have are `required`; the others are as given here.
+struct ExistingSpec {
+  static constexpr std::array<std::string_view, 6> required{"max_power",     "number_of_gpus", "gpu_model",
+                                                            "job_id_prefix", "batch_sizes",    "default_batch_size"};
+
+  Watts max_power;                   // that all GPUs together may draw
+  std::uint32_t number_of_gpus = 1;  // all of one model
+  std::string gpu_model;
+  std::optional<std::string> job_id;  // nothing: one is made
+  std::string job_id_prefix;          // that job_id begins with
+  std::vector<int> batch_sizes;       // ascending, each once
+  int default_batch_size = 0;         // one of them
+  double eta_knob = 0.5;
+  std::optional<double> beta_knob = 2.0;  // nothing: a trial is never stopped for what it costs
+  double target_metric = 0.5;
+  bool higher_is_better_metric = true;
+  int max_epochs = 100;
+  std::uint32_t num_pruning_rounds = 2;
+  std::int64_t window_size = 0;  // 0 and less: all trials count
+  double mab_prior_mean = 0.0;   // of a reward, which is a cost with the other sign
+  double mab_prior_precision = 0.0;
+  std::uint32_t mab_num_explorations = 2;
+  std::optional<std::int64_t> mab_seed;
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("max_power", self.max_power, field::Rule{.least = 0.0, .above_least = true, .unit_in_key = false});
+    fields("number_of_gpus", self.number_of_gpus, field::from_one);
+    fields("gpu_model", self.gpu_model);
+    fields("job_id", self.job_id);
+    fields("job_id_prefix", self.job_id_prefix);
+    fields("batch_sizes", self.batch_sizes, field::Rule{.least = 0.0, .above_least = true, .members = 64});
+    fields("default_batch_size", self.default_batch_size, field::above_zero);
+    fields("eta_knob", self.eta_knob, field::share);
+    fields("beta_knob", self.beta_knob, field::above_zero);
+    fields("target_metric", self.target_metric);
+    fields("higher_is_better_metric", self.higher_is_better_metric);
+    fields("max_epochs", self.max_epochs, field::Rule{.least = 0.0, .most = 1e6, .above_least = true});
+    fields("num_pruning_rounds", self.num_pruning_rounds, field::Rule{.least = 0.0, .most = 100.0});
+    fields("window_size", self.window_size, field::Rule{.most = 1e6});
+    fields("mab_prior_mean", self.mab_prior_mean);
+    fields("mab_prior_precision", self.mab_prior_precision, field::from_zero);
+    fields("mab_num_explorations", self.mab_num_explorations, field::Rule{.least = 0.0, .most = 1e6});
+    fields("mab_seed", self.mab_seed, field::from_zero);
+  }
+  friend bool operator==(const ExistingSpec&, const ExistingSpec&) = default;
+};
+
+// One run of a job at one batch size; numbered from 1.
+struct ExistingTrial {
+  static constexpr std::array<std::string_view, 3> required{"job_id", "batch_size", "trial_number"};
+
+  std::string job_id;
+  int batch_size = 0;
+  std::int64_t trial_number = 0;
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("job_id", self.job_id);
+    fields("batch_size", self.batch_size);
+    fields("trial_number", self.trial_number);
+  }
+  friend bool operator==(const ExistingTrial&, const ExistingTrial&) = default;
+};
+
+// How a trial stands at the end of an epoch: what it has taken from its beginning on, and how good the model is.
+struct ExistingResult {
+  static constexpr std::array<std::string_view, 7> required{"job_id", "batch_size", "trial_number", "time",
+                                                            "energy", "metric",     "current_epoch"};
+
+  ExistingTrial trial;
+  Seconds time;
+  Joules energy;
+  std::optional<double> metric;  // nothing: it is no number, as in a training that has diverged
+  int current_epoch = 0;         // from 1
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    constexpr field::Rule from_zero{.least = 0.0, .unit_in_key = false};
+    fields("trial", self.trial, field::beside);
+    fields("time", self.time, from_zero);
+    fields("energy", self.energy, from_zero);
+    fields("metric", self.metric);
+    fields("current_epoch", self.current_epoch, field::from_one);
+  }
+  friend bool operator==(const ExistingResult&, const ExistingResult&) = default;
+};
+
+// The answer to a result.
+struct ExistingVerdict {
+  bool stop_train = false;
+  bool converged = false;
+  std::string message;
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("stop_train", self.stop_train);
+    fields("converged", self.converged);
+    fields("message", self.message);
+  }
+  friend bool operator==(const ExistingVerdict&, const ExistingVerdict&) = default;
+};
+
+// A refusal of what is well formed.
+struct ExistingRefusal {
+  std::string message;
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("message", self.message);
+  }
+};
+
+// One thing that is wrong with a request, as that server's clients know it: where (keys and positions, from "body" or
+// "query" on), in words, and in a word for programs.
+struct ExistingFault {
+  std::vector<std::variant<std::string, std::size_t>> place;
+  std::string message;
+  std::string type;
+  std::optional<std::int64_t> limit;  // that the value is beyond
+
+  friend bool operator==(const ExistingFault&, const ExistingFault&) = default;
+};
+using ExistingFaults = std::vector<ExistingFault>;
+
+// {"detail":[{"loc":["body","max_epochs"],"msg":"..","type":".."}]}
+std::string to_json(const ExistingFaults& faults);
+
+template <typename Body>
+using ExistingRead = std::variant<Body, ExistingFaults>;
+
+// A body that nothing says is not JSON. Keys that are not known are passed over; numbers may stand in strings, and NaN
+// and Infinity may be written as Python does.
+template <typename Body>
+ExistingRead<Body> read_existing(std::string_view body);
+extern template ExistingRead<ExistingSpec> read_existing(std::string_view body);
+extern template ExistingRead<ExistingTrial> read_existing(std::string_view body);
+extern template ExistingRead<ExistingResult> read_existing(std::string_view body);
+
+// What is wrong where the body says that it is something else than JSON.
+ExistingFaults no_object();
+// The job that a query names: the last one, where there are several.
+ExistingRead<std::string> read_existing_job(std::string_view query);
+
+// The name of a new job that was given none.
+std::string made_job_id(std::string_view prefix);
+
+}  // namespace zeus::server
