@@ -266,7 +266,7 @@ class Job {
   // Puts the beginning of a recurrence on record, and returns its number.
   std::uint64_t begun(const records::JobDevice& device, const Beginning& beginning);
   // The answer to that report, and what it puts on record.
-  [[nodiscard]] std::pair<EpochAnswer, std::vector<records::JobEntryBody>> answer(const EpochReport& report,
+  [[nodiscard]] std::pair<EpochAnswer, std::vector<records::JobEntryBody>> answer(const EpochReport& told,
                                                                                   const JobState& state) const;
 
   std::unique_ptr<Impl> impl_;

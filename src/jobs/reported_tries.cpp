@@ -32,6 +32,25 @@ Decided decide_run(const JobState& state, std::uint64_t recurrence, bool told) {
   return decided;
 }
 
+// What is in force where there is nothing to choose.
+std::optional<Watts> only_limit(const records::JobDevice& device) {
+  return device.power_limits.size() == 1 ? std::optional{device.power_limits.front()} : std::nullopt;
+}
+
+// Ranks tell of a try each for itself, and one may have seen less of it than another has told already: what it has
+// taken never becomes less.
+EpochReport at_least(EpochReport report, const RunningTry& known) {
+  report.time = std::max(report.time, known.time);
+  if (!report.gpus.empty() && sum(report.gpus) < known.energy) {
+    report.gpus = {{.gpu = report.gpus.front().gpu,
+                    .energy = {.value = known.energy,
+                               .uncertainty = known.uncertainty,
+                               .systematic = std::nullopt,
+                               .method = report.gpus.front().energy.method}}};
+  }
+  return report;
+}
+
 }  // namespace
 
 IssuedTry Job::issue(const records::JobDevice& device, const Beginning& beginning) {
@@ -73,18 +92,19 @@ IssuedTry Job::issue(const records::JobDevice& device, const Beginning& beginnin
   return issued;
 }
 
-std::pair<EpochAnswer, std::vector<records::JobEntryBody>> Job::answer(const EpochReport& report,
+std::pair<EpochAnswer, std::vector<records::JobEntryBody>> Job::answer(const EpochReport& told,
                                                                        const JobState& state) const {
-  const OpenRecurrence* const open = state.find_running(report.try_number);
-  const PastTry* const past = open == nullptr ? state.find_past(report.try_number) : nullptr;
+  const OpenRecurrence* const open = state.find_running(told.try_number);
+  const PastTry* const past = open == nullptr ? state.find_past(told.try_number) : nullptr;
   if (open == nullptr && past == nullptr) {
     throw Error{ErrorKind::not_found,
-                report.try_number < state.tries()
-                    ? fmt::format("try {} of the job '{}' is long over", report.try_number, name())
-                    : fmt::format("no try {} of the job '{}' has started", report.try_number, name()),
+                told.try_number < state.tries()
+                    ? fmt::format("try {} of the job '{}' is long over", told.try_number, name())
+                    : fmt::format("no try {} of the job '{}' has started", told.try_number, name()),
                 "ask for a batch size"};
   }
   const RunningTry& known = open != nullptr ? *open->running : past->last;
+  const EpochReport report = at_least(told, known);
   const Joules energy = sum(report.gpus);
   const records::JobDefinition& definition = state.definition();
   const optimize::Judgement judgement{.target = definition.target,
@@ -106,7 +126,7 @@ std::pair<EpochAnswer, std::vector<records::JobEntryBody>> Job::answer(const Epo
                                                        .energy = energy,
                                                        .time = report.time},
                                              .gpus = report.gpus,
-                                             .limit = {},
+                                             .limit = only_limit(open->device),
                                              .metric = report.metric,
                                              .exit_code = {},
                                              .left_out = {},

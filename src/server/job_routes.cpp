@@ -4,6 +4,7 @@
 #include "jobs/redefinition.hpp"
 #include "jobs/transfer.hpp"
 #include "protocol/jobs_api.hpp"
+#include "server/job_quota.hpp"
 #include "server/parameters.hpp"
 #include "server/requests.hpp"
 #include "server/route.hpp"
@@ -25,7 +26,6 @@ constexpr double most_of_a_page = 1000;
 constexpr double most_of_an_overview = 64;
 constexpr double most_numbers = 9007199254740992.0;
 constexpr std::size_t usual_page = 50;
-constexpr int forbidden = 403;
 
 protocol::DefinedJob defined(jobs::Job& job) {
   const records::JobView now = job.overview(0);
@@ -40,10 +40,8 @@ Made<protocol::DefinedJob> define(Service& service, const Call& call, const reco
   const std::string& name = call.text("job");
   const std::string& user = call.visitor().user;
   const bool is_new = !service.store.find(name);
-  if (is_new && service.store.jobs_of(user) >= service.jobs_of_a_user) {
-    throw Refusal{forbidden, ErrorKind::permission_denied,
-                  fmt::format("this user has {} jobs, which is as many as one may have", service.jobs_of_a_user),
-                  "have some of them forgotten"};
+  if (is_new) {
+    require_room(service, user);
   }
   return service.jobs.with_defined(name, definition, {.user = user, .request = {}}, [&](jobs::Job& job) {
     return Made<protocol::DefinedJob>{defined(job), is_new};

@@ -33,18 +33,17 @@ std::string_view word_of(Parameter::Place place) {
 
 void put_content(JsonWriter& json, std::string_view type, const SharedSchema& schema) {
   json.put("content", [&] {
-    json.put(type, [&] {
-      json.put("schema", [&] {
-        if (schema && schema->kind == JsonSchema::Kind::record && !schema->nullable) {
-          json.put("$ref", "#/components/schemas/" + schema->name);
-        } else if (schema && schema->kind == JsonSchema::Kind::one_of) {
-          json.put_list("oneOf", schema->kinds, [&](const SharedSchema& kind) { json.value(*kind); });
-        } else {
-          json.put("type", "string");
-        }
-      });
-    });
+    json.put(type, [&] { json.put("schema", schema ? *schema : JsonSchema{.kind = JsonSchema::Kind::string}); });
   });
+}
+
+// What a refusal is written as, and what it says.
+void put_refusal(JsonWriter& json, const Route& route) {
+  if (route.refusal) {
+    put_content(json, protocol::json_type, route.refusal);
+  } else {
+    put_content(json, problem_type, records::shared_schema<protocol::Problem>());
+  }
 }
 
 void put_parameters(JsonWriter& json, const Route& route) {
@@ -90,7 +89,7 @@ void put_operation(JsonWriter& json, const Route& route) {
                  json.put(std::to_string(status), [&] {
                    json.put("description", what.first);
                    if (what.second == nullptr) {
-                     put_content(json, problem_type, records::shared_schema<protocol::Problem>());
+                     put_refusal(json, route);
                    } else if (!what.second->type.empty()) {
                      put_content(json, what.second->type, what.second->schema);
                    }
@@ -110,6 +109,9 @@ std::vector<SharedSchema> schemas_of(const std::vector<Route>& routes) {
   for (const Route& route : routes) {
     if (route.body) {
       all.push_back(route.body);
+    }
+    if (route.refusal) {
+      all.push_back(route.refusal);
     }
     for (const Outcome& outcome : route.outcomes) {
       if (outcome.schema) {

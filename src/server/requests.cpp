@@ -7,7 +7,7 @@
 namespace zeus::server {
 
 records::EntryRequest request_of(const Call& call, std::string_view operation) {
-  const std::optional<std::string> key = call.find(idempotency_key);
+  const std::optional<std::string_view> key = call.request().headers.get(idempotency_key);
   if (!key) {
     return {};
   }

@@ -85,6 +85,7 @@ struct Route {
   std::function<std::string(const Call&)> job_of = {};
   // How it is refused: by default as application/problem+json.
   std::function<transport::Answer(const Error&)> refuse = [](const Error& error) { return problem(error); };
+  records::SharedSchema refusal = {};  // what that answers, where it is something else
   // Otherwise the query and the body's type are its own affair.
   bool checks_query = true;
   std::size_t longest_body = std::size_t{1} << 20;
@@ -203,5 +204,6 @@ std::vector<Route> service_routes();
 std::vector<Route> job_routes();
 std::vector<Route> recurrence_routes();
 std::vector<Route> overview_routes();
+std::vector<Route> existing_routes();
 
 }  // namespace zeus::server
