@@ -7,6 +7,7 @@ same as once.
 
 from __future__ import annotations
 
+import base64
 import errno
 import http.client
 import json
@@ -17,7 +18,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from zeus_cpp._logger import logger_of
 
@@ -44,37 +45,57 @@ class ServerRefused(ServerError):
         self.reason = reason
 
 
-class Server:
-    """Where requests go; `timeout` seconds are for one try, and there are up to `attempts` with growing pauses between."""
+class Answer(NamedTuple):
+    """What came back: read as JSON, and the headers beside it."""
 
-    def __init__(self, url: str, *, timeout: float = 10.0, attempts: int = 5, pause: float = 0.25) -> None:
+    value: Any
+    headers: Mapping[str, str]
+
+
+class Server:
+    """Where requests go; `timeout` seconds are for one try, and there are up to `attempts` with growing pauses between.
+
+    With a name and a password in the URL (`http://ann:TOKEN@host`), or a `token`, each request says who asks; `url` is then
+    without them, fit for messages.
+    """
+
+    def __init__(
+        self, url: str, *, timeout: float = 10.0, attempts: int = 5, pause: float = 0.25, token: str | None = None
+    ) -> None:
         parts = urllib.parse.urlsplit(url if isinstance(url, str) else "")
         if parts.scheme not in ("http", "https") or not parts.netloc:
             raise ValueError(f"the server's URL must begin with http:// or https:// and name a host, not {url!r}")
         if timeout <= 0 or attempts < 1:
             raise ValueError(f"timeout must be above 0 and attempts at least 1, not {timeout} and {attempts}")
-        self.url = url.rstrip("/")
+        said, _, host = parts.netloc.rpartition("@")
+        self.url = parts._replace(netloc=host).geturl().rstrip("/")
+        self._authorization = _authorization(said, token)
         self.timeout = timeout
         self.attempts = attempts
         self.pause = pause
 
-    def request(
+    def request(self, method: str, path: str, **what: Any) -> Any:
+        """What `ask` is answered with, without its headers."""
+        return self.ask(method, path, **what).value
+
+    def ask(
         self,
         method: str,
         path: str,
         *,
         query: Mapping[str, Any] | None = None,
         body: str | None = None,
+        headers: Mapping[str, str] | None = None,
         repeatable: bool,
         timeout: float | None = None,
         attempts: int | None = None,
-    ) -> Any:
-        """The answer, read as JSON. `repeatable`: doing it twice is the same as doing it once."""
+    ) -> Answer:
+        """`repeatable`: doing it twice is the same as doing it once."""
         url = self.url + path + ("?" + urllib.parse.urlencode(query) if query else "")
         attempts = attempts or self.attempts
         for attempt in range(1, attempts + 1):
             try:
-                return _once(method, url, body, timeout or self.timeout)
+                return _once(method, url, body, headers or {}, self._authorization, timeout or self.timeout)
             except _Failure as failure:
                 if attempt == attempts or not (failure.unsent or (repeatable and failure.passing)):
                     raise failure.error from failure.__cause__
@@ -94,8 +115,21 @@ class _Failure(Exception):
         self.passing = passing
 
 
-def _once(method: str, url: str, body: str | None, timeout: float) -> Any:
-    request = urllib.request.Request(url, data=None if body is None else body.encode(), method=method)
+def _authorization(said: str, token: str | None) -> str | None:
+    """What says who asks: `said` is what a URL has before its host."""
+    if said:
+        name, _, password = said.partition(":")
+        pair = f"{urllib.parse.unquote(name)}:{urllib.parse.unquote(password)}"
+        return f"Basic {base64.b64encode(pair.encode()).decode()}"
+    return f"Bearer {token}" if token else None
+
+
+def _once(
+    method: str, url: str, body: str | None, headers: Mapping[str, str], authorization: str | None, timeout: float
+) -> Answer:
+    request = urllib.request.Request(url, data=None if body is None else body.encode(), headers=dict(headers), method=method)
+    if authorization is not None:
+        request.add_unredirected_header("Authorization", authorization)  # to this host alone
     request.add_header("Accept", "application/json")
     if body is not None:
         request.add_header("Content-Type", "application/json")
@@ -103,6 +137,7 @@ def _once(method: str, url: str, body: str | None, timeout: float) -> Any:
     try:
         with urllib.request.urlopen(request, timeout=timeout) as answer:
             content = answer.read(_LARGEST_ANSWER + 1)
+            told = answer.headers
     except urllib.error.HTTPError as error:
         raise _refused(what, error) from error
     except (OSError, http.client.HTTPException) as error:
@@ -110,7 +145,7 @@ def _once(method: str, url: str, body: str | None, timeout: float) -> Any:
     if len(content) > _LARGEST_ANSWER:
         raise _Failure(ServerError(f"{what}: the answer is longer than 16 MiB"), unsent=False, passing=False)
     try:
-        return json.loads(content) if content.strip() else None
+        return Answer(json.loads(content) if content.strip() else None, told)
     except ValueError as error:
         shown = content[:200].decode(errors="replace")
         message = f"{what}: the answer is not JSON, is this the right server? It begins {shown!r}"

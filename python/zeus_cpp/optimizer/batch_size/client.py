@@ -6,6 +6,8 @@ import atexit
 import math
 import os
 import sys
+import uuid
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from zeus_cpp._logger import logger_of
@@ -15,6 +17,7 @@ from zeus_cpp.monitor import ZeusMonitor
 from zeus_cpp.optimizer._http import Server, ServerError, ServerRefused, ServerUnreachable
 from zeus_cpp.optimizer._ranks import RankLost, Ranks
 from zeus_cpp.optimizer._record import Record, ValidationError
+from zeus_cpp.optimizer.batch_size._beats import BEAT_PATH, GIVES_BEATS, Beats, takes_beats
 from zeus_cpp.optimizer.batch_size.common import (
     GET_NEXT_BATCH_SIZE_URL,
     REGISTER_JOB_URL,
@@ -69,9 +72,11 @@ class BatchSizeOptimizer(Callback):
         attempts: int = 5,
         patience: float = 300.0,
     ) -> None:
-        """Registers the job. `timeout` is for one try of `attempts`; `patience` is how long a rank waits for rank 0."""
+        """Registers the job. `timeout` is for one try of `attempts`; `patience` is how long a rank waits for rank 0.
+
+        A server that asks for a token gets the one in ZEUS_TOKEN, or the password in `server_url`.
+        """
         self.monitor = monitor
-        self.server_url = server_url
         self.rank = rank
         self.cur_epoch = 0
         self.running_time = 0.0
@@ -81,9 +86,11 @@ class BatchSizeOptimizer(Callback):
         self.trial_number = 0
         self._patience = patience
         try:
-            self._server = Server(server_url, timeout=timeout, attempts=attempts)
+            self._server = Server(server_url, timeout=timeout, attempts=attempts, token=os.environ.get("ZEUS_TOKEN"))
         except ValueError as error:
             raise ZeusBSOConfigError(str(error)) from error
+        self.server_url = self._server.url
+        self._takes_beats = False
         self._ranks = Ranks("batch_size")
         self._ending: Ending | None = None
 
@@ -94,16 +101,22 @@ class BatchSizeOptimizer(Callback):
     def _register(self) -> CreatedJob:
         # Without a job id each rank would register a job of its own.
         if self._alone or self.job_spec.job_id is not None:
-            named = self.job_spec.job_id is not None
-            return self._ask(CreatedJob, "POST", REGISTER_JOB_URL, body=self.job_spec.json(), repeatable=named)
+            return self._register_alone()
         if self.rank == 0:
-            job = self._ask(CreatedJob, "POST", REGISTER_JOB_URL, body=self.job_spec.json(), repeatable=False)
+            job = self._register_alone()
             self._ranks.tell("job", job.dict())
             return job
         try:
             return CreatedJob.parse_obj(self._ranks.hear("job", self._patience))
         except RankLost as error:
             raise ZeusBSORuntimError(f"rank 0 has registered no job: {error}") from error
+
+    def _register_alone(self) -> CreatedJob:
+        named = self.job_spec.job_id is not None
+        request = {"body": self.job_spec.json(), "repeatable": named}
+        job, told = self._ask_whole(CreatedJob, "POST", REGISTER_JOB_URL, **request)
+        self._takes_beats = takes_beats(told)
+        return job
 
     @property
     def _alone(self) -> bool:
@@ -118,14 +131,20 @@ class BatchSizeOptimizer(Callback):
         if self.current_batch_size:
             return self.current_batch_size
         query = {"job_id": self.job.job_id}
-        trial = self._ask(TrialId, "GET", GET_NEXT_BATCH_SIZE_URL, query=query, repeatable=False)
+        headers = {}
+        if self._takes_beats:
+            # With a key of its own, asking twice is the same as asking once.
+            headers = {**GIVES_BEATS, "Idempotency-Key": uuid.uuid4().hex}
+        trial, told = self._ask_whole(
+            TrialId, "GET", GET_NEXT_BATCH_SIZE_URL, query=query, headers=headers, repeatable=bool(headers)
+        )
         if trial.batch_size not in self.job.batch_sizes:
             raise ZeusBSORuntimError(
                 f"{self.server_url} chose batch size {trial.batch_size}, which is not one of {self.job.batch_sizes}"
             )
         self.current_batch_size = trial.batch_size
         self.trial_number = trial.trial_number
-        self._ending = Ending(self._server, trial)
+        self._ending = Ending(self._server, trial, Beats(self._server, told[BEAT_PATH]) if BEAT_PATH in told else None)
         atexit.register(self._ending)
         logger.info("job %s, trial %d: batch size %d", trial.job_id, trial.trial_number, trial.batch_size)
         return trial.batch_size
@@ -220,8 +239,13 @@ class BatchSizeOptimizer(Callback):
             return None
 
     def _ask(self, answer: type[R], method: str, path: str, **request: Any) -> R:
+        return self._ask_whole(answer, method, path, **request)[0]
+
+    def _ask_whole(self, answer: type[R], method: str, path: str, **request: Any) -> tuple[R, Mapping[str, str]]:
+        """The answer and its headers."""
         try:
-            return answer.parse_obj(self._server.request(method, path, **request))
+            told = self._server.ask(method, path, **request)
+            return answer.parse_obj(told.value), told.headers
         except ServerError as error:
             raise ZeusBSORuntimError(f"The server of batch sizes is of no help. {error}") from error
         except ValidationError as error:
@@ -231,17 +255,24 @@ class BatchSizeOptimizer(Callback):
 class Ending:
     """Tells the server, as the process ends, that a trial has ended without a result."""
 
-    def __init__(self, server: Server, trial: TrialId) -> None:
+    def __init__(self, server: Server, trial: TrialId, beats: Beats | None) -> None:
         self._server = server
         self._trial = trial
+        self._beats = beats
         self._process = os.getpid()
 
     def cancel(self) -> None:
         atexit.unregister(self)
+        self._stop_beating()
+
+    def _stop_beating(self) -> None:
+        if self._beats is not None:
+            self._beats.stop()
 
     def __call__(self) -> None:
         if os.getpid() != self._process:  # a forked child that ends is not the training
             return
+        self._stop_beating()
         try:
             body = self._trial.json()
             self._server.request("PATCH", REPORT_END_URL, body=body, repeatable=True, timeout=5.0, attempts=2)
