@@ -5,9 +5,7 @@
 #include "cli/output_file.hpp"
 #include "command_line/options.hpp"
 #include "command_line/terminal_style.hpp"
-#include "jobs/job.hpp"
-#include "jobs/redefinition.hpp"
-#include "jobs/transfer.hpp"
+#include "records/json_writer.hpp"
 #include "report/job_report.hpp"
 #include "run/job_file.hpp"
 #include "store/open_store.hpp"
@@ -59,6 +57,9 @@ void JobsCommand::declare(Options& options) {
       .path()
       .with_default("the user's own store")
       .value_name("FILE|URL");
+  options.add_option("--server", server_, "The Zeus server that keeps jobs, instead of a store")
+      .with_default("$ZEUS_SERVER")
+      .value_name("URL");
   options
       .add_option(
           "--file", file_,
@@ -78,6 +79,10 @@ void JobsCommand::declare(Options& options) {
 }
 
 void JobsCommand::check_usage() const {
+  if (!store_.empty() && !server_.empty()) {
+    throw Error{ErrorKind::invalid_argument, "jobs are kept in a store or by a server, and both are named",
+                "leave out --store or --server"};
+  }
   const bool redefines = action_ == "redefine";
   if (!file_.empty() && action_ != "export" && action_ != "import" && !redefines) {
     throw Error{ErrorKind::invalid_argument, "--file is for export, import and redefine", "leave it out"};
@@ -97,6 +102,18 @@ void JobsCommand::check_usage() const {
   if (json_ && action_ == "forget") {
     throw Error{ErrorKind::invalid_argument, "forget has no results to print as JSON", "leave out --json"};
   }
+}
+
+// What is said here counts before the environment.
+std::string JobsCommand::server(const Context& context) const {
+  return server_.empty() && store_.empty() ? context.environment.get("ZEUS_SERVER").value_or("") : server_;
+}
+
+std::unique_ptr<KeptJobs> JobsCommand::open(const Context& context, Access access) const {
+  if (const std::string address = server(context); !address.empty()) {
+    return served_jobs(context, address);
+  }
+  return stored_jobs(context, store_location(context), access);
 }
 
 std::string JobsCommand::store_location(const Context& context) const {
@@ -121,16 +138,12 @@ int JobsCommand::run(Context& context) {
 }
 
 int JobsCommand::redefine(const Context& context) const {
-  const auto store = store::open_store(store_location(context), Access::existing, context.clock);
-  std::optional<jobs::Job> job = jobs::Job::find(*store, jobs::this_site(context.clock, context.files), job_);
-  if (!job) {
-    throw Error{ErrorKind::not_found, fmt::format("there is no job '{}'", job_), "`zeus jobs` lists those there are"};
-  }
-  job->refresh();
+  const std::unique_ptr<KeptJobs> jobs = open(context, Access::existing);
+  const records::JobDefinition known = jobs->definition(job_);
   const auto asked = [&] {
     if (!settings_.empty()) {
-      return run::changed(job->definition(), toml::record_from_toml<run::JobSettings>(
-                                                 fmt::format("{}\n", fmt::join(settings_, "\n")), "--set"));
+      return run::changed(
+          known, toml::record_from_toml<run::JobSettings>(fmt::format("{}\n", fmt::join(settings_, "\n")), "--set"));
     }
     const run::JobFolders folders = run::job_folders(context.environment, std::filesystem::current_path());
     const run::JobSettings written =
@@ -140,42 +153,39 @@ int JobsCommand::redefine(const Context& context) const {
                   fmt::format("that file is the job '{}', not '{}'", written.job.value_or(""), job_),
                   "name another with --file, or say what changes as in --set 'eta = 0.7'"};
     }
-    return run::definition_by(written, job->definition());
+    return run::definition_by(written, known);
   };
-  const std::vector<records::DefinitionChange> changes = job->redefine(asked());
+  const std::vector<protocol::ToldChange> changes = jobs->redefine(job_, asked());
   if (json_) {
-    context.out << changes_json(job_, changes);
+    context.out << records::json_line(protocol::RedefinedJob{.name = job_, .changes = changes}) << '\n';
     return exit_ok;
   }
   if (changes.empty()) {
     context.out << fmt::format("{}: it is defined so already\n", job_);
   }
-  for (const records::DefinitionChange& change : changes) {
+  for (const protocol::ToldChange& change : changes) {
     context.out << fmt::format("{}: {} is {} (it was {}): {}\n", job_, change.key, change.now, change.was,
-                               jobs::what_follows(change.key));
+                               change.follows);
   }
   return exit_ok;
 }
 
 int JobsCommand::list(const Context& context) const {
-  const std::string location = store_location(context);
-  std::vector<records::JobSummary> all;
-  int code = exit_ok;
-  std::error_code unknown;
   // Somebody who has run no job has no store, which is nothing to complain about.
-  if (!store_.empty() || std::filesystem::exists(location, unknown)) {
-    const auto store = store::open_store(location, Access::read_only, context.clock);
-    // One that cannot be read is no reason not to show the others.
-    all = jobs::summaries(*store, jobs::this_site(context.clock, context.files),
-                          [&](const std::string& name, const Error& error) {
-                            context.err << fmt::format(
-                                "zeus jobs: '{}' is left out: {}; put back a copy of the store, or forget the job with "
-                                "`zeus jobs '{}' forget`\n",
-                                name, error.what(), name);
-                            code = exit_failure;
-                          });
-  }
-  const std::string shown = store::shown_location(location);
+  std::error_code unknown;
+  const std::string location = store_location(context);
+  const bool none = store_.empty() && server(context).empty() && !std::filesystem::exists(location, unknown);
+  const std::unique_ptr<KeptJobs> jobs = none ? no_jobs(context, location) : open(context, Access::read_only);
+  int code = exit_ok;
+  // One that cannot be read is no reason not to show the others.
+  const std::vector<records::JobSummary> all = jobs->summaries([&](const std::string& name, const Error& error) {
+    context.err << fmt::format(
+        "zeus jobs: '{}' is left out: {}; put back a copy of the store, or forget the job with `zeus jobs '{}' "
+        "forget`\n",
+        name, error.what(), name);
+    code = exit_failure;
+  });
+  const std::string shown = jobs->location();
   context.out << (json_ ? jobs_json(shown, all)
                         : jobs_text(shown, all, command_line::colour_on_output(color_, context.environment)));
   return code;
@@ -186,12 +196,7 @@ int JobsCommand::show(const Context& context) const {
   if (!html_.empty()) {
     page.emplace(html_, context.out);
   }
-  const auto store = store::open_store(store_location(context), Access::read_only, context.clock);
-  std::optional<jobs::Job> job = jobs::Job::find(*store, jobs::this_site(context.clock, context.files), job_);
-  if (!job) {
-    throw Error{ErrorKind::not_found, fmt::format("there is no job '{}'", job_), "`zeus jobs` lists those there are"};
-  }
-  const records::JobView view = job->view();
+  const records::JobView view = open(context, Access::read_only)->view(job_);
   if (page) {
     page->write(report::job_report(view));
     return exit_ok;
@@ -203,33 +208,29 @@ int JobsCommand::show(const Context& context) const {
 
 int JobsCommand::export_to(const Context& context) const {
   const OutputFile file{file_.empty() ? "-" : file_, context.out, Readers::owner};
-  const auto store = store::open_store(store_location(context), Access::read_only, context.clock);
-  file.write(jobs::export_job(*store, job_));
+  file.write(open(context, Access::read_only)->exported(job_));
   return exit_ok;
 }
 
 int JobsCommand::import_from(const Context& context) const {
   const std::string text = read_input_file(file_.empty() || file_ == "-" ? "/dev/stdin" : file_);
-  const auto store = store::open_store(store_location(context), Access::create, context.clock);
-  const store::StoredJob job = jobs::import_job(*store, job_, text, context.clock.wall());
-  context.out << (json_ ? import_json(job.name, job.length)
-                        : fmt::format("{}: {} entries taken in\n", job.name, job.length));
+  const protocol::ImportedJob job = open(context, Access::create)->import(job_, text);
+  context.out << (json_ ? import_json(job.name, job.entries)
+                        : fmt::format("{}: {} entries taken in\n", job.name, job.entries));
   return exit_ok;
 }
 
 int JobsCommand::forget(const Context& context) const {
-  const auto store = store::open_store(store_location(context), Access::existing, context.clock);
-  // By its name alone: one that cannot be read can be forgotten.
-  if (const std::vector<std::string> names = store->names(); std::ranges::find(names, job_) == names.end()) {
+  const std::unique_ptr<KeptJobs> jobs = open(context, Access::existing);
+  if (!jobs->has(job_)) {
     throw Error{ErrorKind::not_found, fmt::format("there is no job '{}'", job_), "`zeus jobs` lists those there are"};
   }
   if (!yes_ && !agreed(context, fmt::format("Forget '{}' and all that was learned from its runs?", job_))) {
     context.err << fmt::format("zeus: '{}' is kept\n", job_);
     return exit_failure;
   }
-  if (store->forget(job_)) {
-    context.out << fmt::format("{}: forgotten\n", job_);
-  }
+  jobs->forget(job_);
+  context.out << fmt::format("{}: forgotten\n", job_);
   return exit_ok;
 }
 

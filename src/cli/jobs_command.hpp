@@ -2,7 +2,9 @@
 #pragma once
 
 #include "cli/command.hpp"
+#include "cli/kept_jobs.hpp"
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -20,6 +22,9 @@ class JobsCommand final : public Command {
  private:
   void check_usage() const;
   [[nodiscard]] std::string store_location(const Context& context) const;
+  // The server's address; empty where jobs are in a store.
+  [[nodiscard]] std::string server(const Context& context) const;
+  [[nodiscard]] std::unique_ptr<KeptJobs> open(const Context& context, store::Access access) const;
   int list(const Context& context) const;
   int show(const Context& context) const;
   int export_to(const Context& context) const;
@@ -30,6 +35,7 @@ class JobsCommand final : public Command {
   std::string job_;
   std::string action_;
   std::string store_;
+  std::string server_;
   std::string file_;
   std::string html_;
   std::vector<std::string> settings_;

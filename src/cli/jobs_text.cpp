@@ -3,7 +3,6 @@
 #include "base/amount_text.hpp"
 #include "base/ink.hpp"
 #include "base/wall_time_text.hpp"
-#include "jobs/redefinition.hpp"
 #include "optimize/batch_size/job_spec.hpp"
 #include "records/json_writer.hpp"
 
@@ -298,22 +297,6 @@ std::string import_json(const std::string& name, std::uint64_t entries) {
   json.object([&] {
     json.put("name", name);
     json.put("entries", entries);
-  });
-  return json.take() + "\n";
-}
-
-std::string changes_json(const std::string& name, std::span<const records::DefinitionChange> changes) {
-  records::JsonWriter json;
-  json.object([&] {
-    json.put("name", name);
-    json.put_list("changes", changes, [&](const records::DefinitionChange& change) {
-      json.object([&] {
-        json.put("key", change.key);
-        json.put("was", change.was);
-        json.put("now", change.now);
-        json.put("follows", jobs::what_follows(change.key));
-      });
-    });
   });
   return json.take() + "\n";
 }

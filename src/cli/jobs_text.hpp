@@ -17,9 +17,8 @@ std::string jobs_text(const std::string& store, std::span<const records::JobSumm
 // The object that docs/cli.md promises for the list, on one line.
 std::string jobs_json(const std::string& store, std::span<const records::JobSummary> jobs);
 
-// What an import and a redefinition have done: as well one line, ended.
+// What an import has done: as well one line, ended.
 std::string import_json(const std::string& name, std::uint64_t entries);
-std::string changes_json(const std::string& name, std::span<const records::DefinitionChange> changes);
 
 // All that is known of one job: the last tries, or all of them.
 std::string job_text(const records::JobView& job, bool all_tries, bool in_colour = false);

@@ -68,7 +68,7 @@ std::string ServiceClient::make(const Change& change) {
   transport::Request request{
       .method = change.method, .path = change.path, .query = {}, .headers = {}, .body = change.body};
   if (!change.body.empty()) {
-    request.headers.add("Content-Type", protocol::json_type);
+    request.headers.add("Content-Type", change.type);
   }
   if (!change.key.empty()) {
     request.headers.add("Idempotency-Key", change.key);

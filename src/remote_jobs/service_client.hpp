@@ -2,6 +2,7 @@
 // advice; a service that cannot be reached is unavailable, or a timeout. One thread at a time; give each its own.
 #pragma once
 
+#include "protocol/error_body.hpp"
 #include "protocol/jobs_api.hpp"
 #include "records/json_reader.hpp"
 #include "records/json_writer.hpp"
@@ -25,6 +26,7 @@ struct Change {
   std::string method = "POST";
   std::string path;
   std::string body;
+  std::string_view type = protocol::json_type;  // of the body; static storage
   std::string key;
 };
 

@@ -194,6 +194,29 @@ class RunWithServer(unittest.TestCase):
                 self.assertEqual((one["epochs"], one["metric"]), (3, 1.0), one)
         self.assertFalse([one for one in view["recurrences"] if one["state"] == "running"])
 
+    def test_jobs_are_shown_as_from_the_file(self):
+        for _ in range(2):
+            code, _, err = self.finish(self.start("--server", self.server.url))
+            self.assertEqual(code, 0, err)
+        store = ("--store", str(self.folder / "served.sqlite"))
+        server = ("--server", self.server.url)
+        for what in ([], ["--all"], ["--json"], ["export"], ["--html", "-"]):
+            with self.subTest(what):
+                self.assertEqual(self.jobs("nightly/a b", *what, *server), self.jobs("nightly/a b", *what, *store))
+        for what in ([], ["--json"]):
+            with self.subTest(what):
+                self.assertEqual(self.jobs(*what, *server).replace(self.server.url, "HERE"),
+                                 self.jobs(*what, *store).replace(store[1], "HERE"))
+        text = self.jobs("nightly/a b", "export", *server)
+        (self.folder / "job.jsonl").write_text(text, encoding="utf-8")
+        self.assertEqual(self.jobs("copy", "import", "--file", "job.jsonl", *server),
+                         f"copy: {len(text.splitlines()) - 2} entries taken in\n")
+        self.assertEqual(self.jobs("copy", "redefine", "--set", "eta = 0.7", "--json", *server),
+                         self.jobs("nightly/a b", "redefine", "--set", "eta = 0.7", "--json", *store).replace("nightly/a b", "copy"))
+        self.assertEqual(self.jobs("copy", "forget", "--yes", *server), "copy: forgotten\n")
+        gone = subprocess.run([program, "jobs", "copy", *server], capture_output=True, text=True, check=False, env=self.environment)
+        self.assertEqual((gone.returncode, gone.stderr.partition(";")[0]), (1, "zeus: there is no job 'copy'"))
+
     def kill(self, running: subprocess.Popen, what: str) -> int:
         """The process of this session with such a word in its command line: how many were killed."""
         for entry in pathlib.Path("/proc").iterdir():
