@@ -210,6 +210,20 @@ TEST_F(ElsewhereTest, AnOwnerThatAskedForALongerLeaseIsGivenUpLater) {
   EXPECT_EQ(one.job.give_up_the_dead(), 1U);
 }
 
+TEST_F(ElsewhereTest, WhatAnOwnerTellsIsASignOfLife) {
+  Server one = server();
+  const std::uint64_t number = one.job.begin(v100(), beginning()).number();
+  next_run(one.job, number);
+  for (int epochs = 1; epochs <= 5; ++epochs) {
+    EXPECT_EQ(one.job.give_up_the_dead(), 0U) << epochs;
+    clock_.advance(110_s);
+    one.job.resume(number).epochs({.epochs = epochs, .metric = {}, .gpus = {}, .time = Seconds{110.0 * epochs}});
+  }
+  EXPECT_EQ(one.job.give_up_the_dead(), 0U);
+  clock_.advance(121_s);
+  EXPECT_EQ(one.job.give_up_the_dead(), 1U);
+}
+
 TEST_F(ElsewhereTest, ALongLeaseIsNoShorterThanTenOfTheLongestEpochs) {
   Server one = server(reported());
   Beginning patient = beginning();

@@ -417,8 +417,8 @@ void Job::Impl::append(const Request& request, const Decide& decide, const Repea
   }
 }
 
-// A process of this place is looked at; any other is dead when its beats have stood still for a lease, on this place's
-// own monotonic clock, so that no two clocks are ever compared.
+// A process of this place is looked at; any other is dead when its beats and entries have stood still for a lease, on
+// this place's own monotonic clock, so that no two clocks are ever compared.
 std::vector<std::pair<const OpenRecurrence*, std::string>> Job::Impl::find_the_dead() {
   std::vector<std::pair<const OpenRecurrence*, std::string>> dead;
   for (const OpenRecurrence& open : state().open()) {
@@ -434,8 +434,8 @@ std::vector<std::pair<const OpenRecurrence*, std::string>> Job::Impl::find_the_d
       continue;
     }
     const Instant now = site.clock.now();
-    const store::Sighting sighting =
-        store->sight(stored.id, open.number, site.owner.place, store->beats(stored.id, open.number), now);
+    const std::uint64_t signs = store->beats(stored.id, open.number) + open.last_entry;
+    const store::Sighting sighting = store->sight(stored.id, open.number, site.owner.place, signs, now);
     if (now - sighting.since > lease_of(open, state())) {
       dead.emplace_back(&open, fmt::format("nothing was heard of {} on {} for {:.0f} s", to_text(owner.process),
                                            owner.host, (now - sighting.since).value()));

@@ -223,7 +223,7 @@ class Job {
   // same user and place and whose last try has failed, or of one that begins now. Limits that would be measured first
   // are not.
   IssuedTry issue(const records::JobDevice& device, const Beginning& beginning);
-  // Judges and records what such a training tells; a sign of life.
+  // Judges and records what such a training tells.
   EpochAnswer report(const EpochReport& report, const Request& request = {});
   // Such a training has ended without a result; nothing where its try is over.
   void lose(std::uint64_t try_number);

@@ -188,6 +188,25 @@ void JobState::apply(const records::JobEntry& entry) {
   std::visit([this](const auto& body) { take(body); }, entry.body);
   keep_lesson(entry.body);
   sequence_ = entry.sequence;
+  note_life(entry);
+}
+
+void JobState::note_life(const records::JobEntry& entry) {
+  const std::optional<std::uint64_t> about = std::visit(
+      [](const auto& body) -> std::optional<std::uint64_t> {
+        if constexpr (requires { body.event.recurrence; }) {
+          return body.event.recurrence;
+        } else if constexpr (requires { body.recurrence; }) {
+          return body.recurrence;
+        } else {
+          return std::nullopt;
+        }
+      },
+      entry.body);
+  const auto known = std::ranges::find_if(open_, [about](const OpenRecurrence& one) { return one.number == about; });
+  if (known != open_.end()) {
+    known->last_entry = entry.sequence;
+  }
 }
 
 // Without what nobody learns from: who it was, and what each GPU took.

@@ -44,11 +44,13 @@ struct OpenRecurrence {
   std::vector<int> missed;  // the batch size of each try that was short of the target, also where it is left out
   std::string user;         // who alone may report on it; empty where nobody asks
   std::optional<Seconds> lease;
-  int tries = 0;  // started
+  int tries = 0;                 // started
+  std::uint64_t last_entry = 0;  // about it: a sign of life
 
   template <typename Archive, typename Self>
   static void state(Archive& archive, Self& self) {
-    archive(self.number, self.owner, self.device, self.running, self.missed, self.user, self.lease, self.tries);
+    archive(self.number, self.owner, self.device, self.running, self.missed, self.user, self.lease, self.tries,
+            self.last_entry);
   }
 };
 
@@ -140,6 +142,7 @@ class JobState {
   };
   void check(const records::JobEntry& entry) const;
   void keep_lesson(const records::JobEntryBody& body);
+  void note_life(const records::JobEntry& entry);
   // Into a fresh state of another definition.
   void learn_from(const JobState& former);
   void learn(const records::JobEntryBody& lesson);

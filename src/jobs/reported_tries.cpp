@@ -144,13 +144,9 @@ std::pair<EpochAnswer, std::vector<records::JobEntryBody>> Job::answer(const Epo
 
 EpochAnswer Job::report(const EpochReport& report, const Request& request) {
   EpochAnswer answer;
-  std::optional<std::uint64_t> alive;
   impl_->append(
       request,
       [&](const JobState& state) {
-        if (const OpenRecurrence* const open = state.find_running(report.try_number)) {
-          alive = open->number;
-        }
         auto [said, bodies] = this->answer(report, state);
         answer = said;
         return std::move(bodies);
@@ -161,9 +157,6 @@ EpochAnswer Job::report(const EpochReport& report, const Request& request) {
           answer.outcome = finished->event.outcome;
         }
       });
-  if (alive && !answer.outcome) {
-    impl_->store->beat(impl_->stored.id, *alive);
-  }
   return answer;
 }
 
