@@ -151,9 +151,10 @@ StoredJob SqlStore::find_or_create(std::string_view name, const records::JobDefi
       return std::move(*known);
     }
     // Whoever was quicker made it, and may have forgotten it again.
-    const std::optional<StoredJob> made = writing([&](soci::session&) {
+    std::optional<StoredJob> made;
+    sharing([&](soci::session&) {
       insert_job(called, definition, now, origin, mark);
-      return read_job(called);
+      made = read_job(called);
     });
     if (made) {
       return *made;
@@ -383,24 +384,22 @@ void SqlStore::attach(const Append& append) {
   }
 }
 
-void SqlStore::append_together(std::span<Append* const> group) {
+void SqlStore::write_together(std::span<Write* const> group) {
   try {
-    const std::vector<std::optional<bool>> results = committing([&](soci::session&) {
-      std::vector<std::optional<bool>> done;
-      for (const Append* const each : group) {
-        // Whoever has to wait for another's lock, or has no job any more, does so by himself.
-        const bool locked = lock_job(each->job, database_->dialect().lock_row_if_free);
-        done.push_back(locked ? std::optional{append_now(*each)} : std::nullopt);
+    const std::vector<bool> done = committing([&](soci::session&) {
+      std::vector<bool> each;
+      for (const Write* const write : group) {
+        each.push_back(write->work(false));
       }
-      return done;
+      return each;
     });
     for (std::size_t index = 0; index < group.size(); ++index) {
-      group[index]->result = results[index];
+      group[index]->done = done[index];
     }
   } catch (const Error& error) {
     // What concerns the database concerns all of them; anything else may be the matter of one.
     if (error.kind() == ErrorKind::unavailable || error.kind() == ErrorKind::timeout) {
-      for (Append* const each : group) {
+      for (Write* const each : group) {
         each->failure = std::make_exception_ptr(error);  // one each: they end in threads of their own
       }
     }
@@ -409,17 +408,36 @@ void SqlStore::append_together(std::span<Append* const> group) {
   }
 }
 
-void SqlStore::append_alone(Append& append) {
+void SqlStore::write_alone(Write& write) {
   try {
-    append.result = committing([&](soci::session&) {
-      if (!lock_job(append.job, database_->dialect().lock_row)) {
-        throw Error{ErrorKind::not_found, "the job was forgotten meanwhile", "run it again to start anew"};
-      }
-      return append_now(append);
-    });
+    write.done = committing([&](soci::session&) { return write.work(true); });
   } catch (...) {
-    append.failure = std::current_exception();
+    write.failure = std::current_exception();
   }
+}
+
+void SqlStore::sharing(std::function<bool(bool alone)> work) {
+  Write mine{.work = std::move(work)};
+  turns_.join(mine, [this](std::span<Write* const> group) {
+    if (group.size() > 1) {
+      write_together(group);
+    }
+    for (Write* const each : group) {
+      if (!each->done && each->failure == nullptr) {
+        write_alone(*each);
+      }
+    }
+  });
+  if (mine.failure != nullptr) {
+    std::rethrow_exception(mine.failure);
+  }
+}
+
+void SqlStore::sharing(const std::function<void(soci::session&)>& work) {
+  sharing([&](bool /*alone*/) {
+    work(database_->session());
+    return true;
+  });
 }
 
 bool SqlStore::append(JobId job, std::uint64_t after, std::span<const records::JobEntryBody> bodies, WallTime now,
@@ -427,21 +445,22 @@ bool SqlStore::append(JobId job, std::uint64_t after, std::span<const records::J
   if (attached.summary && attached.summary->summary.entries != after + bodies.size()) {
     throw Error{ErrorKind::internal, "this is not the summary of the history with these entries"};
   }
-  Append mine{.job = job, .after = after, .bodies = bodies, .now = now, .attached = &attached, .mark = next_mark()};
-  appends_.join(mine, [this](std::span<Append* const> group) {
-    if (group.size() > 1) {
-      append_together(group);
-    }
-    for (Append* const each : group) {
-      if (!each->result && each->failure == nullptr) {
-        append_alone(*each);
+  const Append mine{
+      .job = job, .after = after, .bodies = bodies, .now = now, .attached = &attached, .mark = next_mark()};
+  bool appended = false;
+  sharing([&](bool alone) {
+    // Whoever has to wait for another's lock, or has no job any more, does so by himself.
+    const Dialect& dialect = database_->dialect();
+    if (!lock_job(job, alone ? dialect.lock_row : dialect.lock_row_if_free)) {
+      if (alone) {
+        throw Error{ErrorKind::not_found, "the job was forgotten meanwhile", "run it again to start anew"};
       }
+      return false;
     }
+    appended = append_now(mine);
+    return true;
   });
-  if (mine.failure != nullptr) {
-    std::rethrow_exception(mine.failure);
-  }
-  return mine.result.value();
+  return appended;
 }
 
 std::optional<FoundRequest> SqlStore::find_request(JobId job, std::string_view key) {
@@ -465,9 +484,12 @@ std::vector<std::string> SqlStore::without_summary() {
 }
 
 void SqlStore::keep_summary(JobId job, const SummaryRow& row) {
-  writing([&](soci::session& session) {
-    if (lock_job(job, database_->dialect().lock_row) && length(job) == row.summary.entries) {
-      SummaryTable{session}.keep(job, row, row.summary.entries);
+  sharing([&](bool alone) {
+    if (!lock_job(job, alone ? database_->dialect().lock_row : database_->dialect().lock_row_if_free)) {
+      return alone;  // it is gone
+    }
+    if (length(job) == row.summary.entries) {
+      SummaryTable{database_->session()}.keep(job, row, row.summary.entries);
     }
     return true;
   });
@@ -501,14 +523,13 @@ std::optional<Snapshot> SqlStore::snapshot(JobId job, std::string_view key) {
 }
 
 void SqlStore::keep_snapshot(JobId job, const Snapshot& snapshot) {
-  writing([&](soci::session& session) {
+  sharing([&](soci::session& session) {
     const long long id = job;
     const long long sequence = sql(snapshot.sequence);
     session << "INSERT INTO snapshots (job, kind, sequence, state) VALUES (:job, :kind, :sequence, :state) "
                "ON CONFLICT (job) DO UPDATE SET kind = excluded.kind, sequence = excluded.sequence, "
                "state = excluded.state WHERE snapshots.kind <> excluded.kind OR snapshots.sequence < excluded.sequence",
         soci::use(id), soci::use(snapshot.key), soci::use(sequence), soci::use(snapshot.state);
-    return true;
   });
 }
 
@@ -534,7 +555,7 @@ std::optional<Snapshot> SqlStore::checkpoint_before(JobId job, std::string_view 
 }
 
 void SqlStore::keep_checkpoint(JobId job, const Snapshot& checkpoint) {
-  writing([&](soci::session& session) {
+  sharing([&](soci::session& session) {
     const long long id = job;
     const long long sequence = sql(checkpoint.sequence);
     session << "DELETE FROM checkpoints WHERE job = :job AND kind <> :kind", soci::use(id), soci::use(checkpoint.key);
@@ -542,7 +563,6 @@ void SqlStore::keep_checkpoint(JobId job, const Snapshot& checkpoint) {
         << "INSERT INTO checkpoints (job, kind, sequence, state) VALUES (:job, :kind, :sequence, :state) ON CONFLICT "
            "(job, kind, sequence) DO UPDATE SET state = excluded.state",
         soci::use(id), soci::use(checkpoint.key), soci::use(sequence), soci::use(checkpoint.state);
-    return true;
   });
 }
 
@@ -556,11 +576,13 @@ void SqlStore::drop_snapshots() {
 
 void SqlStore::beat(JobId job, std::uint64_t recurrence, std::string_view readings, WallTime now) {
   const std::string said{readings};
-  // Counted once, so that what is written twice is still one beat.
-  const long long next = sql(beats(job, recurrence)) + 1;
-  writing([&](soci::session& session) {
+  std::optional<long long> counted;
+  sharing([&](soci::session& session) {
     const long long id = job;
     const long long number = sql(recurrence);
+    // Counted once, so that what is written twice is still one beat.
+    counted = counted ? *counted : sql(read_beats(job, recurrence)) + 1;
+    const long long next = *counted;
     const long long when = now.microseconds_since_epoch;
     soci::indicator some = unless_empty(said);
     session
@@ -568,7 +590,6 @@ void SqlStore::beat(JobId job, std::uint64_t recurrence, std::string_view readin
            ":readings) ON CONFLICT (job, recurrence) DO UPDATE SET beat = excluded.beat, "
            "written = excluded.written, readings = excluded.readings WHERE beats.beat < excluded.beat",
         soci::use(id), soci::use(number), soci::use(next), soci::use(when), soci::use(said, some);
-    return true;
   });
 }
 
@@ -602,19 +623,22 @@ std::vector<KeptBeat> SqlStore::readings(std::optional<JobId> job) {
   });
 }
 
+std::uint64_t SqlStore::read_beats(JobId job, std::uint64_t recurrence) {
+  const long long id = job;
+  const long long number = sql(recurrence);
+  long long beat = 0;
+  database_->session() << "SELECT COALESCE(MAX(beat), 0) FROM beats WHERE job = :job AND recurrence = :recurrence",
+      soci::into(beat), soci::use(id), soci::use(number);
+  return static_cast<std::uint64_t>(beat);
+}
+
 std::uint64_t SqlStore::beats(JobId job, std::uint64_t recurrence) {
-  return reading([&](soci::session& session) {
-    const long long id = job;
-    const long long number = sql(recurrence);
-    long long beat = 0;
-    session << "SELECT COALESCE(MAX(beat), 0) FROM beats WHERE job = :job AND recurrence = :recurrence",
-        soci::into(beat), soci::use(id), soci::use(number);
-    return static_cast<std::uint64_t>(beat);
-  });
+  return reading([&](soci::session&) { return read_beats(job, recurrence); });
 }
 
 Sighting SqlStore::sight(JobId job, std::uint64_t recurrence, std::string_view place, std::uint64_t beat, Instant now) {
-  return writing([&](soci::session& session) {
+  long long noted = 0;
+  sharing([&](soci::session& session) {
     const long long id = job;
     const long long number = sql(recurrence);
     const std::string where{place};
@@ -624,11 +648,10 @@ Sighting SqlStore::sight(JobId job, std::uint64_t recurrence, std::string_view p
                "VALUES (:job, :recurrence, :place, :beat, :since) ON CONFLICT (job, recurrence, place) "
                "DO UPDATE SET beat = excluded.beat, since = excluded.since WHERE sightings.beat <> excluded.beat",
         soci::use(id), soci::use(number), soci::use(where), soci::use(count), soci::use(since);
-    long long noted = 0;
     session << "SELECT since FROM sightings WHERE job = :job AND recurrence = :recurrence AND place = :place",
         soci::into(noted), soci::use(id), soci::use(number), soci::use(where);
-    return Sighting{.beat = beat, .since = Instant{noted}};
   });
+  return {.beat = beat, .since = Instant{noted}};
 }
 
 }  // namespace zeus::store

@@ -1,5 +1,5 @@
 // A JobStore in tables of an SQL database, whichever that is (database.hpp). Safe from any thread: one call at a time,
-// but appends that come while another is being committed share the next transaction.
+// but appends and other short writes that come while one is being committed share the next transaction.
 #pragma once
 
 #include "store/database.hpp"
@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -57,11 +58,17 @@ class SqlStore final : public JobStore {
   std::vector<KeptBeat> readings(std::optional<JobId> job) override;
   Sighting sight(JobId job, std::uint64_t recurrence, std::string_view place, std::uint64_t beat, Instant now) override;
 
-  // How many appends are waiting for the one that is being committed.
-  [[nodiscard]] std::size_t waiting() const { return appends_.waiting(); }
+  // How many writes are waiting for the one that is being committed.
+  [[nodiscard]] std::size_t waiting() const { return turns_.waiting(); }
 
  private:
   // One of those that may share a transaction: each has its own result, or its own failure.
+  struct Write {
+    // Does it, in a transaction that others share or alone. False, and nothing is written, where it has to be alone.
+    std::function<bool(bool alone)> work;
+    bool done = false;
+    std::exception_ptr failure = nullptr;
+  };
   struct Append {
     JobId job;
     std::uint64_t after;
@@ -69,8 +76,6 @@ class SqlStore final : public JobStore {
     WallTime now;
     const Attached* attached;
     std::string mark;
-    std::optional<bool> result = std::nullopt;
-    std::exception_ptr failure = nullptr;
   };
 
   struct NewEntry {
@@ -87,8 +92,12 @@ class SqlStore final : public JobStore {
   // has been committed nobody knows, so `work` looks first whether it has been done.
   template <typename Work>
   auto committing(Work work);
+  // What takes long, or holds what others wait for.
   template <typename Work>
   auto writing(Work work);
+  // What does not: with others that come at the same time. `work` may be begun several times.
+  void sharing(std::function<bool(bool alone)> work);
+  void sharing(const std::function<void(soci::session&)>& work);
   // What no other write is known by.
   std::string next_mark();
 
@@ -103,19 +112,20 @@ class SqlStore final : public JobStore {
   void insert(JobId job, std::uint64_t sequence, std::span<const NewEntry> entries);
   bool has_mark(JobId job, std::uint64_t sequence, const std::string& mark);
   std::uint64_t length(JobId job);
+  std::uint64_t read_beats(JobId job, std::uint64_t recurrence);
   std::optional<FoundRequest> read_request(JobId job, const std::string& key);
 
   // Of an append whose job is locked.
   bool append_now(const Append& append);
   void attach(const Append& append);
   // Leaves those undone that have to be done alone.
-  void append_together(std::span<Append* const> group);
-  void append_alone(Append& append);
+  void write_together(std::span<Write* const> group);
+  void write_alone(Write& write);
 
   static constexpr std::size_t most_in_a_transaction = 64;
 
   std::mutex mutex_;
-  SharedTurns<Append> appends_{mutex_, most_in_a_transaction};
+  SharedTurns<Write> turns_{mutex_, most_in_a_transaction};
   std::unique_ptr<Database> database_;
   const bool current_;  // otherwise it can only be read, and has nothing of what the last migrations brought
   const std::string instance_;

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <condition_variable>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <mutex>
@@ -208,6 +209,30 @@ TEST_F(SqlStoreTest, ATransactionThatFailsIsToldToAllAndNothingOfItIsThere) {
   EXPECT_EQ(length(jobs_[1]), 0U);
   EXPECT_TRUE(store_.append(jobs_[1], 0, bodies_, {}, {}));
   EXPECT_EQ(length(jobs_[1]), 2U);
+}
+
+TEST_F(SqlStoreTest, WhateverIsShortSharesATransactionWithAppends) {
+  database_->hold();
+  std::array<std::string, 2> said;
+  append(jobs_[0], 0, said[0]);
+  database_->wait_for_commits(before_ + 1);
+  append(jobs_[1], 0, said[1]);
+  const std::vector<std::function<void()>> writes = {
+      [&] { store_.beat(jobs_[0], 7, "readings", {}); },
+      [&] { store_.sight(jobs_[0], 7, "here", 1, {}); },
+      [&] { store_.keep_snapshot(jobs_[2], {.key = "k", .sequence = 1, .state = "s"}); },
+      [&] { store_.keep_checkpoint(jobs_[2], {.key = "k", .sequence = 1, .state = "s"}); },
+  };
+  for (const auto& write : writes) {
+    threads_.emplace_back(write);
+  }
+  wait_for(writes.size() + 1);
+  finish();
+  EXPECT_EQ(database_->commits() - before_, 2);
+  EXPECT_EQ(said, (std::array<std::string, 2>{"true", "true"}));
+  EXPECT_EQ(store_.beats(jobs_[0], 7), 1U);
+  EXPECT_TRUE(store_.snapshot(jobs_[2], "k"));
+  EXPECT_TRUE(store_.checkpoint_before(jobs_[2], "k", 1));
 }
 
 // One that had the store open before it was brought up to date knows of no summary.
