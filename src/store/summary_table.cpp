@@ -67,7 +67,7 @@ std::vector<std::string> columns() {
 std::string cursor(SummaryOrder order, const std::string& value, const std::string& name) {
   const std::string_view letter = order == SummaryOrder::name ? "n" : order == SummaryOrder::changed ? "c" : "s";
   std::string text;
-  for (const char each : value + '/' + name) {
+  for (const char each : fmt::format("{}/{}", value, name)) {
     text += fmt::format("{:02x}", static_cast<unsigned char>(each));
   }
   return std::string{letter} + text;
