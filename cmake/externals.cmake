@@ -36,8 +36,15 @@ find_library(SOCI_SQLITE_LIBRARY soci_sqlite3 REQUIRED)
 find_library(SOCI_POSTGRESQL_LIBRARY soci_postgresql REQUIRED)
 add_library(SOCI::soci_core INTERFACE IMPORTED)
 target_include_directories(SOCI::soci_core INTERFACE ${SOCI_INCLUDE_DIR})
-target_link_libraries(SOCI::soci_core INTERFACE ${SOCI_CORE_LIBRARY} ${SOCI_SQLITE_LIBRARY} ${SOCI_POSTGRESQL_LIBRARY}
-  PkgConfig::SQLITE PkgConfig::PQ)
+target_link_libraries(SOCI::soci_core INTERFACE ${SOCI_CORE_LIBRARY} ${SOCI_SQLITE_LIBRARY} PkgConfig::SQLITE)
+# PostgreSQL's part is loaded by the name that programs linked to it would have it by (store/libpq.hpp).
+execute_process(COMMAND ${CMAKE_OBJDUMP} -p ${SOCI_POSTGRESQL_LIBRARY} OUTPUT_VARIABLE soci_postgresql COMMAND_ERROR_IS_FATAL ANY)
+if(NOT soci_postgresql MATCHES "SONAME +([^\n]+)")
+  message(FATAL_ERROR "${SOCI_POSTGRESQL_LIBRARY} does not say its name")
+endif()
+set(ZEUS_SOCI_POSTGRESQL ${CMAKE_MATCH_1})
+add_library(pq::headers INTERFACE IMPORTED)
+target_include_directories(pq::headers INTERFACE ${PQ_INCLUDE_DIRS})
 if(ZEUS_SANITIZE MATCHES "undefined")  # its library hides the type information that this check asks for
   target_compile_options(SOCI::soci_core INTERFACE -fno-sanitize=vptr)
 endif()

@@ -1,9 +1,10 @@
 #include "store/postgres_address.hpp"
 
+#include "store/libpq.hpp"
+
 #include <zeus/error.hpp>
 
 #include <fmt/format.h>
-#include <libpq-fe.h>
 
 #include <algorithm>
 #include <array>
@@ -57,9 +58,9 @@ std::string escaped(std::string_view text) {
 std::map<std::string, std::string> read(const std::string& location) {
   char* problem = nullptr;
   const std::unique_ptr<PQconninfoOption, decltype(&::PQconninfoFree)> options{
-      ::PQconninfoParse(location.c_str(), &problem), &::PQconninfoFree};
+      libpq().conninfo_parse(location.c_str(), &problem), libpq().conninfo_free};
   // It would repeat what it does not understand, which may be a password.
-  ::PQfreemem(problem);
+  libpq().freemem(problem);
   if (options == nullptr) {
     throw refusal("is none that PostgreSQL understands");
   }

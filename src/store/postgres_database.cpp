@@ -1,5 +1,6 @@
 #include "store/postgres_database.hpp"
 
+#include "store/libpq.hpp"
 #include "store/postgres_refusal.hpp"
 
 #include <zeus/error.hpp>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -49,18 +51,35 @@ constexpr int class_of(int code) {
 void drop_notice(void* /*unused*/, const char* /*text*/) {
 }
 
-// A server's or libpq's words in one line, without SOCI's before them. Of a statement's failure the first line is
-// enough: the others repeat the statement.
-std::string words_of(std::string_view text, bool of_statement) {
+// Whether it begins with "SEVERITY:  SQLSTATE: ", as a server's words do, the first of these in its language; where its
+// state begins, or nothing.
+std::optional<std::size_t> find_state(std::string_view text) {
+  constexpr std::string_view before = ":  ";
+  constexpr std::size_t length = 5;
+  const std::size_t end = text.find(before);
+  if (end == std::string_view::npos || text.substr(0, end).find('\n') != std::string_view::npos) {
+    return std::nullopt;
+  }
+  const std::string_view rest = text.substr(end + before.size());
+  const bool is_state =
+      rest.size() > length && rest[length] == ':' && std::ranges::all_of(rest.substr(0, length), [](char letter) {
+        return (letter >= '0' && letter <= '9') || (letter >= 'A' && letter <= 'Z');
+      });
+  return is_state ? std::optional{end + before.size()} : std::nullopt;
+}
+
+// What SOCI writes before a server's or libpq's words.
+std::string_view without_socis(std::string_view text) {
   for (const std::string_view before : {"Cannot establish connection to the database.", "Cannot execute query.",
                                         "Cannot prepare statement.", "Fatal error."}) {
     if (text.starts_with(before)) {
       text.remove_prefix(std::min(before.size() + 1, text.size()));
     }
   }
-  if (of_statement) {
-    text = text.substr(0, text.find('\n'));
-  }
+  return text;
+}
+
+std::string in_one_line(std::string_view text) {
   std::string line;
   for (const char letter : text) {
     if (letter != '\n' && letter != '\t' && letter != ' ') {
@@ -120,9 +139,10 @@ class PostgresDatabase final : public Database {
 
 void PostgresDatabase::open() {
   session_ = std::make_unique<soci::session>();
-  session_->open(soci::postgresql, address_.connection);
+  session_->open(*libpq().soci_backend, address_.connection);
   auto* const backend = static_cast<soci::postgresql_session_backend*>(session_->get_backend());
-  ::PQsetNoticeProcessor(backend->conn_, &drop_notice, nullptr);
+  libpq().set_notice_processor(backend->conn_, &drop_notice, nullptr);
+  libpq().set_error_verbosity(backend->conn_, PQERRORS_VERBOSE);  // which names the SQLSTATE
   // A server, a database and a role may each have said otherwise. A transaction whose client is gone without a word
   // ends before those who wait for its locks give up.
   *session_ << fmt::format(
@@ -170,15 +190,22 @@ void PostgresDatabase::connect(Instant since, Seconds patience) {
 }
 
 Failure PostgresDatabase::failure_of(const soci::soci_error& problem) const {
-  const auto* const known = dynamic_cast<const soci::postgresql_soci_error*>(&problem);
-  const std::string said = known == nullptr ? "" : known->sqlstate();
-  const int code = said.empty() || said.front() == ' ' ? 0 : state(said);
+  const std::string whole = problem.get_error_message();
+  std::string_view text = without_socis(whole);
+  int code = 0;
+  if (const std::optional<std::size_t> said = find_state(text)) {
+    constexpr std::size_t length = 5;
+    code = state(text.substr(*said, length));
+    // The first line is enough: the others repeat the statement.
+    text = text.substr(*said + length + 1);
+    text = text.substr(0, text.find('\n'));
+  }
   const auto* const backend = static_cast<soci::postgresql_session_backend*>(session_->get_backend());
-  const bool gone = backend == nullptr || ::PQstatus(backend->conn_) != CONNECTION_OK;
+  const bool gone = backend == nullptr || libpq().status(backend->conn_) != CONNECTION_OK;
   // 57P01 to 57P05: the server, or somebody at it, ends the connection; 25P03: it has waited for its client too long.
   const bool ended = (code >= state("57P01") && code <= state("57P05")) || code == state("25P03") ||
                      class_of(code) == class_of(state("08000"));
-  return {.code = code, .lost = gone || ended, .text = words_of(problem.get_error_message(), known != nullptr)};
+  return {.code = code, .lost = gone || ended, .text = in_one_line(text)};
 }
 
 void PostgresDatabase::mend(const Failure& failure, std::optional<Instant>& lost_since) {

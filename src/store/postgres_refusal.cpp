@@ -1,6 +1,7 @@
 #include "store/postgres_refusal.hpp"
 
-#include <libpq-fe.h>
+#include "store/libpq.hpp"
+
 #include <poll.h>
 
 #include <algorithm>
@@ -23,26 +24,29 @@ bool is_state(std::string_view word) {
 }  // namespace
 
 std::string sql_state_of_refusal(const std::string& connection) {
-  const std::unique_ptr<PGconn, decltype(&::PQfinish)> attempt{::PQconnectStart(connection.c_str()), &::PQfinish};
+  const Libpq& library = libpq();
+  const std::unique_ptr<PGconn, decltype(&::PQfinish)> attempt{library.connect_start(connection.c_str()),
+                                                               library.finish};
   if (attempt == nullptr) {
     return {};
   }
   // Of what a server says, its words are in its language; this is the same in all of them.
-  ::PQsetErrorVerbosity(attempt.get(), PQERRORS_SQLSTATE);
+  library.set_error_verbosity(attempt.get(), PQERRORS_SQLSTATE);
   PostgresPollingStatusType wanted = PGRES_POLLING_WRITING;
-  while (::PQstatus(attempt.get()) != CONNECTION_BAD && wanted != PGRES_POLLING_OK && wanted != PGRES_POLLING_FAILED) {
-    pollfd socket{.fd = ::PQsocket(attempt.get()),
+  while (library.status(attempt.get()) != CONNECTION_BAD && wanted != PGRES_POLLING_OK &&
+         wanted != PGRES_POLLING_FAILED) {
+    pollfd socket{.fd = library.socket(attempt.get()),
                   .events = static_cast<short>(wanted == PGRES_POLLING_READING ? POLLIN : POLLOUT),
                   .revents = 0};
     if (::poll(&socket, 1, patience_milliseconds) <= 0) {
       return {};
     }
-    wanted = ::PQconnectPoll(attempt.get());
+    wanted = library.connect_poll(attempt.get());
   }
-  if (::PQconnectionNeedsPassword(attempt.get()) != 0) {
+  if (library.connection_needs_password(attempt.get()) != 0) {
     return "28P01";  // said on this side, where there is none to give
   }
-  std::string_view said{::PQerrorMessage(attempt.get())};
+  std::string_view said{library.error_message(attempt.get())};
   said = said.substr(0, said.find_last_not_of(" \n") + 1);
   const std::string_view word = said.substr(said.find_last_of(" \n") + 1);
   return is_state(word) ? std::string{word} : std::string{};

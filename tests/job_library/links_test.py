@@ -33,6 +33,9 @@ class Links(unittest.TestCase):
         for name in ("zeus::Monitor::begin(", "zeus::Training::begin_step(", "zeus::Gpu::lease(", "zeus_set_last_error"):
             self.assertIn(name, asked)
 
+    def test_postgresqls_client_is_loaded_when_it_is_wanted(self):
+        self.assertEqual({name for name in needed(jobs) if re.search("postgres|libpq", name)}, set())
+
     def test_what_a_process_has_once_is_not_in_it_twice(self):
         defined = run("nm", "-C", "--defined-only", jobs)
         self.assertIn("zeus::jobs::Driver::", defined, "the symbols are not there to be listed")

@@ -1,0 +1,31 @@
+// PostgreSQL's client library, and SOCI's back-end for it: loaded when the first address of PostgreSQL is read, since
+// most programs keep their jobs in a file, and these two and what they stand on cost each start of one almost as much
+// as all the rest. Loaded once, for good. Any thread.
+#pragma once
+
+#include "store/soci.hpp"
+
+#include <libpq-fe.h>
+
+namespace zeus::store {
+
+struct Libpq {
+  decltype(&::PQconninfoParse) conninfo_parse;
+  decltype(&::PQconninfoFree) conninfo_free;
+  decltype(&::PQfreemem) freemem;
+  decltype(&::PQconnectStart) connect_start;
+  decltype(&::PQconnectPoll) connect_poll;
+  decltype(&::PQfinish) finish;
+  decltype(&::PQstatus) status;
+  decltype(&::PQsocket) socket;
+  decltype(&::PQerrorMessage) error_message;
+  decltype(&::PQconnectionNeedsPassword) connection_needs_password;
+  decltype(&::PQsetErrorVerbosity) set_error_verbosity;
+  decltype(&::PQsetNoticeProcessor) set_notice_processor;
+  const soci::backend_factory* soci_backend;
+};
+
+// An unavailable Error where it is not installed.
+const Libpq& libpq();
+
+}  // namespace zeus::store
