@@ -319,7 +319,8 @@ void Api::admit(Asked& asked) {
   }
   if (route->stream) {
     route->stream(service_, *call, asked.exchange,
-                  [this, asked](const Error& error) { answer(asked, problem(error)); });
+                  {.began = [this, asked] { note(asked, 200); },
+                   .refused = [this, asked](const Error& error) { answer(asked, problem(error)); }});
     return;
   }
   const std::string about = route->job_of ? route->job_of(*call) : call->find("job").value_or("");

@@ -49,26 +49,27 @@ void EventHub::post(std::function<void()> work) {
 }
 
 void EventHub::follow_job(const std::string& name, std::optional<std::uint64_t> after,
-                          std::shared_ptr<transport::Exchange> exchange, Refuse refuse) {
-  const bool taken = !over_ && workers_->add(name, [this, name, after, exchange, refuse] {
+                          std::shared_ptr<transport::Exchange> exchange, const StreamTold& told) {
+  const bool taken = !over_ && workers_->add(name, [this, name, after, exchange, told] {
     try {
       const std::optional<store::StoredJob> job = store_.find(name);
       if (!job) {
         throw Error{ErrorKind::not_found, fmt::format("there is no job '{}'", name), "define it first"};
       }
-      post([this, name, job = *job, after, exchange] { begin(name, job, after, exchange); });
+      post([this, name, job = *job, after, exchange, told] { begin(name, job, after, exchange, told); });
     } catch (const Error& error) {
-      refuse(error);
+      told.refused(error);
     }
   });
   if (!taken) {
-    refuse(Error{ErrorKind::unavailable, "too much waits here, or the server ends", "ask again in a moment"});
+    told.refused(Error{ErrorKind::unavailable, "too much waits here, or the server ends", "ask again in a moment"});
   }
 }
 
 void EventHub::begin(const std::string& name, const store::StoredJob& job, std::optional<std::uint64_t> after,
-                     const std::shared_ptr<transport::Exchange>& exchange) {
+                     const std::shared_ptr<transport::Exchange>& exchange, const StreamTold& told) {
   std::shared_ptr<transport::Stream> stream = stream_on(*exchange);
+  told.began();
   if (over_) {
     stream->end();
     return;
@@ -88,8 +89,9 @@ void EventHub::begin(const std::string& name, const store::StoredJob& job, std::
   read(name);
 }
 
-void EventHub::follow_summaries(const std::shared_ptr<transport::Exchange>& exchange) {
+void EventHub::follow_summaries(const std::shared_ptr<transport::Exchange>& exchange, const StreamTold& told) {
   std::shared_ptr<transport::Stream> stream = stream_on(*exchange);
+  told.began();
   if (over_) {
     stream->end();
     return;

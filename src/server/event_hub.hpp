@@ -9,6 +9,7 @@
 #include "base/clock.hpp"
 #include "server/call.hpp"
 #include "server/open_jobs.hpp"
+#include "server/route.hpp"
 #include "server/workers.hpp"
 #include "store/job_store.hpp"
 #include "transport/event_loop.hpp"
@@ -28,8 +29,6 @@ namespace zeus::server {
 
 class EventHub : public std::enable_shared_from_this<EventHub> {
  public:
-  using Refuse = std::function<void(const Error&)>;
-
   // What it is given outlives it; `workers` end before it.
   EventHub(transport::EventLoop& loop, Clock& clock, store::JobStore& store, OpenJobs& jobs);
   EventHub(const EventHub&) = delete;
@@ -40,9 +39,9 @@ class EventHub : public std::enable_shared_from_this<EventHub> {
 
   // The entries of a job after that sequence number; from now on where none is said.
   void follow_job(const std::string& name, std::optional<std::uint64_t> after,
-                  std::shared_ptr<transport::Exchange> exchange, Refuse refuse);
+                  std::shared_ptr<transport::Exchange> exchange, const StreamTold& told);
   // Each summary that changes from now on.
-  void follow_summaries(const std::shared_ptr<transport::Exchange>& exchange);
+  void follow_summaries(const std::shared_ptr<transport::Exchange>& exchange, const StreamTold& told);
   // This server has written to that job. Any thread.
   void nudge(const std::string& name);
   // Ends all of them, and lets nobody begin.
@@ -65,7 +64,7 @@ class EventHub : public std::enable_shared_from_this<EventHub> {
   };
 
   void begin(const std::string& name, const store::StoredJob& job, std::optional<std::uint64_t> after,
-             const std::shared_ptr<transport::Exchange>& exchange);
+             const std::shared_ptr<transport::Exchange>& exchange, const StreamTold& told);
   void begin_to_look();
   void look();
   void take_lengths(const std::vector<store::JobLength>& lengths);

@@ -151,17 +151,17 @@ protocol::Nodes nodes(Service& service, const Call& /*call*/) {
 }
 
 void follow_job(Service& service, const Call& call, std::shared_ptr<transport::Exchange> exchange,
-                Route::RefuseIt refuse) {
+                const StreamTold& told) {
   std::optional<std::uint64_t> after = call.find_number("Last-Event-ID");
   if (!after) {
     after = call.find_number("after");
   }
-  service.events.follow_job(call.text("job"), after, std::move(exchange), std::move(refuse));
+  service.events.follow_job(call.text("job"), after, std::move(exchange), told);
 }
 
 void follow_summaries(Service& service, const Call& /*call*/, std::shared_ptr<transport::Exchange> exchange,
-                      Route::RefuseIt /*refuse*/) {
-  service.events.follow_summaries(exchange);
+                      const StreamTold& told) {
+  service.events.follow_summaries(exchange, told);
 }
 
 Route stream_route(std::string_view id, std::string_view path, std::string_view summary,

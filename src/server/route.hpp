@@ -63,11 +63,17 @@ struct Text {       // 200
   std::string body;
 };
 
+// Whom a stream tells that it has begun, or that it is refused.
+struct StreamTold {
+  std::function<void()> began;
+  std::function<void(const Error&)> refused;
+};
+
 struct Route {
   using Work = std::function<transport::Answer(Service&, const Call&)>;
-  // Of an answer without an end: called on the loop's thread, and returns soon. `refuse` is for any thread.
-  using RefuseIt = std::function<void(const Error&)>;
-  using Stream = void (*)(Service&, const Call&, std::shared_ptr<transport::Exchange>, RefuseIt refuse);
+  // Of an answer without an end: called on the loop's thread, and returns soon; says whether it has begun, from
+  // whatever thread and whenever it knows.
+  using Stream = void (*)(Service&, const Call&, std::shared_ptr<transport::Exchange>, const StreamTold& told);
 
   std::string_view id;  // "beginRecurrence"
   std::string_view method;

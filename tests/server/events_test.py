@@ -1,0 +1,135 @@
+"""Whoever follows a job gets each entry once and in order, whoever wrote it and however often the reader is cut off or a server
+killed; and summaries as they change."""
+
+import argparse
+import pathlib
+import random
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+import server_session as session
+
+PROMISED_S = 10.0  # after the commit of the last entry
+
+
+class Follower:
+    """Reads a job's events from one of several servers, and goes on where it was whenever it is cut off."""
+
+    def __init__(self, servers: list[session.Server], path: str, draws: random.Random) -> None:
+        self.servers = servers
+        self.path = path
+        self.draws = draws
+        self.seen: list[int] = []
+        self.cuts = 0
+        self.over = threading.Event()
+        self.thread = threading.Thread(target=self.run)
+        self.thread.start()
+
+    def run(self) -> None:
+        which = self.draws.randrange(len(self.servers))
+        while not self.over.is_set():
+            try:
+                headers = {"Last-Event-ID": str(self.seen[-1])} if self.seen else {"Last-Event-ID": "0"}
+                reader = session.EventReader(self.servers[which].port, self.path, headers)
+            except OSError:
+                which = (which + 1) % len(self.servers)
+                continue
+            stays = self.draws.uniform(0.05, 1.0)
+            taken = 0
+            until = time.monotonic() + stays
+            while time.monotonic() < until and not reader.ended.is_set() and not self.over.is_set():
+                with reader.changed:
+                    reader.changed.wait(0.05)
+            reader.close()
+            self.cuts += 1
+            for identity, data in reader.events[taken:]:
+                assert int(identity) == data["sequence"], (identity, data)
+                self.seen.append(data["sequence"])
+
+
+class Events(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.servers = []
+        for number in range(2):
+            (self.folder / str(number)).mkdir()
+            server = session.Server(ARGUMENTS.zeus, self.folder / str(number), database=str(self.folder / "jobs.sqlite"))
+            self.addCleanup(server.kill)
+            self.servers.append(server)
+
+    def write(self, server: session.Server, entries: int) -> None:
+        while self.entries(server) < entries:
+            recurrence = session.Recurrence(server, "followed")
+            step = recurrence.must("next", {})
+            for epoch in range(1, 20):
+                recurrence.must("epochs", {"try": step["try"], "epochs": epoch, "metric": None,
+                                           "gpus": session.gpus(100 * epoch), "time_s": 2.0 * epoch})
+            recurrence.must("give_up", {"reason": "enough"})
+
+    def entries(self, server: session.Server) -> int:
+        return server.get(session.job_path("followed") + "?last=0")["entries"]
+
+    def test_come_once_and_in_order_to_readers_that_are_cut_off(self) -> None:
+        writer, other = self.servers
+        writer.ask("PUT", session.job_path("followed"), session.definition())
+        path = session.job_path("followed", "events")
+        draws = random.Random(19)
+        readers = [Follower(self.servers, path, random.Random(draws.random())) for _ in range(2 * ARGUMENTS.readers)]
+        writing = threading.Thread(target=self.write, args=(writer, ARGUMENTS.entries))
+        writing.start()
+        while writing.is_alive():
+            writing.join(draws.uniform(0.5, 2.0))
+            other.kill()
+            other.start()
+        last = self.entries(writer)
+        until = time.monotonic() + PROMISED_S
+        while time.monotonic() < until and any(not one.seen or one.seen[-1] < last for one in readers):
+            time.sleep(0.1)
+        for reader in readers:
+            reader.over.set()
+        for reader in readers:
+            reader.thread.join()
+        print(f"{last} entries, {sum(reader.cuts for reader in readers)} connections of {len(readers)} readers")
+        for reader in readers:
+            self.assertEqual(reader.seen, list(range(1, last + 1)))
+
+    def test_of_another_process_come_within_two_seconds(self) -> None:
+        writer, other = self.servers
+        writer.ask("PUT", session.job_path("followed"), session.definition())
+        reader = session.EventReader(other.port, session.job_path("followed", "events"))
+        self.addCleanup(reader.close)
+        with reader.changed:
+            self.assertTrue(reader.changed.wait_for(lambda: reader.comments > 0, session.PATIENCE))
+        summaries = session.EventReader(other.port, "/api/v1/events")
+        self.addCleanup(summaries.close)
+        with summaries.changed:
+            self.assertTrue(summaries.changed.wait_for(lambda: summaries.comments > 0, session.PATIENCE))
+        # What is there when one begins to look is no change: the next look sees it.
+        session.Recurrence(writer, "followed")
+        began = time.monotonic()
+        self.assertTrue(reader.wait_for(1))
+        print(f"an entry of another server after {time.monotonic() - began:.2f} s")
+        self.assertEqual(reader.events[0][1]["kind"], "begun")
+        session.Recurrence(writer, "followed").must("give_up", {"reason": "enough"})
+        self.assertTrue(summaries.wait_for(1))
+        self.assertEqual(summaries.events[-1][1]["name"], "followed")
+        writer.ask("DELETE", session.job_path("followed"))
+        self.assertTrue(reader.ended.wait(session.PATIENCE))
+
+    def test_of_a_job_that_is_not_there_are_refused(self) -> None:
+        answer = self.servers[0].ask("GET", session.job_path("nobody", "events"))
+        self.assertEqual((answer.status, answer.headers["content-type"]), (404, "application/problem+json"))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("zeus")
+    parser.add_argument("--readers", type=int, default=20, help="on each server")
+    parser.add_argument("--entries", type=int, default=2000)
+    ARGUMENTS, rest = parser.parse_known_args()
+    unittest.main(argv=[sys.argv[0], *rest])
