@@ -390,10 +390,15 @@ void Job::Impl::append(const Request& request, const Decide& decide, const Repea
     const WallTime now = site.clock.wall();
     // What cannot be read back, or cannot be next, must not be written.
     auto after = std::make_unique<JobAccount>(known());
-    for (const records::JobEntryBody& body : bodies) {
-      after->apply({.sequence = after->state().sequence() + 1,
-                    .written = now,
-                    .body = records::job_entry_body_from_json(records::to_json(body))});
+    try {
+      for (const records::JobEntryBody& body : bodies) {
+        after->apply({.sequence = after->state().sequence() + 1,
+                      .written = now,
+                      .body = records::job_entry_body_from_json(records::to_json(body))});
+      }
+    } catch (const Error& error) {
+      throw Error{ErrorKind::invalid_argument, fmt::format("this cannot be recorded: {}", error.message()),
+                  "tell what has happened as it has"};
     }
     const bool weighs_alike = after->eta() == after->state().definition().eta;
     store::Attached attached{.request = request, .summary = {}};

@@ -219,7 +219,7 @@ TEST_F(JobTest, KeepsToItsOrder) {
   EXPECT_EQ(failure_of([&] { recurrence.finished(unknown); }).kind(), ErrorKind::invalid_argument);
   Finished absurd = ended(records::TryOutcome::reached, 1);
   absurd.time = Seconds{std::numeric_limits<double>::quiet_NaN()};
-  EXPECT_EQ(failure_of([&] { recurrence.finished(absurd); }).kind(), ErrorKind::corrupt_data);
+  EXPECT_EQ(failure_of([&] { recurrence.finished(absurd); }).kind(), ErrorKind::invalid_argument);
   recurrence.finished(ended(records::TryOutcome::reached, 1));
 }
 

@@ -215,8 +215,10 @@ void read_parameters(const Route& route, Call& call) {
   }
 }
 
-Api::Api(Service& service, Workers& workers, Clock& clock, LogWriter* log, Answered answered)
-    : service_{service},
+Api::Api(transport::EventLoop& loop, Service& service, Workers& workers, Clock& clock, LogWriter* log,
+         Answered answered)
+    : loop_{loop},
+      service_{service},
       workers_{workers},
       clock_{clock},
       log_{log},
@@ -324,30 +326,52 @@ void Api::admit(Asked& asked) {
     return;
   }
   const std::string about = route->job_of ? route->job_of(*call) : call->find("job").value_or("");
+  if (route->at_once) {
+    work_for(asked, *call, about);
+    return;
+  }
+  if (route->patience) {
+    lose_patience(asked, *route->patience);
+  }
   const bool taken = workers_.add(about, [this, asked, call, about] {
     // Nobody waits for it any more, and nothing of it was begun.
     if (asked.exchange->is_abandoned()) {
       note(asked, 499);
       return;
     }
-    try {
-      answer(asked, asked.route->work(service_, *call));
-      if (!about.empty() && service_.events.readers() > 0) {
-        service_.events.nudge(about);
-      }
-    } catch (const Error& error) {
-      if (status_of(error) >= 500) {
-        log::error(fmt::format("{}: {}", asked.route->id, error.what()));
-      }
-      answer(asked, asked.route->refuse(error));
-    } catch (const std::exception& failure) {
-      log::error(fmt::format("{}: {}", asked.route->id, failure.what()));
-      answer(asked, asked.route->refuse(Error{ErrorKind::internal, failure.what()}));
-    }
+    work_for(asked, *call, about);
   });
   if (!taken) {
     throw too_busy();
   }
+}
+
+void Api::work_for(const Asked& asked, const Call& call, const std::string& about) const {
+  try {
+    answer(asked, asked.route->work(service_, call));
+    if (!about.empty() && service_.events.readers() > 0) {
+      service_.events.nudge(about);
+    }
+  } catch (const Error& error) {
+    if (status_of(error) >= 500) {
+      log::error(fmt::format("{}: {}", asked.route->id, error.what()));
+    }
+    answer(asked, asked.route->refuse(error));
+  } catch (const std::exception& failure) {
+    log::error(fmt::format("{}: {}", asked.route->id, failure.what()));
+    answer(asked, asked.route->refuse(Error{ErrorKind::internal, failure.what()}));
+  }
+}
+
+void Api::lose_patience(const Asked& asked, Seconds patience) const {
+  const auto watch = std::make_shared<transport::EventLoop::Watch>();
+  *watch = loop_.after(patience, [watch, waiting = std::weak_ptr{asked.exchange}, refuse = asked.route->refuse] {
+    // The first answer counts.
+    if (const auto exchange = waiting.lock()) {
+      exchange->answer(refuse(Error{ErrorKind::timeout, "the store did not answer in time"}));
+    }
+    *watch = {};
+  });
 }
 
 }  // namespace zeus::server

@@ -8,6 +8,7 @@
 #include "server/route.hpp"
 #include "server/service.hpp"
 #include "server/workers.hpp"
+#include "transport/event_loop.hpp"
 #include "transport/server.hpp"
 
 #include <zeus/units.hpp>
@@ -28,7 +29,7 @@ class Api {
   using Answered = std::function<void(std::string_view route, int status, Seconds took)>;
 
   // What it is given outlives it. `log` may be null.
-  Api(Service& service, Workers& workers, Clock& clock, LogWriter* log, Answered answered);
+  Api(transport::EventLoop& loop, Service& service, Workers& workers, Clock& clock, LogWriter* log, Answered answered);
 
   void set_access(Access access) { access_ = std::move(access); }
   void handle(std::shared_ptr<transport::Exchange> exchange);
@@ -50,7 +51,10 @@ class Api {
   void admit(Asked& asked);
   void answer(const Asked& asked, transport::Answer answer) const;
   void note(const Asked& asked, int status) const;
+  void work_for(const Asked& asked, const Call& call, const std::string& about) const;
+  void lose_patience(const Asked& asked, Seconds patience) const;
 
+  transport::EventLoop& loop_;
   Service& service_;
   Workers& workers_;
   Clock& clock_;

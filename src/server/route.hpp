@@ -94,6 +94,10 @@ struct Route {
   records::SharedSchema refusal = {};  // what that answers, where it is something else
   // Otherwise the query and the body's type are its own affair.
   bool checks_query = true;
+  // Done on the loop's thread, without waiting for a worker: only what waits for nothing.
+  bool at_once = false;
+  // After so long without an answer it is refused: 503.
+  std::optional<Seconds> patience = {};
   std::size_t longest_body = std::size_t{1} << 20;
 };
 

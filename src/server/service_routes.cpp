@@ -38,7 +38,7 @@ Text metrics(Service& service, const Call& /*call*/) {
 }  // namespace
 
 std::vector<Route> service_routes() {
-  return {
+  std::vector<Route> all{
       route({"describeService", "GET", "/api/v1", std::nullopt, "What this service is"}, describe_service),
       route({"showOpenApi",
              "GET",
@@ -54,6 +54,12 @@ std::vector<Route> service_routes() {
       route({"showMetrics", "GET", "/metrics", Scope::metrics, "Numbers for Prometheus", {}, protocol::metrics_type},
             metrics),
   };
+  constexpr std::size_t without_database = 3;
+  for (std::size_t i = 0; i < without_database; ++i) {
+    all[i].at_once = true;
+  }
+  all[without_database].patience = Seconds{2};
+  return all;
 }
 
 }  // namespace zeus::server
