@@ -36,6 +36,7 @@ def walk_through(server: session.Server) -> None:
         assert server.ask("POST", session.job_path(taken, "import"), text).status == 201
     assert server.ask("POST", session.job_path("taken in", "redefine"), session.definition(eta=0.9)).status == 200
     assert server.ask("DELETE", session.job_path("forgotten")).status == 204
+    walk_as_existing_clients_do(server)
     for path in ("/api/v1", "/api/v1/openapi.json", "/api/v1/nodes", "/api/v1/savings", "/readyz", session.job_path(name),
                  session.job_path(name, "recurrences"), session.job_path(name, "tries"), session.job_path(name, "next"),
                  "/healthz", "/api/v1/jobs", "/metrics"):
@@ -45,6 +46,16 @@ def walk_through(server: session.Server) -> None:
         with reader.changed:
             assert reader.changed.wait_for(lambda: reader.comments > 0, session.PATIENCE)
         reader.close()
+
+
+def walk_as_existing_clients_do(server: session.Server) -> None:
+    spec = {"job_id": "existing", "job_id_prefix": "existing", "batch_sizes": [32, 64], "default_batch_size": 64,
+            "max_power": 300.0, "number_of_gpus": 1, "gpu_model": "NVIDIA A100"}
+    assert server.ask("POST", "/jobs", spec).status == 201
+    trial = server.get("/jobs/batch_size?job_id=existing")
+    assert server.ask("POST", "/report", trial | {"time": 1.0, "energy": 100.0, "metric": 0.1, "current_epoch": 1}).status == 200
+    assert server.ask("PATCH", "/trials", trial).status == 200
+    assert server.ask("DELETE", "/jobs?job_id=existing").status == 200
 
 
 class Interface(unittest.TestCase):
@@ -61,7 +72,7 @@ class Interface(unittest.TestCase):
                 self.assertEqual(operations - answered, set())
                 # Streams have no end; events_test.py is about them.
                 command = [python.absolute().parent / "schemathesis", "run", f"{server.url}/api/v1/openapi.json", "--exclude-path-regex",
-                           "/events$", "--phases", "coverage,fuzzing", "--seed", "1", "--max-examples", str(ARGUMENTS.examples),
+                           "/events$", "--phases", ARGUMENTS.phases, "--seed", "1", "--max-examples", str(ARGUMENTS.examples),
                            "--generation-database", "none", "--no-shrink", "--checks", CHECKS, "--continue-on-failure",
                            "--warnings", "off", "--request-timeout", "30", "--no-color"]
                 hooks = {"SCHEMATHESIS_HOOKS": "schemathesis_hooks", "PYTHONPATH": str(pathlib.Path(__file__).parent)}
@@ -77,5 +88,6 @@ if __name__ == "__main__":
     parser.add_argument("zeus")
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--examples", type=int, default=100)
+    parser.add_argument("--phases", default="fuzzing")
     ARGUMENTS, rest = parser.parse_known_args()
     unittest.main(argv=[sys.argv[0], *rest])

@@ -84,6 +84,7 @@ class Server:
         line = self.process.stdout.readline()
         if not line.startswith("listening on "):
             self.process.wait(PATIENCE)
+            self.process.stdout.close()
             raise RuntimeError(f"the server did not start: {line}{self.log.read_text(encoding='utf-8')}")
         self.address = line.removeprefix("listening on ").strip()
         found = re.search(r"http://127\.0\.0\.1:(\d+)", line)

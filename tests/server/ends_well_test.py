@@ -1,0 +1,173 @@
+"""A server that is told to stop answers what it was asked, or refuses it whole; and one whose store cannot be used says so, and
+serves as before afterwards."""
+
+import contextlib
+import http.client
+import os
+import pathlib
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+import server_session as session
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from postgres_server import PostgresServer
+
+ZEUS = sys.argv.pop(1)
+PROMISED_S = 10.0
+
+
+class Stopping(unittest.TestCase):
+    def test_answers_what_is_in_flight_and_ends_streams(self) -> None:
+        with tempfile.TemporaryDirectory() as text, session.Server(ZEUS, pathlib.Path(text)) as server:
+            server.ask("PUT", session.job_path("a"), session.definition())
+            readers = [session.EventReader(server.port, session.job_path("a", "events?after=0")) for _ in range(10)]
+            self.addCleanup(lambda: [reader.close() for reader in readers])
+            for reader in readers:
+                with reader.changed:
+                    self.assertTrue(reader.changed.wait_for(lambda r=reader: r.comments > 0, session.PATIENCE))
+            acknowledged, refused, broken = [], [], []
+            together = threading.Barrier(51)
+
+            def ask(number: int) -> None:
+                connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=session.PATIENCE)
+                with contextlib.closing(connection):
+                    together.wait()
+                    while True:
+                        try:
+                            answer = session.ask_on(connection, "POST", session.job_path("a", "recurrences"),
+                                                    {"device": session.DEVICE, "owner": session.OWNER | {"pid": number + 1}})
+                        except (ConnectionError, http.client.BadStatusLine, TimeoutError):
+                            return  # refused whole, unless it is on record
+                        except http.client.IncompleteRead as cut:
+                            broken.append(cut)
+                            return
+                        (acknowledged if answer.status == 201 else refused).append(answer)
+
+            asking = [threading.Thread(target=ask, args=(number,)) for number in range(50)]
+            for one in asking:
+                one.start()
+            together.wait()
+            time.sleep(0.3)
+            began = time.monotonic()
+            self.assertEqual(server.end(), 0)
+            took = time.monotonic() - began
+            self.assertLess(took, PROMISED_S)
+            for one in asking:
+                one.join()
+            for reader in readers:
+                self.assertTrue(reader.ended.wait(session.PATIENCE))
+            self.assertEqual(broken, [])
+            self.assertEqual(refused, [])
+            numbers = [answer.json()["recurrence"] for answer in acknowledged]
+            self.assertEqual(len(numbers), len(set(numbers)))
+            server.start()
+            begun = server.get(session.job_path("a", "recurrences?limit=1"))["recurrences"][0]["recurrence"]
+            # What was done and whose answer nobody read can be on record besides, once for each connection.
+            self.assertTrue(set(numbers) <= set(range(1, begun + 1)))
+            self.assertLessEqual(begun - len(numbers), 50)
+            print(f"{len(numbers)} acknowledged, {begun} on record, ended in {took:.1f} s")
+
+    def test_does_not_wait_for_who_does_not_speak(self) -> None:
+        with tempfile.TemporaryDirectory() as text, session.Server(ZEUS, pathlib.Path(text)) as server:
+            half = socket.create_connection(("127.0.0.1", server.port))
+            half.sendall(b"GET /healthz HTTP/1.1\r\nHos")
+            idle = socket.create_connection(("127.0.0.1", server.port))
+            self.assertEqual(server.ask("GET", "/healthz").status, 200)
+            began = time.monotonic()
+            self.assertEqual(server.end(), 0)
+            self.assertLess(time.monotonic() - began, PROMISED_S)
+            half.close()
+            idle.close()
+
+
+class Stores(unittest.TestCase):
+    def assert_unavailable(self, answer: session.Answer) -> None:
+        self.assertEqual((answer.status, answer.headers["content-type"]), (503, "application/problem+json"), answer)
+        self.assertIn("retry-after", answer.headers)
+        self.assertTrue(answer.json()["advice"])
+        for inner in ("/tmp", "sqlite", "SQL", "postgres"):
+            self.assertNotIn(inner, answer.body.decode())
+
+    def test_on_a_full_disk_refuses_and_goes_on_when_there_is_room(self) -> None:
+        with tempfile.TemporaryDirectory() as text:
+            disk = pathlib.Path(text) / "disk"
+            disk.mkdir()
+            if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", disk], check=False,
+                                                   capture_output=True).returncode:
+                self.skipTest("a disk of its own takes a right to mount")
+            with contextlib.ExitStack() as stack:
+                stack.callback(subprocess.run, ["umount", "-l", disk], check=False)
+                server = stack.enter_context(session.Server(ZEUS, pathlib.Path(text), database=str(disk / "jobs.sqlite")))
+                server.ask("PUT", session.job_path("a"), session.definition())
+                recurrence = session.Recurrence(server, "a")
+                ballast = disk / "ballast"
+                with open(ballast, "wb", buffering=0) as file, contextlib.suppress(OSError):
+                    while file.write(b"x" * 4096):
+                        pass
+                answer = self.until(lambda: recurrence.say("beat", {"gpus": []}), lambda answer: answer.status != 200)
+                self.assert_unavailable(answer)
+                self.assertEqual(server.ask("GET", session.job_path("a")).status, 200)
+                ballast.unlink()
+                self.until(lambda: recurrence.say("next", {}), lambda answer: answer.status == 200)
+
+    def until(self, ask, holds) -> session.Answer:
+        until = time.monotonic() + session.PATIENCE
+        while True:
+            answer = ask()
+            if holds(answer):
+                return answer
+            self.assertLess(time.monotonic(), until, answer)
+
+    def test_that_is_newer_refuses_to_start(self) -> None:
+        with tempfile.TemporaryDirectory() as text:
+            with session.Server(ZEUS, pathlib.Path(text)) as server:
+                server.ask("PUT", session.job_path("a"), session.definition())
+                self.assertEqual(server.end(), 0)
+            with contextlib.closing(sqlite3.connect(pathlib.Path(text) / "jobs.sqlite")) as database:
+                database.execute("INSERT INTO zeus_store (migration) VALUES (999)")
+                database.commit()
+            with self.assertRaisesRegex(RuntimeError, "newer"):
+                session.Server(ZEUS, pathlib.Path(text))
+
+    def test_in_a_postgresql_that_stands_still_answers_once_it_goes_on(self) -> None:
+        postgres = PostgresServer()
+        self.addCleanup(postgres.remove)
+        with tempfile.TemporaryDirectory() as text:
+            with session.Server(ZEUS, pathlib.Path(text), database=postgres.create_database("jobs")) as server:
+                server.ask("PUT", session.job_path("a"), session.definition())
+                recurrence = session.Recurrence(server, "a")
+                processes = [postgres.process.pid, *children_of(postgres.process.pid)]
+                for process in processes:
+                    os.kill(process, signal.SIGSTOP)
+                try:
+                    answers = []
+                    waiting = threading.Thread(target=lambda: answers.append(recurrence.say("next", {})))
+                    waiting.start()
+                    self.assertEqual(server.ask("GET", "/healthz").status, 200)
+                    self.assert_unavailable(server.ask("GET", "/readyz"))
+                    waiting.join(ARGUMENT_STOPPED_S)
+                finally:
+                    for process in processes:
+                        os.kill(process, signal.SIGCONT)
+                waiting.join()
+                self.assertEqual(answers[0].status, 200, answers)
+                self.until(lambda: server.ask("GET", "/readyz"), lambda answer: answer.status == 200)
+
+
+def children_of(process: int) -> list[int]:
+    text = pathlib.Path(f"/proc/{process}/task/{process}/children").read_text(encoding="ascii")
+    return [int(word) for word in text.split()]
+
+
+ARGUMENT_STOPPED_S = 20.0
+
+if __name__ == "__main__":
+    unittest.main()
