@@ -352,14 +352,16 @@ ExistingVerdict existing_verdict(const ExistingResult& result, const jobs::Epoch
   if (answer.decided_before && !given_up) {
     return say(fmt::format("The result of trial {} is already reported.", result.trial.trial_number));
   }
+  constexpr std::string_view next_one = "the next trial is chosen anew, and may be of this batch size again";
   switch (*answer.outcome) {
     case records::TryOutcome::reached:
       return say(fmt::format("{} has reached the target.", trial));
     case records::TryOutcome::stopped:
-      return say(fmt::format("{} stops: another epoch at batch size {} would exceed the cost upper bound.", trial,
-                             result.trial.batch_size));
+      return say(fmt::format("{} stops: another epoch at batch size {} would exceed the cost upper bound; {}.", trial,
+                             result.trial.batch_size, next_one));
     case records::TryOutcome::exhausted:
-      return say(fmt::format("{} ends: Train failed to converge within max_epoch({}).", trial, result.current_epoch));
+      return say(fmt::format("{} ends: Train failed to converge within max_epoch({}); {}.", trial, result.current_epoch,
+                             next_one));
     case records::TryOutcome::lost:
       break;
   }

@@ -1,5 +1,6 @@
 // Loaded before a program's libraries (LD_PRELOAD), it gives the program a civil time that is ahead of the machine's by
-// as many seconds as the file named in ZEUS_TEST_STEP says; monotonic clocks stay what they are. For tests alone.
+// as many seconds as the file named in ZEUS_TEST_STEP says, and a monotonic time by as many as that in
+// ZEUS_TEST_MONOTONIC_STEP; without them, clocks stay what they are. For tests alone.
 
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -13,8 +14,8 @@
 
 namespace {
 
-long seconds_ahead() {
-  const char* const name = std::getenv("ZEUS_TEST_STEP");
+long seconds_ahead(const char* variable) {
+  const char* const name = std::getenv(variable);
   const int file = name != nullptr ? ::open(name, O_RDONLY | O_CLOEXEC) : -1;
   std::array<char, 32> text{};
   if (file >= 0) {
@@ -33,7 +34,9 @@ bool is_civil(clockid_t clock) {
 extern "C" __attribute__((visibility("default"))) int clock_gettime(clockid_t clock, timespec* time) noexcept {
   const auto result = static_cast<int>(::syscall(SYS_clock_gettime, clock, time));
   if (result == 0 && is_civil(clock)) {
-    time->tv_sec += seconds_ahead();
+    time->tv_sec += seconds_ahead("ZEUS_TEST_STEP");
+  } else if (result == 0 && clock == CLOCK_MONOTONIC) {
+    time->tv_sec += seconds_ahead("ZEUS_TEST_MONOTONIC_STEP");
   }
   return result;
 }

@@ -1,8 +1,9 @@
-"""zeus.optimizer.batch_size against the existing package's real server, on virtual GPUs (see CMakeLists.txt).
+"""zeus.optimizer.batch_size against the existing package's real server and against ours, on virtual GPUs (see CMakeLists.txt).
 
-  batch_size_test.py BUILD_FOLDER
+  batch_size_test.py BUILD_FOLDER PROGRAM
 """
 
+import json
 import math
 import os
 import pathlib
@@ -13,11 +14,15 @@ import tempfile
 import threading
 import time
 import unittest
+import unittest.mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "server"))
 import existing_servers  # noqa: E402
+import existing_session  # noqa: E402
 import python_environment  # noqa: E402
+import server_session  # noqa: E402
 
 from zeus.monitor import ZeusMonitor  # noqa: E402
 from zeus.optimizer.batch_size import BatchSizeOptimizer, JobSpec  # noqa: E402
@@ -31,6 +36,7 @@ from zeus.optimizer.batch_size.exceptions import (  # noqa: E402
 )
 
 build = pathlib.Path()
+program = ""
 
 
 def spec(job_id: str = "mnist-1", **more) -> JobSpec:
@@ -124,13 +130,15 @@ class WithoutAServer(unittest.TestCase):
             BatchSizeOptimizer(ZeusMonitor(gpu_indices=[]), "http://127.0.0.1:9", spec())
 
 
-class AgainstTheExistingServer(unittest.TestCase):
+class AnyServer:
+    """What holds of a script, whichever server it speaks with."""
+
+    jobs = 0
+
     @classmethod
-    def setUpClass(cls):
-        context = existing_servers.batch_size(build)
+    def serve(cls, context):
         cls.server = context.__enter__()
         cls.addClassCleanup(context.__exit__, None, None, None)
-        cls.jobs = 0
 
     def setUp(self):
         type(self).jobs += 1
@@ -139,14 +147,6 @@ class AgainstTheExistingServer(unittest.TestCase):
 
     def optimizer(self, **more) -> BatchSizeOptimizer:
         return BatchSizeOptimizer(self.monitor, self.server.url, spec(self.job_id, **more))
-
-    def trials(self) -> list:
-        with sqlite3.connect(self.server.folder / "jobs.db") as database:
-            rows = database.execute(
-                "select trial_number, batch_size, status, converged, energy, time from Trial where job_id = ? order by 1",
-                (self.job_id,),
-            )
-            return rows.fetchall()
 
     def train(self, metrics) -> BatchSizeOptimizer:
         optimizer = self.optimizer()
@@ -279,6 +279,153 @@ class AgainstTheExistingServer(unittest.TestCase):
         self.assertEqual(set(fields), {"job_id", "batch_size", "trial_number", "time", "energy", "metric", "current_epoch"})
 
 
+class TheExistingServer(AnyServer, unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.serve(existing_servers.batch_size(build))
+
+    def trials(self) -> list:
+        with sqlite3.connect(self.server.folder / "jobs.db") as database:
+            rows = database.execute(
+                "select trial_number, batch_size, status, converged, energy, time from Trial where job_id = ? order by 1",
+                (self.job_id,),
+            )
+            return rows.fetchall()
+
+
+class OurServer(AnyServer, unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.serve(existing_session.ours(program))
+
+    def trials(self) -> list:
+        status, view = self.server.ask("GET", f"/api/v1/jobs/{self.job_id}?all=true")
+        self.assertEqual(status, 200, view)
+        ends = {None: ("Dispatched", None), "reached": ("Succeeded", 1), "exhausted": ("Succeeded", 0), "stopped": ("Succeeded", 0),
+                "lost": ("Failed", None)}
+        return [(one["try"], one["batch_size"], *ends[one["outcome"]], (one["energy_j"] or {}).get("value"), one["time_s"])
+                for one in sorted(view["tries"], key=lambda one: one["try"])]
+
+    def beats(self, job_id: str) -> list:
+        """The statuses that its signs of life were answered with."""
+        lines = [json.loads(line) for line in self.server.log().splitlines()]
+        return [line["status"] for line in lines if line.get("path", "").startswith(f"/api/v1/jobs/{job_id}/") and line["path"].endswith("/beat")]
+
+    def until(self, holds) -> None:
+        deadline = time.monotonic() + 60
+        while not holds():
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.02)
+
+    def test_a_training_gives_signs_of_life_until_it_is_over(self):
+        with unittest.mock.patch("zeus.optimizer.batch_size._beats.BETWEEN_BEATS", 0.05):
+            optimizer = self.optimizer()
+            others = set(threading.enumerate())
+            optimizer.get_batch_size()
+            optimizer.on_train_begin()
+            self.until(lambda: len(self.beats(self.job_id)) >= 3)
+            self.assertEqual(set(self.beats(self.job_id)), {200})
+            self.assertEqual([thread.name for thread in set(threading.enumerate()) - others], ["zeus-beats"])
+            optimizer.on_evaluate(0.95)
+            self.until(lambda: set(threading.enumerate()) <= others)
+
+    def test_asking_for_a_batch_size_is_repeated_where_its_answer_was_lost(self):
+        optimizer = self.optimizer()
+        ask, lost = optimizer._server.ask, []
+
+        def lose_the_first(method, path, **request):
+            answer = ask(method, path, **request)
+            if path == "/jobs/batch_size" and not lost:
+                lost.append(answer.value["trial_number"])
+                return ask(method, path, **request)  # as _http does where a connection breaks
+            return answer
+
+        with unittest.mock.patch.object(optimizer._server, "ask", lose_the_first):
+            optimizer.get_batch_size()
+        self.assertEqual([optimizer.trial_number], lost)
+        self.assertEqual(len(self.trials()), 1)
+        optimizer._ending()
+
+
+class WithATokenFromTheEnvironmentOrTheUrl(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        held = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(held.cleanup)
+        key = server_session.write_key(pathlib.Path(held.name))
+        context = existing_session.ours(program, "--signing-key-path", str(key))
+        cls.server = context.__enter__()
+        cls.addClassCleanup(context.__exit__, None, None, None)
+        cls.token = server_session.token("ann", ["jobs-read", "jobs-write"])
+        cls.monitor = ZeusMonitor(gpu_indices=[0])
+
+    def test_without_one_it_is_refused(self):
+        with self.assertRaisesRegex(ZeusBSORuntimError, "401"):
+            BatchSizeOptimizer(self.monitor, self.server.url, spec())
+
+    def train(self, url: str, job_id: str) -> BatchSizeOptimizer:
+        optimizer = BatchSizeOptimizer(self.monitor, url, spec(job_id))
+        optimizer.get_batch_size()
+        optimizer.on_train_begin()
+        optimizer.on_evaluate(0.95)
+        self.assertTrue(optimizer.training_finished)
+        return optimizer
+
+    def test_it_is_taken_from_the_environment(self):
+        with unittest.mock.patch.dict(os.environ, {"ZEUS_TOKEN": self.token}):
+            self.train(self.server.url, "mnist-environment")
+
+    def test_it_is_taken_from_the_url_and_shown_nowhere(self):
+        url = self.server.url.replace("http://", f"http://ann:{self.token}@")
+        with self.assertLogs("zeus", "INFO") as said:
+            optimizer = self.train(url, "mnist-url")
+        self.assertEqual(optimizer.server_url, self.server.url)
+        self.assertNotIn(self.token, str(said.output))
+        with self.assertRaises(ZeusBSORuntimError) as caught:
+            BatchSizeOptimizer(self.monitor, url + "/elsewhere", spec("mnist-url"))
+        self.assertNotIn(self.token, str(caught.exception))
+
+
+class AnotherServer(unittest.TestCase):
+    """One that says nothing of itself, and keeps what it was asked."""
+
+    def test_it_is_asked_as_ever(self):
+        import http.server
+
+        asked = []
+
+        class Recorder(http.server.BaseHTTPRequestHandler):
+            def answer(self):
+                body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+                asked.append((self.command, self.path, dict(self.headers)))
+                said = {"/jobs": body, "/report": b'{"stop_train": true, "converged": true, "message": ""}'}
+                content = said.get(self.path, b'{"job_id": "mnist-1", "batch_size": 64, "trial_number": 1}')
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(content)))
+                self.end_headers()
+                self.wfile.write(content)
+
+            do_GET = do_POST = answer
+
+            def log_message(self, *_):
+                pass
+
+        with http.server.HTTPServer(("127.0.0.1", 0), Recorder) as server:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            monitor = ZeusMonitor(gpu_indices=[0])
+            with unittest.mock.patch("zeus.optimizer.batch_size._beats.BETWEEN_BEATS", 0.01):
+                others = set(threading.enumerate())
+                optimizer = BatchSizeOptimizer(monitor, f"http://127.0.0.1:{server.server_port}", spec())
+                optimizer.get_batch_size()
+                optimizer.on_train_begin()
+                self.assertLessEqual(set(threading.enumerate()), others)
+                optimizer.on_evaluate(0.95)
+            server.shutdown()
+        self.assertEqual([path for _, path, _ in asked], ["/jobs", "/jobs/batch_size?job_id=mnist-1", "/report"])
+        for _, _, headers in asked:
+            self.assertFalse({"Zeus-Gives", "Idempotency-Key", "Authorization"} & set(headers), headers)
+
+
 PREAMBLE = """
 import os, sys
 from zeus.monitor import ZeusMonitor
@@ -314,5 +461,5 @@ dist.destroy_process_group()
 """
 
 if __name__ == "__main__":
-    build = pathlib.Path(os.path.abspath(sys.argv.pop(1)))
+    build, program = pathlib.Path(os.path.abspath(sys.argv.pop(1))), sys.argv.pop(1)
     unittest.main()
