@@ -98,8 +98,7 @@ class SameDecisions : public testing::TestWithParam<const char*> {
                                      .max_slowdown = {},
                                      .device = device});
     CourseTry training;
-    jobs::Driver driver{job,
-                        job.begin(device),
+    jobs::Driver driver{std::make_unique<jobs::KeptRecurrence>(job, job.begin(device)),
                         device,
                         training,
                         {.stops_at_target = true},

@@ -376,8 +376,7 @@ Story driven(const Script& script, const Stage& stage) {
         judge_by_session(*over, stage, training.in_force());
       }
     };
-    Driver driver{job,
-                  job.begin(definition.device),
+    Driver driver{std::make_unique<KeptRecurrence>(job, job.begin(definition.device)),
                   definition.device,
                   training,
                   {.sets_limits = script.sets_limits, .stops_at_target = true, .foresees_epochs = true},

@@ -108,8 +108,7 @@ class Player {
       job_.emplace(jobs::Job::open(store_, site_, options_.job, run::definition_of(options_, device_)));
     }
     witness_.begin(now_);
-    jobs::Driver driver{*job_,
-                        job_->begin(device_),
+    jobs::Driver driver{std::make_unique<jobs::KeptRecurrence>(*job_, job_->begin(device_)),
                         device_,
                         training,
                         {.sets_limits = true, .stops_at_target = options_.stop_at_target},
