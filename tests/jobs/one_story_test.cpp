@@ -21,6 +21,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <string_view>
 #include <vector>
 
