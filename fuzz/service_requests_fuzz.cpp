@@ -134,7 +134,7 @@ class Served {
                            .openapi = "{}",
                            .metrics = [] { return std::string{}; }};
   server::Workers workers_{1, 8};
-  server::Api api_{service_, workers_, clock_, nullptr, [](std::string_view, int, Seconds) {}};
+  server::Api api_{loop_, service_, workers_, clock_, nullptr, [](std::string_view, int, Seconds) {}};
 };
 
 }  // namespace
