@@ -1,0 +1,73 @@
+"""The commands of docs/server.md do what it says: each section's are run in one shell, in a folder of their own, with other ports."""
+
+import os
+import pathlib
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import server_session as session
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "support"))
+from postgres_server import PostgresServer
+
+ZEUS = pathlib.Path(sys.argv.pop(1)).absolute()
+
+
+def sections() -> dict[str, list[str]]:
+    """The blocks of commands below each heading; what is a proxy's configuration is no command."""
+    found: dict[str, list[str]] = {}
+    for part in re.split(r"^## ", (ROOT / "docs" / "server.md").read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
+        title, text = part.split("\n", 1)
+        blocks = re.findall(r"(?:^    .*\n)+", text, flags=re.MULTILINE)
+        found[title] = [block for block in blocks if not block.lstrip().startswith("# nginx")]
+    return found
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as one:
+        return one.getsockname()[1]
+
+
+class Documentation(unittest.TestCase):
+    def test_commands_do_what_is_said(self) -> None:
+        commands = sections()
+        ran = 0
+        postgres = PostgresServer()
+        self.addCleanup(postgres.remove)
+        with tempfile.TemporaryDirectory() as text:
+            folder = pathlib.Path(text)
+            (folder / "zeus").symlink_to(ZEUS)
+            (folder / "job.json").write_text(session.json.dumps(session.definition()), encoding="utf-8")
+            (folder / "nightly.toml").write_text("", encoding="utf-8")
+            lines = ["set -e -m", "trap 'kill $(jobs -p) 2> /dev/null; wait' EXIT"]
+            for title, blocks in commands.items():
+                for block in blocks:
+                    # What is done by an administrator takes a token of one.
+                    if "TOKEN2" in block:
+                        lines.append("TOKEN2=$(zeus token issue --signing-key-path key --user eve --scope jobs-write --expires 1h)")
+                    for line in block.splitlines():
+                        if title == "One node" and "zeus serve &" in line:
+                            line = line.replace("zeus serve &", "zeus serve --listen 127.0.0.1:8470 &")
+                        lines.append(line.strip())
+                        ran += 1
+            script = "\n".join(lines) + "\n"
+            for port in sorted(set(re.findall(r"847\d", script))):
+                script = script.replace(port, str(free_port()))
+            environment = session.environment() | {
+                "PATH": f"{folder}:{os.environ['PATH']}", "HOME": str(folder), "DATABASE": postgres.create_database("jobs")}
+            done = subprocess.run(["bash", "-c", script], cwd=folder, env=environment, capture_output=True, text=True,
+                                  check=False, timeout=120)
+            self.assertEqual(done.returncode, 0, f"{script}\n{done.stdout}\n{done.stderr[-6000:]}")
+            self.assertIn('"jobs":[', done.stdout)
+            self.assertIn("nightly: ", done.stdout)
+        print(f"{ran} commands of {len([one for one in commands.values() if one])} sections")
+        self.assertGreater(ran, 15)
+
+
+if __name__ == "__main__":
+    unittest.main()
