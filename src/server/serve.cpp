@@ -17,9 +17,11 @@
 
 #include <fmt/format.h>
 
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -56,6 +58,16 @@ FileDescriptor wait_for_signals() {
     throw system_failure(errno, "signals cannot be waited for");
   }
   return descriptor;
+}
+
+// A connection is a descriptor, and a shell allows few of them unless asked.
+void allow_many_descriptors() {
+  constexpr rlim_t wanted = 16384;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < wanted) {
+    limit.rlim_cur = std::min(wanted, limit.rlim_max);
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+  }
 }
 
 std::string log_line(Clock& clock, log::Level level, std::string_view line) {
@@ -157,6 +169,7 @@ void check(const ServeSettings& settings) {
 
 void serve(const ServeSettings& settings, const Surroundings& surroundings) {
   check(settings);
+  allow_many_descriptors();
   Clock& clock = surroundings.clock;
   const FileDescriptor signals = wait_for_signals();
   Access access = read_access(settings);
