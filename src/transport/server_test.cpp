@@ -214,6 +214,43 @@ TEST(HttpServer, RefusesWhatIsMalformedAndGoesOnInRealTime) {
   EXPECT_EQ(client.status(), 200);
 }
 
+TEST(HttpServer, TakesALongerBodyWhereItIsAskedForInRealTime) {
+  ServerLimits limits;
+  limits.body = 10;
+  limits.body_of = [](std::string_view method, std::string_view target) {
+    return method == "PUT" && target == "/long?x=1" ? std::size_t{1000} : std::size_t{10};
+  };
+  const RunningServer running{answer_at_once, limits};
+  for (const bool chunked : {false, true}) {
+    const auto asked = [&](std::string_view line, std::size_t size) {
+      return std::string{line} + " HTTP/1.1\r\n" +
+             (chunked ? fmt::format("Transfer-Encoding: chunked\r\n\r\n{:x}\r\n{}\r\n0\r\n\r\n", size,
+                                    std::string(size, 'x'))
+                      : fmt::format("Content-Length: {}\r\n\r\n{}", size, std::string(size, 'x')));
+    };
+    RawClient client{running.path()};
+    client.send(asked("PUT /long?x=1", 1000));
+    EXPECT_TRUE(client.answer().starts_with("HTTP/1.1 200 "));
+    client.send(asked("PUT /long", 11));  // on the same connection
+    EXPECT_TRUE(client.answer().starts_with("HTTP/1.1 413 "));
+    RawClient too_long{running.path()};
+    too_long.send(asked("PUT /long?x=1", 1001));
+    EXPECT_TRUE(too_long.answer().starts_with("HTTP/1.1 413 "));
+  }
+}
+
+TEST(HttpServer, RefusesInWordsThatItIsGivenInRealTime) {
+  const RunningServer running{
+      answer_at_once, {}, [](int status, std::string_view reason) {
+        return Answer{.status = status, .headers = {{"Content-Type", "text/x"}}, .body = "no: " + std::string{reason}};
+      }};
+  RawClient client{running.path()};
+  client.send("nonsense\r\n\r\n");
+  EXPECT_EQ(client.answer(),
+            "HTTP/1.1 400 Bad Request\r\nContent-Type: text/x\r\nContent-Length: 28\r\nConnection: close\r\n\r\n"
+            "no: the request is malformed");
+}
+
 TEST(HttpServer, TakesWhatIsUnusualInRealTime) {
   RunningServer running{answer_at_once};
   const auto answer_to = [&](std::string_view request) {

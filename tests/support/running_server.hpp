@@ -32,9 +32,11 @@ namespace zeus::test {
 
 class RunningServer {
  public:
-  explicit RunningServer(transport::HttpServer::Handler handler, transport::ServerLimits limits = {})
+  explicit RunningServer(transport::HttpServer::Handler handler, transport::ServerLimits limits = {},
+                         transport::HttpServer::RefusalOf refusal_of = {})
       : listener_{transport::listen_on_unix({.path = path()})},
-        server_{std::make_unique<transport::HttpServer>(loop_, limits, std::move(handler))} {
+        server_{std::make_unique<transport::HttpServer>(loop_, std::move(limits), std::move(handler),
+                                                        std::move(refusal_of))} {
     server_->accept_on(std::move(listener_.socket));
     for (FileDescriptor& each : transport::listen_on_tcp("127.0.0.1:0")) {
       tcp_ = transport::address_of(each);
