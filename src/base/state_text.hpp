@@ -164,9 +164,13 @@ class StateReader {
     }
     values.clear();
     for (std::uint64_t index = 0; index < size; ++index) {
-      Value value{};
-      take(value);
-      values.push_back(std::move(value));
+      if constexpr (std::is_same_v<Value, bool>) {
+        bool value = false;
+        take(value);
+        values.push_back(value);
+      } else {
+        take(values.emplace_back());
+      }
     }
   }
   template <typename Value, std::size_t Size>

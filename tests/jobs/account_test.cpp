@@ -124,6 +124,45 @@ TEST(Account, DaysSumUpToWhatRecurrencesSaved) {
   EXPECT_GT(compared, histories / 2);
 }
 
+// Of the last five recurrences that count, in the order in which they ended, also where they are older than what is
+// kept.
+TEST(Account, KnowsWhatTheLastRecurrencesSavedWheneverTheyWere) {
+  int beyond_a_redefinition = 0;
+  for (std::uint64_t seed = 0; seed < histories; ++seed) {
+    SCOPED_TRACE(seed);
+    Random chaos{seed, 3};
+    const std::vector<JobEntry> entries = history(seed, 150 + chaos.below(entries_of_a_history));
+    const JobAccount whole = account_of(stored(), entries, JobAccount::all);
+    Joules saved;
+    Joules cost;
+    std::uint64_t counted = 0;
+    bool redefined_since = false;
+    for (auto entry = entries.rbegin(); entry != entries.rend() && counted < 5; ++entry) {
+      const bool redefines = std::holds_alternative<records::JobRedefined>(entry->body);
+      const auto* const finished = std::get_if<records::TryFinished>(&entry->body);
+      redefined_since = redefined_since || redefines;
+      if (finished == nullptr || !records::reached(finished->event.outcome)) {
+        continue;
+      }
+      const records::RecurrenceView one = whole.shown(whole.recurrences()[finished->event.recurrence]);
+      if (one.default_energy) {
+        saved += *one.default_energy - one.energy.value();
+        cost += *one.default_cost - one.cost.value();
+        beyond_a_redefinition += redefined_since ? 1 : 0;
+        ++counted;
+      }
+    }
+    const auto last = by_entries(entries, whole.eta(), JobAccount::usual, chaos).savings_of_last();
+    ASSERT_EQ(last.has_value(), counted > 0);
+    if (last) {
+      EXPECT_EQ(last->recurrences, counted);
+      EXPECT_NEAR(last->energy.value(), saved.value(), last->energy_of_default.value() * 1e-12);
+      EXPECT_NEAR(last->cost.value(), cost.value(), last->cost_of_default.value() * 1e-12);
+    }
+  }
+  EXPECT_GT(beyond_a_redefinition, 0);
+}
+
 TEST(Account, ReportsOfDaysThatChangedBringAKeptCopyUpToDate) {
   for (std::uint64_t seed = 0; seed < histories; ++seed) {
     SCOPED_TRACE(seed);
