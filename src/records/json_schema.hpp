@@ -40,7 +40,7 @@ struct JsonSchema {
   std::vector<std::string> words = {};                        // of a word: one of these
   std::optional<std::size_t> members = {};                    // of a list, at most
   std::shared_ptr<const JsonSchema> of = {};                  // of a list or a map: each
-  std::vector<Field> fields = {};                             // of a record, in their order
+  std::vector<Field> fields;                                  // of a record, in their order
   std::vector<std::shared_ptr<const JsonSchema>> kinds = {};  // of one of several: the records
 };
 
