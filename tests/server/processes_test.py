@@ -37,16 +37,17 @@ REPORTS = ("begun", "started", "profiled", "epochs", "finished")
 
 @dataclasses.dataclass
 class Size:
-    """Kills of each kind on a database, and jobs where there are many."""
+    """Kills of each kind on a database, for how long at most what was killed is away, and jobs where there are many."""
 
     servers: int
     clients: int
     databases: int
+    away_s: float
     jobs: int
 
 
-size = Size(servers=4, clients=4, databases=2, jobs=40)
-FULL = Size(servers=50, clients=50, databases=20, jobs=1000)
+size = Size(servers=3, clients=3, databases=1, away_s=0.3, jobs=32)
+FULL = Size(servers=50, clients=50, databases=20, away_s=1.5, jobs=1000)
 
 
 @dataclasses.dataclass
@@ -84,6 +85,12 @@ class Client:
         self.process.kill()
         self.process.wait()
 
+    def wait_for_answer(self) -> None:
+        deadline = time.monotonic() + PATIENCE_S
+        while "answered" not in self.file.read_text(encoding="utf-8"):
+            assert time.monotonic() < deadline, self.name
+            time.sleep(0.01)
+
     def said(self) -> Said:
         said = Said()
         whole = self.file.read_text(encoding="utf-8")
@@ -100,6 +107,16 @@ class Client:
             else:
                 said.wrong.append(f"{self.name}: {line}")
         return said
+
+
+@dataclasses.dataclass
+class Death:
+    """What was killed, from when until when, and which: a client, the address of a server, or nothing for a database."""
+
+    what: str
+    begin: float
+    end: float
+    whom: Any
 
 
 class Proxy(threading.Thread):
@@ -168,8 +185,7 @@ class Population(unittest.TestCase):
         self.running: list[Client] = []
         self.addCleanup(self.kill_all)
         self.servers: list[session.Server] = []
-        self.kills: dict[str, int] = collections.Counter()
-        self.broke: list[tuple[str, float, float, Any]] = []
+        self.deaths: list[Death] = []
         self.starts: list[float] = []
 
     def kill_all(self) -> None:
@@ -200,34 +216,34 @@ class Population(unittest.TestCase):
         self.running.clear()
 
     def kill_a(self, what: str, jobs: list[str], draws: random.Random) -> None:
-        begin = time.monotonic()
+        begin = end = time.monotonic()
+        whom: Any = None
         if what == "client":
-            client = self.running.pop(draws.randrange(len(self.running)))
-            client.kill()
+            whom = self.running.pop(draws.randrange(len(self.running)))
+            whom.kill()
             self.start_client(jobs)
-            whom: Any = client
         elif what == "server":
             server = draws.choice(self.servers)
             whom = server.listen or server.url
             server.kill()
-            begin, end = begin, time.monotonic()
-            time.sleep(draws.uniform(0.0, 0.3))
+            time.sleep(draws.uniform(0.0, size.away_s))
             server.start()
         else:
-            whom = None
             self.postgres.kill()
             end = time.monotonic()
-            time.sleep(draws.uniform(0.0, 0.3))
+            time.sleep(draws.uniform(0.0, size.away_s))
             self.postgres.start()
         if what != "client":
             self.starts.append(time.monotonic())
-        self.broke.append((what, begin, end if what != "client" else begin, whom))
+        self.deaths.append(Death(what, begin, end, whom))
 
     def storm(self, jobs: list[str], draws: random.Random) -> None:
         """Clients at work, and kills in between."""
         # Each goes through the jobs in an order of its own.
         for number in range(CLIENTS):
             self.start_client(jobs[number % len(jobs):] + jobs[:number % len(jobs)])
+        for client in self.running:
+            client.wait_for_answer()
         kills = ["server"] * size.servers + ["client"] * size.clients + ["database"] * (size.databases if self.postgres else 0)
         draws.shuffle(kills)
         for what in kills:
@@ -341,15 +357,15 @@ class Population(unittest.TestCase):
         """How many kills met a request: asked before, and not answered before the kill."""
         met = collections.Counter()
         requests = [one for client in self.clients for one in client.said().requests]
-        for what, begin, end, whom in self.broke:
-            if what == "client":
-                last = whom.said().requests[-1:]
-                met[what] += bool(last) and last[0].until is None
-            elif what == "server":
-                met[what] += any(one.server == whom and one.at < begin and one.until is not None and one.until >= begin
-                                 and not one.answered for one in requests)
+        for death in self.deaths:
+            if death.what == "client":
+                last = death.whom.said().requests[-1:]
+                met["client"] += bool(last) and last[0].until is None
+            elif death.what == "server":
+                met["server"] += any(one.server == death.whom and one.until is not None and one.at < death.begin <= one.until
+                                     and not one.answered for one in requests)
             else:
-                met[what] += any(one.at < begin and (one.until is None or one.until > end) for one in requests)
+                met["database"] += any(one.until is not None and one.at < death.begin and one.until > death.end for one in requests)
         return met
 
     def hold(self, jobs: list[str]) -> None:
@@ -369,7 +385,7 @@ class Population(unittest.TestCase):
             reached = sum(entry.get("outcome") == "reached" for entry in entries)
             self.assertEqual(kinds["begun"], reached + kinds["given_up"], f"{job}: what the dead ran is given up")
         self.assertLess(wait, PATIENCE_S)
-        kills = collections.Counter(what for what, *_ in self.broke)
+        kills = collections.Counter(death.what for death in self.deaths)
         requests = sum(len(client.said().requests) for client in self.clients)
         print(f"{self.id()}: {requests} requests, {sum(map(len, histories.values()))} entries; {dict(kills)} killed, of which met a "
               f"request {dict(met)}; longest wait {wait:.2f} s")
