@@ -25,6 +25,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <exception>
 #include <filesystem>
 #include <set>
 #include <string>
@@ -212,10 +213,7 @@ class Worker {
   std::set<std::string> defined_;
 };
 
-}  // namespace
-
-int main(int count, char** words) {
-  const std::vector<std::string> arguments(words + 1, words + count);
+int run(const std::vector<std::string>& arguments) {
   zeus::SystemClock clock;
   records::JobOwner owner = zeus::jobs::this_site(clock, zeus::FileTree{}).owner;
   owner.process.command = arguments.at(0);
@@ -226,7 +224,7 @@ int main(int count, char** words) {
   Worker worker{arguments.at(3), keeps_keys, owner, std::stoull(arguments.at(1))};
   for (unsigned long done = 0; done < recurrences && !std::filesystem::exists(until); ++done) {
     try {
-      worker.recur(jobs[done % jobs.size()]);
+      worker.recur(jobs.at(done % jobs.size()));
     } catch (const zeus::Error& error) {
       worker.say(fmt::format("refused {}", error.what()));
       // One that asks twice for what is done once is told so, and goes on.
@@ -236,4 +234,15 @@ int main(int count, char** words) {
     }
   }
   return 0;
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  try {
+    return run(std::vector<std::string>(words + 1, words + count));
+  } catch (const std::exception& problem) {
+    std::fputs(problem.what(), stderr);
+    return 2;
+  }
 }
