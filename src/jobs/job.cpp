@@ -355,15 +355,19 @@ store::SummaryRow Job::Impl::summary_row(JobAccount& of) const {
 }
 
 void Job::Impl::have_summary_kept() {
-  if (summarized == state().sequence()) {
-    return;
-  }
-  const std::optional<records::JobSummary> there = store->summary(stored.id);
-  if (there && there->entries == state().sequence()) {
-    summarized = state().sequence();
-  } else {
+  if (!has_summary_kept()) {
     keep_summary();
   }
+}
+
+bool Job::Impl::has_summary_kept() {
+  if (summarized != state().sequence()) {
+    const std::optional<records::JobSummary> there = store->summary(stored.id);
+    if (there && there->entries == state().sequence()) {
+      summarized = state().sequence();
+    }
+  }
+  return summarized == state().sequence();
 }
 
 void Job::Impl::keep_summary() {
@@ -388,6 +392,10 @@ void Job::Impl::append(const Request& request, const Decide& decide, const Repea
       return;
     }
     const WallTime now = site.clock.wall();
+    if (known().has_changed_all_days() && has_summary_kept()) {
+      // It was opened, and the store has all of its days.
+      static_cast<void>(known().take_changed_days());
+    }
     // What cannot be read back, or cannot be next, must not be written.
     auto after = std::make_unique<JobAccount>(known());
     try {

@@ -115,6 +115,7 @@ class JobAccount {
   // Which of these have changed since it was last asked; nothing: all of them may have.
   std::optional<std::vector<records::DaySums>> take_changed_days();
   void change_all_days() { changed_days_.reset(); }
+  [[nodiscard]] bool has_changed_all_days() const { return !changed_days_; }
 
   [[nodiscard]] std::optional<records::SavingsView> savings() const;
   [[nodiscard]] std::optional<records::SavingsView> savings_of_last() const;

@@ -47,6 +47,8 @@ struct Job::Impl {
   void keep_summary();
   // The same where that is not so already.
   void have_summary_kept();
+  // Whether it is, as far as is known here; the store is asked where it is not.
+  bool has_summary_kept();
 
   // The recurrences whose owner is dead, and why one thinks so.
   std::vector<std::pair<const OpenRecurrence*, std::string>> find_the_dead();

@@ -421,6 +421,22 @@ TEST_F(JobTest, GoesOnFromASnapshotOrWithoutOne) {
   EXPECT_EQ(next(), with);
 }
 
+TEST_F(JobTest, WritesTheDaysThatTheStoreHasNotAnewOnceItIsOpened) {
+  const store::JobId id = Job::open(*store_, site_of(1, 7), "job", definition()).id();
+  Job::find(*store_, site_of(1, 7), "job")->begin(v100()).give_up("");
+  constexpr std::int64_t day = 1;
+  const auto on_that_day = [&] { return store_->savings(day, day).days.size(); };
+  // No recurrence reached on it: whoever writes all days anew leaves it out.
+  const records::DaySums foreign{.day = day, .unit = records::CountUnit::known, .recurrences = 7};
+  store_->keep_summary(id, {.summary = *store_->summary(id), .days = {foreign}});
+  Job::find(*store_, site_of(1, 7), "job")->begin(v100()).give_up("");
+  EXPECT_EQ(on_that_day(), 1U);
+  store_->drop_summaries();
+  Job::find(*store_, site_of(1, 7), "job")->begin(v100()).give_up("");
+  EXPECT_EQ(on_that_day(), 0U);
+  EXPECT_EQ(store_->summary(id)->given_up, 3U);
+}
+
 TEST_F(JobTest, SaysWhatWasSavedOnceTheDefaultIsKnown) {
   put_process(1, 7);
   Job job = Job::open(*store_, site_of(1, 7), "job", definition());
