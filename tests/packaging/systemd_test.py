@@ -1,4 +1,4 @@
-"""The units of zeusd as they are shipped: what systemd says of their hardening, alone and with the drop-ins, and that it can
+"""The units of zeusd and of `zeus serve` as they are shipped: what systemd says of their hardening, alone and with the drop-ins, and that it can
 read them.
 
   systemd_test.py FOLDER
@@ -50,6 +50,14 @@ class Units(unittest.TestCase):
             with self.subTest(drop_ins):
                 self.install(drop_ins)
                 self.assert_exposed_at_most(WITH_DROP_INS)
+
+    def test_the_server_of_jobs_is_hardened_and_can_be_read(self) -> None:
+        unit = self.units / "zeus-server.service"
+        unit.write_text((folder / unit.name).read_text().replace("/usr/bin/zeus", "/bin/true"))
+        done = self.analyze("security", "--offline=true", f"--threshold={THRESHOLD}", str(unit))
+        self.assertEqual(done.returncode, 0, done.stdout)
+        said = self.analyze("verify", "--man=no", str(unit)).stdout
+        self.assertEqual([line for line in said.splitlines() if "zeus-server" in line], [])
 
     def test_systemd_can_read_them(self) -> None:
         # Whether the program is there is not what this is about.
