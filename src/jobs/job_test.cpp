@@ -421,7 +421,7 @@ TEST_F(JobTest, GoesOnFromASnapshotOrWithoutOne) {
   EXPECT_EQ(next(), with);
 }
 
-TEST_F(JobTest, WritesTheDaysThatTheStoreHasNotAnewOnceItIsOpened) {
+TEST_F(JobTest, OneThatWasJustOpenedLeavesTheDaysThatTheStoreHas) {
   const store::JobId id = Job::open(*store_, site_of(1, 7), "job", definition()).id();
   Job::find(*store_, site_of(1, 7), "job")->begin(v100()).give_up("");
   constexpr std::int64_t day = 1;
