@@ -158,6 +158,25 @@ TEST_F(ElsewhereTest, ARequestThatIsRepeatedIsAnsweredTheSameAndChangesNothing) 
       << "without a key it is another report, and no try runs";
 }
 
+TEST_F(ElsewhereTest, ARedefinitionThatIsRepeatedSaysTheSameChangesAndIsMadeOnce) {
+  Server one = server();
+  records::JobDefinition other = definition();
+  other.eta = 0.75;
+  const auto changes = one.job.redefine(other, request("first"));
+  ASSERT_EQ(changes.size(), 1U);
+  records::JobDefinition third = other;
+  third.eta = 0.25;
+  one.job.redefine(third, request("second"));
+  const std::size_t length = entries(one);
+  const auto again = server(third).job.redefine(other, request("first"));
+  ASSERT_EQ(again.size(), 1U);
+  EXPECT_EQ(again.front().was, changes.front().was);
+  EXPECT_EQ(again.front().now, changes.front().now);
+  EXPECT_EQ(entries(one), length);
+  one.job.refresh();
+  EXPECT_EQ(one.job.definition().eta, 0.25);
+}
+
 TEST_F(ElsewhereTest, AGivenUpRecurrenceAnswersARepeatedRequestToo) {
   Server one = server();
   const std::uint64_t number = one.job.begin(v100(), beginning()).number();

@@ -330,6 +330,16 @@ void Job::Impl::append(const Decide& decide) {
   append({}, decide, {});
 }
 
+records::JobDefinition Job::Impl::definition_before(std::uint64_t sequence) const {
+  records::JobDefinition definition = stored.definition;
+  for (const records::JobEntry& entry : store->entries(stored.id, 0, sequence - 1)) {
+    if (const auto* const redefined = std::get_if<records::JobRedefined>(&entry.body)) {
+      definition = redefined->definition;
+    }
+  }
+  return definition;
+}
+
 bool Job::Impl::repeated(const Request& request, const Repeat& repeat) const {
   if (request.key.empty()) {
     return false;
@@ -495,25 +505,30 @@ std::optional<Job> Job::find(store::JobStore& store, const Site& site, std::stri
   return Job{std::make_unique<Impl>(store, site, std::move(*stored))};
 }
 
-std::vector<records::DefinitionChange> Job::redefine(const records::JobDefinition& definition) {
+std::vector<records::DefinitionChange> Job::redefine(const records::JobDefinition& definition, const Request& request) {
   const records::JobDefinition asked = normalized(definition);
   give_up_the_dead();
   std::vector<records::DefinitionChange> changes;
-  impl_->append([&](const JobState& state) {
-    std::vector<records::JobEntryBody> bodies;
-    changes = differences(state.definition(), asked);
-    const bool rate_told = asked.learning_rate && !state.definition().learning_rate;
-    if (changes.empty() && !rate_told) {
-      return bodies;
-    }
-    if (!state.open().empty()) {
-      throw Error{ErrorKind::conflict,
-                  fmt::format("{} is running the job '{}'", to_text(state.open().front().owner.process), name()),
-                  "redefine it when that has ended"};
-    }
-    bodies.emplace_back(records::JobRedefined{.definition = asked});
-    return bodies;
-  });
+  impl_->append(
+      request,
+      [&](const JobState& state) {
+        std::vector<records::JobEntryBody> bodies;
+        changes = differences(state.definition(), asked);
+        const bool rate_told = asked.learning_rate && !state.definition().learning_rate;
+        if (changes.empty() && !rate_told) {
+          return bodies;
+        }
+        if (!state.open().empty()) {
+          throw Error{ErrorKind::conflict,
+                      fmt::format("{} is running the job '{}'", to_text(state.open().front().owner.process), name()),
+                      "redefine it when that has ended"};
+        }
+        bodies.emplace_back(records::JobRedefined{.definition = asked});
+        return bodies;
+      },
+      [&](std::span<const records::JobEntry> made) {
+        changes = differences(impl_->definition_before(made.front().sequence), asked);
+      });
   return changes;
 }
 

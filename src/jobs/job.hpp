@@ -193,7 +193,8 @@ class Job {
 
   // Takes the job on as it is defined here, from the next recurrence on, and keeps of what was learned what stays true
   // (jobs/redefinition.hpp); returns what differs from before. A conflict Error while a recurrence of it is running.
-  std::vector<records::DefinitionChange> redefine(const records::JobDefinition& definition);
+  std::vector<records::DefinitionChange> redefine(const records::JobDefinition& definition,
+                                                  const Request& request = {});
 
   [[nodiscard]] const std::string& name() const;
   // That of its store: another job of the same name has another one.

@@ -42,6 +42,8 @@ struct Job::Impl {
   // Whether that request is on record; `repeat` is given what it has made. One whose key is another's is an
   // invalid_argument Error.
   bool repeated(const Request& request, const Repeat& repeat) const;
+  // As it was defined when that entry was written; reads the history up to there.
+  records::JobDefinition definition_before(std::uint64_t sequence) const;
 
   // Has the summary of its history kept, as far as it has been read.
   void keep_summary();

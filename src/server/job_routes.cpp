@@ -51,7 +51,7 @@ Made<protocol::DefinedJob> define(Service& service, const Call& call, const reco
 protocol::RedefinedJob redefine(Service& service, const Call& call, const records::JobDefinition& definition) {
   return service.jobs.with(call.text("job"), [&](jobs::Job& job) {
     protocol::RedefinedJob answer{.name = job.name(), .changes = {}};
-    for (const records::DefinitionChange& change : job.redefine(definition)) {
+    for (const records::DefinitionChange& change : job.redefine(definition, request_of(call, "redefine"))) {
       answer.changes.push_back({.key = std::string{change.key},
                                 .was = change.was,
                                 .now = change.now,
@@ -196,7 +196,7 @@ std::vector<Route> job_routes() {
              "/api/v1/jobs/{job}/redefine",
              Scope::jobs_write,
              "Take the job on as it is defined here, from the next recurrence on",
-             {job_parameter()}},
+             {job_parameter(), key_parameter()}},
             redefine),
       route({"exportJob",
              "GET",
