@@ -71,7 +71,8 @@ Server::Server(transport::EventLoop& loop, Clock& clock, store::JobStore& store,
                           .busy = workers_->busy(),
                           .connections = http_->connections(),
                           .readers = events_->readers(),
-                          .open_jobs = jobs_.size()},
+                          .open_jobs = jobs_.size(),
+                          .written = service_.store.written()},
                          per_job ? all_summaries(service_.store) : std::vector<records::JobSummary>{});
   };
   api_.set_access(std::move(plan.access));

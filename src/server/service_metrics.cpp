@@ -28,6 +28,11 @@ constexpr Metric waiting{.name = "zeus_server_waiting_requests", .help = "Reques
 constexpr Metric busy{.name = "zeus_server_busy_workers", .help = "Workers that are at work"};
 constexpr Metric connections{.name = "zeus_server_connections", .help = "Connections that are open"};
 constexpr Metric readers{.name = "zeus_server_event_readers", .help = "Streams of events that are read"};
+constexpr Metric writes{
+    .name = "zeus_server_store_writes_total", .help = "What was written to the store", .type = MetricType::counter};
+constexpr Metric flushes{.name = "zeus_server_store_flushes_total",
+                         .help = "Flushes that this took: writes that come together share one",
+                         .type = MetricType::counter};
 constexpr Metric open_jobs{.name = "zeus_server_open_jobs", .help = "Jobs that are kept in memory"};
 
 constexpr Metric energy{.name = "zeus_job_energy_joules_total",
@@ -54,7 +59,7 @@ constexpr Metric saved{.name = "zeus_job_saved_energy_joules",
 }  // namespace
 
 ServiceMetrics::ServiceMetrics()
-    : process_{{&requests, &seconds, &waiting, &busy, &connections, &readers, &open_jobs}} {
+    : process_{{&requests, &seconds, &waiting, &busy, &connections, &readers, &open_jobs, &writes, &flushes}} {
 }
 
 void ServiceMetrics::count_request(std::string_view operation, int status, Seconds took) {
@@ -80,6 +85,8 @@ std::string ServiceMetrics::text(const ServerNow& now, const std::vector<records
   process_.set(connections, {}, static_cast<double>(now.connections));
   process_.set(readers, {}, static_cast<double>(now.readers));
   process_.set(open_jobs, {}, static_cast<double>(now.open_jobs));
+  process_.set(writes, {}, static_cast<double>(now.written.writes));
+  process_.set(flushes, {}, static_cast<double>(now.written.flushes));
   return process_.text() + of_jobs.text();
 }
 

@@ -4,6 +4,7 @@
 
 #include "protocol/metrics.hpp"
 #include "records/job_summary.hpp"
+#include "store/job_store.hpp"
 
 #include <zeus/units.hpp>
 
@@ -24,6 +25,7 @@ struct ServerNow {
   std::size_t connections = 0;
   std::size_t readers = 0;
   std::size_t open_jobs = 0;
+  store::WriteCount written;
 };
 
 class ServiceMetrics {

@@ -123,6 +123,12 @@ struct Sighting {
   Instant since;
 };
 
+// What has been made durable through a JobStore since it was opened: writes that come together share a flush.
+struct WriteCount {
+  std::uint64_t writes = 0;
+  std::uint64_t flushes = 0;
+};
+
 class JobStore {
  public:
   JobStore() = default;
@@ -190,6 +196,9 @@ class JobStore {
   // is noted then.
   virtual Sighting sight(JobId job, std::uint64_t recurrence, std::string_view place, std::uint64_t beat,
                          Instant now) = 0;
+
+  // Nothing where nothing is flushed.
+  [[nodiscard]] virtual WriteCount written() const { return {}; }
 };
 
 }  // namespace zeus::store

@@ -48,16 +48,20 @@ auto SqlStore::reading(Work work) {
 
 template <typename Work>
 auto SqlStore::committing(Work work) {
-  return explaining(*database_, [&] {
+  auto result = explaining(*database_, [&] {
     return in_transaction(
         *database_, [&] { database_->begin_writing(); }, [&] { return work(database_->session()); });
   });
+  ++flushes_;
+  return result;
 }
 
 template <typename Work>
 auto SqlStore::writing(Work work) {
   const std::scoped_lock lock{mutex_};
-  return committing(std::move(work));
+  auto result = committing(std::move(work));
+  ++done_;
+  return result;
 }
 
 SqlStore::SqlStore(std::unique_ptr<Database> database, Tables state)
@@ -431,6 +435,7 @@ void SqlStore::sharing(std::function<bool(bool alone)> work) {
   if (mine.failure != nullptr) {
     std::rethrow_exception(mine.failure);
   }
+  ++done_;
 }
 
 void SqlStore::sharing(const std::function<void(soci::session&)>& work) {

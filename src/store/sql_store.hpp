@@ -58,6 +58,8 @@ class SqlStore final : public JobStore {
   std::vector<KeptBeat> readings(std::optional<JobId> job) override;
   Sighting sight(JobId job, std::uint64_t recurrence, std::string_view place, std::uint64_t beat, Instant now) override;
 
+  [[nodiscard]] WriteCount written() const override { return {.writes = done_, .flushes = flushes_}; }
+
   // How many writes are waiting for the one that is being committed.
   [[nodiscard]] std::size_t waiting() const { return turns_.waiting(); }
 
@@ -129,7 +131,9 @@ class SqlStore final : public JobStore {
   std::unique_ptr<Database> database_;
   const bool current_;  // otherwise it can only be read, and has nothing of what the last migrations brought
   const std::string instance_;
-  std::atomic<std::uint64_t> writes_ = 0;
+  std::atomic<std::uint64_t> writes_ = 0;  // begun
+  std::atomic<std::uint64_t> done_ = 0;
+  std::atomic<std::uint64_t> flushes_ = 0;
 };
 
 }  // namespace zeus::store

@@ -153,8 +153,12 @@ TEST_F(SqlStoreTest, AppendsThatComeWhileOneIsFlushedShareTheNextTransaction) {
     append(jobs_.at(index), 0, said.at(index));
   }
   wait_for(jobs_.size() - 1);
+  const WriteCount before = store_.written();
   finish();
   EXPECT_EQ(database_->commits() - before_, 2);
+  const WriteCount after = store_.written();
+  EXPECT_EQ(after.writes - before.writes, jobs_.size());
+  EXPECT_EQ(after.flushes - before.flushes, 2U);
   for (std::size_t index = 0; index < jobs_.size(); ++index) {
     EXPECT_EQ(said.at(index), "true");
     EXPECT_EQ(length(jobs_.at(index)), bodies_.size());

@@ -55,6 +55,8 @@ class StorePool final : public JobStore {
   std::uint64_t beats(JobId job, std::uint64_t recurrence) override;
   std::vector<KeptBeat> readings(std::optional<JobId> job) override;
   Sighting sight(JobId job, std::uint64_t recurrence, std::string_view place, std::uint64_t beat, Instant now) override;
+  // Of the connection that writes.
+  [[nodiscard]] WriteCount written() const override { return writer_->written(); }
 
  private:
   // One of the readers' connections, back in its place when this ends.

@@ -63,6 +63,9 @@ class Metrics(unittest.TestCase):
             known = sum(one["energy_j"] for one in shown[name]["recurrences"])
             self.assertGreater(known, 0)
             self.assertLessEqual(abs(joules - known), 1e-12 * known)
+        writes, flushes = (samples[-1][json.dumps([f"zeus_server_store_{what}_total", []])][0] for what in ("writes", "flushes"))
+        self.assertGreaterEqual(writes, flushes)
+        self.assertGreater(flushes, 0)
         print(f"{len(samples)} scrapes, {len(samples[-1])} samples in the last")
 
     def scrapes_under_load(self, server: session.Server, names: list[str]) -> list[str]:
