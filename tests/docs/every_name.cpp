@@ -489,6 +489,8 @@ void records() {
   }
   expect(zeus::field::above_zero.above_least && zeus::field::from_zero.least == 0 && zeus::field::from_one.least == 1);
   expect(zeus::field::share.most == 1 && zeus::field::because("it is new").reason == "it is new");
+  std::string why{"it is new"};
+  expect(zeus::field::because(why).reason == why && zeus::field::because(why).read_reason == &why);
   const zeus::field::Rule rule{.members = 3, .unit_in_key = false, .left_out = true, .null_is_infinite = true};
   expect(rule.members == 3 && !rule.unit_in_key && rule.left_out && rule.null_is_infinite);
   static_assert(zeus::field::unit_of<zeus::Seconds> == "_s" && zeus::field::Measured<zeus::Watts>);
