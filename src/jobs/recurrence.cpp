@@ -16,6 +16,8 @@ namespace zeus::jobs {
 namespace {
 
 constexpr Seconds between_beats{10.0};
+// Of an energy. Assumed.
+constexpr double least_doubt = 0.01;
 
 Joules uncertainty_of(const std::vector<records::GpuEnergy>& gpus) {
   double whole = 0.0;
@@ -25,7 +27,8 @@ Joules uncertainty_of(const std::vector<records::GpuEnergy>& gpus) {
   return Joules{whole};
 }
 
-// What is told of a try cannot be less than what was told before, but for what is in doubt.
+// What is told of a try cannot be less than what was told before, but for what is in doubt: an energy that is known at
+// once may be a little more than what is known of it once all readings have come, beyond its interval as well.
 void require_no_fall(const RunningTry& before, int epochs, const std::vector<records::GpuEnergy>& gpus, Seconds time) {
   const auto refuse = [](const std::string& why) {
     throw Error{ErrorKind::invalid_argument, why,
@@ -37,7 +40,8 @@ void require_no_fall(const RunningTry& before, int epochs, const std::vector<rec
   if (time < before.time) {
     refuse(fmt::format("the try had taken {} s, and now it is to have taken {} s", before.time.value(), time.value()));
   }
-  if (!gpus.empty() && sum(gpus) + uncertainty_of(gpus) < before.energy - before.uncertainty) {
+  const Joules doubt = 2.0 * (uncertainty_of(gpus) + before.uncertainty) + least_doubt * before.energy;
+  if (!gpus.empty() && sum(gpus) + doubt < before.energy) {
     refuse(fmt::format("the try had taken {} J, and now it is to have taken {} J", before.energy.value(),
                        sum(gpus).value()));
   }
