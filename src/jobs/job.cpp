@@ -187,60 +187,60 @@ JobAccount account_of(const store::StoredJob& job, std::span<const records::JobE
 Job::Impl::Impl(store::JobStore& where, Site who, store::StoredJob what)
     : store{&where}, site{std::move(who)}, stored{std::move(what)} {
   begin();
-  kept = state().sequence();
+  kept_ = state().sequence();
 }
 
 void Job::Impl::begin() {
-  decides = std::make_unique<JobState>(stored.definition);
-  if (std::optional<store::Snapshot> kept_one = store->snapshot(stored.id, decides->snapshot_key());
+  decides_ = std::make_unique<JobState>(stored.definition);
+  if (std::optional<store::Snapshot> kept_one = store->snapshot(stored.id, decides_->snapshot_key());
       kept_one && kept_one->sequence <= stored.length) {
     try {
-      decides->restore(parts_of(kept_one->state).first);
-      if (decides->sequence() == kept_one->sequence) {
-        snapshot = std::move(kept_one->state);
+      decides_->restore(parts_of(kept_one->state).first);
+      if (decides_->sequence() == kept_one->sequence) {
+        snapshot_ = std::move(kept_one->state);
         return;
       }
     } catch (const Error&) {
       // A snapshot is only a cache; the history says it all.
     }
   }
-  decides.reset();
-  account = std::make_unique<JobAccount>(stored.definition, stored.definition.eta);
+  decides_.reset();
+  account_ = std::make_unique<JobAccount>(stored.definition, stored.definition.eta);
 }
 
 JobAccount& Job::Impl::known() {
-  if (!account) {
+  if (!account_) {
     auto restored = std::make_unique<JobAccount>(stored.definition, stored.definition.eta);
     try {
-      const auto [state, rest] = parts_of(snapshot);
+      const auto [state, rest] = parts_of(snapshot_);
       restored->restore(state, rest);
     } catch (const Error&) {
       restored = std::make_unique<JobAccount>(
-          account_of(stored, store->entries(stored.id, 0, decides->sequence() - later.size()), JobAccount::usual));
+          account_of(stored, store->entries(stored.id, 0, decides_->sequence() - later_.size()), JobAccount::usual));
     }
-    account = std::move(restored);
-    for (const records::JobEntry& entry : later) {
-      account->apply(entry);
+    account_ = std::move(restored);
+    for (const records::JobEntry& entry : later_) {
+      account_->apply(entry);
     }
-    decides.reset();
-    snapshot.clear();
-    later.clear();
+    decides_.reset();
+    snapshot_.clear();
+    later_.clear();
     weigh_anew();
   }
-  return *account;
+  return *account_;
 }
 
 void Job::Impl::weigh_anew() {
-  if (account->eta() == account->state().definition().eta) {
+  if (account_->eta() == account_->state().definition().eta) {
     return;
   }
-  const std::uint64_t length = account->state().sequence();
-  account = std::make_unique<JobAccount>(stored.definition, account->state().definition().eta);
-  while (account->state().sequence() < length) {
-    const std::uint64_t after = account->state().sequence();
+  const std::uint64_t length = account_->state().sequence();
+  account_ = std::make_unique<JobAccount>(stored.definition, account_->state().definition().eta);
+  while (account_->state().sequence() < length) {
+    const std::uint64_t after = account_->state().sequence();
     for (const records::JobEntry& entry :
          store->entries(stored.id, after, std::min<std::size_t>(length - after, entries_at_once))) {
-      account->apply(entry);
+      account_->apply(entry);
       if (entry.sequence % entries_between_checkpoints == 0) {
         keep_checkpoint();
       }
@@ -249,16 +249,16 @@ void Job::Impl::weigh_anew() {
 }
 
 void Job::Impl::take(records::JobEntry entry) {
-  if (account) {
-    account->apply(entry);
+  if (account_) {
+    account_->apply(entry);
     if (entry.sequence % entries_between_checkpoints == 0) {
       keep_checkpoint();
     }
     return;
   }
-  decides->apply(entry);
-  later.push_back(std::move(entry));
-  if (later.size() >= entries_between_snapshots) {
+  decides_->apply(entry);
+  later_.push_back(std::move(entry));
+  if (later_.size() >= entries_between_snapshots) {
     static_cast<void>(known());
   }
 }
@@ -274,19 +274,20 @@ void Job::Impl::refresh() {
       break;
     }
   }
-  if (account) {
+  if (account_) {
     weigh_anew();
   }
-  if (state().sequence() >= kept + entries_between_snapshots) {
+  if (state().sequence() >= kept_ + entries_between_snapshots) {
     keep_snapshot();
   }
 }
 
 void Job::Impl::keep_snapshot() {
   const JobAccount& now = known();
-  kept = now.state().sequence();
+  kept_ = now.state().sequence();
   try {
-    store->keep_snapshot(stored.id, {.key = now.state().snapshot_key(), .sequence = kept, .state = snapshot_text(now)});
+    store->keep_snapshot(stored.id,
+                         {.key = now.state().snapshot_key(), .sequence = kept_, .state = snapshot_text(now)});
   } catch (const Error&) {
     // Only a cache; what follows says it where the store cannot be written.
   }
@@ -297,24 +298,24 @@ std::string Job::Impl::checkpoint_key(const JobAccount& of) const {
 }
 
 void Job::Impl::keep_checkpoint() const {
-  if (account->eta() != account->state().definition().eta) {
+  if (account_->eta() != account_->state().definition().eta) {
     return;  // it will be weighed anew
   }
   try {
-    store->keep_checkpoint(
-        stored.id,
-        {.key = checkpoint_key(*account), .sequence = account->state().sequence(), .state = snapshot_text(*account)});
+    store->keep_checkpoint(stored.id, {.key = checkpoint_key(*account_),
+                                       .sequence = account_->state().sequence(),
+                                       .state = snapshot_text(*account_)});
   } catch (const Error&) {
     // Only a cache.
   }
 }
 
 JobAccount Job::Impl::known_at(std::uint64_t entries) const {
-  JobAccount past{stored.definition, account->eta(), JobAccount::all};
-  if (const auto checkpoint = store->checkpoint_before(stored.id, checkpoint_key(*account), entries)) {
+  JobAccount past{stored.definition, account_->eta(), JobAccount::all};
+  if (const auto checkpoint = store->checkpoint_before(stored.id, checkpoint_key(*account_), entries)) {
     try {
       const auto [state, rest] = parts_of(checkpoint->state);
-      JobAccount restored{stored.definition, account->eta(), JobAccount::all};
+      JobAccount restored{stored.definition, account_->eta(), JobAccount::all};
       restored.restore(state, rest);
       if (restored.state().sequence() == checkpoint->sequence) {
         return restored;
@@ -371,13 +372,13 @@ void Job::Impl::have_summary_kept() {
 }
 
 bool Job::Impl::has_summary_kept() {
-  if (summarized != state().sequence()) {
+  if (summarized_ != state().sequence()) {
     const std::optional<records::JobSummary> there = store->summary(stored.id);
     if (there && there->entries == state().sequence()) {
-      summarized = state().sequence();
+      summarized_ = state().sequence();
     }
   }
-  return summarized == state().sequence();
+  return summarized_ == state().sequence();
 }
 
 void Job::Impl::keep_summary() {
@@ -385,7 +386,7 @@ void Job::Impl::keep_summary() {
   all.change_all_days();
   try {
     store->keep_summary(stored.id, summary_row(all));
-    summarized = state().sequence();
+    summarized_ = state().sequence();
   } catch (const Error&) {
     all.change_all_days();  // only a cache
   }
@@ -425,9 +426,9 @@ void Job::Impl::append(const Request& request, const Decide& decide, const Repea
     }
     if (store->append(stored.id, state().sequence(), bodies, now, attached)) {
       const std::uint64_t before = state().sequence();
-      account = std::move(after);
+      account_ = std::move(after);
       if (weighs_alike) {
-        summarized = state().sequence();
+        summarized_ = state().sequence();
       } else {
         weigh_anew();
         keep_summary();

@@ -340,7 +340,7 @@ void JobAccount::close_era() {
   if (!any_open) {
     return;
   }
-  std::vector<DaySums> open = std::exchange(days_, {});
+  const std::vector<DaySums> open = std::exchange(days_, {});
   for (const DaySums& sums : open) {
     if (const std::optional<DaySums> put = evaluated(sums, count)) {
       DaySums& whole = day(put->day, CountUnit::known);
@@ -416,7 +416,7 @@ std::optional<records::SavingsView> JobAccount::savings_of_last() const {
 
 std::string JobAccount::savings_unknown() const {
   if (last_reached_) {
-    if (const std::string why = shown(*last_reached_).default_unknown; !why.empty()) {
+    if (std::string why = shown(*last_reached_).default_unknown; !why.empty()) {
       return why;
     }
   }

@@ -23,7 +23,7 @@ struct Job::Impl {
   Impl(store::JobStore& where, Site who, store::StoredJob what);
 
   // What its history comes to, as far as it has been read.
-  [[nodiscard]] const JobState& state() const { return account ? account->state() : *decides; }
+  [[nodiscard]] const JobState& state() const { return account_ ? account_->state() : *decides_; }
   // The same with all that people want to know of it.
   JobAccount& known();
   // As it was after so many entries or earlier, to keep all that comes after. Once it is known.
@@ -73,12 +73,12 @@ struct Job::Impl {
   [[nodiscard]] std::string checkpoint_key(const JobAccount& of) const;
 
   // To decide takes less than to tell: of a snapshot, the state is restored at first, and the rest once it is needed.
-  std::unique_ptr<JobState> decides;
-  std::string snapshot;                     // from which it was restored
-  std::vector<records::JobEntry> later;     // that it has seen since
-  std::unique_ptr<JobAccount> account;      // instead of all these
-  std::uint64_t kept = 0;                   // the sequence number of the last snapshot known
-  std::optional<std::uint64_t> summarized;  // of the last summary known
+  std::unique_ptr<JobState> decides_;
+  std::string snapshot_;                     // from which it was restored
+  std::vector<records::JobEntry> later_;     // that it has seen since
+  std::unique_ptr<JobAccount> account_;      // instead of all these
+  std::uint64_t kept_ = 0;                   // the sequence number of the last snapshot known
+  std::optional<std::uint64_t> summarized_;  // of the last summary known
 };
 
 // What a whole history comes to; costs are weighed as they are at its end.

@@ -115,7 +115,7 @@ std::pair<EpochAnswer, std::vector<records::JobEntryBody>> Job::answer(const Epo
   const optimize::ReportVerdict verdict = judged(
       judgement, {.costs = known.costs, .outcome = past != nullptr ? std::optional{past->outcome} : std::nullopt},
       {.epochs = report.epochs, .metric = report.metric, .cost = cost});
-  EpochAnswer answer{.outcome = verdict.outcome, .decided_before = !verdict.decides};
+  const EpochAnswer answer{.outcome = verdict.outcome, .decided_before = !verdict.decides};
   std::vector<records::JobEntryBody> bodies;
   if (verdict.decides && verdict.outcome) {
     bodies.emplace_back(records::TryFinished{.event = {.try_number = known.number,

@@ -194,8 +194,8 @@ void check_type(const Route& route, const transport::Request& request) {
 }
 
 // To whoever asks often, in place of waiting with all others.
-Error too_busy() {
-  return Refusal{503, ErrorKind::unavailable, "too many requests wait here", "ask again in a moment"};
+Refusal too_busy() {
+  return {503, ErrorKind::unavailable, "too many requests wait here", "ask again in a moment"};
 }
 
 }  // namespace

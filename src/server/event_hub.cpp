@@ -49,7 +49,7 @@ void EventHub::post(std::function<void()> work) {
 }
 
 void EventHub::follow_job(const std::string& name, std::optional<std::uint64_t> after,
-                          std::shared_ptr<transport::Exchange> exchange, const StreamTold& told) {
+                          const std::shared_ptr<transport::Exchange>& exchange, const StreamTold& told) {
   const bool taken = !over_ && workers_->add(name, [this, name, after, exchange, told] {
     try {
       const std::optional<store::StoredJob> job = store_.find(name);

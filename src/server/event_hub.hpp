@@ -39,7 +39,7 @@ class EventHub : public std::enable_shared_from_this<EventHub> {
 
   // The entries of a job after that sequence number; from now on where none is said.
   void follow_job(const std::string& name, std::optional<std::uint64_t> after,
-                  std::shared_ptr<transport::Exchange> exchange, const StreamTold& told);
+                  const std::shared_ptr<transport::Exchange>& exchange, const StreamTold& told);
   // Each summary that changes from now on.
   void follow_summaries(const std::shared_ptr<transport::Exchange>& exchange, const StreamTold& told);
   // This server has written to that job. Any thread.

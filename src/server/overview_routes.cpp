@@ -150,16 +150,16 @@ protocol::Nodes nodes(Service& service, const Call& /*call*/) {
   return answer;
 }
 
-void follow_job(Service& service, const Call& call, std::shared_ptr<transport::Exchange> exchange,
+void follow_job(Service& service, const Call& call, const std::shared_ptr<transport::Exchange>& exchange,
                 const StreamTold& told) {
   std::optional<std::uint64_t> after = call.find_number("Last-Event-ID");
   if (!after) {
     after = call.find_number("after");
   }
-  service.events.follow_job(call.text("job"), after, std::move(exchange), told);
+  service.events.follow_job(call.text("job"), after, exchange, told);
 }
 
-void follow_summaries(Service& service, const Call& /*call*/, std::shared_ptr<transport::Exchange> exchange,
+void follow_summaries(Service& service, const Call& /*call*/, const std::shared_ptr<transport::Exchange>& exchange,
                       const StreamTold& told) {
   service.events.follow_summaries(exchange, told);
 }

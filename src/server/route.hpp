@@ -73,7 +73,7 @@ struct Route {
   using Work = std::function<transport::Answer(Service&, const Call&)>;
   // Of an answer without an end: called on the loop's thread, and returns soon; says whether it has begun, from
   // whatever thread and whenever it knows.
-  using Stream = void (*)(Service&, const Call&, std::shared_ptr<transport::Exchange>, const StreamTold& told);
+  using Stream = void (*)(Service&, const Call&, const std::shared_ptr<transport::Exchange>&, const StreamTold& told);
 
   std::string_view id;  // "beginRecurrence"
   std::string_view method;
