@@ -363,14 +363,14 @@ void Api::work_for(const Asked& asked, const Call& call, const std::string& abou
   }
 }
 
-void Api::lose_patience(const Asked& asked, Seconds patience) const {
-  const auto watch = std::make_shared<transport::EventLoop::Watch>();
-  *watch = loop_.after(patience, [watch, waiting = std::weak_ptr{asked.exchange}, refuse = asked.route->refuse] {
+void Api::lose_patience(const Asked& asked, Seconds patience) {
+  const auto here = limits_.emplace(limits_.end());
+  *here = loop_.after(patience, [this, here, waiting = std::weak_ptr{asked.exchange}, refuse = asked.route->refuse] {
     // The first answer counts.
     if (const auto exchange = waiting.lock()) {
       exchange->answer(refuse(Error{ErrorKind::timeout, "the store did not answer in time"}));
     }
-    *watch = {};
+    limits_.erase(here);
   });
 }
 

@@ -15,6 +15,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -52,7 +53,7 @@ class Api {
   void answer(const Asked& asked, transport::Answer answer) const;
   void note(const Asked& asked, int status) const;
   void work_for(const Asked& asked, const Call& call, const std::string& about) const;
-  void lose_patience(const Asked& asked, Seconds patience) const;
+  void lose_patience(const Asked& asked, Seconds patience);
 
   transport::EventLoop& loop_;
   Service& service_;
@@ -61,6 +62,7 @@ class Api {
   LogWriter* log_;
   Answered answered_;
   Access access_;
+  std::list<transport::EventLoop::Watch> limits_;  // of the patience with some requests
   const std::vector<Route> routes_;
 };
 

@@ -32,7 +32,8 @@ Libpq load() {
     throw missing();
   }
   // Never closed: connections may be open until the process ends.
-  const DynamicLibrary& library = *new DynamicLibrary{*std::move(opened)};
+  static const DynamicLibrary* const open = new DynamicLibrary{*std::move(opened)};
+  const DynamicLibrary& library = *open;
   using Factory = const soci::backend_factory*();
   return {
       .conninfo_parse = need<decltype(::PQconninfoParse)>(library, "PQconninfoParse"),

@@ -137,7 +137,7 @@ class Recurrences(ServerCase):
         self.assert_refused(recurrence.say("next", {}), 400, "is running")
         recurrence.must("epochs", told)
         self.assert_refused(recurrence.say("epochs", told | {"epochs": 1}), 400)
-        self.assert_refused(recurrence.say("epochs", told | {"gpus": session.gpus(99)}), 400)
+        self.assert_refused(recurrence.say("epochs", told | {"gpus": session.gpus(90)}), 400)
         self.assert_refused(recurrence.say("epochs", told | {"try": 2}), 409)
         self.assert_refused(recurrence.say("claim", {"batch_size": 48}), 400, "48 is no batch size")
         recurrence.must("give_up", {"reason": "enough"})
