@@ -92,6 +92,12 @@ transport::Request request_from(std::string_view text) {
 // A service of its own for each input, on a store in memory; the thread that works is the same.
 class Served {
  public:
+  Served() = default;
+  Served(const Served&) = delete;
+  Served& operator=(const Served&) = delete;
+  // Who works notes what it has answered.
+  ~Served() { workers_.reset(); }
+
   void ask(transport::Request request) {
     // What never ends is another fuzzer's.
     if (request.path.ends_with("/events")) {
@@ -133,8 +139,8 @@ class Served {
                            .jobs_of_a_user = 8,
                            .openapi = "{}",
                            .metrics = [] { return std::string{}; }};
-  server::Workers workers_{1, 8};
-  server::Api api_{loop_, service_, workers_, clock_, nullptr, [](std::string_view, int, Seconds) {}};
+  std::unique_ptr<server::Workers> workers_ = std::make_unique<server::Workers>(1, 8);
+  server::Api api_{loop_, service_, *workers_, clock_, nullptr, [](std::string_view, int, Seconds) {}};
 };
 
 }  // namespace
