@@ -63,7 +63,7 @@ class Api {
   Answered answered_;
   Access access_;
   std::list<transport::EventLoop::Watch> limits_;  // of the patience with some requests
-  const std::vector<Route> routes_;
+  const std::vector<Route>& routes_;
 };
 
 // Fills in the parameters of the route: an invalid_argument Error says which one is not what it should be.
