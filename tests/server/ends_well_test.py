@@ -137,6 +137,28 @@ class Stores(unittest.TestCase):
             with self.assertRaisesRegex(RuntimeError, "newer"):
                 session.Server(ZEUS, pathlib.Path(text))
 
+    def test_that_is_read_only_is_read_and_written_after_another_start(self) -> None:
+        with tempfile.TemporaryDirectory() as text:
+            disk = pathlib.Path(text) / "disk"
+            disk.mkdir()
+            if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", disk], check=False,
+                                                   capture_output=True).returncode:
+                self.skipTest("a disk of its own takes a right to mount")
+            with contextlib.ExitStack() as stack:
+                stack.callback(subprocess.run, ["umount", "-l", disk], check=False)
+                database = str(disk / "jobs.sqlite")
+                change = ("PUT", session.job_path("b"), session.definition())
+                with session.Server(ZEUS, pathlib.Path(text), database=database) as server:
+                    server.ask("PUT", session.job_path("a"), session.definition())
+                subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
+                with session.Server(ZEUS, pathlib.Path(text), database=database) as server:
+                    self.assertEqual(server.ask("GET", session.job_path("a")).status, 200)
+                    answer = server.ask(*change)
+                    self.assertEqual((answer.status, b"advice" in answer.body), (503, True), answer)
+                subprocess.run(["mount", "-o", "remount,rw", disk], check=True)
+                with session.Server(ZEUS, pathlib.Path(text), database=database) as server:
+                    self.assertEqual(server.ask(*change).status, 201)
+
     def test_in_a_postgresql_that_stands_still_answers_once_it_goes_on(self) -> None:
         postgres = PostgresServer()
         self.addCleanup(postgres.remove)
@@ -157,6 +179,28 @@ class Stores(unittest.TestCase):
                 finally:
                     for process in processes:
                         os.kill(process, signal.SIGCONT)
+                waiting.join()
+                self.assertEqual(answers[0].status, 200, answers)
+                self.until(lambda: server.ask("GET", "/readyz"), lambda answer: answer.status == 200)
+
+
+    def test_in_a_postgresql_without_a_free_connection_answers_once_there_is_one(self) -> None:
+        postgres = PostgresServer()
+        self.addCleanup(postgres.remove)
+        database = postgres.create_database("jobs")
+        postgres.sql("jobs", "CREATE ROLE ann LOGIN PASSWORD 'word'; CREATE SCHEMA ann AUTHORIZATION ann")
+        with tempfile.TemporaryDirectory() as text:
+            with session.Server(ZEUS, pathlib.Path(text), database=database.replace("zeus@", "ann:word@")) as server:
+                server.ask("PUT", session.job_path("a"), session.definition())
+                recurrence = session.Recurrence(server, "a")
+                postgres.sql("jobs", "ALTER ROLE ann CONNECTION LIMIT 0")
+                postgres.sql("jobs", "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'ann'")
+                answers = []
+                waiting = threading.Thread(target=lambda: answers.append(recurrence.say("next", {})))
+                waiting.start()
+                self.assertEqual(server.ask("GET", "/healthz").status, 200)
+                self.assert_unavailable(server.ask("GET", "/readyz"))
+                postgres.sql("jobs", "ALTER ROLE ann CONNECTION LIMIT -1")
                 waiting.join()
                 self.assertEqual(answers[0].status, 200, answers)
                 self.until(lambda: server.ask("GET", "/readyz"), lambda answer: answer.status == 200)
