@@ -5,6 +5,7 @@
 #include "base/log_writer.hpp"
 #include "base/privileges.hpp"
 #include "base/program_folder.hpp"
+#include "base/signal_descriptor.hpp"
 #include "base/systemd.hpp"
 #include "control/open_lease_book.hpp"
 #include "control/restoration.hpp"
@@ -26,7 +27,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <memory>
@@ -190,22 +190,6 @@ class Sockets {
   std::optional<transport::UnixListener> admin_;
 };
 
-// Those that the daemon waits for, blocked in every thread that is started from here on.
-FileDescriptor wait_for_signals() {
-  sigset_t set{};
-  sigemptyset(&set);
-  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) {
-    sigaddset(&set, signal);
-  }
-  ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
-  ::signal(SIGPIPE, SIG_IGN);
-  FileDescriptor descriptor{::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK)};
-  if (!descriptor) {
-    throw system_failure(errno, "signals cannot be waited for");
-  }
-  return descriptor;
-}
-
 // The daemon while it runs.
 class Run {
  public:
@@ -281,7 +265,7 @@ void ServeCommand::declare(command_line::Options& options) {
 int ServeCommand::run(Context& context) {
   serve_.check();
   require_rights(serve_);
-  const FileDescriptor signals = wait_for_signals();
+  const FileDescriptor signals = service_signals();
   std::optional<LogWriter> log{std::in_place, STDOUT_FILENO};
   log::set_level(serve_.log_requests ? log::Level::debug : log::Level::info);
 

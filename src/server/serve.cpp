@@ -3,6 +3,7 @@
 #include "base/log.hpp"
 #include "base/log_writer.hpp"
 #include "base/random_id.hpp"
+#include "base/signal_descriptor.hpp"
 #include "base/systemd.hpp"
 #include "base/wall_time_text.hpp"
 #include "jobs/job.hpp"
@@ -23,7 +24,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <csignal>
 #include <ostream>
 #include <utility>
@@ -42,22 +42,6 @@ constexpr std::size_t readers = 4;  // connections to the store beside the one t
 std::string host_of_this_machine() {
   std::array<char, 256> name{};
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
-}
-
-// Blocked in every thread that is started from here on.
-FileDescriptor wait_for_signals() {
-  sigset_t set{};
-  sigemptyset(&set);
-  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) {
-    sigaddset(&set, signal);
-  }
-  ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
-  ::signal(SIGPIPE, SIG_IGN);
-  FileDescriptor descriptor{::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK)};
-  if (!descriptor) {
-    throw system_failure(errno, "signals cannot be waited for");
-  }
-  return descriptor;
 }
 
 // A connection is a descriptor, and a shell allows few of them unless asked.
@@ -171,7 +155,7 @@ void serve(const ServeSettings& settings, const Surroundings& surroundings) {
   check(settings);
   allow_many_descriptors();
   Clock& clock = surroundings.clock;
-  const FileDescriptor signals = wait_for_signals();
+  const FileDescriptor signals = service_signals();
   Access access = read_access(settings);
   const std::string database =
       settings.database.empty() ? store::default_store(surroundings.environment).string() : settings.database;
