@@ -1,4 +1,4 @@
-// The virtual AMD SMI as its clients meet it: the built library, opened at run time.
+// The virtual AMD SMI from a client's side: the built library, opened at run time.
 
 #include "tests/support/driver_client.hpp"
 

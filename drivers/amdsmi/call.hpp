@@ -1,4 +1,4 @@
-// How the entry points of AMD's system management library are made (drivers/session/entry_point.hpp).
+// How to define the entry points of AMD's system management library (drivers/session/entry_point.hpp).
 #pragma once
 
 #include "abi/amdsmi/amdsmi_abi.hpp"
@@ -20,5 +20,5 @@ using Entry = EntryPoint<Api>;
 
 }  // namespace zeus::drivers::amdsmi
 
-// Marks what the library shows to its clients; everything else is hidden inside it.
+// Marks what the library exports to its clients; everything else is hidden.
 #define ZEUS_AMDSMI extern "C" __attribute__((visibility("default")))

@@ -1,4 +1,4 @@
-// Beginning and end, which GPUs there are, and what each one is.
+// Initialisation and shutdown, the list of GPUs, and the identity of each.
 
 #include "drivers/amdsmi/call.hpp"
 
@@ -10,10 +10,10 @@ namespace zeus::drivers::amdsmi {
 
 namespace {
 
-// AMD's number in the public PCI id list; no device of that list is a virtual one.
+// AMD's number in the public PCI ID list; no device in that list is a virtual one.
 constexpr std::uint32_t vendor = 0x1002;
 
-// Handles, one for each GPU, in the manner of the library: the number alone when there is nowhere to put them.
+// Gives handles, one for each GPU, as the library does: only the number if there is no buffer for them.
 template <typename Handle>
 Code give_handles(std::size_t first, std::size_t available, std::uint32_t* count, Handle** out) {
   if (out != nullptr) {

@@ -1,4 +1,4 @@
-// Energy, power, caps, clocks, temperature and use.
+// Energy, power, power limits, clocks, temperature and utilization.
 
 #include "drivers/amdsmi/call.hpp"
 #include "physics/operating_point.hpp"
@@ -11,7 +11,7 @@ namespace zeus::drivers::amdsmi {
 
 namespace {
 
-// Microjoules for each count of the energy counter.
+// Microjoules per count of the energy counter.
 constexpr double energy_resolution_uj = 15.3;
 constexpr std::size_t most_frequencies = 33;
 
@@ -65,7 +65,7 @@ Code give_clock(const Gpu& gpu, ClockType type, ClockInfo* info) {
   return Code::not_supported;
 }
 
-// Lowest first, evenly spread when there are more than the structure holds.
+// Lowest first, evenly spread if there are more than the structure can hold.
 Code give_frequencies(const Gpu& gpu, ClockType type, Frequencies* out) {
   if (type != ClockType::graphics && type != ClockType::memory) {
     return Code::not_supported;

@@ -1,12 +1,12 @@
-// Entry points that the vendor's library has and that virtual GPUs do not support. The vendor's Python package looks
-// all of them up when it is imported, so all of them are here, and answer as a card that cannot.
+// Entry points of the vendor's library that virtual GPUs do not support. The vendor's Python package looks all of them
+// up when it is imported, so all of them are here, and answer as a GPU without the feature does.
 
 #include "drivers/amdsmi/call.hpp"
 
 namespace zeus::drivers::amdsmi {
 
-// Arguments are the caller's to pass and to clear, whatever they are, so one signature serves all.
-// NOLINTNEXTLINE(cppcoreguidelines-macro-usage): the names are what it is about
+// The caller passes the arguments and cleans them up, whatever they are, so one signature serves all.
+// NOLINTNEXTLINE(cppcoreguidelines-macro-usage): it defines functions by name
 #define ZEUS_AMDSMI_UNSUPPORTED(name) \
   ZEUS_AMDSMI Code name() {           \
     return Entry::refuse(#name);      \

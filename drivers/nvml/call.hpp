@@ -1,4 +1,4 @@
-// How the entry points of NVML are made (drivers/session/entry_point.hpp), and what its answers have in common.
+// How to define the entry points of NVML (drivers/session/entry_point.hpp), and what its answers share.
 #pragma once
 
 #include "abi/nvml/nvml_abi.hpp"
@@ -24,7 +24,7 @@ using Entry = EntryPoint<Api>;
 // Microseconds since 1970 on the session's clock.
 std::int64_t stamp(const Session& session, Instant at);
 
-// Copies a text with its zero, where the client's buffer takes it whole.
+// Copies a string with its zero byte if the client's buffer is long enough for the whole.
 Code give_text(std::string_view text, char* buffer, unsigned length);
 
 template <typename T>
@@ -35,5 +35,5 @@ Code give(T* out, T value) {
 
 }  // namespace zeus::drivers::nvml
 
-// Marks what the library shows to its clients; everything else is hidden inside it.
+// Marks what the library exports to its clients; everything else is hidden.
 #define ZEUS_NVML extern "C" __attribute__((visibility("default")))

@@ -1,5 +1,5 @@
-// What the vendor's library says of each kind of card beside what the physics needs: numbers of its data sheet and of
-// the public PCI id list. Constant data; any thread.
+// Facts about each GPU model that the vendor's library reports and the physics does not need: numbers from its data
+// sheet and from the public PCI ID list. Constant data; any thread.
 #pragma once
 
 #include "physics/gpu_model.hpp"
@@ -9,7 +9,7 @@
 namespace zeus::drivers::nvml {
 
 struct Card {
-  std::string_view model;  // the short name of its physics
+  std::string_view model;  // the short name of the physics model
   unsigned pci_device;
   unsigned brand;
   unsigned architecture;
@@ -20,7 +20,7 @@ struct Card {
   unsigned pcie_generation;
 };
 
-// That of a model without an entry is what its architecture has at least.
+// A model without an entry gets the minimum of its architecture.
 const Card& card(const physics::GpuModel& model);
 
 }  // namespace zeus::drivers::nvml

@@ -1,4 +1,4 @@
-// Clocks, locks on them, what holds them down, and how busy the GPU is.
+// Clocks, locks on them, what holds them down, and utilization.
 
 #include "drivers/nvml/call.hpp"
 #include "drivers/nvml/fields.hpp"
@@ -13,7 +13,7 @@ namespace zeus::drivers::nvml {
 
 namespace {
 
-// Over which utilization is a mean, as with most of the vendor's cards.
+// Utilization is a mean over this time, as with most of the vendor's GPUs.
 constexpr Seconds utilization_window{1.0};
 
 unsigned megahertz(Megahertz clock) {
@@ -53,7 +53,7 @@ std::vector<unsigned> memory_clocks(const physics::GpuModel& model) {
   return clocks;
 }
 
-// From the highest down, as the vendor's library lists them.
+// Highest first, as the vendor's library lists them.
 std::vector<unsigned> graphics_clocks(const physics::GpuModel& model) {
   std::vector<unsigned> clocks;
   const physics::ClockRange& range = model.clocks;
@@ -100,7 +100,7 @@ Code unlock_clocks(const Gpu& gpu) {
   return Code::success;
 }
 
-// The memory clock of the model has one value under load; a lock to that one holds, and any other is refused.
+// The model's memory clock has one value under load: a lock to that value holds, and any other is refused.
 Code lock_memory_clocks(const Gpu& gpu, unsigned min, unsigned max) {
   if (!locks_memory_clocks(gpu.model())) {
     return Code::not_supported;

@@ -1,4 +1,4 @@
-// Values by number, each with its own result, and the driver's rings of samples.
+// Field values, each with its own result, and the driver's rings of samples.
 
 #include "drivers/nvml/call.hpp"
 #include "drivers/nvml/fields.hpp"
@@ -75,14 +75,14 @@ Code read_field(const Gpu& gpu, FieldValue& value) {
   }
   if (value.field >= field::policy_power && value.field <= field::policy_base_clocks) {
     const unsigned offset = value.field - field::policy_power;
-    // The last two policies are numbered 10 and 11, but their fields follow on.
+    // The last two policies have the numbers 10 and 11, but their fields follow without a gap.
     const unsigned policy = offset < 6 ? offset : offset + 4;
     return give_uint64(value, violation_ns(gpu, static_cast<PerformancePolicy>(policy)));
   }
   return Code::not_supported;
 }
 
-// When the ring holds samples, and what the power was then.
+// The samples of the ring: when, and the power then.
 std::vector<physics::PowerReading> ring(const Gpu& gpu, std::uint64_t last_seen_us) {
   std::vector<physics::PowerReading> samples(gpu.model().sensors.sample_depth);
   const physics::Gpu view = gpu.view();

@@ -1,4 +1,4 @@
-// The readings that entry points of their own and field values share. Any thread; `gpu` is that of the running call.
+// The readings shared by entry points of their own and field values. Any thread; `gpu` is that of the running call.
 #pragma once
 
 #include "abi/nvml/nvml_abi.hpp"
@@ -11,7 +11,7 @@ namespace zeus::drivers::nvml {
 enum class PowerValueKind { plain, average, instant };
 enum class LimitKind { min, max, default_limit, requested, enforced };
 
-// In mJ since the driver was loaded; not_supported without such a counter. The out value is touched on success only.
+// In mJ since the driver was loaded; not_supported without such a counter. Sets the out value only on success.
 Code read_energy(const Gpu& gpu, std::uint64_t& millijoules);
 // In mW; not_supported without such a sensor.
 Code read_power(const Gpu& gpu, PowerValueKind kind, unsigned& milliwatts);

@@ -1,4 +1,4 @@
-// Which GPUs there are, and what each one is.
+// The list of GPUs, and the identity of each.
 
 #include "drivers/nvml/call.hpp"
 #include "drivers/nvml/catalogue.hpp"
@@ -21,7 +21,7 @@ std::string bus_id(std::uint32_t index) {
   return fmt::format("00000000:{:02X}:00.0", pci_bus(index));
 }
 
-// Among the GPUs, the one that `is` true of.
+// Finds the GPU that `is` returns true for.
 template <typename Is>
 Code find_handle(Session& session, Instant now, std::string_view name, Device** device, Is is) {
   for (const std::uint32_t index : session.shown_by(Vendor::nvidia)) {
@@ -32,7 +32,7 @@ Code find_handle(Session& session, Instant now, std::string_view name, Device** 
   return Code::not_found;
 }
 
-// "00000000:01:00.0" and "0000:01:00.0" are the same; letters in either case.
+// "00000000:01:00.0" and "0000:01:00.0" are the same; letters may have either case.
 bool same_bus_id(std::string_view asked, std::uint32_t index) {
   const std::string full = bus_id(index);
   const std::string_view shorter = std::string_view{full}.substr(4);
@@ -150,7 +150,7 @@ ZEUS_NVML Code nvmlDeviceGetPciInfo_v3(Device* device, PciInfo* info) {
 }
 
 ZEUS_NVML Code nvmlDeviceGetPciInfo_v2(Device* device, PciInfo* info) {
-  // The second version ends where the third has its longer bus id, in four unused words.
+  // The second version ends where the third has its longer bus ID, in four unused words.
   constexpr std::size_t known = offsetof(PciInfo, bus_id);
   return Entry::gpu_call(
       __func__, device,

@@ -1,4 +1,4 @@
-// The virtual NVML as its clients meet it: the built library, opened at run time.
+// The virtual NVML from a client's side: the built library, opened at run time.
 
 #include "tests/support/driver_client.hpp"
 
@@ -312,7 +312,7 @@ TEST_F(Nvml, AThousandKillsInsideCallsLeaveItUsable) {
     }};
     ::usleep(static_cast<useconds_t>(kill * 2));
     child.kill();
-    // More than the counter's period: its last step is then later than the hundreds of changes at one instant.
+    // Longer than the counter's period, so that its last step is later than the hundreds of changes at one instant.
     pass(Seconds{0.025});
     unsigned long long energy = 0;
     ASSERT_EQ((call("nvmlDeviceGetTotalEnergyConsumption", devices_[v100], &energy)), Code::success);
@@ -364,6 +364,22 @@ TEST_F(Nvml, TellsTheTruthAndEveryCallOnTheSide) {
   EXPECT_EQ(calls[0].process, ::getpid());
   EXPECT_EQ(calls[0].gpu, 1);
   EXPECT_EQ(calls[0].result, static_cast<int>(Code::invalid_argument));
+}
+
+TEST_F(Nvml, TellsTheTruthOfAMomentThatHasPassed) {
+  load(a100, "constant:200W");
+  auto* const truth = client().library.function<int(unsigned, zeus_virtual_truth*)>({"zeus_virtual_read_truth"});
+  auto* const energy = client().library.function<int(unsigned, double, double*)>({"zeus_virtual_read_energy"});
+  zeus_virtual_truth then{};
+  ASSERT_EQ(truth(a100, &then), ZEUS_VIRTUAL_OK);
+  pass(10_s);
+  double joules = 0;
+  ASSERT_EQ(energy(a100, then.time_s, &joules), ZEUS_VIRTUAL_OK);
+  EXPECT_NEAR(joules, then.energy_j, 1e-6);
+  ASSERT_EQ(energy(a100, then.time_s + 3, &joules), ZEUS_VIRTUAL_OK);
+  EXPECT_NEAR(joules, then.energy_j + 600, 1e-3);
+  EXPECT_EQ(energy(a100, then.time_s + 11, &joules), ZEUS_VIRTUAL_INVALID) << "it has not come yet";
+  EXPECT_EQ(energy(17, then.time_s, &joules), ZEUS_VIRTUAL_INVALID);
 }
 
 TEST(NvmlWithoutInit, RefusesEveryCall) {

@@ -1,4 +1,4 @@
-// Which processes use a GPU: those whose load is on it.
+// The processes that use a GPU: those whose load is on it.
 
 #include "drivers/nvml/call.hpp"
 

@@ -10,9 +10,9 @@ namespace zeus::drivers::nvml {
 
 namespace {
 
-// What the driver keeps for itself: assumed.
+// Memory that the driver reserves for itself: assumed.
 constexpr std::uint64_t reserved_bytes = std::uint64_t{512} << 20U;
-// How far above the slowdown temperature a card turns itself off: assumed.
+// How far above the slowdown temperature a GPU turns itself off: assumed.
 constexpr Kelvins shutdown_margin{5.0};
 constexpr unsigned sampling_period_us = 167'000;
 constexpr unsigned performance_state_idle = 8;
@@ -125,7 +125,7 @@ ZEUS_NVML Code nvmlDeviceGetPerformanceState(Device* device, unsigned* state) {
       __func__, device,
       [&](const Gpu& gpu) {
         const physics::OperatingPoint point = gpu.view().operating_point(gpu.now);
-        // Cards whose memory clock never goes down stay in the highest state.
+        // GPUs whose memory clock never goes down stay in the highest state.
         const bool down = point.memory_clock < gpu.model().clocks.memory;
         return give(state, down ? performance_state_idle : 0U);
       },

@@ -1,4 +1,4 @@
-// Beginning and end, versions, and what return codes mean.
+// Initialisation and shutdown, versions, and the meaning of return codes.
 
 #include "base/file_tree.hpp"
 #include "drivers/nvml/call.hpp"
@@ -11,7 +11,7 @@ namespace zeus::drivers::nvml {
 
 namespace {
 
-// The last branch of the vendor's drivers that knows all the cards of our presets, Pascal and Volta included.
+// The last branch of the vendor's drivers that knows all models of our presets, including Pascal and Volta.
 constexpr std::string_view driver_version = "580.65.06";
 constexpr std::string_view library_version = "13.580.65.06";
 constexpr int cuda_version = 13000;

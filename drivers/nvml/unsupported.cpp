@@ -1,13 +1,13 @@
-// Entry points that the vendor's library has and that virtual GPUs do not support: clients probe for them, and are
-// answered as by a card that cannot. Whatever is missing here too is "function not found" to who looks it up, as with
-// an older driver.
+// Entry points of the vendor's library that virtual GPUs do not support: clients probe for them, and they answer as a
+// GPU without the feature does. Looking up one that is missing here too gives "function not found", as with an older
+// driver.
 
 #include "drivers/nvml/call.hpp"
 
 namespace zeus::drivers::nvml {
 
-// Arguments are the caller's to pass and to clear, whatever they are, so one signature serves all.
-// NOLINTNEXTLINE(cppcoreguidelines-macro-usage): the names are what it is about
+// The caller passes the arguments and cleans them up, whatever they are, so one signature serves all.
+// NOLINTNEXTLINE(cppcoreguidelines-macro-usage): it defines functions by name
 #define ZEUS_NVML_UNSUPPORTED(name) \
   ZEUS_NVML Code name() {           \
     return Entry::refuse(#name);    \

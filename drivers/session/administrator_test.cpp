@@ -28,7 +28,7 @@ TEST_F(Administrator, IsNotWhoHasGivenUpItsRights) {
 
 TEST_F(Administrator, IsLookedForAnewAtEachCall) {
   ForkedChild child{[&] {
-    // The effective set alone goes with the effective user, and comes back with it.
+    // Only the effective set goes with the effective user, and it comes back with it.
     return caller_may_administer(here_) && ::seteuid(65'534) == 0 && !caller_may_administer(here_) &&
            ::seteuid(0) == 0 && caller_may_administer(here_);
   }};

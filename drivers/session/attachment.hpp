@@ -1,7 +1,7 @@
-// What a process keeps of its session: how often a driver library was initialised, and the session itself, found by
-// session_variable. One for each driver library in a process; every member may be called from any thread. A forked
-// child begins uninitialised, as with the vendors' libraries, and finds no lock held. The session stays mapped until
-// the process ends, since other threads may be inside a call when one shuts the library down.
+// A process's attachment to its session: how often a driver library was initialised, and the session itself, found by
+// session_variable. One for each driver library in a process; any thread may call any member. A forked child begins
+// uninitialised, as with the vendors' libraries, and finds no lock held. The session stays mapped until the process
+// ends, since other threads may be inside a call when one shuts the library down.
 #pragma once
 
 #include "base/clock.hpp"
@@ -20,16 +20,16 @@ class Attachment {
  public:
   static Attachment& instance();
 
-  // A session without a GPU of that vendor is none to its library, as a machine without one has no such driver.
+  // To a vendor's library, a session without a GPU of that vendor does not exist: such a machine would have no driver.
   AttachResult initialise(Vendor vendor);
-  // False when it was not initialised.
+  // False if it was not initialised.
   bool shut_down();
 
   // Null unless initialised.
   [[nodiscard]] Session* session() const {
     return users_.load(std::memory_order_acquire) > 0 ? session_.get() : nullptr;
   }
-  // Initialised or not; null when there is none to attach to.
+  // The session, initialised or not; null if there is none to attach to.
   Session* attached();
   [[nodiscard]] SystemClock& clock() { return clock_; }
   [[nodiscard]] std::int32_t process() const { return process_.load(std::memory_order_relaxed); }

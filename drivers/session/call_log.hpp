@@ -1,6 +1,6 @@
-// The last calls of every process into the virtual drivers of a session: a ring in shared memory. Any thread of any
-// process may add at any time, without a lock; a process killed while it adds leaves one entry that readers skip.
-// Lives in zeroed shared memory.
+// The latest calls of every process into the virtual drivers of a session: a ring in shared memory. Any thread of any
+// process may add at any time, without a lock. If a process is killed while it adds, readers skip that one entry. Lives
+// in zeroed shared memory.
 #pragma once
 
 #include "base/clock.hpp"
@@ -18,7 +18,7 @@ struct CallRecord {
   std::uint64_t number = 0;  // counted over all processes
   Instant at;
   std::int32_t process = 0;
-  std::int32_t gpu = -1;  // -1: of no GPU
+  std::int32_t gpu = -1;  // -1: no particular GPU
   std::int32_t result = 0;
   std::string entry_point;
 };
@@ -28,9 +28,9 @@ class CallLog {
   static constexpr std::uint64_t capacity = 4096;
 
   void add(std::string_view entry_point, Instant at, std::int32_t process, std::int32_t gpu, std::int32_t result);
-  // Calls since the session began, also those that the ring has forgotten.
+  // All calls since the session began, including those that the ring has dropped.
   [[nodiscard]] std::uint64_t count() const { return next_.load(std::memory_order_relaxed); }
-  // Those from `first` on that the ring still holds, oldest first.
+  // The calls from `first` on that the ring still holds, oldest first.
   [[nodiscard]] std::vector<CallRecord> since(std::uint64_t first) const;
 
  private:

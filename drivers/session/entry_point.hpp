@@ -1,13 +1,12 @@
-// What the entry points of a vendor's library do around their own work, whichever vendor it is: refuse a library that
-// is not initialised and what is no handle, let the faults of the session strike, turn what is thrown into a code, and
-// write the call down. A forked child finds its library not initialised (Attachment). Any thread; nothing is thrown to
-// the client.
+// What every vendor's entry points do around their own work: they refuse calls to an uninitialised library and invalid
+// handles, apply the faults of the session, turn exceptions into codes, and log the call. In a forked child the library
+// is not initialised (Attachment). Any thread; no exception reaches the client.
 //
 // An Api is what differs between vendors:
-//   Code, the type that entry points return, with Code::success;
-//   Handle, what a client's handle of a GPU points to;
-//   vendor, whose GPUs the library shows;
-//   code_of(Refusal), which of its codes says so.
+//   Code: the type that entry points return, with Code::success;
+//   Handle: what a client's handle of a GPU points to;
+//   vendor: whose GPUs the library shows;
+//   code_of(Refusal): the code for a refusal.
 #pragma once
 
 #include "drivers/session/attachment.hpp"
@@ -26,7 +25,7 @@
 
 namespace zeus::drivers {
 
-// What a call about one GPU works on.
+// The arguments of a call about one GPU.
 struct Gpu {
   Session& session;
   std::uint32_t index = 0;
@@ -35,14 +34,14 @@ struct Gpu {
   [[nodiscard]] physics::Gpu view() const { return session.gpu_at(index, now); }
   [[nodiscard]] const physics::GpuModel& model() const { return session.model(index); }
 
-  // `limit` is within what the model allows; a fault may have less of it enforced.
+  // `limit` is within what the model allows; a fault may enforce less.
   void set_limit(Watts limit) const;
-  // False, and nothing done, when no clock of the model's range lies within it.
+  // False, and without effect, if no clock of the model is in the range.
   [[nodiscard]] bool lock_clocks(Megahertz low, Megahertz high) const;
   void unlock_clocks() const;
 };
 
-// Why a call is refused, before a vendor's code says so.
+// Why a call is refused, before it becomes a vendor's code.
 enum class Refusal {
   uninitialized,
   invalid_argument,
@@ -55,15 +54,15 @@ enum class Refusal {
   unknown
 };
 
-// What the fault that strikes this call has it refused for, once the delay of that fault is over; nothing when none
-// strikes, or when it only delays.
+// The refusal by the fault that hits this call, after the delay of that fault; nothing if no fault hits it, or if the
+// fault only delays.
 std::optional<Refusal> struck(Session& session, std::string_view name, std::optional<std::uint32_t> gpu, Instant now);
-// Of the exception being handled.
+// For the exception being handled.
 Refusal refusal_of_exception();
 
-// As much of a text as fits, with its zero. `size` is at least 1.
+// Copies as much of a string as fits, with its zero byte. `size` is at least 1.
 void copy_text(std::string_view text, char* buffer, std::size_t size);
-// Of 100, rounded; what is beyond either end counts as the end.
+// Rounded, and held between 0 and 100.
 unsigned percent(double share);
 
 template <typename Api>
@@ -72,7 +71,7 @@ class EntryPoint {
   using Code = typename Api::Code;
   using Handle = typename Api::Handle;
 
-  // An entry point about no GPU in particular: work(session, now).
+  // An entry point that is about no particular GPU: work(session, now).
   template <typename Work>
     requires std::is_invocable_r_v<Code, Work, Session&, Instant>
   static Code system_call(std::string_view name, Work&& work) {
@@ -105,12 +104,12 @@ class EntryPoint {
     }));
   }
 
-  // An entry point that virtual GPUs do not support, answered as by a card that cannot.
+  // An entry point that virtual GPUs do not support; answers as a GPU without the feature does.
   static Code refuse(std::string_view name) {
     return system_call(name, [](Session&, Instant) { return Api::code_of(Refusal::not_supported); });
   }
 
-  // The handle of a GPU of the session, unless a fault strikes who asks for it by the entry point `name`.
+  // The handle of a GPU of the session, unless a fault hits the entry point `name` that asks for it.
   static Code give_handle(Session& session, std::uint32_t index, Instant now, std::string_view name, Handle** handle) {
     if (const std::optional<Refusal> refusal = struck(session, name, index, now)) {
       return Api::code_of(*refusal);

@@ -47,7 +47,7 @@ std::string shown(std::string_view text) {
   return std::string{text.substr(0, 64)};
 }
 
-// The next word, and what follows it.
+// Takes the next word off `text`.
 std::string_view take_word(std::string_view& text) {
   const std::size_t begin = std::min(text.find_first_not_of(white_space), text.size());
   const std::size_t end = std::min(text.find_first_of(white_space, begin), text.size());
@@ -80,15 +80,15 @@ Joules parse_joules(std::string_view text) {
 FaultKind parse_kind(std::string_view word) {
   const auto* const found = std::ranges::find(names, word, &Name::text);
   if (found == names.end()) {
-    throw refusal(fmt::format("'{}' is no fault", shown(word)), fmt::format("use {}", known_faults));
+    throw refusal(fmt::format("'{}' is not a fault", shown(word)), fmt::format("use {}", known_faults));
   }
   return found->kind;
 }
 
 void set_calls(Fault& fault, std::string_view pattern) {
   if (pattern.empty() || pattern.size() >= fault.calls.size()) {
-    throw refusal(fmt::format("'call={}' names no entry point", shown(pattern)),
-                  "give its name, such as nvmlDeviceGetPowerUsage; * stands for any text");
+    throw refusal(fmt::format("'call={}' does not name an entry point", shown(pattern)),
+                  "give its name, such as nvmlDeviceGetPowerUsage; * stands for any characters");
   }
   fault.calls.fill('\0');
   std::ranges::copy(pattern, fault.calls.begin());
@@ -100,7 +100,7 @@ void set_amount(Fault& fault, std::string_view value) {
   } else if (fault.kind == FaultKind::wrap || fault.kind == FaultKind::backward) {
     fault.energy = parse_joules(value);
   } else {
-    throw refusal("'by' belongs to wrap, backward and lower only", {});
+    throw refusal("'by' goes only with wrap, backward and lower", {});
   }
 }
 
@@ -124,8 +124,8 @@ void set_option(Fault& fault, std::string_view key, std::string_view value) {
   } else if (key == "by") {
     set_amount(fault, value);
   } else {
-    throw refusal(fmt::format("'{}' is no option of this fault", shown(key)),
-                  "gpu, from and for go with every fault; call and times with those of calls, delay with slow and "
+    throw refusal(fmt::format("'{}' is not an option of this fault", shown(key)),
+                  "gpu, from and for go with every fault; call and times with faults of calls, delay with slow and "
                   "timeout, by with wrap, backward and lower");
   }
 }
@@ -141,10 +141,10 @@ void check_complete(const Fault& fault) {
     throw refusal("'lower' needs a power", "add by=20W");
   }
   if (fault.kind == FaultKind::unsupported && fault.matches("no call has this name")) {
-    throw refusal("'unsupported' needs the calls it is about", "add call=nvmlDeviceGetTotalEnergyConsumption");
+    throw refusal("'unsupported' needs the name of a call", "add call=nvmlDeviceGetTotalEnergyConsumption");
   }
   if (fault.times != 0 && (fault.is_of_counter() || fault.kind == FaultKind::lower)) {
-    throw refusal("'times' belongs to faults of calls", "use `for` to end this one");
+    throw refusal("'times' goes only with faults of calls", "use `for` to end this one");
   }
 }
 
@@ -181,7 +181,7 @@ bool matches_glob(std::string_view pattern, std::string_view text) {
 
 bool Fault::matches(std::string_view entry_point) const {
   const std::string_view pattern{calls.data()};
-  // What refuses setters by default refuses those of every vendor's spelling.
+  // A fault that refuses setters by default refuses them in every vendor's spelling.
   return matches_glob(pattern, entry_point) ||
          (kind == FaultKind::permission && pattern == setters && is_setter(entry_point));
 }

@@ -73,15 +73,15 @@ TEST_P(RefusedFault, IsOneLineThatSaysWhatIsWrong) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, RefusedFault,
-    testing::Values(Refused{"explode", "'explode' is no fault; use permission"},
-                    Refused{"lost gpu=x", "not a whole number"}, Refused{"lost gpu", "'gpu' is not an option"},
-                    Refused{"lost from=soon", "not a time"}, Refused{"lost for=0", "would never happen"},
-                    Refused{"slow", "add delay=200ms"}, Refused{"wrap", "add by=1000J"},
-                    Refused{"backward by=-5J", "not an energy"}, Refused{"wrap by=nanJ", "not an energy"},
-                    Refused{"lower", "add by=20W"}, Refused{"lower by=5 W", "'W' is not an option"},
-                    Refused{"unsupported", "needs the calls"}, Refused{"reset times=2", "'times' belongs"},
-                    Refused{"reset call=x", "'call' is no option"}, Refused{"lost color=red", "'color' is no option"},
-                    Refused{"lost by=5J", "'by' belongs"}));
+    testing::Values(
+        Refused{"explode", "'explode' is not a fault; use permission"}, Refused{"lost gpu=x", "not a whole number"},
+        Refused{"lost gpu", "'gpu' is not an option"}, Refused{"lost from=soon", "not a time"},
+        Refused{"lost for=0", "would never happen"}, Refused{"slow", "add delay=200ms"},
+        Refused{"wrap", "add by=1000J"}, Refused{"backward by=-5J", "not an energy"},
+        Refused{"wrap by=nanJ", "not an energy"}, Refused{"lower", "add by=20W"},
+        Refused{"lower by=5 W", "'W' is not an option"}, Refused{"unsupported", "needs the name of a call"},
+        Refused{"reset times=2", "'times' goes only with"}, Refused{"reset call=x", "'call' is not an option"},
+        Refused{"lost color=red", "'color' is not an option"}, Refused{"lost by=5J", "'by' goes only with"}));
 
 TEST(Faults, AFileNamesTheLineThatIsWrong) {
   EXPECT_EQ(parse_faults("lost gpu=0\n\n# nothing\nreset from=2s", 1).size(), 2U);

@@ -16,7 +16,7 @@ namespace zeus::drivers {
 
 namespace {
 
-// A line of /proc/PID/stat: the name stands in brackets and may hold anything.
+// Reads a line of /proc/PID/stat: the name is in brackets and may contain anything.
 std::optional<ProcessPlace> parse_stat(pid_t process, const std::string& stat) {
   const std::size_t end = stat.rfind(')');
   if (end == std::string::npos) {
@@ -46,7 +46,7 @@ std::vector<ProcessPlace> read_processes(const FileTree& machine) {
         }
       }
     } catch (const Error&) {
-      // It has ended while it was looked at, or is not ours to see.
+      // The process ended meanwhile, or we may not see it.
       continue;
     }
   }

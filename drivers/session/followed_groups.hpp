@@ -1,7 +1,7 @@
-// The process groups in which a followed command does its work: its own, or, where programs of it have put what they
-// started into groups of their own (as `zeus run`, or a shell with job control), those. Whoever started such a group
-// only looks after it and is left alone. Processes that have left the session (setsid) are not followed.
-// Pure but for read_processes(); one thread.
+// The process groups in which a followed command does its work: its own group, unless its programs have put what they
+// started into groups of their own, as `zeus run` or a shell with job control does; then those. A process that started
+// such a group only looks after it, and is left alone. Processes that have left the session (setsid) are not followed.
+// Pure except for read_processes(); one thread.
 #pragma once
 
 #include "base/file_tree.hpp"
@@ -22,10 +22,10 @@ struct ProcessPlace {
   friend bool operator==(const ProcessPlace&, const ProcessPlace&) = default;
 };
 
-// All processes that can be seen.
+// All processes that this process may see.
 std::vector<ProcessPlace> read_processes(const FileTree& machine);
 
-// Ascending; the command's own group alone where nothing is known of it.
+// Ascending; only the command's own group if nothing is known of it.
 std::vector<pid_t> followed_groups(std::span<const ProcessPlace> processes, pid_t command);
 
 }  // namespace zeus::drivers

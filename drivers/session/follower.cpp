@@ -16,10 +16,10 @@ namespace {
 
 constexpr double least_speed = 0.01;
 constexpr Seconds shortest_pause{0.001};
-// What a group that could not run is given later.
+// The most run time that is later granted to a group that could not run.
 constexpr Seconds most_owed{0.1};
 
-// All that the guard does: keeps what it is told, and waits for the end of who tells.
+// The guard's whole work: it remembers what it is told, and waits for the end of its parent.
 [[noreturn]] void continue_at_the_end(int lifeline) {
   std::array<pid_t, 256> groups{};
   std::size_t count = 0;

@@ -1,5 +1,5 @@
-// Makes process groups advance at a given speed, by stopping it for a part of the time. The decision is pure (call it
-// from one thread with the time); ContinueGuard is what keeps groups from staying stopped when we are killed.
+// Makes process groups advance at a given speed, by stopping them for a part of the time. The decision is pure (call it
+// from one thread with the time); ContinueGuard keeps groups from staying stopped if we are killed.
 #pragma once
 
 #include "base/clock.hpp"
@@ -17,7 +17,7 @@ class Follower {
  public:
   // How far the group may run ahead of its speed.
   static constexpr Seconds slack{0.010};
-  // Speed may change at any time, so it is looked at this often.
+  // The longest time between two checks, because the speed may change at any time.
   static constexpr Seconds longest_pause{0.050};
 
   struct Step {
@@ -27,7 +27,7 @@ class Follower {
 
   explicit Follower(Instant start) : last_{start} {}
 
-  // What to do from now on, at a speed between 0 and 1 of full.
+  // What to do from now on, at a speed between 0 and 1 of full speed.
   Step step(Instant now, double speed);
 
  private:
@@ -37,7 +37,7 @@ class Follower {
   Seconds ahead_;
 };
 
-// A process beside the groups that continues them when this process ends, however it does.
+// A separate process that continues the groups when this process ends, however it ends.
 class ContinueGuard {
  public:
   ContinueGuard();
@@ -45,7 +45,7 @@ class ContinueGuard {
   ContinueGuard& operator=(const ContinueGuard&) = delete;
   ~ContinueGuard();
 
-  // From now on also this one; the first few hundred.
+  // From now on this group too; for the first few hundred groups.
   void watch(pid_t group);
 
  private:

@@ -11,8 +11,7 @@
 namespace zeus::drivers {
 namespace {
 
-// Lets the follower run for a while on steps that are late as a busy machine makes them, and returns how long it let
-// the group run.
+// Runs the follower for a while with steps as late as on a busy machine, and returns how long it let the group run.
 Seconds granted(double speed, Seconds time, double lateness, std::uint64_t seed) {
   Random random{seed};
   Instant now{1'000'000'000};

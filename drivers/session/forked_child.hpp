@@ -11,7 +11,7 @@ namespace zeus::drivers {
 
 class ForkedChild {
  public:
-  // The function returns true when all is well; what it throws is not well.
+  // The function returns true if all is well; an exception counts as false.
   template <typename Work>
   explicit ForkedChild(Work&& work) : process_{::fork()} {
     if (process_ == 0) {

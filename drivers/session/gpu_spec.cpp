@@ -22,7 +22,7 @@ Error refusal(const std::string& what) {
   return {ErrorKind::invalid_argument, what, std::string{example}};
 }
 
-// The count in front of an 'x', which is then taken off; 1 when there is none.
+// Removes the count in front of an 'x'; 1 if there is none.
 std::size_t take_count(std::string_view& group) {
   const std::size_t digits = std::min(group.find_first_not_of("0123456789"), group.size());
   if (digits == 0 || digits == group.size() || (group[digits] != 'x' && group[digits] != 'X')) {
@@ -33,7 +33,7 @@ std::size_t take_count(std::string_view& group) {
   if (error != std::errc{} || count > most_gpus) {
     throw Error{ErrorKind::invalid_argument,
                 fmt::format("'{}' asks for more virtual GPUs than a session holds", group.substr(0, 64)),
-                fmt::format("ask for {} at most", most_gpus)};
+                fmt::format("ask for at most {}", most_gpus)};
   }
   if (count == 0) {
     throw refusal(fmt::format("'{}' asks for no virtual GPU at all", group.substr(0, 64)));
@@ -42,7 +42,7 @@ std::size_t take_count(std::string_view& group) {
   return count;
 }
 
-// The number behind the = of an option, whole and within bounds.
+// The number after the = of an option, whole and within bounds.
 double number_of(std::string_view text, std::string_view what, double least, double most) {
   double value = 0.0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -68,13 +68,14 @@ void apply_option(PlannedGpu& gpu, std::string_view option) {
     gpu.limit =
         Watts{number_of(option.substr(limit.size()), "limit in watts", allowed.min.value(), allowed.max.value())};
   } else {
-    throw refusal(fmt::format(
-        "'{}' is no option of a virtual GPU: gain=F, full-time, part-time, amd, root-only and limit=WATTS are",
-        option.substr(0, 64)));
+    throw refusal(
+        fmt::format("'{}' is not an option of a virtual GPU; the options are gain=F, full-time, part-time, amd, "
+                    "root-only and limit=WATTS",
+                    option.substr(0, 64)));
   }
 }
 
-// An unknown model is bad usage here, whatever it is to the presets.
+// An unknown model is a usage error here, although the presets report not_found.
 physics::GpuModel find_model(std::string_view name) {
   std::optional<Error> unknown;
   try {
@@ -95,7 +96,7 @@ void add_group(std::vector<PlannedGpu>& gpus, std::string_view group) {
   PlannedGpu gpu{.model = find_model(name.substr(0, 64))};
   std::string_view options = at == std::string_view::npos ? std::string_view{} : group.substr(at + 1);
   if (at != std::string_view::npos && options.empty()) {
-    throw refusal("there is no option behind an @");
+    throw refusal("there is no option after an @");
   }
   while (!options.empty()) {
     const std::size_t end = options.find('@');
@@ -103,7 +104,7 @@ void add_group(std::vector<PlannedGpu>& gpus, std::string_view group) {
     options.remove_prefix(end == std::string_view::npos ? options.size() : end + 1);
   }
   if (gpus.size() + count > most_gpus) {
-    throw Error{ErrorKind::invalid_argument, fmt::format("a session holds {} virtual GPUs at most", most_gpus),
+    throw Error{ErrorKind::invalid_argument, fmt::format("a session holds at most {} virtual GPUs", most_gpus),
                 "ask for fewer"};
   }
   gpus.insert(gpus.end(), count, gpu);

@@ -1,5 +1,5 @@
-// The handles that a driver library gives out for GPUs: addresses that clients pass back, checked without looking at
-// what they point to. Constant; any thread.
+// The handles that a driver library gives out for GPUs: addresses that clients pass back, checked without reading what
+// they point to. Constant; any thread.
 #pragma once
 
 #include "drivers/session/gpu_spec.hpp"
@@ -21,7 +21,7 @@ class HandleTable {
   }
 
   [[nodiscard]] Handle* at(std::size_t place) { return &handles_[place]; }
-  // Which of the first `count` it is; nothing for anything else.
+  // The index among the first `count` GPUs; nothing for any other address.
   [[nodiscard]] std::optional<std::size_t> place_of(const void* handle, std::size_t count) const {
     const std::uintptr_t offset =
         reinterpret_cast<std::uintptr_t>(handle) - reinterpret_cast<std::uintptr_t>(handles_.data());

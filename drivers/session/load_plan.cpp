@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t largest_table = std::size_t{64} << 20;
 
-// An unknown workload is bad usage here, whatever it is to the physics.
+// An unknown workload is a usage error here, although the physics reports not_found.
 void check_workload(std::string_view name) {
   std::optional<Error> unknown;
   try {
@@ -58,7 +58,7 @@ LoadPlan::LoadPlan(std::string_view text, const FileTree& files) : text_{parse_l
         files.read(std::filesystem::absolute(named->file).string(), largest_table);
     if (!content) {
       throw Error{ErrorKind::not_found, fmt::format("there is no file {}", named->file),
-                  "check the path; it is taken from the present folder"};
+                  "check the path, which is relative to the current folder"};
     }
     table_ = parse_power_table(*content, named->file);
   }

@@ -1,5 +1,5 @@
-// A load as written on a command line, made ready for a session: the demand for each kind of GPU, and the table of a
-// file. Pure but for the file it reads; one thread.
+// A load from a command line, made ready for a session: the demand for each kind of GPU, and the table of a file. Pure
+// except for the file it reads; one thread.
 #pragma once
 
 #include "base/clock.hpp"
@@ -16,11 +16,11 @@ namespace zeus::drivers {
 
 class LoadPlan {
  public:
-  // Parses the text, reads the file it names and looks the workload up. What does not exist or cannot be understood is
-  // an Error.
+  // Parses the string, reads the file that it names, and looks up the workload. Throws an Error for what does not exist
+  // or cannot be understood.
   LoadPlan(std::string_view text, const FileTree& files);
 
-  // The same where there is no place for a table and no command to follow: those are refused.
+  // The same for callers that cannot take a table or follow a command: those loads are refused.
   static LoadPlan without_file(std::string_view text);
 
   [[nodiscard]] bool follows() const;

@@ -36,7 +36,7 @@ Watts parse_power(std::string_view text) {
   return power;
 }
 
-// "80-300W,200ms"; the first power has the unit of the second unless it says its own.
+// "80-300W,200ms"; the first power has the unit of the second unless it has its own.
 SquareLoad parse_square(std::string_view text) {
   const std::size_t comma = text.find(',');
   const std::size_t dash = text.find('-');
@@ -54,7 +54,7 @@ SquareLoad parse_square(std::string_view text) {
                   "write the lower one first");
   }
   if (load.period < shortest_period || load.period > longest_period) {
-    throw refusal(fmt::format("'square:{}' has a period outside of 1 ms to 24 h", text.substr(0, 64)));
+    throw refusal(fmt::format("'square:{}' has a period outside 1 ms to 24 h", text.substr(0, 64)));
   }
   return load;
 }
@@ -78,7 +78,7 @@ WorkLoad parse_work(std::string_view text) {
     const std::size_t end = i + 1 < shares.size() ? rest.find(',') : rest.size();
     if (end == std::string_view::npos || !parse_number(rest.substr(0, end), shares[i]) || shares[i] > 1.0) {
       throw refusal(fmt::format("'work:{}' is not three shares of 1", text.substr(0, 64)),
-                    "write such as work:0.9,0.8,0.2");
+                    "write for example work:0.9,0.8,0.2");
     }
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
@@ -91,7 +91,7 @@ physics::TablePoint parse_row(std::string_view line) {
   double watts = 0.0;
   if (comma == std::string_view::npos || !parse_number(trimmed(line.substr(0, comma)), seconds) ||
       !parse_number(trimmed(line.substr(comma + 1)), watts)) {
-    throw refusal(fmt::format("'{}' is not seconds,watts", line.substr(0, 64)), "write such as 12.5,200");
+    throw refusal(fmt::format("'{}' is not seconds,watts", line.substr(0, 64)), "write for example 12.5,200");
   }
   if (Watts{watts} > most_power || seconds > 1e8) {
     throw refusal(fmt::format("'{}' is more than any GPU draws, or years away", line.substr(0, 64)),
@@ -102,7 +102,7 @@ physics::TablePoint parse_row(std::string_view line) {
 
 void add_row(std::vector<physics::TablePoint>& points, const physics::TablePoint& point) {
   if (!points.empty() && point.after <= points.back().after) {
-    throw refusal("the time does not go on", "sort the rows by time, with no time twice");
+    throw refusal("the time does not increase", "sort the rows by time, with no time twice");
   }
   if (points.size() == most_rows) {
     throw refusal(fmt::format("there are more than {} rows", most_rows), "use a coarser table");
@@ -142,7 +142,7 @@ LoadText parse_load(std::string_view text) {
   if (text.ends_with(".csv")) {
     return TableLoad{std::string{text}};
   }
-  throw refusal(fmt::format("'{}' is no load", text.substr(0, 64)));
+  throw refusal(fmt::format("'{}' is not a load", text.substr(0, 64)));
 }
 
 std::vector<physics::TablePoint> parse_power_table(std::string_view content, std::string_view name) {
@@ -170,7 +170,7 @@ std::vector<physics::TablePoint> parse_power_table(std::string_view content, std
     }
   }
   if (points.empty()) {
-    throw refusal(fmt::format("{} has no row of seconds,watts", name), "write such as 12.5,200");
+    throw refusal(fmt::format("{} has no row of seconds,watts", name), "write for example 12.5,200");
   }
   return points;
 }

@@ -63,10 +63,10 @@ TEST(PowerTable, NamesFileAndLineOfWhatIsWrong) {
     }
     return {};
   };
-  EXPECT_EQ(refusal(""), "f.csv has no row of seconds,watts; write such as 12.5,200");
-  EXPECT_EQ(refusal("seconds,watts\n"), "f.csv has no row of seconds,watts; write such as 12.5,200");
+  EXPECT_EQ(refusal(""), "f.csv has no row of seconds,watts; write for example 12.5,200");
+  EXPECT_EQ(refusal("seconds,watts\n"), "f.csv has no row of seconds,watts; write for example 12.5,200");
   EXPECT_THAT(refusal("0,80\nx"), testing::StartsWith("f.csv, line 2: 'x' is not seconds,watts"));
-  EXPECT_THAT(refusal("1,80\n1,90"), testing::StartsWith("f.csv, line 2: the time does not go on"));
+  EXPECT_THAT(refusal("1,80\n1,90"), testing::StartsWith("f.csv, line 2: the time does not increase"));
   EXPECT_THAT(refusal("0,nan"), testing::StartsWith("f.csv, line 1: '0,nan' is not"));
   EXPECT_THAT(refusal("-1,80"), testing::StartsWith("f.csv, line 1:"));
   EXPECT_THAT(refusal("0,1e9"), testing::HasSubstr("seconds first, then watts"));

@@ -12,7 +12,7 @@ std::optional<std::uint64_t> process_start(std::int64_t process) {
   std::ifstream file{fmt::format("/proc/{}/stat", process)};
   std::string line;
   std::getline(file, line);
-  // The name of the program is in parentheses and may hold anything; what follows its end is plain.
+  // The program's name is in parentheses and may contain anything; the part after it is plain.
   const std::size_t name_end = line.rfind(')');
   if (name_end == std::string::npos) {
     return std::nullopt;

@@ -1,4 +1,4 @@
-// When a process began, by which it is told from a later one with the same number. Safe from any thread.
+// When a process began, which tells it from a later one with the same process ID. Safe from any thread.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace zeus::drivers {
 
-// In clock ticks since boot; nothing when there is no such process.
+// In clock ticks since boot; nothing if there is no such process.
 std::optional<std::uint64_t> process_start(std::int64_t process);
 
 }  // namespace zeus::drivers

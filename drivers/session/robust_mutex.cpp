@@ -48,7 +48,7 @@ void RobustMutex::unlock() {
 RobustLock::RobustLock(RobustMutex& mutex) : mutex_{mutex} {
   if (!mutex_.lock()) {
     throw Error{ErrorKind::timeout, "another process holds a virtual GPU and does not let go",
-                "see which process of the session is stopped, and continue or kill it"};
+                "find the stopped process of the session, and continue or kill it"};
   }
 }
 

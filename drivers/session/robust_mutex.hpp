@@ -1,6 +1,6 @@
-// A mutex in shared memory that outlives whoever holds it: when its holder is killed, the next one gets it, and may
-// rely on what was published before (VersionedCell is never half-written). Lives in zeroed shared memory, is
-// initialised once by the maker of the session, and is never destroyed. Any thread of any process may lock it, for a
+// A mutex in shared memory that survives its holder: if the holder is killed, the next one gets the mutex, and may rely
+// on what was published before (a VersionedCell is never half-written). Lives in zeroed shared memory, is initialised
+// once by the process that makes the session, and is never destroyed. Any thread of any process may lock it, for a
 // bounded time.
 #pragma once
 
@@ -10,11 +10,11 @@ namespace zeus::drivers {
 
 class RobustMutex {
  public:
-  // By the maker of the session, before anybody else sees it.
+  // Called by the maker of the session, before any other process sees it.
   void initialise();
-  // False when nobody let go of it for some seconds: a holder that was stopped, or a machine at its end.
+  // False if it was not released for some seconds: the holder was stopped, or the machine is overloaded.
   [[nodiscard]] bool lock();
-  // False when somebody holds it now.
+  // False if it is held now.
   [[nodiscard]] bool try_lock();
   void unlock();
 
@@ -24,7 +24,7 @@ class RobustMutex {
   pthread_mutex_t mutex_;
 };
 
-// Holds a RobustMutex for a scope; an Error of kind timeout when it does not come free.
+// Holds a RobustMutex for a scope; an Error of kind timeout if it does not become free.
 class RobustLock {
  public:
   explicit RobustLock(RobustMutex& mutex);

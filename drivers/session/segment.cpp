@@ -51,18 +51,19 @@ Reference parse_reference(std::string_view text) {
   std::string_view rest = text;
   if (!take(rest, reference.process, 10, ':') || !take(rest, reference.descriptor, 10, ':') ||
       !take(rest, reference.token, 16, '\0') || reference.process <= 0 || reference.descriptor < 0) {
-    throw Error{ErrorKind::invalid_argument, fmt::format("'{}' names no session of virtual GPUs", text.substr(0, 64)),
-                "start the program by `zeus virtual`, which sets it"};
+    throw Error{ErrorKind::invalid_argument,
+                fmt::format("'{}' does not name a session of virtual GPUs", text.substr(0, 64)),
+                "start the program with `zeus virtual`, which sets it"};
   }
   return reference;
 }
 
-// 0 where there is none, or none that may be seen.
+// 0 if there is none, or this process may not see it.
 int parent_of(int process) {
   std::ifstream file{fmt::format("/proc/{}/stat", process)};
   std::string line;
   std::getline(file, line);
-  // The name of the program is in parentheses and may hold anything; what follows its end is plain.
+  // The program's name is in parentheses and may contain anything; the part after it is plain.
   const std::size_t name_end = line.rfind(')');
   if (name_end == std::string::npos || name_end + 4 >= line.size()) {
     return 0;
@@ -76,7 +77,7 @@ FileDescriptor open_of_process(int process, int descriptor) {
   return FileDescriptor{::open(fmt::format("/proc/{}/fd/{}", process, descriptor).c_str(), O_RDWR | O_CLOEXEC)};
 }
 
-// Under a number that commands do not use for things of their own, and which they inherit.
+// Under a number that commands do not use themselves, and which they inherit.
 FileDescriptor inherited(FileDescriptor file) {
   FileDescriptor high{::fcntl(file.get(), F_DUPFD, least_descriptor)};
   if (!high) {
@@ -174,7 +175,7 @@ std::optional<Segment> Segment::adopt(std::string_view reference, std::uint32_t 
 
 std::optional<Segment> Segment::search(std::string_view text, std::uint32_t layout) {
   const Reference reference = parse_reference(text);
-  // The maker last: it is the one that may be out of sight (another process namespace) or gone.
+  // The maker comes last: it may be out of sight (in another PID namespace) or gone.
   std::optional<Segment> segment;
   int process = ::getpid();
   for (int generation = 0; generation < furthest_ancestor && process > 0 && !segment; ++generation) {
@@ -184,7 +185,7 @@ std::optional<Segment> Segment::search(std::string_view text, std::uint32_t layo
   if (!segment) {
     segment = map(open_of_process(reference.process, reference.descriptor), reference.token, layout);
   }
-  // Processes of other users are closed to this one, but for a door that they have opened.
+  // Processes of other users are closed to this one, unless they have opened a door.
   return segment ? std::move(segment) : map(SessionDoor::knock(reference.token), reference.token, layout);
 }
 

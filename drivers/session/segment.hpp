@@ -1,9 +1,9 @@
-// A piece of memory that processes share, and that exists exactly as long as one of them does: an anonymous file
-// (memfd) of mode 0600, unless it is for all users, and of a fixed size, so that it vanishes with its last process
-// however that ends. The maker passes it on by inheritance and by name (`Segment::reference`, an environment variable):
-// whoever has either the descriptor itself, the maker or an ancestor that still holds it alive, or a door
-// (session_door.hpp) can attach. Attaching needs no descriptor afterwards, so a process may close all it has. A Segment
-// is movable, and unmaps when it goes; what lies in it is for the session to order.
+// Memory that processes share, and that exists exactly as long as one of them does: an anonymous file (memfd) of a
+// fixed size, with mode 0600 unless it is for all users, so that it vanishes with its last process however that ends.
+// The maker passes it on by inheritance and by name (`Segment::reference`, an environment variable). A process can
+// attach if it has the descriptor itself, if the maker or an ancestor that still holds it lives, or through a door
+// (session_door.hpp). Attaching needs no descriptor afterwards, so a process may close all it has. A Segment is
+// movable, and unmaps when it is destroyed; the session decides what lies in it.
 #pragma once
 
 #include "base/file_descriptor.hpp"
@@ -19,7 +19,7 @@ namespace zeus::drivers {
 
 class Segment {
  public:
-  // The first bytes of every segment, by which a stranger's file is told from ours.
+  // The first bytes of every segment, which tell other files from ours.
   struct Head {
     std::uint64_t magic;
     std::uint32_t layout;
@@ -29,15 +29,15 @@ class Segment {
   };
 
   // Zeroed memory of that size, beginning with a Head; its token is a number that no other segment has. The descriptor
-  // stays open, and is inherited by children of this process.
+  // stays open, and children of this process inherit it.
   enum class For { its_owner, all_users };
   static Segment create(std::size_t bytes, std::uint32_t layout, For users = For::its_owner);
-  // Nothing when what `reference` names is gone. Another layout, or a text that is no reference, is an Error.
+  // Nothing if the segment that `reference` names is gone. Another layout, or an invalid reference, is an Error.
   static std::optional<Segment> attach(std::string_view reference, std::uint32_t layout);
   // The same, and this process then passes it on as if it had made it.
   static std::optional<Segment> adopt(std::string_view reference, std::uint32_t layout);
 
-  // The reference of the segment that this process made; nothing when it made none, or may not be looked at.
+  // The reference of the segment that this process made; nothing if it made none, or may not be looked at.
   static std::optional<std::string> find(int process);
 
   Segment(Segment&& other) noexcept;
@@ -50,7 +50,7 @@ class Segment {
   [[nodiscard]] std::string reference() const;
   [[nodiscard]] std::span<std::byte> bytes() const { return {data_, size_}; }
   [[nodiscard]] const Head& head() const;
-  // Its descriptor, where this process made or adopted it.
+  // Its descriptor, if this process made or adopted it.
   [[nodiscard]] int file() const { return file_.get(); }
 
  private:

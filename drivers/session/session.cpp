@@ -20,7 +20,7 @@ namespace zeus::drivers {
 namespace {
 
 constexpr Seconds longest_jump{10 * 86'400.0};
-// What a process that loads a GPU is said to keep in its memory: assumed, a context and a small model.
+// The memory that a process with a load on a GPU is said to use: assumed, a context and a small model.
 constexpr std::uint64_t context_bytes = std::uint64_t{1} << 30U;
 
 template <std::size_t Size>
@@ -33,7 +33,7 @@ std::size_t bytes_needed(std::size_t gpus, std::size_t rows) {
   return sizeof(SharedSession) + gpus * sizeof(SharedGpu) + rows * sizeof(physics::TablePoint);
 }
 
-// Where a square wave steps, within (from, to].
+// The corners of a square wave within (from, to].
 void add_corners(const physics::Segment& segment, Instant from, Instant to, std::vector<Instant>& corners) {
   if (segment.period_ns <= 0) {
     return;
@@ -49,7 +49,7 @@ void add_corners(const physics::Segment& segment, Instant from, Instant to, std:
   }
 }
 
-// A process that is killed while it holds the lock leaves the state whole: physics publishes with one store.
+// A process that is killed while it holds the lock leaves the state consistent: physics publishes with one store.
 class TriedLock {
  public:
   explicit TriedLock(RobustMutex& mutex) : mutex_{mutex}, held_{mutex.try_lock()} {}
@@ -76,7 +76,7 @@ Session::Session(Segment segment, const Clock& clock)
   if (segment_.bytes().size() < sizeof(SharedSession) ||
       segment_.bytes().size() < bytes_needed(shared_->gpu_count, shared_->table_rows)) {
     throw Error{ErrorKind::corrupt_data,
-                "the memory of this session of virtual GPUs is too small for what it says it holds",
+                "the memory of this session of virtual GPUs is smaller than its own header says",
                 "start `zeus virtual` again"};
   }
   std::byte* const gpus = segment_.bytes().data() + sizeof(SharedSession);
@@ -95,7 +95,7 @@ std::uint32_t Session::place(std::uint32_t index) const {
 Session Session::create(const SessionPlan& plan, const Clock& clock) {
   if (plan.faults.size() > FaultTable::capacity) {
     throw Error{ErrorKind::invalid_argument, fmt::format("there are {} faults", plan.faults.size()),
-                fmt::format("a session has {} at most", FaultTable::capacity)};
+                fmt::format("a session has at most {}", FaultTable::capacity)};
   }
   Segment segment = Segment::create(bytes_needed(plan.gpus.size(), plan.table.size()), session_layout,
                                     plan.shared ? Segment::For::all_users : Segment::For::its_owner);
@@ -164,7 +164,7 @@ Instant Session::after_stamp(std::uint64_t microseconds) const {
   return {(bounded + 1) * 1000 - 1 - shared_->civil_offset_ns};
 }
 
-// A named session has the same GPUs each time, so that what is remembered of them still holds.
+// A named session has the same GPUs each time, so that stored knowledge about them stays valid.
 std::array<std::uint32_t, 2> Session::identity_key() const {
   std::uint64_t key = segment_.head().token;
   if (!name().empty()) {
@@ -188,7 +188,7 @@ std::string Session::serial(std::uint32_t index) const {
 
 void Session::advance_clock(Seconds amount) {
   if (!(amount >= Seconds{0}) || amount > longest_jump) {
-    throw Error{ErrorKind::invalid_argument, "the clock of a session goes forward, by ten days at most at a time"};
+    throw Error{ErrorKind::invalid_argument, "the clock of a session only goes forward, by at most ten days at a time"};
   }
   const std::int64_t nanoseconds = (Instant{} + amount).nanoseconds;
   std::int64_t frozen = shared_->frozen_at_ns.load();
@@ -291,8 +291,8 @@ std::optional<LoadOwner> Session::load_owner(std::uint32_t index) const {
   return alive ? std::optional{owner} : std::nullopt;
 }
 
-// Who changes a load says when before it is known to all. On a busy machine somebody may read in between, and what they
-// were shown under the old load does not become less: a counter never does.
+// A process that changes a load takes the time before the change is visible to all. On a busy machine another process
+// may read in between. What it was shown under the old load does not become less: a counter never decreases.
 std::optional<Joules> Session::counter(std::uint32_t index, Instant now) const {
   const physics::Gpu view = gpu_at(index, now);
   const auto reading = physics::Sensors{view}.counter(now);
@@ -308,8 +308,8 @@ std::optional<Joules> Session::counter(std::uint32_t index, Instant now) const {
 }
 
 std::optional<std::uint64_t> Session::counted(std::uint32_t index, Instant now, Joules step) const {
-  // Sums differ in their last digits by where they are split; a thousandth of a step is far above that, and keeps what
-  // falls on a whole step, as tick by tick at a steady power it often does, from being cut off to the step before.
+  // Sums differ in their last digits by where they are split. A thousandth of a step is far above that. It keeps a
+  // value on a whole step, which is common at a steady power, from being cut off to the step before.
   constexpr double nudge = 1e-3;
   const std::optional<Joules> value = counter(index, now);
   return value ? std::optional{static_cast<std::uint64_t>(std::max(*value / step, 0.0) + nudge)} : std::nullopt;

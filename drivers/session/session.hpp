@@ -1,8 +1,8 @@
 // One set of virtual GPUs, shared by all processes that attach to it: their models, states, controls, loads, faults and
 // the log of calls. `zeus virtual` creates it, the driver libraries attach. It has no thread and no tick: everything is
-// worked out when somebody asks. It lasts as long as one process has it, and stays whole when any of them is killed.
-// All members may be called from any thread of any process; those that read take no lock. A Session refers to the Clock
-// it was given, which outlives it.
+// computed on request. It lasts as long as one process has it, and stays consistent if any of them is killed. Any
+// thread of any process may call all members; those that read take no lock. A Session refers to the Clock that it was
+// given, which outlives it.
 #pragma once
 
 #include "base/clock.hpp"
@@ -29,16 +29,16 @@
 
 namespace zeus::drivers {
 
-// The variable by which a command's processes find their session.
+// The environment variable by which a command's processes find their session.
 inline constexpr const char* session_variable = "ZEUS_VIRTUAL_SESSION";
 
 struct SessionPlan {
   std::vector<PlannedGpu> gpus;
   std::string spec;  // as the user wrote it
-  std::string name;  // empty for a session that only its command's processes share
+  std::string name;  // empty if only the command's own processes share the session
   std::vector<physics::TablePoint> table;
   std::vector<Fault> faults;
-  // Whether processes of other users may attach, while the process that made it lives.
+  // Whether processes of other users may attach, as long as the process that made it lives.
   bool shared = false;
 };
 
@@ -50,18 +50,18 @@ constexpr unsigned pci_bus(std::uint32_t index) {
 class Session {
  public:
   static Session create(const SessionPlan& plan, const Clock& clock);
-  // By the text of session_variable; nothing when that session is gone. See Segment::attach for what is an Error.
+  // By the value of session_variable; nothing if that session is gone. See Segment::attach for Errors.
   static std::optional<Session> attach(std::string_view reference, const Clock& clock);
-  // The same, for who passes the session on to processes of its own.
+  // The same, for a process that passes the session on to processes of its own.
   static std::optional<Session> adopt(std::string_view reference, const Clock& clock);
 
-  // What session_variable is to be for processes of this one, which created or adopted the session.
+  // The value of session_variable for children of this process, which created or adopted the session.
   [[nodiscard]] std::string reference() const { return segment_.reference(); }
   [[nodiscard]] std::string_view spec() const { return shared_->spec.data(); }
   [[nodiscard]] std::string_view name() const { return shared_->name.data(); }
   [[nodiscard]] std::uint32_t gpu_count() const { return shared_->gpu_count; }
 
-  // The machine's monotonic time, unless somebody moved or stopped the session's clock.
+  // The machine's monotonic time, unless the session's clock was moved or stopped.
   [[nodiscard]] Instant now() const;
   [[nodiscard]] Seconds since_start(Instant at) const { return at - Instant{shared_->started_ns}; }
   [[nodiscard]] WallTime civil(Instant at) const;
@@ -71,43 +71,45 @@ class Session {
   void advance_clock(Seconds amount);
   void set_clock_running(bool running);
 
-  // The GPUs that a vendor's library shows, in its order, as indices of the session; and the place of one in its list.
+  // The GPUs that a vendor's library shows, in its order, as indices of the session; and the position of one in that
+  // list.
   [[nodiscard]] const std::vector<std::uint32_t>& shown_by(Vendor vendor) const {
     return by_vendor_[static_cast<std::size_t>(vendor)];
   }
   [[nodiscard]] std::uint32_t place(std::uint32_t index) const;
-  // The same for all processes of the session, and for no other session of this machine.
+  // The same in all processes of the session, and in no other session of this machine.
   [[nodiscard]] std::string uuid(std::uint32_t index) const;
   [[nodiscard]] std::string serial(std::uint32_t index) const;
   [[nodiscard]] const physics::GpuModel& model(std::uint32_t index) const { return gpus_[index].model; }
-  // A GPU as its sensors and its truth are read; valid as long as the session. `index` is below gpu_count().
+  // A GPU, for reading its sensors and its true values; valid as long as the session. `index` is below gpu_count().
   [[nodiscard]] physics::Gpu gpu(std::uint32_t index) const;
-  // The same with what has passed by `now` published, which makes reading cheap, unless another process is at it.
+  // The same, and publishes the past until `now`, which makes reading cheap; skipped if another process is doing so.
   [[nodiscard]] physics::Gpu gpu_at(std::uint32_t index, Instant now) const;
-  // The moments within (from, to] at which the power of this GPU steps, as far back as its state remembers.
+  // The moments within (from, to] at which this GPU's power changes, as far back as its state remembers.
   [[nodiscard]] std::vector<Instant> power_changes(std::uint32_t index, Instant from, Instant to) const;
   void change_controls(std::uint32_t index, const std::function<void(physics::Controls&)>& change);
   [[nodiscard]] GpuSettings settings(std::uint32_t index) const;
   void change_settings(std::uint32_t index, const std::function<void(GpuSettings&)>& change);
-  // A load stays until the next one, also when the process that put it there is gone.
+  // A load stays until the next one, even if the process that set it is gone.
   void set_load(std::uint32_t index, const physics::Load& load, std::int64_t process);
-  // Who put the present load there, while that process lives and the load is not idle.
+  // The process that set the present load, if it lives and the load is not idle.
   [[nodiscard]] std::optional<LoadOwner> load_owner(std::uint32_t index) const;
 
-  // The energy counter as its sensor and the faults show it; nothing when this GPU has none.
+  // The energy counter as its sensor and the faults show it; nothing if this GPU has none.
   [[nodiscard]] std::optional<Joules> counter(std::uint32_t index, Instant now) const;
-  // The same in whole steps of a vendor's counter. It never counts a step less for an energy that was summed up another
+  // The same in whole steps of a vendor's counter. It never counts a step less for an energy that was summed in another
   // way, as another process may have done.
   [[nodiscard]] std::optional<std::uint64_t> counted(std::uint32_t index, Instant now, Joules step) const;
 
   void add_fault(const Fault& fault);
   void clear_faults();
-  // The first fault of calls that hits this call now, counted as hit; `gpu` is nothing for calls about no GPU.
+  // The first fault of calls that hits this call now; counts the hit. `gpu` is nothing for calls about no particular
+  // GPU.
   [[nodiscard]] std::optional<Fault> strike(std::string_view entry_point, std::optional<std::uint32_t> gpu,
                                             Instant now) const;
-  // Whether a call of this name is left to administrators, and the caller is none.
+  // True if this call is reserved for administrators, and the caller is not one.
   [[nodiscard]] bool refuses_caller(std::string_view entry_point, std::optional<std::uint32_t> gpu) const;
-  // How far below what is asked a limit is enforced.
+  // How far below the requested limit the enforced one is.
   [[nodiscard]] Watts limit_shortfall(std::uint32_t index, Instant now) const;
 
   [[nodiscard]] CallLog& calls() const { return shared_->calls; }
@@ -125,7 +127,7 @@ class Session {
   std::span<const physics::TablePoint> table_;
   std::array<std::vector<std::uint32_t>, vendor_count> by_vendor_;
   const Clock* clock_;
-  std::unique_ptr<SessionDoor> door_;  // of who made it, where it is open to other users
+  std::unique_ptr<SessionDoor> door_;  // in the process that made it, if it is open to other users
 };
 
 }  // namespace zeus::drivers

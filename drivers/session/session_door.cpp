@@ -78,7 +78,7 @@ SessionDoor::SessionDoor(std::uint64_t token, int file)
       ::listen(socket_.get(), most_waiting) != 0) {
     throw system_failure(errno, "cannot open a session of virtual GPUs to other users");
   }
-  // Signals are for the thread that waits for the command.
+  // Signals go to the thread that waits for the command.
   sigset_t all;
   sigset_t former;
   ::sigfillset(&all);

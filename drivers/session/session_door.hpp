@@ -1,6 +1,6 @@
-// Where processes of other users get at a session that is opened to them, and which they cannot reach by the
-// descriptors of its maker's processes: a socket in the kernel's own name space (no file is left behind), which hands
-// out the segment's file to whoever connects. It is there as long as its SessionDoor, which has a thread for it.
+// Lets processes of other users attach to a session that is open to them, since they cannot use the descriptors of its
+// maker's processes. It is an abstract socket (no file is left behind) that hands out the segment's file to every
+// process that connects. It exists as long as its SessionDoor, which has a thread for it.
 #pragma once
 
 #include "base/file_descriptor.hpp"
@@ -18,14 +18,14 @@ class SessionDoor {
   SessionDoor& operator=(const SessionDoor&) = delete;
   ~SessionDoor();
 
-  // The file of the segment with that token; none when there is no such door.
+  // The file of the segment with that token; none if there is no such door.
   static FileDescriptor knock(std::uint64_t token);
 
  private:
   void serve(int file) const;
 
   FileDescriptor socket_;
-  FileDescriptor closing_;  // readable once the thread is to end
+  FileDescriptor closing_;  // readable when the thread should end
   std::thread thread_;
 };
 

@@ -14,7 +14,7 @@
 namespace zeus::drivers {
 namespace {
 
-// Attaches as another user, with none of the descriptors of its parent, as what Python starts has none.
+// Attaches as another user, with none of its parent's descriptors: the children that Python starts have none.
 bool another_user_attaches(const std::string& reference, const Clock& clock) {
   ForkedChild child{[&] {
     for (int descriptor = 3; descriptor < 1024; ++descriptor) {

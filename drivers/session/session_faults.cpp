@@ -1,4 +1,4 @@
-// How a session misbehaves: the part of Session that has to do with faults.
+// The part of Session that applies faults.
 
 #include "drivers/session/administrator.hpp"
 #include "drivers/session/session.hpp"
@@ -14,8 +14,7 @@
 
 namespace zeus::drivers {
 
-// What the faults make of the counter: where it starts over and how far it jumps, then where it wraps, then whether it
-// moves at all.
+// Applies the counter's faults: where it starts over and how far it jumps, then where it wraps, then whether it moves.
 Joules Session::distort(std::uint32_t index, Instant now, Joules shown) const {
   FaultTable table;
   shared_->faults.read(table);
@@ -46,8 +45,8 @@ Joules Session::distort(std::uint32_t index, Instant now, Joules shown) const {
   return value;
 }
 
-// What the counter showed when the fault began. The physics remembers that for some seconds at least, and the first to
-// look writes it down for all.
+// The counter's value when the fault began. The physics remembers it for some seconds at least, and the first process
+// that looks writes it down for all.
 Joules Session::anchor(std::uint32_t index, std::size_t entry, const Fault& fault) const {
   const Instant began = Instant{shared_->started_ns} + fault.from;
   const RobustLock lock{shared_->fault_mutex};
@@ -76,11 +75,11 @@ void Session::add_fault(const Fault& fault) {
   const RobustLock lock{shared_->fault_mutex};
   FaultTable table;
   shared_->faults.read(table);
-  // A fault of every GPU's counter becomes one for each, since each counter has its own value when it begins.
+  // A fault of all counters becomes one for each, since each counter has its own value when the fault begins.
   const bool split = fault.is_of_counter() && fault.gpu == Fault::every_gpu;
   for (std::uint32_t index = 0; index < (split ? gpu_count() : 1); ++index) {
     if (table.count == FaultTable::capacity) {
-      throw Error{ErrorKind::unavailable, fmt::format("a session has {} faults at most", FaultTable::capacity),
+      throw Error{ErrorKind::unavailable, fmt::format("a session has at most {} faults", FaultTable::capacity),
                   "clear the present ones first"};
     }
     table.entries[table.count] = {.fault = fault};

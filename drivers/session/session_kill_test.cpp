@@ -1,4 +1,4 @@
-// Processes that are killed anywhere inside a call leave the session as it was before that call, or as it is after it.
+// A process that is killed anywhere inside a call leaves the session either as before that call or as after it.
 
 #include "base/random.hpp"
 #include "drivers/session/forked_child.hpp"
@@ -15,7 +15,7 @@ using namespace zeus::literals;
 constexpr int kills = 1000;
 constexpr std::uint64_t longest_life_us = 1500;
 
-// What every call leaves true: the values it sets are set together.
+// True after every call: the values that it sets are set together.
 bool whole(const Session& session) {
   const physics::Controls controls = session.gpu(0).controls();
   const GpuSettings settings = session.settings(0);
@@ -78,7 +78,7 @@ TEST(SessionKill, AThousandKillsInsideCallsLeaveItWhole) {
     });
     ASSERT_EQ(session.gpu(0).controls().requested_limit, 200_W) << "after kill " << kill;
   }
-  // Otherwise nothing was tried.
+  // Otherwise the test would have tried nothing.
   EXPECT_GT(written, kills / 10);
 }
 

@@ -1,7 +1,6 @@
-// What lies in the shared memory of a session, in this order: SharedSession, one SharedGpu for each GPU, the rows of
-// the load's table. Only Session reads and writes it. Everything here is valid when all its bits are zero, holds no
-// pointer, and is consistent whenever any process is killed. Change the version in `session_layout`
-// with every change of it.
+// The shared memory of a session, in this order: SharedSession, one SharedGpu for each GPU, the rows of the load's
+// table. Only Session reads and writes it. Everything here is valid when all its bits are zero, holds no pointer, and
+// is consistent whenever any process is killed. Change the version in `session_layout` with every change of it.
 #pragma once
 
 #include "drivers/session/call_log.hpp"
@@ -22,12 +21,12 @@
 namespace zeus::drivers {
 
 // The version in the low byte, and above it the size of what the physics keeps in the segment, so that a driver and a
-// program built from different physics refuse one another.
+// program built from different physics refuse each other.
 inline constexpr std::uint32_t session_layout =
     3 + 256 * static_cast<std::uint32_t>(sizeof(physics::GpuModel) + sizeof(physics::GpuState));
 
-// A fault of the session; `anchor` is what the energy counter showed when a fault of the counter began, once somebody
-// has looked.
+// A fault of the session. For a fault of the counter, `anchor` is the counter's value when the fault began, once a
+// process has looked.
 struct FaultEntry {
   Fault fault;
   Joules anchor;
@@ -41,7 +40,7 @@ struct FaultTable {
   std::array<FaultEntry, capacity> entries{};
 };
 
-// Who put the present load on a GPU. `started` tells it from a later process with the same number.
+// The process that set the present load of a GPU. `started` tells it from a later process with the same ID.
 struct LoadOwner {
   std::int64_t process = 0;
   std::uint64_t started = 0;
@@ -57,7 +56,7 @@ struct GpuSettings {
 };
 
 struct SharedGpu {
-  // For those who write any of what follows.
+  // For writers of what follows.
   RobustMutex mutex;
   physics::GpuModel model;
   Vendor vendor;
@@ -74,18 +73,18 @@ struct SharedSession {
   std::uint32_t gpu_count;
   std::uint32_t table_rows;
   std::int64_t started_ns;
-  // What is added to a time of the session to get civil time (UTC). Fixed, so that no time stamp ever moves.
+  // Added to a time of the session to get civil time (UTC). Fixed, so that no timestamp ever moves.
   std::int64_t civil_offset_ns;
-  // That of who made it: an administrator is who is one there.
+  // The maker's user namespace: administrators are those of this namespace.
   std::uint64_t user_namespace;
   std::array<char, 64> name;
   std::array<char, 512> spec;
-  // The session's clock is the machine's shifted by this, or stands still at `frozen_at_ns` when that is not 0.
+  // The session's clock is the machine's clock shifted by this; or it stands still at `frozen_at_ns` if that is not 0.
   std::atomic<std::int64_t> clock_shift_ns;
   std::atomic<std::int64_t> frozen_at_ns;
 
   RobustMutex fault_mutex;
-  // So that a session without faults pays for one load.
+  // With it, a call in a session without faults costs one atomic read.
   std::atomic<std::uint64_t> fault_count;
   VersionedCell<FaultTable> faults;
   // How many calls each fault has hit.

@@ -20,7 +20,7 @@ namespace zeus::drivers {
 namespace {
 
 constexpr std::size_t longest_name = 48;
-// Nobody answers these connections, they only tell who holds the name; each takes a place until the holder ends.
+// These connections are never accepted; they only show who holds the name. Each takes a place until the holder ends.
 constexpr int most_visitors = 4096;
 
 struct Address {
@@ -28,14 +28,14 @@ struct Address {
   socklen_t length = 0;
 };
 
-// In the kernel's own name space (a zero in front), where no file is left behind.
+// An abstract address (it begins with a zero byte), which leaves no file behind.
 Address address_of(std::string_view name) {
   const bool plain = std::ranges::all_of(name, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
            c == '-';
   });
   if (name.empty() || name.size() > longest_name || !plain) {
-    throw Error{ErrorKind::invalid_argument, fmt::format("'{}' is no name for a session", name.substr(0, 64)),
+    throw Error{ErrorKind::invalid_argument, fmt::format("'{}' is not a valid session name", name.substr(0, 64)),
                 fmt::format("use 1 to {} letters, digits, '.', '_' and '-'", longest_name)};
   }
   const std::string path = fmt::format("zeus-virtual/{}/{}", ::getuid(), name);

@@ -130,7 +130,7 @@ TEST_F(SessionTest, SettingsAreSharedAndIndependentOfEachOther) {
 
 class CounterFault : public SessionTest {
  protected:
-  // What the counter shows each second, under a steady 100 W.
+  // The counter's value each second, under a steady 100 W.
   std::vector<double> shown(const char* fault, int seconds, std::uint32_t index = 0) {
     Session session = make("2xV100", {*parse_fault(fault)});
     session.set_load(index, steady(100_W), ::getpid());

@@ -1,4 +1,4 @@
-// An hour of random loads and limits: what the sensors show is the truth as each sensor's own rules bend it, and every
+// An hour of random loads and limits: the sensors show the true values, distorted by each sensor's own rules, and every
 // process sees the same.
 
 #include "base/random.hpp"
@@ -20,7 +20,7 @@ using namespace zeus::literals;
 
 constexpr Seconds hour{3600.0};
 
-// The truth, added up from the power between any two moments at which it steps, and from nothing else.
+// The true energy, summed only from the power between the moments at which it changes.
 class Ledger {
  public:
   explicit Ledger(Instant start) : times_{start}, energies_{Joules{}} {}
@@ -122,7 +122,7 @@ INSTANTIATE_TEST_SUITE_P(Presets, HourOfRandomLoads,
                          testing::Values("1xP100", "1xV100", "1xRTX6000", "1xA40", "1xA100@gain=0.945", "1xH100",
                                          "1xH200"));
 
-// Whether a process reads every second or comes after an hour, it reads the same, to the last bit.
+// A process that reads every second and one that comes after an hour read the same, to the last bit.
 TEST(ProcessesOfASession, DoNotDriftApart) {
   VirtualClock clock{Instant{7'000'000'000'000}};
   Session session =

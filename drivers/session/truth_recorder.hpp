@@ -1,5 +1,5 @@
-// Writes down the true energy of a session's GPUs while it runs, at every moment at which their power changes, so that
-// a straight line between two points is the truth. One thread.
+// Records the true energy of a session's GPUs while it runs, at every moment at which their power changes, so that the
+// straight line between two points is exact. One thread.
 #pragma once
 
 #include "base/clock.hpp"
@@ -14,15 +14,15 @@ namespace zeus::drivers {
 
 class TruthRecorder {
  public:
-  // How long `record` may wait for the next call without losing moments of an ordinary load.
+  // The longest time between two calls of `record` without losing moments of an ordinary load.
   static constexpr Seconds interval{0.1};
 
   explicit TruthRecorder(const Session& session);
 
-  // Everything up to now that is not yet written down.
+  // Everything up to now that is not yet recorded.
   void record();
-  // {"gpus":[{"index","energy_j":[[t,j],...]}]}, t in seconds on the session's clock, which is the machine's monotonic
-  // one unless somebody moved it.
+  // {"gpus":[{"index","energy_j":[[t,j],...]}]}, with t in seconds on the session's clock, which is the machine's
+  // monotonic clock unless it was moved.
   [[nodiscard]] std::string json() const;
 
  private:

@@ -1,7 +1,7 @@
-// A value in shared memory that is read without a lock and never seen half-written, also when its writer is killed
-// between two stores: the next value is written beside the present one, and then one number says that it counts.
-// One writer at a time (the caller holds the RobustMutex that goes with it); any number of readers in any process.
-// Lives in zeroed shared memory, where it holds T with all bits zero until the first write.
+// A value in shared memory that is read without a lock and never seen half-written, even if its writer is killed
+// between two stores: the next value is written beside the present one, and then one number makes it valid. One writer
+// at a time (the caller holds the RobustMutex that goes with it); any number of readers in any process. Lives in zeroed
+// shared memory, where it holds T with all bits zero until the first write.
 #pragma once
 
 #include <array>
@@ -39,12 +39,13 @@ class VersionedCell {
     }
   }
 
-  // The caller is the only writer. Killed anywhere in here, the process leaves either the old value or the new one.
+  // The caller is the only writer. If the process is killed anywhere in here, either the old value or the new one is
+  // left.
   void write(const T& value) {
     Words words;
     std::memcpy(words.data(), &value, sizeof(T));
     const std::uint64_t next = version_.load(std::memory_order_relaxed) + 1;
-    // A reader that sees a word of this write must also see that the version it began with is gone.
+    // A reader that sees any part of this write must also see that the version it began with is gone.
     std::atomic_thread_fence(std::memory_order_release);
     Copy& copy = copies_[next & 1U];
     for (std::size_t i = 0; i < words.size(); ++i) {

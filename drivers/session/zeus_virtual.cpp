@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <exception>
 #include <string>
 #include <vector>
@@ -30,7 +31,7 @@ int with_session(Work&& work) {
   try {
     Session* const session = Attachment::instance().attached();
     if (session == nullptr) {
-      return fail(ZEUS_VIRTUAL_NO_SESSION, "this process has no session of virtual GPUs; start it by `zeus virtual`");
+      return fail(ZEUS_VIRTUAL_NO_SESSION, "this process has no session of virtual GPUs; start it with `zeus virtual`");
     }
     last_error.clear();
     work(*session);
@@ -96,14 +97,14 @@ using zeus::drivers::Session;
 
 int zeus_virtual_gpu_count(unsigned* count) {
   return zeus::drivers::with_session([&](const Session& session) {
-    zeus::drivers::check(count != nullptr, "there is nowhere to put the count");
+    zeus::drivers::check(count != nullptr, "the pointer for the count is null");
     *count = session.gpu_count();
   });
 }
 
 int zeus_virtual_submit_load(unsigned gpu, const char* load) {
   return zeus::drivers::with_session([&](Session& session) {
-    zeus::drivers::check(load != nullptr, "there is no load");
+    zeus::drivers::check(load != nullptr, "the load is null");
     zeus::drivers::submit(session, gpu, load);
   });
 }
@@ -115,9 +116,20 @@ int zeus_virtual_read_truth(unsigned gpu, struct zeus_virtual_truth* truth) {
   });
 }
 
+int zeus_virtual_read_energy(unsigned gpu, double time_s, double* energy_j) {
+  return zeus::drivers::with_session([&](const Session& session) {
+    using zeus::Instant;
+    zeus::drivers::check(gpu < session.gpu_count() && energy_j != nullptr, "there is no such virtual GPU");
+    const Instant now = session.now();
+    const double ago = zeus::drivers::seconds_of(now) - time_s;
+    zeus::drivers::check(ago >= 0 && ago <= 60, "only the last minute is remembered");
+    *energy_j = session.gpu_at(gpu, now).energy(Instant{std::llround(time_s * 1e9)}).value();
+  });
+}
+
 int zeus_virtual_add_fault(const char* line) {
   return zeus::drivers::with_session([&](Session& session) {
-    zeus::drivers::check(line != nullptr, "there is no fault");
+    zeus::drivers::check(line != nullptr, "the fault is null");
     if (std::optional<zeus::drivers::Fault> fault = zeus::drivers::parse_fault(line)) {
       if (fault->from == zeus::Seconds{0}) {
         fault->from = session.since_start(session.now());
@@ -141,7 +153,7 @@ int zeus_virtual_run_clock(int running) {
 
 int zeus_virtual_read_calls(uint64_t first, struct zeus_virtual_call* calls, unsigned* count) {
   return zeus::drivers::with_session([&](const Session& session) {
-    zeus::drivers::check(count != nullptr && (calls != nullptr || *count == 0), "there is nowhere to put the calls");
+    zeus::drivers::check(count != nullptr && (calls != nullptr || *count == 0), "the pointer for the calls is null");
     const std::vector<zeus::drivers::CallRecord> records = session.calls().since(first);
     *count = static_cast<unsigned>(std::min<std::size_t>(*count, records.size()));
     std::transform(records.begin(), records.begin() + *count, calls, zeus::drivers::call_of);

@@ -1,8 +1,8 @@
 /* The extra interface of the virtual drivers, in C, for tests and demonstrations: what a real driver does not offer.
- * Both libnvidia-ml.so.1 and libamd_smi.so of `zeus virtual` export it; look the functions up with dlsym in whichever
- * of them the program has loaded. They work on the session of the running command whether the vendor's own init was
- * called or not. Any thread may call them. Nothing is owned by the caller; texts are copied. docs/virtual.md explains
- * loads, faults and truth. */
+ * Both libnvidia-ml.so.1 and libamd_smi.so of `zeus virtual` export it; look the functions up with dlsym in the one
+ * that the program has loaded. They work on the session of the running command, whether the vendor's own init was
+ * called or not. Any thread may call them. The caller owns nothing; strings are copied. docs/virtual.md explains loads,
+ * faults and true values. */
 #ifndef ZEUS_VIRTUAL_H
 #define ZEUS_VIRTUAL_H
 
@@ -23,15 +23,15 @@ enum {
   ZEUS_VIRTUAL_FAILED = 3      /* likewise */
 };
 
-/* In place of the index of a GPU: all of them. */
+/* All GPUs, in place of an index. */
 #define ZEUS_VIRTUAL_ALL_GPUS 0xffffffffU
 
-/* What is true of a GPU at a moment, whatever its sensors show. */
+/* The true state of a GPU at a moment, whatever its sensors show. */
 struct zeus_virtual_truth {
-  double time_s;   /* on the session's clock: CLOCK_MONOTONIC unless somebody moved it */
+  double time_s;   /* on the session's clock: CLOCK_MONOTONIC unless it was moved */
   double energy_j; /* since the session began */
   double power_w;
-  double work_s; /* seconds' worth of work at the highest clock without a limit */
+  double work_s; /* work done, in seconds at the highest clock without a limit */
   double speed;  /* work per time, 1 at the highest clock without a limit */
   double clock_mhz;
   double temperature_c;
@@ -56,16 +56,20 @@ ZEUS_VIRTUAL_API int zeus_virtual_submit_load(unsigned gpu, const char* load);
 
 ZEUS_VIRTUAL_API int zeus_virtual_read_truth(unsigned gpu, struct zeus_virtual_truth* truth);
 
-/* One line as in a file of faults; `from` counts from the session's beginning, and is now when it is left out. */
+/* The true energy at a moment of the last minute, on the clock of `time_s` above: exact however late it is asked for,
+ * unless the GPU's load or limits have changed dozens of times since. */
+ZEUS_VIRTUAL_API int zeus_virtual_read_energy(unsigned gpu, double time_s, double* energy_j);
+
+/* One line as in a file of faults; `from` counts from the session's beginning, and is now if it is left out. */
 ZEUS_VIRTUAL_API int zeus_virtual_add_fault(const char* line);
 ZEUS_VIRTUAL_API int zeus_virtual_clear_faults(void);
 
-/* Moves the clock of the whole session forward, or stops it and lets it run again: an hour passes at once. */
+/* Moves the clock of the whole session forward, or stops it and starts it again: an hour passes at once. */
 ZEUS_VIRTUAL_API int zeus_virtual_advance_clock(double seconds);
 ZEUS_VIRTUAL_API int zeus_virtual_run_clock(int running);
 
-/* The calls numbered `first` and later that are still remembered (some thousands), oldest first: up to *count of them
- * are written, and *count is then how many. */
+/* The calls numbered `first` and later that are still in the log (some thousands), oldest first: writes up to *count of
+ * them, and sets *count to how many. */
 ZEUS_VIRTUAL_API int zeus_virtual_read_calls(uint64_t first, struct zeus_virtual_call* calls, unsigned* count);
 
 /* Why the last call of this thread did not return ZEUS_VIRTUAL_OK; valid until its next call. */

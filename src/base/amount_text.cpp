@@ -16,7 +16,7 @@ namespace {
 constexpr std::array<Unit, 5> energies{{{1.0, "J"}, {1e3, "kJ"}, {1e6, "MJ"}, {1e9, "GJ"}, {1e12, "TJ"}}};
 constexpr std::array<Unit, 4> times{{{1.0, "s"}, {60.0, "min"}, {3600.0, "h"}, {86400.0, "d"}}};
 
-// The largest unit of which there are at least so many.
+// The largest unit that gives at least `at_least` of itself.
 Unit fitting(std::span<const Unit> units, double amount, double at_least) {
   Unit chosen = units.front();
   for (const Unit& unit : units) {
@@ -27,7 +27,7 @@ Unit fitting(std::span<const Unit> units, double amount, double at_least) {
   return chosen;
 }
 
-// How many decimals it takes to show so many digits of this number.
+// The decimals needed to show `digits` significant digits of this number.
 int decimals_for(double number, int digits) {
   constexpr int most = 3;
   const double size = std::abs(number);
@@ -48,7 +48,7 @@ std::string grouped(std::string_view digits) {
   return text;
 }
 
-// "3 h 40 min": so many small ones, of which `size` are a large one.
+// "3 h 40 min": a count of small units, `size` of which make one large unit.
 std::string in_two(std::int64_t small, std::int64_t size, std::string_view large_name, std::string_view small_name) {
   return small % size == 0 ? fmt::format("{} {}", small / size, large_name)
                            : fmt::format("{} {} {} {}", small / size, large_name, small % size, small_name);
@@ -62,7 +62,7 @@ std::string positive_text(double seconds) {
   if (seconds < 59.95 || !(seconds < longest)) {
     return fmt::format("{:.{}f} s", seconds, seconds < 1.0 ? decimals_for(seconds, 2) : 1);
   }
-  // Rounded to what is shown, so that there are never 60 of anything.
+  // Rounded first to what is shown, so that it never prints "60 s" or "60 min".
   if (const std::int64_t whole = std::llround(seconds); whole < hour) {
     return in_two(whole, minute, "min", "s");
   }

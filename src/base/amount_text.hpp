@@ -18,14 +18,14 @@ struct Unit {
   [[nodiscard]] double of(Seconds time) const { return time.value() / size; }
 };
 
-// For a whole chart or column: one in which `largest` has one to three digits before the point. Of times, the largest
-// of which there are two.
+// One unit for a whole chart or column: the one in which `largest` has one to three digits before the point. For times,
+// the largest unit that fits at least twice.
 Unit unit_for(Joules largest);
 Unit unit_for(Seconds largest);
 
-// A column of energies: all in the unit of the largest. Those without an interval have the decimals that show so many
-// digits of the largest (three, unless more are asked for) and two of the smallest, those with one as many as it leaves
-// certain: two digits of its half-width.
+// A column of energies, all in the unit of the largest. Values with an interval keep the decimals that it leaves
+// certain: two digits of the half-width. Values without one get enough decimals for `digits` digits of the largest
+// (three by default) and two of the smallest.
 class EnergyColumn {
  public:
   explicit EnergyColumn(int digits = 3) : digits_{digits} {}
@@ -44,19 +44,19 @@ class EnergyColumn {
   std::optional<Joules> smallest_;
 };
 
-// With as many decimals as the half-width leaves certain, two digits of it: "1,234.56" with 0.13. With two
-// where it is 0.
+// With the decimals that the half-width leaves certain, which are two digits of it: "1,234.56" with 0.13. Two decimals
+// if the half-width is 0.
 std::string certain_digits(double value, double half_width);
 // "2,500.0 ± 1.3 J"
 std::string with_interval(double value, double half_width, std::string_view unit);
 
-// In a unit of their own.
+// Each in the unit that suits it.
 std::string to_text(Joules energy);
 std::string to_text(Joules energy, const std::optional<Joules>& half_width);
 
 // "0.31 s", "8.2 s", "1 min 12 s", "3 h 40 min", "2 d 4 h".
 std::string to_text(Seconds time);
-// "1.9 ± 7.5 min"; without a half-width as above.
+// "1.9 ± 7.5 min"; as above if there is no half-width.
 std::string to_text(Seconds time, const std::optional<Seconds>& half_width);
 
 }  // namespace zeus

@@ -1,6 +1,6 @@
-// The wall between C++ and C: what is behind it may throw, what is before it gets a status, and structs that begin with
-// their size are read and filled as far as both sides know them. For the files that implement zeus/zeus.h and
-// zeus/jobs.h. Any thread.
+// The wall between C++ and C. C++ code behind it may throw; the C caller gets a status. A struct that begins with its
+// size is read and filled as far as both sides know it. For the files that implement zeus/zeus.h and zeus/jobs.h. Any
+// thread.
 #pragma once
 
 #include <zeus/error.hpp>
@@ -19,12 +19,12 @@ namespace zeus::c_wall {
 
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
-// The zeus_status of a kind of Error; 0 is ZEUS_OK.
+// The zeus_status of an ErrorKind; 0 is ZEUS_OK.
 constexpr int status_of(ErrorKind kind) {
   return static_cast<int>(kind) + 1;
 }
 
-// Runs `body`, and has `note` keep what it throws as a text.
+// Runs `body`. If it throws, gives `note` the message.
 template <typename Status, typename Body>
 Status guarded(Body&& body, void (*note)(const char* text)) noexcept {
   ErrorKind kind = ErrorKind::internal;
@@ -36,11 +36,11 @@ Status guarded(Body&& body, void (*note)(const char* text)) noexcept {
     note(error.what());
   } catch (const std::bad_alloc&) {
     kind = ErrorKind::unavailable;
-    note("there is no memory left");
+    note("out of memory");
   } catch (const std::exception& error) {
     note(error.what());
   } catch (...) {
-    note("something that is no exception of C++ was thrown");
+    note("an exception of unknown type was thrown");
   }
   return static_cast<Status>(status_of(kind));
 }
@@ -51,7 +51,7 @@ inline void expect(bool condition, const char* what, const char* advice = "see z
   }
 }
 
-// As many bytes of a struct as both sides know; what the caller does not know is zero.
+// Copies the bytes of a struct that both sides know; what the caller does not know is zero.
 template <typename Struct>
 Struct known_part(const Struct* given) {
   expect(given->size >= sizeof(std::size_t), "the size of a struct is not set");
@@ -75,11 +75,11 @@ void give_text(const std::string& text, char (&place)[Size]) {
 
 template <typename Number>
 std::vector<Number> numbers(const Number* first, std::size_t count) {
-  expect(first != nullptr || count == 0, "a list is missing whose length is given");
+  expect(first != nullptr || count == 0, "a list is missing although its length is given");
   return {first, first + count};
 }
 
-// The number behind a word that C gave, which may be none of the words there are: C++ may not even look at such a one.
+// The integer behind an enumerator from C, which may be out of range: C++ may not even read such a value as an enum.
 template <typename Word>
 int number_behind(const Word& word) {
   static_assert(sizeof(Word) == sizeof(int));

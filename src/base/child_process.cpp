@@ -35,7 +35,7 @@ bool is_ignored(int signal) {
   return ::sigaction(signal, nullptr, &now) == 0 && (now.sa_flags & SA_SIGINFO) == 0 && now.sa_handler == SIG_IGN;
 }
 
-// Takes a group to the foreground, also from the background, where the terminal would stop who asks.
+// Gives the terminal to a group, even if we are in the background, where the terminal would stop the caller (SIGTTOU).
 void give_terminal(pid_t group) {
   sigset_t output{};
   sigset_t former{};
@@ -125,7 +125,7 @@ std::optional<int> ChildProcess::collect() {
   return code_;
 }
 
-// The terminal stopped the command's group, which is not ours: stop too, so that the shell takes over until it
+// The terminal stopped the command's group, which is not our group. Stop as well, so that the shell takes over until it
 // continues us.
 void ChildProcess::stop_with_group() const {
   if (::isatty(STDIN_FILENO) != 0 && ::tcgetpgrp(STDIN_FILENO) == process_) {
@@ -136,7 +136,7 @@ void ChildProcess::stop_with_group() const {
   ::kill(-process_, SIGCONT);
 }
 
-// A shell that takes us to the foreground (`fg`, not `bg`) means the command.
+// A shell that brings us to the foreground (`fg`, not `bg`) means the command.
 void ChildProcess::pass_terminal_on() const {
   if (own_group_ && holds_terminal()) {
     give_terminal(process_);
@@ -160,7 +160,7 @@ bool ChildProcess::pass_signals_on() {
       ++times_asked_to_end_;
       asked = true;
     }
-    // What the terminal sends, it sends to the whole foreground group, the command included unless it has its own.
+    // The terminal signals its whole foreground group. That includes the command, unless it has a group of its own.
     const bool by_terminal = signal.ssi_code == SI_KERNEL;
     if (!by_terminal || own_group_) {
       ::kill(by_terminal ? -process_ : process_, number);

@@ -1,6 +1,6 @@
-// A command run as a child of this process, in the manner of time, nice and perf stat: it inherits the terminal and the
-// standard streams, gets the signals that are sent to us, and its exit code becomes ours. One at a time, from the main
-// thread of a program without other threads that want signals: while a ChildProcess lives, those it passes on are
+// A command run as a child of this process, as time, nice and perf stat do: it inherits the terminal and the standard
+// streams, gets the signals that are sent to us, and its exit code becomes ours. One at a time, from the main thread,
+// in a program where no other thread wants signals: while a ChildProcess lives, the signals that it passes on are
 // blocked.
 #pragma once
 
@@ -22,25 +22,25 @@ namespace zeus {
 
 class ChildProcess {
  public:
-  // What a shell makes of a command that it cannot run; of our own failures, 125.
+  // The exit codes of a shell that cannot run a command; 125 for a failure of our own.
   static constexpr int exit_own_failure = 125;
   static constexpr int exit_not_executable = 126;
   static constexpr int exit_not_found = 127;
 
-  // A line for a person where an exit code says that the command did not run; nothing otherwise. A command may also
-  // exit with these codes of itself, as a shell does for one that it cannot run in its turn.
+  // A message if the exit code says that the command did not run; nothing otherwise. A command may also exit with these
+  // codes itself, as a shell does when it cannot run a command of its own.
   static std::optional<std::string> why_not_run(const std::string& command, int code);
 
   struct Plan {
     std::vector<std::string> command;
     Environment environment;
-    // A process group of its own, which gets the terminal when we have it: for who wants to stop the whole group.
+    // A process group of its own, which gets the terminal if we have it: for callers that stop the whole group.
     bool own_group = false;
     // Called in the child before the command replaces it.
     std::function<void()> before_command;
   };
 
-  // Whether the command could be run is told by the exit code.
+  // The exit code tells whether the command could be run.
   explicit ChildProcess(const Plan& plan);
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
@@ -48,11 +48,11 @@ class ChildProcess {
   ~ChildProcess();
 
   [[nodiscard]] pid_t process() const { return process_; }
-  // Waits until the command has ended and returns its exit code (128+n for signal n); or until the time is up, one of
-  // `others` is ready, which then says so, or a signal was passed on that usually ends a
-  // command. Signals that this process ignores are not passed on.
+  // Waits until the command has ended, and returns its exit code (128+n for signal n). Returns nothing earlier than
+  // that when the time is up, when one of `others` is ready (its revents say so), or when a signal was passed on that
+  // usually ends a command. Signals that this process ignores are not passed on.
   std::optional<int> wait_for(Seconds patience, std::span<pollfd> others = {});
-  // The last signal passed on that usually ends a command, and how many there were; nothing when there was none.
+  // The last signal passed on that usually ends a command, and how many there were; nothing if there was none.
   [[nodiscard]] std::optional<int> asked_to_end() const { return asked_to_end_; }
   [[nodiscard]] int times_asked_to_end() const { return times_asked_to_end_; }
   // How often the terminal has stopped the command, and us with it.
@@ -62,10 +62,10 @@ class ChildProcess {
   [[nodiscard]] std::optional<int> collect();
   void stop_with_group() const;
   void pass_terminal_on() const;
-  // Whether one of them usually ends a command.
+  // True if one of them usually ends a command.
   bool pass_signals_on();
 
-  FileDescriptor signals_;  // those of `passed_` that have come
+  FileDescriptor signals_;  // delivers those of `passed_`
   sigset_t passed_{};
   sigset_t former_{};
   pid_t process_ = -1;

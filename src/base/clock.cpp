@@ -45,11 +45,11 @@ struct VirtualClock::State {
   mutable std::mutex mutex;
   Instant now;
   WallTime wall;
-  // Locked after a waiter's own mutex; whoever holds it may only try a waiter's mutex.
+  // Locked after a waiter's own mutex; while holding it, only try to lock a waiter's mutex.
   std::mutex waiters_mutex;
   std::vector<const Waiter*> waiters;
 
-  // Notifies the waiters that are due, each under its own mutex so that none can miss it; false when one was busy.
+  // Notifies the waiters that are due, each under its own mutex, so that none can miss it. False if a mutex was busy.
   bool notify_due(Instant target) {
     const std::lock_guard guard{waiters_mutex};
     return std::ranges::all_of(waiters, [&](const Waiter* waiter) {
@@ -113,7 +113,7 @@ void VirtualClock::wait_until(std::unique_lock<std::mutex>& lock, std::condition
 
 void VirtualClock::advance(Seconds amount) {
   if (amount < Seconds{0}) {
-    throw Error{ErrorKind::invalid_argument, "a virtual clock was asked to go back in time"};
+    throw Error{ErrorKind::invalid_argument, "a virtual clock cannot go back in time"};
   }
   const Instant target = now() + amount;
   state_->move_to(target);

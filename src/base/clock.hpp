@@ -59,9 +59,9 @@ class SystemClock final : public Clock {
   void wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable& condition, Instant deadline) override;
 };
 
-// A clock that stands still until told otherwise: hours pass in microseconds, and the same way each time.
-// sleep_until moves the time itself, which suits a single-threaded simulation; wait_until blocks until another thread
-// moves it (advance) or notifies.
+// A clock that stands still until it is moved: hours pass in microseconds, and the same way each time. sleep_until
+// moves the time itself, which suits a single-threaded simulation; wait_until blocks until another thread moves the
+// time (advance) or notifies.
 class VirtualClock final : public Clock {
  public:
   explicit VirtualClock(Instant start = {}, WallTime wall_start = {});
@@ -74,8 +74,8 @@ class VirtualClock final : public Clock {
   void sleep_until(Instant deadline) override;
   void wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable& condition, Instant deadline) override;
 
-  // Moves the time forward (never back: a negative amount is an invalid_argument Error) and wakes whoever is due.
-  // The caller must not hold a mutex that somebody waits with.
+  // Moves the time forward and wakes every thread that is due. A negative amount is an invalid_argument Error. The
+  // caller must not hold a mutex that another thread waits with.
   void advance(Seconds amount);
   // Steps civil time alone, as an administrator or a time server may do at any moment.
   void step_wall(Seconds amount);

@@ -24,7 +24,7 @@ namespace {
 
 using std::chrono::steady_clock;
 
-// Where the companion finds its end; the standard streams are before it.
+// The companion's end of the socket: the first descriptor after the standard streams.
 constexpr int companion_socket = 3;
 constexpr std::size_t longest_line = 4096;
 
@@ -66,7 +66,7 @@ std::array<FileDescriptor, 2> connect_pair() {
   return {FileDescriptor{ends[0]}, FileDescriptor{ends[1]}};
 }
 
-// Clear of the streams and of companion_socket, which the file actions replace.
+// Above the standard streams and companion_socket, which the file actions replace.
 FileDescriptor moved_up(const FileDescriptor& descriptor) {
   FileDescriptor moved{::fcntl(descriptor.get(), F_DUPFD_CLOEXEC, companion_socket + 1)};
   if (!moved) {
@@ -75,8 +75,8 @@ FileDescriptor moved_up(const FileDescriptor& descriptor) {
   return moved;
 }
 
-// It forks and ends at once: false when it runs on instead. Somebody else in this process may wait for any child, and
-// be first.
+// Waits for the intermediate process, which forks and ends at once; false if it keeps running. Another part of this
+// process may wait for any child and collect this one first.
 bool await_intermediate(pid_t process, Seconds patience) {
   const auto deadline = deadline_after(patience);
   std::chrono::microseconds pause{100};
@@ -118,7 +118,7 @@ CompanionProcess::CompanionProcess(const std::filesystem::path& program, const s
     throw Error{
         ErrorKind::timeout,
         fmt::format("{} did not go into the background within {:.6g} s, and was killed", name, patience.value()),
-        "it is not the program that should be there"};
+        "this is another program than the one that Zeus expects there"};
   }
 }
 
@@ -165,7 +165,7 @@ std::optional<std::string> CompanionProcess::read_line(Seconds patience) {
 
 void CompanionProcess::nudge() const noexcept {
   const char byte = '!';
-  // A full buffer is as good as one more byte: the companion has yet to look.
+  // A full buffer serves as well as one more byte: the companion has not looked yet.
   static_cast<void>(::send(socket_.get(), &byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT));
 }
 
@@ -178,7 +178,7 @@ void CompanionProcess::kill() const noexcept {
 FileDescriptor enter_companion() {
   struct stat status {};
   if (::fstat(companion_socket, &status) != 0 || !S_ISSOCK(status.st_mode)) {
-    throw Error{ErrorKind::invalid_argument, "this program is started by others of Zeus, and not by hand"};
+    throw Error{ErrorKind::invalid_argument, "this program is started by Zeus itself, not by hand"};
   }
   const pid_t child = ::fork();
   if (child < 0) {

@@ -16,7 +16,7 @@
 namespace zeus {
 namespace {
 
-// A shell that does as a companion does: goes into the background, and has its end of the socket as descriptor 3.
+// A shell that acts as a companion: it goes into the background and has its end of the socket as descriptor 3.
 std::vector<std::string> script(const std::string& text) {
   return {"-c", "(" + text + ") <&3 >&3 &"};
 }

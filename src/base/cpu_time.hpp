@@ -1,4 +1,4 @@
-// What the calling thread has cost so far. Any thread, about itself.
+// CPU time that the calling thread has used so far. Any thread, about itself.
 #pragma once
 
 #include <zeus/units.hpp>

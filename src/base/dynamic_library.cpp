@@ -14,13 +14,13 @@ namespace zeus {
 
 namespace {
 
-// The loader reports absence only in words; the name of the library itself in front of them means that it is this one
-// that is missing, and not one it depends on.
+// The loader reports absence only in words. If they begin with the library's own name, that library is missing, and not
+// one that it depends on.
 bool is_absence(std::string_view failure, std::string_view name) {
   return failure.starts_with(name) && failure.find("No such file or directory") != std::string_view::npos;
 }
 
-// Lies in whatever this code is linked into.
+// An address inside the program or library that this code is linked into.
 const char landmark = 0;
 
 }  // namespace
@@ -32,7 +32,7 @@ std::filesystem::path folder_of_this_code() {
   if (::dladdr(&landmark, &info) == 0 || info.dli_fname == nullptr) {
     return program.parent_path();
   }
-  // Of the program itself, the loader only knows what it was called as.
+  // For the program itself, the loader only knows the name that it was started by.
   const std::filesystem::path file = std::filesystem::canonical(info.dli_fname, ignored);
   return file.empty() ? program.parent_path() : file.parent_path();
 }

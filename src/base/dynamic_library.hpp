@@ -1,5 +1,5 @@
 // A shared library opened at run time, so that nothing needs a vendor's SDK to build or to start.
-// The library stays loaded as long as the object lives; symbols must not be called after it. Lookups are thread-safe.
+// The library stays loaded as long as the object lives; do not call a symbol after that. Lookups are thread-safe.
 #pragma once
 
 #include <filesystem>
@@ -14,13 +14,13 @@ namespace zeus {
 
 class DynamicLibrary {
  public:
-  // Opens the first of `names` that the loader finds ("libnvidia-ml.so.1", "libnvidia-ml.so"); nothing when none is
-  // there. A library that is there but cannot be loaded (a missing dependency, another architecture) is an Error.
+  // Opens the first of `names` that the loader finds ("libnvidia-ml.so.1", "libnvidia-ml.so"); nothing if none is
+  // there. A library that is there but cannot be loaded (missing dependency, wrong architecture) is an Error.
   [[nodiscard]] static std::optional<DynamicLibrary> open(std::span<const std::string> names);
 
   [[nodiscard]] const std::string& name() const { return name_; }
 
-  // The function of that name, or the first of several (newest version first); null when the library has none of them.
+  // The function of that name, or the first of several (newest version first); null if the library has none of them.
   template <typename Function>
     requires std::is_function_v<Function>
   [[nodiscard]] Function* function(std::initializer_list<const char*> names) const {
@@ -40,8 +40,8 @@ class DynamicLibrary {
   std::shared_ptr<void> handle_;
 };
 
-// The folder of the program or shared library that this code is linked into: where its companions are looked for. Empty
-// when the system does not say.
+// The folder of the program or shared library that this code is linked into, where its companions are looked for. Empty
+// if the system does not say.
 std::filesystem::path folder_of_this_code();
 
 }  // namespace zeus

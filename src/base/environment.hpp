@@ -20,7 +20,7 @@ class Environment {
   // A copy of what the process has now.
   [[nodiscard]] static Environment of_process();
 
-  // Nothing when the variable is not set; an empty string when it is set to nothing.
+  // Nothing if the variable is not set; an empty string if it is set but empty.
   [[nodiscard]] std::optional<std::string> get(std::string_view name) const;
   [[nodiscard]] const Variables& variables() const { return variables_; }
 

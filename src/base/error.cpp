@@ -18,9 +18,9 @@ std::string describe(const std::exception_ptr& cause) {
   }
 }
 
-// Long enough for whatever we have to say, and short where somebody else's text is quoted whole.
+// Long enough for any message of ours, and short where another program's output is quoted whole.
 constexpr std::size_t most_of_a_part = 400;
-// What to do may list all that there is.
+// Advice may list every choice there is.
 constexpr std::size_t most_advice = 1000;
 
 std::string part(const std::string& text, std::size_t most = most_of_a_part) {

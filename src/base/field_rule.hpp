@@ -1,4 +1,5 @@
-// What a rule of a field (zeus/fields.hpp) says of a number, for whatever reads records. Pure functions; any thread.
+// What a rule of a field (zeus/fields.hpp) means for a number, for all code that reads records. Pure functions; any
+// thread.
 #pragma once
 
 #include <zeus/fields.hpp>
@@ -10,7 +11,7 @@ namespace zeus {
 
 bool is_within(double number, const field::Rule& rule);
 
-// "a number above 0", "a whole number from 0 to 255": `what` and the bounds of the rule, narrowed to those of a type.
+// "a number above 0", "a whole number from 0 to 255": `what`, and the rule's bounds narrowed to those of a type.
 std::string bounds_in_words(std::string_view what, const field::Rule& rule, double least, double most);
 
 }  // namespace zeus

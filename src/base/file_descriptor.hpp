@@ -1,5 +1,5 @@
-// An owned file descriptor, and the two things everybody does with one: turn errno into an Error, and write all of a
-// text. Movable, not shared; each one belongs to a single thread at a time.
+// An owned file descriptor, and the two things that every user of one needs: to turn errno into an Error, and to write
+// a whole string. Movable, not shared; each belongs to one thread at a time.
 #pragma once
 
 #include <zeus/error.hpp>
@@ -31,7 +31,7 @@ class FileDescriptor {
 // The Error for an errno value: "<what>: <reason of the system>", with the kind and the advice that fit the errno.
 Error system_failure(int error, const std::string& what);
 
-// Writes all of `content`, however many calls that takes; `name` is what the file is called in an Error.
+// Writes all of `content`, in as many calls as that takes; `name` is what an Error calls the file.
 void write_all(const FileDescriptor& file, std::string_view content, const std::string& name);
 
 }  // namespace zeus

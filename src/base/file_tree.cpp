@@ -37,7 +37,7 @@ void sync_folder(const std::filesystem::path& folder) {
   }
 }
 
-// A pipe is opened without waiting for somebody to write to it, which might last for ever; anything else as usual.
+// A pipe is opened without waiting for a writer, which might never come; anything else is opened as usual.
 struct Opened {
   FileDescriptor file;
   bool is_pipe = false;
@@ -55,7 +55,7 @@ Opened open_to_read(const std::filesystem::path& path) {
   return opened;
 }
 
-// Whether something came, or the last one who writes has gone.
+// True if data came, or the last writer has gone.
 bool wait_for_writer(const FileDescriptor& pipe, int patience_ms) {
   pollfd waiting{.fd = pipe.get(), .events = POLLIN, .revents = 0};
   int ready = 0;
@@ -94,11 +94,11 @@ std::optional<std::string> FileTree::read(std::string_view path, std::size_t mos
   while (true) {
     const ssize_t count = ::read(file.get(), buffer.data(), buffer.size());
     if (count == 0) {
-      // Of a pipe that can also mean that nobody has begun to write.
+      // For a pipe, this can also mean that nothing has opened it for writing yet.
       if (is_pipe && content.empty() && !std::exchange(waited, true)) {
         if (!wait_for_writer(file, pipe_patience_ms)) {
-          throw Error{ErrorKind::unavailable, fmt::format("{} is a pipe that nobody writes to", full.string()),
-                      "begin what writes to it first, or name a file"};
+          throw Error{ErrorKind::unavailable, fmt::format("nothing writes to the pipe {}", full.string()),
+                      "start the program that writes to it first, or name a file"};
         }
         continue;
       }

@@ -28,14 +28,14 @@ namespace {
 using std::chrono::steady_clock;
 using How = GroupCommandEnd::How;
 
-constexpr Seconds at_most{3e7};  // a year: more than a clock can be asked for is the same
+constexpr Seconds at_most{3e7};  // a year; a longer patience means the same
 
 steady_clock::time_point deadline_after(Seconds patience) {
   return steady_clock::now() + std::chrono::duration_cast<steady_clock::duration>(
                                    std::chrono::duration<double>{std::min(patience, at_most).value()});
 }
 
-// What poll() takes; never less than is left.
+// As poll() wants it, and never less than what is left.
 int milliseconds_until(steady_clock::time_point deadline) {
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - steady_clock::now()).count();
   return static_cast<int>(std::clamp<std::int64_t>(left, 0, 1'000'000));
@@ -56,7 +56,7 @@ Pipe make_pipe() {
   return pipe;
 }
 
-// Clear of the standard streams, which the file actions replace one after the other.
+// Above the standard streams, which the file actions replace one after the other.
 FileDescriptor moved_up(const FileDescriptor& descriptor) {
   FileDescriptor moved{::fcntl(descriptor.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1)};
   if (!moved) {
@@ -120,8 +120,8 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return result;
 }
 
-// A child of ours and its group. Until it is collected its number is its own, dead or alive, so that the group can be
-// killed without meeting others.
+// A child of ours and its group. Until we collect it, its process ID stays its own, dead or alive, so killing the group
+// cannot hit other processes.
 class Child {
  public:
   explicit Child(pid_t process) : process_{process} {
@@ -147,7 +147,7 @@ class Child {
   // Readable once it has ended.
   [[nodiscard]] const FileDescriptor& ended() const { return ended_; }
 
-  // Kills what is left of the group, waits for the child, and says how it has ended.
+  // Kills the rest of the group, waits for the child, and returns how it ended.
   siginfo_t collect() {
     guard_.reset();
     ::kill(-process_, SIGKILL);
@@ -169,7 +169,7 @@ struct Stream {
   std::string* kept;
 };
 
-// Reads what is there. What nobody will write to any more is closed.
+// Reads what is there, and closes a stream that no process can write to any more.
 void read_some(Stream& stream, std::size_t most, bool& cut) {
   std::array<char, 16'384> buffer{};
   const ssize_t count = ::read(stream.source.get(), buffer.data(), buffer.size());
@@ -182,7 +182,7 @@ void read_some(Stream& stream, std::size_t most, bool& cut) {
   }
 }
 
-// Until the child has ended and nobody has the streams any more, or patience is over.
+// Returns when the child has ended and no process has the streams any more, or when patience is over.
 void follow(const Child& child, std::array<Stream, 2>& streams, const GroupCommand& command, GroupCommandEnd& end) {
   auto deadline = deadline_after(command.patience);
   bool has_ended = false;

@@ -32,7 +32,7 @@ GroupCommandEnd run(const std::string& script, Seconds patience = Seconds{600}, 
   return run_to_end({.words = {"sh", "-c", script}, .environment = plain, .patience = patience, .linger = linger});
 }
 
-// The processes of a group that still run; those that only wait to be collected do not.
+// The processes of a group that still run, without those that only wait to be collected.
 std::vector<std::string> living_in(const std::string& group) {
   std::vector<std::string> living;
   std::error_code ignored;
@@ -100,7 +100,7 @@ TEST(GroupCommand, WhatCannotBeStartedSaysWhy) {
 TEST(GroupCommand, GetsItsEnvironmentAndNoInputAndNothingOfOurs) {
   EXPECT_EQ(run("env | grep -v ^_= | grep -v ^PWD= | sort").output, "LANG=C.UTF-8\nPATH=/usr/bin:/bin\n");
   EXPECT_EQ(run("cat; readlink /proc/self/fd/0").output, "/dev/null\n");
-  // Inherited by accident, as by a library that opens files so.
+  // Inherited by accident, as from a library that opens files without O_CLOEXEC.
   const int open = ::dup2(STDERR_FILENO, 77);
   ASSERT_EQ(open, 77);
   EXPECT_THAT(run("ls /proc/$$/fd").output, ::testing::Not(HasSubstr("77")));
@@ -183,7 +183,7 @@ TEST(GroupCommand, ManyRunAtOnceAndLeaveNeitherChildrenNorDescriptorsInRealTime)
 }
 
 TEST(GroupCommand, EndsWithWhoRunsItHoweverThatDiesInRealTime) {
-  // Orphans become our children, so that we can bury them where nobody else does.
+  // Orphans become our children, so that we can collect them even if no init process does.
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   const std::string group_file = std::filesystem::temp_directory_path() / ("group_" + std::to_string(::getpid()));
   const pid_t process = ::fork();

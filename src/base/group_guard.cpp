@@ -17,13 +17,13 @@ namespace {
 
 constexpr int guard_line = 3;
 
-// All that the guard does, in a forked child of a program with threads: nothing but system calls.
+// The guard's whole work, in a forked child of a program with threads: nothing but system calls.
 [[noreturn]] void keep_guard(int line, pid_t group, timespec grace) {
   sigset_t all{};
   ::sigfillset(&all);
   ::sigprocmask(SIG_SETMASK, &all, nullptr);
   ::setpgid(0, group);
-  // Whatever else is open here would look as if our parent still had it.
+  // Any other descriptor that stays open here would look as if our parent still had it.
   if (line != guard_line) {
     ::dup2(line, guard_line);
   }
@@ -85,7 +85,7 @@ GroupGuard::GroupGuard(pid_t group, Seconds grace) {
   if (process_ == 0) {
     keep_guard(theirs.get(), group, time);
   }
-  // Also here, so that it is in the group whoever runs first.
+  // Set here as well, so that it is in the group whichever of the two runs first.
   ::setpgid(process_, group);
 }
 

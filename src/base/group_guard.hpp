@@ -1,6 +1,6 @@
-// A small process that watches over a command with a process group of its own. It is a member of that group, and so
-// hears what the terminal sends it (Ctrl-C), which we do not; and when this process dies, however it does, it ends the
-// group: asks it to (SIGTERM), gives it time, and kills it. One thread.
+// A small process that watches over a command with a process group of its own. It is a member of that group, so it gets
+// the signals that the terminal sends there (Ctrl-C), which we do not get. When this process dies, however it does, the
+// guard ends the group: it asks it to end (SIGTERM), gives it time, and kills it. One thread.
 #pragma once
 
 #include "base/file_descriptor.hpp"
@@ -15,16 +15,16 @@ namespace zeus {
 
 class GroupGuard {
  public:
-  // `group` is that of a child of ours, which lives.
+  // `group` belongs to a living child of ours.
   GroupGuard(pid_t group, Seconds grace);
   GroupGuard(const GroupGuard&) = delete;
   GroupGuard& operator=(const GroupGuard&) = delete;
   // Ends the guard and leaves the group alone.
   ~GroupGuard();
 
-  // How often the terminal has interrupted the group (SIGINT) or asked it to quit (SIGQUIT).
+  // How often the terminal has interrupted the group (SIGINT) or told it to quit (SIGQUIT).
   [[nodiscard]] int interruptions();
-  // The last signal by which the terminal wanted the group to end: one of those, or SIGHUP, when it was closed.
+  // The last signal by which the terminal told the group to end: one of those two, or SIGHUP when it was closed.
   [[nodiscard]] std::optional<int> terminal_signal();
   // Ends the guard, so that nothing of ours is in the group any more.
   void dismiss();

@@ -22,7 +22,7 @@ bool group_lives(pid_t group) {
   return ::kill(-group, 0) == 0;
 }
 
-// Whether it comes about within a minute.
+// True if the condition holds within a minute.
 template <typename Condition>
 bool soon(Condition condition) {
   for (int i = 0; i < 6000; ++i) {
@@ -34,7 +34,7 @@ bool soon(Condition condition) {
   return false;
 }
 
-// A program like ours, with a command and a guard, which says the command's group and then waits to be killed.
+// A program like ours, with a command and a guard: it reports the command's group and then waits to be killed.
 pid_t holder(const std::string& script, Seconds grace, int answer) {
   const pid_t process = ::fork();
   if (process == 0) {
@@ -54,7 +54,7 @@ pid_t holder(const std::string& script, Seconds grace, int answer) {
 class GroupGuardOfTheDead : public testing::TestWithParam<std::string> {};
 
 TEST_P(GroupGuardOfTheDead, EndsTheWholeGroup) {
-  // Orphans become our children, so that we can bury them where nobody else does.
+  // Orphans become our children, so that we can collect them even if no init process does.
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   std::array<int, 2> ends{};
   ASSERT_EQ(::pipe(ends.data()), 0);

@@ -22,13 +22,13 @@ struct ProcessState {
   std::int64_t parent = 0;
 };
 
-// Nothing when it does not run (any more).
+// Nothing if it does not run (any more).
 std::optional<ProcessState> state_of(const FileTree& machine, std::int64_t pid) {
   const std::optional<std::string> stat = machine.read_line(fmt::format("proc/{}/stat", pid));
   if (!stat) {
     return std::nullopt;
   }
-  // "pid (name) state ...": the name may hold anything, parentheses and spaces included; what follows it is plain.
+  // "pid (name) state ...": the name may contain anything, even parentheses and spaces; what follows it is plain.
   const std::size_t open = stat->find('(');
   const std::size_t close = stat->rfind(')');
   if (open == std::string::npos || close == std::string::npos || close < open) {

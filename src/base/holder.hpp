@@ -1,5 +1,5 @@
-// A process, told from a later one of the same number by when it started: who has a lease of a GPU, who runs a
-// recurrence. Plain values and pure functions of the file tree; any thread.
+// A process with its start time, which tells it from a later process of the same ID: the holder of a GPU's lease, or
+// the owner of a recurrence. Plain values and pure functions of the file tree; any thread.
 #pragma once
 
 #include "base/file_tree.hpp"
@@ -14,7 +14,7 @@ namespace zeus {
 
 struct Holder {
   std::int64_t pid = 0;
-  std::uint64_t started = 0;  // in the kernel's ticks since it booted; 0 when it could not be found out
+  std::uint64_t started = 0;  // in the kernel's ticks since it booted; 0 if unknown
   std::string command;        // "python3"
 
   template <typename Fields, typename Self>
@@ -26,24 +26,24 @@ struct Holder {
   friend bool operator==(const Holder&, const Holder&) = default;
 };
 
-// "process 1234 (python3)", for a person.
+// For messages: "process 1234 (python3)".
 std::string to_text(const Holder& holder);
 
-// The process `pid`, as /proc below `machine` has it; nothing when it does not run (any more).
+// The process `pid`, as /proc below `machine` shows it; nothing if it does not run (any more).
 std::optional<Holder> find_holder(const FileTree& machine, std::int64_t pid);
 
-// The process that started this one, or has taken it over since; nothing when `pid` does not run. 0 where that is none
-// that can be seen from here.
+// The process that started this one, or the one that has adopted it since; nothing if `pid` does not run. 0 if that
+// process cannot be seen from here.
 std::optional<std::int64_t> parent_of(const FileTree& machine, std::int64_t pid);
 
 // This process. `machine` need not have a /proc.
 Holder this_holder(const FileTree& machine);
 
-// What tells one boot of the machine from the next; empty where the kernel does not say.
+// Identifies this boot of the machine; empty if the kernel does not say.
 std::string boot_of(const FileTree& machine);
 
-// Where process numbers mean the same as here: this boot of this machine and, on it, this namespace of processes (a
-// container has one of its own). Empty where the kernel does not say.
+// Identifies where process IDs mean the same as here: this boot of this machine and, on it, this PID namespace (a
+// container has its own). Empty if the kernel does not say.
 std::string place_of(const FileTree& machine);
 
 }  // namespace zeus

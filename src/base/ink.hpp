@@ -1,5 +1,5 @@
-// Words set off for people who look at a terminal that has colours; byte for byte as they are for everybody else. Used
-// sparingly: headings are bold, what is wrong is red, what was saved is green. Pure; any thread.
+// Emphasis for people at a terminal with colours; everywhere else the words stay as they are, byte for byte. Used
+// sparingly: headings are bold, problems are red, savings are green. Pure; any thread.
 #pragma once
 
 #include <string>

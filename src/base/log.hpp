@@ -1,5 +1,5 @@
-// What Zeus has to say beside its results: one line each, to stderr unless an embedding program takes them over.
-// Any thread may log at any time; the sink is called by one thread at a time. Hot paths do not log.
+// What Zeus reports beside its results: one line each, to stderr unless an embedding program takes the lines over. Any
+// thread may log at any time; the sink is called by one thread at a time. Hot paths do not log.
 #pragma once
 
 #include <functional>
@@ -20,10 +20,11 @@ void error(std::string_view line);
 // Lines below this level go nowhere; `warning` until set.
 void set_level(Level level);
 
-// Replaces where lines go; an empty sink brings back stderr. The former sink is not called any more once this returns.
+// Replaces the destination of lines; an empty sink restores stderr. The former sink is not called any more once this
+// returns.
 void set_sink(Sink sink);
 
-// A fixture for tests and a scope for embedders: takes the lines while it lives, and puts back stderr after.
+// For tests and embedders: takes the lines while it lives, and restores stderr after that.
 class ScopedSink {
  public:
   explicit ScopedSink(Sink sink) { set_sink(std::move(sink)); }

@@ -21,7 +21,7 @@ TEST(Log, LinesBelowTheLevelGoNowhere) {
 }
 
 TEST(Log, TheSinkIsCalledByOneThreadAtATime) {
-  std::vector<std::string> lines;  // unprotected on purpose: the thread sanitizer would see two threads in here
+  std::vector<std::string> lines;  // unprotected on purpose: the thread sanitizer reports it if two threads meet here
   const log::ScopedSink scope{[&](log::Level, std::string_view line) { lines.emplace_back(line); }};
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {

@@ -27,7 +27,7 @@ std::string_view word_of(log::Level level) {
   return "error";
 }
 
-// False where nobody has read for a while, or nobody can any more.
+// False if nothing has been read for a while, or there is no reader any more.
 bool write_whole(int descriptor, std::string_view text) {
   while (!text.empty()) {
     constexpr int patience_ms = 2000;
@@ -102,7 +102,7 @@ void LogWriter::run() {
     }
     if (const std::uint64_t dropped = std::exchange(dropped_, 0); dropped > 0) {
       text += form_(log::Level::warning,
-                    fmt::format("{} lines of the log were dropped: nobody read them in time", dropped)) +
+                    fmt::format("{} lines of the log were dropped because they were not read in time", dropped)) +
               '\n';
     }
     lock.unlock();

@@ -1,5 +1,5 @@
-// Writes the log of the program on a thread of its own, so that nobody waits for whoever reads it. What comes faster
-// than it is read is dropped, and counted. While it lives, base/log.hpp's lines go there.
+// Writes the program's log on a thread of its own, so that no thread waits for the reader of the log. Lines that come
+// faster than they are read are dropped, and counted. While it lives, the lines of base/log.hpp go there.
 #pragma once
 
 #include "base/log.hpp"
@@ -18,19 +18,20 @@ namespace zeus {
 
 class LogWriter {
  public:
-  // How a line of the log is written, without its end.
+  // How to write a line of the log, without its end.
   using Form = std::function<std::string(log::Level level, std::string_view line)>;
 
   // To this descriptor, which stays open. Without a form, "warning: LINE".
   explicit LogWriter(int descriptor, Form form = {});
   LogWriter(const LogWriter&) = delete;
   LogWriter& operator=(const LogWriter&) = delete;
-  // Writes what there is, unless nobody reads it.
+  // Writes what is left, unless there is no reader.
   ~LogWriter();
 
-  // Until then whoever logs writes itself: a thread keeps the rights that the process had when it began.
+  // Until then each thread writes its own lines. (A thread keeps the rights that the process had when the thread
+  // began.)
   void begin_thread();
-  // A line that is no message, without its end.
+  // A line that is no log message, without its end.
   void write(std::string line);
 
  private:

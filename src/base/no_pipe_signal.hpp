@@ -1,5 +1,5 @@
-// Writing to a pipe whose reader may be gone: such a write then fails, where the signal that it sends otherwise would
-// end the program. While it lives, on the thread that made it.
+// For writing to a pipe whose reader may be gone: while a NoPipeSignal lives, such a write on the thread that made it
+// fails, instead of ending the program with SIGPIPE.
 #pragma once
 
 #include <csignal>

@@ -3,11 +3,11 @@
 
 namespace zeus {
 
-// From now on what the children of this process leave behind becomes its child.
+// From now on, processes that children of this process leave behind become its children.
 void adopt_orphans();
 
-// Waits until this process has no child any more, or a signal comes that usually ends a command. Such signals have to
-// be blocked, as a ChildProcess does.
+// Waits until this process has no children any more, or a signal comes that usually ends a command. The caller has such
+// signals blocked, as a ChildProcess does.
 void wait_for_orphans();
 
 }  // namespace zeus

@@ -18,9 +18,9 @@ namespace zeus {
 
 namespace {
 
-// A pipe that can be written to takes this much at once.
+// A pipe that is ready for writing takes this much at once.
 constexpr std::size_t certain_write = PIPE_BUF;
-// What a pipe may hold that nobody reads any more.
+// The most that a pipe may hold after its writers are done.
 constexpr std::size_t most_left_behind = 1 << 20;
 
 bool same_file(int one, int other) {
@@ -37,7 +37,7 @@ std::pair<FileDescriptor, FileDescriptor> make_pipe() {
   return {FileDescriptor{ends[0]}, FileDescriptor{ends[1]}};
 }
 
-// A terminal like `model`, but for the translation of line ends, which is the real one's business.
+// A terminal like `model`, except for the translation of line ends, which is left to the real one.
 std::pair<FileDescriptor, FileDescriptor> make_terminal(int model) {
   FileDescriptor ours{::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC)};
   std::array<char, 64> name{};
@@ -126,7 +126,7 @@ void OutputRelay::read(std::size_t index, const Listener& listener) {
   const ssize_t count = ::read(channel.source.get(), channel.pending.data(), channel.pending.size());
   channel.pending.resize(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
   if (count == 0 || (count < 0 && errno != EINTR && errno != EAGAIN)) {
-    // The last writer is gone; a terminal says so with an error.
+    // The last writer is gone; a terminal reports that as an error.
     channel.source.close();
   }
   if (count > 0) {
@@ -135,7 +135,7 @@ void OutputRelay::read(std::size_t index, const Listener& listener) {
   }
 }
 
-// Without waiting, as much as is certain not to block; there is more to come while anything is pending.
+// Without `wait`, writes only as much as is certain not to block. While anything is pending, there is more to come.
 void OutputRelay::write(Channel& channel, bool wait) {
   std::size_t done = 0;
   while (done < channel.pending.size()) {
@@ -148,7 +148,7 @@ void OutputRelay::write(Channel& channel, bool wait) {
     if (count >= 0) {
       done += static_cast<std::size_t>(count);
     } else if (errno != EINTR && errno != EAGAIN) {
-      // Whoever read it is gone, or the disk is full: the command gets to know when it writes next.
+      // The reader is gone, or the disk is full: the command learns of it at its next write.
       channel.source.close();
       done = channel.pending.size();
     }

@@ -1,9 +1,9 @@
-// Stands between a command and our own standard output and error: what it writes goes on unchanged, in order and at
-// once, and whoever asks gets to see it. Where ours is a terminal the command sees one too (of the same size), so that
-// its progress bars and colours stay; elsewhere it sees a pipe. Where both are the same file, they stay in order.
+// Stands between a command and our own standard output and error: what the command writes goes on unchanged, in order
+// and at once, and a listener sees it. If ours is a terminal, the command sees one too (of the same size), so that its
+// progress bars and colours stay; otherwise it sees a pipe. If output and error are the same file, they stay in order.
 //
-// A reader that does not keep up holds the command up, as it would without us; one that has gone away is told to the
-// command in the same way (SIGPIPE). Memory is bounded. One thread. SIGPIPE is ignored in this process from then on.
+// A slow reader holds up the command, as it would without us. If the reader goes away, the command gets SIGPIPE, also
+// as without us. Memory is bounded. One thread. From the first relay on, SIGPIPE is ignored in this process.
 #pragma once
 
 #include "base/file_descriptor.hpp"
@@ -22,10 +22,10 @@ namespace zeus {
 
 class OutputRelay {
  public:
-  // Of channel 0 (output) or 1 (error); only the first where both are the same file.
+  // Of channel 0 (output) or 1 (error); only channel 0 if both are the same file.
   using Listener = std::function<void(std::size_t channel, std::string_view bytes)>;
 
-  // `output` and `error` are where it goes on to: descriptors that outlive the relay.
+  // `output` and `error` are the destinations: descriptors that outlive the relay.
   OutputRelay(int output, int error);
 
   // Whether both are the same file.
@@ -33,17 +33,17 @@ class OutputRelay {
 
   // In the child, before the command replaces it: our ends become its standard output and error.
   void attach() const;
-  // Here, once the child is there.
+  // In this process, once the child exists.
   void attached();
 
-  // What to wait for.
+  // The descriptors to wait for.
   [[nodiscard]] std::vector<pollfd> wanted() const;
-  // Moves what can be moved without waiting; `ready` is what wanted() gave, answered.
+  // Moves what can be moved without waiting; `ready` is what wanted() gave, after poll().
   void move(std::span<const pollfd> ready, const Listener& listener);
-  // The command has ended: moves what it has left behind, and no more than that, as processes that it left running may
-  // write for ever.
+  // Once the command has ended: moves what it has left behind, and no more. Processes that it left running may write
+  // without end.
   void drain(const Listener& listener);
-  // Passes a new size of the terminal on, and says whether there was one: the command has to be told (SIGWINCH).
+  // Passes on a new size of the terminal; true if there was one, and then the command needs a SIGWINCH.
   bool follow_window_size();
 
   static constexpr std::size_t most_pending = 65536;
@@ -54,7 +54,7 @@ class OutputRelay {
     FileDescriptor source;
     FileDescriptor ours;  // the command's end until it is attached
     bool terminal = false;
-    std::string pending;  // read, and not yet written
+    std::string pending;  // read, but not written yet
   };
 
   [[nodiscard]] const Channel& error_channel() const { return channels_.back(); }

@@ -86,7 +86,7 @@ Decomposed decompose(double x) {
   return mantissa > sqrt2 ? Decomposed{mantissa * 0.5, exponent + 1} : Decomposed{mantissa, exponent};
 }
 
-// Logarithms of what is not a positive finite number.
+// The logarithm of anything that is not a positive finite number.
 double log_at_the_edges(double x) {
   if (x == infinity) {
     return infinity;

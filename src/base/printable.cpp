@@ -19,7 +19,7 @@ bool is_continuation(unsigned char byte) {
   return (byte & 0xC0U) == 0x80U;
 }
 
-// How many bytes the character at the front takes; nothing where it is no UTF-8, or a control character.
+// The number of bytes of the character at the front; nothing if it is not UTF-8, or is a control character.
 std::optional<std::size_t> printable_character(std::string_view text) {
   const unsigned char lead = byte_at(text, 0);
   if (lead < 0x80U) {
@@ -99,7 +99,7 @@ std::string shortened(std::string_view text, std::size_t most) {
 }
 
 std::string in_quotes(std::string_view text) {
-  // What is cut away need not be looked at.
+  // What is cut away need not be escaped.
   return fmt::format("'{}'", shortened(printable(shortened(text, 4 * most_quoted)), most_quoted));
 }
 

@@ -1,4 +1,4 @@
-// What others gave, made fit for a line that a person reads. Pure functions; any thread.
+// Makes foreign strings fit for a line that a person reads. Pure functions; any thread.
 #pragma once
 
 #include <cstddef>
@@ -7,13 +7,15 @@
 
 namespace zeus {
 
-// Control characters as "\n" or "\x1b", and bytes that are no UTF-8 as "\xff": nothing of it moves a terminal's cursor.
+// Control characters as "\n" or "\x1b", and bytes that are not UTF-8 as "\xff": nothing in it can move a terminal's
+// cursor.
 std::string printable(std::string_view text);
 
-// No longer than `most` bytes: where it is, its end, and " ... " for the middle. No character is cut in two.
+// At most `most` bytes: a longer string keeps its beginning and its end, with " ... " between. No character is cut in
+// two.
 std::string shortened(std::string_view text, std::size_t most);
 
-// Both, in single quotes: as values are named in messages.
+// Both, in single quotes: the way messages name values.
 std::string in_quotes(std::string_view text);
 
 }  // namespace zeus

@@ -15,15 +15,15 @@ TEST(Printable, NothingInItMovesTheCursor) {
   EXPECT_EQ(printable("a\nb\r\tc"), "a\\nb\\r\\tc");
   EXPECT_EQ(printable("\x1b[2J"), "\\x1b[2J");
   EXPECT_EQ(printable(std::string_view{"\0\x7f", 2}), "\\x00\\x7f");
-  // The same as ESC [ to some terminals, and what turns the direction of text.
+  // Some terminals take this for ESC [; the next character changes the direction of writing.
   EXPECT_EQ(printable("\u009b"), "\\xc2\\x9b");
   EXPECT_EQ(printable("\u202e"), "\\xe2\\x80\\xae");
 }
 
 TEST(Printable, BytesThatAreNoUtf8AreSeen) {
   EXPECT_EQ(printable("\xff\xfe"), "\\xff\\xfe");
-  EXPECT_EQ(printable("\xc0\xaf"), "\\xc0\\xaf");           // a slash, written too long
-  EXPECT_EQ(printable("\xed\xa0\x80"), "\\xed\\xa0\\x80");  // half of a pair
+  EXPECT_EQ(printable("\xc0\xaf"), "\\xc0\\xaf");           // an overlong encoding of a slash
+  EXPECT_EQ(printable("\xed\xa0\x80"), "\\xed\\xa0\\x80");  // one half of a surrogate pair
   EXPECT_EQ(printable("\xf5\x80\x80\x80"), "\\xf5\\x80\\x80\\x80");
   EXPECT_EQ(printable("caf\xc3"), "caf\\xc3");
 }

@@ -20,7 +20,7 @@ namespace zeus {
 
 namespace {
 
-// The header's own struct has a flexible use of these two.
+// The kernel's header uses two of these structs as one array.
 using CapabilityWords = std::array<__user_cap_data_struct, 2>;
 constexpr unsigned bits_of_word = 32;
 
@@ -44,7 +44,7 @@ bool has_capability(const FileTree& machine, int capability) {
 
 void keep_capabilities(std::span<const int> kept) {
   const auto is_kept = [&](int capability) { return std::ranges::find(kept, capability) != kept.end(); };
-  // Beyond the last one that this kernel has, it says so.
+  // Beyond the kernel's last capability, the call fails.
   for (int capability = 0; ::prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; ++capability) {
     if (!is_kept(capability) && ::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0 && errno != EPERM) {
       throw system_failure(errno, "capabilities cannot be given up");

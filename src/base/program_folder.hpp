@@ -1,4 +1,4 @@
-// Where the running program lies: what belongs to it is found from there. Any thread.
+// The folder of the running program, from which the files that belong to it are found. Any thread.
 #pragma once
 
 #include <filesystem>

@@ -69,7 +69,7 @@ double Random::uniform(double low, double high) {
 }
 
 std::uint64_t Random::below(std::uint64_t bound) {
-  // Draws from the incomplete last span of the 64-bit range are thrown away, so that no value is favoured.
+  // Draws from the incomplete last part of the 64-bit range are thrown away, so that no value is favoured.
   const std::uint64_t excess = (~std::uint64_t{0} % bound + 1) % bound;
   std::uint64_t draw = bits();
   while (draw > ~std::uint64_t{0} - excess) {

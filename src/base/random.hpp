@@ -1,7 +1,7 @@
-// Random numbers by counting: draw n of a stream is a pure function of (seed, sequence, stream, n), so that a decision
-// can be made again anywhere, in any order, with the same result. Philox 4x32 with 10 rounds (Salmon et al., "Parallel
-// random numbers: as easy as 1, 2, 3", SC'11), and transforms of our own, since those of the standard library differ
-// between implementations. An object belongs to one thread; copies continue independently.
+// Random numbers by counting: draw n of a stream is a pure function of (seed, sequence, stream, n). So a decision can
+// be repeated anywhere, in any order, with the same result. Philox 4x32 with 10 rounds (Salmon et al., "Parallel random
+// numbers: as easy as 1, 2, 3", SC'11), and transforms of our own, since those of the standard library differ between
+// implementations. An object belongs to one thread; copies continue independently.
 #pragma once
 
 #include <array>
@@ -17,7 +17,8 @@ std::array<std::uint32_t, 4> philox_block(std::array<std::uint32_t, 4> counter, 
 
 class Random {
  public:
-  // `sequence` is what the stream belongs to (an event's number, say) and `stream` one of several within it (an arm).
+  // `sequence` is what the stream belongs to (such as an event's number), and `stream` one of several within it (an
+  // arm).
   explicit Random(std::uint64_t seed, std::uint64_t sequence = 0, std::uint32_t stream = 0);
 
   std::uint64_t bits();

@@ -1,5 +1,5 @@
-// Names that nobody else gives: 128 random bits of the kernel, in hexadecimal. For what must differ between processes
-// and machines and decides nothing; draws that decide come from base/random.hpp. Any thread.
+// Unique names: 128 random bits from the kernel, in hexadecimal. For what must differ between processes and machines
+// and decides nothing; draws that decide come from base/random.hpp. Any thread.
 #pragma once
 
 #include <string>

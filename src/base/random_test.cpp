@@ -21,7 +21,7 @@ TEST(Philox, GivesThePublishedAnswers) {
             (Block{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
 }
 
-// tests/portability holds GCC and Clang, with and without optimization, to the same file.
+// tests/portability checks GCC and Clang against the same file, with and without optimization.
 TEST(Random, TenThousandDrawsAreThoseOfTheGoldenFile) {
   test::expect_golden("base/random_draws.txt", test::random_draws());
 }

@@ -1,5 +1,5 @@
-// Waiting that signals end: while a SignalWait lives, the signals it is made for are blocked in the thread that made
-// it, and end that thread's waits in the place of what they usually do. Used on the thread that made it.
+// Waits that signals end. While a SignalWait lives, its signals are blocked in the thread that made it, and end that
+// thread's waits instead of having their usual effect. Used on the thread that made it.
 #pragma once
 
 #include <zeus/units.hpp>
@@ -18,11 +18,11 @@ class SignalWait {
   SignalWait& operator=(const SignalWait&) = delete;
   ~SignalWait();
 
-  // The signal that came; nothing when the time was up before, or another signal's handler ran.
+  // The signal that came; nothing if the time was up first, or another signal's handler ran.
   [[nodiscard]] std::optional<int> wait_for(Seconds patience) const;
 
   enum class Input { there_is_some };
-  // As above, and something to be read from the descriptor ends it too. There is none where it is -1.
+  // As above, but input on the descriptor ends the wait too. -1 stands for no descriptor.
   [[nodiscard]] std::variant<std::monostate, int, Input> wait_for(Seconds patience, int descriptor) const;
 
  private:

@@ -1,10 +1,10 @@
-// The standard streams of a program that was started with some of them closed. Called first in main, by one thread.
+// The standard streams of a program that was started with some of them closed. The first call in main, by one thread.
 #pragma once
 
 namespace zeus {
 
-// Takes the numbers 0 to 2 where nobody has them, so that no file that is opened later gets one of them, and with it
-// what is meant for the terminal. Reading or writing there fails, as it would have.
+// Occupies the numbers 0 to 2 if they are free. Otherwise a file opened later might get one of them, and with it the
+// output that is meant for the terminal. Reading or writing there fails, as it would have.
 void occupy_standard_streams();
 
 }  // namespace zeus

@@ -27,7 +27,7 @@ void StateWriter::add(const std::string& text) {
 }
 
 void StateReader::refuse() {
-  throw Error{ErrorKind::corrupt_data, "this is not the state of such an object"};
+  throw Error{ErrorKind::corrupt_data, "this is not the stored state of such an object"};
 }
 
 std::uint64_t StateReader::take_word() {

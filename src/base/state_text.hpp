@@ -1,12 +1,13 @@
-// The state of an object as text and back, exactly: for caches that a later process goes on from. Both ways run through
-// one function of the object, so that they cannot drift apart:
+// The state of an object as a string and back, exactly: for caches that a later process continues from. Both directions
+// run through one function of the object, so that they cannot drift apart:
 //
 //   template <typename Archive, typename Self>
 //   static void state(Archive& archive, Self& self) { archive(self.count_, self.costs_); }
 //
-// Knows whole numbers, doubles (bit by bit), booleans, enums, strings, quantities, optionals, pairs, vectors, arrays,
-// maps, variants, records that describe themselves (zeus/fields.hpp), and whatever has such a function. A text that was
-// not written so is a corrupt_data Error. One thread at a time.
+// Supports whole numbers, doubles (bit by bit), booleans, enums, strings, quantities, optionals, pairs, vectors,
+// arrays,
+// maps, variants, records that describe themselves (zeus/fields.hpp), and any type with such a function. A string that
+// was not written this way is a corrupt_data Error. One thread at a time.
 #pragma once
 
 #include <zeus/error.hpp>
@@ -112,7 +113,7 @@ class StateReader {
     (take(members), ...);
   }
 
-  // Whether everything has been read.
+  // True once everything has been read.
   [[nodiscard]] bool done() const { return rest_.empty(); }
 
  private:
@@ -159,7 +160,7 @@ class StateReader {
   void take(std::vector<Value>& values) {
     std::uint64_t size = 0;
     take(size);
-    if (size > rest_.size()) {  // every member takes a character at least
+    if (size > rest_.size()) {  // every member takes at least one character
       refuse();
     }
     values.clear();
@@ -208,8 +209,8 @@ class StateReader {
   std::string_view rest_;
 };
 
-// With a sum over it in front, which tells it from one that a failing disk has changed; and without: a text whose sum
-// is another one is a corrupt_data Error.
+// Adds a checksum in front, and removes it. A string that does not match its checksum (a failing disk may have changed
+// it) is a corrupt_data Error.
 std::string sealed(std::string_view text);
 std::string_view unsealed(std::string_view text);
 

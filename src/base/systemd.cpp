@@ -67,10 +67,10 @@ void Supervisor::tell(std::string_view state) const noexcept {
   address.sun_family = AF_UNIX;
   std::memcpy(address.sun_path, address_.data(), address_.size());
   if (address.sun_path[0] == '@') {
-    address.sun_path[0] = '\0';  // an abstract one
+    address.sun_path[0] = '\0';  // an abstract address
   }
   const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + address_.size());
-  // Nothing depends on it but what the supervisor believes of us.
+  // Nothing depends on it except the supervisor's view of us.
   static_cast<void>(::sendto(socket.get(), state.data(), state.size(), MSG_NOSIGNAL,
                              reinterpret_cast<const sockaddr*>(&address), size));
 }

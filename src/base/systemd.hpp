@@ -1,4 +1,4 @@
-// What systemd and its services say to one another, spoken by hand: sockets that it has opened for us, and that we are
+// Our side of systemd's protocol with its services: sockets that systemd has opened for us, and messages that we are
 // ready, alive or stopping. Functions of the environment; any thread.
 #pragma once
 
@@ -14,20 +14,20 @@
 
 namespace zeus {
 
-// The sockets that were opened for this process; none where it was not started that way.
+// The sockets that were opened for this process; none if it was not started that way.
 std::vector<FileDescriptor> inherited_sockets(const Environment& environment);
 
 class Supervisor {
  public:
   explicit Supervisor(const Environment& environment);
 
-  // "READY=1". Does nothing where nobody asked to be told.
+  // "READY=1". Does nothing if no supervisor asked to be notified.
   void tell(std::string_view state) const noexcept;
-  // How often it wants to hear from us; nothing where it does not.
+  // How often the supervisor wants to hear from us; nothing if it does not.
   [[nodiscard]] std::optional<Seconds> watchdog() const { return watchdog_; }
 
  private:
-  std::string address_;  // of its socket; empty where there is none
+  std::string address_;  // of its socket; empty if there is none
   std::optional<Seconds> watchdog_;
 };
 

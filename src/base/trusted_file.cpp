@@ -27,18 +27,18 @@ struct stat status_of(const FileDescriptor& opened, const std::filesystem::path&
 }
 
 Error distrust(const std::filesystem::path& name, std::string_view why) {
-  return Error{ErrorKind::permission_denied, fmt::format("{} is not believed: {}", name.string(), why),
-               "if nobody needs it any more, remove it"};
+  return Error{ErrorKind::permission_denied, fmt::format("{} is not trusted: {}", name.string(), why),
+               "if it is not needed any more, remove it"};
 }
 
 Error told(const std::filesystem::path& name) {
   return Error{ErrorKind::permission_denied,
-               fmt::format("{} is no secret: others than its owner may read it", name.string()),
+               fmt::format("{} is not secret: users other than its owner may read it", name.string()),
                fmt::format("make a new one, and then: chmod 600 {}", name.string())};
 }
 
-// Why somebody else may have written what has this status; empty when nobody can have. In a folder with the sticky bit,
-// such as /tmp, only its owner can exchange a file.
+// Why another user may have written the file with this status; empty if none can have. In a folder with the sticky bit,
+// such as /tmp, only the file's owner can replace a file.
 std::string others_hand(const struct stat& status, uid_t user) {
   if (status.st_uid != 0 && status.st_uid != user) {
     return fmt::format("it belongs to user {}", status.st_uid);
@@ -50,7 +50,7 @@ std::string others_hand(const struct stat& status, uid_t user) {
   return {};
 }
 
-// `expected` bytes are its size as it was, which is that of most: one that grows meanwhile is read all the same.
+// `expected` is the size seen before, and most files still have it; a file that has grown since is read all the same.
 std::string read_all(const FileDescriptor& opened, const std::filesystem::path& name, std::size_t expected,
                      std::size_t most_bytes) {
   std::string content(std::min(expected, most_bytes) + 1, '\0');
@@ -71,7 +71,7 @@ std::string read_all(const FileDescriptor& opened, const std::filesystem::path& 
     }
   }
   throw Error{ErrorKind::corrupt_data, fmt::format("{} has more than {} bytes", name.string(), most_bytes),
-              "it is not what should be there: remove it"};
+              "it is not the file that Zeus expects there: remove it"};
 }
 
 }  // namespace
@@ -86,7 +86,7 @@ std::optional<std::string> read_trusted(const std::filesystem::path& file, uid_t
     }
     throw system_failure(errno, fmt::format("cannot open the folder {}", parent.string()));
   }
-  // Without waiting for a writer where a pipe lies in its place.
+  // Does not wait for a writer if the file is a pipe.
   const FileDescriptor opened{
       ::openat(folder.get(), file.filename().c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)};
   if (!opened) {
@@ -97,13 +97,13 @@ std::optional<std::string> read_trusted(const std::filesystem::path& file, uid_t
       throw distrust(file, "it is a link");
     }
     if (errno == ENXIO) {
-      throw distrust(file, "it is no plain file");  // a socket
+      throw distrust(file, "it is not a plain file");  // a socket
     }
     throw system_failure(errno, fmt::format("cannot open {}", file.string()));
   }
   const struct stat status = status_of(opened, file);
   if (!S_ISREG(status.st_mode)) {
-    throw distrust(file, "it is no plain file");
+    throw distrust(file, "it is not a plain file");
   }
   if (const std::string why = others_hand(status, user); !why.empty()) {
     throw distrust(file, why);
@@ -112,10 +112,10 @@ std::optional<std::string> read_trusted(const std::filesystem::path& file, uid_t
     throw told(file);
   }
   if (status.st_nlink > 1) {
-    throw distrust(file, "it has a second name, under which it may have been kept and brought back");
+    throw distrust(file, "it has a second name (a hard link), under which it may have been kept and brought back");
   }
   if (const std::string why = others_hand(status_of(folder, parent), user); !why.empty()) {
-    throw distrust(file, fmt::format("of its folder, {}", why));
+    throw distrust(file, fmt::format("of its folder: {}", why));
   }
   return read_all(opened, file, static_cast<std::size_t>(status.st_size), most_bytes);
 }

@@ -87,7 +87,7 @@ TEST_F(TrustedFile, ASecretThatOthersMayReadIsNone) {
 
 TEST_F(TrustedFile, InAFolderWhereOthersExchangeFilesNothingIsBelieved) {
   ::chmod(folder_.path().c_str(), 0777);
-  expect_distrust("of its folder, other users may write to it");
+  expect_distrust("of its folder: other users may write to it");
 }
 
 TEST_F(TrustedFile, LinksAreNotFollowed) {
@@ -104,10 +104,10 @@ TEST_F(TrustedFile, AFileWithASecondNameIsNotBelieved) {
 TEST_F(TrustedFile, APipeOrAFolderIsNoFileAndIsNotWaitedFor) {
   std::filesystem::remove(file_);
   ASSERT_EQ(::mkfifo(file_.c_str(), 0600), 0);
-  expect_distrust("no plain file");
+  expect_distrust("not a plain file");
   std::filesystem::remove(file_);
   std::filesystem::create_directory(file_);
-  expect_distrust("no plain file");
+  expect_distrust("not a plain file");
 }
 
 TEST_F(TrustedFile, MoreThanItMayHaveIsSaid) {

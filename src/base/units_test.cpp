@@ -27,8 +27,8 @@ static_assert(!Addable<Watts, Seconds>);
 static_assert(!Addable<Watts, double>);
 static_assert(!Addable<Celsius, Celsius>);
 static_assert(!Comparable<Joules, Watts>);
-static_assert(!std::is_convertible_v<double, Watts>, "a number is no power until somebody says so");
-static_assert(!std::is_convertible_v<Watts, double>, "and no power is a number until somebody asks for its value");
+static_assert(!std::is_convertible_v<double, Watts>, "a number is not a power until it is converted");
+static_assert(!std::is_convertible_v<Watts, double>, "and a power is not a number until its value is read");
 static_assert(!std::is_convertible_v<Watts, Joules>);
 static_assert(sizeof(Watts) == sizeof(double));
 

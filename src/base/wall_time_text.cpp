@@ -21,7 +21,7 @@ std::string to_text(WallTime time) {
 std::optional<WallTime> wall_time_from_text(std::string_view text) {
   const std::string copy{text};
   std::tm parts{};
-  // Whatever strptime takes beside the one form is found out by writing it down again.
+  // strptime also takes other forms; writing the result again finds them out.
   if (::strptime(copy.c_str(), "%Y-%m-%dT%H:%M:%SZ", &parts) == nullptr) {
     return std::nullopt;
   }

@@ -9,9 +9,9 @@
 
 namespace zeus {
 
-// "2026-11-21T18:00:00Z"; UTC, to the second. A time before 0 or beyond the year 9999 is shown as the nearest of these.
+// "2026-11-21T18:00:00Z"; UTC, to the second. A time before 0 or after the year 9999 is shown as the nearest of these.
 std::string to_text(WallTime time);
-// What to_text() writes; nothing for anything else.
+// Reads what to_text() writes; nothing for anything else.
 std::optional<WallTime> wall_time_from_text(std::string_view text);
 
 }  // namespace zeus

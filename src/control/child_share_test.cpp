@@ -20,10 +20,10 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
-// The driver of each process is a copy in its own memory: what a child has set on the GPU is set here by hand.
+// Each process has its own copy of the driver in memory, so the tests repeat by hand what a child has set on the GPU.
 class ChildShareTest : public test::LeasedGpus {
  protected:
-  // A process that has done `action` and lives on, unless that has failed, until it is killed.
+  // A process that does `action` and then, unless that fails, lives until it is killed.
   class Descendant {
    public:
     explicit Descendant(const std::function<void()>& action) {
@@ -66,13 +66,13 @@ class ChildShareTest : public test::LeasedGpus {
   };
 
   ChildShareTest() {
-    // Who descends from whom is asked of the real kernel.
+    // Descent is looked up in the real kernel.
     machine_ = FileTree{temporary_.path() / "real"};
     std::filesystem::create_directories(machine_.root());
     std::filesystem::create_directory_symlink("/proc", machine_.root() / "proc");
   }
 
-  // Ends with the process alone.
+  // Ends only with the process.
   static Lease& kept(Lease lease) { return *new Lease{std::move(lease)}; }
 
   [[nodiscard]] LeaseBook lending() { return book_that(Lends::to_descendants); }
@@ -127,7 +127,7 @@ TEST_F(ChildShareTest, AChildThatReleasesPutsBackItselfAndLeavesItsParentTheLeas
 }
 
 TEST_F(ChildShareTest, WhenItsParentDiesAllIsPutBackToWhatTheParentFound) {
-  // The parent's death is that of a process of its own, which has a child in its turn.
+  // The parent that dies is a process of its own, which has a child itself.
   Descendant parent{[&] {
     kept(lending().acquire("GPU-0")).set_power_limit(150_W);
     if (!failure_elsewhere([&] { borrow(120_W).lock_clocks(ClockDomain::graphics, {900_MHz, 900_MHz}); }).empty()) {

@@ -1,4 +1,4 @@
-// What the end of a claim to a GPU puts back, and what is then left of its record. Pure functions; any thread.
+// What to put back when a claim to a GPU ends, and what stays in its record. Pure functions; any thread.
 #pragma once
 
 #include "control/lease_record.hpp"
@@ -9,13 +9,13 @@ namespace zeus::control {
 
 struct ClaimEnd {
   Found put_back;
-  std::optional<LeaseRecord> left;  // nothing when the record goes
+  std::optional<LeaseRecord> left;  // nothing if the record is removed
 };
 
-// The holder's claim ends, and with it what it has lent: all is put back to what the holder found, and what the child
-// alone has changed to what the child found.
+// The holder's claim ends, and with it the claim that it has lent. Everything is put back to what the holder found;
+// settings that only the child has changed go back to what the child found.
 ClaimEnd end_of_lease(const LeaseRecord& record);
-// The child's claim ends: its parent's settings come back, and its parent's claim stays.
+// The child's claim ends: its parent's settings are put back, and its parent's claim stays.
 ClaimEnd end_of_child(LeaseRecord record);
 
 }  // namespace zeus::control

@@ -13,7 +13,7 @@ namespace zeus::control {
 
 namespace {
 
-// A process that cannot be mistaken for a later one of its number.
+// A process that cannot be mistaken for a later one with the same ID.
 class Process {
  public:
   explicit Process(std::int64_t pid) : pid_{pid} {
@@ -33,8 +33,8 @@ class Process {
   FileDescriptor descriptor_;
 };
 
-// Nothing when there is none that can be seen from here. A parent that is one both before and after it was opened was
-// opened, and not another process that got its number; the same holds of the child if it still lives afterwards.
+// Nothing if no parent can be seen from here. If the parent is the same before and after it is opened, the opened
+// process is the parent, and not another one that got its ID. The same holds of the child if it still lives afterwards.
 std::optional<Process> parent(const FileTree& machine, const Process& child) {
   const std::optional<std::int64_t> number = parent_of(machine, child.pid());
   if (!number || *number == 0) {

@@ -38,19 +38,19 @@ struct flock request(short type, off_t byte) {
 
 struct flock everything_from(off_t byte) {
   struct flock wanted = request(F_WRLCK, byte);
-  wanted.l_len = 0;  // to the end, wherever that is
+  wanted.l_len = 0;  // to the end of the file
   return wanted;
 }
 
-// In a folder that is for everybody, so is the lock; it has no content. Elsewhere it is its owner's, lest any user keep
-// root from setting anything.
+// In a folder for all users, the lock is for all users too; it has no content. Elsewhere it is the owner's alone, so
+// that other users cannot keep root from setting anything.
 mode_t mode_for(const std::filesystem::path& file) {
   struct stat folder {};
   const bool shared = ::stat(file.parent_path().c_str(), &folder) == 0 && (folder.st_mode & S_IWOTH) != 0;
   return shared ? S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH : S_IRUSR | S_IWUSR;
 }
 
-// Nothing when there is none.
+// Nothing if there is none.
 FileDescriptor open_lock(const std::filesystem::path& file) {
   FileDescriptor opened{::open(file.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW)};
   if (!opened && errno != ENOENT) {
@@ -59,8 +59,8 @@ FileDescriptor open_lock(const std::filesystem::path& file) {
   return opened;
 }
 
-// Nothing where the file system makes no file without a name. Until its mode is right it has none, so that whoever is
-// to share it finds it whole, and nothing is left of it when this process is killed meanwhile.
+// Nothing if the file system cannot make a file without a name. The file gets its name once its mode is right, so other
+// users of it find it complete, and nothing is left of it if this process is killed before.
 FileDescriptor make_unnamed(const std::filesystem::path& file) {
   FileDescriptor made{::open(file.parent_path().c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR)};
   if (made) {
@@ -69,7 +69,7 @@ FileDescriptor make_unnamed(const std::filesystem::path& file) {
   return made;
 }
 
-// Nothing when somebody else has just made it.
+// Nothing if another process has just made it.
 FileDescriptor make_lock(const std::filesystem::path& file) {
   if (FileDescriptor made = make_unnamed(file)) {
     const std::string itself = fmt::format("/proc/self/fd/{}", made.get());
@@ -80,7 +80,7 @@ FileDescriptor make_lock(const std::filesystem::path& file) {
       return {};
     }
   }
-  // By another name until its mode is right.
+  // Under another name until its mode is right.
   std::string other_name = file.string() + ".XXXXXX";
   FileDescriptor made{::mkostemp(other_name.data(), O_CLOEXEC)};
   int error = errno;
@@ -105,8 +105,8 @@ struct GpuLock::State {
   std::string name;
   // The kernel's locks do not keep the threads of one process apart.
   std::mutex mutex{};
-  std::mutex file_mutex{};          // of what follows
-  FileDescriptor file{};            // nothing until it is needed
+  std::mutex file_mutex{};          // guards what follows
+  FileDescriptor file{};            // not opened until it is needed
   std::set<std::int64_t> leases{};  // held by this process
 
   explicit State(std::string file_name) : name{std::move(file_name)} {}
@@ -118,7 +118,7 @@ struct GpuLock::State {
            ours.st_ino == there.st_ino;
   }
 
-  // Opens the file that is there now, if there is one: a lock on one that nobody else can find keeps nobody out.
+  // Opens the file that is there now, if any: a lock on a file that other processes cannot find does not keep them out.
   void look() {
     if (!is_the_one_there()) {
       leases.clear();
@@ -126,8 +126,8 @@ struct GpuLock::State {
     }
   }
 
-  // True when work may begin. Whoever was at work before may have removed the file between our opening and our locking
-  // it: only a lock on the file that is still there counts.
+  // True if work may begin. The last worker may have removed the file after we opened it and before we locked it: only
+  // a lock on the file that is still there counts.
   bool try_to_lock() {
     look();
     if (!file) {
@@ -143,23 +143,24 @@ struct GpuLock::State {
     return file && is_the_one_there();
   }
 
-  // Nobody else can find the file from here on where nobody needs it: who has opened it before finds out (above).
+  // If no lease needs the file, it is removed, and from here on no other process can find it. A process that has opened
+  // it before notices (above).
   void unlock() {
     struct flock leased = everything_from(byte_of(0));
     const bool needed = !leases.empty() || ::fcntl(file.get(), F_GETLK, &leased) != 0 || leased.l_type != F_UNLCK ||
                         !is_the_one_there();
     if (!needed) {
-      ::unlink(name.c_str());  // in a folder for everybody, somebody else's stays
+      ::unlink(name.c_str());  // in a folder for all users, another user's file stays
     }
     struct flock done = request(F_UNLCK, work_byte);
     ::fcntl(file.get(), F_SETLK, &done);
-    // Who has no lease needs no descriptor: closing it lets go of nothing that is held.
+    // Without a lease, no descriptor is needed: closing it releases nothing.
     if (leases.empty()) {
       file = FileDescriptor{};
     }
   }
 
-  // A process that has locked some of this (0 where this one cannot tell which); nothing when no other process has.
+  // A process that has locked part of this (0 if it cannot be told which); nothing if no other process has.
   [[nodiscard]] std::optional<std::int64_t> locker(struct flock asked) {
     look();
     if (!file) {

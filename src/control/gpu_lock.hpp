@@ -1,12 +1,12 @@
-// The locks of one GPU among all processes of the machine and all threads of this one, on one file. Byte 0 is held for
-// as long as the record or the GPU is worked on; the byte of a lease is held for as long as the lease lives. The file
-// is there only for as long as somebody works or holds a lease: who ends his work last removes it, and who begins makes
-// sure that what he has locked is the file that is there. They are the kernel's record locks, which fit like no other:
-// a forked child does not inherit them, and they are gone when the process is, whichever way it went, so that neither a
-// number used again nor a child that lives on can make a dead holder look alive.
+// The locks of one GPU, on one file, among all processes of the machine and all threads of this process. Byte 0 is
+// locked while the record or the GPU is worked on; a lease's byte is locked while the lease lives. The file exists only
+// while a process works or holds a lease: the last to finish removes it, and a process that begins makes sure that it
+// has locked the file that is still there. The locks are the kernel's record locks, because a forked child does not
+// inherit them and they vanish with the process, however it ends. So neither a reused process ID nor a surviving child
+// can make a dead holder look alive.
 //
-// Threads: any. Such a lock is lost when the process closes any descriptor of the file; hence it is opened by GpuLock
-// alone, and a second time only when another one has taken its place.
+// Threads: any. Such a lock is lost when the process closes any descriptor of the file. Therefore only GpuLock opens
+// the file, and opens it again only if another file has taken its place.
 #pragma once
 
 #include "base/clock.hpp"
@@ -21,14 +21,14 @@ namespace zeus::control {
 
 class GpuLock {
  public:
-  // The lock on `file`, the same one for all who ask in this process. A forked child has its own, which holds nothing.
+  // The lock on `file`, the same one for all callers in this process. A forked child has its own, which holds nothing.
   static std::shared_ptr<GpuLock> on(const std::filesystem::path& file);
 
   GpuLock(const GpuLock&) = delete;
   GpuLock& operator=(const GpuLock&) = delete;
   ~GpuLock();
 
-  // Works on the GPU alone while it lives.
+  // While it lives, its owner works on the GPU alone.
   class Work {
    public:
     explicit Work(GpuLock& lock) : lock_{&lock} {}
@@ -41,18 +41,18 @@ class GpuLock {
    private:
     GpuLock* lock_;
   };
-  // Waits for others that work on it; a timeout Error that names them when they do not come to an end by `patience`. An
-  // Error when the file cannot be made or opened, as have all that look at it.
+  // Waits for others that work on the GPU; if they do not finish within `patience`, throws a timeout Error that names
+  // them. Like all members that look at the file, throws an Error if it cannot be made or opened.
   [[nodiscard]] Work begin_work(Clock& clock, Seconds patience);
 
-  // The process that works on it now, as this one can tell: 0 when nobody does, or none that is known here.
+  // The process that works on it now: 0 if there is none, or none that can be seen from here.
   [[nodiscard]] std::int64_t worker() const;
 
-  // The locks of leases, by their number. Taken and given back while working; looked at at any time.
+  // The locks of leases, by number. Taken and returned while working; they may be looked at at any time.
   void hold(std::int64_t lease);
   void let_go(std::int64_t lease);
   [[nodiscard]] bool is_held(std::int64_t lease) const;
-  // A process that holds some lease, where this one can tell which (see worker()); nothing when nobody holds one.
+  // A process that holds some lease, if it can be told which (see worker()); nothing if none is held.
   [[nodiscard]] std::optional<std::int64_t> holder() const;
 
  private:

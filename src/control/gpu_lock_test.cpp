@@ -37,7 +37,7 @@ class GpuLockTest : public ::testing::Test {
     return WEXITSTATUS(status);
   }
 
-  // Descriptors of this process on files of this test's folder.
+  // How many descriptors this process has open on files of this test's folder.
   [[nodiscard]] std::ptrdiff_t open_here() const {
     const std::filesystem::directory_iterator all{"/proc/self/fd"};
     return std::count_if(begin(all), end(all), [&](const auto& one) {
@@ -164,12 +164,12 @@ TEST_F(GpuLockTest, TheFileIsThereOnlyForAsLongAsItIsNeeded) {
   EXPECT_EQ(open_here(), 0) << "nor does a process that has no lease keep it open";
 }
 
-// Each works on a file that the one before has just removed; a lock on a removed file would let two work at once.
+// Each works on a file that the one before it has just removed; with a lock on a removed file, two could work at once.
 TEST_F(GpuLockTest, ProcessesExcludeOneAnotherThoughEachRemovesTheFileInRealTime) {
   const std::filesystem::path counter = folder_.path() / "counter";
   constexpr int processes = 3;
   constexpr int rounds = 100;
-  VirtualClock impatient;  // nobody sleeps while he waits
+  VirtualClock impatient;  // waiting takes no real time
   std::vector<pid_t> children;
   for (int i = 0; i < processes; ++i) {
     children.push_back(::fork());
@@ -177,7 +177,7 @@ TEST_F(GpuLockTest, ProcessesExcludeOneAnotherThoughEachRemovesTheFileInRealTime
       for (int round = 0; round < rounds; ++round) {
         const auto work = GpuLock::on(file_)->begin_work(impatient, 1e7_s);
         if (!std::filesystem::exists(file_)) {
-          ::_exit(1);  // at work on a file that nobody else can find
+          ::_exit(1);  // at work on a file that no other process can find
         }
         int count = 0;
         std::ifstream{counter} >> count;

@@ -24,12 +24,12 @@ namespace zeus::control {
 
 namespace {
 
-// Where the kernel cannot wake us at the holder's end, we look this often.
+// If the kernel cannot wake us at the holder's end, we look this often.
 constexpr Seconds look_every = 250_ms;
 constexpr Seconds first_retry = 100_ms;
 constexpr Seconds longest_retry = 5_s;
 constexpr Seconds give_up_after = 60_s;
-// What takes longer than waiting for others does has hung in the driver, and deserves another minute.
+// An attempt that takes longer than waiting for other workers can take hangs in the driver, and gets another minute.
 constexpr Seconds longest_attempt = work_patience + 5_s;
 
 class Guard {
@@ -42,7 +42,7 @@ class Guard {
 #ifdef SYS_pidfd_open
     end_of_holder_ = FileDescriptor{static_cast<int>(::syscall(SYS_pidfd_open, duty.holder, 0))};
 #endif
-    // Looked at after it was opened, so that a number used again is not mistaken for the holder.
+    // Checked after it was opened, so that a reused process ID is not mistaken for the holder.
     gone_ = !holder_lives();
   }
 
@@ -66,10 +66,10 @@ class Guard {
   }
 
  private:
-  // The holder will change nothing more: it has ended, or let go of us and of all leases.
+  // The holder will change nothing more: it has ended, or it has closed the connection and holds no lease.
   [[nodiscard]] bool over() const { return gone_ || (closed_ && !has_held_leases()); }
 
-  // What cannot be found out now is asked again: a guardian that gives up leaves GPUs changed.
+  // What cannot be found out now is asked again later: a guardian that gives up leaves GPUs changed.
   [[nodiscard]] bool holder_lives() const {
     try {
       const std::optional<Holder> holder = find_holder(duty_.ledger.machine(), duty_.holder);
@@ -84,14 +84,14 @@ class Guard {
     static_cast<void>(::send(duty_.connection.get(), line.data(), line.size(), MSG_NOSIGNAL));
   }
 
-  // One back-end: the GPUs that it found when they were last looked for.
+  // One back-end, and the GPUs that it found at the last look.
   struct Devices {
     device::Backend* backend;
     std::vector<device::DiscoveredGpu> gpus;
   };
 
-  // Where nobody is at work: a driver is opened anew only once all has let go of it. Records name GPUs by their UUIDs:
-  // what variables hide is put back as well.
+  // Only between attempts: a driver is opened again only when nothing uses it any more. Records name GPUs by UUID, so
+  // GPUs that the visibility variables hide are put back as well.
   void look_for_devices() {
     for (Devices& one : devices_) {
       if (std::ranges::none_of(one.gpus, [&](const auto& gpu) { return workers_.is_at_work_on(uuid_of(gpu)); })) {
@@ -102,7 +102,7 @@ class Guard {
   }
 
   [[nodiscard]] static std::string uuid_of(const device::DiscoveredGpu& gpu) { return gpu.gpu->identity().uuid; }
-  // As restore_abandoned() takes it: empty when it is not there.
+  // In the form that restore_abandoned() takes: empty if the GPU is not there.
   [[nodiscard]] std::vector<device::DiscoveredGpu> find(const std::string& uuid) const {
     for (const Devices& one : devices_) {
       const auto found = std::ranges::find(one.gpus, uuid, uuid_of);
@@ -113,14 +113,14 @@ class Guard {
     return {};
   }
 
-  // What of one GPU could not be put back, and when it is tried again.
+  // A GPU that could not be put back, and when to try again.
   struct Retry {
     int attempts = 0;
     Seconds pause = first_retry;
     Instant due;
   };
 
-  // Has each GPU put back that is due for it. False while something of our holder is not put back.
+  // Puts back each GPU that is due. False while something of our holder's is still not put back.
   bool attempt() {
     for (const SideBySide::Finished& one : workers_.take_finished()) {
       Retry& retry = retries_[one.gpu];
@@ -140,7 +140,7 @@ class Guard {
         failed_again = failed_again || (is_ours && retries_[gpu].attempts > 1);
       }
     }
-    // A driver may have been loaded again since its devices were opened.
+    // The driver may have been reloaded since its devices were opened.
     if (failed_again) {
       look_for_devices();
     }
@@ -150,14 +150,15 @@ class Guard {
         try {
           static_cast<void>(restore_abandoned(duty_.ledger, seen, clock_, gpu));
         } catch (const std::exception&) {
-          return;  // it is tried again
+          return;  // it will be tried again
         }
       });
     }
     return all_put_back;
   }
 
-  // Of which GPUs there is something to put back, and whether it is our holder's. What is held, or gone, was put back.
+  // The GPUs that still have something to put back, and whether it is our holder's. GPUs whose record is held, or gone,
+  // are done.
   std::map<std::string, bool> left_to_put_back() {
     std::map<std::string, bool> left;
     for (const std::string& gpu : duty_.ledger.gpus()) {
@@ -167,7 +168,7 @@ class Guard {
           left[gpu] = is_of_ours(*record);
         }
       } catch (const Error&) {
-        continue;  // what cannot be read is nobody's
+        continue;  // a record that cannot be read belongs to no holder
       }
     }
     std::erase_if(retries_, [&](const auto& one) { return !left.contains(one.first); });
@@ -178,7 +179,7 @@ class Guard {
     return std::ranges::any_of(ours(), [&](const Ours& one) { return workers_.is_at_work_on(one.record.gpu); });
   }
 
-  // A lease that our holder has, or has borrowed from.
+  // A lease that our holder has, or that was borrowed from it.
   struct Ours {
     LeaseRecord record;
     bool borrowed = false;
@@ -193,7 +194,7 @@ class Guard {
     return is_ours(record) || (record.child() != nullptr && is_ours(*record.child()));
   }
 
-  // Those that are written down now. What cannot be read is nobody's.
+  // The leases that are written down now. A record that cannot be read belongs to no holder.
   [[nodiscard]] std::vector<Ours> ours() const {
     std::vector<Ours> found;
     for (const std::string& gpu : duty_.ledger.gpus()) {
@@ -220,7 +221,8 @@ class Guard {
     });
   }
 
-  // Until the holder ends or says something, a lease runs out, a GPU is done with, or it is time to try one again.
+  // Waits until the holder ends or sends something, a lease runs out, work on a GPU is done, or it is time to try one
+  // again.
   void wait() {
     const Instant now = clock_.now();
     std::optional<Seconds> pause;
@@ -239,7 +241,7 @@ class Guard {
     }
     constexpr double longest_ms = 1e9;
     const int timeout = pause ? static_cast<int>(std::min(std::ceil(Milliseconds{*pause}.value()), longest_ms)) : -1;
-    // What has ended stays readable, and would not let us wait.
+    // An ended holder's descriptor stays readable, and waiting for it would return at once.
     std::array<pollfd, 3> asked{pollfd{closed_ ? -1 : duty_.connection.get(), POLLIN, 0},
                                 pollfd{gone_ ? -1 : end_of_holder_.get(), POLLIN, 0},
                                 pollfd{workers_.has_finished(), POLLIN, 0}};

@@ -30,7 +30,7 @@ class SettableGpus final : public device::Backend {
   [[nodiscard]] std::string_view name() const override { return "settable"; }
   [[nodiscard]] device::Discovery discover() override {
     if (++discoveries > 1) {
-      gpus[1]->its_refusals.clear();  // a driver that was loaded anew
+      gpus[1]->its_refusals.clear();  // a driver that was reloaded
     }
     device::Discovery found;
     for (const auto& gpu : gpus) {
@@ -43,7 +43,7 @@ class SettableGpus final : public device::Backend {
   std::atomic<int> discoveries = 0;
 };
 
-// A holder that has died with leases of both GPUs, which it had set to 120 W and found at 220 W.
+// A holder that has died with leases of both GPUs. It had found them at 220 W and set them to 120 W.
 class GuardDutyTest : public ::testing::Test {
  protected:
   GuardDutyTest() {
@@ -67,7 +67,7 @@ class GuardDutyTest : public ::testing::Test {
   std::future<bool> guard() {
     std::array<int, 2> ends{};
     EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
-    FileDescriptor{ends[0]};  // the holder's, which it has closed by dying
+    FileDescriptor{ends[0]};  // the holder's end, which its death has closed
     return std::async(std::launch::async, [this, connection = ends[1]] {
       const GuardDuty duty{ledger(), holder_.pid, holder_.started, FileDescriptor{connection}};
       const std::array<device::Backend*, 1> backends{&backend_};

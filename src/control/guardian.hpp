@@ -1,4 +1,4 @@
-// Whoever puts things back when this process can not. A lease is taken only once somebody watches.
+// Puts settings back when this process cannot. A lease is taken only while a guardian watches this process.
 // Threads: any.
 #pragma once
 
@@ -11,9 +11,9 @@ class Guardian {
   Guardian& operator=(const Guardian&) = delete;
   virtual ~Guardian() = default;
 
-  // Returns once somebody watches this process, as before each change; an Error when nobody can.
+  // Returns once the guardian watches this process; called before each change. An Error if no guardian can.
   virtual void watch() = 0;
-  // The records have changed: there may be another expiry to wait for, or something to put back.
+  // The records have changed: there may be another expiry to wait for, or settings to put back.
   virtual void notice() noexcept = 0;
 };
 

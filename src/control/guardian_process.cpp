@@ -37,11 +37,11 @@ void GuardianProcess::watch() {
     }
     started->kill();
   } catch (const Error&) {
-    throw Error{ErrorKind::unavailable, "the guardian, which puts GPUs back when this process dies, does not start",
+    throw Error{ErrorKind::unavailable, "the guardian, which puts GPUs back when this process dies, cannot be started",
                 "nothing is set without it; install Zeus completely, or name the program in ZEUS_GUARDIAN"};
   }
   throw Error{ErrorKind::unavailable,
-              fmt::format("the guardian {}, which puts GPUs back when this process dies, does not come up: {}",
+              fmt::format("the guardian {}, which puts GPUs back when this process dies, did not become ready: {}",
                           plan_.program.string(), answer.value_or("it ended, or hangs in the driver")),
               "nothing is set without it; `zeus doctor` shows what works here"};
 }

@@ -1,5 +1,5 @@
-// The guardian as a program of its own (apps/zeus_guardian.cpp), started when first needed and again when it has died.
-// Threads: any. One per process that takes leases; a forked child that takes leases starts its own.
+// The guardian as a program of its own (apps/zeus_guardian.cpp), started when it is first needed and again if it has
+// died. Threads: any. One for each process that takes leases; a forked child that takes leases starts its own.
 #pragma once
 
 #include "base/companion_process.hpp"
@@ -22,12 +22,12 @@ class GuardianProcess final : public Guardian {
     std::filesystem::path program;
     std::filesystem::path folder;  // of the records
     FileTree machine;              // where /proc is
-    // How long it may take to open the devices: seconds, where no other process has them open.
+    // How long it may take to open the devices: that takes seconds if no other process has them open.
     Seconds patience{60};
   };
   explicit GuardianProcess(Plan plan);
 
-  // An unavailable Error when it cannot be started or does not see to its work.
+  // An unavailable Error if the guardian cannot be started or does not do its work.
   void watch() override;
   void notice() noexcept override;
 

@@ -14,7 +14,7 @@ Lease::Lease(std::unique_ptr<LeaseBacking> backing, std::optional<LeaseClient> c
 Lease::Lease(Lease&& other) noexcept = default;
 
 Lease& Lease::operator=(Lease&& other) noexcept {
-  // What was held before ends with the temporary.
+  // The former lease ends together with this temporary.
   Lease taken{std::move(other)};
   std::swap(backing_, taken.backing_);
   std::swap(client_, taken.client_);
@@ -69,7 +69,7 @@ void Lease::restore() {
   of_this_process().restore();
 }
 
-// As often as convenient: the backing asks whose process this is when it does more than compare.
+// Called often: the backing checks whose process this is only when it does more than a comparison.
 void Lease::renew() {
   backing_->renew();
 }

@@ -1,20 +1,21 @@
-// The right to set one GPU, for a while: the only way to a device's setters. What is found is written down durably
-// before it is changed, what is set is read back, and everything is put back to what was found when the lease ends,
-// however it ends. Behind it stands this process, or a lessor that does all this for it (lease_backing.hpp).
+// The right to set one GPU for a time, and the only way to a device's setters. Zeus writes down durably what it finds
+// before it changes it, reads back what it sets, and puts everything back to what it found when the lease ends, however
+// it ends. This process does that, or a lessor for it (lease_backing.hpp).
 //
-// A process has one lease of a GPU; each Lease is a share of it, and a process never stands in its own way. Of each
-// kind of setting (the power limit, the clocks of a domain, persistence mode) the latest holds, whoever set it. When a
-// share ends, what it had in force gives way to the latest that another share has set and not withdrawn; when the last
-// one ends, to what was found first. The lease lasts for the longest term of its shares, and each renews it for all.
+// A process has one lease of a GPU. Each Lease is a share of it, so a process never stands in its own way. Of each kind
+// of setting (the power limit, the clocks of a domain, persistence mode) the latest holds, whichever share set it. When
+// a share ends, each setting that it had in force gives way to the latest that another share has set and not withdrawn.
+// When the last share ends, what was found first comes back. The lease lasts for the longest term of its shares, and
+// each share renews it for all.
 //
-// Where the holder lends (LeaseBook), a process that descends from it may borrow: for it `found` is what its parent has
-// set. While it has borrowed, the parent's sets are conflict Errors, and what the parent withdraws comes back when the
-// child ends. The parent's end is the end of both.
+// If the holder lends (LeaseBook), a process that descends from it may borrow: its `found` is then what its parent had
+// set. While a child borrows, the parent's sets are conflict Errors, and what the parent withdraws is put back when the
+// child's lease ends. The parent's end ends both.
 //
-// Threads: any; calls for one GPU come one after another. Ownership: a share owns what it needs of the book that gave
+// Threads: any; calls for one GPU run one after another. Ownership: a share owns what it needs of the book that gave
 // it; the Clock outlives it. Fork: shares belong to the process that took them. In a forked child they are dead: they
-// refuse to set and end without a word, and the parent's are untouched. The child may ask for a lease of its own, and
-// is another process then.
+// refuse to set, end silently, and do not touch the parent's. The child may take a lease of its own, as another
+// process.
 #pragma once
 
 #include "control/lease_backing.hpp"
@@ -36,36 +37,37 @@ class Lease {
   Lease& operator=(Lease&& other) noexcept;
   Lease(const Lease&) = delete;
   Lease& operator=(const Lease&) = delete;
-  // As release(); what fails is logged, and tried again by the guardian or the lessor.
+  // Like release(); a failure is logged, and the guardian or the lessor tries again.
   ~Lease();
 
   [[nodiscard]] const device::Gpu& gpu() const;
-  // For whom it was taken (LeaseTaking).
+  // The client that it was taken for (LeaseTaking).
   [[nodiscard]] const std::optional<LeaseClient>& client() const { return client_; }
 
-  // Each of these is an Error when the device refuses, when what is there cannot be read or written down (and then
-  // nothing is changed), or when the lease has run out and what it set was put back (timeout). Each also renews.
+  // Each of these throws an Error if the device refuses, if what is there cannot be read or written down (then nothing
+  // is changed), or if the lease has run out and what it set was put back (timeout). Each also renews.
   PowerSetting set_power_limit(Watts limit);
   ClockSetting lock_clocks(ClockDomain domain, ClockRange range);
   void unlock_clocks(ClockDomain domain);
   void unlock_all_clocks();
   Reading<bool> set_persistence_mode(bool enabled);
 
-  // Why what this share has set, or not set, has not been left alone ever since: another share, or a process that has
-  // borrowed, has changed the power limit or the clocks that are in force, or the lease has ended. Empty otherwise. For
-  // whoever measures what a setting costs.
+  // Why what this share has set, or left as it was, has not stayed in force since: another share or a borrowing process
+  // has changed the power limit or the clocks, or the lease has ended. Empty otherwise. For measuring what a setting
+  // costs.
   [[nodiscard]] std::string overruled() const;
 
   // Withdraws what this share has set and keeps the share, as between the slices of observer mode.
   void restore();
 
-  // Says that the holder makes progress. Call it as often as convenient: it costs a comparison until half of the term
-  // is over, and now and then a look at whether somebody still watches: if not, somebody is started who does, and an
-  // Error says so when that fails. A lease that nobody renews for its term ends, and is put back.
+  // Reports that the holder makes progress. Call it as often as convenient: until half of the term is over it costs a
+  // comparison, and now and then a check that a guardian still watches. If none does, another is started; an Error if
+  // that fails. A lease that is not renewed for its term ends, and its settings are put back.
   void renew();
 
-  // Withdraws what this share has set and ends it, and with the last one the lease. When something cannot be put back,
-  // an Error says what: the lease has ended all the same, the guardian goes on trying, and `zeus restore` can.
+  // Withdraws what this share has set and ends the share; the last share ends the lease. If a setting cannot be put
+  // back, throws an Error that names it. The lease has ended even so; the guardian goes on trying, and `zeus restore`
+  // can.
   void release();
 
  private:

@@ -10,7 +10,7 @@ void LeaseBacking::require_this_process() const {
   if (!is_of_this_process()) {
     throw Error{ErrorKind::conflict,
                 fmt::format("the lease of {} belongs to process {}, which forked this one", name(), owner_),
-                "set it from there"};
+                "set the GPU in that process"};
   }
 }
 

@@ -1,11 +1,11 @@
-// What stands behind a Lease: this process itself, which sets the GPU and writes down what it found (local_lease.hpp),
-// or somebody who holds leases for others and is asked to (lessor.hpp). The operations promise what those of a Lease
-// do; the same tests hold all of them to it.
+// What a Lease delegates to: this process itself, which sets the GPU and writes down what it found (local_lease.hpp),
+// or a lessor that holds leases for other processes (lessor.hpp). The operations promise what those of a Lease promise;
+// the same tests hold all implementations to it.
 //
-// Threads: any; it sees to it itself that calls for one GPU come one after another. Ownership: it is its Lease's alone,
-// and outlives the Lessor or book that gave it; the Clock outlives it. Fork: it belongs to the process that made it,
-// and Lease calls it nowhere else, but for renew(). Its destructor may run in a forked child, and ends nothing: it
-// frees what is this process's alone, and never waits.
+// Threads: any; the backing itself makes calls for one GPU run one after another. Ownership: it belongs to its Lease
+// alone, and outlives the Lessor or book that gave it; the Clock outlives it. Fork: it belongs to the process that made
+// it, and apart from renew() Lease calls it in no other. Its destructor may run in a forked child. There it ends
+// nothing: it frees what belongs to this process alone, and never waits.
 #pragma once
 
 #include "device/gpu.hpp"
@@ -20,7 +20,7 @@
 
 namespace zeus::control {
 
-// What was asked for, and what holds: lower where something else limits as well.
+// The limit that was asked for, and the one that is enforced: lower if something else limits as well.
 struct PowerSetting {
   Watts requested;
   Reading<Watts> enforced;
@@ -28,8 +28,8 @@ struct PowerSetting {
 
 struct ClockSetting {
   ClockRange requested;
-  Reading<std::optional<ClockRange>> locked_to;  // few drivers tell
-  Reading<Megahertz> running;                    // right after: changing clocks takes hardware a while
+  Reading<std::optional<ClockRange>> locked_to;  // few drivers report it
+  Reading<Megahertz> running;                    // right after the call; the hardware takes a while to change clocks
 };
 
 class LeaseBacking {
@@ -40,7 +40,7 @@ class LeaseBacking {
   virtual ~LeaseBacking() = default;
 
   [[nodiscard]] virtual const device::Gpu& gpu() const = 0;
-  // As messages name the GPU: "GPU 0 (Tesla V100-SXM2-32GB)".
+  // The GPU's name in messages: "GPU 0 (Tesla V100-SXM2-32GB)".
   [[nodiscard]] virtual std::string name() const = 0;
 
   virtual PowerSetting set_power_limit(Watts limit) = 0;
@@ -53,9 +53,9 @@ class LeaseBacking {
   virtual Reading<bool> set_persistence_mode(bool enabled) = 0;
   [[nodiscard]] virtual std::string overruled() = 0;
   virtual void restore() = 0;
-  // Called in a forked child as well: whoever does more in it than compare calls require_this_process() first.
+  // Called in a forked child as well. An override that does more than a comparison calls require_this_process() first.
   virtual void renew() = 0;
-  // Nothing when it has been released. Called before the destructor, unless the process is another one by then.
+  // Does nothing if it has been released. Called before the destructor, unless this is another process by then.
   virtual void release() = 0;
 
   [[nodiscard]] bool is_of_this_process() const { return owner_ == ::getpid(); }

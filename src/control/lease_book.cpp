@@ -32,7 +32,7 @@ Lease LeaseBook::acquire(std::string_view uuid, Seconds term, LeaseTaking taking
     throw Error{ErrorKind::not_found, fmt::format("there is no GPU {}", uuid), "`zeus devices` lists what is there"};
   }
   if (!(term > Seconds{0})) {
-    throw Error{ErrorKind::invalid_argument, fmt::format("a lease of {} s makes no sense", term.value())};
+    throw Error{ErrorKind::invalid_argument, fmt::format("a lease cannot last {} s", term.value())};
   }
   if (lessor_ && lessor_->offers(uuid)) {
     return Lease{lessor_->take(*gpu, term, lends_), std::move(taking.client)};

@@ -15,7 +15,7 @@ std::string to_text(const LeaseClient& client) {
   if (!who.empty() || !token.empty()) {
     return who + token;
   }
-  return client.control_group ? fmt::format("the control group {}", *client.control_group) : "somebody";
+  return client.control_group ? fmt::format("the control group {}", *client.control_group) : "an unknown client";
 }
 
 }  // namespace zeus::control

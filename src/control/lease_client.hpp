@@ -1,5 +1,5 @@
-// For whom a lease is held, where that is not the process that holds it: whoever has asked a daemon. Of these it says
-// what its holder knows of them; what is not known is left out. Plain values; any thread.
+// The client that a lease is held for, if that is not the process that holds it: a daemon holds leases for its clients.
+// It has what the holder knows of the client and leaves out the rest. Plain values; any thread.
 #pragma once
 
 #include "base/holder.hpp"
@@ -13,10 +13,10 @@
 namespace zeus::control {
 
 struct LeaseClient {
-  std::optional<std::int64_t> user;          // its number, in the holder's namespace of users
+  std::optional<std::int64_t> user;          // user ID, in the holder's user namespace
   std::optional<Holder> process;             // as the holder sees it
-  std::optional<std::string> control_group;  // of that process, as /proc/PID/cgroup has it
-  std::optional<std::string> token;          // whom it was given to, its subject
+  std::optional<std::string> control_group;  // of that process, as in /proc/PID/cgroup
+  std::optional<std::string> token;          // the token's subject: the user it was given to
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
@@ -28,8 +28,8 @@ struct LeaseClient {
   friend bool operator==(const LeaseClient&, const LeaseClient&) = default;
 };
 
-// "user 1000's process 77 (python3)", "user 1000", "the token of alice", for a person. The control group alone where
-// nothing else is known; "somebody" where nothing is.
+// "user 1000's process 77 (python3)", "user 1000", "the token of alice", for messages. The control group alone if
+// nothing else is known; "an unknown client" if that is not known either.
 std::string to_text(const LeaseClient& client);
 
 }  // namespace zeus::control

@@ -56,7 +56,7 @@ std::string to_json(const LeaseRecord& record) {
 
 LeaseRecord lease_record_from_json(std::string_view text) {
   return records::record_from_json<LeaseRecord>(
-      text, {.refusal = "this is not the record of a lease", .not_json = "it is cut short, or no JSON"});
+      text, {.refusal = "this is not the record of a lease", .not_json = "it is cut short, or not JSON"});
 }
 
 }  // namespace zeus::control

@@ -1,5 +1,5 @@
-// What is written down before a device is changed: who changes it, until when, and what was found. One record is one
-// lease of one GPU, with what its holder has lent of it. Plain values; copy them freely between threads.
+// What is written down before a device is changed: the holder, the expiry, and what was found. One record is one lease
+// of one GPU, with what its holder has lent of it. Plain values; copy them freely between threads.
 #pragma once
 
 #include "base/clock.hpp"
@@ -21,9 +21,9 @@
 namespace zeus::control {
 
 struct FoundClocks {
-  // Few drivers tell what they are locked to. What they do not tell is put back to unlocked.
+  // Few drivers report the range that clocks are locked to. Clocks of unknown state are put back to unlocked.
   bool known = false;
-  std::optional<ClockRange> locked_to;  // nothing when they were not locked
+  std::optional<ClockRange> locked_to;  // nothing if they were not locked
 
   // "unknown", "unlocked" or a range.
   friend void write_json(records::JsonWriter& json, const FoundClocks& clocks);
@@ -31,7 +31,7 @@ struct FoundClocks {
   friend bool operator==(const FoundClocks&, const FoundClocks&) = default;
 };
 
-// What was found, of what the lease has changed or was about to change; all else is left out, and left alone.
+// The values found, only of settings that the lease has changed or was about to change; all others are left alone.
 struct Found {
   std::optional<Watts> power_limit;
   std::map<ClockDomain, FoundClocks> clocks;
@@ -47,16 +47,16 @@ struct Found {
   friend bool operator==(const Found&, const Found&) = default;
 };
 
-// "power limit 300 W, graphics clocks unlocked, persistence mode off"; "nothing" when empty.
+// "power limit 300 W, graphics clocks unlocked, persistence mode off"; "nothing" if empty.
 std::string to_text(const Found& found);
 
-// What one process may do, and what it has found.
+// One process's right to set the GPU, and what that process has found.
 struct Claim {
-  std::int64_t lease = 0;  // told from every other claim to this GPU in this boot by its number
+  std::int64_t lease = 0;  // a number that no other claim to this GPU has in this boot
   Instant expires;         // unless renewed
   Holder holder;
   Found found;
-  std::optional<LeaseClient> client = std::nullopt;  // for whom, where that is not the holder itself
+  std::optional<LeaseClient> client = std::nullopt;  // the client, if that is not the holder itself
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
@@ -69,13 +69,13 @@ struct Claim {
   friend bool operator==(const Claim&, const Claim&) = default;
 };
 
-// Who has it: "process 12 (zeusd) for user 1000's process 77 (python3)", "process 12 (python3)".
+// The owner: "process 12 (zeusd) for user 1000's process 77 (python3)", "process 12 (python3)".
 std::string to_text(const Claim& claim);
 
 // What a holder lends to processes that descend from it, one at a time.
 struct Lending {
-  std::int64_t changes = 0;    // how often one of them has begun to change the power limit or clocks
-  std::optional<Claim> child;  // what it found is what its parent had set
+  std::int64_t changes = 0;    // how often a borrower has begun to change the power limit or clocks
+  std::optional<Claim> child;  // its `found` is what its parent had set
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
@@ -88,9 +88,9 @@ struct Lending {
 // The claim of the holder itself, and what it has lent.
 struct LeaseRecord : Claim {
   std::string gpu;                                // UUID
-  std::string gpu_name;                           // "GPU 0 (Tesla V100-SXM2-32GB)", as messages name it
-  std::string boot;                               // of which boot of the machine this speaks
-  std::optional<Lending> lending = std::nullopt;  // nothing where the holder keeps it all to itself
+  std::string gpu_name;                           // the GPU's name in messages: "GPU 0 (Tesla V100-SXM2-32GB)"
+  std::string boot;                               // the boot of the machine that it belongs to
+  std::optional<Lending> lending = std::nullopt;  // nothing if the holder does not lend
 
   [[nodiscard]] const Claim* child() const { return lending && lending->child ? &*lending->child : nullptr; }
   template <typename Fields, typename Self>
@@ -105,9 +105,9 @@ struct LeaseRecord : Claim {
   friend bool operator==(const LeaseRecord&, const LeaseRecord&) = default;
 };
 
-// The form of the file, golden in tests/golden/control/lease_record.json.
+// The file's format; its golden file is tests/golden/control/lease_record.json.
 std::string to_json(const LeaseRecord& record);
-// Reads that form back. Anything else (cut short, another version, a wrong type, a limit that is no number) is a
+// Reads that format back. Anything else (cut short, another version, a wrong type, a limit that is not a number) is a
 // corrupt_data Error: what was found is never guessed.
 LeaseRecord lease_record_from_json(std::string_view text);
 

@@ -38,7 +38,7 @@ TEST(LeaseRecord, KeepsItsFormWithWhatIsLent) {
   test::expect_golden("control/lease_record_lent.json", to_json(lent_record()));
 }
 
-// As a daemon writes it down: the child's is known by its token alone.
+// As a daemon writes it down: it knows the child's client by its token alone.
 LeaseRecord record_for_clients() {
   LeaseRecord record = lent_record();
   record.holder = {12, 3, "zeusd"};
@@ -63,7 +63,7 @@ TEST(LeaseRecord, SaysInWordsForWhomItIsHeld) {
   EXPECT_EQ(to_text(LeaseClient{.user = 7, .token = "alice"}), "user 7 with the token of alice");
   EXPECT_EQ(to_text(LeaseClient{.process = Holder{77, 98, ""}, .control_group = "0::/"}), "process 77");
   EXPECT_EQ(to_text(LeaseClient{.control_group = "0::/kubepods/a"}), "the control group 0::/kubepods/a");
-  EXPECT_EQ(to_text(LeaseClient{}), "somebody");
+  EXPECT_EQ(to_text(LeaseClient{}), "an unknown client");
 }
 
 TEST(LeaseRecord, ComesBackAsItWasWritten) {
@@ -75,7 +75,7 @@ TEST(LeaseRecord, ComesBackAsItWasWritten) {
   EXPECT_EQ(lease_record_from_json(to_json(bare)), bare);
 }
 
-// Clocks have a form of their own, which the tests here look at.
+// Clocks have a format of their own, which these tests check.
 TEST(LeaseRecord, NothingElseIsTakenForIt) {
   const auto json = records::JsonValue::parse(to_json(full_record())).value();
   for (const test::Mutant& mutant :

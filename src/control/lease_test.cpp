@@ -46,7 +46,7 @@ INSTANTIATE_TEST_SUITE_P(Local, SharePromises, control::local, control::by_name)
 namespace zeus::control {
 namespace {
 
-// A folder for all users, in which one of them (nobody) has left a record.
+// A folder for all users, in which one of them (the user `nobody`) has left a record.
 class SharedFolder : public test::LeasedGpus {
  protected:
   static constexpr uid_t nobody = 65'534;
@@ -106,12 +106,12 @@ TEST_F(LeaseTest, WhoeverMakesProgressSeesToItThatSomebodyWatches) {
   clock_.advance(60_ms);
   lease.renew();
   EXPECT_EQ(guardian_->watches, before + 1);
-  guardian_->error = Error{ErrorKind::unavailable, "nobody watches"};
+  guardian_->error = Error{ErrorKind::unavailable, "no guardian watches"};
   clock_.advance(60_ms);
   EXPECT_THROW(lease.renew(), Error);
 }
 
-// What was left on the others is put back by the guardian that is started, and by whoever takes a lease of them.
+// What was left on other GPUs is put back by the guardian that is started, and by the next process that leases them.
 TEST_F(LeaseTest, TakingALeaseWorksOnThatGpuAlone) {
   for (const char* gpu : {"GPU-0", "GPU-1"}) {
     LeaseRecord left{{77, clock_.now() + 60_s, {1, 5, "python3"}, {}}, gpu, gpu, "this-boot"};
@@ -144,7 +144,7 @@ TEST_F(LeaseTest, WhoHasNoPatienceIsToldAtOnceWhoWorksOnTheGpu) {
               StartsWith("timeout: "));
 }
 
-// While it lives no file of this process can grow, as on a disk that is full.
+// While it lives, no file of this process can grow, as on a full disk.
 class FullDisk {
  public:
   FullDisk() : former_action_{std::signal(SIGXFSZ, SIG_IGN)} {
@@ -198,12 +198,12 @@ TEST_F(LeaseTest, ASecondHolderIsToldWhoHasIt) {
   EXPECT_EQ(failure_elsewhere([&] { static_cast<void>(book().acquire("GPU-1")); }), "");
 }
 
-// A driver that hangs, or a process that is stopped, within a change: others do not wait for it once its time is up.
+// A driver hangs, or a process is stopped, in the middle of a change: once its time is up, others do not wait for it.
 TEST_F(LeaseTest, AChangeThatEndsAfterTheGuardianHasPutBackIsUndone) {
   Lease another = book().acquire("GPU-0", 60_s);
   gpu_->it_hangs = [&] {
     clock_.advance(61_s);
-    folder_.remove_durably("GPU-0.lease.json");  // as by the guardian, which has put it back before the change came
+    folder_.remove_durably("GPU-0.lease.json");  // as the guardian does, which put it back before the change came
   };
   EXPECT_EQ(failure_of([&] { another.set_power_limit(150_W); }).kind(), ErrorKind::timeout);
   EXPECT_EQ(gpu_->its_limits.current, 250_W);

@@ -31,7 +31,7 @@ bool is_plain(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
 }
 
-// A UUID is what a driver says: whatever that is, its file lies in our folder.
+// A driver may report anything as a UUID. Whatever it is, its file is in our folder.
 std::string file_name_of(std::string_view gpu) {
   std::string name;
   for (const char c : gpu) {
@@ -60,7 +60,7 @@ std::optional<std::string> gpu_of(std::string_view name) {
 
 }  // namespace
 
-// By GPU. Nobody waits for it: who finds it taken reads the text, as a child does that was forked meanwhile.
+// By GPU. No thread waits for it: a thread that finds it taken reads the file, as a child forked meanwhile does.
 struct Ledger::LastRead {
   static constexpr std::size_t most = 64;
 
@@ -137,7 +137,7 @@ std::optional<LeaseRecord> Ledger::read(std::string_view gpu) const {
     }
     LeaseRecord record = lease_record_from_json(*text);
     if (record.gpu != gpu) {
-      throw Error{ErrorKind::corrupt_data, fmt::format("it speaks of {}", record.gpu)};
+      throw Error{ErrorKind::corrupt_data, fmt::format("it is the record of {}", record.gpu)};
     }
     last_->keep(record, *text);
     return record;
@@ -145,9 +145,10 @@ std::optional<LeaseRecord> Ledger::read(std::string_view gpu) const {
     if (error.kind() != ErrorKind::corrupt_data) {
       throw;
     }
-    throw Error{ErrorKind::corrupt_data,
-                fmt::format("what a lease of {} found cannot be read in {}, so nothing was changed", gpu, path(gpu)),
-                "set its power limit and clocks by hand (`nvidia-smi`), then remove the file"};
+    throw Error{
+        ErrorKind::corrupt_data,
+        fmt::format("the record of the lease of {} in {} cannot be read, so nothing was changed", gpu, path(gpu)),
+        "set its power limit and clocks by hand (`nvidia-smi`), then remove the file"};
   }
 }
 
@@ -158,7 +159,7 @@ void Ledger::write(const LeaseRecord& record) const {
 void Ledger::remove(std::string_view gpu) const {
   const std::string record = file_name_of(gpu) + std::string{record_suffix};
   folder_.remove_durably(record);
-  // What a process left that was killed while it wrote. What another user left stays, and is in nobody's way.
+  // Removes what a process left that was killed while it wrote. What another user left stays, and does no harm.
   for (const std::string& name : folder_.list("")) {
     if (name.starts_with(record + ".")) {
       std::error_code ignored;
@@ -179,7 +180,7 @@ void Ledger::leave_note(const LeaseRecord& put_back) const noexcept {
   try {
     folder_.write_durably(file_name_of(put_back.gpu) + std::string{note_suffix}, to_json(put_back));
   } catch (const std::exception&) {
-    return;  // it has been put back, which is what counts
+    return;  // what matters is done: it has been put back
   }
 }
 

@@ -1,6 +1,6 @@
-// The folder in which leases are written down: for each GPU one record, while it is leased or somebody has yet to put
-// it back, and one lock. Whoever changes a record does so while working (GpuLock::begin_work).
-// Threads: any. A Ledger refers to nothing but files; several of one folder, in one process or in many, are the same.
+// The folder in which leases are written down. For each GPU it has one lock, and one record while the GPU is leased or
+// not yet put back. Change a record only while working (GpuLock::begin_work). Threads: any. A Ledger refers to nothing
+// but files, so several Ledgers of one folder, in one process or in many, are equivalent.
 #pragma once
 
 #include "base/clock.hpp"
@@ -19,10 +19,10 @@ namespace zeus::control {
 
 // What a record means now.
 enum class Standing {
-  held,             // its holder lives, and its time is not up; nor is that of who has borrowed from it
-  child_abandoned,  // so it is, but who has borrowed from it is gone, or has not renewed in time
-  abandoned,        // its holder is gone, has not renewed in time, or could not put things back
-  past,             // it speaks of an earlier boot of the machine, which has reset all settings: not to be applied
+  held,             // its holder lives and has renewed in time, and so has the borrower, if any
+  child_abandoned,  // the holder does, but the borrower is gone, or has not renewed in time
+  abandoned,        // its holder is gone, has not renewed in time, or could not put settings back
+  past,             // it is from before a reboot, which has reset all settings: do not apply it
 };
 
 class Ledger {
@@ -35,25 +35,26 @@ class Ledger {
 
   // The GPUs that have a record, by UUID.
   [[nodiscard]] std::vector<std::string> gpus() const;
-  // The GPUs that have none, but what is left of writing one: somebody is at it now, or was killed meanwhile.
+  // The GPUs without a record but with the remains of writing one: a process writes it now, or was killed while it
+  // wrote.
   [[nodiscard]] std::vector<std::string> begun() const;
-  // Where the record of a GPU is.
+  // The path of a GPU's record.
   [[nodiscard]] std::string path(std::string_view gpu) const;
 
   [[nodiscard]] std::shared_ptr<GpuLock> lock(std::string_view gpu) const;
 
-  // Nothing when there is none. One that cannot be read as a record is a corrupt_data Error that names its file and
-  // says what to do. One that somebody other than root or this user can have written is not obeyed: a permission_denied
-  // Error.
+  // Nothing if there is none. If it cannot be read as a record, a corrupt_data Error names its file and says what to
+  // do. If a user other than root and this one can have written it, it is not obeyed: a permission_denied Error.
   [[nodiscard]] std::optional<LeaseRecord> read(std::string_view gpu) const;
-  // Durable once it returns; the former record stays when it fails.
+  // Durable once it returns; if it fails, the former record stays.
   void write(const LeaseRecord& record) const;
   void remove(std::string_view gpu) const;
-  // Leaves of the record what is left once its claim, or that of the child, has ended (ending.hpp).
+  // Leaves in the record what is left once its claim, or the child's, has ended (claim_end.hpp).
   void settle(const LeaseRecord& record, const ClaimEnd& ending) const;
 
-  // What was put back for a client whose holder could not: told to the holder that serves such clients next, by one
-  // note for each GPU. What cannot be noted is not, and what cannot be read as a note is dropped.
+  // Notes for clients whose settings were put back although their holder could not do it, one for each GPU: the holder
+  // that serves such clients next reads them. A note that cannot be written is left out; one that cannot be read is
+  // dropped.
   void leave_note(const LeaseRecord& put_back) const noexcept;
   [[nodiscard]] std::optional<LeaseRecord> note(std::string_view gpu) const;
   void drop_note(std::string_view gpu) const;
@@ -61,7 +62,7 @@ class Ledger {
   [[nodiscard]] Standing standing(const LeaseRecord& record, Instant now) const;
 
  private:
-  // What was read last: a holder reads its own record before each change, and finds it as it was.
+  // The last record read: a holder reads its own record before each change, and usually finds it unchanged.
   struct LastRead;
 
   FileTree folder_;

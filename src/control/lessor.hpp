@@ -1,14 +1,14 @@
-// Whoever holds leases of GPUs for other processes, as a daemon does that may set what they may not. A LeaseBook that
-// has one takes leases of the GPUs that it offers from it: this process then keeps no record of them and needs no
-// guardian, which are the lessor's.
+// A lessor holds leases of GPUs for other processes: a daemon that may set what they may not. A LeaseBook with a lessor
+// takes leases of the GPUs that the lessor offers from it. For those, this process keeps no record and needs no
+// guardian: the lessor has both.
 //
-// It gives shares, as a book does (lease.hpp): each take() is a lease of its own, and it knows that those of one
-// process belong together. The latest setting of a kind holds, the end of a share brings back the latest of the others,
-// and whoever is overruled can ask. In this process nothing is kept of that.
+// It gives shares, as a book does (lease.hpp): each take() is a lease of its own, and the lessor knows which belong to
+// one process. The latest setting of a kind holds, the end of a share brings back the latest of the others, and an
+// overruled share can ask for the reason. This process keeps none of that.
 //
-// Threads: any. Ownership: a book shares it with whoever made it; leases outlive it. Fork: the child's copy is called
-// as well. The child is another process to the lessor: it must not speak for its parent, as over a connection that it
-// has inherited.
+// Threads: any. Ownership: shared by a book and the code that made it; leases outlive it. Fork: the child's copy is
+// called as well. To the lessor, the child is another process: it must not speak for its parent, say over an inherited
+// connection.
 #pragma once
 
 #include "control/lease_backing.hpp"
@@ -26,14 +26,14 @@
 
 namespace zeus::control {
 
-// How it stands with a lessor, for a person.
+// The state of a lessor, for messages.
 struct LessorReport {
   std::string name;                     // "zeusd at /run/zeusd/zeusd.sock"
-  std::vector<std::string> works;       // what this user may do through it, a line each
-  std::vector<DeviceProblem> problems;  // what not, and what to do
+  std::vector<std::string> works;       // what this user may do through it, one line each
+  std::vector<DeviceProblem> problems;  // what this user may not do, and how to fix it
 };
 
-// Whether processes that descend from this one may set what it has a lease of.
+// Whether processes that descend from this one may set the GPUs that it has leased.
 enum class Lends { nothing, to_descendants };
 
 class Lessor {
@@ -43,22 +43,22 @@ class Lessor {
   Lessor& operator=(const Lessor&) = delete;
   virtual ~Lessor() = default;
 
-  // Whether leases of the GPU with this UUID are to be taken from it. Quick: from what it knows.
+  // Whether to take leases of the GPU with this UUID from it. Fast: answers from what it knows.
   [[nodiscard]] virtual bool offers(std::string_view uuid) const = 0;
 
-  // A share of this process's lease of `gpu`, which it offers, for `term` unless renewed; where a process has it that
-  // this one descends from, and that lends, it is borrowed. Readings of the lease are of `gpu`, whose `control` may be
-  // null. Errors as LeaseBook::acquire(): conflict names the holder, permission_denied and unavailable say what to do.
-  // After any of them nothing has been changed.
+  // A share of this process's lease of `gpu`, which it offers, for `term` unless renewed. If an ancestor of this
+  // process has the lease and lends, it is borrowed. The lease reads `gpu`, whose `control` may be null. Errors as for
+  // LeaseBook::acquire(): conflict names the holder; permission_denied and unavailable say what to do. After an Error
+  // nothing has been changed.
   [[nodiscard]] virtual std::unique_ptr<LeaseBacking> take(const device::DiscoveredGpu& gpu, Seconds term,
                                                            Lends lends) = 0;
 
-  // Whether this process has one already.
+  // Whether this process has a lease of it.
   [[nodiscard]] virtual bool has_one(std::string_view uuid) = 0;
 
-  // For whom each of its GPUs is leased now, by UUID; none where it cannot be asked.
+  // The client that each of its GPUs is leased for now, by UUID; none if it cannot be asked.
   [[nodiscard]] virtual std::map<std::string, LeaseClient, std::less<>> clients() { return {}; }
-  // Asks it what this user may do, by taking a lease of each GPU that is free, under which nothing is set.
+  // Finds out what this user may do, by taking a lease of each free GPU without setting anything.
   [[nodiscard]] virtual LessorReport report() { return {}; }
 };
 

@@ -25,7 +25,7 @@ using ::testing::StartsWith;
 
 using Log = std::vector<std::string>;
 
-// Of a lessor that only writes down what it is asked to do.
+// The lease of a lessor that only writes down what it is asked to do.
 class LoggedLease final : public LeaseBacking {
  public:
   LoggedLease(std::shared_ptr<device::Gpu> gpu, std::shared_ptr<Log> log)
@@ -46,7 +46,7 @@ class LoggedLease final : public LeaseBacking {
     log_->push_back("persistence");
     return enabled;
   }
-  [[nodiscard]] std::string overruled() override { return "by somebody"; }
+  [[nodiscard]] std::string overruled() override { return "by another process"; }
   void restore() override { log_->push_back("restore"); }
   void renew() override { log_->push_back("renew"); }
   void release() override {
@@ -101,7 +101,7 @@ TEST_F(LessorTest, WhatItOffersIsLeasedFromItWithoutARecordOrAGuardianHere) {
     EXPECT_EQ(lease.lock_clocks(ClockDomain::sm, {900_MHz, 900_MHz}).running, 900_MHz);
     lease.unlock_clocks(ClockDomain::sm);
     EXPECT_EQ(lease.set_persistence_mode(true), true);
-    EXPECT_EQ(lease.overruled(), "by somebody");
+    EXPECT_EQ(lease.overruled(), "by another process");
     lease.restore();
     lease.renew();
     EXPECT_TRUE(lessee().has_one("GPU-0"));

@@ -33,7 +33,7 @@ LocalLease::LocalLease(LeasePlace place, device::DiscoveredGpu gpu, Seconds term
 
 void LocalLease::tell_others(const Found& before) {
   Found changed = holding_->in_force();
-  // It changes nothing while somebody uses the GPU.
+  // Persistence mode changes nothing while the GPU is in use.
   changed.persistence_mode.reset();
   if (changed.power_limit == before.power_limit) {
     changed.power_limit.reset();
@@ -59,7 +59,7 @@ void LocalLease::save_power_limit() {
   if (!holding_->ours().found.power_limit) {
     LeaseRecord next = holding_->record;
     holding_->part_of(next).found.power_limit = gpu_.gpu->power_limits().current.or_throw(
-        fmt::format("the power limit of {}, which has to be known before it is changed", name_));
+        fmt::format("reading the power limit of {} before changing it", name_));
     count_change(next);
     write(next);
   }
@@ -72,8 +72,7 @@ void LocalLease::save_clocks(ClockDomain domain) {
   const Reading<std::optional<ClockRange>> locked = gpu_.gpu->locked_clocks(domain);
   if (!locked && locked.failure().reason != Reason::unsupported) {
     throw to_error(locked.failure(),
-                   fmt::format("the locked {} clocks of {}, which have to be known before they are changed",
-                               to_string(domain), name_));
+                   fmt::format("reading the locked {} clocks of {} before changing them", to_string(domain), name_));
   }
   LeaseRecord next = holding_->record;
   holding_->part_of(next).found.clocks[domain] = locked ? FoundClocks{true, *locked} : FoundClocks{};
@@ -85,7 +84,7 @@ void LocalLease::save_persistence_mode() {
   if (!holding_->ours().found.persistence_mode) {
     LeaseRecord next = holding_->record;
     holding_->part_of(next).found.persistence_mode = gpu_.gpu->persistence_mode().or_throw(
-        fmt::format("the persistence mode of {}, which has to be known before it is changed", name_));
+        fmt::format("reading the persistence mode of {} before changing it", name_));
     write(next);
   }
 }
@@ -117,7 +116,7 @@ void LocalLease::set(const Found& setting, const Found& before, const std::strin
   }
 }
 
-// Drivers round: what is brought back later is what they made of it.
+// Drivers round: what comes back later is what the driver made of the setting.
 void LocalLease::keep(const Found& setting) {
   holding_->settings.set(share_, setting);
 }
@@ -205,7 +204,7 @@ void LocalLease::restore() {
   }
   if (const std::optional<std::string> failure = withdraw()) {
     throw Error{ErrorKind::unavailable, fmt::format("{} could not be put back: {}", name_, *failure),
-                "release the lease, and see what `zeus restore` says"};
+                "release the lease, then see what `zeus restore` says"};
   }
   require_in_time();
   LeaseRecord next = holding_->record;
@@ -230,14 +229,14 @@ void LocalLease::renew() {
 
 void LocalLease::release() {
   const GpuLock::Work work = begin();
-  // A lease that ran out has been put back, and somebody else may have the GPU now.
+  // A lease that ran out has been put back, and another process may have the GPU now.
   if (released_ || !still_holds()) {
     released_ = true;
     return;
   }
   if (const std::optional<std::string> failure = leave()) {
     throw Error{ErrorKind::unavailable, fmt::format("{} could not be put back: {}", name_, *failure),
-                "it is tried again; `zeus restore` says where it stands, and tries as well"};
+                "Zeus tries again; `zeus restore` shows how far it is, and tries as well"};
   }
 }
 

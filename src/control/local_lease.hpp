@@ -1,8 +1,8 @@
-// A lease that this process has itself: it sets the GPU, and writes down before what it found. A part of its own, and
-// what it shares with the other leases of this GPU that this process has (holding.hpp). Made by LocalLeases alone; for
+// A lease that this process holds itself: it sets the GPU, and first writes down what it found. It has a part of its
+// own, and one that it shares with this process's other leases of the GPU (holding.hpp). Made by LocalLeases alone; for
 // threads and processes, see Lease.
 //
-// Its functions are in three files: what it is asked to do (local_lease.cpp), whether the lease is still ours
+// Its functions are in three files: the operations of a Lease (local_lease.cpp), whether the lease is still ours
 // (local_lease_term.cpp), and how it ends (local_lease_end.cpp).
 #pragma once
 
@@ -26,7 +26,7 @@
 
 namespace zeus::control {
 
-// Where leases are written down, who watches, and whose time it is.
+// Where leases are written down, which guardian watches, and the clock.
 struct LeasePlace {
   std::shared_ptr<const Ledger> ledger;
   std::shared_ptr<Guardian> guardian;
@@ -37,8 +37,8 @@ class LocalLease final : public LeaseBacking {
  public:
   LocalLease(LeasePlace place, device::DiscoveredGpu gpu, Seconds term, std::optional<LeaseClient> client);
 
-  // Before anything else one of these, while working on the GPU. Takes a share of what this process has, unless that
-  // has ended by now, which is told; or makes `fresh` the lease of this process.
+  // Call one of these first, while working on the GPU. share() joins what this process holds, and returns false if that
+  // has ended by now; begin_with() makes `fresh` the lease of this process.
   [[nodiscard]] bool share(std::shared_ptr<Holding> present);
   void begin_with(std::shared_ptr<Holding> fresh);
 
@@ -56,51 +56,52 @@ class LocalLease final : public LeaseBacking {
 
  private:
   [[nodiscard]] GpuLock::Work begin();
-  // With somebody watching, the lease ours, and its time extended where it is due.
+  // Makes sure that a guardian watches, that the lease is ours, and that its time is extended if due.
   [[nodiscard]] GpuLock::Work begin_change();
-  // The same before something is set: an Error while a process that has borrowed from this one sets the GPU.
+  // The same before a setting; an Error while a process that has borrowed from this one sets the GPU.
   [[nodiscard]] GpuLock::Work begin_setting();
-  // Takes up what is written down, where another process may have changed its part; false when ours is not there.
+  // Takes over what is written down, where another process may have changed its part; false if our part is not there.
   [[nodiscard]] bool look();
-  // Whether the holding is still this process's lease; ends it when it is not.
+  // Whether the holding is still this process's lease; ends the holding if it is not.
   [[nodiscard]] bool still_holds();
   void require_ours();
-  // After a change: an overdue GPU is put back without waiting for who works on it, so a change that ended after the
-  // time under which it began may have come after that.
+  // Call after a change: an overdue GPU is put back without waiting for its worker. So if a change outlasted the time
+  // in which it began, the GPU may have been put back before it.
   void require_in_time();
   [[nodiscard]] Error overdue() const;
-  // What our end puts back and leaves, given what is written down, if anything.
+  // What to put back and leave at our end, given the record, if any.
   [[nodiscard]] ClaimEnd ending(const std::optional<LeaseRecord>& written) const;
   void write(const LeaseRecord& next);
   void extend();
   void end();
 
-  // Takes a share of what this process holds, which lasts for as long as that asks for from here on.
+  // Takes a share of what this process holds, and makes the lease last for this share's term from now on.
   void join();
-  // Withdraws what this share has set: of each kind comes back what another share has set last, or what was found. Says
-  // what could not be put back.
+  // Withdraws what this share has set: each setting goes back to the latest of another share, or to what was found.
+  // Returns what could not be put back.
   [[nodiscard]] std::optional<std::string> withdraw();
-  // Of what is to come back, what a process that has borrowed from us has changed comes back at its end; the rest is
-  // left.
+  // Splits off what a borrower has changed: those settings come back when the borrower ends. Returns the rest, which
+  // comes back now.
   [[nodiscard]] Found leave_to_child(const Found& coming_back);
-  // Ends this share, and with the last one the lease. Says what could not be put back.
+  // Ends this share; the last share ends the lease. Returns what could not be put back.
   [[nodiscard]] std::optional<std::string> leave();
   [[nodiscard]] std::optional<std::string> leave_to_others();
   [[nodiscard]] std::optional<std::string> give_up();
   [[nodiscard]] bool child_goes_on() const;
-  // Ends our claim and makes that of the child the lease: what it has changed, it puts back to what we found.
+  // Ends our claim and makes the child's claim the lease: at its end, the child puts back what we found.
   [[nodiscard]] std::optional<std::string> give_to_child();
-  // Tells the other shares where what is in force is not what it was.
+  // Marks the other shares as overruled if what is in force has changed.
   void tell_others(const Found& before);
 
-  // A child says that it is about to change what its parent may be measuring.
+  // A child counts that it is about to change what its parent may be measuring.
   void count_change(LeaseRecord& next) const;
-  // Writes down what is found before the first change of a setting; an Error when that cannot be, and nothing changed.
+  // Each writes down what is found before a setting is first changed. If that fails, throws an Error; nothing is
+  // changed.
   void save_power_limit();
   void save_clocks(ClockDomain domain);
   void save_persistence_mode();
-  // Has the device set to `setting`; an Error when that came too late, or is refused. When it is certain that nothing
-  // was changed, nothing is left of it. What it needs written down has been, where `before` was there already.
+  // Makes the device take `setting`; an Error if that came too late, or is refused. If the device certainly changed
+  // nothing, takes back what was written down for it: `before` is what was written down already.
   template <typename Set>
   void set(const Found& setting, const Found& before, const std::string& what, const Set& at_device);
   void keep(const Found& setting);
@@ -114,10 +115,10 @@ class LocalLease final : public LeaseBacking {
   const Seconds term_;
   const std::optional<LeaseClient> client_;
   std::shared_ptr<Holding> holding_;
-  std::int64_t share_ = 0;  // our number in it
+  std::int64_t share_ = 0;  // our number in the holding
   bool released_ = false;
-  // On the monotonic clock, in nanoseconds; used without working.
-  std::atomic<std::int64_t> look_at_{0};  // whether somebody watches
+  // On the monotonic clock, in nanoseconds; read and written without working on the GPU.
+  std::atomic<std::int64_t> look_at_{0};  // when to check again that a guardian watches
 };
 
 }  // namespace zeus::control

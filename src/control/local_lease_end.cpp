@@ -1,4 +1,4 @@
-// What the end of a share leaves to the others, to a child that has borrowed, or puts back.
+// What the end of a share puts back, and what it leaves to other shares or to a child that has borrowed.
 #include "control/local_lease.hpp"
 
 #include "control/claim_end.hpp"

@@ -1,4 +1,4 @@
-// Whether, and until when, the lease is ours: looked at before each change, and after it.
+// Whether the lease is ours, and until when: checked before each change, and after it.
 #include "control/local_lease.hpp"
 
 #include "control/claim_end.hpp"
@@ -39,7 +39,7 @@ GpuLock::Work LocalLease::begin_setting() {
   if (const std::optional<std::string> failure = put_back(ending.put_back, gpu_)) {
     throw Error{ErrorKind::unavailable,
                 fmt::format("{} could not be put back to what {} had found: {}", name_, to_text(*child), *failure),
-                "`zeus restore` says where it stands, and tries as well"};
+                "`zeus restore` shows how far it is, and tries as well"};
   }
   write(*ending.left);
   return work;
@@ -51,7 +51,7 @@ bool LocalLease::look() {
     return false;
   }
   if (holding_->borrowed && written->lease == holding_->ours().lease) {
-    holding_->borrowed = false;  // whom it was borrowed from has released it
+    holding_->borrowed = false;  // the process that it was borrowed from has released it
   } else if (!holding_->is_in(*written)) {
     return false;
   }
@@ -84,7 +84,7 @@ void LocalLease::require_in_time() {
   if (clock_->now() < holding_->in_time_until) {
     return;
   }
-  // Nobody else can have taken the GPU while we work on it, so what was found is still what it should be put back to.
+  // No other process can have taken the GPU while we work on it, so what was found is still what to put back.
   std::optional<LeaseRecord> written = ledger_->read(holding_->record.gpu);
   const bool still_there = written && holding_->is_in(*written);
   const ClaimEnd due = ending(written);
@@ -114,21 +114,22 @@ Error LocalLease::overdue() const {
   if (holding_->borrowed && clock_->now() < holding_->ours().expires) {
     return Error{
         ErrorKind::timeout,
-        fmt::format("the lease of {} ended with that of {}, from which it was, and what it had set was put back", name_,
-                    to_text(holding_->record)),
+        fmt::format(
+            "the lease of {} ended with that of {} from which it was borrowed, and what it had set was put back", name_,
+            to_text(holding_->record)),
         "take another one"};
   }
   return Error{ErrorKind::timeout,
                fmt::format("the lease of {} was not renewed for {:.6g} s, and what it had set was put back", name_,
                            holding_->term().value()),
-               "take another one; go on without it if somebody else has it now"};
+               "take another one, or go on without it if another process has the GPU now"};
 }
 
 void LocalLease::write(const LeaseRecord& next) {
   try {
     ledger_->write(next);
   } catch (const Error&) {
-    require_in_time();  // who puts back an overdue GPU also clears away what was being written
+    require_in_time();  // putting back an overdue GPU also removes what was being written
     throw;
   }
   holding_->record = next;

@@ -24,7 +24,7 @@ using device::DiscoveredGpu;
 
 namespace {
 
-// What this process holds of one GPU, if anything. Looked at and changed while working on the GPU.
+// What this process holds of one GPU, if anything. Used while working on the GPU.
 struct HeldGpu {
   std::shared_ptr<Holding> holding;
 };
@@ -33,7 +33,7 @@ std::shared_ptr<HeldGpu> held_by_this_process(const Ledger& ledger, std::string_
   return ProcessTable<HeldGpu>::one(ledger.path(uuid), [] { return std::make_shared<HeldGpu>(); });
 }
 
-// What another user has written down is not obeyed; that the kernel holds a lock for one of their processes is.
+// A record that another user wrote is not obeyed. That the kernel holds a lock for a process of that user is believed.
 std::optional<LeaseRecord> record_to_heed(const Ledger& ledger, const GpuLock& lock, const std::string& gpu,
                                           const std::string& name) {
   try {
@@ -46,11 +46,11 @@ std::optional<LeaseRecord> record_to_heed(const Ledger& ledger, const GpuLock& l
       throw Error{ErrorKind::conflict, fmt::format("{} is leased by process {} of another user", name, *holder),
                   "go on without setting it, or wait until that process is done"};
     }
-    return std::nullopt;  // restore_what_was_left() has said so
+    return std::nullopt;  // restore_what_was_left() has logged it
   }
 }
 
-// An Error unless the holder of this record lends it to this process.
+// An Error unless the holder of this record lends the GPU to this process.
 void require_loan(const Ledger& ledger, const LeaseRecord& record, const std::string& name, Instant now) {
   const Standing standing = ledger.standing(record, now);
   const Claim* const child = record.child();
@@ -80,7 +80,7 @@ LeaseRecord LocalLeases::begun(const DiscoveredGpu& gpu, Seconds term, const std
                                const std::optional<LeaseRecord>& present) const {
   const Ledger& ledger = *place_.ledger;
   const Instant now = place_.clock->now();
-  // One lease of a GPU begins after another; what is borrowed may have begun at the same tick of the clock.
+  // Leases of a GPU begin one after another, but a borrowed one may begin at the same tick of the clock.
   const std::int64_t number = present ? std::max(now.nanoseconds, present->lease + 1) : now.nanoseconds;
   Claim claim{number, now + term, this_holder(ledger.machine()), {}};
   claim.client = client;

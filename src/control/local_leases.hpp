@@ -1,4 +1,4 @@
-// Gives out the leases that this process has itself, from a folder of records: seen by LeaseBook alone. Any thread.
+// Gives out the leases that this process holds itself, from a folder of records. Used by LeaseBook alone. Any thread.
 #pragma once
 
 #include "control/lease_book.hpp"
@@ -14,14 +14,14 @@ class LocalLeases {
  public:
   LocalLeases(LeasePlace place, Lends lends);
 
-  // As LeaseBook::acquire(), of a GPU that is there.
+  // Like LeaseBook::acquire(), for a GPU that is there.
   [[nodiscard]] std::unique_ptr<LeaseBacking> take(const device::DiscoveredGpu& gpu, Seconds term,
                                                    const LeaseTaking& taking);
   [[nodiscard]] bool has_one(std::string_view uuid, Seconds patience) const;
 
  private:
   void restore_what_was_left(const device::DiscoveredGpu& gpu, Seconds patience);
-  // What is written down of a lease that begins now: a new record, or `present` with what is borrowed of it.
+  // The record of a lease that begins now: a new record, or `present` with what is borrowed of it.
   [[nodiscard]] LeaseRecord begun(const device::DiscoveredGpu& gpu, Seconds term,
                                   const std::optional<LeaseClient>& client,
                                   const std::optional<LeaseRecord>& present) const;

@@ -22,7 +22,8 @@ fs::path find_guardian(const Environment& environment, const fs::path& beside) {
   if (const std::optional<std::string> named = environment.get("ZEUS_GUARDIAN"); named && !named->empty()) {
     return *named;
   }
-  // Beside a program as built; from a library as built; from bin or lib, and from lib/<machine>, as installed.
+  // First beside a program as built, then beside a library as built; then from bin or lib, and from lib/<machine>, as
+  // installed.
   constexpr std::array places{"zeus_guardian", "../bin/zeus_guardian", "../libexec/zeus/zeus_guardian",
                               "../../libexec/zeus/zeus_guardian"};
   std::string tried;

@@ -1,5 +1,5 @@
-// The lease book of a program, put together: where records are on this machine, and the guardian that watches.
-// For composition roots and the modules they hand their parts to; any thread.
+// Puts together the lease book of a program: the folder of records on this machine, and the guardian that watches. For
+// composition roots and the modules that they hand their parts to; any thread.
 #pragma once
 
 #include "base/clock.hpp"
@@ -15,12 +15,12 @@
 
 namespace zeus::control {
 
-// The guardian's program: what ZEUS_GUARDIAN names, or what lies where it is built or installed, seen from the folder
-// `beside` that our program or library is in. A not_found Error that lists the places when it is in none of them.
+// The guardian's program: the one that ZEUS_GUARDIAN names, or the one that is built or installed in a place relative
+// to `beside`, the folder of our program or library. A not_found Error lists the places if it is in none of them.
 std::filesystem::path find_guardian(const Environment& environment, const std::filesystem::path& beside);
 
-// Errors as find_guardian() and make_state_folder(); with a lessor these come when a GPU is leased that it does not
-// offer. `machine` is where /proc is.
+// Errors as for find_guardian() and make_state_folder(); with a lessor, they come when a GPU is leased that the lessor
+// does not offer. `machine` is where /proc is.
 LeaseBook open_lease_book(const Environment& environment, const FileTree& machine, const std::filesystem::path& beside,
                           std::vector<device::DiscoveredGpu> gpus, Clock& clock, Lends lends = Lends::nothing,
                           std::shared_ptr<Lessor> lessor = nullptr);

@@ -1,6 +1,6 @@
-// What this process has one of, by name. A forked child starts with an empty table: what its parent held, it does not
-// hold, and the parent's mutexes may have been locked when it forked. Any thread; what is in a table stays for as long
-// as the process lives, and longer than any static object.
+// Objects that exist once in a process, by name. A forked child starts with an empty table: it does not hold what its
+// parent held, and the parent's mutexes may have been locked at the fork. Any thread; an object stays in the table as
+// long as the process lives, longer than any static object.
 #pragma once
 
 #include <unistd.h>
@@ -16,7 +16,7 @@ namespace zeus::control {
 template <typename Value>
 class ProcessTable {
  public:
-  // The one of this name, which `make` makes when nobody has asked for it before.
+  // The object of this name; `make` makes it at the first call.
   template <typename Make>
   static std::shared_ptr<Value> one(const std::string& name, const Make& make) {
     ProcessTable& table = of_this_process();

@@ -33,7 +33,7 @@ class Attempt {
     }
     const Reading<Watts> after = gpu_.gpu->power_limits().current;
     if (!after || !agree(*after, found)) {
-      fail(name, after ? fmt::format("the driver says {:.6g} W after it was set", after->value())
+      fail(name, after ? fmt::format("the driver reports {:.6g} W after it was set", after->value())
                        : to_string(after.failure()));
     }
   }
@@ -51,7 +51,7 @@ class Attempt {
     }
     const Reading<std::optional<ClockRange>> after = gpu_.gpu->locked_clocks(domain);
     if (after && *after != found.locked_to) {
-      fail(name, "the driver does not have them so after they were set");
+      fail(name, "the driver reports another range after they were set");
     }
   }
 
@@ -66,7 +66,7 @@ class Attempt {
     }
     const Reading<bool> after = gpu_.gpu->persistence_mode();
     if (!after || *after != found) {
-      fail(name, after ? "the driver does not have it so after it was set" : to_string(after.failure()));
+      fail(name, after ? "the driver reports another mode after it was set" : to_string(after.failure()));
     }
   }
 
@@ -103,7 +103,7 @@ std::optional<std::string> put_back(const Found& found, const DiscoveredGpu& gpu
   if (found.power_limit) {
     attempt.power_limit(*found.power_limit);
   }
-  // Last: without it, and without a client, the driver forgets the others.
+  // Last: without persistence mode, and without a client, the driver forgets the other settings.
   if (found.persistence_mode) {
     attempt.persistence_mode(*found.persistence_mode);
   }

@@ -1,4 +1,4 @@
-// Puts a GPU back to what was found on it, and sees that it holds. Called while working on the GPU; safe from any
+// Puts a GPU back to what was found on it, and checks that it holds. Call it while working on the GPU; safe from any
 // thread, as the device is.
 #pragma once
 
@@ -10,8 +10,8 @@
 
 namespace zeus::control {
 
-// What could not be put back and why, for a person; nothing when all is as it was found. What already is so is not set
-// again. Each setting is tried, also when another one fails.
+// Returns what could not be put back and why, for messages; nothing if all is as it was found. Skips settings that are
+// already right. Tries each setting, even if another one fails.
 std::optional<std::string> put_back(const Found& found, const device::DiscoveredGpu& gpu);
 
 }  // namespace zeus::control

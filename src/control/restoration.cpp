@@ -20,7 +20,7 @@ using Result = Restoration::Result;
 
 namespace {
 
-// How long whoever works on a GPU may stand in the way of putting it back, once its lease has run out.
+// How long a worker may delay putting a GPU back once its lease has run out.
 constexpr Seconds overdue_patience{1};
 
 // Whether `worker` has a claim to this GPU that has run out.
@@ -30,8 +30,8 @@ bool is_overdue(std::int64_t worker, const LeaseRecord& record, Instant now) {
          (child != nullptr && worker == child->holder.pid && now >= std::min(child->expires, record.expires));
 }
 
-// Nothing when whoever is overdue stands in the way itself: stopped, or hanging in the driver, while it works. Then it
-// is put back without waiting; the holder finds out (Lease).
+// Nothing if the overdue process itself is in the way: stopped, or hanging in the driver, while it works. Then the GPU
+// is put back without waiting; the holder notices (Lease).
 std::optional<GpuLock::Work> begin(const Ledger& ledger, const LeaseRecord& record, Clock& clock, Seconds patience) {
   const std::shared_ptr<GpuLock> lock = ledger.lock(record.gpu);
   const Seconds at_first = std::min(overdue_patience, patience);
@@ -72,7 +72,7 @@ Restoration restore(const Ledger& ledger, const std::string& uuid, std::span<con
   const std::optional<GpuLock::Work> work = begin(ledger, *record, clock, patience);
   look();
   if (standing == Standing::held) {
-    restoration.result = Result::held;  // somebody else has put it back meanwhile, and taken it perhaps
+    restoration.result = Result::held;  // another process has put it back meanwhile, and perhaps leased it
     return restoration;
   }
   const ClaimEnd ending = standing == Standing::child_abandoned ? end_of_child(*record) : end_of_lease(*record);
@@ -140,7 +140,7 @@ std::vector<Restoration> restore_abandoned(const Ledger& ledger, std::span<const
       all.start(one.gpu, [&] { restore_one(one); });
     }
   }
-  // Of some the record had gone by then.
+  // Records that were gone by then.
   std::erase_if(restorations, [](const Restoration& one) { return !one.claim && one.result == Result::held; });
   return restorations;
 }
@@ -148,7 +148,7 @@ std::vector<Restoration> restore_abandoned(const Ledger& ledger, std::span<const
 void clear_begun(const Ledger& ledger, Clock& clock) {
   for (const std::string& gpu : ledger.begun()) {
     try {
-      // Whose work ends last removes the lock.
+      // The end of this work removes the lock.
       const GpuLock::Work work = ledger.lock(gpu)->begin_work(clock, overdue_patience);
       if (!ledger.read(gpu)) {
         ledger.remove(gpu);

@@ -26,7 +26,7 @@ class RestorationTest : public ::testing::Test {
     gpu_->its_limits.current = 120_W;
   }
 
-  // The record that a process leaves which dies with a lease: nobody holds its lock.
+  // The record of a process that has died with a lease: no process holds its lock.
   static LeaseRecord left_behind(const std::string& gpu = "GPU-0") {
     LeaseRecord record{{77, Instant{60'000'000'000}, {1, 5, "python3"}, {}}, gpu, "GPU 0 (Tesla V100)", "this-boot"};
     record.found.power_limit = 250_W;
@@ -63,7 +63,7 @@ TEST_F(RestorationTest, WhatAnotherUserWroteIsNotObeyed) {
   ASSERT_EQ(::chown(ledger_.path("GPU-0").c_str(), 65'534, 65'534), 0);
   const Restoration forged = only_restoration();
   EXPECT_EQ(forged.result, Result::failed);
-  EXPECT_THAT(forged.why, HasSubstr("is not believed: it belongs to user 65534"));
+  EXPECT_THAT(forged.why, HasSubstr("is not trusted: it belongs to user 65534"));
   EXPECT_EQ(gpu_->its_limits.current, 120_W);
   EXPECT_TRUE(std::filesystem::exists(ledger_.path("GPU-0")));
 }
@@ -72,7 +72,7 @@ TEST_F(RestorationTest, NothingLeftIsNothingToDo) {
   EXPECT_THAT(restore(), IsEmpty());
 }
 
-// The record names process 1, which lives: a number used again must not keep a GPU from being put back.
+// The record names process 1, which lives: a reused process ID must not keep a GPU from being put back.
 TEST_F(RestorationTest, WhatADeadHolderLeftIsPutBackAlsoWhenItsNumberIsInUseAgain) {
   ledger_.write(left_behind());
   EXPECT_EQ(only_restoration().result, Result::restored);
@@ -96,7 +96,7 @@ TEST_F(RestorationTest, ALivingHolderIsLeftAloneUntilItsTimeIsUp) {
     const auto lock = ledger_.lock("GPU-0");
     const auto work = lock->begin_work(clock_, 1_s);
     lock->hold(record.lease);
-    // Looking disturbs nobody who works on it.
+    // Looking does not disturb a process that works on it.
     EXPECT_EQ(only_restoration().result, Result::held);
   }
   EXPECT_EQ(only_restoration().result, Result::held);
@@ -120,11 +120,11 @@ TEST_F(RestorationTest, WhatCannotBePutBackKeepsItsRecordAndLeavesTheOthersAlone
   gpus_.push_back(test::discovered(second));
   ledger_.write(left_behind("GPU-0"));
   ledger_.write(left_behind("GPU-1"));
-  gpu_->its_refusals["power"] = Failure{Reason::permission, "setting takes root"};
+  gpu_->its_refusals["power"] = Failure{Reason::permission, "settings need root"};
   const std::vector<Restoration> all = restore();
   ASSERT_EQ(all.size(), 2U);
   EXPECT_EQ(all[0].result, Result::failed);
-  EXPECT_THAT(all[0].why, HasSubstr("not permitted (setting takes root)"));
+  EXPECT_THAT(all[0].why, HasSubstr("not permitted (settings need root)"));
   EXPECT_EQ(all[1].result, Result::restored);
   EXPECT_EQ(second->its_limits.current, 250_W);
   EXPECT_THAT(ledger_.gpus(), ElementsAre("GPU-0"));
@@ -163,7 +163,7 @@ TEST_F(RestorationTest, ARecordThatCannotBeReadIsSaidAndNothingIsGuessed) {
     folder_.write_durably("GPU-0.lease.json", damaged);
     const Restoration restoration = only_restoration();
     EXPECT_EQ(restoration.result, Result::failed);
-    EXPECT_THAT(restoration.why, HasSubstr("GPU-0.lease.json, so nothing was changed"));
+    EXPECT_THAT(restoration.why, HasSubstr("GPU-0.lease.json cannot be read, so nothing was changed"));
     EXPECT_THAT(restoration.why, HasSubstr("then remove the file"));
     EXPECT_THAT(gpu_->log, IsEmpty());
     EXPECT_THAT(ledger_.gpus(), ElementsAre("GPU-0"));

@@ -47,7 +47,7 @@ TEST_F(ShareTest, WhatIsWrittenDownLastsForTheLongestTermThatIsOpen) {
   EXPECT_EQ(record()->expires, clock_.now() + 60_s);
 }
 
-// However a client spaces its renewals: what is written down is for the guardian, which must not come before that.
+// However a client spaces its renewals: the guardian goes by what is written down, and must not act before that.
 TEST_F(ShareTest, WhatIsHeldForAClientLastsForItsTermFromTheLastRenewalAndASecondMoreAtMost) {
   Lease lease = book().acquire("GPU-0", 10_s, {.client = LeaseClient{.user = 1000}});
   lease.set_power_limit(150_W);

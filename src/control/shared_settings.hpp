@@ -1,5 +1,5 @@
-// What the shares of one lease have set, in order: of each kind of setting (the power limit, the clocks of a domain,
-// persistence mode) the latest is in force, whatever became of the other kinds. Plain values; one thread at a time.
+// What the shares of one lease have set, in order. Of each kind of setting (the power limit, the clocks of a domain,
+// persistence mode) the latest is in force, whatever happens to the other kinds. Plain values; one thread at a time.
 #pragma once
 
 #include "control/lease_record.hpp"
@@ -9,22 +9,22 @@
 
 namespace zeus::control {
 
-// Values of settings are written as what was found is: those kinds that are there, and nothing of the others.
+// Settings have the same type as what was found: the kinds that are set, and none of the others.
 
-// `below`, with what `above` has in its place.
+// `below`, with the values of `above` in place of its own.
 Found overlaid(Found below, const Found& above);
-// Of `values` only the kinds that `kinds` has too; and those that it has not.
+// The kinds of `values` that `kinds` has too; and those that it has not.
 Found only(const Found& values, const Found& kinds);
 Found without(Found values, const Found& kinds);
 
 class SharedSettings {
  public:
-  // `setting` becomes the latest of its kinds; what this share had set of them before is forgotten.
+  // `setting` becomes the latest of its kinds; replaces what this share had set of them before.
   void set(std::int64_t share, const Found& setting);
   void withdraw(std::int64_t share);
-  // What this share has set that is not withdrawn.
+  // What this share has set and not withdrawn.
   [[nodiscard]] Found of(std::int64_t share) const;
-  // Of each kind the latest.
+  // The latest of each kind.
   [[nodiscard]] Found latest() const;
 
  private:

@@ -1,5 +1,6 @@
-// Works on several GPUs at once, each in a thread of its own, so that one that hangs in its driver holds up no other.
-// One thread starts the work and asks for what is done; the work itself runs in others. Waits at its end for all of it.
+// Works on several GPUs at once, each in a thread of its own, so that one that hangs in its driver does not hold up the
+// others. One thread starts the work and asks for what is done; other threads do the work. Its destructor waits for
+// all.
 #pragma once
 
 #include "base/clock.hpp"
@@ -21,8 +22,8 @@ class SideBySide {
   SideBySide& operator=(const SideBySide&) = delete;
   ~SideBySide();
 
-  // Has `work`, which throws nothing, done on this GPU, on which none is under way. Where no thread can be had it is
-  // done before this returns.
+  // Runs `work`, which throws nothing, for a GPU that has none under way. If no thread can be started, it runs before
+  // this returns.
   void start(const std::string& gpu, const std::function<void()>& work);
   [[nodiscard]] bool is_at_work_on(const std::string& gpu) const { return threads_.contains(gpu); }
 
@@ -30,9 +31,9 @@ class SideBySide {
     std::string gpu;
     Seconds took;
   };
-  // Once each; they are no longer at work from then on.
+  // Each finished GPU is returned once; it is no longer at work from then on.
   std::vector<Finished> take_finished();
-  // Readable while take_finished() has something to give; -1 where the kernel has no such thing.
+  // Readable while take_finished() has something to return; -1 if the kernel has no such descriptor.
   [[nodiscard]] int has_finished() const { return event_.get(); }
 
  private:
@@ -40,8 +41,8 @@ class SideBySide {
 
   const Clock& clock_;
   FileDescriptor event_;
-  std::map<std::string, std::thread> threads_;  // by GPU; none that runs where the work was done without one
-  std::mutex mutex_;                            // of what follows
+  std::map<std::string, std::thread> threads_;  // by GPU; not running if the work was done without one
+  std::mutex mutex_;                            // guards what follows
   std::vector<Finished> finished_;
 };
 

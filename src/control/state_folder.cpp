@@ -31,7 +31,7 @@ void make(const fs::path& folder, bool with_parents) {
   if (with_parents) {
     fs::create_directories(folder.parent_path(), ignored);
   }
-  // Failing is told by the folder not being usable.
+  // A failure shows below, when the folder cannot be used.
   static_cast<void>(::mkdir(folder.c_str(), S_IRWXU));
 }
 
@@ -42,7 +42,7 @@ std::vector<fs::path> state_folders(const Environment& environment, uid_t user) 
     const fs::path folder{*chosen};
     if (!folder.is_absolute()) {
       throw Error{ErrorKind::invalid_argument, fmt::format("ZEUS_STATE_DIR is '{}', which is not absolute", *chosen),
-                  "let it begin with a slash: all processes have to find the same folder"};
+                  "begin it with a slash, so that all processes find the same folder"};
     }
     return {folder.lexically_normal()};
   }
@@ -76,8 +76,8 @@ fs::path make_state_folder(const Environment& environment, uid_t user) {
   }
   throw Error{
       ErrorKind::permission_denied,
-      fmt::format("there is no place to write down what is found on a GPU before it is changed (tried {})", tried),
-      "name a folder of your own, for nobody else to write to, in ZEUS_STATE_DIR"};
+      fmt::format("no folder can be used to write down a GPU's settings before they are changed (tried {})", tried),
+      "name a folder in ZEUS_STATE_DIR that only you can write to"};
 }
 
 }  // namespace zeus::control

@@ -1,5 +1,5 @@
-// Two ordinary users and root share a folder of records: one of them, Mallory, forges what she can, and nothing comes
-// of it for anybody else. Each acts in a process of his own, with his own rights, on fake GPUs and the real kernel.
+// Two ordinary users and root share a folder of records. One of them, Mallory, forges what she can, and nothing comes
+// of it for the others. Each acts in a process of their own, with their own rights, on fake GPUs and the real kernel.
 
 #include "control/lease_book.hpp"
 #include "control/restoration.hpp"
@@ -43,7 +43,7 @@ struct NoGuardian final : Guardian {
   void notice() noexcept override {}
 };
 
-// What `action` says when `user` does it, in a process of his own.
+// What `action` returns when `user` runs it, in a process of their own.
 std::string as(uid_t user, const std::function<std::string()>& action) {
   std::array<int, 2> said{};
   EXPECT_EQ(::pipe(said.data()), 0);
@@ -107,8 +107,8 @@ class ThreeUsers : public ::testing::Test {
     ::chmod(file.c_str(), mode);
   }
 
-  // Puts back whatever was left, then sets a GPU under a lease and lets go of it: what everybody else does all day. The
-  // GPU was set to 220 W by an operator. Says what went wrong, if anything did, after "refused: " where he was told so.
+  // The others' everyday work: puts back whatever was left, then sets a GPU under a lease and releases it. An operator
+  // had set the GPU to 220 W. Returns what went wrong, if anything did, after "refused: " if the user was told so.
   [[nodiscard]] std::string works_as_ever() const {
     const auto gpu = std::make_shared<test::SettableGpu>(0);
     gpu->its_limits.current = 220_W;
@@ -146,7 +146,7 @@ class ThreeUsers : public ::testing::Test {
 struct Forgery {
   std::string name;
   std::function<void()> forge;  // as Mallory
-  // Whether she is merely in the way of another ordinary user's lease: he is told, and nothing is changed.
+  // Whether she only blocks another ordinary user's lease: that user gets an error, and nothing is changed.
   bool in_the_way = false;
 };
 
@@ -209,7 +209,7 @@ TEST_F(ThreeUsers, NothingThatOneOfThemForgesChangesAGpuForTheOthers) {
          fs::create_hard_link(elsewhere_ / "record", record_file());
        },
        true},
-      {"a pipe that nobody writes to", [&] { ::mkfifo(record_file().c_str(), 0666); }, true},
+      {"a pipe without a writer", [&] { ::mkfifo(record_file().c_str(), 0666); }, true},
       {"a folder", [&] { fs::create_directory(record_file()); }, true},
       {"a socket", bind_socket, true},
       {"a record that is being written", [&] { write(record_file().string() + ".1", to_json(forged_record())); }},
@@ -242,7 +242,7 @@ TEST_F(ThreeUsers, NothingThatOneOfThemForgesChangesAGpuForTheOthers) {
   }
 }
 
-// Alice has left a record; only she and root may have it obeyed, and root obeys only his own.
+// Alice has left a record. It is obeyed for her and for root only, and root obeys only his own.
 TEST_F(ThreeUsers, WhatOneOfThemHasWrittenDownNobodyElseCanChange) {
   const std::string before = as(alice, [&] { return ledger().write(forged_record()), std::string{}; });
   ASSERT_EQ(before, "");

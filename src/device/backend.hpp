@@ -1,6 +1,6 @@
 // A back-end: one way to find devices (a vendor's library, the kernel's files, the daemon, the virtual devices).
-// A back-end is made by a composition root and used by one thread at a time; the devices it returns have rules of their
-// own and outlive it.
+// A composition root makes a back-end, and one thread at a time uses it. The devices that it returns have rules of
+// their own and outlive it.
 #pragma once
 
 #include "device/cpu_package.hpp"
@@ -17,21 +17,21 @@
 
 namespace zeus::device {
 
-// One GPU with its two faces. Whoever is not `control` passes on `gpu` alone.
+// One GPU: what reads it and what sets it. Only `control` may have `control`; everything else passes on `gpu` alone.
 struct DiscoveredGpu {
   std::shared_ptr<Gpu> gpu;
-  std::shared_ptr<GpuControl> control;  // null where nothing can be set
-  // What this program knows it by, and people call it: N of "cuda:N". Nothing where the visibility variables hide it.
-  // Given by take_inventory() alone.
+  std::shared_ptr<GpuControl> control;  // null if nothing can be set
+  // The number that programs and people use for it: N of "cuda:N". Nothing if the visibility variables hide the GPU.
+  // Set by take_inventory() only.
   std::optional<int> number = std::nullopt;
 };
 
 enum class DeviceKind { gpu, cpu };
 
-// Through whose eyes devices are seen.
+// Where a back-end's knowledge of its devices comes from.
 enum class DiscoveredFrom {
   this_process,
-  daemon_here,  // this machine's, as a daemon on it tells of them
+  daemon_here,  // this machine's, as a daemon on it reports them
   other_node,   // another machine's
 };
 
@@ -40,11 +40,11 @@ struct Discovery {
   DeviceKind kind = DeviceKind::gpu;              // what this back-end looks for
   std::vector<DiscoveredGpu> gpus;                // in the driver's order
   std::vector<std::shared_ptr<CpuPackage>> cpus;  // in the order of their indices
-  // What is here and does not work as it should: a GPU that cannot be opened, a zone that may not be read.
+  // Devices that are here but do not work as they should: a GPU that cannot be opened, a zone that may not be read.
   std::vector<DeviceProblem> problems;
-  // Why this back-end has nothing here, where that is an ordinary state of a machine: no such driver, no such hardware.
+  // Why this back-end has nothing here, if that is an ordinary state of a machine: no such driver, no such hardware.
   std::optional<DeviceProblem> absence;
-  // What was found, for a person: "NVML 12.550.54.15, driver 550.54.15". Empty when absent.
+  // What was found, for messages: "NVML 12.550.54.15, driver 550.54.15". Empty if absent.
   std::string summary;
 };
 
@@ -58,7 +58,7 @@ class Backend {
   // "nvml", "rapl"
   [[nodiscard]] virtual std::string_view name() const = 0;
 
-  // Looks anew each time. What one device does wrong is a problem in the list and leaves the others alone.
+  // Looks again each time. A device that fails is a problem in the list and does not affect the others.
   [[nodiscard]] virtual Discovery discover() = 0;
 };
 

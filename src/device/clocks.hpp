@@ -6,7 +6,7 @@
 
 namespace zeus::device {
 
-// Each may be missing by itself.
+// Any of them may be missing.
 struct Clocks {
   Reading<Megahertz> graphics;
   Reading<Megahertz> sm;

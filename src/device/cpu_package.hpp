@@ -1,6 +1,6 @@
-// A CPU package (socket, or die of one) and the memory behind it, as far as they count their energy.
-// Threads, cost, failures, fork and ownership as for Gpu (device/gpu.hpp): readings from any thread, none allocates or
-// throws because of the hardware.
+// A CPU package (socket, or one die of it) and the memory behind it, with the energy counters that they have. Threads,
+// cost, failures, fork and ownership as for Gpu (device/gpu.hpp): readings from any thread; none allocates, or throws
+// because of the hardware.
 #pragma once
 
 #include "device/energy_counter.hpp"
@@ -16,16 +16,16 @@
 namespace zeus::device {
 
 enum class CpuDomain {
-  package,  // cores, caches and what else is on the package
+  package,  // cores, caches and everything else on the package
   dram,     // the memory behind it, which the package does not include
 };
 
 std::string_view to_string(CpuDomain domain);
 
 struct CpuIdentity {
-  int index = 0;     // 0, 1, ... without gaps, in the order of the kernel's package and die numbers
+  int index = 0;     // 0, 1, ... without gaps, ordered by the kernel's package and die numbers
   std::string name;  // "package-0", "package-1-die-0"
-  int zone = 0;      // of the kernel that counts it (intel-rapl:N), by which other programs number packages
+  int zone = 0;      // the kernel's zone (intel-rapl:N), by which other programs number packages
 
   friend bool operator==(const CpuIdentity&, const CpuIdentity&) = default;
 };
@@ -39,13 +39,13 @@ class CpuPackage {
 
   [[nodiscard]] virtual const CpuIdentity& identity() const = 0;
 
-  // How the domain's counter counts; a failure where there is none. These counters wrap within minutes.
+  // How the domain's counter counts; a failure if there is none. These counters wrap within minutes.
   [[nodiscard]] virtual Reading<EnergyCounter> energy_counter(CpuDomain domain) const = 0;
 
-  // The cumulative counter, raw, between zero and where it wraps.
+  // The cumulative counter, raw, between zero and the value at which it wraps.
   [[nodiscard]] virtual Reading<Stamped<Joules>> energy(CpuDomain domain) const = 0;
 
-  // As Gpu::reopen() and Gpu::generation().
+  // Like Gpu::reopen() and Gpu::generation().
   [[nodiscard]] virtual Outcome reopen() = 0;
   [[nodiscard]] virtual std::uint64_t generation() const = 0;
 };

@@ -1,9 +1,9 @@
-// What a GPU can be told. Only `control` calls this, and only under a lease that has saved what it found; everything
-// else is handed a Gpu, which cannot be told anything.
+// The settings of a GPU. Only `control` calls this, and only under a lease that has saved the settings it found; all
+// other code gets a Gpu, which can only be read.
 //
-// Threads, fork and ownership as for Gpu; setting is not for hot paths (10 to 20 ms per call on hardware). That a
-// setting was accepted does not mean that it holds: read back what is enforced. A setting that a back-end does not
-// override is one that its GPUs do not take: it answers `unsupported`.
+// Threads, fork and ownership as for Gpu; setting is not for hot paths (10 to 20 ms per call on hardware). An accepted
+// setting may still not hold: read back what is enforced. A setting that a back-end does not override is one that its
+// GPUs do not take, and answers `unsupported`.
 #pragma once
 
 #include "device/clocks.hpp"
@@ -22,7 +22,7 @@ class GpuControl {
   GpuControl& operator=(const GpuControl&) = delete;
   virtual ~GpuControl() = default;
 
-  // out_of_range when the limit is outside of what Gpu::power_limits() allows.
+  // out_of_range if the limit is outside Gpu::power_limits().
   [[nodiscard]] virtual Outcome set_power_limit(Watts /*limit*/) { return Reason::unsupported; }
 
   // Keeps a domain's clocks within a range (graphics and sm are one domain to most drivers) until reset.
@@ -30,20 +30,20 @@ class GpuControl {
     return Reason::unsupported;
   }
   [[nodiscard]] virtual Outcome reset_clocks(ClockDomain /*domain*/) { return Reason::unsupported; }
-  // Of all domains: each is tried, and the first failure told, but for a domain that this GPU does not have beside one
-  // that it has.
+  // Resets all domains: tries each and returns the first failure. A domain that this GPU does not have is no failure if
+  // it has another.
   [[nodiscard]] virtual Outcome reset_all_clocks() {
     const Outcome graphics = reset_clocks(ClockDomain::graphics);
     const Outcome memory = reset_clocks(ClockDomain::memory);
     const bool has_no_memory_clocks = !memory && memory.failure().reason == Reason::unsupported;
     return !graphics || has_no_memory_clocks ? graphics : memory;
   }
-  // Whether that is one step of its own, rather than one for each domain.
+  // True if that is one step, rather than one for each domain.
   [[nodiscard]] virtual bool resets_all_clocks_at_once() const { return false; }
 
   [[nodiscard]] virtual Outcome set_persistence_mode(bool /*enabled*/) { return Reason::unsupported; }
 
-  // How long a setting may take where that is longer than a driver's call.
+  // The longest that a setting may take, if that is longer than a driver's call.
   [[nodiscard]] virtual Seconds longest() const { return Seconds{0}; }
 };
 

@@ -1,5 +1,5 @@
-// What a GPU may be able to tell or be told, as data: back-ends probe each once, at discovery, and users ask before
-// they rely on it. Plain values; copy them freely between threads.
+// What a GPU may support, as data: back-ends probe each feature once, at discovery, and callers ask before they rely on
+// it. Plain values; copy them freely between threads.
 #pragma once
 
 #include "device/outcome.hpp"
@@ -35,17 +35,17 @@ enum class GpuFeature {
 };
 inline constexpr std::size_t gpu_feature_count = static_cast<std::size_t>(GpuFeature::mig) + 1;
 
-// "energy counter", for a person.
+// "energy counter", for messages.
 std::string_view to_string(GpuFeature feature);
 
-// For each feature, whether it was there when probed, and otherwise why not.
+// For each feature, whether the probe found it, and if not, why.
 class GpuFeatures {
  public:
-  // Nothing is there until it is set.
+  // No feature is there until it is set.
   GpuFeatures() { outcomes_.fill(Reason::unsupported); }
 
   void set(GpuFeature feature, Outcome outcome) { outcomes_.at(static_cast<std::size_t>(feature)) = outcome; }
-  // The result of having tried: the value itself does not matter.
+  // The result of a probe; the value itself does not matter.
   template <typename T>
   void probe(GpuFeature feature, const Reading<T>& reading) {
     set(feature, reading ? Outcome{done} : Outcome{reading.failure()});

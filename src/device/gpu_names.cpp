@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t most_listed = 4;
 
-// "there are 0 (NVIDIA A100-SXM4-40GB, GPU-8e1d7a52-...) and 1 (...)", of as many as a line takes.
+// "there are 0 (NVIDIA A100-SXM4-40GB, GPU-8e1d7a52-...) and 1 (...)", with as many as fit on a line.
 std::string what_there_is(const Inventory& inventory) {
   const std::vector<DiscoveredGpu> visible = inventory.visible();
   if (visible.empty()) {

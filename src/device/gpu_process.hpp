@@ -11,7 +11,7 @@ struct GpuProcess {
 
   std::int64_t pid = 0;
   Kind kind = Kind::compute;
-  std::optional<std::uint64_t> memory_bytes;      // unknown where the driver does not tell
+  std::optional<std::uint64_t> memory_bytes;      // unknown if the driver does not report it
   std::optional<std::uint32_t> gpu_instance;      // of MIG
   std::optional<std::uint32_t> compute_instance;  // of MIG
 

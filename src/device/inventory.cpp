@@ -28,7 +28,7 @@ bool is_readable(const CpuPackage& cpu) {
   return static_cast<bool>(cpu.energy(CpuDomain::package));
 }
 
-// Of this machine's packages, each as whoever may read it tells of it.
+// Adds this machine's packages. A package that cannot be read here is replaced by a back-end's that can read it.
 void merge_cpus(Inventory& inventory, std::vector<std::shared_ptr<CpuPackage>> told) {
   const bool had_none = inventory.cpus.empty();
   for (std::shared_ptr<CpuPackage>& cpu : told) {
@@ -46,7 +46,7 @@ void merge_cpus(Inventory& inventory, std::vector<std::shared_ptr<CpuPackage>> t
   }
 }
 
-// Returns those of the GPUs that were added that belong to other nodes.
+// Returns how many of the added GPUs belong to other nodes.
 std::size_t add(Inventory& inventory, std::string_view name, Discovery found) {
   const bool is_told = found.from == DiscoveredFrom::daemon_here;
   const std::size_t before = inventory.gpus.size();
@@ -73,7 +73,7 @@ void add_failure(Inventory& inventory, std::string_view name, std::string what, 
   inventory.backends.push_back({std::string{name}, {}, {}, std::nullopt});
 }
 
-// The last ones are other nodes'.
+// The last `elsewhere` GPUs are those of other nodes.
 void number(Inventory& inventory, std::size_t elsewhere, const Environment& environment) {
   const std::size_t here = inventory.gpus.size() - elsewhere;
   std::vector<VisibilityCandidate> candidates;

@@ -1,5 +1,5 @@
-// A GPU cut into slices (NVIDIA's Multi-Instance GPU). No slice has a power sensor: what is measured is always the
-// whole GPU, and whoever reports it must say so. Plain values.
+// A GPU cut into slices (NVIDIA's Multi-Instance GPU). No slice has a power sensor: a measurement is always of the
+// whole GPU, and every report of it must say so. Plain values.
 #pragma once
 
 #include <cstdint>

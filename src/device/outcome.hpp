@@ -1,4 +1,4 @@
-// What became of a request to a device: done, or the reason why not. Plain values.
+// The result of a request to a device: done, or the reason why not. Plain values.
 #pragma once
 
 #include <zeus/reading.hpp>
@@ -7,7 +7,7 @@
 
 namespace zeus::device {
 
-// Converts to true when it was done.
+// Converts to true if it was done.
 using Outcome = Reading<std::monostate>;
 inline constexpr std::monostate done{};
 

@@ -8,7 +8,7 @@ namespace zeus::device {
 
 namespace {
 
-// Takes a hexadecimal number of at most `digits` digits that ends where `text` does.
+// Removes a hexadecimal number of at most `digits` digits from the end of `text`.
 bool read_hexadecimal(std::string_view text, std::size_t digits, std::uint32_t& number) {
   if (text.empty() || text.size() > digits) {
     return false;

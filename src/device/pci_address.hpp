@@ -1,4 +1,4 @@
-// Where a device sits on the PCI bus: what names one device to NVML, AMD SMI, CUDA and the kernel alike.
+// Where a device sits on the PCI bus: the name of a device that NVML, AMD SMI, CUDA and the kernel share.
 // A plain value; ordered as CUDA_DEVICE_ORDER=PCI_BUS_ID orders.
 #pragma once
 
@@ -22,8 +22,8 @@ struct PciAddress {
 // "0000:3b:00.0", as the kernel writes it.
 std::string to_string(const PciAddress& address);
 
-// Reads what drivers and people write: hexadecimal, upper or lower case, the domain in any number of digits or left
-// out, the function left out. Nothing when the text is not an address.
+// Reads what drivers and people write: hexadecimal, upper or lower case, the domain with any number of digits or left
+// out, the function left out. Nothing if `text` is not an address.
 std::optional<PciAddress> parse_pci_address(std::string_view text);
 
 }  // namespace zeus::device

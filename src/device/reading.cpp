@@ -53,9 +53,9 @@ Meaning meaning_of(Reason reason) {
     case Reason::permission:
       return {ErrorKind::permission_denied, "`zeus doctor` shows what would permit it"};
     case Reason::lost:
-      return {ErrorKind::unavailable, "look for the reason in the kernel's log (`dmesg`), and start again"};
+      return {ErrorKind::unavailable, "look for the reason in the kernel's log (`dmesg`), then start again"};
     case Reason::timeout:
-      return {ErrorKind::timeout, "try again; if it stays so, the driver hangs"};
+      return {ErrorKind::timeout, "try again; if it times out again, the driver hangs"};
     case Reason::unreliable:
       return {ErrorKind::unavailable, "update the driver"};
     case Reason::out_of_range:

@@ -1,4 +1,4 @@
-// For how long a GPU's clocks were kept below what they could be. Plain values.
+// How long a GPU's clocks were held below what they could have been. Plain values.
 #pragma once
 
 #include "base/clock.hpp"
@@ -8,8 +8,8 @@
 
 namespace zeus::device {
 
-// How long each cause has held the clocks back since the driver was loaded: two readings say for what part of the time
-// between them. Each may be missing by itself.
+// How long each cause has held the clocks back since the driver was loaded. Two readings give the fraction of the time
+// between them. Any of them may be missing.
 struct ThrottleTimes {
   Instant at;
   Reading<Seconds> power_cap;

@@ -16,7 +16,7 @@ class Watcher {
  public:
   explicit Watcher(const Gpu& gpu) : gpu_{gpu} {}
 
-  // Whether there is nothing more to learn.
+  // True once there is nothing more to learn.
   [[nodiscard]] bool finished() const { return failure_ || moves_.size() >= enough_moves; }
 
   void look(Instant now) {

@@ -4,8 +4,8 @@
 namespace zeus::device {
 
 struct Utilization {
-  double gpu = 0;     // of the time, some kernel was running
-  double memory = 0;  // of the time, memory was being read or written
+  double gpu = 0;     // fraction of the time in which some kernel was running
+  double memory = 0;  // fraction of the time in which memory was read or written
 
   friend bool operator==(const Utilization&, const Utilization&) = default;
 };

@@ -13,7 +13,7 @@ namespace zeus::device {
 
 namespace {
 
-using Order = std::vector<std::size_t>;  // positions among the candidates, as the program would number them
+using Order = std::vector<std::size_t>;  // positions among the candidates, in the program's order
 
 constexpr const char* hides_all = "which hides all GPUs from programs";
 constexpr const char* how_to_name = "name GPUs by the index or the whole UUID that `zeus devices` shows";
@@ -37,7 +37,7 @@ std::vector<std::string_view> split(std::string_view text) {
   }
 }
 
-// The number an entry begins with, as C's strtol reads it: white space and a sign before it, anything after it ignored.
+// The number that an entry begins with, as C's strtol reads it: skips white space, takes a sign, ignores what follows.
 std::optional<std::size_t> leading_index(std::string_view entry) {
   while (!entry.empty() && std::isspace(static_cast<unsigned char>(entry.front())) != 0) {
     entry.remove_prefix(1);
@@ -50,14 +50,14 @@ std::optional<std::size_t> leading_index(std::string_view entry) {
   return failure == std::errc{} ? std::optional{index} : std::nullopt;
 }
 
-// One variable, read against the GPUs that the one before it left.
+// One variable, applied to the GPUs that the variable before it left.
 class Selection {
  public:
   Selection(std::span<const VisibilityCandidate> candidates, const Order& order, std::string_view variable,
             std::string_view value, Visibility& result)
       : candidates_{candidates}, order_{order}, variable_{variable}, value_{value}, result_{result} {}
 
-  // As CUDA reads it: the beginning of the value decides whether it is a list of indices, of GPUs or of slices.
+  // CUDA's way: the beginning of the value decides whether it is a list of indices, of GPUs or of slices.
   void read_as_cuda() {
     if (!value_.starts_with("GPU-") && !value_.starts_with("MIG-")) {
       read([this](std::string_view entry) { return by_index(entry); });
@@ -72,7 +72,7 @@ class Selection {
     }
   }
 
-  // As ROCm reads it: indices and UUIDs may be mixed, and a repetition counts once.
+  // ROCm's way: indices and UUIDs may be mixed, and a repetition counts once.
   void read_as_rocm() {
     read([this](std::string_view entry) { return entry.starts_with("GPU-") ? by_uuid(entry) : by_index(entry); });
     if (repeated_) {
@@ -172,8 +172,8 @@ bool differ_in_model(std::span<const VisibilityCandidate> candidates, const Orde
   });
 }
 
-// The order in which CUDA numbers GPUs. Fastest first is the vendor's own guess; ours agrees wherever speeds differ
-// clearly, and where all GPUs are of one model, which is nearly everywhere.
+// The order in which CUDA numbers GPUs. "Fastest first" is the vendor's own estimate. Ours agrees if speeds differ
+// clearly, or if all GPUs are of one model, which covers nearly every machine.
 Order cuda_order(std::span<const VisibilityCandidate> candidates, const Environment& environment, Visibility& result) {
   Order order = of_vendor(candidates, GpuVendor::nvidia);
   std::ranges::sort(order, {}, [&](std::size_t position) { return candidates[position].identity.pci; });
@@ -187,7 +187,7 @@ Order cuda_order(std::span<const VisibilityCandidate> candidates, const Environm
   if (!value.starts_with("GPU-") && !value.starts_with("MIG-")) {
     result.problems.push_back(
         {"CUDA_DEVICE_ORDER",
-         "the GPUs here are of several models, which CUDA numbers fastest first by a rule of its own",
+         "the GPUs here are of several models, and CUDA numbers them fastest first by a rule of its own",
          "set CUDA_DEVICE_ORDER=PCI_BUS_ID, or name GPUs by UUID"});
   }
   return order;
@@ -201,7 +201,7 @@ Visibility all_of(const Order& order) {
   return all;
 }
 
-// A GPU that is cut is used through one of its slices, and a program uses one slice alone: with a slice in the list,
+// A GPU in MIG mode is used through one of its slices, and a program uses one slice alone: with a slice in the list,
 // CUDA shows nothing else.
 void apply_mig(std::span<const VisibilityCandidate> candidates, Visibility& result) {
   std::vector<VisibleGpu> whole;
@@ -216,7 +216,7 @@ void apply_mig(std::span<const VisibilityCandidate> candidates, Visibility& resu
       sliced.push_back({gpu.candidate, candidate.mig.instances.front().uuid});
     } else {
       result.problems.push_back({to_text(candidate.identity),
-                                 "MIG is enabled and has no slice, so no program can use it",
+                                 "MIG is enabled but has no slice, so no program can use the GPU",
                                  "make one with `nvidia-smi mig -cgi`, or disable MIG with `nvidia-smi -mig 0`"});
     }
   }
@@ -225,7 +225,7 @@ void apply_mig(std::span<const VisibilityCandidate> candidates, Visibility& resu
         {"CUDA_VISIBLE_DEVICES",
          fmt::format("CUDA shows a program one MIG slice and nothing else: of {} devices, {} alone",
                      sliced.size() + whole.size(), *sliced.front().slice),
-         "give each process the slice it is to use"});
+         "give each process the one slice that it should use"});
     sliced.resize(1);
   }
   result.gpus = sliced.empty() ? std::move(whole) : std::move(sliced);
@@ -253,7 +253,7 @@ void narrow_amd(std::span<const VisibilityCandidate> candidates, std::string_vie
   Selection{candidates, order, variable, *value, result}.read_as_rocm();
 }
 
-// The runtime below filters first; HIP numbers what is left, by its own variable or else by CUDA's.
+// The ROCm runtime filters first. HIP numbers the rest by its own variable or, if that is unset, by CUDA's.
 Visibility visible_amd(std::span<const VisibilityCandidate> candidates, const Environment& environment) {
   Visibility result = all_of(of_vendor(candidates, GpuVendor::amd));
   narrow_amd(candidates, "ROCR_VISIBLE_DEVICES", environment, result);

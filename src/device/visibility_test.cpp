@@ -40,7 +40,7 @@ using Positions = std::vector<std::size_t>;
 struct Case {
   const char* value;
   Positions visible;
-  bool clean;  // nothing to remark
+  bool clean;  // no problem is reported
 };
 
 TEST(Visibility, WithoutTheVariableAllAreVisible) {
@@ -70,13 +70,13 @@ TEST(Visibility, AValueMeansWhatItMeansToCuda) {
       {"0;1", {0}, true},
       {"99999999999999999999999", {}, false},
       {"-99999999999999999999999", {}, false},
-      // Nothing at all, and a repetition, hide everything.
+      // An empty variable, and a repetition, hide every GPU.
       {"", {}, false},
       {" ", {}, false},
       {"0,0", {}, false},
       {"1,2,01", {}, false},
       {"0,0,9", {}, false},
-      // UUIDs, whole or as far as they are unique.
+      // UUIDs, whole or as a unique prefix.
       {"GPU-aabb0000-0000-0000-0000-000000000001", {1}, true},
       {"GPU-cccc,GPU-aaaa", {2, 0}, true},
       {"GPU-CCCC", {2}, true},

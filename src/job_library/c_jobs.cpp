@@ -1,5 +1,5 @@
-// jobs.h: each function is the member of zeus::Job or of its try of that name, behind a wall that nothing is thrown
-// through.
+// jobs.h: each function calls the member of zeus::Job or of its try with that name, behind a wall that no exception
+// passes.
 #include <zeus/jobs.h>
 #include <zeus/job.hpp>
 
@@ -50,7 +50,7 @@ zeus_status with_job(zeus_job* job, Body body) noexcept {
 template <typename Body>
 zeus_status with_try(zeus_job* job, Body body) noexcept {
   return with_job(job, [&](zeus_job& it) {
-    expect(it.attempt.has_value(), "there is no try", "begin one with zeus_job_next_try()");
+    expect(it.attempt.has_value(), "no try has begun", "begin one with zeus_job_next_try()");
     body(*it.attempt);
   });
 }
@@ -92,8 +92,9 @@ zeus::JobOptions options_from(const zeus_job_options& given) {
   if (given.synchronize != nullptr) {
     options.synchronize = [call = given.synchronize, data = given.synchronize_data] {
       if (const int code = call(data); code != 0) {
-        throw zeus::Error{zeus::ErrorKind::unavailable, fmt::format("the synchronization failed with {}", code),
-                          "look at what the callback reports"};
+        throw zeus::Error{zeus::ErrorKind::unavailable,
+                          fmt::format("the synchronization callback failed with {}", code),
+                          "find out why the callback failed"};
       }
     };
   }
@@ -147,7 +148,7 @@ extern "C" {
 zeus_status zeus_job_open(const char* name, const zeus_job_definition* definition, const zeus_job_options* options,
                           zeus_job** job) {
   return guarded([&] {
-    expect(job != nullptr, "there is no place for the job");
+    expect(job != nullptr, "the pointer for the job is null");
     *job = nullptr;
     expect(name != nullptr, "the job's name is missing");
     const zeus::JobOptions opened = options_from(options != nullptr ? known_part(options) : zeus_job_options{});
@@ -161,7 +162,7 @@ void zeus_job_close(zeus_job* job) {
   (void)guarded([&] {
     const std::unique_ptr<zeus_job> owned{job};
     if (owned != nullptr && owned->attempt) {
-      // What is under way is given up, and has not come to its end.
+      // A recurrence in progress is given up: it has not ended.
       const zeus::Job closed{std::move(owned->job)};
     }
   });
@@ -169,7 +170,7 @@ void zeus_job_close(zeus_job* job) {
 
 zeus_status zeus_job_next_try(zeus_job* job, zeus_job_try* attempt, int* go_on) {
   return with_job(job, [&](zeus_job& it) {
-    expect(go_on != nullptr, "there is no place for the answer whether to go on");
+    expect(go_on != nullptr, "the pointer for the answer is null");
     *go_on = 0;
     expect(attempt == nullptr || attempt->size >= sizeof(std::size_t), "the size of zeus_job_try is not set");
     it.attempt.reset();
@@ -187,7 +188,7 @@ zeus_status zeus_job_get_try(zeus_job* job, zeus_job_try* attempt) {
 
 zeus_status zeus_job_next_epoch(zeus_job* job, int* go_on) {
   return with_try(job, [&](zeus::Try& it) {
-    expect(go_on != nullptr, "there is no place for the answer whether to go on");
+    expect(go_on != nullptr, "the pointer for the answer is null");
     *go_on = 0;
     *go_on = it.next_epoch() ? 1 : 0;
   });
@@ -222,7 +223,7 @@ zeus_status zeus_job_took(zeus_job* job, double time, double energy, double unce
 
 zeus_status zeus_job_limits_to_measure(zeus_job* job, double* limits, size_t* count) {
   return with_try(job, [&](zeus::Try& it) {
-    expect(count != nullptr && (limits != nullptr || *count == 0), "there is no place for the limits");
+    expect(count != nullptr && (limits != nullptr || *count == 0), "the pointer for the limits is null");
     const std::vector<zeus::Watts> all = it.limits_to_measure();
     for (std::size_t i = 0; i < std::min(*count, all.size()); ++i) {
       limits[i] = all[i].value();
@@ -245,7 +246,7 @@ zeus_status zeus_job_measured(zeus_job* job, const zeus_job_limit* limits, size_
 
 zeus_status zeus_job_reached(zeus_job* job, int* reached) {
   return with_job(job, [&](zeus_job& it) {
-    expect(reached != nullptr, "there is no place for the answer");
+    expect(reached != nullptr, "the pointer for the answer is null");
     *reached = it.job.reached() ? 1 : 0;
   });
 }

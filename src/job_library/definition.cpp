@@ -23,12 +23,12 @@ void require(bool holds, std::string what, std::string advice) {
 int default_batch_size_of(const JobDefinition& definition) {
   const std::vector<int>& sizes = definition.batch_sizes;
   if (sizes.empty()) {
-    require(!definition.default_batch_size, "there is a default batch size, and none to choose from",
-            "give batch_sizes as well, or neither");
+    require(!definition.default_batch_size, "there is a default batch size but no batch sizes to choose from",
+            "give batch_sizes as well, or leave out both");
     return 0;
   }
-  require(definition.default_batch_size || sizes.size() == 1, "there are several batch sizes, and no default",
-          "say in default_batch_size which of them you would use without Zeus");
+  require(definition.default_batch_size || sizes.size() == 1, "there are several batch sizes but no default",
+          "set default_batch_size to the one that you would use without Zeus");
   return definition.default_batch_size.value_or(sizes.front());
 }
 
@@ -48,9 +48,9 @@ JobSavings savings_of(const records::SavingsView& view) {
 }  // namespace
 
 records::JobDefinition stored_definition(const JobDefinition& definition, const records::JobDefinition* known) {
-  require(!definition.target || std::isfinite(definition.target->metric), "the target is no number",
-          "give the metric that is to be reached, or no target");
-  require(!definition.max_epochs || *definition.max_epochs >= 1, "the maximum of epochs is below 1", "give at least 1");
+  require(!definition.target || std::isfinite(definition.target->metric), "the target is not a number",
+          "give the metric to reach, or no target");
+  require(!definition.max_epochs || *definition.max_epochs >= 1, "max_epochs is below 1", "give at least 1");
   const std::string new_policy{optimize::best_policy};
   const int most = definition.max_epochs.value_or(known != nullptr ? known->max_epochs : optimize::most_epochs);
   return {.batch_sizes = definition.batch_sizes,
@@ -95,14 +95,13 @@ JobDefinition public_definition(const records::JobDefinition& definition) {
 
 records::JobDevice stored_device(const JobDevices& devices) {
   const auto is_some = [](Watts power) { return std::isfinite(power.value()) && power > Watts{}; };
-  require(!devices.model.empty() && devices.count >= 1,
-          "the devices that are elsewhere have no model, or there are none",
-          "give the product's name and how many there are");
-  require(is_some(devices.max_power), "the most that the devices may draw is no number of watts above 0",
-          "give the highest limit of all of them together");
+  require(!devices.model.empty() && devices.count >= 1, "the devices elsewhere have no model, or their number is 0",
+          "give the product name and the number of devices");
+  require(is_some(devices.max_power), "the devices' maximum power is not a number of watts above 0",
+          "give the sum of their highest limits");
   require(!devices.power_limits.empty() && std::ranges::all_of(devices.power_limits, is_some),
-          "the devices that are elsewhere have no power limit, or one that is no number of watts above 0",
-          "give those that may be set on each, or the one in force");
+          "the devices elsewhere have no power limit, or one that is not a number of watts above 0",
+          "give the limits that may be set on each, or the one in force");
   records::JobDevice stored{.model = devices.model,
                             .gpus = devices.count,
                             .max_power = devices.max_power,

@@ -31,7 +31,7 @@ EnergyAccount::~EnergyAccount() {
     monitor_.cancel(part);
     monitor_.cancel(whole);
   } catch (const Error&) {
-    // What cannot be cancelled goes with the monitor.
+    // A window that cannot be cancelled goes with the monitor.
     return;
   }
 }
@@ -61,7 +61,7 @@ const EnergyAccount::Taken& EnergyAccount::look() {
     if (known == so_far_.gpus.end()) {
       so_far_.gpus.push_back(one);
     } else {
-      // Neighbouring windows share an edge, whose error cancels: adding as if they did not is on the safe side.
+      // Neighbouring windows share an edge, whose error cancels. Adding as if it did not overstates the uncertainty.
       known->energy = known->energy + one.energy;
     }
   }

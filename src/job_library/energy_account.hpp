@@ -1,5 +1,5 @@
-// What a training has taken of time and energy: from its beginning, and so far, by the GPUs of a monitor. One window
-// covers it all; shorter ones, end to end, say what it comes to meanwhile. One thread; what it is given outlives it.
+// The time and energy that a training takes, from its beginning until now, on the GPUs of a monitor. One window covers
+// it all; shorter ones, end to end, give the sum so far. One thread; what it is given outlives it.
 #pragma once
 
 #include "jobs/try.hpp"
@@ -15,15 +15,15 @@ class EnergyAccount {
  public:
   using Taken = jobs::Try::Taken;
 
-  // From now on. `uuids` are those of the monitor's GPUs.
+  // Begins now. `uuids` are those of the monitor's GPUs.
   EnergyAccount(Monitor& monitor, const std::map<int, std::string>& uuids);
   EnergyAccount(const EnergyAccount&) = delete;
   EnergyAccount& operator=(const EnergyAccount&) = delete;
   ~EnergyAccount();
 
-  // Up to now, as far as it can be known at once.
+  // Until now, as far as it can be known at once.
   const Taken& look();
-  // Up to now, as well as it can be known; ends the account, and says the same when asked again.
+  // Until now, as well as it can be known. Ends the account; later calls return the same.
   const Taken& close();
 
  private:

@@ -1,5 +1,5 @@
-// What a try of zeus::Job is measured with and held under limits by: this machine's devices (live_instruments.hpp), or
-// somebody who tells (told_instruments.hpp). One training at a time, one thread.
+// What measures a try of zeus::Job and sets its limits: this machine's devices (live_instruments.hpp), or a user who
+// reports the numbers (told_instruments.hpp). One training at a time, one thread.
 #pragma once
 
 #include "jobs/try.hpp"
@@ -14,10 +14,10 @@
 
 namespace zeus::job_library {
 
-// What an epoch consists of, where that has been seen.
+// What an epoch consists of, if that was seen.
 struct EpochShape {
-  std::optional<std::uint64_t> steps;  // of the first one
-  double beside_steps = 0.0;           // how much longer it was than these, evaluation and the like: 0.1 for a tenth
+  std::optional<std::uint64_t> steps;  // of the first epoch
+  double beside_steps = 0.0;           // evaluation and the like, relative to the steps: 0.1 for a tenth
 };
 
 class Instruments {
@@ -29,9 +29,9 @@ class Instruments {
   Instruments& operator=(const Instruments&) = delete;
   virtual ~Instruments() = default;
 
-  // Another training begins, and takes what is taken from now on.
+  // Another training begins; what is taken from now on is its.
   virtual void begin() = 0;
-  // As in jobs/try.hpp. `run_time` is how long such a training took last.
+  // As in jobs/try.hpp. `run_time` is the duration of the last such training.
   virtual void hold(Watts limit) = 0;
   virtual void leave() = 0;
   virtual void measure(const std::vector<Watts>& limits, std::optional<Seconds> run_time) = 0;
@@ -39,15 +39,15 @@ class Instruments {
   virtual Taken look() = 0;
   virtual Taken close() = 0;
 
-  // What the training does.
+  // The training's own progress.
   virtual void begin_step() = 0;
   virtual void end_steps() = 0;
   virtual void end_epoch() = 0;
 
   struct State {
     bool measuring = false;
-    bool disturbed = false;  // as several limits are compared
-    std::string left_alone;  // why limits are not set; empty where they are
+    bool disturbed = false;  // while several limits are compared
+    std::string left_alone;  // why limits are not set; empty if they are
     std::optional<Watts> limit;
     std::optional<Watts> found;
   };

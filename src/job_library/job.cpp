@@ -1,4 +1,4 @@
-// zeus/job.hpp: each member is that of the OpenJob behind it.
+// zeus/job.hpp: each member calls that of the OpenJob behind it.
 #include "job_library/open_job.hpp"
 
 #include <zeus/job.hpp>
@@ -19,8 +19,8 @@ job_library::OpenJob& open(const std::shared_ptr<job_library::OpenJob>& job) {
   return *job;
 }
 
-// What a forked child has of its parent's job is the parent's: it is never destroyed there, since that would close the
-// store under the parent's feet.
+// A forked child's copy of its parent's job still belongs to the parent. It is never destroyed in the child: that would
+// close the store while the parent uses it.
 bool forget_unless_here(std::shared_ptr<job_library::OpenJob>& job) noexcept {
   if (job != nullptr && !job->is_here()) {
     (void)new (std::nothrow) std::shared_ptr<job_library::OpenJob>{std::move(job)};
@@ -101,7 +101,7 @@ void Try::end() noexcept {
   try {
     job_->end(training_, std::uncaught_exceptions() > exceptions_ ? 1 : 0);
   } catch (const std::exception&) {
-    // Another try has begun, or the job is gone: it is over already.
+    // Another try has begun, or the job is gone: the try is over already.
   }
   job_.reset();
 }

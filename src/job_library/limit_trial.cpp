@@ -8,13 +8,13 @@ namespace zeus::job_library {
 
 namespace {
 
-// A slice has this many steps at most to settle, for each that is measured.
+// A slice has at most one step to settle for each so many that are measured.
 constexpr std::uint32_t measured_for_settled = 4;
-// Beside a slice an epoch has steps to settle, and evaluation.
+// Beside a slice, an epoch has steps to settle, and evaluation.
 constexpr double epoch_for_a_slice = 2.0;
-// Epochs that follow one another more quickly are told of together.
+// Epochs that follow each other more quickly are reported together.
 constexpr Seconds shortest_word{0.02};
-// A GPU follows a new limit within a tenth of that: a slice that is longer needs no epoch to settle.
+// A GPU follows a new limit within a tenth of this: a longer slice needs no epoch to settle.
 constexpr Seconds needs_no_settling{2.0};
 constexpr std::uint32_t most_steps_of_a_slice = 1'000'000;
 constexpr std::uint32_t most_epochs_of_a_slice = 4;
@@ -44,8 +44,8 @@ records::LimitProfile of_step(const PowerMeasurement& step) {
           .average_power_uncertainty = step.step_energy.uncertainty / step.step_time};
 }
 
-// An epoch of so many such steps, and of evaluation and the like. Nobody knows how a limit affects what is no step,
-// which is mostly lighter work: half as much as steps is never far off.
+// An epoch of so many such steps, and of evaluation and the like. The effect of a limit on that part is unknown; it is
+// mostly lighter work, and half the effect on steps is never far off.
 records::LimitProfile of_epoch(const records::LimitProfile& step, const records::LimitProfile& highest,
                                const EpochShape& shape) {
   const double beside = 0.5 * shape.beside_steps;
@@ -78,7 +78,7 @@ bool LimitTrial::measuring() const {
   return left_alone_.empty() && (!training_ || training_->profiling());
 }
 
-// The first steps of a training are not like those that follow: libraries set themselves up and try what is fastest.
+// The first steps of a training are unlike the rest: libraries initialise and try out what is fastest.
 void LimitTrial::begin_step() {
   const Instant now = clock_.now();
   if (epoch_steps_++ == 0) {
@@ -121,8 +121,8 @@ void LimitTrial::end_epoch() {
   epoch_steps_ = 0;
 }
 
-// A slice that is longer than an epoch would never end: shorter ones are measured, or whole epochs where these are too
-// short for slices.
+// A slice longer than an epoch would never end. So measure shorter ones, or whole epochs if they are too short for
+// slices.
 void LimitTrial::fit_slices() {
   const Seconds epoch = clock_.now() - epoch_began_;
   if (!measuring() || epoch >= terms_.each * epoch_for_a_slice) {

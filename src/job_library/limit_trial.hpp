@@ -1,6 +1,6 @@
-// Measures power limits while a training goes on, by a zeus::Training of its own, and keeps the one that the goal likes
-// best: each for about so long, once the first steps are over. Where epochs are too short for that, or no steps are
-// told of, whole epochs are its steps. What a step takes becomes what an epoch takes. One thread.
+// Measures power limits during a training, with a zeus::Training of its own, and keeps the one that suits the goal
+// best. Each gets about the same time, once the first steps are over. If epochs are too short for that, or no steps are
+// reported, whole epochs count as steps. The result for a step is converted to one for an epoch. One thread.
 #pragma once
 
 #include "base/clock.hpp"
@@ -21,7 +21,7 @@ namespace zeus::job_library {
 
 class LimitTrial {
  public:
-  // Five ticks of a counter that counts ten times a second.
+  // Five ticks of a counter that ticks ten times a second.
   static constexpr Seconds shortest_slice{0.5};
 
   struct Terms {
@@ -42,11 +42,11 @@ class LimitTrial {
   void end_epoch();
 
   [[nodiscard]] bool measuring() const;
-  // Why the limits were left alone; empty where they were not.
+  // Why the limits were not set; empty if they were.
   [[nodiscard]] const std::string& left_alone() const { return left_alone_; }
-  // In force, once it is the choice.
+  // The best limit, once it is in force.
   [[nodiscard]] std::optional<Watts> chosen() const { return chosen_; }
-  // As epochs, ascending; empty while that cannot be said.
+  // As epochs, ascending; empty until that is known.
   [[nodiscard]] std::vector<records::LimitProfile> measured(const EpochShape& shape) const;
 
  private:
@@ -61,12 +61,12 @@ class LimitTrial {
   std::optional<Training> training_;
   std::string left_alone_;
   std::optional<Watts> chosen_;
-  std::uint64_t steps_ = 0;  // begun before the training
+  std::uint64_t steps_ = 0;  // begun before training_ was made
   Instant first_step_;
   std::uint64_t epoch_steps_ = 0;
   Instant epoch_began_;
   std::uint64_t untold_epochs_ = 0;
-  std::optional<Instant> last_word_;  // of epochs
+  std::optional<Instant> last_word_;  // the last report of epochs
 };
 
 }  // namespace zeus::job_library

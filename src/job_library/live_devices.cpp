@@ -32,7 +32,7 @@ LiveDevices::LiveDevices(const JobOptions& options) : sets_limits_{options.set_l
     uuids_.emplace(index, gpus_.back().uuid());
   }
   if (gpus_.empty()) {
-    throw Error{ErrorKind::unavailable, "no GPU can be seen, so a recurring job has nothing to measure",
+    throw Error{ErrorKind::unavailable, "no GPU can be seen, so a recurring job cannot measure anything",
                 "`zeus doctor` says why; JobOptions::elsewhere takes numbers of your own"};
   }
   if (sets_limits_) {
@@ -81,7 +81,7 @@ void LiveDevices::describe(const std::vector<Watts>& limits) {
   device_.power_limits.erase(twice.begin(), twice.end());
 }
 
-// Found out by setting each as it is. Who has one now may give it back by the time it is needed.
+// Found out by setting each limit to its present value. A lease that another process has now may be free when needed.
 std::string LiveDevices::why_not_settable() const {
   for (const Gpu& gpu : gpus_) {
     try {

@@ -1,5 +1,5 @@
-// The GPUs of this machine that a job trains on, by what libzeus.so shows of them: who they are, which limits they
-// take, and what measures them. One thread.
+// The GPUs of this machine that a job trains on, through libzeus.so: their identities, the limits that they take, and
+// what measures them. One thread.
 #pragma once
 
 #include "records/job_definition.hpp"
@@ -19,8 +19,8 @@ namespace zeus::job_library {
 
 class LiveDevices {
  public:
-  // No GPU at all is an unavailable Error, one that was asked for and is not there a not_found Error, and limits that
-  // cannot be set are an invalid_argument Error. Where none may be set by this user, that is said, and they stay.
+  // Throws an unavailable Error if there is no GPU at all, not_found if a requested GPU is not there, and
+  // invalid_argument if limits cannot be set. If this user may not set any, that is logged, and the limits stay.
   explicit LiveDevices(const JobOptions& options);
 
   [[nodiscard]] const records::JobDevice& device() const { return device_; }
@@ -28,7 +28,7 @@ class LiveDevices {
   [[nodiscard]] const std::vector<Gpu>& gpus() const { return gpus_; }
   [[nodiscard]] const std::map<int, std::string>& uuids() const { return uuids_; }
   [[nodiscard]] const std::shared_ptr<Monitor>& monitor() const { return monitor_; }
-  // The one that all of them have; nothing when they differ, or one cannot say.
+  // The limit that all of them have; nothing if limits differ, or one is unknown.
   [[nodiscard]] std::optional<Watts> limit_in_force() const;
 
  private:

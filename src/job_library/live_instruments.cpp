@@ -13,7 +13,7 @@ namespace zeus::job_library {
 
 namespace {
 
-// How long limits stay without any word, before they are put back: as those of a Training.
+// How long limits stay without progress before they are put back: the same as for a Training.
 constexpr Seconds lease_term{900};
 constexpr Seconds between_renewals{60};
 
@@ -57,7 +57,7 @@ void LiveInstruments::hold(Watts limit) {
   } catch (const Error& error) {
     note(error);
   }
-  // Only now, so that what it has set is followed by what is wanted.
+  // Only now, so that its settings are followed directly by the new ones.
   trial_.reset();
 }
 
@@ -68,7 +68,7 @@ void LiveInstruments::leave() {
   held_.reset();
 }
 
-// As long as the user wants each of them to take, or so that all take half of a training that is too short for that.
+// Measures each for as long as the user wants, or shorter if a training is too short: all take at most half of it.
 void LiveInstruments::measure(const std::vector<Watts>& limits, std::optional<Seconds> run_time) {
   constexpr double with_settling = 1.25;
   constexpr double warm_up = 1.0;

@@ -1,5 +1,5 @@
-// A try that is measured and held under limits on this machine's GPUs, by what libzeus.so shows: a Monitor, leases, and
-// a Training where limits are to be compared. One thread; what it is given outlives it.
+// A try that is measured and limited on this machine's GPUs, through libzeus.so: a Monitor, leases, and a Training if
+// limits are compared. One thread; what it is given outlives it.
 #pragma once
 
 #include "base/clock.hpp"
@@ -25,7 +25,7 @@ class LiveInstruments final : public Instruments {
   LiveInstruments(LiveDevices& devices, Seconds profile_time, Clock& clock)
       : devices_{devices}, profile_time_{profile_time}, clock_{clock} {}
 
-  // By which the best of the limits is kept once they are measured.
+  // Decides which limit is kept once the limits are measured.
   void set_goal(const PowerGoal& goal, double eta);
 
   void begin() override;
@@ -41,10 +41,10 @@ class LiveInstruments final : public Instruments {
   [[nodiscard]] State state() override;
 
  private:
-  // The one limit there is, seen over a whole epoch.
+  // The only limit, observed over a whole epoch.
   struct Watch {
     Watts limit;
-    std::optional<Taken> since;  // what was taken when the epoch began
+    std::optional<Taken> since;  // what had been taken when the epoch began
     bool stepped = false;
     std::optional<records::LimitProfile> seen;
   };

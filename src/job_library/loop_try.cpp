@@ -10,7 +10,7 @@ namespace zeus::job_library {
 
 namespace {
 
-// Of steps, by which the start is known.
+// Reports of steps that are needed to know the start.
 constexpr int first_words = 2;
 
 }  // namespace
@@ -72,7 +72,7 @@ void LoopTry::begin_step() {
   instruments_.begin_step();
 }
 
-// A step lasts until the next one begins: so its data loading is part of it.
+// A step lasts until the next one begins, so it includes its data loading.
 void LoopTry::step_is_over() {
   if (std::exchange(in_step_, false)) {
     ++steps_;
@@ -96,7 +96,7 @@ void LoopTry::report(double metric) {
   if (over()) {
     return;
   }
-  // What a try takes ends here, however long it takes to decide and to record what follows.
+  // The account of a try ends here, however long it takes to decide and record what follows.
   if (target_ && optimize::Judgement{.target = target_}.reaches(metric)) {
     (void)instruments_.close();
     reached_ = true;
@@ -125,7 +125,7 @@ void LoopTry::end_epoch() {
   instruments_.end_epoch();
   ++epochs_;
   events_.emplace_back(EpochOver{.epochs = epochs_});
-  // Without a target it is its own end that tells.
+  // Without a target, the end of the training counts.
   if (!target_ && epochs_ >= max_epochs_) {
     end(0);
   }
@@ -143,7 +143,7 @@ void LoopTry::end(int exit_code) {
   }
   (void)instruments_.close();
   exit_code_ = exit_code;
-  // A training whose epochs nobody sees is one epoch.
+  // A training that reports no epochs is one epoch.
   if (epochs_ == 0 && exit_code == 0) {
     epochs_ = 1;
   }

@@ -1,6 +1,6 @@
-// A training that is a loop of the user's, as jobs::Driver drives it: what the loop tells is kept until the driver asks
-// what has happened, and what the driver wants is found by the loop when it asks whether to go on. Counts epochs and
-// steps; what they take, and the limits, are the instruments'. One thread; what it is given outlives it.
+// A training that is the user's own loop, as jobs::Driver drives it. What the loop reports is kept until the driver
+// asks for it, and the loop learns what the driver wants when it asks whether to go on. Counts epochs and steps; the
+// instruments measure them and set the limits. One thread; what it is given outlives it.
 #pragma once
 
 #include "base/clock.hpp"
@@ -18,8 +18,7 @@ class LoopTry final : public jobs::Try {
  public:
   LoopTry(Instruments& instruments, Clock& clock) : instruments_{instruments}, clock_{clock} {}
 
-  // By which the account is closed as soon as it is reached, and after how many epochs a training without one has
-  // ended.
+  // The target, at which the account is closed; and the number of epochs after which a training without a target ends.
   void set_terms(const std::optional<records::JobTarget>& target, int max_epochs);
 
   void start(int batch_size, std::uint64_t seed) override;
@@ -33,7 +32,7 @@ class LoopTry final : public jobs::Try {
   [[nodiscard]] Taken taken_so_far() override { return instruments_.look(); }
   Taken close() override { return instruments_.close(); }
 
-  // The loop. Nothing of it has an effect once the training is over.
+  // Called by the loop. No call has an effect once the training is over.
   void begin_step();
   void end_steps();
   void report(double metric);
@@ -41,11 +40,11 @@ class LoopTry final : public jobs::Try {
   void begin_epoch() { in_epoch_ = !over(); }
   void end(int exit_code);
 
-  // Whether there is something that the driver should hear of at once.
+  // True if there is something that the driver should know at once.
   [[nodiscard]] bool has_news() const { return !events_.empty(); }
-  // Told to end, or ended.
+  // True once it was told to end, or has ended.
   [[nodiscard]] bool over() const { return told_to_end_ || exit_code_; }
-  [[nodiscard]] bool has_reached() const { return reached_; }  // by what was reported
+  [[nodiscard]] bool has_reached() const { return reached_; }  // according to the reported metric
   [[nodiscard]] bool has_ended() const { return exit_code_.has_value(); }
   [[nodiscard]] std::uint64_t trainings() const { return trainings_; }  // started so far
   [[nodiscard]] int epochs() const { return epochs_; }                  // over so far
@@ -61,7 +60,7 @@ class LoopTry final : public jobs::Try {
   int max_epochs_ = 0;
   std::uint64_t trainings_ = 0;
 
-  // Of the training.
+  // State of the training.
   int batch_size_ = 0;
   std::uint64_t seed_ = 0;
   int epochs_ = 0;
@@ -70,10 +69,10 @@ class LoopTry final : public jobs::Try {
   bool told_to_end_ = false;
   bool reached_ = false;
   std::vector<Event> events_;
-  // Of its epochs.
+  // State of its epochs.
   bool in_epoch_ = false;
   bool in_step_ = false;
-  int words_of_steps_ = 0;  // told of
+  int words_of_steps_ = 0;  // reports of steps so far
   std::uint64_t steps_ = 0;
   Instant first_step_;
   Instant last_step_;

@@ -19,7 +19,7 @@ namespace zeus::job_library {
 
 namespace {
 
-// How often the driver looks at what happens within an epoch.
+// How often the driver looks at what happens during an epoch.
 constexpr Seconds between_looks{0.5};
 constexpr const char* run_around = "ZEUS_PROGRESS";
 
@@ -43,7 +43,7 @@ OpenJob::OpenJob(std::string_view name, const JobDefinition* definition, const J
                                definition != nullptr ? store::Access::create : store::Access::existing, clock_)},
       site_{jobs::this_site(clock_, FileTree{})} {
   if (!(std::isfinite(options_.profile_time.value()) && options_.profile_time > Seconds{})) {
-    throw Error{ErrorKind::invalid_argument, "the time for each limit is no number of seconds above 0",
+    throw Error{ErrorKind::invalid_argument, "the time for each limit is not a number of seconds above 0",
                 "give one such as 5 s"};
   }
   open(name, definition);
@@ -58,7 +58,7 @@ void OpenJob::open(std::string_view name, const JobDefinition* definition) {
   if (definition == nullptr) {
     if (!known) {
       throw Error{ErrorKind::not_found, fmt::format("there is no job '{}' in this store", name),
-                  "give its definition to make it; `zeus jobs` lists those there are"};
+                  "give its definition to create it; `zeus jobs` lists the jobs"};
     }
     job_ = std::move(known);
     job_->refresh();
@@ -81,7 +81,7 @@ void OpenJob::find_devices() {
     return;
   }
   if (Environment::of_process().get(run_around)) {
-    throw Error{ErrorKind::conflict, "`zeus run` is around this program, and runs it as a recurrence already",
+    throw Error{ErrorKind::conflict, "this program is already run as a recurrence by `zeus run`",
                 "start the program by itself, or have it use zeus::Training"};
   }
   live_.emplace(options_);
@@ -96,10 +96,10 @@ bool OpenJob::is_here() const noexcept {
 void OpenJob::require_here() const {
   if (!is_here()) {
     throw Error{ErrorKind::invalid_argument, fmt::format("this job was opened by process {}, not by this one", owner_),
-                "open it anew in a forked child"};
+                "open it again in the forked child"};
   }
   if (closed_) {
-    throw Error{ErrorKind::invalid_argument, "the job of this try is gone", "keep the Job as long as its tries"};
+    throw Error{ErrorKind::invalid_argument, "the job of this try is gone", "keep the Job for as long as its tries"};
   }
 }
 
@@ -145,7 +145,7 @@ void OpenJob::begin() {
       jobs::DriverOptions{.sets_limits = sets_limits_, .stops_at_target = true, .starts_when_told = true}, clock_,
       [this](const jobs::DriverEvent& event) { hear(event); },
       [this](const Error& error) {
-        log::warning(fmt::format("{}; the training goes on, and is not recorded", error.what()));
+        log::warning(fmt::format("{}; the training goes on, but is not recorded", error.what()));
         unrecorded_ = error;
       });
 }
@@ -189,7 +189,7 @@ void OpenJob::close() {
   if (std::exchange(closed_, true)) {
     return;
   }
-  // What has reached its target has not been in vain, also where the loop was left at once.
+  // A reached target is recorded, even if the loop was left at once.
   try {
     if (driver_ && training_->has_reached() && !training_->has_ended()) {
       training_->end(0);
@@ -208,12 +208,12 @@ LoopTry& OpenJob::training(std::uint64_t number) {
   require_here();
   if (!training_ || training_->trainings() != number) {
     throw Error{ErrorKind::invalid_argument, "this try is over, and another one has begun",
-                "use the one that next_try() gave last"};
+                "use the one that next_try() returned last"};
   }
   return *training_;
 }
 
-// Without a target it trains as long as the job says; nothing is known of what is measured before it is decided upon.
+// Without a target, it is the job's maximum. With a target, nothing is known until the driver has decided on the try.
 std::optional<int> OpenJob::max_epochs(std::uint64_t number) {
   (void)training(number);
   if (!target_) {
@@ -240,8 +240,9 @@ std::optional<Watts> OpenJob::limit(std::uint64_t number) {
 ToldInstruments& OpenJob::told(std::uint64_t number) {
   (void)training(number);
   if (told_ == nullptr) {
-    throw Error{ErrorKind::invalid_argument, "what the devices of this machine take is measured, not told",
-                "give JobOptions::elsewhere to measure by yourself"};
+    throw Error{ErrorKind::invalid_argument,
+                "time and energy of this machine's devices are measured, and cannot be reported",
+                "set JobOptions::elsewhere to report your own measurements"};
   }
   return *told_;
 }
@@ -265,7 +266,7 @@ bool OpenJob::next_epoch(std::uint64_t number) {
   LoopTry& loop = training(number);
   loop.end_epoch();
   tell_driver();
-  // Where nothing can be decided any more, the target and the job's bound are still its ends.
+  // If no more can be decided, the target and the job's maximum epochs still end it.
   if (unrecorded_ && (loop.has_reached() || loop.epochs() >= job_->definition().max_epochs)) {
     end(number, 0);
   }

@@ -1,5 +1,5 @@
-// What a zeus::Job is: a job of a store, the devices that it trains on, and the recurrence that is under way, whose
-// driver is told of what the user's loop does. Rules of threads, forks and failures as in zeus/job.hpp.
+// The inside of a zeus::Job: a job of a store, the devices that it trains on, and the current recurrence, whose driver
+// learns what the user's loop does. Rules of threads, forks and failures as in zeus/job.hpp.
 #pragma once
 
 #include "base/clock.hpp"
@@ -34,7 +34,7 @@ class OpenJob {
   OpenJob& operator=(const OpenJob&) = delete;
   ~OpenJob();
 
-  // In a forked child this is an Error.
+  // An Error in a forked child.
   void require_here() const;
   [[nodiscard]] bool is_here() const noexcept;
 
@@ -44,12 +44,12 @@ class OpenJob {
   [[nodiscard]] bool reached() const { return reached_; }
   [[nodiscard]] std::string unrecorded() const { return unrecorded_ ? unrecorded_->what() : ""; }
 
-  // The number of the training that a try is; nothing when the recurrence is over.
+  // The number of the training for the next try; nothing if the recurrence is over.
   std::optional<std::uint64_t> next_try();
-  // Gives up what is under way; nothing else is to be done with it then.
+  // Gives up the current recurrence; make no other call after that.
   void close();
 
-  // Of a training: an Error when it is not the latest one.
+  // The training with this number: an Error unless it is the latest one.
   LoopTry& training(std::uint64_t number);
   [[nodiscard]] std::optional<int> max_epochs(std::uint64_t number);
   [[nodiscard]] std::optional<Joules> cost_limit(std::uint64_t number);
@@ -62,7 +62,7 @@ class OpenJob {
   bool next_epoch(std::uint64_t number);
   void begin_step(std::uint64_t number);
   void end(std::uint64_t number, int exit_code);
-  // Has the driver hear what has happened.
+  // Lets the driver process what has happened.
   void tell_driver();
 
  private:
@@ -82,13 +82,13 @@ class OpenJob {
   std::optional<LiveDevices> live_;
   std::optional<records::JobDevice> device_;
   bool sets_limits_ = true;
-  ToldInstruments* told_ = nullptr;  // where devices are elsewhere, otherwise
+  ToldInstruments* told_ = nullptr;  // if the devices are elsewhere; otherwise null
   LiveInstruments* measured_ = nullptr;
   std::unique_ptr<Instruments> instruments_;
   std::optional<LoopTry> training_;
   std::optional<jobs::Driver> driver_;
   std::optional<TrainingTarget> target_;
-  std::optional<jobs::RunStep> run_;  // of the try under way, once it is one
+  std::optional<jobs::RunStep> run_;  // of the current try, if there is one
   std::string why_;
   bool reached_ = false;
   bool closed_ = false;

@@ -15,7 +15,7 @@ namespace zeus::job_library {
 namespace {
 
 constexpr const char* elsewhere = "elsewhere";
-constexpr const char* not_told = "it was not told";
+constexpr const char* not_told = "it was not reported";
 
 void require(bool holds, const char* what, const char* advice) {
   if (!holds) {
@@ -59,7 +59,7 @@ void ToldInstruments::measure(const std::vector<Watts>& limits, std::optional<Se
   }
 }
 
-// Who tells nothing does not say that it was nothing.
+// Without a report, the consumption is unknown, not zero.
 ToldInstruments::Taken ToldInstruments::look() {
   Taken taken = taken_;
   if (taken.gpus.empty() && taken.unknown.empty()) {
@@ -82,11 +82,11 @@ ToldInstruments::State ToldInstruments::state() {
 }
 
 void ToldInstruments::tell(Seconds time, std::optional<Energy> energy) {
-  require(std::isfinite(time.value()) && time >= Seconds{}, "a time that was told is no number of seconds from 0 on",
-          "tell what the training has taken since the last such word");
+  require(std::isfinite(time.value()) && time >= Seconds{}, "a reported time is not a number of seconds from 0",
+          "report the time since the last report");
   require(!energy || (is_doubt(energy->value.value()) && is_doubt(energy->uncertainty.value())),
-          "an energy that was told is no number of joules from 0 on",
-          "leave it out where it is not known: the try is then kept out of what is learned");
+          "a reported energy is not a number of joules from 0",
+          "leave it out if it is unknown: Zeus then learns nothing from the try");
   if (!open_) {
     return;
   }
@@ -101,18 +101,18 @@ void ToldInstruments::tell(Seconds time, std::optional<Energy> energy) {
 }
 
 void ToldInstruments::tell(std::vector<records::LimitProfile> limits) {
-  require(!to_measure_.empty(), "limits were measured that nobody asked for", "see limits_to_measure() first");
+  require(!to_measure_.empty(), "limits were measured that were not requested", "see limits_to_measure() first");
   std::ranges::sort(limits, {}, &records::LimitProfile::limit);
   for (std::size_t i = 0; i < limits.size(); ++i) {
     const records::LimitProfile& one = limits[i];
     require(std::ranges::find(to_measure_, one.limit) != to_measure_.end(),
-            "a limit was measured that nobody asked for", "give those of limits_to_measure()");
+            "a limit was measured that was not requested", "measure those of limits_to_measure()");
     require(i == 0 || limits[i - 1].limit != one.limit, "a limit was measured twice", "give each once");
     require(is_some(one.epoch_time) && is_some(one.average_power),
-            "the time of an epoch, or its power, is no number above 0", "leave out limits that were not measured");
+            "the time or power of an epoch is not a number above 0", "leave out limits that were not measured");
     require(is_doubt(one.epoch_time_uncertainty.value_or(Seconds{}).value()) &&
                 is_doubt(one.average_power_uncertainty.value_or(Watts{}).value()),
-            "an uncertainty is no number from 0 on", "leave it out where it is not known");
+            "an uncertainty is not a number from 0", "leave it out if it is unknown");
   }
   measured_ = std::move(limits);
   to_measure_.clear();

@@ -1,4 +1,4 @@
-// Devices that somebody else measures and sets: what things take is what is told. One thread.
+// Devices that the user measures and sets: time and energy are what the user reports. One thread.
 #pragma once
 
 #include "job_library/instruments.hpp"
@@ -21,7 +21,7 @@ class ToldInstruments final : public Instruments {
   void end_epoch() override {}
   [[nodiscard]] State state() override;
 
-  // Numbers that cannot be are invalid_argument Errors.
+  // Impossible numbers are invalid_argument Errors.
   void tell(Seconds time, std::optional<Energy> energy);
   void tell(std::vector<records::LimitProfile> limits);
   [[nodiscard]] const std::vector<Watts>& to_measure() const { return to_measure_; }

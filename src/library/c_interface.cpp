@@ -1,4 +1,4 @@
-// zeus.h: each function is its C++ counterpart behind a wall that nothing is thrown through. Training is in
+// zeus.h: each function calls its C++ counterpart behind a wall that no exception passes. Training is in
 // c_training.cpp.
 #include <zeus/zeus.h>
 #include <zeus/error.hpp>
@@ -39,7 +39,7 @@ using zeus::c_wall::known_part;
 using zeus::c_wall::numbers;
 using zeus::c_wall::unknown;
 
-// A fixed place: that memory has run out can be said as well.
+// A fixed buffer, so that running out of memory can be reported as well.
 thread_local char last_error[512] = "";
 
 template <typename Body>
@@ -65,8 +65,9 @@ zeus::MonitorOptions options_from(const zeus_options* given) {
   if (full.synchronize != nullptr) {
     options.synchronize = [call = full.synchronize, data = full.synchronize_data] {
       if (const int code = call(data); code != 0) {
-        throw zeus::Error{zeus::ErrorKind::unavailable, fmt::format("the synchronization failed with {}", code),
-                          "look at what the callback reports"};
+        throw zeus::Error{zeus::ErrorKind::unavailable,
+                          fmt::format("the synchronization callback failed with {}", code),
+                          "find out why the callback failed"};
       }
     };
   }
@@ -108,12 +109,12 @@ const Value& find(const std::map<int, Value>& values, int index) {
   const auto found = values.find(index);
   if (found == values.end()) {
     throw zeus::Error{zeus::ErrorKind::not_found, fmt::format("device {} is not in this measurement", index),
-                      "ask for one that the monitor measures"};
+                      "ask for a device that the monitor measures"};
   }
   return found->second;
 }
 
-// Writes what there is room for, and how much there is.
+// Writes as many as there is room for, and returns how many there are.
 template <typename Timeline, typename Reading, typename Convert>
 void give_timeline(const Timeline& timeline, Reading* readings, std::size_t* count, Convert convert) {
   const std::size_t room = std::min(*count, timeline.size());
@@ -143,7 +144,7 @@ void zeus_set_last_error(const char* text) {
 
 zeus_status zeus_monitor_open(const zeus_options* options, zeus_monitor** monitor) {
   return guarded([&] {
-    expect(monitor != nullptr, "there is no place for the monitor");
+    expect(monitor != nullptr, "the pointer for the monitor is null");
     *monitor = nullptr;
     *monitor = new zeus_monitor{options_from(options)};
   });
@@ -184,7 +185,7 @@ zeus_status zeus_reset(zeus_monitor* monitor) {
 zeus_status zeus_end(zeus_monitor* monitor, const char* window, zeus_measurement** measurement) {
   return guarded([&] {
     expect(monitor != nullptr && window != nullptr && measurement != nullptr,
-           "the monitor, the window's name or the place for the measurement is missing");
+           "the monitor, the window's name or the pointer for the measurement is missing");
     *measurement = nullptr;
     *measurement = new zeus_measurement{monitor->monitor.end(window)};
   });
@@ -253,7 +254,7 @@ zeus_status zeus_listen(zeus_monitor* monitor) {
 zeus_status zeus_power_timeline(zeus_monitor* monitor, int gpu, double since, zeus_power* readings, size_t* count) {
   return guarded([&] {
     expect(monitor != nullptr && count != nullptr && (readings != nullptr || *count == 0),
-           "the monitor or the place for the readings is missing");
+           "the monitor or the pointer for the readings is missing");
     give_timeline(monitor->monitor.power_timeline(gpu, since_or_all(since)), readings, count,
                   [](const zeus::PowerSample& sample) {
                     return zeus_power{sample.at.value(), sample.power.value()};
@@ -265,7 +266,7 @@ zeus_status zeus_temperature_timeline(zeus_monitor* monitor, int gpu, double sin
                                       size_t* count) {
   return guarded([&] {
     expect(monitor != nullptr && count != nullptr && (readings != nullptr || *count == 0),
-           "the monitor or the place for the readings is missing");
+           "the monitor or the pointer for the readings is missing");
     give_timeline(monitor->monitor.temperature_timeline(gpu, since_or_all(since)), readings, count,
                   [](const zeus::TemperatureSample& sample) {
                     return zeus_temperature{sample.at.value(), sample.temperature.value()};

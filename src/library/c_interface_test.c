@@ -1,6 +1,6 @@
-/* zeus.h from C: that it compiles as C, that misuse is an answer, and that windows work with whatever devices there
- * are. Its argument is the number of a GPU that is held back by its power limit, where one is. Exits with 0, or says
- * which line does not hold. */
+/* zeus.h from C: it compiles as C, misuse returns an error, and windows work with any devices. Its argument is the
+ * number of a GPU that is held back by its power limit, if there is one. Exits with 0, or prints the line that failed.
+ */
 #include <zeus/zeus.h>
 
 #include <math.h>
@@ -76,7 +76,7 @@ static void options(void) {
   EXPECT(zeus_begin(monitor, "w") == ZEUS_UNAVAILABLE);
   EXPECT(calls == 1);
   zeus_monitor_close(monitor);
-  /* A caller of an older version, whose struct ended after the GPUs. */
+  /* A caller built for an older version, whose struct ended after the GPUs. */
   given.size = offsetof(zeus_options, cpus);
   EXPECT(zeus_monitor_open(&given, &monitor) == ZEUS_OK);
   EXPECT(zeus_begin(monitor, "w") == ZEUS_OK);
@@ -109,7 +109,7 @@ static void a_window(zeus_monitor* monitor) {
   zeus_measurement_free(measurement);
 }
 
-/* `held` is the number of a GPU that is known to be held back by its power limit and by nothing else; -1: none is. */
+/* `held` is the number of a GPU that is held back by its power limit and by nothing else; -1: there is none. */
 static void throttling(zeus_monitor* monitor, int held) {
   const struct timespec moment = {1, 200000000};
   zeus_measurement* measurement = NULL;
@@ -128,7 +128,7 @@ static void throttling(zeus_monitor* monitor, int held) {
     EXPECT(zeus_measurement_throttle(measurement, gpu, &throttle) == ZEUS_OK);
     EXPECT(((throttle.reasons & ZEUS_THROTTLE_POWER_CAP) != 0) == (throttle.power_cap > 0));
     EXPECT(((throttle.reasons & ZEUS_THROTTLE_THERMAL) != 0) == (throttle.thermal > 0));
-    /* Both are differences of seconds since the machine began, which are doubles. */
+    /* Both are differences of seconds since the machine started, as doubles. */
     EXPECT(isnan(throttle.power_cap) || throttle.power_cap <= window.end - window.start + 1e-6);
     if (held >= 0) {
       EXPECT(throttle.reasons == (gpu == held ? ZEUS_THROTTLE_POWER_CAP : 0U));
@@ -136,7 +136,7 @@ static void throttling(zeus_monitor* monitor, int held) {
     }
   }
   EXPECT(zeus_measurement_throttle(measurement, 99, &throttle) == ZEUS_NOT_FOUND);
-  /* A caller of an older version, whose struct ended after the reasons. */
+  /* A caller built for an older version, whose struct ended after the reasons. */
   throttle.size = offsetof(zeus_throttle, power_cap);
   throttle.power_cap = 4711;
   if (window.gpu_count > 0) {

@@ -1,5 +1,5 @@
-// zeus.h, the part about training: each function is the member of zeus::Training of that name, behind a wall that
-// nothing is thrown through.
+// The training part of zeus.h: each function calls the member of zeus::Training with that name, behind a wall that no
+// exception passes.
 #include <zeus/zeus.h>
 #include <zeus/train.hpp>
 
@@ -63,14 +63,14 @@ zeus::PowerGoal goal_of(const zeus_training_options& options) {
   return {};
 }
 
-// The one place here that knows how TrainingOptions are made up.
+// The only place here that knows the structure of TrainingOptions.
 zeus::TrainingOptions options_from(const zeus_training_options& given) {
   zeus::TrainingOptions options;
   options.mode = mode_of(given.mode);
   options.eta = optional_of(given.eta).value_or(options.eta);
   options.goal = goal_of(given);
   expect(given.max_slowdown == 0 || number_behind(given.goal) == ZEUS_MAX_SLOWDOWN,
-         "a slowdown is given, and the goal is another one");
+         "a slowdown is given although the goal is another one");
   if (const auto target = optional_of(given.target)) {
     options.stopping.target = zeus::TrainingTarget{.metric = *target, .higher_is_better = given.lower_is_better == 0};
   }
@@ -86,13 +86,14 @@ zeus::TrainingOptions options_from(const zeus_training_options& given) {
   if (given.synchronize != nullptr) {
     options.synchronize = [call = given.synchronize, data = given.synchronize_data] {
       if (const int code = call(data); code != 0) {
-        throw zeus::Error{zeus::ErrorKind::unavailable, fmt::format("the synchronization failed with {}", code),
-                          "look at what the callback reports"};
+        throw zeus::Error{zeus::ErrorKind::unavailable,
+                          fmt::format("the synchronization callback failed with {}", code),
+                          "find out why the callback failed"};
       }
     };
   }
   for (const double limit : numbers(given.limits, given.limit_count)) {
-    expect(std::isfinite(limit) && limit > 0, "a power limit is no number of watts above 0");
+    expect(std::isfinite(limit) && limit > 0, "a power limit is not a number of watts above 0");
     options.profiling.limits.emplace_back(limit);
   }
   if (given.batch_size != 0) {
@@ -185,7 +186,7 @@ extern "C" {
 
 zeus_status zeus_training_open(const zeus_training_options* options, zeus_training** training) {
   return guarded([&] {
-    expect(training != nullptr, "there is no place for the training");
+    expect(training != nullptr, "the pointer for the training is null");
     *training = nullptr;
     const zeus_training_options full = options != nullptr ? zeus::c_wall::known_part(options) : zeus_training_options{};
     *training = new zeus_training{zeus::Training{options_from(full)}};
@@ -198,7 +199,7 @@ void zeus_training_close(zeus_training* training) {
 
 zeus_status zeus_training_next_epoch(zeus_training* training, int* go_on) {
   return with(training, [&](zeus::Training& it) {
-    expect(go_on != nullptr, "there is no place for the answer whether to go on");
+    expect(go_on != nullptr, "the pointer for the answer is null");
     *go_on = 0;
     *go_on = it.next_epoch() ? 1 : 0;
   });
@@ -242,14 +243,14 @@ zeus_status zeus_training_set_batch_size(zeus_training* training, uint64_t batch
 
 zeus_status zeus_training_stop_reason(const zeus_training* training, zeus_stop_reason* reason) {
   return with(training, [&](const zeus::Training& it) {
-    expect(reason != nullptr, "there is no place for the reason");
+    expect(reason != nullptr, "the pointer for the reason is null");
     *reason = reason_of(it.stop_reason());
   });
 }
 
 zeus_status zeus_training_is_profiling(const zeus_training* training, int* profiling) {
   return with(training, [&](const zeus::Training& it) {
-    expect(profiling != nullptr, "there is no place for the answer");
+    expect(profiling != nullptr, "the pointer for the answer is null");
     *profiling = it.profiling() ? 1 : 0;
   });
 }

@@ -1,5 +1,5 @@
-/* Training from C: that misuse is an answer, and that a training says what it came to. Its argument, where there is
- * one, says that a GPU can be set. Exits with 0, or says which line does not hold. */
+/* Training from C: misuse returns an error, and a training reports its result. With an argument, a GPU can be set.
+ * Exits with 0, or prints the line that failed. */
 #include <zeus/zeus.h>
 
 #include <math.h>
@@ -122,7 +122,7 @@ static void a_training(int can_set) {
   EXPECT(zeus_training_progress(training, 1) == ZEUS_INVALID_ARGUMENT); /* steps are marked */
   EXPECT(zeus_training_next_epoch(training, &go_on) == ZEUS_OK && go_on);
   if (fork() == 0) {
-    /* Not the child's: nothing happens. */
+    /* In the child, the training does nothing. */
     EXPECT(zeus_training_next_epoch(training, &go_on) == ZEUS_OK && !go_on);
     zeus_training_close(training);
     _exit(0);

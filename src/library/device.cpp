@@ -28,7 +28,7 @@ std::size_t checked(std::string_view kind, int index, std::size_t count) {
   return static_cast<std::size_t>(index);
 }
 
-// Through the sampler's source, which opens the devices anew in a forked child.
+// From the sampler's source, which reopens the devices in a forked child.
 const std::shared_ptr<measure::SamplerSource>& opened() {
   const auto& source = library::this_machine().sampler;
   (void)source->sampler();
@@ -44,7 +44,7 @@ device::Gpu& gpu_of(int index) {
 Reading<Joules> cpu_energy(int index, device::CpuDomain domain) {
   const std::shared_ptr<measure::Sampler> sampler = opened()->sampler();
   (void)checked("CPU", index, static_cast<std::size_t>(sampler->cpu_count()));
-  static std::atomic<std::uint64_t> listening_to{0};                           // never stops once it has begun
+  static std::atomic<std::uint64_t> listening_to{0};                           // keeps watching once it has begun
   if (const auto sampler_id = reinterpret_cast<std::uint64_t>(sampler.get());  // NOLINT: an identity, not an address
       listening_to.exchange(sampler_id) != sampler_id) {
     measure::Sampler::Watched packages;
@@ -146,7 +146,7 @@ bool Gpu::is_leased() const {
   try {
     return library::lease_book().has_one(uuid());
   } catch (const Error&) {
-    return false;  // where no lease can be taken there is none
+    return false;  // if no lease can be taken, there is none
   }
 }
 

@@ -44,11 +44,11 @@ TEST(Devices, WhereThereAreNoneItIsSaidWhy) {
   }
 }
 
-// The rest runs as library.devices_on_virtual_gpus, on two V100s that draw 150 W each.
+// The other tests run as library.devices_on_virtual_gpus, on two V100s that draw 150 W each.
 class DevicesOnVirtualGpus : public testing::Test {
  protected:
   void SetUp() override {
-    if (std::getenv("ZEUS_VIRTUAL_SESSION") == nullptr) {  // NOLINT(concurrency-mt-unsafe): nobody sets it meanwhile
+    if (std::getenv("ZEUS_VIRTUAL_SESSION") == nullptr) {  // NOLINT(concurrency-mt-unsafe): nothing sets it meanwhile
       GTEST_SKIP() << "it takes virtual GPUs: library.devices_on_virtual_gpus runs it";
     }
     ASSERT_EQ(gpus().size(), 2U);

@@ -64,7 +64,7 @@ control::LeaseBook& lease_book() {
   static control::LeaseBook* book = nullptr;
   static std::uint64_t opened_after_forks = 0;
   const Machine& machine = this_machine();
-  (void)machine.sampler->sampler();  // opens the devices anew in a forked child
+  (void)machine.sampler->sampler();  // reopens the devices in a forked child
   const std::lock_guard guard{*mutex};
   if (book == nullptr || opened_after_forks != measure::fork_count()) {
     book = new control::LeaseBook{open_lease_book(machine.inventory.gpus)};

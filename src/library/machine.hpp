@@ -1,5 +1,5 @@
-// The devices of this machine as libzeus.so measures and sets them: found once per process, with one sampler for every
-// language that shares it. Any thread; nothing here is ever destroyed.
+// The devices of this machine as libzeus.so measures and sets them: found once per process, with one sampler shared by
+// all languages in it. Any thread; nothing here is ever destroyed.
 #pragma once
 
 #include "control/lease_book.hpp"
@@ -14,17 +14,17 @@ namespace zeus::library {
 
 struct Machine {
   Clock& clock;
-  device::Inventory inventory;                      // all there is
-  std::vector<device::DiscoveredGpu> gpus;          // of them, those that this program sees, by their numbers
+  device::Inventory inventory;                      // all devices
+  std::vector<device::DiscoveredGpu> gpus;          // the GPUs that this program sees, by number
   std::shared_ptr<measure::SamplerSource> sampler;  // of `gpus` and of all CPU packages
-  std::shared_ptr<control::Lessor> lessor;          // the daemon, where there is one
+  std::shared_ptr<control::Lessor> lessor;          // the daemon, if there is one
 };
 
 const Machine& this_machine();
 
-// Where leases of this machine's GPUs are taken. A forked child has a book of its own.
+// The book of leases of this machine's GPUs. A forked child has a book of its own.
 control::LeaseBook& lease_book();
-// A book of the same leases in which these are the GPUs: with controls of somebody else's.
+// A book of the same leases for these GPUs, whose controls may be the caller's.
 control::LeaseBook open_lease_book(std::vector<device::DiscoveredGpu> gpus);
 
 }  // namespace zeus::library

@@ -1,4 +1,4 @@
-// The clocks of this machine's GPUs, driven under leases along a pipeline plan.
+// Sets the clocks of this machine's GPUs under leases, following a pipeline plan.
 #include "control/lease.hpp"
 #include "device/gpu.hpp"
 #include "library/machine.hpp"
@@ -15,7 +15,7 @@ namespace zeus {
 
 namespace {
 
-// Without a word of progress for so long, the clock is put back: more than any computation or pause for a checkpoint.
+// Without progress for this long, the clock is put back: longer than any computation or pause for a checkpoint.
 constexpr Seconds lease_term{900};
 
 class LeasedClock final : public pacing::DrivenClock {

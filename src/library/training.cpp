@@ -21,7 +21,7 @@ namespace zeus {
 
 namespace {
 
-// What somebody else sets of a GPU.
+// A GPU whose power limit a LimitSetter sets for this process.
 class SetElsewhere final : public device::GpuControl {
  public:
   SetElsewhere(std::shared_ptr<LimitSetter> setter, device::DiscoveredGpu gpu)
@@ -33,7 +33,7 @@ class SetElsewhere final : public device::GpuControl {
       return device::done;
     } catch (const std::exception& error) {
       log::warning(fmt::format("{}: {}", device::to_text(gpu_), error.what()));
-      return Failure{Reason::unknown, "who sets it for this process has refused"};
+      return Failure{Reason::unknown, "the LimitSetter of this process has failed"};
     }
   }
   device::Outcome lock_clocks(ClockDomain /*domain*/, ClockRange /*range*/) override { return nothing_else; }
@@ -41,7 +41,7 @@ class SetElsewhere final : public device::GpuControl {
   device::Outcome set_persistence_mode(bool /*enabled*/) override { return nothing_else; }
 
  private:
-  static constexpr Failure nothing_else{Reason::unsupported, "who sets it for this process sets power limits alone"};
+  static constexpr Failure nothing_else{Reason::unsupported, "the LimitSetter of this process sets only power limits"};
 
   std::shared_ptr<LimitSetter> setter_;
   device::DiscoveredGpu gpu_;

@@ -19,15 +19,15 @@ namespace zeus::pacing {
 
 namespace {
 
-// How far ahead to ask before any change was seen, and the bounds of what is believed afterwards.
+// How far ahead to ask before any change was seen, and the bounds of later estimates.
 constexpr Seconds first_lead{0.050};
 constexpr Seconds least_lead{0.002};
 constexpr Seconds longest_lead{0.250};
-// The clock that is seen comes and goes in steps of 15 MHz on most cards.
+// On most GPUs the visible clock moves in steps of 15 MHz.
 constexpr double close_enough_mhz = 15.5;
 constexpr Seconds look_every{0.001};
 
-// What changes of the clock have taken of late.
+// How long recent changes of the clock took.
 class Latencies {
  public:
   void add(Seconds latency) {
@@ -43,7 +43,7 @@ class Latencies {
                              last_.begin() + static_cast<std::ptrdiff_t>(std::min(count_, last_.size())));
   }
 
-  // A quarter more than the longest, since the next one may take longer still.
+  // A quarter more than the longest, as the next change may take longer still.
   [[nodiscard]] Seconds lead() const {
     const std::optional<Seconds> seen = longest();
     return seen ? std::clamp(1.25 * *seen, least_lead, longest_lead) : first_lead;
@@ -54,7 +54,7 @@ class Latencies {
   std::size_t count_ = 0;
 };
 
-// A change that was asked for and is being looked out for.
+// A requested change that has not been seen yet.
 struct Change {
   Megahertz clock;
   Instant asked;
@@ -62,7 +62,7 @@ struct Change {
 
 }  // namespace
 
-// Everything that the thread touches. `mutex` guards all but `driven`, which is the thread's while there is one.
+// All state of the thread. `mutex` guards everything but `driven`, which is the thread's own while it runs.
 struct ClockFollower::State {
   State(std::vector<PipelineInstruction> instructions, std::unique_ptr<DrivenClock> drives, Clock& runs_on,
         std::optional<Seconds> fixed)
@@ -85,7 +85,7 @@ struct ClockFollower::State {
   Megahertz asked{0};
   std::optional<Change> change;
   std::string trouble;
-  bool progress = false;  // since the lease was renewed last
+  bool progress = false;  // since the last renewal of the lease
   bool closing = false;
   std::thread thread;
 };
@@ -102,7 +102,7 @@ void ClockFollower::State::follow() {
     if (change) {
       look(lock);
     }
-    // Something that happens wakes the thread before that.
+    // An event wakes the thread earlier.
     Instant until = wish.until.value_or(now + Seconds{3600});
     if (change) {
       until = std::min(until, now + look_every);
@@ -142,7 +142,7 @@ void ClockFollower::State::look(std::unique_lock<std::mutex>& lock) {
   if (there) {
     latencies.add(taken);
   }
-  // What takes longer is not the change: the GPU idles, or something else holds its clock down.
+  // What takes longer is something else: the GPU idles, or its clock is held down for another reason.
   if (there || !running || taken > longest_lead) {
     change.reset();
   }
@@ -167,7 +167,7 @@ void ClockFollower::State::renew(std::unique_lock<std::mutex>& lock) {
 
 void ClockFollower::State::give_up(const std::string& why) {
   trouble = why;
-  log::warning(fmt::format("the pipeline's frequency plan is not followed any more: {}", why));
+  log::warning(fmt::format("the pipeline's frequency plan is no longer followed: {}", why));
 }
 
 void ClockFollower::State::put_back() {
@@ -182,7 +182,7 @@ ClockFollower::ClockFollower(std::vector<PipelineInstruction> instructions, std:
                              Clock& clock, std::optional<Seconds> lead)
     : owner_{::getpid()} {
   if (lead && !(std::isfinite(lead->value()) && lead->value() >= 0)) {
-    throw Error{ErrorKind::invalid_argument, fmt::format("a lead of {} s makes no sense", lead->value())};
+    throw Error{ErrorKind::invalid_argument, fmt::format("a lead of {} s is not possible", lead->value())};
   }
   state_ = std::make_unique<State>(std::move(instructions), std::move(driven), clock, lead);
   const Megahertz first = state_->timing.wish(clock.now(), Seconds{0}).clock;
@@ -197,7 +197,7 @@ ClockFollower::~ClockFollower() {
   if (is_ours()) {
     close();
   } else {
-    (void)state_.release();  // its thread is the parent's, and its lock may be taken for ever
+    (void)state_.release();  // its thread is the parent's, and its lock may never be free
   }
 }
 

@@ -1,7 +1,7 @@
 // The thread that sets the clocks of a pipeline plan, so that the training never waits for the driver.
 //
-// Threads: as zeus::PipelineClocks, whose working part this is. Ownership: it owns what it drives and its thread; the
-// Clock outlives it. Fork: in a forked child, which has no such thread, nothing is done.
+// Threads: as zeus::PipelineClocks, of which it is the working part. Ownership: it owns its DrivenClock and its thread;
+// the Clock outlives it. Fork: a forked child has no such thread, and calls do nothing there.
 #pragma once
 
 #include "base/clock.hpp"
@@ -21,7 +21,8 @@
 
 namespace zeus::pacing {
 
-// One GPU's clock, as the follower drives it: by its thread only, and by the constructor's before there is one.
+// One GPU's clock as the follower drives it: called by its thread only, and by the constructor before the thread
+// starts.
 class DrivenClock {
  public:
   DrivenClock() = default;
@@ -29,15 +30,15 @@ class DrivenClock {
   DrivenClock& operator=(const DrivenClock&) = delete;
   virtual ~DrivenClock() = default;
 
-  virtual void lock(Megahertz clock) = 0;                        // an Error when the device will not
-  [[nodiscard]] virtual std::optional<Megahertz> running() = 0;  // nothing when it does not tell
-  virtual void renew() = 0;                                      // says that the training makes progress
-  virtual void put_back() = 0;                                   // what was found; an Error when that fails
+  virtual void lock(Megahertz clock) = 0;                        // throws an Error if the device refuses
+  [[nodiscard]] virtual std::optional<Megahertz> running() = 0;  // empty if the device does not report it
+  virtual void renew() = 0;                                      // the training makes progress
+  virtual void put_back() = 0;                                   // restores what was found; throws an Error on failure
 };
 
 class ClockFollower {
  public:
-  // Locks the first instruction's clock at once; what that throws is the caller's.
+  // Locks the first instruction's clock at once, and passes on what that throws.
   ClockFollower(std::vector<PipelineInstruction> instructions, std::unique_ptr<DrivenClock> driven, Clock& clock,
                 std::optional<Seconds> lead);
   ClockFollower(const ClockFollower&) = delete;

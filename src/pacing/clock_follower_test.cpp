@@ -17,7 +17,7 @@
 namespace zeus::pacing {
 namespace {
 
-// A clock that remembers what it was told, and changes so long after.
+// A clock that remembers what it was set to, and changes after a delay.
 struct Chip {
   std::mutex mutex;
   std::condition_variable told;
@@ -27,7 +27,7 @@ struct Chip {
   std::string refuses;
   bool put_back = false;
 
-  // Waits until it was told so many clocks; all of them.
+  // Waits until this many clocks were set; returns all of them.
   std::vector<double> after(std::size_t count) {
     std::unique_lock lock{mutex};
     told.wait_for(lock, std::chrono::seconds{20}, [&] { return locked.size() >= count; });

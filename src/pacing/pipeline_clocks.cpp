@@ -18,7 +18,7 @@ records::PipelinePlan plan_in(std::string_view text, const std::string& file) {
   } catch (const Error& error) {
     wrong = error;
   }
-  // Outside of the handler, so that what names the file does not repeat itself as its own cause.
+  // Thrown outside of the handler, so that the error with the file's name does not have itself as its cause.
   throw Error{wrong->kind(), fmt::format("{}: {}", file, wrong->message()), wrong->advice()};
 }
 
@@ -50,8 +50,8 @@ PipelineClocks::~PipelineClocks() = default;
 
 pacing::ClockFollower& PipelineClocks::follower() const {
   if (!follower_) {
-    throw Error{ErrorKind::invalid_argument, "these pipeline clocks were moved from",
-                "use those that they were moved to"};
+    throw Error{ErrorKind::invalid_argument, "these PipelineClocks were moved from",
+                "use the object that they were moved to"};
   }
   return *follower_;
 }

@@ -12,8 +12,8 @@ namespace zeus::pacing {
 
 namespace {
 
-// Of each instruction the clock that holds while it runs: its own, or else the last one before it that has one, with
-// the iteration repeating.
+// For each instruction, the clock while it runs: its own, or else that of the last instruction before it that has one.
+// Iterations repeat, so the search wraps around.
 std::vector<Megahertz> clocks_in_force(const std::vector<PipelineInstruction>& instructions) {
   std::vector<Megahertz> clocks;
   clocks.reserve(instructions.size());
@@ -89,14 +89,14 @@ PipelineTiming::Wish PipelineTiming::wish(Instant now, Seconds lead) const {
     return {.clock = clocks_.front(), .until = std::nullopt};
   }
   Wish wish{.clock = clocks_[*latest_], .until = std::nullopt};
-  // The clocks of what comes within `lead` are due now, and the next faster one after that is when to look again.
+  // Clocks needed within `lead` are due now. The next faster clock after that decides when to look again.
   Instant begins = began_;
   std::size_t at = *latest_;
   for (std::size_t ahead = 1; ahead <= instructions_.size(); ++ahead) {
     const std::optional<Seconds> gap = gaps_[at].shortest();
     at = (at + 1) % instructions_.size();
     if (!gap) {
-      // The first time through nobody knows when it begins: as soon as what is before it has ended.
+      // In the first iteration its beginning is unknown: it may follow as soon as its predecessor has ended.
       if (ahead == 1 && ended_) {
         wish.clock = std::max(wish.clock, clocks_[at]);
       }

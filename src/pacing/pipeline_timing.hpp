@@ -1,4 +1,4 @@
-// When to ask for which clock along a pipeline plan: learned from when its computations began in the iterations before.
+// When to ask for which clock along a pipeline plan. It learns from when the computations began in earlier iterations.
 // Pure; one owner, one thread.
 #pragma once
 
@@ -16,24 +16,25 @@ namespace zeus::pacing {
 
 class PipelineTiming {
  public:
-  // At least one instruction, none with a clock below 0; anything else is an invalid_argument Error.
+  // Needs at least one instruction, and no clock below 0; otherwise throws an invalid_argument Error.
   explicit PipelineTiming(std::vector<PipelineInstruction> instructions);
 
-  // What happens, as it happens. An invalid_argument Error when it is not what comes next; nothing has changed then.
+  // Reports events as they happen. Throws an invalid_argument Error for an event out of order, and then changes
+  // nothing.
   void begin(std::string_view name, Instant now);
   void end(std::string_view name);
   void end_iteration();
 
   struct Wish {
-    Megahertz clock;               // to ask for now; 0 when the plan names none
-    std::optional<Instant> until;  // when to look again although nothing has happened
+    Megahertz clock;               // to ask for now; 0 if the plan names none
+    std::optional<Instant> until;  // when to look again even if nothing has happened
   };
-  // `lead`: how long a clock takes to change.
+  // `lead`: how long a change of clock takes.
   [[nodiscard]] Wish wish(Instant now, Seconds lead) const;
 
  private:
-  // From one beginning to the next: the shortest of late, so that a faster clock is there too early rather than too
-  // late.
+  // The time from one beginning to the next: the shortest recent one, so that a faster clock comes too early rather
+  // than too late.
   class Gap {
    public:
     void add(Seconds gap);
@@ -45,12 +46,12 @@ class PipelineTiming {
   };
 
   std::vector<PipelineInstruction> instructions_;
-  std::vector<Megahertz> clocks_;  // the one in force while each runs
-  std::vector<Gap> gaps_;          // from each to its successor
-  std::size_t next_ = 0;           // of this iteration
+  std::vector<Megahertz> clocks_;  // in force while each instruction runs
+  std::vector<Gap> gaps_;          // from each instruction to the next
+  std::size_t next_ = 0;           // in this iteration
   std::optional<std::size_t> latest_;
   Instant began_;
-  bool ended_ = false;  // the latest one has
+  bool ended_ = false;  // whether the latest instruction has ended
 };
 
 }  // namespace zeus::pacing

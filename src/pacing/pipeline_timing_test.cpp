@@ -17,7 +17,7 @@ Instant at(double seconds) {
   return Instant{} + Seconds{seconds};
 }
 
-// Runs one iteration that begins at `start`, each instruction taking `each`.
+// Runs one iteration that begins at `start`; each instruction takes `each`.
 double iteration(PipelineTiming& timing, const std::vector<PipelineInstruction>& plan, double start, double each) {
   for (const PipelineInstruction& instruction : plan) {
     timing.begin(instruction.name, at(start));

@@ -1,5 +1,5 @@
-// The six workloads of the NSDI'23 paper, their targets and maximum epochs from there; the distributions of epochs as
-// tools/fit_epochs.py fits them to the published training traces.
+// The six workloads of the NSDI'23 paper, with its targets and maximum epochs. tools/fit_epochs.py has fitted the
+// distributions of epochs to the published training traces.
 #include "physics/same_letters.hpp"
 #include "physics/workload.hpp"
 

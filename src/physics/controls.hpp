@@ -1,4 +1,4 @@
-// What a GPU has been told to keep to. Plain values, trivially copyable; safe to place in shared memory.
+// The limits and locks set on a GPU. Plain values, trivially copyable; safe to place in shared memory.
 #pragma once
 
 #include "physics/gpu_model.hpp"
@@ -9,7 +9,7 @@ namespace zeus::physics {
 
 struct Controls {
   Watts requested_limit;
-  // A limit set out of band (by a management controller), which is enforced when it is lower than the requested one.
+  // A limit set out of band (by a management controller); it is enforced if it is lower than the requested one.
   Watts ceiling;
   bool clocks_locked = false;
   Megahertz lock_min;

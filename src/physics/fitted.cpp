@@ -1,4 +1,4 @@
-// Written by bench/fit_physics.cpp (docs/physics.md says how); not edited by hand.
+// Written by bench/fit_physics.cpp (see docs/physics.md); do not edit by hand.
 #include "physics/fitted.hpp"
 
 #include <array>

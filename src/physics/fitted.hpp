@@ -1,5 +1,5 @@
-// What bench/fit_physics.cpp found on the published power traces: the power curves of V100 and A40, and a training
-// profile for each workload and batch size there. fitted.cpp is written by it. Constants; callable from any thread.
+// Results of bench/fit_physics.cpp on the published power traces: the power curves of V100 and A40, and a training
+// profile for each workload and batch size in the traces. It writes fitted.cpp. Constants; callable from any thread.
 #pragma once
 
 #include "physics/gpu_model.hpp"
@@ -16,7 +16,7 @@ struct FittedProfile {
   TrainingProfile profile;
 };
 
-// Without idle power and leakage, of which the traces say nothing.
+// Without idle power and leakage, which the traces do not show.
 PowerCurve fitted_v100();
 PowerCurve fitted_a40();
 

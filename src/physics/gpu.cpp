@@ -13,10 +13,10 @@ namespace zeus::physics {
 namespace {
 
 // The temperature's effect on power is renewed at whole multiples of this on the monotonic clock, so that it does not
-// depend on when anybody reads. Thermal time constants are tens of seconds.
+// depend on when the GPU is read. Thermal time constants are tens of seconds.
 constexpr std::int64_t thermal_step_ns = 1'000'000'000;
 // Operating points are found for whole multiples of this temperature, so that a GPU that is no longer warming up needs
-// no new one: a quarter of a kelvin changes the power of waiting by a tenth of a percent.
+// no new one: a quarter of a kelvin changes the waiting power by a tenth of a percent.
 constexpr double temperature_step = 0.25;
 // Energy marks are at least this far apart: 1024 of them reach back more than five seconds.
 constexpr std::int64_t mark_spacing_ns = 5'000'000;
@@ -27,7 +27,7 @@ std::int64_t floor_to(std::int64_t value, std::int64_t step) {
   return value - (remainder < 0 ? remainder + step : remainder);
 }
 
-// How long the first of the two points of a wave has lasted within [origin, at), in ns.
+// How long the first point of a wave has lasted within [origin, at), in ns.
 std::int64_t first_until(const Segment& segment, Instant at) {
   const std::int64_t elapsed = at.nanoseconds - segment.origin.nanoseconds;
   const std::int64_t whole = floor_to(elapsed, segment.period_ns);
@@ -62,7 +62,8 @@ Joules energy_between(const Segment& segment, Instant from, Instant to) {
          segment.second.power * Seconds{static_cast<double>(elapsed - first) * 1e-9};
 }
 
-// What a part-time counter saw between the segment's start and `at`: the last `counter_window` of each of its periods.
+// The energy that a part-time counter saw between the segment's start and `at`: the last `counter_window` of each
+// period.
 Joules seen_within(const SensorModel& sensors, const Segment& segment, Instant at) {
   const std::int64_t period = (Instant{} + sensors.counter_period).nanoseconds;
   const std::int64_t phase = (Instant{} + sensors.phase).nanoseconds;
@@ -90,7 +91,7 @@ Totals totals_within(const SensorModel& sensors, const Segment& segment, Instant
   return totals;
 }
 
-// The answer of a first-order thermal circuit to the mean power since the segment's start.
+// The response of a first-order thermal circuit to the mean power since the segment's start.
 Celsius temperature_within(const ThermalModel& thermal, const Segment& segment, Instant at, Joules energy) {
   const Seconds elapsed = at - segment.start;
   if (elapsed <= Seconds{0}) {
@@ -118,7 +119,7 @@ struct TableStep {
   Instant until;
 };
 
-// What the table says for `at`, and until when.
+// The table's entry for `at`, and when it ends.
 TableStep look_up(std::span<const TablePoint> table, const Load& load, Instant at) {
   if (table.empty()) {
     return {Demand::none(), end_of_time};
@@ -208,8 +209,8 @@ Watts Gpu::mean_power(Instant from, Instant to) const {
   return (energy(to) - energy(from)) / (to - from);
 }
 
-// Whether a segment that was copied just now had not begun to be overwritten: the writer is at work on the slot after
-// the last published one.
+// Whether the writer had not begun to overwrite a segment when it was copied: it writes to the slot after the last
+// published one.
 bool Gpu::still_whole(std::uint64_t number) const {
   return load_acquire(state_->segments_published) - number < GpuState::segment_slots;
 }
@@ -225,8 +226,8 @@ Segment Gpu::latest() const {
   }
 }
 
-// The segment that holds `at`: remembered, or computed when it is not published yet; the oldest one remembered when
-// `at` lies before that.
+// The segment that contains `at`: a remembered one, or one computed because it is not published yet. The oldest
+// remembered one if `at` is before that.
 Segment Gpu::segment_at(Instant at) const {
   Segment segment = latest();
   while (segment.end <= at) {
@@ -304,8 +305,8 @@ void Gpu::publish(const Segment& segment) {
   store_release(state_->segments_published, segment.number + 1);
 }
 
-// Before the oldest segment remembered: between two marks as if the power had been constant there; before the first one
-// as if the GPU had been idle.
+// Energy before the oldest remembered segment: between two marks as if the power had been constant there, before the
+// first mark as if the GPU had been idle.
 Joules Gpu::remembered_energy(Instant at) const {
   const std::uint64_t published = load_acquire(state_->marks_published);
   const std::uint64_t oldest = published > GpuState::mark_slots ? published - GpuState::mark_slots : 0;

@@ -1,11 +1,12 @@
-// A virtual GPU over time: a view of a model and a state that somebody else owns and keeps alive. Energy, work, and
-// temperature are pure functions of the events and of time; nothing ticks. They are integrated when asked for, in
-// closed form within a segment, whatever number of periods of a square wave that spans.
+// A virtual GPU over time: a view of a model and a state that the caller owns and keeps alive. Energy, work and
+// temperature are pure functions of the events and of time; nothing ticks. They are integrated on request, in closed
+// form within a segment, however many periods of a square wave it spans.
 //
 // start, set_load, set_controls, set_counter and advance write: one writer at a time (the owner of the state has a lock
-// for that). The const members only read, take no lock, may run beside a writer, and may be called from any thread. For
-// a time beyond the last published segment's end they compute what advance would publish, so they are right without it,
-// but each second not yet advanced costs them about the time of one settle(): call advance when needs_advance says so.
+// for that). The const members only read, take no lock, may run beside a writer, and may be called from any thread.
+// Beyond the end of the last published segment they compute what advance would publish. So they are right without
+// advance, but each second not yet advanced costs them about the time of one settle(): call advance when needs_advance
+// says so.
 #pragma once
 
 #include "base/clock.hpp"
@@ -21,16 +22,16 @@ namespace zeus::physics {
 
 class Gpu {
  public:
-  // `table` is what Load::from_table refers to; in ascending order of time.
+  // Load::from_table refers to `table`, which is in ascending order of time.
   Gpu(const GpuModel& model, GpuState& state, std::span<const TablePoint> table = {})
       : model_{&model}, state_{&state}, table_{table} {}
 
-  // Makes the state that of an idle GPU, as cool as its surroundings, at `now`. Before anything else.
+  // Makes the state that of an idle GPU at `now`, as cool as its surroundings. Call it before anything else.
   void start(Instant now);
   void start(Instant now, Celsius temperature);
 
-  // What happens at `now`. A time before the latest event's counts as that event's: two processes that race for the
-  // lock may arrive in the other order than they read the clock.
+  // Events at `now`. A time before the latest event's counts as that event's time: two processes that race for the lock
+  // may get it in another order than they read the clock.
   void set_load(Instant now, const Load& load);
   void set_controls(Instant now, const Controls& controls);
   // Publishes the segments up to `now`. Changes no reading.
@@ -43,12 +44,12 @@ class Gpu {
   [[nodiscard]] CounterState counter() const;
   void set_counter(const CounterState& counter);
 
-  // Ground truth. A time before `start` reads as if the GPU had been idle then.
+  // The true values. A time before `start` reads as if the GPU had been idle then.
   [[nodiscard]] Totals totals(Instant at) const;
   [[nodiscard]] Joules energy(Instant at) const { return totals(at).energy; }
   [[nodiscard]] OperatingPoint operating_point(Instant at) const;
   [[nodiscard]] Celsius temperature(Instant at) const;
-  // Cheaper than two times energy() for recent times.
+  // For recent times, cheaper than calling energy() twice.
   [[nodiscard]] Watts mean_power(Instant from, Instant to) const;
 
  private:

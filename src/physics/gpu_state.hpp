@@ -1,9 +1,9 @@
 // The whole state of one virtual GPU: what has happened to it so far, as segments within which everything is known in
-// closed form. Trivially copyable, a fixed size, no pointer: it may lie in memory that several processes share.
+// closed form. Trivially copyable, of a fixed size, without pointers, so that several processes can share it in memory.
 //
-// Writers (Gpu::set_load, set_controls, advance) take turns under a lock of their owner's. Each writes a segment into
-// the next slot and then publishes it with one store, so a writer killed at any instant leaves the state as it was
-// before or as it is after. Readers need no lock: they copy a segment and look whether it is still the one they meant.
+// Writers (Gpu::set_load, set_controls, advance) take turns under their owner's lock. Each writes a segment into the
+// next slot and then publishes it with one store, so a writer killed at any instant leaves the state either as before
+// or as after. Readers need no lock: they copy a segment and check that it is still the one they meant.
 #pragma once
 
 #include "base/clock.hpp"
@@ -20,19 +20,19 @@
 
 namespace zeus::physics {
 
-// What has added up since the session began.
+// Sums since the session began.
 struct Totals {
   Joules energy;
-  Joules seen;        // the part of it that fell into the windows of a part-time energy counter; 0 where there is none
-  Seconds work;       // seconds' worth of work at the highest clock without a limit
-  Seconds busy;       // kernels ran
-  Seconds capped;     // the power limit held the clock down
-  Seconds throttled;  // the temperature held the clock down
+  Joules seen;        // the part of it within the windows of a part-time energy counter; 0 if there is no such counter
+  Seconds work;       // work done, in seconds at the highest clock without a limit
+  Seconds busy;       // while kernels ran
+  Seconds capped;     // while the power limit held the clock down
+  Seconds throttled;  // while the temperature held the clock down
 
   friend bool operator==(const Totals&, const Totals&) = default;
 };
 
-// From `start` until the next segment, and no further than `end`: load and controls stay, the temperature's effect on
+// From `start` until the next segment, and at most until `end`: load and controls stay, the temperature's effect on
 // power is held, and the load alternates between at most two operating points.
 struct Segment {
   std::uint64_t number = 0;
@@ -42,7 +42,7 @@ struct Segment {
   Celsius temperature;
   Load load;
   Controls controls;
-  // As in a square load, whose `first` point this is; a period of 0 means that it is `first` all the time.
+  // For a square load, the first of its two points; if the period is 0, the only point.
   OperatingPoint first;
   OperatingPoint second;
   Instant origin;
@@ -50,14 +50,14 @@ struct Segment {
   std::int64_t first_lasts_ns = 0;
 };
 
-// A point of the energy curve, kept for looking back further than the segments reach.
+// A point of the energy curve, kept for times before the oldest segment.
 struct EnergyMark {
   Instant at;
   Joules energy;
 };
 
-// What a person may do to the energy counter: its value is (truth + offset), and it starts over at `wrap` when that is
-// above zero; while `frozen`, it stays at `frozen_at`.
+// Faults of the energy counter: its value is (true energy + offset), and it starts over at `wrap` if that is above
+// zero; while `frozen`, it stays at `frozen_at`.
 struct CounterState {
   Joules offset;
   Joules wrap;

@@ -48,7 +48,7 @@ TEST(Gpu, ATableIsFollowedPointByPointAndOverAgain) {
   EXPECT_NEAR(gpu.energy(beginning + 43_s).value(), 4000.0 + 400.0 + 500.0, 1e-5);
 }
 
-// Reading, and how often, must not change anything: every process of a session sees the same energy.
+// Reading, however often, must not change anything: every process of a session sees the same energy.
 TEST(Gpu, EnergyDoesNotDependOnWhoAdvancedWhen) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     Random random{seed};
@@ -94,7 +94,7 @@ TEST(Gpu, TemperatureRisesToWhatThePowerAndTheCoolingSay) {
   EXPECT_NEAR(before.value(), card.model.thermal.ambient.value() + 300 * card.model.thermal.kelvins_per_watt, 0.05);
 }
 
-// More events than slots, close together: looking back stays exact at remembered points and near between them.
+// More events than slots, close together: the past stays exact at remembered points, and nearly so between them.
 TEST(Gpu, LooksBackFurtherThanItsSegments) {
   Card card{"V100"};
   std::vector<std::pair<Instant, Joules>> truth;
@@ -109,7 +109,7 @@ TEST(Gpu, LooksBackFurtherThanItsSegments) {
   }
 }
 
-// One writer and readers that take no lock: what they see never goes back, and is never torn.
+// One writer, and readers that take no lock: what they see never goes back, and is never torn.
 TEST(Gpu, ReadersNeedNoLockBesideAWriter) {
   Card card{"V100"};
   std::atomic<std::int64_t> time{beginning.nanoseconds};
@@ -141,13 +141,13 @@ TEST(Gpu, ReadersNeedNoLockBesideAWriter) {
   EXPECT_EQ(wrong, 0);
 }
 
-// A writer may be killed between any two stores: what it had written of the next segment is not part of the state.
+// A writer may be killed between any two stores: what it wrote of the next segment does not belong to the state.
 TEST(Gpu, AWriterKilledBeforePublishingLeavesTheStateAsItWas) {
   Card card{"V100"};
   card.gpu.set_load(beginning, Load::constant(Demand::of_power(100_W)));
   const GpuState before = *card.state;
   card.gpu.set_load(beginning + 1_ms, Load::constant(Demand::of_power(200_W)));
-  // The stores of publish(), in their order, up to but without the last one.
+  // The stores of publish(), in order, without the last one.
   card.state->segments_published = before.segments_published;
   EXPECT_NEAR(card.gpu.energy(beginning + 0.9_s).value(), 90.0, 1e-9);
   card.gpu.set_load(beginning + 500_ms, Load::constant(Demand::of_power(50_W)));

@@ -1,5 +1,5 @@
-// How kernels of one character draw power and take time as the clock changes, on one model of GPU at one temperature.
-// Clocks are relative to the highest. A value that refers to its model, which outlives it; callable from any thread.
+// How the power and the time of kernels of one kind change with the clock, on one GPU model at one temperature. Clocks
+// are relative to the highest. A value that refers to its model, which outlives it; callable from any thread.
 #pragma once
 
 #include "physics/gpu_model.hpp"
@@ -9,7 +9,7 @@
 
 namespace zeus::physics {
 
-// A step: the time a piece of kernels takes relative to the highest clock, and what is drawn meanwhile.
+// One step: its time relative to the highest clock, and the power meanwhile.
 struct KernelPoint {
   double clock = 1.0;
   double time = 1.0;
@@ -18,15 +18,15 @@ struct KernelPoint {
 
 class KernelCurve {
  public:
-  // Of a demand of the kind work or power.
+  // For a demand of the kind work or power.
   KernelCurve(const GpuModel& model, const Demand& demand, Celsius temperature);
 
   [[nodiscard]] double voltage(double clock) const;
   [[nodiscard]] KernelPoint at(double clock) const;
-  // The highest clock between `low` and `high` that draws no more than `cap`; `low` when there is none.
+  // The highest clock between `low` and `high` with at most `cap`; `low` if there is none.
   [[nodiscard]] KernelPoint within(Watts cap, double low, double high) const;
 
-  // What is drawn while no kernel runs.
+  // The power while no kernel runs.
   [[nodiscard]] Watts waiting() const { return waiting_; }
   [[nodiscard]] double memory() const { return memory_; }
 
@@ -40,8 +40,8 @@ class KernelCurve {
   Watts dynamic_;
 };
 
-// How long a step takes in which kernels take `kernels` and the host `host`, which partly overlap: their norm of the
-// order `overlap`, 1 for one after the other, infinite for side by side.
+// The time of a step in which kernels take `kernels` and the host takes `host`, which partly overlap: their norm of the
+// order `overlap`, where 1 means one after the other and infinity means side by side.
 double step_time(double kernels, double host, double overlap);
 
 }  // namespace zeus::physics

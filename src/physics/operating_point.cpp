@@ -29,7 +29,7 @@ OperatingPoint idle_point(const GpuModel& model, const Controls& controls, Watts
           .throttle = static_cast<std::uint32_t>(Throttle::idle)};
 }
 
-// What holds a busy GPU down: a clock, a power, and what that power is for.
+// What holds a busy GPU down: a clock, a power limit, and the limit's cause.
 struct Ceiling {
   double clock = 1.0;
   Watts power;
@@ -42,7 +42,7 @@ Ceiling ceiling_of(const GpuModel& model, const Controls& controls, Celsius temp
     ceiling.clock = std::clamp(relative(model, controls.lock_max), relative(model, model.clocks.min), 1.0);
   }
   if (temperature >= model.thermal.slowdown) {
-    // What keeps it at this temperature and no hotter.
+    // The power that keeps it at this temperature and no hotter.
     const Watts cooled{(model.thermal.slowdown - model.thermal.ambient).value() / model.thermal.kelvins_per_watt};
     if (cooled < ceiling.power) {
       ceiling.power = cooled;
@@ -70,7 +70,7 @@ OperatingPoint settle(const GpuModel& model, const Controls& controls, const Dem
     reasons |= static_cast<std::uint32_t>(ceiling.reason);
   }
 
-  // At the highest clock a step lasts 1, and kernels run for `busy` of it; the host's part is what makes up the rest.
+  // At the highest clock a step lasts 1, and kernels run for `busy` of it; the host's part fills the rest.
   const double busy = demand.kind == DemandKind::power ? 1.0 : std::min(demand.busy, 1.0);
   const double overlap = model.power.overlap;
   const double host = busy < 1.0 ? portable::pow(1.0 - portable::pow(busy, overlap), 1.0 / overlap) : 0.0;

@@ -1,5 +1,5 @@
-// Where a GPU settles under a demand, its controls and its temperature: clock, voltage, power, speed, and what holds it
-// back. A pure function; callable from any thread.
+// The point where a GPU settles under a demand, its controls and its temperature: clock, voltage, power, speed, and
+// what holds it back. A pure function; callable from any thread.
 #pragma once
 
 #include "physics/controls.hpp"
@@ -12,7 +12,7 @@ namespace zeus::physics {
 
 enum class Throttle : std::uint32_t {
   none = 0,
-  idle = 1,          // nothing runs: the clocks are down
+  idle = 1,          // nothing runs, so the clocks are down
   power_cap = 2,     // the enforced limit
   thermal = 4,       // the slowdown temperature
   locked_clock = 8,  // the clock is held by a lock
@@ -22,7 +22,7 @@ struct OperatingPoint {
   Megahertz sm_clock;
   Megahertz memory_clock;
   double voltage = 0.0;             // relative to that of the highest clock
-  Watts power;                      // mean, with the waits between kernels
+  Watts power;                      // mean, including the waits between kernels
   double speed = 0.0;               // work done per time, 1 at the highest clock without a limit; 0 when idle
   double gpu_utilization = 0.0;     // share of time in which kernels run
   double memory_utilization = 0.0;  // share of time in which memory is busy
@@ -33,7 +33,8 @@ struct OperatingPoint {
 
 OperatingPoint settle(const GpuModel& model, const Controls& controls, const Demand& demand, Celsius temperature);
 
-// What a busy GPU cannot be held below: its power at the lowest clock. A lower limit is accepted but not kept.
+// The lowest power that a limit can enforce on a busy GPU: that at the lowest clock. A lower limit is accepted, not
+// kept.
 Watts least_enforceable(const GpuModel& model, const Demand& demand, Celsius temperature);
 
 }  // namespace zeus::physics

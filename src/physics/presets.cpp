@@ -1,10 +1,10 @@
-// Every number says where it comes from:
-//   [trace]   fitted on, or read off, the published NSDI'23 power traces (docs/physics.md)
+// The comment on each number gives its source:
+//   [trace]   fitted to, or read from, the published NSDI'23 power traces (docs/physics.md)
 //   [sheet]   the vendor's data sheet or nvidia-smi's supported ranges for the product
 //   [sc24]    "Accurate and Convenient Energy Measurements for GPUs", SC'24, and its result sheet
 //   [header]  NVML's header: the counter exists from Volta on
 //   [alumet]  counter periods between 20 and 100 ms by model
-//   assumed   chosen to be plausible; nothing measured stands behind it
+//   assumed   chosen to be plausible; not measured
 #include "physics/fitted.hpp"
 #include "physics/gpu_model.hpp"
 #include "physics/same_letters.hpp"
@@ -28,8 +28,8 @@ std::array<char, N> text(std::string_view value) {
   return result;
 }
 
-// Room and cooling are the machine's, not the card's: assumed alike for all. A card at its highest limit settles at
-// about 75 degrees; time constants of a minute are what fan-cooled cards show. Assumed.
+// Room and cooling belong to the machine, not to the GPU model, so they are the same for all: a GPU at its highest
+// limit settles at about 75 degrees, and time constants of a minute are typical of fan-cooled ones. Assumed.
 ThermalModel thermal(Watts max_limit) {
   return {.ambient = 28_degC, .kelvins_per_watt = 47.0 / max_limit.value(), .time_constant = 60_s, .slowdown = 87_degC};
 }
@@ -51,7 +51,7 @@ constexpr PowerSensor every_100_ms(Seconds window) {
 }
 constexpr PowerSensor half_of_20_ms{.present = true, .period = 20_ms, .window = 10_ms};  // [sc24] Volta, Pascal
 
-// What the traces do not say: they were taken on warm cards that were never idle.
+// Adds what the traces do not show: they were taken on warm GPUs that were never idle.
 PowerCurve with_idle(PowerCurve curve, Watts idle) {
   curve.idle = idle;
   curve.leakage = 0.004;  // assumed
@@ -65,8 +65,8 @@ struct PowerLevels {
   Watts dynamic;
 };
 
-// A card without traces has the shape of the fitted card that is most like it, at its own levels, and can be capped
-// down to its lowest clock.
+// A GPU model without traces has the shape of the fitted model that is most like it, at its own levels; power limits
+// can push it down to its lowest clock.
 PowerCurve after(PowerCurve curve, const PowerLevels& levels, double lowest_capped) {
   curve.waiting = levels.waiting;
   curve.dynamic = levels.dynamic;

@@ -1,4 +1,4 @@
-// Names as people type them: "a100" is A100. A pure function; callable from any thread.
+// Names as people type them: "a100" means A100. A pure function; callable from any thread.
 #pragma once
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 
 namespace zeus::physics {
 
-// Whether two ASCII names differ in nothing but the case of their letters.
+// True if two ASCII names differ only in the case of their letters.
 inline bool same_letters(std::string_view a, std::string_view b) {
   const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
   return std::ranges::equal(a, b, {}, lower, lower);

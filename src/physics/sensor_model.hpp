@@ -1,4 +1,4 @@
-// What a GPU's own sensors show of the truth: how often each value moves, what it averages over, and how far it is off.
+// What a GPU's own sensors show: how often each value moves, what it averages over, and how far off it is.
 // Plain values, trivially copyable; safe to share between threads and to place in shared memory.
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace zeus::physics {
 
-// A power value that is refreshed every `period` with the mean over the last `window` before the refresh. A window
-// shorter than the period is what makes a part-time reading: the rest of the period is never seen.
+// A power value that is refreshed every `period` with the mean over the last `window` before the refresh. With a window
+// shorter than the period, the reading is part-time: it never sees the rest of the period.
 struct PowerSensor {
   bool present = false;
   Seconds period;
@@ -24,8 +24,8 @@ struct SensorModel {
   // The cumulative energy counter.
   bool counter_present = false;
   Seconds counter_period;
-  // The counter is known to be full-time on no card and part-time on none (an experiment decides): full-time by
-  // default. When set, each period adds what was drawn in its last `counter_window`, scaled up to the whole period.
+  // No experiment has shown yet whether the counter of any model is full-time or part-time, so the default is
+  // full-time. If set, each period adds the energy of its last `counter_window`, scaled up to the whole period.
   bool counter_part_time = false;
   Seconds counter_window;
 
@@ -38,9 +38,9 @@ struct SensorModel {
   Seconds sample_period;
   std::uint32_t sample_depth = 0;
 
-  // Updates happen at `phase` after every multiple of their period: no two cards tick together.
+  // Updates happen at `phase` after every multiple of their period; no two GPUs tick together.
   Seconds phase;
-  // What every power and energy reading is multiplied by, and what is added to every power reading.
+  // The factor of every power and energy reading, and an offset added to every power reading.
   double gain = 1.0;
   Watts offset;
 

@@ -7,7 +7,7 @@ namespace zeus::physics {
 
 namespace {
 
-// The last update of a sensor of this period and phase at or before `now`.
+// The last update, at or before `now`, of a sensor with this period and phase.
 Instant last_update(Instant now, Seconds period, Seconds phase) {
   const std::int64_t step = std::max<std::int64_t>(1, (Instant{} + period).nanoseconds);
   const std::int64_t since = now.nanoseconds - (Instant{} + phase).nanoseconds;

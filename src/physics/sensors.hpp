@@ -1,5 +1,5 @@
 // What the sensors of a virtual GPU show at a time, by its sensor model: pure functions of its state, so that every
-// process that asks sees the same. Reads only, takes no lock; callable from any thread, beside a writer of the state.
+// process sees the same. Only reads, takes no lock; callable from any thread, beside a writer of the state.
 #pragma once
 
 #include "base/clock.hpp"
@@ -27,14 +27,14 @@ class Sensors {
  public:
   explicit Sensors(const Gpu& gpu) : gpu_{&gpu} {}
 
-  // Nothing when the model has no such sensor.
+  // Nothing if the model has no such sensor.
   [[nodiscard]] std::optional<EnergyReading> counter(Instant now) const;
   [[nodiscard]] std::optional<PowerReading> average(Instant now) const;
   [[nodiscard]] std::optional<PowerReading> instant(Instant now) const;
-  // The one of the two that the driver's plain power reading stands for.
+  // Average or instant, whichever the driver's plain power reading is.
   [[nodiscard]] std::optional<PowerReading> power(Instant now) const;
-  // The samples the driver's ring holds that were taken after `since`, oldest first; returns how many were written (at
-  // most the size of `out`, then the oldest ones).
+  // The samples in the driver's ring that were taken after `since`, oldest first. Returns how many were written: at
+  // most the size of `out`, and then the oldest ones.
   std::size_t samples(Instant now, Instant since, std::span<PowerReading> out) const;
 
  private:

@@ -59,7 +59,7 @@ TEST(Sensors, AnHourOfRandomLoadsEndsWithTheCounterAtTheTruth) {
 TEST(Sensors, APartTimeCounterIsBlindToWhatFallsBetweenItsWindows) {
   GpuModel model = preset("A100");
   model.sensors.counter_part_time = true;
-  // 25 ms of each 100 ms are seen, the last ones: the wave is high only before.
+  // The last 25 ms of each 100 ms are seen; the wave is high only before them.
   const Load load{.shape = LoadShape::square,
                   .first = Demand::of_power(300_W),
                   .second = Demand::of_power(100_W),

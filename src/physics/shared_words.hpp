@@ -1,5 +1,5 @@
 // Copies of trivially copyable values that another thread or process may be writing meanwhile: word by word, each word
-// whole, in no order. Whether the copy is one value is for the caller to find out, by a counter of its own.
+// whole, in no order. The caller finds out, with a counter of its own, whether the copy is one value.
 #pragma once
 
 #include <array>

@@ -14,14 +14,14 @@ namespace zeus::physics {
 
 namespace {
 
-// Kernels and host at one activity: the logarithms of the seconds each takes per epoch at the highest clock.
+// Kernels and host at one activity: the logarithms of the seconds that each takes per epoch at the highest clock.
 struct Split {
   double log_kernels = 0.0;
   double log_host = 0.0;
 };
 
-// The two-parameter problem that is left when the activity is given: every limit has its clock, and with it what the
-// kernels take and draw. Solved by Gauss-Newton steps on reweighted relative errors.
+// The two-parameter problem that remains if the activity is given: each limit then has a known clock, and the kernels a
+// known time and power. Solved by Gauss-Newton steps on reweighted relative errors.
 class SplitFit {
  public:
   SplitFit(const GpuModel& model, std::span<const EpochObservation> observations, double activity, double tolerance)
@@ -42,7 +42,7 @@ class SplitFit {
     return split;
   }
 
-  // The sum over times and powers of a loss that is quadratic for small errors and linear for large ones.
+  // The sum, over times and powers, of a loss that is quadratic for small errors and linear for large ones.
   [[nodiscard]] double loss(const Split& split) const {
     double sum = 0.0;
     for (std::size_t i = 0; i < points_.size(); ++i) {
@@ -54,13 +54,13 @@ class SplitFit {
 
  private:
   struct Errors {
-    double time = 0.0;   // log of seen over predicted
-    double power = 0.0;  // likewise
+    double time = 0.0;   // log of measured over predicted
+    double power = 0.0;  // the same
     double kernel_part = 0.0;
     double power_slope = 0.0;
   };
 
-  // From the share of time that the mean power says kernels ran for.
+  // From the share of time in which kernels ran, as the mean power implies.
   [[nodiscard]] Split guess() const {
     Split split;
     for (std::size_t i = 0; i < points_.size(); ++i) {

@@ -21,7 +21,7 @@ std::vector<EpochObservation> epochs_of(const GpuModel& model, const TrainingPro
   return epochs;
 }
 
-// From four limits, what was never measured is told to 2 %, whatever the workload.
+// From four limits, it predicts what was never measured to within 2 %, whatever the workload.
 TEST(TrainingProfile, IsFoundAgainFromAFewEpochs) {
   const GpuModel& model = preset("V100");
   Random random{3};

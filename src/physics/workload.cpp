@@ -16,8 +16,8 @@ namespace zeus::physics {
 
 namespace {
 
-// The card whose traces stand in for a card without any, and how much faster the same kernels are on it. Assumed: the
-// ratios are what training benchmarks of these generations commonly show; the host stays the same.
+// The GPU model whose traces stand in for a model without any, and how much faster the same kernels are on it. Assumed:
+// the ratios are typical of training benchmarks of these generations; the host stays the same.
 struct Relative {
   std::span<const FittedProfile> table;
   double kernel_speed = 1.0;
@@ -41,7 +41,7 @@ Relative relative_to_traced(const GpuModel& model) {
   return {v100_profiles(), 1.0};
 }
 
-// The same step with kernels that are `speed` times as fast, and the same host.
+// The same step with kernels that are `speed` times as fast, and with the same host.
 TrainingProfile with_faster_kernels(const TrainingProfile& profile, double speed, double overlap) {
   const double host =
       profile.busy < 1.0 ? portable::pow(1.0 - portable::pow(profile.busy, overlap), 1.0 / overlap) : 0.0;
@@ -50,7 +50,7 @@ TrainingProfile with_faster_kernels(const TrainingProfile& profile, double speed
   return {.epoch = profile.epoch * step, .busy = kernels / step, .activity = profile.activity};
 }
 
-// Whether this row is one of the workload's feasible batch sizes.
+// True if this row is one of the workload's feasible batch sizes.
 bool belongs_to(const FittedProfile& row, const Workload::Definition& definition) {
   return row.batch_size >= definition.smallest_trained && row.batch_size <= definition.largest_trained &&
          row.workload == fmt::format("{}/{}/{}", definition.dataset, definition.network, definition.optimizer);
@@ -115,7 +115,7 @@ EpochObservation Workload::epoch(const GpuModel& model, Watts limit, int batch_s
 }
 
 std::optional<int> Workload::draw_epochs(int batch_size, Random& random) const {
-  // Both draws are made whatever comes of the first, so that a run's luck is the same for every batch size.
+  // Both draws are always made, so that a run's luck is the same for every batch size.
   const double failure = random.uniform();
   const double luck = random.normal();
   if (failure < definition_.epochs.failure_probability(batch_size)) {

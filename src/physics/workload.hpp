@@ -1,6 +1,6 @@
-// A training job as a model: which batch sizes it can have, how long an epoch takes and what it draws on each GPU under
-// each control, and how many epochs it needs to reach its target, which is random. The built-in ones are the six of the
-// NSDI'23 paper, so that simulations and demos need no trace file. Immutable after start-up; callable from any thread.
+// A training job as a model: its batch sizes, the time and power of an epoch on each GPU under each control, and the
+// random number of epochs until it reaches its target. The built-in workloads are the six of the NSDI'23 paper, so that
+// simulations and demos need no trace file. Immutable after start-up; callable from any thread.
 #pragma once
 
 #include "base/random.hpp"
@@ -18,9 +18,9 @@
 
 namespace zeus::physics {
 
-// How many epochs a run needs, by the logarithm to base 2 of its batch size: lognormal around a curve that is flat
-// between two knees, straight below the lower and a parabola above the higher one; rounded to whole epochs, at least
-// one. Beyond two edges runs fail to reach the target at all.
+// The number of epochs that a run needs, by the base-2 logarithm of its batch size: lognormal around a curve that is
+// flat between two knees, straight below the lower knee and a parabola above the higher one; rounded to whole epochs,
+// at least one. Beyond two edges, runs fail to reach the target at all.
 struct EpochsModel {
   double log_epochs = 0.0;
   double low_knee = 0.0;
@@ -39,7 +39,7 @@ struct EpochsModel {
 class Workload {
  public:
   struct Definition {
-    std::string_view name;  // "cifar100": what a person types
+    std::string_view name;  // the name that people type: "cifar100"
     std::string_view dataset;
     std::string_view network;
     std::string_view optimizer;
@@ -47,7 +47,7 @@ class Workload {
     bool higher_is_better = true;
     int max_epochs = 0;
     int default_batch_size = 0;
-    // Between which batch sizes the training traces lie: beyond them nothing is known of the epochs.
+    // The range of batch sizes in the training traces; beyond it, nothing is known about the epochs.
     int smallest_trained = 0;
     int largest_trained = 0;
     EpochsModel epochs;
@@ -60,17 +60,17 @@ class Workload {
 
   // In ascending order; never empty.
   [[nodiscard]] std::vector<int> batch_sizes(const GpuModel& model) const;
-  // The definition's, or the largest feasible one where that is not feasible.
+  // The definition's, or the largest feasible one if that is not feasible.
   [[nodiscard]] int default_batch_size(const GpuModel& model) const;
 
-  // Of a batch size that is not feasible there: an invalid_argument Error that lists those that are.
+  // If the batch size is not feasible there: an invalid_argument Error that lists those that are.
   [[nodiscard]] TrainingProfile profile(const GpuModel& model, int batch_size) const;
   [[nodiscard]] Demand demand(const GpuModel& model, int batch_size) const;
   // The time of an epoch and the mean power during it.
   [[nodiscard]] EpochObservation epoch(const GpuModel& model, const Controls& controls, int batch_size) const;
   [[nodiscard]] EpochObservation epoch(const GpuModel& model, Watts limit, int batch_size) const;
 
-  // One run: in which epoch it reaches the target, which may lie beyond max_epochs; nothing when it never does.
+  // One run: the epoch in which it reaches the target, which may be beyond max_epochs; nothing if it never does.
   [[nodiscard]] std::optional<int> draw_epochs(int batch_size, Random& random) const;
 
  private:
@@ -79,7 +79,7 @@ class Workload {
 
 // librispeech, squad, sentiment140, imagenet, cifar100, movielens.
 std::span<const Workload> workloads();
-// By name, whatever its case; an unknown one is a not_found Error that lists them.
+// By name, in any case; an unknown name is a not_found Error that lists them.
 const Workload& workload(std::string_view name);
 
 }  // namespace zeus::physics

@@ -29,7 +29,7 @@ TEST(Workload, EveryOneRunsOnEveryGpu) {
   }
 }
 
-// The published traces have the six workloads with so many batch sizes each.
+// The number of batch sizes of each of the six workloads in the published traces.
 TEST(Workload, HasTheBatchSizesOfThePaper) {
   const GpuModel& v100 = preset("V100");
   EXPECT_EQ(workload("librispeech").batch_sizes(v100).size(), 15U);

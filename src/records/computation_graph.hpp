@@ -1,5 +1,5 @@
-// One iteration of pipeline training as a graph: computations, what each may cost at which frequency, and who waits for
-// whom. Plain values; copy them freely between threads. Whether the graph makes sense is checked by whoever solves it.
+// One iteration of pipeline training as a graph: computations, their time and energy at each frequency, and which waits
+// for which. Plain values; copy them freely between threads. The solver checks whether the graph makes sense.
 #pragma once
 
 #include <zeus/units.hpp>
@@ -10,9 +10,9 @@
 
 namespace zeus::records {
 
-// What a computation takes at one locked frequency, on one GPU.
+// Time and energy of a computation at one locked frequency, on one GPU.
 struct FrequencyOption {
-  Megahertz frequency;  // 0 where there is nothing to set: a computation of fixed time
+  Megahertz frequency;  // 0 if there is nothing to set: a computation of fixed time
   Seconds time;
   Joules energy;
   friend bool operator==(const FrequencyOption&, const FrequencyOption&) = default;
@@ -27,13 +27,13 @@ struct ComputationProfile {
 
 struct Computation {
   std::string name;         // unique in the graph: "forward 0.3"
-  std::string instruction;  // what the training loop calls it: "forward"
+  std::string instruction;  // the training loop's name for it: "forward"
   std::size_t device = 0;
   std::size_t profile = 0;  // index into ComputationGraph::profiles
   friend bool operator==(const Computation&, const Computation&) = default;
 };
 
-// `to` starts no earlier than `time` after `from` has ended; the time is that of the communication between them.
+// `to` starts at least `time` after `from` has ended; that is the time of the communication between them.
 struct Dependency {
   std::size_t from = 0;
   std::size_t to = 0;
@@ -43,10 +43,10 @@ struct Dependency {
 
 struct ComputationGraph {
   std::vector<ComputationProfile> profiles;
-  std::vector<Computation> computations;  // those of one device in the order in which it runs them
+  std::vector<Computation> computations;  // for each device, in the order in which it runs them
   std::vector<Dependency> dependencies;
   std::size_t devices = 1;  // one per pipeline rank
-  std::size_t copies = 1;   // GPUs that do each device's work alike, data- and tensor-parallel ones together
+  std::size_t copies = 1;   // GPUs that do each device's work alike, data- and tensor-parallel copies together
   friend bool operator==(const ComputationGraph&, const ComputationGraph&) = default;
 };
 

@@ -1,4 +1,4 @@
-// Writing and reading energies that carry their doubt (zeus/energy.hpp). Pure functions; call them from any thread.
+// Writing and reading energies with their uncertainty (zeus/energy.hpp). Pure functions; call them from any thread.
 #pragma once
 
 #include <zeus/energy.hpp>
@@ -13,9 +13,9 @@ using zeus::EnergyMethod;
 
 std::string_view to_string(EnergyMethod method);
 
-// The form that docs/cli.md promises: {"value":..,"uncertainty":..,"systematic":..,"method":..}, on one line.
+// The format that docs/cli.md promises: {"value":..,"uncertainty":..,"systematic":..,"method":..}, on one line.
 std::string to_json(const Energy& energy);
-// Reads that form back; anything else (a missing key, a wrong type, a negative or non-finite uncertainty) is a
+// Reads that format back. Anything else (a missing key, a wrong type, a negative or non-finite uncertainty) is a
 // corrupt_data Error.
 Energy energy_from_json(std::string_view text);
 

@@ -1,5 +1,5 @@
-// What a study found, as figures and tables with words around them, ready to be shown. Whoever computes it
-// knows nothing of how it is drawn, and the other way round. Plain values; copy them freely between threads.
+// The results of a study, as figures and tables with text around them, ready to be shown. The code that computes them
+// and the code that draws them know nothing of each other. Plain values; copy them freely between threads.
 #pragma once
 
 #include <zeus/fields.hpp>
@@ -15,7 +15,7 @@
 namespace zeus::records {
 
 struct ChartAxis {
-  std::string label;  // with its unit
+  std::string label;  // including its unit
   bool logarithmic = false;
   bool from_zero = false;
 
@@ -32,9 +32,9 @@ struct ChartAxis {
 struct ChartPoint {
   double x = 0.0;
   double y = 0.0;
-  double low = 0.0;  // of y; where it does not differ from `high`, no range is drawn
+  double low = 0.0;  // of y; no range is drawn if it equals `high`
   double high = 0.0;
-  std::string label;  // perhaps nothing
+  std::string label;  // may be empty
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
@@ -62,7 +62,7 @@ struct ChartSeries {
   std::string name;
   SeriesStyle style = SeriesStyle::line;
   std::vector<ChartPoint> points;
-  std::string key = {};  // names the points' numbers for whoever reads the page by script; empty: they are not given
+  std::string key = {};  // names the points' numbers for scripts that read the page; empty: they are not included
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
@@ -96,7 +96,7 @@ struct XyChart {
   ChartAxis x;
   ChartAxis y;
   std::vector<ChartSeries> series;
-  std::optional<double> reference;  // a line across at this y
+  std::optional<double> reference;  // a horizontal line at this y
   std::vector<ChartMark> marks = {};
 
   template <typename Fields, typename Self>
@@ -114,7 +114,7 @@ struct XyChart {
 
 struct BarSeries {
   std::string name;
-  std::vector<std::optional<double>> values;  // one for each group; nothing where there is none
+  std::vector<std::optional<double>> values;  // one for each group; nothing if there is none
   std::vector<double> deviations;             // empty, or one for each group
 
   template <typename Fields, typename Self>
@@ -161,7 +161,7 @@ struct GridCell {
   friend bool operator==(const GridCell&, const GridCell&) = default;
 };
 
-// A field of values, the darker the lower, and a path through it.
+// A grid of values, the darker the lower, and a path through it.
 struct GridChart {
   static constexpr std::string_view kind = "grid";
   std::string title;
@@ -170,7 +170,7 @@ struct GridChart {
   std::string value_label;
   std::vector<std::string> columns;
   std::vector<std::string> rows;              // from the bottom up
-  std::vector<std::optional<double>> values;  // row by row; nothing where there is none
+  std::vector<std::optional<double>> values;  // row by row; nothing if there is none
   std::vector<GridCell> path;
 
   template <typename Fields, typename Self>

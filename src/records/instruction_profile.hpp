@@ -1,4 +1,4 @@
-// What was measured of a training loop's instructions at each frequency, row by row, as profilers write it down.
+// Measurements of a training loop's instructions at each frequency, row by row, as profilers write them down.
 // Plain values; copy them freely between threads.
 #pragma once
 
@@ -17,7 +17,7 @@ struct InstructionMeasurement {
   Megahertz frequency;
   Seconds time;
   Joules energy;
-  std::optional<std::size_t> rank;  // which of a stage's GPUs was measured, where that was written down
+  std::optional<std::size_t> rank;  // which of a stage's GPUs was measured, if that was written down
   friend bool operator==(const InstructionMeasurement&, const InstructionMeasurement&) = default;
 };
 

@@ -85,7 +85,7 @@ std::vector<DefinitionChange> differences(const JobDefinition& kept, const JobDe
   compare(all, "prior_precision", "its prior precision is", was.prior_precision, now.prior_precision);
   if (kept.learning_rate && kept.learning_rate != asked.learning_rate) {
     compare(all, "learning_rate", "its learning rate is", kept.learning_rate, asked.learning_rate);
-    // Two keys say it.
+    // Two keys stand for it in a job file.
     if (const std::size_t space = all.back().setting.find(' ', std::string_view{"learning_rate = "}.size());
         space != std::string::npos) {
       all.back().setting.replace(space, 1, "\"\nlr_scaling = \"");

@@ -1,5 +1,5 @@
-// What a recurring job is, as its user defined it: the part of it that must stay the same from one recurrence to the
-// next, and the devices it began on. Plain values; copy them freely between threads.
+// The definition of a recurring job: what must stay the same from one recurrence to the next, and the devices that it
+// began on. Plain values; copy them freely between threads.
 #pragma once
 
 #include <zeus/fields.hpp>
@@ -14,13 +14,12 @@
 
 namespace zeus::records {
 
-// The devices that one recurrence runs on. Another one of these is another cost of every epoch.
+// The devices that one recurrence runs on. On other devices, every epoch has another cost.
 struct JobDevice {
-  std::string model;       // product name, "NVIDIA A100-SXM4-40GB"
-  std::uint32_t gpus = 1;  // how many of them
-  Watts max_power;         // that all of them together may draw: MAXPOWER of the cost
-  std::vector<Watts>
-      power_limits;  // that may be set on each, ascending; one is enough (then there is nothing to choose)
+  std::string model;                // product name, "NVIDIA A100-SXM4-40GB"
+  std::uint32_t gpus = 1;           // how many of them
+  Watts max_power;                  // the most that all of them together may draw: MAXPOWER in the cost
+  std::vector<Watts> power_limits;  // allowed on each, ascending; one is enough (then there is nothing to choose)
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
@@ -35,7 +34,7 @@ struct JobDevice {
 // "4 x NVIDIA A100-SXM4-40GB"
 std::string to_text(const JobDevice& device);
 
-// When a try has reached what it is there for.
+// The metric that a try has to reach.
 struct JobTarget {
   double metric = 0.0;
   bool higher_is_better = true;
@@ -48,12 +47,11 @@ struct JobTarget {
   friend bool operator==(const JobTarget&, const JobTarget&) = default;
 };
 
-// What the policy `zeus` may be told; its paper's own choices where nothing is said.
+// The options of the policy `zeus`; by default its paper's own choices.
 struct ZeusChoices {
-  std::size_t pruning_rounds = 2;  // 0: all batch sizes stay
-  std::size_t explorations = 2;    // costs of each batch size that stays before costs decide
-  // The belief about what a run of any batch size costs, before any was seen: its mean, and 1 / variance; 0: there is
-  // none.
+  std::size_t pruning_rounds = 2;  // 0: no batch size is pruned
+  std::size_t explorations = 2;    // runs of each remaining batch size before costs decide
+  // The prior belief about the cost of a run of any batch size: its mean, and 1 / variance; 0 for no prior.
   Joules prior_cost;
   double prior_precision = 0.0;
 
@@ -69,17 +67,17 @@ struct ZeusChoices {
 
 struct JobDefinition {
   std::vector<int> batch_sizes;        // to choose from; empty for a job that has no batch size, only power limits
-  int default_batch_size = 0;          // one of them; 0 where there are none
-  std::optional<JobTarget> target;     // nothing: a try that ends with exit code 0 has reached it
-  int max_epochs = 1;                  // a try that has not reached the target by then has failed
+  int default_batch_size = 0;          // one of them; 0 if there are none
+  std::optional<JobTarget> target;     // nothing: a try that ends with exit code 0 counts as reached
+  int max_epochs = 1;                  // a try that has not reached the target after these has failed
   double eta = 0.5;                    // weight of energy against time in the cost
   double beta = 2.0;                   // early stop at beta x the least cost of a recurrence so far
   std::size_t window = 0;              // how many observations policies remember, for drift; 0 for all
   std::string policy;                  // by name
   std::uint64_t seed = 0;              // of the policy's draws and of the tries' own seeds
-  std::optional<double> max_slowdown;  // power limits that slow an epoch by more than this factor are not used
-  // That of a batch size, and how others follow from it: "128:0.1 linear". Nothing where it is the command's own
-  // affair.
+  std::optional<double> max_slowdown;  // power limits that slow an epoch by a larger factor are not used
+  // The learning rate of one batch size, and how others follow from it: "128:0.1 linear". Nothing if the command
+  // chooses.
   std::optional<std::string> learning_rate = {};
   std::optional<ZeusChoices> zeus = {};
   JobDevice device;  // of the first recurrence
@@ -103,22 +101,22 @@ struct JobDefinition {
   friend bool operator==(const JobDefinition&, const JobDefinition&) = default;
 };
 
-// One thing that differs between two definitions.
+// One difference between two definitions.
 struct DefinitionChange {
-  std::string_view key;  // as job files and flags call it
+  std::string_view key;  // its name in job files and flags
   std::string said;      // "its eta is 0.5, not 0.7"
   std::string was;       // "0.5"
   std::string now;       // "0.7"
-  // What a job file would say of it: "eta = 0.7". Empty where it would say nothing.
+  // The line of a job file for it: "eta = 0.7". Empty if there is none.
   std::string setting;
 };
 
-// What differs; `kept` is what the store has. Devices may change between recurrences and are not compared; a learning
-// rate that was not given before is taken to be as it always was. Empty when they agree.
+// What differs; `kept` is what the store has. Empty if they agree. Devices may change between recurrences and are not
+// compared. A learning rate that was not given before counts as unchanged.
 std::vector<DefinitionChange> differences(const JobDefinition& kept, const JobDefinition& asked);
 
-// One line of JSON, and back. What is not such a definition (a missing key, a wrong type, a value that is not finite)
-// is a corrupt_data Error. Whether it makes sense is for optimize::checked to say.
+// One line of JSON, and back. Anything else (a missing key, a wrong type, a value that is not finite) is a corrupt_data
+// Error. optimize::checked finds out whether the definition makes sense.
 std::string to_json(const JobDefinition& definition);
 JobDefinition job_definition_from_json(std::string_view text);
 

@@ -1,6 +1,6 @@
-// What the store keeps of a job, one entry at a time: what happened (records/job_event.hpp), and beside it what people
-// and reports want to know of it: who, where, how sure an energy is. Entries are numbered from 1 by the store, without
-// a gap. Plain values; copy them freely between threads.
+// The store's entries about a job. Each has an event (records/job_event.hpp) and what people and reports want to know
+// about it: the owner, the place, how certain an energy is. The store numbers entries from 1, without a gap. Plain
+// values; copy them freely between threads.
 #pragma once
 
 #include "base/clock.hpp"
@@ -21,8 +21,8 @@
 
 namespace zeus::records {
 
-// Who runs a recurrence. `place` tells where its process number means anything: one boot of one machine, and there one
-// namespace of processes.
+// The process that runs a recurrence. Its process ID is valid in `place`: one boot of one machine, and one PID
+// namespace there.
 struct JobOwner {
   std::string host;
   std::string place;
@@ -37,7 +37,7 @@ struct JobOwner {
   friend bool operator==(const JobOwner&, const JobOwner&) = default;
 };
 
-// What one GPU took. Unknown (no counter, vanished) is no entry at all.
+// The energy of one GPU. If it is unknown (no counter, the GPU vanished), there is no entry at all.
 struct GpuEnergy {
   std::string gpu;  // UUID
   Energy energy;
@@ -50,15 +50,15 @@ struct GpuEnergy {
   friend bool operator==(const GpuEnergy&, const GpuEnergy&) = default;
 };
 
-// A recurrence has begun: somebody needs a trained model.
+// A recurrence has begun: a trained model is wanted.
 struct RecurrenceBegun {
   static constexpr std::string_view kind = "begun";
 
   std::uint64_t recurrence = 0;
   JobOwner owner;
   JobDevice device;
-  std::string user = {};              // whose it is, where a server knows its users; empty where nobody asks
-  std::optional<Seconds> lease = {};  // for how long its owner's silence still means life, where that was said
+  std::string user = {};              // its user, if a server knows its users; otherwise empty
+  std::optional<Seconds> lease = {};  // how long the owner may be silent before it counts as dead, if that was given
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
@@ -70,16 +70,16 @@ struct RecurrenceBegun {
   }
 };
 
-// A try was decided upon and is about to start.
+// A try was decided on and is about to start.
 struct TryStarted {
   static constexpr std::string_view kind = "started";
 
   TrySubmitted event;
-  std::optional<Watts> limit;  // to run under; nothing: profile all limits while running
+  std::optional<Watts> limit;  // the limit to run under; nothing: profile all limits while running
   int max_epochs = 0;
-  std::optional<Joules> budget;  // of cost (eta-weighted); the try is stopped before it would exceed it
-  std::uint64_t seed = 0;        // for the script
-  std::string why = {};          // one sentence without a full stop, as it was said to who asked
+  std::optional<Joules> budget;  // of cost (eta-weighted); the try is stopped before it exceeds this
+  std::uint64_t seed = 0;        // passed to the script
+  std::string why = {};          // one sentence without a full stop, as the caller was told
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
@@ -95,7 +95,7 @@ struct TryStarted {
   }
 };
 
-// Limits were measured. `gpus` is what that took beside any training, `event.energy` its sum.
+// Limits were measured. `gpus` is the energy of that beside any training, and `event.energy` its sum.
 struct ProfileTaken {
   static constexpr std::string_view kind = "profiled";
 
@@ -113,7 +113,7 @@ struct ProfileTaken {
   }
 };
 
-// Progress of a running try; teaches nothing yet.
+// Progress of a running try; policies learn nothing from it yet.
 struct EpochsRun {
   static constexpr std::string_view kind = "epochs";
 
@@ -135,8 +135,8 @@ struct EpochsRun {
   }
 };
 
-// What the epochs of a try took that ran from their beginning to their end under one limit, the first left out, which
-// has the start in it. Deviations are those of one epoch about the mean, nothing of a single one.
+// The epochs of a try that ran under one limit from beginning to end, without the first, which includes the start.
+// Deviations are those of one epoch about the mean, and nothing if there is only one.
 struct WholeEpochs {
   Watts limit;
   int count = 0;
@@ -144,11 +144,11 @@ struct WholeEpochs {
   Joules energy;  // of all of them
   std::optional<Seconds> time_deviation;
   std::optional<Joules> energy_deviation;
-  // What the try took beside its epochs, its end included where it came to that, where the first ran under this limit
-  // too or its first steps were seen.
+  // What the try took beside its epochs, including its end if it got there. Known if the first epoch also ran under
+  // this limit, or its first steps were seen.
   std::optional<Seconds> start_time;
   std::optional<Joules> start_energy;
-  // The part of such an epoch that was no step: evaluation and the like, which limits may slow down otherwise.
+  // The part of such an epoch outside its steps: evaluation and the like, which limits may slow down differently.
   std::optional<double> beside_steps = {};
 
   [[nodiscard]] Seconds mean_time() const { return time / count; }
@@ -174,11 +174,11 @@ struct TryFinished {
 
   TryEnded event;
   std::vector<GpuEnergy> gpus;
-  std::optional<Watts> limit;  // that it ran under, in the end
+  std::optional<Watts> limit;  // the one that it ran under at the end
   std::optional<double> metric;
   std::optional<int> exit_code;  // of the command; 128 + n for signal n
-  // Why it must not teach anything ("another process held the GPU's limit"); nothing when it may. It ends its
-  // recurrence like any other try, but is lost to the policy.
+  // Why policies must not learn from it ("another process held the GPU's limit"); nothing if they may. It ends its
+  // recurrence like any other try, but the policy ignores it.
   std::optional<std::string> left_out;
   std::optional<WholeEpochs> whole_epochs;
 
@@ -200,7 +200,33 @@ struct TryFinished {
   }
 };
 
-// The job goes on on other devices.
+// A training reported its epochs after its try was recorded as lost: it had been silent for too long, or its client had
+// reported its end. The answer follows from the training's own figures, so that it ends well. Policies learn nothing
+// from it, and no sum includes it.
+struct LateReport {
+  static constexpr std::string_view kind = "late";
+
+  std::uint64_t try_number = 0;
+  std::uint64_t recurrence = 0;
+  int epochs = 0;                     // so far
+  std::optional<TryOutcome> outcome;  // the answer to the training; nothing: go on
+  std::optional<double> metric;
+  std::vector<GpuEnergy> gpus;  // so far
+  Seconds time;                 // so far
+
+  template <typename Fields, typename Self>
+  static void describe(Fields& fields, Self& self) {
+    fields("try", self.try_number);
+    fields("recurrence", self.recurrence);
+    fields("epochs", self.epochs, field::from_zero);
+    fields("outcome", self.outcome);
+    fields("metric", self.metric);
+    fields("time", self.time, field::from_zero);
+    fields("gpus", self.gpus);
+  }
+};
+
+// The job continues on other devices.
 struct DeviceMoved {
   static constexpr std::string_view kind = "moved";
 
@@ -212,10 +238,10 @@ struct DeviceMoved {
   }
 };
 
-// Tries that ended a recurrence, since it may not have more.
+// Tries that ended a recurrence because it may not have more.
 struct FailedTries {
   int tries = 0;
-  bool never_reached = false;  // nor has any other of the job
+  bool never_reached = false;  // and neither has any other of the job
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
@@ -231,7 +257,7 @@ struct RecurrenceGivenUp {
 
   std::uint64_t recurrence = 0;
   std::string reason;                      // "process 4711 (zeus) is gone"
-  std::optional<FailedTries> failed = {};  // where that is why
+  std::optional<FailedTries> failed = {};  // if that is the reason
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
@@ -241,7 +267,7 @@ struct RecurrenceGivenUp {
   }
 };
 
-// From here on the job is defined so. What of its history stays true is told by jobs/redefinition.hpp.
+// From here on the job has this definition. jobs/redefinition.hpp decides what of its history stays valid.
 struct JobRedefined {
   static constexpr std::string_view kind = "redefined";
 
@@ -254,12 +280,12 @@ struct JobRedefined {
 };
 
 using JobEntryBody = std::variant<RecurrenceBegun, TryStarted, ProfileTaken, EpochsRun, TryFinished, RecurrenceGivenUp,
-                                  DeviceMoved, JobRedefined>;
+                                  DeviceMoved, JobRedefined, LateReport>;
 
-// What somebody asked for, so that asking again changes nothing more. Compared byte by byte; an empty key is none.
+// A request, kept so that repeating it changes nothing more. Compared byte by byte; an empty key means none.
 struct EntryRequest {
-  std::string key;    // whose request it is, and its name
-  std::string asked;  // what for: a key that comes back with another is a mistake
+  std::string key;    // the requester, and the request's name
+  std::string asked;  // the content: the same key with another one is an error
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
@@ -271,9 +297,9 @@ struct EntryRequest {
 
 struct JobEntry {
   std::uint64_t sequence = 0;  // given by the store
-  WallTime written;            // for people; nothing is computed from it
+  WallTime written;            // for people; never used in a computation
   JobEntryBody body;
-  EntryRequest request = {};  // that made it, where it is the first that this one made
+  EntryRequest request = {};  // the request that made it, if this is the first entry of that request
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
@@ -287,7 +313,7 @@ struct JobEntry {
 std::string_view to_string(TryPurpose purpose);
 std::string_view to_string(TryOutcome outcome);
 
-// One line of JSON with "kind" first, and back. What is not such an entry is a corrupt_data Error.
+// One line of JSON with "kind" first, and back. Anything else is a corrupt_data Error.
 std::string to_json(const JobEntryBody& body);
 JobEntryBody job_entry_body_from_json(std::string_view text);
 // The same with "sequence" and "written_us" at its end.

@@ -1,6 +1,6 @@
-// What happens to a recurring job, one event at a time: its history is the sequence of these and nothing else.
-// A try is known by the number of its submission, a recurrence by its own number; both are given by whoever keeps the
-// history, in ascending order. Plain values; copy them freely between threads.
+// The events of a recurring job: its history is the sequence of these and nothing else. A try is known by the number of
+// its submission, a recurrence by its own number; the keeper of the history gives both out, in ascending order. Plain
+// values; copy them freely between threads.
 #pragma once
 
 #include "records/limit_profile.hpp"
@@ -16,7 +16,8 @@
 
 namespace zeus::records {
 
-// Why a try was made; a try that is only there because another is still running teaches, but decides nothing.
+// Why a try was made. A concurrent try runs because another is still running: policies learn from it, but it decides
+// nothing.
 enum class TryPurpose { explore, exploit, concurrent };
 
 constexpr auto names_of(TryPurpose /*purpose*/) {
@@ -26,9 +27,9 @@ constexpr auto names_of(TryPurpose /*purpose*/) {
 
 enum class TryOutcome {
   reached,    // the target, after `epochs` epochs
-  stopped,    // not within the budget it was given: it ran `epochs` epochs and was still short of the target
-  exhausted,  // not within the job's maximum of epochs
-  lost,       // it crashed or its end was never seen: says nothing about the batch size
+  stopped,    // not within its budget: after `epochs` epochs it was still short of the target
+  exhausted,  // not within the job's maximum epochs
+  lost,       // it crashed, or its end was never seen: no evidence about the batch size
 };
 
 constexpr auto names_of(TryOutcome /*outcome*/) {
@@ -45,8 +46,8 @@ struct TrySubmitted {
   TryPurpose purpose = TryPurpose::exploit;
 };
 
-// Limits measured for one batch size, and what measuring them cost beside any training. What is not charged to a try is
-// charged to `recurrence`.
+// Limits measured for one batch size, and the cost of measuring them beside any training. A cost that is not charged to
+// a try is charged to `recurrence`.
 struct LimitsProfiled {
   std::uint64_t recurrence = 0;
   int batch_size = 0;
@@ -55,7 +56,7 @@ struct LimitsProfiled {
   Seconds time;
 };
 
-// What an epoch has taken, as whole epochs had it: the limits that were compared in parts of one follow it.
+// What an epoch took, from whole epochs: limits that were compared within one epoch are scaled to it.
 struct EpochSeen {
   int batch_size = 0;
   Watts limit;
@@ -63,7 +64,7 @@ struct EpochSeen {
   Watts average_power;
 };
 
-// What a training has taken beside its epochs: much the same at every batch size.
+// What a training took beside its epochs: about the same at every batch size.
 struct StartSeen {
   Joules energy;
   Seconds time;
@@ -84,12 +85,12 @@ struct RecurrenceAbandoned {
   std::uint64_t recurrence = 0;
 };
 
-// From here on the job runs on another model of GPU: what is known of epochs holds, what is known of their cost does
-// not. `max_power` is what the new devices draw at most, all of them together.
+// From here on the job runs on another GPU model: knowledge about epochs stays valid, knowledge about their cost does
+// not. `max_power` is the most that all new devices together draw.
 struct DeviceChanged {
   std::string model;
   Watts max_power;
-  std::vector<Watts> power_limits = {};  // that may be set there, ascending; empty: the same as before
+  std::vector<Watts> power_limits = {};  // allowed there, ascending; empty: the same as before
 };
 
 using JobEvent =

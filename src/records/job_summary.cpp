@@ -11,7 +11,7 @@ namespace zeus::records {
 
 namespace {
 
-// A newer Zeus may have written it beside what this one knows, and why something is unknown is beside that.
+// A newer Zeus may have added keys. The summary also has the reasons why fields are unknown.
 constexpr JsonForm form{.refusal = "this is not the summary of a job", .newer = true};
 
 template <typename Value>

@@ -1,6 +1,6 @@
-// What is told of a recurring job where many are listed, and what it took and saved day by day: made by jobs/ from the
-// job's history, kept by store/ beside it, where sums over all jobs are made of it. A cache of what entries say. Plain
-// values; copy them freely between threads.
+// A recurring job as shown in a list of many, and what it took and saved day by day. jobs/ makes it from the job's
+// history, and store/ keeps it beside the history and sums over all jobs. A cache of what entries say. Plain values;
+// copy them freely between threads.
 #pragma once
 
 #include "base/clock.hpp"
@@ -22,7 +22,7 @@ namespace zeus::records {
 struct Spent {
   Joules energy;
   Seconds time;
-  Joules cost;  // of both, as the job weighs them
+  Joules cost;  // energy and time, as the job weighs them
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
@@ -39,11 +39,11 @@ struct Spent {
   }
 };
 
-// Of errors that have nothing to do with one another.
+// The sum if the errors of both are independent.
 Spent together(const Spent& a, const Spent& b);
 
-// What the epochs of a default run are counted in: epochs; seconds, where nothing tells of epochs; nothing any more,
-// where it is known how many there are.
+// The unit that counts the epochs of a default run: epochs; seconds, if nothing reports epochs; none any more, if their
+// number is known.
 enum class CountUnit { known, epoch, second };
 
 constexpr auto names_of(CountUnit /*unit*/) {
@@ -51,7 +51,7 @@ constexpr auto names_of(CountUnit /*unit*/) {
       {{CountUnit::known, "known"}, {CountUnit::epoch, "epoch"}, {CountUnit::second, "second"}}};
 }
 
-// How many epochs (or seconds) a default run has in the mean, with the half-width of its 95 % interval.
+// How many epochs (or seconds) a default run takes on average, with the half-width of its 95 % interval.
 struct CountedEpochs {
   CountUnit unit = CountUnit::epoch;
   double mean = 0.0;
@@ -66,22 +66,23 @@ struct CountedEpochs {
   friend bool operator==(const CountedEpochs&, const CountedEpochs&) = default;
 };
 
-// Sums over the recurrences that reached on one day of UTC and whose default is known. The default in their place is
+// Sums over the recurrences that reached on one day of UTC and whose default is known. The default for them is
 //
 //   start + mean x epoch
 //
-// with three errors, each much the same in all recurrences of a job, so that half-widths are summed up:
+// with three errors. Each is about the same in all recurrences of a job, so their half-widths add up:
 //
 //   start_half_width, mean x epoch_half_width, and half_width x epoch + count_half_width,
 //
-// where mean and half_width are those of the job's CountedEpochs. These count only where they are of the same unit.
-// Where the unit is `known`, they have been put in: `start` is all of it, `epoch` is nothing, and the mean is one.
+// where mean and half_width are those of the job's CountedEpochs, if it has the same unit. If the unit is `known`, they
+// have been put in already: `start` is the whole, `epoch` is 0, and the mean is 1.
 struct DaySums {
   std::int64_t day = 0;  // since 1970
   CountUnit unit = CountUnit::known;
   std::uint64_t recurrences = 0;
   Spent took;
-  // Of what they took, the squares of half-widths, in J^2: each recurrence errs by itself. Times are known.
+  // The squares of the half-widths of what they took, in J^2: the errors of recurrences are independent. Times are
+  // exact.
   double energy_squares = 0.0;
   double cost_squares = 0.0;
   Spent start;
@@ -107,22 +108,22 @@ struct DaySums {
   friend bool operator==(const DaySums&, const DaySums&) = default;
 };
 
-// The sums of both, of whatever days; they are of one unit.
+// The sums of both, over any days, in one unit.
 DaySums operator+(const DaySums& a, const DaySums& b);
 
-// With its epochs put in; nothing where `counted` says nothing of them. Of unit `known` then.
+// The sums with the epochs put in, and then of unit `known`; nothing if `counted` does not apply to them.
 std::optional<DaySums> evaluated(const DaySums& sums, const std::optional<CountedEpochs>& counted);
 
-// What all of these have saved, as far as it is known; nothing where it is of none.
+// What all of these have saved, as far as it is known; nothing if it is known of none.
 std::optional<SavingsView> savings_of(std::span<const DaySums> sums, const std::optional<CountedEpochs>& counted);
 
-// A recurrence that is under way.
+// A recurrence that is running.
 struct RunningSummary {
   std::uint64_t recurrence = 0;  // from 1
   std::string host;
   std::int64_t pid = 0;
   std::string command;
-  std::string user;                         // empty where nobody said
+  std::string user;                         // empty if unknown
   std::optional<std::uint64_t> try_number;  // from 1; nothing between two tries
   int batch_size = 0;
   int epochs = 0;
@@ -154,13 +155,13 @@ struct JobSummary {
   std::uint64_t tries = 0;
   std::vector<RunningSummary> running;
   NextView next;
-  // What all recurrences took whose energy is known, those under way included, and how many these are not.
+  // The sum over all recurrences with known energy, running ones included; and how many have no known energy.
   Spent took;
   Joules took_uncertainty;
   std::uint64_t energy_unknown = 0;
   std::optional<SavingsView> savings;
   std::string savings_unknown;           // why there are none
-  std::optional<CountedEpochs> counted;  // by which the sums of its days are put together
+  std::optional<CountedEpochs> counted;  // used to put the sums of its days together
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
@@ -190,7 +191,7 @@ struct JobSummary {
 // "run batch size 128 under 250 W"
 std::string to_text(const NextView& next, bool has_batch_sizes);
 
-// One line of JSON, and back. What is not such a summary is a corrupt_data Error.
+// One line of JSON, and back. Anything else is a corrupt_data Error.
 std::string to_json(const JobSummary& summary);
 JobSummary job_summary_from_json(std::string_view text);
 

@@ -44,7 +44,7 @@ TEST(JobSummary, ComesBackAsItWasWritten) {
                      .took_uncertainty = Joules{0.1},
                      .energy_unknown = 1,
                      .savings = {},
-                     .savings_unknown = "nobody knows",
+                     .savings_unknown = "the default was never run",
                      .counted = CountedEpochs{.mean = 10.5, .half_width = 0.5}};
   const std::string text = to_json(summary);
   EXPECT_EQ(to_json(job_summary_from_json(text)), text);

@@ -14,7 +14,7 @@ std::string to_json(const JobView& job) {
 }
 
 JobView job_view_from_json(std::string_view text) {
-  return record_from_json<JobView>(text, {.refusal = "this is no job", .newer = true});
+  return record_from_json<JobView>(text, {.refusal = "this is not a job", .newer = true});
 }
 
 }  // namespace zeus::records

@@ -1,5 +1,5 @@
-// All there is to show of one recurring job: what `zeus jobs NAME` prints and what reports draw. Made by jobs/view.hpp
-// from the job's history. Plain values; copy them freely between threads.
+// Everything there is to show about one recurring job: what `zeus jobs NAME` prints and what reports draw. Made by
+// jobs/job_view.hpp from the job's history. Plain values; copy them freely between threads.
 #pragma once
 
 #include "records/job_definition.hpp"
@@ -30,8 +30,8 @@ struct TryView {
   std::optional<std::string> left_out;
   int epochs = 0;
   std::optional<double> metric;
-  std::optional<Watts> limit;    // that it ran under
-  std::optional<Energy> energy;  // of all GPUs; nothing while it runs and when it was lost unseen
+  std::optional<Watts> limit;    // the one that it ran under
+  std::optional<Energy> energy;  // of all GPUs; nothing while it runs or if its end was not seen
   std::optional<Seconds> time;
   std::optional<Joules> cost;  // eta x energy + (1 - eta) x max_power x time
   std::optional<Joules> budget;
@@ -80,24 +80,22 @@ struct RecurrenceView {
   std::string device;
   std::string reason;  // why it was given up
   int tries = 0;
-  // What it took in all: failed tries and the profiling charged to it included. Energy and cost are not known where
-  // those of a part of it are not.
+  // The total, including failed tries and the profiling charged to it. Unknown if any part of it is unknown.
   std::optional<Joules> energy = Joules{};
   std::optional<Joules> uncertainty = Joules{};
   Seconds time;
   std::optional<Joules> cost = Joules{};
-  std::string energy_unknown;  // why; empty where it is known
-  // What a whole run of the default (default batch size, highest limit, on the same devices) is expected to take, its
-  // start included: starts and epochs as they were known when this recurrence ended, and as many epochs as its runs
-  // take in the mean. Each with the half-width of its 95 % interval. Nothing while that is not known, or the recurrence
-  // did not reach.
+  std::string energy_unknown;  // why it is unknown; empty if it is known
+  // What a whole run of the default (default batch size, highest limit, same devices) is expected to take, including
+  // its start: starts and epochs as known when this recurrence ended, and the mean number of epochs of its runs. Each
+  // with the half-width of its 95 % interval. Nothing if unknown, or if the recurrence did not reach.
   std::optional<Joules> default_energy;
   std::optional<Joules> default_energy_uncertainty;
   std::optional<Seconds> default_time;
   std::optional<Seconds> default_time_uncertainty;
   std::optional<Joules> default_cost;
   std::optional<Joules> default_cost_uncertainty;
-  std::string default_unknown = "the recurrence did not reach";  // why there is none; empty where there is
+  std::string default_unknown = "the recurrence did not reach";  // why there is none; empty if there is one
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
@@ -123,21 +121,21 @@ struct RecurrenceView {
   }
 };
 
-// What is believed of a batch size on the current devices.
+// The beliefs about a batch size on the current devices.
 struct ArmView {
   int batch_size = 0;
   bool is_default = false;
-  int reached = 0;  // tries that ended so
-  int stopped = 0;  // early, or at the maximum of epochs
+  int reached = 0;  // tries that reached the target
+  int stopped = 0;  // stopped early, or at the maximum epochs
   int running = 0;
-  // The cost of one run under its cheapest limit, and the 95 % interval of that mean; nothing while nothing is
-  // believed.
+  // The cost of one run under its cheapest limit, and the 95 % interval of that mean; nothing as long as there is no
+  // belief.
   std::optional<Joules> expected_cost;
   std::optional<Joules> low_cost;
   std::optional<Joules> high_cost;
-  std::optional<double> expected_epochs;  // where the policy has an opinion about epochs
+  std::optional<double> expected_epochs;  // if the policy has a belief about epochs
   std::vector<LimitProfile> limits;       // measured on the current devices, ascending
-  std::optional<Watts> best_limit;        // the cheapest of these
+  std::optional<Watts> best_limit;        // the cheapest of them
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
@@ -165,13 +163,13 @@ constexpr auto names_of(NextKind /*kind*/) {
       {{NextKind::run, "run"}, {NextKind::profile, "profile"}, {NextKind::give_up, "give_up"}}};
 }
 
-// What a recurrence that began now would be told to do, and why.
+// What a recurrence that began now would do, and why.
 struct NextView {
   NextKind kind = NextKind::run;
   int batch_size = 0;
   TryPurpose purpose = TryPurpose::exploit;
   std::optional<Watts> limit;
-  std::vector<Watts> profiles;  // limits to be measured
+  std::vector<Watts> profiles;  // limits to measure
   std::optional<int> max_epochs;
   std::optional<Joules> budget;
   std::string why;  // one sentence without a full stop
@@ -189,9 +187,9 @@ struct NextView {
   }
 };
 
-// Against running the default every time. Only recurrences that reached and whose default is known are counted.
+// Compared with running the default every time. Counts only recurrences that reached and whose default is known.
 struct SavingsView {
-  std::uint64_t recurrences = 0;             // counted
+  std::uint64_t recurrences = 0;             // number counted
   Joules energy;                             // saved; negative: lost
   std::optional<Joules> energy_uncertainty;  // half-width of the 95 % interval of what was saved
   Joules energy_of_default;                  // what the same recurrences would have taken
@@ -226,9 +224,9 @@ struct JobView {
   std::vector<RecurrenceView> recurrences;
   std::vector<TryView> tries;
   std::vector<ArmView> arms;        // ascending by batch size
-  std::optional<Joules> best_cost;  // the least of a recurrence so far
+  std::optional<Joules> best_cost;  // the lowest of a recurrence so far
   NextView next;
-  std::optional<SavingsView> savings;       // nothing while the default's cost is not known
+  std::optional<SavingsView> savings;       // nothing while the default's cost is unknown
   std::optional<SavingsView> savings_last;  // of the last five that count
   std::string savings_unknown;              // why there are none
 
@@ -254,7 +252,7 @@ std::string_view to_string(RecurrenceState state);
 
 // The object that docs/cli.md promises for `zeus jobs NAME --json`, on one line.
 std::string to_json(const JobView& job);
-// What to_json() wrote, but for what it does not tell of owners. Anything else is a corrupt_data Error.
+// Reads what to_json() wrote, apart from owners, which it does not write. Anything else is a corrupt_data Error.
 JobView job_view_from_json(std::string_view text);
 
 }  // namespace zeus::records

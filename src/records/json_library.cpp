@@ -15,7 +15,7 @@ using nlohmann::json;
 
 constexpr std::size_t deepest = 64;
 
-// Puts together what the parser finds.
+// Builds a JsonValue from what the parser finds.
 class Builder {
  public:
   bool null() { return add(JsonValue{}); }

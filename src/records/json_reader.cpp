@@ -47,7 +47,7 @@ void JsonPlace::refuse_lack(std::string_view key) const {
 }
 
 void JsonPlace::refuse_unknown(std::string_view key) const {
-  refuse_as(fmt::format("it has a '{}', which is not known here", at(key).path()));
+  refuse_as(fmt::format("it has an unknown key '{}'", at(key).path()));
 }
 
 JsonFields::JsonFields(const JsonValue& json, const JsonPlace& place) : json_{&json}, place_{&place} {
@@ -119,7 +119,7 @@ std::uint64_t read_whole(const JsonValue& json, const JsonPlace& place, const fi
 
 const std::string& read_string(const JsonValue& json, const JsonPlace& place) {
   if (json.string() == nullptr) {
-    place.refuse("a text");
+    place.refuse("a string");
   }
   return *json.string();
 }

@@ -1,5 +1,5 @@
-// Reads records from JSON by their descriptions (zeus/fields.hpp), strictly: what is missing, not known, of another
-// type or out of bounds is a corrupt_data Error that says where. Pure functions; any thread.
+// Reads records from JSON by their descriptions (zeus/fields.hpp), strictly: a missing or unknown key, a wrong type, or
+// a value out of bounds is a corrupt_data Error that says where it is. Pure functions; any thread.
 #pragma once
 
 #include "records/json_value.hpp"
@@ -20,17 +20,17 @@
 
 namespace zeus::records {
 
-// How Errors begin and end: "this is not a power profile", and what to do about it.
+// The beginning and the end of Errors: "this is not a power profile", and what to do about it.
 struct JsonForm {
   std::string_view refusal;
   std::string_view advice = {};
   std::string_view not_json = "it is not JSON";
-  // A newer version than this one may have written it: keys that are not known are passed over, and an optional word
-  // that is not known is nothing.
+  // A newer version than this one may have written it: unknown keys are skipped, and an unknown optional enumerator
+  // becomes nothing.
   bool newer = false;
 };
 
-// A place within a document, for Errors that name it: "measurements[2].limit_w". Must not outlive the one around it.
+// A place in a document, for Errors that name it: "measurements[2].limit_w". Must not outlive the place around it.
 class JsonPlace {
  public:
   explicit JsonPlace(const JsonForm& form) : form_{form} {}
@@ -38,14 +38,14 @@ class JsonPlace {
   [[nodiscard]] JsonPlace at(std::string_view key) const { return {form_, this, key, 0}; }
   [[nodiscard]] JsonPlace at(std::size_t index) const { return {form_, this, {}, index}; }
 
-  // Whether what is not known here is to be passed over.
+  // Whether to skip unknown keys.
   [[nodiscard]] bool may_be_newer() const { return form_.newer; }
 
-  // "this is not X: its 'time_s' is not a number"; "this is not X" of the whole.
+  // "this is not X: its 'time_s' is not a number"; for the whole document, "this is not X".
   [[noreturn]] void refuse(std::string_view expected) const;
   [[noreturn]] void refuse_lack(std::string_view key) const;
   [[noreturn]] void refuse_unknown(std::string_view key) const;
-  // In words of one's own, after "this is not X: ".
+  // The same with the caller's own words after "this is not X: ".
   [[noreturn]] void refuse_as(std::string_view why) const;
 
  private:
@@ -59,10 +59,10 @@ class JsonPlace {
   std::size_t index_ = 0;
 };
 
-// Reads the fields of an object, one after the other; what describes a record may be called with one.
+// Reads the fields of an object, one after the other; the function that describes a record takes one of these.
 class JsonFields {
  public:
-  // What is no object is refused. The JSON and the place must outlive this.
+  // Refuses anything but an object. The JSON and the place must outlive this.
   JsonFields(const JsonValue& json, const JsonPlace& place);
 
   void version(int number, std::string_view key = "version");
@@ -72,13 +72,13 @@ class JsonFields {
   template <typename Record>
   void operator()(std::string_view name, Record& record, field::Beside beside);
 
-  // Refuses the object where it has a key that was not asked for, unless a newer version may have written it.
+  // Refuses the object if it has a key that was not asked for, unless a newer version may have written it.
   void finish() const;
 
  private:
-  // Nothing where there is no such key, and that is refused unless it `may_lack`.
+  // Null if there is no such key, which is refused unless it `may_lack`.
   const JsonValue* take(std::string_view key, bool may_lack);
-  // Why this field is unknown; empty where that is not said.
+  // Why this field is unknown; empty if no reason is given.
   std::string reason_of(std::string_view key);
 
   const JsonValue* json_;
@@ -86,7 +86,7 @@ class JsonFields {
   std::vector<std::string> taken_;
 };
 
-// Each reads a value, or refuses the place where it is.
+// Each reads a value, or refuses its place.
 
 bool read_boolean(const JsonValue& json, const JsonPlace& place);
 double read_number(const JsonValue& json, const JsonPlace& place, const field::Rule& rule);
@@ -98,7 +98,7 @@ const std::string& read_string(const JsonValue& json, const JsonPlace& place);
 const JsonValue::List& read_list(const JsonValue& json, const JsonPlace& place, std::size_t most);
 const JsonValue::Object& read_object(const JsonValue& json, const JsonPlace& place);
 
-// Whether it is a word that only a newer version knows, and may be there.
+// True for an enumerator that only a newer version knows, if that is allowed here.
 template <typename Value>
 bool is_unknown_word(const JsonValue& json, const JsonPlace& place) {
   if constexpr (std::is_enum_v<Value>) {
@@ -108,8 +108,8 @@ bool is_unknown_word(const JsonValue& json, const JsonPlace& place) {
   }
 }
 
-// Any value that JsonWriter::value writes. A type of its own form has a function
-// read_json(const JsonValue&, const JsonPlace&, Value&).
+// Any value that JsonWriter::value writes. A type with a format of its own has a function read_json(const JsonValue&,
+// const JsonPlace&, Value&).
 template <typename Value>
 void read_value(const JsonValue& json, const JsonPlace& place, Value& value, const field::Rule& rule = {}) {
   if constexpr (std::is_same_v<Value, bool>) {
@@ -126,7 +126,7 @@ void read_value(const JsonValue& json, const JsonPlace& place, Value& value, con
   } else if constexpr (std::is_enum_v<Value>) {
     const std::optional<Value> known = field::named<Value>(read_string(json, place));
     if (!known) {
-      place.refuse("a word that is known here");
+      place.refuse("a known value");
     }
     value = *known;
   } else if constexpr (requires { read_json(json, place, value); }) {
@@ -154,7 +154,7 @@ void read_value(const JsonValue& json, const JsonPlace& place, Value& value, con
       read_value(member.value, place.at(member.key), value[*key], rule);
     }
   } else {
-    JsonFields fields{json, place};  // NOLINT(misc-const-correctness): the call of a template changes it
+    JsonFields fields{json, place};  // NOLINT(misc-const-correctness): a call inside a template changes it
     fields({}, value, field::beside);
     fields.finish();
   }
@@ -194,7 +194,7 @@ void JsonFields::operator()(std::string_view /*name*/, Record& record, field::Be
       return ((kind == Kinds::kind && (one.template emplace<Kinds>(), true)) || ...);
     };
     if (!begin(record)) {
-      place_->at("kind").refuse("one that is known here");
+      place_->at("kind").refuse("a known one");
     }
     std::visit([this](auto& one) { (*this)({}, one, field::beside); }, record);
   } else {
@@ -202,7 +202,7 @@ void JsonFields::operator()(std::string_view /*name*/, Record& record, field::Be
   }
 }
 
-// What is no JSON at all is refused too.
+// Also refuses what is not JSON at all.
 JsonValue parse_json(std::string_view text, const JsonForm& form);
 
 template <typename Record>

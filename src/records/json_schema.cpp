@@ -41,7 +41,7 @@ void put_type(JsonWriter& json, std::string_view type, bool nullable) {
   }
 }
 
-// null is no word of its own.
+// null is not an enumerator.
 void put_words(JsonWriter& json, const JsonSchema& schema) {
   std::vector<std::optional<std::string>> words{schema.words.begin(), schema.words.end()};
   if (schema.nullable) {

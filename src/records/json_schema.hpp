@@ -1,5 +1,5 @@
-// What a record looks like in JSON, told from its description (zeus/fields.hpp): for documents that say what a service
-// takes and answers. It says exactly what records/json_reader.hpp takes and json_writer.hpp writes. Plain values and
+// The JSON schema of a record, made from its description (zeus/fields.hpp): for documents that say what a service takes
+// and answers. It describes exactly what records/json_reader.hpp reads and json_writer.hpp writes. Plain values and
 // pure functions; any thread.
 #pragma once
 
@@ -29,19 +29,19 @@ struct JsonSchema {
   struct Field;
 
   Kind kind = Kind::string;
-  std::string name = {};  // of a record, and of one of several
+  std::string name = {};  // of a record, and of a variant of records
   bool nullable = false;
-  // Of numbers; of a list of numbers, of each.
+  // For numbers; for the members of a list of numbers.
   std::optional<double> least = {};
   std::optional<double> most = {};
   bool above_least = false;
-  std::optional<std::size_t> longest = {};                    // of a string, in characters
-  std::string pattern = {};                                   // of a string
-  std::vector<std::string> words = {};                        // of a word: one of these
-  std::optional<std::size_t> members = {};                    // of a list, at most
-  std::shared_ptr<const JsonSchema> of = {};                  // of a list or a map: each
-  std::vector<Field> fields;                                  // of a record, in their order
-  std::vector<std::shared_ptr<const JsonSchema>> kinds = {};  // of one of several: the records
+  std::optional<std::size_t> longest = {};                    // for a string, in characters
+  std::string pattern = {};                                   // for a string
+  std::vector<std::string> words = {};                        // for an enumerator: one of these
+  std::optional<std::size_t> members = {};                    // for a list, at most
+  std::shared_ptr<const JsonSchema> of = {};                  // for each member of a list or a map
+  std::vector<Field> fields;                                  // for a record, in order
+  std::vector<std::shared_ptr<const JsonSchema>> kinds = {};  // for a variant: its records
 };
 
 struct JsonSchema::Field {
@@ -52,11 +52,11 @@ struct JsonSchema::Field {
 
 using SharedSchema = std::shared_ptr<const JsonSchema>;
 
-// As JSON Schema has it. Records, and one of several, are shown as references: "#/components/schemas/NAME".
+// As a JSON Schema. Records and variants appear as references: "#/components/schemas/NAME".
 void write_json(JsonWriter& json, const JsonSchema& schema);
-// The members of the definition of a record, whose fields may be references.
+// The members of a record's definition, whose fields may be references.
 void write_definition_members(JsonWriter& json, const JsonSchema& schema);
-// The records that it consists of, itself included, each once, ascending by name. Two of one name that are not alike
+// The records that it consists of, including itself, each once, ascending by name. Two different records with one name
 // are an internal Error.
 std::vector<SharedSchema> records_of(const std::vector<SharedSchema>& schemas);
 
@@ -101,9 +101,9 @@ class SchemaFields {
     }
   }
 
-  // Why something is null is said in the end.
+  // The last field says why others are null.
   void finish();
-  // One of several records stands among the fields: which have what all of them have, and may have the rest.
+  // True if a field is a variant: the object then has the fields that all its records share, and may have the rest.
   [[nodiscard]] bool has_variant() const { return is_variant_beside_; }
 
  private:
@@ -157,7 +157,7 @@ JsonSchema schema_of_kinds(const std::variant<Kinds...>* /*type*/) {
   return schema;
 }
 
-// A type that is written in a form of its own has a function json_schema_of(const Value*).
+// A type with a format of its own has a function json_schema_of(const Value*).
 template <typename Value>
 JsonSchema json_schema(const field::Rule& rule) {
   using Kind = JsonSchema::Kind;
@@ -181,7 +181,7 @@ JsonSchema json_schema(const field::Rule& rule) {
   } else if constexpr (std::integral<Value>) {
     schema.kind = Kind::whole;
     bound();
-    // Beyond what a double tells apart no bound is written.
+    // No bound is written beyond the integers that a double holds exactly.
     constexpr double least = static_cast<double>(std::numeric_limits<Value>::lowest());
     schema.least = schema.least ? std::max(*schema.least, least) : least;
     if (sizeof(Value) < sizeof(std::int64_t)) {

@@ -47,7 +47,7 @@ struct Bicycle {
   static void describe(Fields& fields, Self& self) {
     fields("wheels", self.wheels, field::Rule{.members = 3});
     fields("power", self.power, field::above_zero);
-    fields("owner", self.owner, field::Rule{.reason = "it is nobody's"});
+    fields("owner", self.owner, field::Rule{.reason = "it has no owner"});
     fields("extra", self.extra);
     fields("bought_with", std::optional<Bell>{}, field::Rule{.left_out = true});
   }
@@ -82,7 +82,7 @@ TEST(JsonSchema, NamesRecordsByTheirTypes) {
 }
 
 TEST(JsonSchema, KnowsTwoRecordsOfOneName) {
-  // As one of several a wheel says its kind, alone it does not.
+  // As part of a variant, a wheel writes its kind; alone it does not.
   EXPECT_THROW(records_of({shared_schema<Bicycle>()}), Error);
   EXPECT_EQ(records_of({shared_schema<Wheel>(), shared_schema<Wheel>()}).size(), 1U);
 }

@@ -1,5 +1,4 @@
-// A JSON document that was read. Plain values; copy them freely between threads. The JSON library is behind
-// json_value.cpp and seen by nobody else.
+// A parsed JSON document. Plain values; copy them freely between threads. Only json_library.cpp sees the JSON library.
 #pragma once
 
 #include <concepts>
@@ -24,18 +23,18 @@ class JsonValue {
   JsonValue() = default;  // null
   explicit JsonValue(Any value);
 
-  // Nothing where the text is no JSON, has a number beyond what a double can be, or nests more than 64 values into one
-  // another. Of a key that an object has twice, the last one counts.
+  // Nothing if the string is not JSON, has a number beyond the range of a double, or nests more than 64 values. If an
+  // object has a key twice, the last one counts.
   static std::optional<JsonValue> parse(std::string_view text);
 
-  // What it is, or nothing where it is something else.
+  // The value, or nothing if it is of another type.
   [[nodiscard]] bool is_null() const { return std::holds_alternative<std::nullptr_t>(value_); }
   [[nodiscard]] std::optional<bool> boolean() const;
   [[nodiscard]] std::optional<double> number() const;  // finite
   [[nodiscard]] const std::string* string() const { return std::get_if<std::string>(&value_); }
   [[nodiscard]] const List* list() const { return std::get_if<List>(&value_); }
   [[nodiscard]] const Object* object() const { return std::get_if<Object>(&value_); }
-  // A number that is written without a fraction or an exponent and fits.
+  // A number that is written without a fraction or an exponent, and fits.
   template <std::integral Integer>
   [[nodiscard]] std::optional<Integer> whole() const {
     if (const auto* number = std::get_if<std::uint64_t>(&value_); number && std::in_range<Integer>(*number)) {
@@ -47,10 +46,10 @@ class JsonValue {
     return std::nullopt;
   }
 
-  // The member of an object; none where this is no object or has no such key.
+  // The member of an object; null if this is not an object or has no such key.
   [[nodiscard]] const JsonValue* find(std::string_view key) const;
 
-  // What must be there: a not_found Error where it is not.
+  // A member that must be there; otherwise a not_found Error.
   [[nodiscard]] const JsonValue& operator[](std::string_view key) const;
   [[nodiscard]] const JsonValue& operator[](std::size_t index) const;
   [[nodiscard]] std::size_t size() const;  // of a list or an object

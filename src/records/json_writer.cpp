@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t indent = 2;
 
-// Most strings are; they need not be looked at by the library.
+// Most strings are; the library need not check them.
 bool is_plain(std::string_view string) {
   return std::ranges::all_of(string, [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
 }

@@ -1,12 +1,12 @@
-// Writes JSON, piece by piece or a whole record from its description (zeus/fields.hpp). Strings that are not UTF-8 have
-// what is not replaced; numbers that are not finite become null. One thread at a time.
+// Writes JSON, piece by piece or a whole record from its description (zeus/fields.hpp). Bytes that are not UTF-8 are
+// replaced; numbers that are not finite become null. One thread at a time.
 //
 //   JsonWriter json;
 //   json.object([&] {
 //     json.put("name", job.name);
 //     json.put_list("gpus", gpus, [&](const Gpu& gpu) { json.value(gpu.uuid); });
 //     json.put("holder", [&] { json.put("pid", pid); });
-//     json.put("limit_w", limit, "it cannot be read");  // null, and why in "reason" at the object's end
+//     json.put("limit_w", limit, "it cannot be read");  // null, with the reason in "reason" at the object's end
 //   });
 //   json.take();
 #pragma once
@@ -35,8 +35,8 @@ class JsonWriter {
 
   // Values: the whole document, or the next member of a list.
 
-  // A boolean, number, string, enum, quantity, optional, list, map from an enum, record, variant of records, what has a
-  // function write_json(JsonWriter&, const Value&), or an object's members as a function.
+  // A boolean, number, string, enum, quantity, optional, list, map from an enum, record, variant of records, a type
+  // with a function write_json(JsonWriter&, const Value&), or an object's members as a function.
   template <typename Value>
   void value(const Value& value);
 
@@ -56,7 +56,7 @@ class JsonWriter {
     close(']');
   }
 
-  // A list whose members `members` writes.
+  // A list; `members` writes its elements.
   template <std::invocable Members>
   void tuple(const Members& members) {
     open('[');
@@ -64,7 +64,7 @@ class JsonWriter {
     close(']');
   }
 
-  // Members of the object that is being written.
+  // Members of the current object.
 
   template <typename Value>
   void put(std::string_view key, const Value& value) {
@@ -84,10 +84,10 @@ class JsonWriter {
     list(range, each);
   }
   void put_unknown(std::string_view key, std::string_view why);
-  // Why something in this object is null. The object ends in "reason", with all that was said so.
+  // Why something in this object is null. The object ends with "reason", which has all such reasons.
   void because(std::string_view key, std::string_view why);
 
-  // The fields of a record, or of one of several and its kind, as members of this object.
+  // The fields of a record, or of a variant and its kind, as members of this object.
   template <typename Record>
   void put_fields(const Record& record);
 

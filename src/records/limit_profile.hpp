@@ -1,4 +1,4 @@
-// Inside Zeus, what the public header says of an epoch under a limit. A plain value; copy it freely between threads.
+// Brings the public type of an epoch under a limit into this namespace. A plain value; copy it freely between threads.
 #pragma once
 
 #include <zeus/power.hpp>
@@ -10,7 +10,8 @@ namespace zeus::records {
 
 using zeus::LimitProfile;
 
-// As it is where epochs take so many times as long and as much power; it compares with others as before.
+// Scaled to epochs that take `time` times as long and `power` times as much power; comparisons with others stay the
+// same.
 inline LimitProfile scaled(LimitProfile profile, double time, double power) {
   profile.epoch_time *= time;
   profile.average_power *= power;
@@ -23,7 +24,7 @@ inline LimitProfile scaled(LimitProfile profile, double time, double power) {
   return profile;
 }
 
-// Half-width of an epoch's energy, as a part of it; that of its time is no more. Nothing where it is not known.
+// Half-width of an epoch's energy, relative to it; that of its time is no larger. Nothing if unknown.
 inline std::optional<double> uncertainty(const LimitProfile& profile) {
   if (!profile.epoch_time_uncertainty || !profile.average_power_uncertainty) {
     return std::nullopt;

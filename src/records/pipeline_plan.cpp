@@ -26,7 +26,7 @@ PlannedInstruction instruction_from(const JsonValue& value, const JsonPlace& pla
   return {.name = *value[0].string(), .frequency = Megahertz{*frequency}};
 }
 
-// What `zeus pipeline` prints of a plan beside it is left alone.
+// Ignores what `zeus pipeline` prints beside the plan.
 PipelinePlan plan_from(const JsonValue& json) {
   const JsonPlace place{form};
   for (const char* key : {"time_s", "energy_j", "frequencies"}) {
@@ -42,7 +42,7 @@ PipelinePlan plan_from(const JsonValue& json) {
 
 }  // namespace
 
-// Frequencies are whole megahertz wherever the driver's are.
+// Frequencies are whole megahertz if the driver's are.
 void write_json(JsonWriter& json, const PlannedInstruction& instruction) {
   const double frequency = instruction.frequency.value();
   json.tuple([&] {
@@ -82,7 +82,7 @@ PipelinePlan pipeline_plan_from_json(std::string_view text) {
     return plan_from(document);
   }
   if (plans->list() == nullptr || plans->size() != 1) {
-    JsonPlace{form}.refuse_as("\"plans\" does not hold exactly one, so it is open which to follow");
+    JsonPlace{form}.refuse_as("\"plans\" does not have exactly one plan, so it is unclear which to follow");
   }
   return plan_from((*plans)[0]);
 }

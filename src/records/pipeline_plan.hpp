@@ -15,18 +15,18 @@
 namespace zeus::records {
 
 struct PlannedInstruction {
-  std::string name;     // what the training loop announces: "forward"
+  std::string name;     // the training loop's name for it: "forward"
   Megahertz frequency;  // to lock while it runs; 0 leaves the clock as it is
   friend bool operator==(const PlannedInstruction&, const PlannedInstruction&) = default;
 };
 
-// Planned instructions by pipeline rank, in the order in which it runs them; its data- and tensor-parallel copies all
-// do the same.
+// Planned instructions by pipeline rank, in the order in which the rank runs them; all data- and tensor-parallel copies
+// of a rank do the same.
 using PlannedRanks = std::vector<std::vector<PlannedInstruction>>;
 
 struct PipelinePlan {
   Seconds time;   // of one iteration
-  Joules energy;  // of all GPUs in one iteration, blocking included
+  Joules energy;  // of all GPUs in one iteration, including blocking
   PlannedRanks frequencies;
 
   template <typename Fields, typename Self>
@@ -45,8 +45,8 @@ void read_json(const JsonValue& json, const JsonPlace& place, PlannedRanks& rank
 // {"time_s":..,"energy_j":..,"frequencies":[[["forward",1410],["backward",1350],..],..]}, on one line.
 std::string to_json(const PipelinePlan& plan);
 
-// Reads a plan back. Also takes the whole output of `zeus pipeline --json` if it holds exactly one plan. What is
-// neither is a corrupt_data Error that says where it stops making sense.
+// Reads a plan back. Also takes the whole output of `zeus pipeline --json` if it has exactly one plan. Anything else is
+// a corrupt_data Error that says where the mistake is.
 PipelinePlan pipeline_plan_from_json(std::string_view text);
 
 }  // namespace zeus::records

@@ -1,5 +1,5 @@
-// What a report on a pipeline shows: its frontier, and iterations as they run under some plans.
-// Plain values; copy them freely between threads.
+// The content of a report on a pipeline: its frontier, and how iterations run under some plans. Plain values; copy them
+// freely between threads.
 #pragma once
 
 #include <zeus/units.hpp>
@@ -16,16 +16,16 @@ struct TimelineBox {
   std::size_t device = 0;
   Seconds start;
   Seconds duration;
-  Megahertz frequency;  // 0 where none is set
+  Megahertz frequency;  // 0 if none is set
   Watts power;          // on average, of one GPU
 };
 
 struct Timeline {
   Seconds time;   // of the iteration
-  Joules energy;  // of all GPUs in that time, blocking included
-  Joules bound;   // the least energy that any plan could have in that time
+  Joules energy;  // of all GPUs in that time, including blocking
+  Joules bound;   // a lower bound on the energy of any plan with that time
   std::vector<TimelineBox> boxes;
-  std::vector<std::size_t> critical;  // boxes of which each waits for the one before it, from the start to the end
+  std::vector<std::size_t> critical;  // a chain of boxes from start to end; each waits for the one before it
 };
 
 struct StudyPoint {
@@ -39,9 +39,9 @@ struct PipelineStudy {
   std::size_t devices = 1;
   std::size_t copies = 1;
   Watts blocking_power;
-  Seconds least_energy;              // the iteration time at which energy is least
+  Seconds least_energy;              // the iteration time with the least energy
   std::vector<StudyPoint> frontier;  // fastest first
-  Timeline fastest;                  // every computation at its fastest: before
+  Timeline fastest;                  // every computation at its fastest: the state before planning
   std::vector<Timeline> plans;       // fastest first
   std::size_t chosen = 0;            // the plan to show first
 };

@@ -1,4 +1,4 @@
-// Inside Zeus, what the public header says of a step under a power setting. A plain value; copy it freely between
+// Brings the public type of a step under a power setting into this namespace. A plain value; copy it freely between
 // threads.
 #pragma once
 

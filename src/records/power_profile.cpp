@@ -22,8 +22,7 @@ struct Weighted {
   double uncertainty = 0.0;
 };
 
-// Weights follow from certainty; what is certain beyond doubt on both sides (no uncertainty at all) counts by its
-// steps.
+// Weights follow from certainty. If both values are exact (no uncertainty at all), each counts by its steps.
 Weighted weigh(Weighted a, Weighted b, std::uint64_t steps_a, std::uint64_t steps_b) {
   const double square_a = a.uncertainty * a.uncertainty;
   const double square_b = b.uncertainty * b.uncertainty;
@@ -80,8 +79,8 @@ PowerProfile merge(const PowerProfile& a, const PowerProfile& b) {
   if (a.gpu != b.gpu || a.gpus != b.gpus || a.batch_size != b.batch_size) {
     throw Error{
         ErrorKind::invalid_argument,
-        fmt::format("the power profiles of {}x {} and {}x {} are of different things", a.gpus, a.gpu, b.gpus, b.gpu),
-        "merge profiles of one GPU model, one number of GPUs and one batch size"};
+        fmt::format("the power profiles of {}x {} and {}x {} do not belong together", a.gpus, a.gpu, b.gpus, b.gpu),
+        "merge only profiles of the same GPU model, number of GPUs and batch size"};
   }
   PowerProfile both = a;
   both.complete = a.complete || b.complete;
@@ -115,7 +114,7 @@ void put_in_order(PowerProfile& profile, const JsonPlace& place) {
   }
   std::ranges::stable_sort(profile.measurements, comes_before);
   if (std::ranges::adjacent_find(profile.measurements, {}, &PowerMeasurement::setting) != profile.measurements.end()) {
-    place.refuse_as("it has a setting twice");
+    place.refuse_as("it has the same setting twice");
   }
 }
 

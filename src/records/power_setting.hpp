@@ -1,4 +1,4 @@
-// Inside Zeus, what the public header says of power settings. A plain value; copy it freely between threads.
+// Brings the public type of power settings into this namespace. A plain value; copy it freely between threads.
 #pragma once
 
 #include <zeus/power.hpp>

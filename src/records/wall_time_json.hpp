@@ -1,4 +1,4 @@
-// Civil time in JSON: "2026-11-21T18:00:00Z", to the second. For what describes records; pure functions, any thread.
+// Civil time in JSON: "2026-11-21T18:00:00Z", to the second. For describing records; pure functions, any thread.
 #pragma once
 
 #include "base/clock.hpp"
@@ -16,7 +16,7 @@ inline void write_json(records::JsonWriter& json, WallTime time) {
 inline void read_json(const records::JsonValue& json, const records::JsonPlace& place, WallTime& time) {
   const std::optional<WallTime> known = wall_time_from_text(records::read_string(json, place));
   if (!known) {
-    place.refuse("a time of UTC as in 2026-11-21T18:00:00Z");
+    place.refuse("a UTC time such as 2026-11-21T18:00:00Z");
   }
   time = *known;
 }

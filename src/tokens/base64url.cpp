@@ -49,7 +49,7 @@ std::optional<std::string> from_base64url(std::string_view text) {
     }
     bits &= (1U << held) - 1;
   }
-  // What is left over fills the last character with zeros, and is less than a character.
+  // The bits that are left over fill the last character with zeros, and are less than a character.
   if (held >= bits_per_character || bits != 0) {
     return std::nullopt;
   }

@@ -1,4 +1,4 @@
-// Bytes as text of 64 characters that a URL may hold, without padding (RFC 4648, 5). Pure functions; any thread.
+// Bytes as a string of 64 characters that a URL may hold, without padding (RFC 4648, 5). Pure functions; any thread.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 namespace zeus::tokens {
 
 std::string to_base64url(std::string_view bytes);
-// Nothing where it is not exactly what to_base64url() makes of something.
+// Empty for anything that to_base64url() does not make.
 std::optional<std::string> from_base64url(std::string_view text);
 
 }  // namespace zeus::tokens

@@ -7,7 +7,7 @@
 namespace zeus::tokens {
 namespace {
 
-// RFC 4648, 10, without the padding; the last ones are where its two alphabets differ.
+// RFC 4648, 10, without the padding; the last ones show where its two alphabets differ.
 TEST(Base64UrlTest, IsThatOfTheStandard) {
   EXPECT_EQ(to_base64url(""), "");
   EXPECT_EQ(to_base64url("f"), "Zg");

@@ -1,4 +1,4 @@
-// What a token says: whose it is, what for, until when. Plain values; any thread.
+// The contents of a token: whose it is, what it allows, until when. Plain values; any thread.
 #pragma once
 
 #include "base/random_id.hpp"
@@ -11,25 +11,25 @@
 
 namespace zeus::tokens {
 
-// Seconds since 1970, in civil time.
+// Seconds since 1970 on the wall clock.
 using UnixSeconds = std::int64_t;
 
 struct Claims {
   std::string subject;
   std::vector<std::string> scopes;
-  std::optional<UnixSeconds> expires = std::nullopt;  // nothing where it never does
-  // By which it can be revoked: its `jti`, or for tokens that have none "sha256:" and what is signed, hashed. Who
-  // issues one gives random_id().
+  std::optional<UnixSeconds> expires = std::nullopt;  // empty if it never expires
+  // Used to revoke it: its `jti`, or for a token without one, "sha256:" and the hash of the signed part. A new token
+  // gets random_id().
   std::string id = {};
 
   friend bool operator==(const Claims&, const Claims&) = default;
 };
 
-// For how long an expired token still goes.
+// How long a token is accepted after it has expired.
 inline constexpr UnixSeconds leeway = 60;
 bool has_expired(UnixSeconds expires, UnixSeconds now);
 
-// Whether it can be a token's id: one word of at most 128 printable characters that does not begin with "#".
+// Whether this can be a token's ID: one word, of at most 128 printable characters, that does not begin with "#".
 bool is_token_id(std::string_view id);
 
 using zeus::random_id;

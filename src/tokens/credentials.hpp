@@ -1,4 +1,4 @@
-// By what a server believes tokens: the keys, and the tokens that were taken back. Plain values, read from files by
+// What a server checks tokens with: the keys, and the list of revoked tokens. Plain values, read from files by
 // functions of the file system; any thread.
 #pragma once
 
@@ -12,14 +12,14 @@
 
 namespace zeus::tokens {
 
-// What may be replaced while a server runs.
+// May be replaced while a server runs.
 struct Credentials {
-  std::optional<KeyRing> keys;  // nothing: no tokens
+  std::optional<KeyRing> keys;  // empty: no tokens
   Revocations revoked;
 };
 
-// The keys of a file or folder, and what lies beside it of revoked tokens. Errors are those of read_keys(), and those
-// of a file that cannot be understood, or that somebody other than root or `user` can have written.
+// Reads the keys of a file or folder, and the list of revoked tokens beside it. Throws the errors of read_keys(), and
+// Errors for a file that is not valid or that anyone but root or `user` may have written.
 Credentials read_credentials(const std::filesystem::path& keys, uid_t user);
 
 // The file of revoked tokens, which lies beside the keys: "keys.revoked".

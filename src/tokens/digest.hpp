@@ -1,4 +1,4 @@
-// What tells texts from one another in little room. A pure function; any thread.
+// A short digest that tells strings apart. A pure function; any thread.
 #pragma once
 
 #include <string>

@@ -72,9 +72,10 @@ std::vector<std::string> names_in(const std::filesystem::path& folder) {
       continue;
     }
     if (!is_key_name(name)) {
-      throw Error{ErrorKind::invalid_argument,
-                  fmt::format("a file among the signing keys of {} has a name that is no key's id", folder.string()),
-                  fmt::format("name it with letters, digits and '._-', {} at most", most_id_bytes)};
+      throw Error{
+          ErrorKind::invalid_argument,
+          fmt::format("a file among the signing keys of {} has a name that cannot be a key's ID", folder.string()),
+          fmt::format("name it with letters, digits and '._-', {} at most", most_id_bytes)};
     }
     if (names.size() == most_keys) {
       throw Error{ErrorKind::invalid_argument, fmt::format("{} has more than {} keys", folder.string(), most_keys),

@@ -96,7 +96,7 @@ TEST_F(KeyRingTest, AFileWhoseNameIsNoIdIsRefused) {
   EXPECT_EQ(refusal(), ErrorKind::invalid_argument);
 }
 
-// What follows is signed as Python's hmac signs it (token_test.cpp); here, only which signature belongs to which key.
+// The signatures are those of Python's hmac (token_test.cpp); here, only which signature belongs to which key.
 TEST_F(KeyRingTest, ASignatureByTheKeyWithoutItsLineEndIsTakenToo) {
   const Key line{"", "secret\n"};
   EXPECT_TRUE(line.verify("x", line.sign("x")));

@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view never = "-";
 constexpr std::string_view blanks = " \t\r";
 
-// The next word of a line, which is taken from it; empty at its end.
+// Takes the next word off a line; empty at its end.
 std::string_view take_word(std::string_view& line) {
   line.remove_prefix(std::min(line.find_first_not_of(blanks), line.size()));
   const std::string_view word = line.substr(0, line.find_first_of(blanks));
@@ -39,7 +39,7 @@ Revocations Revocations::parse(std::string_view text) {
     const auto [rest, error] = std::from_chars(expiry.data(), expiry.data() + expiry.size(), expires);
     const bool is_time = error == std::errc{} && rest == expiry.data() + expiry.size();
     if (!is_token_id(id) || !(is_time || expiry == never) || !take_word(line).empty()) {
-      throw Error{ErrorKind::corrupt_data, fmt::format("line {} of the revoked tokens makes no sense", number),
+      throw Error{ErrorKind::corrupt_data, fmt::format("line {} of the revoked tokens is not valid", number),
                   "a line is the id of a token and when it expires, in seconds since 1970 or '-'"};
     }
     revocations.add(id, is_time ? std::optional{expires} : std::nullopt);
@@ -57,7 +57,7 @@ std::string Revocations::text() const {
 
 void Revocations::add(std::string_view id, std::optional<UnixSeconds> expires) {
   if (!is_token_id(id)) {
-    throw Error{ErrorKind::invalid_argument, "that is not the id of a token",
+    throw Error{ErrorKind::invalid_argument, "that is not the ID of a token",
                 "it is one word, as `jti` in the token and `zeusd token` have it"};
   }
   const auto [entry, is_new] = expiries_.emplace(id, expires);

@@ -1,5 +1,5 @@
-// Tokens that are not to be believed any more, as a file: a line for each with its id (claims.hpp) and when it expires
-// by itself ("-" where it never does), from when on the line is no longer needed. Plain values; copy them freely.
+// The file of revoked tokens: a line for each, with its ID (claims.hpp) and when it expires by itself ("-" if it never
+// does); after that, the line is no longer needed. Plain values; copy them freely.
 #pragma once
 
 #include "tokens/claims.hpp"
@@ -16,17 +16,17 @@ class Revocations {
  public:
   Revocations() = default;
 
-  // Empty lines and those that begin with "#" are passed over. What is no such line is a corrupt_data Error with its
-  // number.
+  // Ignores empty lines and those that begin with "#". Throws a corrupt_data Error, with the line's number, for any
+  // other line that has not this form.
   static Revocations parse(std::string_view text);
-  // As parse() reads it, ascending by id.
+  // In the form that parse() reads, ascending by ID.
   [[nodiscard]] std::string text() const;
 
   [[nodiscard]] bool contains(std::string_view id) const { return expiries_.contains(id); }
   [[nodiscard]] std::size_t size() const { return expiries_.size(); }
-  // An id that is not one word of printable characters is an invalid_argument Error.
+  // Throws an invalid_argument Error for an ID that is not one printable word.
   void add(std::string_view id, std::optional<UnixSeconds> expires);
-  // Drops what has expired by itself, leeway and all.
+  // Drops the tokens that have expired by themselves, leeway included.
   void prune(UnixSeconds now);
 
   friend bool operator==(const Revocations&, const Revocations&) = default;

@@ -25,7 +25,7 @@ struct Parts {
   std::string_view header;
   std::string_view payload;
   std::string_view signature;
-  std::string_view signing_input;  // the first two, as they are
+  std::string_view signing_input;  // the first two, unchanged
 };
 
 std::optional<Parts> parts_of(std::string_view token) {
@@ -45,7 +45,7 @@ Distrust invalid(std::string_view why) {
   return {.text = fmt::format("Invalid token: {}", why)};
 }
 
-// The object that a part stands for, or what is wrong with it.
+// The JSON object in a part, or what is wrong with it.
 std::variant<JsonValue, Distrust> object_of(std::string_view part) {
   const std::optional<std::string> text = from_base64url(part);
   if (!text) {
@@ -53,33 +53,33 @@ std::variant<JsonValue, Distrust> object_of(std::string_view part) {
   }
   std::optional<JsonValue> json = JsonValue::parse(*text);
   if (!json || json->object() == nullptr) {
-    return invalid("JSON error: a part of it is no object");
+    return invalid("JSON error: a part of it is not an object");
   }
   return *std::move(json);
 }
 
-// What a payload claims, or what in it is of another form.
+// The claims of a payload, or what in it has another form.
 std::variant<Claims, Distrust> claims_of(const JsonValue& payload, std::string_view signing_input) {
   Claims claims;
   const JsonValue* const subject = payload.find("sub");
   if (subject == nullptr || subject->string() == nullptr) {
-    return invalid("JSON error: it has no 'sub' that is a text");
+    return invalid("JSON error: it has no 'sub' that is a string");
   }
   claims.subject = *subject->string();
   const JsonValue* const scopes = payload.find("scopes");
   if (scopes == nullptr || scopes->list() == nullptr || scopes->size() > most_scopes) {
-    return invalid("JSON error: it has no 'scopes' that are a list");
+    return invalid("JSON error: it has no 'scopes' that is a list");
   }
   for (const JsonValue& scope : *scopes->list()) {
     if (scope.string() == nullptr) {
-      return invalid("JSON error: one of its 'scopes' is no text");
+      return invalid("JSON error: one of its 'scopes' is not a string");
     }
     claims.scopes.push_back(*scope.string());
   }
   if (const JsonValue* const expires = payload.find("exp"); expires != nullptr && !expires->is_null()) {
     claims.expires = expires->whole<UnixSeconds>();
     if (!claims.expires || *claims.expires < 0) {
-      return invalid("JSON error: its 'exp' is no whole number of seconds");
+      return invalid("JSON error: its 'exp' is not a whole number of seconds");
     }
   }
   const JsonValue* const id = payload.find("jti");
@@ -88,7 +88,7 @@ std::variant<Claims, Distrust> claims_of(const JsonValue& payload, std::string_v
   return claims;
 }
 
-// Whether a key that may have signed what has this header did so.
+// Whether one of the keys that this header allows has signed it.
 bool is_signed(const Parts& parts, const JsonValue& header, const KeyRing& ring) {
   const JsonValue* const named = header.find("kid");
   const bool any = named == nullptr || (ring.keys.size() == 1 && ring.keys.front().id().empty());
@@ -136,7 +136,7 @@ std::variant<Claims, Distrust> verify(std::string_view token, const KeyRing& key
   }
   const JsonValue* const algorithm = std::get<JsonValue>(header).find("alg");
   if (algorithm == nullptr || algorithm->string() == nullptr) {
-    return invalid("JSON error: it has no 'alg' that is a text");
+    return invalid("JSON error: it has no 'alg' that is a string");
   }
   if (*algorithm->string() != "HS256") {
     return invalid("InvalidAlgorithm");
@@ -156,7 +156,7 @@ std::variant<Claims, Distrust> verify(std::string_view token, const KeyRing& key
   if (!std::ranges::all_of(claims->scopes, [&](std::string_view scope) {
         return std::ranges::find(known_scopes, scope) != known_scopes.end();
       })) {
-    return invalid("JSON error: one of its 'scopes' is not known here");
+    return invalid("JSON error: one of its 'scopes' is unknown here");
   }
   if (claims->expires && has_expired(*claims->expires, now)) {
     return Distrust{.text = "The token has expired"};

@@ -39,7 +39,7 @@ constexpr std::array units{
 };
 
 [[noreturn]] void refuse(std::string_view why) {
-  throw Error{ErrorKind::invalid_argument, fmt::format("that is no time for which a token goes: {}", why),
+  throw Error{ErrorKind::invalid_argument, fmt::format("that is not a lifetime for a token: {}", why),
               "write 'never', or such as '90s', '12h', '1h 30m', '2weeks'"};
 }
 
@@ -53,7 +53,7 @@ bool is_letter(char c) {
   return c >= 'a' && c <= 'z';
 }
 
-// What stands at the beginning of `text` and fits, which is taken from it.
+// Takes the characters that fit off the beginning of `text`.
 template <typename Fits>
 std::string_view take(std::string_view& text, Fits fits) {
   const auto end = std::ranges::find_if_not(text, fits);
@@ -90,7 +90,7 @@ std::optional<UnixSeconds> parse_token_duration(std::string_view given) {
   if (text.empty()) {
     refuse("it is empty");
   }
-  // Parts of a second add up over the whole of it.
+  // Fractions of a second are added up over the whole text.
   std::uint64_t seconds = 0;
   std::uint64_t nanoseconds = 0;
   while (!text.empty()) {
@@ -102,7 +102,7 @@ std::optional<UnixSeconds> parse_token_duration(std::string_view given) {
     const std::string_view name = take(text, is_letter);
     const auto unit = std::ranges::find(units, name, &Unit::name);
     if (unit == units.end()) {
-      refuse(name.empty() ? "a number in it has no unit" : "a unit in it is not known");
+      refuse(name.empty() ? "a number in it has no unit" : "a unit in it is unknown");
     }
     take(text, is_blank);
     const std::uint64_t number = number_of(digits);
@@ -121,7 +121,7 @@ std::optional<UnixSeconds> parse_token_duration(std::string_view given) {
       refuse("it is too long");
     }
   }
-  // So that the time at which it expires is one, too.
+  // So that the time at which it expires can be represented, too.
   constexpr std::uint64_t most = std::numeric_limits<UnixSeconds>::max() / 2;
   if (seconds > most) {
     refuse("it is too long");

@@ -33,8 +33,8 @@ void IssueOrder::declare(command_line::Options& options, const std::vector<std::
   options.add_option("--signing-key-path", keys_, "The key, or a folder of keys").path().required();
   options.add_option("--key-id", key_id_, "Which key of the folder (default: the last one)");
   options.add_option("--user", user_, "Whose it is").required();
-  options.add_option("--scope", scopes_, "What it is good for").delimiter(',').among(scopes);
-  options.add_option("--expires", expires_, "For how long: 90s, 1h 30m, 7d, or never").value_name("TIME").required();
+  options.add_option("--scope", scopes_, "What it allows").delimiter(',').among(scopes);
+  options.add_option("--expires", expires_, "Its lifetime: 90s, 1h 30m, 7d, or never").value_name("TIME").required();
 }
 
 std::string IssueOrder::carry_out(const Clock& clock) const {
@@ -54,7 +54,7 @@ void RevokeOrder::declare(command_line::Options& options) {
 
 std::string RevokeOrder::carry_out(const Clock& clock) const {
   if (!id_ && !token_file_) {
-    throw Error{ErrorKind::invalid_argument, "it is not said which token", "name it by --id or --token-file"};
+    throw Error{ErrorKind::invalid_argument, "no token is named", "name it by --id or --token-file"};
   }
   Claims claims;
   claims.id = id_.value_or("");

@@ -1,5 +1,5 @@
-// What `zeusd token` and `zeus token` are asked for: the options of issuing a token and of taking one back, and the
-// doing of it. Both programs have the same commands, which these are. Main thread.
+// The commands `zeusd token` and `zeus token`, which are the same in both programs: the options for issuing and
+// revoking a token, and the work itself. Main thread.
 #pragma once
 
 #include "base/clock.hpp"
@@ -13,9 +13,9 @@ namespace zeus::tokens {
 
 class IssueOrder {
  public:
-  // `scopes` are what may be named. The help has no examples yet.
+  // `scopes` are those that may be named. Declares no examples; the program does.
   void declare(command_line::Options& options, const std::vector<std::string>& scopes);
-  // The token.
+  // Returns the token.
   [[nodiscard]] std::string carry_out(const Clock& clock) const;
 
  private:
@@ -29,7 +29,7 @@ class IssueOrder {
 class RevokeOrder {
  public:
   void declare(command_line::Options& options);
-  // The id of the token that is taken back. Whoever believes it has to read its credentials anew.
+  // Returns the ID of the revoked token. Servers that accept it have to read their credentials again.
   [[nodiscard]] std::string carry_out(const Clock& clock) const;
 
  private:

@@ -85,7 +85,7 @@ TEST(TokenTest, WhatPythonSignsIsBelieved) {
   EXPECT_EQ(std::get<Claims>(verified(anns_by_name, folder())).id, "0123456789abcdef0123456789abcdef");
 }
 
-// RFC 7515, A.1, of which all but the claims fits.
+// RFC 7515, A.1; everything in it fits but the claims.
 TEST(TokenTest, TheExampleOfTheStandardIsSignedAsItSays) {
   const std::optional<std::string> key =
       from_base64url("AyM1SysPpbyDfgZld3umj1qzKObwVMkoqQ-EstJQLr_T-1qS0gZH75aKtMN3Yj0iPS4hcgUuTwjAzZr1Z9CAow");

@@ -16,7 +16,7 @@ char plain(char letter) {
   return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
 }
 
-// How many letters have to be put in, taken out or replaced to make one word of the other.
+// Edit distance: the letters to insert, delete or replace to turn one word into the other.
 std::size_t distance(std::string_view from, std::string_view to) {
   std::vector<std::size_t> row(to.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});

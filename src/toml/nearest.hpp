@@ -1,4 +1,4 @@
-// The known word that somebody has most likely meant. A pure function; any thread.
+// The known word that a user most likely meant. A pure function; any thread.
 #pragma once
 
 #include <optional>
@@ -8,8 +8,8 @@
 
 namespace zeus::toml {
 
-// Nothing where none is near: more than a third of its letters would have to change. Dashes and underscores, small
-// letters and capitals are alike.
+// Nothing if none is near, that is, if more than a third of the letters would have to change. Dashes and underscores
+// count as equal, and so do lower and upper case.
 std::optional<std::string> nearest(std::string_view word, std::span<const std::string> known);
 
 }  // namespace zeus::toml

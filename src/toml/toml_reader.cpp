@@ -24,7 +24,7 @@ bool is_number(std::string_view text) {
   return error == std::errc{} && rest == end;
 }
 
-// What stands there, as far as it is short enough to be shown.
+// The value, if it is short enough to show.
 std::string shown(const TomlValue& value) {
   constexpr std::size_t longest = 60;
   if (const auto* const whole = value.as<std::int64_t>()) {
@@ -69,7 +69,7 @@ TomlFields::TomlFields(const TomlSpot& table) : table_{table} {
   }
 }
 
-// What was misspelt is what is lacking, so unknown keys come first.
+// Unknown keys come first: a misspelt key is usually the missing one.
 void TomlFields::finish() const {
   for (const TomlValue::Member& member : *table_.value().as<TomlValue::Table>()) {
     if (std::ranges::find(known_, member.key) == known_.end()) {
@@ -81,7 +81,7 @@ void TomlFields::finish() const {
     }
   }
   if (!lacking_.empty()) {
-    table_.refuse_as(fmt::format("there is no '{}', which it needs", lacking_.front()), "add it");
+    table_.refuse_as(fmt::format("the key '{}' is missing", lacking_.front()), "add it");
   }
 }
 
@@ -116,7 +116,7 @@ std::int64_t read_whole(const TomlSpot& spot, const field::Rule& rule, std::int6
 const std::string& read_string(const TomlSpot& spot) {
   const auto* const string = spot.value().as<std::string>();
   if (string == nullptr) {
-    spot.refuse("a string", "put it into quotation marks");
+    spot.refuse("a string", "put it in quotation marks");
   }
   return *string;
 }

@@ -1,6 +1,6 @@
-// Reads records from TOML by their descriptions (zeus/fields.hpp), strictly: an unknown key, a wrong type, a value out
-// of bounds or a lack is an invalid_argument Error that names the file, the line and the column, and says what was most
-// likely meant. A field that is a std::optional may be left out. Pure functions; any thread.
+// Reads records from TOML by their descriptions (zeus/fields.hpp), strictly. An unknown key, a wrong type, a value out
+// of bounds or a missing key is an invalid_argument Error that names the file, the line and the column, and suggests
+// what was most likely meant. A std::optional field may be left out. Pure functions; any thread.
 #pragma once
 
 #include "toml/toml_value.hpp"
@@ -19,7 +19,7 @@
 
 namespace zeus::toml {
 
-// A value within a file, for Errors. Must not outlive the file's name and the value.
+// A value in a file, for Errors. Must not outlive the file's name or the value.
 class TomlSpot {
  public:
   TomlSpot(std::string_view file, std::string_view key, const TomlValue& value)
@@ -27,12 +27,12 @@ class TomlSpot {
 
   [[nodiscard]] const TomlValue& value() const { return *value_; }
   [[nodiscard]] std::string_view file() const { return file_; }
-  // A member of the list that this is.
+  // One element of this list.
   [[nodiscard]] TomlSpot member(const TomlValue& value) const { return {file_, key_, value}; }
 
   // "nightly.toml:3:7: 'eta' is a string, but must be a number from 0 to 1".
   [[noreturn]] void refuse(std::string_view expected, std::string advice = {}) const;
-  // In words of one's own, after the place.
+  // The same with the caller's own words after the place.
   [[noreturn]] void refuse_as(std::string_view why, std::string advice) const;
 
  private:
@@ -44,7 +44,7 @@ class TomlSpot {
 // "nightly.toml:3:7".
 std::string to_text(std::string_view file, TextPlace place);
 
-// Reads the fields of a table, one after the other; what describes a record may be called with one.
+// Reads the fields of a table, one after the other; the function that describes a record takes one of these.
 class TomlFields {
  public:
   explicit TomlFields(const TomlSpot& table);
@@ -52,7 +52,7 @@ class TomlFields {
   template <typename Value>
   void operator()(std::string_view name, Value& value, const field::Rule& rule = {});
 
-  // Refuses the table where it has a key that was not asked for, or lacks one that it must have.
+  // Refuses the table if it has a key that was not asked for, or lacks a required key.
   void finish() const;
 
  private:
@@ -61,7 +61,7 @@ class TomlFields {
   std::vector<std::string> lacking_;
 };
 
-// Each reads a value, or refuses the place where it is.
+// Each reads a value, or refuses its place.
 
 bool read_boolean(const TomlSpot& spot);
 double read_number(const TomlSpot& spot, const field::Rule& rule);
@@ -70,7 +70,7 @@ const std::string& read_string(const TomlSpot& spot);
 const TomlValue::List& read_list(const TomlSpot& spot, std::size_t most);
 [[noreturn]] void refuse_word(const TomlSpot& spot, const std::vector<std::string>& known);
 
-// A type of its own form has a function read_toml(const TomlSpot&, Value&).
+// A type with a form of its own has a function read_toml(const TomlSpot&, Value&).
 template <typename Value>
 void read_value(const TomlSpot& spot, Value& value, const field::Rule& rule = {}) {
   if constexpr (requires { read_toml(spot, value); }) {
@@ -80,7 +80,7 @@ void read_value(const TomlSpot& spot, Value& value, const field::Rule& rule = {}
   } else if constexpr (std::is_same_v<Value, bool>) {
     value = read_boolean(spot);
   } else if constexpr (std::integral<Value>) {
-    // TOML has no whole number beyond these.
+    // TOML has no whole numbers beyond these.
     constexpr auto most = std::numeric_limits<std::int64_t>::max();
     using Limits = std::numeric_limits<Value>;
     constexpr bool fits = std::in_range<std::int64_t>(Limits::max());
@@ -108,7 +108,7 @@ void read_value(const TomlSpot& spot, Value& value, const field::Rule& rule = {}
       read_value(spot.member(member), value.emplace_back(), rule);
     }
   } else {
-    TomlFields fields{spot};  // NOLINT(misc-const-correctness): the call of a template changes it
+    TomlFields fields{spot};  // NOLINT(misc-const-correctness): a call inside a template changes it
     Value::describe(fields, value);
     fields.finish();
   }
@@ -124,7 +124,7 @@ void TomlFields::operator()(std::string_view name, Value& value, const field::Ru
   }
 }
 
-// `file` is what the text is called.
+// `file` is what errors call the file.
 template <typename Record>
 Record record_from_toml(std::string_view text, std::string_view file) {
   const TomlValue table = TomlValue::parse(text, file);

@@ -70,7 +70,7 @@ std::string refusal(std::string_view text) {
   return "nothing was refused";
 }
 
-// The least that is one, and in its fourth line what a test is about.
+// The smallest valid file, with the line under test as its fourth line.
 std::string with(std::string_view line) {
   return "name = 'a'\nparts = []\nwheels = []\n" + std::string{line} + "\n";
 }
@@ -124,7 +124,7 @@ TEST(TomlReader, ListsTheKeysWhereNoneIsNear) {
 }
 
 TEST(TomlReader, SaysWhatIsLackingAfterWhatIsMisspelt) {
-  EXPECT_EQ(refusal("parts = []\nwheels = []"), "b.toml:1:1: there is no 'name', which it needs; add it");
+  EXPECT_EQ(refusal("parts = []\nwheels = []"), "b.toml:1:1: the key 'name' is missing; add it");
   EXPECT_EQ(refusal("nam = 'a'"), "b.toml:1:1: there is no key 'nam'; did you mean 'name'?");
 }
 
@@ -133,7 +133,7 @@ TEST(TomlReader, RefusesOtherTypesWithWhatWasMeant) {
             "b.toml:4:9: 'share' is \"0.5\", but must be a number from 0 to 1; leave out the quotation marks");
   EXPECT_EQ(refusal(with("share = [1]")), "b.toml:4:9: 'share' is a list, but must be a number from 0 to 1");
   EXPECT_EQ(refusal(with("bell = 1")), "b.toml:4:8: 'bell' is 1, but must be true or false");
-  EXPECT_EQ(refusal("name = 5"), "b.toml:1:8: 'name' is 5, but must be a string; put it into quotation marks");
+  EXPECT_EQ(refusal("name = 5"), "b.toml:1:8: 'name' is 5, but must be a string; put it in quotation marks");
   EXPECT_EQ(refusal("parts = 'a'"), "b.toml:1:9: 'parts' is \"a\", but must be a list; write [\"a\"]");
   EXPECT_EQ(refusal(with("number = 1.5")).substr(0, 56), "b.toml:4:10: 'number' is 1.5, but must be a whole number");
   EXPECT_EQ(refusal(with("number = 1979-05-27")).substr(0, 36), "b.toml:4:10: 'number' is a time, but");
@@ -150,14 +150,14 @@ TEST(TomlReader, HoldsNumbersToTheirBounds) {
 }
 
 TEST(TomlReader, RefusesWhatIsGivenTwice) {
-  EXPECT_EQ(refusal("name = 'a'\nname = 'b'"), "b.toml:2:8: 'name' is given a second time; keep one of the two");
-  EXPECT_EQ(refusal("[name]\n[name]").substr(0, 35), "b.toml:2:1: 'name' is given a secon");
+  EXPECT_EQ(refusal("name = 'a'\nname = 'b'"), "b.toml:2:8: 'name' appears a second time; keep one of the two");
+  EXPECT_EQ(refusal("[name]\n[name]").substr(0, 35), "b.toml:2:1: 'name' appears a second");
 }
 
 TEST(TomlReader, SaysWhereATextIsNoToml) {
-  EXPECT_EQ(refusal("name = 'a'\nshare = 1 2").substr(0, 33), "b.toml:2:11: this is no TOML: exp");
-  EXPECT_EQ(refusal("name = a").substr(0, 29), "b.toml:1:8: this is no TOML: ");
-  EXPECT_EQ(refusal("\xff").substr(0, 29), "b.toml:1:1: this is no TOML: ");
+  EXPECT_EQ(refusal("name = 'a'\nshare = 1 2").substr(0, 34), "b.toml:2:11: this is not TOML: exp");
+  EXPECT_EQ(refusal("name = a").substr(0, 30), "b.toml:1:8: this is not TOML: ");
+  EXPECT_EQ(refusal("\xff").substr(0, 30), "b.toml:1:1: this is not TOML: ");
   for (const std::string_view header : {"[=", "[[#", "[\x15", "[[\x7f]]"}) {
     EXPECT_EQ(refusal(std::string{"name = 'a'\n"}.append(header)).substr(0, 9), "b.toml:2:") << header;
   }

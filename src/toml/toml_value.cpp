@@ -4,9 +4,10 @@
 
 #include <fmt/format.h>
 
-// What release 3.3 of the library asserts, or lets the compiler assume, some texts break: "[=", or a letter beyond
-// ASCII outside of strings, which its search for blanks takes for unreachable. A few lines on it refuses them with
-// their place. So nothing is asserted or assumed of a text, in any build, and such a letter is no blank.
+// Release 3.3 of the library asserts, or lets the compiler assume, conditions that some files break: "[=", or a
+// non-ASCII letter outside strings, which its search for blanks treats as unreachable. A few lines later it refuses
+// such files with their place. So nothing is asserted or assumed here, in any build, and such a letter does not count
+// as blank.
 #undef NDEBUG
 #define TOML_ASSERT(expression) static_cast<void>(0)
 #include <toml++/impl/preprocessor.h>
@@ -75,8 +76,8 @@ TomlValue value_of(const ::toml::node& node) {
   return {TomlValue::Time{}, place};
 }
 
-// "Error while parsing key-value pair: cannot redefine existing integer 'eta'": what its writers were doing, and what
-// is wrong.
+// "Error while parsing key-value pair: cannot redefine existing integer 'eta'": first what the parser was doing, then
+// what is wrong. Returns the second part.
 std::string_view fault_of(std::string_view description) {
   constexpr std::string_view between = ": ";
   const std::size_t end = description.find(between);
@@ -93,11 +94,11 @@ Error refusal_of(const ::toml::parse_error& error, std::string_view file) {
     const std::size_t name = std::min(fault.find('\''), fault.size());
     const std::size_t end = std::min(fault.find('\'', name + 1), fault.size() - 1);
     return {ErrorKind::invalid_argument,
-            fmt::format("{}: {} is given a second time", where, fault.substr(name, end - name + 1)),
+            fmt::format("{}: {} appears a second time", where, fault.substr(name, end - name + 1)),
             "keep one of the two"};
   }
-  return {ErrorKind::invalid_argument, fmt::format("{}: this is no TOML: {}", where, fault),
-          "strings stand in quotation marks, lists in square brackets: see https://toml.io"};
+  return {ErrorKind::invalid_argument, fmt::format("{}: this is not TOML: {}", where, fault),
+          "strings need quotation marks, lists need square brackets: see https://toml.io"};
 }
 
 }  // namespace
@@ -106,7 +107,7 @@ TomlValue::TomlValue(Any value, TextPlace place) : value_{std::move(value)}, pla
 }
 
 TomlValue TomlValue::parse(std::string_view text, std::string_view file) {
-  // Outside of the handler, so that the library's own words are not told as a cause besides.
+  // Thrown outside the handler, so that the library's own message is not repeated as a cause.
   std::optional<::toml::parse_error> fault;
   try {
     return value_of(::toml::parse(text, file));

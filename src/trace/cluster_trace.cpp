@@ -43,7 +43,7 @@ std::vector<ClusterGroup> parse_cluster_trace(const std::string& name, std::stri
     ClusterGroup& mine = groups[known->second];
     if (!raw && *mine.dataset != reader.text(dataset)) {
       throw reader.error(
-          fmt::format("group {} is of data set {} and of {}", mine.name, *mine.dataset, reader.text(dataset)));
+          fmt::format("group {} has two data sets, {} and {}", mine.name, *mine.dataset, reader.text(dataset)));
     }
     const ClusterJob job{.start = Seconds{reader.number(start, 0.0, latest)},
                          .end = Seconds{reader.number(end, 0.0, latest)},

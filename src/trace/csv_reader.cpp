@@ -39,7 +39,7 @@ CsvReader::CsvReader(std::string name, std::string_view text) : name_{std::move(
   }
   const std::string_view header = take_line();
   if (std::ranges::any_of(header, [](char c) { return c >= '\0' && c < ' ' && c != '\t'; })) {
-    throw error("this is no text", "check that this is the right file");
+    throw error("this is not plain text", "check that this is the right file");
   }
   split(header);
   titles_.assign(fields_.begin(), fields_.end());
@@ -90,13 +90,13 @@ void CsvReader::split(std::string_view line) {
 std::size_t CsvReader::column(std::string_view title) const {
   const auto place = std::ranges::find(titles_, title);
   if (place == titles_.end()) {
-    throw Error{ErrorKind::corrupt_data, fmt::format("{}:1: column '{}' is missing", name_, title),
-                fmt::format("the columns found are {}",
-                            fmt::format("{}", fmt::join(titles_, ",")).substr(0, longest_header_quote))};
+    throw Error{
+        ErrorKind::corrupt_data, fmt::format("{}:1: column '{}' is missing", name_, title),
+        fmt::format("the columns are {}", fmt::format("{}", fmt::join(titles_, ",")).substr(0, longest_header_quote))};
   }
   if (std::ranges::count(titles_, title) > 1) {
-    throw Error{ErrorKind::corrupt_data, fmt::format("{}:1: column '{}' is there twice", name_, title),
-                "leave one of them"};
+    throw Error{ErrorKind::corrupt_data, fmt::format("{}:1: column '{}' appears twice", name_, title),
+                "keep one of them"};
   }
   return static_cast<std::size_t>(place - titles_.begin());
 }
@@ -113,7 +113,7 @@ bool CsvReader::next() {
     }
     split(line);
     if (fields_.size() != titles_.size()) {
-      throw error(fmt::format("the row has {} fields, and the header {}", fields_.size(), titles_.size()));
+      throw error(fmt::format("the row has {} fields, but the header has {}", fields_.size(), titles_.size()));
     }
     return true;
   }
@@ -135,7 +135,8 @@ double CsvReader::number(std::size_t column, double low, double high) const {
     throw error(fmt::format("{} is '{}', not a finite number", titles_[column], text.substr(0, longest_quote)));
   }
   if (value < low || value > high) {
-    throw error(fmt::format("{} is {}, not from {} to {}", titles_[column], text.substr(0, longest_quote), low, high));
+    throw error(
+        fmt::format("{} is {}, but must be from {} to {}", titles_[column], text.substr(0, longest_quote), low, high));
   }
   return value;
 }

@@ -70,7 +70,7 @@ class DagReader {
       expect_fields(4, 5, "computation NAME DEVICE PROFILE [INSTRUCTION]");
       const std::string computation{fields_[1]};
       if (!computations_.emplace(computation, graph_.computations.size()).second) {
-        throw error(fmt::format("the computation '{}' is there twice", quoted(1)), "give each a name of its own");
+        throw error(fmt::format("the computation '{}' is listed twice", quoted(1)), "give each a name of its own");
       }
       const auto device = static_cast<std::size_t>(integer(2, 0, most_devices - 1));
       graph_.devices = std::max(graph_.devices, device + 1);
@@ -87,11 +87,11 @@ class DagReader {
       expect_fields(2, 2, "copies COUNT");
       graph_.copies = static_cast<std::size_t>(integer(1, 1, most_copies));
     } else {
-      throw error(fmt::format("'{}' is no statement", quoted(0)), "use profile, computation, dependency or copies");
+      throw error(fmt::format("'{}' is not a statement", quoted(0)), "use profile, computation, dependency or copies");
     }
   }
 
-  // One after another on each device.
+  // Makes each device run its computations one after another.
   void chain_devices() {
     constexpr std::size_t nothing = static_cast<std::size_t>(-1);
     std::vector<std::size_t> last(graph_.devices, nothing);
@@ -110,7 +110,7 @@ class DagReader {
       return found->second;
     }
     if (!make) {
-      throw error(fmt::format("the profile '{}' is not there", profile.substr(0, longest_quote)),
+      throw error(fmt::format("there is no profile '{}'", profile.substr(0, longest_quote)),
                   "give its measurements on earlier lines");
     }
     graph_.profiles.push_back({.name = std::string{profile}, .options = {}});
@@ -120,14 +120,14 @@ class DagReader {
   std::size_t place_of_computation(std::size_t field) {
     const auto found = computations_.find(fields_[field]);
     if (found == computations_.end()) {
-      throw error(fmt::format("the computation '{}' is not there", quoted(field)), "list it on an earlier line");
+      throw error(fmt::format("there is no computation '{}'", quoted(field)), "list it on an earlier line");
     }
     return found->second;
   }
 
   void expect_fields(std::size_t least, std::size_t most, std::string_view form) {
     if (fields_.size() < least || fields_.size() > most) {
-      throw error(fmt::format("a {} of {} fields", fields_[0], fields_.size()), fmt::format("write {}", form));
+      throw error(fmt::format("a {} with {} fields", fields_[0], fields_.size()), fmt::format("write {}", form));
     }
   }
 

@@ -44,13 +44,13 @@ TEST(DagFile, ReadsProfilesComputationsAndDependencies) {
 
 TEST(DagFile, ErrorsNameFileAndLine) {
   EXPECT_EQ(refusal("profile a 1 1 1\nprofile a 1 x 1\n"), "graph.dag:2: 'x' is not a number from 0 to 1000000");
-  EXPECT_EQ(refusal("computation c 0 a\n"), "graph.dag:1: the profile 'a' is not there");
+  EXPECT_EQ(refusal("computation c 0 a\n"), "graph.dag:1: there is no profile 'a'");
   EXPECT_EQ(refusal("profile a 1 1 1\ncomputation c 0 a\ncomputation c 0 a\n"),
-            "graph.dag:3: the computation 'c' is there twice");
+            "graph.dag:3: the computation 'c' is listed twice");
   EXPECT_EQ(refusal("profile a 1 1 1\ncomputation c 0 a\ndependency c d\n"),
-            "graph.dag:3: the computation 'd' is not there");
-  EXPECT_EQ(refusal("profile a 1 1\n"), "graph.dag:1: a profile of 4 fields");
-  EXPECT_EQ(refusal("edge a b\n"), "graph.dag:1: 'edge' is no statement");
+            "graph.dag:3: there is no computation 'd'");
+  EXPECT_EQ(refusal("profile a 1 1\n"), "graph.dag:1: a profile with 4 fields");
+  EXPECT_EQ(refusal("edge a b\n"), "graph.dag:1: 'edge' is not a statement");
   EXPECT_EQ(refusal("profile a 1 -1 1\n"), "graph.dag:1: '-1' is not a number from 0 to 1000000");
   EXPECT_EQ(refusal("profile a 1 nan 1\n"), "graph.dag:1: 'nan' is not a number from 0 to 1000000");
   EXPECT_EQ(refusal("profile a 1 1 1\ncomputation c 99999999999999999999 a\n"),

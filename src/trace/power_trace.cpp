@@ -13,7 +13,7 @@ constexpr int largest_batch_size = 1'000'000'000;
 constexpr double largest_power = 1e6;
 constexpr double longest_epoch = 1e9;
 constexpr double shortest_epoch = 1e-9;
-constexpr double least_power = 1e-6;  // none at all is a measurement that failed
+constexpr double least_power = 1e-6;  // 0 means that the measurement failed
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// Power traces: what an epoch takes under each power limit of one model of GPU
+// Power traces: time and power of an epoch under each power limit of one GPU model
 // (`dataset,network,batch_size,optimizer,power_limit,time_per_epoch,average_power`; W, s, W). Plain values.
 #pragma once
 
@@ -25,10 +25,10 @@ struct PowerRow {
 struct PowerTrace {
   std::string name;  // of the file, for errors
   std::vector<PowerRow> rows;
-  Watts max_power;  // the largest limit of all rows; 0 when there is none
+  Watts max_power;  // the largest limit of all rows; 0 if there are none
 };
 
-// Reads one; errors name file and line.
+// Reads a power trace; errors name file and line.
 PowerTrace parse_power_trace(std::string name, std::string_view text);
 
 }  // namespace zeus::trace

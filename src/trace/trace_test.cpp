@@ -49,8 +49,8 @@ TEST(TrainTrace, ErrorsNameFileAndLine) {
   EXPECT_TRUE(of_text("\xFF\xFE"
                       "d")
                   .starts_with("t.csv:1: this is UTF-16"));
-  EXPECT_TRUE(of_text("d\x01,n\n").starts_with("t.csv:1: this is no text"));
-  EXPECT_TRUE(of_text("dataset," + train_header).starts_with("t.csv:1: column 'dataset' is there twice"));
+  EXPECT_TRUE(of_text("d\x01,n\n").starts_with("t.csv:1: this is not plain text"));
+  EXPECT_TRUE(of_text("dataset," + train_header).starts_with("t.csv:1: column 'dataset' appears twice"));
   EXPECT_LT(of_text(std::string(100'000, 'a')).size(), 500U);
 }
 

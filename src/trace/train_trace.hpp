@@ -15,7 +15,7 @@ struct TrainRun {
   std::string optimizer;
   int batch_size = 0;
   double target_metric = 0.0;
-  std::optional<int> target_epoch;  // nothing when the run never reached the target
+  std::optional<int> target_epoch;  // nothing if the run never reached the target
 };
 
 struct TrainTrace {
@@ -23,8 +23,8 @@ struct TrainTrace {
   std::vector<TrainRun> runs;
 };
 
-// Reads one; `name` is what the text is called in errors, each of which names file and line. An empty `target_epoch`,
-// or one that reads `nan`, is a run that never reached its target.
+// Reads a training trace; `name` is what errors call the file, and each error names file and line. An empty
+// `target_epoch`, or `nan`, stands for a run that never reached its target.
 TrainTrace parse_train_trace(std::string name, std::string_view text);
 
 }  // namespace zeus::trace

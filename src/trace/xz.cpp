@@ -41,7 +41,8 @@ std::string unpack_xz(const std::string& name, std::string_view bytes, std::size
     }
   }
   if (status != LZMA_STREAM_END) {
-    throw Error{ErrorKind::corrupt_data, fmt::format("{} is damaged or no .xz file", name), "fetch or pack it again"};
+    throw Error{ErrorKind::corrupt_data, fmt::format("{} is damaged or not an .xz file", name),
+                "download or compress it again"};
   }
   return result;
 }

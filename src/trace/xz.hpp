@@ -7,11 +7,11 @@
 
 namespace zeus::trace {
 
-// Whether the bytes begin as an .xz file does.
+// True if the bytes begin like an .xz file.
 bool is_xz(std::string_view bytes);
 
-// Unpacks a whole .xz file. Bytes that are none, or that unpack to more than `most_bytes`, are a corrupt_data Error
-// that names the file.
+// Unpacks a whole .xz file. If the bytes are not such a file, or unpack to more than `most_bytes`, throws a
+// corrupt_data Error that names the file.
 std::string unpack_xz(const std::string& name, std::string_view bytes, std::size_t most_bytes = std::size_t{4} << 30);
 
 }  // namespace zeus::trace

@@ -1,4 +1,4 @@
-// Holds every structure to where the vendor's own Python package (amdsmi 7.0.2) has its members.
+// Checks the layout of every structure against the vendor's own Python package (amdsmi 7.0.2).
 #include "abi/amdsmi/amdsmi_abi.hpp"
 
 #include <cstddef>

@@ -1,14 +1,14 @@
-// The binary interface of AMD's system management library: return codes, numbers and structures of its version 26
-// (ROCm 7), under names of our own. The back-end calls the library by it and the virtual driver answers by it. Versions
-// 24 (ROCm 6.3) and 25 (6.4) agree in what the back-end reads, but for what is named after them. Facts of the vendor's
-// public documentation; static_asserts hold the sizes.
+// The binary interface of AMD's system management library: return codes, numbers and structures of its version 26 (ROCm
+// 7), under names of our own. The back-end calls the library by it, and the virtual driver answers by it. Versions 24
+// (ROCm 6.3) and 25 (6.4) agree in what the back-end reads, except for the structures named after them. Facts of the
+// vendor's public documentation; static_asserts check the sizes.
 #pragma once
 
 #include <cstdint>
 
 namespace zeus::abi::amdsmi {
 
-// What amdsmi_socket_handle and amdsmi_processor_handle point to; clients only pass them around.
+// What amdsmi_socket_handle and amdsmi_processor_handle point to; clients only pass the handles around.
 struct Socket {
   std::uint64_t nothing;
 };
@@ -44,11 +44,11 @@ inline constexpr std::uint32_t processor_is_gpu = 1;
 inline constexpr std::uint32_t level_automatic = 0;
 inline constexpr std::uint32_t temperature_hotspot = 1;
 inline constexpr std::uint32_t temperature_is_current = 0;
-// What stands for "not available" in numbers of 16 and of 32 bits.
+// The values for "not available" in numbers of 16 and of 32 bits.
 inline constexpr std::uint32_t not_available_16 = 0xffff;
 inline constexpr std::uint32_t not_available_32 = 0xffffffff;
 
-// Version 24 has the year where later ones have the major number, with the same values.
+// Version 24 has the year where later versions have the major number, with the same values.
 struct Version {
   std::uint32_t major;
   std::uint32_t minor;
@@ -108,7 +108,7 @@ struct PowerInfo {
 };
 static_assert(sizeof(PowerInfo) == 192);
 
-// How version 24 begins it.
+// The beginning of PowerInfo in version 24.
 struct PowerInfo24 {
   std::uint32_t current_socket_power;
   std::uint32_t average_socket_power;

@@ -1,4 +1,4 @@
-// Holds every structure to where the vendor's own Python package (nvidia-ml-py 13.615) has its members.
+// Checks the layout of every structure against the vendor's own Python package (nvidia-ml-py 13.615).
 #include "abi/nvml/nvml_abi.hpp"
 
 #include <cstddef>

@@ -1,13 +1,13 @@
 // The binary interface of NVIDIA's management library: return codes, numbers and structures, under names of our own.
-// The back-end calls the library by it and the virtual driver answers by it. Facts of the vendor's public
-// documentation; static_asserts hold the sizes that clients pass and versions encode.
+// The back-end calls the library by it, and the virtual driver answers by it. Facts of the vendor's public
+// documentation; static_asserts check the sizes that clients pass and versions encode.
 #pragma once
 
 #include <cstdint>
 
 namespace zeus::abi::nvml {
 
-// What an nvmlDevice_t points to; clients only pass it around.
+// What an nvmlDevice_t points to; clients only pass the handle around.
 struct Device {
   std::uint64_t nothing;
 };
@@ -25,7 +25,7 @@ enum class Code : int {
   function_not_found = 13,
   gpu_is_lost = 15,
   reset_required = 16,
-  library_mismatch = 18,  // of the versions of library and kernel module
+  library_mismatch = 18,  // library and kernel module have different versions
   memory = 20,
   argument_version_mismatch = 25,
   deprecated = 26,
@@ -43,7 +43,7 @@ enum class SampleType : unsigned {
   memory_clock = 6
 };
 enum class ValueType : unsigned { real = 0, uint32 = 1, ulong = 2, uint64 = 3, int64 = 4, int32 = 5, uint16 = 6 };
-// What `scope` of a field about power may be.
+// The values of `scope` in a field about power.
 enum class PowerScope : unsigned { gpu = 0, module = 1, memory = 2 };
 enum class TemperatureSensor : unsigned { gpu = 0 };
 enum class TemperatureThreshold : unsigned { shutdown = 0, slowdown = 1 };
@@ -87,10 +87,10 @@ inline constexpr std::uint64_t software_thermal = 0x20;
 inline constexpr unsigned symbolic_clocks_begin = 0xffffff00;
 inline constexpr unsigned symbolic_clock_tdp = 0xffffff01;
 inline constexpr unsigned symbolic_clock_unlimited = 0xffffff02;
-inline constexpr unsigned no_instance = 0xffffffff;     // of a process outside of MIG
-inline constexpr std::uint64_t no_memory_told = ~0ULL;  // of a process whose memory the driver cannot see
+inline constexpr unsigned no_instance = 0xffffffff;     // for a process outside MIG
+inline constexpr std::uint64_t no_memory_told = ~0ULL;  // for a process whose memory the driver cannot see
 
-// Suffices for every text: names and UUIDs take up to 96 characters, versions up to 80.
+// Enough for every string: names and UUIDs have up to 96 characters, versions up to 80.
 inline constexpr unsigned text_length = 96;
 
 // Structures carry their size and a version in one number.
@@ -147,7 +147,7 @@ struct MemoryV2 {
 };
 static_assert(versioned<MemoryV2>(2) == 0x02000028);
 
-// The older and shorter versions agree in what comes before their ends.
+// The older, shorter versions are the same up to their ends.
 struct PciInfo {
   char bus_id_legacy[16];
   unsigned domain;
@@ -159,14 +159,14 @@ struct PciInfo {
 };
 static_assert(sizeof(PciInfo) == 68);
 
-// Of the first version of the calls.
+// For the first version of the calls.
 struct ProcessInfoV1 {
   unsigned pid = 0;
   std::uint64_t used_memory = no_memory_told;
 };
 static_assert(sizeof(ProcessInfoV1) == 16);
 
-// Of the second and third versions.
+// For the second and third versions.
 struct ProcessInfo {
   unsigned pid = 0;
   std::uint64_t used_memory = no_memory_told;

@@ -26,8 +26,8 @@ constexpr std::uint32_t oldest_version = 24;
 constexpr Seconds watched = 500_ms;
 
 DeviceProblem absence_of_driver() {
-  return {driver_name, "its library is installed, and its kernel module is not loaded",
-          "where there is an AMD GPU, run `sudo modprobe amdgpu`, and look at `dmesg` if that fails"};
+  return {driver_name, "its library is installed, but its kernel module is not loaded",
+          "if there is an AMD GPU, run `sudo modprobe amdgpu`, and look at `dmesg` if that fails"};
 }
 
 DeviceProblem failure_to_open(abi::Code code) {
@@ -36,11 +36,12 @@ DeviceProblem failure_to_open(abi::Code code) {
     return {driver_name, "this user may not open its device files", "add the user to the groups `video` and `render`"};
   }
   return {driver_name,
-          fmt::format("its library does not start: {}, code {}", to_string(failure), static_cast<std::uint32_t>(code)),
+          fmt::format("its library cannot be initialised: {}, code {}", to_string(failure),
+                      static_cast<std::uint32_t>(code)),
           "run `sudo modprobe amdgpu`, and look at `dmesg`"};
 }
 
-// As the runtime names it in ROCR_VISIBLE_DEVICES: from its own mouth, or made of the serial number as it makes it.
+// The runtime's name in ROCR_VISIBLE_DEVICES: asked for, or made from the serial number as the runtime does.
 std::string uuid_of(AmdsmiLibrary& library, abi::Processor* processor, const abi::AsicInfo& asic) {
   WithRoom<abi::EnumerationInfo> enumeration;
   if (library.call(library.functions().enumeration_info, processor, &enumeration.value) == abi::Code::success &&
@@ -57,7 +58,7 @@ std::string uuid_of(AmdsmiLibrary& library, abi::Processor* processor, const abi
   return text[0] == '\0' ? "" : "GPU-" + lower_case(text.data());
 }
 
-// HIP's numbers where the library tells them, the kernel's nodes before that, and its own order as a last resort.
+// HIP's numbers if the library reports them; before that the kernel's nodes; the library's own order as a last resort.
 std::uint64_t order_of(AmdsmiLibrary& library, abi::Processor* processor, std::size_t position) {
   WithRoom<abi::EnumerationInfo> enumeration;
   if (library.call(library.functions().enumeration_info, processor, &enumeration.value) == abi::Code::success) {
@@ -91,7 +92,7 @@ std::optional<Watts> power_of(const device::Gpu& gpu) {
   return std::nullopt;
 }
 
-// All counters are watched over the same half second.
+// Watches all counters over the same half second.
 void check_counters(const std::vector<std::shared_ptr<AmdsmiGpu>>& gpus, Clock& clock,
                     std::vector<DeviceProblem>& problems) {
   std::vector<Reading<Stamped<Joules>>> first;
@@ -110,7 +111,8 @@ void check_counters(const std::vector<std::shared_ptr<AmdsmiGpu>>& gpus, Clock& 
         judge_counter({first[i]->value, last->value, last->at - first[i]->at, counter->resolution, power_of(*gpus[i])});
     if (verdict) {
       gpus[i]->disbelieve_counter(*verdict);
-      problems.push_back({to_text(gpus[i]->identity()), fmt::format("its energy is not counted: {}", verdict->detail),
+      problems.push_back({to_text(gpus[i]->identity()),
+                          fmt::format("its energy counter cannot be used: {}", verdict->detail),
                           "update ROCm; until then energy comes from power samples"});
     }
   }
@@ -145,7 +147,7 @@ Discovery discover_in(const std::shared_ptr<AmdsmiLibrary>& library) {
   Discovery found;
   const abi::Code code = library->open();
   if (code == abi::Code::driver_not_loaded) {
-    found.absence = absence_of_driver();  // as where the tools are installed and no such GPU is
+    found.absence = absence_of_driver();  // as on a machine with the tools but without such a GPU
     return found;
   }
   if (code != abi::Code::success) {
@@ -154,10 +156,10 @@ Discovery discover_in(const std::shared_ptr<AmdsmiLibrary>& library) {
   }
   const abi::Version& version = library->version();
   if (version.major < oldest_version) {
-    found.problems.push_back({driver_name,
-                              fmt::format("its library is of version {}, and {} is the oldest that can be read",
-                                          version.major, oldest_version),
-                              "update ROCm to 6.3 or newer"});
+    found.problems.push_back(
+        {driver_name,
+         fmt::format("its library has version {}, but Zeus needs {} or newer", version.major, oldest_version),
+         "update ROCm to 6.3 or newer"});
     return found;
   }
   const std::vector<std::shared_ptr<AmdsmiGpu>> gpus = open_gpus(library);
@@ -166,8 +168,9 @@ Discovery discover_in(const std::shared_ptr<AmdsmiLibrary>& library) {
     found.gpus.push_back({gpu, gpu});
   }
   if (gpus.empty()) {
-    found.absence = DeviceProblem{"AMD GPUs", "the driver's library runs here and shows no GPU",
-                                  "look at `lspci | grep -i amd`; in a container, give it /dev/kfd and /dev/dri"};
+    found.absence =
+        DeviceProblem{"AMD GPUs", "the driver's library runs here but shows no GPU",
+                      "look at `lspci | grep -i amd`; in a container, give the container /dev/kfd and /dev/dri"};
   } else {
     found.summary = fmt::format("driver {}, AMD SMI {}.{}.{}", gpus.front()->identity().driver, version.major,
                                 version.minor, version.release);

@@ -1,5 +1,5 @@
-// The back-end against a table of calls written by hand: what drivers answer when they are old, broken or partial. That
-// it agrees with a driver that works is what tests/conformance shows.
+// The back-end against a handwritten table of calls: the answers of old, broken or partial drivers. tests/conformance
+// shows that it agrees with a driver that works.
 #include "backends/amdsmi/amdsmi_backend.hpp"
 
 #include "backends/amdsmi/amdsmi_library.hpp"
@@ -15,7 +15,7 @@ namespace {
 using device::Discovery;
 using device::GpuFeature;
 
-// What the calls below answer from; made anew for each test. Two GPUs in one socket, numbered by HIP against their
+// What the calls below answer from; made again for each test. Two GPUs in one socket, which HIP numbers in reverse
 // order.
 struct Driver {
   VirtualClock* clock = nullptr;

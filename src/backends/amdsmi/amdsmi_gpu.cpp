@@ -15,13 +15,13 @@ using device::Stamped;
 
 namespace {
 
-constexpr Failure no_sensor{Reason::unsupported, "the power sensor shows nothing, as on a module's second die"};
+constexpr Failure no_sensor{Reason::unsupported, "the power sensor shows no value, as on a module's second die"};
 
 abi::ClockType code_of(ClockDomain domain) {
   return domain == ClockDomain::memory ? abi::ClockType::memory : abi::ClockType::graphics;
 }
 
-// Numbers of 16 and of 32 bits are told apart by nothing but their value for "not available".
+// Numbers of 16 and of 32 bits differ only in their value for "not available".
 std::optional<std::uint32_t> available(std::uint32_t number) {
   return number == abi::not_available_16 || number == abi::not_available_32 ? std::nullopt : std::optional{number};
 }
@@ -83,7 +83,7 @@ Reading<AmdsmiGpu::Count> AmdsmiGpu::count() const {
   const Reading<Stamped<Joules>> energy = stamped(library_->clock(), [&]() -> Reading<Joules> {
     std::uint64_t counted = 0;
     float microjoules = 0;
-    std::uint64_t timestamp = 0;  // on the device's clock, which is not ours
+    std::uint64_t timestamp = 0;  // on the device's clock, not on ours
     const abi::Code code = library_->call(amdsmi().energy_count, handle_, &counted, &microjoules, &timestamp);
     if (code != abi::Code::success) {
       return Api::failure_of(code);
@@ -144,7 +144,7 @@ PowerLimits AmdsmiGpu::power_limits() const {
   limits.standard = microwatts(cap, &abi::PowerCap::standard);
   limits.minimum = microwatts(cap, &abi::PowerCap::min);
   limits.maximum = microwatts(cap, &abi::PowerCap::max);
-  limits.enforced = limits.current;  // the driver keeps one limit: what is asked for is what holds
+  limits.enforced = limits.current;  // the driver keeps one limit: what was requested is enforced
   return limits;
 }
 
@@ -189,7 +189,7 @@ Reading<Celsius> AmdsmiGpu::temperature() const {
   if (!degrees) {
     return degrees.failure();
   }
-  // Versions differ in the unit; no GPU lives at a thousand degrees, and none runs below one.
+  // Versions differ in the unit. No GPU is at a thousand degrees, and none runs below one degree.
   constexpr std::int64_t hottest = 1000;
   return Celsius{static_cast<double>(*degrees) / (*degrees > hottest ? 1000.0 : 1.0)};
 }

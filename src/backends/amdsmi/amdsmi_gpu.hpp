@@ -1,4 +1,4 @@
-// A GPU behind AMD's system management library, with both of its faces. Threads, cost and fork as device/gpu.hpp says.
+// A GPU behind AMD's system management library, to read and to set. Threads, cost and fork as in device/gpu.hpp.
 #pragma once
 
 #include "backends/amdsmi/amdsmi_library.hpp"
@@ -16,10 +16,10 @@ namespace zeus::backends::amdsmi {
 
 class AmdsmiGpu final : public device::Gpu, public device::GpuControl {
  public:
-  // `handle` is of the library's present generation.
+  // `handle` belongs to the library's present generation.
   AmdsmiGpu(std::shared_ptr<AmdsmiLibrary> library, abi::Processor* handle, device::GpuIdentity identity);
 
-  // What discovery found when it watched the counter; from then on there is none if it cannot be believed.
+  // Called by discovery if watching the counter showed that it is wrong; from then on there is no counter.
   void disbelieve_counter(Failure why);
 
   [[nodiscard]] const device::GpuIdentity& identity() const override { return identity_; }
@@ -39,7 +39,7 @@ class AmdsmiGpu final : public device::Gpu, public device::GpuControl {
 
   device::Outcome set_power_limit(Watts limit) override;
   device::Outcome lock_clocks(ClockDomain domain, ClockRange range) override;
-  // Gives both domains back to the driver: it knows no way for one alone.
+  // Gives both domains back to the driver, which has no call for only one.
   device::Outcome reset_clocks(ClockDomain domain) override;
 
  private:
@@ -61,7 +61,7 @@ class AmdsmiGpu final : public device::Gpu, public device::GpuControl {
   std::uint64_t generation_;
 };
 
-// Who a processor is; the address is what it is found by again.
+// The PCI address of a processor, by which it is found again.
 device::PciAddress address_of(AmdsmiLibrary& library, abi::Processor* processor);
 
 }  // namespace zeus::backends::amdsmi

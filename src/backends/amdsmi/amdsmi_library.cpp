@@ -37,7 +37,7 @@ Failure Api::failure_of_setting(abi::Code code) {
     case abi::Code::out_of_bounds:
       return {Reason::out_of_range, {}};
     case abi::Code::no_permission:
-      return {Reason::permission, "setting takes root"};
+      return {Reason::permission, "settings need root"};
     default:
       return failure_of(code);
   }

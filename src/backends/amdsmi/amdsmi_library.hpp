@@ -1,6 +1,6 @@
-// AMD's system management library as backends/vendor/vendor_library.hpp has it, which says who may call what. Before
-// its version 26.2 the library is not safe to call from several threads at once (its energy counter goes backwards), so
-// calls are made one at a time there.
+// AMD's system management library as a VendorLibrary (backends/vendor/vendor_library.hpp, which says who may call
+// what). Before version 26.2 the library is not safe to call from several threads at once (its energy counter goes
+// backwards), so for those versions calls are made one at a time.
 #pragma once
 
 #include "backends/amdsmi/functions.hpp"
@@ -30,7 +30,7 @@ struct Api {
 
   static constexpr const char* driver_name = "AMD driver";
   static constexpr const char* reinstalling =
-      "reinstall ROCm, and look at LD_LIBRARY_PATH for another library of that name";
+      "reinstall ROCm, and check LD_LIBRARY_PATH for another library of that name";
 
   static Functions load_functions(const DynamicLibrary& library) { return amdsmi::load_functions(library); }
   static Code initialise(const Functions& functions) { return functions.init(abi::init_gpus); }
@@ -44,7 +44,7 @@ class AmdsmiLibrary final : public VendorLibrary<Api> {
  public:
   using VendorLibrary::VendorLibrary;
 
-  // Initialises the library and asks for its version; once, before anything else.
+  // Initialises the library and asks for its version; call it once, before anything else.
   Code open();
 
   // All GPUs, in the library's order.

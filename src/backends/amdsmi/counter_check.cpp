@@ -13,11 +13,11 @@ constexpr double tolerated_ratio = 10;
 
 std::optional<Failure> judge_counter(const CounterObservation& seen) {
   if (!(seen.resolution >= least_resolution && seen.resolution <= greatest_resolution)) {
-    return Failure{Reason::unreliable, "the energy counter names a unit that none has"};
+    return Failure{Reason::unreliable, "the energy counter reports an impossible unit"};
   }
   if (!seen.power || *seen.power <= Watts{0}) {
     return Failure{Reason::unreliable,
-                   "the power sensor shows nothing to check the energy counter by, as on a module's second die"};
+                   "the power sensor shows no value to check the energy counter by, as on a module's second die"};
   }
   const Joules counted = seen.last - seen.first;
   if (counted < Joules{0}) {

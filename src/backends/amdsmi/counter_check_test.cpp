@@ -40,7 +40,7 @@ TEST(CounterCheck, ACounterInAnotherUnitThanItSaysIsNot) {
   for (const double unit : {0.0, 1.0, -15e-6}) {
     CounterObservation odd = honest();
     odd.resolution = Joules{unit};
-    EXPECT_EQ(verdict_of(odd), "the energy counter names a unit that none has") << unit;
+    EXPECT_EQ(verdict_of(odd), "the energy counter reports an impossible unit") << unit;
   }
 }
 

@@ -1,6 +1,6 @@
 // The calls of AMD's system management library that this back-end makes, as a table: filled from the library at run
-// time, or by hand in a test. A call that the library lacks is null, and what needs it is not supported. Plain values;
-// the library must stay loaded as long as the table is used.
+// time, or by hand in a test. A call that the library lacks is null, and features that need it are not supported. Plain
+// values; the library must stay loaded as long as the table is used.
 #pragma once
 
 #include "abi/amdsmi/amdsmi_abi.hpp"
@@ -39,7 +39,7 @@ struct Functions {
   abi::Code (*activity)(abi::Processor*, abi::EngineUsage*) = nullptr;
   abi::Code (*process_list)(abi::Processor*, std::uint32_t*, abi::Process*) = nullptr;
 
-  // Whether what no back-end can do without is there.
+  // True if the calls are there that no back-end can do without.
   [[nodiscard]] bool usable() const {
     return init != nullptr && shut_down != nullptr && library_version != nullptr && sockets != nullptr &&
            processors != nullptr && bdf != nullptr;

@@ -43,7 +43,7 @@ std::int64_t whole(double value) {
   return std::llround(value);
 }
 
-// The clocks of the GPU itself have two names and are one thing to set.
+// The GPU's own clocks have two names but are set as one.
 bool is_memory(ClockDomain domain) {
   return domain == ClockDomain::memory;
 }
@@ -52,7 +52,7 @@ std::string logged(const std::string& printed) {
   return shortened(printable(printed), most_logged);
 }
 
-// Why a command counts as failed; empty where it has done what it should.
+// Why a command counts as failed; empty if it succeeded.
 std::string fault_of(const GroupCommandEnd& end, const Override& override) {
   switch (end.how) {
     case GroupCommandEnd::How::not_started:
@@ -71,16 +71,15 @@ std::string fault_of(const GroupCommandEnd& end, const Override& override) {
     return {};
   }
   if (override.error_pattern->is_in(end.output + end.errors)) {
-    return "exit code 0, and error_pattern is in what it printed";
+    return "exit code 0, but its output matches error_pattern";
   }
-  // What cannot be searched whole cannot be said to be without errors.
+  // Output that cannot be searched completely may contain errors.
   if (end.abandoned) {
-    return "exit code 0, and its children still printed when it had ended";
+    return "exit code 0, but its children were still printing after it had ended";
   }
-  return end.cut
-             ? fmt::format("exit code 0, and it printed more than the {} bytes in which error_pattern is looked for",
-                           most_kept)
-             : std::string{};
+  return end.cut ? fmt::format("exit code 0, but it printed more than the {} bytes that are searched for error_pattern",
+                               most_kept)
+                 : std::string{};
 }
 
 }  // namespace
@@ -124,7 +123,7 @@ Outcome CommandControl::run(const Override& override, Operation operation, Place
       log::error(fmt::format("{} failed: {}", what, error.what()));
       return failed;
     }
-    log::debug(what + " ended well");
+    log::debug(what + " succeeded");
   }
   return device::done;
 }

@@ -1,8 +1,8 @@
-// Settings of a GPU by commands in place of its driver: an operation that has commands in the file of overrides runs
-// them, every other goes to the driver. What the commands say is not believed: whoever sets reads back, as always.
+// Settings of a GPU by commands instead of its driver: an operation with commands in the file of overrides runs them,
+// and every other operation goes to the driver. The commands' success is not trusted: the caller reads back, as always.
 //
-// Any thread, as any GpuControl, and several GPUs at once; a call takes as long as its commands may (longest()), so it
-// belongs on a thread that may wait. What went wrong goes to the log, whole; the outcome says only that it did.
+// Any thread, as for any GpuControl, and several GPUs at once. A call takes as long as its commands may (longest()), so
+// make it on a thread that may wait. Failures are logged in full; the outcome only reports that there was one.
 #pragma once
 
 #include "backends/commands/override_plan.hpp"
@@ -18,13 +18,13 @@
 
 namespace zeus::backends::commands {
 
-// What a command gets of an environment: PATH, or the system's usual one, and LANG=C.UTF-8, so that what it prints, and
-// what error_pattern looks for, is the same wherever the program was started.
+// The environment of a command: PATH, or the system's usual one, and LANG=C.UTF-8. So its output, which error_pattern
+// is matched against, is the same wherever the program was started.
 Environment command_environment(const Environment& environment);
 
 class CommandControl final : public device::GpuControl {
  public:
-  // `driver` may be null: what has no commands is unsupported then. `gpu_id` is what {gpu_id} stands for.
+  // `driver` may be null: then operations without commands are unsupported. `gpu_id` replaces {gpu_id}.
   CommandControl(std::shared_ptr<const OverridePlan> plan, std::shared_ptr<device::GpuControl> driver, int gpu_id,
                  Environment environment);
 
@@ -35,7 +35,7 @@ class CommandControl final : public device::GpuControl {
   [[nodiscard]] bool resets_all_clocks_at_once() const override;
   [[nodiscard]] device::Outcome set_persistence_mode(bool enabled) override;
 
-  // Of the commands of an operation, the most that they may take.
+  // The longest that the commands of any one operation may take.
   [[nodiscard]] Seconds longest() const override;
 
  private:
@@ -49,8 +49,8 @@ class CommandControl final : public device::GpuControl {
   Environment environment_;
 };
 
-// Puts commands before the driver of each GPU; {gpu_id} is its position. To be done with what take_inventory() has
-// found before anything is leased or put back, so that both go the same way. An empty plan changes nothing.
+// Puts commands in front of the driver of each GPU; {gpu_id} is its position. Call it on the result of take_inventory()
+// before anything is leased or put back, so that both use the commands. An empty plan changes nothing.
 void set_by_commands(std::span<device::DiscoveredGpu> gpus, const std::shared_ptr<const OverridePlan>& plan,
                      const Environment& environment);
 

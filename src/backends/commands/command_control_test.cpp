@@ -29,7 +29,7 @@ class CommandControlTest : public testing::Test {
     const auto plan = std::make_shared<const OverridePlan>(overrides_from_toml(overrides, "o.toml"));
     return {plan, with_driver ? driver_ : nullptr, 3, command_environment(Environment{})};
   }
-  // One command of the shell in place of setting the power limit.
+  // One shell command that replaces setting the power limit.
   CommandControl by_script(const std::string& script, const std::string& more = "") {
     return by("[set_power_limit]\n" + more + "commands = [ '''sh -c \"" + script + "\" ''' ]\n");
   }
@@ -165,7 +165,7 @@ TEST_F(CommandControlTest, WhatDoesNotEndIsATimeoutInRealTime) {
 }
 
 TEST_F(CommandControlTest, SeveralGpusAreSetAtOnceInRealTime) {
-  // Each waits for the other: one after the other they would wait for ever.
+  // Each waits for the other: if they ran one after the other, they would wait until the timeout.
   const std::string overrides = "[set_power_limit]\ntimeout_s = 600\ncommands = [\"sh -c 'touch " + file() +
                                 "{gpu_id}; until [ -e " + file() + "0 ] && [ -e " + file() +
                                 "1 ]; do sleep 0.01; done'\"]\n";

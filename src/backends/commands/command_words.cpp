@@ -48,7 +48,7 @@ std::string_view name_of(Place place) {
   for (const Place place : places_of(operation)) {
     names.push_back(fmt::format("{{{}}}", name_of(place)));
   }
-  refuse(why, fmt::format("{} has {}, and no other braces", to_string(operation), fmt::join(names, ", ")));
+  refuse(why, fmt::format("{} takes {} and no other braces", to_string(operation), fmt::join(names, ", ")));
 }
 
 }  // namespace
@@ -59,7 +59,7 @@ CommandWords CommandWords::parse(std::string_view line, Operation operation) {
     refuse(fmt::format("this command cannot be split into words: {}", split.fault), "quote as for a shell");
   }
   if (split.words.empty() || split.words.front().empty()) {
-    refuse("this command names no program", "give one, or leave the command out");
+    refuse("this command has no program", "give one, or leave the command out");
   }
   CommandWords command;
   for (const std::string& word : split.words) {
@@ -78,7 +78,7 @@ CommandWords::Word CommandWords::parse_word(std::string_view word, Operation ope
     }
     const std::size_t end = word.find_first_of("{}", brace + 1);
     if (word[brace] == '}' || end == std::string_view::npos || word[end] == '{') {
-      refuse_braces(fmt::format("{} has a brace without its other", in_quotes(word)), operation);
+      refuse_braces(fmt::format("{} has an unmatched brace", in_quotes(word)), operation);
     }
     const std::string_view name = word.substr(brace + 1, end - brace - 1);
     const std::vector<Place> known = places_of(operation);

@@ -1,4 +1,4 @@
-// The operations that commands can stand in for, and the words of such a command with places for what is to be set:
+// The operations that commands can replace, and the words of such a command with placeholders for the values to set:
 // "nvidia-smi", "-i", "{gpu_id}". Immutable values; any thread.
 #pragma once
 
@@ -23,7 +23,7 @@ enum class Operation {
 };
 
 inline constexpr std::size_t operation_count = 7;
-// As the file of overrides names them, in the order above.
+// Their names in the file of overrides, in the order above.
 inline constexpr std::array<std::string_view, operation_count> operation_names{
     "set_persistence_mode",  "set_power_limit",         "set_gpu_locked_clocks", "reset_gpu_locked_clocks",
     "set_mem_locked_clocks", "reset_mem_locked_clocks", "reset_locked_clocks"};
@@ -36,13 +36,13 @@ enum class Place { gpu_id, power_limit_mw, power_limit_w, min_clock_mhz, max_clo
 
 inline constexpr std::size_t place_count = 6;
 
-// What goes where; operations leave the places alone that they do not have.
+// The value of each placeholder; an operation ignores placeholders that it does not have.
 using PlaceValues = std::array<std::int64_t, place_count>;
 
 class CommandWords {
  public:
-  // Throws an invalid_argument Error, without the place in the file, for a line that cannot be split, has no program,
-  // or has braces that are no place of the operation.
+  // Throws an invalid_argument Error, without the place in the file, if the line cannot be split, has no program, or
+  // has braces that are not a placeholder of the operation.
   static CommandWords parse(std::string_view line, Operation operation);
 
   [[nodiscard]] std::vector<std::string> fill(const PlaceValues& values) const;
@@ -50,7 +50,7 @@ class CommandWords {
  private:
   struct Part {
     std::string text;
-    std::optional<Place> then;  // what stands behind it
+    std::optional<Place> then;  // the placeholder after it
   };
   using Word = std::vector<Part>;
 

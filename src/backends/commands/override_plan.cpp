@@ -40,11 +40,11 @@ void read_toml(const toml::TomlSpot& spot, CommandList& value) {
     read_toml(spot.member(member), value.commands.emplace_back());
   }
   if (value.commands.empty()) {
-    spot.refuse_as("'commands' is an empty list", "leave the table out where the driver is to be asked");
+    spot.refuse_as("'commands' is an empty list", "leave out the table to use the driver");
   }
 }
 
-// One table as it stands in the file.
+// One table of the file.
 struct OverrideTable {
   CommandList commands;
   std::optional<PlacedText> error_pattern;
@@ -69,10 +69,10 @@ struct OverrideFile {
   }
 };
 
-// What `make` makes of a text in the file; an Error of it gets the place.
+// What `make` makes of a string in the file; adds the place to an Error.
 template <typename Make>
 auto at_place(std::string_view file, toml::TextPlace place, const Make& make) {
-  // Thrown outside of the handler, so that the same words are not told as a cause besides.
+  // Thrown outside the handler, so that the same message is not repeated as a cause.
   std::optional<Error> fault;
   try {
     return make();
@@ -105,11 +105,10 @@ std::optional<std::string> read_file(const std::filesystem::path& file, uid_t us
   }
   const bool distrusted = fault->kind() == ErrorKind::permission_denied;
   throw Error{fault->kind(), fmt::format("the file of overrides: {}", fault->message()),
-              distrusted
-                  ? fmt::format("whoever writes it has its commands run as user {}: let it and its folder belong "
-                                "to that user or to root, and nobody else write to them",
-                                user)
-                  : fault->advice()};
+              distrusted ? fmt::format("its commands run as user {}: make sure that it and its folder belong "
+                                       "to that user or to root, and that no other user can write to them",
+                                       user)
+                         : fault->advice()};
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The file of overrides: which commands are run in place of the driver's setters. Read once, checked whole, immutable
-// from then on; any thread.
+// The file of overrides: the commands that are run instead of the driver's setters. Read once, checked completely, and
+// immutable from then on; any thread.
 #pragma once
 
 #include "backends/commands/command_words.hpp"
@@ -21,7 +21,7 @@ namespace zeus::backends::commands {
 // A regular expression in the syntax of RE2. Shared by its copies.
 class ErrorPattern {
  public:
-  // Throws an invalid_argument Error, without the place in the file, for what is none.
+  // Throws an invalid_argument Error, without the place in the file, if `expression` is not valid.
   explicit ErrorPattern(const std::string& expression);
 
   [[nodiscard]] bool is_in(std::string_view text) const;
@@ -31,17 +31,17 @@ class ErrorPattern {
   std::shared_ptr<const Compiled> compiled_;
 };
 
-// What is run for one operation: command after command, until one fails.
+// The commands for one operation, run one after the other until one fails.
 struct Override {
   std::vector<CommandWords> commands;
-  std::optional<ErrorPattern> error_pattern;  // found in what a command prints: it has failed
-  Seconds patience{60};                       // with each command
+  std::optional<ErrorPattern> error_pattern;  // a command whose output matches it has failed
+  Seconds patience{60};                       // for each command
 
-  // How long all of them may take, with what their children may still print.
+  // How long all of them may take, including the time for what their children still print.
   [[nodiscard]] Seconds longest() const;
 };
 
-// For what children of a command print when it has ended; then they are killed.
+// How long the children of an ended command may still print; then they are killed.
 inline constexpr Seconds linger{1};
 
 class OverridePlan {
@@ -50,7 +50,7 @@ class OverridePlan {
   explicit OverridePlan(std::array<std::optional<Override>, operation_count> overrides)
       : overrides_{std::move(overrides)} {}
 
-  // None where the driver is asked.
+  // Null if the driver is used.
   [[nodiscard]] const Override* find(Operation operation) const;
   [[nodiscard]] bool empty() const;
 
@@ -58,11 +58,11 @@ class OverridePlan {
   std::array<std::optional<Override>, operation_count> overrides_;
 };
 
-// `file` is what the text is called. What is wrong in it is an invalid_argument Error with line and column.
+// `file` is what errors call the file. A mistake in it is an invalid_argument Error with line and column.
 OverridePlan overrides_from_toml(std::string_view text, std::string_view file);
 
-// The file is opened once and looked at through its descriptor, and so is its folder: both belong to root or `user`,
-// and nobody else may write to them (base/trusted_file.hpp). An Error says what is wrong.
+// The file is opened once and checked through its descriptor, and so is its folder: both must belong to root or `user`,
+// and no other user may be able to write to them (base/trusted_file.hpp). An Error says what is wrong.
 OverridePlan load_overrides(const std::filesystem::path& file, uid_t user);
 
 }  // namespace zeus::backends::commands

@@ -88,13 +88,13 @@ TEST(OverridePlan, WhatIsWrongIsRefusedWithItsPlace) {
       {"[set_power_limits]\ncommands = ['a']\n", "o.toml:1:2: there is no key 'set_power_limits'; did you mean"},
       {begin + "command = ['a']\n", "o.toml:2:1: there is no key 'command'; did you mean 'commands'?"},
       {begin + "commands = ['a']\nshell = true\n", "o.toml:3:1: there is no key 'shell'"},
-      {begin, "o.toml:1:1: there is no 'commands', which it needs"},
+      {begin, "o.toml:1:1: the key 'commands' is missing"},
       {"set_power_limit = 'smi'\n", "o.toml:1:19: 'set_power_limit' is \"smi\", but must be a table"},
       {begin + "commands = 'a'\n", "o.toml:2:12: 'commands' is \"a\", but must be a list"},
       {begin + "commands = []\n", "o.toml:2:12: 'commands' is an empty list"},
       {begin + "commands = ['a',\n 3]\n", "o.toml:3:2: 'commands' is 3, but must be a string"},
-      {begin + "commands = ['a', '  ']\n", "o.toml:2:18: this command names no program"},
-      {begin + "commands = ['\"\" a']\n", "o.toml:2:13: this command names no program"},
+      {begin + "commands = ['a', '  ']\n", "o.toml:2:18: this command has no program"},
+      {begin + "commands = ['\"\" a']\n", "o.toml:2:13: this command has no program"},
       {begin + "commands = ['a \"b']\n",
        "o.toml:2:13: this command cannot be split into words: a double quote is not closed"},
       {begin + "commands = ['a']\ntimeout_s = 0\n", "o.toml:3:13: 'timeout_s' is 0, but must be a whole number from 1"},
@@ -115,8 +115,8 @@ TEST(OverridePlan, BracesAreForPlacesOfTheOperation) {
     return why_not("[" + table + "]\ncommands = ['a " + word + "']\n");
   };
   EXPECT_EQ(with("set_power_limit", "{enabled}"),
-            "o.toml:2:13: there is no '{enabled}' here; set_power_limit has {gpu_id}, {power_limit_mw}, "
-            "{power_limit_w}, and no other braces");
+            "o.toml:2:13: there is no '{enabled}' here; set_power_limit takes {gpu_id}, {power_limit_mw}, "
+            "{power_limit_w} and no other braces");
   EXPECT_THAT(with("reset_locked_clocks", "{power_limit_w}"), HasSubstr("there is no '{power_limit_w}' here"));
   EXPECT_THAT(with("set_persistence_mode", "{min_clock_mhz}"), HasSubstr("there is no"));
   for (const char* const word : {"{", "}", "{}", "{{gpu_id}}", "{gpu_id", "gpu_id}", "{gpu_id}}", "{ gpu_id }",
@@ -159,11 +159,11 @@ TEST_F(OverrideFileOf, OnesOwnIsTaken) {
 TEST_F(OverrideFileOf, WhatOthersMayWriteIsRefusedWithWhatToDo) {
   for (const mode_t mode : {0664U, 0646U}) {
     ::chmod(file_.c_str(), mode);
-    EXPECT_THAT(why_not(), HasSubstr("other users may write to it; whoever writes it has its commands run"));
+    EXPECT_THAT(why_not(), HasSubstr("other users may write to it; its commands run as user"));
   }
   ::chmod(file_.c_str(), 0644);
   ::chmod(folder_.path().c_str(), 0777);
-  EXPECT_THAT(why_not(), HasSubstr("of its folder, other users may write to it"));
+  EXPECT_THAT(why_not(), HasSubstr("of its folder: other users may write to it"));
 }
 
 TEST_F(OverrideFileOf, ALinkIsNotFollowed) {

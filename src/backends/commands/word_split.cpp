@@ -30,7 +30,7 @@ class Splitter {
       } else if (c == '\\') {
         escape();
       } else if (c == '\0') {
-        fault_ = "it has a byte of zero";
+        fault_ = "it contains a zero byte";
       } else {
         word() += c;
       }
@@ -91,13 +91,13 @@ class Splitter {
   void take(std::string_view text) {
     word() += text;
     if (text.find('\0') != std::string_view::npos) {
-      fault_ = "it has a byte of zero";
+      fault_ = "it contains a zero byte";
     }
   }
 
   std::string_view line_;
   std::size_t next_ = 0;
-  std::optional<std::string> word_;  // the one that has begun, empty though it may be
+  std::optional<std::string> word_;  // the one that has begun, perhaps still empty
   std::vector<std::string> words_;
   std::string_view fault_;
 };

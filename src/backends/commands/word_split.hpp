@@ -1,5 +1,5 @@
-// A line as a POSIX shell splits it into words: blanks, quotes, escapes and comments. What a shell would expand or obey
-// (variables, patterns, pipes, redirections) stands for itself. A pure function; any thread.
+// Splits a line into words as a POSIX shell does: blanks, quotes, escapes and comments. Variables, patterns, pipes and
+// redirections, which a shell would expand or obey, stay as they are. A pure function; any thread.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace zeus::backends::commands {
 
 struct SplitLine {
   std::vector<std::string> words;
-  std::string_view fault;  // why there are none, in static words; empty where all is well
+  std::string_view fault;  // why there are none, as a static string; empty if the line could be split
 };
 
 SplitLine split_words(std::string_view line);

@@ -62,7 +62,7 @@ TEST(WordSplit, WhatIsNotClosedIsRefused) {
 TEST(WordSplit, NoWordHasAByteOfZero) {
   using namespace std::string_view_literals;
   for (const std::string_view line : {"a\0b"sv, "'a\0b'"sv, "\"a\0b\""sv, "a\\\0b"sv}) {
-    EXPECT_EQ(split_words(line).fault, "it has a byte of zero");
+    EXPECT_EQ(split_words(line).fault, "it contains a zero byte");
   }
 }
 

@@ -1,4 +1,4 @@
-// How a call of the library becomes a reading. Pure functions; none allocates but the one that returns a text.
+// Turns a call of the library into a reading. Pure functions; only the one that returns a string allocates.
 #pragma once
 
 #include "backends/nvml/nvml_library.hpp"
@@ -15,7 +15,7 @@
 
 namespace zeus::backends::nvml {
 
-// The text that function(arguments..., buffer, length) writes; empty where it writes none.
+// The string that function(arguments..., buffer, length) writes; empty if it writes none.
 template <typename Function, typename... Arguments>
 std::string ask_text(Function* function, Arguments... arguments) {
   std::array<char, abi::text_length + 1> text{};
@@ -23,10 +23,10 @@ std::string ask_text(Function* function, Arguments... arguments) {
   return there ? text.data() : "";
 }
 
-// Both clocks at one moment: the library stamps what it measures with civil time, and readings are on the monotonic
-// one.
+// Both clocks at one moment: the library's timestamps are civil time, and readings are on the monotonic clock. If the
+// thread is held up between the two, they are read again.
 struct TwoClocks {
-  explicit TwoClocks(const Clock& clock) : now{clock.now()}, wall{clock.wall()} {}
+  explicit TwoClocks(const Clock& clock);
 
   [[nodiscard]] Instant instant(std::int64_t microseconds_since_epoch) const {
     return {now.nanoseconds - (wall.microseconds_since_epoch - microseconds_since_epoch) * 1000};
@@ -39,8 +39,8 @@ struct TwoClocks {
   WallTime wall;
 };
 
-// One field of the library. It carries its own time stamp, which is used where it can be right (not after the call, and
-// not long before); the middle of the call serves otherwise.
+// One field of the library. Its own timestamp is used if it can be right (not after the call, and not long before it);
+// otherwise the middle of the call.
 Reading<device::Stamped<double>> ask_field(const NvmlLibrary& library, abi::Device* handle, std::uint32_t field,
                                            abi::PowerScope scope);
 

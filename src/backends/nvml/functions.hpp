@@ -1,6 +1,6 @@
 // The calls of NVIDIA's management library that this back-end makes, as a table: filled from the library at run time,
-// so that nothing needs a vendor's SDK, or by hand in a test. A call that the library lacks is null, and what needs it
-// is not supported. Plain values; the library must stay loaded as long as the table is used.
+// so that nothing needs a vendor's SDK, or by hand in a test. A call that the library lacks is null, and features that
+// need it are not supported. Plain values; the library must stay loaded as long as the table is used.
 #pragma once
 
 #include "abi/nvml/nvml_abi.hpp"
@@ -63,7 +63,7 @@ struct Functions {
   abi::Code (*gpu_instance)(abi::Device*, unsigned*) = nullptr;
   abi::Code (*compute_instance)(abi::Device*, unsigned*) = nullptr;
 
-  // Whether what no back-end can do without is there.
+  // True if the calls are there that no back-end can do without.
   [[nodiscard]] bool usable() const {
     return init != nullptr && shutdown != nullptr && device_count != nullptr && device_by_index != nullptr &&
            uuid != nullptr;

@@ -22,18 +22,19 @@ constexpr const char* driver_name = Api::driver_name;
 DeviceProblem failure_to_open(abi::Code code) {
   switch (code) {
     case abi::Code::driver_not_loaded:
-      return {driver_name, "it is installed, and its kernel module is not loaded",
+      return {driver_name, "it is installed, but its kernel module is not loaded",
               "run `sudo modprobe nvidia`, and look at `dmesg` if that fails"};
     case abi::Code::library_mismatch:
       return {driver_name,
-              "its library and its kernel module are of different versions: it was updated while it was in use",
+              "its library and its kernel module have different versions: it was updated while it was in use",
               "restart the machine"};
     case abi::Code::no_permission:
-      return {driver_name, "this user may not open its device files",
-              "give the user access to /dev/nvidiactl and /dev/nvidia0 (`ls -l /dev/nvidia*` shows who has it)"};
+      return {
+          driver_name, "this user may not open its device files",
+          "give the user access to /dev/nvidiactl and /dev/nvidia0 (`ls -l /dev/nvidia*` shows which users have it)"};
     default:
       return {driver_name,
-              fmt::format("its library does not start: {}, code {}", to_string(Api::failure_of(code)),
+              fmt::format("its library cannot be initialised: {}, code {}", to_string(Api::failure_of(code)),
                           static_cast<int>(code)),
               "run `nvidia-smi`, and look at `dmesg`"};
   }
@@ -44,11 +45,11 @@ DeviceProblem failure_of_device(unsigned index, abi::Code code) {
   return {fmt::format("GPU {}", index), fmt::format("it cannot be opened: {}", to_string(failure)),
           failure.reason == Reason::permission
               ? fmt::format("give this user access to /dev/nvidia{}", index)
-              : std::string{"look for its reason in `dmesg` (Xid), then reset it with `sudo nvidia-smi --gpu-reset` or "
+              : std::string{"look for the reason in `dmesg` (Xid), then reset it with `sudo nvidia-smi --gpu-reset` or "
                             "restart the machine"}};
 }
 
-// "GPU-" stays as it is; what follows is hexadecimal and compared as text everywhere.
+// "GPU-" stays as it is; the hexadecimal digits after it become lower case, because they are compared as strings.
 std::string uuid_of(const Functions& nvml, abi::Device* handle) {
   const std::string uuid = ask_text(nvml.uuid, handle);
   constexpr std::size_t kept = 4;
@@ -79,7 +80,7 @@ void note_mig(const device::Gpu& gpu, std::vector<DeviceProblem>& problems) {
   if (const Reading<device::MigState> mig = gpu.mig(); mig && mig->enabled) {
     problems.push_back(
         {to_text(gpu.identity()),
-         fmt::format("MIG is enabled: energy and power can be measured of the whole GPU only, not of its {} slice{}",
+         fmt::format("MIG is enabled: energy and power can be measured only for the whole GPU, not for its {} slice{}",
                      mig->instances.size(), mig->instances.size() == 1 ? "" : "s"),
          "leave one slice in use while measuring, or disable MIG with `sudo nvidia-smi -mig 0`"});
   }
@@ -94,8 +95,8 @@ void add_gpu(const std::shared_ptr<NvmlLibrary>& library, unsigned index, const 
   device::GpuIdentity identity = identify(*library, handle, index, driver);
   if (identity.uuid.empty()) {
     found.problems.push_back({fmt::format("GPU {}", index),
-                              "it does not say its UUID, so it cannot be told from others",
-                              "look for its reason in `dmesg` (Xid), then restart the machine"});
+                              "it does not report its UUID, so it cannot be told from others",
+                              "look for the reason in `dmesg` (Xid), then restart the machine"});
     return;
   }
   const auto gpu = std::make_shared<NvmlGpu>(library, handle, std::move(identity));
@@ -129,8 +130,8 @@ Discovery discover_in(const std::shared_ptr<NvmlLibrary>& library) {
     add_gpu(library, index, driver, found);
   }
   if (count == 0) {
-    found.absence = DeviceProblem{"NVIDIA GPUs", fmt::format("the driver {} runs here and shows no GPU", driver),
-                                  "look at `lspci | grep -i nvidia`; in a container, at which GPUs it was given"};
+    found.absence = DeviceProblem{"NVIDIA GPUs", fmt::format("the driver {} runs here but shows no GPU", driver),
+                                  "look at `lspci | grep -i nvidia`; in a container, check which GPUs it was given"};
   } else {
     found.summary = fmt::format("driver {}, NVML {}", driver, ask_text(nvml.library_version));
   }

@@ -1,5 +1,5 @@
-// NVIDIA's GPUs, through the management library that comes with their driver, opened at run time. A back-end as
-// device/backend.hpp says.
+// NVIDIA's GPUs, through the management library of their driver, which is opened at run time. A back-end as in
+// device/backend.hpp.
 #pragma once
 
 #include "backends/nvml/functions.hpp"
@@ -16,7 +16,7 @@ class NvmlLibrary;
 
 class NvmlBackend final : public device::Backend {
  public:
-  // `clock` must outlive the back-end and its GPUs. `names` are what the library may be called, best first.
+  // `clock` must outlive the back-end and its GPUs. `names` are possible names of the library, best first.
   explicit NvmlBackend(const Clock& clock, std::vector<std::string> names = {"libnvidia-ml.so.1", "libnvidia-ml.so"});
 
   [[nodiscard]] std::string_view name() const override { return "nvml"; }
@@ -27,7 +27,7 @@ class NvmlBackend final : public device::Backend {
   std::vector<std::string> names_;
 };
 
-// What a library that has not been opened yet finds: discover() without the search for the library.
+// discover() in a library that is not open yet, without searching for the library.
 device::Discovery discover_in(const std::shared_ptr<NvmlLibrary>& library);
 
 }  // namespace zeus::backends::nvml

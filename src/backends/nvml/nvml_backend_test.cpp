@@ -1,6 +1,8 @@
-// The back-end against a table of calls written by hand: what drivers answer when they are old, broken or busy. That it
-// agrees with a driver that works is what tests/conformance shows.
+// The back-end against a handwritten table of calls: the answers of old, broken or busy drivers. tests/conformance
+// shows that it agrees with a driver that works.
 #include "backends/nvml/nvml_backend.hpp"
+
+#include "backends/nvml/ask.hpp"
 
 #include "backends/nvml/nvml_library.hpp"
 #include "base/clock.hpp"
@@ -17,7 +19,7 @@ namespace {
 using device::Discovery;
 using device::GpuFeature;
 
-// What the calls below answer from; made anew for each test.
+// What the calls below answer from; made again for each test.
 struct Driver {
   int inits = 0;
   int shutdowns = 0;
@@ -102,7 +104,7 @@ Functions working_calls() {
       std::ranges::copy(driver.ring, samples);
     }
     *count = static_cast<unsigned>(driver.ring.size());
-    static_cast<void>(last_seen);  // real drivers give the whole ring now and then
+    static_cast<void>(last_seen);  // real drivers return the whole ring now and then
     return driver.ring.empty() ? abi::Code::not_found : abi::Code::success;
   };
   table.power_limit = [](abi::Device*, unsigned* milliwatts) {
@@ -352,7 +354,36 @@ TEST_F(NvmlBackendTest, OfACutGpuTheSlicesAreNamedAndWhatCannotBeMeasuredIsSaid)
   ASSERT_EQ(mig.instances.size(), 2U) << "numbers of slices leave gaps";
   EXPECT_EQ(mig.instances[0].uuid, "GPU-0000000A-101");
   ASSERT_EQ(found.problems.size(), 1U);
-  EXPECT_NE(found.problems[0].what.find("whole GPU only, not of its 2 slices"), std::string::npos);
+  EXPECT_NE(found.problems[0].what.find("only for the whole GPU, not for its 2 slices"), std::string::npos);
+}
+
+// At first, each reader is held up between the two clocks.
+class ClockOfABusyMachine final : public Clock {
+ public:
+  [[nodiscard]] Instant now() const override { return time_.now(); }
+  [[nodiscard]] WallTime wall() const override {
+    const WallTime civil = time_.wall();
+    if (holds_up_ > 0) {
+      --holds_up_;
+      time_.advance(5_ms);
+    }
+    return civil;
+  }
+  void sleep_until(Instant deadline) override { time_.sleep_until(deadline); }
+  void wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable& condition, Instant deadline) override {
+    time_.wait_until(lock, condition, deadline);
+  }
+
+ private:
+  mutable VirtualClock time_{Instant{1'000'000'000}, WallTime{1'700'000'000'000'000}};
+  mutable int holds_up_ = 3;
+};
+
+TEST(TwoClocks, AreReadAtOneMomentThoughTheReaderIsHeldUp) {
+  const ClockOfABusyMachine clock;
+  const TwoClocks both{clock};
+  EXPECT_EQ(both.now.nanoseconds / 1000 - 1'000'000, both.wall.microseconds_since_epoch - 1'700'000'000'000'000);
+  EXPECT_EQ(both.now, clock.now());
 }
 
 }  // namespace

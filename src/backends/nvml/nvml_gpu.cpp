@@ -71,7 +71,7 @@ void NvmlGpu::probe() {
       energy_source_ = source;
       break;
     }
-    // The first failure is of the call made for this, and says most.
+    // Keep the first failure: it comes from the call made for this, and says most.
     no_energy_ = source == EnergySource::call ? reading.failure() : no_energy_;
   }
   features_.probe(GpuFeature::energy_counter, energy());
@@ -105,7 +105,7 @@ Reading<device::EnergyCounter> NvmlGpu::energy_counter() const {
   if (energy_source_ == EnergySource::none) {
     return no_energy_;
   }
-  // Superchips, which have a sensor for their module, count the module: its CPU and memory included.
+  // Superchips have a sensor for their module, and count the whole module, including its CPU and memory.
   const bool superchip =
       features_.has(GpuFeature::module_instant_power) || features_.has(GpuFeature::module_average_power);
   return device::EnergyCounter{Millijoules{1}, std::nullopt, superchip ? PowerScope::module : PowerScope::gpu};
@@ -143,7 +143,7 @@ Reading<Stamped<Watts>> NvmlGpu::power(PowerKind kind, PowerScope scope) const {
     return milliwatts.failure();
   }
   if (scope != PowerScope::gpu && milliwatts->value == 0) {
-    return Failure{Reason::unsupported, "the driver answers zero, which it does where there is no such sensor"};
+    return Failure{Reason::unsupported, "the driver answers zero, which means that there is no such sensor"};
   }
   return Stamped<Watts>{Milliwatts{milliwatts->value}, milliwatts->at, milliwatts->latency};
 }
@@ -160,7 +160,7 @@ Outcome NvmlGpu::power_samples(Instant since, std::vector<Stamped<Watts>>& sampl
   abi::Code code = nvml().samples(handle_, abi::SampleType::power, last_seen, &type, &count, nullptr);
   constexpr unsigned most_samples = 1U << 20;  // far beyond any driver's ring
   if (code == abi::Code::success && count > most_samples) {
-    return Failure{Reason::unreliable, "the driver says that it keeps more power samples than there can be"};
+    return Failure{Reason::unreliable, "the driver claims to keep more power samples than it can"};
   }
   std::vector<abi::Sample> ring(code == abi::Code::success ? count : 0);
   if (code == abi::Code::success && count > 0) {
@@ -174,7 +174,7 @@ Outcome NvmlGpu::power_samples(Instant since, std::vector<Stamped<Watts>>& sampl
     return Api::failure_of(code);
   }
   if (type != abi::ValueType::uint32) {
-    return Failure{Reason::unreliable, "the driver gives samples of a type that it does not document"};
+    return Failure{Reason::unreliable, "the driver returns samples of an undocumented type"};
   }
   std::ranges::sort(ring, {}, &abi::Sample::timestamp_us);
   for (const abi::Sample& sample : ring) {
@@ -226,7 +226,7 @@ Reading<std::vector<Megahertz>> NvmlGpu::supported_graphics_clocks(Megahertz mem
 }
 
 Reading<std::optional<ClockRange>> NvmlGpu::locked_clocks(ClockDomain /*domain*/) const {
-  return Failure{Reason::unsupported, "NVIDIA's library locks clocks and cannot tell what they are locked to"};
+  return Failure{Reason::unsupported, "NVIDIA's library can lock clocks but does not report the range"};
 }
 
 Reading<Celsius> NvmlGpu::temperature() const {
@@ -252,7 +252,7 @@ Reading<ThrottleReasons> NvmlGpu::throttle_reasons() const {
   if (!bits) {
     return bits.failure();
   }
-  // The two enumerations agree bit for bit in all that is named; what a newer driver adds is left out.
+  // The two enumerations agree bit for bit in all named bits; bits that a newer driver adds are left out.
   return ThrottleReasons{static_cast<std::uint32_t>(*bits) & 0x1FFU};
 }
 

@@ -1,4 +1,4 @@
-// A GPU behind NVIDIA's management library, with both of its faces. Threads, cost and fork as device/gpu.hpp says.
+// A GPU behind NVIDIA's management library, to read and to set. Threads, cost and fork as in device/gpu.hpp.
 #pragma once
 
 #include "backends/nvml/nvml_library.hpp"
@@ -16,7 +16,7 @@ namespace zeus::backends::nvml {
 
 class NvmlGpu final : public device::Gpu, public device::GpuControl {
  public:
-  // `handle` is of the library's present generation.
+  // `handle` belongs to the library's present generation.
   NvmlGpu(std::shared_ptr<NvmlLibrary> library, abi::Device* handle, device::GpuIdentity identity);
 
   [[nodiscard]] const device::GpuIdentity& identity() const override { return identity_; }
@@ -46,7 +46,7 @@ class NvmlGpu final : public device::Gpu, public device::GpuControl {
   device::Outcome set_persistence_mode(bool enabled) override;
 
  private:
-  // Which of the library's ways to the energy counter works here, found by trying.
+  // The library's way to the energy counter that works here, found by trying.
   enum class EnergySource { call, energy_field, total_energy_field, none };
 
   [[nodiscard]] const Functions& nvml() const { return library_->functions(); }
@@ -62,7 +62,7 @@ class NvmlGpu final : public device::Gpu, public device::GpuControl {
   device::GpuIdentity identity_;
   device::GpuFeatures features_;
   EnergySource energy_source_ = EnergySource::none;
-  Failure no_energy_;  // why, where there is no source
+  Failure no_energy_;  // why there is no source, if there is none
   std::uint64_t generation_;
 };
 

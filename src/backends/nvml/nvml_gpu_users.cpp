@@ -1,4 +1,4 @@
-// Who shares a GPU: processes, and the slices of MIG.
+// What shares a GPU: processes, and the slices of MIG.
 #include "backends/nvml/ask.hpp"
 #include "backends/nvml/nvml_gpu.hpp"
 
@@ -74,7 +74,7 @@ Reading<std::vector<GpuProcess>> NvmlGpu::processes() const {
       !outcome) {
     return outcome.failure();
   }
-  // Computing is what matters here; a driver that does not list graphics hides nothing of it.
+  // Computing matters here; if a driver does not list graphics processes, no computing process is missed.
   static_cast<void>(list(table.graphics_processes, table.old_graphics_processes, GpuProcess::Kind::graphics));
   return result;
 }
@@ -96,7 +96,7 @@ Reading<device::MigState> NvmlGpu::mig() const {
   }
   const unsigned capacity = library_->ask<unsigned>(table.mig_capacity, handle_).optional().value_or(0);
   for (unsigned index = 0; index < capacity; ++index) {
-    // Slices leave gaps in the numbers.
+    // The slices' numbers have gaps.
     if (const Reading<abi::Device*> slice = library_->ask<abi::Device*>(table.mig_by_index, handle_, index)) {
       MigInstance instance;
       instance.uuid = ask_text(table.uuid, *slice);

@@ -38,7 +38,7 @@ Failure Api::failure_of_setting(abi::Code code) {
     case abi::Code::invalid_argument:
       return {Reason::out_of_range, {}};
     case abi::Code::no_permission:
-      return {Reason::permission, "setting takes root, or CAP_SYS_ADMIN in a container"};
+      return {Reason::permission, "settings need root, or CAP_SYS_ADMIN in a container"};
     default:
       return failure_of(code);
   }

@@ -1,4 +1,4 @@
-// NVIDIA's management library as backends/vendor/vendor_library.hpp has it, which says who may call what.
+// NVIDIA's management library as a VendorLibrary (backends/vendor/vendor_library.hpp, which says who may call what).
 #pragma once
 
 #include "backends/nvml/functions.hpp"
@@ -20,7 +20,7 @@ struct Api {
 
   static constexpr const char* driver_name = "NVIDIA driver";
   static constexpr const char* reinstalling =
-      "reinstall NVIDIA's driver, and look at LD_LIBRARY_PATH for another library of that name";
+      "reinstall NVIDIA's driver, and check LD_LIBRARY_PATH for another library of that name";
 
   static Functions load_functions(const DynamicLibrary& library) { return nvml::load_functions(library); }
   static Code initialise(const Functions& functions) { return functions.init(); }

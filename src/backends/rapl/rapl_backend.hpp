@@ -1,5 +1,5 @@
-// CPU packages and their memory, from the kernel's powercap tree (Intel's RAPL, which AMD's processors have as well).
-// A back-end as device/backend.hpp says; the tree's root is injected, so that a recorded tree serves as well.
+// CPU packages and their memory, from the kernel's powercap tree (Intel's RAPL, which AMD's processors have as well). A
+// back-end as in device/backend.hpp; the tree's root is injected, so that a recorded tree works too.
 #pragma once
 
 #include "base/clock.hpp"

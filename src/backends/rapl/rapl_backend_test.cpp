@@ -110,7 +110,7 @@ TEST_F(RaplBackendTest, ACounterOfUnknownRangeIsNotUsedSinceItsWrapsWouldGoUnsee
   EXPECT_EQ(found.problems[0].device, "package-0");
 }
 
-// The super-user may read everything, so what others meet is tried as nobody.
+// Root may read everything, so the test for other users runs as the user `nobody`.
 class AsNobody {
  public:
   AsNobody() : changed_{::geteuid() == 0 && ::seteuid(65534) == 0} {}

@@ -24,7 +24,7 @@ Failure failure_of(int error) {
     case ENOENT:
     case ENODEV:
     case ENOTDIR:
-      return {Reason::lost, "the zone has gone"};
+      return {Reason::lost, "the zone is gone"};
     case ETIMEDOUT:
     case EAGAIN:
       return {Reason::timeout, {}};
@@ -33,7 +33,7 @@ Failure failure_of(int error) {
   }
 }
 
-// The number a counter file holds. On the stack throughout: this is a hot path.
+// The number in a counter's file. Uses the stack alone: this is a hot path.
 Reading<std::uint64_t> read_number(const std::string& path) {
   const FileDescriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
   if (!file) {
@@ -51,7 +51,7 @@ Reading<std::uint64_t> read_number(const std::string& path) {
   const char* const end = text.data() + length;
   const auto [rest, failure] = std::from_chars(text.data(), end, number);
   if (failure != std::errc{} || (rest != end && *rest != '\n')) {
-    return Failure{Reason::unreliable, "the counter's file holds no number"};
+    return Failure{Reason::unreliable, "the counter's file does not contain a number"};
   }
   return number;
 }
@@ -61,7 +61,7 @@ Joules from_microjoules(std::uint64_t microjoules) {
 }
 
 constexpr Failure no_dram{Reason::unsupported, "this package has no counter for its memory"};
-constexpr Failure no_range{Reason::unsupported, "the zone does not say where its counter wraps"};
+constexpr Failure no_range{Reason::unsupported, "the zone does not report where its counter wraps"};
 
 }  // namespace
 
@@ -110,7 +110,7 @@ Reading<device::Stamped<Joules>> RaplPackage::energy(CpuDomain domain) const {
     return microjoules.failure();
   }
   if (*microjoules > *chosen->range_microjoules) {
-    return Failure{Reason::unreliable, "the counter is beyond where it should have wrapped"};
+    return Failure{Reason::unreliable, "the counter is beyond the value at which it should have wrapped"};
   }
   const Seconds latency = after - before;
   return device::Stamped<Joules>{from_microjoules(*microjoules), before + latency / 2, latency};

@@ -1,6 +1,6 @@
-// A CPU package whose counters are files of the kernel's powercap tree. Threads and cost as device/cpu_package.hpp
-// says. Each reading opens its file anew: that costs under a microsecond beside the counter itself, needs no care after
-// a fork, and sees permissions and vanished zones as they are now.
+// A CPU package whose counters are files of the kernel's powercap tree. Threads and cost as in device/cpu_package.hpp.
+// Each reading opens its file again. That adds less than a microsecond to the counter itself, needs no care after a
+// fork, and sees the permissions and zones as they are now.
 #pragma once
 
 #include "backends/rapl/zones.hpp"

@@ -15,7 +15,7 @@ namespace zeus::backends::rapl {
 
 namespace {
 
-// Where the kernel has the tree, and where a container is given the host's (its own is masked by default).
+// Where the kernel has the tree, and where a container may be given the host's (its own is masked by default).
 constexpr std::array<std::string_view, 2> roots{"sys/class/powercap", "zeus_sys/class/powercap"};
 
 constexpr int deepest = 4;  // control type, package, sub-zone, and one to spare
@@ -34,7 +34,7 @@ struct FoundZone {
   bool readable = false;
 };
 
-// Collects zones by id: the kernel shows each both at the top and below its parent.
+// Collects zones by ID: the kernel shows each zone both at the top and below its parent.
 class Scanner {
  public:
   Scanner(const FileTree& tree, ZoneScan& result) : tree_{tree}, result_{result} {}
@@ -61,7 +61,7 @@ class Scanner {
     try {
       return tree_.list(folder);
     } catch (const Error& error) {
-      // A plain file among the zones has no entries; everything else is worth a word.
+      // A plain file among the zones has no entries; all other problems are reported.
       if (error.kind() == ErrorKind::permission_denied) {
         result_.problems.push_back({folder, error.message(), error.advice()});
       }
@@ -73,7 +73,7 @@ class Scanner {
     try {
       const std::optional<std::string> name = tree_.read_line(path + "/name");
       if (!name) {
-        return;  // not a zone, or one that has just gone
+        return;  // not a zone, or one that has just vanished
       }
       FoundZone found{id, *name, {path, {}}, false};
       if (const std::optional<std::string> range = tree_.read_line(path + "/max_energy_range_uj")) {
@@ -91,7 +91,7 @@ class Scanner {
       const std::optional<std::string> energy = tree_.read_line(path + "/energy_uj");
       return energy && parse_whole<std::uint64_t>(*energy);
     } catch (const Error&) {
-      return false;  // the package says why when it is read, and discovery makes a problem of it
+      return false;  // reading the package returns the reason, and discovery reports it as a problem
     }
   }
 
@@ -100,7 +100,7 @@ class Scanner {
   std::map<std::string, FoundZone> zones_;
 };
 
-// The id of the zone above: "intel-rapl:0" for "intel-rapl:0:1".
+// The ID of the zone above: "intel-rapl:0" for "intel-rapl:0:1".
 std::string_view parent_of(std::string_view id) {
   return id.substr(0, id.rfind(':'));
 }
@@ -121,7 +121,7 @@ struct Package {
   std::optional<FoundZone> dram;
 };
 
-// "intel-rapl:0" sorts after "intel-rapl-mmio:0" as text, and is the better counter: MSR first.
+// MSR first, which is the better counter, although "intel-rapl:0" sorts after "intel-rapl-mmio:0" as a string.
 std::vector<FoundZone> msr_first(const std::map<std::string, FoundZone>& zones) {
   std::vector<FoundZone> ordered;
   for (const auto& [id, zone] : zones) {

@@ -1,6 +1,6 @@
-// The RAPL zones of the kernel's powercap tree, recognised by what they call themselves and never by their position: a
-// "psys" zone may come before a package, and the same package may appear twice (intel-rapl and intel-rapl-mmio).
-// Pure apart from reading files; nothing here keeps state.
+// The RAPL zones of the kernel's powercap tree, recognised by their names and never by their position: a "psys" zone
+// may come before a package, and the same package may appear twice (intel-rapl and intel-rapl-mmio). Pure apart from
+// reading files; nothing here keeps state.
 #pragma once
 
 #include "base/file_tree.hpp"
@@ -15,7 +15,7 @@
 
 namespace zeus::backends::rapl {
 
-// One counter file, and where it starts again at zero.
+// One counter's file, and the value at which the counter starts again at zero.
 struct Zone {
   std::string path;  // of its folder, below the tree's root
   std::optional<std::uint64_t> range_microjoules;
@@ -35,7 +35,7 @@ struct ZoneScan {
   std::vector<DeviceProblem> problems;
 };
 
-// The tree's zones. Where a package has several, the first whose counter can be read counts, MSR before MMIO.
+// The tree's zones. If a package has several, the first whose counter can be read is used, MSR before MMIO.
 ZoneScan scan_zones(const FileTree& tree);
 
 struct PackageName {
@@ -43,7 +43,7 @@ struct PackageName {
   int die = 0;
 };
 
-// "package-0", "package-1-die-0"; nothing for psys, core, uncore, dram and whatever else there will be.
+// "package-0", "package-1-die-0"; nothing for psys, core, uncore, dram and any other name.
 std::optional<PackageName> parse_package_name(std::string_view name);
 
 }  // namespace zeus::backends::rapl

@@ -1,4 +1,4 @@
-// What calls of any vendor's library have in common: when they were, and what is said of those that a library lacks.
+// What the calls of all vendors' libraries share: their timestamps, and the failure of a call that the library lacks.
 // Pure functions; any thread.
 #pragma once
 
@@ -16,7 +16,7 @@ namespace zeus::backends {
 
 inline constexpr Failure call_missing{Reason::unsupported, "the driver's library is too old for this"};
 
-// What read() answers, with the middle of the call as its time.
+// The result of read(), with the middle of the call as its time.
 template <typename Read>
 auto stamped(const Clock& clock, Read&& read) -> Reading<device::Stamped<typename std::invoke_result_t<Read>::Value>> {
   const Instant before = clock.now();
@@ -28,10 +28,10 @@ auto stamped(const Clock& clock, Read&& read) -> Reading<device::Stamped<typenam
   return device::Stamped<typename std::invoke_result_t<Read>::Value>{*reading, before + latency / 2, latency};
 }
 
-// Between zero and what no clock reaches, rounded.
+// Rounded, and held between zero and a number that no clock reaches.
 unsigned whole_megahertz(Megahertz clock);
 
-// Hexadecimal numbers in identities are compared as text everywhere.
+// Hexadecimal numbers in identities are compared as strings everywhere.
 std::string lower_case(std::string_view text);
 
 }  // namespace zeus::backends

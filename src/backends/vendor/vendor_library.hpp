@@ -1,16 +1,15 @@
-// A vendor's management library, loaded and initialised: what all GPUs of one discovery share. Counted by its GPUs; the
-// last one shuts the library down, unless it is in a forked child that never opened it. Threads: everything but open()
-// and reopen() from any thread, those as device/gpu.hpp says of reopen().
+// A vendor's management library, loaded and initialised: all GPUs of one discovery share it. The last GPU that goes
+// shuts the library down, except in a forked child that never opened it. Threads: any, except for open() and reopen(),
+// which follow the rules of reopen() in device/gpu.hpp.
 //
 // An Api is what differs between vendors:
-//   Functions, the calls as a table; load_functions(library) fills it, its usable() says whether it will do;
-//   Code, what calls return, with Code::success and Code::not_supported;
-//   Clock, what its GPUs need of time: Clock or const Clock;
-//   Answer<Value>, the `value` that a call fills, with what room it must have;
+//   Functions: the calls as a table; load_functions(library) fills it, its usable() says whether it is enough;
+//   Code: what calls return, with Code::success and Code::not_supported;
+//   Clock: what its GPUs need to know the time: Clock or const Clock;
+//   Answer<Value>: the `value` that a call fills, with the room that it needs;
 //   initialise(functions) and shut_down(functions);
-//   failure_of(code) and failure_of_setting(code), what a code other than success means for a reading and for a
-//   setting; driver_name, library_absence() and reinstalling, for people whose machine lacks the library or has a wrong
-//   one.
+//   failure_of(code) and failure_of_setting(code): what a code other than success means for a reading and a setting;
+//   driver_name, library_absence() and reinstalling: for messages if a machine lacks the library or has a wrong one.
 #pragma once
 
 #include "backends/vendor/calls.hpp"
@@ -42,22 +41,22 @@ class VendorLibrary {
   using Functions = typename Api::Functions;
   using Clock = typename Api::Clock;
 
-  // `library` is what the functions came from, kept loaded; `clock` must outlive this.
+  // `library` is what the functions came from, and is kept loaded; `clock` must outlive this.
   VendorLibrary(Functions functions, std::optional<DynamicLibrary> library, Clock& clock)
       : functions_{functions}, library_{std::move(library)}, clock_{clock} {}
   VendorLibrary(const VendorLibrary&) = delete;
   VendorLibrary& operator=(const VendorLibrary&) = delete;
   ~VendorLibrary() { close(); }
 
-  // Initialises the library; once, before anything else.
+  // Initialises the library; call it once, before anything else.
   Code open() {
     const Code code = Api::initialise(functions_);
     opened_by_ = code == Code::success ? ::getpid() : 0;
     return code;
   }
 
-  // Initialises it anew for a device that was opened under generation `seen`; nothing when another device has seen to
-  // it.
+  // Initialises it again for a device that was opened under generation `seen`; does nothing if another device has done
+  // so.
   device::Outcome reopen(std::uint64_t seen) {
     if (seen != generation_) {
       return device::done;
@@ -70,7 +69,7 @@ class VendorLibrary {
     return device::done;
   }
 
-  // function(arguments...) by the library's rules about threads. A call that is missing is not supported.
+  // Calls function(arguments...) by the library's thread rules. A missing call is not supported.
   template <typename Function, typename... Arguments>
   Code call(Function* function, Arguments... arguments) const {
     if (function == nullptr) {
@@ -83,7 +82,7 @@ class VendorLibrary {
     return function(arguments...);
   }
 
-  // function(arguments..., &value) as a reading of that value.
+  // The same for function(arguments..., &value), as a reading of that value.
   template <typename Value, typename Function, typename... Arguments>
   Reading<Value> ask(Function* function, Arguments... arguments) const {
     if (function == nullptr) {
@@ -96,7 +95,7 @@ class VendorLibrary {
     return answer.value;
   }
 
-  // function(arguments...), which sets something, as its outcome.
+  // The same for a function that sets something, as its outcome.
   template <typename Function, typename... Arguments>
   device::Outcome tell(Function* function, Arguments... arguments) const {
     if (function == nullptr) {
@@ -111,7 +110,7 @@ class VendorLibrary {
   [[nodiscard]] std::uint64_t generation() const { return generation_; }
 
  protected:
-  // From now on no two calls are made at once.
+  // From now on, calls are made one at a time.
   void call_one_at_a_time() { one_at_a_time_ = true; }
 
  private:
@@ -126,12 +125,12 @@ class VendorLibrary {
   Clock& clock_;
   mutable std::mutex mutex_;
   bool one_at_a_time_ = false;
-  std::int64_t opened_by_ = 0;  // the process that initialised the library; 0 when none has
+  std::int64_t opened_by_ = 0;  // the process that initialised the library; 0 if none has
   std::uint64_t generation_ = 0;
 };
 
-// What discover_in() finds in a Library (a VendorLibrary) that has one of these names, best first; where none is there,
-// or one that is not the vendor's, what is to be said of it.
+// What discover_in() finds in a Library (a VendorLibrary) with one of these names, best first. If there is none, or it
+// is not the vendor's, the result says so.
 template <typename Library>
 device::Discovery discover_by_name(const std::vector<std::string>& names, typename Library::Clock& clock) {
   device::Discovery found;

@@ -1,4 +1,4 @@
-// What is promised of any vendor's library, on one made up for this.
+// Promises of every vendor's library, tested on one made up for this.
 #include "backends/vendor/vendor_library.hpp"
 
 #include "base/clock.hpp"

@@ -1,4 +1,4 @@
-// How a virtual GPU misbehaves when it is told to. A plain value.
+// The faults that a virtual GPU can be given. A plain value.
 #pragma once
 
 #include <zeus/reading.hpp>
@@ -12,9 +12,9 @@ struct Faults {
   // Every reading, or every setting, fails for this reason: refused, not supported, timed out, lost.
   std::optional<Reason> reading;
   std::optional<Reason> setting;
-  // The limit that is enforced is no higher than this, whatever was asked for and accepted.
+  // The enforced limit is at most this, whatever was requested and accepted.
   std::optional<Watts> ceiling;
-  // Each call takes so much longer, on the clock of the GPU.
+  // Each call takes this much longer, on the clock of the GPU.
   Seconds slowness;
 
   friend bool operator==(const Faults&, const Faults&) = default;

@@ -1,4 +1,4 @@
-// Virtual GPUs in this process, on a clock of the caller's. A back-end as device/backend.hpp says.
+// Virtual GPUs in this process, on the caller's clock. A back-end as in device/backend.hpp.
 #pragma once
 
 #include "backends/virtual/virtual_gpu.hpp"
@@ -15,13 +15,13 @@ namespace zeus::backends::virtual_gpu {
 
 class VirtualBackend final : public device::Backend {
  public:
-  // `clock` outlives the back-end and its GPUs. Which GPUs there are stays as it is.
+  // `clock` outlives the back-end and its GPUs. The list of GPUs never changes.
   VirtualBackend(Clock& clock, std::span<const physics::GpuModel> models);
 
   [[nodiscard]] std::string_view name() const override { return "virtual"; }
   [[nodiscard]] device::Discovery discover() override;
 
-  // For whoever loads them, asks for the truth or breaks them; at() refuses an index that there is not.
+  // For callers that load a GPU, ask for its true values or break it; at() refuses an index out of range.
   [[nodiscard]] VirtualGpu& gpu(std::size_t index) { return *gpus_.at(index); }
   [[nodiscard]] std::size_t size() const { return gpus_.size(); }
 

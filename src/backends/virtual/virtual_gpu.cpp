@@ -64,7 +64,7 @@ VirtualGpu::VirtualGpu(std::shared_ptr<Host> host, const physics::GpuModel& mode
   probe();
 }
 
-// Readings bring the state up to date, which changes none of them: hence not a member of a const object's value.
+// Readings bring the state up to date, but that changes none of them; so the state does not count as part of the value.
 VirtualGpu::Call VirtualGpu::begin_call() const {
   Call call{.lock = std::unique_lock{mutex_}, .now = host_->clock.now()};
   if (faults_.slowness > Seconds{0}) {
@@ -265,7 +265,7 @@ device::Outcome VirtualGpu::reopen() {
     if (faults_.reading == Reason::lost) {
       return *refusal(faults_.reading);
     }
-    // The first device to be reopened opens the host anew, for all.
+    // The first device to be reopened reopens the host, for all devices.
     std::uint64_t expected = generation_;
     host_->generation.compare_exchange_strong(expected, generation_ + 1);
     generation_ = host_->generation;

@@ -1,9 +1,9 @@
-// A GPU made of physics/, in this process, on whatever clock it is given: hours of a virtual one pass in milliseconds.
-// Behind device::Gpu and device::GpuControl it cannot be told from hardware; beside them it can be loaded, asked for
-// the truth, and made to misbehave.
+// A GPU made of physics/, in this process, on any clock: hours of a virtual clock pass in milliseconds. Through
+// device::Gpu and device::GpuControl it cannot be told from hardware. Its other members load it, return its true
+// values, and make it misbehave.
 //
-// Threads: everything may be called from any thread. Fork: a child has a copy of its own from there on; fork while no
-// other thread is inside a call. Ownership: keeps alive what it needs, but for the clock, which outlives it.
+// Threads: any thread may call any member. Fork: from then on a child has a copy of its own; fork while no other thread
+// is inside a call. Ownership: it keeps alive what it needs, except for the clock, which outlives it.
 #pragma once
 
 #include "backends/virtual/faults.hpp"
@@ -35,22 +35,22 @@ class VirtualGpu final : public device::Gpu, public device::GpuControl {
  public:
   VirtualGpu(std::shared_ptr<Host> host, const physics::GpuModel& model, int index);
 
-  // Work and truth. A load counts from now, or from its origin where it has a rhythm.
+  // Load and true values. A load starts now, or at its origin if it has a rhythm.
   void set_load(const physics::Load& load);
-  // `table` is followed from now on, over and over when it `repeats`. An unsorted one is an invalid_argument Error.
+  // Follows `table` from now on, again and again if it `repeats`. An unsorted table is an invalid_argument Error.
   void follow_table(std::vector<physics::TablePoint> table, bool repeats);
   [[nodiscard]] const physics::GpuModel& model() const { return model_; }
   [[nodiscard]] physics::Totals truth() const;
   [[nodiscard]] Joules true_energy(Instant at) const;
   [[nodiscard]] physics::OperatingPoint operating_point() const;
 
-  // Misbehaviour.
+  // Faults.
   void set_faults(const Faults& faults);
-  void reset_counter();                   // as when the driver is loaded anew: it starts at zero again
+  void reset_counter();                   // as when the driver is reloaded: it starts at zero again
   void wrap_counter_at(Joules limit);     // from now on it starts over there
   void freeze_counter();                  // it stays where it is
   void turn_counter_back(Joules amount);  // it jumps back, and goes on from there
-  void heal_counter();                    // it is the truth again
+  void heal_counter();                    // it is right again
   void set_processes(std::vector<device::GpuProcess> processes);
 
   [[nodiscard]] const device::GpuIdentity& identity() const override { return identity_; }
@@ -80,13 +80,13 @@ class VirtualGpu final : public device::Gpu, public device::GpuControl {
   device::Outcome set_persistence_mode(bool enabled) override;
 
  private:
-  // One call of the driver: waits as long as a slow one takes, holds the lock, and has brought the state up to `now`.
+  // One call of the driver: waits as long as a slow driver takes, holds the lock, and has advanced the state to `now`.
   struct Call {
     std::unique_lock<std::mutex> lock;
     Instant now;
   };
   [[nodiscard]] Call begin_call() const;
-  // The failure that readings, or settings, are to have now.
+  // The failure that readings, or settings, have now.
   [[nodiscard]] std::optional<Failure> refusal(const std::optional<Reason>& reason) const;
   template <typename T, typename Read>
   Reading<T> read(Read&& value) const;

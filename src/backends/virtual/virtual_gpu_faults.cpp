@@ -1,4 +1,4 @@
-// The side of a virtual GPU that hardware does not have: its work, the truth, and its misbehaviour.
+// The members of a virtual GPU that hardware does not have: its load, its true values, and its faults.
 #include "backends/virtual/virtual_gpu.hpp"
 #include "physics/sensors.hpp"
 

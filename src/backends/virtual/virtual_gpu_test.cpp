@@ -20,7 +20,7 @@ struct Machine {
   explicit Machine(std::string_view model) : backend{clock, std::span{&physics::preset(model), 1}} {}
 };
 
-// Counter, average and instant against the truth over an hour of loads, by the sensors' own rules.
+// Counter, average and instant power against the true values over an hour of loads, by the sensors' own rules.
 TEST(VirtualGpu, SensorsAgreeWithTheTruthOverAnHourOfRandomLoads) {
   for (const physics::GpuModel& model : physics::presets()) {
     Machine machine{model.name()};

@@ -16,7 +16,7 @@ namespace zeus::backends::zeusd {
 using protocol::Status;
 using transport::HttpClient;
 
-// Of one process: a forked child has another, and leaves its parent's alone, lock and all.
+// Belongs to one process: a forked child has its own, and does not touch its parent's, not even the lock.
 struct DaemonLink::Pool {
   pid_t process = 0;
   std::mutex mutex;
@@ -24,7 +24,7 @@ struct DaemonLink::Pool {
   Pool* former = nullptr;
 };
 
-// Never changed once it is there.
+// Immutable once it is there.
 struct DaemonLink::Known {
   protocol::DiscoveryAnswer answer;
   Known* former = nullptr;
@@ -33,14 +33,14 @@ struct DaemonLink::Known {
 struct DaemonLink::Timed {
   protocol::Readings readings;
   Seconds ahead;       // of this machine's clock
-  Seconds round_trip;  // zero where the clocks are one
+  Seconds round_trip;  // zero if both are the same clock
 };
 
 namespace {
 
 constexpr std::size_t most_idle = 4;
 
-// Whatever was asked, in the words of the one who was.
+// The kind of an answer that is not 200; its message is the daemon's.
 ErrorKind kind_of(int status) {
   switch (static_cast<Status>(status)) {
     case Status::bad_request:
@@ -64,12 +64,12 @@ std::string advice_for(int status) {
     case Status::unauthorized:
       return "put a token that the administrator of the node issues (`zeusd token issue`) in ZEUSD_TOKEN";
     case Status::forbidden:
-      return "ask the administrator of the node, whom `zeusd policy explain` tells why";
+      return "ask the administrator of the node, who sees the reason with `zeusd policy explain`";
     case Status::too_many:
       return "ask less often";
     case Status::stuck:
     case Status::timeout:
-      return "look at `dmesg` of the node, or try later";
+      return "look at the node's `dmesg`, or try again later";
     default:
       return {};
   }
@@ -227,7 +227,7 @@ bool DaemonLink::is_here() {
                             ? Query{{"gpu_ids", std::to_string(all->gpus.front().id)}, {"parts", "energy"}}
                             : Query{{"cpu_ids", std::to_string(all->cpus.front().id)}};
       return read(one, patience_at_start).ahead == Seconds{0};
-    } catch (const Error&) {  // it may not be read: what kind of socket it is has to do
+    } catch (const Error&) {  // it may not be read: the kind of socket must do
       return !place_.endpoint.unix_path.empty();
     }
   }
@@ -240,7 +240,7 @@ protocol::GpuReadings DaemonLink::read_gpu(std::uint32_t number, std::uint32_t p
   }
   Timed timed = read({{"gpu_ids", std::to_string(number)}, {"parts", protocol::GpuParts::text(parts)}});
   if (timed.readings.gpus.size() != 1) {
-    throw Error{ErrorKind::corrupt_data, fmt::format("{} says nothing of GPU {}", name(), number)};
+    throw Error{ErrorKind::corrupt_data, fmt::format("{} does not report GPU {}", name(), number)};
   }
   protocol::GpuReadings& gpu = timed.readings.gpus.front();
   for_each_reading(gpu, [&](auto& reading) { move_in_time(reading, timed.ahead, timed.round_trip); });
@@ -253,7 +253,7 @@ protocol::CpuReadings DaemonLink::read_cpu(std::uint32_t number) {
   }
   Timed timed = read({{"cpu_ids", std::to_string(number)}});
   if (timed.readings.cpus.size() != 1) {
-    throw Error{ErrorKind::corrupt_data, fmt::format("{} says nothing of CPU package {}", name(), number)};
+    throw Error{ErrorKind::corrupt_data, fmt::format("{} does not report CPU package {}", name(), number)};
   }
   protocol::CpuReadings& cpu = timed.readings.cpus.front();
   for (protocol::CpuCounterReading* const domain : {&cpu.package, &cpu.dram}) {
@@ -304,7 +304,7 @@ protocol::CpuReadings DaemonLink::read_existing_cpu(std::uint32_t number) {
   const Instant after = clock_.now();
   const auto found = counters.of.find(number);
   if (found == counters.of.end()) {
-    throw Error{ErrorKind::corrupt_data, fmt::format("{} says nothing of CPU package {}", name(), number)};
+    throw Error{ErrorKind::corrupt_data, fmt::format("{} does not report CPU package {}", name(), number)};
   }
   const auto take = [&](const std::optional<protocol::WholeMicrojoules>& told, protocol::CpuCounterReading& reading,
                         PowerScope scope) {
@@ -327,7 +327,7 @@ std::shared_ptr<DaemonLink> link_to_daemon(const Environment& environment, const
     std::optional<DaemonPlace> place = find_daemon(environment, machine);
     return place ? std::make_shared<DaemonLink>(std::move(*place), clock) : nullptr;
   } catch (const Error& error) {
-    log::warning(fmt::format("going on without zeusd: {}", error.what()));
+    log::warning(fmt::format("continuing without zeusd: {}", error.what()));
     return nullptr;
   }
 }

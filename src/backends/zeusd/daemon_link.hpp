@@ -1,8 +1,8 @@
-// The way to one daemon, for all that asks it: the back-end, its devices, the lessor and its leases.
+// The connection to one daemon, for all its users: the back-end, its devices, the lessor and its leases.
 //
-// Threads: any, each request on a connection of its own, which is kept for the next. Fork: a child makes its own
+// Threads: any; each request has a connection of its own, which is kept for the next. Fork: a child makes its own
 // connections, so that it never speaks in its parent's name, and takes no lock that a thread of its parent may hold.
-// Ownership: shared by all that asks; the Clock outlives it.
+// Ownership: shared by all its users; the Clock outlives it.
 #pragma once
 
 #include "backends/zeusd/daemon_place.hpp"
@@ -30,9 +30,9 @@ using Query = std::vector<std::pair<std::string_view, std::string>>;
 
 class DaemonLink {
  public:
-  // What a person waits for at most where a program only begins.
+  // The longest that a person waits when a program only starts.
   static constexpr Seconds patience_at_start{2};
-  // Longer than a call to a driver may take there, after which the daemon answers all the same.
+  // Longer than a call to a driver may take in the daemon, after which the daemon answers anyway.
   static constexpr Seconds patience{10};
 
   DaemonLink(DaemonPlace place, Clock& clock);
@@ -45,29 +45,29 @@ class DaemonLink {
   [[nodiscard]] std::string name() const;
   [[nodiscard]] Clock& clock() const { return clock_; }
 
-  // The answer, whatever its status; Errors as transport::HttpClient::ask().
+  // The answer, whatever its status; Errors as for transport::HttpClient::ask().
   transport::Answer ask(std::string_view method, std::string_view path, const Query& query = {},
                         Seconds answer_time = patience);
-  // The body of an answer that must be 200; otherwise the Error that its status stands for.
+  // The body of a 200 answer; for any other status, the Error that it stands for.
   std::string get(std::string_view path, const Query& query = {}, Seconds answer_time = patience);
 
-  // Asks what there is, and keeps it for known().
+  // Asks for the node's devices, and keeps the answer for known().
   const protocol::DiscoveryAnswer& discover(Seconds answer_time = patience);
-  // As it was last discovered; null before the first time. What was returned once stays for as long as this lives.
+  // The last discovery; null before the first. A returned pointer stays valid as long as this object lives.
   [[nodiscard]] const protocol::DiscoveryAnswer* known() const;
-  // Its number there; nothing for one that it does not have.
+  // The daemon's number for a GPU; nothing if it does not have that GPU.
   [[nodiscard]] std::optional<std::uint32_t> gpu_number(std::string_view uuid) const;
 
   // The readings of one GPU, at least these parts (protocol::GpuParts), or of one CPU package, with times on this
-  // machine's clock. Where the daemon's clock is another
-  // one, they are as certain as half the time that the question took, which each latency has in it then.
+  // machine's clock. If the daemon's clock is another one, the times are certain to half the duration of the request;
+  // then each latency includes that.
   protocol::GpuReadings read_gpu(std::uint32_t number, std::uint32_t parts);
   protocol::CpuReadings read_cpu(std::uint32_t number);
-  // Whether the daemon that was discovered is on this machine: by its clock, which no other machine has, and by its
-  // kind of socket where nothing may be read.
+  // Whether the daemon that was discovered is on this machine: judged by its clock, which no other machine has, or by
+  // the kind of socket if nothing may be read.
   [[nodiscard]] bool is_here();
 
-  // What a status other than 200 stands for; `number` is the GPU's that was asked for alone.
+  // The Error that a status other than 200 stands for; `number` is the one GPU of the request, if it had one.
   [[nodiscard]] Error refusal(const transport::Answer& answer, std::optional<std::uint32_t> number = {}) const;
 
  private:
@@ -87,11 +87,11 @@ class DaemonLink {
   std::atomic<Known*> known_{nullptr};
 };
 
-// The way to the daemon that find_daemon() finds; null where there is none, or, with a warning in the log, where what
-// names it cannot be used. Asks nothing yet.
+// The link to the daemon that find_daemon() finds. Null if there is none, or if the variable that names it cannot be
+// used (which is logged as a warning). Sends no request yet.
 std::shared_ptr<DaemonLink> link_to_daemon(const Environment& environment, const FileTree& machine, Clock& clock);
 
-// Why a reading has no value, where asking failed so.
+// Why a reading has no value, if the request failed with this Error.
 Failure failure_of(const Error& error);
 
 }  // namespace zeus::backends::zeusd

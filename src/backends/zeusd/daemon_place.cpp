@@ -36,7 +36,7 @@ std::string token_of(const Environment& environment) {
   const std::optional<std::string> token = FileTree{}.read(*file, most_bytes);
   if (!token) {
     throw Error{ErrorKind::not_found, fmt::format("the token for zeusd cannot be read from '{}'", *file),
-                "ZEUSD_TOKEN_FILE names the file that holds it"};
+                "set ZEUSD_TOKEN_FILE to a file that you can read"};
   }
   return without_spaces(*token);
 }

@@ -18,11 +18,11 @@ using protocol::Status;
 namespace {
 
 constexpr Seconds between_looks{0.5};
-constexpr Seconds longest_look{0.3};  // what a training waits at most to hear that the daemon lives
+constexpr Seconds longest_look{0.3};  // the longest that a training waits for a sign that the daemon runs
 constexpr Seconds longest_between_looks{2};
 constexpr Seconds patience_with_restart{10};
 constexpr Seconds between_tries{0.1};
-// What a daemon gives.
+// Limits of the daemon.
 constexpr Seconds shortest_term{1};
 constexpr Seconds longest_term{3600};
 
@@ -49,7 +49,7 @@ RemoteLease::RemoteLease(std::shared_ptr<DaemonLink> link, device::DiscoveredGpu
     if (error.kind() != ErrorKind::not_found && error.kind() != ErrorKind::invalid_argument) {
       throw;
     }
-    // A daemon that was started again may number its GPUs otherwise.
+    // A daemon that was restarted may number its GPUs differently.
     link_->discover();
     take();
   }
@@ -71,7 +71,7 @@ void RemoteLease::take() {
     std::string holder;
     try {
       holder = protocol::to_text(protocol::read_answer<protocol::Conflict>(answer.body).holder);
-    } catch (const Error&) {  // held by nobody that the daemon knows: its text says by whom
+    } catch (const Error&) {  // no lease of the daemon: its answer says what holds the GPU
       throw link_->refusal(answer, number);
     }
     throw Error{ErrorKind::conflict, fmt::format("{} is leased by {}", name_, holder),
@@ -97,15 +97,15 @@ Error RemoteLease::overdue() const {
     return {ErrorKind::timeout,
             fmt::format("the lease of {} was not renewed for {:.6g} s, and what it had set was put back", name_,
                         term_.value()),
-            "take another one; go on without it if somebody else has it now"};
+            "take another one, or go on without it if another process has the GPU now"};
   }
   return {ErrorKind::timeout,
           fmt::format("{} has ended the lease of {}, and what it had set was put back", link_->name(), name_),
-          "the node's policy or its administrator wants it so; go on without it"};
+          "the node's policy or its administrator ended it; go on without it"};
 }
 
 void RemoteLease::end(const Error& why) {
-  // A conflict is told once; from then on it is over like any other.
+  // A conflict is reported once; after that, the lease is over like any other.
   over_ = why.kind() == ErrorKind::conflict ? overdue() : why;
   throw Error{why};
 }
@@ -120,7 +120,7 @@ void RemoteLease::require_ours() {
   }
 }
 
-// The daemon has been started again: what was set has been put back.
+// The daemon was restarted, so what was set has been put back.
 void RemoteLease::take_again() {
   try {
     take();
@@ -136,11 +136,11 @@ void RemoteLease::take_again() {
     if (is(answer, Status::ok)) {
       again.push_back(setting.what);
     } else {
-      log::warning(fmt::format("{} could not be set on {} again: {}", setting.what, name_,
+      log::warning(fmt::format("{} could not be set again on {}: {}", setting.what, name_,
                                link_->refusal(answer, number_).what()));
     }
   }
-  log::warning(fmt::format("{} was started again: the lease of {} was taken anew{}{}", link_->name(), name_,
+  log::warning(fmt::format("{} was restarted: the lease of {} was taken again{}{}", link_->name(), name_,
                            again.empty() ? "" : ", and set again: ", fmt::join(again, ", ")));
 }
 
@@ -165,7 +165,7 @@ transport::Answer RemoteLease::ask(std::string_view method, std::string_view pat
       }
       take_again();
     } catch (const Error& error) {
-      // A daemon that is being exchanged is away for a moment.
+      // A daemon that is being replaced is away for a moment.
       if (error.kind() != ErrorKind::unavailable || link_->clock().now() >= until) {
         throw;
       }
@@ -263,7 +263,7 @@ std::string RemoteLease::overruled() {
     return link_->refusal(answer, number_).message();
   }
   if (id_ != of) {
-    return fmt::format("{} was started again, and has put back {} meanwhile", link_->name(), name_);
+    return fmt::format("{} was restarted, and has put back {} meanwhile", link_->name(), name_);
   }
   return protocol::read_answer<protocol::Overruled>(answer.body).why;
 }
@@ -288,7 +288,7 @@ void RemoteLease::renew() {
   require_this_process();
   const std::unique_lock guard{mutex_, std::try_to_lock};
   if (!guard) {
-    return;  // somebody sets something, which renews as well
+    return;  // another thread sets something, which renews as well
   }
   require_ours();
   try {
@@ -297,7 +297,7 @@ void RemoteLease::renew() {
     if (over_ || (error.kind() != ErrorKind::unavailable && error.kind() != ErrorKind::timeout)) {
       throw;
     }
-    // Away, or too busy: it is looked for again, less often the longer it keeps one waiting.
+    // The daemon is away, or too busy. Look again, less often the longer a request takes.
     const Instant then = link_->clock().now();
     look_at_ = (then + std::clamp((then - now) * 4, between_looks, longest_between_looks)).nanoseconds;
   }
@@ -333,7 +333,7 @@ void RemoteLease::release() {
     answer = ask_of_lease("POST", "/v1/leases/release", {}, DaemonLink::patience);
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::unavailable) {
-      return;  // the daemon has gone, and all that it had set with it
+      return;  // the daemon is gone, and so is all that it had set
     }
     throw;
   }

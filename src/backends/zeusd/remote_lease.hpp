@@ -1,9 +1,9 @@
-// A lease that the daemon holds for this process. As control/lease_backing.hpp says.
+// A lease that the daemon holds for this process. As in control/lease_backing.hpp.
 //
-// When the daemon is started again, what was set has been put back, and the lease is gone: it is taken again, what was
-// set is set again, and a line in the log says so. Who sets something meanwhile waits for the daemon for a while;
-// renew() looks after it twice a second, and waits for nobody. A daemon that stays away is no failure to renew: nothing
-// is set then. When somebody else has the GPU by then, that is an Error.
+// When the daemon is restarted, it has put back what was set, and the lease is gone. The lease is then taken again, the
+// settings are set again, and a line in the log says so. A call that sets something meanwhile waits a while for the
+// daemon; renew() checks the daemon twice a second, and waits for nothing. A daemon that stays away does not make
+// renew() fail: nothing is set then. If another process has the GPU by then, that is an Error.
 #pragma once
 
 #include "backends/zeusd/daemon_link.hpp"
@@ -24,7 +24,7 @@ namespace zeus::backends::zeusd {
 
 class RemoteLease final : public control::LeaseBacking {
  public:
-  // Takes it. Errors as Lessor::take().
+  // Takes it. Errors as for Lessor::take().
   RemoteLease(std::shared_ptr<DaemonLink> link, device::DiscoveredGpu gpu, Seconds term, control::Lends lends);
 
   [[nodiscard]] const device::Gpu& gpu() const override { return *gpu_.gpu; }
@@ -39,19 +39,19 @@ class RemoteLease final : public control::LeaseBacking {
   void release() override;
 
  private:
-  // What is asked for under the lease, as a request says it: set again, latest of each kind, in the order of asking.
+  // What this lease sets, in the form of a request: to be set again, the latest of each kind, in the original order.
   struct Setting {
     std::string_view path;
     Query query;
     std::string what;  // "power limit 150 W"
-    std::string kind;  // what a later one of the same takes the place of
+    std::string kind;  // a later setting of the same kind replaces it
   };
 
   void take();
   void take_again();
   void require_ours();
   transport::Answer ask_of_lease(std::string_view method, std::string_view path, const Query& query, Seconds time);
-  // Goes over a restart of the daemon.
+  // Survives a restart of the daemon.
   transport::Answer ask(std::string_view method, std::string_view path, const Query& query);
   std::optional<protocol::GpuSettings> set(Setting setting);
   void end(const Error& why);
@@ -68,9 +68,9 @@ class RemoteLease final : public control::LeaseBacking {
   std::mutex mutex_;
   std::uint32_t number_ = 0;
   std::string id_;
-  std::string instance_;  // of the daemon that it was taken from
+  std::string instance_;  // the run of the daemon that it was taken from
   Instant renew_at_;
-  Instant ends_;                          // unless it is renewed, as far as is known here
+  Instant ends_;                          // unless it is renewed, as far as this process knows
   std::atomic<std::int64_t> look_at_{0};  // what renew() compares with
   std::vector<Setting> settings_;
   std::optional<Error> over_;

@@ -46,7 +46,7 @@ std::vector<int> numbers_in(std::string_view name) {
   return numbers;
 }
 
-// A daemon numbers them as the kernel's zones; programs here by what they are called, as they do without one.
+// A daemon numbers them by the kernel's zones; programs here order them by name, as they do without a daemon.
 std::vector<protocol::ListedCpu> by_name(std::vector<protocol::ListedCpu> cpus) {
   std::ranges::stable_sort(cpus, {}, [](const protocol::ListedCpu& cpu) { return numbers_in(name_of(cpu)); });
   return cpus;
@@ -62,7 +62,7 @@ device::Discovery ZeusdBackend::discover() {
     return ask();
   } catch (const Error& error) {
     if (!std::exchange(warned_, true)) {
-      log::warning(fmt::format("going on without {}: {}", link_->name(), error.what()));
+      log::warning(fmt::format("continuing without {}: {}", link_->name(), error.what()));
     }
     device::Discovery nothing;
     nothing.from = device::DiscoveredFrom::daemon_here;

@@ -1,4 +1,4 @@
-// The GPUs and CPU packages of a node, as its daemon tells of them. As device/backend.hpp. A daemon that does not
+// The GPUs and CPU packages of a node, as its daemon reports them. As in device/backend.hpp. A daemon that does not
 // answer is a problem in the list, after two seconds at most.
 #pragma once
 

@@ -24,7 +24,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// Answers as it is told, whatever is asked of a path; but as the existing daemon, it has to be told which counters.
+// Gives fixed answers for each path; but like the existing daemon, it must be told which counters.
 class CannedDaemon {
  public:
   explicit CannedDaemon(std::map<std::string, std::string> bodies)
@@ -84,7 +84,7 @@ TEST_F(ZeusdBackendTest, ADaemonThatIsNotThereIsOneWarningAndAProblem) {
   ASSERT_EQ(found.problems.size(), 1U);
   EXPECT_EQ(found.problems.front().device, "zeusd at /nowhere/zeusd.sock");
   ASSERT_EQ(logged_.size(), 1U);
-  EXPECT_THAT(logged_.front(), HasSubstr("going on without zeusd at /nowhere/zeusd.sock"));
+  EXPECT_THAT(logged_.front(), HasSubstr("continuing without zeusd at /nowhere/zeusd.sock"));
 }
 
 // As releases up to 0.5.0 do.
@@ -115,7 +115,7 @@ TEST_F(ZeusdBackendTest, WithTheExistingDaemonReadingsGoAsFarAsItsRoutesDo) {
   EXPECT_THAT(error.what(), HasSubstr("gives no leases"));
 }
 
-// Which number a daemon gives a package hangs on the kernel's zones; here it hangs on the package's name.
+// A daemon's number of a package depends on the kernel's zones; here it depends on the package's name.
 TEST_F(ZeusdBackendTest, PackagesAreInTheOrderOfTheirNames) {
   const CannedDaemon daemon{{{"/discover", R"({"gpus":[],"cpus":[)"
                                            R"({"id":0,"dram_available":true,"name":"package-10"},)"

@@ -1,5 +1,5 @@
-// A CPU package whose counters are read through the daemon, which goes on counting over their wraps. As
-// device/cpu_package.hpp says; what a reading costs, zeusd_gpu.hpp.
+// A CPU package whose counters are read through the daemon, which keeps counting when they wrap. As in
+// device/cpu_package.hpp; for the cost of a reading see zeusd_gpu.hpp.
 #pragma once
 
 #include "backends/zeusd/daemon_link.hpp"
@@ -31,7 +31,7 @@ class ZeusdCpu final : public device::CpuPackage {
   device::CpuIdentity identity_;
   std::uint32_t number_;
   std::uint64_t opened_ = 1;
-  // Since when each counter has gone on, and how often that was seen to change.
+  // The start of each counter's current run, and how often it was seen to change.
   mutable std::array<std::atomic<std::int64_t>, 2> began_{};
   mutable std::atomic<std::uint64_t> changes_{0};
 };

@@ -35,7 +35,7 @@ Reading<GpuReadings> ZeusdGpu::read(std::uint32_t parts) const {
 
 namespace {
 
-// One part of what was read, or why there is nothing.
+// One part of a reading, or the reason why there is none.
 template <typename Part>
 auto part_of(const Reading<GpuReadings>& readings, const Part& part) -> decltype(part(*readings)) {
   return readings ? part(*readings) : decltype(part(*readings)){readings.failure()};
@@ -189,7 +189,7 @@ Outcome ZeusdGpu::reopen() {
     ++openings_->count;
   }
   if (const std::optional<std::uint32_t> number = link_->gpu_number(identity_.uuid)) {
-    number_ = *number;  // a daemon that was started again may count them otherwise
+    number_ = *number;  // a daemon that was restarted may number them differently
   }
   opened_ = openings_->count;
   probe();

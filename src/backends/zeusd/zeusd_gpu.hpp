@@ -1,5 +1,5 @@
-// A GPU that is read through the daemon. As device/gpu.hpp says; each reading is a question to the daemon, so that it
-// takes some 100 us on this machine and as long as the network takes elsewhere, and allocates.
+// A GPU that is read through the daemon. As in device/gpu.hpp; each reading is a request to the daemon, so it allocates
+// and takes about 100 us on this machine, and as long as the network takes elsewhere.
 #pragma once
 
 #include "backends/zeusd/daemon_link.hpp"
@@ -10,7 +10,7 @@
 
 namespace zeus::backends::zeusd {
 
-// What the devices of one daemon are opened again by, once for all of them.
+// Reopens the devices of one daemon, once for all of them.
 struct Openings {
   std::atomic<std::uint64_t> count{1};
 };

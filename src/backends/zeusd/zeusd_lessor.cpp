@@ -21,7 +21,7 @@ bool ZeusdLessor::offers(std::string_view uuid) const {
   if (known == nullptr || known->zeusd) {
     return link_->gpu_number(uuid).has_value();
   }
-  // It says no UUIDs, and so may mean any GPU: who may not set one is told why not.
+  // The daemon reports no UUIDs and so may mean any GPU. If this process may not set one, take() says why.
   return !link_->place().may_set_here && !known->gpus.empty();
 }
 
@@ -29,7 +29,7 @@ std::unique_ptr<control::LeaseBacking> ZeusdLessor::take(const device::Discovere
                                                          control::Lends lends) {
   if (!link_->known()->zeusd) {
     throw Error{ErrorKind::unavailable,
-                fmt::format("{} gives no leases: it is an older release, or another program", link_->name()),
+                fmt::format("{} gives no leases: it is an older release or another program", link_->name()),
                 "install the zeusd of this package, or name no daemon (ZEUSD_SOCK_PATH=)"};
   }
   return std::make_unique<RemoteLease>(link_, gpu, term, lends);
@@ -38,7 +38,7 @@ std::unique_ptr<control::LeaseBacking> ZeusdLessor::take(const device::Discovere
 bool ZeusdLessor::has_one(std::string_view uuid) {
   const auto told = protocol::read_answer<protocol::LeaseList>(link_->get("/v1/leases"));
   return std::ranges::any_of(told.leases, [&](const protocol::ListedLease& lease) {
-    // Only of its own leases is a client told the names.
+    // A client gets the names of its own leases only.
     return !lease.id.empty() && lease.kind == protocol::LeaseKind::explicit_lease &&
            std::ranges::any_of(lease.gpus, [&](const protocol::LeasedGpu& gpu) { return gpu.uuid == uuid; });
   });
@@ -64,7 +64,7 @@ std::map<std::string, control::LeaseClient, std::less<>> ZeusdLessor::clients() 
         all.emplace(gpu.uuid, client);
       }
     }
-  } catch (const Error&) {  // a group of routes that is not served, or not to this user
+  } catch (const Error&) {  // these routes are not served, or not to this user
     all.clear();
   }
   return all;
@@ -72,13 +72,13 @@ std::map<std::string, control::LeaseClient, std::less<>> ZeusdLessor::clients() 
 
 namespace {
 
-// How this user gets to open the socket, whose group the file says.
+// How this user can open the socket, given its group.
 std::string way_in(const std::string& socket) {
   struct stat status {};
   const struct group* const named =
       ::stat(socket.c_str(), &status) == 0 && status.st_gid != 0 ? ::getgrgid(status.st_gid) : nullptr;
   if (named == nullptr) {
-    return "run `sudo groupadd --system zeus && sudo usermod -aG zeus $USER`, start zeusd again, and log in again";
+    return "run `sudo groupadd --system zeus && sudo usermod -aG zeus $USER`, restart zeusd, and log in again";
   }
   return fmt::format("run `sudo usermod -aG {} $USER` and log in again", named->gr_name);
 }
@@ -107,7 +107,7 @@ control::LessorReport ZeusdLessor::report() {
     }
     if (!told.zeusd) {
       report.works.emplace_back("it answers");
-      report.problems.push_back({report.name, "it gives no leases: it is an older release, or another program",
+      report.problems.push_back({report.name, "it gives no leases: it is an older release or another program",
                                  "install the zeusd of this package, or name no daemon (ZEUSD_SOCK_PATH=)"});
       return report;
     }

@@ -1,5 +1,5 @@
-// Leases of a node's GPUs from its daemon. As control/lessor.hpp says. A daemon that gives no leases (releases that are
-// not ours) is said to, when one is to be taken.
+// Leases of a node's GPUs from its daemon. As in control/lessor.hpp. If a daemon gives no leases (releases that are not
+// ours), take() says so.
 #pragma once
 
 #include "backends/zeusd/daemon_link.hpp"
@@ -11,7 +11,7 @@ namespace zeus::backends::zeusd {
 
 class ZeusdLessor final : public control::Lessor {
  public:
-  // It offers what the link has discovered by then.
+  // Offers the GPUs that the link has discovered by then.
   explicit ZeusdLessor(std::shared_ptr<DaemonLink> link);
 
   [[nodiscard]] bool offers(std::string_view uuid) const override;

@@ -34,7 +34,7 @@ struct DaemonStand : test::LocalStand {
   [[nodiscard]] std::shared_ptr<DaemonLink> link() {
     DaemonPlace place{.endpoint = {daemon.socket(), {}}, .token = {}, .is_asked_for = true};
     if (way == Way::tcp) {
-      // Over TCP a process is told from another by its token.
+      // Over TCP, processes differ by their tokens.
       place = {.endpoint = {{}, daemon.host_port()},
                .token = daemon.token(fmt::format("process {}", ::getpid())),
                .is_asked_for = true};
@@ -73,7 +73,7 @@ class ZeusdLessorTest : public ::testing::Test, protected DaemonStand, protected
  protected:
   ZeusdLessorTest() : DaemonStand{Way::unix_socket} {}
 
-  // Lets renew() look after the daemon.
+  // Lets renew() check the daemon.
   void pass() { clock_.advance(1_s); }
 
   std::vector<std::string> logged_;
@@ -95,7 +95,7 @@ TEST_F(ZeusdLessorTest, AfterARestartOfTheDaemonItTakesItsLeaseAgainAndSaysSo) {
   EXPECT_EQ(gpu_->its_limits.current, 150_W);
   EXPECT_EQ(gpu_->its_locks[ClockDomain::graphics], (ClockRange{900_MHz, 900_MHz}));
   ASSERT_EQ(logged_.size(), 1U);
-  EXPECT_THAT(logged_.front(), HasSubstr("was started again"));
+  EXPECT_THAT(logged_.front(), HasSubstr("was restarted"));
   EXPECT_THAT(logged_.front(), HasSubstr("set again: graphics clocks 900-900 MHz, power limit 150 W"));
   lease.release();
   EXPECT_EQ(gpu_->its_limits.current, 250_W);
@@ -156,7 +156,7 @@ TEST_F(ZeusdLessorTest, AForkedChildIsAnotherProcessToTheDaemon) {
   LeaseBook leases = book();
   Lease lease = leases.acquire("GPU-0");
   lease.set_power_limit(150_W);
-  // With the same book, over which its parent has spoken.
+  // With the same book, which its parent has used to reach the daemon.
   EXPECT_THAT(failure_elsewhere([&] { static_cast<void>(leases.acquire("GPU-0")); }), HasSubstr("conflict: "));
   clock_.advance(40_s);
   EXPECT_THAT(failure_elsewhere([&] { lease.renew(); }), HasSubstr("conflict: "));
