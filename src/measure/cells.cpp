@@ -8,21 +8,17 @@ namespace zeus::measure {
 namespace {
 
 constexpr double same_power = 0.005;  // of the sum of the lowest and the highest
+constexpr double beyond_means = 2.5;  // how far power may go, of the range that its means show
 constexpr double most_noise = 0.125;  // of the range of powers, for two to be told apart
 // A step of height 1 at the place p of a cell of length 1 is p (1 - p) off the straight line there, and so much of its
 // square on average, as a bridge with this variance in the middle.
 constexpr double bridge_of_step = 1.0 / 2.0;
 
-double square(double x) {
-  return x * x;
-}
-
-Doubt larger(double of_wave, double of_step) {
-  return of_wave > of_step ? Doubt::of(of_wave, wave_excess) : Doubt::of(of_step, uniform_excess);
-}
-
-Watts apart(Watts a, Watts b) {
-  return Watts{std::abs((a - b).value())};
+// What is there in a share of the cases only.
+Doubt larger(JoulesSquared of_wave, JoulesSquared of_step, double share) {
+  const bool wave = of_wave > of_step;
+  const double kurtosis = normal_kurtosis + (wave ? wave_excess : uniform_excess);
+  return share <= 0 ? Doubt{} : Doubt::of((wave ? of_wave : of_step) * share, kurtosis / share - normal_kurtosis);
 }
 
 // What powers there are around, and which of them the load keeps.
@@ -42,38 +38,44 @@ class Levels {
     repeats_after_two_ = !repeats_ && same_after(2);
   }
   [[nodiscard]] Watts range() const { return highest_ - lowest_; }
+  // How far powers may be apart that no mean shows: where a load repeats with the ticks, as far as there are any.
+  [[nodiscard]] Watts range_within() const {
+    return repeats_ || repeats_after_two_ ? cells_.most_power : range() * beyond_means;
+  }
   // Where a cell lies in the range, 0 to 1.
   [[nodiscard]] double height(const Cell& cell) const {
     return range() > Watts{0} ? (cell.power - lowest_) / range() : 0.0;
   }
   [[nodiscard]] bool same(const Cell& a, const Cell& b) const {
-    return apart(a.power, b.power) <= std::max(noise(a, b), (lowest_ + highest_) * same_power);
+    return abs(a.power - b.power) <= std::max(noise(a, b), (lowest_ + highest_) * same_power);
   }
 
-  // Two cells in a row of the same power are no mixtures. Nor are, at the end of the range, two of different lengths,
-  // or three that are no shorter than others, unless the load repeats with the ticks: then all see the same mixture.
-  [[nodiscard]] bool kept(std::size_t which) const {
+  // Two cells in a row of the same power are no mixtures, but for chance. Nor are, at the end of the range, two of
+  // different lengths, or three that are no shorter than others, unless the load repeats with the ticks: then all see
+  // the same mixture.
+  enum class Kept { no, in_a_row, again };
+  [[nodiscard]] Kept kept(std::size_t which) const {
     const Cell& cell = cells_.at[which];
     if (rough(cell)) {
-      return false;
+      return Kept::no;
     }
     int alike = 0;
+    bool in_a_row = false;
     for (std::size_t i = 0; i < cells_.count; ++i) {
       const Cell& other = cells_.at[i];
       if (i == which || rough(other) || !same(other, cell)) {
         continue;
       }
-      if (i + 1 == which || which + 1 == i) {
-        return true;
-      }
+      in_a_row = in_a_row || i + 1 == which || which + 1 == i;
       const bool of_other_length = cell.length() > other.length() * 1.5 || other.length() > cell.length() * 1.5;
       alike += of_other_length ? 2 : cell.length() * 1.5 > longest_ ? 1 : 0;
     }
-    return alike >= 2 && !repeats_ && !repeats_after_two_ && extreme(cell);
+    const bool again = alike >= 2 && !repeats_ && !repeats_after_two_ && extreme(cell);
+    return again ? Kept::again : in_a_row ? Kept::in_a_row : Kept::no;
   }
   // Whether the cell is at a level, or a step between what is on either side.
   [[nodiscard]] bool explained(std::size_t which) const {
-    if (which == 0 || which + 1 == cells_.count || kept(which)) {
+    if (which == 0 || which + 1 == cells_.count || kept(which) != Kept::no) {
       return true;
     }
     const Watts here = cells_.at[which].power;
@@ -121,44 +123,53 @@ class Levels {
   bool repeats_after_two_ = false;
 };
 
+// In how many of the cells that hold a step there are several, if they come at any time, so many on average.
+double more_than_one(double steps) {
+  return steps < 1e-6 ? 0.0 : 1.0 - steps / std::expm1(steps);
+}
+
 // The first cell may hold a step from any power, none or the most, to that of the next one, unless it is at that power
 // itself.
-double step_from_anything(const Cells& cells, const Levels& levels) {
+JoulesSquared step_from_anything(const Cells& cells, const Levels& levels) {
   const Cell& first = cells.at[0];
   const Cell& next = cells.at[1];
   if (levels.same(first, next)) {
-    return 0;
+    return {};
   }
   const bool rose = first.power < next.power;
   const Watts before = rose ? Watts{0} : std::max(cells.most_power, first.power);
-  const Watts range{std::abs((next.power - before).value())};
-  const double height = std::abs((first.power - before).value()) / range.value();
-  return square((range * first.length()).value()) * square(height * (1.0 - height)) * bridge_of_step;
+  const Watts range = abs(next.power - before);
+  const double height = abs(first.power - before) / range;
+  return square(range * first.length()) * (square(height * (1.0 - height)) * bridge_of_step);
 }
 
 }  // namespace
 
-Doubt Deviation::at(double place) const {
-  const double bridge = 4.0 * place * (1.0 - place);
-  const double of_wave = wave * (1.0 + square(place) + square(1.0 - place));
-  return larger(of_wave, step * bridge);
+Doubt Deviation::at(Seconds into) const {
+  const double place = std::clamp(into / length, 0.0, 1.0);
+  const JoulesSquared of_wave = wave * (1.0 + square(place) + square(1.0 - place));
+  const JoulesSquared at_most = square(range * length * std::min(place, 1.0 - place));
+  return larger(std::min(of_wave, at_most), step * (4.0 * place * (1.0 - place)), share);
 }
 
-Doubt Deviation::between(double from, double to) const {
-  const double apart = std::abs(to - from);
-  const double bridge = 4.0 * apart * (1.0 - apart);
-  const double of_wave = wave * 2.0 * (1.0 + square(apart));
-  return larger(of_wave, step * bridge);
+Doubt Deviation::between(Seconds apart) const {
+  const double part = std::min(apart / length, 1.0);
+  const JoulesSquared of_wave = wave * (2.0 * (1.0 + square(part)));
+  const JoulesSquared at_most = square(range * length * part);
+  return larger(std::min(of_wave, at_most), step * (4.0 * part * (1.0 - part)), share);
 }
 
-CellPath path_within(const Cells& cells, std::size_t here, Instant at, double usual_wave) {
+CellPath path_within(const Cells& cells, std::size_t here, Instant at, const Habits& habits) {
   const Cell& cell = cells.at[here];
   const Seconds into = at - cell.from;
   const Levels levels{cells};
-  const double range = square((levels.range() * cell.length()).value());
   const double height = levels.height(cell);
-  const double step = range * square(height * (1.0 - height)) * bridge_of_step;
-  CellPath path{.energy = cell.power * into, .power = cell.power, .deviation = {.wave = usual_wave, .step = step}};
+  const JoulesSquared step =
+      square(levels.range() * cell.length()) * (square(height * (1.0 - height)) * bridge_of_step);
+  CellPath path{
+      .energy = cell.power * into,
+      .power = cell.power,
+      .deviation = {.length = cell.length(), .range = levels.range_within(), .wave = habits.wave, .step = step}};
   if (here == 0 && cells.count > 1) {
     path.deviation.step = std::max(step, step_from_anything(cells, levels));
   }
@@ -168,18 +179,26 @@ CellPath path_within(const Cells& cells, std::size_t here, Instant at, double us
   if (!levels.explained(here - 1) || !levels.explained(here) || !levels.explained(here + 1)) {
     return path;
   }
+  using Kept = Levels::Kept;
   const Cell& left = cells.at[here - 1];
   const Cell& right = cells.at[here + 1];
+  const Kept kept = levels.kept(here);
+  const Kept kept_left = levels.kept(here - 1);
+  const Kept kept_right = levels.kept(here + 1);
   const bool between = (left.power - cell.power).value() * (cell.power - right.power).value() > 0;
-  path.deviation = {.wave = 0, .step = step};
-  if (levels.kept(here)) {
-    path.deviation.step = 0;  // the ticks' own doubt is all
-  } else if (between && !levels.same(left, right) && levels.kept(here - 1) && levels.kept(here + 1)) {
+  path.deviation.wave = {};
+  if (kept != Kept::no) {
+    path.deviation.share = kept == Kept::again ? 0.0 : habits.chance;  // the ticks' own doubt is nearly all
+  } else if (between && !levels.same(left, right) && kept_left != Kept::no && kept_right != Kept::no) {
     const Seconds switched = cell.length() * ((cell.power - right.power) / (left.power - right.power));
     const bool before = into < switched;
     path.power = before ? left.power : right.power;
     path.energy = before ? left.power * into : left.power * switched + right.power * (into - switched);
-    path.deviation.step = square(std::hypot(left.doubt.value(), right.doubt.value()) * cell.length().value()) / 8.0;
+    if (kept_left == Kept::again && kept_right == Kept::again) {
+      path.deviation.step = (square(left.doubt) + square(right.doubt)) * square(cell.length()) / 8.0;
+    } else {
+      path.deviation.share = more_than_one(habits.steps * (cell.length() / cells.tick));
+    }
   }
   return path;
 }

@@ -27,19 +27,30 @@ struct Cells {
   std::size_t count = 0;
   Seconds tick;      // the counter's period
   Watts most_power;  // that the device may draw
+
+  void add(const Cell& cell) { at[count++] = cell; }
 };
 
-// How the energy may stray, within a cell, from what is drawn through it: as one or the other, whichever is more; a
-// place is a part of the cell, 0 to 1.
-struct Deviation {
-  // A wave faster than the cell, with any phase at either end: mean square of what it takes from its mean (J^2).
-  double wave = 0;
-  // A step of known height anywhere: variance of the energy in the cell's middle (J^2).
-  double step = 0;
+// What a load is seen to do, by all of the history.
+struct Habits {
+  JoulesSquared wave;  // mean square of what a wave within ticks takes from its mean
+  double chance = 0;   // how often two cells in a row of the same power are two mixtures by chance
+  double steps = 0;    // in a tick, on average, were they to come at any time
+};
 
-  [[nodiscard]] Doubt at(double place) const;
-  // Of the energy from one place to another.
-  [[nodiscard]] Doubt between(double from, double to) const;
+// How the energy may stray, within a cell, from what is drawn through it: as one or the other, whichever is more.
+struct Deviation {
+  Seconds length;  // of the cell
+  Watts range;     // of powers: it strays no faster than that
+  // A wave faster than the cell, with any phase at either end: mean square of what it takes from its mean.
+  JoulesSquared wave;
+  // A step of known height anywhere: variance of the energy in the cell's middle.
+  JoulesSquared step;
+  double share = 1;  // of the cases in which it does
+
+  [[nodiscard]] Doubt at(Seconds into) const;
+  // Of the energy over so long a part of the cell.
+  [[nodiscard]] Doubt between(Seconds apart) const;
 };
 
 // From a cell's beginning to an instant within it.
@@ -50,9 +61,10 @@ struct CellPath {
 };
 
 // Three grades. A cell at a power that the load is seen to keep is flat, and one between two such powers is a step from
-// one to the other. A cell that a single step would explain, as it would its neighbours, though these powers may be
-// mixtures themselves, strays by such a step. Of any other nothing is known but its mean: it strays as the usual wave
-// does (mean square, J^2), or by a step if that is more. Before the first cell there may have been any power.
-CellPath path_within(const Cells& cells, std::size_t here, Instant at, double usual_wave);
+// one to the other, but for the share of cases in which this is chance. A cell that a single step would explain, as it
+// would its neighbours, though these powers may be mixtures themselves, strays by such a step. Of any other nothing is
+// known but its mean: it strays as the usual wave does, or by a step if that is more. Before the first cell there may
+// have been any power.
+CellPath path_within(const Cells& cells, std::size_t here, Instant at, const Habits& habits);
 
 }  // namespace zeus::measure

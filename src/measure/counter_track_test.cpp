@@ -40,8 +40,8 @@ struct Watcher {
 TEST(CounterTrack, EachTickIsBracketedAndTheBracketHoldsIt) {
   Watcher watcher;
   watcher.watch(4_s);
-  ASSERT_GT(watcher.track.ticks().size(), 30U);
-  for (const Tick& tick : watcher.track.ticks()) {
+  ASSERT_GT(watcher.track.history().ticks.size(), 30U);
+  for (const Tick& tick : watcher.track.history().ticks) {
     const double phase = std::fmod(static_cast<double>(tick.middle().nanoseconds) * 1e-9 - 0.033 + 0.05, 0.1) - 0.05;
     EXPECT_LE(std::abs(phase), tick.width().value() * 0.5 + 1e-9);
     EXPECT_LT(tick.width().value(), 0.02);
@@ -63,9 +63,9 @@ TEST(CounterTrack, KnowsTheRhythmAgainAfterAPause) {
     watcher.track.pause();
     watcher.now = watcher.now + Seconds{watcher.random.uniform(4, 7)};
     watcher.watch(0.4_s);
-    ASSERT_GE(watcher.track.ticks().size(), 3U);
-    EXPECT_NEAR(watcher.track.period()->value(), 0.1, 1e-3);
-    for (const Tick& tick : watcher.track.ticks()) {
+    ASSERT_GE(watcher.track.history().row, 3U);
+    EXPECT_NEAR(watcher.track.history().period->value(), 0.1, 1e-3);
+    for (const Tick& tick : watcher.track.history().ticks) {
       EXPECT_LT(tick.width().value(), 0.015);
       EXPECT_EQ(shown(tick.middle() + tick.width()), shown(tick.middle() - tick.width()) + 20_J);
     }
@@ -85,11 +85,13 @@ TEST(CounterTrack, ATickMissedJustAfterAPauseIsNotTakenForTheOneBeforeIt) {
     woken.now = start + 10.135_s;
     (void)woken.track.observe(woken.now, Seconds{0}, shown(woken.now));
     woken.watch(0.5_s);
-    const Tick& shown_first = woken.track.ticks().front();
+    const History& history = woken.track.history();
+    const auto row = history.ticks.end() - static_cast<std::ptrdiff_t>(history.row);
+    const Tick& shown_first = *row;
     const Instant truth = start + (before_tick > 0 ? 9.933_s : 10.033_s);
     EXPECT_LE(shown_first.earliest, std::min(truth, first_look)) << before_tick;
     EXPECT_GE(shown_first.latest, truth) << before_tick;
-    EXPECT_EQ(shown_first.total + 20_J * (before_tick > 0 ? 2 : 1), woken.track.ticks()[1].total);
+    EXPECT_EQ(shown_first.total + 20_J * (before_tick > 0 ? 2 : 1), std::next(row)->total);
   }
 }
 
@@ -97,11 +99,11 @@ TEST(CounterTrack, GoingBackIsABreakAndWrappingIsNot) {
   CounterTrack plain{{.resolution = Joules{1e-3}, .wraps_at = {}}};
   (void)plain.observe(start, Seconds{0}, 1000_J);
   EXPECT_EQ(plain.observe(start + 1_s, Seconds{0}, 10_J), CounterTrack::Observation::broken);
-  EXPECT_EQ(plain.epoch(), 1U);
+  EXPECT_EQ(plain.history().epoch, 1U);
   CounterTrack wrapping{{.resolution = Joules{1e-3}, .wraps_at = 1024_J}};
   (void)wrapping.observe(start, Seconds{0}, 1000_J);
   EXPECT_EQ(wrapping.observe(start + 1_s, Seconds{0}, 10_J), CounterTrack::Observation::ticked);
-  EXPECT_EQ(wrapping.epoch(), 0U);
+  EXPECT_EQ(wrapping.history().epoch, 0U);
 }
 
 TEST(CounterTrack, TwoReadingsAtTheSameTimeAreNoBreakWhicheverCameFirst) {
@@ -110,7 +112,7 @@ TEST(CounterTrack, TwoReadingsAtTheSameTimeAreNoBreakWhicheverCameFirst) {
   (void)track.observe(start + 10_ms, 1_ms, 1020_J);
   // Its thread was held up after the driver had answered.
   EXPECT_EQ(track.observe(start + 25_ms, 50_ms, 1000_J), CounterTrack::Observation::unchanged);
-  EXPECT_EQ(track.epoch(), 0U);
+  EXPECT_EQ(track.history().epoch, 0U);
   EXPECT_EQ(track.observe(start + 60_ms, 1_ms, 1040_J), CounterTrack::Observation::ticked);
   EXPECT_EQ(track.observe(start + 90_ms, 1_ms, 10_J), CounterTrack::Observation::broken);
 }

@@ -20,10 +20,13 @@ constexpr std::array<Quantile, 20> quantiles{
      {-0.6, 1.8848}, {-0.4, 1.9196}, {-0.2, 1.9435}, {0.0, 1.96},    {1.0, 2.295},   {2.0, 2.486},   {3.0, 2.635},
      {4.0, 2.752},   {6.0, 2.905},   {8.0, 2.974},   {10.0, 2.974},  {12.0, 2.917},  {15.0, 2.739}}};
 
+constexpr double normal_95 = 1.96;
+constexpr double share_of_quantiles = 0.1;  // the table's last line
+
 }  // namespace
 
 Joules Doubt::half_width_95() const {
-  if (variance <= 0) {
+  if (variance <= JoulesSquared{0}) {
     return Joules{0};
   }
   const double excess =
@@ -32,7 +35,33 @@ Joules Doubt::half_width_95() const {
   right = std::min(right, &quantiles.back());
   const auto* const left = right - 1;
   const double part = (excess - left->excess) / (right->excess - left->excess);
-  return Joules{std::sqrt(variance) * (left->deviations + (right->deviations - left->deviations) * part)};
+  return root(variance) * (left->deviations + (right->deviations - left->deviations) * part);
+}
+
+Joules half_width_95(const Doubt& common, const Doubt& seldom) {
+  const Joules together = (common + seldom).half_width_95();
+  if (seldom.variance <= JoulesSquared{0}) {
+    return together;
+  }
+  // As 0 mostly, and uniform in this share of the cases.
+  const double excess = seldom.fourth_cumulant / square(seldom.variance);
+  const double share = (uniform_excess + normal_kurtosis) / (excess + normal_kurtosis);
+  if (share >= share_of_quantiles) {
+    return together;
+  }
+  const Joules reach = root(seldom.variance * (3.0 / share));
+  const Joules deviation = common.half_width_95() / normal_95;
+  const auto holds = [&](Joules half_width) {
+    const double of_common = deviation > Joules{0} ? std::erf(half_width / deviation / std::sqrt(2.0)) : 1.0;
+    return (1.0 - share) * of_common + share * std::min(1.0, half_width / reach);
+  };
+  Joules least;
+  Joules most = together;
+  for (int halving = 0; halving < 12; ++halving) {
+    const Joules middle = (least + most) * 0.5;
+    (holds(middle) < 0.95 ? least : most) = middle;
+  }
+  return most;
 }
 
 }  // namespace zeus::measure

@@ -6,14 +6,32 @@
 
 #include <zeus/units.hpp>
 
+#include <cmath>
+
 namespace zeus::measure {
 
+using JoulesSquared = decltype(Joules{} * Joules{});
+using WattsSquared = decltype(Watts{} * Watts{});
+
+constexpr double square(double value) {
+  return value * value;
+}
+template <Dimension D>
+constexpr auto square(Quantity<D> value) {
+  return value * value;
+}
+inline Joules root(JoulesSquared value) {
+  return Joules{std::sqrt(value.value())};
+}
+
 struct Doubt {
-  double variance = 0;         // J^2
-  double fourth_cumulant = 0;  // J^4
+  JoulesSquared variance;
+  decltype(JoulesSquared{} * JoulesSquared{}) fourth_cumulant;
 
   // `excess` is the kurtosis of the error beyond that of a normal one: 0 for that, -1.2 for a uniform one.
-  static Doubt of(double variance, double excess) { return {variance, excess * variance * variance}; }
+  static Doubt of(JoulesSquared variance, double excess) { return {variance, excess * variance * variance}; }
+  // Of a value that may lie anywhere in a range of this size.
+  static Doubt uniform(Joules range);
 
   Doubt& operator+=(const Doubt& other) {
     variance += other.variance;
@@ -26,8 +44,17 @@ struct Doubt {
   [[nodiscard]] Joules half_width_95() const;
 };
 
+constexpr double normal_kurtosis = 3;
 constexpr double normal_excess = 0;
 constexpr double uniform_excess = -1.2;
 constexpr double wave_excess = -0.6;  // of what three uniform errors make together, two of them shared out
+
+// The half-width of the interval that holds 95 of 100 errors of which one part may be there so seldom that an interval
+// need not hold it; what is always there it holds all the same.
+Joules half_width_95(const Doubt& common, const Doubt& seldom);
+
+inline Doubt Doubt::uniform(Joules range) {
+  return of(square(range) / 12.0, uniform_excess);
+}
 
 }  // namespace zeus::measure

@@ -1,28 +1,110 @@
 #include "measure/edge.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace zeus::measure {
 
 namespace {
 
-double square(double x) {
-  return x * x;
+constexpr std::size_t reach = 2;   // ticks on either side that are looked at
+constexpr Seconds long_wait{1.0};  // for a tick, after which the counter stands still
+static_assert(Cells::most >= 2 * (2 * reach + 1));
+
+void add_cells_between(const History& history, const Tick& lower, const Tick& upper, Cells& cells) {
+  const Instant from = lower.middle();
+  const Instant to = upper.middle();
+  const Joules energy = upper.total - lower.total;
+  const Seconds brackets{std::hypot(lower.width().value(), upper.width().value()) / std::sqrt(12.0)};
+  if (upper.sample && history.timing->window < (to - from) * 0.9) {
+    const Instant knot = to - history.timing->window;
+    const Watts before = (energy - *upper.sample * history.timing->window) / (knot - from);
+    if (before > Watts{0}) {
+      cells.add({from, knot, before, before * (brackets / (knot - from))});
+      cells.add({knot, to, *upper.sample, Watts{0}});
+      return;
+    }
+  }
+  const Watts mean = energy / (to - from);
+  cells.add({from, to, mean, mean * (brackets / (to - from))});
 }
 
-Doubt own_shape(const Edge& edge) {
-  return edge.settled ? edge.deviation.at(edge.fraction) : edge.spread.over(edge.elapsed);
+// Before the first of ticks in a row, the ring of samples knows levels all the same.
+void add_cells_before(const History& history, Instant first, Cells& cells) {
+  if (!history.timing) {
+    return;
+  }
+  for (const double periods : {2.0, 1.0, 0.0}) {
+    const Instant to = first - history.timing->period * periods;
+    if (const auto sample = history.sample_at(to)) {
+      cells.add({to - history.timing->window, to, *sample, Watts{0}});
+    }
+  }
 }
 
-Doubt shape_doubt(const Edge& begin, const Edge& end) {
-  if (begin.settled && end.settled && begin.tick == end.tick && begin.cell == end.cell) {
-    return end.deviation.between(begin.fraction, end.fraction);
+Edge settled_edge(const History& history, const Calibration& calibration, std::size_t lower, Instant at) {
+  const auto& ticks = history.ticks;
+  Cells cells{.tick = history.period.value_or(Seconds{0}), .most_power = history.most};
+  const std::size_t oldest = ticks.size() - history.row;
+  const std::size_t first = lower - std::min(reach, lower - oldest);
+  const std::size_t last = std::min(lower + reach + 1, ticks.size() - 1);
+  if (first == oldest) {
+    add_cells_before(history, ticks[first].middle(), cells);
   }
-  if (!begin.settled && !end.settled && begin.tick == end.tick) {
-    return end.spread.between(end.elapsed - begin.elapsed);
+  std::size_t start = 0;
+  for (std::size_t i = first; i < last; ++i) {
+    start = i == lower ? cells.count : start;
+    add_cells_between(history, ticks[i], ticks[i + 1], cells);
   }
-  Doubt both = own_shape(begin) + own_shape(end);
-  if (begin.settled && !end.settled && begin.tick + 1 == end.tick && end.at - begin.at < end.spread.tick) {
+  Joules energy = ticks[lower].total;
+  std::size_t here = start;
+  while (here + 1 < cells.count && cells.at[here].to <= at) {
+    energy += cells.at[here].power * cells.at[here].length();
+    ++here;
+  }
+  const CellPath path = path_within(cells, here, at, calibration.habits);
+  // What is drawn up to the first cell's end goes by both ticks, what comes after by the upper one alone.
+  const double share = std::clamp((at - cells.at[start].from) / cells.at[start].length(), 0.0, 1.0);
+  const Tick& before = ticks[lower];
+  const Tick& after = ticks[lower + 1];
+  return {.at = at,
+          .total = energy + path.energy,
+          .epoch = history.epoch,
+          .settled = true,
+          .timing = {{{before.number, path.power * -(1.0 - share), before.placed_within.value_or(before.width())},
+                      {after.number, path.power * -(before.placed_within ? 1.0 : share), after.width()}}},
+          .since = cells.at[here].from,
+          .deviation = path.deviation,
+          .unseen = unseen_at(calibration.unseen, history, before),
+          .own = square(history.resolution) / 12.0};
+}
+
+Edge predicted_edge(const History& history, const Calibration& calibration, Instant at) {
+  const Tick& last = history.ticks.back();
+  const Seconds elapsed = std::max(Seconds{0}, at - last.middle());
+  return {.at = at,
+          .total = last.total + calibration.power * elapsed,
+          .epoch = history.epoch,
+          .timing = {{{last.number, -calibration.power, last.width()}, {last.number + 1, Watts{0}, Seconds{0}}}},
+          .since = last.middle(),
+          .spread = calibration.spread,
+          .unseen = unseen_at(calibration.unseen, history, last),
+          .own = square(history.resolution) / 12.0};
+}
+
+Doubt own_stray(const Edge& edge) {
+  const Seconds into = edge.at - edge.since;
+  return edge.settled ? edge.deviation.at(into) : edge.spread.over(into);
+}
+
+Doubt stray(const Edge& begin, const Edge& end) {
+  if (begin.settled == end.settled && begin.since == end.since) {
+    const Seconds apart = end.at - begin.at;
+    return end.settled ? end.deviation.between(apart) : end.spread.between(apart);
+  }
+  Doubt both = own_stray(begin) + own_stray(end);
+  const bool within_a_tick = end.at - begin.at < end.spread.tick;
+  if (begin.settled && !end.settled && begin.timing[1].tick == end.timing[0].tick && within_a_tick) {
     both += Doubt::of(end.spread.wave, wave_excess);  // as between two predictions of one tick
   }
   return both;
@@ -30,45 +112,69 @@ Doubt shape_doubt(const Edge& begin, const Edge& end) {
 
 // A tick came anywhere in its bracket. Where two edges go by the same tick, its error enters once.
 Doubt timing_doubt(const Edge& begin, const Edge& end) {
-  const auto term = [](Watts weight, Seconds bracket) {
-    return Doubt::of(square((weight * bracket).value()) / 12.0, uniform_excess);
-  };
-  if (begin.tick == end.tick) {
-    return term(end.lower_weight - begin.lower_weight, end.lower_bracket) +
-           term(end.upper_weight - begin.upper_weight, end.upper_bracket);
+  Doubt doubt;
+  std::array<Watts, 2> shared;
+  for (const Edge::Timing& of_begin : begin.timing) {
+    Watts weight = of_begin.weight;
+    for (std::size_t i = 0; i < 2; ++i) {
+      if (end.timing[i].tick == of_begin.tick) {
+        shared[i] = weight;
+        weight = Watts{0};
+      }
+    }
+    doubt += Doubt::uniform(weight * of_begin.bracket);
   }
-  if (begin.settled && begin.tick + 1 == end.tick) {
-    return term(begin.lower_weight, begin.lower_bracket) +
-           term(end.lower_weight - begin.upper_weight, end.lower_bracket) + term(end.upper_weight, end.upper_bracket);
+  for (std::size_t i = 0; i < 2; ++i) {
+    doubt += Doubt::uniform((end.timing[i].weight - shared[i]) * end.timing[i].bracket);
   }
-  return term(begin.lower_weight, begin.lower_bracket) + term(begin.upper_weight, begin.upper_bracket) +
-         term(end.lower_weight, end.lower_bracket) + term(end.upper_weight, end.upper_bracket);
+  return doubt;
 }
 
 // What a counter that looks at a part of the time has not seen. Each change of power is put in the middle of the time
 // unseen, of which the sums over ups and downs leave the difference of the window's ends; where it came varies from
 // change to change, but from cycle to cycle it is the same if the load keeps step with the counter.
 Doubt unseen_doubt(const Edge& begin, const Edge& end) {
-  if (!end.unseen.suspected || end.tick < begin.tick) {
+  const std::uint64_t from = begin.timing[0].tick;
+  const std::uint64_t to = end.timing[0].tick;
+  if (!end.unseen.suspected || to < from) {
     return {};
   }
-  const double apart = std::max(0.0, end.unseen.variance - begin.unseen.variance);
-  const double cycles = static_cast<double>(end.tick - begin.tick) / std::max(1.0, end.unseen.cycle);
-  const double between = begin.unseen.suspected ? square((end.unseen.level - begin.unseen.level).value()) / 4.0 : 0.0;
-  return Doubt::of(apart * std::max(1.0, cycles) + between + 2.0 * end.unseen.own_variance, normal_excess);
-}
-
-Doubt reading_doubt(const Edge& edge) {
-  return Doubt::of(square(edge.resolution.value()) / 12.0 + edge.own_variance, uniform_excess);
+  const JoulesSquared apart = std::max(JoulesSquared{}, end.unseen.variance - begin.unseen.variance);
+  const double cycles = static_cast<double>(to - from) / std::max(1.0, end.unseen.cycle);
+  const JoulesSquared between =
+      begin.unseen.suspected ? square(end.unseen.level - begin.unseen.level) / 4.0 : JoulesSquared{};
+  return Doubt::of(apart * std::max(1.0, cycles) + between + end.unseen.own_variance * 2.0, normal_excess);
 }
 
 }  // namespace
 
+std::optional<Edge> edge(const History& history, const Calibration& calibration, Instant at) {
+  const auto& ticks = history.ticks;
+  if (history.row == 0) {
+    return std::nullopt;
+  }
+  if (at >= ticks.back().middle()) {
+    const bool stands_still = at - ticks.back().middle() > std::max(long_wait, history.period.value_or(0_s) * 5.0);
+    return stands_still ? std::nullopt : std::optional{predicted_edge(history, calibration, at)};
+  }
+  const std::size_t first = ticks.size() - history.row;
+  for (std::size_t i = ticks.size() - 1; i > first; --i) {
+    if (at >= ticks[i - 1].middle()) {
+      return settled_edge(history, calibration, i - 1, at);
+    }
+  }
+  return std::nullopt;
+}
+
+bool is_final(const History& history, Instant at) {
+  return history.row > reach && history.ticks[history.ticks.size() - reach].middle() > at;
+}
+
 EnergyBetween energy_between(const Edge& begin, const Edge& end) {
-  const double gathered = std::max(0.0, end.held_variance - begin.held_variance);
-  return {.value = end.total - begin.total,
-          .doubt = shape_doubt(begin, end) + timing_doubt(begin, end) + reading_doubt(begin) + reading_doubt(end) +
-                   unseen_doubt(begin, end) + Doubt::of(gathered, normal_excess)};
+  const JoulesSquared gathered = std::max(JoulesSquared{}, end.gathered - begin.gathered);
+  const Doubt always = timing_doubt(begin, end) + unseen_doubt(begin, end) + Doubt::of(begin.own, uniform_excess) +
+                       Doubt::of(end.own, uniform_excess) + Doubt::of(gathered, normal_excess);
+  return {.value = end.total - begin.total, .half_width = half_width_95(always, stray(begin, end))};
 }
 
 }  // namespace zeus::measure

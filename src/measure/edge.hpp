@@ -1,51 +1,58 @@
-// Where an energy counter would stand at one instant, and what that depends on; two of them make the energy of a
-// window. Plain values.
+// Where an energy counter would have stood at one instant, though it only moves in ticks, and what that depends on; two
+// edges make the energy of a window. Between two ticks the energy is known; how it was spent there is drawn from the
+// device's power samples, whose window is shorter than a tick on many cards, and from the levels of the neighbouring
+// ticks (cells.hpp). After the last tick, power is predicted (calibration.hpp). Plain values and pure functions; call
+// them from any thread.
 #pragma once
 
 #include "base/clock.hpp"
+#include "measure/calibration.hpp"
 #include "measure/cells.hpp"
 #include "measure/doubt.hpp"
-#include "measure/forecast.hpp"
+#include "measure/history.hpp"
 #include "measure/unseen.hpp"
 
 #include <zeus/units.hpp>
 
+#include <array>
 #include <cstdint>
+#include <optional>
 
 namespace zeus::measure {
 
 struct Edge {
+  // How the total moves when a tick came later than thought, and the bracket in which it came.
+  struct Timing {
+    std::uint64_t tick = 0;
+    Watts weight;
+    Seconds bracket;
+  };
+
   Instant at;
   Joules total;
   std::uint64_t epoch = 0;
-  // The tick before the instant. A settled edge lies between it and the next one; any other lies after the last tick
-  // seen, and its total is a prediction.
-  std::uint64_t tick = 0;
+  // A settled edge lies between two ticks; any other lies after the last tick seen, and its total is a prediction.
   bool settled = false;
-  // How the total moves when one of the two ticks came later than thought, and the bracket in which each one came.
-  Watts lower_weight;
-  Watts upper_weight;
-  Seconds lower_bracket;
-  Seconds upper_bracket;
-  // Settled: the stretch of known mean power it lies in, where in it (0 to 1), and how the energy may stray there.
-  Instant cell;
-  double fraction = 0;
-  Deviation deviation;
-  // Not settled: the time since the tick, and how far the prediction may go astray.
-  Seconds elapsed;
-  Spread spread;
-  // What the counter itself may have left out up to here.
-  Unseen unseen;
-  // The counter shows no less than this.
-  Joules resolution;
-  // Of integrated power readings: the variance (J^2) that has gathered up to here, and the edge's own.
-  double held_variance = 0;
-  double own_variance = 0;
+  std::array<Timing, 2> timing;  // the tick before the instant, and the next one
+  // The time since which the energy may stray: the beginning of a stretch of known mean power, or the last tick.
+  Instant since;
+  Deviation deviation;  // settled: how the energy may stray there
+  Spread spread;        // not settled: how far the prediction may go astray
+  Unseen unseen;        // what the counter itself may have left out up to here
+  // Variance of its own, and, of integrated power readings, what has gathered up to here.
+  JoulesSquared own;
+  JoulesSquared gathered;
 };
+
+// Nothing when no tick is near enough to say anything, or the counter has stood still for long.
+std::optional<Edge> edge(const History& history, const Calibration& calibration, Instant at);
+
+// Whether waiting longer would not make the edge at this instant any better: the last tick it needs has come.
+bool is_final(const History& history, Instant at);
 
 struct EnergyBetween {
   Joules value;
-  Doubt doubt;
+  Joules half_width;  // of the interval that holds the truth in 95 of 100 cases
 };
 
 // The energy from `begin` to `end`, both of the same counter and epoch; what their errors share cancels.

@@ -55,8 +55,14 @@ TEST_P(EdgeAccuracy, IsAFractionOfThePlainDifferencesErrorAndKnowsItsDoubt) {
       EXPECT_GT(result.settled.coverage, least_coverage(windows));
       EXPECT_GT(result.immediate.coverage, least_coverage(windows));
       if (!load.errors_cancel || window_ms < load.period_ms * 2) {
-        EXPECT_GT(result.settled.needed, least_needed(windows));
-        EXPECT_LT(result.immediate.half_width, 1);
+        // An irregular load before which no one looked: a tick was placed unseen, by more than it is mostly off.
+        const bool seldom_far_off = load.shape == Shape::irregular && cold && window_ms < 100;
+        EXPECT_GT(result.settled.needed, seldom_far_off ? 0.75 : least_needed(windows));
+        EXPECT_LT(result.immediate.half_width, result.plain * (load.immediate_limit * 3));
+      }
+      if (load.shape == Shape::irregular) {
+        EXPECT_LT(result.settled.width, 1.5);
+        EXPECT_LT(result.immediate.width, 1.5);
       }
     }
   }
@@ -107,7 +113,7 @@ TEST_P(EdgeAccuracyOfFirstWindows, TheIntervalHoldsALoadThatHasJustBegun) {
                                                     .windows = windows});
   EXPECT_GT(settled.coverage, 0.93);
   if (given.samples) {
-    EXPECT_LT(settled.half_width, 1);
+    EXPECT_LT(settled.width, 1.8);
   } else {
     EXPECT_GT(settled.needed, least_needed(windows));
   }

@@ -76,7 +76,7 @@ GpuMeter::GpuMeter(std::shared_ptr<device::Gpu> gpu)
       has_samples_{gpu_->features().has(device::GpuFeature::power_samples)},
       power_kind_{best_power(gpu_->features())},
       most_power_{most_power(*gpu_)},
-      estimator_{counter_of(*gpu_), timing_, most_power_},
+      track_{counter_of(*gpu_), timing_, most_power_},
       power_{timing_ ? timing_->window : Seconds{0}},
       generation_{gpu_->generation()} {
 }
@@ -106,7 +106,11 @@ void GpuMeter::take_in(const Reading<device::Stamped<Joules>>& reading) {
     generation_ = generation;
     break_off("the device was opened anew while the window was open");
   }
-  if (estimator_.observe(reading->at, reading->latency, reading->value) == CounterTrack::Observation::broken) {
+  const auto seen = track_.observe(reading->at, reading->latency, reading->value);
+  if (seen == CounterTrack::Observation::ticked) {
+    calibration_ = calibrate(track_.history());
+  }
+  if (seen == CounterTrack::Observation::broken) {
     ++breaks_;
     why_broken_ =
         "the energy counter was reset while the window was open (the driver was reloaded, or the GPU was reset)";
@@ -125,7 +129,7 @@ void GpuMeter::take_in_power(const Reading<device::Stamped<Watts>>& reading) {
 
 Instant GpuMeter::latest_sample() const {
   const std::lock_guard guard{mutex_};
-  return estimator_.latest_sample();
+  return track_.history().latest_sample;
 }
 
 bool GpuMeter::take_in_samples(const device::Outcome& outcome, std::span<const device::Stamped<Watts>> samples) {
@@ -139,7 +143,8 @@ bool GpuMeter::take_in_samples(const device::Outcome& outcome, std::span<const d
   if (!has_counter_) {
     failure_.reset();
   }
-  estimator_.observe_samples(samples);
+  track_.observe_samples(samples);
+  calibration_ = calibrate(track_.history());
   for (const auto& sample : samples) {
     power_.add(sample);
   }
@@ -157,7 +162,7 @@ void GpuMeter::note_failure(const Failure& failure) {
 void GpuMeter::break_off(std::string why) {
   ++breaks_;
   why_broken_ = std::move(why);
-  estimator_.pause();
+  track_.pause();
   power_.break_off();
 }
 
@@ -166,13 +171,13 @@ Instant GpuMeter::poll(const Clock& clock, Spent& spent) {
   Instant due = now;
   {
     const std::lock_guard guard{mutex_};
-    due = has_counter_ ? estimator_.track().next_reading(now) : power_due_;
+    due = has_counter_ ? track_.next_reading(now) : power_due_;
   }
   if (due <= now) {
     if (has_counter_) {
       const auto ticks = [&] {
         const std::lock_guard guard{mutex_};
-        return estimator_.track().ticks().empty() ? 0 : estimator_.track().ticks().back().number;
+        return track_.history().ticks.empty() ? 0 : track_.history().ticks.back().number;
       };
       const auto before = ticks();
       take_in(timed(clock, spent, [&] { return gpu_->energy(); }));
@@ -239,13 +244,13 @@ Instant GpuMeter::next_round(Instant now) const {
   if (failure_) {
     return now + retry_period;
   }
-  const Instant next = has_counter_ ? estimator_.track().next_reading(now) : power_due_;
+  const Instant next = has_counter_ ? track_.next_reading(now) : power_due_;
   return std::min(next, slow_due_);
 }
 
 void GpuMeter::pause() {
   const std::lock_guard guard{mutex_};
-  estimator_.pause();
+  track_.pause();
   power_.break_off();
 }
 
@@ -258,13 +263,13 @@ device::Outcome GpuMeter::reopen() {
 
 std::optional<Edge> GpuMeter::edge(Instant at) const {
   const std::lock_guard guard{mutex_};
-  return has_counter_ ? estimator_.edge(at) : power_.edge(at);
+  return has_counter_ ? measure::edge(track_.history(), calibration_, at) : power_.edge(at);
 }
 
 bool GpuMeter::final(Instant at) const {
   const std::lock_guard guard{mutex_};
   if (has_counter_) {
-    return estimator_.final(at);
+    return is_final(track_.history(), at);
   }
   return power_.latest() && *power_.latest() > at;
 }
@@ -287,7 +292,7 @@ std::string GpuMeter::why_not() const {
   if (!has_counter_ && !power_kind_ && !has_samples_) {
     return "this GPU has neither an energy counter nor a power reading";
   }
-  if (has_counter_ && !estimator_.track().ticks().empty()) {
+  if (has_counter_ && !track_.history().ticks.empty()) {
     return "the energy counter stands still";
   }
   return "nothing could be read around the window's edges";
@@ -306,7 +311,7 @@ std::optional<Joules> GpuMeter::energy_by_samples(Instant from, Instant to) cons
 
 bool GpuMeter::counter_sees_a_part() const {
   const std::lock_guard guard{mutex_};
-  return has_counter_ && estimator_.sees_a_part();
+  return has_counter_ && calibration_.unseen.suspected;
 }
 
 std::optional<GpuMeter::Rough> GpuMeter::rough_energy(Instant from, Instant to) const {
@@ -318,9 +323,8 @@ std::optional<GpuMeter::Rough> GpuMeter::rough_energy(Instant from, Instant to) 
   }
   // Whatever happened between so few readings may have been anything from nothing to twice as much.
   const EnergyBetween energy = energy_between(*begin, *end);
-  return Rough{
-      .value = energy.value,
-      .half_width = std::max({energy.doubt.half_width_95(), energy.value, beyond_readings(from, to, energy.value)})};
+  return Rough{.value = energy.value,
+               .half_width = std::max({energy.half_width, energy.value, beyond_readings(from, to, energy.value)})};
 }
 
 Joules GpuMeter::possibly_beyond_readings(Instant from, Instant to, Joules value) const {

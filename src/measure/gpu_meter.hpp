@@ -5,7 +5,9 @@
 
 #include "base/clock.hpp"
 #include "device/gpu.hpp"
-#include "measure/edge_estimator.hpp"
+#include "measure/calibration.hpp"
+#include "measure/counter_track.hpp"
+#include "measure/edge.hpp"
 #include "measure/power_track.hpp"
 
 #include <zeus/device_values.hpp>
@@ -86,7 +88,8 @@ class GpuMeter {
   Watts most_power_;
 
   mutable std::mutex mutex_;
-  EdgeEstimator estimator_;
+  CounterTrack track_;
+  Calibration calibration_;  // by the track's history
   PowerTrack power_;
   std::deque<device::Stamped<Celsius>> temperatures_;
   std::deque<device::ThrottleTimes> throttle_times_;

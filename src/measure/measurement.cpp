@@ -37,7 +37,7 @@ MeasuredEnergy gpu_energy(const GpuMeter& meter, const GpuEdges& gpu, Instant be
   }
   const EnergyBetween energy = energy_between(*gpu.begin, *gpu.end);
   measured.energy = Energy{.value = std::max(Joules{0}, energy.value),
-                           .uncertainty = energy.doubt.half_width_95(),
+                           .uncertainty = energy.half_width,
                            .systematic = std::nullopt,
                            .method = meter.method()};
   if (meter.method() == EnergyMethod::integrated) {

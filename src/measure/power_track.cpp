@@ -1,18 +1,9 @@
 #include "measure/power_track.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 
 namespace zeus::measure {
-
-namespace {
-
-double square(double x) {
-  return x * x;
-}
-
-}  // namespace
 
 void PowerTrack::add(const device::Stamped<Watts>& reading) {
   device::Stamped<Watts> held = reading;
@@ -25,8 +16,7 @@ void PowerTrack::add(const device::Stamped<Watts>& reading) {
     const Seconds length = held.at - readings_.back().at;
     // The change came somewhere between the two readings.
     const Joules doubtful = (held.value - readings_.back().value) * length;
-    sum = {sums_.back().energy + readings_.back().value * length,
-           sums_.back().variance + square(doubtful.value()) / 12.0};
+    sum = {sums_.back().energy + readings_.back().value * length, sums_.back().variance + square(doubtful) / 12.0};
   }
   readings_.push_back(held);
   sums_.push_back(sum);
@@ -57,11 +47,11 @@ std::optional<Edge> PowerTrack::edge(Instant at) const {
   // An edge between two readings that differ, or after the last one, inherits the doubt of that step.
   const auto other = next == readings_.end() ? held : next;
   const auto before = held == first ? held : std::prev(held);
-  const Watts change{std::max(std::abs((other->value - held->value).value()),
-                              next == readings_.end() ? std::abs((held->value - before->value).value()) : 0.0)};
+  const Watts change =
+      std::max(abs(other->value - held->value), next == readings_.end() ? abs(held->value - before->value) : Watts{0});
   const Seconds gap = held == first ? Seconds{0} : held->at - before->at;
-  edge.own_variance = square((change * gap).value() * 0.5);
-  edge.held_variance = sum.variance;
+  edge.own = square(change * gap) / 4.0;
+  edge.gathered = sum.variance;
   return edge;
 }
 

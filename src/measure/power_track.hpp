@@ -36,7 +36,7 @@ class PowerTrack {
  private:
   struct Sum {
     Joules energy;
-    double variance = 0;  // of the energy, from what may have happened between readings
+    JoulesSquared variance;  // of the energy, from what may have happened between readings
   };
 
   Seconds lag_;

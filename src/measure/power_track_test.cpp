@@ -40,7 +40,7 @@ TEST(PowerTrack, ConstantPowerIsExactAndCertainWhereverReadingsFall) {
   for (double from = 0.05; from < 4; from += 0.37) {
     const auto between = energy_between(*track.edge(second(from)), *track.edge(second(from + 0.777)));
     EXPECT_NEAR(between.value.value(), 70 * 0.777, 1e-6);
-    EXPECT_NEAR(between.doubt.half_width_95().value(), 0, 1e-9);
+    EXPECT_NEAR(between.half_width.value(), 0, 1e-9);
   }
 }
 

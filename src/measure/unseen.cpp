@@ -1,87 +1,88 @@
 #include "measure/unseen.hpp"
 
-#include "measure/counter_track.hpp"
-
 #include <algorithm>
-#include <cmath>
-#include <iterator>
 
 namespace zeus::measure {
 
 namespace {
 
-constexpr int enough_matches = 3;    // each by chance in one of fifty cases
+constexpr int enough_matches = 3;    // changes in a row, each matched by chance in one of fifty cases
 constexpr double noticeable = 0.05;  // of power, for a change
 constexpr double same_power = 0.005;
-constexpr double memory = 12;
+constexpr double memory = 12;       // changes over which their squares are averaged
 constexpr double repeating = 0.05;  // of what samples in a row differ by, squared
 constexpr int enough_pairs = 3;     // of samples, to say that they do not repeat
 
-double square(double x) {
-  return x * x;
+bool both_sampled(const Tick& before, const Tick& tick) {
+  return tick.follows && before.sample && tick.sample;
+}
+
+// A cycle that is too long to have been seen repeating cannot be ruled out.
+bool may_repeat_after(const History& history, std::size_t cycle, WattsSquared usual_change) {
+  WattsSquared squares;
+  int pairs = 0;
+  for (std::size_t i = cycle; i < history.ticks.size(); ++i) {
+    const Tick& before = history.ticks[i - cycle];
+    const Tick& tick = history.ticks[i];
+    if (before.sample && tick.sample && tick.number - before.number == cycle) {
+      squares += square(*tick.sample - *before.sample);
+      ++pairs;
+    }
+  }
+  return pairs < enough_pairs || squares <= usual_change * (repeating * pairs);
 }
 
 }  // namespace
 
-void UnseenTime::tick_came(std::uint64_t number, Watts mean, Watts doubt, Seconds length, Watts sample,
-                           Seconds window) {
-  Seen now{number, sample, seen_.empty() ? 0.0 : seen_.back().variance};
-  length_ = length - window;
-  if (last_sample_) {
-    const Watts change{std::abs((sample - *last_sample_).value())};
-    if (change > sample * noticeable) {
-      const Watts apart{std::abs((mean - sample).value())};
-      matches_ = apart <= doubt * 3.0 + sample * same_power ? std::min(matches_ + 1, enough_matches) : 0;
-    }
-    now.variance += square((change * length_).value()) / 12.0;  // it came anywhere in the time unseen
-    changes_ = std::min(changes_ + 1, memory);
-    squared_change_ += (square(change.value()) - squared_change_) / changes_;
-  }
-  last_sample_ = sample;
-  seen_.push_back(now);
-  if (seen_.size() > CounterTrack::depth) {
-    seen_.pop_front();
-  }
-}
-
-bool UnseenTime::suspected() const {
-  return matches_ >= enough_matches;
-}
-
-// A cycle that is too long to have been seen repeating cannot be ruled out.
-bool UnseenTime::may_repeat_after(std::size_t ticks) const {
-  double squares = 0;
-  int pairs = 0;
-  for (std::size_t i = ticks; i < seen_.size(); ++i) {
-    if (seen_[i].tick - seen_[i - ticks].tick == ticks) {
-      squares += square((seen_[i].sample - seen_[i - ticks].sample).value());
-      ++pairs;
-    }
-  }
-  return pairs < enough_pairs || squares <= repeating * squared_change_ * pairs;
-}
-
-std::size_t UnseenTime::shortest_cycle() const {
-  std::size_t cycle = 1;
-  while (!may_repeat_after(cycle)) {
-    ++cycle;
-  }
-  return cycle;
-}
-
-Unseen UnseenTime::up_to(std::uint64_t tick) const {
-  const auto next = std::ranges::upper_bound(seen_, tick, {}, &Seen::tick);
-  if (next == seen_.begin()) {
+JoulesSquared unseen_between(const Tick& before, const Tick& tick, const std::optional<SensorTiming>& timing) {
+  if (!both_sampled(before, tick)) {
     return {};
   }
-  const Seen& seen = *std::prev(next);
-  Unseen unseen{.suspected = suspected(), .variance = seen.variance};
-  if (unseen.suspected) {
-    unseen.cycle = static_cast<double>(shortest_cycle());
-    unseen.level = seen.sample * length_;
-    unseen.own_variance = squared_change_ * square(length_.value()) / 6.0;
+  return square((*tick.sample - *before.sample) * (tick.middle() - before.middle() - timing->window)) / 12.0;
+}
+
+Unseen unseen_now(const History& history) {
+  int matches = 0;
+  double changes = 0;
+  WattsSquared usual_change;
+  Seconds length;
+  for (std::size_t i = 1; i < history.ticks.size(); ++i) {
+    const Tick& before = history.ticks[i - 1];
+    const Tick& tick = history.ticks[i];
+    if (!both_sampled(before, tick)) {
+      continue;
+    }
+    const Seconds apart = tick.middle() - before.middle();
+    const Watts change = abs(*tick.sample - *before.sample);
+    if (change > *tick.sample * noticeable) {
+      const Watts mean = (tick.total - before.total) / apart;
+      const Watts doubt =
+          mean * (std::hypot(before.width().value(), tick.width().value()) / std::sqrt(12.0) / apart.value());
+      matches = abs(mean - *tick.sample) <= doubt * 3.0 + *tick.sample * same_power ? matches + 1 : 0;
+    }
+    changes = std::min(changes + 1, memory);
+    usual_change += (square(change) - usual_change) / changes;
+    length = apart - history.timing->window;
   }
-  return unseen;
+  Unseen now{.suspected = matches >= enough_matches};
+  if (now.suspected) {
+    std::size_t cycle = 1;
+    while (!may_repeat_after(history, cycle, usual_change)) {
+      ++cycle;
+    }
+    now.cycle = static_cast<double>(cycle);
+    now.own_variance = usual_change * square(length) / 6.0;
+  }
+  return now;
+}
+
+Unseen unseen_at(const Unseen& now, const History& history, const Tick& tick) {
+  Unseen then = now;
+  then.variance = tick.unseen;
+  if (now.suspected && tick.sample && history.period) {
+    then.level = *tick.sample * (*history.period - history.timing->window);
+  }
+  return then;
 }
 
 }  // namespace zeus::measure

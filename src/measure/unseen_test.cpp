@@ -5,66 +5,79 @@
 namespace zeus::measure {
 namespace {
 
-constexpr Seconds tick = 100_ms;
+constexpr Seconds period = 100_ms;
 constexpr Seconds window = 25_ms;
 
-// Samples of a load that changes from tick to tick, and a counter that says of each tick what `mean` makes of the
+// Ticks whose samples are `sample` of their number, and a counter that says of each tick what `mean` makes of the
 // sample before and the one at its end.
-template <typename Mean>
-UnseenTime watch(int ticks, Mean mean) {
-  UnseenTime unseen;
+template <typename Sample, typename Mean>
+History watch(int ticks, Sample sample, Mean mean, bool in_a_row = true) {
+  History history;
+  history.timing = SensorTiming{period, window};
+  history.period = period;
+  Joules total;
   for (int i = 1; i <= ticks; ++i) {
-    const Watts before{i % 2 == 1 ? 100.0 : 250.0};
-    const Watts sample{i % 2 == 0 ? 100.0 : 250.0};
-    unseen.tick_came(static_cast<std::uint64_t>(i), mean(before, sample), Watts{0.3}, tick, sample, window);
+    total += mean(sample(i - 1), sample(i)) * period;
+    const Instant at = Instant{} + period * i;
+    history.ticks.push_back({.number = static_cast<std::uint64_t>(i),
+                             .earliest = at - 0.1_ms,
+                             .latest = at + 0.1_ms,
+                             .total = total,
+                             .follows = i > 1 && in_a_row,
+                             .sample = sample(i)});
+    if (i > 1) {
+      const auto last = history.ticks.rbegin();
+      last->unseen = std::next(last)->unseen + unseen_between(*std::next(last), *last, history.timing);
+    }
   }
-  return unseen;
+  history.row = history.ticks.size();
+  return history;
 }
 
-TEST(UnseenTime, ACounterThatRepeatsItsSamplesIsSuspected) {
-  EXPECT_TRUE(watch(5, [](Watts, Watts sample) { return sample; }).suspected());
+Watts up_and_down(int tick) {
+  return Watts{tick % 2 == 0 ? 100.0 : 250.0};
+}
+Watts irregular(int tick) {
+  return Watts{100.0 + tick * tick * 37 % 101};
+}
+Watts last_sample(Watts, Watts sample) {
+  return sample;
 }
 
-TEST(UnseenTime, OneThatSeesAllOfTheTimeIsNot) {
-  EXPECT_FALSE(watch(50, [](Watts before, Watts sample) { return (before + sample) * 0.5; }).suspected());
+TEST(Unseen, ACounterThatRepeatsItsSamplesIsSuspected) {
+  EXPECT_TRUE(unseen_now(watch(5, up_and_down, last_sample)).suspected);
 }
 
-TEST(UnseenTime, ASteadyLoadSaysNothing) {
-  UnseenTime unseen;
-  for (std::uint64_t i = 1; i < 100; ++i) {
-    unseen.tick_came(i, 200_W, Watts{0.3}, tick, 200_W, window);
-  }
-  EXPECT_FALSE(unseen.suspected());
-  EXPECT_EQ(unseen.up_to(99).variance, 0);
+TEST(Unseen, OneThatSeesAllOfTheTimeIsNot) {
+  const auto mean = [](Watts before, Watts sample) { return (before + sample) * 0.5; };
+  EXPECT_FALSE(unseen_now(watch(48, up_and_down, mean)).suspected);
 }
 
-TEST(UnseenTime, EveryChangeAddsWhatMayHaveBeenMissed) {
-  const UnseenTime unseen = watch(20, [](Watts, Watts sample) { return sample; });
-  const Unseen early = unseen.up_to(5);
-  const Unseen late = unseen.up_to(20);
+TEST(Unseen, ASteadyLoadSaysNothing) {
+  const History history = watch(
+      48, [](int) { return 200_W; }, last_sample);
+  EXPECT_FALSE(unseen_now(history).suspected);
+  EXPECT_EQ(history.ticks.back().unseen, JoulesSquared{});
+}
+
+TEST(Unseen, EveryChangeAddsWhatMayHaveBeenMissed) {
+  const History history = watch(20, up_and_down, last_sample);
+  const Unseen now = unseen_now(history);
+  const Unseen early = unseen_at(now, history, history.ticks[4]);
+  const Unseen late = unseen_at(now, history, history.ticks[19]);
   // 150 W for 75 ms, uniform.
-  EXPECT_NEAR(late.variance - early.variance, 15 * 150 * 150 * 0.075 * 0.075 / 12, 1e-9);
-  EXPECT_FALSE(unseen.up_to(0).suspected);
+  EXPECT_NEAR((late.variance - early.variance).value(), 15 * 150 * 150 * 0.075 * 0.075 / 12, 1e-9);
 }
 
-TEST(UnseenTime, ALoadThatKeepsStepIsToldFromOneThatDoesNot) {
-  EXPECT_EQ(watch(40, [](Watts, Watts sample) { return sample; }).up_to(40).cycle, 2);
-  UnseenTime irregular;
-  for (std::uint64_t i = 1; i <= 40; ++i) {
-    const Watts sample{100.0 + static_cast<double>(i * i * 37 % 101)};
-    irregular.tick_came(i, sample, Watts{0.3}, tick, sample, window);
-  }
-  EXPECT_GT(irregular.up_to(40).cycle, 30);
+TEST(Unseen, ALoadThatKeepsStepIsToldFromOneThatDoesNot) {
+  EXPECT_EQ(unseen_now(watch(40, up_and_down, last_sample)).cycle, 2);
+  EXPECT_GT(unseen_now(watch(40, irregular, last_sample)).cycle, 30);
 }
 
-TEST(UnseenTime, ChangesAcrossAPauseAreNone) {
-  UnseenTime unseen;
-  for (std::uint64_t i = 1; i < 20; ++i) {
-    const Watts sample{i % 2 == 0 ? 100.0 : 250.0};
-    unseen.pause();
-    unseen.tick_came(i, sample, Watts{0.3}, tick, sample, window);
-  }
-  EXPECT_FALSE(unseen.suspected());
+TEST(Unseen, ChangesAcrossAPauseAreNone) {
+  const History history = watch(20, up_and_down, last_sample, false);
+  EXPECT_FALSE(unseen_now(history).suspected);
+  EXPECT_EQ(history.ticks.back().unseen, JoulesSquared{});
 }
 
 }  // namespace

@@ -1,0 +1,60 @@
+// What was seen of one energy counter, and of the power samples that the driver keeps beside it: the last ticks and the
+// last samples, with running totals. A plain value: where an edge lies, and how sure that is, are pure functions of it
+// (edge.hpp, calibration.hpp). counter_track.hpp writes it.
+#pragma once
+
+#include "base/clock.hpp"
+#include "device/stamped.hpp"
+#include "measure/sensor_timing.hpp"
+#include "measure/tick.hpp"
+
+#include <zeus/units.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <span>
+
+namespace zeus::measure {
+
+// More than any GPU is allowed to draw, for those that do not tell their limit.
+inline constexpr Watts most_of_any_gpu{1500};
+
+// Samples in a row of one value. Those of a steady load do not show when the sensor was updated; a change does.
+struct SampleRun {
+  Watts value;
+  Instant first;
+  Instant last;
+};
+
+struct History {
+  static constexpr std::size_t ticks_kept = 48;
+  static constexpr std::size_t runs_kept = 64;
+
+  // What is known of the device. Without a timing, or with one that covers all of the time, samples say nothing beyond
+  // the counter.
+  Joules resolution;
+  std::optional<SensorTiming> timing;
+  Watts most = most_of_any_gpu;  // that it may draw
+
+  std::deque<Tick> ticks;  // oldest first
+  std::size_t row = 0;     // how many of the last ones came without a pause up to now
+  std::deque<SampleRun> runs;
+  Instant latest_sample;          // the stamp after which samples are not known yet
+  std::optional<Seconds> period;  // between ticks; nothing until two have been seen
+  std::uint64_t epoch = 0;        // grows when the counter was reset: totals of two epochs are not to be subtracted
+
+  // Oldest first; those already known are left out.
+  void add(std::span<const device::Stamped<Watts>> samples);
+  // The sample of each of the last ticks, as far as samples are known by now.
+  void assign_samples();
+  // How often the sensor is updated, as far as is known.
+  [[nodiscard]] Seconds update() const;
+  // What the sensor was updated to at this time. A value that changes at another time says that it was not.
+  [[nodiscard]] std::optional<Watts> sample_at(Instant tick) const;
+  // The mean of the samples of the last updates up to a time, as far as they are known.
+  [[nodiscard]] std::optional<Watts> mean_before(Instant at) const;
+};
+
+}  // namespace zeus::measure

@@ -1,0 +1,65 @@
+// When an energy counter ticks, as far as all ticks seen lately say it together. Each of them came between two looks at
+// the counter, which lie far apart where the looker was held up. But ticks come at even distances, so each bounds all
+// the others, and one that was seen closely places those before and after it that were not. A bracket is a fact, and so
+// are the bounds of the period: no shorter than a time in which the counter was seen to stand still, no longer than the
+// time around two ticks. Learnt is only how unevenly ticks come, from brackets that contradict one another.
+// A value; not thread-safe. Bounded memory, none of it allocated.
+#pragma once
+
+#include "base/clock.hpp"
+
+#include <zeus/units.hpp>
+
+#include <array>
+#include <cstddef>
+#include <optional>
+
+namespace zeus::measure {
+
+// A moment within (earliest, latest].
+struct Bracket {
+  Instant earliest;
+  Instant latest;
+
+  [[nodiscard]] Instant middle() const { return earliest + (latest - earliest) * 0.5; }
+  [[nodiscard]] Seconds width() const { return latest - earliest; }
+};
+
+class Rhythm {
+ public:
+  // The counter moved between two readings, perhaps more than once: when it did so last. `watched`: it was looked at
+  // all the time since the tick told before. Returns when the tick came by all that is known now.
+  Bracket tick_came(Bracket tick, bool watched);
+
+  // Time between ticks; nothing as long as it might be half of that or twice.
+  [[nodiscard]] std::optional<Seconds> period() const;
+  [[nodiscard]] Seconds period_doubt() const { return (longest_ - shortest_) * 0.5; }
+  // The first tick expected after an instant; needs a period.
+  [[nodiscard]] Bracket after(Instant instant) const;
+
+ private:
+  static constexpr std::size_t depth = 32;
+  struct Seen {
+    double number = 0;  // counted from any one
+    Bracket came;
+  };
+
+  [[nodiscard]] Bracket grid_at(double number) const;
+  [[nodiscard]] bool learn_grid();
+  void bound_period(Seconds shortest, Seconds longest);
+  void start_with(const Bracket& tick);
+  void keep(double number, const Bracket& tick);
+
+  std::array<Seen, depth> seen_;
+  std::size_t count_ = 0;
+  std::size_t next_ = 0;
+  std::optional<Bracket> latest_;  // the tick told last, as it was seen
+  // The period; 0 as long as nothing is known.
+  Seconds shortest_;
+  Seconds longest_;
+  Seconds uneven_;     // how far ticks come from the grid
+  double number_ = 0;  // of the latest tick that is on it for sure
+  Bracket grid_;       // there
+};
+
+}  // namespace zeus::measure

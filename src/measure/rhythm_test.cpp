@@ -1,0 +1,118 @@
+#include "measure/rhythm.hpp"
+
+#include "base/random.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+namespace zeus::measure {
+namespace {
+
+constexpr Instant start{1'000'000'000};
+constexpr Seconds period{0.1};
+
+// Ticks come at even distances, each too early or too late by at most `uneven`.
+struct Ticks {
+  Seconds uneven;
+  Random random{5};
+
+  [[nodiscard]] Instant tick(int number) { return start + period * number + uneven * (2.0 * random.uniform() - 1.0); }
+};
+
+TEST(Rhythm, ATickThatWasSeenLateIsPlacedByThoseThatWereSeenInTime) {
+  Rhythm rhythm;
+  Ticks ticks{};
+  for (int number = 0; number < 40; ++number) {
+    const Instant tick = ticks.tick(number);
+    const bool late = number % 3 == 2;
+    const Bracket seen{tick - (late ? 80_ms : 0.6_ms), tick + (late ? 15_ms : 0.4_ms)};
+    const Bracket came = rhythm.tick_came(seen, true);
+    EXPECT_LE(came.earliest, tick);
+    EXPECT_GE(came.latest, tick);
+    if (number > 4) {
+      EXPECT_LT(came.width().value(), late ? 3e-3 : 1.1e-3) << number;
+    }
+  }
+  EXPECT_NEAR(rhythm.period()->value(), period.value(), 1e-4);
+}
+
+TEST(Rhythm, EveryTickSeenLateStillPlacesTheOthers) {
+  Rhythm rhythm;
+  Ticks ticks{};
+  Random random{9};
+  Instant looked = start - 30_ms;
+  double widths = 0;
+  for (int number = 0; number < 200; ++number) {
+    const Instant tick = ticks.tick(number);
+    const Instant before = std::max(looked, tick - 20_ms * random.uniform());
+    looked = tick + 10_ms * random.exponential();
+    if (looked > ticks.tick(number + 1)) {
+      continue;  // the next one is seen with it
+    }
+    const Bracket came = rhythm.tick_came({before, looked}, true);
+    EXPECT_LE(came.earliest, tick) << number;
+    EXPECT_GE(came.latest, tick) << number;
+    widths += number >= 50 ? came.width().value() : 0;
+  }
+  EXPECT_LT(widths / 150, 6e-3);  // of 20 ms, as they were seen
+}
+
+TEST(Rhythm, TicksThatNobodySawInBetweenDoNotMakeThePeriodLonger) {
+  Rhythm rhythm;
+  Ticks ticks{};
+  int number = 0;
+  for (const int passed : {0, 1, 2, 1, 3, 2, 2, 5, 2}) {
+    const bool missed = passed > 1;
+    number += passed;
+    const Instant tick = ticks.tick(number);
+    (void)rhythm.tick_came({missed ? tick - period * passed : tick - 1_ms, tick + (missed ? 60_ms : 1_ms)}, true);
+  }
+  ASSERT_TRUE(rhythm.period());
+  EXPECT_NEAR(rhythm.period()->value(), period.value(), 2e-3);
+}
+
+TEST(Rhythm, UnevenTicksAreNotThoughtToBeEven) {
+  Rhythm rhythm;
+  Ticks ticks{.uneven = 4_ms};
+  int inside = 0;
+  for (int number = 0; number < 300; ++number) {
+    const Instant tick = ticks.tick(number);
+    const bool late = number % 3 == 2;
+    const Bracket came = rhythm.tick_came({tick - (late ? 80_ms : 0.6_ms), tick + (late ? 15_ms : 0.4_ms)}, true);
+    const bool judged = number >= 30;
+    inside += judged && came.earliest <= tick && came.latest >= tick ? 1 : 0;
+  }
+  EXPECT_GE(inside, 260) << "of 270";
+}
+
+TEST(Rhythm, IsKnownAgainAfterAPauseAndNotAfterOneInWhichItGotLost) {
+  for (const int pause : {50, 400}) {
+    Rhythm rhythm;
+    Ticks ticks{};
+    for (int number = 0; number < 40; ++number) {
+      (void)rhythm.tick_came({ticks.tick(number) - 0.6_ms, ticks.tick(number) + 0.4_ms}, true);
+    }
+    const Instant tick = ticks.tick(40 + pause);
+    const Bracket expected = rhythm.after(tick - 50_ms);
+    EXPECT_LE(expected.earliest, tick);
+    EXPECT_GE(expected.latest, tick);
+    EXPECT_LT(expected.width().value(), 1e-3 * (0.1 * pause + 2));
+  }
+}
+
+TEST(Rhythm, AnotherRhythmIsTakenUp) {
+  Rhythm rhythm;
+  for (int number = 0; number < 20; ++number) {
+    (void)rhythm.tick_came({start + period * number - 1_ms, start + period * number}, true);
+  }
+  const Instant then = start + 2_s;
+  for (int number = 1; number < 20; ++number) {
+    (void)rhythm.tick_came({then + 20_ms * number - 0.2_ms, then + 20_ms * number}, true);
+  }
+  EXPECT_NEAR(rhythm.period()->value(), 0.02, 1e-4);
+}
+
+}  // namespace
+}  // namespace zeus::measure
