@@ -66,7 +66,8 @@ EpochBelief::EpochBelief(std::span<const double> octaves, const EpochPrior& befo
       mean_(arms_, before.level_mean),
       covariance_(arms_ * arms_, 0.0),
       noise_(arms_, 0.0),
-      stopped_(arms_) {
+      stopped_(arms_),
+      like_(arms_) {
   reached_.reserve(arms_);
   for (const double length : before.lengths) {
     for (const double spread : before.spreads) {
@@ -294,22 +295,46 @@ void EpochBelief::mix_stopped(std::span<const EpochEvidence> evidence) {
     stopped.variance = std::max(square - stopped.mean * stopped.mean, 0.0);
     stopped.beyond = portable::normal_cdf((stopped.mean - stopped.bound) / std::sqrt(stopped.variance + noise_[arm]));
   }
+  constexpr double unthinkable = 1e-9;
+  for (std::size_t arm = 0; arm < arms_; ++arm) {
+    like_[arm] = {};
+    for (std::size_t other = 0; other < arms_; ++other) {
+      if (!stopped_[other].any || stopped_[other].beyond < unthinkable) {
+        continue;
+      }
+      const double share = covariance_[arm * arms_ + other] /
+                           std::sqrt((variance(arm) + noise_[arm]) * (variance(other) + noise_[other]));
+      if (other == arm) {
+        like_[arm].itself = stopped_[arm].variance / (stopped_[arm].variance + noise_[arm]);
+      } else if (share > like_[arm].share) {
+        like_[arm].other = other;
+        like_[arm].share = share;
+      }
+    }
+  }
+}
+
+// Given that runs of an arm went on beyond a bound, the probability that another one is short of the target there.
+double EpochBelief::repeated(const Stopped& stopped, double noise, double log_epochs) {
+  return log_epochs <= stopped.bound
+             ? 1.0
+             : portable::normal_cdf((stopped.mean - log_epochs) / std::sqrt(stopped.variance + noise)) / stopped.beyond;
 }
 
 double EpochBelief::survival(std::size_t arm, double log_epochs) const {
-  const double variance = covariance_[arm * arms_ + arm];
-  const double smooth = portable::normal_cdf((mean_[arm] - log_epochs) / std::sqrt(variance + noise_[arm]));
-  const Stopped& stopped = stopped_[arm];
-  constexpr double unthinkable = 1e-9;
-  if (!stopped.any || stopped.beyond < unthinkable) {
-    return smooth;
+  const double smooth = portable::normal_cdf((mean_[arm] - log_epochs) / std::sqrt(variance(arm) + noise_[arm]));
+  const Likeness& like = like_[arm];
+  double most = smooth;
+  if (like.itself > 0.0) {
+    const double repeats = repeated(stopped_[arm], noise_[arm], log_epochs);
+    most = like.itself * repeats + (1.0 - like.itself) * smooth;
   }
-  const double total = stopped.variance + noise_[arm];
-  const double alike = stopped.variance / total;  // how far one run of the arm foretells another
-  const double repeated = log_epochs <= stopped.bound
-                              ? 1.0
-                              : portable::normal_cdf((stopped.mean - log_epochs) / std::sqrt(total)) / stopped.beyond;
-  return alike * repeated + (1.0 - alike) * smooth;
+  if (like.share > 0.0) {
+    const double repeats =
+        repeated(stopped_[like.other], noise_[like.other], log_epochs + mean_[like.other] - mean_[arm]);
+    most = std::max(most, like.share * repeats + (1.0 - like.share) * smooth);
+  }
+  return most;
 }
 
 }  // namespace zeus::optimize

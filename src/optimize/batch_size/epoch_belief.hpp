@@ -26,10 +26,12 @@ struct EpochEvidence {
   double drift = 0.0;     // variance that changes of the job have added to that mean since
   double censored = 0.0;  // how many runs were stopped short of the target
   double bound = 0.0;     // logarithm of the most epochs that any of these ran
+  double missed = 0.0;    // how many of these had all the epochs that the job allows
 
   template <typename Archive, typename Self>
   static void state(Archive& archive, Self& self) {
-    archive(self.count, self.mean, self.squares, self.latest, self.jumps, self.drift, self.censored, self.bound);
+    archive(self.count, self.mean, self.squares, self.latest, self.jumps, self.drift, self.censored, self.bound,
+            self.missed);
   }
 };
 
@@ -88,11 +90,19 @@ class EpochBelief {
     double bound = 0.0;
     double beyond = 0.0;  // probability, by the other evidence, of passing the bound
   };
+  // How far a run of an arm foretells the next one: where runs of it were stopped, and where those of another one were,
+  // of that which it is most like.
+  struct Likeness {
+    double itself = 0.0;
+    std::size_t other = 0;
+    double share = 0.0;
+  };
 
   void condition(Component& component, std::size_t arm, double precision, double shift) const;
   void learn_reached(Component& component, std::span<const EpochEvidence> evidence) const;
   void learn_stopped(Component& component, std::span<const EpochEvidence> evidence) const;
   void mix();
+  [[nodiscard]] static double repeated(const Stopped& stopped, double noise, double log_epochs);
   void mix_stopped(std::span<const EpochEvidence> evidence);
 
   std::size_t arms_;
@@ -104,6 +114,7 @@ class EpochBelief {
   std::vector<double> covariance_;
   std::vector<double> noise_;
   std::vector<Stopped> stopped_;
+  std::vector<Likeness> like_;
   std::vector<std::size_t> reached_;  // the arms that ever reached the target, those with most runs first
 };
 

@@ -65,8 +65,8 @@ struct Moments {
 // Of one or two arms.
 Moments by_integration(const std::vector<double>& octaves, const EpochPrior& prior, const std::vector<Runs>& runs) {
   constexpr double low = -6.0;
-  constexpr double step = 0.08;
-  constexpr std::size_t points = 226;
+  constexpr double step = 0.1;
+  constexpr std::size_t points = 290;
   const std::size_t arms = octaves.size();
   const auto matern = [](double distance, double length) {
     const double d = std::sqrt(5.0) * std::fabs(distance) / length;
@@ -359,6 +359,27 @@ TEST(EpochBelief, SurvivalJudgesStoppedRunsByEverythingElse) {
   const auto beyond = [&](double log_epochs) { return normal_cdf((others.mean(1) - log_epochs) / std::sqrt(total)); };
   const double smooth = normal_cdf((belief.mean(1) - 3.2) / std::sqrt(belief.variance(1) + 0.09));
   EXPECT_NEAR(belief.survival(1, 3.2), alike * beyond(3.2) / beyond(3.0) + (1.0 - alike) * smooth, 1e-9);
+}
+
+// Runs of two neighbours were stopped at a bound. A normal distribution leaves the one between them a tail below it;
+// that they went on says that it will too.
+TEST(EpochBelief, SurvivalHearsWhatStoppedRunsOfNeighboursPassed) {
+  const EpochPrior prior = simple(0.05);
+  const std::vector<double> octaves = {-0.2, 0.0, 0.2, 8.0};
+  const EpochBelief belief = fitted(octaves, prior, {{.stopped = {3.0}}, {}, {.stopped = {3.0}}, {.reached = {2.5}}});
+  const double smooth = normal_cdf((belief.mean(1) - 2.9) / std::sqrt(belief.variance(1) + 0.0025));
+  EXPECT_GT(belief.survival(1, 2.9), smooth);
+  EXPECT_GT(1.0 - smooth, 2.0 * (1.0 - belief.survival(1, 2.9))) << "less than half the chance is left";
+  EXPECT_NEAR(belief.survival(3, 2.5), normal_cdf((belief.mean(3) - 2.5) / std::sqrt(belief.variance(3) + 0.0025)),
+              0.05)
+      << "far away it says little";
+}
+
+// Its own stopped runs count in full, whatever another arm's say.
+TEST(EpochBelief, SurvivalBelievesAnArmsOwnStoppedRunsFirst) {
+  const EpochPrior prior = simple(0.05);
+  const EpochBelief belief = fitted({0.0, 0.2}, prior, {{.stopped = {3.0}}, {.stopped = {1.0}}});
+  EXPECT_GT(belief.survival(0, 2.99), 0.99);
 }
 
 }  // namespace

@@ -44,6 +44,11 @@ double log_of_halves(int halves) {
 
 }  // namespace
 
+double wasted_epochs(double reached, double missed, double mean, double variance, int allowed) {
+  const double beyond = portable::normal_cdf((mean - log_of_halves(2 * allowed + 1)) / std::sqrt(variance));
+  return (missed + beyond) / (reached + 1.0 - beyond) * allowed;
+}
+
 ExploratoryValue value_of(const ExploratoryRun& run, const EpochBelief& belief) {
   const double mean = belief.mean(run.arm);
   const double variance = belief.variance(run.arm);
@@ -72,7 +77,10 @@ ExploratoryValue value_of(const ExploratoryRun& run, const EpochBelief& belief) 
     const double ends = now > unthinkable ? 1.0 - alive[static_cast<std::size_t>(step) + 1] / now : 0.0;
     const double log_epochs = log_of_halves((2 * step + 1) * stride + 1);
     const double learned = std::max(mean + share * (log_epochs - mean) + rest, 0.0);
-    const double gain = run.fallback * worth(learned + log_ratio, second, run.horizon);
+    const double wasted =
+        wasted_epochs(run.reached + 1.0, run.missed, learned - rest, left + noise, run.allowed_epochs);
+    const double repeated = portable::log(portable::exp(learned) + wasted);
+    const double gain = run.fallback * worth(repeated + log_ratio, second, run.horizon);
     const double value = run.epoch_cost * stride - ends * gain + (1.0 - ends) * go_on;
     if (value < given_up || step == 0) {
       go_on = value;

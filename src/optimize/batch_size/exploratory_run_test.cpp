@@ -161,5 +161,13 @@ TEST(PossibleImprovement, IsTheExpectedSavingUnderFullKnowledge) {
   }
 }
 
+// Three of four reach the target and nothing is left to believe: a third of the allowed epochs for each that does.
+TEST(ExploratoryRun, RunsThatMissWasteAllTheirEpochs) {
+  EXPECT_NEAR(wasted_epochs(3.0, 1.0, 0.0, 0.01, 12), 12.0 / 4.0, 1e-9) << "the belief's one run reaches it";
+  EXPECT_NEAR(wasted_epochs(3.0, 1.0, 20.0, 0.01, 12), 2.0 * 12.0 / 3.0, 1e-9) << "the belief's one run misses it";
+  EXPECT_NEAR(wasted_epochs(0.0, 0.0, std::log(12.5), 0.01, 12), 12.0, 1e-9) << "as likely as not";
+  EXPECT_NEAR(wasted_epochs(9.0, 0.0, 0.0, 0.01, 12), 0.0, 1e-9);
+}
+
 }  // namespace
 }  // namespace zeus::optimize

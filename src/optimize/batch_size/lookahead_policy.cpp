@@ -71,6 +71,7 @@ void LookaheadPolicy::age(double distance) {
   for (EpochEvidence& known : evidence_) {
     known.drift += std::max(distance * distance, tuning_.least_drift * tuning_.least_drift);
     known.censored = 0.0;
+    known.missed = 0.0;
   }
 }
 
@@ -101,12 +102,13 @@ void LookaheadPolicy::end_try(const records::TryEnded& ended) {
   if (reached) {
     ++recurrences_;
     if (known.drift > 0.0) {
-      known = EpochEvidence{.censored = known.censored, .bound = known.bound};
+      known = EpochEvidence{.censored = known.censored, .bound = known.bound, .missed = known.missed};
     }
     const auto window = static_cast<double>(spec_.window);
     if (spec_.window > 0 && known.count >= window) {
       known.squares *= (window - 1.0) / known.count;
       known.jumps *= (window - 1.0) / known.count;
+      known.missed *= (window - 1.0) / known.count;
       known.count = window - 1.0;
     }
     known.count += 1.0;
@@ -119,6 +121,7 @@ void LookaheadPolicy::end_try(const records::TryEnded& ended) {
   } else {
     known.bound = known.censored > 0.0 ? std::max(known.bound, log_epochs) : log_epochs;
     known.censored += 1.0;
+    known.missed += ended.outcome == records::TryOutcome::exhausted ? 1.0 : 0.0;
   }
   // One more run among many alike moves nothing: the belief is worked out anew when there is something new to believe.
   ++unread_[arm];
@@ -222,8 +225,11 @@ std::optional<LookaheadPolicy::Incumbent> LookaheadPolicy::incumbent(const Profi
   std::optional<Incumbent> best;
   for (std::size_t arm = 0; arm < spec_.arms(); ++arm) {
     if (evidence_[arm].count > 0.0 && costs[arm].measured) {
+      const double spread = belief_.variance(arm) + belief_.noise(arm);
+      const double epochs = portable::exp(belief_.mean(arm) + 0.5 * spread);
       const double cost =
-          portable::exp(costs[arm].log_cost + belief_.mean(arm) + 0.5 * (belief_.variance(arm) + belief_.noise(arm)));
+          portable::exp(costs[arm].log_cost) * (epochs + wasted_epochs(evidence_[arm].count, evidence_[arm].missed,
+                                                                       belief_.mean(arm), spread, spec_.max_epochs));
       if (!best || cost < best->cost) {
         const double deviation = std::sqrt(belief_.variance(arm) + belief_.noise(arm));
         best = Incumbent{.arm = arm,
@@ -292,6 +298,32 @@ std::size_t LookaheadPolicy::least_missed() const {
   return best;
 }
 
+ExploratoryValue LookaheadPolicy::trial_of(std::size_t arm, double epoch_cost, const Incumbent& incumbent,
+                                           const Question& question, double horizon) const {
+  double most = spec_.max_epochs;
+  if (question.best) {
+    const double budget = spec_.beta * std::max(question.best->value(), incumbent.cost + incumbent.start);
+    most = std::min(most, std::floor(std::max(0.0, budget - incumbent.start) / epoch_cost));
+  }
+  return value_of({.arm = arm,
+                   .epoch_cost = epoch_cost,
+                   .fallback = incumbent.cost,
+                   .start = incumbent.start,
+                   .horizon = horizon,
+                   .most_epochs = static_cast<int>(most),
+                   .allowed_epochs = spec_.max_epochs,
+                   .reached = evidence_[arm].count,
+                   .missed = evidence_[arm].missed},
+                  belief_);
+}
+
+bool LookaheadPolicy::worth_a_thought(std::size_t arm, double log_cost, const Incumbent& incumbent,
+                                      double horizon) const {
+  return arm != incumbent.arm && running_[arm] == 0 &&
+         possible_improvement(belief_, arm, log_cost, incumbent.cost) * horizon >=
+             tuning_.least_improvement * (incumbent.cost + incumbent.start);
+}
+
 // The trial that is worth most more than it costs; the incumbent, as often as it may, where none is.
 LookaheadPolicy::Gamble LookaheadPolicy::best_gamble(const Incumbent& incumbent, const std::vector<EpochCost>& costs,
                                                      const Question& question, double horizon) const {
@@ -299,27 +331,41 @@ LookaheadPolicy::Gamble LookaheadPolicy::best_gamble(const Incumbent& incumbent,
   double most_value = 0.0;
   for (std::size_t arm = 0; arm < spec_.arms(); ++arm) {
     const double log_cost = costs[arm].log_cost - costs[arm].deviation;
-    if (arm == incumbent.arm || running_[arm] > 0 ||
-        possible_improvement(belief_, arm, log_cost, incumbent.cost) * horizon <
-            tuning_.least_improvement * (incumbent.cost + incumbent.start)) {
+    if (!worth_a_thought(arm, log_cost, incumbent, horizon)) {
       continue;
     }
-    const double epoch_cost = portable::exp(log_cost);
-    double most = spec_.max_epochs;
-    if (question.best) {
-      const double budget = spec_.beta * std::max(question.best->value(), incumbent.cost + incumbent.start);
-      most = std::min(most, std::floor(std::max(0.0, budget - incumbent.start) / epoch_cost));
-    }
-    const ExploratoryValue trial = value_of({.arm = arm,
-                                             .epoch_cost = epoch_cost,
-                                             .fallback = incumbent.cost,
-                                             .start = incumbent.start,
-                                             .horizon = horizon,
-                                             .most_epochs = static_cast<int>(most)},
-                                            belief_);
+    const ExploratoryValue trial = trial_of(arm, portable::exp(log_cost), incumbent, question, horizon);
     if (trial.value > most_value) {
       best = {.arm = arm, .max_epochs = trial.max_epochs};
       most_value = trial.value;
+    }
+  }
+  return best;
+}
+
+// Where no trial pays by what epochs are thought to cost: the arm whose epochs are worth measuring, which costs little,
+// because they may be so much cheaper that one does. What a trial would be worth then is averaged over what is not
+// known of the cost at three points, as Gauss and Hermite have it; at two of them it is worth nothing.
+std::optional<std::size_t> LookaheadPolicy::worth_measuring(const Incumbent& incumbent,
+                                                            const std::vector<EpochCost>& costs,
+                                                            const Question& question, double horizon,
+                                                            Seconds epoch_time) const {
+  constexpr double far = 1.7320508075688772;  // standard deviations
+  constexpr double share = 1.0 / 6.0;
+  const double price_in_epochs = std::min(tuning_.profiling_time / epoch_time, 1.0);
+  std::optional<std::size_t> best;
+  double most_value = 0.0;
+  for (std::size_t arm = 0; arm < spec_.arms(); ++arm) {
+    const double log_cost = costs[arm].log_cost - far * costs[arm].deviation;
+    if (costs[arm].measured || !worth_a_thought(arm, log_cost, incumbent, horizon)) {
+      continue;
+    }
+    const double epoch_cost = portable::exp(log_cost);
+    const double value = share * trial_of(arm, epoch_cost, incumbent, question, horizon).value -
+                         (incumbent.start + price_in_epochs * epoch_cost);
+    if (value > most_value) {
+      best = arm;
+      most_value = value;
     }
   }
   return best;
@@ -344,6 +390,12 @@ Decision LookaheadPolicy::decide(const Question& question, const ProfileBook& pr
   const Gamble gamble = question.tries == 0 ? best_gamble(*best_known, *costs, question, horizon)
                                             : Gamble{.arm = best_known->arm, .max_epochs = spec_.max_epochs};
   std::size_t chosen = gamble.arm;
+  if (chosen == best_known->arm && question.tries == 0) {
+    const records::LimitProfile& profile = profiles.best(chosen);
+    if (const auto arm = worth_measuring(*best_known, *costs, question, horizon, profile.epoch_time)) {
+      return ProfileLimits{.arm = *arm, .limits = {profile.limit}};
+    }
+  }
   if (chosen == best_known->arm && question.tries == 0) {
     chosen = look_due(*best_known, *costs).value_or(chosen);
   }

@@ -7,6 +7,7 @@
 
 #include "optimize/batch_size/change_detector.hpp"
 #include "optimize/batch_size/epoch_belief.hpp"
+#include "optimize/batch_size/exploratory_run.hpp"
 #include "optimize/batch_size/lookahead_tuning.hpp"
 #include "optimize/batch_size/policy.hpp"
 
@@ -26,7 +27,7 @@ class LookaheadPolicy final : public Policy {
   [[nodiscard]] Decision decide(const Question& question, const ProfileBook& profiles) const override;
   [[nodiscard]] std::vector<std::optional<CostBelief>> beliefs(const ProfileBook& profiles) const override;
 
-  [[nodiscard]] int version() const override { return 4; }
+  [[nodiscard]] int version() const override { return 5; }
   void save(StateWriter& writer) const override { state(writer, *this); }
   void restore(StateReader& reader) override;
 
@@ -45,7 +46,7 @@ class LookaheadPolicy final : public Policy {
   };
   struct Incumbent {
     std::size_t arm = 0;
-    double cost = 0.0;   // expected, of one run's epochs
+    double cost = 0.0;   // expected, of the epochs until one run reaches the target
     double usual = 0.0;  // what those of five of six runs stay below: a standard deviation above the middle
     double start = 0.0;  // what runs take beside their epochs, at any batch size
   };
@@ -66,6 +67,14 @@ class LookaheadPolicy final : public Policy {
                                                    const std::vector<EpochCost>& costs) const;
   [[nodiscard]] Gamble best_gamble(const Incumbent& incumbent, const std::vector<EpochCost>& costs,
                                    const Question& question, double horizon) const;
+  [[nodiscard]] ExploratoryValue trial_of(std::size_t arm, double epoch_cost, const Incumbent& incumbent,
+                                          const Question& question, double horizon) const;
+  [[nodiscard]] bool worth_a_thought(std::size_t arm, double log_cost, const Incumbent& incumbent,
+                                     double horizon) const;
+  [[nodiscard]] std::optional<std::size_t> worth_measuring(const Incumbent& incumbent,
+                                                           const std::vector<EpochCost>& costs,
+                                                           const Question& question, double horizon,
+                                                           Seconds epoch_time) const;
   [[nodiscard]] std::optional<std::size_t> look_due(const Incumbent& best, const std::vector<EpochCost>& costs) const;
   [[nodiscard]] std::size_t least_missed() const;
   [[nodiscard]] Decision run(RunTry attempt, double horizon, const ProfileBook& profiles) const;

@@ -13,10 +13,11 @@ struct LookaheadTuning {
   // A job is expected to recur this many times more at least, and twice as often as it has so far.
   double least_horizon = 16.0;
   double horizon_per_recurrence = 2.0;
-  // What is assumed of an epoch's cost at a batch size that was not measured: natural logarithms per octave. Smaller
-  // batches use a GPU less well.
+  // What an epoch is assumed to cost more at larger batches, and at smaller ones, which use a GPU less well: natural
+  // logarithms per octave.
   double cost_per_octave_up = -0.1;
   double cost_per_octave_down = 0.25;
+  // The standard deviation of what it costs at a batch size that was not measured, per octave from one that was.
   double cost_spread = 0.25;
   // How much cheaper the best limit may turn out to be, in natural logarithms, where its neighbours were not measured.
   double limit_spread = 0.1;

@@ -3,15 +3,14 @@
 namespace zeus::optimize {
 
 ReportVerdict judged(const Judgement& judgement, const ReportedTraining& training, const ReportedEpoch& report) {
-  const bool lost = training.outcome == records::TryOutcome::lost;
-  if (training.outcome && !lost) {
+  if (training.outcome) {
     return {.outcome = training.outcome};
   }
-  if (!lost && report.epochs <= training.costs.epochs) {
+  if (report.epochs <= training.costs.epochs) {
     return {.outcome = {}};
   }
   EpochCosts costs = training.costs;
-  return {.outcome = judgement.after_report(costs, report.epochs, report.cost, report.metric, {}), .decides = !lost};
+  return {.outcome = judgement.after_report(costs, report.epochs, report.cost, report.metric, {}), .decides = true};
 }
 
 }  // namespace zeus::optimize

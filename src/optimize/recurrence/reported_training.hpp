@@ -15,7 +15,7 @@ namespace zeus::optimize {
 // What is known of it before it tells more.
 struct ReportedTraining {
   EpochCosts costs;                            // by what has decided so far
-  std::optional<records::TryOutcome> outcome;  // nothing while it runs
+  std::optional<records::TryOutcome> outcome;  // as it was told to end; nothing while it goes on
 };
 
 struct ReportedEpoch {
@@ -30,8 +30,7 @@ struct ReportVerdict {
 };
 
 // The first who tells of an epoch decides, and everybody else gets the same answer, also those who are behind: nobody
-// stops before all do. One that is lost, since nothing was heard of it for too long, say, is told what its own figures
-// mean, so that it ends well; nothing is recorded of that.
+// stops before all do. So it is with one that was given up and tells of its epochs all the same: it ends well.
 ReportVerdict judged(const Judgement& judgement, const ReportedTraining& training, const ReportedEpoch& report);
 
 }  // namespace zeus::optimize

@@ -26,7 +26,6 @@ class Kept {
     }
     return verdict;
   }
-  void lose() { training_.outcome = TryOutcome::lost; }
 
  private:
   Judgement by_;
@@ -68,18 +67,6 @@ TEST(ReportedTraining, StopsAfterItsMostEpochs) {
   fewer.max_epochs = 5;
   Kept pruned{fewer};
   EXPECT_EQ(pruned.tell(5, 0.1, 2).outcome, TryOutcome::stopped);
-}
-
-TEST(ReportedTraining, OneThatWasGivenUpIsToldByItsOwnFigures) {
-  Kept training{judgement(Joules{100})};
-  training.tell(1, 0.1, 20);
-  training.lose();
-  const ReportVerdict late = training.tell(2, 0.1, 40);
-  EXPECT_FALSE(late.outcome) << "it goes on";
-  EXPECT_FALSE(late.decides) << "and nothing is recorded of it";
-  EXPECT_EQ(training.tell(2, 0.95, 40).outcome, TryOutcome::reached);
-  EXPECT_EQ(training.tell(4, 0.1, 90).outcome, TryOutcome::stopped);
-  EXPECT_EQ(training.tell(20, 0.1, 91).outcome, TryOutcome::exhausted);
 }
 
 }  // namespace
