@@ -293,7 +293,23 @@ TEST_F(ElsewhereTest, TheNextTryGoesToTheOldestRecurrenceOfTheSameUserWhoseLastH
   EXPECT_EQ(failure_of([&] { one.job.lose(99); }).kind(), ErrorKind::not_found);
 }
 
-TEST_F(ElsewhereTest, ATryThatWasGivenUpIsAnsweredByItsOwnFiguresAndStaysLost) {
+// As everywhere where people read them, and not as entries have them.
+TEST_F(ElsewhereTest, MessagesCountTriesAndRecurrencesFromOne) {
+  Server one = server(reported());
+  const auto message = [](const auto& action) { return failure_of(action).message(); };
+  EXPECT_EQ(message([&] { one.job.resume(0); }), "no recurrence 1 of the job 'job' has begun");
+  EXPECT_EQ(message([&] { one.job.lose(0); }), "no try 1 of the job 'job' has started");
+  EXPECT_EQ(message([&] { one.job.report(told(0, 1, 0.1, 1)); }), "no try 1 of the job 'job' has started");
+  const IssuedTry issued = one.job.issue(reported().device, beginning());
+  EXPECT_EQ(message([&] { one.job.resume(issued.recurrence).next(); }), "a try of recurrence 1 is running");
+  one.job.lose(issued.step.number);
+  EXPECT_EQ(message([&] { one.job.resume(issued.recurrence).finished(ended(records::TryOutcome::reached, 1)); }),
+            "no try of recurrence 1 is running");
+  one.job.resume(issued.recurrence).give_up("enough");
+  EXPECT_TRUE(message([&] { one.job.resume(issued.recurrence).next(); }).starts_with("recurrence 1 is over"));
+}
+
+TEST_F(ElsewhereTest, ATryThatWasGivenUpIsAnsweredByItsOwnFiguresAndIsOnRecordAsLeftOut) {
   Server one = server(reported());
   const IssuedTry issued = one.job.issue(reported().device, beginning());
   one.job.report(told(issued.step.number, 1, 0.1, 1000));
@@ -301,13 +317,39 @@ TEST_F(ElsewhereTest, ATryThatWasGivenUpIsAnsweredByItsOwnFiguresAndStaysLost) {
   clock_.advance(121_s);
   EXPECT_EQ(one.job.give_up_the_dead(), 1U);
   const std::size_t length = entries(one);
-  const EpochAnswer late = one.job.report(told(issued.step.number, 2, 0.1, 2000));
+  const std::string took = records::json_line(one.job.recurrences({}).at(0));
+  const std::string next = records::json_line(one.job.overview(0).next);
+  const EpochAnswer late = one.job.report(told(issued.step.number, 2, 0.1, 2000), request("late"));
   EXPECT_FALSE(late.outcome);
   EXPECT_TRUE(late.decided_before);
-  EXPECT_EQ(one.job.report(told(issued.step.number, 3, 0.95, 3000)).outcome, records::TryOutcome::reached);
-  EXPECT_EQ(one.job.report(told(issued.step.number, 50, 0.1, 50'000)).outcome, records::TryOutcome::exhausted);
-  EXPECT_EQ(entries(one), length);
-  EXPECT_EQ(one.job.tries({}).at(0).outcome, records::TryOutcome::lost);
+  EXPECT_EQ(one.job.report(told(issued.step.number, 3, 0.95, 3000), request("later")).outcome,
+            records::TryOutcome::reached);
+  EXPECT_EQ(entries(one), length + 2);
+  EXPECT_FALSE(one.job.report(told(issued.step.number, 2, 0.1, 2000), request("late")).outcome) << "the same request";
+  Server other = server(reported());
+  const EpochAnswer rank = other.job.report(told(issued.step.number, 3, 0.1, 3500));
+  EXPECT_EQ(rank.outcome, records::TryOutcome::reached) << "as the first who told of that epoch";
+  EXPECT_EQ(entries(one), length + 2);
+  const records::TryView shown = one.job.tries({}).at(0);
+  EXPECT_EQ(shown.outcome, records::TryOutcome::lost);
+  EXPECT_TRUE(shown.left_out);
+  EXPECT_EQ(shown.epochs, 3);
+  EXPECT_EQ(shown.metric, 0.95);
+  EXPECT_EQ(shown.energy->value, Joules{3000});
+  EXPECT_EQ(records::json_line(one.job.recurrences({}).at(0)), took) << "its recurrence was over";
+  EXPECT_EQ(records::json_line(one.job.overview(0).next), next) << "nothing is learned from it";
+}
+
+TEST_F(ElsewhereTest, EpochsThatAreToldLateMakeLeasesLonger) {
+  Server one = server(reported());
+  Beginning patient = beginning();
+  patient.lease = 3600_s;
+  const IssuedTry slow = one.job.issue(reported().device, patient);
+  EXPECT_EQ(one.job.give_up_the_dead(), 0U);
+  clock_.advance(3601_s);
+  EXPECT_EQ(one.job.give_up_the_dead(), 1U) << "its first epoch takes longer";
+  one.job.report({.try_number = slow.step.number, .epochs = 1, .metric = 0.1, .gpus = {taken(10)}, .time = 4000_s});
+  EXPECT_EQ(one.job.longest_epoch(), 4000_s);
 }
 
 TEST_F(ElsewhereTest, EachAppendKeepsTheSummary) {

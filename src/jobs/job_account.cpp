@@ -195,6 +195,25 @@ void JobAccount::note(const records::JobRedefined& redefined, WallTime /*when*/)
   definition_ = redefined.definition;
 }
 
+// A recurrence took what was known of it when it ended; what was told later is shown beside its try.
+void JobAccount::note(const records::LateReport& late, WallTime /*when*/) {
+  const auto known =
+      std::ranges::find(tries_, late.try_number + 1, [](const TryAccount& one) { return one.view.number; });
+  if (known == tries_.end()) {
+    return;
+  }
+  records::TryView& one = known->view;
+  one.left_out = "it went on, and told of its epochs, after it was given up";
+  one.epochs = late.epochs;
+  one.metric = late.metric ? late.metric : one.metric;
+  one.energy = sum(late.gpus);
+  if (one.energy) {
+    one.time = late.time;
+    one.cost =
+        optimize::EnergyTimeCost{eta_, state_.find_past(late.try_number)->max_power}.of(one.energy->value, late.time);
+  }
+}
+
 void JobAccount::charge(RecurrenceAccount& of, Joules energy, const std::optional<records::Energy>& measured,
                         Seconds time) {
   records::RecurrenceView& view = of.view;

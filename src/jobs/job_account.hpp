@@ -197,6 +197,7 @@ class JobAccount {
   void note(const records::RecurrenceGivenUp& given_up, WallTime when);
   void note(const records::DeviceMoved& moved, WallTime when);
   void note(const records::JobRedefined& redefined, WallTime when);
+  void note(const records::LateReport& late, WallTime when);
   void charge(RecurrenceAccount& of, Joules energy, const std::optional<records::Energy>& measured, Seconds time);
   static void charge_unknown(RecurrenceAccount& of, const std::string& why, Seconds time);
 

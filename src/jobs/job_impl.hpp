@@ -70,6 +70,8 @@ struct Job::Impl {
   store::SummaryRow summary_row(JobAccount& of) const;
   void keep_snapshot();
   void keep_checkpoint() const;
+  // Where the history has come to another stretch since it was that long.
+  void keep_checkpoint_since(std::uint64_t before) const;
   [[nodiscard]] std::string checkpoint_key(const JobAccount& of) const;
 
   // To decide takes less than to tell: of a snapshot, the state is restored at first, and the rest once it is needed.

@@ -26,7 +26,10 @@ struct OfRecurrences {
   static std::uint64_t entries_before(const JobAccount& account, std::uint64_t number) {
     return account.entries_before_recurrence(number);
   }
-  static bool is_over(const Kept& one) { return one.view.state != records::RecurrenceState::running; }
+  // Nothing that comes later changes what is shown of it.
+  static bool is_settled(const Kept& one, const JobState& /*then*/) {
+    return one.view.state != records::RecurrenceState::running;
+  }
 };
 
 struct OfTries {
@@ -36,7 +39,11 @@ struct OfTries {
   static std::uint64_t entries_before(const JobAccount& account, std::uint64_t number) {
     return account.entries_before_try(number);
   }
-  static bool is_over(const Kept& one) { return one.view.outcome.has_value(); }
+  static bool is_settled(const Kept& one, const JobState& then) {
+    const bool may_report =
+        one.view.outcome == records::TryOutcome::lost && then.find_past(one.view.number - 1) != nullptr;
+    return one.view.outcome.has_value() && !may_report;
+  }
 };
 
 // Those with these numbers, as far as they are kept, ascending.
@@ -49,7 +56,8 @@ std::vector<typename Of::Kept> between(const JobAccount& account, std::uint64_t 
   return some;
 }
 
-// A page, ascending: of what is at hand, or of the history from the checkpoint before it on, until all on it are over.
+// A page, ascending: of what is at hand, or of the history from the checkpoint before it on, until all on it are
+// settled.
 template <typename Of>
 std::vector<typename Of::Kept> on_page(const Page& page, const JobAccount& now, const store::StoredJob& job,
                                        store::JobStore& store, const auto& known_at) {
@@ -68,7 +76,8 @@ std::vector<typename Of::Kept> on_page(const Page& page, const JobAccount& now, 
   while (true) {
     some = between<Of>(past, first, last);
     const std::uint64_t after = past.state().sequence();
-    if ((some.size() == count && std::ranges::all_of(some, &Of::is_over)) || after >= now.state().sequence()) {
+    const auto is_settled = [&](const typename Of::Kept& one) { return Of::is_settled(one, past.state()); };
+    if ((some.size() == count && std::ranges::all_of(some, is_settled)) || after >= now.state().sequence()) {
       return some;
     }
     const std::size_t more = std::min<std::uint64_t>(entries_at_once, now.state().sequence() - after);

@@ -17,7 +17,7 @@ namespace zeus::jobs {
 namespace {
 
 // Of what save() writes, beside the policy's own.
-constexpr int state_format = 8;
+constexpr int state_format = 9;
 // Tries that are over are kept until there are twice as many.
 constexpr std::size_t most_past_tries = 64;
 // Lessons are kept until there are twice as many.
@@ -180,6 +180,10 @@ void JobState::check(const records::JobEntry& entry) const {
   } else if (const auto* redefined = std::get_if<records::JobRedefined>(&entry.body)) {
     require(open_.empty(), entry, "a recurrence is running");
     require(is_possible(redefined->definition), entry, "its definition cannot be");
+  } else if (const auto* late = std::get_if<records::LateReport>(&entry.body)) {
+    const PastTry* const past = find_past(late->try_number);
+    require(past != nullptr && past->recurrence == late->recurrence && past->outcome == records::TryOutcome::lost,
+            entry, "its try was not lost, or was so long ago");
   }
 }
 
@@ -211,7 +215,7 @@ void JobState::note_life(const records::JobEntry& entry) {
 
 // Without what nobody learns from: who it was, and what each GPU took.
 void JobState::keep_lesson(const records::JobEntryBody& body) {
-  if (std::holds_alternative<records::EpochsRun>(body)) {
+  if (std::holds_alternative<records::EpochsRun>(body) || std::holds_alternative<records::LateReport>(body)) {
     return;
   }
   records::JobEntryBody& kept = lessons_.emplace_back(body);
@@ -338,17 +342,28 @@ void JobState::take(const records::ProfileTaken& profiled) {
 
 void JobState::take(const records::EpochsRun& run) {
   OpenRecurrence& current = open(run.recurrence);
-  RunningTry& running = *current.running;
-  note_epochs(running, run.epochs, run.time);
-  running.epochs = run.epochs;
-  running.time = run.time;
-  running.energy = Joules{};
-  running.uncertainty = Joules{};
-  for (const records::GpuEnergy& gpu : run.gpus) {
-    running.energy += gpu.energy.value;
-    running.uncertainty = Joules{std::hypot(running.uncertainty.value(), gpu.energy.uncertainty.value())};
+  follow(*current.running, run.epochs, run.gpus, run.time, current.device.max_power);
+}
+
+// Its epochs make leases longer, and it is told the same as often as it asks; there is nothing else to it.
+void JobState::take(const records::LateReport& late) {
+  PastTry& past = *std::ranges::find(past_, late.try_number, [](const PastTry& one) { return one.last.number; });
+  follow(past.last, late.epochs, late.gpus, late.time, past.max_power);
+  past.told = late.outcome;
+}
+
+void JobState::follow(RunningTry& training, int epochs, const std::vector<records::GpuEnergy>& gpus, Seconds time,
+                      Watts max_power) {
+  note_epochs(training, epochs, time);
+  training.epochs = epochs;
+  training.time = time;
+  training.energy = Joules{};
+  training.uncertainty = Joules{};
+  for (const records::GpuEnergy& gpu : gpus) {
+    training.energy += gpu.energy.value;
+    training.uncertainty = Joules{std::hypot(training.uncertainty.value(), gpu.energy.uncertainty.value())};
   }
-  running.costs.over(run.epochs, cost_on(current.device.max_power, running.energy, run.time));
+  training.costs.over(epochs, cost_on(max_power, training.energy, time));
 }
 
 void JobState::note_epochs(const RunningTry& before, int epochs, Seconds time) {
@@ -396,9 +411,11 @@ void JobState::take(const records::TryFinished& finished) {
     past_.erase(past_.begin(), past_.begin() + most_past_tries);
   }
   past_.push_back({.last = *current.running,
+                   .recurrence = event.recurrence,
                    .user = current.user,
                    .max_power = current.device.max_power,
-                   .outcome = finished.event.outcome});
+                   .outcome = finished.event.outcome,
+                   .told = {}});
   if (over) {
     close(event.recurrence);
     return;

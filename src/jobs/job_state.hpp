@@ -56,14 +56,16 @@ struct OpenRecurrence {
 
 // A try that is over, kept for a while for those who tell of it afterwards.
 struct PastTry {
-  RunningTry last;  // as it was known before its end
+  RunningTry last;  // as it was known before its end, or has told of itself since, where it was lost
+  std::uint64_t recurrence = 0;
   std::string user;
   Watts max_power;  // of its devices
   records::TryOutcome outcome = records::TryOutcome::lost;
+  std::optional<records::TryOutcome> told;  // of one that was lost: as it was told to end since
 
   template <typename Archive, typename Self>
   static void state(Archive& archive, Self& self) {
-    archive(self.last, self.user, self.max_power, self.outcome);
+    archive(self.last, self.recurrence, self.user, self.max_power, self.outcome, self.told);
   }
 };
 
@@ -146,6 +148,9 @@ class JobState {
   // Into a fresh state of another definition.
   void learn_from(const JobState& former);
   void learn(const records::JobEntryBody& lesson);
+  // What a training has told of itself so far, on devices that may draw so much.
+  void follow(RunningTry& training, int epochs, const std::vector<records::GpuEnergy>& gpus, Seconds time,
+              Watts max_power);
   [[nodiscard]] bool here(std::uint64_t recurrence) const;
   OpenRecurrence& open(std::uint64_t recurrence);
   void close(std::uint64_t recurrence);
@@ -165,6 +170,7 @@ class JobState {
   void take(const records::RecurrenceGivenUp& given_up);
   void take(const records::DeviceMoved& moved);
   void take(const records::JobRedefined& redefined);
+  void take(const records::LateReport& late);
 
   records::JobDefinition definition_;
   optimize::RecurringJob job_;

@@ -69,7 +69,7 @@ Joules sum(const std::vector<records::GpuEnergy>& gpus) {
 Error over_error(std::uint64_t recurrence) {
   return {ErrorKind::conflict,
           fmt::format("recurrence {} is over: it ended, or was given up because no sign of life of it was seen",
-                      recurrence),
+                      recurrence + 1),
           "begin another one; what this one still reports is not counted"};
 }
 
@@ -150,7 +150,7 @@ struct Recurrence::Impl {
   [[nodiscard]] const RunningTry& running(const JobState& state, std::optional<std::uint64_t> told) const {
     const OpenRecurrence& known = open(state);
     if (!known.running) {
-      throw Error{ErrorKind::invalid_argument, fmt::format("no try of recurrence {} is running", number),
+      throw Error{ErrorKind::invalid_argument, fmt::format("no try of recurrence {} is running", number + 1),
                   "ask what to do next first"};
     }
     if (told.value_or(known.running->number) != known.running->number) {
@@ -163,7 +163,7 @@ struct Recurrence::Impl {
 
   void require_none_running(const JobState& state) const {
     if (open(state).running) {
-      throw Error{ErrorKind::invalid_argument, fmt::format("a try of recurrence {} is running", number),
+      throw Error{ErrorKind::invalid_argument, fmt::format("a try of recurrence {} is running", number + 1),
                   "say how it ended first"};
     }
   }

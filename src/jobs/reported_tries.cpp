@@ -99,8 +99,8 @@ std::pair<EpochAnswer, std::vector<records::JobEntryBody>> Job::answer(const Epo
   if (open == nullptr && past == nullptr) {
     throw Error{ErrorKind::not_found,
                 told.try_number < state.tries()
-                    ? fmt::format("try {} of the job '{}' is long over", told.try_number, name())
-                    : fmt::format("no try {} of the job '{}' has started", told.try_number, name()),
+                    ? fmt::format("try {} of the job '{}' is long over", told.try_number + 1, name())
+                    : fmt::format("no try {} of the job '{}' has started", told.try_number + 1, name()),
                 "ask for a batch size"};
   }
   const RunningTry& known = open != nullptr ? *open->running : past->last;
@@ -112,12 +112,24 @@ std::pair<EpochAnswer, std::vector<records::JobEntryBody>> Job::answer(const Epo
                                       .job_epochs = definition.max_epochs,
                                       .budget = known.budget};
   const Joules cost = state.cost_on(open != nullptr ? open->device.max_power : past->max_power, energy, report.time);
-  const optimize::ReportVerdict verdict = judged(
-      judgement, {.costs = known.costs, .outcome = past != nullptr ? std::optional{past->outcome} : std::nullopt},
-      {.epochs = report.epochs, .metric = report.metric, .cost = cost});
-  const EpochAnswer answer{.outcome = verdict.outcome, .decided_before = !verdict.decides};
+  const bool lost = past != nullptr && past->outcome == records::TryOutcome::lost;
+  optimize::ReportedTraining training{.costs = known.costs, .outcome = {}};
+  if (past != nullptr) {
+    training.outcome = lost ? past->told : past->outcome;
+  }
+  const optimize::ReportVerdict verdict =
+      judged(judgement, training, {.epochs = report.epochs, .metric = report.metric, .cost = cost});
+  const EpochAnswer answer{.outcome = verdict.outcome, .decided_before = lost || !verdict.decides};
   std::vector<records::JobEntryBody> bodies;
-  if (verdict.decides && verdict.outcome) {
+  if (verdict.decides && lost) {
+    bodies.emplace_back(records::LateReport{.try_number = known.number,
+                                            .recurrence = past->recurrence,
+                                            .epochs = report.epochs,
+                                            .outcome = verdict.outcome,
+                                            .metric = report.metric,
+                                            .gpus = report.gpus,
+                                            .time = report.time});
+  } else if (verdict.decides && verdict.outcome) {
     bodies.emplace_back(records::TryFinished{.event = {.try_number = known.number,
                                                        .recurrence = open->number,
                                                        .batch_size = known.batch_size,
@@ -155,6 +167,8 @@ EpochAnswer Job::report(const EpochReport& report, const Request& request) {
         answer = {};
         if (const auto* const finished = std::get_if<records::TryFinished>(&made.front().body)) {
           answer.outcome = finished->event.outcome;
+        } else if (const auto* const late = std::get_if<records::LateReport>(&made.front().body)) {
+          answer = {.outcome = late->outcome, .decided_before = true};
         }
       });
   return answer;
@@ -166,7 +180,7 @@ void Job::lose(std::uint64_t try_number) {
     if (const OpenRecurrence* const open = state.find_running(try_number)) {
       bodies.emplace_back(lost(*open));
     } else if (try_number >= state.tries()) {
-      throw Error{ErrorKind::not_found, fmt::format("no try {} of the job '{}' has started", try_number, name()),
+      throw Error{ErrorKind::not_found, fmt::format("no try {} of the job '{}' has started", try_number + 1, name()),
                   "ask for a batch size"};
     }
     return bodies;

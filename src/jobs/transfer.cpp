@@ -10,8 +10,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
+#include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 
 namespace zeus::jobs {
@@ -60,7 +61,7 @@ struct End {
   }
 };
 
-bool is_end(std::string_view line, std::size_t entries) {
+bool is_end(std::string_view line, std::uint64_t entries) {
   try {
     return records::record_from_json<End>(line, {.refusal = "this is not the end"}).entries == entries;
   } catch (const Error&) {
@@ -68,76 +69,236 @@ bool is_end(std::string_view line, std::size_t entries) {
   }
 }
 
+std::string heading_line(const std::string& name, const records::JobDefinition& definition, WallTime created) {
+  return records::json_line(
+             Heading{.name = name, .created_us = created.microseconds_since_epoch, .definition = definition}) +
+         "\n";
+}
+
+std::string end_line(std::uint64_t entries) {
+  return records::json_line(End{.entries = entries}) + "\n";
+}
+
+TextPieces pieces_of(std::string_view text) {
+  const auto left = std::make_shared<std::string_view>(text);
+  return {.rewind = [left, text] { *left = text; },
+          .next = [left] { return std::exchange(*left, std::string_view{}); }};
+}
+
+// The lines of a text, however it is cut into pieces.
+class Lines {
+ public:
+  explicit Lines(const TextPieces& text) : text_{text} { text_.rewind(); }
+
+  // Nothing where there is no more.
+  std::optional<std::string> next() {
+    std::string line;
+    while (true) {
+      if (piece_.empty()) {
+        piece_ = text_.next();
+      }
+      if (piece_.empty()) {
+        if (line.empty()) {
+          return std::nullopt;
+        }
+        break;
+      }
+      const std::size_t end = std::min(piece_.find('\n'), piece_.size());
+      line += piece_.substr(0, end);
+      const bool is_whole = end < piece_.size();
+      piece_.remove_prefix(std::min(end + 1, piece_.size()));
+      if (line.size() > longest_line) {
+        refuse(number_ + 1, "it is too long");
+      }
+      if (is_whole) {
+        break;
+      }
+    }
+    ++number_;
+    return line;
+  }
+  // Of the line that was read last.
+  [[nodiscard]] std::size_t number() const { return number_; }
+
+ private:
+  static constexpr std::size_t longest_line = std::size_t{4} << 20;
+
+  const TextPieces& text_;
+  std::string_view piece_;
+  std::size_t number_ = 0;
+};
+
+// A text that is being read, and the state of the job with what was read so far.
+class Reading {
+ public:
+  explicit Reading(const TextPieces& text) : lines_{text} {
+    const std::optional<std::string> line = lines_.next();
+    if (!line) {
+      refuse(1, "there is none");
+    }
+    reading(1, [&] {
+      Heading heading =
+          records::record_from_json<Heading>(*line, {.refusal = "this is not the heading", .not_json = {}});
+      name_ = std::move(heading.name);
+      definition_ = normalized(heading.definition);
+      created_ = WallTime{heading.created_us};
+      return 0;
+    });
+    state_.emplace(definition_);
+    ahead_ = lines_.next();
+  }
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] const records::JobDefinition& definition() const { return definition_; }
+  [[nodiscard]] WallTime created() const { return created_; }
+  [[nodiscard]] const JobState& state() const { return *state_; }
+
+  // Nothing after the last one, once the end was seen to be the end.
+  std::optional<records::JobEntry> next() {
+    if (!ahead_) {
+      refuse(lines_.number(), cut_short);
+    }
+    const std::size_t number = lines_.number();
+    const std::string line = *std::exchange(ahead_, lines_.next());
+    if (!ahead_) {
+      if (!is_end(line, count_)) {
+        refuse(number, cut_short);
+      }
+      ahead_ = line;  // so that it is the end again
+      return std::nullopt;
+    }
+    ++count_;
+    return reading(number, [&] {
+      records::JobEntry entry = records::job_entry_from_json(line);
+      state_->apply(entry);
+      return entry;
+    });
+  }
+
+ private:
+  static constexpr std::string_view cut_short = "the end is missing, so the text was cut short";
+
+  Lines lines_;
+  std::string name_;
+  records::JobDefinition definition_;
+  WallTime created_;
+  std::optional<JobState> state_;
+  std::optional<std::string> ahead_;
+  std::uint64_t count_ = 0;
+};
+
+// What an import has to record: what was read, and that what ran there is given up.
+class ImportedEntries final : public store::EntrySource {
+ public:
+  ImportedEntries(const TextPieces& text, WallTime now) : text_{text}, now_{now} {}
+
+  void rewind() override {
+    reading_.emplace(text_);
+    is_over_ = false;
+  }
+  std::span<const records::JobEntry> next() override {
+    constexpr std::size_t at_once = 100;
+    some_.clear();
+    while (!is_over_ && some_.size() < at_once) {
+      if (std::optional<records::JobEntry> entry = reading_->next()) {
+        last_ = entry->sequence;
+        some_.push_back(*std::move(entry));
+      } else {
+        is_over_ = true;
+        give_up();
+      }
+    }
+    return some_;
+  }
+
+ private:
+  void give_up() {
+    for (const OpenRecurrence& open : reading_->state().open()) {
+      for (records::JobEntryBody& body : ending(open, "it was running where the job was exported")) {
+        some_.push_back({.sequence = ++last_, .written = now_, .body = std::move(body)});
+      }
+    }
+  }
+
+  const TextPieces& text_;
+  WallTime now_;
+  std::optional<Reading> reading_;
+  std::vector<records::JobEntry> some_;
+  std::uint64_t last_ = 0;
+  bool is_over_ = false;
+};
+
 }  // namespace
 
 std::string export_text(const ExportedJob& job) {
-  std::string text = records::json_line(Heading{
-                         .name = job.name,
-                         .created_us = job.created.microseconds_since_epoch,
-                         .definition = job.definition,
-                     }) +
-                     "\n";
+  std::string text = heading_line(job.name, job.definition, job.created);
   for (const records::JobEntry& entry : job.entries) {
     text += records::to_json(entry) + "\n";
   }
-  return text + records::json_line(End{.entries = job.entries.size()}) + "\n";
+  return text + end_line(job.entries.size());
 }
 
 ExportedJob exported_job_from(std::string_view text) {
-  std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    lines.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  if (lines.empty()) {
-    refuse(1, "there is none");
-  }
-  ExportedJob job = reading(1, [&] {
-    Heading heading =
-        records::record_from_json<Heading>(lines.front(), {.refusal = "this is not the heading", .not_json = {}});
-    return ExportedJob{.name = std::move(heading.name),
-                       .definition = normalized(heading.definition),
-                       .created = WallTime{heading.created_us},
-                       .entries = {}};
-  });
-  JobState state{job.definition};
-  for (std::size_t index = 1; index + 1 < lines.size(); ++index) {
-    reading(index + 1, [&] {
-      job.entries.push_back(records::job_entry_from_json(lines[index]));
-      state.apply(job.entries.back());
-    });
-  }
-  if (lines.size() < 2 || !is_end(lines.back(), job.entries.size())) {
-    refuse(lines.size(), "the end is missing, so the text was cut short");
+  const TextPieces pieces = pieces_of(text);
+  Reading reading{pieces};
+  ExportedJob job{
+      .name = reading.name(), .definition = reading.definition(), .created = reading.created(), .entries = {}};
+  while (std::optional<records::JobEntry> entry = reading.next()) {
+    job.entries.push_back(*std::move(entry));
   }
   return job;
 }
 
-std::string export_job(store::JobStore& store, std::string_view name) {
-  const std::optional<store::StoredJob> known = store.find(name);
+JobExport::JobExport(store::JobStore& store, std::string_view name) : store_{store} {
+  std::optional<store::StoredJob> known = store.find(name);
   if (!known) {
     throw Error{ErrorKind::not_found, fmt::format("there is no job '{}'", name), "`zeus jobs` lists those there are"};
   }
-  return export_text({.name = known->name,
-                      .definition = known->definition,
-                      .created = known->created,
-                      .entries = store.entries(known->id, 0, std::numeric_limits<std::size_t>::max())});
+  job_ = *std::move(known);
 }
 
-store::StoredJob import_job(store::JobStore& store, std::string_view name, std::string_view text, WallTime now) {
+std::string JobExport::next() {
+  constexpr std::size_t at_once = 500;
+  if (!std::exchange(began_, true)) {
+    return heading_line(job_.name, job_.definition, job_.created);
+  }
+  if (told_ == job_.length) {
+    return std::exchange(is_over_, true) ? std::string{} : end_line(job_.length);
+  }
+  std::string text;
+  const std::vector<records::JobEntry> some =
+      store_.entries(job_.id, told_, std::min<std::size_t>(at_once, job_.length - told_));
+  if (some.empty()) {
+    throw Error{ErrorKind::not_found, fmt::format("the job '{}' was forgotten meanwhile", job_.name),
+                "`zeus jobs` lists those there are"};
+  }
+  for (const records::JobEntry& entry : some) {
+    text += records::to_json(entry) + "\n";
+  }
+  told_ += some.size();
+  return text;
+}
+
+std::string export_job(store::JobStore& store, std::string_view name) {
+  JobExport pieces{store, name};
+  std::string text;
+  for (std::string piece = pieces.next(); !piece.empty(); piece = pieces.next()) {
+    text += piece;
+  }
+  return text;
+}
+
+store::StoredJob import_job(store::JobStore& store, std::string_view name, const TextPieces& text, WallTime now,
+                            const store::JobOrigin& origin) {
   check_name(name);
-  ExportedJob job = exported_job_from(text);
-  JobState state{job.definition};
-  for (const records::JobEntry& entry : job.entries) {
-    state.apply(entry);
-  }
-  for (const OpenRecurrence& open : state.open()) {
-    for (records::JobEntryBody& body : ending(open, "it was running where the job was exported")) {
-      job.entries.push_back({.sequence = job.entries.size() + 1, .written = now, .body = std::move(body)});
-    }
-  }
-  return store.import(name, job.definition, job.created, job.entries);
+  const Reading heading{text};
+  ImportedEntries entries{text, now};
+  return store.import(name, heading.definition(), heading.created(), entries, origin);
+}
+
+store::StoredJob import_job(store::JobStore& store, std::string_view name, std::string_view text, WallTime now,
+                            const store::JobOrigin& origin) {
+  return import_job(store, name, pieces_of(text), now, origin);
 }
 
 }  // namespace zeus::jobs

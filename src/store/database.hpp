@@ -19,7 +19,11 @@ struct Dialect {
   std::string_view bytes;             // the type of a column of texts that are compared and sorted byte by byte
   std::string_view lock_row;          // ends the query for a row that is held against others until the transaction ends
   std::string_view lock_row_if_free;  // likewise, of one that others hold nothing is found
-  std::string_view count_tables;      // a query: how many tables are called :name
+  // Queries that hold :user against others who ask the same, until the transaction ends; the second finds nothing where
+  // another has it. Nothing where a transaction that writes has the database to itself.
+  std::string_view lock_user;
+  std::string_view lock_user_if_free;
+  std::string_view count_tables;  // a query: how many tables are called :name
 };
 
 struct Failure {

@@ -17,6 +17,8 @@
 #include "records/job_summary.hpp"
 #include "records/job_view.hpp"
 
+#include <zeus/error.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -24,16 +26,50 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace zeus::store {
 
 using JobId = std::int64_t;
 
-// Who had a job made.
+// Who has a job made.
 struct JobOrigin {
   std::string user = {};  // empty where nobody asks
   records::EntryRequest request = {};
+  std::optional<std::uint64_t> most_jobs = {};  // that this user may have with it; of a job that is to be made
+};
+
+// A job that was to be made would be one too many of its user's.
+class TooManyJobs : public Error {
+ public:
+  explicit TooManyJobs(std::uint64_t most);
+};
+
+// The entries of an import, in their order.
+class EntrySource {
+ public:
+  EntrySource() = default;
+  EntrySource(const EntrySource&) = delete;
+  EntrySource& operator=(const EntrySource&) = delete;
+  virtual ~EntrySource() = default;
+  // Begins with the first one; called before any is asked for, and again where a transaction has to begin again.
+  virtual void rewind() = 0;
+  // The next few, which stay good until the next call; none where there are no more. What it throws ends the import,
+  // and nothing of it is there.
+  virtual std::span<const records::JobEntry> next() = 0;
+};
+
+// Those that are in memory, which is the caller's.
+class GivenEntries final : public EntrySource {
+ public:
+  explicit GivenEntries(std::span<const records::JobEntry> all) : all_{all}, left_{all} {}
+  void rewind() override { left_ = all_; }
+  std::span<const records::JobEntry> next() override { return std::exchange(left_, {}); }
+
+ private:
+  std::span<const records::JobEntry> all_;
+  std::span<const records::JobEntry> left_;
 };
 
 struct StoredJob {
@@ -129,6 +165,9 @@ struct WriteCount {
   std::uint64_t flushes = 0;
 };
 
+// An invalid_argument Error: of a request that comes with a key which another one was asked by.
+Error key_of_another_request();
+
 class JobStore {
  public:
   JobStore() = default;
@@ -139,17 +178,18 @@ class JobStore {
   // In their order.
   virtual std::vector<std::string> names() = 0;
   virtual std::optional<StoredJob> find(std::string_view name) = 0;
-  // Makes a job with an empty history, unless there is one of that name, which is returned as it is.
+  // Makes a job with an empty history, unless there is one of that name, which is returned as it is. Where its user has
+  // as many as he may, also by others who make one at the same time, that is a TooManyJobs Error.
   virtual StoredJob find_or_create(std::string_view name, const records::JobDefinition& definition, WallTime now,
                                    const JobOrigin& origin = {}) = 0;
   // Makes a job with a history (whose sequence numbers are given anew); already_exists Error when the name is taken.
-  // Entries that have the same request are a corrupt_data Error.
+  // Entries that have the same request are a corrupt_data Error. A request of `origin` that has made such a job before
+  // is answered the same, with id 0 where that was forgotten since, and makes none.
   virtual StoredJob import(std::string_view name, const records::JobDefinition& definition, WallTime created,
-                           std::span<const records::JobEntry> entries, const JobOrigin& origin = {}) = 0;
-  // Forgets a job and everything of it; false when there was none.
-  virtual bool forget(std::string_view name) = 0;
-  // How many jobs this user had made that are there.
-  virtual std::uint64_t jobs_of(std::string_view user) = 0;
+                           EntrySource& entries, const JobOrigin& origin = {}) = 0;
+  // Forgets a job and everything of it; false when there was none. A request that has forgotten one before is answered
+  // the same, and forgets nothing more; the last thousands of these are remembered.
+  virtual bool forget(std::string_view name, const records::EntryRequest& request = {}) = 0;
   // Of every job.
   virtual std::vector<JobLength> lengths() = 0;
 

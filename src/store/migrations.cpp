@@ -84,6 +84,10 @@ const std::vector<Migration>& migrations() {
                                      PRIMARY KEY (job, day, unit)))",
                "CREATE INDEX summary_days_by_day ON summary_days (day)",
            }},
+      // Requests about jobs that are gone. And entries that are told late, which no version before this one knows.
+      {.read_without = true,
+       .statements = {R"(CREATE TABLE past_requests (id {identity}, name {bytes} NOT NULL, request TEXT NOT NULL,
+                                      asked TEXT NOT NULL, UNIQUE (name, request)))"}},
   };
   return all;
 }

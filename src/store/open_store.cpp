@@ -87,8 +87,12 @@ std::unique_ptr<JobStore> open_store(const std::string& location, Access access,
                                : open_file(file_of(location), access);
 }
 
-std::unique_ptr<JobStore> open_pool(const std::string& location, Access access, Clock& clock, std::size_t readers) {
-  return std::make_unique<StorePool>([=, &clock] { return open_store(location, access, clock); }, readers);
+std::unique_ptr<JobStore> open_pool(const std::string& location, Clock& clock, std::size_t readers) {
+  PoolPlace place{.open = [=, &clock](Access access) { return open_store(location, access, clock); }};
+  if (!is_postgres(location)) {
+    place.is_read_only = [file = file_of(location)] { return is_on_read_only_disk(file); };
+  }
+  return std::make_unique<StorePool>(std::move(place), readers, clock);
 }
 
 }  // namespace zeus::store

@@ -31,8 +31,9 @@ enum class Access {
 // which outlives the store; whether what was under way has been done is looked up, so that it is done once.
 std::unique_ptr<JobStore> open_store(const std::string& location, Access access, Clock& clock);
 
-// The same for many threads: one connection that writes, and up to `readers` that read (store/store_pool.hpp).
-std::unique_ptr<JobStore> open_pool(const std::string& location, Access access, Clock& clock, std::size_t readers);
+// The same for many threads: one connection that writes, and up to `readers` that read (store/store_pool.hpp). It makes
+// what is missing, and only reads for as long as the disk of a file is read-only.
+std::unique_ptr<JobStore> open_pool(const std::string& location, Clock& clock, std::size_t readers);
 
 // The same for messages and reports: an address without its password.
 std::string shown_location(const std::string& location);

@@ -25,6 +25,9 @@ constexpr Dialect postgres_dialect{
     .bytes = R"(TEXT COLLATE "C")",
     .lock_row = " FOR UPDATE",
     .lock_row_if_free = " FOR UPDATE SKIP LOCKED",
+    // Of the locks that a server gives by number: "user", and which.
+    .lock_user = "SELECT COUNT(pg_advisory_xact_lock(1970496882, hashtext(:user)))",
+    .lock_user_if_free = "SELECT 1 WHERE pg_try_advisory_xact_lock(1970496882, hashtext(:user))",
     .count_tables = "SELECT COUNT(*) FROM pg_class WHERE oid = to_regclass(:name)",
 };
 

@@ -4,6 +4,7 @@
 
 #include "store/database.hpp"
 #include "store/job_store.hpp"
+#include "store/job_table.hpp"
 #include "store/migrations.hpp"
 #include "store/shared_turns.hpp"
 
@@ -30,9 +31,8 @@ class SqlStore final : public JobStore {
   StoredJob find_or_create(std::string_view name, const records::JobDefinition& definition, WallTime now,
                            const JobOrigin& origin) override;
   StoredJob import(std::string_view name, const records::JobDefinition& definition, WallTime created,
-                   std::span<const records::JobEntry> entries, const JobOrigin& origin) override;
-  bool forget(std::string_view name) override;
-  std::uint64_t jobs_of(std::string_view user) override;
+                   EntrySource& entries, const JobOrigin& origin) override;
+  bool forget(std::string_view name, const records::EntryRequest& request = {}) override;
   std::vector<JobLength> lengths() override;
 
   std::vector<records::JobEntry> entries(JobId job, std::uint64_t after, std::size_t at_most) override;
@@ -80,13 +80,6 @@ class SqlStore final : public JobStore {
     std::string mark;
   };
 
-  struct NewEntry {
-    WallTime written;
-    const records::JobEntryBody* body;
-    const records::EntryRequest* request;
-    std::string_view mark;
-  };
-
   // Runs `work` with the database to itself, again where the connection was lost in it; SOCI's failures become Errors.
   template <typename Work>
   auto reading(Work work);
@@ -103,19 +96,7 @@ class SqlStore final : public JobStore {
   // What no other write is known by.
   std::string next_mark();
 
-  std::optional<StoredJob> read_job(const std::string& name);
-  // Holds the job against others who would add to it or forget it; nothing, or false, when there is none.
-  std::optional<long long> lock_job(const std::string& name);
-  bool lock_job(JobId job, std::string_view how);
-  // False when the name is taken.
-  bool insert_job(const std::string& name, const records::JobDefinition& definition, WallTime created,
-                  const JobOrigin& origin, const std::string& mark);
-  // One after another from `sequence`.
-  void insert(JobId job, std::uint64_t sequence, std::span<const NewEntry> entries);
-  bool has_mark(JobId job, std::uint64_t sequence, const std::string& mark);
-  std::uint64_t length(JobId job);
-  std::uint64_t read_beats(JobId job, std::uint64_t recurrence);
-  std::optional<FoundRequest> read_request(JobId job, const std::string& key);
+  [[nodiscard]] JobTable jobs() { return JobTable{*database_, current_}; }
 
   // Of an append whose job is locked.
   bool append_now(const Append& append);

@@ -6,9 +6,13 @@
 #include <soci/sqlite3/soci-sqlite3.h>
 
 #include <sys/vfs.h>
+#include <unistd.h>
+
+#include <fcntl.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -45,6 +49,8 @@ constexpr Dialect sqlite_dialect{
     .bytes = "TEXT",
     .lock_row = "",
     .lock_row_if_free = "",
+    .lock_user = "",
+    .lock_user_if_free = "",
     .count_tables = "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = :name",
 };
 
@@ -176,6 +182,18 @@ void SqliteDatabase::use_rollback_journal() {
 Error SqliteDatabase::explained(const Failure& failure) const {
   const std::string name = file_.string();
   switch (failure.code) {
+    case SQLITE_IOERR:  // of files that were opened before
+    case SQLITE_READONLY:
+    case SQLITE_CANTOPEN:
+      if (is_on_read_only_disk(file_)) {
+        return Error{ErrorKind::permission_denied, fmt::format("the disk that has the store {} is read-only", name),
+                     "have it mounted so that it can be written, or name another store; nothing was half-written"};
+      }
+      break;
+    default:
+      break;
+  }
+  switch (failure.code) {
     case SQLITE_FULL:
       return Error{ErrorKind::unavailable, fmt::format("the disk that has the store {} is full", name),
                    "make room there, or name another store; nothing was half-written"};
@@ -233,6 +251,10 @@ Journal journal_for(const fs::path& folder) {
   }
   const auto type = static_cast<std::uint64_t>(static_cast<std::uint32_t>(status.f_type));
   return std::ranges::find(shared, type) == shared.end() ? Journal::write_ahead : Journal::rollback;
+}
+
+bool is_on_read_only_disk(const fs::path& file) {
+  return ::faccessat(AT_FDCWD, file.c_str(), W_OK, AT_EACCESS) != 0 && errno == EROFS;
 }
 
 std::unique_ptr<Database> open_sqlite(const fs::path& file, Access access, Journal wanted) {

@@ -18,6 +18,9 @@ enum class Journal {
 // What suits the file system that `folder` is on.
 Journal journal_for(const std::filesystem::path& folder);
 
+// Whether `file` is on a disk on which nobody can write now. False where there is no such file.
+bool is_on_read_only_disk(const std::filesystem::path& file);
+
 // Opens `file`, an absolute path; its folder exists. `wanted` is what to use unless it turns out not to work.
 std::unique_ptr<Database> open_sqlite(const std::filesystem::path& file, Access access, Journal wanted);
 

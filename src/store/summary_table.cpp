@@ -217,7 +217,8 @@ bool SummaryTable::replace(JobId job, const SummaryRow& row, const std::optional
     statement.prepare(
         "UPDATE summaries SET sequence = :sequence, changed = :changed, running = :running, saved_energy = :saved, "
         "counted_unit = :unit, mean = :mean, half_width = :half_width, body = :body WHERE job = :job AND sequence = "
-        ":before");
+        ":before",
+        once);
   } else {
     statement.exchange(soci::use(summary.name));
     statement.prepare(
@@ -225,7 +226,8 @@ bool SummaryTable::replace(JobId job, const SummaryRow& row, const std::optional
         "name) VALUES (:sequence, :changed, :running, :saved, :unit, :mean, :half_width, :body, :job, :name) "
         "ON CONFLICT (job) DO UPDATE SET sequence = excluded.sequence, changed = excluded.changed, "
         "running = excluded.running, saved_energy = excluded.saved_energy, counted_unit = excluded.counted_unit, "
-        "mean = excluded.mean, half_width = excluded.half_width, body = excluded.body");
+        "mean = excluded.mean, half_width = excluded.half_width, body = excluded.body",
+        once);
   }
   statement.define_and_bind();
   statement.execute(true);
@@ -269,7 +271,8 @@ void SummaryTable::put_days(JobId job, const std::vector<DaySums>& days) {
     }
     statement.prepare(
         fmt::format("INSERT INTO summary_days ({}) VALUES {} ON CONFLICT (job, day, unit) DO UPDATE SET {}",
-                    fmt::join(all, ", "), fmt::join(rows, ", "), fmt::join(updates, ", ")));
+                    fmt::join(all, ", "), fmt::join(rows, ", "), fmt::join(updates, ", ")),
+        once);
     statement.define_and_bind();
     statement.execute(true);
   }
@@ -351,7 +354,8 @@ SummaryPage SummaryTable::page(const SummaryQuery& query) {
   statement.exchange(soci::into(body));
   statement.prepare(fmt::format("SELECT name, changed, saved_energy, body FROM summaries{} ORDER BY {} LIMIT :most",
                                 conditions.empty() ? "" : fmt::format(" WHERE {}", fmt::join(conditions, " AND ")),
-                                column.empty() ? "name" : fmt::format("{} DESC, name", column)));
+                                column.empty() ? "name" : fmt::format("{} DESC, name", column)),
+                    once);
   statement.define_and_bind();
   statement.execute();
   SummaryPage page;
@@ -407,7 +411,7 @@ SavingsByDay SummaryTable::savings(std::int64_t first, std::int64_t last) {
     statement.exchange(soci::into(sums.of_default));
     statement.exchange(soci::into(sums.squares));
   }
-  statement.prepare(savings_query(first, last));
+  statement.prepare(savings_query(first, last), once);
   statement.define_and_bind();
   statement.execute();
   SavingsByDay result;

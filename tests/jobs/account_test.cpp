@@ -230,10 +230,13 @@ TEST_F(PagesTest, ArePartsOfTheWhole) {
   const auto store = open();
   RandomHistory random{3};
   const std::vector<JobEntry> long_history{random.make(entries)};
-  store->import("job", RandomHistory::definition(), WallTime{1}, long_history);
+  store::GivenEntries given{long_history};
+  store->import("job", RandomHistory::definition(), WallTime{1}, given);
   Random chaos{3, 5};
   Job job = *Job::find(*store, site_, "job");
   const records::JobView all = job.view();
+  const auto is_late = [](const JobEntry& entry) { return std::holds_alternative<records::LateReport>(entry.body); };
+  ASSERT_GT(std::ranges::count_if(long_history, is_late), 20);
   for (int page = 0; page < 25; ++page) {
     if (chaos.below(6) == 0) {
       store->drop_snapshots();

@@ -59,6 +59,8 @@ class RandomHistory {
       redefine();
     } else if (state_.open().size() < 1 + random_.below(3)) {
       begin();
+    } else if (const jobs::PastTry* const late = lost_try(); late != nullptr) {
+      report_late(*late);
     } else {
       go_on(state_.open()[random_.below(state_.open().size())]);
     }
@@ -74,6 +76,25 @@ class RandomHistory {
         .owner = {.host = "node", .place = "here", .process = {.pid = 7, .started = 1, .command = "zeus"}},
         .device = on,
         .user = random_.below(3) == 0 ? "ann" : ""});
+  }
+
+  // Now and then one of those that may report all the same.
+  const jobs::PastTry* lost_try() {
+    const std::uint64_t back = 1 + random_.below(100);
+    const jobs::PastTry* const past = back > state_.tries() ? nullptr : state_.find_past(state_.tries() - back);
+    return past != nullptr && past->outcome == records::TryOutcome::lost ? past : nullptr;
+  }
+
+  void report_late(const jobs::PastTry& lost) {
+    const int epochs = lost.last.epochs + 1;
+    add(records::LateReport{
+        .try_number = lost.last.number,
+        .recurrence = lost.recurrence,
+        .epochs = epochs,
+        .outcome = random_.below(3) == 0 ? std::optional{records::TryOutcome::reached} : std::nullopt,
+        .metric = 0.5,
+        .gpus = {gpu(900.0 * epochs)},
+        .time = Seconds{10.0 * epochs}});
   }
 
   void redefine() {

@@ -2,14 +2,8 @@
 
 #include "base/clock.hpp"
 #include "base/random.hpp"
-#include "store/migrations.hpp"
-#include "store/open_store.hpp"
-#include "store/sql_store.hpp"
-#include "store/sqlite_database.hpp"
-#include "store/store_pool.hpp"
-#include "tests/support/cutting_proxy.hpp"
-#include "tests/support/postgres_server.hpp"
-#include "tests/support/temporary_folder.hpp"
+#include "store/job_store.hpp"
+#include "tests/store/store_subjects.hpp"
 
 #include <zeus/error.hpp>
 
@@ -37,82 +31,6 @@ namespace zeus::store {
 namespace {
 
 constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
-
-// Opens the one database of a test; any number of times, by any number of threads.
-using Home = std::function<std::unique_ptr<JobStore>()>;
-
-struct Subject {
-  const char* name;
-  std::function<Home()> make;
-
-  friend std::ostream& operator<<(std::ostream& out, const Subject& subject) { return out << subject.name; }
-};
-
-Subject sqlite(const char* name, Journal journal) {
-  return {.name = name, .make = [journal]() -> Home {
-            const auto folder = std::make_shared<test::TemporaryFolder>();
-            return [folder, journal]() -> std::unique_ptr<JobStore> {
-              auto database = open_sqlite(folder->path() / "jobs.sqlite", Access::create, journal);
-              migrate(*database, "the test's", false);
-              return std::make_unique<SqlStore>(std::move(database));
-            };
-          }};
-}
-
-std::unique_ptr<JobStore> open_there(const std::string& address) {
-  static SystemClock clock;
-  return open_store(address, Access::create, clock);
-}
-
-Subject postgresql() {
-  return {.name = "postgresql", .make = []() -> Home {
-            test::PostgresServer& server = test::PostgresServer::of_program();
-            return [address = server.address(server.make_database())] { return open_there(address); };
-          }};
-}
-
-// As a server opens it.
-Subject pooled(const char* name, const Subject& inner) {
-  return {.name = name, .make = [make = inner.make]() -> Home {
-            return [home = make()]() -> std::unique_ptr<JobStore> { return std::make_unique<StorePool>(home, 2); };
-          }};
-}
-
-// The same with its connections cut at random moments, which nobody who uses the store may notice.
-class CutHome {
- public:
-  CutHome() {
-    proxy_.cut_again_and_again([this] {
-      const int messages = 1 + static_cast<int>(draws_.bits() % most_messages);
-      return std::pair{messages,
-                       draws_.bits() % 2 == 0 ? test::CuttingProxy::Way::before : test::CuttingProxy::Way::after};
-    });
-  }
-  CutHome(const CutHome&) = delete;
-  CutHome& operator=(const CutHome&) = delete;
-  ~CutHome() { cuts += proxy_.cuts(); }
-
-  [[nodiscard]] std::unique_ptr<JobStore> open() const {
-    return open_there(test::PostgresServer::address(database_, folder_.path()));
-  }
-
-  static inline int homes = 0;
-  static inline int cuts = 0;
-
- private:
-  static constexpr int most_messages = 200;
-
-  test::TemporaryFolder folder_;
-  std::string database_ = test::PostgresServer::of_program().make_database();
-  Random draws_{static_cast<std::uint64_t>(++homes)};
-  test::CuttingProxy proxy_{folder_.path() / ".s.PGSQL.5432",
-                            test::PostgresServer::of_program().folder() / ".s.PGSQL.5432"};
-};
-
-Subject postgresql_cut() {
-  return {.name = "postgresql_cut",
-          .make = []() -> Home { return [home = std::make_shared<CutHome>()] { return home->open(); }; }};
-}
 
 class JobStoreConformance : public testing::TestWithParam<Subject> {
  public:
@@ -180,7 +98,23 @@ std::vector<records::JobEntryBody> one_of_each() {
                                .exit_code = 143,
                                .left_out = odd_text},
           records::RecurrenceGivenUp{.recurrence = 0, .reason = odd_text},
+          records::LateReport{.try_number = 0,
+                              .recurrence = 0,
+                              .epochs = 6,
+                              .outcome = records::TryOutcome::reached,
+                              .metric = {},
+                              .gpus = {{.gpu = odd_text, .energy = energy}},
+                              .time = 11_s},
           records::DeviceMoved{.device = {.model = odd_text, .max_power = 300_W, .power_limits = {300_W}}}};
+}
+
+ErrorKind kind_of(const std::function<void()>& failing) {
+  try {
+    failing();
+  } catch (const Error& error) {
+    return error.kind();
+  }
+  return ErrorKind::internal;
 }
 
 // An append of one entry, and the summary of the history with it.
@@ -304,13 +238,14 @@ TEST_P(JobStoreConformance, ImportsAHistoryUnderNewNumbersUnlessTheNameIsTaken) 
   for (const records::JobEntryBody& body : one_of_each()) {
     entries.push_back({.sequence = 1000, .written = WallTime{77}, .body = body});
   }
-  const StoredJob job = store_->import("job", definition(), WallTime{5}, entries);
+  GivenEntries given{entries};
+  const StoredJob job = store_->import("job", definition(), WallTime{5}, given);
   EXPECT_EQ(job.length, entries.size());
   EXPECT_EQ(store_->find("job")->length, entries.size());
   EXPECT_EQ(store_->entries(job.id, 6, all).at(0).sequence, 7U);
   EXPECT_EQ(store_->entries(job.id, 6, all).at(0).written, WallTime{77});
   try {
-    store_->import("job", definition(), {}, {});
+    store_->import("job", definition(), {}, given);
     FAIL() << "imported over a job";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::already_exists);
@@ -414,12 +349,13 @@ TEST_P(JobStoreConformance, ImportsRequestsWithTheirEntries) {
                        .body = begun(number),
                        .request = number % 3 == 0 ? request(std::to_string(number)) : records::EntryRequest{}});
   }
-  const JobId job = store_->import("job", definition(), {}, entries, {.user = "ann", .request = request("x")}).id;
+  GivenEntries given{entries};
+  const JobId job = store_->import("job", definition(), {}, given, {.user = "ann", .request = request("x")}).id;
   EXPECT_EQ(text_of(store_->entries(job, 0, all)), text_of(entries));
   EXPECT_EQ(store_->find_request(job, "447")->sequence, 448U);
   entries[1].request = request("447");
   try {
-    store_->import("another", definition(), {}, entries);
+    store_->import("another", definition(), {}, given);
     FAIL() << "two entries made by one request";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::corrupt_data);
@@ -427,19 +363,130 @@ TEST_P(JobStoreConformance, ImportsRequestsWithTheirEntries) {
   EXPECT_FALSE(store_->find("another"));
 }
 
+TEST_P(JobStoreConformance, AnswersAnImportThatComesAgainFromWhatItMade) {
+  const std::vector<records::JobEntry> history = {{.sequence = 1, .written = {}, .body = begun(0)}};
+  GivenEntries entries{history};
+  const JobOrigin origin{.user = {}, .request = request("import")};
+  const StoredJob made = store_->import("job", definition(), {}, entries, origin);
+  ASSERT_TRUE(store_->append(made.id, 1, one(), {}));
+  const StoredJob again = open()->import("job", definition(), {}, entries, origin);
+  EXPECT_EQ(again.id, made.id);
+  EXPECT_EQ(again.length, 1U) << "as it was answered at first";
+  EXPECT_EQ(store_->find("job")->length, 2U);
+  const auto kind = [&](const JobOrigin& of) {
+    return kind_of([&] { store_->import("job", definition(), {}, entries, of); });
+  };
+  EXPECT_EQ(kind({.user = {}, .request = request("another")}), ErrorKind::already_exists);
+  EXPECT_EQ(kind({}), ErrorKind::already_exists);
+  EXPECT_EQ(kind({.user = {}, .request = {.key = origin.request.key, .asked = "something else"}}),
+            ErrorKind::invalid_argument);
+  ASSERT_TRUE(store_->forget("job"));
+  EXPECT_EQ(store_->import("job", definition(), {}, entries, origin).length, 1U);
+  EXPECT_FALSE(store_->find("job")) << "a request that comes late brings nothing back";
+}
+
+TEST_P(JobStoreConformance, AnswersARequestToForgetThatComesAgainAndForgetsNothingMore) {
+  store_->find_or_create("job", definition(), {}, {.user = {}, .request = request("make")});
+  const JobId job = store_->find("job")->id;
+  ASSERT_TRUE(store_->append(job, 0, one(), {}, {.request = request("append")}));
+  EXPECT_EQ(kind_of([&] { store_->forget("job", request("append")); }), ErrorKind::invalid_argument);
+  EXPECT_EQ(kind_of([&] { store_->forget("job", request("make")); }), ErrorKind::invalid_argument);
+  EXPECT_TRUE(store_->forget("job", request("forget")));
+  EXPECT_TRUE(open()->forget("job", request("forget")));
+  EXPECT_FALSE(store_->forget("job", request("another")));
+  EXPECT_FALSE(store_->forget("other", request("forget"))) << "keys are of one job";
+  store_->find_or_create("job", definition(), {});
+  EXPECT_TRUE(store_->forget("job", request("forget")));
+  EXPECT_TRUE(store_->find("job")) << "another job of that name";
+  EXPECT_EQ(kind_of([&] { store_->forget("job", {.key = request("forget").key, .asked = "else"}); }),
+            ErrorKind::invalid_argument);
+  EXPECT_TRUE(store_->forget("job"));
+}
+
 TEST_P(JobStoreConformance, KnowsWhoHadAJobMade) {
   store_->find_or_create("a", definition(), {}, {.user = odd_text, .request = request("k")});
   store_->find_or_create("a", definition(), {}, {.user = "bob"});
-  store_->import("b", definition(), {}, {}, {.user = odd_text});
+  GivenEntries none{{}};
+  store_->import("b", definition(), {}, none, {.user = odd_text});
   store_->find_or_create("c", definition(), {});
   EXPECT_EQ(open()->find("a")->origin.user, odd_text);
   EXPECT_EQ(store_->find("a")->origin.request, request("k"));
   EXPECT_EQ(store_->find("c")->origin.user, "");
-  EXPECT_EQ(store_->jobs_of(odd_text), 2U);
-  EXPECT_EQ(store_->jobs_of("bob"), 0U);
-  EXPECT_EQ(store_->jobs_of(""), 0U);
-  store_->forget("b");
-  EXPECT_EQ(store_->jobs_of(odd_text), 1U);
+  EXPECT_EQ(store_->find("b")->origin.user, odd_text);
+}
+
+TEST_P(JobStoreConformance, AUserHasAsManyJobsAsHeMay) {
+  const JobOrigin two{.user = odd_text, .most_jobs = 2};
+  store_->find_or_create("a", definition(), {}, two);
+  store_->find_or_create("b", definition(), {}, two);
+  EXPECT_THROW(store_->find_or_create("c", definition(), {}, two), TooManyJobs);
+  EXPECT_FALSE(store_->find("c"));
+  EXPECT_EQ(store_->find_or_create("a", definition(), {}, two).name, "a") << "which is not made";
+  EXPECT_EQ(store_->find_or_create("d", definition(), {}, {.user = "bob", .most_jobs = 1}).name, "d");
+  EXPECT_EQ(store_->find_or_create("e", definition(), {}, {.user = "", .most_jobs = 0}).name, "e") << "nobody's";
+  store_->forget("a");
+  EXPECT_EQ(store_->find_or_create("c", definition(), {}, two).name, "c");
+}
+
+TEST_P(JobStoreConformance, AUserHasNoMoreJobsThanHeMayAlsoWhereManyAreMadeAtOnce) {
+  constexpr std::uint64_t most = 5;
+  constexpr int makers = 8;
+  constexpr int each = 3;
+  std::atomic<int> made = 0;
+  std::atomic<int> refused = 0;
+  std::vector<std::thread> threads;
+  for (int maker = 0; maker < makers; ++maker) {
+    threads.emplace_back([&, maker] {
+      // Two servers, with several threads each.
+      const std::unique_ptr<JobStore> own = maker % 2 == 0 ? nullptr : open();
+      JobStore& store = own ? *own : *store_;
+      for (int number = 0; number < each; ++number) {
+        try {
+          store.find_or_create(std::to_string(maker) + "." + std::to_string(number), definition(), {},
+                               {.user = "ann", .most_jobs = most});
+          ++made;
+        } catch (const TooManyJobs&) {
+          ++refused;
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  EXPECT_EQ(made, static_cast<int>(most));
+  EXPECT_EQ(refused, makers * each - static_cast<int>(most));
+  EXPECT_EQ(store_->names().size(), most);
+}
+
+// Gives entries until it fails.
+class CutShort final : public EntrySource {
+ public:
+  explicit CutShort(const std::vector<records::JobEntry>& entries) : entries_{entries} {}
+  void rewind() override { given_ = 0; }
+  std::span<const records::JobEntry> next() override {
+    if (++given_ > 3) {
+      throw Error{ErrorKind::corrupt_data, "cut short"};
+    }
+    return entries_;
+  }
+
+ private:
+  const std::vector<records::JobEntry>& entries_;
+  int given_ = 0;
+};
+
+TEST_P(JobStoreConformance, AnImportThatIsCutShortLeavesNothing) {
+  std::vector<records::JobEntry> entries;
+  for (std::uint64_t number = 1; number <= 30; ++number) {
+    entries.push_back({.sequence = number, .written = {}, .body = begun(number), .request = {}});
+  }
+  CutShort source{entries};
+  EXPECT_THROW(store_->import("job", definition(), {}, source), Error);
+  EXPECT_FALSE(store_->find("job"));
+  GivenEntries whole{entries};
+  const JobId job = store_->import("job", definition(), {}, whole).id;
+  EXPECT_EQ(store_->entries(job, 0, all).size(), entries.size());
 }
 
 TEST_P(JobStoreConformance, TellsHowLongHistoriesAre) {

@@ -136,10 +136,10 @@ TEST_F(PostgresStore, AWriteIsDoneOnceWhereverItsConnectionIsCut) {
       [&] {
         const std::string name = "imported " + std::to_string(round);
         const std::vector<records::JobEntry> entries = {{.sequence = 1, .written = {}, .body = bodies(7).front()}};
-        EXPECT_EQ(store->import(name, definition(), {}, entries).length, 1U);
+        GivenEntries given{entries};
+        EXPECT_EQ(store->import(name, definition(), {}, given).length, 1U);
         EXPECT_EQ(direct->find(name)->length, 1U);
-        EXPECT_EQ(failure_of([&] { store->import(name, definition(), {}, entries); }).kind(),
-                  ErrorKind::already_exists);
+        EXPECT_EQ(failure_of([&] { store->import(name, definition(), {}, given); }).kind(), ErrorKind::already_exists);
         EXPECT_TRUE(store->forget(name));
         EXPECT_FALSE(store->forget(name));
       },
