@@ -1,4 +1,4 @@
-// What the existing daemon's routes answer of GPUs and CPU packages, and the events of its streams: exactly its forms.
+// The existing daemon's answers about GPUs and CPU packages, and the events of its streams, in exactly its forms.
 // Written by records::json_line() and read by read_answer(). Plain values; any thread.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace zeus::protocol {
 
-// Times are the daemon's civil time, in milliseconds since 1970.
+// Times are the daemon's wall clock, in milliseconds since 1970.
 
 // GET /gpu/get_power
 struct GpuPowerAnswer {
@@ -72,7 +72,7 @@ struct GpuPersistenceMode {
 };
 using GpuPersistenceModeAnswer = ByNumber<GpuPersistenceMode>;  // GET /gpu/get_persistence_mode
 
-// Each null where it was not asked for or is not there.
+// Each value is null if it was not asked for or does not exist.
 struct CpuEnergy {
   std::optional<WholeMicrojoules> package;
   std::optional<WholeMicrojoules> dram;
@@ -111,7 +111,7 @@ struct CpuPowerAnswer {
   friend bool operator==(const CpuPowerAnswer&, const CpuPowerAnswer&) = default;
 };
 
-// One of GET /gpu/stream_power
+// An event of GET /gpu/stream_power
 struct GpuPowerEvent {
   std::uint64_t timestamp_ms = 0;
   std::uint32_t gpu_id = 0;
@@ -126,7 +126,7 @@ struct GpuPowerEvent {
   friend bool operator==(const GpuPowerEvent&, const GpuPowerEvent&) = default;
 };
 
-// One of GET /cpu/stream_power
+// An event of GET /cpu/stream_power
 struct CpuPowerEvent {
   std::uint64_t timestamp_ms = 0;
   std::uint32_t cpu_id = 0;

@@ -1,4 +1,4 @@
-// Leases of a daemon's GPUs and what was set under them, in answers of ours (/v1/leases, /v1/outcomes). Written by
+// Leases of a daemon's GPUs and what was set under them, in our own answers (/v1/leases, /v1/outcomes). Written by
 // records::json_line() and read by read_answer(). Plain values; any thread.
 #pragma once
 
@@ -26,7 +26,7 @@ struct LockedClocks {
   friend bool operator==(const LockedClocks&, const LockedClocks&) = default;
 };
 
-// Some settings of a GPU; what is not spoken of is left out. A domain without a range among `clocks` is unlocked.
+// Some settings of a GPU; those that are not meant are left out. A domain without a range among `clocks` is unlocked.
 struct GpuSettings {
   std::optional<Watts> power_limit = std::nullopt;
   std::optional<std::vector<LockedClocks>> clocks = std::nullopt;
@@ -41,14 +41,14 @@ struct GpuSettings {
   friend bool operator==(const GpuSettings&, const GpuSettings&) = default;
 };
 
-// For whom a lease is held: what is known of it.
+// What is known of a lease's holder.
 struct LeaseHolder {
   std::optional<std::uint32_t> uid = std::nullopt;
   std::optional<std::string> user = std::nullopt;  // its name
   std::optional<std::int64_t> pid = std::nullopt;
   std::optional<std::string> command = std::nullopt;
   std::optional<std::string> cgroup = std::nullopt;
-  std::optional<std::string> token = std::nullopt;  // whose token it is: its subject
+  std::optional<std::string> token = std::nullopt;  // the token's subject
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
@@ -69,8 +69,8 @@ std::string to_text(const LeaseHolder& holder);
 struct LeasedGpu {
   std::uint32_t id = 0;
   std::string uuid = {};
-  GpuSettings asked = {};     // by this lease
-  GpuSettings in_force = {};  // as it was last read back; before the first setting, as it was found
+  GpuSettings asked = {};     // through this lease
+  GpuSettings in_force = {};  // as last read back; before the first setting, as found
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
@@ -82,13 +82,13 @@ struct LeasedGpu {
   friend bool operator==(const LeasedGpu&, const LeasedGpu&) = default;
 };
 
-// What taking and renewing a lease answers.
+// The answer to taking and renewing a lease.
 struct LeaseAnswer {
   std::string id = {};
   std::vector<LeasedGpu> gpus = {};
   Seconds term = {};                              // what each renewal adds
   Seconds expires_in = {};                        // unless it is renewed
-  std::optional<Seconds> longest = std::nullopt;  // it ends after this time all the same, renewed or not
+  std::optional<Seconds> longest = std::nullopt;  // the lease ends after this time even if it is renewed
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
@@ -102,8 +102,8 @@ struct LeaseAnswer {
 };
 
 enum class LeaseKind {
-  explicit_lease,  // asked for
-  implicit,        // of who has set something without one
+  explicit_lease,  // a client asked for it
+  implicit,        // of a client that has set something without a lease
 };
 
 constexpr auto names_of(LeaseKind /*kind*/) {
@@ -116,9 +116,9 @@ struct ListedLease {
   LeaseKind kind = LeaseKind::explicit_lease;
   LeaseHolder holder = {};
   std::vector<LeasedGpu> gpus = {};
-  std::uint64_t since_ms = 0;  // civil time since 1970
+  std::uint64_t since_ms = 0;  // wall clock, since 1970
   Seconds held = {};
-  std::optional<Seconds> term = std::nullopt;  // nothing where it needs no renewal
+  std::optional<Seconds> term = std::nullopt;  // empty if it needs no renewal
   std::optional<Seconds> expires_in = std::nullopt;
 
   template <typename Fields, typename Self>
@@ -145,7 +145,7 @@ struct LeaseList {
   friend bool operator==(const LeaseList&, const LeaseList&) = default;
 };
 
-// The body of a 409: somebody else has the GPU.
+// The body of a 409: another client holds the GPU.
 struct Conflict {
   std::string error = {};
   std::optional<std::uint32_t> gpu_id = std::nullopt;
@@ -160,7 +160,7 @@ struct Conflict {
   friend bool operator==(const Conflict&, const Conflict&) = default;
 };
 
-// Why what was set under a lease has not been left alone; empty where it has.
+// Whether another program has changed what was set under a lease, and how; empty if none has.
 struct Overruled {
   std::string why = {};
 
@@ -171,17 +171,17 @@ struct Overruled {
   friend bool operator==(const Overruled&, const Overruled&) = default;
 };
 
-// What became of a setting of one GPU, also of one that nobody waited for.
+// The result of setting one GPU, even if no client waited for it.
 struct SettingOutcome {
-  std::uint64_t number = 0;  // ascending; of one instance of the daemon
+  std::uint64_t number = 0;  // ascending, within one instance of the daemon
   std::uint32_t gpu_id = 0;
-  std::string request = {};                             // the route's own word: "set_power_limit"
-  std::optional<std::string> lease = std::nullopt;      // its id
-  GpuSettings asked = {};                               // empty where something was reset
-  std::optional<GpuSettings> enforced = std::nullopt;   // as it was read back
+  std::string request = {};                             // the name of the route: "set_power_limit"
+  std::optional<std::string> lease = std::nullopt;      // its ID
+  GpuSettings asked = {};                               // empty if something was reset
+  std::optional<GpuSettings> enforced = std::nullopt;   // as read back
   std::optional<std::string> error = std::nullopt;      // why it was not set
-  std::optional<std::uint16_t> status = std::nullopt;   // that a request that waited had, or would have had
-  std::optional<std::uint64_t> when_ms = std::nullopt;  // civil time since 1970; nothing while it is not done
+  std::optional<std::uint16_t> status = std::nullopt;   // that a waiting request got, or would have got
+  std::optional<std::uint64_t> when_ms = std::nullopt;  // wall clock, since 1970; empty until it is done
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {

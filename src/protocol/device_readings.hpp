@@ -1,5 +1,5 @@
-// All that can be read of a node's GPUs and CPU packages, in one answer of ours (/v1/readings): each reading with its
-// time, or why there is none. Written by records::json_line() and read by read_answer(). Plain values; any thread.
+// All readings of a node's GPUs and CPU packages, in one answer of our own (/v1/readings): each with its time, or with
+// the reason why there is none. Written by records::json_line() and read by read_answer(). Plain values; any thread.
 #pragma once
 
 #include "base/clock.hpp"
@@ -21,7 +21,7 @@
 
 namespace zeus::protocol {
 
-// When something was read, or was tried to be: on the daemon's monotonic clock, as device::Stamped has it.
+// When something was read, or was tried: on the daemon's monotonic clock, as device::Stamped has it.
 struct Moment {
   Instant at = {};
   Seconds latency = {};
@@ -36,7 +36,7 @@ struct ToldReading {
   std::optional<Value> value = std::nullopt;
   Instant at = {};
   Seconds latency = {};
-  std::optional<Reason> reason = std::nullopt;  // where there is no value; nothing for one that is not known here
+  std::optional<Reason> reason = std::nullopt;  // if there is no value; empty for an unknown reason
   std::optional<std::string> detail = std::nullopt;
 
   ToldReading() = default;
@@ -54,7 +54,7 @@ struct ToldReading {
     }
   }
 
-  // `kept_detail` is the text of `detail` in a place that outlives the reading, or another one, or none.
+  // `kept_detail` is the reading's detail: the string of `detail` at a place that outlives it, or another string.
   [[nodiscard]] Reading<Value> reading(std::string_view kept_detail = {}) const {
     return value ? Reading<Value>{*value} : Reading<Value>{Failure{reason.value_or(Reason::unknown), kept_detail}};
   }
@@ -121,7 +121,7 @@ struct ToldLimits {
 
   ToldLimits() = default;
   ToldLimits(const PowerLimits& limits, Moment moment);
-  [[nodiscard]] PowerLimits limits() const;  // without the details of what is missing
+  [[nodiscard]] PowerLimits limits() const;  // without the details of missing values
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
@@ -144,7 +144,7 @@ struct ToldClocks {
 
   ToldClocks() = default;
   ToldClocks(const device::Clocks& clocks, Moment moment);
-  [[nodiscard]] device::Clocks clocks() const;  // without the details of what is missing
+  [[nodiscard]] device::Clocks clocks() const;  // without the details of missing values
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
@@ -157,7 +157,7 @@ struct ToldClocks {
   friend bool operator==(const ToldClocks&, const ToldClocks&) = default;
 };
 
-// What Gpu::locked_clocks() says of a domain: a value without a range where it is not locked.
+// The answer of Gpu::locked_clocks() for a domain: a value without a range if it is not locked.
 struct LockState {
   std::optional<ClockRange> range = std::nullopt;
 
@@ -180,7 +180,7 @@ struct ToldLock {
   friend bool operator==(const ToldLock&, const ToldLock&) = default;
 };
 
-// The graphics clocks that there are with a memory clock, highest first.
+// The graphics clocks that go with a memory clock, highest first.
 struct SupportedClocks {
   Megahertz memory = {};
   std::vector<Megahertz> graphics = {};
@@ -205,7 +205,7 @@ struct ToldUtilization {
   friend bool operator==(const ToldUtilization&, const ToldUtilization&) = default;
 };
 
-// ["power_cap","software_thermal"]. Words that are not known here are passed over.
+// ["power_cap","software_thermal"]. Unknown words are ignored.
 struct ToldThrottle {
   ThrottleReasons reasons = {};
 
@@ -224,7 +224,7 @@ struct ToldThrottleTimes {
 
   ToldThrottleTimes() = default;
   ToldThrottleTimes(const device::ThrottleTimes& times, Seconds latency);
-  [[nodiscard]] device::ThrottleTimes times() const;  // without the details of what is missing
+  [[nodiscard]] device::ThrottleTimes times() const;  // without the details of missing values
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
@@ -237,7 +237,7 @@ struct ToldThrottleTimes {
   friend bool operator==(const ToldThrottleTimes&, const ToldThrottleTimes&) = default;
 };
 
-// What can be read of a GPU, as a sum: each part costs calls to its driver.
+// The parts of a GPU's readings, as a sum; each part costs calls to its driver.
 struct GpuParts {
   enum Part : std::uint32_t {
     energy = 1U << 0,
@@ -246,27 +246,27 @@ struct GpuParts {
     clocks = 1U << 3,  // and locks
     state = 1U << 4,   // temperature, utilization, throttling
     persistence = 1U << 5,
-    supported_clocks = 1U << 6,  // many calls, for what stays as it is
+    supported_clocks = 1U << 6,  // many calls, for values that never change
   };
   static constexpr std::uint32_t usual = supported_clocks - 1U;
 
-  // As a query says it: "energy,power". Nothing where a word is none of them, or there is none.
+  // As a query has it: "energy,power". Empty for an unknown word, or for none at all.
   static std::optional<std::uint32_t> read(std::string_view words);
   static std::string text(std::uint32_t parts);
 };
 
-// Where not all was asked for, the rest is as it is here.
+// Where only some parts were asked for, the others have the values here.
 struct GpuReadings {
   std::uint32_t id = 0;
   std::string uuid = {};
-  std::uint64_t generation = 0;  // counters of different generations are not to be subtracted
+  std::uint64_t generation = 0;  // do not subtract counters of different generations
   ToldReading<Joules> energy = {};
   std::optional<ToldCounter> counter = std::nullopt;
   std::vector<ToldPower> power = {};  // each kind and scope that this GPU has
   ToldLimits limits = {};
   ToldClocks clocks = {};
   std::vector<ToldLock> locks = {};
-  std::optional<std::vector<SupportedClocks>> supported_clocks = std::nullopt;  // where it was asked for, and there is
+  std::optional<std::vector<SupportedClocks>> supported_clocks = std::nullopt;  // if asked for and supported
   ToldReading<Celsius> temperature = {};
   ToldReading<ToldUtilization> utilization = {};
   ToldReading<ToldThrottle> throttle = {};
@@ -294,11 +294,11 @@ struct GpuReadings {
   friend bool operator==(const GpuReadings&, const GpuReadings&) = default;
 };
 
-// A counter that goes on over wraps, and over restarts of the daemon.
+// A counter that continues over wraps, and over restarts of the daemon.
 struct CpuCounterReading {
   ToldReading<Joules> energy = {};
   std::optional<ToldCounter> counter = std::nullopt;
-  std::optional<std::int64_t> began_ns = std::nullopt;  // on the monotonic clock: since when it has gone on
+  std::optional<std::int64_t> began_ns = std::nullopt;  // on the monotonic clock: when it began to count
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
@@ -328,7 +328,7 @@ struct CpuReadings {
 };
 
 struct Readings {
-  // Both clocks of the daemon at one time, for clients on other nodes.
+  // Both clocks of the daemon at one moment, for clients on other nodes.
   Instant now = {};
   std::uint64_t timestamp_ms = 0;
   std::string instance = {};  // as in /discover

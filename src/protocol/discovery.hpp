@@ -1,4 +1,4 @@
-// What zeusd says of itself, of its devices and of who asks: GET /discover, /time and /auth/whoami. Records, written by
+// What zeusd reports of itself, its devices and its client: GET /discover, /time and /auth/whoami. Records, written by
 // records::json_line() and read by read_answer(). Plain values; any thread.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace zeus::protocol {
 
-// Of this, what the existing daemon's releases do not have, or did not have from the first, may lack.
+// For fields that the existing daemon does not have, or that its first releases did not have.
 inline constexpr field::Rule may_lack{.left_out = true};
 
 struct ListedGpu {
@@ -21,8 +21,8 @@ struct ListedGpu {
   std::optional<std::string> name;
   std::optional<std::string> pci_address;  // "0000:1b:00.0"
   std::optional<bool> cumulative_energy_available;
-  std::optional<std::string> uuid;    // from here on, ours alone
-  std::optional<std::string> vendor;  // as vendor_word() has it
+  std::optional<std::string> uuid;    // this and the rest are ours alone
+  std::optional<std::string> vendor;  // as in vendor_word()
   std::optional<std::string> driver;  // its version
 
   template <typename Fields, typename Self>
@@ -40,7 +40,7 @@ struct ListedGpu {
 
 // "nvidia", "amd"
 std::string_view vendor_word(GpuVendor vendor);
-// Nothing for a vendor that is not known here.
+// Empty for an unknown vendor.
 std::optional<GpuVendor> vendor_of(std::string_view word);
 
 struct ListedCpu {
@@ -57,11 +57,11 @@ struct ListedCpu {
   friend bool operator==(const ListedCpu&, const ListedCpu&) = default;
 };
 
-// By this, clients tell our zeusd from the existing daemon.
+// Clients recognize our zeusd by this.
 struct DaemonIdentity {
   std::string version;    // "0.1.0"
-  std::uint32_t api = 1;  // of what is under /v1
-  std::string instance;   // told from every other start of a daemon by it
+  std::uint32_t api = 1;  // the version of /v1
+  std::string instance;   // another one at each start of a daemon
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
@@ -91,7 +91,7 @@ struct DiscoveryAnswer {
 };
 
 struct TimeAnswer {
-  std::uint64_t timestamp_ms = 0;  // the daemon's civil time since 1970
+  std::uint64_t timestamp_ms = 0;  // the daemon's wall clock, since 1970
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
@@ -103,7 +103,7 @@ struct TimeAnswer {
 struct WhoAmIAnswer {
   std::string sub;
   std::vector<std::string> scopes;
-  std::optional<std::int64_t> exp;  // seconds since 1970; nothing where the token never expires
+  std::optional<std::int64_t> exp;  // seconds since 1970; empty if the token never expires
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {

@@ -1,4 +1,4 @@
-// What a service answers when it does not do what was asked: a status and a body. Plain values and pure functions; any
+// A service's answer when it does not do what was asked: a status and a body. Plain values and pure functions; any
 // thread.
 #pragma once
 
@@ -44,16 +44,15 @@ Status status_of(ErrorKind kind);
 std::string error_body(std::string_view text);
 Refusal refusal(Status status, std::string_view text);
 Refusal text_refusal(Status status, std::string_view text);
-// The message and the advice of an Error, not its causes.
+// The message and the advice of an Error, without its causes.
 Refusal refusal(const Error& error);
 
-// What went wrong with some of several devices (or whatever else has numbers). The largest status is that of the
-// answer.
+// The errors of some of several devices (or other numbered things). The answer's status is the largest one.
 class NumberedErrors {
  public:
   void add(std::uint32_t id, Status status, std::string_view text);
   [[nodiscard]] bool empty() const { return texts_.empty(); }
-  // {"errors":{"0":"...","10":"..."}}, ascending by number. There must be one.
+  // {"errors":{"0":"...","10":"..."}}, ascending by number. There must be at least one.
   [[nodiscard]] Refusal refusal() const;
 
  private:
@@ -61,10 +60,10 @@ class NumberedErrors {
   std::map<std::uint32_t, std::string> texts_;
 };
 
-// For clients: what the body of an answer that is not 200 says, in one line for a person, bounded and printable. Any
-// body will do.
+// For clients: the message in the body of an answer that is not 200, as one line for a person, bounded and printable.
+// Takes any body.
 std::string refusal_text(std::string_view body);
-// The texts of {"errors":{...}} by number; nothing where the body is not of that form.
+// The messages of {"errors":{...}} by number; empty if the body has another form.
 std::optional<std::map<std::uint32_t, std::string>> numbered_errors(std::string_view body);
 
 }  // namespace zeus::protocol

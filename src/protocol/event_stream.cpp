@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view byte_order_mark{"\xef\xbb\xbf"};
 
-// Each line of `text`, whatever ends it, after `field`; and the empty line that ends it all.
+// Puts each line of `text`, with any line ends, after `field`, and an empty line after the last.
 std::string lines_text(std::string_view field, std::string_view text) {
   std::string lines;
   for (bool more = true; more;) {
@@ -50,7 +50,7 @@ void EventReader::read(std::string_view piece, const std::function<void(std::str
     if (line_.size() + end > most_bytes_) {
       throw Error{ErrorKind::corrupt_data,
                   fmt::format("a line of the event stream has more than {} bytes", most_bytes_),
-                  "see that it comes from where it should"};
+                  "check that it comes from the right server"};
     }
     line_ += piece.substr(0, end);
     if (end == piece.size()) {
@@ -85,7 +85,7 @@ void EventReader::end_line(const std::function<void(std::string_view data)>& eve
   }
   if (data_.size() + line.size() + 1 > most_bytes_) {
     throw Error{ErrorKind::corrupt_data, fmt::format("an event of the stream has more than {} bytes", most_bytes_),
-                "see that it comes from where it should"};
+                "check that it comes from the right server"};
   }
   if (has_data_) {
     data_ += '\n';

@@ -1,5 +1,5 @@
-// Server-sent events: a stream of texts over one answer that does not end. Pure functions, and a reader of which each
-// belongs to one thread.
+// Server-sent events: a stream of strings in one answer without an end. Pure functions, and a reader that belongs to
+// one thread.
 #pragma once
 
 #include <cstddef>
@@ -11,15 +11,15 @@ namespace zeus::protocol {
 
 inline constexpr std::string_view event_stream_type = "text/event-stream";
 
-// "data: {...}\n\n". A text of several lines becomes as many lines of one event.
+// "data: {...}\n\n". A string of several lines becomes as many lines of one event.
 std::string event_text(std::string_view data);
-// ": still here\n\n", which readers pass over: so that a silent stream is told from a dead one.
+// ": still here\n\n", which readers ignore: it tells a silent stream from a dead one.
 std::string comment_text(std::string_view comment);
 
-// Takes a stream in pieces that are cut anywhere, with any line ends. Comments, names, ids and pauses are passed over.
+// Reads a stream in pieces that are cut anywhere, with any line ends. Ignores comments, names, IDs and pauses.
 class EventReader {
  public:
-  // A longer event, or line, than `most_bytes` is a corrupt_data Error of read(); after it, begin a new stream.
+  // For an event or a line longer than `most_bytes`, read() throws a corrupt_data Error; a new stream must then begin.
   explicit EventReader(std::size_t most_bytes = std::size_t{64} * 1024) : most_bytes_{most_bytes} {}
 
   // Calls `event` with the data of each event that `piece` completes.
@@ -32,8 +32,8 @@ class EventReader {
   std::string line_;
   std::string data_;
   bool has_data_ = false;
-  bool after_return_ = false;  // "\r" has ended a line; a "\n" now belongs to it
-  bool first_line_ = true;     // which may begin with a byte order mark
+  bool after_return_ = false;  // "\r" has ended a line; a "\n" that follows belongs to it
+  bool first_line_ = true;     // it may begin with a byte order mark
 };
 
 }  // namespace zeus::protocol

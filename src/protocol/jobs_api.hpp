@@ -1,7 +1,7 @@
-// The bodies of /api/v1, by which recurring jobs are run over a network: what `zeus serve` reads and answers, and what
-// a client sends and reads. A job's definition, views, entries and exports are the records of those names themselves
-// (records/job_definition.hpp, job_view.hpp, job_summary.hpp, job_entry.hpp). docs/http.md lists what goes where.
-// Tries and recurrences are numbered from 1 here, as people see them; entries, in events and exports, from 0.
+// The bodies of /api/v1, which runs recurring jobs over a network: what `zeus serve` reads and answers, and what a
+// client sends and reads. A job's definition, views, entries and exports are the records of those names themselves
+// (records/job_definition.hpp, job_view.hpp, job_summary.hpp, job_entry.hpp). docs/http.md lists the routes.
+// Here, tries and recurrences are numbered from 1, as people see them; entries, in events and exports, from 0.
 // Plain values; any thread.
 #pragma once
 
@@ -25,14 +25,14 @@
 
 namespace zeus::protocol {
 
-// By this, clients tell our service from others.
+// Clients recognize our service by this.
 struct ServiceAnswer {
   std::string service = "zeus";
   std::string version;      // "0.1.0"
-  std::uint32_t api = 1;    // of what is under /api/v1
-  std::string instance;     // told from every other start of a server by it
-  bool tokens = false;      // whether one is asked for
-  bool takes_beats = true;  // whether an owner that beats is believed to live for its lease alone
+  std::uint32_t api = 1;    // the version of /api/v1
+  std::string instance;     // another one at each start of a server
+  bool tokens = false;      // whether it requires a token
+  bool takes_beats = true;  // whether an owner that sends beats counts as alive for its lease only
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
@@ -46,7 +46,7 @@ struct ServiceAnswer {
   friend bool operator==(const ServiceAnswer&, const ServiceAnswer&) = default;
 };
 
-// What is answered in place of all that is described here when it was not done: `application/problem+json`.
+// The answer when a request was not carried out, in place of all others here: `application/problem+json`.
 struct Problem {
   std::string type = "about:blank";
   std::string title;  // of the status: "Conflict"
@@ -67,7 +67,7 @@ struct Problem {
   friend bool operator==(const Problem&, const Problem&) = default;
 };
 
-// A job that is there: as it is defined, and on which devices it runs now.
+// An existing job: its definition, and the devices on which it runs now.
 struct DefinedJob {
   std::string name;
   records::JobDefinition definition;
@@ -85,7 +85,7 @@ struct DefinedJob {
   }
 };
 
-// What a redefinition has changed: a line for each key, with what follows from it.
+// A change by a redefinition: one for each key, with what follows from it.
 struct ToldChange {
   std::string key;
   std::string was;
@@ -123,7 +123,7 @@ struct ImportedJob {
   }
 };
 
-// By what a cost is weighed: energy_share x energy + (1 - energy_share) x max_power x time.
+// The weights of a cost: energy_share x energy + (1 - energy_share) x max_power x time.
 struct CostWeights {
   double energy_share = 0.5;
   Watts max_power;
@@ -140,11 +140,11 @@ struct CostWeights {
   friend bool operator==(const CostWeights&, const CostWeights&) = default;
 };
 
-// Somebody needs a trained model, and has these devices for it.
+// An owner needs a trained model, and has these devices for it.
 struct BeginRecurrence {
   records::JobDevice device;
   records::JobOwner owner;
-  // How long its silence still means life; 120 s where nothing is said.
+  // How long the owner may be silent and count as alive; 120 s by default.
   std::optional<Seconds> lease;
 
   template <typename Fields, typename Self>
@@ -157,7 +157,7 @@ struct BeginRecurrence {
 
 struct BegunRecurrence {
   std::uint64_t recurrence = 0;
-  // As it is defined now, which its tries are held to.
+  // Its definition now; its tries are held to that.
   records::JobDefinition definition;
   records::JobDevice device;
   CostWeights cost;
@@ -173,13 +173,13 @@ struct BegunRecurrence {
   }
 };
 
-// What is known of a batch size on the devices of a recurrence.
+// What is known of a batch size on a recurrence's devices.
 struct KnownOfBatchSize {
-  std::vector<records::LimitProfile> limits;  // measured, ascending
+  std::vector<records::LimitProfile> limits;  // the measured ones, ascending
   std::optional<Watts> best_limit;            // the cheapest of these
-  std::optional<Seconds> run_time;            // of the last whole run
-  bool has_worked = false;                    // whether a try of it has ever reached
-  bool others_have_worked = false;            // whether one of another batch size has
+  std::optional<Seconds> run_time;            // of the last complete run
+  bool has_worked = false;                    // whether a try with it has ever reached the target
+  bool others_have_worked = false;            // whether one with another batch size has
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
@@ -204,7 +204,7 @@ struct ProfileAsked {
   friend bool operator==(const ProfileAsked&, const ProfileAsked&) = default;
 };
 
-// What to do now? What was asked for last and could not be measured whole is not asked for twice: it is said here.
+// What comes next? Names the last limits that could not all be measured, which are not asked for again.
 struct AskNext {
   std::optional<ProfileAsked> unmeasured;
 
@@ -214,16 +214,16 @@ struct AskNext {
   }
 };
 
-// Run one try; it is on record as started.
+// Run one try; its start is on record.
 struct RunAnswer {
   static constexpr std::string_view kind = "run";
 
   std::uint64_t try_number = 0;
   std::uint64_t seed = 0;      // for the script
   int batch_size = 0;          // 1 for a job that has no batch sizes
-  std::optional<Watts> limit;  // nothing: measure them all while training
+  std::optional<Watts> limit;  // empty: measure them all while training
   int max_epochs = 0;
-  std::optional<Joules> budget;  // of cost
+  std::optional<Joules> budget;  // for its cost
   records::TryPurpose purpose = records::TryPurpose::exploit;
   std::string why;  // one sentence without a full stop
   KnownOfBatchSize known;
@@ -242,13 +242,13 @@ struct RunAnswer {
   }
 };
 
-// Measure these limits at this batch size, say `profiled`, then ask again.
+// Measure these limits at this batch size, report `profiled`, then ask again.
 struct ProfileAnswer {
   static constexpr std::string_view kind = "profile";
 
   int batch_size = 0;
   std::vector<Watts> limits;
-  std::uint64_t seed = 0;  // for the training meanwhile: the next try's, unless others start one first
+  std::uint64_t seed = 0;  // for the training that is measured: the next try's, unless others start one first
   std::string why;
   KnownOfBatchSize known;
 
@@ -262,12 +262,12 @@ struct ProfileAnswer {
   }
 };
 
-// The recurrence failed as often as one may: it is over.
+// The recurrence has failed as often as one may, and is over.
 struct GiveUpAnswer {
   static constexpr std::string_view kind = "give_up";
 
   int tries = 0;
-  bool never_reached = false;  // nor has any other of the job
+  bool never_reached = false;  // no other recurrence of the job has reached it either
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
@@ -279,7 +279,7 @@ struct GiveUpAnswer {
 using NextAnswer = std::variant<RunAnswer, ProfileAnswer, GiveUpAnswer>;
 using ClaimAnswer = std::variant<RunAnswer>;
 
-// The training whose limits were to be measured has reached the target meanwhile: it is the try.
+// The training whose limits were to be measured has reached the target: it becomes the try.
 struct ClaimTry {
   int batch_size = 0;
 
@@ -289,7 +289,7 @@ struct ClaimTry {
   }
 };
 
-// Limits were measured. `charged` and `time` are what that took beside any training.
+// Limits were measured. `charged` and `time` are what that took in addition to any training.
 struct LimitsMeasured {
   int batch_size = 0;
   std::vector<records::LimitProfile> limits;
@@ -305,7 +305,7 @@ struct LimitsMeasured {
   }
 };
 
-// How the running try stands.
+// The state of the running try.
 struct EpochsTrained {
   std::uint64_t try_number = 0;
   int epochs = 0;
@@ -323,7 +323,7 @@ struct EpochsTrained {
   }
 };
 
-// How it ended. Without energies, `left_out` says why it must teach nothing.
+// How the try ended. Without energies, `left_out` says why the job must not learn from it.
 struct TryOver {
   std::uint64_t try_number = 0;
   records::TryOutcome outcome = records::TryOutcome::lost;
@@ -360,7 +360,7 @@ struct GiveUpRecurrence {
   }
 };
 
-// What a GPU of the recurrence was seen to do last.
+// The latest readings of a GPU of the recurrence.
 struct GpuNow {
   std::string gpu;  // UUID
   std::string name;
@@ -383,9 +383,9 @@ struct GpuNow {
   friend bool operator==(const GpuNow&, const GpuNow&) = default;
 };
 
-// A sign of life.
+// A beat: the owner lives.
 struct Beat {
-  std::vector<GpuNow> gpus;  // may be none
+  std::vector<GpuNow> gpus;  // may be empty
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
@@ -393,7 +393,7 @@ struct Beat {
   }
 };
 
-// How a recurrence stands after what was reported.
+// The state of a recurrence after a report.
 struct RecurrenceNow {
   std::uint64_t recurrence = 0;
   records::RecurrenceState state = records::RecurrenceState::running;
@@ -405,11 +405,11 @@ struct RecurrenceNow {
   }
 };
 
-// A machine that runs, or has just run, recurrences; from their beats alone.
+// A machine that runs, or has just run, recurrences; known from their beats alone.
 struct NodeRecurrence {
   std::string job;
   std::uint64_t recurrence = 0;
-  std::string user;  // empty where no token was asked for
+  std::string user;  // empty if no token was required
   std::int64_t pid = 0;
   std::string command;
   std::vector<GpuNow> gpus;
@@ -443,7 +443,7 @@ struct Nodes {
   }
 };
 
-// What was saved over all jobs by recurrences that reached on one day of UTC.
+// The saving on one day (UTC), over the recurrences of all jobs that reached their targets on it.
 struct SavingsOfDay {
   std::string day;  // "2026-11-21"
   records::SavingsView savings;
@@ -455,8 +455,8 @@ struct SavingsOfDay {
   }
 };
 struct SavingsAnswer {
-  std::vector<SavingsOfDay> days;              // ascending; those on which something is counted
-  std::optional<records::SavingsView> in_all;  // nothing where nothing is
+  std::vector<SavingsOfDay> days;              // ascending; those with a counted recurrence
+  std::optional<records::SavingsView> in_all;  // empty if none is counted
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
@@ -467,7 +467,7 @@ struct SavingsAnswer {
   static constexpr std::size_t most_days = 100'000;
 };
 
-// Pages: `next`, where there is more, is what to ask the same route with, as `before` (numbers) or `cursor` (jobs).
+// Pages: if there are more, `next` is the value for the same route's `before` (numbers) or `cursor` (jobs).
 
 struct JobPage {
   std::vector<records::JobSummary> jobs;
@@ -502,11 +502,11 @@ struct TryPage {
   }
 };
 
-// What a server answered with a status of success. What a newer one has besides is passed over.
+// Reads a server's answer with a status of success. Fields that a newer server adds are ignored.
 template <typename Answer>
 Answer read_service_answer(std::string_view json) {
-  return records::record_from_json<Answer>(json, {.refusal = "this is not what a Zeus server answers here",
-                                                  .advice = "see that it is as new as this program",
+  return records::record_from_json<Answer>(json, {.refusal = "this is not the answer of a Zeus server",
+                                                  .advice = "check that it is as new as this program",
                                                   .newer = true});
 }
 

@@ -34,12 +34,12 @@ Error misused(const Metric& metric, std::string_view why) {
 
 void check(const Metric& metric) {
   if (!is_name(metric.name, true)) {
-    throw refused(metric, "has a name that Prometheus does not take");
+    throw refused(metric, "has a name that Prometheus does not accept");
   }
   std::string_view stem = metric.name;
   if (metric.type == MetricType::counter) {
     if (!stem.ends_with("_total")) {
-      throw refused(metric, "is a counter, whose name ends in '_total'");
+      throw refused(metric, "is a counter, but its name does not end in '_total'");
     }
     stem.remove_suffix(std::string_view{"_total"}.size());
   }
@@ -71,7 +71,7 @@ std::string_view word_of(MetricType type) {
   return "histogram";
 }
 
-// The shortest that reads back as the same number.
+// The shortest form that reads back as the same number.
 std::string number_text(double number) {
   if (std::isnan(number)) {
     return "NaN";
@@ -82,7 +82,7 @@ std::string number_text(double number) {
   return fmt::format("{}", number);
 }
 
-// The escapes of a help text or, `quoted`, of a label's value.
+// Escapes a help text or, if `quoted`, the value of a label.
 std::string escaped(std::string_view text, bool quoted) {
   std::string plain;
   for (const char c : text) {
@@ -99,7 +99,7 @@ std::string escaped(std::string_view text, bool quoted) {
   return plain;
 }
 
-// {gpu="0",le="0.1"}, or nothing where there are no labels.
+// {gpu="0",le="0.1"}, or nothing without labels.
 std::string labels_text(const Metric& metric, const Metrics::Labels& labels, std::string_view bound = {}) {
   std::string text;
   const auto add = [&](std::string_view name, std::string_view value) {

@@ -1,5 +1,5 @@
-// Numbers for Prometheus, in its text form (version 0.0.4), from a catalogue that says once what there is. It knows
-// nothing of what is counted. One thread at a time.
+// Numbers for Prometheus, in its text form (version 0.0.4), from a catalogue that declares each metric once. It does
+// not know what is counted. One thread at a time.
 //
 //   inline constexpr std::array gpu{std::string_view{"gpu"}};
 //   inline constexpr Metric joules{.name = "zeusd_gpu_energy_joules_total", .help = "Energy of a GPU",
@@ -25,29 +25,29 @@ enum class MetricType { counter, gauge, histogram };
 
 // One metric, of static storage.
 struct Metric {
-  std::string_view name;  // ends in its unit, and a counter's then in "_total"
+  std::string_view name;  // ends in its unit; a counter's also in "_total"
   std::string_view help;
   MetricType type = MetricType::gauge;
-  std::string_view unit = {};  // "joules", "watts", "seconds"; empty for what is merely counted
+  std::string_view unit = {};  // "joules", "watts", "seconds"; empty for plain counts
   std::span<const std::string_view> labels = {};
   std::span<const double> buckets = {};  // of a histogram: upper bounds, ascending, without the infinite one
 };
 
 class Metrics {
  public:
-  // Those of a label set, in the order in which the metric declares its labels.
+  // The values of a label set, in the order in which the metric declares its labels.
   using Labels = std::vector<std::string>;
 
-  // In the order in which they are to be shown. What Prometheus would refuse is an invalid_argument Error: a name twice
-  // or not well formed, a unit that does not end the name, buckets that do not ascend.
+  // In the order in which they will be shown. Throws an invalid_argument Error for what Prometheus would refuse: a name
+  // twice or malformed, a unit that does not end the name, buckets that do not ascend.
   explicit Metrics(const std::vector<const Metric*>& catalogue);
 
-  // All of these take a metric of the catalogue, and as many labels as it has: otherwise an internal Error.
+  // All of these need a metric of the catalogue, and as many labels as it has; otherwise they throw an internal Error.
 
-  void set(const Metric& metric, const Labels& labels, double value);  // a counter's, too: counted elsewhere
+  void set(const Metric& metric, const Labels& labels, double value);  // also for a counter that is counted elsewhere
   void add(const Metric& metric, const Labels& labels, double amount = 1.0);
   void observe(const Metric& metric, const Labels& labels, double value);  // of a histogram
-  // What is no more: a GPU that has gone, a holder that has ended.
+  // Removes what no longer exists: a GPU that has gone, a holder that has ended.
   void forget(const Metric& metric, const Labels& labels);
   void forget_all(const Metric& metric);
 
@@ -57,7 +57,7 @@ class Metrics {
  private:
   struct Series {
     double value = 0.0;                 // of a histogram, the sum
-    std::vector<std::uint64_t> counts;  // of a histogram: in each bucket, and beyond them
+    std::vector<std::uint64_t> counts;  // of a histogram: in each bucket, and beyond the last
   };
   struct Family {
     const Metric* metric;

@@ -54,7 +54,7 @@ std::optional<Seconds> seconds(std::string_view text) {
   return error == std::errc{} && rest == text.data() + text.size() ? std::optional{Seconds{number}} : std::nullopt;
 }
 
-// One number of a list of them, with spaces around it.
+// One number of a list, with any spaces around it.
 std::optional<std::uint32_t> id_of(std::string_view item) {
   const std::size_t begin = item.find_first_not_of(" \t");
   if (begin == std::string_view::npos) {
@@ -67,7 +67,7 @@ std::string in_ticks(std::string_view text) {
   return fmt::format("`{}`", shortened(printable(text), most_shown));
 }
 
-// Why it is no such list; nothing where it is one.
+// Why the text is not a list of numbers; empty if it is one.
 std::optional<std::string> read_ids(std::string_view text, std::string_view name, Ids& ids) {
   std::vector<std::uint32_t> numbers;
   for (bool more = true; more;) {
@@ -92,7 +92,7 @@ std::optional<std::string> read_ids(std::string_view text, std::string_view name
   return std::nullopt;
 }
 
-// What a value has to be, where `text` is not; nothing where it was read. Lists of numbers are read later.
+// What the value has to be, if `text` is not that; empty if it was read. Lists of numbers are read later.
 template <typename Value>
 std::optional<std::string> read_value(std::string_view text, Value& value) {
   const auto take = [&](auto read, std::string_view expected) -> std::optional<std::string> {
@@ -113,16 +113,16 @@ std::optional<std::string> read_value(std::string_view text, Value& value) {
   } else if constexpr (std::is_same_v<Value, Seconds>) {
     return take(seconds(text), "a number of seconds in decimal digits");
   } else if constexpr (std::is_same_v<Value, std::string>) {
-    // What is not UTF-8 is not printed as it is; control characters have no place in a query either.
+    // Text that is not UTF-8 cannot be printed as it is; control characters do not belong in a query either.
     if (text.size() > most_string_bytes || printable(text) != text) {
-      return fmt::format("a text without control characters, of at most {} bytes", most_string_bytes);
+      return fmt::format("a string without control characters, of at most {} bytes", most_string_bytes);
     }
     value = text;
   }
   return std::nullopt;
 }
 
-// A query that is being read: what was there of each parameter.
+// Reads a query, and keeps what there was of each parameter.
 class Reader {
  public:
   Reader(std::initializer_list<Parameter> parameters) : parameters_{parameters.begin(), parameters.size()} {}

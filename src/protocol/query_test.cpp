@@ -12,7 +12,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-// What /gpu/set_power_limit takes.
+// The parameters of /gpu/set_power_limit.
 struct Request {
   Ids gpu_ids;
   bool block = false;
@@ -27,7 +27,7 @@ std::string form_error(std::string_view query) {
   Request request;
   const std::optional<QueryError> error = request.read(query);
   if (!error || error->kind != QueryError::Kind::form) {
-    ADD_FAILURE() << query << " is no error of form";
+    ADD_FAILURE() << query << " is not an error of form";
     return {};
   }
   return error->text;
@@ -37,7 +37,7 @@ std::string ids_error(std::string_view list) {
   Ids ids;
   const std::optional<QueryError> error = read_query("gpu_ids=" + std::string{list}, {{"gpu_ids", ids}});
   if (!error || error->kind != QueryError::Kind::ids) {
-    ADD_FAILURE() << list << " is no error of ids";
+    ADD_FAILURE() << list << " is not an error of ids";
     return {};
   }
   return error->text;

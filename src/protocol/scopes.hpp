@@ -1,5 +1,4 @@
-// What tokens may be good for: of zeusd and of `zeus serve` alike, so that one token goes for both. Constants; any
-// thread.
+// What tokens may allow, for zeusd and `zeus serve` alike, so that one token can serve both. Constants; any thread.
 #pragma once
 
 #include <zeus/fields.hpp>
@@ -34,7 +33,7 @@ constexpr auto names_of(Scope /*scope*/) {
                                             {Scope::metrics, "metrics"}}};
 }
 
-// Their names, which tokens are held to.
+// Their names, as tokens have them.
 inline std::vector<std::string_view> scope_names() {
   std::vector<std::string_view> names;
   for (const auto& scope : names_of(Scope{})) {

@@ -1,5 +1,5 @@
-// How values stand in the bodies of zeusd: whole numbers of a small unit, and objects whose keys are the numbers of
-// devices. Plain values; any thread.
+// How values are written in the bodies of zeusd: whole numbers of a small unit, and objects whose keys are device
+// numbers. Plain values; any thread.
 #pragma once
 
 #include "records/json_reader.hpp"
@@ -17,13 +17,13 @@
 
 namespace zeus::protocol {
 
-// A quantity from zero as a whole number of its `Parts`-th part: 150 W are 150000 as WholeMilliwatts.
+// A quantity from zero up, as a whole number of its `Parts`-th part: 150 W is 150000 as WholeMilliwatts.
 template <typename Quantity, std::uint64_t Parts>
 class Whole {
  public:
   Whole() = default;
-  // Rounded to the nearest part; what is below zero or no number is zero, and what is too large the largest.
-  Whole(Quantity amount) {  // NOLINT(google-explicit-constructor): the same, but for the rounding
+  // Rounded to the nearest part. Below zero or not a number becomes zero; too large becomes the largest.
+  Whole(Quantity amount) {  // NOLINT(google-explicit-constructor): the same value, but for rounding
     constexpr double beyond = 18446744073709551616.0;
     const double parts = std::round(amount.value() * static_cast<double>(Parts));
     if (parts > 0.0) {
@@ -80,12 +80,12 @@ struct ByNumber {
   friend bool operator==(const ByNumber&, const ByNumber&) = default;
 };
 
-// Reads what zeusd answered with status 200, or an event of its streams. What a newer zeusd has besides is passed over;
-// what lacks or is of another type is a corrupt_data Error that says where.
+// Reads an answer of zeusd with status 200, or an event of its streams. Fields that a newer zeusd adds are ignored. For
+// a missing field, or one of another type, throws a corrupt_data Error that says where.
 template <typename Answer>
 Answer read_answer(std::string_view json) {
-  return records::record_from_json<Answer>(json, {.refusal = "this is not what zeusd answers here",
-                                                  .advice = "see that it is as new as this program",
+  return records::record_from_json<Answer>(json, {.refusal = "this is not an answer of zeusd",
+                                                  .advice = "check that it is as new as this program",
                                                   .newer = true});
 }
 

@@ -1,4 +1,4 @@
-// All that zeusd and its clients say to one another of devices: for whoever speaks to a daemon or is one. The rest of
+// Everything that zeusd and its clients exchange about devices, for code that talks to a daemon or is one. The rest of
 // this module knows of no GPU. Plain values; any thread.
 #pragma once
 

@@ -30,7 +30,7 @@ std::string indented(const auto& record) {
   return json.take() + "\n";
 }
 
-// What is promised of each record that is described.
+// What is promised of each record.
 
 template <typename Record>
 class AnswerTest : public testing::Test {};
@@ -155,7 +155,7 @@ TEST(ZeusdBodiesTest, WholeNumbersComeBackAsTheyWere) {
       energies.of[id] = {.energy = WholeMillijoules::of_parts(random.bits() >> random.below(64))};
       CpuPower& power = powers.power.of[id];
       power.package = WholeMilliwatts::of_parts(random.below(1U << 30U));
-      // Amounts of any size that there is are exact.
+      // Amounts of any realistic size are exact.
       EXPECT_EQ(WholeMilliwatts{power.package.amount()}, power.package);
       if (random.below(2) == 0) {
         power.dram = WholeMilliwatts::of_parts(random.below(1U << 30U));

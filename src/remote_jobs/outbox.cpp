@@ -57,8 +57,7 @@ std::optional<Error> Outbox::refusal() const {
   return refusal_;
 }
 
-bool Outbox::wait_until_told(Seconds patience, const std::function<bool()>& hurry) {
-  Patience left{clock_, patience, hurry};
+bool Outbox::wait_until_told(Patience& left) {
   std::unique_lock lock{mutex_};
   while (!letters_.empty() && !refusal_) {
     if (left.is_over()) {

@@ -1,5 +1,5 @@
-// What a recurrence has to tell its server, in order: told as soon as the server is there, by a thread of its own, so
-// that a training never waits for it. Any thread may put; an object is made and destroyed by one.
+// What a recurrence has to tell its server, in order. A thread of its own sends it as soon as the server is there, so
+// that a training never waits. Any thread may put; one thread makes and destroys an object.
 #pragma once
 
 #include "base/clock.hpp"
@@ -22,25 +22,25 @@ namespace zeus::remote_jobs {
 
 class Outbox {
  public:
-  // Tells the server of a change; throws as ServiceClient::make does. Called by the thread alone.
+  // Sends a change to the server; throws as ServiceClient::make does. Called by the outbox's thread alone.
   using Tell = std::function<void(const Change&)>;
 
   Outbox(Clock& clock, Tell tell);
   Outbox(const Outbox&) = delete;
   Outbox& operator=(const Outbox&) = delete;
-  // What has not been told by then is not told.
+  // Whatever has not been sent by then is lost.
   ~Outbox();
 
-  // What replaces is told in place of what was put last, where that is still to be told and replaces as well: how far a
-  // training has come.
+  // A `replace` change, such as how far a training has come, replaces the change that was put last, if that is unsent
+  // and is a `replace` as well.
   enum class Kind { keep, replace };
   void put(Change change, Kind kind = Kind::keep);
-  // Told where there is nothing else to tell, and dropped where it fails: a sign of life.
+  // For a beat: sent if there is nothing else to send, and dropped if that fails.
   void put_if_idle(Change change);
-  // Why the server does not take what it is told: nothing more is told then.
+  // The server's reason for refusing a change; nothing more is sent after it.
   [[nodiscard]] std::optional<Error> refusal() const;
-  // Whether all was told; returns at once when something is refused. `hurry` as in Patience.
-  bool wait_until_told(Seconds patience, const std::function<bool()>& hurry);
+  // Whether all was sent; returns at once after a refusal.
+  bool wait_until_told(Patience& left);
 
  private:
   struct Letter {
@@ -55,7 +55,7 @@ class Outbox {
   Tell tell_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Letter> letters_;  // the first one is being told
+  std::deque<Letter> letters_;  // the first one is being sent
   bool telling_ = false;
   bool stopping_ = false;
   std::optional<Error> refusal_;

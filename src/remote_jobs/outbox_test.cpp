@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -19,7 +20,7 @@ using testing::ElementsAre;
 const auto nobody_hurries = [] { return false; };
 constexpr Seconds long_enough{1e6};
 
-// Whoever waits on it moves it to the moment that he waits for, unless somebody wakes him up before.
+// A thread that waits on it moves it to the time that it waits for, unless another thread wakes it before.
 class HurriedClock final : public Clock {
  public:
   [[nodiscard]] Instant now() const override { return now_.load(); }
@@ -39,7 +40,7 @@ class HurriedClock final : public Clock {
   std::atomic<Instant> now_ = Instant{};
 };
 
-// Takes what it is told, or not.
+// A server that accepts changes, or refuses them.
 class Server {
  public:
   void tell(const Change& change) {
@@ -82,6 +83,10 @@ class Server {
 class OutboxTest : public testing::Test {
  protected:
   static Change change(std::string body) { return {.path = "/", .body = std::move(body), .key = {}}; }
+  bool wait(Seconds patience = long_enough, const std::function<bool()>& hurry = nobody_hurries) {
+    Patience left{clock_, patience, hurry};
+    return outbox_.wait_until_told(left);
+  }
 
   Server server_;
   HurriedClock clock_;
@@ -92,7 +97,7 @@ TEST_F(OutboxTest, TellsAllInItsOrder) {
   for (const std::string body : {"a", "b", "c"}) {
     outbox_.put(change(body));
   }
-  EXPECT_TRUE(outbox_.wait_until_told(long_enough, nobody_hurries));
+  EXPECT_TRUE(wait());
   EXPECT_THAT(server_.told(), ElementsAre("a", "b", "c"));
 }
 
@@ -100,7 +105,7 @@ TEST_F(OutboxTest, TellsAgainUntilTheServerIsBack) {
   server_.be_away(40);
   outbox_.put(change("a"));
   outbox_.put(change("b"));
-  EXPECT_TRUE(outbox_.wait_until_told(long_enough, nobody_hurries));
+  EXPECT_TRUE(wait());
   EXPECT_THAT(server_.told(), ElementsAre("a", "b"));
   EXPECT_EQ(server_.asked(), 42);
 }
@@ -113,7 +118,7 @@ TEST_F(OutboxTest, KeepsTheLatestOfWhatReplaces) {
   }
   outbox_.put(change("finished"));
   server_.be_away(0);
-  EXPECT_TRUE(outbox_.wait_until_told(long_enough, nobody_hurries));
+  EXPECT_TRUE(wait());
   EXPECT_THAT(server_.told(), ElementsAre("begun", "3 epochs", "finished"));
 }
 
@@ -122,32 +127,46 @@ TEST_F(OutboxTest, TellsNothingMoreAfterARefusal) {
   for (const std::string body : {"a", "b", "c"}) {
     outbox_.put(change(body));
   }
-  outbox_.wait_until_told(long_enough, nobody_hurries);
+  wait();
   ASSERT_TRUE(outbox_.refusal());
   EXPECT_EQ(outbox_.refusal()->kind(), ErrorKind::conflict);
   outbox_.put(change("d"));
-  EXPECT_TRUE(outbox_.wait_until_told(long_enough, nobody_hurries));
+  EXPECT_TRUE(wait());
   EXPECT_THAT(server_.told(), ElementsAre("a"));
 }
 
 TEST_F(OutboxTest, GivesUpWhenPatienceEnds) {
   server_.be_away(1'000'000);
   outbox_.put(change("a"));
-  EXPECT_FALSE(outbox_.wait_until_told(Seconds{600}, nobody_hurries));
+  EXPECT_FALSE(wait(Seconds{600}));
 }
 
 TEST_F(OutboxTest, GivesUpSoonWhenSomebodyHurries) {
   server_.be_away(1'000'000);
   outbox_.put(change("a"));
   const Instant began = clock_.now();
-  EXPECT_FALSE(outbox_.wait_until_told(long_enough, [] { return true; }));
+  EXPECT_FALSE(wait(long_enough, [] { return true; }));
   EXPECT_LT((clock_.now() - began).value(), 1000.0);
+}
+
+TEST_F(OutboxTest, SaysOnceThatItWaitsAndEndsAtOnceWhereThatIsWanted) {
+  server_.be_away(1'000'000);
+  outbox_.put(change("a"));
+  int said = 0;
+  const std::function<bool()> hurry = [&] { return said > 0; };
+  Patience left{clock_, long_enough, hurry, Seconds{}, [&] { ++said; }};
+  const Instant began = clock_.now();
+  EXPECT_FALSE(outbox_.wait_until_told(left));
+  EXPECT_EQ(said, 1);
+  EXPECT_LT((clock_.now() - began).value(), 1000.0);
+  EXPECT_TRUE(left.is_over());
+  EXPECT_EQ(said, 1);
 }
 
 TEST_F(OutboxTest, DropsASignOfLifeThatFails) {
   server_.be_away(1);
   outbox_.put_if_idle(change("beat"));
-  EXPECT_TRUE(outbox_.wait_until_told(long_enough, nobody_hurries));
+  EXPECT_TRUE(wait());
   EXPECT_THAT(server_.told(), ElementsAre());
   EXPECT_FALSE(outbox_.refusal());
 }

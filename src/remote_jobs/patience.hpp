@@ -1,4 +1,4 @@
-// How long one waits for a server: a time, or a few seconds from when somebody wants it to end. One thread.
+// How long to wait for a server: a time, or a few seconds from when the user wants to stop. One thread.
 #pragma once
 
 #include "base/clock.hpp"
@@ -7,29 +7,46 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 namespace zeus::remote_jobs {
 
 class Patience {
  public:
-  // `hurry` says whether somebody wants it to end; it outlives this.
-  Patience(const Clock& clock, Seconds patience, const std::function<bool()>& hurry)
-      : clock_{clock}, hurry_{hurry}, until_{clock.now() + patience} {}
+  static constexpr Seconds a_little{3};
 
+  // `hurry` says whether the user wants to stop, which ends the wait `in_a_hurry` later; it outlives this object.
+  // `tell` is called once, when the wait has taken a while.
+  Patience(const Clock& clock, Seconds patience, const std::function<bool()>& hurry, Seconds in_a_hurry = a_little,
+           std::function<void()> tell = {})
+      : clock_{clock},
+        hurry_{hurry},
+        in_a_hurry_{in_a_hurry},
+        tell_{std::move(tell)},
+        tells_{clock.now() + a_while},
+        until_{clock.now() + patience} {}
+
+  // To be asked now and then.
   [[nodiscard]] bool is_over() {
     const Instant now = clock_.now();
+    if (tell_ && now >= tells_) {
+      std::exchange(tell_, nullptr)();
+    }
     if (!hurried_ && hurry_()) {
       hurried_ = true;
-      until_ = std::min(until_, now + in_a_hurry);
+      until_ = std::min(until_, now + in_a_hurry_);
     }
     return now >= until_;
   }
 
  private:
-  static constexpr Seconds in_a_hurry{3};
+  static constexpr Seconds a_while{2};
 
   const Clock& clock_;
   const std::function<bool()>& hurry_;
+  Seconds in_a_hurry_;
+  std::function<void()> tell_;
+  Instant tells_;
   Instant until_;
   bool hurried_ = false;
 };

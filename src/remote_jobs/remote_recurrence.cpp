@@ -16,18 +16,18 @@ namespace {
 
 constexpr Seconds between_beats{10};
 constexpr Seconds between_questions{0.5};
-// For a last word.
+// For the last message.
 constexpr Seconds last_patience{0.5};
-// Of one request: a server that hangs is asked again.
+// For one request: a server that hangs is asked again.
 constexpr Seconds answer_time{10};
 
-// As policies see a job on these devices.
+// The job on these devices, as policies see it.
 optimize::JobSpec spec_on(const records::JobDevice& device, records::JobDefinition definition) {
   definition.device = device;
   return jobs::JobState{jobs::normalized(std::move(definition))}.job().spec();
 }
 
-// Measured later counts.
+// Later measurements replace earlier ones.
 void merge(std::vector<records::LimitProfile>& known, const std::vector<records::LimitProfile>& measured) {
   for (const records::LimitProfile& one : measured) {
     const auto there = std::ranges::lower_bound(known, one.limit, {}, &records::LimitProfile::limit);
@@ -98,8 +98,13 @@ void RemoteRecurrence::tell(Change change, Outbox::Kind kind) {
 }
 
 std::string RemoteRecurrence::ask(const Change& change) {
-  settle();
-  Patience left{clock_, plan_.patience, plan_.hurry};
+  Patience left{clock_, plan_.patience, plan_.hurry, Seconds{}, [this] {
+                  plan_.say(
+                      fmt::format("waiting for the server {}, which is away and says what comes next: up to {:g} s; "
+                                  "Ctrl-C ends that",
+                                  plan_.address.shown, plan_.patience.value()));
+                }};
+  settle(left);
   while (true) {
     try {
       return client_.make(change);
@@ -216,12 +221,17 @@ void RemoteRecurrence::beat() {
 }
 
 void RemoteRecurrence::settle() {
-  const bool told = outbox_.wait_until_told(plan_.patience, plan_.hurry);
+  Patience left{clock_, plan_.patience, plan_.hurry};
+  settle(left);
+}
+
+void RemoteRecurrence::settle(Patience& left) {
+  const bool told = outbox_.wait_until_told(left);
   throw_refusal();
   if (!told) {
     throw Error{ErrorKind::unavailable,
                 fmt::format("the server {} was away, and not all of this recurrence is on record", plan_.address.shown),
-                "look whether it runs; what was not told is lost, and the recurrence is given up there"};
+                "check whether it runs; what was not sent is lost, and the server gives the recurrence up"};
   }
 }
 
@@ -229,9 +239,10 @@ void RemoteRecurrence::let_go() noexcept {
   over_ = true;
   try {
     outbox_.put(change("give_up", records::json_line(protocol::GiveUpRecurrence{.reason = "it was left unfinished"})));
-    outbox_.wait_until_told(last_patience, plan_.hurry);
+    Patience left{clock_, last_patience, plan_.hurry};
+    outbox_.wait_until_told(left);
   } catch (const std::exception&) {
-    // The server finds out by its silence.
+    // The server notices the silence.
   }
 }
 

@@ -1,6 +1,6 @@
-// A recurrence that a server keeps, carried out here: what to do is asked of the server, what came of it is told by a
-// thread of its own, in order and once. While the server is away the training goes on; what was measured meanwhile is
-// known here. One thread, but for beat(), which any may call.
+// Carries out a recurrence that a server keeps. It asks the server what to do; a thread of its own reports the results,
+// in order and once. While the server is away the training goes on, and new measurements are known here. One thread,
+// except for beat(), which any thread may call.
 #pragma once
 
 #include "base/clock.hpp"
@@ -25,22 +25,24 @@ namespace zeus::remote_jobs {
 
 struct RemotePlan {
   ServerAddress address;
-  std::string token;            // where the address has none
+  std::string token;            // used if the address has none
   Seconds patience{600};        // with a server that is away while nothing else is left to do
-  std::function<bool()> hurry;  // whether somebody wants all waiting to end
-  // What the owner's GPUs read now, for others to see.
+  std::function<bool()> hurry;  // whether the user wants all waiting to end
+  // The present readings of the owner's GPUs, for others to see.
   std::function<std::vector<protocol::GpuNow>()> readings;
   std::function<std::string()> draw_key;  // a new one for each change
+  // Tells people, while nothing goes on, what is waited for.
+  std::function<void(const std::string&)> say;
 };
 
-// The definition of a job; nothing when there is none of that name.
+// The definition of a job; empty if there is none of that name.
 std::optional<records::JobDefinition> find_definition(ServiceClient& client, const std::string& job);
-// Makes the job, or sees that it is defined so: a conflict Error otherwise, with what differs.
+// Creates the job, or checks that its definition is the same; otherwise throws a conflict Error with the differences.
 void define(ServiceClient& client, const std::string& job, const records::JobDefinition& definition);
 
 class RemoteRecurrence final : public jobs::RecurrenceLink {
  public:
-  // Begins a recurrence of a job that is there. The clock outlives it.
+  // Begins a recurrence of an existing job. The clock outlives it.
   RemoteRecurrence(Clock& clock, RemotePlan plan, const std::string& job, const records::JobDevice& device,
                    const records::JobOwner& owner);
   RemoteRecurrence(const RemoteRecurrence&) = delete;
@@ -71,8 +73,10 @@ class RemoteRecurrence final : public jobs::RecurrenceLink {
   [[nodiscard]] std::string path(std::string_view operation) const;
   [[nodiscard]] Change change(std::string_view operation, std::string body) const;
   void tell(Change change, Outbox::Kind kind = Outbox::Kind::keep);
-  // Asks for a change whose answer is needed to go on, for as long as there is patience with the server.
+  // Asks for a change whose answer is needed to go on, after all earlier changes were sent. Waits for as long as there
+  // is patience with the server, or until the user wants to stop.
   std::string ask(const Change& change);
+  void settle(Patience& left);
   void throw_refusal() const;
   void know(int batch_size, const protocol::KnownOfBatchSize& known);
   jobs::RunStep step_of(const protocol::RunAnswer& answer);
@@ -85,11 +89,11 @@ class RemoteRecurrence final : public jobs::RecurrenceLink {
   optimize::JobSpec spec_;
   std::map<int, protocol::KnownOfBatchSize> known_;
   std::uint64_t next_seed_ = 0;
-  std::optional<protocol::ProfileAsked> asked_;  // and not answered with all that was asked for
-  std::uint64_t try_number_ = 0;                 // from 1; the one that runs
+  std::optional<protocol::ProfileAsked> asked_;  // not yet answered with all that was asked for
+  std::uint64_t try_number_ = 0;                 // of the running try, from 1
   bool over_ = false;
   std::atomic<Instant> last_beat_;
-  ServiceClient telling_client_;  // the outbox's
+  ServiceClient telling_client_;  // for the outbox
   Outbox outbox_;
 };
 

@@ -22,7 +22,7 @@ constexpr std::string_view advice = "write http://HOST:PORT, http://NAME:TOKEN@H
               std::string{advice}};
 }
 
-// With the port that HTTP has where none is said.
+// With HTTP's usual port if none is given.
 std::string host_port(std::string_view authority) {
   const bool bracketed = authority.starts_with('[');
   const std::size_t host_end = bracketed ? authority.find(']') : authority.find(':');
@@ -40,7 +40,7 @@ std::string host_port(std::string_view authority) {
   const std::string_view port = rest.substr(1);
   const bool digits = std::ranges::all_of(port, [](char letter) { return letter >= '0' && letter <= '9'; });
   if (!rest.starts_with(':') || port.empty() || port.size() > 5 || !digits) {
-    refuse("its port is no number");
+    refuse("its port is not a number");
   }
   return std::string{authority};
 }
@@ -51,7 +51,7 @@ ServerAddress server_address(std::string_view text) {
   if (text.starts_with(unix_socket)) {
     const std::string_view path = text.substr(unix_socket.size());
     if (!path.starts_with('/')) {
-      refuse("unix: takes a path from the root on");
+      refuse("unix: needs an absolute path");
     }
     return {.endpoint = {.unix_path = std::string{path}, .host_port = {}},
             .prefix = {},
@@ -59,8 +59,8 @@ ServerAddress server_address(std::string_view text) {
             .shown = std::string{text}};
   }
   if (text.starts_with("https://")) {
-    throw Error{ErrorKind::invalid_argument, "this program speaks HTTP without TLS",
-                "run a proxy or a tunnel on this machine that does TLS, and name it with http://"};
+    throw Error{ErrorKind::invalid_argument, "this program uses HTTP without TLS",
+                "run a proxy or a tunnel with TLS on this machine, and name that with http://"};
   }
   if (!text.starts_with(http)) {
     refuse("it begins with neither http:// nor unix:");
@@ -82,7 +82,7 @@ ServerAddress server_address(std::string_view text) {
     if (const std::size_t colon = user.find(':'); colon != std::string_view::npos) {
       const std::optional<std::string> password = protocol::percent_decoded(user.substr(colon + 1));
       if (!password) {
-        refuse("its password is not written as addresses write it");
+        refuse("its password is not percent-encoded");
       }
       token = *password;
     }

@@ -10,7 +10,7 @@ namespace zeus::remote_jobs {
 
 namespace {
 
-constexpr std::size_t longest_answer = std::size_t{1} << 30;  // of an export
+constexpr std::size_t longest_answer = std::size_t{1} << 30;  // for an export
 
 transport::ClientPlan plan_of(const ServerAddress& address, std::string_view token, Seconds answer_time) {
   return {.server = address.endpoint,
@@ -41,10 +41,10 @@ Error refusal(const transport::Answer& answer, const std::string& server) {
     const auto problem = protocol::read_service_answer<protocol::Problem>(answer.body);
     return {kind_of(answer.status), problem.detail, problem.advice.value_or("")};
   } catch (const Error&) {
-    // What stands between us and the service may answer in its place.
+    // A proxy before the service may answer in its place.
     return {kind_of(answer.status),
             fmt::format("{} answers {} {}", server, answer.status, transport::reason_of(answer.status)),
-            "see that a Zeus server is there, and what stands before it"};
+            "check that a Zeus server is there, and what proxy is before it"};
   }
 }
 

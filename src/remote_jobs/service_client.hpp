@@ -1,5 +1,6 @@
-// Asks a service of recurring jobs: one call, one answer. What it refuses is the zeus::Error that it says, with its
-// advice; a service that cannot be reached is unavailable, or a timeout. One thread at a time; give each its own.
+// A client of a service of recurring jobs: one call, one answer. A refusal becomes the zeus::Error that the service
+// describes, with its advice; a service that cannot be reached is unavailable, or a timeout. One thread at a time; give
+// each its own.
 #pragma once
 
 #include "protocol/error_body.hpp"
@@ -18,10 +19,10 @@
 
 namespace zeus::remote_jobs {
 
-// The path of a job, and what follows it: job_path("a/b", "/tries").
+// The path of a job, and the rest after it: job_path("a/b", "/tries").
 std::string job_path(std::string_view job, std::string_view rest = {});
 
-// A change that is asked for. The same key is the same change, however often it is asked for.
+// A change to make. The same key means the same change, however often it is sent.
 struct Change {
   std::string method = "POST";
   std::string path;
@@ -32,7 +33,7 @@ struct Change {
 
 class ServiceClient {
  public:
-  // `token` is sent where the address has none.
+  // `token` is sent if the address has none.
   ServiceClient(ServerAddress address, std::string_view token, Seconds answer_time = Seconds{30});
 
   [[nodiscard]] const ServerAddress& address() const { return address_; }
@@ -45,7 +46,7 @@ class ServiceClient {
   Answer change(const Change& change) {
     return protocol::read_service_answer<Answer>(make(change));
   }
-  // The answer's body as it came.
+  // The answer's body, unchanged.
   std::string get_text(std::string_view path);
   std::string make(const Change& change);
 
@@ -56,7 +57,7 @@ class ServiceClient {
   transport::HttpClient client_;
 };
 
-// Whether asking again later may help: the service is away, or has too much to do.
+// Whether it may help to ask again later: the service is away, or overloaded.
 bool is_passing(const Error& error);
 
 }  // namespace zeus::remote_jobs

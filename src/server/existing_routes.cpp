@@ -5,7 +5,6 @@
 #include "records/json_value.hpp"
 #include "records/json_writer.hpp"
 #include "server/existing_spec.hpp"
-#include "server/job_quota.hpp"
 #include "server/parameters.hpp"
 #include "server/problem.hpp"
 #include "server/requests.hpp"
@@ -190,8 +189,7 @@ transport::Answer register_job(Service& service, const Call& call) {
       if (error.kind() != ErrorKind::not_found) {
         throw;
       }
-      require_room(service, call.visitor().user);
-      const store::JobOrigin origin{.user = call.visitor().user, .request = {}};
+      const store::JobOrigin origin{.user = call.visitor().user, .request = {}, .most_jobs = service.jobs_of_a_user};
       made = service.jobs.with_defined(*spec.job_id, asked, origin, [&](jobs::Job& job) {
         require_same(job, asked);
         return true;

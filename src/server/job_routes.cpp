@@ -4,14 +4,18 @@
 #include "jobs/redefinition.hpp"
 #include "jobs/transfer.hpp"
 #include "protocol/jobs_api.hpp"
-#include "server/job_quota.hpp"
 #include "server/parameters.hpp"
 #include "server/requests.hpp"
 #include "server/route.hpp"
 #include "server/service.hpp"
+#include "transport/long_body.hpp"
 
 #include <fmt/format.h>
 
+#include <array>
+#include <memory>
+#include <span>
+#include <string_view>
 #include <utility>
 
 namespace zeus::server {
@@ -38,12 +42,9 @@ protocol::DefinedJob defined(jobs::Job& job) {
 
 Made<protocol::DefinedJob> define(Service& service, const Call& call, const records::JobDefinition& definition) {
   const std::string& name = call.text("job");
-  const std::string& user = call.visitor().user;
   const bool is_new = !service.store.find(name);
-  if (is_new) {
-    require_room(service, user);
-  }
-  return service.jobs.with_defined(name, definition, {.user = user, .request = {}}, [&](jobs::Job& job) {
+  const store::JobOrigin origin{.user = call.visitor().user, .request = {}, .most_jobs = service.jobs_of_a_user};
+  return service.jobs.with_defined(name, definition, origin, [&](jobs::Job& job) {
     return Made<protocol::DefinedJob>{defined(job), is_new};
   });
 }
@@ -100,14 +101,50 @@ records::NextView next_of_job(Service& service, const Call& call) {
   return service.jobs.look_at(call.text("job"), [&](jobs::Job& job) { return job.overview(0).next; });
 }
 
-Text export_job(Service& service, const Call& call) {
-  return {jobs::export_job(service.store, call.text("job"))};
+transport::Answer export_job(Service& service, const Call& call) {
+  constexpr std::size_t most_in_memory = std::size_t{1} << 20;
+  transport::Answer answer{.status = 200, .headers = {{"Content-Type", std::string{lines_type}}}, .body = {}};
+  std::shared_ptr<transport::LongBody> all;
+  jobs::JobExport text{service.store, call.text("job")};
+  for (std::string piece = text.next(); !piece.empty(); piece = text.next()) {
+    if (!all && answer.body.size() + piece.size() > most_in_memory) {
+      all = std::make_shared<transport::LongBody>();
+      all->append(std::exchange(answer.body, {}));
+    }
+    if (all) {
+      all->append(piece);
+    } else {
+      answer.body += piece;
+    }
+  }
+  answer.long_body = std::move(all);
+  return answer;
+}
+
+// The body that was sent, which may lie in a file; it outlives what is returned.
+jobs::TextPieces pieces_of(const transport::Request& request) {
+  struct Place {
+    std::size_t read = 0;
+    std::array<char, 64UL * 1024> room{};
+  };
+  const auto place = std::make_shared<Place>();
+  return {.rewind = [place] { place->read = 0; },
+          .next = [place, &request]() -> std::string_view {
+            if (!request.long_body) {
+              const std::string_view all = request.body;
+              return all.substr(std::exchange(place->read, all.size()));
+            }
+            const std::span<const char> some = request.long_body->read(place->read, place->room);
+            place->read += some.size();
+            return {some.data(), some.size()};
+          }};
 }
 
 transport::Answer import_job(Service& service, const Call& call) {
   try {
     const store::StoredJob job =
-        jobs::import_job(service.store, call.text("job"), call.body(), service.site.clock.wall());
+        jobs::import_job(service.store, call.text("job"), pieces_of(call.request()), service.site.clock.wall(),
+                         {.user = {}, .request = request_of(call, "import")});
     service.jobs.close(job.name);
     return json_answer(201, records::json_line(protocol::ImportedJob{.name = job.name, .entries = job.length}));
   } catch (const Error& error) {
@@ -119,7 +156,7 @@ transport::Answer import_job(Service& service, const Call& call) {
 }
 
 Nothing forget(Service& service, const Call& call) {
-  const bool was_there = service.store.forget(call.text("job"));
+  const bool was_there = service.store.forget(call.text("job"), request_of(call, "forget"));
   service.jobs.close(call.text("job"));
   if (!was_there) {
     throw Error{ErrorKind::not_found, fmt::format("there is no job '{}'", call.text("job")),
@@ -136,13 +173,24 @@ Parameter before_parameter() {
   return whole_parameter("before", 1, most_numbers, "Only those with lower numbers: a page's `next`");
 }
 
+Route export_route() {
+  return {.id = "exportJob",
+          .method = "GET",
+          .path = "/api/v1/jobs/{job}/export",
+          .scope = Scope::jobs_read,
+          .summary = "The job and its history, a line of JSON for each entry",
+          .parameters = {job_parameter()},
+          .outcomes = {{.status = 200, .meaning = "done", .type = lines_type}},
+          .work = export_job};
+}
+
 Route import_route() {
   return {.id = "importJob",
           .method = "POST",
           .path = "/api/v1/jobs/{job}/import",
           .scope = Scope::jobs_admin,
           .summary = "Take in what export has written, under a name that is free",
-          .parameters = {job_parameter()},
+          .parameters = {job_parameter(), key_parameter()},
           .body = std::make_shared<const records::JsonSchema>(),
           .body_type = lines_type,
           .outcomes = {{.status = 201, .meaning = "made", .schema = records::shared_schema<protocol::ImportedJob>()}},
@@ -198,21 +246,14 @@ std::vector<Route> job_routes() {
              "Take the job on as it is defined here, from the next recurrence on",
              {job_parameter(), key_parameter()}},
             redefine),
-      route({"exportJob",
-             "GET",
-             "/api/v1/jobs/{job}/export",
-             Scope::jobs_read,
-             "The job and its history, a line of JSON for each entry",
-             {job_parameter()},
-             lines_type},
-            export_job),
+      export_route(),
       import_route(),
       route({"forgetJob",
              "DELETE",
              "/api/v1/jobs/{job}",
              Scope::jobs_admin,
              "Forget the job and all that was learned from its runs",
-             {job_parameter()}},
+             {job_parameter(), key_parameter()}},
             forget),
   };
 }

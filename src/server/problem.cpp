@@ -2,11 +2,13 @@
 
 #include "protocol/jobs_api.hpp"
 #include "records/json_writer.hpp"
+#include "store/job_store.hpp"
 
 namespace zeus::server {
 
 namespace {
 
+constexpr int forbidden = 403;
 constexpr int unavailable = 503;
 
 // A store that is full, read-only, broken or newer than this program says so with the file or address that it is.
@@ -20,6 +22,9 @@ bool is_the_stores(ErrorKind kind) {
 int status_of(const Error& error) {
   if (const auto* const refusal = dynamic_cast<const Refusal*>(&error)) {
     return refusal->status();
+  }
+  if (dynamic_cast<const store::TooManyJobs*>(&error) != nullptr) {
+    return forbidden;
   }
   switch (error.kind()) {
     case ErrorKind::invalid_argument:

@@ -159,7 +159,7 @@ void serve(const ServeSettings& settings, const Surroundings& surroundings) {
   Access access = read_access(settings);
   const std::string database =
       settings.database.empty() ? store::default_store(surroundings.environment).string() : settings.database;
-  const auto store = store::open_pool(database, store::Access::create, clock, readers);
+  const auto store = store::open_pool(database, clock, readers);
   const jobs::Site site = jobs::this_site(clock, surroundings.machine);
   Sockets sockets{settings, surroundings.environment};
   LogWriter log{STDERR_FILENO,

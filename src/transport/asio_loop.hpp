@@ -1,4 +1,4 @@
-// What an EventLoop is made of, for those of this module that wait for sockets with it. Included by few: Asio's headers
+// The inside of an EventLoop, for code of this module that waits for sockets with it. Include it rarely: Asio's headers
 // take long to compile.
 #pragma once
 

@@ -16,7 +16,7 @@ namespace {
 
 Error gone(const std::string& server) {
   return {ErrorKind::unavailable, fmt::format("{} closed the connection without an answer", server),
-          "look whether the server runs"};
+          "check whether the server runs"};
 }
 
 }  // namespace
@@ -31,7 +31,7 @@ struct HttpClient::State {
 
   explicit State(ClientPlan its_plan) : plan{std::move(its_plan)} {}
 
-  // Nothing when the server has gone before it said anything.
+  // Empty if the server has closed the connection before it sent anything.
   std::optional<Answer> ask_on(ClientConnection& connection, const Request& request, const std::string& text,
                                Seconds answer_time) {
     connection.allow(answer_time);
@@ -75,8 +75,7 @@ Answer HttpClient::ask(const Request& request) {
 
 Answer HttpClient::ask(const Request& request, Seconds answer_time) {
   const std::string text = request_text(state_->plan, request);
-  // Whatever goes wrong with it, a connection that was kept is not kept on: a late answer must not meet another
-  // request.
+  // After any error a kept connection is given up: a late answer must not reach another request.
   if (std::optional<ClientConnection> kept = std::exchange(state_->kept, std::nullopt); kept && kept->is_good()) {
     if (std::optional<Answer> answer = state_->ask_on(*kept, request, text, answer_time)) {
       return std::move(*answer);

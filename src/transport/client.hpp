@@ -1,8 +1,8 @@
-// An HTTP/1.1 client for one server, over a Unix socket or TCP, that waits for each answer. It keeps a connection for
-// the next request. What a server sends is bounded in size and time, and anything that is not HTTP is an Error.
+// An HTTP/1.1 client for one server, over a Unix socket or TCP; it waits for each answer. It keeps the connection for
+// the next request. A server's answer is bounded in size and time, and anything that is not HTTP is an Error.
 //
-// Threads: one at a time; give each thread its own. Fork: a child that uses it gets a connection of its own.
-// No thread, no signal and, while it waits, no allocation beyond the answer.
+// Threads: one at a time; give each thread its own. Fork: a child that uses it gets a connection of its own. It uses no
+// thread and no signal and, while it waits, allocates nothing but the answer.
 #pragma once
 
 #include "transport/http.hpp"
@@ -23,7 +23,7 @@ struct Endpoint {
   std::string unix_path;
   std::string host_port;
 
-  // As people write it: what has a slash is a path.
+  // As people write it: a string with a slash is a path.
   static Endpoint from(std::string_view text);
   [[nodiscard]] const std::string& name() const { return unix_path.empty() ? host_port : unix_path; }
   friend bool operator==(const Endpoint&, const Endpoint&) = default;
@@ -31,7 +31,7 @@ struct Endpoint {
 
 struct ClientPlan {
   Endpoint server;
-  std::string token;  // sent as a bearer's; empty for none
+  std::string token;  // sent as a bearer token; empty: none
   Seconds connect_time{2};
   Seconds answer_time{10};
   std::size_t longest_answer = 16UL * 1024 * 1024;
@@ -48,10 +48,10 @@ class HttpClient {
 
   [[nodiscard]] const ClientPlan& plan() const;
 
-  // The answer, whatever its status. Errors: unavailable when the server cannot be reached or goes away (what may be
-  // done twice, a GET, is then asked once more on a new connection when the old one was kept from before);
-  // permission_denied when this user may not open its socket; timeout; corrupt_data when what comes is not an answer;
-  // invalid_argument when the request cannot be written down as one.
+  // Returns the answer, whatever its status. Errors: unavailable if the server cannot be reached or goes away (a GET,
+  // which may be repeated, is then sent once more on a new connection if the old one was a kept one); permission_denied
+  // if this user may not open its socket; timeout; corrupt_data if what comes is not an answer; invalid_argument if the
+  // request cannot be written as one.
   Answer ask(const Request& request);
   // The same with another time for the answer.
   Answer ask(const Request& request, Seconds answer_time);
@@ -61,10 +61,10 @@ class HttpClient {
   std::unique_ptr<State> state_;
 };
 
-// Reads an answer without an end piece by piece, as it comes.
+// Reads an answer without an end, piece by piece, as it comes.
 class StreamReader {
  public:
-  // Asks, and waits for the head: its status may be one that is no stream; then the body is in `answer()`.
+  // Sends the request and waits for the head. If its status is not that of a stream, `answer()` has the body.
   StreamReader(ClientPlan plan, const Request& request);
   StreamReader(const StreamReader&) = delete;
   StreamReader& operator=(const StreamReader&) = delete;
@@ -73,10 +73,10 @@ class StreamReader {
   ~StreamReader();
 
   [[nodiscard]] const Answer& answer() const;
-  // What has come, of any length but zero; nothing when it has ended; a timeout Error when nothing came for `patience`,
-  // after which one may read on; unavailable when it broke off.
+  // The next bytes, never none; empty when the stream has ended. Throws a timeout Error if nothing came within
+  // `patience`, after which reading may go on, and an unavailable Error if the connection broke off.
   std::optional<std::string> read(Seconds patience);
-  // To be told by poll() that there is something to read.
+  // For poll(), to learn that there is something to read.
   [[nodiscard]] int descriptor() const;
 
  private:
@@ -84,8 +84,8 @@ class StreamReader {
   std::unique_ptr<State> state_;
 };
 
-// The parser by which both read what a server sends, for its fuzzer: feeds `bytes` in pieces of `piece` and returns
-// what came of it, or the Error's text.
+// For a fuzzer, the parser that both use on a server's bytes: feeds `bytes` in pieces of `piece` and returns the
+// result, or the Error's message.
 std::string read_answer_for_test(std::string_view bytes, std::size_t piece);
 
 }  // namespace zeus::transport

@@ -40,18 +40,18 @@ Error cannot_reach(const std::string& server, int error) {
   switch (error) {
     case EACCES:
     case EPERM:
-      return {ErrorKind::permission_denied, what, "ask to be let into the group that the socket belongs to"};
+      return {ErrorKind::permission_denied, what, "ask to be added to the socket's group"};
     case EAGAIN:
     case EINPROGRESS:
     case ETIMEDOUT:
       return {ErrorKind::timeout, fmt::format("cannot reach {}: it did not answer in time", server),
-              "look whether the server is stopped or overloaded"};
+              "check whether the server is stopped or overloaded"};
     default:
-      return {ErrorKind::unavailable, what, "look whether the server runs"};
+      return {ErrorKind::unavailable, what, "check whether the server runs"};
   }
 }
 
-// Waits, by the socket's own time-out, also where the server's queue is full.
+// Waits within the socket's own timeout, even if the server's queue is full.
 bool connects(const FileDescriptor& socket, const sockaddr* address, socklen_t length, Seconds time) {
   const timespec whole = timespec_of(time);
   const timeval patience{whole.tv_sec, std::max(1L, whole.tv_nsec / 1000)};
@@ -65,7 +65,7 @@ bool connects(const FileDescriptor& socket, const sockaddr* address, socklen_t l
     if (errno != EINTR && errno != EALREADY) {
       return false;
     }
-    // A connection over TCP goes on being made.
+    // A TCP connection may still be under way.
     pollfd made{socket.get(), POLLOUT, 0};
     if (address->sa_family != AF_UNIX && ::ppoll(&made, 1, &whole, nullptr) == 0) {
       errno = ETIMEDOUT;
@@ -103,7 +103,7 @@ FileDescriptor connect_to_tcp(const ClientPlan& plan) {
   const auto [host, port] = split_host_port(server);
   addrinfo wanted{};
   wanted.ai_socktype = SOCK_STREAM;
-  // An address needs no name service.
+  // A numeric address needs no name service.
   wanted.ai_flags = AI_NUMERICHOST;
   addrinfo* list = nullptr;
   int error = ::getaddrinfo(host.c_str(), port.c_str(), &wanted, &list);
@@ -162,7 +162,7 @@ void ClientConnection::wait_for(short events) {
   }
   if (asked[0].revents == 0) {
     throw Error{ErrorKind::timeout, fmt::format("{} did not answer in time", server_),
-                "look whether the server is stopped or overloaded"};
+                "check whether the server is stopped or overloaded"};
   }
 }
 

@@ -1,4 +1,4 @@
-// One connection to a server, with what is read from it. Waits by poll(), never longer than it is told.
+// One connection to a server, and what is read from it. Waits by poll(), never longer than allowed.
 // One thread at a time.
 #pragma once
 
@@ -16,18 +16,18 @@ namespace zeus::transport {
 
 class ClientConnection {
  public:
-  // Connects. Unavailable when nobody listens there, permission_denied when this user may not, timeout.
+  // Connects. Throws unavailable if no server listens there, permission_denied if this user may not, or timeout.
   explicit ClientConnection(const ClientPlan& plan);
 
-  // Whether it is this process's own, and the server has neither closed it nor said anything unasked.
+  // Whether it belongs to this process, and the server has neither closed it nor sent anything unasked.
   [[nodiscard]] bool is_good() const;
   [[nodiscard]] int descriptor() const { return socket_.get(); }
 
-  // From here on, what is waited for may take so long.
+  // From here on, all waiting together may take this long.
   void allow(Seconds time);
-  // False when the server has gone. It may have said why before: read on.
+  // False if the server has gone. It may have sent the reason before: read on.
   bool send(std::string_view bytes);
-  // Reads once into the reader, and goes as far in it as that allows. `Gone`: nothing more will come.
+  // Reads once into the reader, and goes on in it as far as that allows. `gone`: nothing more will come.
   enum class Came { more, whole, gone };
   Came receive(AnswerReader& reader);
 
@@ -40,7 +40,7 @@ class ClientConnection {
   pid_t process_;
 };
 
-// A request as it is sent. What would make two of it is an invalid_argument Error.
+// The bytes of a request. Throws an invalid_argument Error for contents that would make two requests of it.
 std::string request_text(const ClientPlan& plan, const Request& request);
 
 }  // namespace zeus::transport

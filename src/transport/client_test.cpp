@@ -42,8 +42,8 @@ ErrorKind kind_of(const std::function<void()>& work) {
   return ErrorKind::internal;
 }
 
-// Answers the first request of each connection with these words, whatever it is, and closes: at once, or when it is
-// asked again.
+// Answers the first request of each connection with these bytes, whatever the request. Closes the connection at once,
+// or at the next request.
 class Parrot {
  public:
   explicit Parrot(std::string words, bool closes_at_once = true)
@@ -135,7 +135,7 @@ TEST(HttpClient, WaitsNoLongerThanItIsToldInRealTime) {
   HttpClient client{{.server = unix_endpoint(running), .answer_time = 50_ms}};
   EXPECT_EQ(kind_of([&] { client.ask({.path = "/never"}); }), ErrorKind::timeout);
   EXPECT_EQ(client.ask({.path = "/now"}, 10_s).body, "GET /now|||");  // not the late answer to another
-  // Nobody accepts.
+  // No server accepts here.
   const test::TemporaryFolder folder;
   const UnixListener silent = listen_on_unix({.path = folder.path() / "socket"});
   HttpClient waits{{.server = Endpoint::from((folder.path() / "socket").string()), .answer_time = 50_ms}};

@@ -134,7 +134,7 @@ void Connection::take_end(bool is_error) {
   {
     const std::lock_guard guard{mutex_};
     client_has_ended_ = true;
-    // Who has closed one direction alone still gets an answer that comes.
+    // A client that has closed only its sending direction still gets an answer.
     goes_on = !is_error && (phase_ == Phase::waiting || phase_ == Phase::sending);
   }
   if (goes_on) {
@@ -291,7 +291,7 @@ void Connection::look_at_deadline() {
   } else if (is_due) {
     close();
   } else if (is_full && !reads_ && socket_) {
-    // Nobody reads what a client sends ahead beyond a bound, nor the end that comes after it.
+    // Requests that a client sends ahead are read up to a bound only; so is the end after them.
     pollfd asked{socket_->native_handle(), POLLRDHUP, 0};
     if (::poll(&asked, 1, 0) > 0) {
       take_end((asked.revents & (POLLERR | POLLHUP)) != 0);

@@ -1,12 +1,13 @@
-// One connection of the server: reads its requests one after the other, hands each to the handler, and writes what is
-// answered. In this module alone; shows Asio.
+// One connection of the server: reads its requests one after the other, passes each to the handler, and writes the
+// answers. For this module alone; includes Asio.
 //
-// Threads: it lives on the loop's thread, but for what is written, which whoever answers writes himself where the
-// socket takes it at once (`answer`, `begin_stream`, `offer`, `end_stream`). `mutex_` guards what both sides see.
-// Ownership: the server has it until it is closed; an Exchange or Stream keeps what is left of it.
+// Threads: it lives on the loop's thread, except for writing: the thread that answers writes itself if the socket takes
+// the bytes at once (`answer`, `begin_stream`, `offer`, `end_stream`). `mutex_` guards what both sides see. Ownership:
+// the server has it until it is closed; an Exchange or Stream keeps what is left of it.
 #pragma once
 
 #include "base/file_descriptor.hpp"
+#include "transport/long_body.hpp"
 #include "transport/message_reader.hpp"
 #include "transport/server.hpp"
 
@@ -27,10 +28,10 @@
 
 namespace zeus::transport {
 
-// Deadlines are counted in the server's ticks, so that no request asks for the time.
+// Deadlines are counted in the server's ticks, so that requests need not read the clock.
 using Tick = std::uint64_t;
 
-// What the connections of one server share with it.
+// What the connections of one server share.
 struct ServerShared {
   ServerShared(boost::asio::io_context& its_loop, ServerLimits its_limits, HttpServer::Handler its_handler,
                HttpServer::RefusalOf its_refusal_of);
@@ -38,18 +39,18 @@ struct ServerShared {
   [[nodiscard]] Tick deadline(Seconds time) const;
   void count_refusal(int status);
   [[nodiscard]] Answer refusal(int status, std::string_view reason) const;
-  // Any thread, also when the server and its loop have gone: then it does nothing.
+  // Any thread, even after the server and its loop have gone: then it does nothing.
   void post(std::function<void()> work);
 
   boost::asio::io_context& loop;
   const ServerLimits limits;
-  HttpServer::Handler handler;  // the loop's thread alone
+  HttpServer::Handler handler;  // on the loop's thread alone
   const HttpServer::RefusalOf refusal_of;
   const Seconds tick;
   std::atomic<Tick> now{0};
   std::atomic<bool> drains{false};
   std::array<std::atomic<std::uint64_t>, 200> refusals{};  // of 400 to 599
-  std::function<void(std::uint64_t connection)> forget{};  // by a connection that is closed; on the loop's thread
+  std::function<void(std::uint64_t connection)> forget{};  // called by a closed connection, on the loop's thread
   std::mutex mutex{};
   bool is_over = false;
 };
@@ -67,7 +68,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void close_unless_asked();  // for a server that drains
   void look_at_deadline();
 
-  // Any thread. `request` tells the one that waits now from earlier ones.
+  // Any thread. `request` tells the present request from earlier ones.
   void answer(std::uint64_t request, Answer answer);
   bool begin_stream(std::uint64_t request, int status, const Headers& headers);
   bool offer(std::uint64_t request, const std::shared_ptr<const std::string>& piece);
@@ -80,18 +81,20 @@ class Connection : public std::enable_shared_from_this<Connection> {
  private:
   enum class Phase {
     idle,       // between two requests
-    reading,    // in the middle of one
-    waiting,    // for whoever answers
+    reading,    // in the middle of a request
+    waiting,    // for the answer
     streaming,  // an answer without an end
-    sending,    // what does not fit into the socket yet
-    lingering,  // has said its last word, and waits for the client to close
+    sending,    // what did not fit into the socket yet
+    lingering,  // all is sent; waits for the client to close
     closed,
   };
   struct Piece {
-    std::string frame;                            // what goes before
-    std::shared_ptr<const std::string> shared{};  // may be nothing
+    std::string frame;                            // comes before it
+    std::shared_ptr<const std::string> shared{};  // may be null
     std::string_view after{};
-    [[nodiscard]] std::size_t size() const { return frame.size() + (shared ? shared->size() : 0) + after.size(); }
+    std::shared_ptr<const LongBody> file{};  // and at last this, which may be nothing
+    [[nodiscard]] std::size_t in_memory() const { return frame.size() + (shared ? shared->size() : 0) + after.size(); }
+    [[nodiscard]] std::size_t size() const { return in_memory() + (file ? file->size() : 0); }
   };
 
   void read();
@@ -104,9 +107,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void wait_to_write();
   void write_rest();
   void linger();
-  // These hold the mutex.
+  // Call these with the mutex held.
   bool write(Piece piece);
   bool write_some(std::size_t& written, const Piece& piece, std::size_t offset);
+  bool write_of_file(std::size_t& written, const LongBody& file, std::size_t offset);
   void finish();
   void fail();
   void post(void (Connection::*work)());
@@ -116,7 +120,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   const std::shared_ptr<ServerShared> server_;
   const Peer peer_;
 
-  // The loop's thread alone.
+  // On the loop's thread alone.
   std::optional<boost::asio::posix::stream_descriptor> socket_;
   RequestReader reader_;
   bool reads_ = false;      // a read is under way
@@ -129,7 +133,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   FileDescriptor descriptor_;
   std::uint64_t request_ = 0;  // the number of the last one
   bool keeps_alive_ = true;
-  bool client_sends_no_more_ = false;  // by its own word
+  bool client_sends_no_more_ = false;  // as it has announced
   bool is_http_1_0_ = false;
   bool is_head_request_ = false;
   bool stream_ends_ = false;

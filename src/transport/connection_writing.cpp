@@ -1,6 +1,8 @@
-// What a connection sends: answers, streams, and what did not fit into its socket at once.
+// The sending side of a connection: answers, streams, and what did not fit into its socket at once.
 
 #include "transport/connection.hpp"
+
+#include <zeus/error.hpp>
 
 #include <fmt/compile.h>
 #include <fmt/format.h>
@@ -14,6 +16,7 @@
 #include <array>
 #include <cerrno>
 #include <iterator>
+#include <span>
 #include <utility>
 
 namespace zeus::transport {
@@ -30,7 +33,7 @@ bool is_the_servers(std::string_view name) {
   return same_name(name, "Content-Length") || same_name(name, "Connection") || same_name(name, "Transfer-Encoding");
 }
 
-// A header's text as it may be sent: a line break in it would begin another header.
+// A header's text in a safe form: a line break in it would begin another header.
 void append_field(std::string& to, std::string_view text) {
   for (const char letter : text) {
     to += letter == '\r' || letter == '\n' || letter == '\0' ? ' ' : letter;
@@ -73,7 +76,7 @@ std::string Connection::head_of(int status, const Headers& headers, std::optiona
 }
 
 void Connection::answer(std::uint64_t request, Answer answer) {
-  std::function<void()> dropped;  // after the mutex, since it may be the last that knows somebody
+  std::function<void()> dropped;  // destroyed after the mutex: it may own the last reference to something
   const std::lock_guard guard{mutex_};
   if (phase_ != Phase::waiting || request != request_) {
     return;
@@ -81,14 +84,16 @@ void Connection::answer(std::uint64_t request, Answer answer) {
   dropped = std::exchange(when_abandoned_, nullptr);
   keeps_alive_ = keeps_alive_ && !client_has_ended_ && !server_->drains.load(std::memory_order_relaxed);
   const bool has_body = answer.status >= 200 && answer.status != 204 && answer.status != 304;
-  std::string wire =
-      head_of(answer.status, answer.headers, has_body ? std::optional{answer.body.size()} : std::nullopt, false);
+  const std::size_t length = answer.long_body ? answer.long_body->size() : answer.body.size();
+  std::string wire = head_of(answer.status, answer.headers, has_body ? std::optional{length} : std::nullopt, false);
   phase_ = Phase::sending;
   deadline_ = server_->deadline(server_->limits.send_time);
   Piece piece;
   if (has_body && !is_head_request_) {
     constexpr std::size_t worth_a_copy = 4096;
-    if (answer.body.size() <= worth_a_copy) {
+    if (answer.long_body) {
+      piece.file = std::move(answer.long_body);
+    } else if (answer.body.size() <= worth_a_copy) {
       wire += answer.body;
     } else {
       piece.shared = std::make_shared<const std::string>(std::move(answer.body));
@@ -162,7 +167,7 @@ void Connection::when_abandoned(std::uint64_t request, std::function<void()> wor
   }
 }
 
-// False when the connection is lost.
+// False if the connection is lost.
 bool Connection::write_some(std::size_t& written, const Piece& piece, std::size_t offset) {
   std::array<iovec, 3> parts{};
   std::size_t count = 0;
@@ -171,7 +176,7 @@ bool Connection::write_some(std::size_t& written, const Piece& piece, std::size_
     offset -= skipped;
     text.remove_prefix(skipped);
     if (!text.empty()) {
-      // The kernel only reads it.
+      // The kernel only reads from it.
       // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast)
       parts.at(count++) = {const_cast<char*>(text.data()), text.size()};
     }
@@ -179,6 +184,9 @@ bool Connection::write_some(std::size_t& written, const Piece& piece, std::size_
   add(piece.frame);
   add(piece.shared ? std::string_view{*piece.shared} : std::string_view{});
   add(piece.after);
+  if (count == 0 && piece.file) {
+    return write_of_file(written, *piece.file, offset);
+  }
   msghdr message{};
   message.msg_iov = parts.data();
   message.msg_iovlen = count;
@@ -190,6 +198,21 @@ bool Connection::write_some(std::size_t& written, const Piece& piece, std::size_
   }
   written = static_cast<std::size_t>(sent);
   return true;
+}
+
+bool Connection::write_of_file(std::size_t& written, const LongBody& file, std::size_t offset) {
+  std::array<char, 64UL * 1024> room;  // NOLINT(cppcoreguidelines-pro-type-member-init): only what was read is sent
+  try {
+    const std::span<const char> some = file.read(offset, room);
+    const ssize_t sent = ::send(descriptor_.get(), some.data(), some.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (some.empty() || sent < 0) {
+      return !some.empty() && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR || errno == ENOBUFS);
+    }
+    written = static_cast<std::size_t>(sent);
+    return true;
+  } catch (const Error&) {
+    return false;  // its client sees that it is cut short
+  }
 }
 
 bool Connection::write(Piece piece) {
@@ -253,7 +276,7 @@ void Connection::write_rest() {
   if (phase_ == Phase::sending) {
     finish();
   } else if (phase_ == Phase::reading) {
-    deadline_ = server_->deadline(server_->limits.body_time);  // what was sent was the word to go on
+    deadline_ = server_->deadline(server_->limits.body_time);  // what was sent was 100 Continue
   }
 }
 
@@ -264,7 +287,7 @@ void Connection::fail() {
   post(&Connection::close);
 }
 
-// All of the answer is in the socket.
+// The whole answer is in the socket.
 void Connection::finish() {
   if (!keeps_alive_ || client_has_ended_) {
     phase_ = Phase::lingering;
@@ -281,7 +304,7 @@ void Connection::finish() {
   }
 }
 
-// Waits a moment for the client to close: what it has still sent would otherwise make the kernel take the answer back.
+// Waits a moment for the client to close: bytes that it still sends would otherwise make the kernel discard the answer.
 void Connection::linger() {
   bool is_over = false;
   {

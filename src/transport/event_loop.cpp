@@ -37,10 +37,10 @@ void EventLoop::post(std::function<void()> work) {
   asio::post(state_->context, std::move(work));
 }
 
-// Held by the Watch, and by what waits in the loop for as long as it does.
+// Held by the Watch, and by its pending operation in the loop.
 struct EventLoop::Watch::State : std::enable_shared_from_this<EventLoop::Watch::State> {
   std::optional<asio::steady_timer> timer;
-  FileDescriptor own;  // the system watches a descriptor once, and several may wait for the same
+  FileDescriptor own;  // a copy: the system watches a descriptor once, but several may wait for it
   std::optional<asio::posix::stream_descriptor> descriptor;
   std::function<void()> work;
   bool is_over = false;

@@ -1,8 +1,8 @@
-// The one thread that waits for sockets, timers and descriptors, and calls whoever is due. Whatever it calls must
-// return soon: nothing that it calls may touch a device, a file or a name service.
+// The one thread that waits for sockets, timers and descriptors, and calls the functions that are due. These must
+// return soon: none may touch a device, a file or a name service.
 //
-// Threads: run() is one thread's; post() and stop() may be called from any; everything else on the loop's thread, or
-// before run(). Ownership: whoever is called must outlive the loop, or give its Watch back.
+// Threads: one thread calls run(); any may call post() and stop(); everything else is for the loop's thread, or before
+// run(). Ownership: what a function uses must outlive the loop, or its Watch must be destroyed before.
 #pragma once
 
 #include <zeus/units.hpp>
@@ -19,14 +19,14 @@ class EventLoop {
   EventLoop& operator=(const EventLoop&) = delete;
   ~EventLoop();
 
-  // Returns after stop().
+  // Returns after stop() was called.
   void run();
   void stop();
-  // Has `work` called on the loop's thread, in the order in which it was posted. What is posted after stop() is
-  // dropped at the loop's end.
+  // Calls `work` on the loop's thread, in the order of posting. Work posted after stop() is dropped at the loop's end.
   void post(std::function<void()> work);
 
-  // A timer or a look at a descriptor, until it is destroyed: before the loop is. May be destroyed by what it calls.
+  // A timer or a watch on a descriptor, until it is destroyed, before the loop is. The function that it calls may
+  // destroy it.
   class Watch {
    public:
     Watch();
@@ -42,14 +42,14 @@ class EventLoop {
     explicit Watch(std::shared_ptr<State> state);
     std::shared_ptr<State> state_;
   };
-  // Once, after this time.
+  // Calls `work` once, after this time.
   [[nodiscard]] Watch after(Seconds time, std::function<void()> work);
-  // Again and again while the descriptor can be read (or has ended: a pidfd, a pipe). It stays its owner's, and is
-  // made one that does not block; several may watch the same.
+  // Calls `work` again and again while the descriptor can be read (or has ended: a pidfd, a pipe). The descriptor stays
+  // its owner's, and becomes non-blocking; several may watch the same one.
   [[nodiscard]] Watch when_readable(int descriptor, std::function<void()> work);
 
   struct State;
-  // What the server, in this module alone, does with it.
+  // For the server, in this module alone.
   [[nodiscard]] State& state() { return *state_; }
 
  private:

@@ -88,7 +88,7 @@ TEST(EventLoop, LooksAtADescriptorUntilThatIsGivenBackInRealTime) {
   EXPECT_EQ(byte, 'd');
 }
 
-// A process may hold several things, each of which ends with it.
+// A process may wait for several things; each watch ends on its own.
 TEST(EventLoop, TellsEachOfSeveralThatWatchTheSameInRealTime) {
   EventLoop loop;
   Pipe pipe;

@@ -22,7 +22,7 @@ HostPort split_host_port(std::string_view text) {
   const bool is_number = !port.empty() && port.size() <= 5 &&
                          std::ranges::all_of(port, [](char letter) { return letter >= '0' && letter <= '9'; });
   if (host.empty() || !is_number) {
-    throw Error{ErrorKind::invalid_argument, fmt::format("{} is no address", in_quotes(text)),
+    throw Error{ErrorKind::invalid_argument, fmt::format("{} is not an address", in_quotes(text)),
                 "give host and port, as 127.0.0.1:4938 or [::1]:4938"};
   }
   return {std::string{host}, std::string{port}};

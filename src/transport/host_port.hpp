@@ -1,4 +1,4 @@
-// "host:port" in its two parts. A pure function; any thread.
+// Splits "host:port" into its two parts. A pure function; any thread.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ struct HostPort {
   std::string port;
 };
 
-// Of "127.0.0.1:4938", "[::1]:0", "localhost:4938". What has no port is an invalid_argument Error.
+// Reads "127.0.0.1:4938", "[::1]:0", "localhost:4938". Throws an invalid_argument Error without a port.
 HostPort split_host_port(std::string_view text);
 
 }  // namespace zeus::transport

@@ -1,6 +1,5 @@
-// Bytes that have come and are not yet used up: one flat block, which grows as far as it is allowed and shrinks again
-// once it is empty. It moves nothing but in room(), so that what was given out there stays good until the next call.
-// One thread at a time.
+// Received bytes that are not yet used: one flat block, which grows up to its bound and shrinks again once it is empty.
+// Only room() moves bytes, so what was returned stays valid until its next call. One thread at a time.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +15,7 @@ class InputBuffer {
  public:
   explicit InputBuffer(std::size_t most) : most_{most} {}
 
-  // Where the next bytes go; empty when as much as is allowed is waiting already.
+  // Where the next bytes go; empty when the bound is reached.
   std::span<char> room() {
     if (begin_ == end_ && (capacity_ == 0 || capacity_ > first_size)) {
       resize(std::min(first_size, most_));

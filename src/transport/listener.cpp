@@ -28,14 +28,14 @@ namespace zeus::transport {
 
 namespace {
 
-constexpr int most_waiting = 1024;  // to be accepted
+constexpr int most_waiting = 1024;  // connections not yet accepted
 
 std::filesystem::path lock_of(const std::filesystem::path& path) {
   return path.string() + ".lock";
 }
 
 Error is_live(const std::filesystem::path& path) {
-  return {ErrorKind::conflict, fmt::format("somebody listens on {} already", path.string()),
+  return {ErrorKind::conflict, fmt::format("another server listens on {} already", path.string()),
           "end that server, or choose another path"};
 }
 
@@ -46,7 +46,7 @@ bool is_file_at(const FileDescriptor& file, const std::filesystem::path& path) {
          ours.st_ino == there.st_ino;
 }
 
-// Whoever had the lock before may have removed its file between our opening and our locking it: only a lock on the file
+// The lock's previous holder may have removed the file between our opening and our locking it. Only a lock on the file
 // that is still there counts.
 FileDescriptor lock_for(const std::filesystem::path& path) {
   const std::filesystem::path name = lock_of(path);
@@ -68,7 +68,7 @@ FileDescriptor lock_for(const std::filesystem::path& path) {
   }
 }
 
-// Somebody may listen there who knows nothing of our lock.
+// A server that does not use our lock may listen there.
 bool is_listened_on(const std::filesystem::path& path, const sockaddr_un& address) {
   const FileDescriptor probe{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
   if (!probe) {
@@ -80,7 +80,7 @@ bool is_listened_on(const std::filesystem::path& path, const sockaddr_un& addres
   if (errno == ECONNREFUSED || errno == ENOENT) {
     return false;
   }
-  throw system_failure(errno, fmt::format("cannot find out whether somebody listens on {}", path.string()));
+  throw system_failure(errno, fmt::format("cannot find out whether a server listens on {}", path.string()));
 }
 
 sockaddr_un unix_address(const std::string& path) {
@@ -96,7 +96,7 @@ sockaddr_un unix_address(const std::string& path) {
   return address;
 }
 
-// A folder beside the socket's place that nobody else can enter; gone, with what is in it, at the end.
+// A folder beside the socket's place that no one else can enter; removed with its contents at the end.
 class ClosedFolder {
  public:
   explicit ClosedFolder(const std::filesystem::path& beside) : name_{beside.string() + ".XXXXXX"} {
@@ -112,7 +112,7 @@ class ClosedFolder {
     ::rmdir(name_.c_str());
   }
   [[nodiscard]] std::string inside() const { return name_ + "/socket"; }
-  // The same by a name that is short enough for a socket.
+  // Another name of the socket in it, short enough for a socket's address.
   [[nodiscard]] std::string short_name() const { return fmt::format("/proc/self/fd/{}/socket", folder_.get()); }
 
  private:
@@ -136,7 +136,7 @@ void make_parents(const std::filesystem::path& path) {
   }
 }
 
-// An Error of the kind conflict where somebody listens there now.
+// Throws an Error of the kind conflict if a server listens there now.
 UnixListener listen_now(const UnixSocketPlan& plan) {
   const sockaddr_un address = unix_address(plan.path.string());
   make_parents(plan.path);
@@ -145,8 +145,8 @@ UnixListener listen_now(const UnixSocketPlan& plan) {
   struct stat there {};
   if (::lstat(plan.path.c_str(), &there) == 0) {
     if (!S_ISSOCK(there.st_mode)) {
-      throw Error{ErrorKind::invalid_argument, fmt::format("{} is there and is no socket", plan.path.string()),
-                  "remove it if nobody needs it, or choose another path"};
+      throw Error{ErrorKind::invalid_argument, fmt::format("{} exists and is not a socket", plan.path.string()),
+                  "remove it if it is not needed, or choose another path"};
     }
     if (is_listened_on(plan.path, address)) {
       throw is_live(plan.path);
@@ -234,7 +234,7 @@ std::vector<FileDescriptor> listen_on_tcp(const std::string& address) {
     if (!socket || !set(SOL_SOCKET, SO_REUSEADDR) || (each->ai_family == AF_INET6 && !set(IPPROTO_IPV6, IPV6_V6ONLY)) ||
         ::bind(socket.get(), each->ai_addr, each->ai_addrlen) != 0 || ::listen(socket.get(), most_waiting) != 0) {
       if (errno == EADDRINUSE) {
-        throw Error{ErrorKind::conflict, fmt::format("somebody listens on {} already", address),
+        throw Error{ErrorKind::conflict, fmt::format("another server listens on {} already", address),
                     "end that server, or choose another port"};
       }
       if (errno == EADDRNOTAVAIL && each->ai_next != nullptr) {

@@ -59,7 +59,7 @@ ErrorKind kind_of(const std::function<void()>& work) {
   return ErrorKind::internal;
 }
 
-// A socket that its server has left behind.
+// A socket that a server has left behind.
 void leave_socket(const path& at) {
   const FileDescriptor socket{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
   sockaddr_un address{};
@@ -103,7 +103,7 @@ TEST(UnixListener, ReplacesASocketThatNobodyListensOn) {
   EXPECT_TRUE(connects(at));
 }
 
-// As a server that is killed while it starts a program: what it had open is its child's until that program runs.
+// A server is killed while it starts a program: that program's process holds its files open until the program runs.
 TEST(UnixListener, WaitsAMomentForWhatAKilledServerHasLeftOpenInRealTime) {
   const test::TemporaryFolder folder;
   const path at = folder.path() / "socket";
@@ -127,7 +127,7 @@ TEST(UnixListener, LeavesASocketThatSomebodyListensOn) {
   const path at = folder.path() / "socket";
   const UnixListener listener = listen_on_unix({.path = at});
   EXPECT_EQ(kind_of([&] { listen_on_unix({.path = at}); }), ErrorKind::conflict);
-  // Also one that knows nothing of the lock.
+  // A server that does not know the lock counts, too.
   std::filesystem::remove(folder.path() / "socket.lock");
   EXPECT_EQ(kind_of([&] { listen_on_unix({.path = at}); }), ErrorKind::conflict);
   EXPECT_TRUE(connects(at));

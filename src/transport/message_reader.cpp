@@ -1,10 +1,13 @@
 #include "transport/message_reader.hpp"
 
+#include "transport/long_body.hpp"
+
 #include <zeus/error.hpp>
 
 #include <fmt/format.h>
 
-// Beast asserts in its parser what bytes that come one by one do not keep ("0\r\n\r" of a last chunk); it goes on well.
+// Beast's parser asserts something that does not hold if bytes come one by one ("0\r\n\r" of a last chunk); it goes on
+// well.
 #define BOOST_DISABLE_ASSERTS  // NOLINT(readability-identifier-naming)
 #include <boost/beast/http/basic_parser.hpp>
 #include <boost/beast/http/error.hpp>
@@ -26,8 +29,8 @@ std::string string_of(Text text) {
   return {text.data(), text.size()};
 }
 
-// What both kinds of messages have in common: heads become Headers, bodies a string. What comes after the body (the
-// trailers) is dropped, so that it cannot pass for what was judged before.
+// What both kinds of messages share: heads become Headers, bodies a string. Trailers after the body are dropped, so
+// that they cannot replace headers that were already checked.
 template <bool IsRequest>
 class Parser : public http::basic_parser<IsRequest> {
  public:
@@ -40,6 +43,8 @@ class Parser : public http::basic_parser<IsRequest> {
   std::size_t head_length = 0;
   RequestReader::BodyOf body_of{};
   std::size_t longest_untaken = std::numeric_limits<std::size_t>::max();
+  std::size_t most_in_memory = std::numeric_limits<std::size_t>::max();
+  std::shared_ptr<LongBody> long_body{};
 
  private:
   void on_request_impl(http::verb /*verb*/, Text name, Text where, int number, error_code& /*error*/) override {
@@ -73,14 +78,27 @@ class Parser : public http::basic_parser<IsRequest> {
       error = http::error::body_limit;
       return 0;
     }
-    body.append(piece.data(), piece.size());
+    if (!long_body && piece.size() <= most_in_memory - std::min(body.size(), most_in_memory)) {
+      body.append(piece.data(), piece.size());
+      return piece.size();
+    }
+    try {
+      if (!long_body) {
+        long_body = std::make_shared<LongBody>();
+        long_body->append(std::exchange(body, {}));
+      }
+      long_body->append({piece.data(), piece.size()});
+    } catch (const Error&) {
+      error = http::error::buffer_overflow;
+      return 0;
+    }
     return piece.size();
   }
 
   bool has_head_ = false;
 };
 
-// Where one call of the parser has brought it.
+// How far one call of the parser has come.
 enum class Progress { more, further, whole };
 
 template <bool IsRequest>
@@ -127,6 +145,7 @@ struct RequestReader::State {
     parser->header_limit(static_cast<std::uint32_t>(longest_head));
     parser->body_limit(longest_body);
     parser->body_of = body_of;
+    parser->most_in_memory = longest_body;
     head_is_judged = false;
     wishes_to_continue = false;
   }
@@ -141,6 +160,9 @@ struct RequestReader::State {
     if (error == http::error::body_limit) {
       return refuse(413, "the body is too long");
     }
+    if (error == http::error::buffer_overflow) {
+      return refuse(503, "there is no room to keep the body");
+    }
     if (error == http::error::header_limit) {
       return refuse(431, "the head of the request is too long");
     }
@@ -150,7 +172,7 @@ struct RequestReader::State {
     return refuse(400, "the request is malformed");
   }
 
-  // What the grammar allows and two servers might take in two ways; `more` when there is nothing of that.
+  // Refuses what the grammar allows but two servers might read in two ways; `more` if there is nothing of the kind.
   Step judge_head() {
     const Headers& headers = parser->headers;
     const std::size_t encodings = headers.count("Transfer-Encoding");
@@ -169,7 +191,7 @@ struct RequestReader::State {
       return refuse(400, "the request has more than one Host");
     }
     if (!judge_target()) {
-      return refuse(400, "the target of the request is no path");
+      return refuse(400, "the target of the request is not a path");
     }
     if (const auto expected = headers.get("Expect")) {
       if (!same_name(*expected, "100-continue")) {
@@ -213,7 +235,7 @@ RequestReader::Step RequestReader::step() {
     return Step::whole;
   }
   if (!state.parser->got_some()) {
-    // Some clients end a body with a line break that belongs to nothing.
+    // Some clients end a body with a line break that belongs to no message.
     while (state.buffer.waiting().starts_with("\r\n")) {
       state.buffer.use(2);
     }
@@ -227,7 +249,7 @@ RequestReader::Step RequestReader::step() {
     if (error) {
       return state.refuse(error);
     }
-    // The parser bounds each line; lines that are used up no longer count there.
+    // The parser bounds each line; lines that it has consumed no longer count there.
     const bool has_head = state.parser->is_header_done();
     const std::size_t head_length = state.parser->head_length + (has_head ? 0 : state.buffer.waiting().size());
     if (head_length > state.longest_head || (!has_head && head_length == state.longest_head)) {
@@ -243,7 +265,7 @@ RequestReader::Step RequestReader::step() {
       return Step::whole;
     }
     if (progress == Progress::more) {
-      // What does not fit is the line before a chunk, or what follows the last one.
+      // What does not fit is the line before a chunk, or the lines after the last one.
       return state.buffer.waiting().size() < state.longest_head ? Step::more : state.refuse(http::error::bad_chunk);
     }
   }
@@ -263,8 +285,8 @@ bool RequestReader::take_wish_to_continue() {
 
 Request RequestReader::take_request() {
   Parser<true>& parser = *state_->parser;
-  Request request{
-      std::move(parser.method), std::move(parser.target), {}, std::move(parser.headers), std::move(parser.body)};
+  Request request{std::move(parser.method),  std::move(parser.target), {},
+                  std::move(parser.headers), std::move(parser.body),   std::move(parser.long_body)};
   if (const std::size_t mark = request.path.find('?'); mark != std::string::npos) {
     request.query = request.path.substr(mark + 1);
     request.path.resize(mark);
@@ -324,13 +346,13 @@ InputBuffer& AnswerReader::buffer() {
 namespace {
 
 Error no_answer(const std::string& server, std::string_view why) {
-  return {ErrorKind::corrupt_data, fmt::format("what {} sent is no answer of HTTP: {}", server, why),
-          "look whether something else listens there"};
+  return {ErrorKind::corrupt_data, fmt::format("what {} sent is not an HTTP answer: {}", server, why),
+          "check whether another program listens there"};
 }
 
 Error no_answer(const std::string& server, const error_code& error) {
   if (error == http::error::body_limit) {
-    return no_answer(server, "it is longer than any that is expected");
+    return no_answer(server, "it is longer than any expected answer");
   }
   return no_answer(server, error.message());
 }
@@ -383,7 +405,7 @@ AnswerReader::Step AnswerReader::end(const std::string& server) {
   }
   if (error && !parser.is_done()) {
     throw Error{ErrorKind::unavailable, fmt::format("{} went away in the middle of its answer", server),
-                "look whether the server runs"};
+                "check whether the server runs"};
   }
   return Step::whole;
 }

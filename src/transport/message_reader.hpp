@@ -1,6 +1,5 @@
-// What comes over a connection, made into requests and answers: the only place that knows the grammar of HTTP/1.1. It
-// never waits and never asks the system for anything; bytes are put into its buffer by whoever has the socket.
-// One thread at a time.
+// Turns the bytes of a connection into requests and answers: the only place that knows the grammar of HTTP/1.1. It
+// never waits and makes no system calls; the socket's owner puts bytes into its buffer. One thread at a time.
 #pragma once
 
 #include "transport/http.hpp"
@@ -14,35 +13,35 @@
 
 namespace zeus::transport {
 
-// Requests, one after the other.
+// Reads requests, one after the other.
 class RequestReader {
  public:
   enum class Step { more, whole, refused };
 
   using BodyOf = std::function<std::size_t(std::string_view method, std::string_view target)>;
 
-  // `body_of` has another bound for what is asked so; it may be nothing.
+  // `body_of` gives some requests another bound; it may be empty.
   RequestReader(std::size_t longest_head, std::size_t longest_body, BodyOf body_of = {});
   RequestReader(const RequestReader&) = delete;
   RequestReader& operator=(const RequestReader&) = delete;
   ~RequestReader();
 
   [[nodiscard]] InputBuffer& buffer();
-  // Goes as far in the buffer as it can. After `refused` the connection is of no more use.
+  // Goes on in the buffer as far as possible. After `refused` the connection is of no further use.
   Step step();
 
-  // Of the request that is being read.
+  // Of the request under way.
   [[nodiscard]] bool has_begun() const;
   [[nodiscard]] bool has_head() const;
-  // Whether the client waits to be told to go on with the body; says so once.
+  // Whether the client waits to be told to send the body; true once.
   bool take_wish_to_continue();
 
-  // Of the request that is whole.
-  Request take_request();  // after which the next one is read
+  // Of a complete request.
+  Request take_request();  // the next one is read after this
   [[nodiscard]] bool keeps_alive() const;
   [[nodiscard]] bool is_http_1_0() const;
 
-  // Of the one that is refused.
+  // Of the refused request.
   [[nodiscard]] int status() const;
   [[nodiscard]] std::string_view reason() const;
 
@@ -51,27 +50,27 @@ class RequestReader {
   std::unique_ptr<State> state_;
 };
 
-// One answer. Interim ones (100) are passed over.
+// Reads one answer. Interim ones (100) are skipped.
 class AnswerReader {
  public:
   enum class Step { more, whole };
 
-  // `longest_body` is of what has not been taken.
+  // `longest_body` bounds the part that has not been taken yet.
   AnswerReader(bool to_head_request, std::size_t longest_body);
   AnswerReader(const AnswerReader&) = delete;
   AnswerReader& operator=(const AnswerReader&) = delete;
   ~AnswerReader();
 
   [[nodiscard]] InputBuffer& buffer();
-  // What is not an answer is a corrupt_data Error that names `server`.
+  // Throws a corrupt_data Error that names `server` for bytes that are not an answer.
   Step step(const std::string& server);
-  // Nothing more will come: whole where that is how an answer may end, else an unavailable Error.
+  // Nothing more will come: returns `whole` if an answer may end here, and otherwise throws an unavailable Error.
   Step end(const std::string& server);
 
   [[nodiscard]] bool has_begun() const;
   [[nodiscard]] bool has_head() const;
   [[nodiscard]] bool keeps_alive() const;
-  // With as much of its body as has come and was not taken.
+  // With the part of its body that has come and was not taken.
   [[nodiscard]] Answer& answer();
 
  private:

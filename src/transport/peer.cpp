@@ -55,7 +55,7 @@ bool has_ended(const FileDescriptor& process) {
   return ::poll(&asked, 1, 0) != 0;
 }
 
-// The kernel's ticks since it booted, as a process's start is told in.
+// The kernel's ticks since boot, the unit in which it reports a process's start.
 std::optional<std::uint64_t> ticks_since_boot(const FileTree& machine) {
   const std::optional<std::string> line = machine.read_line("proc/uptime");
   double seconds = 0;
@@ -65,8 +65,8 @@ std::optional<std::uint64_t> ticks_since_boot(const FileTree& machine) {
   return static_cast<std::uint64_t>(std::llround(seconds * static_cast<double>(::sysconf(_SC_CLK_TCK))));
 }
 
-// Where the kernel does not tell the process itself but its number alone (before Linux 6.5): whoever has the number
-// now, unless it began after the connection was accepted.
+// Before Linux 6.5 the kernel reports the process ID alone. Takes the process that has this ID now, unless it began
+// after the connection was accepted.
 FileDescriptor process_by_number(const FileTree& machine, pid_t pid) {
   const std::optional<std::uint64_t> accepted = ticks_since_boot(machine);
   FileDescriptor process{static_cast<int>(::syscall(SYS_pidfd_open, pid, 0U))};
@@ -102,7 +102,7 @@ LocalPeer local_peer_of(int socket) {
   if (!process) {
     return peer;
   }
-  // The number is its own until it has ended, and is not used again before.
+  // The ID belongs to this process until it has ended, and is not used again before.
   const std::optional<Holder> holder = find_holder(machine, peer.pid);
   if (!has_ended(process)) {
     peer.started = holder ? holder->started : 0;

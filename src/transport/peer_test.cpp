@@ -56,7 +56,7 @@ bool has_ended(const FileDescriptor& process) {
   return ::poll(&asked, 1, 0) == 1;
 }
 
-// Asks once, as the users and groups of `become`, and stays until it is told to go by the pipe's end.
+// Sends one request as the users and groups of `become`, and stays until the pipe ends.
 pid_t fork_client(const std::filesystem::path& path, const FileDescriptor& stays, void (*become)()) {
   const pid_t child = ::fork();
   if (child == 0) {

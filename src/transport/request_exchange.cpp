@@ -18,7 +18,7 @@ class RequestStream final : public Stream {
   ~RequestStream() override {
     try {
       connection_->end_stream(request_);
-    } catch (...) {  // NOLINT(bugprone-empty-catch): without memory, its time-out ends it
+    } catch (...) {  // NOLINT(bugprone-empty-catch): without memory, its timeout ends it
     }
   }
 
@@ -40,7 +40,7 @@ class RequestExchange final : public Exchange {
   ~RequestExchange() override {
     try {
       if (!is_answered_.load()) {
-        connection_->answer(number_, connection_->refusal(500, "nobody has answered"));
+        connection_->answer(number_, connection_->refusal(500, "the request was not answered"));
       }
     } catch (...) {  // NOLINT(bugprone-empty-catch): without memory, the client's own patience ends it
     }

@@ -1,5 +1,5 @@
-// A request of a connection, as its handler has it (server.hpp): it keeps what is left of the connection. In this
-// module alone; any thread.
+// A connection's request in the form that its handler gets (server.hpp). It keeps what is left of the connection. For
+// this module alone; any thread.
 #pragma once
 
 #include "transport/server.hpp"
@@ -11,7 +11,7 @@ namespace zeus::transport {
 
 class Connection;
 
-// `number` is the request's on that connection.
+// `number` is the request's number on that connection.
 std::shared_ptr<Exchange> exchange_of(std::shared_ptr<Connection> connection, std::uint64_t number, Request request);
 
 }  // namespace zeus::transport

@@ -32,7 +32,7 @@ namespace asio = boost::asio;
 
 namespace {
 
-// To one client too many; its request is not read.
+// The answer to one client too many; its request is not read.
 std::string too_many(const ServerShared& shared) {
   const Answer refusal = shared.refusal(503, "too many connections");
   return fmt::format(
@@ -42,7 +42,7 @@ std::string too_many(const ServerShared& shared) {
 }
 
 constexpr Seconds pause_without_descriptors{0.1};
-constexpr int accepted_at_once = 64;  // lest those who are connected wait for those who connect
+constexpr int accepted_at_once = 64;  // so that connected clients do not wait for new ones
 
 std::chrono::nanoseconds duration_of(Seconds time) {
   return std::chrono::nanoseconds{static_cast<std::int64_t>(time.value() * 1e9)};
@@ -68,7 +68,7 @@ struct HttpServer::State : std::enable_shared_from_this<HttpServer::State> {
   };
   struct Connected {
     std::shared_ptr<Connection> connection;
-    std::string from;  // as they are counted: "user 1000", "192.0.2.7"
+    std::string from;  // the name under which clients are counted: "user 1000", "192.0.2.7"
   };
 
   std::shared_ptr<ServerShared> shared;
@@ -112,7 +112,7 @@ void HttpServer::State::accept(const std::shared_ptr<Listener>& listener) {
       break;
     }
     if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-      // Who connects stays in the queue, where it would wake the loop at once.
+      // New clients stay in the queue, which would wake the loop again at once.
       listener->pause.expires_after(duration_of(pause_without_descriptors));
       listener->pause.async_wait([self = shared_from_this(), listener](const boost::system::error_code& error) {
         if (!error && !self->is_over) {
@@ -151,7 +151,7 @@ void HttpServer::State::take(FileDescriptor socket, bool is_unix) {
     ++count;
     connection->begin();
   } catch (const Error&) {
-    // Who it is cannot be told: its socket is closed.
+    // If its user is unknown, the socket is closed.
     if (others == 0) {
       from_peers.erase(from);
     }
@@ -168,7 +168,7 @@ void HttpServer::State::refuse(const FileDescriptor& socket) {
   const std::string answer = too_many(*shared);
   ::send(socket.get(), answer.data(), answer.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   ::shutdown(socket.get(), SHUT_WR);
-  // What it has asked already, unread, would have the kernel take the answer back.
+  // Unread requests would make the kernel discard the answer.
   std::array<char, 4096> unread{};
   while (::recv(socket.get(), unread.data(), unread.size(), MSG_DONTWAIT) == static_cast<ssize_t>(unread.size())) {
   }
@@ -231,9 +231,9 @@ HttpServer::HttpServer(EventLoop& loop, ServerLimits limits, Handler handler, Re
   state_->shared->forget = [state = state_.get()](std::uint64_t number) { state->forget(number); };
 }
 
-HttpServer::~HttpServer() {  // NOLINT(bugprone-exception-escape): what is told of the end must not throw
+HttpServer::~HttpServer() {  // NOLINT(bugprone-exception-escape): callbacks of the end must not throw
   state_->close_all();
-  // An Exchange that somebody keeps keeps what connections share, and the handler may be who keeps it.
+  // An Exchange may outlive the server and keep its shared state; the handler may be what keeps the Exchange.
   state_->shared->handler = nullptr;
   state_->shared->forget = nullptr;
   const std::lock_guard guard{state_->shared->mutex};

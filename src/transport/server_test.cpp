@@ -38,7 +38,7 @@ std::string get(std::string_view path) {
   return "GET " + std::string{path} + " HTTP/1.1\r\nHost: localhost\r\n\r\n";
 }
 
-// Exchanges that wait until somebody answers them.
+// Exchanges that wait until the test answers them.
 class Waiting {
  public:
   HttpServer::Handler handler() {
@@ -148,7 +148,7 @@ std::vector<Refused> refused_requests() {
        400},
       {"two lengths", "POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", 400},
       {"a negative length", "POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n", 400},
-      {"a length that is no number", "POST / HTTP/1.1\r\nContent-Length: 0x1\r\n\r\n", 400},
+      {"a length that is not a number", "POST / HTTP/1.1\r\nContent-Length: 0x1\r\n\r\n", 400},
       {"a length beyond numbers", "POST / HTTP/1.1\r\nContent-Length: 99999999999999999999999\r\n\r\n", 400},
       {"an empty length", "POST / HTTP/1.1\r\nContent-Length:\r\n\r\n", 400},
       {"an unknown encoding", "POST / HTTP/1.1\r\nTransfer-Encoding: gzip\r\n\r\n", 501},
@@ -175,7 +175,7 @@ std::vector<Refused> refused_requests() {
        }(),
        431},
       {"a long body", "POST / HTTP/1.1\r\nContent-Length: 1000001\r\n\r\n", 413},
-      {"a long body that one is to ask for",
+      {"a long body announced with 100-continue",
        "POST / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 1000001\r\n\r\n", 413},
       {"a long body in one chunk", "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nf4241\r\n", 413},
   };

@@ -59,7 +59,7 @@ TEST(Stream, SendsPiecesAsChunksInRealTime) {
   EXPECT_EQ(client.until("\r\n\r\n"),
             "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n");
   EXPECT_TRUE(stream->offer(piece("data: hello\n\n")));
-  EXPECT_TRUE(stream->offer(piece("")));  // which is no end
+  EXPECT_TRUE(stream->offer(piece("")));  // which does not end it
   EXPECT_TRUE(stream->offer(piece("x")));
   EXPECT_EQ(client.until("x\r\n"), "d\r\ndata: hello\n\n\r\n1\r\nx\r\n");
   EXPECT_FALSE(stream->is_over());
@@ -120,7 +120,7 @@ TEST(Stream, LosesPiecesOfASlowReaderAndNoMemoryInRealTime) {
   EXPECT_GT(accepted, 90);  // what the bound and the socket hold
   EXPECT_TRUE(of_dropped.expired());
   EXPECT_FALSE(slow_stream->is_over());
-  // It gets whole what was accepted, and what comes once it reads again.
+  // Once it reads again, it gets the whole of what was accepted, and what comes later.
   slow_stream->end();
   slow.until("\r\n\r\n");
   EXPECT_EQ(slow.until("\r\n0\r\n\r\n"), expected + "0\r\n\r\n");

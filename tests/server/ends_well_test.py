@@ -21,6 +21,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from postgres_server import PostgresServer
 
 ZEUS = sys.argv.pop(1)
+FILES = sys.argv.pop(1) if len(sys.argv) > 1 else ""
 PROMISED_S = 10.0
 
 
@@ -98,13 +99,8 @@ class Stores(unittest.TestCase):
 
     def test_on_a_full_disk_refuses_and_goes_on_when_there_is_room(self) -> None:
         with tempfile.TemporaryDirectory() as text:
-            disk = pathlib.Path(text) / "disk"
-            disk.mkdir()
-            if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", disk], check=False,
-                                                   capture_output=True).returncode:
-                self.skipTest("a disk of its own takes a right to mount")
             with contextlib.ExitStack() as stack:
-                stack.callback(subprocess.run, ["umount", "-l", disk], check=False)
+                disk = self.disk(stack, pathlib.Path(text))
                 server = stack.enter_context(session.Server(ZEUS, pathlib.Path(text), database=str(disk / "jobs.sqlite")))
                 server.ask("PUT", session.job_path("a"), session.definition())
                 recurrence = session.Recurrence(server, "a")
@@ -137,27 +133,74 @@ class Stores(unittest.TestCase):
             with self.assertRaisesRegex(RuntimeError, "newer"):
                 session.Server(ZEUS, pathlib.Path(text))
 
-    def test_that_is_read_only_is_read_and_written_after_another_start(self) -> None:
+    def assert_read_only(self, answer: session.Answer) -> None:
+        self.assert_unavailable(answer)
+        self.assertEqual(answer.json()["kind"], "permission denied")
+        self.assertIn("administrator", answer.json()["advice"])
+
+    def test_on_a_read_only_disk_is_read_and_written_once_that_may_be(self) -> None:
+        for closed in (True, False):
+            with self.subTest(closed=closed), tempfile.TemporaryDirectory() as text, contextlib.ExitStack() as stack:
+                disk = self.disk(stack, pathlib.Path(text))
+                database = str(disk / "jobs.sqlite")
+                with session.Server(ZEUS, pathlib.Path(text), database=database) as server:
+                    server.ask("PUT", session.job_path("a"), session.definition())
+                    number = session.Recurrence(server, "a").number
+                    if closed:
+                        self.assertEqual(server.end(), 0)
+                self.assertEqual({file.name for file in disk.iterdir()} == {"jobs.sqlite"}, closed)
+                subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
+                server = stack.enter_context(session.Server(ZEUS, pathlib.Path(text), database=database))
+                self.assertEqual(server.ask("GET", "/readyz").status, 200)
+                self.assertEqual(server.get(session.job_path("a"))["name"], "a")
+                self.assertEqual(len(server.get("/api/v1/jobs")["jobs"]), 1)
+                change = ("POST", session.job_path("a", "recurrences", number, "next"), {})
+                makes = ("PUT", session.job_path("b"), session.definition())
+                forgets = ("DELETE", session.job_path("a"))
+                for refused in (change, makes, forgets):
+                    self.assert_read_only(server.ask(*refused))
+                self.assertIn("is read-only", server.log.read_text(encoding="utf-8"))
+                subprocess.run(["mount", "-o", "remount,rw", disk], check=True)
+                self.assertEqual(server.ask(*change).status, 200)
+                self.assertEqual(server.ask(*makes).status, 201)
+                self.assertEqual(server.ask(*forgets).status, 204)
+                self.assertEqual(len(server.get("/api/v1/jobs")["jobs"]), 1)
+                server.kill()
+
+    def test_on_a_disk_that_turns_read_only_refuses_and_goes_on_when_it_may_be_written(self) -> None:
+        if not FILES:
+            self.skipTest("nothing can stand before the C library here")
         with tempfile.TemporaryDirectory() as text:
             disk = pathlib.Path(text) / "disk"
             disk.mkdir()
-            if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", disk], check=False,
-                                                   capture_output=True).returncode:
-                self.skipTest("a disk of its own takes a right to mount")
-            with contextlib.ExitStack() as stack:
-                stack.callback(subprocess.run, ["umount", "-l", disk], check=False)
-                database = str(disk / "jobs.sqlite")
-                change = ("PUT", session.job_path("b"), session.definition())
-                with session.Server(ZEUS, pathlib.Path(text), database=database) as server:
-                    server.ask("PUT", session.job_path("a"), session.definition())
-                subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
-                with session.Server(ZEUS, pathlib.Path(text), database=database) as server:
+            turned = pathlib.Path(text) / "turned"
+            environment = {"LD_PRELOAD": FILES, "ZEUS_TEST_DISK": str(disk), "ZEUS_TEST_READ_ONLY": str(turned)}
+            with session.Server(ZEUS, pathlib.Path(text), database=str(disk / "jobs.sqlite"), variables=environment) as server:
+                server.ask("PUT", session.job_path("a"), session.definition())
+                recurrence = session.Recurrence(server, "a")
+                for _ in range(2):
+                    turned.touch()
+                    reading = [threading.Thread(target=server.ask, args=("GET", "/api/v1/jobs")) for _ in range(20)]
+                    for one in reading:
+                        one.start()
+                    self.assert_read_only(recurrence.say("beat", {"gpus": []}))
+                    self.assert_read_only(server.ask("DELETE", session.job_path("a")))
                     self.assertEqual(server.ask("GET", session.job_path("a")).status, 200)
-                    answer = server.ask(*change)
-                    self.assertEqual((answer.status, b"advice" in answer.body), (503, True), answer)
-                subprocess.run(["mount", "-o", "remount,rw", disk], check=True)
-                with session.Server(ZEUS, pathlib.Path(text), database=database) as server:
-                    self.assertEqual(server.ask(*change).status, 201)
+                    for one in reading:
+                        one.join()
+                    turned.unlink()
+                    self.assertEqual(recurrence.say("beat", {"gpus": []}).status, 200)
+                self.assertEqual(server.ask("DELETE", session.job_path("a")).status, 204)
+
+    def disk(self, stack: contextlib.ExitStack, folder: pathlib.Path) -> pathlib.Path:
+        """One of 2 MiB, until `stack` ends."""
+        disk = folder / "disk"
+        disk.mkdir()
+        if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", disk], check=False,
+                                               capture_output=True).returncode:
+            self.skipTest("a disk of its own takes a right to mount")
+        stack.callback(subprocess.run, ["umount", "-l", disk], check=False)
+        return disk
 
     def test_in_a_postgresql_that_stands_still_answers_once_it_goes_on(self) -> None:
         postgres = PostgresServer()

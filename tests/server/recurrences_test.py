@@ -62,6 +62,12 @@ class Jobs(ServerCase):
         self.assertEqual(taken.status, 201, taken)
         again = self.server.ask("POST", session.job_path("taken in", "import"), text.body)
         self.assert_refused(again, 409)
+        by_key = {"Idempotency-Key": "take in", "Content-Type": "application/x-ndjson"}
+        for _ in range(2):
+            taken_again = self.server.ask("POST", session.job_path("by key", "import"), text.body, by_key)
+            self.assertEqual((taken_again.status, taken_again.json()["entries"]), (201, taken.json()["entries"]))
+        other = self.server.ask("POST", session.job_path("by key", "import"), text.body.replace(b'"exported"', b'"another"', 1), by_key)
+        self.assert_refused(other, 400, "the key of this request")
         cut = self.server.ask("POST", session.job_path("cut", "import"), text.body[:-20])
         self.assert_refused(cut, 400)
         mine, theirs = (self.server.get(session.job_path(one)) for one in (name, "taken in"))
@@ -70,7 +76,8 @@ class Jobs(ServerCase):
     def test_is_forgotten_and_made_anew(self) -> None:
         name = self.define("forgotten")
         recurrence = session.Recurrence(self.server, name)
-        self.assertEqual(self.server.ask("DELETE", session.job_path(name)).status, 204)
+        self.assertEqual(self.server.ask("DELETE", session.job_path(name), headers={"Idempotency-Key": "once"}).status, 204)
+        self.assertEqual(self.server.ask("DELETE", session.job_path(name), headers={"Idempotency-Key": "once"}).status, 204)
         self.assert_refused(self.server.ask("DELETE", session.job_path(name)), 404)
         self.assert_refused(recurrence.say("next", {}), 404)
         self.define(name, eta=0.9)

@@ -58,13 +58,14 @@ class Server:
     """`zeus serve` as a process; ends with its `with`."""
 
     def __init__(self, zeus: str, folder: pathlib.Path, *options: str, database: str = "", port: int = 0,
-                 listen: str = "") -> None:
+                 listen: str = "", variables: dict[str, str] | None = None) -> None:
         self.zeus = zeus
         self.folder = folder
         self.options = options
         self.database = database or str(folder / "jobs.sqlite")
         self.port = port
         self.listen = listen
+        self.variables = variables or {}
         self.log = folder / "server.log"
         self.process: subprocess.Popen[str] | None = None
         self.start()
@@ -80,7 +81,7 @@ class Server:
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
                 [self.zeus, "serve", "--listen", listen, "--database", self.database, *self.options],
-                stdout=subprocess.PIPE, stderr=log, text=True, env=environment())
+                stdout=subprocess.PIPE, stderr=log, text=True, env=environment() | self.variables)
         line = self.process.stdout.readline()
         if not line.startswith("listening on "):
             self.process.wait(PATIENCE)

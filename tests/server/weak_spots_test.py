@@ -358,7 +358,10 @@ class WeakSpots(unittest.TestCase):
             # Should it live after all, it is told by its own figures when to stop, and counts for nothing.
             late = job.report(killed, 1, 0.95, 1000)
             self.assertEqual((late["stop_train"], late["converged"]), (True, True))
-            self.assertEqual(job.tries()[0]["outcome"], "lost")
+            on_record = job.tries()[0]
+            self.assertEqual((on_record["outcome"], on_record["epochs"]), ("lost", 1))
+            self.assertEqual(on_record["energy_j"]["value"], 1000)
+            self.assertIn("after it was given up", on_record["left_out"])
 
     def test_each_number_has_a_test_and_a_line_in_the_table(self):
         tests = [name for name in dir(self) if re.match(r"test_\d\d_", name)]
