@@ -1,5 +1,5 @@
-// The guardian: started by a process that holds leases, it puts GPUs back to what was found on them when that process
-// dies or hangs (control/guard_duty.hpp). It can do nothing else, and takes its orders from files alone.
+// The guardian: a process that holds leases starts it, and it puts the GPUs back to what was found on them when that
+// process dies or hangs (control/guard_duty.hpp). It can do nothing else, and takes its orders only from files.
 
 #include "backends/amdsmi/amdsmi_backend.hpp"
 #include "backends/nvml/nvml_backend.hpp"
@@ -25,15 +25,14 @@ T number_from(std::string_view text) {
   T number{};
   const auto [end, error] = std::from_chars(text.begin(), text.end(), number);
   if (error != std::errc{} || end != text.end()) {
-    throw zeus::Error{zeus::ErrorKind::invalid_argument, "this program is started by others of Zeus, and not by hand"};
+    throw zeus::Error{zeus::ErrorKind::invalid_argument, "this program is started by Zeus itself, not by hand"};
   }
   return number;
 }
 
 int guard(int argc, char** argv) {
   if (argc != 4) {
-    std::fputs("zeus_guardian: started by other programs of Zeus, to put GPUs back when they die; not by hand\n",
-               stderr);
+    std::fputs("zeus_guardian: Zeus starts this program itself, to put GPUs back when another program dies\n", stderr);
     return 2;
   }
   const auto holder = number_from<std::int64_t>(argv[2]);

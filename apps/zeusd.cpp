@@ -57,7 +57,7 @@ int main(int argc, char** argv) {
   zeus::daemon::Command* chosen = nullptr;
   zeus::command_line::CommandSyntax program;
   program.path = program.name = "zeusd";
-  program.summary = "The daemon by which users without root read and set GPUs, as its policy allows.";
+  program.summary = "The daemon that lets users without root read and set GPUs, as its policy allows.";
   program.more = "docs/zeusd.md has the rest.";
   program.closing = "`zeusd help COMMAND` explains a command. " + program.more;
   zeus::command_line::Options options{program};

@@ -1,5 +1,5 @@
-// What the commands of the `zeus` program are given, and the words in which they are declared (command_line/command.hpp
-// says what a command is). Commands run on the program's main thread.
+// What the commands of the `zeus` program are given, and the names in which they are declared. command_line/command.hpp
+// says what a command is. Commands run on the program's main thread.
 #pragma once
 
 #include "base/clock.hpp"
@@ -21,16 +21,16 @@ using command_line::exit_bad_usage;
 using command_line::exit_failure;
 using command_line::exit_ok;
 
-// Everything outside that a command may touch; whoever runs commands owns it and keeps it alive meanwhile.
+// Everything outside the program that a command may touch. The caller owns it, and keeps it alive while commands run.
 struct Context {
   std::ostream& out;
   std::ostream& err;
   Clock& clock;
   const Environment& environment;
-  // The ways to find devices, best first; where two find the same GPU, the first keeps it.
+  // The ways to find devices, best first. Where two find the same GPU, the first keeps it.
   std::vector<device::Backend*> backends = {};
   FileTree files = FileTree{};
-  // Who leases GPUs to this process, where somebody does.
+  // Leases GPUs to this process; null where nothing does.
   std::shared_ptr<control::Lessor> lessor = nullptr;
 };
 

@@ -23,7 +23,7 @@ namespace {
 
 constexpr double most_seed = 1e9;
 
-// Of whatever may be written under TMPDIR; it stays, for whoever wants to look at the job.
+// In TMPDIR. It stays after the demo, so that the user can look at the job.
 std::filesystem::path make_folder(const Environment& environment) {
   std::string folder = environment.get("TMPDIR").value_or("/tmp") + "/zeus-demo-XXXXXX";
   if (::mkdtemp(folder.data()) == nullptr) {
@@ -35,8 +35,7 @@ std::filesystem::path make_folder(const Environment& environment) {
 
 std::string introduction(const demo::TourOptions& options) {
   return fmt::format(
-      "A job that recurs every night, on a virtual V100 in virtual time: a small network learns, for real, to "
-      "recognize\n"
+      "A job that recurs every night, on a virtual V100 in virtual time: a small network really learns to recognize\n"
       "shapes in images it never saw. Its author chose batch size {} at full power. Zeus looks for what costs "
       "less.\n\n",
       options.default_batch_size);
@@ -107,7 +106,7 @@ int DemoCommand::run(Context& context) {
   if (json_) {
     json.emplace(*json_, context.out);
   }
-  // Whoever has a file on standard output wants nothing else there.
+  // With a file on standard output, nothing else may be printed there.
   const bool tells = html_ != "-" && json_ != "-";
   const std::filesystem::path folder = make_folder(context.environment);
   const std::string report = html_.empty() ? (folder / "report.html").string() : html_;

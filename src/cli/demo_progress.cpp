@@ -17,7 +17,7 @@ std::string_view outcome(records::TryOutcome outcome) {
     case records::TryOutcome::reached:
       return "reached the target";
     case records::TryOutcome::stopped:
-      return "stopped early: too dear";
+      return "stopped early: too expensive";
     case records::TryOutcome::exhausted:
       return "did not reach the target";
     case records::TryOutcome::lost:

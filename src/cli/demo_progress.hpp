@@ -1,5 +1,5 @@
-// What `zeus demo` shows while it works: one line for each try, and on a terminal a bar below them, on the line of
-// whoever works for long. One thread; the line outlives it.
+// What `zeus demo` shows while it works: one line for each try, and on a terminal a bar below them, drawn on the
+// working line. One thread; the line outlives it.
 #pragma once
 
 #include "cli/working_line.hpp"

@@ -14,12 +14,12 @@ namespace zeus::cli {
 
 namespace {
 
-// What it has come to: the last quarter of the nights, fifteen at most.
+// The result is judged by the last quarter of the nights, at most fifteen.
 std::size_t last_nights_of(const demo::TourResult& result) {
   return std::clamp<std::size_t>(result.nights.size() / 4, 1, 15);
 }
 
-// The last try of a night, which is the one that reached the target if any did.
+// The last try of a night: the one that reached the target, if any did.
 const records::TryView& last_try(const demo::TourResult& result, std::size_t night) {
   const auto& tries = result.job.tries;
   return *std::ranges::find(tries.rbegin(), tries.rend(), night, &records::TryView::recurrence);
@@ -151,9 +151,11 @@ report::JobReportOptions demo_report_options(const demo::TourResult& result, con
   report::JobReportOptions options{.carbon = carbon, .remarks = {}, .happened = {}};
   options.remarks.emplace_back(
       "A small network was really trained every night to recognize generated images; the time and the power of an "
-      "epoch "
-      "are those of a virtual GPU.");
+      "epoch are those of a virtual GPU.");
   options.really_run_default = {savings_of(result, last_nights_of(result)), savings_of(result, result.nights.size())};
+  for (const demo::Night& night : result.nights) {
+    options.really_run_costs.push_back(night.default_cost);
+  }
   if (result.labels_went_wrong) {
     records::ChartMark& mark = options.happened.emplace_back();
     mark.x = static_cast<double>(*result.labels_went_wrong + 1);

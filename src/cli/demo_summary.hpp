@@ -1,4 +1,4 @@
-// What `zeus demo` says in the end. Pure functions; any thread.
+// What `zeus demo` prints at its end. Pure functions; any thread.
 #pragma once
 
 #include "demo/tour.hpp"
@@ -10,13 +10,13 @@
 
 namespace zeus::cli {
 
-// Of the last so many nights, the default as really run on the same images.
+// Of the last so many nights, against the default as it really ran on the same images.
 records::SavingsView savings_of(const demo::TourResult& result, std::size_t last_nights);
 
-// The table of the default against what Zeus made of it, with a sentence on what was found.
+// A table of the default beside what Zeus found, and a sentence on it.
 std::string demo_summary(const demo::TourResult& result, const report::CarbonIntensity& carbon);
 
-// The form that docs/cli.md promises, one line, ended. `report` and `store` are files.
+// The form that docs/cli.md promises, as one line with its end. `report` and `store` are files.
 std::string demo_json(const demo::TourResult& result, const std::string& report, const std::string& store);
 
 report::JobReportOptions demo_report_options(const demo::TourResult& result, const report::CarbonIntensity& carbon);

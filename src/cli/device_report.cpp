@@ -18,7 +18,7 @@ namespace zeus::cli {
 
 namespace {
 
-// That a back-end has nothing is worth a word only where nothing of its kind was found by anybody.
+// An empty back-end is worth mentioning only where no other back-end found that kind of device either.
 void explain_absence(DeviceReport& report) {
   for (const device::BackendReport& backend : report.inventory.backends) {
     const bool about_gpus = backend.kind == device::DeviceKind::gpu;
@@ -65,7 +65,7 @@ void look_at_leases(const Context& context, DeviceReport& report) {
   }
 }
 
-// A daemon's records are not for every user to read: it is asked.
+// Not every user may read a daemon's records, so the daemon is asked.
 void look_at_lessor(const Context& context, DeviceReport& report) {
   if (!context.lessor) {
     return;
@@ -101,7 +101,7 @@ DeviceReport gather_devices(Context& context) {
 ShownPower power_to_show(const device::Gpu& gpu) {
   ShownPower shown{gpu.power(PowerKind::instant, PowerScope::gpu), PowerKind::instant};
   for (const PowerKind kind : {PowerKind::average, PowerKind::plain}) {
-    // That another kind is not supported says less than why this one failed.
+    // Why this reading failed says more than that another kind is not supported.
     const bool replaceable = !shown.reading && shown.reading.failure().reason == Reason::unsupported;
     if (auto reading = gpu.power(kind, PowerScope::gpu); !shown.reading && (reading || replaceable)) {
       shown = {std::move(reading), kind};

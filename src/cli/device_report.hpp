@@ -1,5 +1,5 @@
-// Everything `zeus devices` and `zeus doctor` say about this machine, gathered once; the writers turn it into text or
-// JSON. A plain value after it is gathered.
+// Everything that `zeus devices` and `zeus doctor` print about this machine, gathered once. The writers turn it into
+// text or JSON. Once gathered, it is a plain value.
 #pragma once
 
 #include "cli/command.hpp"
@@ -20,17 +20,17 @@ struct DeviceReport {
   device::Inventory inventory;
   // One for each GPU: how often its energy counter moves.
   std::vector<Reading<Seconds>> update_periods;
-  // Who has a lease of it, and for whom.
+  // For each GPU: who holds a lease of it, and for whom.
   std::vector<std::optional<control::Claim>> leases;
-  // Those of back-ends and of the visibility variables, and what dead holders of leases left. Where no GPU, or no CPU
-  // package, was found at all: also why.
+  // Problems of back-ends and of the visibility variables, and what dead holders of leases left changed. Where no GPU,
+  // or no CPU package, was found: also why.
   std::vector<DeviceProblem> problems;
 };
 
 // Watches the counters for up to a second.
 DeviceReport gather_devices(Context& context);
 
-// The power to show for a GPU: the most direct that it has, and which one that is.
+// The power to show for a GPU: the most direct kind that it has, and which kind that is.
 struct ShownPower {
   Reading<device::Stamped<Watts>> reading;
   PowerKind kind = PowerKind::instant;

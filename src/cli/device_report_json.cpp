@@ -14,7 +14,7 @@ using records::JsonWriter;
 
 namespace {
 
-// No key is ever missing: what has no value is null, with the reason.
+// No key is ever missing: an unknown value is null, with the reason.
 template <typename T, std::invocable<const T&> Form>
 void put(JsonWriter& json, std::string_view key, const Reading<T>& reading, Form form) {
   if (reading) {
@@ -57,7 +57,7 @@ void put_clocks(JsonWriter& json, const device::Gpu& gpu) {
   });
 }
 
-// What is not supported is known not to be there; any other failure leaves it open.
+// "Not supported" means that the GPU lacks it; any other failure leaves that open.
 template <typename Outcome>
 void put_presence(JsonWriter& json, std::string_view key, const Outcome& outcome) {
   if (outcome || outcome.failure().reason == Reason::unsupported) {
@@ -130,7 +130,7 @@ void put_gpu(JsonWriter& json, const DeviceReport& report, std::size_t index) {
   if (const std::optional<control::Claim>& lease = report.leases[index]) {
     put_holder(json, *lease);
   } else {
-    put_no_holder(json, "nobody has a lease of it");
+    put_no_holder(json, "no process has a lease of it");
   }
   put_features(json, gpu);
 }
@@ -138,7 +138,7 @@ void put_gpu(JsonWriter& json, const DeviceReport& report, std::size_t index) {
 void put_cpu(JsonWriter& json, const device::CpuPackage& cpu) {
   json.put("index", cpu.identity().index);
   json.put("package", cpu.identity().name);
-  // Whether the memory behind it has a counter of its own.
+  // Whether the package's memory has a counter of its own.
   json.put("dram", static_cast<bool>(cpu.energy_counter(device::CpuDomain::dram)));
   const Reading<device::Stamped<Joules>> energy = cpu.energy(device::CpuDomain::package);
   put_presence<Reading<device::EnergyCounter>>(

@@ -72,7 +72,7 @@ void add_gpu(const DeviceReport& report, std::size_t index, bool in_colour, std:
   line("held back by", shown(gpu.throttle_reasons(), [](ThrottleReasons reasons) { return to_string(reasons); }));
 }
 
-// By the numbers that programs know them by; those that have none come last, as on the machine.
+// By the numbers that programs use; GPUs without one come last, in the machine's order.
 std::vector<std::size_t> as_numbered(const device::Inventory& inventory) {
   std::vector<std::size_t> order(inventory.gpus.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

@@ -1,4 +1,4 @@
-// `zeus devices`: the GPUs and CPU packages that can be seen, and what stands in the way of others. As cli/command.hpp.
+// `zeus devices`: the GPUs and CPU packages that can be seen, and why others cannot. Threads: as cli/command.hpp.
 #pragma once
 
 #include "cli/command.hpp"

@@ -122,10 +122,11 @@ TEST_F(DevicesCommandTest, ForWhomALeaseIsHeldIsShownBesideItsHolder) {
   lock->hold(77);
   const auto json = records::JsonValue::parse(run({"--json"}, {&machine_.gpus})).value();
   EXPECT_EQ(json["gpus"][0]["holder"], records::JsonValue::parse(R"({"pid":12,"command":"zeusd"})"));
-  EXPECT_EQ(json["gpus"][0]["client"],
-            records::JsonValue::parse(
-                R"({"user":1000,"process":{"pid":4711,"command":"python3"},"control_group":null,"token":null,)"
-                R"("reason":{"control_group":"its holder did not say","token":"its holder did not say"}})"));
+  EXPECT_EQ(
+      json["gpus"][0]["client"],
+      records::JsonValue::parse(
+          R"({"user":1000,"process":{"pid":4711,"command":"python3"},"control_group":null,"token":null,)"
+          R"("reason":{"control_group":"its holder did not report it","token":"its holder did not report it"}})"));
 }
 
 TEST_F(DevicesCommandTest, TheListBeginsEachGpuWithTheNumberThatProgramsKnowItBy) {

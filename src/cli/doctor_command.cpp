@@ -74,7 +74,7 @@ void check_gpus(const DeviceReport& report, std::vector<Check>& checks) {
            "update the driver; until then energy comes from power samples"});
     } else if (power.reading) {
       checks.push_back(
-          {State::ok, name, "it has no energy counter: energy comes from power samples, less exactly", {}});
+          {State::ok, name, "it has no energy counter: energy comes from power samples, which are less exact", {}});
     } else {
       checks.push_back({State::problem, name,
                         fmt::format("neither energy nor power can be read: {}", to_string(power.reading.failure())),
@@ -102,11 +102,11 @@ void check_rights(const Context& context, const device::Inventory& inventory, st
       checks.push_back({State::ok, "permissions", "this user may set power limits and clocks through the daemon", {}});
     } else {
       checks.push_back({State::problem, "permissions",
-                        "this user may read, and may not set power limits and clocks (CAP_SYS_ADMIN is missing)",
+                        "this user may read but not set power limits and clocks (CAP_SYS_ADMIN is missing)",
                         "run as root, start the container with `--cap-add SYS_ADMIN`, or run zeusd as root"});
     }
   }
-  // Said here with the fix, and by its back-end without.
+  // This check has the fix, which the back-end's own problem lacks.
   std::erase_if(checks, [&](const Check& check) { return context.lessor && check.what == told.name; });
   for (const std::string& works : told.works) {
     checks.push_back({State::ok, told.name, works, {}});

@@ -1,4 +1,4 @@
-// `zeus doctor`: what works on this machine and what does not, and for each the exact fix. As cli/command.hpp.
+// `zeus doctor`: what works on this machine, what does not, and the exact fix. Threads: as cli/command.hpp.
 #pragma once
 
 #include "cli/command.hpp"

@@ -29,7 +29,7 @@ class DoctorCommandTest : public ::testing::Test {
     arguments.insert(arguments.end(), flags.begin(), flags.end());
     EXPECT_EQ(run_program("1.2.3", commands, arguments, context), exit_ok);
     EXPECT_EQ(err_.str(), "");
-    // The root of the tree is another in each run.
+    // Each run has another root folder.
     std::string text = out.str();
     for (std::size_t at = text.find(folder_.path().string()); at != std::string::npos;
          at = text.find(folder_.path().string())) {
@@ -92,7 +92,7 @@ TEST_F(DoctorCommandTest, WhatADeadHolderLeftIsAProblem) {
           "limit 250 W\n         fix: run `zeus restore`, which puts it back\n"),
       std::string::npos)
       << text;
-  EXPECT_NE(text.find("problem  GPU-9: what a lease of GPU-9 found cannot be read in /state/GPU-9.lease.json"),
+  EXPECT_NE(text.find("problem  GPU-9: the record of the lease of GPU-9 in /state/GPU-9.lease.json cannot be read"),
             std::string::npos)
       << text;
 }

@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What a job is called that nobody has named: as its script is, or else its program.
+// The name of a job for which the user gave none: that of its script, or else of its program.
 std::string name_for(const std::vector<std::string>& command) {
   for (const std::string& word : command) {
     const fs::path path{word};
@@ -35,7 +35,7 @@ std::string name_for(const std::vector<std::string>& command) {
   return fs::path{command.front()}.stem().string();
 }
 
-// The command runs with its own output; what it prints is studied besides.
+// The command's output passes through unchanged; a copy of it is studied.
 struct Watched {
   int exit_code = 0;
   run::WatchedRun run;
@@ -69,9 +69,8 @@ Watched watch(const std::vector<std::string>& command, const std::string& name, 
 void InitCommand::declare(Options& options) {
   options.example("zeus init nightly -- python train.py", "runs it once, and writes nightly.toml by what it prints");
   options.footer(
-      "zeus init [NAME] -- CMD ... runs CMD once, as it is, and writes NAME.toml: which lines tell of the metric, of\n"
-      "epochs and of steps, each line explained. `zeus run @NAME` then runs it. Exits with the command's code, 125 on "
-      "a\n"
+      "zeus init [NAME] -- CMD ... runs CMD once, as it is, and writes NAME.toml: which lines have the metric,\n"
+      "epochs and steps, each explained. `zeus run @NAME` then runs it. Exits with the command's code, 125 on a\n"
       "failure of its own, 126 when the command cannot be executed, 127 when it is not found.");
   options.add_option("NAME", job_, "What the job is called").with_default("as the script is");
   options.after_dashes(command_);
@@ -92,7 +91,7 @@ int InitCommand::run(Context& context) {
   const std::string path = file_.empty() ? name + ".toml" : file_;
   const bool exists = fs::exists(path);
   if (exists && !force_) {
-    throw Error{ErrorKind::already_exists, fmt::format("{} is there already", path),
+    throw Error{ErrorKind::already_exists, fmt::format("{} already exists", path),
                 "--force replaces it, --file names another, or run it with `zeus run`"};
   }
   const OutputFile file{path, context.out};

@@ -1,4 +1,4 @@
-// `zeus init`: a job file, made by watching one run of its command.
+// `zeus init`: makes a job file by watching one run of its command.
 #pragma once
 
 #include "cli/command.hpp"

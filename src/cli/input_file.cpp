@@ -17,7 +17,7 @@ namespace zeus::cli {
 namespace {
 
 constexpr std::size_t most_bytes = std::size_t{2} << 30;
-// Some devices never end.
+// Some devices never end, such as /dev/zero.
 constexpr std::size_t most_bytes_of_device = std::size_t{64} << 20;
 
 }  // namespace

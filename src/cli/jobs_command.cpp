@@ -32,11 +32,11 @@ using store::Access;
 
 namespace {
 
-// Asks on the terminal; where there is none, there is nobody to ask.
+// Asks on the terminal. Without a terminal there is no one to ask.
 bool agreed(const Context& context, const std::string& question) {
   if (::isatty(STDIN_FILENO) == 0 || ::isatty(STDERR_FILENO) == 0) {
     throw Error{ErrorKind::invalid_argument, "forget asks first, and there is no terminal to ask on",
-                "add --yes where this is meant"};
+                "add --yes to forget without asking"};
   }
   context.err << question << " [y/N] " << std::flush;
   std::string answer;
@@ -63,12 +63,12 @@ void JobsCommand::declare(Options& options) {
   options
       .add_option(
           "--file", file_,
-          "Where to export to or import from; - is standard output or input. Of redefine, the job file, instead "
-          "of one that is looked for by the job's name")
+          "Where to export to or import from; - is standard output or input. For redefine: the job file, instead "
+          "of the one found by the job's name")
       .path()
       .with_default("-")
       .value_name("FILE|-");
-  options.add_option("--set", settings_, "Redefine no more than this, as in --set 'eta = 0.7'").value_name("KEY=VALUE");
+  options.add_option("--set", settings_, "Redefine this key alone, as in --set 'eta = 0.7'").value_name("KEY=VALUE");
   options.add_flag("--yes", yes_, "Forget without asking");
   options.add_flag("--all", all_, "Show every try, not just the last ones");
   options.add_flag("--json", json_, "Print JSON, on one line");
@@ -104,7 +104,7 @@ void JobsCommand::check_usage() const {
   }
 }
 
-// What is said here counts before the environment.
+// The command line counts before the environment.
 std::string JobsCommand::server(const Context& context) const {
   return server_.empty() && store_.empty() ? context.environment.get("ZEUS_SERVER").value_or("") : server_;
 }
@@ -161,7 +161,7 @@ int JobsCommand::redefine(const Context& context) const {
     return exit_ok;
   }
   if (changes.empty()) {
-    context.out << fmt::format("{}: it is defined so already\n", job_);
+    context.out << fmt::format("{}: it is already defined like this\n", job_);
   }
   for (const protocol::ToldChange& change : changes) {
     context.out << fmt::format("{}: {} is {} (it was {}): {}\n", job_, change.key, change.now, change.was,
@@ -171,13 +171,13 @@ int JobsCommand::redefine(const Context& context) const {
 }
 
 int JobsCommand::list(const Context& context) const {
-  // Somebody who has run no job has no store, which is nothing to complain about.
+  // A user who has run no job has no store; that is not an error.
   std::error_code unknown;
   const std::string location = store_location(context);
   const bool none = store_.empty() && server(context).empty() && !std::filesystem::exists(location, unknown);
   const std::unique_ptr<KeptJobs> jobs = none ? no_jobs(context, location) : open(context, Access::read_only);
   int code = exit_ok;
-  // One that cannot be read is no reason not to show the others.
+  // A job that cannot be read does not keep the others from being shown.
   const std::vector<records::JobSummary> all = jobs->summaries([&](const std::string& name, const Error& error) {
     context.err << fmt::format(
         "zeus jobs: '{}' is left out: {}; put back a copy of the store, or forget the job with `zeus jobs '{}' "

@@ -1,4 +1,4 @@
-// `zeus jobs`: what recurring jobs there are, all that is known of one, and taking one from a store or into it.
+// `zeus jobs`: lists recurring jobs, shows all that is known of one, and exports, imports, forgets or redefines it.
 #pragma once
 
 #include "cli/command.hpp"
@@ -22,7 +22,7 @@ class JobsCommand final : public Command {
  private:
   void check_usage() const;
   [[nodiscard]] std::string store_location(const Context& context) const;
-  // The server's address; empty where jobs are in a store.
+  // The server's address; empty where a store keeps the jobs.
   [[nodiscard]] std::string server(const Context& context) const;
   [[nodiscard]] std::unique_ptr<KeptJobs> open(const Context& context, store::Access access) const;
   int list(const Context& context) const;

@@ -85,7 +85,7 @@ class JobsCommandTest : public testing::Test {
     }
     running.epochs({.epochs = 2, .metric = 71.5, .gpus = {}, .time = 100_s});
     still_running_ = std::make_unique<jobs::Recurrence>(std::move(running));
-    // What is looked at is what a process that was killed would have left.
+    // The test looks at what a killed process would have left.
     text_ = run({name}).out;
     json_ = run({name, "--json"}).out;
     list_ = run({});

@@ -45,14 +45,14 @@ int count(const JobView& job, records::RecurrenceState state) {
   return static_cast<int>(std::ranges::count(job.recurrences, state, &records::RecurrenceView::state));
 }
 
-// How many columns of a terminal a text takes: one for each character, whatever its bytes in UTF-8.
+// How many columns a string takes on a terminal: one for each character, however many bytes it has in UTF-8.
 std::size_t width_of(std::string_view text) {
   return static_cast<std::size_t>(
       std::ranges::count_if(text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; }));
 }
 
 struct Cell {
-  // Most are plain, and written as what they say.
+  // Most cells are plain, and made from their string alone.
   template <std::convertible_to<std::string> Text>
   Cell(Text&& shown, Ink its_ink = Ink::plain) : text{std::forward<Text>(shown)}, ink{its_ink} {}  // NOLINT
 
@@ -100,7 +100,7 @@ class Table {
   std::vector<std::vector<Cell>> rows_;
 };
 
-// What was saved beyond doubt is good, and what was lost is not.
+// Green and red are for savings and losses that exceed their uncertainty.
 Ink ink_of(Joules saved, const std::optional<Joules>& uncertainty) {
   const Joules doubt = uncertainty.value_or(Joules{});
   return saved > doubt ? Ink::green : saved < -doubt ? Ink::red : Ink::plain;

@@ -1,5 +1,4 @@
-// What `zeus jobs` prints. In colour, headings are bold, what was saved is green and what was lost red. Pure functions;
-// any thread.
+// What `zeus jobs` prints. In colour, headings are bold, savings green and losses red. Pure functions; any thread.
 #pragma once
 
 #include "records/job_definition.hpp"
@@ -17,10 +16,10 @@ std::string jobs_text(const std::string& store, std::span<const records::JobSumm
 // The object that docs/cli.md promises for the list, on one line.
 std::string jobs_json(const std::string& store, std::span<const records::JobSummary> jobs);
 
-// What an import has done: as well one line, ended.
+// What an import has done, as one line with its end.
 std::string import_json(const std::string& name, std::uint64_t entries);
 
-// All that is known of one job: the last tries, or all of them.
+// All that is known of one job, with its last tries or all of them.
 std::string job_text(const records::JobView& job, bool all_tries, bool in_colour = false);
 
 }  // namespace zeus::cli

@@ -16,7 +16,7 @@ void put_process(records::JsonWriter& json, std::string_view key, const Holder& 
 }
 
 void put_client(records::JsonWriter& json, const control::LeaseClient& client) {
-  constexpr std::string_view unknown = "its holder did not say";
+  constexpr std::string_view unknown = "its holder did not report it";
   json.put("user", client.user, unknown);
   if (client.process) {
     put_process(json, "process", *client.process);

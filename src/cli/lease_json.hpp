@@ -1,4 +1,4 @@
-// Who has a lease, and for whom, in the JSON of `zeus devices` and `zeus restore`. Pure functions; any thread.
+// Who holds a lease, and for whom, in the JSON of `zeus devices` and `zeus restore`. Pure functions; any thread.
 #pragma once
 
 #include "control/lease_record.hpp"
@@ -8,7 +8,7 @@
 
 namespace zeus::cli {
 
-// The keys "holder", and "client" beside it: null, with the reason, where there is none.
+// The keys "holder" and "client". Each is null, with the reason, where there is none.
 void put_holder(records::JsonWriter& json, const control::Claim& claim);
 void put_no_holder(records::JsonWriter& json, std::string_view why);
 

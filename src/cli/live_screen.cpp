@@ -13,7 +13,7 @@ namespace zeus::cli {
 Screen screen_of_terminal() {
   winsize size{};
   const bool known = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 && size.ws_row > 1;
-  // The last row is left free: a line's end there would scroll.
+  // The last row stays free: the end of a line there would scroll the screen.
   return known ? Screen{.columns = size.ws_col, .rows = size.ws_row - 1} : Screen{};
 }
 
@@ -50,7 +50,7 @@ void LiveScreen::draw() {
   screen.colour = colour_;
   screen.keys = keys_;
   screen.first_row = first_;
-  // Over the former picture, without clearing it first: nothing flickers.
+  // Drawn over the previous picture without clearing it, so that nothing flickers.
   out_ << "\x1b[H";
   for (const char c : picture_->text(screen)) {
     if (c == '\n') {
@@ -69,7 +69,7 @@ void LiveScreen::scroll(MonitorKey key) {
 }
 
 Keyboard::Keyboard() {
-  // A process in the background that changes the terminal would be stopped.
+  // The system would stop a background process that changes the terminal.
   if (termios now{};
       ::isatty(STDIN_FILENO) != 0 && ::tcgetpgrp(STDIN_FILENO) == ::getpgrp() && ::tcgetattr(STDIN_FILENO, &now) == 0) {
     former_ = now;
@@ -87,7 +87,7 @@ Keyboard::~Keyboard() {
 void Keyboard::take() {
   if (former_ && ::tcgetpgrp(STDIN_FILENO) == ::getpgrp()) {
     termios unseen = *former_;
-    // Signals stay: Ctrl-C and Ctrl-Z do what they always do.
+    // The terminal's signals stay on: Ctrl-C and Ctrl-Z work as always.
     unseen.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
     unseen.c_cc[VMIN] = 1;
     unseen.c_cc[VTIME] = 0;

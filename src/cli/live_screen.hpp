@@ -1,5 +1,5 @@
-// A terminal on which `zeus monitor` and `zeus watch` are looked at: its own screen, and its keys one by one, for as
-// long as these live. Main thread only.
+// The terminal of `zeus monitor` and `zeus watch`: a screen of its own, and keys one by one, for as long as these
+// objects live. Main thread only.
 #pragma once
 
 #include "base/clock.hpp"
@@ -19,32 +19,32 @@
 
 namespace zeus::cli {
 
-// As large as standard output's terminal is now.
+// The size of standard output's terminal now.
 Screen screen_of_terminal();
 
-// What one table after the other is fitted to: a terminal on which nothing can be drawn, or no terminal at all.
+// What one table after the other is fitted to: a terminal that cannot be drawn on, or no terminal at all.
 std::optional<Screen> paper(bool is_terminal, bool colour);
 
-// What is shown, fitted to whatever screen there is.
+// Something to show, which fits itself to the size of the screen.
 struct Picture {
   std::function<std::string(const std::optional<Screen>&)> text;
   std::size_t rows = 0;                                    // that can be scrolled
-  std::function<std::size_t(const Screen&)> rows_shown{};  // of them at once
+  std::function<std::size_t(const Screen&)> rows_shown{};  // at once
 };
 
-// What was on the terminal before comes back after, and the last picture below it.
+// At its end, what was on the terminal before comes back, with the last picture below it.
 class LiveScreen {
  public:
-  // The stream outlives it.
+  // The stream must outlive it.
   LiveScreen(std::ostream& out, bool colour, bool keys);
   LiveScreen(const LiveScreen&) = delete;
   LiveScreen& operator=(const LiveScreen&) = delete;
   ~LiveScreen();
 
   void show(Picture picture);
-  // What is shown once more, fitted to the terminal as it is now.
+  // Draws it again, fitted to the terminal's size now.
   void draw();
-  // Other rows of it.
+  // Moves to other rows of it.
   void scroll(MonitorKey key);
 
  private:
@@ -55,7 +55,8 @@ class LiveScreen {
   std::size_t first_ = 0;
 };
 
-// Standard input key by key and unseen; nothing where it is no terminal, or one that belongs to another job's process.
+// Standard input key by key, without echo. It reads nothing where standard input is no terminal, or where the terminal
+// belongs to another job of the shell.
 class Keyboard {
  public:
   Keyboard();
@@ -63,11 +64,11 @@ class Keyboard {
   Keyboard& operator=(const Keyboard&) = delete;
   ~Keyboard();
 
-  // What can be waited for; -1 where there is nothing to come.
+  // A descriptor to wait on; -1 where no key can come.
   [[nodiscard]] int descriptor() const { return descriptor_; }
-  // The keys that were typed.
+  // The keys typed since the last call.
   [[nodiscard]] std::vector<MonitorKey> read();
-  // Once more, after the process was stopped and a shell had the terminal.
+  // Sets the terminal again, after the process was stopped and the shell had used it.
   void take();
 
  private:
@@ -75,19 +76,19 @@ class Keyboard {
   int descriptor_ = -1;
 };
 
-// How a wait has ended.
+// What ended a wait.
 enum class Woken { by_time, by_resize, by_return, by_keys, by_end };
 
-// The signals that would end the program, or tell of a terminal's new size, end a wait instead; keys do, too.
+// Keys end a wait; so do the signals that would end the program or that report another size of the terminal.
 Woken wait_until(const SignalWait& signals, const Keyboard* keyboard, const Clock& clock, Instant deadline);
 
-// A terminal that somebody looks at, and types on.
+// A terminal with a user who looks and types.
 class Viewer {
  public:
   Viewer(std::ostream& out, bool colour) : screen_{out, colour, keyboard_.descriptor() >= 0} {}
 
   void show(Picture picture) { screen_.show(std::move(picture)); }
-  // Sees to whatever comes meanwhile, and returns at the deadline, or earlier when the end is wanted.
+  // Handles keys and resizes meanwhile. Returns at the deadline, or earlier when the user wants to end.
   Woken wait(const SignalWait& signals, const Clock& clock, Instant deadline);
 
  private:

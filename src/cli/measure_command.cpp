@@ -48,10 +48,9 @@ void MeasureCommand::declare(Options& options) {
                   "two GPUs alone, and the result for a script");
   options.example("zeus measure --runs 10 -- ./benchmark", "the mean of ten runs, with its 95 % interval");
   options.footer(
-      "Measures from the command's start until it and every process it has started are gone. Signals are passed on.\n"
-      "Exits with the command's code (128+n for signal n), 125 on a failure of its own, 126 when the command cannot "
-      "be\n"
-      "executed, 127 when it is not found.");
+      "Measures from the command's start until it and every process it has started are gone. Signals are passed\n"
+      "on. Exits with the command's code (128+n for signal n), 125 on a failure of its own, 126 when the command\n"
+      "cannot be executed, 127 when it is not found.");
   options.add_option("CMD", command_, "The command and its arguments, after --").required();
   options.add_option("--gpus", gpus_, "Measure these GPUs only: by number, as `zeus devices` shows it, or by UUID")
       .delimiter(',')
@@ -90,7 +89,7 @@ int MeasureCommand::run(Context& context) {
   if (json_) {
     json.emplace(*json_, context.out);
   }
-  // Processes that the command leaves behind belong to it.
+  // Processes that the command leaves behind count as part of it.
   adopt_orphans();
   std::vector<Measurement> ended_well;
   Run last;

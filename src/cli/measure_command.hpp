@@ -1,4 +1,4 @@
-// `zeus measure`: runs a command and says how much energy the machine used meanwhile, in the manner of `perf stat`.
+// `zeus measure`: runs a command and prints how much energy the machine used meanwhile, in the manner of `perf stat`.
 #pragma once
 
 #include "cli/command.hpp"

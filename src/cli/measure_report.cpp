@@ -15,7 +15,7 @@ namespace zeus::cli {
 
 namespace {
 
-// What is not known is null, with its reason under its name at the end of the whole.
+// An unknown energy is null; its reason stands under its name at the end of the object.
 void put_energies(records::JsonWriter& json, std::string_view key, const std::map<int, MeasuredEnergy>& energies) {
   json.put(key, [&] {
     for (const auto& [index, measured] : energies) {
@@ -33,7 +33,7 @@ std::string label_of(int number, const GpusByNumber& gpus) {
   return fmt::format("gpu {} ({})", number, gpus.at(static_cast<std::size_t>(number)).name);
 }
 
-// Wide enough for the name of each GPU that is shown.
+// Wide enough for the name of every GPU in the table.
 std::size_t label_width(const Measurement& measurement, const GpusByNumber& gpus) {
   std::size_t width = 16;
   for (const auto& [gpu, measured] : measurement.gpu_energy) {
@@ -42,7 +42,7 @@ std::size_t label_width(const Measurement& measurement, const GpusByNumber& gpus
   return width;
 }
 
-// What was measured, of what, and what there is to say about it.
+// An amount, what it is of, and a remark on it.
 std::string line(const std::string& amount, const std::string& what, std::size_t width, const std::string& remark) {
   return fmt::format("{:>24}   {:<{}}   {}\n", amount, what, width, remark);
 }

@@ -93,7 +93,7 @@ TEST(MonitorView, IsATableForAPersonAndLinesForPrograms) {
   test::expect_golden("cli/monitor.csv", moment_csv_header() + moment_csv(some_moment()));
 }
 
-// How many characters a terminal shows, escape sequences left out and each of the bar's blocks counted once.
+// How many characters a terminal shows: without escape sequences, and with each block of the bar counted once.
 std::size_t shown_width(const std::string& line) {
   std::size_t width = 0;
   for (std::size_t i = 0; i < line.size(); ++i) {

@@ -35,7 +35,7 @@ namespace {
 
 constexpr const char* window = "zeus monitor";
 
-// Adds up what interval after interval brought; unknown as long as nothing was known.
+// The sum over all intervals so far; unknown until an interval's energy is known.
 class Total {
  public:
   void add(const MeasuredEnergy& measured) {
@@ -191,7 +191,7 @@ int MonitorCommand::run(Context& context) {
       context.out << moment_table(moment, paper(is_terminal, style.colour)) << '\n' << std::flush;
     }
     if (!context.out) {
-      return exit_ok;  // whoever was reading has gone
+      return exit_ok;  // the reader has closed the pipe
     }
   }
   return exit_ok;

@@ -10,7 +10,7 @@ namespace {
 
 using enum MonitorKey;
 
-// Longer ones first where one begins with another.
+// Where one sequence begins with another, the longer one comes first.
 constexpr std::array<std::pair<std::string_view, MonitorKey>, 23> known{{
     {"\x1b[5~", page_up},
     {"\x1b[6~", page_down},
@@ -47,7 +47,7 @@ std::vector<MonitorKey> keys_in(std::string_view typed) {
       keys.push_back(key->second);
       typed.remove_prefix(key->first.size());
     } else if (typed.starts_with("\x1b[") || typed.starts_with("\x1bO")) {
-      // Another key: up to the letter that ends it, so that this is not taken for one of ours.
+      // Some other key: skip to the letter that ends it, so that this letter is not taken for a key of ours.
       const auto end = std::ranges::find_if(typed.substr(2), [](char c) { return c >= '@' && c <= '~'; });
       typed.remove_prefix(std::min(typed.size(), static_cast<std::size_t>(end - typed.begin()) + 1));
     } else {

@@ -9,10 +9,10 @@ namespace zeus::cli {
 
 enum class MonitorKey { quit, up, down, page_up, page_down, top, bottom };
 
-// What was typed: q; arrows and j, k; page keys, space, b; Home, End, g, G. Anything else means nothing.
+// The keys that were typed: q; arrows and j, k; page keys, space, b; Home, End, g, G. All others are ignored.
 std::vector<MonitorKey> keys_in(std::string_view typed);
 
-// The first row that is shown after a key, where `shown` of `rows` are.
+// The first row to show after a key, where `shown` of `rows` fit.
 std::size_t scrolled(std::size_t first, MonitorKey key, std::size_t rows, std::size_t shown);
 
 }  // namespace zeus::cli

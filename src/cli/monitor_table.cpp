@@ -23,14 +23,14 @@ std::string cell(const std::optional<T>& quantity, const char* format, const cha
   return quantity ? fmt::format(fmt::runtime(format), quantity->value()) + unit : "-";
 }
 
-// More digits than elsewhere: they are to be seen moving.
+// More digits than elsewhere, so that the energy is seen to move.
 constexpr int energy_digits = 4;
 
 std::string energy_cell(const EnergyColumn& column, const std::optional<Joules>& energy) {
   return energy ? column.text(*energy) : "-";
 }
 
-// How much of its limit a GPU draws, in eighths of a character.
+// A bar of the power that a GPU draws, as a part of its limit, in eighths of a character.
 std::string bar(const std::optional<Watts>& power, const std::optional<Watts>& limit, bool in_colour) {
   static constexpr std::array<const char*, 8> eighths{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
   const double part = power && limit && *limit > Watts{0} ? std::clamp(*power / *limit, 0.0, 1.0) : 0.0;
@@ -50,7 +50,7 @@ std::string clock_text(Seconds elapsed) {
   return fmt::format("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
 }
 
-// The sum of what is known; nothing when something is not.
+// The sum of the known values; nothing where one is unknown.
 template <typename Row, typename T>
 std::optional<T> sum_of(const std::vector<Row>& rows, std::optional<T> Row::*member) {
   std::optional<T> sum{T{}};

@@ -10,11 +10,11 @@
 
 namespace zeus::cli {
 
-// With a screen: bars, bold type and colour as it has them, and never more columns or rows than it has; columns are
-// left out in the order in which they are missed least. Without: everything, plain.
+// With a screen: bars, bold type and colour as the screen has them, within its columns and rows. Where the width is too
+// small, the least useful columns go first. Without a screen: everything, plain.
 std::string moment_table(const MonitorMoment& moment, const std::optional<Screen>& screen);
 
-// How many GPUs the table has place for.
+// How many GPUs fit in the table.
 std::size_t gpu_rows(const MonitorMoment& moment, const Screen& screen);
 
 }  // namespace zeus::cli

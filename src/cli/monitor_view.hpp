@@ -16,7 +16,7 @@ struct GpuRow {
   std::string name;
   std::optional<Watts> power;    // mean since the last moment
   std::optional<Joules> energy;  // since the start
-  std::optional<Watts> limit;    // what is enforced
+  std::optional<Watts> limit;    // as enforced
   std::optional<Megahertz> sm_clock;
   std::optional<Megahertz> memory_clock;
   std::optional<Celsius> temperature;

@@ -19,13 +19,13 @@ namespace {
 constexpr Seconds first_pause{0.25};
 constexpr Seconds longest_pause{4};
 
-// Asks one daemon for all that is shown of it.
+// Asks one daemon for everything that is shown of it.
 class Questions {
  public:
   Questions(Clock& clock, const transport::ClientPlan& plan) : clock_{clock}, client_{plan} {}
 
   NodeReadings ask() {
-    // Which daemon it is, is asked once, and anew whenever it may have been started again.
+    // The daemon's identity is asked for once, and again whenever the daemon may have restarted.
     if (!discovery_) {
       discovery_ = expect<protocol::DiscoveryAnswer>("/discover");
     }
@@ -59,7 +59,7 @@ class Questions {
     return protocol::read_answer<Answer>(answer.body);
   }
 
-  // The same, where it may be refused.
+  // The same, for a question that the daemon may refuse.
   template <typename Answer>
   std::optional<Answer> try_for(const std::string& path, const std::string& query, std::string& why_not) {
     const transport::Answer answer = get(path, query);
@@ -70,7 +70,7 @@ class Questions {
     return protocol::read_answer<Answer>(answer.body);
   }
 
-  // Some GPUs that cannot be read are no reason to know nothing of the others.
+  // Where some GPUs cannot be read, the others are still shown.
   transport::Answer readings(std::map<std::uint32_t, std::string>& refused) {
     transport::Answer answer = get("/v1/readings");
     const auto errors = answer.status == 200 ? std::nullopt : protocol::numbered_errors(answer.body);
@@ -201,7 +201,7 @@ void NodeWatch::watch() {
       readings = questions.ask();
     } catch (const Error& error) {
       why_not = error.message();
-      // The node is named beside it.
+      // The table already names the node.
       if (const std::string said = fmt::format("cannot reach {}: ", plan_.server.name()); why_not.starts_with(said)) {
         why_not.erase(0, said.size());
       }

@@ -1,5 +1,5 @@
-// One node that is watched: a thread that asks its daemon again and again, and waits for nobody else. What it knows may
-// be asked for from any thread. Ends within the time that one question may take.
+// Watches one node: its thread asks the node's daemon again and again, and waits for no other node. Any thread may ask
+// for what it knows. Its destructor returns within the time that one question may take.
 #pragma once
 
 #include "base/clock.hpp"
@@ -17,13 +17,13 @@ namespace zeus::cli {
 
 class NodeWatch {
  public:
-  // Asks each `period`; where there is no answer, after pauses that grow. The clock outlives it.
+  // Asks once each `period`; without an answer, after growing pauses. The clock outlives it.
   NodeWatch(Clock& clock, transport::ClientPlan plan, Seconds period);
   NodeWatch(const NodeWatch&) = delete;
   NodeWatch& operator=(const NodeWatch&) = delete;
   ~NodeWatch();
 
-  // Asks no more; does not wait for the question that is under way.
+  // Stops asking; does not wait for the question under way.
   void stop();
   [[nodiscard]] WatchedNode node() const;
 

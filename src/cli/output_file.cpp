@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 
 constexpr int most_links = 40;
 
-// Where a new file would come to lie: the end of a chain of links, also of one that leads to nothing yet.
+// Where a new file would be made: the end of a chain of links, even where the last link leads to nothing yet.
 fs::path followed(fs::path file) {
   std::error_code error;
   for (int links = 0; fs::is_symlink(file, error); ++links) {
@@ -39,8 +39,8 @@ fs::path followed(fs::path file) {
   return file;
 }
 
-// Which of our own streams goes to this file already: replacing it would take away what that had written, and opened
-// anew it would be written over. -1 where none does.
+// The one of our own streams that already goes to this file, or -1. Replacing the file would lose what that stream has
+// written, and opening it again would overwrite it.
 int own_stream_to(const struct stat& status) {
   for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
     struct stat own {};
@@ -74,8 +74,8 @@ FileDescriptor open_pipe(const fs::path& pipe, const std::string& name) {
     }
     std::this_thread::sleep_for(between_looks);
   }
-  throw Error{ErrorKind::unavailable, fmt::format("{} is a pipe that nobody reads", name),
-              "begin what reads it first, or name a file"};
+  throw Error{ErrorKind::unavailable, fmt::format("{} is a pipe that no process reads", name),
+              "start its reader first, or name a file"};
 }
 
 OutputFile::OutputFile(std::string name, std::ostream& out, Readers readers)

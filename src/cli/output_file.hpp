@@ -1,7 +1,6 @@
-// A file that a person has named for results, or `-` for standard output. What lies there already is respected: a plain
-// file, also behind links, is replaced whole or not at all; a device or a pipe is written to where it is. Made before
-// the work whose results it takes, so that hours do not end in a path that cannot be written. One thread; `out`
-// outlives it.
+// A file for results that a user has named, or `-` for standard output. A plain file, also behind links, is replaced
+// whole or not at all; a device or a pipe is written to in place. Constructed before the work begins, so that hours of
+// work do not end at a path that cannot be written. One thread; `out` outlives it.
 #pragma once
 
 #include "base/file_descriptor.hpp"
@@ -15,24 +14,24 @@
 
 namespace zeus::cli {
 
-// A pipe to write to, once somebody reads it: the usual way of opening would wait for ever. After two seconds it is an
-// Error. `name` is what it is called there.
+// A pipe to write to, once it has a reader: an ordinary open would wait without end. Without a reader within two
+// seconds it throws. `name` is the pipe's name in the message.
 FileDescriptor open_pipe(const std::filesystem::path& pipe, const std::string& name);
 
 class OutputFile {
  public:
-  // Finds out whether it can be written, and changes nothing that is there; an Error when it cannot. Missing folders
-  // are made. A reader of a pipe is waited for two seconds.
+  // Finds out whether the file can be written without changing it, and throws where it cannot. Makes missing folders.
+  // Waits up to two seconds for the reader of a pipe.
   OutputFile(std::string name, std::ostream& out, Readers readers = Readers::everyone);
 
-  // The whole content; a second time it replaces the first where that can be.
+  // Writes the whole content. A second call replaces the first content where the file allows it.
   void write(std::string_view content) const;
 
  private:
   enum class Place {
     standard_output,
-    plain_file,  // or nothing yet
-    own_stream,  // the file that our own output goes to already
+    plain_file,  // or no file yet
+    own_stream,  // our own output already goes to this file
     as_it_is,    // a device or a pipe
   };
 
@@ -41,7 +40,7 @@ class OutputFile {
   Readers readers_;
   Place place_ = Place::standard_output;
   int stream_ = -1;                             // of own_stream
-  std::shared_ptr<const FileDescriptor> pipe_;  // held from the beginning on: its reader would see an end otherwise
+  std::shared_ptr<const FileDescriptor> pipe_;  // open from the start: its reader would otherwise see an end
   std::filesystem::path file_;                  // with links followed
 };
 

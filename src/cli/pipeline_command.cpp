@@ -34,7 +34,7 @@ using optimize::pipeline::Frontier;
 constexpr std::size_t default_points = 10;
 constexpr field::Rule copies{.least = 1.0, .most = 1e6};
 
-// The words of a fixed set, as a flag takes them.
+// The names of a fixed set, as a flag takes them.
 template <typename Values>
 std::vector<std::string> words_of(const Values& values) {
   std::vector<std::string> words;
@@ -44,7 +44,7 @@ std::vector<std::string> words_of(const Values& values) {
   return words;
 }
 
-// Profiles and communication in whole multiples of a unit, as tools with a fixed step see them.
+// Rounds profiles and communication to whole multiples of a unit, as tools with a fixed step see them.
 void round_times(records::ComputationGraph& graph, Seconds unit) {
   const auto rounded = [&](Seconds time) { return unit * std::round(time / unit); };
   for (records::ComputationProfile& profile : graph.profiles) {
@@ -151,7 +151,7 @@ void PipelineCommand::check_usage() const {
   if (!dag_.empty() && (stages_ != 0 || microbatches_ != 0 || !schedule_.empty() || chunks_ != 1 ||
                         data_parallel_ != 0 || tensor_parallel_ != 0 || transfer_time_)) {
     refuse(
-        "a graph says itself what runs where and how long communication takes",
+        "a graph already says what runs where and how long communication takes",
         "leave out --stages, --microbatches, --schedule, --chunks, --data-parallel, --tensor-parallel and --p2p-time");
   }
   if (!at_.empty() && points_ != 0) {

@@ -1,4 +1,4 @@
-// `zeus pipeline`: from measured instructions, or any graph of computations, to frequency plans.
+// `zeus pipeline`: makes frequency plans from measured instructions, or from any graph of computations.
 #pragma once
 
 #include "cli/command.hpp"

@@ -1,4 +1,4 @@
-// What `zeus pipeline` says: its table, its JSON (docs/cli.md) and what its report shows. Pure functions.
+// What `zeus pipeline` prints: its table, its JSON (docs/cli.md) and the content of its report. Pure functions.
 #pragma once
 
 #include "optimize/pipeline/frequency_choice.hpp"
@@ -25,7 +25,7 @@ struct PipelineResult {
 
 records::PipelinePlan plan_of(const PipelineResult& result, std::size_t place);
 std::string pipeline_table(const PipelineResult& result);
-// One line, ended.
+// One line with its end.
 std::string pipeline_json(const PipelineResult& result);
 records::PipelineStudy study_of(const PipelineResult& result);
 

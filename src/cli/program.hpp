@@ -11,11 +11,11 @@
 
 namespace zeus::cli {
 
-// All that can be written on the command line; reading it sets `chosen`. Both live as long as what is returned, which
-// stays where it is made.
+// The whole syntax of the command line; reading it sets `chosen`. The arguments outlive the result, which must stay
+// where it was made.
 command_line::CommandSyntax program_syntax(const Commands& commands, Command*& chosen);
 
-// `arguments` are those after the program's name. Nothing is thrown: every failure ends as a line on context.err.
+// `arguments` follow the program's name. Nothing is thrown: every failure ends as a line on context.err.
 int run_program(std::string_view version, const Commands& commands, std::span<const std::string> arguments,
                 Context& context);
 

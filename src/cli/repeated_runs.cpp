@@ -16,7 +16,7 @@ namespace {
 
 using Energies = std::map<int, MeasuredEnergy>;
 
-// Half the width of the mean's 95 % interval, by how the values lie about it.
+// Half the width of the 95 % interval of the mean, from the scatter of the values.
 double half_width(const jobs::Scatter& values) {
   return jobs::student_quantile(values.count - 1) * values.deviation().value_or(0.0) / std::sqrt(values.count);
 }
@@ -36,7 +36,7 @@ MeasuredEnergy mean_of(std::span<const MeasuredEnergy> runs) {
     measuring += energy.uncertainty.value() * energy.uncertainty.value();
     least = run == 0 ? energy.value : std::min(least, energy.value);
     most = run == 0 ? energy.value : std::max(most, energy.value);
-    // No repetition removes the error of calibration.
+    // Repetition does not reduce the error of calibration.
     const bool bounded = energy.systematic && (run == 0 || mean.systematic);
     mean.systematic =
         bounded ? std::optional{std::max(mean.systematic.value_or(Joules{0}), *energy.systematic)} : std::nullopt;

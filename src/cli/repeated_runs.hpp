@@ -1,4 +1,4 @@
-// What several runs of one command took on average. Pure function.
+// The mean of several runs of one command. Pure function.
 #pragma once
 
 #include <zeus/measure.hpp>
@@ -8,15 +8,15 @@
 namespace zeus::cli {
 
 struct RepeatedRuns {
-  // Each energy is the mean over the runs; its uncertainty is that of the mean, 95 %: by how much the runs differ, and
-  // no less than what measuring leaves. Unknown where it is in one of them.
+  // Each energy is the mean over the runs. Its uncertainty is that of the mean, 95 %: from the scatter of the runs, and
+  // at least what measuring leaves. It is unknown where one run's is.
   Measurement mean;
-  MeasuredEnergy total_gpu_energy;  // by the totals of the runs, whose GPUs vary together
+  MeasuredEnergy total_gpu_energy;  // from the totals of the runs, as GPUs vary together
   Seconds time_uncertainty;
   std::size_t count = 0;
 };
 
-// Of two runs or more, of the same devices.
+// For two runs or more of the same devices.
 RepeatedRuns repeated(std::span<const Measurement> runs);
 
 }  // namespace zeus::cli

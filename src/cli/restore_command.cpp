@@ -27,8 +27,8 @@ using Result = Restoration::Result;
 
 namespace {
 
-// The UUID of a GPU named by its number or its UUID; a UUID may also be that of a GPU that cannot be seen now, if a
-// lease of it is written down.
+// The UUID of a GPU that is named by its number or its UUID. A UUID may name a GPU that is out of sight, if there is a
+// record of a lease of it.
 std::string uuid_of(const std::string& name, const device::Inventory& inventory,
                     const std::vector<std::string>& written_down) {
   if (const device::DiscoveredGpu* const one = device::find_gpu(inventory, name)) {

@@ -1,4 +1,4 @@
-// `zeus restore`: puts back what dead holders of leases left on the GPUs. As cli/command.hpp.
+// `zeus restore`: puts back the settings that dead holders of leases left on GPUs. Threads: as cli/command.hpp.
 #pragma once
 
 #include "cli/command.hpp"
@@ -18,7 +18,7 @@ class RestoreCommand final : public Command {
   int run(Context& context) override;
 
  private:
-  std::optional<std::string> gpu_;  // a number or a UUID; without one, all
+  std::optional<std::string> gpu_;  // a number or a UUID; all GPUs where it is empty
   bool json_ = false;
 };
 

@@ -29,8 +29,8 @@ class RestoreCommandTest : public ::testing::Test {
     }
   }
 
-  // GPU 0 left by a dead holder, 1 held, 2 left before the machine was restarted, 3 refusing, 4 out of sight, and 5
-  // with a record that is cut short.
+  // GPU 0 was left by a dead holder, 1 is held, 2 was left before the machine restarted, 3 refuses, 4 is out of sight,
+  // and the record of 5 is cut short.
   void leave_something_of_everything() {
     const control::Ledger ledger{FileTree{state_}, machine_};
     for (int i = 0; i < 6; ++i) {
@@ -53,11 +53,11 @@ class RestoreCommandTest : public ::testing::Test {
       ledger.write(record);
     }
     gpus_[3]->its_refusals["power"] =
-        Failure{Reason::permission, "setting takes root, or CAP_SYS_ADMIN in a container"};
+        Failure{Reason::permission, "settings need root, or CAP_SYS_ADMIN in a container"};
     FileTree{state_}.write_durably("GPU-5.lease.json", "{\"version\": 1");
   }
 
-  // What it prints, with the folder of this run made the same for all runs.
+  // What it prints, with this run's folder replaced by a name that all runs share.
   std::string run(const std::vector<std::string>& flags, int expected) {
     std::ostringstream out;
     Context context{out, out, clock_, environment_, {&nvml_}, machine_};

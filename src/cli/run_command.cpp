@@ -38,13 +38,10 @@ void RunCommand::declare(Options& options) {
       "--metric-regex 'accuracy ([0-9.]+)' -- python train.py {batch_size}",
       "the same without a file: batch size and power limit, learned from one recurrence to the next");
   options.footer(
-      "{batch_size}, {learning_rate}, {seed}, {epochs} and {target_metric} in CMD are filled in; ZEUS_BATCH_SIZE and "
-      "so on "
-      "are\n"
-      "in its environment. Without --job, the power limit alone is chosen. docs/run.md has all of it.\n"
-      "Exits with the command's code (128+n for signal n), 125 on a failure of its own, 126 when the command cannot "
-      "be\n"
-      "executed, 127 when it is not found.");
+      "{batch_size}, {learning_rate}, {seed}, {epochs} and {target_metric} in CMD are filled in, and are in its\n"
+      "environment as ZEUS_BATCH_SIZE and so on. Without --job, the power limit alone is chosen.\n"
+      "docs/run.md has all of it. Exits with the command's code (128+n for signal n), 125 on a failure of its\n"
+      "own, 126 when the command cannot be executed, 127 when it is not found.");
   options.add_option("CMD", words_,
                      "The command and its arguments, after --; or @NAME, the job that NAME.toml describes");
   options.after_dashes(after_dashes_);
@@ -78,7 +75,7 @@ void RunCommand::declare_job(Options& options) {
 }
 
 void RunCommand::declare_goal(Options& options) {
-  options.group("Batch sizes, and what is to be reached");
+  options.group("Batch sizes, and the target");
   options.add_option("--batch-sizes", plain_.batch_sizes, "The batch sizes to choose from")
       .delimiter(',')
       .rule(field::from_one)
@@ -137,7 +134,7 @@ void RunCommand::declare_progress(Options& options) {
 
 void RunCommand::declare_limits(Options& options) {
   options.group("Power limits");
-  options.add_option("--power-limits", power_limits_, "Those to choose from, as 100,150,200, or off: none")
+  options.add_option("--power-limits", power_limits_, "Limits to choose from, as 100,150,200, or off: none")
       .with_default("auto")
       .value_name("auto|W,W|off");
   options
@@ -167,8 +164,8 @@ void RunCommand::declare_rest(Options& options) {
       .rule({.least = 0.0, .most = longest_seconds})
       .with_default("10")
       .value_name("S");
-  options.add_flag("--quiet", plain_.quiet, "Say nothing but what goes wrong");
-  options.add_option("--json", json_, "Write what the run came to as one line of JSON; - is standard output")
+  options.add_flag("--quiet", plain_.quiet, "Print nothing but problems");
+  options.add_option("--json", json_, "Write the result as one line of JSON; - is standard output")
       .path()
       .value_name("FILE|-");
   add_color_option(options, color_);
@@ -208,7 +205,7 @@ run::JobSettings RunCommand::said() const {
   return settings;
 }
 
-// Where the job is kept: what is said here counts before what its file says, and that before the environment.
+// Where the job is kept: the command line counts first, then the job file, then the environment.
 void RunCommand::choose_where(run::JobSettings& settings, const Context& context) const {
   if (plain_.server) {
     settings.store.reset();

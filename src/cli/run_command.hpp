@@ -28,18 +28,18 @@ class RunCommand final : public Command {
   void declare_progress(Options& options);
   void declare_limits(Options& options);
   void declare_rest(Options& options);
-  // As in @NAME; empty where none is named so.
+  // NAME of @NAME; empty where the user named no job file.
   [[nodiscard]] std::string_view job_name() const;
-  // What the flags and the words of the command say.
+  // From the flags and the command alone.
   [[nodiscard]] run::JobSettings said() const;
   void choose_where(run::JobSettings& settings, const Context& context) const;
-  // And, beneath it, the job file that was named.
+  // The same, completed by the job file that was named.
   [[nodiscard]] run::RunOptions options(const Context& context) const;
 
-  // What can be taken as it is; the members below need a look first.
+  // Settings that need no conversion; those in the members below do.
   run::JobSettings plain_;
-  std::vector<std::string> words_;         // before two dashes
-  std::vector<std::string> after_dashes_;  // a command
+  std::vector<std::string> words_;         // before the two dashes
+  std::vector<std::string> after_dashes_;  // the command
   std::string file_;
   bool higher_ = false;
   bool lower_ = false;

@@ -9,7 +9,7 @@ namespace zeus::cli {
 void ServeCommand::declare(Options& options) {
   options.example("zeus serve", "the user's own store, to this machine alone");
   options.example("zeus serve --listen 0.0.0.0:8470 --signing-key-path key --database postgresql://zeus@db/zeus",
-                  "a team's jobs, to whoever has a token");
+                  "a team's jobs, to anyone with a token");
   options.add_option("--listen", settings_.listen, "Where to listen")
       .value_name("ADDRESS:PORT|unix:PATH")
       .with_default("127.0.0.1:8470");
@@ -17,26 +17,26 @@ void ServeCommand::declare(Options& options) {
       .path()
       .with_default("the user's own store")
       .value_name("FILE|URL");
-  options.group("Who may ask");
+  options.group("Who may use it");
   options
       .add_option(
           "--signing-key-path", settings_.signing_key_path,
-          "The key, or a folder of keys, by which tokens are believed; without it nobody is asked who he is, and "
-          "this machine alone is served")
+          "The key, or a folder of keys, that tokens are signed with; without it, no tokens are asked for and only "
+          "this machine is served")
       .path();
-  options.add_flag("--no-tokens", settings_.no_tokens, "Serve other machines as well without asking who it is");
+  options.add_flag("--no-tokens", settings_.no_tokens, "Serve other machines too, without asking for tokens");
   options.add_flag("--behind-proxy", settings_.behind_proxy,
-                   "A proxy brings all requests: they come from its address, by whatever name");
-  options.add_option("--host-name", settings_.host_names, "A name by which clients call this server, beside its own")
+                   "All requests come through a proxy: from its address, under any name");
+  options.add_option("--host-name", settings_.host_names, "Another name by which clients call this server")
       .value_name("NAME");
   options.group("Bounds");
-  options.add_option("--cache-mib", settings_.cache_mib, "How much memory jobs are kept open in")
+  options.add_option("--cache-mib", settings_.cache_mib, "Memory for jobs that are kept open")
       .rule({.least = 1, .most = 1048576})
       .with_default();
   options.add_option("--jobs-per-user", settings_.jobs_of_a_user, "How many jobs one user may have")
       .rule({.least = 1, .most = 1e9})
       .with_default();
-  options.add_option("--metrics-per-job", metrics_per_job_, "Whether metrics tell of each job")
+  options.add_option("--metrics-per-job", metrics_per_job_, "Whether metrics report each job")
       .among({"on", "off"})
       .with_default();
 }

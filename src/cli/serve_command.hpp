@@ -12,7 +12,7 @@ class ServeCommand final : public Command {
  public:
   [[nodiscard]] std::string name() const override { return "serve"; }
   [[nodiscard]] std::string summary() const override {
-    return "Serve recurring jobs to other machines, until told to stop";
+    return "Serve recurring jobs to other machines, until it is stopped";
   }
   void declare(Options& options) override;
   int run(Context& context) override;

@@ -14,7 +14,7 @@ namespace {
 
 using remote_jobs::job_path;
 
-// An import of a long history takes the server a while.
+// A server needs a while to import a long history.
 constexpr Seconds answer_time{300};
 
 class ServedJobs final : public KeptJobs {

@@ -25,7 +25,7 @@ namespace zeus::cli {
 
 namespace {
 
-// The published workloads that both traces have, ready to be simulated.
+// The published workloads that both traces contain, ready to be simulated.
 struct Workloads {
   std::vector<simulate::Workload> workloads;
   std::vector<std::string> datasets;
@@ -65,7 +65,7 @@ std::vector<trace::ClusterGroup> read_groups(const std::vector<std::string>& pat
   return groups;
 }
 
-// Which workload each group is: by its data set, or by its run times where the trace has none.
+// The workload of each group: by its data set, or by its run times where the trace names no data set.
 std::vector<std::size_t> workloads_of(std::vector<trace::ClusterGroup>& groups, const Workloads& all) {
   const auto raw = std::ranges::count_if(groups, [](const trace::ClusterGroup& group) { return !group.dataset; });
   if (raw == std::ssize(groups)) {
@@ -76,7 +76,7 @@ std::vector<std::size_t> workloads_of(std::vector<trace::ClusterGroup>& groups, 
     const auto place = std::ranges::find(all.datasets, group.dataset.value_or(""));
     if (place == all.datasets.end()) {
       throw Error{ErrorKind::invalid_argument,
-                  fmt::format("group {} is of data set '{}', which is no published workload", group.name,
+                  fmt::format("group {} is of data set '{}', which is not a published workload", group.name,
                               group.dataset.value_or("")),
                   fmt::format("use one of {}", fmt::join(all.datasets, ", "))};
     }

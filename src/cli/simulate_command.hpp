@@ -1,5 +1,5 @@
-// `zeus simulate`: jobs and clusters replayed from traces or models, without any device. A command of commands: each of
-// its parts is a Command of its own. Main thread only.
+// `zeus simulate`: replays jobs and clusters from traces or models, without any device. Each of its subcommands is a
+// Command of its own. Main thread only.
 #pragma once
 
 #include "cli/command.hpp"
@@ -8,7 +8,7 @@ namespace zeus::cli {
 
 class SimulateCommand final : public Command {
  public:
-  // `parts` are `job`, `cluster` and whatever else can be simulated.
+  // `parts` are the subcommands, such as `job` and `cluster`.
   explicit SimulateCommand(Commands parts) : parts_{std::move(parts)} {}
 
   [[nodiscard]] std::string name() const override { return "simulate"; }

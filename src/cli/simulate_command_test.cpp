@@ -176,7 +176,7 @@ TEST_F(SimulateCommandTest, TheOrderOfRowsDecidesNothing) {
   }
 }
 
-// Each GPU takes the time and the power that one takes: four of them decide as one does, for four times the energy.
+// Each GPU takes the time and the power of one GPU: four of them decide as one does, for four times the energy.
 TEST_F(SimulateCommandTest, SeveralGpusTakeTheirPowerEachAndDecideAsOne) {
   const auto on = [&](const char* gpus) {
     const Outcome outcome =

@@ -24,7 +24,7 @@ namespace zeus::cli {
 
 namespace {
 
-// Adding the further seeds goes beyond no number.
+// So that adding the number of seeds cannot overflow.
 constexpr field::Rule seeds_with_room{.least = 0.0, .most = 1e18};
 constexpr std::uint64_t most_recurrences = 10'000'000;
 
@@ -33,7 +33,7 @@ std::uint64_t count_of(const std::string& text, std::string_view what) {
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), count);
   if (problem != std::errc{} || end != text.data() + text.size() || count == 0 || count > most_recurrences) {
     throw Error{
-        ErrorKind::invalid_argument, fmt::format("'{}' {} cannot be", text, what),
+        ErrorKind::invalid_argument, fmt::format("{} cannot be '{}'", what, text),
         fmt::format("give {}a number from 1 to {}", what == "recurrences" ? "`auto` or " : "", most_recurrences)};
   }
   return count;
@@ -119,7 +119,7 @@ SimulateJobCommand::Course SimulateJobCommand::course() const {
   const bool of_model = !workload_.empty() && !gpu_.empty();
   if (of_traces == of_model) {
     throw Error{ErrorKind::invalid_argument,
-                of_model ? "a job is of traces or a model, not both" : "there is no job to simulate",
+                of_model ? "a job comes from traces or from a model, not both" : "there is no job to simulate",
                 "give --workload and --gpu, or --train-trace, --power-trace, --dataset, --network, --optimizer, "
                 "--target-metric, --max-epochs and --default-batch-size"};
   }
@@ -137,7 +137,7 @@ SimulateJobCommand::Course SimulateJobCommand::course() const {
     course.at = colon == std::string::npos ? 0 : count_of(move_.substr(0, colon), "recurrence to move at");
     course.device = colon == std::string::npos ? std::string{} : move_.substr(colon + 1);
     if (course.device.empty()) {
-      throw Error{ErrorKind::invalid_argument, fmt::format("'{}' is no move", move_), "write RECURRENCE:GPU"};
+      throw Error{ErrorKind::invalid_argument, fmt::format("'{}' is not a move", move_), "write RECURRENCE:GPU"};
     }
     course.after = workload_on(course.device);
     simulate::keep_common(course.before, course.after);

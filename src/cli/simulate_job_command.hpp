@@ -19,12 +19,12 @@ class SimulateJobCommand final : public Command {
   int run(Context& context) override;
 
  private:
-  // What the job is, and what it becomes at a recurrence, if anything.
+  // The job, and what changes at a recurrence, if anything does.
   struct Course {
     simulate::Workload before;
     simulate::Workload after;
     std::optional<std::uint64_t> at;
-    std::string device;  // that it moves to; empty when its data drifts
+    std::string device;  // the one it moves to; empty where its data drifts
   };
 
   void declare_job(Options& options);

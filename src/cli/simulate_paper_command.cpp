@@ -34,7 +34,7 @@ void SimulatePaperCommand::declare(Options& options) {
   options.add_option("--seeds", seeds_, "How many seeds to average over")
       .rule({.least = 1.0, .most = 100'000.0})
       .with_default();
-  options.add_flag("--quiet", quiet_, "Say nothing meanwhile");
+  options.add_flag("--quiet", quiet_, "Show no progress");
 }
 
 simulate::PaperStudy SimulatePaperCommand::study() const {
@@ -42,8 +42,7 @@ simulate::PaperStudy SimulatePaperCommand::study() const {
     return {.gpus = simulate::modelled_gpus(),
             .source =
                 "No trace was given: everything is computed from the built-in workload and GPU models. Those of V100 "
-                "and A40 "
-                "are fitted to the published traces; RTX6000 and P100 follow their data sheets.",
+                "and A40 are fitted to the published traces; RTX6000 and P100 follow their data sheets.",
             .seeds = seeds_};
   }
   const trace::TrainTrace train = trace::parse_train_trace(train_trace_, read_input_file(train_trace_));

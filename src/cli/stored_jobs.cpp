@@ -21,7 +21,7 @@ Error no_job(const std::string& job) {
 
 class StoredJobs final : public KeptJobs {
  public:
-  // Without a store there are no jobs.
+  // A null store has no jobs.
   StoredJobs(const Context& context, std::string location, std::unique_ptr<store::JobStore> store)
       : context_{context},
         location_{std::move(location)},

@@ -31,7 +31,7 @@ void TokenRevokeCommand::declare(Options& options) {
 }
 
 int TokenRevokeCommand::run(Context& context) {
-  context.out << fmt::format("revoked {}; servers heed it once they are sent SIGHUP, or start\n",
+  context.out << fmt::format("revoked {}; servers apply it at their next SIGHUP or start\n",
                              order_.carry_out(context.clock));
   return exit_ok;
 }

@@ -1,4 +1,4 @@
-// `zeus token issue` and `zeus token revoke`: who may ask `zeus serve`. Main thread.
+// `zeus token issue` and `zeus token revoke`: tokens for `zeus serve`. Main thread.
 #pragma once
 
 #include "cli/command.hpp"
@@ -22,7 +22,7 @@ class TokenIssueCommand final : public Command {
 class TokenRevokeCommand final : public Command {
  public:
   [[nodiscard]] std::string name() const override { return "revoke"; }
-  [[nodiscard]] std::string summary() const override { return "Have a token believed no more"; }
+  [[nodiscard]] std::string summary() const override { return "Revoke a token"; }
   void declare(Options& options) override;
   int run(Context& context) override;
 
@@ -34,7 +34,7 @@ class TokenCommand final : public Command {
  public:
   TokenCommand();
   [[nodiscard]] std::string name() const override { return "token"; }
-  [[nodiscard]] std::string summary() const override { return "Give out tokens for zeus serve, and take them back"; }
+  [[nodiscard]] std::string summary() const override { return "Issue and revoke tokens for zeus serve"; }
   void declare(Options& options) override;
   int run(Context& context) override { return chosen_->run(context); }
 

@@ -36,17 +36,17 @@ constexpr const char* library_path = "LD_LIBRARY_PATH";
 constexpr const char* driver_library = "libnvidia-ml.so.1";
 constexpr Seconds longest_wait{3600.0};
 constexpr std::size_t largest_input = std::size_t{64} << 20;
-// How soon a group that the command makes is followed.
+// How soon a process group made by the command is noticed.
 constexpr Seconds look_at_groups{0.25};
 
-// A session, and its name as long as it is ours to hold.
+// A session, and its name for as long as this process holds it.
 struct Opened {
   std::optional<drivers::SessionName> name;
   drivers::Session session;
   bool joined = false;
 };
 
-// Where the drivers lie, seen from the program: as built, or as installed.
+// The folder of the drivers, found from the program: as built, or as installed.
 std::filesystem::path driver_folder() {
   const std::filesystem::path program = program_folder();
   for (const char* const folder : {"../lib/zeus/virtual", ZEUS_DRIVER_FOLDER}) {
@@ -64,7 +64,7 @@ std::string read_file(const FileTree& files, const std::string& path) {
   std::optional<std::string> content = files.read(std::filesystem::absolute(path).string(), largest_input);
   if (!content) {
     throw Error{ErrorKind::not_found, fmt::format("there is no file {}", path),
-                "check the path; it is taken from the present folder"};
+                "check the path, which is relative to the current folder"};
   }
   return *std::move(content);
 }
@@ -80,14 +80,14 @@ std::vector<drivers::Fault> read_faults(const FileTree& files, const std::string
   throw Error{refused->kind(), fmt::format("{}, {}", path, refused->message()), refused->advice()};
 }
 
-// Joins the session that has the name already.
+// Joins the session that already has the name.
 Opened join(const drivers::SessionPlan& plan, const Clock& clock) {
   const std::optional<std::string> reference = drivers::SessionName::reference(plan.name);
   std::optional<drivers::Session> session =
       reference ? drivers::Session::adopt(*reference, clock) : std::optional<drivers::Session>{};
   if (!session) {
     throw Error{ErrorKind::conflict,
-                fmt::format("the session '{}' is just ending, or belongs to somebody else", plan.name),
+                fmt::format("the session '{}' is just ending, or belongs to another user", plan.name),
                 "try again, or choose another name"};
   }
   if (session->spec() != plan.spec) {
@@ -102,7 +102,7 @@ Opened open_session(const drivers::SessionPlan& plan, const Clock& clock) {
   if (plan.name.empty()) {
     return {std::nullopt, drivers::Session::create(plan, clock)};
   }
-  // Made before the name is taken: who finds the name must find the session.
+  // The session is made before its name is taken: a process that finds the name must find the session.
   drivers::Session session = drivers::Session::create(plan, clock);
   std::optional<drivers::SessionName> name = drivers::SessionName::claim(plan.name);
   return name ? Opened{std::move(name), std::move(session)} : join(plan, clock);
@@ -129,7 +129,7 @@ double speed_of(const drivers::Session& session) {
   return speed;
 }
 
-// Waits for the command, keeps the truth, and holds the command to the speed of its GPUs.
+// Waits for the command, records the true energy, and holds the command to the speed of its GPUs.
 class Supervisor {
  public:
   Supervisor(const drivers::Session& session, ChildProcess& child, bool follows, drivers::TruthRecorder* truth)
@@ -193,7 +193,7 @@ class Supervisor {
   const drivers::Session* session_;
   ChildProcess* child_;
   drivers::TruthRecorder* truth_;
-  std::vector<pid_t> groups_;  // that are held, and let go
+  std::vector<pid_t> groups_;  // those that are slowed
   std::set<pid_t> watched_;    // by the guard
   Instant looked_at_;
   std::optional<drivers::Follower> follower_;
@@ -201,7 +201,7 @@ class Supervisor {
   bool running_ = true;
 };
 
-// Writing replaces the file, which would do away with a device.
+// Writing replaces the file; a device would be lost.
 void check_truth_path(const std::string& path) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
@@ -218,11 +218,10 @@ void VirtualCommand::declare(Options& options) {
   options.example("zeus virtual 1xH100 --load square:80-300W,200ms -- zeus measure -- sleep 5",
                   "five seconds of a load that is known, measured");
   options.footer(
-      "SPEC is COUNTxMODEL, several with commas between: 4xA100, 2xV100,1xH100; 1xA100@gain=0.945 misreads by that\n"
-      "factor. docs/virtual.md has the models, the format of faults, and what virtual GPUs are honest about.\n"
-      "Exits with the command's code (128+n for signal n), 125 on a failure of its own, 126 when the command cannot "
-      "be\n"
-      "executed, 127 when it is not found.");
+      "SPEC is COUNTxMODEL, several with commas between: 4xA100, 2xV100,1xH100; 1xA100@gain=0.945 misreads by\n"
+      "that factor. docs/virtual.md has the models, the format of faults, and what virtual GPUs are honest about.\n"
+      "Exits with the command's code (128+n for signal n), 125 on a failure of its own, 126 when the command\n"
+      "cannot be executed, 127 when it is not found.");
   options.add_option("SPEC", gpus_, "The virtual GPUs, as 4xA100").required();
   options.add_option("CMD", command_, "The command and its arguments, after --").required();
   options
@@ -234,7 +233,7 @@ void VirtualCommand::declare(Options& options) {
   options.add_option("--truth", truth_, "Where to write the true energy over time, as JSON").path();
   options.add_option("--session", session_, "A name under which further `zeus virtual` share the same GPUs")
       .value_name("NAME");
-  options.add_flag("--shared", shared_, "Let other users' processes of the command at the GPUs too");
+  options.add_flag("--shared", shared_, "Let processes of other users in the command use the GPUs too");
 }
 
 int VirtualCommand::failure_code() const {

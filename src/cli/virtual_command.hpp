@@ -1,4 +1,4 @@
-// `zeus virtual`: runs a command on virtual GPUs, which every program of that command sees as NVIDIA's or AMD's.
+// `zeus virtual`: runs a command on virtual GPUs; its programs see them as NVIDIA's or AMD's.
 #pragma once
 
 #include "cli/command.hpp"

@@ -26,7 +26,7 @@ std::string why_none(const ToldReading<Value>& reading) {
   return std::string{to_string(reading.reason.value_or(Reason::unknown))};
 }
 
-// The GPU's own, as near to this moment as it has it; else that of whatever it is a part of.
+// The GPU's own power, as near to this moment as possible; else that of the device it is a part of.
 const protocol::ToldPower* power_of(const protocol::GpuReadings& gpu) {
   const protocol::ToldPower* best = nullptr;
   const auto rank = [](const protocol::ToldPower& one) {
@@ -70,7 +70,7 @@ DeviceReading reading_of(const protocol::GpuReadings& gpu, const protocol::Disco
     device.power = power->power.value;
     device.power_reason = device.power ? "" : why_none(power->power);
   } else {
-    device.power_reason = "this GPU tells none";
+    device.power_reason = "this GPU reports none";
   }
   const ToldReading<Watts>& limit = gpu.limits.enforced.value ? gpu.limits.enforced : gpu.limits.current;
   device.limit = limit.value;
@@ -80,7 +80,7 @@ DeviceReading reading_of(const protocol::GpuReadings& gpu, const protocol::Disco
   if (const auto holder = holders.of.find(gpu.id); holder != holders.of.end()) {
     device.holder = holder->second;
   } else {
-    device.holder_reason = holders.unknown.empty() ? "nobody has a lease of it" : holders.unknown;
+    device.holder_reason = holders.unknown.empty() ? "no process has a lease of it" : holders.unknown;
   }
   return told;
 }
@@ -90,8 +90,8 @@ DeviceReading of_cpu(DeviceKind kind, const protocol::CpuReadings& cpu, const pr
   told.device.kind = kind;
   told.device.id = cpu.id;
   told.device.name = fit_to_show(cpu.name);
-  told.device.limit_reason = "zeusd tells none of a CPU package";
-  told.device.holder_reason = "nobody sets a CPU package";
+  told.device.limit_reason = "zeusd reports none for a CPU package";
+  told.device.holder_reason = "CPU packages have no leases";
   told.counter = counter_of(counter.energy, counter.counter, cpu.generation);
   if (told.counter) {
     told.counter->began_ns = counter.began_ns;
@@ -143,7 +143,7 @@ std::vector<DeviceReading> devices_of(const protocol::Readings& readings, const 
 std::vector<DeviceReading> devices_of(const ExistingAnswers& answers, const protocol::DiscoveryAnswer& discovery,
                                       Instant at) {
   std::vector<DeviceReading> devices;
-  const std::string untold = answers.gpu_refusal.empty() ? "it is not told" : fit_to_show(answers.gpu_refusal);
+  const std::string untold = answers.gpu_refusal.empty() ? "it is not reported" : fit_to_show(answers.gpu_refusal);
   const auto counter = [at](Joules value) { return CounterReading{.at = at, .value = value}; };
   for (const protocol::ListedGpu& gpu : discovery.gpus) {
     DeviceReading told;
@@ -162,14 +162,14 @@ std::vector<DeviceReading> devices_of(const ExistingAnswers& answers, const prot
     }
     devices.push_back(std::move(told));
   }
-  const std::string cpu_untold = answers.cpu_refusal.empty() ? "it is not told" : fit_to_show(answers.cpu_refusal);
+  const std::string cpu_untold = answers.cpu_refusal.empty() ? "it is not reported" : fit_to_show(answers.cpu_refusal);
   const auto add = [&](DeviceKind kind, std::uint32_t id, const std::optional<protocol::WholeMicrojoules>& energy) {
     DeviceReading told;
     told.device.kind = kind;
     told.device.id = id;
     told.device.power_reason = told.device.energy_reason = cpu_untold;
-    told.device.limit_reason = "zeusd tells none of a CPU package";
-    told.device.holder_reason = "nobody sets a CPU package";
+    told.device.limit_reason = "zeusd reports none for a CPU package";
+    told.device.holder_reason = "CPU packages have no leases";
     if (energy) {
       told.counter = counter(energy->amount());
     }

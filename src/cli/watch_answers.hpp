@@ -1,5 +1,5 @@
-// A daemon's answers as what `zeus watch` counts with. Whatever a daemon says of itself is made fit for a terminal.
-// Pure functions; any thread.
+// Turns a daemon's answers into the values that `zeus watch` counts with. Strings of a daemon are made safe for a
+// terminal. Pure functions; any thread.
 #pragma once
 
 #include "cli/watch_tally.hpp"
@@ -16,18 +16,18 @@
 
 namespace zeus::cli {
 
-// Of our daemon's GPUs, who has a lease; or why that is not known.
+// Who holds leases of our daemon's GPUs, or why that is not known.
 struct Holders {
   std::map<std::uint32_t, std::string> of;
   std::string unknown = {};  // empty where it is known
 };
 Holders holders_of(const protocol::LeaseList& leases);
 
-// What our daemon says. `refused` has why GPUs are not among the readings.
+// From our daemon. `refused` has the reason for each GPU that is missing from the readings.
 std::vector<DeviceReading> devices_of(const protocol::Readings& readings, const protocol::DiscoveryAnswer& discovery,
                                       const Holders& holders, const std::map<std::uint32_t, std::string>& refused);
 
-// What the existing daemon says, in as many answers; what is not there it did not tell, for this reason.
+// The existing daemon's answers. A missing answer was refused, for the reason given.
 struct ExistingAnswers {
   std::optional<protocol::GpuPowerAnswer> power = std::nullopt;
   std::optional<protocol::GpuEnergyAnswer> energy = std::nullopt;

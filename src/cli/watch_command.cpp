@@ -28,8 +28,8 @@ namespace zeus::cli {
 
 namespace {
 
-// Nodes are asked twice for each picture, which is so of late; and, however seldom they are shown, so often: one that
-// is away is missing within three seconds.
+// Nodes are asked twice for each picture, so that it is recent, and at least this often: a node that is away is shown
+// as missing within three seconds.
 constexpr Seconds longest_period{1};
 constexpr Seconds connect_time{1.5};
 constexpr Seconds answer_time{3};
@@ -81,7 +81,7 @@ WatchMoment moment_of(const std::vector<std::unique_ptr<NodeWatch>>& watches, co
   return moment;
 }
 
-// None has ever answered.
+// No node has ever answered.
 bool is_in_vain(const WatchMoment& moment) {
   return std::ranges::none_of(moment.nodes, [](const WatchedNode& node) { return node.daemon.has_value(); });
 }
@@ -147,7 +147,7 @@ int WatchCommand::run(Context& context) {
         context.out << watch_lines(moment) << std::flush;
       }
       if (!context.out) {
-        break;  // whoever was reading has gone
+        break;  // the reader has closed the pipe
       }
     }
   }

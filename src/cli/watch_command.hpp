@@ -1,4 +1,4 @@
-// `zeus watch`: what the devices of many nodes draw, as their daemons tell it.
+// `zeus watch`: shows what the devices of many nodes draw, as their daemons report it.
 #pragma once
 
 #include "cli/command.hpp"

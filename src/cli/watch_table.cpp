@@ -11,7 +11,7 @@ namespace zeus::cli {
 
 namespace {
 
-// More digits than elsewhere: they are to be seen moving.
+// More digits than elsewhere, so that the energy is seen to move.
 constexpr int energy_digits = 4;
 
 struct Row {
@@ -88,7 +88,7 @@ std::vector<Row> rows_of(const WatchMoment& moment) {
   return rows;
 }
 
-// What of all there is is in a sum.
+// How much of everything a sum covers.
 std::string part_in(const WatchMoment& moment, const WatchSum& sum) {
   const std::size_t missing = missing_nodes(moment).size();
   std::string text =
@@ -121,7 +121,7 @@ int width_of_nodes(const WatchMoment& moment, int most) {
   return static_cast<int>(std::min(width, static_cast<std::size_t>(most)));
 }
 
-// The end of a long name tells nodes apart where they have a domain, or sockets where they have folders.
+// The end of a long name is kept: it tells apart nodes of one domain, or sockets of one folder.
 std::string node_cell(const std::string& name, int width) {
   const auto room = static_cast<std::size_t>(width);
   return name.size() <= room ? name : ".." + name.substr(name.size() - room + 2);
@@ -154,7 +154,7 @@ std::vector<Column> columns_of(const WatchMoment& moment, const Screen& screen) 
   for (const Row& row : rows) {
     const std::vector<std::string> texts = cells(row);
     for (std::size_t i = 0; i < columns.size(); ++i) {
-      // A node is named once.
+      // Only the first row of a node has its name.
       columns[i].cells.push_back(i == 0 && former != nullptr && *former == row.node ? "" : texts[i]);
     }
     former = &row.node;
@@ -191,7 +191,7 @@ std::string missing_line(const WatchMoment& moment) {
   return line;
 }
 
-// Beside the rows themselves: the title and an empty line, the heads, and what is missing.
+// The rows left beside the title, an empty line, the headings and the missing nodes.
 std::size_t rows_for_devices(const WatchMoment& moment, const Screen& screen) {
   const auto rows = static_cast<std::size_t>(std::max(screen.rows, 6));
   const std::size_t others = 3 + (missing_line(moment).empty() ? 0 : 2);

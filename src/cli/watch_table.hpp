@@ -1,4 +1,4 @@
-// What `zeus watch` shows, for people: a table fitted to a terminal, or lines to be kept. Pure functions; any thread.
+// What `zeus watch` shows to people: a table fitted to a terminal, or lines for a log. Pure functions; any thread.
 #pragma once
 
 #include "cli/text_columns.hpp"
@@ -9,14 +9,14 @@
 
 namespace zeus::cli {
 
-// Columns are left out in the order in which they are missed least.
+// Where the screen is too narrow, the least useful columns go first.
 std::string watch_table(const WatchMoment& moment, const Screen& screen);
 
-// How many rows the table has, and for how many of them there is place.
+// How many rows the table has, and how many fit.
 std::size_t watch_rows(const WatchMoment& moment);
 std::size_t watch_rows_shown(const WatchMoment& moment, const Screen& screen);
 
-// A line for each device, each missing node and each sum, all beginning with the time since the start.
+// One line for each device, missing node and sum; each begins with the time since the start.
 std::string watch_lines(const WatchMoment& moment);
 
 }  // namespace zeus::cli

@@ -11,7 +11,7 @@ namespace zeus::cli {
 
 namespace {
 
-// No device draws so much: a counter that has gone further was begun anew meanwhile, and has come past where it stood.
+// No device draws this much: a counter that moved further was reset meanwhile, and has since passed its old value.
 constexpr Watts beyond_any{5000};
 
 constexpr Seconds of_late{30};
@@ -27,7 +27,7 @@ std::optional<Joules> CounterTally::used_until(const CounterReading& reading, co
   if (used < Joules{0} && same_start && reading.wraps_at) {
     used = used + *reading.wraps_at;
   }
-  // A counter that is renewed now and then may bring what was used before the last reading.
+  // A counter that is renewed now and then may bring energy from before the last reading.
   const Joules most = beyond_any * (reading.at - last_.at + Seconds{1});
   return used >= Joules{0} && used <= most ? std::optional{used} : std::nullopt;
 }
@@ -64,7 +64,7 @@ std::optional<ClockOffset::Sample> ClockOffset::best() const {
 void NodeTally::take(const NodeReadings& readings) {
   if (answered_ && readings.instance != instance_) {
     ++restarts_;
-    // It may be another machine's clock.
+    // The new daemon may run on another machine's clock.
     monotonic_.forget();
     civil_.forget();
   }
@@ -85,7 +85,7 @@ void NodeTally::take(const NodeReadings& readings) {
   const std::optional<ClockOffset::Sample> before_ours = monotonic_.best();
   for (auto& [key, device] : devices_) {
     device.last.power.reset();
-    device.last.power_reason = "its daemon does not tell of it any more";
+    device.last.power_reason = "its daemon no longer reports it";
   }
   for (const DeviceReading& reading : readings.devices) {
     const WatchedDevice& read = reading.device;
@@ -99,7 +99,7 @@ void NodeTally::take(const NodeReadings& readings) {
       device.tally.add(counter, readings.instance);
       if (read.kind != DeviceKind::gpu) {
         device.last.power = device.tally.power();
-        device.last.power_reason = "it takes two readings";
+        device.last.power_reason = "power needs two readings";
       }
     }
   }

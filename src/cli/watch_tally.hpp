@@ -1,6 +1,6 @@
-// What is known of a node that is watched: answers of its daemon go in, with the times at which they were asked for and
-// came, and out comes what is shown. Every joule is counted once, whatever daemon, driver or connection did between two
-// answers. One thread at a time; asks for no time.
+// What is known of a node that is watched. Answers of its daemon go in, with the times of question and answer; what is
+// shown comes out. Every joule is counted once, even if the daemon, a driver or the connection restarted between two
+// answers. One thread at a time; never reads a clock.
 #pragma once
 
 #include "base/clock.hpp"
@@ -20,28 +20,28 @@ namespace zeus::cli {
 
 // A counter as it was read.
 struct CounterReading {
-  Instant at;  // on the daemon's clock, where NodeReadings has `daemon_now`; else on ours
+  Instant at;  // the daemon's clock where NodeReadings has `daemon_now`, else ours
   Joules value;
   std::optional<Joules> wraps_at = std::nullopt;
-  // Readings of one start of the daemon that differ in this are not to be subtracted.
+  // Two readings from one start of the daemon must agree in this to be subtracted.
   std::uint64_t generation = 0;
-  // Likewise, of any starts: since when the counter has gone on.
+  // Likewise, across starts of the daemon: when the counter began.
   std::optional<std::int64_t> began_ns = std::nullopt;
 };
 
 struct DeviceReading {
-  WatchedDevice device;  // without energy, which is counted here; power of CPU packages likewise
+  WatchedDevice device;  // without energy and the power of CPU packages, which are counted here
   std::optional<CounterReading> counter = std::nullopt;
 };
 
-// One answer.
+// One answer of a daemon.
 struct NodeReadings {
   Instant asked;     // our clock
   Instant answered;  // our clock
   WallTime wall;     // ours, when it was answered
   std::string daemon;
-  std::string instance;                              // empty where the daemon tells none
-  std::optional<Instant> daemon_now = std::nullopt;  // while it answered, its own clocks
+  std::string instance;                              // empty where the daemon reports none
+  std::optional<Instant> daemon_now = std::nullopt;  // the daemon's own clocks, as it answered
   std::optional<WallTime> daemon_wall = std::nullopt;
   std::vector<DeviceReading> devices = {};
 };
@@ -49,10 +49,10 @@ struct NodeReadings {
 // The joules of one counter since its first reading.
 class CounterTally {
  public:
-  // A reading that is no newer than the last is passed over.
+  // Ignores a reading that is no newer than the last one.
   void add(const CounterReading& reading, const std::string& instance);
   [[nodiscard]] const std::optional<WatchedEnergy>& energy() const { return energy_; }
-  // The mean between the two last readings.
+  // The mean power between the last two readings.
   [[nodiscard]] std::optional<Watts> power() const { return power_; }
 
  private:
@@ -64,36 +64,36 @@ class CounterTally {
   std::optional<Watts> power_;
 };
 
-// Another machine's clock against ours, by questions that took some time: the quickest of late says most.
+// The offset of another machine's clock, from questions that took some time; the quickest recent one says most.
 class ClockOffset {
  public:
   struct Sample {
-    Instant at;      // ours, when it was taken
-    Seconds offset;  // of the other clock before ours
-    Seconds doubt;   // half the time there and back
+    Instant at;      // our clock, when it was taken
+    Seconds offset;  // by how much the other clock is ahead
+    Seconds doubt;   // half the round trip
   };
   void add(const Sample& sample);
   void forget() { samples_.clear(); }
   [[nodiscard]] std::optional<Sample> best() const;
 
  private:
-  std::vector<Sample> samples_;  // the oldest first
+  std::vector<Sample> samples_;  // oldest first
 };
 
 class NodeTally {
  public:
-  // A node that says nothing for longer is missing.
+  // A node that is silent for longer is missing.
   static constexpr Seconds longest_silence{2.5};
 
   NodeTally(std::string name, Instant begin) : name_{std::move(name)}, begin_{begin} {}
 
   void take(const NodeReadings& readings);
-  // It was asked, and there was no answer.
+  // The node was asked and did not answer.
   void fail(std::string_view why);
   [[nodiscard]] WatchedNode node(Instant now) const;
 
  private:
-  using Key = std::tuple<DeviceKind, std::string, std::uint32_t>;  // a GPU is known by its UUID, where it is told
+  using Key = std::tuple<DeviceKind, std::string, std::uint32_t>;  // a GPU is known by its UUID, where it has one
   struct Device {
     WatchedDevice last;
     CounterTally tally;
@@ -102,7 +102,7 @@ class NodeTally {
   std::string name_;
   Instant begin_;
   std::optional<Instant> answered_;
-  std::optional<std::string> failure_;  // since then
+  std::optional<std::string> failure_;  // since the last answer
   std::string daemon_;
   std::string instance_;
   int restarts_ = 0;

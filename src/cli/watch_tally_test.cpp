@@ -8,7 +8,7 @@
 namespace zeus::cli {
 namespace {
 
-// A node whose clocks are its own, asked over a connection that takes a while each way.
+// A node with clocks of its own, over a connection with a delay each way.
 class Node {
  public:
   explicit Node(VirtualClock& clock, Seconds ahead = Seconds{0}) : clock_{clock}, ahead_{ahead} {}
@@ -104,7 +104,7 @@ TEST_F(WatchTally, CountsOnOverARestartOfTheDaemon) {
   EXPECT_EQ(gpu().power_reason, "its node is missing");
   node.pass(Seconds{4});
   node.instance = "second";
-  node.generation = 7;  // another start's own count
+  node.generation = 7;  // counted by another start of the daemon
   tally_.take(node.answer());
   EXPECT_NEAR(joules(), 800.0, 1e-6);
   EXPECT_EQ(gpu().energy->began_anew, 0);
@@ -209,7 +209,7 @@ TEST(WatchAnswers, NameAGpusHolderOrWhyNobodyIsKnown) {
   const auto devices = devices_of(readings, discovery, holders_of(leases), {});
   EXPECT_EQ(devices.at(0).device.name, "NVIDIA \\x1b[2J A100");
   EXPECT_EQ(devices.at(0).device.holder, std::nullopt);
-  EXPECT_EQ(devices.at(0).device.holder_reason, "nobody has a lease of it");
+  EXPECT_EQ(devices.at(0).device.holder_reason, "no process has a lease of it");
   EXPECT_EQ(devices.at(1).device.holder, "the token of ann");
   const auto unknown = devices_of(readings, discovery, Holders{.of = {}, .unknown = "it answers 403"}, {});
   EXPECT_EQ(unknown.at(1).device.holder_reason, "it answers 403");
@@ -236,7 +236,7 @@ TEST(WatchAnswers, GoAsFarAsTheExistingDaemonDoes) {
   EXPECT_EQ(devices[0].device.power, Watts{150});
   EXPECT_EQ(devices[0].counter->value, Joules{500});
   EXPECT_EQ(devices[0].counter->at, Instant{7});
-  EXPECT_EQ(devices[0].device.limit_reason, "it is not told");
+  EXPECT_EQ(devices[0].device.limit_reason, "it is not reported");
   EXPECT_EQ(devices[0].device.holder_reason, "this daemon knows no leases");
   EXPECT_EQ(devices[1].counter->value, Joules{20});
   EXPECT_EQ(devices[2].device.kind, DeviceKind::memory);

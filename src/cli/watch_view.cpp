@@ -42,8 +42,8 @@ void put_device(records::JsonWriter& json, const WatchedDevice& device) {
   }
   json.put("kind", word_of(device.kind));
   json.put("id", device.id);
-  json.put("uuid", device.uuid.empty() ? std::nullopt : std::optional{device.uuid}, "it is not told");
-  json.put("name", device.name.empty() ? std::nullopt : std::optional{device.name}, "it is not told");
+  json.put("uuid", device.uuid.empty() ? std::nullopt : std::optional{device.uuid}, "it is not reported");
+  json.put("name", device.name.empty() ? std::nullopt : std::optional{device.name}, "it is not reported");
   json.put("power_w", number(device.power), device.power_reason);
   json.put("limit_w", number(device.limit), device.limit_reason);
   json.put("energy_j", number(joules), device.energy_reason);
@@ -62,9 +62,9 @@ void put_node(records::JsonWriter& json, const WatchedNode& node) {
   }
   json.put("missing_for_s", number(node.missing_for), "it is not missing");
   json.put("daemon", node.daemon, not_yet);
-  json.put("clock_offset_s", number(node.clock_offset), node.daemon ? "its clock is not told" : not_yet);
-  json.put("clock_doubt_s", number(node.clock_doubt), node.daemon ? "its clock is not told" : not_yet);
-  json.put("restarts", node.restarts, node.daemon ? "this daemon does not tell its starts apart" : not_yet);
+  json.put("clock_offset_s", number(node.clock_offset), node.daemon ? "its clock is not reported" : not_yet);
+  json.put("clock_doubt_s", number(node.clock_doubt), node.daemon ? "its clock is not reported" : not_yet);
+  json.put("restarts", node.restarts, node.daemon ? "this daemon does not report its restarts" : not_yet);
   json.put_list("devices", node.devices,
                 [&](const WatchedDevice& device) { json.object([&] { put_device(json, device); }); });
 }
@@ -131,8 +131,8 @@ std::string watch_json(const WatchMoment& moment) {
     json.put_list("sums", sums_of(moment), [&](const WatchSum& sum) {
       json.object([&] {
         json.put("kind", word_of(sum.kind));
-        json.put("power_w", number(sum.power), "nobody who is there tells it");
-        json.put("energy_j", number(sum.energy), "nobody has told it yet");
+        json.put("power_w", number(sum.power), "no node that is there reports it");
+        json.put("energy_j", number(sum.energy), "no node has reported it yet");
         json.put("unknown", sum.unknown);
       });
     });

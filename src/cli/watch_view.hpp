@@ -16,24 +16,24 @@ namespace zeus::cli {
 
 enum class DeviceKind { gpu, cpu, memory };
 
-// Joules that a device has used while it was watched.
+// The joules that a device has used since it was first watched.
 struct WatchedEnergy {
   Joules joules;
   Instant from;  // on this machine's clock
   Instant to;
-  int began_anew = 0;  // how often its counter did: what was used just before each is not in the joules
+  int began_anew = 0;  // how often its counter did; the joules lack what was used just before
 };
 
 struct WatchedDevice {
   DeviceKind kind = DeviceKind::gpu;
   std::uint32_t id = 0;
-  std::string uuid = {};  // a GPU's, where it is told
+  std::string uuid = {};  // of a GPU, where it is reported
   std::string name = {};
   std::optional<Watts> power = std::nullopt;
-  std::optional<Watts> limit = std::nullopt;  // a GPU's, as it is enforced
+  std::optional<Watts> limit = std::nullopt;  // of a GPU, as enforced
   std::optional<WatchedEnergy> energy = std::nullopt;
   std::optional<std::string> holder = std::nullopt;  // of a GPU
-  // Why there is none.
+                                                     // Why there is no value.
   std::string power_reason = {};
   std::string limit_reason = {};
   std::string energy_reason = {};
@@ -42,13 +42,13 @@ struct WatchedDevice {
 
 struct WatchedNode {
   std::string name;                     // as it was named on the command line
-  std::optional<std::string> missing;   // why it is
-  std::optional<Seconds> missing_for;   // since its last answer, or since it is watched
+  std::optional<std::string> missing;   // why it is missing
+  std::optional<Seconds> missing_for;   // since its last answer, or since the watch began
   std::optional<std::string> daemon;    // "zeusd 0.1.0", once it has answered
-  std::optional<Seconds> clock_offset;  // of its civil time before ours
-  std::optional<Seconds> clock_doubt;   // of which so much may be the way there and back
-  std::optional<int> restarts;          // of its daemon, where that tells them
-  std::vector<WatchedDevice> devices;   // those of a missing node are as they were, without power
+  std::optional<Seconds> clock_offset;  // by how much its wall clock is ahead of ours
+  std::optional<Seconds> clock_doubt;   // half the round trip, which bounds the error of the offset
+  std::optional<int> restarts;          // of its daemon, where that reports them
+  std::vector<WatchedDevice> devices;   // a missing node's are as last seen, without power
 };
 
 struct WatchMoment {
@@ -60,14 +60,14 @@ struct WatchMoment {
 
 struct WatchSum {
   DeviceKind kind = DeviceKind::gpu;
-  std::optional<Watts> power;        // of what is known
-  std::optional<Joules> energy;      // that of missing nodes up to their last answer
-  std::vector<std::string> unknown;  // whose power is not in it though their node is there: "node:4938 GPU 1"
+  std::optional<Watts> power;        // of the known ones
+  std::optional<Joules> energy;      // of missing nodes, up to their last answer
+  std::vector<std::string> unknown;  // devices of present nodes whose power is not in the sum: "node:4938 GPU 1"
 };
 
 // "GPU 1", "CPU 0", "memory 0"
 std::string device_name(const WatchedDevice& device);
-// Of the kinds that there are.
+// One for each kind of device that there is.
 std::vector<WatchSum> sums_of(const WatchMoment& moment);
 std::vector<std::string> missing_nodes(const WatchMoment& moment);
 

@@ -18,7 +18,7 @@ WatchedDevice gpu(std::uint32_t id, Watts power, Joules energy) {
   device.limit = Watts{400};
   device.energy = WatchedEnergy{
       .joules = energy, .from = Instant{100'000'000'000}, .to = Instant{112'000'000'000}, .began_anew = 0};
-  device.holder_reason = "nobody has a lease of it";
+  device.holder_reason = "no process has a lease of it";
   return device;
 }
 
@@ -47,8 +47,8 @@ WatchMoment some_moment() {
   package.power = Watts{80};
   package.energy = WatchedEnergy{
       .joules = Joules{960}, .from = Instant{100'500'000'000}, .to = Instant{112'500'000'000}, .began_anew = 1};
-  package.limit_reason = "zeusd tells none of a CPU package";
-  package.holder_reason = "nobody sets a CPU package";
+  package.limit_reason = "zeusd reports none for a CPU package";
+  package.holder_reason = "CPU packages have no leases";
   first.devices.push_back(package);
   WatchedNode second = node("node2.example.org:4938");
   second.missing = "Connection refused";

@@ -18,14 +18,14 @@ namespace {
 constexpr std::string_view clear_line = "\r\033[K";
 constexpr Seconds patience{2};
 constexpr Seconds between_drawings{1};
-// What is told more often than can be read is drawn now and then.
+// Updates that come faster than a person can read are drawn this often.
 constexpr Seconds readable{0.1};
 constexpr std::size_t usual_columns = 80;
 
 std::size_t columns_of_terminal() {
   winsize size{};
   const bool known = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-  // The last column is left free: some terminals go on to the next row there.
+  // The last column stays free: some terminals would go on to the next row.
   return (known ? size.ws_col : usual_columns) - 1;
 }
 
@@ -94,7 +94,7 @@ void WorkingLine::draw(Instant now) {
   }
   std::string line = fmt::format("{} ({:.0f} s)", doing_, (now - began_).value());
   line.resize(std::min(line.size(), columns_()));
-  // In one write: whoever looks in between sees no half of it.
+  // In one write, so that no one sees half a line.
   err_ << std::string{clear_line} + line << std::flush;
   drawn_ = true;
   drawn_at_ = now;

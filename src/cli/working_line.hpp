@@ -1,8 +1,8 @@
-// The line on a terminal that says what a command is at while it works for long, and for how long so far. Where the
-// command ends within two seconds, or standard error is no terminal that can be drawn on, nothing of it is ever
-// written; it is erased before anything else is printed and in the end. Called by one thread; a thread of its own
-// draws, so that the work need not look at the time. The stream and the clock outlive it; meanwhile nobody else writes
-// there.
+// The line on a terminal that shows what a command is working on, and for how long so far. Nothing is ever written
+// where the command ends within two seconds, or where standard error is no terminal that can be drawn on. The line is
+// erased before anything else is printed, and at the end. One thread calls it; it draws on a thread of its own, so that
+// the work need not look at the time. The stream and the clock outlive it. Meanwhile nothing else may write to the
+// stream.
 #pragma once
 
 #include "base/clock.hpp"
@@ -24,7 +24,7 @@ bool has_working_line(const Environment& environment);
 
 class WorkingLine {
  public:
-  // What of the line fits on the terminal, in columns.
+  // How many columns of the line fit on the terminal.
   using Columns = std::function<std::size_t()>;
 
   WorkingLine(std::ostream& err, Clock& clock, bool live);
@@ -33,9 +33,9 @@ class WorkingLine {
   WorkingLine& operator=(const WorkingLine&) = delete;
   ~WorkingLine();
 
-  // What is worked on from now on.
+  // What the command works on from now on.
   void show(std::string_view doing);
-  // A line that stays, above it; also where nothing is drawn.
+  // Prints a line that stays, above the working line; also where nothing is drawn.
   void print(std::string_view line);
 
  private:
@@ -51,10 +51,10 @@ class WorkingLine {
   std::condition_variable woken_;
   std::string doing_;
   Instant drawn_at_;
-  bool due_ = false;    // long enough
-  bool drawn_ = false;  // it stands there now
+  bool due_ = false;    // worked for long enough
+  bool drawn_ = false;  // it is on the terminal now
   bool over_ = false;
-  std::thread drawer_;  // none where nothing is drawn
+  std::thread drawer_;  // not started where nothing is drawn
 };
 
 }  // namespace zeus::cli

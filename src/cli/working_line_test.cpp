@@ -13,7 +13,7 @@
 namespace zeus::cli {
 namespace {
 
-// What was written, once the thread that draws has come so far: it is woken by the clock, and waited for here.
+// Collects what was written. The clock wakes the drawing thread; tests wait here until it has written so far.
 class Written : public std::streambuf {
  public:
   [[nodiscard]] std::string text() {

@@ -1,5 +1,5 @@
-// What a command of a program is, for who reads command lines and prints help. A command is made once, declares its
-// flags on the Options it is handed, and is then run at most once. Commands run on the program's main thread.
+// A command of a program, for the code that reads command lines and prints help. A command is made once, declares its
+// flags on the Options it is given, and then runs at most once. Commands run on the program's main thread.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace zeus::command_line {
 
-// The exit codes that scripts rely on. Commands that run a child pass the child's code on instead.
+// The exit codes that scripts rely on. A command that runs a child passes the child's code on.
 inline constexpr int exit_ok = 0;
 inline constexpr int exit_failure = 1;
 inline constexpr int exit_bad_usage = 2;
@@ -27,12 +27,12 @@ class AnyCommand {
   [[nodiscard]] virtual std::string summary() const = 0;
   // Declares flags and arguments; their variables are members of the command.
   virtual void declare(Options& options) = 0;
-  // What a failure of the work ends with; bad usage is always exit_bad_usage.
+  // The exit code when the work fails; bad usage always ends with exit_bad_usage.
   [[nodiscard]] virtual int failure_code() const { return exit_failure; }
 };
 
-// A command of a program whose commands are given a Context: everything outside that they may touch, at least the
-// streams `out` and `err`.
+// A command that is given a Context: everything outside the program that it may touch, at least the streams `out` and
+// `err`.
 template <typename Context>
 class CommandWith : public AnyCommand {
  public:

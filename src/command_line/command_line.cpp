@@ -141,7 +141,7 @@ class Reader {
                              : where_more_is()));
   }
 
-  // An option of two names by that which was used.
+  // The name of an option as the user wrote it, where it has two.
   [[nodiscard]] const std::string& called(const OptionSyntax& option) const {
     const auto given = given_.find(&option);
     return given != given_.end() ? given->second : option.name;
@@ -166,7 +166,7 @@ class Reader {
   void read_argument(const std::string& word) {
     if (arguments_ == command_->arguments.size() &&
         (command_->arguments.empty() || command_->arguments.back().takes != Takes::values)) {
-      refuse(fmt::format("{} is one word too many", in_quotes(word)), usage());
+      refuse(fmt::format("{} is one argument too many", in_quotes(word)), usage());
     }
     const OptionSyntax& argument = command_->arguments[std::min(arguments_, command_->arguments.size() - 1)];
     arguments_ = std::min(arguments_ + 1, command_->arguments.size());
@@ -177,7 +177,7 @@ class Reader {
     take(argument, word);
   }
 
-  // What follows two dashes.
+  // Takes the words after the two dashes.
   void read_rest() {
     if (command_->after_dashes != nullptr) {
       command_->after_dashes->assign(words_.begin() + static_cast<std::ptrdiff_t>(next_), words_.end());
@@ -253,8 +253,8 @@ class Reader {
   const CommandSyntax* command_;
   std::span<const std::string> words_;
   std::size_t next_ = 0;
-  std::size_t arguments_ = 0;                         // of those declared, how many have been met
-  std::map<const OptionSyntax*, std::string> given_;  // under the name that was used
+  std::size_t arguments_ = 0;                         // how many of the declared ones have been met
+  std::map<const OptionSyntax*, std::string> given_;  // with the name that was used
 };
 
 }  // namespace

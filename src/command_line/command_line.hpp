@@ -1,4 +1,4 @@
-// Reads a command line by what the commands have declared. Main thread only.
+// Reads a command line as its commands have declared it. Main thread only.
 #pragma once
 
 #include "command_line/command_syntax.hpp"
@@ -8,15 +8,15 @@
 
 namespace zeus::command_line {
 
-// What was asked for: that a command runs, its variables set, or that its help, or the version, is shown.
+// What the user asked for: to run a command, whose variables are set, or to see its help or the version.
 struct Asked {
   enum class For { run, help, version };
 
   For what = For::run;
-  const CommandSyntax* command = nullptr;  // the innermost that was named
+  const CommandSyntax* command = nullptr;  // the innermost command named
 };
 
-// The words after the program's name. What they cannot mean is an invalid_argument Error that says what was meant.
+// `words` follow the program's name. Throws an invalid_argument Error, with advice, for words that mean nothing.
 Asked read_command_line(const CommandSyntax& program, std::span<const std::string> words);
 
 }  // namespace zeus::command_line

@@ -16,7 +16,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-// What a command with one of each sort has read.
+// What was read by a command with one option of each kind.
 struct Read {
   std::vector<int> gpus;
   std::optional<double> share;

@@ -1,6 +1,6 @@
-// What can be written after a program's name, as its commands have declared it (options.hpp): what the command line is
-// read by, and what help and completions are made of. Plain values, which stay where they are: variables of the
-// commands are set through them. Main thread only.
+// What can be written after a program's name, as its commands have declared it (options.hpp). The command line is read
+// by it; help and completions are made of it. Plain values, which must stay where they are: the commands' variables are
+// set through them. Main thread only.
 #pragma once
 
 #include <zeus/fields.hpp>
@@ -19,27 +19,27 @@ struct OptionSyntax {
     nothing,
     perhaps_a_word,  // "--observe=passive"; only after an equals sign
     a_value,
-    values,  // as many as there are
+    values,  // any number of them
   };
 
   std::string name;
-  std::string also;  // the same under another name; empty mostly
+  std::string also;  // another name of it; mostly empty
   std::string help;
-  std::string group;  // the heading that help has it under; empty: Options
+  std::string group;  // its heading in the help; empty: Options
   Takes takes = Takes::a_value;
   std::string value_name;
-  std::string default_text;        // what holds where it is not given; empty where help does not say
-  std::vector<std::string> words;  // the values there are; empty where any will do
+  std::string default_text;        // for the help, what holds where it is not given; empty: not shown
+  std::vector<std::string> words;  // the allowed values; empty where any will do
   bool is_path = false;
   bool required = false;
   bool may_be_empty = false;
-  bool of_a_command = false;  // these values are another command and its arguments
-  char delimiter = '\0';      // between several values in one word; none where it is 0
-  field::Rule rule;           // of numbers
-  // Neither without the other; not together.
+  bool of_a_command = false;  // the values are another command and its arguments
+  char delimiter = '\0';      // between several values in one word; 0 where there is none
+  field::Rule rule;           // for numbers
+  // `goes_with` must be given as well; `excludes` must not.
   const OptionSyntax* goes_with = nullptr;
   const OptionSyntax* excludes = nullptr;
-  // Sets the variable to a value, or adds one. What it cannot be is an invalid_argument Error.
+  // Sets the variable to a value, or adds one. Throws an invalid_argument Error for a value that it cannot take.
   std::function<void(std::string_view)> take;
 };
 
@@ -49,24 +49,24 @@ struct Example {
 };
 
 struct CommandSyntax {
-  std::string path;  // as it is called: "zeus simulate job"
+  std::string path;  // as a user calls it: "zeus simulate job"
   std::string name;
   std::string summary;
   std::deque<OptionSyntax> options;
   std::deque<OptionSyntax> arguments;
-  std::vector<std::string>* after_dashes = nullptr;  // takes what follows two dashes word by word
-  std::string closing;                               // ends its help
+  std::vector<std::string>* after_dashes = nullptr;  // takes the words after the two dashes
+  std::string closing;                               // the end of its help
   std::vector<Example> examples;
-  std::string more;  // what ends the help of each command in it that has nothing of its own to say there
-  // Of a command that consists of others.
+  std::string more;  // the end of the help of each inner command without a `closing`
+  // The inner commands of a command that consists of others.
   std::deque<CommandSyntax> commands;
-  // Called when it was named on the command line; none for the program itself.
+  // Called when the command line names this command; empty for the program itself.
   std::function<void()> named;
 
   [[nodiscard]] bool is_program() const { return path == name; }
 };
 
-// The option of this name, its own or the other one; none where there is no such.
+// The option with this name, as its first or its other one; null where there is none.
 const OptionSyntax* find_option(const CommandSyntax& command, std::string_view name);
 const CommandSyntax* find_command(const CommandSyntax& among, std::string_view name);
 

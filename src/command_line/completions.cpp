@@ -28,7 +28,7 @@ std::vector<std::string> names_of(const OptionSyntax& option) {
   return option.also.empty() ? std::vector{option.name} : std::vector{option.name, option.also};
 }
 
-// The command and all that are in it, outer ones first.
+// Visits the command and all inner commands, outer ones first.
 void for_each_command(const CommandSyntax& command, const std::function<void(const CommandSyntax&)>& visit) {
   visit(command);
   for (const CommandSyntax& inner : command.commands) {
@@ -36,7 +36,7 @@ void for_each_command(const CommandSyntax& command, const std::function<void(con
   }
 }
 
-// As one word of a shell's script. All three take a single quote in single quotes so.
+// A string quoted for a shell's script. In all three shells, a single quote within single quotes is written like this.
 std::string shell_quoted(std::string_view text) {
   std::string quoted = "'";
   for (const char c : text) {
@@ -57,7 +57,7 @@ std::string flags_of(const CommandSyntax& command) {
 
 // -- bash
 
-// The words that can stand where no flag does.
+// The words that may stand where no flag does.
 std::string free_words(const CommandSyntax& command) {
   std::vector<std::string> words;
   for (const CommandSyntax& inner : command.commands) {
@@ -120,7 +120,7 @@ std::string bash_completions(const CommandSyntax& program) {
           values += fmt::format("    '{} {}') mapfile -t COMPREPLY < <(compgen -W '{}' -- \"$current\"); return ;;\n",
                                 command.path, name, fmt::join(option.words, " "));
         } else if (takes_values(option)) {
-          // Readline completes names of files by itself.
+          // Readline itself completes the names of files.
           values += fmt::format("    '{} {}') {}return ;;\n", command.path, name,
                                 option.is_path ? "" : "compopt +o default; ");
         }
@@ -139,7 +139,7 @@ std::string zsh_function(const CommandSyntax& command) {
   return name;
 }
 
-// Of what stands in brackets, or between colons.
+// Escapes a string that will stand in brackets or between colons.
 std::string zsh_text(std::string_view text) {
   std::string escaped;
   for (const char c : text) {
@@ -172,7 +172,7 @@ std::string zsh_arguments(const CommandSyntax& command) {
     } else if (takes_values(option)) {
       rest += zsh_value(option);
     }
-    // Of two names for one thing, one is enough.
+    // An option with two names is completed under one of them.
     const std::string other = option.also.empty() ? "" : fmt::format("({} {})", option.name, option.also);
     for (const std::string& name : names_of(option)) {
       const std::string spec = fmt::format("{}{}{}", option.takes == Takes::values ? "*" : other, name, rest);

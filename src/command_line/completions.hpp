@@ -1,4 +1,4 @@
-// Scripts by which shells complete the words of a command line, made of what the commands have declared. Pure function.
+// The scripts with which shells complete a command line, made from what the commands have declared. Pure function.
 #pragma once
 
 #include "command_line/command_syntax.hpp"
@@ -9,10 +9,10 @@
 
 namespace zeus::command_line {
 
-// The shells there are scripts for.
+// The shells that have a script.
 std::vector<std::string> shells_with_completions();
 
-// For one of them.
+// The script for one of them.
 std::string completions(const CommandSyntax& program, std::string_view shell);
 
 }  // namespace zeus::command_line

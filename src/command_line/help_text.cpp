@@ -15,7 +15,7 @@ constexpr std::size_t name_column = 2;
 constexpr std::size_t text_column = 30;
 constexpr std::size_t columns = 100;
 
-// Broken between words, the further lines below the first one; `remark` is not broken where it fits on a line.
+// Breaks the text between words and indents the further lines; `remark` stays whole where it fits on a line.
 std::string wrapped(std::string_view text, std::string_view remark) {
   std::string lines;
   std::size_t column = text_column;

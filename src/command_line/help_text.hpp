@@ -1,4 +1,4 @@
-// What `--help` prints of a command. Pure function; any thread.
+// What `--help` prints for a command. Pure function; any thread.
 #pragma once
 
 #include "command_line/command_syntax.hpp"
@@ -9,7 +9,7 @@ namespace zeus::command_line {
 
 std::string help_text(const CommandSyntax& command);
 
-// What to do first, for those who have typed the program's name alone.
+// First steps, for a user who has typed the program's name alone.
 std::string first_steps(const CommandSyntax& program);
 
 }  // namespace zeus::command_line

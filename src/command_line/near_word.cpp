@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t longest_word = 64;
 constexpr std::size_t shortest_beginning = 3;
 
-// How many letters have to be put in, left out, changed, or swapped with their neighbour.
+// How many letters must be added, removed, changed or swapped with a neighbour.
 std::size_t distance(std::string_view from, std::string_view to) {
   std::vector<std::size_t> before_last;
   std::vector<std::size_t> last(to.size() + 1);
@@ -39,7 +39,7 @@ std::optional<std::string> near_word(std::string_view word, std::span<const std:
     return std::nullopt;
   }
   std::optional<std::string> nearest;
-  // A third of the letters may be wrong, as long as that is not nearly all of them.
+  // A third of the letters may be wrong, but not nearly all of a short word.
   std::size_t least = std::min<std::size_t>(3, (word.size() + 1) / 3) + 1;
   for (const std::string& candidate : known) {
     const bool begun = word.size() >= shortest_beginning && candidate.starts_with(word);

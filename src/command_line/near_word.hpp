@@ -1,4 +1,4 @@
-// What somebody meant who mistyped a word. Pure function; any thread.
+// Which word a user meant who mistyped one. Pure function; any thread.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace zeus::command_line {
 
-// The one of `known` that is nearest to `word`, where one is near enough to have been meant.
+// The word in `known` that is nearest to `word`, if one is near enough to be meant.
 std::optional<std::string> near_word(std::string_view word, std::span<const std::string> known);
 
 }  // namespace zeus::command_line

@@ -1,5 +1,5 @@
-// Where a command declares what can be written after its name. Variables belong to the command: they are set when the
-// command line is read (command_line.hpp). Main thread only.
+// Where a command declares what can be written after its name. The variables belong to the command; reading the command
+// line (command_line.hpp) sets them. Main thread only.
 #pragma once
 
 #include "command_line/command.hpp"
@@ -17,56 +17,56 @@
 
 namespace zeus::command_line {
 
-// One option or argument, as it is being declared. Valid while its Options is.
+// One option or argument while it is being declared. Valid for as long as its Options.
 class Option {
  public:
   Option(OptionSyntax& syntax, std::string present) : syntax_{&syntax}, present_{std::move(present)} {}
 
   Option& required();
-  // The same option under another name, which has been there for longer.
+  // The same option under an older name.
   Option& also(std::string_view name);
-  // What the help calls the value.
+  // The name of the value in the help.
   Option& value_name(std::string_view name);
-  // Several values in one word, with this between them.
+  // One word may hold several values, with this character between them.
   Option& delimiter(char between);
-  // What holds where it is not given, for the help: the variable's present value, or these words.
+  // Shows a default in the help: the variable's present value, or these words.
   Option& with_default();
   Option& with_default(std::string_view words);
-  // Only these.
+  // Only these values are allowed.
   Option& among(std::vector<std::string> words);
-  // Within these bounds: a number, or each of a list.
+  // The bounds of a number, or of each number of a list.
   Option& rule(const field::Rule& rule);
-  // Arguments of which there may be several are the words of a command, unless this says that they are not.
+  // An argument that takes several values takes the words of a command, unless this is called.
   Option& no_command();
-  // The name of a file.
+  // The value names a file.
   Option& path();
-  // Neither without the other.
+  // Both must be given, or neither.
   Option& goes_with(Option& other);
   Option& excludes(Option& other);
 
  private:
   OptionSyntax* syntax_;
-  std::string present_;  // the variable's value when it was declared
+  std::string present_;  // the variable's value at the declaration
 };
 
-// "--name" is an option, "NAME" an argument. A value that is given is never empty: only words of a command may be.
+// "--name" is an option, "NAME" an argument. Empty values are refused, except among the words of a command.
 class Options {
  public:
   explicit Options(CommandSyntax& syntax) : syntax_{&syntax} {}
 
-  // For the types that options.cpp lists.
+  // For the types that options.cpp instantiates.
   template <typename Value>
   Option add_option(const std::string& name, Value& variable, const std::string& help);
   void add_flag(const std::string& name, bool& variable, const std::string& help);
-  // Nothing where it is not given.
+  // The variable stays empty where the flag is not given.
   void add_flag(const std::string& name, std::optional<bool>& variable, const std::string& help);
-  // A flag that may carry a word, as in --flag=word; without, it stands for `bare`.
+  // A flag that may carry a value, as in --flag=word. Without one its value is `bare`.
   Option add_flag(const std::string& name, std::string& variable, const std::string& bare, const std::string& help);
-  // The heading in the help of what is declared from here on.
+  // The help's heading for everything declared after it.
   void group(const std::string& heading) { group_ = heading; }
-  // What follows two dashes is taken word by word, whatever it looks like. The dashes themselves are not.
+  // Takes the words after two dashes, whatever they look like, without the dashes.
   void after_dashes(std::vector<std::string>& words) { syntax_->after_dashes = &words; }
-  // One of the commands has to follow; `chosen` then points to it.
+  // One of the commands must follow; `chosen` then points to it.
   template <typename Kind>
   void add_commands(const std::vector<std::unique_ptr<Kind>>& commands, Kind*& chosen) {
     for (const auto& command : commands) {
@@ -74,7 +74,7 @@ class Options {
     }
   }
   void example(const std::string& command, const std::string& what) { syntax_->examples.push_back({command, what}); }
-  // Ends the help.
+  // The end of the help.
   void footer(const std::string& lines) { syntax_->closing = lines; }
 
  private:

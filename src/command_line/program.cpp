@@ -18,14 +18,14 @@ namespace zeus::command_line {
 
 namespace {
 
-// What was printed and did not arrive (a full disk, a closed stream) is a failure of a command that else succeeded.
+// A command that succeeds otherwise fails if its output was lost, for instance to a full disk or a closed stream.
 int with_output_delivered(int code, const CommandSyntax& program, Streams streams) {
   errno = 0;
   if (streams.out.flush() || code != exit_ok) {
     return code;
   }
   const int error = errno;
-  streams.err << program.name << ": standard output did not take all that was printed"
+  streams.err << program.name << ": part of the output was lost: standard output did not accept it"
               << (error != 0 ? ": " + std::generic_category().message(error) : "") << '\n';
   return exit_failure;
 }

@@ -1,5 +1,5 @@
-// A program of commands as a function: reads the command line, runs the command, maps failures to one line and an exit
-// code. Main thread only.
+// A program of commands as a function: it reads the command line, runs the command, and turns failures into one line
+// and an exit code. Main thread only.
 #pragma once
 
 #include "command_line/command.hpp"
@@ -18,17 +18,17 @@ struct Streams {
   std::ostream& err;
 };
 
-// The command that reading the command line has chosen: asked for only once there is one, but for its failure code.
+// The command that the command line has chosen. Only `failure_code` may be called before there is one.
 struct Chosen {
   std::function<int()> run;
   std::function<int()> failure_code;
 };
 
-// `arguments` are those after the program's name. Nothing is thrown: every failure ends as a line on streams.err.
+// `arguments` follow the program's name. Nothing is thrown: every failure ends as a line on streams.err.
 int run_program(const CommandSyntax& program, std::string_view version, std::span<const std::string> arguments,
                 Streams streams, const Chosen& chosen);
 
-// `chosen` is what reading the command line sets (Options::add_commands).
+// Reading the command line sets `chosen` (Options::add_commands).
 template <typename Context>
 int run_program(const CommandSyntax& program, std::string_view version, std::span<const std::string> arguments,
                 CommandWith<Context>*& chosen, Context& context) {

@@ -23,7 +23,7 @@ struct Context {
   std::ostream& err;
 };
 
-// Ends as its one argument says.
+// Ends as its one argument tells it to.
 class Obedient final : public CommandWith<Context> {
  public:
   [[nodiscard]] std::string name() const override { return "obey"; }

@@ -1,4 +1,4 @@
-// What may be written to a terminal, and what only looks like one. Pure but for declaring; any thread.
+// What may be written to a terminal, and how a stream is recognized as one. Pure except for declaring; any thread.
 #pragma once
 
 #include "base/environment.hpp"
@@ -11,15 +11,15 @@ namespace zeus::command_line {
 class Options;
 
 struct TerminalStyle {
-  bool live = false;    // the cursor can be moved: a picture can be drawn over the former one
+  bool live = false;    // the cursor can move, so a picture can be drawn over the previous one
   bool colour = false;  // and bold type
 };
 
-// `when` is what --color says: "auto", "always" or "never". Of itself it is what the stream is, TERM and NO_COLOR say:
-// a terminal that is not dumb, and colours unless they are not wanted.
+// `when` is the value of --color: "auto", "always" or "never". With "auto", colours are used on a terminal unless TERM
+// calls it dumb or NO_COLOR is set.
 TerminalStyle terminal_style(std::string_view when, const Environment& environment, bool is_terminal);
 
-// Whether what is printed on standard output, or on standard error, is to have colours.
+// Whether output to standard output, or to standard error, is to have colours.
 bool colour_on_output(std::string_view when, const Environment& environment);
 bool colour_on_errors(std::string_view when, const Environment& environment);
 

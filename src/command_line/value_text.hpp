@@ -1,6 +1,6 @@
-// The values of a command line: words into numbers, quantities and strings. Pure functions. What is no such value, or
-// outside its rule's bounds, is an invalid_argument Error that says what was expected; NaN and what is too large for
-// its type always are.
+// Turns the words of a command line into numbers, quantities and strings. Pure functions. They throw an
+// invalid_argument Error that says what was expected: for a word that is no such value, for one outside its rule's
+// bounds, and always for NaN and for numbers too large for their type.
 #pragma once
 
 #include <zeus/fields.hpp>
@@ -14,7 +14,7 @@ namespace zeus::command_line {
 
 void read_value(std::string_view text, const field::Rule& rule, int& value);
 void read_value(std::string_view text, const field::Rule& rule, std::uint64_t& value);
-// Infinite only where the rule says that this can be.
+// Infinity is accepted only where the rule allows it.
 void read_value(std::string_view text, const field::Rule& rule, double& value);
 void read_value(std::string_view text, const field::Rule& rule, Seconds& value);
 void read_value(std::string_view text, const field::Rule& rule, Watts& value);

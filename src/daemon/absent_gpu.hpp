@@ -1,5 +1,5 @@
-// Keeps the numbers of GPUs what they are where one of them cannot be opened: those after it would have other GPUs'
-// numbers, and clients would set the wrong one. Pure functions; any thread.
+// Keeps the numbers of GPUs stable when one of them cannot be opened. Otherwise all GPUs after it would get the numbers
+// of others, and clients would set the wrong one. Pure functions; any thread.
 #pragma once
 
 #include "device/backend.hpp"
@@ -8,10 +8,10 @@
 
 namespace zeus::daemon {
 
-// `gpus` with somebody in the place of each whose index a driver has left out before others of the same vendor: it
-// counts as lost, until the daemon is started anew.
+// `gpus` with a stand-in for each missing index that a driver skipped before other GPUs of the same vendor. The
+// stand-in counts as lost until the daemon restarts.
 std::vector<device::DiscoveredGpu> with_absent_gpus(std::vector<device::DiscoveredGpu> gpus);
-// Whether it is such a one, of which nothing can be leased.
+// Whether the GPU is such a stand-in; nothing of it can be leased.
 bool is_absent(const device::Gpu& gpu);
 
 }  // namespace zeus::daemon

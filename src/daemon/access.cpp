@@ -20,7 +20,7 @@ bool is_open(std::string_view path) {
   return path == "/discover" || path == "/time";
 }
 
-// A name that a page in somebody's browser may have been sent here under.
+// A name under which a page in a user's browser may have been sent here.
 bool is_foreign(std::string_view host, const std::vector<std::string>& known) {
   if (host.starts_with('[')) {
     return false;  // an IPv6 address
@@ -72,7 +72,7 @@ bool needs_token(const transport::Peer& peer, const Credentials& credentials) {
 std::variant<Visitor, TurnedAway> admit(const transport::Request& request, const transport::Peer& peer,
                                         const Admission& admission, WallTime now) {
   if (request.headers.get("origin")) {
-    return away(Status::forbidden, "web pages may not speak to this daemon");
+    return away(Status::forbidden, "web pages may not use this daemon");
   }
   if (!peer.local) {
     const std::optional<std::string_view> host = request.headers.get("host");

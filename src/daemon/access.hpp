@@ -1,6 +1,6 @@
-// Who a request comes from, and what it may ask for at all: groups of routes that this daemon serves, tokens, and what
-// gives a web page in a browser away. Finer rules are the policy's. Plain values and pure functions, but for the
-// time, which is an argument; any thread.
+// Where a request comes from, and whether it is admitted at all: by the groups of routes that this daemon serves, by
+// tokens, and by the signs of a web page in a browser. Finer rules belong to the policy. Plain values and pure
+// functions; the time is an argument; any thread.
 #pragma once
 
 #include "base/clock.hpp"
@@ -29,7 +29,7 @@ constexpr auto names_of(Group /*group*/) {
       {{Group::gpu_control, "gpu-control"}, {Group::gpu_read, "gpu-read"}, {Group::cpu_read, "cpu-read"}}};
 }
 
-// The group of a path, by what it begins with; nothing for one that belongs to none.
+// The group of a path, by its beginning; empty for a path that belongs to none.
 std::optional<Group> group_of(std::string_view path);
 
 using tokens::Credentials;
@@ -42,24 +42,24 @@ struct Visitor {
 struct Admission {
   const std::vector<Group>& groups;
   const Credentials& credentials;
-  const std::vector<std::string>& hosts;  // by which this node may be called beside its addresses
+  const std::vector<std::string>& hosts;  // names of this node beside its addresses
 };
 
-// An answer that is not the handler's to give, with `WWW-Authenticate` where it is there.
+// A refusal before any handler is called, with `WWW-Authenticate` where that is set.
 struct TurnedAway {
   protocol::Refusal refusal;
   bool asks_for_token = false;
 };
 
-// On a Unix socket the kernel says who asks; a token that is sent there all the same counts, and is checked. On TCP,
-// where there are keys, a token is asked for. Checks come in the order in which existing clients know them.
+// On a Unix socket the kernel identifies the client; a token sent there counts all the same, and is checked. On TCP,
+// where there are keys, a token is required. The order of the checks is the one that existing clients know.
 std::variant<Visitor, TurnedAway> admit(const transport::Request& request, const transport::Peer& peer,
                                         const Admission& admission, WallTime now);
 
-// Whether the token that this client came with, if any, still is one.
+// Whether this client's token, if it has one, is still valid.
 bool is_believed(const Client& client, const Credentials& credentials, WallTime now);
 
-// Whether whoever is at this end needs a token.
+// Whether the client at this end needs a token.
 bool needs_token(const transport::Peer& peer, const Credentials& credentials);
 
 }  // namespace zeus::daemon

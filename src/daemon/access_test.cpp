@@ -31,7 +31,7 @@ class AccessTest : public ::testing::Test {
                                                            const transport::Peer& peer) const {
     return admit(request, peer, {groups_, credentials_, hosts_}, WallTime{1'795'235'062'000'000});
   }
-  // 200 where it is let in.
+  // 200 if the request is admitted.
   [[nodiscard]] Status status(const transport::Request& request, const transport::Peer& peer) const {
     const auto result = admitted(request, peer);
     const auto* const away = std::get_if<TurnedAway>(&result);
@@ -63,7 +63,7 @@ TEST_F(AccessTest, ATokenOnTheUnixSocketCountsAndIsChecked) {
   EXPECT_EQ(std::get<Visitor>(with).client.user, 1000U);
   EXPECT_EQ(status(asked("/gpu/get_power", {{"Authorization", bearer() + "x"}}), local()), Status::unauthorized);
   EXPECT_EQ(status(asked("/gpu/set_power_limit", {{"Authorization", bearer()}}), local()), Status::forbidden)
-      << "who shows a token is held to it";
+      << "a client that sends a token is held to it";
 }
 
 TEST_F(AccessTest, WhatIsRevokedIsRefusedFromTheNextRequestOn) {
@@ -77,7 +77,7 @@ TEST_F(AccessTest, WhatIsRevokedIsRefusedFromTheNextRequestOn) {
 TEST_F(AccessTest, TheKernelsGroupsAreAllOfThem) {
   const auto visitor = std::get<Visitor>(admitted(asked("/gpu/get_power"), local()));
   EXPECT_THAT(visitor.client.groups, ::testing::UnorderedElementsAre(4U, 24U, 1000U));
-  EXPECT_FALSE(visitor.client.process) << "which the kernel could not name";
+  EXPECT_FALSE(visitor.client.process) << "the kernel could not name it";
 }
 
 TEST_F(AccessTest, EveryPathOfAGroupIsOfThatGroup) {

@@ -58,7 +58,7 @@ int ReloadCommand::run(Context& context) {
     throw Error{ErrorKind::unavailable, fmt::format("no daemon listens on {}", admin_socket_),
                 "start it, or name its socket with --admin-socket"};
   }
-  context.out << "policy, keys and revoked tokens were read anew\n";
+  context.out << "policy, keys and revoked tokens were read again\n";
   return command_line::exit_ok;
 }
 

@@ -1,5 +1,5 @@
-// What the administrator tells a daemon that runs, through its own socket, as functions and as commands: reload, and
-// leases. Each call waits for the daemon; main thread.
+// The administrator's commands to a running daemon, through its own socket: reload, and leases. As functions and as
+// commands of zeusd. Each call waits for the daemon; main thread.
 #pragma once
 
 #include "daemon/context.hpp"
@@ -9,13 +9,13 @@
 
 namespace zeus::daemon {
 
-// Has the daemon read its files anew; false where none listens there. An Error where it says what is wrong with them.
+// Makes the daemon read its files again. False if none listens there. Throws an Error if the daemon finds them wrong.
 bool reload(const std::string& admin_socket);
 
 class ReloadCommand final : public Command {
  public:
   [[nodiscard]] std::string name() const override { return "reload"; }
-  [[nodiscard]] std::string summary() const override { return "Have the daemon read policy and keys anew"; }
+  [[nodiscard]] std::string summary() const override { return "Make the daemon read policy and keys again"; }
   void declare(command_line::Options& options) override;
   int run(Context& context) override;
 

@@ -14,8 +14,8 @@ using protocol::Status;
 
 namespace {
 
-// "GET /gpu/get_power 200 by user 1000's process 77": without the query, which may be long and name leases; bounded and
-// printable, since the client has written it.
+// "GET /gpu/get_power 200 by user 1000's process 77". Without the query, which may be long and name leases. Bounded and
+// printable, because the client wrote it.
 std::string line_of(const transport::Request& request, int status, const std::string& client) {
   constexpr std::size_t most = 100;
   return fmt::format("{} {} by {}", shortened(printable(fmt::format("{} {}", request.method, request.path)), most),
@@ -74,7 +74,7 @@ void Api::handle(std::shared_ptr<transport::Exchange> exchange) {
   const auto answered = [this, began, name = is_known ? route->path : std::string_view{"other"},
                          logged = node_.logs_requests ? exchange : nullptr,
                          client = !node_.logs_requests ? std::string{}
-                                  : away != nullptr    ? "somebody who was turned away"
+                                  : away != nullptr    ? "a client that was refused"
                                                        : to_text(std::get<Visitor>(admitted).client)](int status) {
     node_.metrics.count_request(name, status, node_.loop.clock().now() - began);
     if (logged) {
@@ -150,7 +150,7 @@ bool Api::may_read(const SharedCall& call, const std::set<int>& gpus) {
   return refusals.empty();
 }
 
-// Asks each of these devices, and calls `done` with what they have told in order, unless one did not answer.
+// Asks each of these devices, and calls `done` with their answers in order, unless one did not answer.
 template <typename Readings, typename Ask>
 void Api::gather(const SharedCall& call, const std::set<int>& devices, std::string_view kind, const Ask& ask,
                  std::function<void(const std::vector<Readings>&)> done) {

@@ -1,6 +1,6 @@
-// The daemon's HTTP interface: the existing daemon's routes, and ours beside them under /v1. One table says what there
-// is; a request is admitted (access.hpp), found in it and handed to its handler, which answers now or later.
-// The loop's thread. The node outlives this.
+// The daemon's HTTP interface: the existing daemon's routes, and ours beside them under /v1. One table lists the
+// routes. A request is admitted (access.hpp), found in the table and passed to its handler, which answers now or later.
+// The loop's thread. The node outlives this object.
 #pragma once
 
 #include "daemon/call.hpp"
@@ -22,7 +22,7 @@ class Api {
 
   void handle(std::shared_ptr<transport::Exchange> exchange);
 
-  // For sockets of their own, where nobody is asked who they are (node_routes.cpp, lease_routes.cpp).
+  // For sockets of their own, where clients need not identify themselves (node_routes.cpp, lease_routes.cpp).
   void metrics(const SharedCall& call);
   void list_all_leases(const SharedCall& call);
 
@@ -73,8 +73,8 @@ class Api {
   void ask_whether_overruled(const SharedCall& call);
   void outcomes(const SharedCall& call);
 
-  // Each GPU (or CPU package) that is asked for: all of them where none is named. False, and the request is refused,
-  // where one is not there, or the policy does not let this client read it. A setter's refusal is a text.
+  // All GPUs (or CPU packages) that a request asks for: every one where it names none. Refuses the request and returns
+  // false if one does not exist, or the policy does not let this client read it. Setters are refused in plain text.
   enum class ErrorForm { json, text };
   bool choose_gpus(const SharedCall& call, const std::optional<protocol::Ids>& asked, ErrorForm form,
                    std::set<int>& gpus);
@@ -85,7 +85,7 @@ class Api {
   template <typename Readings, typename Ask>
   void gather(const SharedCall& call, const std::set<int>& devices, std::string_view kind, const Ask& ask,
               std::function<void(const std::vector<Readings>&)> done);
-  // Reads these GPUs, and calls `done` with what was read unless one of them did not answer.
+  // Reads these GPUs, and calls `done` with the readings unless one of them did not answer.
   void read(const SharedCall& call, const std::set<int>& gpus, std::uint32_t parts,
             std::function<void(const std::vector<protocol::GpuReadings>&)> done);
   void read_cpus(const SharedCall& call, const std::set<int>& cpus,

@@ -17,7 +17,7 @@ namespace zeus::daemon {
 
 namespace {
 
-// More than any line: names in it are bounded where they come from.
+// Longer than any line: the names in it are bounded at their source.
 constexpr off_t longest_line = off_t{16} * 1024;
 
 Error cannot_write(int error, const std::filesystem::path& file) {
@@ -36,7 +36,7 @@ FileDescriptor AuditLog::open(const std::filesystem::path& file) {
   if (::fstat(opened.get(), &status) != 0 || !S_ISREG(status.st_mode) || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0 ||
       (status.st_uid != ::geteuid() && status.st_uid != 0)) {
     throw Error{ErrorKind::permission_denied, fmt::format("the audit log {} can be written by others", file.string()),
-                "it must be a plain file of root's that nobody else may write (chmod 0600)"};
+                "it must be a plain file that root owns and no one else may write (chmod 0600)"};
   }
   return opened;
 }

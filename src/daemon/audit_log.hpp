@@ -1,5 +1,5 @@
-// A file of JSON lines, one for each change of a GPU's settings and each putting back, synced to the disk one by one.
-// Space for a line is set aside before the change is made, so that a full disk is found out in time.
+// A file of JSON lines: one for each change of a GPU's settings and for each time they are put back, synced to the disk
+// one by one. Space for a line is reserved before the change is made, so that a full disk is noticed in time.
 // Threads: any. Ownership: the Clock outlives it.
 #pragma once
 
@@ -17,7 +17,7 @@
 namespace zeus::daemon {
 
 struct AuditLine {
-  std::string gpu;  // UUID
+  std::string gpu;  // its UUID
   std::string why;
   std::string who;
   std::uint64_t lease = 0;  // 0: none
@@ -25,19 +25,19 @@ struct AuditLine {
   std::string before;
   std::string asked;
   std::string enforced;
-  std::string outcome;  // "done", or why not
+  std::string outcome;  // "done", or why it was not done
 };
 
 class AuditLog {
  public:
-  // An Error where the file cannot be appended to, or is not this user's alone to write.
+  // Throws an Error if the file cannot be appended to, or if others than this user may write it.
   AuditLog(std::filesystem::path file, Clock& clock);
 
-  // Whether a line can be written for certain; says why not.
+  // Reserves the space for a line; an Error says why that failed.
   [[nodiscard]] std::optional<Error> set_aside();
-  // Writes the line and syncs it. What fails is an Error in the log of the program.
+  // Writes the line and syncs it. A failure is logged as an error of the program.
   void write(const AuditLine& line) noexcept;
-  // Opens the file anew, after it was moved away.
+  // Opens the file again, after it was moved away.
   void reopen();
 
  private:

@@ -27,7 +27,7 @@ class AuditLogTest : public ::testing::Test {
 TEST_F(AuditLogTest, EachChangeIsALineWhateverStandsInIt) {
   AuditLog log{file_, clock_};
   EXPECT_FALSE(log.set_aside());
-  EXPECT_EQ(text(), "") << "space that is set aside is none of the text";
+  EXPECT_EQ(text(), "") << "reserved space is not part of the text";
   log.write({.gpu = "GPU-0",
              .why = "set",
              .who = "the token of a\nb\"c",

@@ -1,7 +1,7 @@
-// A GPU's setters with a line in the audit log for each call: who and why, what was there before, what was asked, what
-// is enforced, and what came of it. What cannot be logged is not set, but is put back. What a guardian has put back is
-// noted later.
-// Threads: that of the device alone, but for the counts. Ownership: shares the log.
+// A GPU's setters, with a line in the audit log for each call: who asked and why, what was in force before, what was
+// asked, what is enforced, and the result. A change that cannot be logged is not made; a setting is put back even so.
+// What a guardian has put back is noted later.
+// Threads: that of the device alone, except for the counts. Ownership: shares the log.
 #pragma once
 
 #include "base/clock.hpp"
@@ -20,11 +20,11 @@ namespace zeus::daemon {
 
 class AuditedControl final : public device::GpuControl {
  public:
-  // `log` may be null: then calls are only counted. `gpu` is the one that `control` sets.
+  // `log` may be null: calls are then only counted. `control` sets `gpu`.
   AuditedControl(std::shared_ptr<device::Gpu> gpu, std::shared_ptr<device::GpuControl> control,
                  std::shared_ptr<AuditLog> log);
 
-  // On whose behalf the calls that follow are made.
+  // On whose behalf the following calls are made.
   struct Cause {
     std::string why;
     std::string who;
@@ -35,10 +35,10 @@ class AuditedControl final : public device::GpuControl {
     cause_ = std::move(cause);
     failed_by_.reset();
   }
-  // Why the last call since then was refused.
+  // Why the last call since begin() was refused.
   [[nodiscard]] std::optional<Reason> failed_by() const { return failed_by_; }
 
-  // Writes down what somebody else has put back: a line for each setting, whose outcome is "noted".
+  // Logs what another process has put back: a line for each setting, with the outcome "noted".
   void note(const control::Claim& put_back);
 
   device::Outcome set_power_limit(Watts limit) override;

@@ -1,4 +1,4 @@
-// One request on its way to its answer: who asks, what was asked, and the ways to answer. Shared by whatever answers
+// One request on its way to its answer: the client, the question, and the ways to answer. Shared by whatever answers
 // later. The loop's thread.
 #pragma once
 
@@ -19,7 +19,7 @@ namespace zeus::daemon {
 
 class Call {
  public:
-  // `answered` is told the status.
+  // `answered` is called with the status.
   Call(std::shared_ptr<transport::Exchange> exchange, Visitor visitor, std::function<void(int)> answered)
       : exchange_{std::move(exchange)}, visitor_{std::move(visitor)}, answered_{std::move(answered)} {}
 
@@ -28,20 +28,20 @@ class Call {
   [[nodiscard]] const Client& client() const { return visitor_.client; }
   [[nodiscard]] const std::optional<tokens::Claims>& claims() const { return visitor_.claims; }
 
-  // False, and the request is refused, where the query is not these parameters.
+  // Refuses the request and returns false unless the query consists of these parameters.
   bool read_query(std::initializer_list<protocol::Parameter> parameters);
 
-  // For what is done on its behalf: whether anybody still waits for it.
+  // For work on the client's behalf: whether the client still waits for it.
   [[nodiscard]] std::function<bool()> wanted() const {
     return [exchange = exchange_] { return !exchange->is_abandoned(); };
   }
   [[nodiscard]] bool is_answered() const { return is_answered_; }
 
   void answer(std::string body, std::string_view type = protocol::json_type);
-  void done();  // 200, without a body
+  void done();  // 200 without a body
   void refuse(const protocol::Refusal& refusal);
   void refuse(protocol::Status status, std::string_view why) { refuse(protocol::refusal(status, why)); }
-  // As existing clients know it: {"errors":{"0":"..."}}.
+  // In the form that existing clients know: {"errors":{"0":"..."}}.
   void refuse(const Refusals& refusals);
   std::shared_ptr<transport::Stream> stream();
 

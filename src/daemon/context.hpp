@@ -1,4 +1,4 @@
-// Everything outside that a command of zeusd may touch: made by the program. Main thread.
+// Everything outside the program that a command of zeusd may touch. Made by the program. Main thread.
 #pragma once
 
 #include "base/clock.hpp"
@@ -23,9 +23,9 @@ struct Context {
   const Environment& environment;
   std::vector<device::Backend*> gpu_backends;
   device::Backend* cpus = nullptr;
-  FileTree machine;  // where /proc is
+  FileTree machine;  // has /proc
   std::string version;
-  // Puts the commands of a file before the drivers of these GPUs.
+  // Uses the commands in a file before the drivers of these GPUs.
   std::function<void(const std::filesystem::path& file, std::span<device::DiscoveredGpu> gpus)> set_by_commands;
 };
 

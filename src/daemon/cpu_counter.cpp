@@ -18,7 +18,7 @@ CpuCounter::Reading CpuCounter::take(const device::Stamped<Joules>& raw, const d
   }
   if (goes_on) {
     const Joules possible = most_power * std::max(raw.at - last_->at, Seconds{0}) + counter.resolution;
-    // It came round, perhaps more than once; or somebody has reset it.
+    // The counter wrapped, perhaps more than once, or was reset.
     const bool unseen = counter.wraps_at && raw.at - last_->at >= *counter.wraps_at / most_power;
     goes_on = step >= Joules{0} && step <= std::max(possible, most_power * Seconds{0.1}) && !unseen;
   }

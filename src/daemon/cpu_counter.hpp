@@ -1,6 +1,6 @@
-// A CPU's energy counter that goes on where the hardware's starts again at zero, and over a restart of the daemon that
-// was shorter than the hardware's counter takes to come round. Where it cannot be known how often it came round, it
-// begins anew, and says since when it has gone on. Plain values; one thread at a time.
+// A CPU's energy counter that goes on where the hardware's wraps to zero. It also goes on over a restart of the daemon,
+// if that is shorter than the hardware's counter takes to wrap. Where the number of wraps is unknown, it starts again,
+// and states since when it has counted. Plain values; one thread at a time.
 #pragma once
 
 #include "device/energy_counter.hpp"
@@ -16,18 +16,18 @@ namespace zeus::daemon {
 
 class CpuCounter {
  public:
-  // No package or memory takes more: a counter that may have come round unseen at this power is not trusted.
+  // No package or memory draws more. A counter that may have wrapped unseen at this power is not trusted.
   static constexpr Watts most_power{2000};
 
   struct Reading {
     Joules total;
-    Instant began;  // since when it has gone on without a break
+    Instant began;  // since when it has counted without a break
   };
 
-  // `raw` is later than any before; `generation` is that of the device, which tells whether its counter began anew.
+  // `raw` is later than any before. `generation` is the device's; another one means that its counter began again.
   Reading take(const device::Stamped<Joules>& raw, const device::EnergyCounter& counter, std::uint64_t generation);
 
-  // What outlives the daemon. Times are the machine's own, of one boot.
+  // What outlives the daemon. Times are the machine's own, within one boot.
   struct Saved {
     Joules raw;
     Joules total;
@@ -50,14 +50,14 @@ class CpuCounter {
   struct Last {
     Joules raw;
     Instant at;
-    std::optional<std::uint64_t> generation;  // nothing: read by an earlier daemon
+    std::optional<std::uint64_t> generation;  // empty: read by an earlier daemon
   };
   std::optional<Last> last_;
   Joules total_;
   Instant began_;
 };
 
-// How long the counter may go unread: half of what it takes to come round at the most power there can be.
+// How long the counter may go unread: half of its time to wrap at the highest possible power.
 Seconds longest_unread(const device::EnergyCounter& counter);
 
 }  // namespace zeus::daemon

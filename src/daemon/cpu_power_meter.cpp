@@ -9,7 +9,7 @@ namespace zeus::daemon {
 
 namespace {
 
-// The power between two readings; nothing where the counter began anew between them, or stood still in time.
+// The power between two readings; empty if the counter began again between them, or if no time has passed.
 std::optional<Watts> power_between(const protocol::CpuCounterReading& first, const protocol::CpuCounterReading& last) {
   if (!first.energy.value || !last.energy.value || first.began_ns != last.began_ns ||
       last.energy.at <= first.energy.at) {

@@ -1,5 +1,5 @@
-// The power of one CPU package, of which only energy is counted: what was counted over a period, by how long that took
-// in fact. Readings that anybody took for another reason serve as well. The loop's thread; the reader outlives this.
+// The power of a CPU package that counts only energy: the energy of a period divided by the period's actual length. Any
+// reading will do, whichever client asked for it. The loop's thread; the reader outlives this object.
 #pragma once
 
 #include "daemon/cpu_reader.hpp"
@@ -19,7 +19,7 @@ class CpuPowerMeter {
 
   CpuPowerMeter(Loop& loop, CpuReader& reader, Seconds period);
 
-  // Answers after a period, or at once where the last reading is as old as one and not much older.
+  // Answers after a period, or at once if the last reading is one period old and not much older.
   void ask(std::function<void(Answer)> done);
   void tick(Instant now);
 
@@ -34,7 +34,7 @@ class CpuPowerMeter {
   Loop& loop_;
   CpuReader& reader_;
   Seconds period_;
-  std::optional<protocol::CpuReadings> first_;  // of the period under way
+  std::optional<protocol::CpuReadings> first_;  // of the present period
   std::vector<Waiting> waiting_;
   bool is_reading_ = false;
 };

@@ -25,11 +25,11 @@ class CpuPowerMeterTest : public ::testing::Test {
   void ask() {
     meter_.ask([this](const CpuPowerMeter::Answer& answer) { answers_.push_back(answer); });
   }
-  // Until what is read has been told.
+  // Waits until every reading was passed on.
   void settle() {
     loop_.run_until([&] { return reader_.thread().is_idle(); });
   }
-  // So much later, so much more has been used.
+  // This much time passes, and this much energy is used.
   void advance(double seconds, double joules) {
     settle();
     clock_.advance(Seconds{seconds});

@@ -164,7 +164,7 @@ void CpuReader::OnThread::resume() {
       }
     }
   } catch (const Error& error) {
-    log::warning(fmt::format("{} begins anew: {}", package->identity().name, error.what()));
+    log::warning(fmt::format("{} starts again from zero: {}", package->identity().name, error.what()));
   }
 }
 

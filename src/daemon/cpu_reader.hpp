@@ -1,6 +1,6 @@
-// What one CPU package's counters say, read on a thread of its own, and gone on with over wraps and short restarts
-// (cpu_counter.hpp): also while nobody asks, often enough that no wrap is missed.
-// Threads: the loop's. Ownership: the loop outlives this.
+// Reads the counters of one CPU package on a thread of its own, and continues them over wraps and short restarts
+// (cpu_counter.hpp). It also reads them when no client asks, often enough not to miss a wrap.
+// Threads: the loop's. Ownership: the loop outlives this object.
 #pragma once
 
 #include "base/file_tree.hpp"
@@ -22,16 +22,16 @@ class CpuReader {
  public:
   using End = DeviceThread::End;
 
-  // Counters are kept in `folder`, where that is not null; `boot` tells whether they are of this boot of the machine.
+  // Counters are kept in `folder`, unless that is null. `boot` shows whether they are of this boot of the machine.
   CpuReader(Loop& loop, std::uint32_t id, std::shared_ptr<device::CpuPackage> package,
             std::shared_ptr<const FileTree> folder, std::string boot, DeviceThread::Bounds bounds);
 
-  // What clients call it.
+  // The number that clients use.
   [[nodiscard]] std::uint32_t id() const { return on_thread_->id; }
   [[nodiscard]] const device::CpuIdentity& identity() const { return on_thread_->package->identity(); }
   [[nodiscard]] bool has_dram() const { return has_dram_; }
   void ask(std::function<void(End, const protocol::CpuReadings&)> done);
-  // Writes the counters down, as the daemon's end does.
+  // Saves the counters, as the daemon's end does.
   void save(std::function<void()> done);
   void tick(Instant now);
   [[nodiscard]] DeviceThread& thread() { return thread_; }

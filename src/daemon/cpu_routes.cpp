@@ -15,7 +15,7 @@ using protocol::Ids;
 
 namespace {
 
-// Why the energy of a package is not told; nothing where it is.
+// Why the energy of a package is not reported; empty if it is.
 std::optional<Refused> refusal_of(const protocol::ToldReading<Joules>& energy) {
   if (energy.value) {
     return std::nullopt;

@@ -1,5 +1,5 @@
-// What is counted of the daemon and of its devices, for Prometheus: the catalogue, and what is counted as it happens.
-// What devices say is asked for at each scrape. The loop's thread.
+// The daemon's metrics of itself and of its devices, for Prometheus: the catalogue, and the counts as they happen.
+// Devices are read at each scrape. The loop's thread.
 #pragma once
 
 #include "protocol/device_readings.hpp"
@@ -20,12 +20,12 @@ class DaemonMetrics {
  public:
   DaemonMetrics();
 
-  // `route` is the table's own word, "other" for what is in no table: clients do not choose it.
+  // `route` is the table's own name, or "other" for a path in no table: clients do not choose it.
   void count_request(std::string_view route, int status, Seconds time);
-  // What was read for this scrape; of what could not be read nothing is said.
+  // What was read for this scrape; values that could not be read are left out.
   void note_gpu(const ServedGpu& gpu, const protocol::GpuReadings& readings);
   void note_cpu(const ServedCpu& cpu, const protocol::CpuReadings& readings);
-  // All of it, with what is known of the node now.
+  // All metrics, with the present state of the node.
   [[nodiscard]] std::string text(const Node& node);
 
  private:

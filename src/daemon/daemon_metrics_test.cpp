@@ -40,7 +40,7 @@ class DaemonMetricsTest : public ::testing::Test, protected test::LocalStand {
     node_.metrics.note_gpu(node_.gpus[0], readings);
     return node_.metrics.text(node_);
   }
-  // Sets a limit as this user's process.
+  // Sets a limit on behalf of this user's process.
   void set(const Client& client) {
     bool done = false;
     node_.desk->set_without_lease(client, {0}, SetPowerLimit{200_W}, {}, [&](const Refusals&) { done = true; });

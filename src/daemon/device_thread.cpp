@@ -10,12 +10,12 @@
 
 namespace zeus::daemon {
 
-// What the thread itself works with; it holds on to this by itself.
+// What the thread itself works with; the thread keeps it alive.
 struct DeviceThread::Shared {
   std::mutex mutex;
   std::condition_variable changed;
   std::function<void()> work;
-  std::function<void()> tell_done;  // empty once nobody is there to be told
+  std::function<void()> tell_done;  // empty once the DeviceThread is gone
   bool over = false;
   bool is_working = false;
   std::thread thread;
@@ -31,7 +31,7 @@ struct DeviceThread::Shared {
       is_working = true;
       lock.unlock();
       now();
-      now = nullptr;  // what it owns goes before the next call begins
+      now = nullptr;  // frees what it owns before the next call begins
       lock.lock();
       is_working = false;
       if (!over) {
@@ -43,7 +43,7 @@ struct DeviceThread::Shared {
 
 DeviceThread::DeviceThread(Loop& loop, std::string name, Bounds bounds)
     : loop_{loop}, bounds_{bounds}, shared_{std::make_shared<Shared>()} {
-  // What was posted before this is destroyed, and is called after it, does nothing.
+  // Work posted before this object is destroyed, and called after it, does nothing.
   shared_->tell_done = [this, alive = std::weak_ptr{alive_}] {
     loop_.post([this, alive] {
       if (!alive.expired()) {
@@ -52,7 +52,7 @@ DeviceThread::DeviceThread(Loop& loop, std::string name, Bounds bounds)
     });
   };
   shared_->thread = std::thread{[shared = shared_] { shared->run(); }};
-  constexpr std::size_t longest_name = 15;  // as the kernel has it
+  constexpr std::size_t longest_name = 15;  // the kernel's limit
   name.resize(std::min(name.size(), longest_name));
   ::pthread_setname_np(shared_->thread.native_handle(), name.c_str());
 }
@@ -143,7 +143,7 @@ void DeviceThread::tick(Instant now) {
     }
   }
   if (!current_->is_owed) {
-    // Called on a copy: it may ask for more here.
+    // A copy is called: it may ask for more here.
     const std::function<void(End)> ended = current_->ended;
     ended(End::late);
   }

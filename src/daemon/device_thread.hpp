@@ -1,9 +1,9 @@
-// A thread that does one device's work, one call after the other, so that a driver that hangs holds up nobody but who
-// asks for that device. The queue before it is bounded, drops what nobody waits for any more, and answers at once while
-// the device is stuck.
+// A thread that does one device's work, one call after the other. A driver that hangs delays only clients that ask for
+// that device. The queue before the thread is bounded, drops calls whose client has gone, and answers at once while the
+// device is stuck.
 //
-// Threads: all members belong to the loop's. `work` runs on the device's thread and shares with the loop only what it
-// owns; `ended` is called on the loop's. Ownership: the loop outlives this; work that hangs may outlive both.
+// Threads: all members belong to the loop's. `work` runs on the device's thread, and shares with the loop only what it
+// owns; `ended` is called on the loop's. Ownership: the loop outlives this object; work that hangs may outlive both.
 #pragma once
 
 #include "daemon/loop.hpp"
@@ -22,18 +22,18 @@ namespace zeus::daemon {
 class DeviceThread {
  public:
   enum class End {
-    done,       // the work has been done, whatever came of it
+    done,       // the work was done, with any result
     too_many,   // the queue is full
-    late,       // it has been under way for longer than a call may take; it goes on, and `done` comes when it is over
-    stuck,      // another call has been under way for that long: this one was not begun
-    abandoned,  // nobody wanted it any more when its turn came
+    late,       // it has taken longer than a call may; it goes on, and `done` comes when it is over
+    stuck,      // another call has taken that long: this one was not begun
+    abandoned,  // when its turn came, no client wanted it any more
   };
 
   struct Call {
-    std::function<void()> work;       // throws nothing
-    std::function<void(End)> ended;   // once, but for what comes after `late`
-    std::function<bool()> is_wanted;  // empty: it is
-    // Ends what was begun: it is neither refused nor dropped nor late, and comes before what is not.
+    std::function<void()> work;       // must not throw
+    std::function<void(End)> ended;   // called once, and again after `late`
+    std::function<bool()> is_wanted;  // empty: it is wanted
+    // It ends something that was begun: it is never refused, dropped or late, and goes before calls that do not.
     bool is_owed = false;
   };
 
@@ -45,15 +45,15 @@ class DeviceThread {
   DeviceThread(Loop& loop, std::string name, Bounds bounds);
   DeviceThread(const DeviceThread&) = delete;
   DeviceThread& operator=(const DeviceThread&) = delete;
-  // A thread that is in a call is left behind: it ends with the call, which shares what it needs.
+  // A thread that is in a call is left behind. It ends with the call, and shares the ownership of what it needs.
   ~DeviceThread();
 
   void ask(Call call);
-  // Judges whether the call under way hangs.
+  // Checks whether the present call hangs.
   void tick(Instant now);
-  // Since when the call under way has been, where it hangs.
+  // When the present call began, if it hangs.
   [[nodiscard]] std::optional<Instant> stuck_since() const;
-  // Whether a call is in the device at this moment.
+  // Whether a call is in the device now.
   [[nodiscard]] bool is_working() const;
   [[nodiscard]] bool is_idle() const { return !current_ && queue_.empty(); }
   [[nodiscard]] std::size_t waiting() const { return queue_.size(); }
@@ -75,7 +75,7 @@ class DeviceThread {
   std::deque<Call> queue_;
   std::optional<Current> current_;
   bool stuck_ = false;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>();  // for what was posted: goes first
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>();  // for posted work: is destroyed first
 };
 
 }  // namespace zeus::daemon

@@ -1,5 +1,5 @@
-// Whoever calls a vendor's driver passes here; whoever opens a lost device anew must be alone with that driver. Nobody
-// who calls ever waits: opening is put off for as long as somebody is inside, even in a call that hangs.
+// Every call to a vendor's driver passes here, and a lost device is reopened only when no call is inside that driver.
+// Callers never wait: reopening is put off while any call is inside, even one that hangs.
 // Any thread.
 #pragma once
 
@@ -13,7 +13,7 @@ class DriverGate {
  public:
   [[nodiscard]] std::shared_lock<std::shared_mutex> enter() { return std::shared_lock{mutex_}; }
 
-  // Opens a device anew if nobody else is inside now; says whether it did.
+  // Reopens a device if no call is inside now; says whether it did.
   bool reopen(device::Gpu& gpu) {
     const std::unique_lock alone{mutex_, std::try_to_lock};
     return alone.owns_lock() && gpu.reopen();

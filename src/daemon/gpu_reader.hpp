@@ -1,6 +1,6 @@
-// What one GPU tells, read on a thread of its own: what many ask for at once is read once. Nobody is held up by a GPU
-// that hangs but who asks for it, and not for longer than a call may take.
-// Threads: the loop's. Ownership: the loop and the gate outlive this.
+// Reads one GPU on a thread of its own: what several clients ask for at once is read once. A GPU that hangs delays only
+// clients that ask for it, and for no longer than a call may take.
+// Threads: the loop's. Ownership: the loop and the gate outlive this object.
 #pragma once
 
 #include "daemon/device_thread.hpp"
@@ -22,13 +22,13 @@ class GpuReader {
   using End = DeviceThread::End;
 
   using Parts = protocol::GpuParts;
-  // Beside those parts: one power alone, the first of instant, average and plain that this GPU has.
+  // One more part: one power alone, the first of instant, average and plain that this GPU has.
   static constexpr std::uint32_t power_now = 1U << 31;
 
   GpuReader(Loop& loop, const device::DiscoveredGpu& gpu, std::shared_ptr<DriverGate> gate,
             DeviceThread::Bounds bounds);
 
-  // `done` is called once: with at least these parts where the end is `done`.
+  // Calls `done` once; if the end is `done`, with at least these parts.
   void ask(std::uint32_t parts, std::function<void(End, const protocol::GpuReadings&)> done);
   [[nodiscard]] DeviceThread& thread() { return thread_; }
   [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
@@ -38,7 +38,7 @@ class GpuReader {
     std::uint32_t parts;
     std::function<void(End, const protocol::GpuReadings&)> done;
   };
-  // What works on the device's thread.
+  // What is used on the device's thread.
   struct OnThread {
     std::shared_ptr<device::Gpu> gpu;
     std::shared_ptr<DriverGate> gate;

@@ -28,7 +28,7 @@ std::uint64_t milliseconds(WallTime time) {
   return static_cast<std::uint64_t>(time.microseconds_since_epoch / 1000);
 }
 
-// What each GPU told of one thing, by its number; an answer with the reasons where one could not.
+// One value of each GPU, by its number; or an answer with the reasons, if one could not report it.
 template <typename Value, typename Pick>
 std::optional<protocol::ByNumber<Value>> picked(const SharedCall& call, const std::vector<protocol::GpuReadings>& all,
                                                 Pick pick) {
@@ -64,7 +64,7 @@ void Api::set(const SharedCall& call, const Ids& ids, bool block, const Setting&
   if (!choose_gpus(call, ids, ErrorForm::text, gpus)) {
     return;
   }
-  // Without waiting, what is refused at once is said all the same, and what comes of the rest is under /v1/outcomes.
+  // Without waiting, refusals that are known at once are still reported; the rest comes under /v1/outcomes.
   node_.desk->set_without_lease(call->client(), gpus, setting, block ? call->wanted() : std::function<bool()>{},
                                 [call](const Refusals& refusals) {
                                   if (refusals.empty()) {

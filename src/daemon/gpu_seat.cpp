@@ -15,7 +15,7 @@ namespace {
 // Within the patience of a call.
 constexpr Seconds patience_with_others{1};
 
-// What the process is called and where it runs, for people: it is told from others by the kernel alone.
+// The process's name and where it runs, for people; the kernel alone tells processes apart.
 control::LeaseClient described(const Client& client, const FileTree& machine) {
   control::LeaseClient described;
   if (client.user) {
@@ -113,7 +113,7 @@ void GpuSeat::ask(Question<Result> question) {
                        return;
                      }
                      was_late = end == End::late;
-                     // What is under way still writes its result.
+                     // The call under way will still write its result.
                      done(end, end == End::done ? std::move(*result) : Result{});
                    },
                .is_wanted = std::move(question.wanted),
@@ -147,12 +147,12 @@ void GpuSeat::set(Number lease, const Setting& setting, const std::string& who, 
            [lease, setting, who](OnThread& on, SettingResult& result) {
              on.parts.audited->begin({.why = "set", .who = who, .lease = lease});
              result.error = attempt([&] { apply(on.lease(lease), setting, result); });
-             // Both are timeouts; a lease that is over says so again when it is asked.
+             // Both are timeouts; a lease that is over says so when it is asked again.
              static_cast<void>(attempt([&] {
                result.is_over = result.error && result.error->kind() == ErrorKind::timeout &&
                                 on.lease(lease).overruled() == result.error->message();
              }));
-             // Asking a card for what it cannot do is the asker's mistake.
+             // To ask a GPU for what it does not support is the client's mistake.
              if (result.error && on.parts.audited->failed_by() == Reason::unsupported) {
                result.error = Error{ErrorKind::invalid_argument, result.error->message(), result.error->advice()};
              }

@@ -1,8 +1,8 @@
-// The settings of one GPU: the one thread that changes them, and the leases through which it does so. A lease is named
-// by a number here; whose it is and how long it lasts is decided by the LeaseDesk.
+// The settings of one GPU: the only thread that changes them, and the leases through which it does. Here a lease is
+// only a number; the LeaseDesk decides whose it is and how long it lasts.
 //
-// Threads: the loop's. Results come on the loop's thread. Ownership: the loop, the book, the ledger and the gate
-// outlive this.
+// Threads: the loop's; results come on the loop's thread. Ownership: the loop, the book, the ledger and the gate
+// outlive this object.
 #pragma once
 
 #include "control/lease_book.hpp"
@@ -45,31 +45,32 @@ class GpuSeat {
   [[nodiscard]] const device::DiscoveredGpu& gpu() const { return on_thread_->parts.gpu; }
   [[nodiscard]] DeviceThread& thread() { return thread_; }
 
-  // Each `done` is called once: with what came of it where the end is `done`.
+  // Each `done` is called once; if the end is `done`, with the result.
 
   struct Taken {
     control::LeaseClient client;  // with what was found out about the process
-    Reading<Watts> found;         // the power limit that was there
+    Reading<Watts> found;         // the power limit before the lease
     std::optional<Error> error;
   };
   void take(Number lease, Seconds term, const Client& client, Wanted wanted, std::function<void(End, Taken)> done);
-  // What came of it after all, where it was late, is told to `settled`.
+  // If the call was late, its result goes to `settled` when it is over.
   void set(Number lease, const Setting& setting, const std::string& who, Wanted wanted,
            std::function<void(End, SettingResult)> done, std::function<void(SettingResult)> settled);
   void renew(Number lease, std::function<void(End, std::optional<Error>)> done);
-  // Withdraws what was set through it.
+  // Puts back what was set through the lease.
   void restore(Number lease, const std::string& who, Wanted wanted,
                std::function<void(End, std::optional<Error>)> done);
-  // Ends it, if it was taken at all; this is always done, though not at once where the device hangs. `why` is for the
-  // audit log.
+  // Ends the lease, if it was taken at all. This is always done, though not at once if the device hangs. `why` is for
+  // the audit log.
   void release(Number lease, const std::string& why, std::function<void(std::optional<Error>)> done);
   // Puts back what a dead holder has left on this GPU; says what stands in the way.
+  // Puts back what a dead holder has left on this GPU; reports what prevents that.
   void put_back_what_was_left(std::function<void(std::optional<std::string>)> done);
-  // Why what was set through it has not been left alone; empty otherwise.
+  // Reports whether another program has changed what was set through the lease, and how; empty otherwise.
   void ask_whether_overruled(Number lease, Wanted wanted, std::function<void(End, std::string)> done);
 
  private:
-  // What works on the device's thread, which owns it for as long as a call is under way.
+  // What is used on the device's thread, which owns it for as long as a call is under way.
   struct OnThread {
     Parts parts;
     control::LeaseBook& book;
@@ -78,7 +79,7 @@ class GpuSeat {
     std::map<Number, control::Lease> leases;
 
     control::Lease& lease(Number number);
-    // Says and writes down what others have put back of what was leased here, a guardian above all.
+    // Reports and logs what others, above all a guardian, have put back of what was leased here.
     void tell_what_was_put_back();
   };
 
@@ -87,7 +88,7 @@ class GpuSeat {
     std::function<void(OnThread&, Result&)> work;
     Wanted wanted;
     std::function<void(End, Result)> done;
-    std::function<void(Result)> settled;  // after it was late
+    std::function<void(Result)> settled;  // called after `late`
     bool is_owed = false;
   };
   template <typename Result>

@@ -1,5 +1,5 @@
-// Who has which GPU, who waits, and how leases begin and end. What is done under them is in lease_desk_settings.cpp,
-// who borrows from whom in lease_desk_borrowing.cpp.
+// Who holds which GPU, who waits, and how leases begin and end. lease_desk_settings.cpp has what is done under them,
+// lease_desk_borrowing.cpp who borrows from whom.
 
 #include "daemon/lease_desk.hpp"
 
@@ -17,7 +17,7 @@ using protocol::Status;
 
 namespace {
 
-constexpr Seconds look_again{0.5};  // at a GPU that somebody outside has
+constexpr Seconds look_again{0.5};  // at a GPU that another program has leased
 constexpr std::size_t most_leases = 4096;
 
 std::string name_of(const GpuSeat& seat) {
@@ -35,7 +35,7 @@ std::optional<Refused> LeaseDesk::refusal_of_client(const Client& client, const 
     return Refused{Status::stuck, "zeusd is stopping"};
   }
   if (!key_of(client)) {
-    return Refused{Status::forbidden, "it cannot be told which process asks, so nothing can be held for it"};
+    return Refused{Status::forbidden, "the kernel does not say which process asks, so it can hold no lease"};
   }
   for (const int gpu : gpus) {
     Verdict verdict;
@@ -118,7 +118,7 @@ void LeaseDesk::wait_or(Taking taking, const std::function<void(Taken)>& done, T
 }
 
 void LeaseDesk::try_to_take(Taking taking, std::function<void(Taken)> done, std::optional<Instant> until) {
-  // The policy may have changed while somebody waited.
+  // The policy may have changed while the client waited.
   if (const std::optional<Refused> refused = refusal_of_client(taking.client, taking.gpus)) {
     done({.lease = {}, .refused = refused, .holder = {}});
     return;
@@ -242,7 +242,7 @@ void LeaseDesk::begin(Taking taking, std::function<void(Number, std::optional<Re
                     tell(refusal);
                   }
                 };
-                // Its end waits for the call that is under way; who asks does not.
+                // The lease ends when the call under way does; the client need not wait for that.
                 const bool is_late = end == GpuSeat::End::late;
                 this->end(number, "it could not be taken whole",
                           is_late ? std::function<void()>{} : std::function<void()>{tell_all});
@@ -333,7 +333,7 @@ void LeaseDesk::over(Number number) {
 }
 
 void LeaseDesk::look_at_queue() {
-  // Whoever waits longer comes first, also where only one of the GPUs it waits for is free.
+  // The client that has waited longest comes first, even if only one of the GPUs it waits for is free.
   std::set<int> spoken_for;
   const Instant now = loop_.clock().now();
   std::deque<Waiting> still;
@@ -455,7 +455,7 @@ void LeaseDesk::tick(Instant now) {
       renew_own(number, entry, now);
     }
     if (now >= entry.view.ends) {
-      over.emplace_back(number, "nobody renewed it for its term");
+      over.emplace_back(number, "its holder did not renew it within its term");
       continue;
     }
     loop_.wake_by(entry.next_renewal.value_or(entry.view.ends));

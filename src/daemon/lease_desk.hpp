@@ -1,8 +1,8 @@
-// Who has which GPU, who waits for it, and until when: the leases of all clients. It asks the policy, gives several
-// GPUs all together or none, ends what is over, and has the seats (gpu_seat.hpp) do the rest. Requests are answered
-// through a callback, once.
+// Who holds which GPU, who waits for it, and until when: the leases of all clients. The desk asks the policy, grants
+// several GPUs together or none, ends leases that are over, and leaves the rest to the seats (gpu_seat.hpp). Each
+// request is answered once, through a callback.
 //
-// Threads: the loop's. Ownership: the loop and the seats outlive this; the policy is its own.
+// Threads: the loop's. Ownership: the loop and the seats outlive this object; the policy is its own.
 #pragma once
 
 #include "daemon/client.hpp"
@@ -29,17 +29,17 @@
 
 namespace zeus::daemon {
 
-// What became of a setting on one GPU, kept for whoever asks later.
+// The result of a setting on one GPU, kept for clients that ask later.
 struct Outcome {
   std::uint64_t sequence = 0;
   Instant at;
   int gpu = 0;
   std::string who;
   std::optional<ClientKey> client;
-  std::string lease;  // its name; empty where none was had
+  std::string lease;  // its name; empty if there was none
   Setting asked;
   SettingResult result;
-  bool is_known = false;  // false while it is under way
+  bool is_known = false;  // false while the call is under way
 };
 
 // What is shown of a lease.
@@ -52,11 +52,11 @@ struct LeaseView {
   std::vector<int> gpus;
   Instant since;
   Seconds term;
-  Instant ends;                           // unless renewed
-  std::optional<Instant> longest;         // whatever is renewed
-  std::map<int, Setting> asked;           // last, of each GPU
-  std::map<int, Watts> found;             // the power limit that was there, where it is known
-  std::map<int, SettingResult> in_force;  // what came of the last one that was set, of each GPU
+  Instant ends;                           // unless it is renewed
+  std::optional<Instant> longest;         // even if it is renewed
+  std::map<int, Setting> asked;           // the last one, for each GPU
+  std::map<int, Watts> found;             // the power limit before the lease, where it is known
+  std::map<int, SettingResult> in_force;  // the result of the last setting, for each GPU
 };
 
 class LeaseDesk {
@@ -69,7 +69,7 @@ class LeaseDesk {
     Seconds wait{0};
     Wanted wanted;
     bool lends = false;        // to processes that descend from the client's
-    bool is_implicit = false;  // of a setter without a lease: the desk's own
+    bool is_implicit = false;  // for a setter without a lease: the desk's own
   };
   // A lease, or why there is none. A conflict names the holder.
   struct Taken {
@@ -78,52 +78,52 @@ class LeaseDesk {
     std::optional<LeaseView> holder;
   };
 
-  // The shortest and longest term that may be asked for; what nobody renews, as settings without a lease, has
-  // LeaseBook::usual_term in the record, which the desk renews itself.
+  // The shortest and longest term that may be asked for. Leases that no client renews, such as those of settings
+  // without a lease, have LeaseBook::usual_term in the record; the desk renews them itself.
   static constexpr Seconds shortest_term{1};
   static constexpr Seconds longest_term{3600};
-  // With the end of a lease that somebody waits for.
+  // How long a request waits for the end of a lease.
   static constexpr Seconds patience_with_ends{2};
   // How long the settings of a token last after its last request.
   static constexpr Seconds token_rests{3600};
 
   struct Ways {
-    std::function<std::string()> draw;  // the random part of the names of leases
+    std::function<std::string()> draw;  // the random part of a lease's name
     std::function<bool(const ClientProcess& child, const ClientProcess& ancestor)> descends;
   };
 
   LeaseDesk(Loop& loop, std::vector<GpuSeat*> seats, Policy policy, Ways ways);
 
   void take(Taking taking, std::function<void(Taken)> done);
-  // These are for the client whose lease it is: 404 for anybody else.
+  // These are for the lease's own client; for any other they answer 404.
   void renew(const Client& client, std::string_view id, std::function<void(Taken)> done);
   void set(const Client& client, std::string_view id, const std::set<int>& gpus, const Setting& setting,
            const Wanted& wanted, std::function<void(Refusals, std::vector<Outcome>)> done);
   void restore(const Client& client, std::string_view id, const Wanted& wanted, std::function<void(Refusals)> done);
-  // With what could not be put back, which is tried again, or hangs, and is told after a while.
+  // `done` gets what could not be put back; that is tried again. If it hangs, `done` is called after a while.
   void release(const Client& client, std::string_view id, std::function<void(Refusals)> done);
   void ask_whether_overruled(const Client& client, std::string_view id, const Wanted& wanted,
                              std::function<void(std::optional<Refused>, std::string)> done);
 
-  // A setter without a lease, of each GPU by itself: takes one where this client has none, as the policy says. What is
-  // refused at once is told before this returns.
+  // A setter without a lease, for each GPU by itself: takes a lease if this client has none, as the policy says.
+  // Refusals that are known at once are reported before this returns.
   void set_without_lease(const Client& client, const std::set<int>& gpus, const Setting& setting, const Wanted& wanted,
                          std::function<void(Refusals)> done);
 
-  // Whoever sends anything with a token is still there, and is believed for this one from now on.
+  // A client that sends any request with a token is alive, and is identified by this token from now on.
   void note_token(const Client& client);
 
-  // Takes back a lease, whoever has it; false where there is none of this name.
+  // Takes back a lease from any client; false if there is none of this name.
   bool end(std::string_view id, const std::string& why, std::function<void()> done);
-  // From now on this policy counts; leases that it does not allow end, and those of clients who are believed no more.
+  // Puts this policy into force. Ends the leases that it does not allow, and those of clients whose token is not valid.
   void set_policy(Policy policy, const std::function<bool(const Client&)>& is_believed);
   [[nodiscard]] const Policy& policy() const { return policy_; }
-  // Takes no more, and ends all there are.
+  // Grants no more leases, and ends all there are.
   void close(std::function<void()> done);
 
   [[nodiscard]] std::vector<LeaseView> leases() const;
   [[nodiscard]] std::optional<LeaseView> holder_of(int gpu) const;
-  // Of one GPU, oldest first.
+  // For one GPU, oldest first.
   [[nodiscard]] const std::deque<Outcome>& outcomes(int gpu) const;
   [[nodiscard]] std::size_t waiting() const { return queue_.size(); }
 
@@ -136,29 +136,29 @@ class LeaseDesk {
   struct Entry {
     LeaseView view;
     Phase phase = Phase::taking;
-    std::set<int> on;                     // of which GPUs it has, or may have, something
-    std::optional<Instant> next_renewal;  // where the desk renews it itself
-    std::optional<Instant> last_request;  // of the token that it is held for
+    std::set<int> on;                     // the GPUs of which it has, or may have, a lease
+    std::optional<Instant> next_renewal;  // if the desk renews it itself
+    std::optional<Instant> last_request;  // with the token that holds it
     bool lends = false;
-    std::optional<ClientKey> lender;  // whom it is borrowed from, while that client has these GPUs as well
-    std::set<int> set_by_child;       // GPUs that a borrower has set since this one did
+    std::optional<ClientKey> lender;  // whom it is borrowed from, while that client holds these GPUs as well
+    std::set<int> set_by_child;       // GPUs that a borrower has set since this lease did
     std::shared_ptr<void> end_of_process;
     std::vector<std::function<void()>> when_over;
-    // Settings that came while it was being taken; with why it was not.
+    // Settings that came while it was being taken; called with the reason if that fails.
     std::vector<std::function<void(const std::optional<Refused>&)>> when_taken;
-    std::shared_ptr<Refusals> left = std::make_shared<Refusals>();  // what could not be put back at its end
+    std::shared_ptr<Refusals> left = std::make_shared<Refusals>();  // what its end could not put back
   };
   struct Waiting {
     Taking taking;
     std::function<void(Taken)> done;
     Instant until;
-    Instant retry;  // where somebody outside has it, who says nothing when done
+    Instant retry;  // if another program has it, which does not announce its end
   };
-  // Who has released a lease and waits for its end.
+  // A client that has released a lease and waits for its end.
   struct Leaving {
     Number number;
     Instant until;
-    std::shared_ptr<std::function<void(Refusals)>> tell;  // empty once it was told
+    std::shared_ptr<std::function<void(Refusals)>> tell;  // empty once it was called
   };
   struct Allowance {
     double left = 0;
@@ -168,33 +168,34 @@ class LeaseDesk {
   [[nodiscard]] std::optional<Refused> refusal_of_client(const Client& client, const std::set<int>& gpus) const;
   [[nodiscard]] std::optional<Seconds> longest_of(const Client& client, const std::set<int>& gpus) const;
   [[nodiscard]] GpuSeat& seat_of(int gpu) const { return *seats_.at(static_cast<std::size_t>(gpu)); }
-  // A lease of somebody else of one of these GPUs; 0: none. Numbers begin at 1. None is in its lender's way, who may
-  // set nothing meanwhile, and none that is lent to this client.
+  // Another client's lease of one of these GPUs that is in the way; 0: none. Numbers begin at 1. A lease is not in the
+  // way of its lender, which may set nothing meanwhile. One that is lent to this client is not in its way either.
   [[nodiscard]] Number in_the_way(const Client& client, const std::set<int>& gpus) const;
   [[nodiscard]] bool lends_to(const Entry& entry, const Client& client) const;
   static bool share_one(const std::set<int>& a, const std::set<int>& b) {
     return std::ranges::any_of(a, [&](int one) { return b.contains(one); });
   }
-  // Who has borrowed this GPU from this client; 0: nobody.
+  // The lease that has borrowed this GPU from this client; 0: none.
   [[nodiscard]] Number borrower(const ClientKey& lender, int gpu) const;
-  // After a lease of `lender` has ended: whoever has borrowed what it has no other lease of has it alone now, where it
-  // was released, and loses it otherwise.
+  // Called after a lease of `lender` has ended, for GPUs that it holds by no other lease. A borrower of these keeps
+  // them as its own if the lease was released, and loses them otherwise.
   void leave_or_end_borrowed(const Entry& ended, bool is_released);
   [[nodiscard]] Number find(const Client& client, std::string_view id) const;
   [[nodiscard]] Number number_of(std::string_view id) const;
   [[nodiscard]] Number implicit_of(const ClientKey& key, int gpu) const;
-  // Until somebody else's lease has ended; otherwise, and when nothing has come of it by then, the answer.
+  // Waits until another client's lease has ended. Gives the answer `otherwise` if that is not possible or takes too
+  // long.
   void wait_or(Taking taking, const std::function<void(Taken)>& done, Taken otherwise, std::optional<Instant> until,
                Instant retry);
   void try_to_take(Taking taking, std::function<void(Taken)> done, std::optional<Instant> until);
-  // Says whether it is somebody outside who is in the way.
+  // Reports whether another program outside the daemon is in the way.
   void begin(Taking taking, std::function<void(Number, std::optional<Refused>, bool)> done);
   void taken(Number number, int gpu, GpuSeat::End end, const GpuSeat::Taken& taken);
   void extend(Entry& entry);
   [[nodiscard]] std::optional<Refused> refusal_by_policy(const Client& client, int gpu, const Setting& setting) const;
-  // With how often it may be changed, which it counts.
+  // Includes how often the GPU may be changed, and counts this change.
   std::optional<Refused> refusal_of_setting(const Client& client, int gpu, const Setting& setting);
-  // Keeps it for whoever asks what became of settings.
+  // Keeps it for clients that ask for the results of settings.
   const Outcome& note(Outcome outcome);
   void set_one(Number number, int gpu, const Setting& setting, const Wanted& wanted,
                std::function<void(std::optional<Refused>, const Outcome&)> done);

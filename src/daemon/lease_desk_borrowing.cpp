@@ -1,4 +1,4 @@
-// Who may borrow what others lend, and what becomes of it when these end (docs/decisions/0213).
+// Who may borrow what others lend, and what happens to it when their leases end (docs/decisions/0213).
 
 #include "daemon/lease_desk.hpp"
 
@@ -15,7 +15,7 @@ LeaseDesk::Number LeaseDesk::in_the_way(const Client& client, const std::set<int
     if (!share_one(entry.on, gpus) || holder == key || entry.lender == key) {
       continue;
     }
-    // From one lender at a time: there is one whose end is the borrower's as well.
+    // A client borrows from one lender at a time: one lender's end is the end of the loan.
     if (!lends_to(entry, client) || (lender && lender != holder)) {
       return number;
     }

@@ -54,7 +54,7 @@ TEST_F(BorrowingTest, MeanwhileWhatItsParentSetsIsAConflictThatNamesIt) {
   EXPECT_EQ(refused.at(0).status, Status::conflict);
   EXPECT_THAT(refused.at(0).text, HasSubstr("process 71"));
   EXPECT_EQ(set_without_lease(parent_, {0}, SetPowerLimit{200_W}).at(0).status, Status::conflict);
-  EXPECT_THAT(set(parent_, of_parent, 1, SetPowerLimit{200_W}), IsEmpty()) << "of which nobody has borrowed";
+  EXPECT_THAT(set(parent_, of_parent, 1, SetPowerLimit{200_W}), IsEmpty()) << "no process has borrowed it";
   EXPECT_TRUE(take(parent_, {0}).lease) << "it may take a share, but set nothing through it";
   static_cast<void>(release(child_, of_child));
   EXPECT_THAT(set(parent_, of_parent, 0, SetPowerLimit{200_W}), IsEmpty());
@@ -112,7 +112,7 @@ TEST_F(BorrowingTest, AParentThatReleasesLeavesItTheLease) {
   EXPECT_EQ(limit(0), 150_W);
   EXPECT_EQ(take(parent_, {0}).refused.value().status, Status::conflict);
   static_cast<void>(release(child_, of_child));
-  EXPECT_EQ(limit(0), 250_W) << "what its parent had found";
+  EXPECT_EQ(limit(0), 250_W) << "the limit that its parent had found";
 }
 
 TEST_F(BorrowingTest, ItIsItsParentsForAsLongAsThatHasAnotherShare) {

@@ -1,4 +1,4 @@
-// What is done under leases: renewing, setting, withdrawing, and setters without one.
+// What is done under leases: renewing, setting, withdrawing; and setters without a lease.
 
 #include "daemon/lease_desk.hpp"
 
@@ -136,7 +136,7 @@ void LeaseDesk::set_one(Number number, int gpu, const Setting& setting, const Wa
     }
     // The guardian has put back what this lease had set.
     if (known.result.is_over) {
-      end(number, "nobody renewed it for its term", {});
+      end(number, "its holder did not renew it within its term", {});
     }
   };
   GpuSeat& seat = seat_of(gpu);
@@ -204,7 +204,7 @@ void LeaseDesk::set_without_lease(const Client& client, const std::set<int>& gpu
 
 void LeaseDesk::set_without_lease(const Client& client, int gpu, const Setting& setting, const Wanted& wanted,
                                   const std::function<void(std::optional<Refused>)>& answer) {
-  // Also where nobody waits for the answer.
+  // Also if no client waits for the answer.
   const auto done = [this, client, gpu, setting, answer](const std::optional<Refused>& why) {
     if (why) {
       note({.gpu = gpu,
@@ -229,13 +229,13 @@ void LeaseDesk::set_without_lease(const Client& client, int gpu, const Setting& 
   const auto set = [this, gpu, setting, wanted, answer](Number number) {
     set_one(number, gpu, setting, wanted, [answer](const std::optional<Refused>& why, const Outcome&) { answer(why); });
   };
-  // The policy may change until its turn comes.
+  // The policy may change before its turn comes.
   const auto refused_by_now = [this, client, gpu, setting] { return refusal_by_policy(client, gpu, setting); };
   const ClientKey key = *key_of(client);
   if (const Number held = implicit_of(key, gpu); held != 0) {
     Entry& entry = entries_.at(held);
     if (entry.phase == Phase::taking) {
-      // Behind those that wait for it already: what a client asks for last holds.
+      // After settings that already wait for the lease: a client's last request holds.
       entry.when_taken.push_back([set, done, held, refused_by_now](const std::optional<Refused>& why) {
         if (const std::optional<Refused> refused = why ? why : refused_by_now()) {
           done(refused);
@@ -251,7 +251,7 @@ void LeaseDesk::set_without_lease(const Client& client, int gpu, const Setting& 
   const Number other = in_the_way(client, {gpu});
   if (other != 0 && !entries_.at(other).view.is_ending && policy_.implicit == ImplicitLease::keep &&
       entries_.at(other).view.is_implicit) {
-    end(other, "somebody else sets this GPU", {});
+    end(other, "another client sets this GPU", {});
   }
   if (other == 0 && policy_.implicit == ImplicitLease::refuse) {
     done(Refused{Status::forbidden, "the policy of this node wants a lease before a GPU is set (/v1/leases)"});

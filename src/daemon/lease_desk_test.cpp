@@ -294,7 +294,7 @@ TEST_F(LeaseDeskTest, WhatAPolicyNoLongerAllowsIsNotDoneForWhoWaitedMeanwhile) {
   std::promise<void> goes_on;
   gpu_->it_hangs = [&goes_on] { goes_on.get_future().wait(); };
   loop_.make_readable(client.process->end->get());
-  // It waits for the other's end, and this one for the other GPU.
+  // It waits for the other lease's end, and this one waits for the other GPU.
   std::optional<Refusals> set;
   desk_->set_without_lease(process(8), {0}, SetPowerLimit{180_W}, {}, [&](Refusals all) { set = std::move(all); });
   std::optional<LeaseDesk::Taken> taken;
@@ -381,7 +381,7 @@ TEST_F(LeaseDeskTest, WhatWasTakenTooLateIsGivenBack) {
   EXPECT_FALSE(record("GPU-0"));
 }
 
-// Taking and releasing put back as well, and that hangs.
+// Taking and releasing also put settings back, and that hangs.
 TEST_F(LeaseDeskTest, WhoTakesOrReleasesAGpuThatHangsIsToldInTime) {
   const Client client = process(7);
   const std::string lease = take(client, {0}).lease->id;

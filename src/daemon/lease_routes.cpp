@@ -30,7 +30,7 @@ protocol::GpuSettings settings_of(const Setting& setting) {
   return told;
 }
 
-// What it came to, as it was read back.
+// The result, as it was read back.
 protocol::GpuSettings enforced_of(const Setting& asked, const SettingResult& result) {
   protocol::GpuSettings enforced;
   enforced.power_limit = result.enforced.optional();
@@ -109,7 +109,7 @@ class Teller {
     return told;
   }
 
-  // The name of a lease is a key to it, and told to its client alone.
+  // The name of a lease is a key to it, and is given to its client alone.
   [[nodiscard]] protocol::SettingOutcome outcome(const Outcome& outcome, const Client& asker) const {
     protocol::SettingOutcome told{.number = outcome.sequence,
                                   .gpu_id = static_cast<std::uint32_t>(outcome.gpu),
@@ -201,7 +201,7 @@ void Api::list_leases(const SharedCall& call) {
   for (const LeaseView& lease : node_.desk->leases()) {
     protocol::ListedLease told = teller.listed(lease);
     if (key_of(lease.client) != key) {
-      told.id.clear();  // it is a key to the lease, which is not theirs
+      told.id.clear();  // it is a key to the lease, which belongs to another client
     }
     list.leases.push_back(std::move(told));
   }
@@ -260,7 +260,7 @@ void Api::set_leased_power_limit(const SharedCall& call) {
 
 namespace {
 
-// Nothing, and the request is refused, where it is no domain.
+// Refuses the request and returns nothing if the word is not a domain.
 std::optional<ClockDomain> domain_of(const SharedCall& call, const std::string& word) {
   const std::optional<ClockDomain> domain = field::named<ClockDomain>(word);
   if (!domain) {

@@ -1,5 +1,5 @@
 // The event loop as the daemon's parts see it; a test drives one by hand. All parts live on its one thread, and none of
-// them waits: what takes a device or a file is done on a thread of that device's own (device_thread.hpp).
+// them waits: calls to a device or a file are made on a thread of that device's own (device_thread.hpp).
 #pragma once
 
 #include "base/clock.hpp"
@@ -17,11 +17,11 @@ class Loop {
   virtual ~Loop() = default;
 
   [[nodiscard]] virtual Clock& clock() = 0;
-  // Has this called on the loop's thread, in order. Any thread.
+  // Calls this on the loop's thread, in order. Any thread.
   virtual void post(std::function<void()> work) = 0;
-  // Has every part's tick() called by then. The loop's thread.
+  // Makes sure that every part's tick() is called by then. The loop's thread.
   virtual void wake_by(Instant time) = 0;
-  // Calls this whenever the descriptor can be read, until what it returns is destroyed. The loop's thread.
+  // Calls this whenever the descriptor can be read, until the returned object is destroyed. The loop's thread.
   [[nodiscard]] virtual std::shared_ptr<void> when_readable(int descriptor, std::function<void()> work) = 0;
 };
 

@@ -1,4 +1,4 @@
-// All that the daemon serves, as its routes see it. Made by the service; everything on the loop's thread.
+// Everything that the daemon serves, as its routes see it. Made by the service; used on the loop's thread only.
 #pragma once
 
 #include "daemon/access.hpp"
@@ -43,11 +43,11 @@ struct Node {
   protocol::DaemonIdentity identity;
   std::vector<ServedGpu> gpus;
   std::vector<ServedCpu> cpus;
-  std::unique_ptr<PowerStream> no_device;  // for who listens to none
+  std::unique_ptr<PowerStream> no_device;  // for a listener that asks for no device
   std::unique_ptr<LeaseDesk> desk;
   DaemonMetrics metrics;
 
-  // By their numbers, which there must be.
+  // By its number, which must exist.
   [[nodiscard]] ServedGpu& gpu(int number) { return gpus.at(static_cast<std::size_t>(number)); }
   [[nodiscard]] const ServedGpu& gpu(int number) const { return gpus.at(static_cast<std::size_t>(number)); }
   [[nodiscard]] ServedCpu& cpu(int number) { return cpus.at(static_cast<std::size_t>(number)); }

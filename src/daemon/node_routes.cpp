@@ -1,4 +1,4 @@
-// What the daemon says of itself, and all that can be read in one answer.
+// What the daemon reports of itself, and everything that one answer can read.
 
 #include "daemon/api.hpp"
 #include "device/pci_address.hpp"
@@ -25,7 +25,7 @@ bool is_enabled(const Node& node, Group group) {
   return std::ranges::find(node.groups, group) != node.groups.end();
 }
 
-// What is told of a device that does not answer.
+// What is reported of a device that does not answer.
 template <typename Value>
 protocol::ToldReading<Value> no_answer() {
   return {Reading<Value>{Failure{Reason::timeout, "a call to its driver hangs"}}, {}};
@@ -106,7 +106,7 @@ void Api::readings(const SharedCall& call) {
                  "'parts' are some of " + protocol::GpuParts::text(~std::uint32_t{0}) + ", separated by commas");
     return;
   }
-  // Asked for by name, a device that may not be read is refused; otherwise it is left out.
+  // A device that the client may not read is refused if asked for by name; otherwise it is left out.
   const Asker asker = call->client().asker();
   const auto has_scope = [&](Group group) {
     const auto& scopes = call->client().scopes;
@@ -140,7 +140,7 @@ void Api::readings(const SharedCall& call) {
     call->refuse(protocol::Status::forbidden, "CPU packages may not be read here");
     return;
   }
-  // A device that does not answer is among them, with the reason.
+  // A device that does not answer is included, with the reason.
   const auto told = std::make_shared<protocol::Readings>();
   told->gpus.resize(gpus.size());
   told->cpus.resize(cpus.size());
@@ -183,7 +183,7 @@ void Api::metrics(const SharedCall& call) {
   constexpr std::uint32_t parts = Parts::energy | GpuReader::power_now | Parts::limits | Parts::state;
   for (ServedGpu& gpu : node_.gpus) {
     gpu.reader->ask(parts, [this, &gpu, one_less](GpuReader::End end, const protocol::GpuReadings& readings) {
-      // What hangs tells nothing, and what it told before is not so now.
+      // A device that hangs reports nothing, and its earlier values no longer hold.
       node_.metrics.note_gpu(gpu, end == GpuReader::End::done ? readings : protocol::GpuReadings{});
       one_less();
     });

@@ -55,7 +55,7 @@ bool speaks_of(const PolicyGpu& named, const GpuAsked& gpu) {
   return named.name == all_gpus || named.name == gpu.uuid || number_in(named.name) == gpu.number;
 }
 
-// What of a rule that speaks of asker, GPU and action stands in the way; nothing where it allows it.
+// Why a rule that covers asker, GPU and action does not allow the request; empty if it does.
 std::optional<std::string> out_of_bounds(const Rule& rule, const AskedFor& asked) {
   if (asked.power_limit && rule.power_limit &&
       (*asked.power_limit < rule.power_limit->minimum || *asked.power_limit > rule.power_limit->maximum)) {
@@ -73,7 +73,7 @@ std::optional<std::string> out_of_bounds(const Rule& rule, const AskedFor& asked
   return std::nullopt;
 }
 
-// The larger bound of two; none where one of them sets none.
+// The larger of two bounds; empty if one side sets none.
 template <typename Value>
 std::optional<Value> wider(const std::optional<Value>& a, const std::optional<Value>& b) {
   return a && b ? std::optional{std::max(*a, *b)} : std::nullopt;
@@ -118,7 +118,7 @@ void read_toml(const toml::TomlSpot& spot, Principal& principal) {
     spot.refuse("\"everyone\", \"user:NAME\", \"group:NAME\" or \"token:SUBJECT\"");
   }
   if (principal.name.empty()) {
-    spot.refuse_as(fmt::format("'{}' names nobody", text), "write a name or number after the colon");
+    spot.refuse_as(fmt::format("'{}' names no user, group or token", text), "write a name or number after the colon");
   }
 }
 

@@ -1,9 +1,9 @@
-// Who may do what on which GPU, within which bounds: the policy file, read, and the one function that decides by it.
-// Rules only ever allow: what no rule allows is refused, and a rule's bounds are those of what it allows itself.
-// Plain values and pure functions; any thread.
+// Who may do what on which GPU, within which bounds: the parsed policy file, and the one function that decides by it.
+// Rules only allow: what no rule allows is refused, and the bounds of a rule apply to what that rule allows. Plain
+// values and pure functions; any thread.
 //
 //   implicit = "process"                       # for setters without a lease: "process", "keep" or "refuse"
-//   [waiting]                                  # who comes second may wait
+//   [waiting]                                  # a client may wait for another's lease to end
 //   longest_s = 600
 //   most = 32
 //   [[rule]]
@@ -44,11 +44,11 @@ constexpr auto names_of(Action /*action*/) {
                                              {Action::set_persistence, "set_persistence"}}};
 }
 
-// Those that take a lease.
+// The actions that take a lease.
 inline constexpr std::array control_actions{Action::set_power_limit, Action::lock_clocks, Action::set_persistence};
 
-// What becomes of a setter without a lease, as programs send it that know none: its setting ends with the process that
-// asked, stays until others set or the daemon stops, or is refused.
+// What happens to a setter without a lease, from programs that know no leases. The setting ends with the process that
+// asked, or stays until others set or the daemon stops, or is refused.
 enum class ImplicitLease { process, keep, refuse };
 
 constexpr auto names_of(ImplicitLease /*lease*/) {
@@ -56,13 +56,13 @@ constexpr auto names_of(ImplicitLease /*lease*/) {
       {{ImplicitLease::process, "process"}, {ImplicitLease::keep, "keep"}, {ImplicitLease::refuse, "refuse"}}};
 }
 
-// One of those whom a rule speaks of.
+// One of the parties that a rule names.
 struct Principal {
   enum class Kind { everyone, user, group, token };
 
   Kind kind = Kind::everyone;
   std::string name;                                // as written; a token's subject may end in '*'
-  std::optional<std::uint32_t> id = std::nullopt;  // of a user or group, once it is known
+  std::optional<std::uint32_t> id = std::nullopt;  // of a user or group, once known
   std::string place;                               // "policy.toml:4:8"
 };
 
@@ -123,7 +123,7 @@ struct Waiting {
   }
 };
 
-// What one file says.
+// The content of one file.
 struct PolicyFile {
   std::optional<ImplicitLease> implicit;
   std::optional<Waiting> waiting;
@@ -144,29 +144,29 @@ struct Policy {
   std::vector<Rule> rules;
 };
 
-// Where no policy is written: whoever may open the socket may read, and set within the card's own range.
+// Used if no policy is written: any client that may open the socket may read, and set within the GPU's own range.
 Policy built_in_policy();
 
-// The number of a user or group of this name; nothing when there is none.
+// The ID of a user or group of this name; empty if there is none.
 struct NameLookup {
   std::function<std::optional<std::uint32_t>(const std::string&)> user;
   std::function<std::optional<std::uint32_t>(const std::string&)> group;
 };
 
 struct PolicyText {
-  std::string file;  // what it is called in Errors
+  std::string file;  // its name in Errors
   std::string text;
 };
 
-// The policy that these files make together: the first says what holds in general, the others may add rules and
-// nothing else. Anything that is not understood, an unknown name included, is an invalid_argument Error with file, line
-// and column, and what was most likely meant.
+// The policy that these files make together: the first one has the general settings, the others may only add rules.
+// Throws an invalid_argument Error for anything unknown, even a name, with file, line and column, and the most likely
+// correction.
 Policy policy_from(std::span<const PolicyText> files, const NameLookup& names);
 
-// Who asks, as far as rules speak of it.
+// The client, as far as rules distinguish clients.
 struct Asker {
   std::optional<uid_t> user;
-  std::vector<gid_t> groups;  // all of them
+  std::vector<gid_t> groups;  // every group
   std::optional<std::string> token;
 };
 
@@ -175,7 +175,7 @@ struct GpuAsked {
   std::string uuid;
 };
 
-// What is asked for. A CPU package has no GPU; the bounds are looked at where they are there.
+// The request. For a CPU package there is no GPU. Bounds are checked if they are given.
 struct AskedFor {
   Action action = Action::read;
   std::optional<GpuAsked> gpu = std::nullopt;
@@ -186,8 +186,8 @@ struct AskedFor {
 
 struct Verdict {
   bool allowed = false;
-  std::string why;  // for the asker: the rule that allows it, or what stands in the way
-  // The most that any rule which allows it allows; nothing where one of them sets no bound.
+  std::string why;  // for the client: the rule that allows it, or the reason against it
+  // The largest bound of all rules that allow it; empty if one of them sets none.
   std::optional<Seconds> longest_lease = std::nullopt;
   std::optional<double> changes_per_second = std::nullopt;
 };

@@ -58,7 +58,8 @@ int PolicyExplainCommand::run(Context& context) {
   if (user_) {
     asker = asker_named(*user_);
   } else if (!token_) {
-    throw Error{ErrorKind::invalid_argument, "it is not said who", "name a user with --user, or a token with --token"};
+    throw Error{ErrorKind::invalid_argument, "no user and no token is named",
+                "name a user with --user, or a token with --token"};
   }
   device::Inventory inventory = device::take_inventory(context.gpu_backends, Environment{});
   const auto number = static_cast<std::size_t>(gpu_);

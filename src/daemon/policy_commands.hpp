@@ -1,4 +1,4 @@
-// `zeusd policy check` and `zeusd policy explain`: what a policy says, without a daemon. Main thread.
+// `zeusd policy check` and `zeusd policy explain`: what a policy means, without a daemon. Main thread.
 #pragma once
 
 #include "daemon/context.hpp"
@@ -12,7 +12,7 @@ namespace zeus::daemon {
 class PolicyCheckCommand final : public Command {
  public:
   [[nodiscard]] std::string name() const override { return "check"; }
-  [[nodiscard]] std::string summary() const override { return "Say whether a policy can be understood"; }
+  [[nodiscard]] std::string summary() const override { return "Check whether a policy is valid"; }
   void declare(command_line::Options& options) override;
   int run(Context& context) override;
 
@@ -23,7 +23,7 @@ class PolicyCheckCommand final : public Command {
 class PolicyExplainCommand final : public Command {
  public:
   [[nodiscard]] std::string name() const override { return "explain"; }
-  [[nodiscard]] std::string summary() const override { return "Say what somebody may do, and by which rule"; }
+  [[nodiscard]] std::string summary() const override { return "Show what a user or token may do, and by which rule"; }
   void declare(command_line::Options& options) override;
   int run(Context& context) override;
 

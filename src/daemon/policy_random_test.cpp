@@ -1,5 +1,5 @@
-// Random policies and requests, judged by policy.cpp and by an evaluator that was written apart from it: it knows the
-// file as text and the request as words, and nothing of Rule, Principal or Verdict.
+// Random policies and requests, judged by policy.cpp and by an evaluator that was written independently of it. The
+// evaluator knows the file as text and the request as words, and nothing of Rule, Principal or Verdict.
 
 #include "base/random.hpp"
 #include "daemon/policy.hpp"
@@ -17,7 +17,7 @@
 namespace zeus::daemon {
 namespace {
 
-// A rule as it stands in the file: each key with its words.
+// A rule as the file has it: each key with its words.
 struct PlainRule {
   std::set<std::string> who;
   std::set<std::string> gpus;
@@ -94,7 +94,7 @@ bool allows(const PlainRule& rule, const PlainRequest& request) {
                                            request.clocks.first, request.clocks.second));
 }
 
-// The widest of a bound among the rules that allow; nothing where one of them sets none.
+// The largest bound among the rules that allow; empty if one of them sets none.
 std::optional<int> widest(const std::vector<PlainRule>& rules, const PlainRequest& request, const std::string& key) {
   int most = 0;
   for (const PlainRule& rule : rules) {
@@ -223,7 +223,7 @@ TEST(RandomPolicy, IsJudgedAlikeByAnEvaluatorWrittenApart) {
           << text;
     }
   }
-  EXPECT_GT(allowed, pairs / 20) << "both answers are to be tried";
+  EXPECT_GT(allowed, pairs / 20) << "both answers must occur";
 }
 
 }  // namespace

@@ -123,7 +123,7 @@ TEST(Policy, ErrorsNameFileLineAndColumn) {
   EXPECT_THAT(refusal_of("[[rule]]\nwho = [\"ann\"]\ngpus = [\"all\"]\nmay = [\"read\"]\n"),
               HasSubstr("policy.toml:2:8"));
   EXPECT_THAT(refusal_of("[[rule]]\nwho = [\"user:\"]\ngpus = [\"all\"]\nmay = [\"read\"]\n"),
-              HasSubstr("names nobody"));
+              HasSubstr("names no user"));
   EXPECT_THAT(refusal_of("[[rule]]\nwho = [\"everyone\"]\ngpus = [\"all\"]\nmay = [\"reed\"]\n"),
               HasSubstr("policy.toml:4:8"));
   EXPECT_THAT(refusal_of("[[rule]]\nwho = [\"everyone\"]\ngpus = [\"some\"]\nmay = [\"read\"]\n"),

@@ -10,7 +10,7 @@ namespace zeus::daemon {
 
 namespace {
 
-// Of the second that is promised, what a busy machine may take.
+// The promise is one second; the rest is for a busy machine.
 constexpr Seconds longest_silence{0.8};
 
 }  // namespace
@@ -44,7 +44,7 @@ void PowerStream::tick(Instant now) {
 }
 
 void PowerStream::poll(Instant now) {
-  // The beat is kept, but for what a late one would have to catch up with.
+  // Keeps the rhythm, unless it would have to catch up.
   next_ = next_ && now - *next_ < period_ ? *next_ + period_ : now + period_;
   loop_.wake_by(*next_);
   if (!is_reading_) {

@@ -1,7 +1,7 @@
-// The power of one device, told to whoever listens: read once a period for all of them, and not at all for nobody. A
-// value is sent when it changes, to a new listener at once, and to everybody at least each second, so that constant
-// power is told from a daemon that is gone. Who does not keep up loses values.
-// Threads: the loop's. Ownership: the loop outlives this, and it shares the streams.
+// The power of one device, sent to all listeners: read once a period for all of them, and not at all without any. A
+// value is sent to a new listener at once, to all when it changes, and at least each second, so that constant power can
+// be told from a daemon that is gone. A listener that does not keep up loses values. Threads: the loop's. Ownership:
+// the loop outlives this object, which shares the streams.
 #pragma once
 
 #include "daemon/loop.hpp"
@@ -20,8 +20,8 @@ namespace zeus::daemon {
 
 class PowerStream {
  public:
-  // What is sent of a sample: the event without its time, by which it is told whether it has changed, and all of it. Or
-  // why there is none.
+  // What is sent of a sample: the event without its time, which shows whether it has changed, and the whole event. Or
+  // the reason why there is none.
   struct Sample {
     bool is_known = false;
     std::string value;
@@ -43,7 +43,7 @@ class PowerStream {
   Seconds period_;
   Read read_;
   std::vector<std::shared_ptr<transport::Stream>> listeners_;
-  std::vector<std::shared_ptr<transport::Stream>> new_;  // without a first sample
+  std::vector<std::shared_ptr<transport::Stream>> new_;  // have no first sample yet
   std::optional<std::string> last_;
   Instant last_told_;
   std::optional<Instant> next_;

@@ -15,7 +15,7 @@ std::optional<Refused> refusal_of(DeviceThread::End end, std::string_view device
     case DeviceThread::End::too_many:
       return Refused{Status::too_many, fmt::format("too many requests wait for {}", device)};
     case DeviceThread::End::late:
-      return Refused{Status::timeout, fmt::format("{} has not answered in time, and is still at it", device)};
+      return Refused{Status::timeout, fmt::format("{} has not answered in time; the call goes on", device)};
     case DeviceThread::End::stuck:
       return Refused{Status::stuck, fmt::format("{} does not answer: a call to its driver hangs", device)};
     case DeviceThread::End::abandoned:

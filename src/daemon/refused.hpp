@@ -1,5 +1,5 @@
-// Why something is not done, as an answer says it, and waiting for several devices at once. Plain values, and what
-// gathers them on the loop's thread.
+// Why something is not done, in the form of an answer; and how to wait for several devices at once. Plain values, and
+// their gathering on the loop's thread.
 #pragma once
 
 #include "daemon/device_thread.hpp"
@@ -22,16 +22,16 @@ struct Refused {
   std::string text;
 };
 
-// How it went on each device that was asked for, by its number: those that are not here were done.
+// The devices that refused, by number; those that are not here have done what was asked.
 using Refusals = std::map<int, Refused>;
 
 Refused refused(const Error& error);
 
-// Nothing where `device` ("GPU 0") has done it, and made no error of it.
+// Empty if `device` ("GPU 0") has done it without an error.
 std::optional<Refused> refusal_of(DeviceThread::End end, std::string_view device,
                                   const std::optional<Error>& error = std::nullopt);
 
-// Calls `done` once it was told of all that it waits for, of which there is one at least.
+// Calls `done` once all results that it waits for are in; there is at least one.
 class Gathered {
  public:
   Gathered(std::size_t left, std::function<void(Refusals)> done) : left_{left}, done_{std::move(done)} {}

@@ -23,7 +23,7 @@ namespace {
 constexpr std::size_t longest_file = std::size_t{1} << 20;
 constexpr std::size_t most_files = 4096;
 
-// Names come from the system's files, or over the network, as it is set up.
+// Names come from the system's files or over the network, as the system is configured.
 template <typename Entry, typename Ask>
 std::optional<Entry> ask_system(const std::string& name, Ask ask) {
   std::vector<char> buffer(std::size_t{1} << 16);
@@ -92,7 +92,7 @@ Policy read_policy(const fs::path& file, uid_t user) {
   }
   std::ranges::sort(more);
   for (const fs::path& one : more) {
-    // One that was taken away meanwhile says nothing.
+    // A file that was removed meanwhile has no rules.
     if (std::optional<std::string> rules = read_trusted(one, user, longest_file)) {
       texts.push_back({one.string(), std::move(*rules)});
     }

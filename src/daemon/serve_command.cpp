@@ -37,10 +37,10 @@ namespace zeus::daemon {
 
 namespace {
 
-// Within the 10 s in which a supervisor expects the end; what takes longer is the guardian's.
+// Within the 10 s that a supervisor allows; the guardian does what takes longer.
 constexpr Seconds patience_at_end{8};
 constexpr Seconds patience_at_start{5};
-// Who was killed may have left a socket to a program that it was starting.
+// A daemon that was killed may have left its socket to a program that it was starting.
 constexpr Seconds patience_with_the_former{0.5};
 
 struct Devices {
@@ -48,7 +48,7 @@ struct Devices {
   std::vector<std::shared_ptr<device::CpuPackage>> cpus;
 };
 
-// Numbers are the machine's own, whatever the environment of this process says. Commands stand before the drivers.
+// Numbers are the machine's own, whatever this process's environment says. Commands go before the drivers.
 Devices find_devices(const ServeOptions& options, const Context& context) {
   std::vector<device::Backend*> backends;
   if (options.enables(Group::gpu_control) || options.enables(Group::gpu_read)) {
@@ -70,7 +70,7 @@ Devices find_devices(const ServeOptions& options, const Context& context) {
     }
   }
   Devices devices{with_absent_gpus(std::move(inventory.gpus)), std::move(inventory.cpus)};
-  // As clients number them, which look at the kernel's zones and not at what these are called.
+  // In the order in which clients number them: by the kernel's zones and not by name.
   std::ranges::stable_sort(devices.cpus, {}, [](const auto& cpu) { return cpu->identity().zone; });
   for (std::size_t i = 0; i < devices.gpus.size(); ++i) {
     devices.gpus[i].number = static_cast<int>(i);
@@ -86,7 +86,7 @@ void require_rights(const ServeOptions& options) {
       (!options.enables(Group::cpu_read) && (!options.enables(Group::gpu_control) || options.gpu_command_overrides))) {
     return;
   }
-  throw Error{ErrorKind::permission_denied, "setting GPUs and reading the energy of CPUs take root",
+  throw Error{ErrorKind::permission_denied, "setting GPUs and reading the energy of CPUs need root",
               "start zeusd as root, or enable gpu-read alone (--enable gpu-read)"};
 }
 
@@ -95,7 +95,7 @@ std::vector<Service::Gpu> audited(std::vector<device::DiscoveredGpu> gpus, const
   for (device::DiscoveredGpu& gpu : gpus) {
     Service::Gpu one{std::move(gpu), {}};
     if (!one.gpu.control) {
-      one.gpu.control = std::make_shared<device::GpuControl>();  // takes nothing
+      one.gpu.control = std::make_shared<device::GpuControl>();  // sets nothing
     }
     one.audited = std::make_shared<AuditedControl>(one.gpu.gpu, one.gpu.control, log);
     one.gpu.control = one.audited;
@@ -109,7 +109,7 @@ std::string host_of_this_node() {
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
 }
 
-// What a group needs beyond being root's: setting takes CAP_SYS_ADMIN, counters may be readable for their owner alone.
+// What each group needs beyond root: setting needs CAP_SYS_ADMIN; counters may be readable by their owner alone.
 void give_up_rights(const ServeOptions& options) {
   std::vector<int> kept;
   if (options.enables(Group::gpu_control)) {
@@ -122,7 +122,7 @@ void give_up_rights(const ServeOptions& options) {
   forbid_core_dumps();
 }
 
-// The sockets that the daemon listens on: what systemd has opened, or else its own.
+// The sockets that the daemon listens on: those that systemd has opened, or its own.
 class Sockets {
  public:
   Sockets(const ServeOptions& options, const Environment& environment) : options_{options} {
@@ -190,7 +190,7 @@ class Sockets {
   std::optional<transport::UnixListener> admin_;
 };
 
-// The daemon while it runs.
+// The running daemon.
 class Run {
  public:
   Run(transport::EventLoop& loop, Service& service, Sockets& sockets, const Supervisor& supervisor,
@@ -230,9 +230,9 @@ class Run {
   void reload() {
     service_.reload([](const std::optional<Error>& error) {
       if (error) {
-        log::error(fmt::format("what was in force stays so: {}", error->what()));
+        log::error(fmt::format("the rules in force stay: {}", error->what()));
       } else {
-        log::info("policy, keys and revoked tokens were read anew");
+        log::info("policy, keys and revoked tokens were read again");
       }
     });
   }
@@ -314,8 +314,8 @@ int ServeCommand::run(Context& context) {
   }
   sockets.reset();
   if (is_stuck) {
-    // A thread is still in the driver, where nothing ends it: the guardian puts back what it holds.
-    log::warning("a call to a driver still hangs; what it has changed is put back by the guardian");
+    // A thread is still in the driver and cannot be ended: the guardian puts back what it holds.
+    log::warning("a call to a driver still hangs; the guardian puts back what it has changed");
     log.reset();
     std::quick_exit(command_line::exit_ok);
   }

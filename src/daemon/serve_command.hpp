@@ -12,7 +12,7 @@ namespace zeus::daemon {
 class ServeCommand final : public Command {
  public:
   [[nodiscard]] std::string name() const override { return "serve"; }
-  [[nodiscard]] std::string summary() const override { return "Serve this node's GPUs and CPUs until told to stop"; }
+  [[nodiscard]] std::string summary() const override { return "Serve this node's GPUs and CPUs until it is stopped"; }
   void declare(command_line::Options& options) override;
   int run(Context& context) override;
 
@@ -20,11 +20,11 @@ class ServeCommand final : public Command {
   ServeOptions serve_;
 };
 
-// Puts back what a daemon that is gone has left, with the same commands for GPUs as it had.
+// Puts back what a dead daemon has left changed, with the same commands for GPUs as that daemon had.
 class RestoreCommand final : public Command {
  public:
   [[nodiscard]] std::string name() const override { return "restore"; }
-  [[nodiscard]] std::string summary() const override { return "Put back what a daemon that is gone has left changed"; }
+  [[nodiscard]] std::string summary() const override { return "Put back what a dead daemon has left changed"; }
   void declare(command_line::Options& options) override;
   int run(Context& context) override;
 

@@ -25,7 +25,7 @@ void ServeOptions::declare(command_line::Options& options) {
   options.add_option("--tcp-bind-address", tcp_bind_address, "The address and port for TCP")
       .value_name("ADDRESS:PORT")
       .with_default();
-  options.add_option("--host-name", host_name, "A name by which clients call this node over TCP, beside its own")
+  options.add_option("--host-name", host_name, "Another name by which clients call this node over TCP")
       .value_name("NAME");
   options.add_option("--admin-socket", admin_socket, "The administrator's Unix socket").path().with_default();
   options.add_option("--metrics-listen", metrics_listen, "Serve metrics for Prometheus, and nothing else, here")
@@ -85,13 +85,13 @@ void ServeOptions::check() const {
   const char* const end = socket_permissions.data() + socket_permissions.size();
   const auto [rest, error] = std::from_chars(socket_permissions.data(), end, rights, 8);
   if (error != std::errc{} || rest != end || rights > 0777) {
-    throw Error{ErrorKind::invalid_argument, fmt::format("'{}' is no mode of a file", socket_permissions),
+    throw Error{ErrorKind::invalid_argument, fmt::format("'{}' is not a file mode", socket_permissions),
                 "write it in octal, as in 660"};
   }
   if (serves("tcp") && enables(Group::gpu_control) && !signing_key_path) {
     throw Error{ErrorKind::invalid_argument,
-                "GPUs are not to be set over TCP by whoever can reach it: --mode tcp with gpu-control takes a key",
-                "name one with --signing-key-path (and give out tokens with `zeusd token issue`), or enable "
+                "any client that reaches TCP could set GPUs: --mode tcp with gpu-control needs a key",
+                "name one with --signing-key-path (and issue tokens with `zeusd token issue`), or enable "
                 "gpu-read,cpu-read alone"};
   }
 }

@@ -1,4 +1,4 @@
-// How zeusd is started: the options of `zeusd serve`, which `zeusd restore` takes as well. Plain values.
+// The options of `zeusd serve`, which `zeusd restore` also takes. Plain values.
 #pragma once
 
 #include "command_line/options.hpp"
@@ -12,7 +12,7 @@
 namespace zeus::daemon {
 
 struct ServeOptions {
-  std::vector<std::string> mode;  // uds where none is named
+  std::vector<std::string> mode;  // uds if empty
   std::string socket_path = "/run/zeusd/zeusd.sock";
   std::string socket_permissions = "660";
   std::optional<int> socket_uid;
@@ -22,7 +22,7 @@ struct ServeOptions {
   int gpu_power_poll_hz = 20;
   int cpu_power_poll_hz = 10;
   std::string gpu_backend = "auto";
-  std::vector<std::string> enable;  // all where none is named
+  std::vector<std::string> enable;  // all if empty
   std::optional<std::string> gpu_command_overrides;
   std::optional<std::string> signing_key_path;
   std::optional<std::string> policy;
@@ -34,7 +34,7 @@ struct ServeOptions {
 
   void declare(command_line::Options& options);
 
-  // What was given does not go together, or is not what it should be: an invalid_argument Error.
+  // Throws an invalid_argument Error for options that contradict each other or are out of range.
   void check() const;
   [[nodiscard]] std::vector<Group> groups() const;
   [[nodiscard]] bool serves(std::string_view mode_name) const;

@@ -17,7 +17,7 @@ namespace zeus::daemon {
 using protocol::Status;
 using transport::EventLoop;
 
-// The daemon's loop on the transport's: one timer serves all its parts.
+// The daemon's loop over the transport's: one timer serves all parts.
 class Service::RealLoop final : public Loop {
  public:
   RealLoop(EventLoop& loop, Clock& clock, std::function<void()> tick)
@@ -59,7 +59,7 @@ PowerStream::Read read_of(Loop& loop, GpuReader& reader) {
     reader.ask(GpuReader::power_now, [&loop, done = std::move(done)](GpuReader::End end,
                                                                      const protocol::GpuReadings& readings) {
       if (end != GpuReader::End::done || readings.power.empty() || !readings.power.front().power.value) {
-        done({.is_known = false, .value = {}, .event = "the power of this GPU is not known now"});
+        done({.is_known = false, .value = {}, .event = "the power of this GPU is unknown now"});
         return;
       }
       const protocol::WholeMilliwatts power{*readings.power.front().power.value};
@@ -76,7 +76,7 @@ PowerStream::Read read_of(Loop& loop, CpuPowerMeter& meter, std::uint32_t number
     meter.ask([&loop, number, done = std::move(done)](const CpuPowerMeter::Answer& answer) {
       const auto* const power = std::get_if<protocol::CpuPower>(&answer);
       if (power == nullptr) {
-        done({.is_known = false, .value = {}, .event = "the power of this CPU package is not known now"});
+        done({.is_known = false, .value = {}, .event = "the power of this CPU package is unknown now"});
         return;
       }
       done({.is_known = true,
@@ -281,7 +281,7 @@ bool Service::is_stuck() {
                                }) ||
            std::ranges::any_of(node_.cpus, [](const ServedCpu& cpu) { return cpu.reader->thread().is_working(); });
   };
-  // What is only read takes a moment.
+  // Calls that only read take a moment.
   Clock& clock = loop_->clock();
   for (int looks = 0; looks < 20 && is_working(); ++looks) {
     clock.sleep_until(clock.now() + Seconds{0.05});

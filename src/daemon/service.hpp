@@ -1,8 +1,8 @@
-// The daemon, put together: devices and their threads, leases, routes, and the loop that they live on. Whoever makes it
-// gives it the sockets, says when its files are to be read anew, and when to stop.
+// The daemon, put together: devices and their threads, leases, routes, and the loop on which they live. Its maker gives
+// it the sockets, and calls it to read its files again and to stop.
 //
-// Threads: that of the loop, or before the loop runs. Ownership: the loop, the clock, the book and the ledger outlive
-// it.
+// Threads: that of the loop, or any before the loop runs. Ownership: the loop, the clock, the book and the ledger
+// outlive this object.
 #pragma once
 
 #include "base/file_tree.hpp"
@@ -27,7 +27,7 @@
 
 namespace zeus::daemon {
 
-// What is read of files, at the start and anew when asked to.
+// What is read from files, at the start and at each reload.
 struct Rules {
   Policy policy;
   Credentials credentials;
@@ -42,10 +42,10 @@ struct ServicePlan {
   std::string version;
   std::string instance;
   std::string boot;
-  std::shared_ptr<const FileTree> state;  // where counters are kept; null: nowhere
-  std::shared_ptr<AuditLog> audit;        // null: none
+  std::shared_ptr<const FileTree> state;  // where counters are kept; null: they are not kept
+  std::shared_ptr<AuditLog> audit;        // null: no audit log
   Rules rules;
-  // Reads the files anew, on a thread of its own; an Error where one cannot be understood.
+  // Reads the files again, on a thread of its own; throws an Error if one is not valid.
   std::function<Rules()> read_rules;
   std::function<std::string()> draw;
   transport::ServerLimits limits;
@@ -53,7 +53,7 @@ struct ServicePlan {
 
 class Service {
  public:
-  // `gpus` have their numbers, and their controls are AuditedControls.
+  // `gpus` have their numbers, and each control is an AuditedControl.
   struct Gpu {
     device::DiscoveredGpu gpu;
     std::shared_ptr<AuditedControl> audited;
@@ -65,22 +65,22 @@ class Service {
   Service& operator=(const Service&) = delete;
   ~Service();
 
-  // Puts back what a dead daemon has left, on all GPUs side by side; `ready` is called once that is done, or has taken
+  // Puts back what a dead daemon has left, on all GPUs in parallel. Calls `ready` once that is done, or after
   // `patience`.
   void begin(Seconds patience, std::function<void()> ready);
   void accept_on(FileDescriptor listener);
-  // Whoever can connect here is the administrator.
+  // Every client that can connect here is the administrator.
   void accept_administration_on(FileDescriptor listener);
-  // Metrics alone, for everybody.
+  // Serves metrics alone, to every client.
   void accept_metrics_on(FileDescriptor listener);
 
-  // `done` is told what is wrong with a file, or nothing.
+  // `done` gets the Error in a file, or nothing.
   void reload(std::function<void(std::optional<Error>)> done);
-  // Accepts nobody more, ends every lease and puts back; `done` is called once that is done, or cannot be for
+  // Accepts no more clients, ends every lease and puts settings back. Calls `done` once that is done, or after
   // `patience`.
   void stop(Seconds patience, std::function<void()> done);
-  // Whether a call to a driver hangs, so that its thread cannot be ended. Once the loop does not run any more; waits a
-  // moment for what does not hang.
+  // Whether a call to a driver hangs, so that its thread cannot be ended. Call it once the loop has stopped; it waits a
+  // moment for calls that do not hang.
   [[nodiscard]] bool is_stuck();
 
  private:

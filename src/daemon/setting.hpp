@@ -1,4 +1,4 @@
-// One change of a GPU's settings, as somebody asks for it, and what became of it. Plain values; any thread.
+// One change of a GPU's settings, as a client asks for it, and its result. Plain values; any thread.
 #pragma once
 
 #include "daemon/policy.hpp"
@@ -22,27 +22,27 @@ struct LockClocks {
   ClockRange range;
 };
 struct UnlockClocks {
-  std::optional<ClockDomain> domain;  // nothing: every domain
+  std::optional<ClockDomain> domain;  // empty: every domain
 };
 struct SetPersistence {
   bool enabled = false;
 };
 using Setting = std::variant<SetPowerLimit, LockClocks, UnlockClocks, SetPersistence>;
 
-// What rules are asked whether they allow it.
+// The question to the policy's rules.
 AskedFor asked_for(const Setting& setting, GpuAsked gpu);
 
 // "power limit 200 W", "graphics clocks 210 to 1410 MHz", "memory clocks unlocked", "persistence mode on".
 std::string to_text(const Setting& setting);
 
-// What became of it on one GPU.
+// The result on one GPU.
 struct SettingResult {
-  Reading<Watts> enforced;                       // of a power limit
-  Reading<std::optional<ClockRange>> locked_to;  // of clocks that are locked
+  Reading<Watts> enforced;                       // for a power limit
+  Reading<std::optional<ClockRange>> locked_to;  // for locked clocks
   Reading<Megahertz> running;
   Reading<bool> persistence;
   std::optional<Error> error;
-  bool is_over = false;  // the lease has run out, and not the driver's time
+  bool is_over = false;  // the lease has run out; the driver's time has not
 };
 
 }  // namespace zeus::daemon

@@ -25,13 +25,13 @@ void TokenRevokeCommand::declare(command_line::Options& options) {
   options.example("zeusd token revoke --signing-key-path /etc/zeusd/key --token-file stolen.txt",
                   "by the token itself");
   order_.declare(options);
-  options.add_option("--admin-socket", admin_socket_, "The daemon that is to be told").path().with_default();
+  options.add_option("--admin-socket", admin_socket_, "The daemon to inform").path().with_default();
 }
 
 int TokenRevokeCommand::run(Context& context) {
   context.out << fmt::format("revoked {}\n", order_.carry_out(context.clock));
   if (!reload(admin_socket_)) {
-    context.out << "no daemon listens to its administrator here; the next one that starts heeds it\n";
+    context.out << "no daemon listens on its administrator's socket here; the next one that starts applies it\n";
   }
   return command_line::exit_ok;
 }

@@ -1,4 +1,4 @@
-// `zeusd token issue` and `zeusd token revoke`: who may ask over TCP. Main thread.
+// `zeusd token issue` and `zeusd token revoke`: tokens for clients over TCP. Main thread.
 #pragma once
 
 #include "daemon/context.hpp"
@@ -22,7 +22,7 @@ class TokenIssueCommand final : public Command {
 class TokenRevokeCommand final : public Command {
  public:
   [[nodiscard]] std::string name() const override { return "revoke"; }
-  [[nodiscard]] std::string summary() const override { return "Have a token believed no more"; }
+  [[nodiscard]] std::string summary() const override { return "Revoke a token"; }
   void declare(command_line::Options& options) override;
   int run(Context& context) override;
 
@@ -35,7 +35,7 @@ class TokenCommand final : public Command {
  public:
   TokenCommand();
   [[nodiscard]] std::string name() const override { return "token"; }
-  [[nodiscard]] std::string summary() const override { return "Give out tokens, and take them back"; }
+  [[nodiscard]] std::string summary() const override { return "Issue and revoke tokens"; }
   void declare(command_line::Options& options) override;
   int run(Context& context) override { return chosen_->run(context); }
 

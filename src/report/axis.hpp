@@ -1,4 +1,4 @@
-// A linear axis of a drawing: from values to coordinates, with round numbers to write beside it. Immutable.
+// A linear axis of a drawing: turns values into coordinates, and has round numbers to write beside it. Immutable.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ struct Tick {
 
 class Axis {
  public:
-  // `low` is drawn at `from` and `high` at `to`; a range of no width is widened.
+  // `low` is drawn at `from` and `high` at `to`; a range without width is widened.
   Axis(double low, double high, double from, double to);
 
   [[nodiscard]] double at(double value) const { return from_ + (value - low_) / (high_ - low_) * (to_ - from_); }

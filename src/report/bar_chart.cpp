@@ -12,12 +12,25 @@ namespace zeus::report {
 namespace {
 
 constexpr double gap_between_groups = 0.26;  // part of a group's width
+constexpr double letter = 6.6;               // width of a letter of a label, generously
+constexpr double label_height = 15;
+
+// Where the names of the groups do not fit side by side, every second one goes a line lower.
+bool in_two_lines(const records::BarChart& chart, const PlotBox& box) {
+  std::size_t longest = 0;
+  for (const std::string& group : chart.groups) {
+    longest = std::max(longest, group.size());
+  }
+  const double room =
+      (box.width - box.left - box.right) / static_cast<double>(std::max<std::size_t>(chart.groups.size(), 1));
+  return letter * static_cast<double>(longest) > room;
+}
 
 double deviation_of(const records::BarSeries& series, std::size_t group) {
   return group < series.deviations.size() && std::isfinite(series.deviations[group]) ? series.deviations[group] : 0.0;
 }
 
-// Bars stand on 0, or on a power of two below the least value where the axis is logarithmic.
+// Bars stand on 0, or on a logarithmic axis on a power of two below the least value.
 struct Extent {
   double low = 0.0;
   double high = 1.0;
@@ -52,11 +65,13 @@ std::string whisker(double x, double low, double high) {
 }  // namespace
 
 std::string draw(const records::BarChart& chart) {
-  Plot plot{
-      {.width = 560, .height = 280, .bottom = 26}, chart.title, fmt::format("{}: {}", chart.title, chart.y.label)};
+  const bool two_lines = in_two_lines(chart, {});
+  Plot plot{{.height = 280, .bottom = two_lines ? 26 + label_height : 26},
+            chart.title,
+            fmt::format("{}: {}", chart.title, chart.y.label)};
   const Extent extent = extent_of(chart);
   const Scale y{chart.y.logarithmic, extent.low, extent.high, plot.bottom_edge(), plot.box().top};
-  plot.y_axis(y, chart.y.label, 5);
+  plot.y_axis(y, label_of(chart.y), 5);
   const double left = plot.box().left;
   const double group_width =
       (plot.right_edge() - left) / static_cast<double>(std::max<std::size_t>(chart.groups.size(), 1));
@@ -78,7 +93,8 @@ std::string draw(const records::BarChart& chart) {
         plot.add(whisker(x + bar_width / 2, y.at(std::max(value - deviation, extent.low)), y.at(value + deviation)));
       }
     }
-    plot.text(left + group_width * (static_cast<double>(group) + 0.5), plot.bottom_edge() + 16, "middle",
+    const double line = two_lines && group % 2 == 1 ? label_height : 0.0;
+    plot.text(left + group_width * (static_cast<double>(group) + 0.5), plot.bottom_edge() + 16 + line, "middle",
               chart.groups[group]);
   }
   if (chart.reference) {

@@ -109,6 +109,22 @@ TEST(BarChart, StandsOnAPowerOfTwoWhereTheAxisIsLogarithmic) {
   EXPECT_NE(svg.find(">8<"), std::string::npos);
 }
 
+TEST(BarChart, PutsEverySecondNameALineLowerWhereTheyDoNotFitSideBySide) {
+  records::BarChart chart{.title = "Bars",
+                          .y = {.label = "ratio"},
+                          .groups = {"a", "b"},
+                          .series = {{.name = "one", .values = {1.0, 1.0}, .deviations = {}}},
+                          .reference = {}};
+  const auto line_of = [&](const std::string& name) {
+    const std::string svg = draw(chart);
+    const std::size_t begins = svg.rfind(" y=\"", svg.find(">" + name + "<")) + 4;
+    return std::stod(svg.substr(begins, svg.find('"', begins) - begins));
+  };
+  EXPECT_EQ(line_of("a"), line_of("b"));
+  chart.groups = {"a", "a name that is much too long for that"};
+  EXPECT_LT(line_of("a"), line_of(chart.groups[1]));
+}
+
 TEST(BarChart, OfNothingIsAnEmptyFrame) {
   expect_drawable(
       draw(records::BarChart{.title = "none", .y = {.label = "y"}, .groups = {}, .series = {}, .reference = {}}));
@@ -125,7 +141,9 @@ TEST(GridChart, DrawsEachCellAndThePathThroughThem) {
                                  .path = {{.column = 0, .row = 0}, {.column = 1, .row = 1}}};
   const std::string svg = draw(chart);
   expect_drawable(svg);
-  EXPECT_EQ(count(svg, "<rect"), 4U);
+  EXPECT_EQ(count(svg, "<rect"), 4U + 7U);  // and the scale, with its name
+  EXPECT_NE(svg.find(">cost:</text>"), std::string::npos);
+  EXPECT_NE(svg.find(">0.25</text>"), std::string::npos);
   EXPECT_EQ(count(svg, "fill=\"none\" stroke=\"var(--panel)\""), 2U);
   EXPECT_EQ(count(svg, "<polyline"), 2U);
 }

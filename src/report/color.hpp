@@ -1,5 +1,4 @@
-// Colours for quantities, readable on light and dark ground and by people who do not tell red from green. Pure
-// functions.
+// Colours for quantities, readable on light and dark backgrounds and without telling red from green. Pure functions.
 #pragma once
 
 #include <string>
@@ -12,9 +11,9 @@ struct Color {
   int blue = 0;
 };
 
-// From dark blue for 0 through teal to yellow for 1; what lies outside is clamped.
+// From dark blue for 0 through teal to yellow for 1; values outside are clamped.
 Color heat(double share);
-// Black or white, whichever is easier to read on it.
+// Black or white, whichever is easier to read on this background.
 std::string ink_on(const Color& ground);
 std::string to_css(const Color& color);
 

@@ -38,7 +38,7 @@ bool is_table(const records::FindingsFigure& figure) {
   return std::holds_alternative<records::FindingsTable>(figure);
 }
 
-// Charts that follow one another stand side by side, as many as there is room for.
+// Charts in a row stand side by side, as many as there is room for.
 std::string body_of(const records::FindingsSection& section) {
   std::string html;
   for (const std::string& paragraph : section.paragraphs) {

@@ -1,5 +1,4 @@
-// The report on what a study found: its figures and tables under their headings. A pure function; callable from any
-// thread.
+// The report on a study's findings: figures and tables under their headings. A pure function; callable from any thread.
 #pragma once
 
 #include "records/findings.hpp"

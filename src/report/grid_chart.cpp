@@ -14,6 +14,11 @@ namespace {
 
 constexpr double letter = 6.1;
 
+// Differences near the lowest value matter most: half of the colours lie below 0.5.
+std::string color_of(double value) {
+  return to_css(heat(std::max(value, 0.0) / (std::max(value, 0.0) + 0.5)));
+}
+
 class GridDrawing {
  public:
   explicit GridDrawing(const records::GridChart& chart)
@@ -28,6 +33,7 @@ class GridDrawing {
     cells();
     labels();
     path();
+    scale();
     return std::move(plot_).take();
   }
 
@@ -44,8 +50,7 @@ class GridDrawing {
       const std::size_t row = i / chart_.columns.size();
       const std::optional<double> value = chart_.values[i];
       const bool known = value && std::isfinite(*value) && *value > -1.0;
-      // Differences near the lowest value matter most: half of the colours lie below 0.5.
-      const std::string fill = known ? to_css(heat(std::max(*value, 0.0) / (std::max(*value, 0.0) + 0.5))) : "none";
+      const std::string fill = known ? color_of(*value) : "none";
       const std::string says =
           fmt::format("{} {}, {} {}: {}", chart_.column_label, chart_.columns[column], chart_.row_label,
                       row < chart_.rows.size() ? chart_.rows[row] : "", known ? readable(*value) : "nothing");
@@ -72,6 +77,14 @@ class GridDrawing {
     plot_.add(fmt::format(
         R"svg(<text class="label" transform="translate(13 {}) rotate(-90)" text-anchor="middle">{}</text>)svg",
         coordinate((plot_.box().top + plot_.bottom_edge()) / 2), escaped(chart_.row_label)));
+  }
+
+  // What the colours mean.
+  void scale() {
+    plot_.legend("none", chart_.value_label + ":");
+    for (const double value : {0.0, 0.1, 0.25, 0.5, 1.0, 3.0}) {
+      plot_.legend(color_of(value), fmt::format("{:g}", value));
+    }
   }
 
   // Each visit a little off the middle, so that the order within a cell shows.

@@ -44,7 +44,7 @@ std::string name_of(const RunPoint& point) {
   return fmt::format("batch size {}, {:g} W", point.batch_size, point.limit.value());
 }
 
-// A series for each way a try can end, with the tries' own numbers as labels.
+// One series for each way in which a try can end; the tries' numbers are the labels.
 std::vector<ChartSeries> by_outcome(const JobView& job, const std::string& key,
                                     const auto& value_of /* TryView -> optional<double> */) {
   std::vector<ChartSeries> series{
@@ -78,7 +78,8 @@ XyChart over_recurrences(std::string title, std::string y, const Marks& marks) {
           .marks = marks};
 }
 
-// The batch sizes to draw curves of: all with limits, or of many the default, the next one and those near it.
+// The batch sizes to draw curves of: all with known limits; if these are many, the default, the next one and the
+// nearest.
 std::vector<const ArmView*> drawn_arms(const JobView& job) {
   std::vector<const ArmView*> arms;
   for (const ArmView& arm : job.arms) {
@@ -105,7 +106,7 @@ XyChart over_limits(const JobView& job, std::string title) {
                 .y = {.logarithmic = true},
                 .series = {},
                 .reference = {}};
-  // Grey is for what is not among the curves: nothing.
+  // Grey would be for a batch size without a curve; there is none.
   chart.series.push_back({.name = {}, .style = SeriesStyle::line, .points = {}});
   for (const ArmView* arm : drawn_arms(job)) {
     chart.series.push_back({.name = fmt::format("{}{}", arm->batch_size, arm->is_default ? " (default)" : ""),
@@ -204,8 +205,8 @@ XyChart limits_figure(const JobView& job, const Marks& marks) {
   return chart;
 }
 
-XyChart costs_figure(const JobView& job, const Marks& marks) {
-  Joules largest;
+XyChart costs_figure(const JobView& job, const Marks& marks, const std::vector<Joules>& really_run) {
+  Joules largest = really_run.empty() ? Joules{} : std::ranges::max(really_run);
   for (const RecurrenceView& recurrence : job.recurrences) {
     largest = std::max({largest, recurrence.cost.value_or(Joules{}), recurrence.default_cost.value_or(Joules{})});
   }
@@ -213,7 +214,10 @@ XyChart costs_figure(const JobView& job, const Marks& marks) {
   XyChart chart = over_recurrences("What each recurrence cost", fmt::format("cost ({})", unit.name), marks);
   chart.y.from_zero = true;
   chart.series = {
-      {.name = "the default, as expected", .style = SeriesStyle::line_and_points, .points = {}, .key = "cost.default"},
+      {.name = really_run.empty() ? "the default, as expected" : "the default, as run",
+       .style = SeriesStyle::line_and_points,
+       .points = {},
+       .key = "cost.default"},
       {.name = "with all its tries", .style = SeriesStyle::line_and_points, .points = {}, .key = "cost.reached"},
       {.name = "given up", .style = SeriesStyle::points, .points = {}, .key = "cost.given_up"}};
   for (const RecurrenceView& recurrence : job.recurrences) {
@@ -223,9 +227,12 @@ XyChart costs_figure(const JobView& job, const Marks& marks) {
       const std::size_t kind = recurrence.state == records::RecurrenceState::reached ? 1 : 2;
       chart.series[kind].points.push_back({.x = x, .y = unit.of(*recurrence.cost), .label = label});
     }
-    if (recurrence.default_cost) {
+    if (really_run.empty() && recurrence.default_cost) {
       chart.series[0].points.push_back({.x = x, .y = unit.of(*recurrence.default_cost), .label = {}});
     }
+  }
+  for (std::size_t i = 0; i < really_run.size(); ++i) {
+    chart.series[0].points.push_back({.x = static_cast<double>(i + 1), .y = unit.of(really_run[i]), .label = {}});
   }
   return chart;
 }
@@ -307,10 +314,10 @@ XyChart epoch_time_figure(const JobView& job) {
 }
 
 records::GridChart landscape_figure(const std::vector<RunPoint>& points) {
-  records::GridChart chart{.title = "How much dearer than the cheapest",
+  records::GridChart chart{.title = "Cost above the cheapest",
                            .column_label = "batch size",
                            .row_label = "power limit (W)",
-                           .value_label = "cost beyond the cheapest, as a part of it",
+                           .value_label = "cost above the cheapest, in parts of it",
                            .columns = {},
                            .rows = {},
                            .values = {},

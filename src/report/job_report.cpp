@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <iterator>
 #include <optional>
 #include <string_view>
@@ -26,8 +27,8 @@ using records::TryView;
 
 constexpr std::string_view no_value = "–";
 
-// "12.3 % less", of what is saved of `of`; with the half-width of its interval "12 ± 3 % less", or what chance alone
-// may have done.
+// The saving as a part of `of`: "12.3 % less"; with the half-width of its interval, "12 ± 3 % less", or that it may be
+// chance alone.
 template <typename Amount>
 std::string change(Amount saved, std::optional<Amount> half_width, Amount of) {
   const double part = of > Amount{} ? saved / of : 0.0;
@@ -40,7 +41,7 @@ std::string change(Amount saved, std::optional<Amount> half_width, Amount of) {
                                        : fmt::format("{:.0f} ± {:.0f} % {}", 100.0 * std::abs(part), half, way);
 }
 
-// A cell that shows `text` and carries the number behind it under `key`.
+// A cell that shows `text`; the number behind it is stored under `key`.
 std::string cell(std::string_view key, double value, std::string_view text) {
   return fmt::format(R"(<td data-key="{}" data-value="{}">{}</td>)", escaped(key), value, escaped(text));
 }
@@ -72,12 +73,16 @@ std::string row(std::string_view name, std::string_view cells) {
 
 // Against the default
 
-std::string grams(double value) {
-  return value >= 2000.0 ? fmt::format("{} kg", readable(value / 1000.0)) : fmt::format("{} g", readable(value));
+// Three digits; in the unit that `largest`, of those to be compared with it, has.
+std::string grams(double value, double largest) {
+  const double unit = largest >= 1000.0 ? 1000.0 : 1.0;
+  const int digits = std::clamp(2 - static_cast<int>(std::floor(std::log10(std::max(largest / unit, 1.0)))), 0, 2);
+  return fmt::format("{:.{}f} {}", value / unit, digits, unit > 1.0 ? "kg" : "g");
 }
 
-std::string savings_table(const SavingsView& savings, std::string_view key, std::string_view caption,
-                          const CarbonIntensity& carbon) {
+// The rows of the table for some recurrences, below a line that says which.
+std::string savings_rows(const SavingsView& savings, std::string_view key, std::string_view which,
+                         const CarbonIntensity& carbon) {
   const auto compare = [&](std::string_view what, std::string_view unit, auto saved, const auto& uncertainty,
                            auto of_default) {
     return cell(fmt::format("{}.{}_of_default_{}", key, what, unit), of_default.value(), to_text(of_default)) +
@@ -87,67 +92,67 @@ std::string savings_table(const SavingsView& savings, std::string_view key, std:
   };
   const double carbon_of_default = carbon.grams(savings.energy_of_default);
   const double carbon_saved = carbon.grams(savings.energy);
-  const std::string rows =
-      row("energy of the GPUs",
-          compare("energy", "j", savings.energy, savings.energy_uncertainty, savings.energy_of_default)) +
-      row("time", compare("time", "s", savings.time, savings.time_uncertainty, savings.time_of_default)) +
-      row("energy-time cost", compare("cost", "j", savings.cost, savings.cost_uncertainty, savings.cost_of_default)) +
-      row("CO2 equivalents",
-          cell(fmt::format("{}.carbon_of_default_g", key), carbon_of_default, grams(carbon_of_default)) +
-              plain_cell(grams(carbon_of_default - carbon_saved)) +
-              cell(fmt::format("{}.carbon_g", key), carbon_saved,
-                   (carbon_saved < 0 ? "-" + grams(-carbon_saved) : grams(carbon_saved)) +
-                       (savings.energy_uncertainty ? " ± " + grams(carbon.grams(*savings.energy_uncertainty)) : "")) +
-              plain_cell(change(savings.energy, savings.energy_uncertainty, savings.energy_of_default)));
-  return table(caption, {"", "default", "with Zeus", "saved", "change"}, rows);
+  const auto mass = [&](double value) { return grams(value, carbon_of_default); };
+  return fmt::format("<tr><th scope=\"rowgroup\" colspan=\"5\">{}</th></tr>\n", escaped(which)) +
+         row("energy of the GPUs",
+             compare("energy", "j", savings.energy, savings.energy_uncertainty, savings.energy_of_default)) +
+         row("time", compare("time", "s", savings.time, savings.time_uncertainty, savings.time_of_default)) +
+         row("energy-time cost",
+             compare("cost", "j", savings.cost, savings.cost_uncertainty, savings.cost_of_default)) +
+         row("CO2 equivalents",
+             cell(fmt::format("{}.carbon_of_default_g", key), carbon_of_default, mass(carbon_of_default)) +
+                 plain_cell(mass(carbon_of_default - carbon_saved)) +
+                 cell(fmt::format("{}.carbon_g", key), carbon_saved,
+                      mass(carbon_saved) +
+                          (savings.energy_uncertainty ? " ± " + mass(carbon.grams(*savings.energy_uncertainty)) : "")) +
+                 plain_cell(change(savings.energy, savings.energy_uncertainty, savings.energy_of_default)));
 }
 
-std::string beside_one_another(std::string_view tables) {
-  return fmt::format("<div class=\"tables\">\n{}</div>\n", tables);
+std::string which_recurrences(std::uint64_t count, bool all) {
+  return all ? fmt::format("all {} recurrences, what was tried on the way included", count)
+             : fmt::format("the last {} recurrences", count);
 }
 
-std::string tables_of_default_really_run(const JobReportOptions& options) {
+std::string rows_of_default_really_run(const JobReportOptions& options) {
   std::string html;
   for (std::size_t i = 0; i < options.really_run_default.size(); ++i) {
     const SavingsView& savings = options.really_run_default[i];
-    html += savings_table(
-        savings, fmt::format("really_run_default.{}", i),
-        fmt::format("The last {} recurrences, and the default really run beside each", savings.recurrences),
-        options.carbon);
+    html += savings_rows(savings, fmt::format("really_run_default.{}", i),
+                         which_recurrences(savings.recurrences, i + 1 == options.really_run_default.size()),
+                         options.carbon);
   }
   return html;
 }
 
-std::string tables_of_expected_default(const JobView& job, const CarbonIntensity& carbon) {
+std::string rows_of_expected_default(const JobView& job, const CarbonIntensity& carbon) {
   std::string html;
   if (job.savings_last) {
-    html += savings_table(*job.savings_last, "savings_of_last_five",
-                          fmt::format("The last {} recurrences", job.savings_last->recurrences), carbon);
+    html += savings_rows(*job.savings_last, "savings_of_last_five",
+                         which_recurrences(job.savings_last->recurrences, false), carbon);
   }
-  html += savings_table(*job.savings, "savings",
-                        fmt::format("All {} recurrences, what was tried on the way included", job.savings->recurrences),
-                        carbon);
-  return html;
+  return html + savings_rows(*job.savings, "savings", which_recurrences(job.savings->recurrences, true), carbon);
 }
 
-// One answer: what was measured where the default was really run, what is expected elsewhere.
+// One answer: the measured one if the default was really run, and otherwise the expected one.
 std::string against_default(const JobView& job, const JobReportOptions& options) {
   const bool really = !options.really_run_default.empty();
   if (!really && !job.savings) {
     return fmt::format("<p>Not known yet: {}.</p>\n", escaped(job.savings_unknown));
   }
   const CarbonIntensity& carbon = options.carbon;
-  return beside_one_another(really ? tables_of_default_really_run(options) : tables_of_expected_default(job, carbon)) +
+  return table(really ? "The default was run beside each recurrence" : "The default as it is expected",
+               {"", "default", "with Zeus", "saved", "change"},
+               really ? rows_of_default_really_run(options) : rows_of_expected_default(job, carbon)) +
          fmt::format(
              "<p class=\"note\">The default is batch size {} at the highest power limit, {} W. {} Cost is {:g} x "
-             "energy "
-             "+ {:g} x {} W x time. CO2 at {:g} g per kWh, {}; the energy is that of the GPUs alone.</p>\n",
+             "energy + {:g} x {} W x time. CO2 at {:g} g per kWh, {}; the energy is that of the GPUs alone.</p>\n",
              job.definition.default_batch_size,
              job.device.power_limits.empty() ? std::string{no_value}
                                              : fmt::format("{:g}", job.device.power_limits.back().value()),
-             really ? "It was run beside each recurrence."
-                    : "What it would have taken is what its own runs and profiles say. What is smaller than its "
-                      "interval may be chance, and is called nothing certain.",
+             really
+                 ? "It was run beside each recurrence."
+                 : "What it would have used is computed from its own runs and profiles. A difference smaller than its "
+                   "interval may be chance, and is called nothing certain.",
              job.definition.eta, 1.0 - job.definition.eta, fmt::format("{:g}", job.device.max_power.value()),
              carbon.grams_per_kilowatt_hour, escaped(carbon.source));
 }
@@ -155,7 +160,7 @@ std::string against_default(const JobView& job, const JobReportOptions& options)
 // What is known and what comes next
 
 std::string next_sentence(const JobView& job) {
-  std::string what = "Nothing more is tried: somebody has to look at the job";
+  std::string what = "No more tries are made: the job needs its owner's attention";
   if (job.next.kind == records::NextKind::run) {
     what = fmt::format("Run batch size {}{}", job.next.batch_size,
                        job.next.limit ? fmt::format(" under {:g} W", job.next.limit->value())
@@ -238,7 +243,7 @@ std::string tries_table(const JobView& job) {
 
 // The whole
 
-// Of the latest recurrences and of all, against the default that was really run where it was.
+// Over the latest recurrences and over all; against the default as it was really run, if it was.
 std::vector<Figure> figures_of(const JobView& job, const JobReportOptions& options) {
   const bool really = !options.really_run_default.empty();
   if (!really && !job.savings_last) {
@@ -257,13 +262,14 @@ std::vector<Figure> figures_of(const JobView& job, const JobReportOptions& optio
       {change_of(&SavingsView::cost, &SavingsView::cost_uncertainty, &SavingsView::cost_of_default),
        "energy-time cost"}};
   if (std::abs(saved) > options.carbon.grams(all.energy_uncertainty.value_or(Joules{}))) {
-    figures.push_back({grams(std::abs(saved)), saved < 0.0 ? "CO2 equivalents more so far, trying included"
-                                                           : "CO2 equivalents saved so far, trying included"});
+    figures.push_back({grams(std::abs(saved), std::abs(saved)), saved < 0.0
+                                                                    ? "CO2 equivalents more so far, trying included"
+                                                                    : "CO2 equivalents saved so far, trying included"});
   }
   return figures;
 }
 
-// The page's data as JSON inside HTML: nothing in it may end the element.
+// The page's data as JSON inside HTML: no part of it may end the element.
 std::string data_block(const JobView& job) {
   std::string json = records::to_json(job);
   for (std::size_t at = json.find("</"); at != std::string::npos; at = json.find("</", at + 3)) {
@@ -294,11 +300,11 @@ std::string job_report(const JobView& job, const JobReportOptions& options) {
             .script = {}};
   const std::vector<RunPoint> points = run_points(job);
   page.sections.push_back({.heading = "Against the default", .body = against_default(job, options)});
-  page.sections.push_back(
-      {.heading = "What is believed, and what comes next",
-       .body = next_sentence(job) +
-               side_by_side({draw(beliefs_figure(job)), draw(costs_figure(job, options.happened))}) +
-               beliefs_table(job)});
+  page.sections.push_back({.heading = "What is believed, and what comes next",
+                           .body = next_sentence(job) +
+                                   side_by_side({draw(beliefs_figure(job)),
+                                                 draw(costs_figure(job, options.happened, options.really_run_costs))}) +
+                                   beliefs_table(job)});
   page.sections.push_back({.heading = "What was chosen",
                            .body = side_by_side({draw(choices_figure(job, options.happened)),
                                                  draw(limits_figure(job, options.happened))})});
@@ -306,7 +312,8 @@ std::string job_report(const JobView& job, const JobReportOptions& options) {
     page.sections.push_back(
         {.heading = "Time against energy",
          .body = "<p class=\"note\">A whole run at each batch size under each power limit: epochs as "
-                 "expected, time and power of an epoch as measured. On the right, the darker the cheaper; the ring is "
+                 "expected, time and power of an epoch as measured. On the right, the darker a cell the less it costs; "
+                 "the ring is "
                  "what runs next.</p>\n" +
                  side_by_side({draw(front_figure(points)), draw(landscape_figure(points))})});
   }

@@ -1,5 +1,5 @@
-// The report on a recurring job: what it saved against its default, what is believed, what was chosen, and why.
-// All its numbers are those of records::to_json(job), which the page carries along. A pure function; any thread.
+// The report on a recurring job: its savings against the default, its beliefs, its choices, and why. All its numbers
+// are those of records::to_json(job), which the page carries along. A pure function; any thread.
 #pragma once
 
 #include "records/findings.hpp"
@@ -10,8 +10,8 @@
 
 namespace zeus::report {
 
-// What making electricity puts into the air. The default is the world's average of 2023 (Ember, Global Electricity
-// Review 2024: 480 g of CO2 equivalents per kWh).
+// The emissions of producing electricity. The default is the world's average of 2023 (Ember, Global Electricity Review
+// 2024: 480 g of CO2 equivalents per kWh).
 struct CarbonIntensity {
   double grams_per_kilowatt_hour = 480.0;
   std::string source = "the world's average of 2023 (Ember)";
@@ -22,10 +22,11 @@ struct CarbonIntensity {
 struct JobReportOptions {
   CarbonIntensity carbon;
   std::vector<std::string> remarks;          // about the job, each a paragraph below the title
-  std::vector<records::ChartMark> happened;  // x: the recurrence from which on it holds
-  // Where the default was really run beside each recurrence: what was saved against that, each over its own number of
+  std::vector<records::ChartMark> happened;  // x: the first recurrence to which the mark applies
+  // If the default was really run beside each recurrence: the savings against it, each over its own number of
   // recurrences.
   std::vector<records::SavingsView> really_run_default = {};
+  std::vector<Joules> really_run_costs = {};  // of the default beside each recurrence, from the first on
 };
 
 // A whole HTML page.

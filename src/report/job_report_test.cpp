@@ -70,7 +70,7 @@ void run(JobView& job, int batch_size, TryOutcome outcome, int epochs, bool open
                        .host = "here"});
 }
 
-// Six recurrences, by hand; one try on the way was stopped.
+// Six recurrences, written by hand; one try among them was stopped.
 JobView nightly() {
   JobView job;
   job.name = "nightly </script><b>";
@@ -188,7 +188,7 @@ TEST(JobReport, WhereTheDefaultWasReallyRunNothingElseIsSaidOfIt) {
   EXPECT_EQ(html.find("data-key=\"savings"), std::string::npos);
   EXPECT_THAT(html, testing::HasSubstr("25.0 % less"));
   EXPECT_THAT(html, testing::HasSubstr("It was run beside each recurrence."));
-  EXPECT_EQ(html.find("its own runs and profiles say"), std::string::npos);
+  EXPECT_EQ(html.find("computed from its own runs and profiles"), std::string::npos);
 }
 
 TEST(JobReport, WhatChanceMayHaveDoneIsCalledNoSaving) {

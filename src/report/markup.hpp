@@ -1,4 +1,4 @@
-// Text that goes into HTML and SVG. Pure functions.
+// Strings for HTML and SVG. Pure functions.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace zeus::report {
 
-// The text as content or attribute value: &, <, >, quotes and control characters do no harm.
+// The string as content or as an attribute's value: &, <, >, quotes and control characters are made harmless.
 std::string escaped(std::string_view text);
 
 // A coordinate: at most two decimals, no exponent.

@@ -25,9 +25,8 @@ svg .frame{fill:none;stroke:var(--rule)}svg .grid{stroke:var(--rule)}
 svg .line{fill:none;stroke:var(--accent);stroke-width:2}svg .mark{fill:var(--accent);cursor:pointer}
 p{margin:8px 0}.note{color:var(--faint);font-size:.88rem}
 .charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,330px),1fr));gap:14px;align-items:start;margin:8px 0}
-.tables{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,440px),1fr));gap:0 14px;align-items:end}
 caption{text-align:left;font-weight:600;padding:8px 0 4px}summary{cursor:pointer}
-table{border-collapse:collapse;font-variant-numeric:tabular-nums}td,th{padding:2px 14px 2px 0;text-align:right}th{color:var(--faint);font-weight:500;white-space:nowrap}.numbers td{white-space:nowrap}th:first-child,td:first-child{text-align:left}
+table{border-collapse:collapse;font-variant-numeric:tabular-nums}td,th{padding:2px 14px 2px 0;text-align:right}th{color:var(--faint);font-weight:500;white-space:nowrap}.numbers td{white-space:nowrap}th:first-child,td:first-child{text-align:left}th[scope=rowgroup]{color:var(--ink);padding-top:8px}
 )css";
 
 }  // namespace

@@ -1,5 +1,5 @@
 // The frame of every report: one self-contained HTML page (no file or network needed), light or dark as the reader's
-// system is, for wide and narrow screens. Pure functions.
+// system is set, for wide and narrow screens. Pure functions.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace zeus::report {
 
 struct Section {
-  std::string heading;  // plain text; none where empty
+  std::string heading;  // plain text; empty: no heading
   std::string body;     // markup
 };
 
@@ -24,7 +24,7 @@ struct Page {
   std::string subtitle;
   std::vector<Figure> figures;
   std::vector<Section> sections;
-  std::string script;  // run when the page is there; nothing essential hangs on it
+  std::string script;  // runs once the page is loaded; nothing essential depends on it
 };
 
 std::string to_html(const Page& page);

@@ -26,7 +26,7 @@ constexpr double row_height = 34;
 constexpr std::size_t most_boxes = 12'000;     // in all drawings together, so that browsers stay quick
 constexpr std::size_t most_line_points = 800;  // of the frontier
 
-// The powers that the colours run between, the same in all drawings of a page.
+// The range of powers that the colours cover, the same in all drawings of a page.
 struct PowerRange {
   Watts low;
   Watts high;
@@ -64,7 +64,7 @@ std::string boxes_of(const Timeline& timeline, const Axis& time, const PowerRang
         R"svg(<rect x="{}" y="{}" width="{}" height="{}" fill="{}" stroke="var(--panel)" stroke-width=".6"><title>{}: {}{} W, {} s</title></rect>)svg",
         coordinate(x), coordinate(y), coordinate(across), coordinate(row_height - 6), to_css(color), escaped(box.name),
         clock, readable(box.power.value()), readable(box.duration.value()));
-    // The micro-batch, where there is room for it.
+    // The number of the micro-batch, if there is room for it.
     const std::string number = box.name.substr(box.name.find_last_of(". ") + 1);
     if (across > 9.0 * static_cast<double>(number.size()) + 6.0 && number.size() < 5) {
       svg +=
@@ -196,7 +196,7 @@ std::string frontier_drawing(const PipelineStudy& study) {
   return svg + "</svg></div>\n";
 }
 
-// Which plans are drawn as iterations: the chosen one always, others while there is room.
+// The plans that are drawn as iterations: always the chosen one, and others while there is room.
 std::vector<std::size_t> drawn_plans(const PipelineStudy& study) {
   const std::size_t boxes = std::max<std::size_t>(study.fastest.boxes.size(), 1);
   const std::size_t room = most_boxes / boxes > 2 ? most_boxes / boxes - 1 : 1;

@@ -11,17 +11,21 @@ namespace zeus::report {
 
 namespace {
 
-// After Okabe and Ito, at a lightness that stands out from white and from black.
+// After Okabe and Ito, at a lightness that contrasts with white and with black.
 constexpr std::array<std::string_view, 7> colors{"#8a8f98", "#1f7fd1", "#e0692a", "#1b9e77",
                                                  "#b5559e", "#c79a00", "#4cb3d9"};
 
-constexpr double letter = 7.2;  // width of a letter at the size of labels, generously
+constexpr double letter = 7.2;  // a generous width for a letter of a label
 constexpr double key_height = 18;
 
 }  // namespace
 
 std::string_view series_color(std::size_t index) {
   return colors[index % colors.size()];
+}
+
+std::string label_of(const records::ChartAxis& axis) {
+  return axis.logarithmic ? axis.label + ", log scale" : axis.label;
 }
 
 Plot::Plot(const PlotBox& box, std::string_view title, std::string_view description)
@@ -92,7 +96,7 @@ std::string Plot::take() && {
   }
   const double height = keys_.empty() ? box_.height : y + key_height;
   return fmt::format(
-      R"svg(<svg viewBox="0 0 {} {}" role="img" aria-label="{}" style="min-width:0;max-width:640px"><text x="{}" y="18" font-weight="600">{}</text>{}{}</svg>)svg",
+      R"svg(<svg viewBox="0 0 {} {}" role="img" aria-label="{}" style="min-width:0;max-width:520px"><text x="{}" y="18" font-weight="600">{}</text>{}{}</svg>)svg",
       coordinate(box_.width), coordinate(height), escaped(description_), coordinate(box_.left), escaped(title_), body_,
       keys);
 }

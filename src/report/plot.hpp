@@ -1,7 +1,8 @@
-// The frame of one small chart, as SVG: title, two scales with rules, ticks and labels, and a legend below. Charts draw
-// into it. One thread; a value that grows and is then taken.
+// The frame of one small chart, as SVG: a title, two scales with grid lines, ticks and labels, and a legend below.
+// Charts draw into it. One thread; draw first, then take() the result.
 #pragma once
 
+#include "records/findings.hpp"
 #include "report/scale.hpp"
 
 #include <string>
@@ -10,14 +11,17 @@
 
 namespace zeus::report {
 
-// The colour of series number `index`: distinct to people who do not tell red from green, on light and dark ground.
+// The colour of series number `index`: told apart without red and green, on light and dark backgrounds.
 std::string_view series_color(std::size_t index);
 
-// Of marks, which stand apart from every series.
+// The colour of marks, unlike that of any series.
 inline constexpr std::string_view mark_color = "var(--ink)";
 
+// A logarithmic axis says that it is one.
+std::string label_of(const records::ChartAxis& axis);
+
 struct PlotBox {
-  double width = 460;
+  double width = 400;
   double height = 300;  // of the whole drawing, without the legend
   double left = 62;
   double right = 12;
@@ -27,7 +31,7 @@ struct PlotBox {
 
 class Plot {
  public:
-  // `description` says for screen readers what the chart shows.
+  // `description` tells screen readers what the chart shows.
   Plot(const PlotBox& box, std::string_view title, std::string_view description);
 
   [[nodiscard]] const PlotBox& box() const { return box_; }
@@ -41,7 +45,7 @@ class Plot {
   void down(double x, std::string_view says);  // a dashed line over the whole height, in the colour of marks
   void text(double x, double y, std::string_view anchor, std::string_view text);
   void add(std::string_view svg) { body_ += svg; }
-  // A square of the colour and a name.
+  // A square of the colour, and a name.
   void legend(std::string_view color, std::string_view name);
 
   // The whole figure as markup.

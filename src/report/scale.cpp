@@ -28,8 +28,9 @@ std::vector<Tick> Scale::ticks(int wanted) const {
        power += stride) {
     ticks.push_back({std::exp2(power), fmt::format("{:g}", std::exp2(power))});
   }
-  // One power of two, or none, does not tell how far apart things are: round numbers do.
-  return ticks.size() < 2 ? Axis{low_, high_, 0.0, 1.0}.ticks(wanted) : ticks;
+  // Powers of two that leave most of the axis without a tick do not tell how far apart things are: round numbers do.
+  const bool spread = ticks.size() > 2 || (ticks.size() == 2 && doublings < 1.2);
+  return spread ? ticks : Axis{low_, high_, 0.0, 1.0}.ticks(wanted);
 }
 
 }  // namespace zeus::report

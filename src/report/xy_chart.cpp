@@ -17,7 +17,7 @@ using records::ChartPoint;
 using records::ChartSeries;
 using records::SeriesStyle;
 
-constexpr std::size_t most_points = 400;  // of a line; more cannot be told apart
+constexpr std::size_t most_points = 400;  // in a line; more cannot be told apart
 
 struct Range {
   double low = 0.0;
@@ -70,8 +70,8 @@ class XyDrawing {
         y_{scale_of(chart.y, range(false), plot_.bottom_edge(), plot_.box().top)} {}
 
   std::string draw() && {
-    plot_.x_axis(x_, chart_.x.label, 6);
-    plot_.y_axis(y_, chart_.y.label, 5);
+    plot_.x_axis(x_, label_of(chart_.x), 6);
+    plot_.y_axis(y_, label_of(chart_.y), 5);
     if (chart_.reference && drawable(chart_.y, *chart_.reference)) {
       plot_.across(y_.at(*chart_.reference));
     }

@@ -34,7 +34,7 @@ constexpr std::array<Place, 5> places{{
      [](const TryValues& v) { return text(v.target_metric); }},
 }};
 
-// The place that `text`, which begins with a brace, begins with.
+// The place at the beginning of `text`, which begins with a brace.
 const Place* place_at(std::string_view text) {
   const auto fits = [text](const Place& place) {
     return text.size() >= place.name.size() + 2 && text.substr(1).starts_with(place.name) &&
@@ -62,7 +62,7 @@ std::string fill_word(std::string_view word, const TryValues& values) {
     const std::optional<std::string> value = place->value(values);
     if (!value) {
       throw Error{ErrorKind::invalid_argument,
-                  fmt::format("the command asks for {{{}}}, which this job has none of", place->name),
+                  fmt::format("the command asks for {{{}}}, which this job does not have", place->name),
                   fmt::format("give {}", place->flag)};
     }
     filled += *value;

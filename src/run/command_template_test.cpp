@@ -36,7 +36,7 @@ TEST(CommandTemplate, SaysWhichFlagGivesAMissingValue) {
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::invalid_argument);
     EXPECT_STREQ(error.what(),
-                 "the command asks for {learning_rate}, which this job has none of; give --learning-rate");
+                 "the command asks for {learning_rate}, which this job does not have; give --learning-rate");
   }
 }
 

@@ -12,10 +12,10 @@ namespace zeus::run {
 
 namespace {
 
-// How long nothing needs to happen before signs of life are due.
+// How long nothing may happen before a beat is due.
 constexpr Seconds patience{5};
 constexpr Seconds between_signs{60};
-// Of steps, by which the start is known.
+// By this many progress events the start of the training is known.
 constexpr int first_words = 2;
 
 TrainingOptions session_options(const RunOptions& options) {
@@ -29,7 +29,7 @@ TrainingOptions session_options(const RunOptions& options) {
   return session;
 }
 
-// As it would have been measured on the night on which `known` was, which tonight is `again`.
+// Today's measurement `again` is a repetition of `known`: scales a profile to the night of `known`.
 records::LimitProfile as_on_the_night_of(const records::LimitProfile& known, const records::LimitProfile& again,
                                          const records::LimitProfile& one) {
   records::LimitProfile then =
@@ -109,7 +109,7 @@ void CommandTry::leave() {
   tuning_.leave();
 }
 
-// As long as the user wants each of them to take, or so that all take half of a training that is too short for that.
+// Each limit is measured for as long as the user wants, or shorter: so that all take half of a short training.
 void CommandTry::measure(const std::vector<Watts>& limits, const Known& known) {
   constexpr double with_settling = 1.25;
   constexpr double warm_up = 1.0;
@@ -147,7 +147,7 @@ std::vector<jobs::Try::Event> CommandTry::go_on() {
   }
   std::vector<Event> events;
   for (const Progress& progress : all) {
-    // What a try takes ends here, however long it takes to decide and to record what follows.
+    // The try's costs end here, however long the next decision and its record take.
     if (const auto* metric = std::get_if<run::MetricSeen>(&progress);
         metric != nullptr && optimize::Judgement{.target = options_.target}.reaches(metric->value)) {
       (void)close();
@@ -170,7 +170,7 @@ std::vector<jobs::Try::Event> CommandTry::go_on() {
   if (running.command->exit_code()) {
     running.account.close();
     running.epochs_seen = running.progress.epochs();
-    // A job whose epochs nobody sees is one epoch.
+    // A job without any visible epoch counts as one epoch.
     if (running.progress.epochs() == 0 && running.command->exit_code() == 0) {
       running.progress.take(EpochsDone{}, now);
     }

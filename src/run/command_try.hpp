@@ -1,6 +1,6 @@
-// A training that is a command, as a recurrence is run with it: watched from outside, measured by the monitor, under
-// limits that PowerTuning sets. Puts together what watches the command (Command), what counts (TrainingProgress,
-// EnergyAccount) and what sets power limits. The main thread of a program; what it is given outlives it.
+// The training of a recurrence, as a command: watched from outside, measured by the monitor, under limits that
+// PowerTuning sets. It connects the parts that watch the command (Command), count (TrainingProgress, EnergyAccount) and
+// set power limits. The program's main thread; the arguments outlive it.
 #pragma once
 
 #include "jobs/try.hpp"
@@ -24,9 +24,9 @@ namespace zeus::run {
 
 class CommandTry final : public jobs::Try {
  public:
-  // Of commands that are processes.
+  // For commands that are processes.
   CommandTry(const RunOptions& options, const Place& place, TrainingGpus& gpus, bool sets_limits);
-  // Of commands that `launch` starts.
+  // For commands that `launch` starts.
   CommandTry(const RunOptions& options, const Place& place, TrainingGpus& gpus, bool sets_limits, Launch launch);
 
   void start(int batch_size, std::uint64_t seed) override;
@@ -40,16 +40,16 @@ class CommandTry final : public jobs::Try {
   [[nodiscard]] Taken taken_so_far() override;
   Taken close() override;
 
-  // Of a command that is no job's: finds the limit that suits it best, in as few steps as it takes.
+  // For a command without a job: finds its best limit within as few steps as possible.
   void optimize();
   [[nodiscard]] const std::optional<TrainingResult>& optimized() const { return tuning_.result(); }
 
   [[nodiscard]] bool has_started() const { return running_.has_value(); }
-  // What the command took from close() on; nothing where it had ended by then.
+  // What the command took after close(); empty if it had ended by then.
   [[nodiscard]] std::optional<Taken> taken_since_closed();
-  // Nothing where it has no limits left that were to be measured.
+  // Empty if all limits that were to be measured were.
   [[nodiscard]] std::optional<Unmeasured> unmeasured() const;
-  // Of the command that was started last.
+  // The command that was started last.
   [[nodiscard]] Command& command() { return *running_->command; }
   [[nodiscard]] const TrainingProgress& progress() const { return running_->progress; }
   [[nodiscard]] const std::string& program() const { return command_.words().front(); }
@@ -62,12 +62,12 @@ class CommandTry final : public jobs::Try {
     std::optional<EnergyAccount> afterwards;
     std::unique_ptr<Command> command;
     TrainingProgress progress;
-    OutputStudy study;  // while no steps were seen
+    OutputStudy study;  // used until a step is seen
     Instant began;
     Instant stayed;
-    std::optional<Watts> found;  // the limit that was in force
+    std::optional<Watts> found;  // the limit that was in force before
     int times_stopped = 0;
-    int words_of_steps = 0;  // told of
+    int words_of_steps = 0;  // seen so far
     int epochs_seen = 0;     // by its end
     bool measured_any = false;
   };
@@ -79,8 +79,8 @@ class CommandTry final : public jobs::Try {
   Launch launch_;
   CommandTemplate command_;
   PowerTuning tuning_;
-  // Was measured in another training, is measured again with the limits that are to be compared with it, and these are
-  // told relative to it: two trainings may differ in more than their limits.
+  // A limit known from another training. It is measured again with the limits that are compared with it; their results
+  // are reported relative to it, because two trainings may differ in more than their limits.
   std::optional<records::LimitProfile> reference_;
   std::optional<Running> running_;
 };

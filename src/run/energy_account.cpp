@@ -31,7 +31,7 @@ EnergyAccount::~EnergyAccount() {
     monitor_.cancel(part);
     monitor_.cancel(whole);
   } catch (const Error&) {
-    // They went with a monitor that was reset.
+    // The monitor was reset, and the windows with it.
     return;
   }
 }
@@ -61,7 +61,8 @@ const EnergyAccount::Taken& EnergyAccount::look() {
     if (known == so_far_.gpus.end()) {
       so_far_.gpus.push_back(one);
     } else {
-      // Neighbouring windows share an edge, whose error cancels: adding as if they did not is on the safe side.
+      // Neighbouring windows share an edge, whose error cancels. Adding the errors as if they did not errs on the safe
+      // side.
       known->energy = known->energy + one.energy;
     }
   }

@@ -1,5 +1,5 @@
-// What a command has taken of time and energy: from its beginning, and so far. One window covers it all; shorter ones,
-// end to end, say what it comes to meanwhile. One thread; the monitor outlives it.
+// The time and energy that a command takes: since its beginning, up to any moment. One window covers all of it; shorter
+// ones, end to end, give the sum so far. One thread; the monitor outlives it.
 #pragma once
 
 #include "jobs/try.hpp"
@@ -19,15 +19,15 @@ class EnergyAccount {
  public:
   using Taken = jobs::Try::Taken;
 
-  // From now on. `uuid` names a GPU of the monitor.
+  // Starts now. `uuid` names a GPU of the monitor.
   EnergyAccount(Monitor& monitor, std::function<std::string(int)> uuid);
   EnergyAccount(const EnergyAccount&) = delete;
   EnergyAccount& operator=(const EnergyAccount&) = delete;
   ~EnergyAccount();
 
-  // Up to now, as far as it can be known at once.
+  // The sum up to now, as far as it is known without waiting.
   const Taken& look();
-  // Up to now, as well as it can be known; ends the account, and says the same when asked again.
+  // The sum up to now, as exactly as possible. Ends the account; later calls return the same.
   const Taken& close();
 
  private:

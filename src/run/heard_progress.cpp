@@ -16,7 +16,7 @@ void HeardProgress::add(const std::optional<Progress>& progress) {
   if (!progress) {
     return;
   }
-  // A stream of single steps is one thing to the caller.
+  // Single steps in a row are added into one event.
   if (const auto* steps = std::get_if<StepsDone>(&*progress); steps != nullptr && !progress_.empty()) {
     if (auto* last = std::get_if<StepsDone>(&progress_.back())) {
       last->count += steps->count;

@@ -1,5 +1,5 @@
-// What a training command lets be heard of its progress: the lines of its two streams by the user's expressions, and
-// what it reports (reports.hpp), each thing once however often it is told (ProgressSources). Pure; one thread.
+// The progress of a training command: what the user's expressions find in the lines of its two streams, and what it
+// reports (reports.hpp). What comes both ways counts once (ProgressSources). Pure; one thread.
 #pragma once
 
 #include "run/line_splitter.hpp"
@@ -18,17 +18,17 @@ namespace zeus::run {
 
 class HeardProgress {
  public:
-  // As ProgressPatterns refuses expressions.
+  // Refuses expressions as ProgressPatterns does.
   explicit HeardProgress(const PatternTexts& patterns);
 
-  // Bytes of standard output (0) or standard error (1), as they come.
+  // Takes bytes of standard output (0) or standard error (1), as they come.
   void hear(std::size_t stream, std::string_view bytes);
   void hear_reports(std::string_view bytes);
-  // The streams are over.
+  // Call it when the streams are over.
   void finish();
 
   [[nodiscard]] bool any() const { return !progress_.empty(); }
-  // What has been heard since it was last taken.
+  // The progress since the last call.
   std::vector<Progress> take();
 
   struct Seen {

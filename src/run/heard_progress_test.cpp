@@ -18,7 +18,7 @@ class HeardProgressTest : public testing::Test {
   HeardProgress heard_{PatternTexts{.metric = "val_accuracy: ([0-9.]+)", .epoch = {}, .step = R"(^ *(\d+)/\d+ \[)"}};
 };
 
-// As Keras draws it: a bar's line ends when the next bar is drawn, which after the last step is after evaluation.
+// As Keras draws it: a bar's line ends when the next bar is drawn; after the last step, that is after evaluation.
 TEST_F(HeardProgressTest, DoesNotTimeTheStepsOfABarThatEndsWithItsEpoch) {
   EXPECT_TRUE(hear("\r 1/3 [=>..]").empty());
   const std::vector<Progress> second = hear("\r 2/3 [==>.]");

@@ -20,7 +20,7 @@ std::string counted(std::uint64_t count, std::string_view what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-// A basic string of TOML.
+// The string in TOML's double quotes.
 std::string basic_string(std::string_view text) {
   std::string result{'"'};
   for (const char letter : text) {
@@ -36,7 +36,7 @@ std::string basic_string(std::string_view text) {
   return result + '"';
 }
 
-// Where backslashes stay as they are.
+// The string in TOML's single quotes, where backslashes stay as they are.
 std::string literal(const std::string& text) {
   if (text.find('\'') == std::string::npos) {
     return "'" + text + "'";
@@ -68,11 +68,10 @@ std::string matched(const ProposedExpression& expression) {
 std::string unit_of(const ProposedSteps& steps) {
   const std::string numbers = fmt::format("numbered from {:.6g} to {:.6g}", steps.first, steps.last);
   const std::string every = steps.distance > 1.0 ? fmt::format(", mostly {:.6g} apart", steps.distance) : std::string{};
-  return fmt::format("{}{}, {}", numbers, every, steps.over_all ? "counting on over epochs" : "anew in each epoch");
+  return fmt::format("{}{}, {}", numbers, every, steps.over_all ? "counting on over epochs" : "again in each epoch");
 }
 
-// A value that the run had come to when two thirds of its values were there: one that the next runs will reach as well,
-// and before their end.
+// The best value of the first two thirds of the run: the next runs will reach it as well, and before their end.
 double proposed_target(const ProposedMetric& metric) {
   const auto part = metric.values.begin() + static_cast<std::ptrdiff_t>((metric.values.size() * 2 + 2) / 3);
   return metric.higher_is_better ? *std::max_element(metric.values.begin(), part)
@@ -92,8 +91,8 @@ std::string metric_part(const WatchedRun& run) {
   std::string text =
       fmt::format("# The metric, {}. {}\n{}", metric.name, matched(metric.expression), examples(metric.expression));
   text += fmt::format("metric_regex = {}\n", literal(metric.expression.text));
-  return text +
-         fmt::format("higher_is_better = {}    # false where it is to fall, as a loss is\n\n", metric.higher_is_better);
+  return text + fmt::format("higher_is_better = {}    # false where it has to fall, as a loss has\n\n",
+                            metric.higher_is_better);
 }
 
 std::string epochs_part(const WatchedRun& run) {
@@ -114,9 +113,8 @@ std::string epochs_part(const WatchedRun& run) {
 
 std::string steps_part(const WatchedRun& run) {
   if (!run.proposal.steps) {
-    return "# No steps were found: power limits can be compared by whole epochs only, which takes longer. Where steps "
-           "are\n"
-           "# printed, say how:\n# step_regex = 'step (\\d+)'\n\n";
+    return "# No steps were found: power limits can be compared by whole epochs only, which takes longer. Where steps\n"
+           "# are printed, say how:\n# step_regex = 'step (\\d+)'\n\n";
   }
   const ProposedSteps& steps = *run.proposal.steps;
   return fmt::format("# Steps, by which power limits are compared: {}. {}\n{}step_regex = {}\n\n", unit_of(steps),
@@ -126,9 +124,8 @@ std::string steps_part(const WatchedRun& run) {
 std::string batch_size_part(const WatchedRun& run) {
   const std::optional<BatchSizePlace> place = batch_size_place(run.command);
   std::string text =
-      "# So far, only the power limit is chosen. To have the batch size chosen as well, say where the command takes it "
-      "and\n"
-      "# what the metric has to reach, which is what runs are compared by; then uncomment these:\n";
+      "# So far, only the power limit is chosen. To have the batch size chosen as well, say where the command takes\n"
+      "# it, and which value of the metric a run has to reach; then uncomment these:\n";
   text += place ? fmt::format("# command = {}    # in the place of the one above\n", list(place->words))
                 : std::string{"# command = [..., \"{batch_size}\"]    # in the place of the one above\n"};
   if (place) {

@@ -1,5 +1,5 @@
-// A job file that is proposed from one run of its command: each line that it has is explained, and what nobody can know
-// from one run is there to be uncommented. Pure functions; any thread.
+// Proposes a job file from one run of its command. Each line is explained; settings that one run cannot show are there
+// to be uncommented. Pure functions; any thread.
 #pragma once
 
 #include "run/output_study.hpp"
@@ -16,18 +16,18 @@ namespace zeus::run {
 struct WatchedRun {
   std::vector<std::string> command;
   std::string name;      // of the job
-  Seconds time;          // that it took
-  bool reports = false;  // it reports by itself what others print
+  Seconds time;          // of the run
+  bool reports = false;  // it reports its progress, instead of printing it
   Proposal proposal;
 };
 
 // The text of the file.
 std::string job_draft(const WatchedRun& run);
 
-// What was seen and what is proposed, for people: several lines.
+// What was seen and what is proposed, in several lines for people.
 std::string draft_summary(const WatchedRun& run);
 
-// Where a command is told its batch size: `words` with a place for it.
+// Where a command takes its batch size: `words` with a place for it.
 struct BatchSizePlace {
   std::vector<std::string> words;
   int batch_size = 0;

@@ -29,7 +29,7 @@ std::string output() {
   return text;
 }
 
-// The text without the marks that keep its last part from being read.
+// The text with its last part uncommented.
 std::string uncommented(std::string text) {
   const std::size_t part = text.find("# command = ");
   std::string rest = text.substr(part);
@@ -52,7 +52,7 @@ TEST(JobDraft, IsAJobFileThatSaysWhatWasSeen) {
   EXPECT_EQ(job.higher_is_better, true);
   EXPECT_EQ(job.step_regex, R"(step +(\d+))");
   EXPECT_FALSE(job.epoch_regex) << "each metric ends one";
-  EXPECT_FALSE(job.target_metric || job.batch_sizes) << "which nobody knows from one run";
+  EXPECT_FALSE(job.target_metric || job.batch_sizes) << "which one run does not show";
 }
 
 TEST(JobDraft, ChoosesTheBatchSizeOnceThatIsUncommented) {
@@ -84,7 +84,7 @@ TEST(JobDraft, SaysWhichLinesMatchAndInWhichUnitStepsCome) {
             "             | {'epoch': 0, 'val_acc': 0.2}\n"
             "             | {'epoch': 5, 'val_acc': 0.7}\n"
             "  epochs     6: each value of the metric ends one\n"
-            "  steps      120, numbered from 1 to 20, anew in each epoch\n"
+            "  steps      120, numbered from 1 to 20, again in each epoch\n"
             "             step +(\\d+)\n"
             "             | step 1 loss 0.5\n"
             "             | step 20 loss 0.5\n");

@@ -32,7 +32,7 @@ std::vector<std::string> words_of(const std::string& line) {
   return words;
 }
 
-// A command that is one string would have to be taken apart as a shell does; its words say better what is meant.
+// A command in one string would have to be split as a shell does; a list of words is exact.
 void check_command(const TomlValue& table, std::string_view file) {
   const TomlValue* const command = table.find("command");
   if (command == nullptr) {
@@ -48,14 +48,14 @@ std::optional<std::string> read_text(const FileTree& files, const fs::path& path
   return files.read(path.string(), largest_file);
 }
 
-// What a job is called, of which `table` is the file's content.
+// The name of the job in `table`, the content of the file at `path`.
 std::string name_of(const TomlValue& table, const fs::path& path) {
   const TomlValue* const named = table.find("job");
   const auto* const name = named != nullptr ? named->as<std::string>() : nullptr;
   return name != nullptr ? *name : path.stem().string();
 }
 
-// Another job file beside this one that is called the same; other files, and what is none at all, are nothing to us.
+// Another file of this folder with a job of the same name. Files that are no job files are ignored.
 std::optional<std::string> twin_of(const FileTree& files, const fs::path& path, const std::string& name) {
   for (const std::string& other : files.list(path.parent_path().string())) {
     const fs::path beside = path.parent_path() / other;

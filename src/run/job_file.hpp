@@ -1,4 +1,4 @@
-// Jobs that are written down once: a file of TOML, NAME.toml, that says what the flags of `zeus run` would. One thread.
+// Job files: NAME.toml, a file of TOML with the settings that are flags of `zeus run`. One thread.
 #pragma once
 
 #include "base/environment.hpp"
@@ -12,23 +12,22 @@
 
 namespace zeus::run {
 
-// Where jobs are looked for by their names.
+// Where jobs are looked for by name.
 struct JobFolders {
-  std::filesystem::path here;  // where the user stands, first
+  std::filesystem::path here;  // first, the working folder
   std::optional<std::filesystem::path>
-      own;  // then $XDG_CONFIG_HOME/zeus/jobs or ~/.config/zeus/jobs; none without a home
+      own;  // then $XDG_CONFIG_HOME/zeus/jobs or ~/.config/zeus/jobs; none without a home folder
 };
 JobFolders job_folders(const Environment& environment, std::filesystem::path here);
 
-// The text of a job file, which is called `file`. What is no such job is an invalid_argument Error that names the
-// place in the file and says what was meant.
+// Reads the text of a job file that is called `file`. Throws an invalid_argument Error, with the place in the file and
+// what is expected there, if it is not a job.
 JobSettings job_from_toml(std::string_view text, std::string_view file);
 
-// The job `name`, as in `zeus run @name`. It is called what its file says, or as its file is. Where there is no such
-// file that is a not_found Error; where another file of its folder is a job of this name too, an invalid_argument one.
+// Finds the job `name`, as in `zeus run @name`. Its name is the one in its file, or else the file's. Throws a not_found
+// Error without such a file, and an invalid_argument Error where another file of the folder has a job of this name too.
 JobSettings find_job(const FileTree& files, const JobFolders& folders, std::string_view name);
-// The same of a file that is named by its path; where it does not say what it is called, it is `name`, and without one
-// as its file is.
+// The same for a file given by its path. The job's name is the one in the file, or else `name`, or else the file's.
 JobSettings read_job(const FileTree& files, const JobFolders& folders, const std::string& path,
                      std::string_view name = {});
 

@@ -144,7 +144,7 @@ TEST(JobText, SaysWhereItIsWrongAndWhatWasMeant) {
             "nightly.toml:1:1: the job has no command; write command = [\"python\", \"train.py\"]");
   EXPECT_EQ(refusal_of("eta = 0.5\ncommand = []").substr(0, 40), "nightly.toml:2:11: the job has no comman");
   EXPECT_EQ(refusal_of("command = ['true']\neta = 0.5\neta = 0.6"),
-            "nightly.toml:3:7: 'eta' is given a second time; keep one of the two");
+            "nightly.toml:3:7: 'eta' appears a second time; keep one of the two");
 }
 
 TEST(JobText, IsOverruledKeyByKey) {

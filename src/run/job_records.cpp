@@ -12,7 +12,7 @@ namespace zeus::run {
 
 namespace {
 
-// A policy that nobody has named is the one that the job began with.
+// Without a policy on the command line, the job keeps the policy that it began with.
 jobs::Job open_job(store::JobStore& store, const jobs::Site& site, const RunOptions& options,
                    const records::JobDevice& device) {
   if (options.policy.empty()) {
@@ -24,7 +24,7 @@ jobs::Job open_job(store::JobStore& store, const jobs::Site& site, const RunOpti
   return jobs::Job::open(store, site, options.job, definition_of(options, device));
 }
 
-// In a store of this process.
+// For a store that this process opens.
 class StoredRecords final : public JobRecords {
  public:
   StoredRecords(const RunOptions& options, const records::JobDevice& device, const Place& place)

@@ -1,4 +1,4 @@
-// Where a run's job is recorded, and the recurrence begun there. One thread; what it is given outlives it.
+// Where a run's job is recorded, and the recurrence that was begun there. One thread; the arguments outlive it.
 #pragma once
 
 #include "jobs/recurrence_link.hpp"
@@ -20,17 +20,17 @@ class JobRecords {
   virtual ~JobRecords() = default;
 
   [[nodiscard]] virtual std::uint64_t number() const = 0;  // of the recurrence, from 0
-  // To be taken once; it does not outlive this.
+  // Call it once; the result does not outlive this object.
   virtual std::unique_ptr<jobs::RecurrenceLink> take_recurrence() = 0;
-  // The job with this recurrence and its tries alone, as they are on record now.
+  // The job with only this recurrence and its tries, as recorded so far.
   virtual records::JobView recurrence_view() = 0;
 };
 
-// Leaves the recurrence of that number, from 1, and its tries.
+// Removes all but the recurrence with this number, counted from 1, and its tries.
 void keep_alone(records::JobView& view, std::uint64_t recurrence);
 
-// In the store that the options name. Errors are those of the store, of a job that was defined differently, and of a
-// name that no job can have.
+// Opens the store that the options name. Throws the store's errors, and those of a job that was defined differently or
+// has an impossible name.
 std::unique_ptr<JobRecords> open_stored_records(const RunOptions& options, const records::JobDevice& device,
                                                 const Place& place);
 

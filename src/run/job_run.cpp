@@ -16,6 +16,7 @@ namespace zeus::run {
 namespace {
 
 constexpr int target_missed = 1;
+constexpr int interrupted_exit = 130;
 
 }  // namespace
 
@@ -62,19 +63,20 @@ int JobRun::run_job() {
   device_ = gpus_.device(options_.power_limits, set_limits_);
   training_.emplace(options_, place_, gpus_, set_limits_);
   const bool observes = options_.mode != TrainingMode::optimize;
-  record_.unrecorded = observes ? "observing neither reads a job's history nor adds to it" : "no job was named";
+  record_.unrecorded =
+      observes ? "an observing run neither reads the job's history nor adds to it" : "no job was named";
   return options_.job.empty() || observes ? run_alone() : run_recurrence();
 }
 
 void JobRun::complain() {
-  // A command that failed had no chance to show anything.
+  // A command that failed had no chance to show progress.
   if (exit_code_ == 0 || training_->command().told_to_end()) {
     for (const std::string& text : silence_text(options_, training_->command().seen())) {
       messages_.warn(text);
     }
   }
   if (training_->progress().diverged()) {
-    messages_.warn("the metric was NaN or infinite at times, which reaches no target");
+    messages_.warn("the metric was NaN or infinite at times, which never reaches a target");
   }
 }
 
@@ -105,7 +107,7 @@ void JobRun::note_alone() {
   record_.training = training_->optimized();
   if (record_.training) {
     record_.time = record_.training->time;
-    record_.take(record_.training->energy, "the energy of a GPU is not known");
+    record_.take(record_.training->energy, "the energy of a GPU is unknown");
   } else if (gpus_.none()) {
     record_.time = place_.clock.now() - began_;
   } else {
@@ -120,23 +122,27 @@ void JobRun::note_alone() {
   }
 }
 
-// What is wrong with the job's definition, or its name, is the user's to sort out; what is wrong with the store is only
-// where it is needed.
+// The user must correct a wrong definition or name; a failing store matters only where the user requires one.
 void JobRun::train_unrecorded(const Error& why, bool opened) {
   const bool users = why.kind() == ErrorKind::invalid_argument || (why.kind() == ErrorKind::conflict && !opened);
   if (options_.needs_store || users) {
     throw;
   }
   record_.unrecorded = why.what();
-  messages_.warn(fmt::format("{}; the training goes on, and is not recorded", why.what()));
+  const std::string_view follows = is_interrupted() ? "the rest" : "the training goes on, and";
+  messages_.warn(fmt::format("{}; {} is not recorded", why.what(), follows));
+}
+
+bool JobRun::is_interrupted() {
+  return training_ && training_->has_started() && training_->command().interrupted();
 }
 
 std::unique_ptr<JobRecords> JobRun::try_to_open_records() {
   try {
     if (!options_.server.empty()) {
-      return open_served_records(options_, device_, gpus_, place_, [this] {
-        return training_ && training_->has_started() && training_->command().interrupted();
-      });
+      return open_served_records(
+          options_, device_, gpus_, place_, [this] { return is_interrupted(); },
+          [this](const std::string& line) { messages_.say(line); });
     }
     return open_stored_records(options_, device_, place_);
   } catch (const Error& error) {
@@ -150,7 +156,7 @@ int JobRun::run_recurrence() {
   if (records == nullptr) {
     return run_alone();
   }
-  record_.no_training = "it is a recurrence of a job, whose tries say what they came to";
+  record_.no_training = "it is a recurrence of a job, and its tries have the results";
   const std::uint64_t number = records->number();
   if (const auto question = batch_size_question(options_); number == 0 && question) {
     messages_.warn(*question);
@@ -164,7 +170,8 @@ int JobRun::run_recurrence() {
                       [this](const Error& error) { train_unrecorded(error, true); }};
   const jobs::DriverEnd end = driver.run();
   if (end == jobs::DriverEnd::unrecorded) {
-    return run_alone();
+    // A user who ends a wait between two tries wants no other training.
+    return is_interrupted() ? interrupted_exit : run_alone();
   }
   const bool missed = end == jobs::DriverEnd::missed;
   if (driver.recorded()) {
@@ -172,7 +179,7 @@ int JobRun::run_recurrence() {
   }
   if (!record_.recurrence) {
     record_.time = place_.clock.now() - began_;
-    record_.energy_unknown = "what was not recorded is not added up";
+    record_.energy_unknown = "energy that was not recorded is not added up";
   }
   return missed ? target_missed : exit_code_;
 }

@@ -1,7 +1,7 @@
-// `zeus run`: one recurrence of a job around a training command. Starts the command as often as the job says, at the
-// batch sizes and power limits it says, records what comes of it (jobs::Driver), says so, and ends with the last
-// command's exit code, or with its own where the target is out of reach. Without a job: one command, at the power limit
-// that suits it best.
+// `zeus run`: one recurrence of a job around a training command. Starts the command with the batch sizes and power
+// limits that the job chooses, as often as it chooses, records the results (jobs::Driver) and reports them. Ends with
+// the last command's exit code, or with its own where the target is out of reach. Without a job it runs one command, at
+// the power limit that suits it best.
 //
 // The main thread of a program, at most once.
 #pragma once
@@ -24,26 +24,28 @@ namespace zeus::run {
 
 class JobRun {
  public:
-  // `options` are checked. What it says is said by `messages`, which outlives it, as all in `place` does.
+  // `options` are checked. Output goes through `messages`, which outlives it, as does everything in `place`.
   JobRun(const RunOptions& options, const Place& place, Messages& messages);
   JobRun(const JobRun&) = delete;
   JobRun& operator=(const JobRun&) = delete;
   ~JobRun();
 
-  // The exit code of the last command; 1 where nothing is tried any more and the target was not reached. Errors: those
+  // The exit code of the last command; 1 where no further try follows and the target was not reached. Throws the errors
   // of opening the job's records, and of the GPUs.
   int run();
-  // What it came to; after run().
+  // The result of the run; call it after run().
   [[nodiscard]] const RunRecord& record() const { return record_; }
 
  private:
   int run_job();
   int run_alone();
   int run_recurrence();
-  // Nothing where the user would rather train unrecorded than not at all, which is said then.
+  // Empty where the user prefers to train unrecorded rather than not at all; a message says so.
   std::unique_ptr<JobRecords> try_to_open_records();
   void train_unrecorded(const Error& why, bool opened);
-  // Notes what the recurrence came to, and says it.
+  // Whether the user has asked to stop, by Ctrl-C or a signal, since the first training was started.
+  bool is_interrupted();
+  // Puts the recurrence's result into the record and prints it.
   void sum_up(JobRecords& records, bool say);
   void note_alone();
   void complain();
@@ -66,7 +68,7 @@ class JobRun {
   records::JobDevice device_;
   std::optional<CommandTry> training_;
   records::TryOutcome outcome_ = records::TryOutcome::lost;  // of the last try
-  Seconds took_;                                             // by it, until it was decided
+  Seconds took_;                                             // the last try's time until it was judged
   std::optional<Closest> closest_;
   int exit_code_ = 0;
   Instant began_;

@@ -15,7 +15,7 @@ namespace zeus::run {
 
 namespace {
 
-// Where the fields of a record are, in the order in which it describes them.
+// The addresses of a record's fields, in the order in which it describes them.
 struct Addresses {
   std::vector<const void*> all;
 
@@ -25,7 +25,7 @@ struct Addresses {
   }
 };
 
-// Puts what is known of another record of the same type over this one.
+// Overwrites fields with those that are set in another record of the same type.
 struct Overlay {
   std::vector<const void*> others;
   std::size_t next = 0;
@@ -38,7 +38,7 @@ struct Overlay {
   }
 };
 
-// The first field that says something.
+// Finds the first field that is set.
 struct FirstSaid {
   std::string name;
 
@@ -50,7 +50,7 @@ struct FirstSaid {
   }
 };
 
-// A value that a record cannot be read with is said to be where it stands in the file.
+// Adds the place in the file to the error of a value that cannot be read.
 template <typename Read>
 auto reading(const toml::TomlSpot& spot, Read read) {
   std::string message;
@@ -200,8 +200,8 @@ records::JobDefinition changed(const records::JobDefinition& known, const JobSet
   FirstSaid first;
   JobSettings::describe(first, rest);
   if (!first.name.empty()) {
-    throw Error{ErrorKind::invalid_argument, fmt::format("{} is no part of this job's definition", first.name),
-                "it may change from one night to the next: say it when the job is run"};
+    throw Error{ErrorKind::invalid_argument, fmt::format("{} is not part of this job's definition", first.name),
+                "it may change from one night to the next: give it when the job is run"};
   }
   return now;
 }

@@ -1,5 +1,5 @@
-// What a job file or the flags of `zeus run` say of a job: one key for each flag that describes it, of the same name,
-// with an underscore where the flag has a dash. What is not said is nothing. Plain values.
+// The settings of a job from a job file or from the flags of `zeus run`. Each flag that describes the job has a key of
+// the same name, with an underscore where the flag has a dash. Settings that were not given are empty. Plain values.
 #pragma once
 
 #include "records/job_definition.hpp"
@@ -19,13 +19,13 @@
 
 namespace zeus::run {
 
-// Which power limits there are to choose from.
+// The power limits to choose from.
 struct LimitChoice {
-  bool set = true;           // false: they stay as they are
+  bool set = true;           // false: leave them as they are
   std::vector<Watts> among;  // empty: steps of 25 W
 };
 
-// "auto", "off" or "100,150,200". Anything else is an invalid_argument Error.
+// Reads "auto", "off" or "100,150,200"; throws an invalid_argument Error for anything else.
 LimitChoice parse_limit_choice(std::string_view text);
 
 // A GPU by its number or its UUID.
@@ -45,7 +45,7 @@ struct JobSettings {
   std::optional<std::vector<std::string>> command;
   std::optional<std::vector<int>> batch_sizes;
   std::optional<int> default_batch_size;
-  std::optional<LearningRate> learning_rate;  // whose scaling is told apart
+  std::optional<LearningRate> learning_rate;  // its scaling has a key of its own
   std::optional<RateScaling> lr_scaling;
   std::optional<double> target_metric;
   std::optional<bool> higher_is_better;
@@ -111,21 +111,20 @@ struct JobSettings {
   }
 };
 
-// How these are written in a job file: 0 or "GPU-8e1d7a52-..."; "128:0.1"; "auto", "off" or a list of watts.
+// As job files write them: 0 or "GPU-8e1d7a52-..."; "128:0.1"; "auto", "off" or a list of watts.
 void read_toml(const toml::TomlSpot& spot, GpuName& gpu);
 void read_toml(const toml::TomlSpot& spot, LearningRate& rate);
 void read_toml(const toml::TomlSpot& spot, LimitChoice& choice);
 
-// Each key from `over` where it says something, otherwise from `under`.
+// Each key from `over` where it is set there, otherwise from `under`.
 JobSettings merged(const JobSettings& over, const JobSettings& under);
 
 // Not `checked` yet (run_options.hpp).
 RunOptions options_of(const JobSettings& settings);
 
-// A job's definition as these settings say it whole, as a job file does.
+// The definition of a job whose settings are complete, as those of a job file are.
 records::JobDefinition definition_by(const JobSettings& settings, const records::JobDefinition& known);
-// The definition with what these settings say, and the rest as it is known. A setting that is no part of a definition
-// is an invalid_argument Error.
+// `known` with these changes. Throws an invalid_argument Error for a setting that is not part of a definition.
 records::JobDefinition changed(const records::JobDefinition& known, const JobSettings& changes);
 
 }  // namespace zeus::run

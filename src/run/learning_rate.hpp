@@ -1,4 +1,4 @@
-// The learning rate that goes with a batch size, scaled from the one it is known for. A plain value.
+// The learning rate for a batch size, scaled from the batch size for which it is known. A plain value.
 #pragma once
 
 #include <zeus/fields.hpp>
@@ -11,7 +11,7 @@ namespace zeus::run {
 
 enum class RateScaling {
   linear,       // with the batch size, as for plain gradient descent
-  square_root,  // with its square root, as for Adam and its kin
+  square_root,  // with its square root, as for Adam and its variants
 };
 
 constexpr auto names_of(RateScaling /*scaling*/) {
@@ -26,7 +26,7 @@ struct LearningRate {
   [[nodiscard]] double at(int other_batch_size) const;
 };
 
-// "B:LR", as in 128:0.1. Anything else is an invalid_argument Error.
+// Reads "B:LR", as in 128:0.1; throws an invalid_argument Error for anything else.
 LearningRate parse_learning_rate(std::string_view text, RateScaling scaling);
 
 // "128:0.1 linear".

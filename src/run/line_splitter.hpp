@@ -1,6 +1,6 @@
-// Cuts a stream of bytes into lines, as a person at a terminal would read it: a carriage return ends a line as a line
-// feed does (progress bars), and escape sequences (colours, cursor movements) are left out. Memory is bounded: of a
-// line longer than `longest_line` only the beginning is given. One thread.
+// Cuts a stream of bytes into lines, as a person sees them at a terminal: a carriage return ends a line just as a line
+// feed does (progress bars), and escape sequences (colours, cursor movements) are left out. Memory is bounded: a line
+// longer than `longest_line` is cut after its beginning. One thread.
 #pragma once
 
 #include <cstddef>
@@ -16,9 +16,9 @@ class LineSplitter {
 
   using Sink = std::function<void(std::string_view line)>;
 
-  // Gives `sink` every line that these bytes complete; empty ones are left out.
+  // Calls `sink` with every line that these bytes complete, except empty ones.
   void feed(std::string_view bytes, const Sink& sink);
-  // The stream is over: gives what has no end.
+  // Call it at the stream's end: passes on the last line if it has no line end.
   void finish(const Sink& sink);
 
   // Whether a line was longer than `longest_line`.

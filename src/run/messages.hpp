@@ -1,6 +1,6 @@
-// What `zeus run` itself has to say, between the lines of the command: each line once begun with "zeus: ", on standard
-// error, and never in the middle of a line of the command. In colour, "zeus:" is red before what went wrong and green
-// before a saving. One thread.
+// The messages of `zeus run`, between the lines of the command: each begins with "zeus: ", goes to standard error, and
+// never lands in the middle of a line of the command. In colour, "zeus:" is red before a problem and green before a
+// saving. One thread.
 #pragma once
 
 #include "base/ink.hpp"
@@ -15,14 +15,14 @@ namespace zeus::run {
 
 class Messages {
  public:
-  // A quiet one says nothing but what went wrong. The stream outlives it.
+  // A quiet one prints nothing but problems. The stream outlives it.
   Messages(std::ostream& err, bool quiet, bool in_colour = false) : err_{err}, quiet_{quiet}, in_colour_{in_colour} {}
 
-  // Who knows whether a line of the command is open; nobody when empty.
+  // Sets how to ask whether a line of the command is still open; without it, none is.
   void set_open_line(std::function<bool()> is_open) { is_open_ = std::move(is_open); }
 
   void say(std::string_view line, Ink ink = Ink::plain);
-  // Once, however often.
+  // The same warning is printed once.
   void warn(std::string_view line);
 
  private:

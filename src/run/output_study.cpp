@@ -23,7 +23,7 @@ constexpr std::size_t longest_example = 96;
 
 using Lines = std::vector<std::string>;
 
-// How a metric is called, and which way it is better.
+// The names of metrics, by which way is better.
 constexpr std::array<std::string_view, 30> better_higher{
     "acc",       "accuracy", "f1",  "f",    "auc",  "auroc", "map",  "ap",   "bleu",  "rouge",
     "precision", "recall",   "iou", "miou", "dice", "psnr",  "ssim", "r2",   "score", "reward",
@@ -38,7 +38,7 @@ constexpr std::array<std::string_view, 11> stepping{"step", "steps", "iter",    
                                                     "it",   "batch", "batches", "update", "updates"};
 constexpr std::array<std::string_view, 3> epoch_words{"epoch", "epochs", "ep"};
 
-// "acc1" and "valacc" are called as "acc" is.
+// "acc1" and "valacc" count as "acc".
 bool any_of(const std::vector<std::string>& parts, const auto& words) {
   return std::ranges::any_of(parts, [&](const std::string& part) {
     const std::string_view plain = std::string_view{part}.substr(0, part.find_last_not_of("0123456789") + 1);
@@ -52,13 +52,13 @@ bool is_one_of(std::string_view name, const auto& words) {
   return any_of(parts_of(name), words);
 }
 
-// Not how many there will be.
+// Numbers of epochs, but not the number of all epochs.
 bool is_epoch(const NumberSeries& series) {
   constexpr std::array<std::string_view, 5> bounds{"max", "num", "total", "n", "of"};
   return is_one_of(series.name, epoch_words) && !is_one_of(series.name, bounds) && !is_one_of(series.qualifier, bounds);
 }
 
-// Of a word before a name those that tell series apart belong to it.
+// Of the words before a name, those that tell series apart belong to it.
 bool qualifies(const NumberSeries& series) {
   return is_one_of(series.qualifier, validating) || is_one_of(series.qualifier, training);
 }
@@ -81,7 +81,7 @@ std::string escaped(std::string_view text) {
   return result;
 }
 
-// As escaped, with any number of blanks for blanks.
+// Escaped, with any number of blanks where the text has some.
 std::string with_blanks(std::string_view text) {
   std::string result;
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -94,7 +94,7 @@ std::string with_blanks(std::string_view text) {
   return result;
 }
 
-// What stands before the number.
+// The text before the number.
 std::string label_of(const NumberSeries& series) {
   if (series.name.empty()) {
     return series.begins_line ? "^ *" : escaped(series.between) + " *";
@@ -110,7 +110,7 @@ std::string example_of(std::string_view line) {
     if (is_shown_as_it_is(letter)) {
       shown += letter;
     } else {
-      // Bars are drawn of these.
+      // Progress bars are drawn with these characters.
       shown += shown.ends_with('~') ? "" : "~";
     }
   }
@@ -143,8 +143,7 @@ ProposedExpression proposed(const std::string& text, const Lines& lines) {
   return expression;
 }
 
-// The shortest expression that matches where the series stands and nowhere else; where none does, the one that comes
-// nearest.
+// The shortest expression that matches the series and nothing else; where there is none, the nearest one.
 std::string expression_of(const NumberSeries& series, std::string_view group, const Lines& lines) {
   const std::string label = label_of(series) + std::string{group};
   std::vector<std::string> candidates{label};
@@ -190,7 +189,7 @@ std::uint64_t count_of(const PatternTexts& texts, const Lines& lines) {
   return count;
 }
 
-// How likely this is what the user wants to reach; nothing for what is no metric.
+// How likely it is that the user wants this number to reach a target; empty for a number that is no metric.
 std::optional<int> metric_rank(const NumberSeries& series, std::uint64_t epochs) {
   const std::vector<std::string> parts = parts_of(series.name);
   const bool higher = any_of(parts, better_higher);
@@ -207,7 +206,7 @@ std::optional<int> metric_rank(const NumberSeries& series, std::uint64_t epochs)
   return kind + (says(validating) ? 20 : (says(training) ? 0 : 10)) + once_an_epoch - best_so_far;
 }
 
-// By the numbers that epochs are given.
+// How many epochs there are, by their printed numbers.
 std::uint64_t numbered_epochs(const std::vector<NumberSeries>& all) {
   std::set<double> numbers;
   for (const NumberSeries& series : all) {
@@ -225,7 +224,7 @@ std::optional<ProposedMetric> propose_metric(const std::vector<NumberSeries>& al
   int rank = 0;
   for (const NumberSeries& series : all) {
     const std::optional<int> here = metric_rank(series, epochs);
-    // Of two that are called alike, the one that is printed more rarely: once an epoch rather than once a step.
+    // Of two with the same name, the one that is printed more rarely: once an epoch rather than once a step.
     if (here && (best == nullptr || *here > rank || (*here == rank && series.lines.size() < best->lines.size()))) {
       best = &series;
       rank = *here;
@@ -246,7 +245,7 @@ std::optional<ProposedMetric> propose_metric(const std::vector<NumberSeries>& al
 struct Course {
   std::size_t rises = 0;
   std::size_t falls = 0;
-  double distance = 1.0;  // of most rises
+  double distance = 1.0;  // of most neighbouring numbers
 };
 
 Course course_of(const std::vector<double>& values) {
@@ -295,7 +294,7 @@ std::optional<ProposedSteps> propose_steps(const std::vector<NumberSeries>& all,
                        .over_all = course.falls == 0};
 }
 
-// Whether what it matches comes after the steps of the first epoch: at an epoch's end rather than at its beginning.
+// Whether the expression matches after the steps of the first epoch, so at an epoch's end and not at its beginning.
 bool ends_epochs(const std::string& expression, const std::optional<ProposedSteps>& steps, const Lines& lines) {
   if (!steps) {
     return true;
@@ -305,7 +304,7 @@ bool ends_epochs(const std::string& expression, const std::optional<ProposedStep
   return !ends.empty() && !done.empty() && done.front() < ends.front();
 }
 
-// Expressions that may match once an epoch, by what tells its number. A bar is over when it is full.
+// Expressions that may match once an epoch, from a series that numbers epochs. A bar ends when it is full.
 std::vector<std::string> epoch_expressions(const NumberSeries& series, const Lines& lines) {
   const std::string plain = expression_of(series, R"((\d+))", lines);
   return {plain + ".*100%", plain};

@@ -1,6 +1,6 @@
-// What a training command has printed, and the expressions that make progress of it, as `zeus init` proposes them: the
-// numbers in its lines are told apart by the words before them, and of those the metric, the epochs and the steps are
-// looked for. Pure; one thread.
+// Studies the output of a training command for `zeus init`, and proposes the expressions that find its progress.
+// Numbers are told apart by the words before them; the metric, the epochs and the steps are looked for among them.
+// Pure; one thread.
 #pragma once
 
 #include "run/line_splitter.hpp"
@@ -15,33 +15,33 @@
 
 namespace zeus::run {
 
-// An expression, and what it matches in what was printed.
+// An expression, and what it matches in the output.
 struct ProposedExpression {
   std::string text;
-  std::uint64_t lines = 0;            // that it matches
-  std::vector<std::string> examples;  // the first of them and the last, cut to what fits a line
+  std::uint64_t lines = 0;            // that match
+  std::vector<std::string> examples;  // the first and the last, cut to the width of a line
 };
 
 struct ProposedMetric {
   std::string name;
   ProposedExpression expression;
   bool higher_is_better = true;
-  std::vector<double> values;  // finite ones
+  std::vector<double> values;  // the finite ones
 };
 
 struct ProposedEpochs {
-  std::optional<ProposedExpression> expression;  // nothing: each value of the metric ends one
+  std::optional<ProposedExpression> expression;  // empty: each value of the metric ends an epoch
   std::uint64_t count = 0;
 };
 
 struct ProposedSteps {
   ProposedExpression expression;
   std::uint64_t count = 0;
-  // The numbers that are printed, and how far apart most of them are.
+  // The printed numbers, and the usual distance between two of them.
   double first = 0.0;
   double last = 0.0;
   double distance = 1.0;
-  bool over_all = false;  // they count on over epochs
+  bool over_all = false;  // the count goes on over epochs
 };
 
 struct Proposal {
@@ -53,9 +53,10 @@ struct Proposal {
 
 class OutputStudy {
  public:
-  // Bytes of standard output (0) or standard error (1), as they come. Of very much output the beginning is studied.
+  // Takes bytes of standard output (0) or standard error (1), as they come. Of a very long output it studies the
+  // beginning.
   void hear(std::size_t stream, std::string_view bytes);
-  // The streams are over.
+  // Call it when the streams are over.
   void finish();
 
   [[nodiscard]] Proposal propose() const;

@@ -32,7 +32,7 @@ Proposal study(const std::string& errors, const std::string& output) {
   return study.propose();
 }
 
-// What `zeus run` hears by the expressions that are proposed.
+// What `zeus run` sees with the proposed expressions.
 struct Heard {
   std::vector<double> metrics;
   std::uint64_t epochs = 0;
@@ -76,7 +76,7 @@ std::string words(const std::string& metric, bool higher, double first, double l
                      epochs);
 }
 
-// What is said of a dialect; and its steps where these are far off.
+// What is proposed for a dialect, with its steps where these are far off.
 std::string reading_of(const Dialect& dialect) {
   const std::string errors = read(dialect.name + ".err");
   const std::string output = read(dialect.name + ".out");
@@ -92,7 +92,7 @@ std::string reading_of(const Dialect& dialect) {
                               heard.metrics.back(), heard.epochs);
   const auto steps = static_cast<double>(heard.steps);
   const auto wanted = static_cast<double>(dialect.steps);
-  // A bar leaves steps out, and where it jumps evenly for once these are taken for steps of their own.
+  // A bar leaves steps out. Where it happens to jump evenly, the jumps are taken for steps.
   constexpr double about = 0.05;
   if (std::abs(steps - wanted) > about * wanted) {
     reading += fmt::format(", {} steps rather than {}", steps, wanted);

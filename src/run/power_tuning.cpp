@@ -8,15 +8,15 @@ namespace zeus::run {
 
 namespace {
 
-// A word of progress is when we hear of it, which on a busy machine is some time after; so a limit is measured over
-// time that is long against that, whatever the steps: as this many words, or fewer where steps take longer.
+// We see an event of progress some time after it happened, later still on a busy machine. So a limit is measured over a
+// time that is long in comparison, whatever the steps: over this many events, or fewer where steps take longer.
 constexpr std::uint32_t words_of_a_slice = 4;
 constexpr Seconds shortest_word{0.02};
-// Beside a slice an epoch has a word to settle, one that may stand for steps of the epoch before, and evaluation.
+// Beside a slice, an epoch has an event to settle, one that may stand for steps of the epoch before, and evaluation.
 constexpr double epoch_for_a_slice = 2.0;
-// A GPU follows a new limit within a tenth of that: a slice of epochs that is shorter than this has one to settle.
+// A GPU follows a new limit within a tenth of this time. Shorter slices of epochs get an event to settle.
 constexpr Seconds needs_no_settling{2.0};
-// Where it is not said how long a limit is to be measured.
+// Used where no time for each limit is given.
 constexpr Seconds usual_word{0.05};
 constexpr const char* watched_window = "zeus.run.watched";
 
@@ -32,8 +32,8 @@ records::LimitProfile of_step(const PowerMeasurement& step) {
           .average_power_uncertainty = step.step_energy.uncertainty / step.step_time};
 }
 
-// An epoch of so many such steps, and of evaluation and the like, which took this part of the steps' time. Nobody knows
-// how a limit affects what is no step, which is mostly lighter work: half as much as steps is never far off.
+// An epoch of so many of these steps, with evaluation and the like, which took this part of the steps' time. How a
+// limit affects that other work is unknown. It is mostly lighter work: half the effect on steps is never far off.
 records::LimitProfile of_epoch(const records::LimitProfile& step, const records::LimitProfile& highest, double steps,
                                double beside_steps) {
   const Seconds time = step.epoch_time + (step.epoch_time + highest.epoch_time) * (0.5 * beside_steps);
@@ -151,7 +151,7 @@ void PowerTuning::begin_measuring() {
     options.profiling.plan = SweepProfiling{.settle = 1, .measure = words_for(each_, seen)};
   }
   if (unit_ == Unit::epoch) {
-    // An epoch is the one step that there is: the shortest time over which work is known.
+    // An epoch is the only step there is: the shortest time in which an amount of work is known.
     const std::uint32_t measure = words_for(task_ == Task::measure ? each_ : shortest_slice, seen);
     const bool settles = seen * static_cast<double>(measure) >= needs_no_settling;
     options.profiling.plan = SweepProfiling{.settle = settles ? 0U : 1U, .measure = measure};
@@ -162,7 +162,7 @@ void PowerTuning::begin_measuring() {
   session_->progress(0);
 }
 
-// The first steps of a training are not like those that follow: libraries set themselves up and try what is fastest.
+// The first steps of a training are unlike the rest: libraries set themselves up and try out what is fastest.
 bool PowerTuning::warming_up(Instant now) const {
   if (unit_ != Unit::step || (task_ != Task::measure && task_ != Task::watch)) {
     return false;
@@ -177,14 +177,14 @@ void PowerTuning::pass_on(std::uint64_t steps) {
     return;
   }
   if (std::exchange(between_epochs_, false)) {
-    // The first word of an epoch may stand for steps of the epoch before, and has evaluation in it.
+    // The first event of an epoch contains evaluation, and may stand for steps of the epoch before.
     session_->begin_epoch();
     session_->progress(0);
     last_word_ = clock_.now();
     return;
   }
   held_back_ += steps;
-  // Epochs that are heard of at once are one word as well.
+  // Epochs that are seen at the same time count as one event, too.
   if (at - last_word_ < (unit_ == Unit::step ? word() : shortest_word)) {
     return;
   }
@@ -198,15 +198,15 @@ void PowerTuning::pass_on(std::uint64_t steps) {
   if (task_ == Task::watch) {
     look_on(over);
   } else if (!session_ && words_ > 1 && (task_ == Task::measure || task_ == Task::optimize)) {
-    // From the first word to the second is as long as a word takes.
+    // The time between two events is known from the second event on.
     last_word_ = at;
     begin_measuring();
   }
-  // What is opened opens now: the next word is as long after this as a word takes, also where opening took long.
+  // Opening may take long; the next event is due one usual interval after it.
   last_word_ = clock_.now();
 }
 
-// One window from word to word, so that what lies between epochs is in none of them.
+// One window from event to event, so that the time between epochs is in none of them.
 void PowerTuning::look_on(std::uint64_t steps) {
   if (measured_) {
     return;
@@ -249,7 +249,7 @@ void PowerTuning::take(const Progress& progress) {
   } else if (const auto* epochs = std::get_if<EpochsDone>(&progress)) {
     unit_ = unit_ == Unit::unknown ? Unit::epoch : unit_;
     if (unit_ == Unit::step && std::exchange(steps_in_epoch_, 0) == 0 && measuring()) {
-      // Steps that were seen once are not seen any more: begin again with what is.
+      // Steps are no longer seen: begin again with the progress that is.
       begin_again();
       unit_ = Unit::epoch;
     }
@@ -264,8 +264,8 @@ void PowerTuning::take(const Progress& progress) {
   }
 }
 
-// A slice that is longer than an epoch would never end: shorter ones are measured, or whole epochs where these are too
-// short for slices.
+// A slice longer than an epoch would never end. Shorter slices are measured instead, or whole epochs where these are
+// too short for slices.
 void PowerTuning::fit_slices(std::uint64_t epochs) {
   const Instant now = clock_.now();
   const Instant began = std::exchange(epoch_began_, now).value_or(first_step_.value_or(now));
@@ -283,7 +283,7 @@ void PowerTuning::fit_slices(std::uint64_t epochs) {
   }
 }
 
-// What follows, until the next step, is evaluation and the like: it belongs to no step.
+// Until the next step comes evaluation and the like, which belongs to no step.
 void PowerTuning::end_epoch() {
   held_back_ = 0;
   if (session_ && !between_epochs_) {

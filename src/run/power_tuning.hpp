@@ -1,6 +1,6 @@
-// The power limits of a command that is seen from outside, over a train::Session: holds one, or measures some while the
-// command trains, by whatever progress there is. What is measured per step becomes what an epoch takes.
-// One thread; what it is given outlives it.
+// Sets the power limits of a command that is watched from outside, over a train::Session. Holds one limit, or measures
+// several while the command trains, by whatever progress it shows. Results per step are converted to epochs.
+// One thread; the arguments outlive it.
 #pragma once
 
 #include "base/clock.hpp"
@@ -25,51 +25,51 @@ namespace zeus::run {
 
 class PowerTuning {
  public:
-  // Five ticks of a counter that counts ten times a second.
+  // Five ticks of a counter with ten ticks a second.
   static constexpr Seconds shortest_slice{0.5};
 
-  // `base` has the goal and the mode of all sessions, and no listener.
+  // `base` has the goal and the mode of all sessions, without a listener.
   PowerTuning(TrainingGpus& gpus, TrainingOptions base, Clock& clock);
 
-  // Another command trains from now on.
+  // Call it before another command trains.
   void begin_command() {
     first_step_.reset();
     epoch_began_.reset();
     set_any_ = false;
     unmeasured_ = 0;
   }
-  // Puts this limit in force now, and keeps it.
+  // Sets this limit now, and keeps it.
   void hold(Watts limit);
-  // Measures these limits from the next word of progress on, each for about so long, and then keeps the one that the
-  // goal likes best.
+  // Measures these limits from the next progress event on, each for about this time. Then keeps the best one for the
+  // goal.
   void measure(std::vector<Watts> limits, Seconds each);
-  // The same as few steps as it takes, with all that may be set, and without an end in mind.
+  // The same within as few steps as possible, over all settable limits, and without a known end of the training.
   void optimize();
-  // Measures the one limit that there is, for about so long; puts it in force now, unless it is.
+  // Measures this one limit for about this time. If `set`, sets it first.
   void watch(Watts limit, Seconds time, bool set);
-  // As found.
+  // Restores the limits as found.
   void leave();
 
   void take(const Progress& progress);
-  // What is being measured is measured anew: time has passed that was not the training's.
+  // Starts the present measurement again, because time has passed that the training did not use.
   void forget_what_is_measured();
-  // To be called every minute or so where there is no progress: what is in force would else be put back.
+  // Call it about once a minute while there is no progress; otherwise the limits in force would be put back.
   void stay();
 
   [[nodiscard]] bool measuring() const;
-  // Whether limits are changed for that.
+  // Whether it changes limits in order to measure them.
   [[nodiscard]] bool comparing() const { return task_ != Task::watch && measuring(); }
-  // What has been measured since measure(), as epochs of `progress`; empty while that cannot be said.
+  // The measurements since measure(), as epochs of `progress`; empty while these are unknown.
   [[nodiscard]] std::vector<records::LimitProfile> profiles(const TrainingProgress& progress) const;
-  // Why the limits were left alone; empty where they were not.
+  // Why the limits were left alone; empty if they were not.
   [[nodiscard]] const std::string& left_alone() const { return left_alone_; }
-  // The limit that is in force because of us, once it is the choice.
+  // The limit that it has chosen and set.
   [[nodiscard]] std::optional<Watts> chosen() const { return chosen_; }
-  // Whether any was set while the command ran.
+  // Whether it set any limit while the command ran.
   [[nodiscard]] bool set_any() const { return set_any_; }
-  // How many were to be measured and were not when they were left; 0 where none or all were.
+  // How many of the limits to be measured were not, as of leave(); 0 if none or all were.
   [[nodiscard]] std::size_t unmeasured() const { return unmeasured_; }
-  // Of optimize(), after leave() too.
+  // The result of optimize(), also after leave().
   [[nodiscard]] const std::optional<TrainingResult>& result() const { return result_; }
 
  private:
@@ -95,17 +95,17 @@ class PowerTuning {
   Unit unit_ = Unit::unknown;
   std::vector<Watts> limits_;
   Seconds each_;
-  std::optional<Instant> first_step_;   // that was seen of the command
-  std::optional<Instant> epoch_began_;  // the one under way, but for the first
-  // Words of progress before a measurement begins: how long one takes.
+  std::optional<Instant> first_step_;   // seen of the command
+  std::optional<Instant> epoch_began_;  // the present one, unless it is the first
+  // Progress events before a measurement begins: they show how long one takes.
   std::uint64_t words_ = 0;
   Instant first_word_;
   Instant last_word_;
   std::uint64_t steps_in_epoch_ = 0;
   std::uint64_t held_back_ = 0;  // steps not passed on yet
-  bool between_epochs_ = false;  // what is measured goes on with the next step
-  bool window_open_ = false;     // of watch()
-  PowerMeasurement seen_;        // by it, in sums
+  bool between_epochs_ = false;  // the measurement goes on with the next step
+  bool window_open_ = false;     // by watch()
+  PowerMeasurement seen_;        // by watch(), in sums
   std::optional<Watts> chosen_;
   bool set_any_ = false;
   std::size_t unmeasured_ = 0;

@@ -22,7 +22,7 @@ bool is_digit(char letter) {
   return letter >= '0' && letter <= '9';
 }
 
-// What names consist of: "val/acc", "top-1", "acc@1".
+// The characters of names: "val/acc", "top-1", "acc@1".
 bool is_of_name(char letter) {
   return is_letter(letter) || is_digit(letter) || letter == '/' || letter == '@' || letter == '-' || letter == '.';
 }
@@ -34,7 +34,7 @@ struct Number {
   bool whole = true;
 };
 
-// The next number that is no part of a word.
+// The next number that is not part of a word.
 std::optional<Number> next_number(std::string_view line, std::size_t from) {
   for (std::size_t at = from; at < line.size(); ++at) {
     const char before = at > 0 ? line[at - 1] : ' ';
@@ -45,7 +45,7 @@ std::optional<Number> next_number(std::string_view line, std::size_t from) {
     if (is_word ? at + 3 < line.size() && is_letter(line[at + 3]) : !is_digit(line[at])) {
       continue;
     }
-    // A sign is one where nothing that it could join stands before it.
+    // A minus is a sign only where it does not join two things.
     const bool negative = before == '-' && (at == 1 || !is_of_name(line[at - 2]));
     Number number{.begin = negative ? at - 1 : at};
     const char* const end = line.data() + line.size();
@@ -68,7 +68,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(0, end == std::string_view::npos ? 0 : end + 1);
 }
 
-// The word that `text` ends with, taken off it.
+// Takes the last word off `text`.
 std::string_view take_word(std::string_view& text) {
   std::size_t begin = text.size();
   while (begin > 0 && is_of_name(text[begin - 1])) {
@@ -82,7 +82,7 @@ std::string_view take_word(std::string_view& text) {
   return word;
 }
 
-// What stands before a number, since the number before it, is told apart.
+// Splits the text between a number and the number before it into the parts of its name.
 void name_series(NumberSeries& series, std::string_view before, bool first) {
   constexpr std::size_t longest_lead = 8;
   constexpr std::string_view joins = " \t:='\"([{|#>,";

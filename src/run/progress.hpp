@@ -1,4 +1,4 @@
-// What a training command can be seen to do from outside. Plain values; copy them freely between threads.
+// The progress of a training command, as seen from outside. Plain values; copy them freely between threads.
 #pragma once
 
 #include <cstdint>
@@ -6,21 +6,21 @@
 
 namespace zeus::run {
 
-// So many training steps more are over. When they were is not known where they are heard of with the end of their
-// epoch: a progress bar's line ends when the next one is drawn, and evaluation may lie between.
+// This many more training steps have ended. Their time is unknown if they are seen with the end of their epoch: the
+// line of a progress bar ends when the next bar is drawn, and evaluation may come between.
 struct StepsDone {
   std::uint64_t count = 1;
   bool timed = true;
   friend bool operator==(const StepsDone&, const StepsDone&) = default;
 };
 
-// So many epochs more are over.
+// This many more epochs have ended.
 struct EpochsDone {
   std::uint64_t count = 1;
   friend bool operator==(const EpochsDone&, const EpochsDone&) = default;
 };
 
-// What the model achieves now; may be NaN or infinite, where training has diverged.
+// The model's metric now. May be NaN or infinite, where training has diverged.
 struct MetricSeen {
   double value = 0.0;
 };

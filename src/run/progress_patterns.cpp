@@ -38,7 +38,7 @@ std::unique_ptr<re2::RE2> compile(const char* flag, const std::string& text, boo
   return expression;
 }
 
-// Whether the line matches; `group` is what the first group that took part has matched, empty when there is none.
+// Whether the line matches. `group` becomes the match of the first group that took part; empty if there is none.
 bool match(const re2::RE2& expression, std::string_view line, std::string_view& group) {
   std::array<re2::StringPiece, most_groups> found;
   const int groups = std::min(expression.NumberOfCapturingGroups(), static_cast<int>(most_groups) - 1);
@@ -97,7 +97,7 @@ std::uint64_t ProgressPatterns::StepCount::advance(double number) {
   if (!even_ || std::exchange(begun_, true)) {
     return way;
   }
-  // The very first number has counted as one.
+  // The very first number counted as one.
   return 2 * way - std::min<std::uint64_t>(way, 1);
 }
 

@@ -1,6 +1,6 @@
-// The user's regular expressions for what a training command prints, and what a line says by them. Matching takes time
-// and memory linear in the line, whatever the expression (RE2; its syntax is Perl's without back-references and
-// look-around). Lines are bytes, not text of some encoding. One thread.
+// The user's regular expressions for the output of a training command, and the progress that they find in a line.
+// Matching takes time and memory linear in the line, whatever the expression (RE2; its syntax is Perl's without
+// back-references and look-around). Lines are bytes in no particular encoding. One thread.
 #pragma once
 
 #include "run/progress.hpp"
@@ -19,7 +19,7 @@ class RE2;
 namespace zeus::run {
 
 struct PatternTexts {
-  // In each, the number is what the first group that takes part has matched. Empty for none.
+  // In each, the number is the match of the first group that takes part. Empty: no expression.
   std::string metric;  // has a group
   std::string epoch;   // matches once an epoch; its number, if it has a group, is the epoch's
   std::string step;    // matches once a step; its number, if it has a group, is the step's
@@ -27,7 +27,7 @@ struct PatternTexts {
 
 class ProgressPatterns {
  public:
-  // An expression that cannot be compiled, or one for the metric without a group, is an invalid_argument Error.
+  // Throws an invalid_argument Error for an expression that cannot be compiled, and for a metric without a group.
   explicit ProgressPatterns(const PatternTexts& texts);
   ProgressPatterns(const ProgressPatterns&) = delete;
   ProgressPatterns& operator=(const ProgressPatterns&) = delete;
@@ -35,8 +35,8 @@ class ProgressPatterns {
   ProgressPatterns& operator=(ProgressPatterns&&) noexcept;
   ~ProgressPatterns();
 
-  // What this line says, in the order in which it happened: steps, the metric, then the epoch that it ends. Where there
-  // is no expression for epochs, each metric ends one.
+  // The progress in this line, in the order in which it happened: steps, the metric, then the epoch that it ends.
+  // Without an expression for epochs, each metric ends one.
   [[nodiscard]] std::vector<Progress> read(std::string_view line);
 
   // How many lines matched so far.
@@ -45,31 +45,31 @@ class ProgressPatterns {
     std::uint64_t metric = 0;
     std::uint64_t epoch = 0;
     std::uint64_t step = 0;
-    // What the metric's group matched that is no number, the first time.
+    // The first match of the metric's group that is not a number.
     std::string not_a_number;
   };
   [[nodiscard]] const Matches& matches() const { return matches_; }
 
  private:
-  // How far a number that a command prints has come. The same number again is the same thing printed again; one that is
-  // lower than the last is a count that has begun again; the very first may be any, where training goes on from a
-  // checkpoint, and counts as one.
+  // Counts by a number that a command prints. The same number again is the same event, printed again. A lower number
+  // than the last is a count that began again. The very first number may be any, as where training goes on from a
+  // checkpoint; it counts as one.
   struct Count {
     std::optional<double> last;
-    // The way to `number`; `again` is the way to it where a count has begun again.
+    // The way to `number`; `again` is the way to it where the count began again.
     std::uint64_t advance(double number, double again);
   };
-  // Of steps. Printed at even distances, each number stands for as many steps as lie between two, those from which a
-  // count begins too, whether it begins at 0, at 1 or at the first that is printed. A bar jumps as time goes by: there
-  // a number is the way from the beginning.
+  // Counts steps. Where numbers are printed at even distances, each stands for as many steps as lie between two, also
+  // the one from which a count begins, whether that is 0, 1 or the first printed one. A progress bar jumps with time:
+  // there a number is counted from the beginning.
   struct StepCount {
     std::uint64_t advance(double number);
 
    private:
     Count count_;
     double distance_ = 0.0;  // between the last two numbers of a count
-    bool even_ = false;      // as far as those before
-    bool begun_ = false;     // whether it is known what the very first number stands for
+    bool even_ = false;      // the same as the distance before
+    bool begun_ = false;     // the meaning of the very first number is known
   };
 
   void read_metric(std::string_view line, std::vector<Progress>& progress);

@@ -9,7 +9,7 @@
 namespace zeus::run {
 namespace {
 
-// Progress as text, so that expectations read like what happened.
+// Progress as a string, so that expectations read like what happened.
 std::string describe(const std::vector<Progress>& progress) {
   std::string text;
   for (const Progress& one : progress) {
@@ -68,7 +68,7 @@ TEST(ProgressPatterns, FollowsTheNumbersOfAProgressBar) {
             "[s1][s37][][s63][][s5]");
 }
 
-// How many steps three epochs have, by the numbers that each prints.
+// How many steps each of three epochs has, by the numbers that are printed in it.
 std::string steps_of_epochs(const std::vector<std::vector<int>>& epochs) {
   ProgressPatterns patterns{{.epoch = "^epoch", .step = R"(^(\d+)$)"}};
   std::string text;
@@ -96,7 +96,7 @@ TEST(ProgressPatterns, CountsAsManyStepsHoweverTheyAreNumbered) {
   EXPECT_EQ(steps_of_epochs({{4, 8, 12, 16, 20}, {24, 28, 32, 36, 40}, {44, 48, 52, 56, 60}}), "20 20 20 ");
 }
 
-// A bar that is drawn when some time has passed says how many of an epoch's steps are over.
+// A bar that is drawn at intervals of time shows how many of an epoch's steps are over.
 TEST(ProgressPatterns, TakesTheNumberOfABarForItsSteps) {
   EXPECT_EQ(steps_of_epochs({{3, 17, 38, 60}, {9, 31, 60}, {5, 21, 44, 60}}), "58 60 60 ");
 }
@@ -145,7 +145,7 @@ TEST(ProgressPatterns, SaysWhatIsWrongWithAnExpression) {
 }
 
 TEST(ProgressPatterns, TakesTimeLinearInTheLine) {
-  // Exponential for an engine that backtracks.
+  // Takes exponential time in an engine that backtracks.
   ProgressPatterns patterns{{.metric = "(x+x+)+y"}};
   EXPECT_TRUE(patterns.read(std::string(16384, 'x')).empty());
 }

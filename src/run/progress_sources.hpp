@@ -1,6 +1,6 @@
-// Progress that a command both prints and reports counts once, as a training that a library reports of does beside its
-// progress bar. Steps and metrics that are printed are passed over once they have been reported; epochs are those that
-// either way has told of, whichever comes first. Pure; one thread.
+// Counts progress once that a command both prints and reports, as a library may report the progress that its bar also
+// shows. Once steps and metrics are reported, printed ones are ignored; an epoch counts by whichever way comes first.
+// Pure; one thread.
 #pragma once
 
 #include "run/progress.hpp"
@@ -12,7 +12,7 @@ namespace zeus::run {
 
 class ProgressSources {
  public:
-  // What of it is news.
+  // The part of it that is new.
   std::optional<Progress> printed(const Progress& progress);
   std::optional<Progress> reported(const Progress& progress);
 

@@ -1,9 +1,9 @@
-// The lines that a training script, or a library in it, may report its progress with, where it rather speaks for itself
-// than be read: see docs/run.md. Pure functions; any thread.
+// The lines with which a training script, or a library in it, may report its progress itself instead of having its
+// output read: see docs/run.md. Pure functions; any thread.
 //
-//   step [N]       so many steps more are over (1 without a number)
-//   epoch [N]      so many epochs more are over
-//   metric VALUE   what the model achieves
+//   step [N]       N more steps have ended (1 without a number)
+//   epoch [N]      N more epochs have ended
+//   metric VALUE   the model's metric now
 #pragma once
 
 #include "run/progress.hpp"
@@ -13,10 +13,10 @@
 
 namespace zeus::run {
 
-// The variable that names the file to write these lines to.
+// The variable with the name of the file to write these lines to.
 inline constexpr const char* reports_variable = "ZEUS_PROGRESS";
 
-// Nothing for a line that is none of these.
+// Empty for a line that is none of these.
 std::optional<Progress> parse_report(std::string_view line);
 
 }  // namespace zeus::run

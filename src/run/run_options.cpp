@@ -46,8 +46,8 @@ void check_target(const RunOptions& options) {
           "give --job NAME");
 }
 
-// Nobody who trains once should have to write regular expressions: these fit progress bars (tqdm, Keras, Lightning) and
-// lines that count "step 100" or "iter 100".
+// A user who trains once should not have to write regular expressions: these fit progress bars (tqdm, Keras, Lightning)
+// and lines that count "step 100" or "iter 100".
 constexpr const char* usual_step =
     R"((?:^|[ |])(\d+)/\d+ \[\d+:\d+(?::\d+)?<|^ *(\d+)/\d+ +(?:\[|\x{e2}\x{94}\x{81})|(?i:\b(?:step|iter|iteration)s?\b[ :=#\[]*(\d+)))";
 
@@ -61,7 +61,7 @@ RunOptions checked(RunOptions options) {
   require(options.eta >= 0.0 && options.eta <= 1.0, fmt::format("eta is {}", options.eta),
           "give a number from 0 (time alone) to 1 (energy alone)");
   require(!options.max_slowdown || *options.max_slowdown >= 1.0,
-          fmt::format("a largest slowdown of {} cannot be", options.max_slowdown.value_or(1.0)),
+          fmt::format("--max-slowdown {} is below 1", options.max_slowdown.value_or(1.0)),
           "give a factor of at least 1, such as 1.1");
   require(!options.max_epochs || *options.max_epochs >= 1, "--max-epochs is below 1", "give at least 1");
   require(options.profile_time > Seconds{0}, "--profile-seconds is not above 0", "give a time such as 5");
@@ -90,8 +90,8 @@ std::string policy_of(const RunOptions& options) {
   if (!options.policy.empty()) {
     return options.policy;
   }
-  // The best one asks for limits to be measured for a few seconds, which takes steps that can be seen. Of a command
-  // whose other lines were described, but not its steps, that is not known beforehand.
+  // The best policy needs limits to be measured for a few seconds, so it needs visible steps. Where the user described
+  // other lines of the command but not its steps, it is unknown whether there will be any.
   const bool steps_may_be_missing =
       options.usual_steps && !(options.patterns.metric.empty() && options.patterns.epoch.empty());
   return steps_may_be_missing ? "zeus" : std::string{optimize::best_policy};

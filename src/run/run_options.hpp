@@ -1,4 +1,4 @@
-// What `zeus run` is asked for. Plain values.
+// The options of `zeus run`. Plain values.
 #pragma once
 
 #include "records/job_definition.hpp"
@@ -21,9 +21,9 @@ struct RunOptions {
 
   std::string job;               // empty: nothing is remembered, and only the power limit is chosen
   std::string store;             // empty: the user's own
-  bool needs_store = false;      // rather not run than run unrecorded
-  std::string server;            // that keeps the job in the place of a store; empty: none
-  Seconds server_patience{600};  // while it is away and nothing else is left to do
+  bool needs_store = false;      // do not run where the run cannot be recorded
+  std::string server;            // keeps the job instead of a store; empty: none
+  Seconds server_patience{600};  // how long to wait for it when nothing else is left to do
 
   std::vector<int> batch_sizes;
   std::optional<int> default_batch_size;
@@ -34,28 +34,28 @@ struct RunOptions {
   double beta = 2.0;
   std::optional<double> max_slowdown;
   std::size_t window = 0;
-  std::string policy;  // empty: the job's own, which for a new one is the best for the progress that can be seen
+  std::string policy;  // empty: the job's own; for a new job the best for the visible progress
   records::ZeusChoices zeus;
   std::uint64_t seed = 0;
 
   PatternTexts patterns;
-  bool usual_steps = false;  // the expression for steps fits most trainers, as none was given
+  bool usual_steps = false;  // none was given for steps: the expression fits most trainers
   bool set_limits = true;
   std::vector<Watts> power_limits;  // empty: steps of 25 W
   Seconds profile_time{5};          // for each limit
   TrainingMode mode = TrainingMode::optimize;
 
-  std::optional<std::vector<std::string>> gpus;  // numbers or UUIDs; all without
+  std::optional<std::vector<std::string>> gpus;  // numbers or UUIDs; empty: all
   bool stop_at_target = false;
   Seconds grace{10};
   bool quiet = false;
 };
 
-// Sets what follows from the rest (patterns that fit most trainers where none are given), and refuses what makes no
-// sense together: an invalid_argument Error.
+// Completes the options (patterns that fit most trainers where none are given). Throws an invalid_argument Error for
+// options that contradict each other.
 RunOptions checked(RunOptions options);
 
-// The job as the store knows it, on these devices. `known` is how it is defined already; none for a new one.
+// The job's definition for the store, on these devices. `known` is its present definition; empty for a new job.
 records::JobDefinition definition_of(const RunOptions& options, const records::JobDevice& device,
                                      const records::JobDefinition* known = nullptr);
 

@@ -1,4 +1,4 @@
-// What one `zeus run` came to, for programs: what its last lines say to people, and all that they leave out. Plain
+// The result of one `zeus run`, for programs: what its last lines tell people, and all that they leave out. Plain
 // values; copy them freely between threads.
 #pragma once
 
@@ -17,7 +17,7 @@
 namespace zeus::run {
 
 struct RunRecord {
-  // A GPU that the command trained on.
+  // A GPU on which the command trained.
   struct Gpu {
     int index = 0;
     std::string uuid;
@@ -33,14 +33,14 @@ struct RunRecord {
 
   std::optional<std::string> job;
   std::vector<Gpu> gpus;
-  // As `zeus jobs` shows it from now on, and why there is none where nothing was recorded.
+  // As `zeus jobs` shows it; empty, with the reason, if nothing was recorded.
   std::optional<records::RecurrenceView> recurrence;
   std::string unrecorded;
   std::vector<records::TryView> tries;  // of the recurrence
-  // Of a command whose power limit was chosen without a job, as docs/train.md has it.
+  // For a command whose power limit was chosen without a job, as docs/train.md describes.
   std::optional<TrainingResult> training;
   std::string no_training;
-  // Of the whole; unknown where a part of it is.
+  // Of the whole run; unknown if a part of it is.
   std::optional<Joules> energy;
   std::optional<Joules> uncertainty;  // half-width of the 95 % interval
   std::string energy_unknown;

@@ -12,14 +12,14 @@ namespace zeus::run {
 
 namespace {
 
-// What is saved, or lost, by less than this is neither.
+// Smaller savings and losses are neither.
 constexpr double worth_saying = 0.01;
-// By how many times its target a metric is beyond it, for the target to be doubted.
+// The target is questioned where a metric is this many times its target beyond it.
 constexpr double by_far = 0.5;
-// Of a run, what comes after its target and is less is not worth a line.
+// A smaller part of a run after its target is not worth a line.
 constexpr double worth_stopping = 0.05;
 
-// With the half-width of its 95 % interval, in the same parts.
+// With the half-width of its 95 % interval, both in percent.
 std::string share(double saved, double half_width, std::string_view what) {
   return fmt::format("{:.0f} ± {:.0f} % {} {}", std::abs(saved) * 100, std::ceil(half_width * 100),
                      saved >= 0 ? "less" : "more", what);
@@ -87,14 +87,14 @@ std::string miss_text(const Miss& miss) {
       break;
   }
   return what +
-         fmt::format("ended with exit code {} {}: nothing is learned from that", miss.exit_code.value_or(0), took);
+         fmt::format("ended with exit code {} {}: nothing was learned from it", miss.exit_code.value_or(0), took);
 }
 
 std::string give_up_text(const RunOptions& options, const jobs::GiveUpStep& step,
                          const std::optional<Closest>& closest) {
   if (!step.never_reached) {
-    return fmt::format("{} tries have missed the target, and that is as often as it is tried: see `zeus jobs {}`",
-                       step.tries, options.job);
+    return fmt::format("{} tries have missed the target, and no more are made: see `zeus jobs {}`", step.tries,
+                       options.job);
   }
   std::string text = "the target was missed";
   if (options.target) {
@@ -130,15 +130,15 @@ std::optional<std::string> unmeasured_text(const Unmeasured& training) {
                        several ? ", and --power-limits leaves fewer" : "");
   }
   if (training.lines) {
-    return fmt::format("{}, since no steps were seen: if lines like '{}' tell of steps, give --step-regex '{}'", what,
+    return fmt::format("{}, since no steps were seen: if lines like '{}' count steps, give --step-regex '{}'", what,
                        training.lines->examples.front(), training.lines->text);
   }
   if (training.epochs == 0) {
     return std::nullopt;
   }
   return fmt::format(
-      "{}: {} were seen and no steps, and that is too few; print a line for each step, and say with --step-regex how "
-      "it looks",
+      "{}: {} were seen and no steps, and that is too few; print a line for each step, and match it with "
+      "--step-regex",
       what, plural(training.epochs, "epoch"));
 }
 
@@ -158,7 +158,7 @@ std::string recurrence_text(const records::JobView& job, const records::Recurren
   }
   text += fmt::format("{} in {}", to_text(*recurrence.energy), to_text(recurrence.time));
   if (recurrence.state == records::RecurrenceState::given_up) {
-    return text + fmt::format("; what was saved is not known: {}", recurrence.reason);
+    return text + fmt::format("; the saving is unknown: {}", recurrence.reason);
   }
   const bool by_default = reached != nullptr && reached->batch_size == job.definition.default_batch_size &&
                           reached->limit == job.device.power_limits.back();
@@ -167,7 +167,7 @@ std::string recurrence_text(const records::JobView& job, const records::Recurren
   }
   if (!recurrence.default_energy || !recurrence.default_time || !recurrence.default_energy_uncertainty ||
       !recurrence.default_time_uncertainty) {
-    return text + fmt::format("; what was saved is not known: {}", recurrence.default_unknown);
+    return text + fmt::format("; the saving is unknown: {}", recurrence.default_unknown);
   }
   const double energy = 1.0 - *recurrence.energy / *recurrence.default_energy;
   const double time = 1.0 - recurrence.time / *recurrence.default_time;
@@ -178,7 +178,7 @@ std::string recurrence_text(const records::JobView& job, const records::Recurren
   text += fmt::format("; the default takes about {} in {}: ", to_text(*recurrence.default_energy),
                       to_text(*recurrence.default_time));
   if (std::abs(energy) < std::max(worth_saying, energy_half) && std::abs(time) < std::max(worth_saying, time_half)) {
-    return text + fmt::format("nothing was saved that could be told from chance (energy ± {:.0f} %)",
+    return text + fmt::format("no saving could be told from chance (energy ± {:.0f} %)",
                               std::ceil(100 * std::max(energy_half, worth_saying)));
   }
   return text + fmt::format("{}, {}", share(energy, energy_half, "energy"), share(time, time_half, "time"));
@@ -214,8 +214,8 @@ std::string alone_text(const TrainingResult& result) {
   if (chosen == nullptr || highest == nullptr || chosen == highest) {
     return text + ", which is best left as high as it goes: nothing was saved";
   }
-  // A lower limit makes no step faster: where slices seem to say so they have erred, and its energy is that of its
-  // power over the time under the highest.
+  // A lower limit makes no step faster. Where slices seem to show that, they are off, and the energy is the power times
+  // the time under the highest limit.
   const double slower = chosen->step_time / highest->step_time;
   const double energy = chosen->step_energy.value / highest->step_energy.value;
   const bool faster = !result.optimum->clock && slower < 1.0;
@@ -229,9 +229,8 @@ std::optional<std::string> batch_size_question(const RunOptions& options) {
   if (options.batch_sizes.size() < 2 || CommandTemplate{options.command}.asks_for("batch_size")) {
     return std::nullopt;
   }
-  return "there is no {batch_size} in the command: does it read ZEUS_BATCH_SIZE? If not, it is the same training at "
-         "every "
-         "batch size";
+  return "there is no {batch_size} in the command: does it read ZEUS_BATCH_SIZE? If not, the training is the same "
+         "at every batch size";
 }
 
 std::optional<std::string> direction_question(const records::JobTarget& target, int epochs,
@@ -244,8 +243,7 @@ std::optional<std::string> direction_question(const records::JobTarget& target, 
   return fmt::format(
       "the metric was {:.6g} after the first epoch, far beyond its target of {:.6g}: is it {}? If so, {}", *metric,
       target.metric, target.higher_is_better ? "a loss, which is to fall" : "a score, which is to rise",
-      target.higher_is_better ? "begin the job anew with --lower-is-better"
-                              : "begin the job anew without --lower-is-better");
+      target.higher_is_better ? "begin a new job with --lower-is-better" : "begin a new job without --lower-is-better");
 }
 
 std::vector<std::string> silence_text(const RunOptions& options, const WatchedCommand::Seen& seen) {
@@ -263,23 +261,22 @@ std::vector<std::string> silence_text(const RunOptions& options, const WatchedCo
   const std::string& odd = seen.output.not_a_number.empty() ? seen.error.not_a_number : seen.output.not_a_number;
   if (!odd.empty()) {
     texts.push_back(
-        fmt::format("the group of --metric-regex matched '{}', which is no number; put the brackets around the "
+        fmt::format("the group of --metric-regex matched '{}', which is not a number; put the brackets around the "
                     "number alone",
                     odd));
   } else if (options.target && patterns.metric.empty() && !seen.metric_reported) {
     texts.emplace_back(
-        "the command has reported no metric, so its target cannot be seen to be reached; say how the metric is "
-        "printed, "
+        "the command has reported no metric, so no one can see it reach its target; say how the metric is printed, "
         "as in --metric-regex 'accuracy: ([0-9.]+)'");
   } else if (options.target) {
     complain("--metric-regex", patterns.metric, seen.output.metric + seen.error.metric,
-             "its target cannot be seen to be reached");
+             "no one can see it reach its target");
   }
   if (options.usual_steps && patterns.metric.empty() && patterns.epoch.empty()) {
     if (seen.output.step + seen.error.step + seen.reports == 0) {
       texts.push_back(
-          fmt::format("nothing among {} lines of the command looks like progress, without which power limits "
-                      "cannot be compared; say what does with --step-regex or --epoch-regex",
+          fmt::format("none of {} lines of the command looks like progress, without which power limits cannot "
+                      "be compared; say which lines are with --step-regex or --epoch-regex",
                       lines));
     }
     return texts;
@@ -289,11 +286,11 @@ std::vector<std::string> silence_text(const RunOptions& options, const WatchedCo
     complain("--step-regex", patterns.step, seen.output.step + seen.error.step, "no steps were counted");
   }
   if (seen.cut_lines) {
-    texts.push_back(fmt::format("the command printed a line longer than {} bytes: only its beginning was looked at",
+    texts.push_back(fmt::format("the command printed a line longer than {} bytes: only its beginning was read",
                                 LineSplitter::longest_line));
   }
   if (seen.strange_reports > 0) {
-    texts.push_back(fmt::format("{} lines written to $ZEUS_PROGRESS are none of `step`, `epoch` and `metric`",
+    texts.push_back(fmt::format("{} lines written to $ZEUS_PROGRESS are not one of `step`, `epoch` and `metric`",
                                 seen.strange_reports));
   }
   return texts;

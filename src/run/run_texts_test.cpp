@@ -45,7 +45,7 @@ TEST(RunTexts, SaysOfNoLowerLimitThatItMakesStepsFaster) {
   EXPECT_EQ(
       alone_text(result),
       "1.00 kJ in 10.0 s under 150 W, by which a step takes 25 % less energy and 25 % more time than under 250 W");
-  // A tenth faster at 150 W instead of 250 W: its power is 60 % of the other's, and no more is said to be saved.
+  // Apparently a tenth faster at 150 W than at 250 W. Its power is 60 % of the other, and no larger saving is stated.
   result.profile.measurements = {measured(150_W, 0.09_s, 13.5_J), measured(250_W, 0.1_s, 25_J)};
   EXPECT_EQ(alone_text(result),
             "1.00 kJ in 10.0 s under 150 W, by which a step takes 40 % less energy and no more time than under 250 W");
@@ -88,9 +88,9 @@ TEST_F(RecurrenceText, HasWhatWasSavedWithItsInterval) {
 TEST_F(RecurrenceText, SaysNothingOfAnEnergyThatIsNotKnown) {
   night_.energy.reset();
   night_.uncertainty.reset();
-  night_.energy_unknown = "its energy is not known: the counter was reset";
+  night_.energy_unknown = "its energy is unknown: the counter was reset";
   EXPECT_EQ(recurrence_text(job_, night_),
-            "nightly #3: an unknown energy in 10.0 s; its energy is not known: the counter was reset");
+            "nightly #3: an unknown energy in 10.0 s; its energy is unknown: the counter was reset");
 }
 
 TEST_F(RecurrenceText, DoubtsWhatTheNightItselfTookAsWell) {
@@ -101,19 +101,18 @@ TEST_F(RecurrenceText, DoubtsWhatTheNightItselfTookAsWell) {
 TEST_F(RecurrenceText, CallsNothingSavedThatChanceMayHaveDone) {
   night_.default_energy_uncertainty = 150_J;
   night_.default_time_uncertainty = 1_s;
-  EXPECT_EQ(
-      recurrence_text(job_, night_),
-      "nightly #3: 900 J in 10.0 s; the default takes about 1.00 kJ in 9.5 s: nothing was saved that could be told "
-      "from chance (energy ± 15 %)");
+  EXPECT_EQ(recurrence_text(job_, night_),
+            "nightly #3: 900 J in 10.0 s; the default takes about 1.00 kJ in 9.5 s: no saving could be told "
+            "from chance (energy ± 15 %)");
 }
 
 TEST_F(RecurrenceText, SaysWhyWhatWasSavedIsNotKnown) {
   night_.default_energy.reset();
   night_.default_unknown = "a reason";
-  EXPECT_EQ(recurrence_text(job_, night_), "nightly #3: 900 J in 10.0 s; what was saved is not known: a reason");
+  EXPECT_EQ(recurrence_text(job_, night_), "nightly #3: 900 J in 10.0 s; the saving is unknown: a reason");
   night_.state = records::RecurrenceState::given_up;
   night_.reason = "another reason";
-  EXPECT_EQ(recurrence_text(job_, night_), "nightly #3: 900 J in 10.0 s; what was saved is not known: another reason");
+  EXPECT_EQ(recurrence_text(job_, night_), "nightly #3: 900 J in 10.0 s; the saving is unknown: another reason");
 }
 
 TEST(RunTexts, SaysHowCloseATargetOutOfReachWasAndWhatToDo) {
@@ -140,11 +139,11 @@ TEST(RunTexts, SaysWhyLimitsWereNotComparedAndWhatWouldHelp) {
   EXPECT_EQ(
       unmeasured_text(training),
       "not all of 5 power limits were compared: 2 epochs were seen and no steps, and that is too few; print a line for "
-      "each step, and say with --step-regex how it looks");
+      "each step, and match it with --step-regex");
   training.lines = ProposedExpression{.text = R"(it=(\d+))", .lines = 40, .examples = {"it=3 loss 0.2"}};
   EXPECT_EQ(
       unmeasured_text(training),
-      "not all of 5 power limits were compared, since no steps were seen: if lines like 'it=3 loss 0.2' tell of steps, "
+      "not all of 5 power limits were compared, since no steps were seen: if lines like 'it=3 loss 0.2' count steps, "
       "give --step-regex 'it=(\\d+)'");
   training.limits = 1;
   EXPECT_EQ(unmeasured_text(training)->find("what an epoch takes was not measured, since"), 0U);

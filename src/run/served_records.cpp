@@ -60,7 +60,7 @@ protocol::GpuNow now_of(const device::Gpu& gpu) {
 class ServedRecords final : public JobRecords {
  public:
   ServedRecords(const RunOptions& options, const records::JobDevice& device, const TrainingGpus& gpus,
-                const Place& place, std::function<bool()> hurry)
+                const Place& place, std::function<bool()> hurry, std::function<void(const std::string&)> say)
       : job_{options.job},
         plan_{.address = remote_jobs::server_address(options.server),
               .token = place.environment.get("ZEUS_TOKEN").value_or(""),
@@ -74,7 +74,8 @@ class ServedRecords final : public JobRecords {
                     }
                     return all;
                   },
-              .draw_key = random_id},
+              .draw_key = random_id,
+              .say = std::move(say)},
         client_{plan_.address, plan_.token} {
     std::optional<records::JobDefinition> known;
     if (options.policy.empty()) {
@@ -110,8 +111,9 @@ class ServedRecords final : public JobRecords {
 
 std::unique_ptr<JobRecords> open_served_records(const RunOptions& options, const records::JobDevice& device,
                                                 const TrainingGpus& gpus, const Place& place,
-                                                std::function<bool()> hurry) {
-  return std::make_unique<ServedRecords>(options, device, gpus, place, std::move(hurry));
+                                                std::function<bool()> hurry,
+                                                std::function<void(const std::string&)> say) {
+  return std::make_unique<ServedRecords>(options, device, gpus, place, std::move(hurry), std::move(say));
 }
 
 }  // namespace zeus::run

@@ -1,5 +1,5 @@
-// How a command that has to end is made to: it is asked, and given time to save what it has; then it is killed.
-// A pure state machine; one thread.
+// How a command is made to end: it is asked, gets time to save its state, and is then killed. A pure state machine; one
+// thread.
 #pragma once
 
 #include "base/clock.hpp"
@@ -14,15 +14,15 @@ class Termination {
  public:
   explicit Termination(Seconds grace) : grace_{grace} {}
 
-  // From now on the command has to end; once is enough.
+  // The command has to end from now on. Later calls change nothing.
   void begin(Instant now);
-  // As begin(), but somebody else has asked it already.
+  // As begin(), where another process has asked the command already.
   void begin_asked(Instant now);
   [[nodiscard]] bool killed() const { return killed_; }
   [[nodiscard]] bool begun() const { return begun_.has_value(); }
-  // The signal that is due now; each one once.
+  // The signal that is due now; each is returned once.
   [[nodiscard]] std::optional<int> due(Instant now);
-  // When to ask again; nothing before it has begun, and after the last signal.
+  // When to ask again; empty before it has begun and after the last signal.
   [[nodiscard]] std::optional<Instant> next() const;
 
  private:

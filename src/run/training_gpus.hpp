@@ -1,5 +1,5 @@
-// The GPUs that a command trains on: what they are to a job, whether this user may set them, and what measures and sets
-// them. One thread.
+// The GPUs that a command trains on: how a job knows them, whether this user may set them, and the monitor and session
+// over them. One thread.
 #pragma once
 
 #include "base/clock.hpp"
@@ -26,22 +26,22 @@
 
 namespace zeus::run {
 
-// Where a program runs; the clock and the environment outlive what is made of it.
+// Where a program runs. The clock and the environment outlive the objects made with it.
 struct Place {
   Clock& clock;
   const Environment& environment;
   FileTree machine;
   std::vector<device::Backend*> backends;
-  std::filesystem::path beside;                       // the folder of our program, where the guardian is looked for
-  std::shared_ptr<control::Lessor> lessor = nullptr;  // who leases GPUs to this process, where somebody does
+  std::filesystem::path beside;                       // our program's folder, with the guardian
+  std::shared_ptr<control::Lessor> lessor = nullptr;  // leases GPUs to this process; null where nothing does
 };
 
 class TrainingGpus {
  public:
-  // All that the command would see, or those of them that are named; Errors are those of device::numbers_of.
+  // All GPUs that the command would see, or the named ones among them. Throws the errors of device::numbers_of.
   TrainingGpus(const Place& place, const std::optional<std::vector<std::string>>& names);
 
-  // What measures and sets GPUs, for whoever brings it: `gpus` are all that `monitor` numbers, in that order.
+  // A monitor and a lessor from the caller: `gpus` are all that `monitor` numbers, in that order.
   struct Parts {
     std::vector<std::shared_ptr<device::Gpu>> gpus;
     std::shared_ptr<Monitor> monitor;
@@ -56,26 +56,27 @@ class TrainingGpus {
   [[nodiscard]] std::vector<const device::Gpu*> devices() const;
   [[nodiscard]] std::vector<RunRecord::Gpu> listed() const;
 
-  // Why this user may not set power limits, or these GPUs have none to be set; nothing when it is possible. A GPU that
-  // somebody else has a lease of now can be set as such. Asked of the devices, by setting what is set, the first time.
+  // Why this user may not set power limits, or why these GPUs have none to set; empty where setting works. A GPU that
+  // another process holds a lease of counts as settable. The first call asks the devices, by setting what is set
+  // already.
   const std::optional<Error>& why_not_settable();
 
-  // As jobs know them: `limits`, or without any, steps of 25 W from the highest limit down; the one in force alone
-  // where they cannot be set. Limits that not all GPUs allow are an invalid_argument Error, and GPUs that do not say
-  // what they allow an unavailable one.
+  // The device of a job: with `limits`, or if these are empty, steps of 25 W from the highest limit down; only the
+  // limit in force if limits cannot be set. Throws an invalid_argument Error for limits that not all GPUs allow, and an
+  // unavailable Error for GPUs that do not report their bounds.
   records::JobDevice device(const std::vector<Watts>& limits, bool set);
 
-  // Now; nothing where they differ, or do not say.
+  // The present limit; empty where the GPUs differ or do not report it.
   [[nodiscard]] std::optional<Watts> limit_in_force() const;
 
-  // A session on all of them.
+  // A session over all of them.
   std::unique_ptr<train::Session> open(const TrainingOptions& options);
 
  private:
   [[nodiscard]] std::optional<Error> try_to_set();
 
   Parts parts_;
-  std::vector<train::SessionGpu> gpus_;  // of them, those that are measured
+  std::vector<train::SessionGpu> gpus_;  // those of them that are measured
   std::optional<std::optional<Error>> why_not_;
 };
 

@@ -26,7 +26,7 @@ void TrainingProgress::take(const Progress& progress, Instant now) {
 void TrainingProgress::end_epochs(std::uint64_t count, Instant now) {
   constexpr std::uint64_t most = 1'000'000;
   if (epoch_steps_ > 0) {
-    // Steps that were all heard of at once say nothing of time; and no evaluation is taken to be longer than training.
+    // Steps that are all seen at once say nothing of their time. Evaluation is never taken to be longer than training.
     const Seconds tail = now - last_step_;
     const Seconds trained = last_step_ - first_step_;
     const auto all_to_timed =

@@ -34,7 +34,7 @@ TEST(TrainingProgress, KnowsStepsFromWhatIsBesideThem) {
   EXPECT_DOUBLE_EQ(progress.beside_steps(), 0.25);
 }
 
-// A progress bar's last line ends when evaluation is over: the step that it tells of took no part of that.
+// A progress bar's last line ends when evaluation is over; the steps in it took none of that time.
 TEST(TrainingProgress, TakesNoTimeFromStepsThatAreHeardOfWithTheEndOfTheirEpoch) {
   TrainingProgress progress;
   for (int step = 0; step < 9; ++step) {
@@ -73,7 +73,7 @@ TEST(TrainingProgress, SharesStepsAmongEpochsThatEndAtOnce) {
   EXPECT_EQ(progress.steps_per_epoch(), 10U);
 }
 
-// Every tenth of 25 steps: two are told of in the first epoch, three in the second.
+// Every tenth of 25 steps is printed: two in the first epoch, three in the second.
 TEST(TrainingProgress, AnEpochIsTheFirstThatWasSeen) {
   TrainingProgress progress;
   for (int step = 1; step <= 50; ++step) {
@@ -85,7 +85,7 @@ TEST(TrainingProgress, AnEpochIsTheFirstThatWasSeen) {
     }
   }
   EXPECT_EQ(progress.steps_per_epoch(), 20U);
-  EXPECT_DOUBLE_EQ(progress.beside_steps(), 5.0 / 20.0) << "what was not told of";
+  EXPECT_DOUBLE_EQ(progress.beside_steps(), 5.0 / 20.0) << "what was not reported";
   EXPECT_DOUBLE_EQ(progress.part_beside_steps().value_or(1.0), 0.0);
 }
 

@@ -17,9 +17,9 @@ namespace zeus::run {
 namespace {
 
 constexpr Seconds longest_pause{3600};
-// How often the size of a terminal is looked at, which nobody tells us.
+// How often the terminal's size is checked; no signal reports its changes to us.
 constexpr Seconds look_at_terminal{0.25};
-// How often a group whose leader has ended is looked at.
+// How often a group is checked after its leader has ended.
 constexpr Seconds look_at_group{0.02};
 
 Environment environment_for(const WatchedCommand::Plan& plan, int reports) {
@@ -27,9 +27,9 @@ Environment environment_for(const WatchedCommand::Plan& plan, int reports) {
   for (const auto& [name, value] : plan.variables) {
     variables.insert_or_assign(name, value);
   }
-  // Through our own descriptor, which a script reaches also where it does not inherit it.
+  // The path through our own descriptor works even for a script that did not inherit it.
   variables.insert_or_assign(reports_variable, fmt::format("/proc/{}/fd/{}", ::getpid(), reports));
-  // Python would keep what it prints to a pipe until there are 8 KiB of it.
+  // Python would otherwise buffer up to 8 KiB of what it prints to a pipe.
   variables.try_emplace("PYTHONUNBUFFERED", "1");
   return Environment{std::move(variables)};
 }
@@ -80,7 +80,8 @@ std::optional<int> WatchedCommand::outer_signal() {
   return sent || !guard_ ? sent : guard_->terminal_signal();
 }
 
-// Who interrupts may have to wait, as a command may handle that; who does it again, or means the end, does not.
+// After one interrupt the command may go on, as it may handle that. After a second one, or a signal that means the end,
+// it must end.
 void WatchedCommand::heed_signals() {
   const std::optional<int> signal = outer_signal();
   if (!signal) {
@@ -129,7 +130,7 @@ Seconds WatchedCommand::pause(Instant deadline) const {
 void WatchedCommand::send_what_is_due() {
   if (const std::optional<int> signal = termination_.due(clock_.now())) {
     ::kill(-child_->process(), *signal);
-    // What is stopped would not hear it.
+    // A stopped process would not receive the signal.
     ::kill(-child_->process(), SIGCONT);
   }
 }
@@ -160,8 +161,8 @@ std::vector<Progress> WatchedCommand::wait(Seconds patience) {
   return heard_.take();
 }
 
-// The command itself has ended: what it has left in the pipes is read, and, where it was told to end, what it has left
-// running ends too.
+// The command itself has ended. Reads what it left in the pipes; if it was told to end, the processes that it left
+// running end too.
 void WatchedCommand::finish() {
   const auto listen = [this](std::size_t channel, std::string_view bytes) { hear(channel, bytes); };
   guard_->dismiss();
@@ -170,7 +171,7 @@ void WatchedCommand::finish() {
     code_ = 128 + outer_signal().value_or(SIGKILL);
   }
   if (termination_.begun() && !told_to_end_) {
-    // The signal went to the command alone.
+    // The signal had gone to the command alone.
     ::kill(-child_->process(), SIGTERM);
   }
   while (termination_.begun() && group_lives(child_->process()) && termination_.next()) {

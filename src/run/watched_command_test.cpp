@@ -26,7 +26,7 @@ class WatchedCommandTest : public testing::Test {
             .error = file_.get(),
             .grace = Seconds{0.2}};
   }
-  // Runs it to its end; the progress in short.
+  // Runs it to its end, and returns its progress in short form.
   std::string run(const WatchedCommand::Plan& plan) {
     WatchedCommand command{plan, clock_};
     std::string text;
@@ -54,7 +54,7 @@ class WatchedCommandTest : public testing::Test {
     std::ifstream file{folder_.path() / "output", std::ios::binary};
     return {std::istreambuf_iterator<char>{file}, {}};
   }
-  // Until the shell has made a file of that name.
+  // Waits until the shell has made a file of that name.
   void wait_for(WatchedCommand& command, const char* name) {
     while (!std::filesystem::exists(folder_.path() / name)) {
       (void)command.wait(Seconds{0.01});

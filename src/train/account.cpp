@@ -14,14 +14,17 @@ namespace zeus::train {
 
 namespace {
 
-// One follows the other, and begins before that ends: between them nothing is lost.
+// Each window begins before the previous one ends, so that nothing between them is lost.
 constexpr const char* even_window = "zeus.training.even";
 constexpr const char* odd_window = "zeus.training.odd";
+// Two ticks of the slowest counter (docs/measurement.md), and as long as a sampler may be held up beside it.
+constexpr Seconds two_ticks{0.2};
+constexpr Seconds settling{1.0};
 
 }  // namespace
 
 Amount& Amount::operator+=(const Amount& other) {
-  // Nothing is known exactly of nothing: it neither adds a doubt nor takes a calibration bound away.
+  // Adding exactly nothing neither adds uncertainty nor removes a calibration bound.
   if (energy.value == Joules{0} && energy.uncertainty == Joules{0}) {
     energy = other.energy;
   } else if (!(other.energy.value == Joules{0} && other.energy.uncertainty == Joules{0})) {
@@ -104,7 +107,7 @@ void Account::end(const std::optional<std::string>& name, Booked& booked) {
     try {
       booked.measurement = meter_->end(*name);
     } catch (const std::exception& error) {
-      reporter_.warn(fmt::format("the energy of the training is not known: {}", error.what()));
+      reporter_.warn(fmt::format("the energy of the training is unknown: {}", error.what()));
     }
   }
   booked_.push_back(booked);
@@ -119,9 +122,10 @@ Parts Account::take(Seconds patience) {
   for (Booked& booked : booked_) {
     if (booked.measurement && !booked.measurement->settled) {
       try {
-        booked.measurement = meter_->settle(*booked.measurement, patience);
+        const Seconds wait = ended_unforeseen(booked) ? std::max(patience, settling) : patience;
+        booked.measurement = meter_->settle(*booked.measurement, wait);
       } catch (const std::exception& error) {
-        reporter_.warn(fmt::format("the energy of the training is less well known than it could be: {}", error.what()));
+        reporter_.warn(fmt::format("the energy of the training is less certain than it could be: {}", error.what()));
       }
     }
     parts[static_cast<std::size_t>(booked.part)] += amount_of(booked);
@@ -130,8 +134,12 @@ Parts Account::take(Seconds patience) {
   return parts;
 }
 
-// A window begins a little before its part does and ends a little after it, while others are read: what lies outside of
-// the part is its neighbours'. How the energy lies there is not known any better than that.
+bool Account::ended_unforeseen(const Booked& booked) const {
+  return power_set_at_ && Instant{} + booked.measurement->end - *power_set_at_ < two_ticks;
+}
+
+// A window begins a little before its part and ends a little after it, while other devices are read. The energy outside
+// of the part belongs to its neighbours; how it is distributed there is unknown.
 Energy Account::share_of(const Booked& booked, const Energy& energy) {
   const Seconds measured = booked.measurement->time();
   if (!(measured > booked.time)) {
@@ -157,7 +165,7 @@ Amount Account::amount_of(const Booked& booked) const {
     const auto found = booked.measurement->gpu_energy.find(gpu.index);
     if (found == booked.measurement->gpu_energy.end() || !found->second.energy) {
       reporter_.warn(
-          fmt::format("the energy of {} is not known: {}", to_text(gpu.gpu->identity(), gpu.index),
+          fmt::format("the energy of {} is unknown: {}", to_text(gpu.gpu->identity(), gpu.index),
                       found == booked.measurement->gpu_energy.end() ? "it is not measured" : found->second.reason));
       amount.known = false;
       return amount;

@@ -1,4 +1,4 @@
-// What a session says that a training took, against the truth.
+// What a session reports of a training, against the true values.
 #include "tests/support/session_fixture.hpp"
 
 #include <gmock/gmock.h>
@@ -56,6 +56,53 @@ TEST_F(AccountTest, WhatIsReadWhileAPartBecomesTheNextCountsOnce) {
   const TrainingResult result = session.result();
   EXPECT_NEAR(result.energy->value / training_.energy(), 1.0, 0.01);
   EXPECT_NEAR(result.time / training_.elapsed(), 1.0, 0.01);
+}
+
+// Measures a joule in each window, and two when it is asked once more.
+class MeterThatKnowsBetterLater final : public Meter {
+ public:
+  explicit MeterThatKnowsBetterLater(const Clock& clock) : clock_{clock} {}
+
+  void begin(std::string_view /*window*/) override { began_ = clock_.now(); }
+  Measurement end(std::string_view /*window*/) override {
+    Measurement measurement;
+    measurement.start = began_ - Instant{};
+    measurement.end = clock_.now() - Instant{};
+    measurement.gpu_energy[0].energy = Energy{.value = 1_J, .uncertainty = 0.1_J};
+    return measurement;
+  }
+  Measurement settle(const Measurement& measurement, Seconds patience) override {
+    patience_ = patience;
+    Measurement settled = measurement;
+    settled.settled = patience > Seconds{0};
+    settled.gpu_energy[0].energy->value = settled.settled ? 2_J : 1_J;
+    return settled;
+  }
+  void cancel(std::string_view /*window*/) override {}
+  [[nodiscard]] Seconds patience() const { return patience_; }
+
+ private:
+  const Clock& clock_;
+  Instant began_;
+  Seconds patience_;
+};
+
+TEST_F(AccountTest, AnEdgeJustAfterThePowerWasSetIsWaitedForAndNoOther) {
+  VirtualClock& clock = training_.clock();
+  MeterThatKnowsBetterLater meter{clock};
+  EventReporter reporter{nullptr};
+  Account account{&meter, {training_.parts().gpus.front()}, clock, reporter};
+  account.cut(Part::slices);
+  clock.advance(1_s);
+  account.power_was_set();
+  clock.advance(5_ms);  // until the other ranks have set theirs
+  account.cut(Part::rest);
+  EXPECT_EQ(total(account.take(Seconds{0})).energy.value, 2_J);
+  EXPECT_GE(meter.patience(), 0.2_s);
+  clock.advance(1_s);
+  account.cut(Part::steps);
+  EXPECT_EQ(total(account.take(Seconds{0})).energy.value, 1_J);
+  EXPECT_EQ(meter.patience(), 0_s);
 }
 
 }  // namespace

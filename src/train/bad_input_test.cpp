@@ -46,7 +46,7 @@ TEST_F(BadInput, WithoutAGpuItTrainsAndSaysWhyItDoesNotOptimize) {
   EXPECT_GT(result.time, 0_s);
   EXPECT_EQ(result.unoptimized, "there is no GPU to set");
   EXPECT_THAT(said_,
-              ElementsAre("the cost limit is not held: without a GPU whose power limit can be read there is no cost",
+              ElementsAre("the cost limit has no effect: without a GPU whose power limit can be read there is no cost",
                           "the training goes on without being optimized: there is no GPU to set"));
 }
 
@@ -162,7 +162,7 @@ TEST_F(BadInput, ACorruptProfileFileIsSaidAndLeftAlone) {
   }
 }
 
-// As where another process sets this GPU.
+// As if another process held the lease of this GPU.
 SessionParts leased_elsewhere(SessionParts parts) {
   parts.acquire = [](std::string_view, Seconds) -> control::Lease {
     throw Error{ErrorKind::conflict, "GPU 0 is leased by process 7 (other)", "go on without setting it"};

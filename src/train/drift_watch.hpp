@@ -1,5 +1,5 @@
-// Notices that steps have come to take longer, or shorter, than the profile says of the setting in force: blocks of
-// steps are compared with it, and only what lasts is believed. Pure: told of times; one owner, one thread.
+// Notices when steps take longer, or shorter, than the profile states for the setting in force. It compares blocks of
+// steps with the profile, and reports only what lasts. Pure: the caller supplies times; one owner, one thread.
 #pragma once
 
 #include <zeus/units.hpp>
@@ -14,11 +14,11 @@ class DriftWatch {
   // A `tolerance` of 0 never notices anything.
   explicit DriftWatch(double tolerance) : tolerance_{tolerance} {}
 
-  // What a step should take from now on, where that is known; forgets what was seen before.
+  // The expected time of a step from now on, if it is known; forgets the steps before.
   void expect(std::optional<Seconds> step);
-  // So many steps took this long, without a break between them.
+  // This many steps took this time, without a break between them.
   void add(std::uint64_t steps, Seconds time);
-  // By how much steps take longer (1.25 is a quarter longer), once that has lasted.
+  // By what factor steps take longer (1.25: a quarter longer), once that has lasted.
   [[nodiscard]] std::optional<double> drift() const;
 
  private:

@@ -37,7 +37,7 @@ struct Epoch {
 PartOfAll of_this_rank(const Amount& amount) {
   PartOfAll part{.energy = {}, .unknown = !amount.known, .time = amount.time, .steps = amount.steps};
   part.energy.add(amount.energy);
-  // Of nothing nothing is unknown.
+  // The error of zero energy is known.
   part.energy.systematic_unknown = part.energy.systematic_unknown && amount.energy.value > Joules{0};
   return part;
 }

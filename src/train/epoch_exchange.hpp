@@ -1,4 +1,4 @@
-// What an epoch took, over all ranks: steps and time are those of the slowest, energies are added. One thread.
+// What an epoch took over all ranks: steps and time are those of the slowest rank, energies are added. One thread.
 #pragma once
 
 #include "train/account.hpp"
@@ -6,8 +6,8 @@
 
 namespace zeus::train {
 
-// Errors as of Ranks; `parts` is unchanged then. `trouble` is whether something is wrong in this process, and then
-// whether it is in any.
+// Throws the errors of Ranks; `parts` is then unchanged. `trouble` says whether something is wrong in this process, and
+// afterwards whether something is wrong in any.
 void exchange(Ranks& ranks, Parts& parts, bool& trouble);
 
 }  // namespace zeus::train

@@ -5,7 +5,7 @@
 namespace zeus::train {
 namespace {
 
-// Of steps (each 2 s and 300 J) and of what follows them (10 s and 500 J).
+// An epoch of steps (each 2 s and 300 J) and of what follows them (10 s and 500 J).
 Parts epoch(std::uint64_t steps) {
   const auto count = static_cast<double>(steps);
   Parts parts{};
@@ -79,7 +79,7 @@ TEST_F(EpochLedgerTest, AfterProfilingAnotherEpochIsTheStepsOfTheLatestAtWhatThe
                                                .capped = {}}}};
   EXPECT_FALSE(ledger_.cost_of_another(profile, chosen)) << "how many steps are in one?";
   train(epoch(4), false, true);
-  // Four steps of 2.5 s and 200 J, and what followed the steps.
+  // Four steps of 2.5 s and 200 J, and what followed the steps before.
   EXPECT_EQ(ledger_.cost_of_another(profile, chosen), 0.5 * 1300_J + 200_W * 20_s);
   EXPECT_FALSE(ledger_.cost_of_another(profile, PowerSetting{.limit = 100_W, .clock = {}}));
   EXPECT_FALSE(ledger_.cost_of_another(profile, std::nullopt));
@@ -105,7 +105,7 @@ TEST_F(EpochLedgerTest, KeepsTheBestMetricForTheTargetAndTheLatestForTheEpoch) {
   EXPECT_EQ(ledger_.epochs().at(0).metric, 0.6);
   EXPECT_EQ(ledger_.progress().metric, 0.4);
   ledger_.report(0.5, false, low);
-  EXPECT_EQ(ledger_.epochs().at(0).metric, 0.5) << "what follows the end of an epoch is still its";
+  EXPECT_EQ(ledger_.epochs().at(0).metric, 0.5) << "what follows the end of an epoch still belongs to it";
   ledger_.judge_anew();
   EXPECT_EQ(ledger_.progress().metric, 0.5);
 }

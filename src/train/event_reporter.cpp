@@ -20,7 +20,7 @@ void EventReporter::tell(const TrainingEvent& event) {
   } catch (const std::exception& error) {
     warn(fmt::format("the listener of the training failed: {}", error.what()));
   } catch (...) {
-    warn("the listener of the training threw something that is no exception of C++");
+    warn("the listener of the training threw something other than a C++ exception");
   }
 }
 

@@ -1,4 +1,4 @@
-// Who is told what happens: the user's listener, and the log, which hears each complaint once. One thread.
+// Reports events to the user's listener and to the log, which gets each warning once. One thread.
 #pragma once
 
 #include <zeus/training_options.hpp>

@@ -14,8 +14,8 @@ namespace zeus::train {
 
 namespace {
 
-// How another rank's answer is refused that cannot be read.
-constexpr records::JsonForm form{.refusal = "this is not what a rank says of its GPUs",
+// The refusal of another rank's answer that cannot be read.
+constexpr records::JsonForm form{.refusal = "this is not a rank's report of its GPUs",
                                  .advice = "Run the same release of Zeus in every rank."};
 
 std::vector<std::string> uuids_of(const GpuGroup& group) {
@@ -31,7 +31,7 @@ struct Holding {
   std::size_t gpus = 0;
   std::string product;
   GpuGroup::Range range;
-  std::string unsettable;  // why there is no range; empty where there is
+  std::string unsettable;  // why there is no range; empty if there is one
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {

@@ -1,4 +1,4 @@
-// All GPUs of one training, over all its processes: what they have in common. A plain value, the same in every rank.
+// All GPUs of one training, over all its processes, and what they have in common. A plain value, the same in all ranks.
 #pragma once
 
 #include "train/gpu_group.hpp"
@@ -15,17 +15,17 @@ namespace zeus::train {
 
 struct Fleet {
   std::uint32_t gpus = 0;
-  std::string product;  // the names of all models among them
+  std::string product;  // the names of all their models
   Watts lowest;         // limits that all of them allow
   Watts highest;
-  Watts max_power;                // the highest limit of each, summed
-  std::optional<Watts> found;     // what all were found with
-  std::vector<Megahertz> clocks;  // to which all can be locked, from the highest down
-  std::string unsettable;         // why no power limit can be set; empty when it can
+  Watts max_power;                // the sum of their highest limits
+  std::optional<Watts> found;     // the limit at which all were found
+  std::vector<Megahertz> clocks;  // to which all can be locked, highest first
+  std::string unsettable;         // why no power limit can be set; empty if it can
 };
 
-// Asks all ranks, and leaves out of `group` what a lower rank speaks for already, so that a GPU that several ranks see
-// is measured and set once. Errors as of Ranks.
+// Asks all ranks. Removes from `group` the GPUs that a lower rank speaks for, so that a GPU seen by several ranks is
+// measured and set once. Throws the errors of Ranks.
 Fleet survey(GpuGroup& group, Ranks& ranks);
 
 }  // namespace zeus::train

@@ -13,7 +13,7 @@ namespace zeus::train {
 
 namespace {
 
-// Clocks are tried in so many steps, from the highest to this part of it: below, a GPU only wastes its idle power.
+// Clocks are tried in this many steps, from the highest down to this part of it: below, a GPU only wastes idle power.
 constexpr std::size_t most_clocks = 12;
 constexpr double lowest_clock_part = 0.45;
 
@@ -21,7 +21,7 @@ std::string name_of(const SessionGpu& gpu) {
   return to_text(gpu.gpu->identity(), gpu.index);
 }
 
-// Drivers list clocks also where they cannot be locked: they then refuse the first one that is tried.
+// Some drivers list clocks that cannot be locked; they then refuse the first one that is tried.
 std::vector<Megahertz> lockable_clocks(const device::Gpu& gpu) {
   const auto memory = gpu.supported_memory_clocks();
   if (!memory || memory->empty()) {

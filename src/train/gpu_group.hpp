@@ -1,5 +1,5 @@
-// The GPUs of this process as one thing that is set: one setting for all of them, under a lease of each, put back to
-// what each was found with. One thread; belongs to the session.
+// The GPUs of this process, set as one: the same setting for all, under a lease of each. Each GPU is put back to the
+// settings that it was found with. One thread; belongs to the session.
 #pragma once
 
 #include "control/lease.hpp"
@@ -25,16 +25,16 @@ class GpuGroup {
 
   [[nodiscard]] const std::vector<SessionGpu>& gpus() const { return gpus_; }
   [[nodiscard]] std::size_t size() const { return gpus_.size(); }
-  // Leaves out those that another rank speaks for.
+  // Leaves out the GPUs that another rank speaks for.
   void leave_out(const std::vector<std::string>& uuids);
 
-  // What all of them allow and can do; Errors name the GPU that cannot say.
+  // What all of them allow and can do. Throws an Error that names a GPU that does not report it.
   struct Range {
     Watts lowest;
     Watts highest;
-    Watts max_power;                // the highest limits, summed
-    std::optional<Watts> found;     // in force now, when it is the same for all
-    std::vector<Megahertz> clocks;  // to which all can be locked, from the highest down; empty when one cannot
+    Watts max_power;                // the sum of the highest limits
+    std::optional<Watts> found;     // in force now; empty if they differ
+    std::vector<Megahertz> clocks;  // to which all can be locked, highest first; empty if one cannot be locked
 
     template <typename Fields, typename Self>
     static void describe(Fields& fields, Self& self) {
@@ -48,22 +48,22 @@ class GpuGroup {
   [[nodiscard]] Range range() const;
   [[nodiscard]] std::string product() const;
 
-  // Takes the leases where they are not held yet. Errors as of the `acquire` it was made with; call release() then.
+  // Takes the leases that are not held yet. Throws the errors of its `acquire`; call release() then.
   void lease();
-  // Puts the setting in force; returns the lowest limit that is enforced. Errors as of control::Lease's setters; some
-  // of the GPUs may have been set then, so that another apply(), restore() or release() is to follow.
+  // Sets all GPUs, and returns the lowest limit that is enforced. Throws the errors of control::Lease's setters; some
+  // of the GPUs may then have been set, so call apply(), restore() or release() next.
   std::optional<Watts> apply(const records::PowerSetting& setting);
-  // Why what was applied last has not been left alone on one of the GPUs (control::Lease::overruled); empty mostly.
+  // Whether another program has changed the last setting of a GPU, and how (control::Lease::overruled); mostly empty.
   [[nodiscard]] std::string overruled() const;
-  // As found. Errors as of control::Lease::restore().
+  // Restores what was found. Throws the errors of control::Lease::restore().
   void restore();
-  // Errors as of control::Lease::renew().
+  // Throws the errors of control::Lease::renew().
   void renew();
-  // As found, and no lease any more. What fails is logged.
+  // Restores what was found and gives up the leases. Failures are logged.
   void release() noexcept;
   [[nodiscard]] bool leased() const { return !leases_.empty(); }
 
-  // For how long each one's power limit has held its clocks down so far; nothing where it does not count that.
+  // For how long the power limit of each GPU has held its clocks down so far; empty for a GPU that does not count that.
   [[nodiscard]] std::vector<std::optional<Seconds>> capped() const;
 
  private:

@@ -1,4 +1,4 @@
-// How what each rank has becomes what all of them have. A record that ranks exchange declares it once, field by field:
+// Combines what each rank has into what all have. A record that ranks exchange declares it once, field by field:
 //
 //   struct Outcome {
 //     Status status;
@@ -9,8 +9,8 @@
 //     }
 //   };
 //
-// Ranks::agree() goes over the fields twice, to gather and to hand out. Fields are numbers, quantities, enums and
-// bools, none below 0, and counts below 2^53. One thread.
+// Ranks::agree() visits the fields twice: to gather the values, and to hand out the results. Fields are numbers,
+// quantities, enums and bools; none is below 0, and counts are below 2^53. One thread.
 #pragma once
 
 #include "records/power_setting.hpp"
@@ -25,7 +25,7 @@ namespace zeus::train {
 
 class Joining {
  public:
-  // `leads` says whether this is the rank whose word counts where one's does.
+  // `leads` says whether this rank is the one that decides.
   explicit Joining(bool leads) : leads_{leads} {}
 
   template <typename T>
@@ -37,13 +37,13 @@ class Joining {
     pass(largest_, field, true);
   }
   void any(bool& field) { largest(field); }
-  // What the rank that leads says: a sum to which no other adds.
+  // The value of the leading rank: a sum to which no other rank adds.
   template <typename T>
   void leaders(T& field) {
     pass(sums_, field, leads_);
   }
 
-  // Unknown only where it is to all, or to the one that leads.
+  // Unknown if it is unknown to all ranks, or to the leading one.
   template <typename T>
   void largest(std::optional<T>& field) {
     each(field, [this](auto& one) { this->largest(one); });
@@ -57,7 +57,7 @@ class Joining {
     leaders(setting.clock);
   }
 
-  // What was gathered, to be replaced by what it came to over all ranks before it is handed out.
+  // The gathered values; the caller replaces them by the results over all ranks before they are handed out.
   [[nodiscard]] std::span<double> sums() { return sums_.values; }
   [[nodiscard]] std::span<double> largest() { return largest_.values; }
   void hand_out() { handing_out_ = true; }

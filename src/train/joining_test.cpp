@@ -11,7 +11,7 @@
 namespace zeus::train {
 namespace {
 
-// What Ranks::agree() does, over ranks whose records lie side by side; the first one leads.
+// Does what Ranks::agree() does, for ranks whose records lie side by side; the first rank leads.
 template <typename Record>
 void agree(std::vector<Record>& ranks) {
   std::vector<Joining> joinings;

@@ -15,8 +15,8 @@
 
 namespace zeus::train {
 
-// The GPUs that `monitor` measures, of `gpus`, which is the list that it was made from. `open_book` is called when
-// something is to be set for the first time, and again as long as it throws.
+// For the GPUs among `gpus` that `monitor` measures; `gpus` is the list that the monitor was made from. `open_book` is
+// called when something is to be set for the first time, and again after it has thrown.
 SessionParts live_parts(std::shared_ptr<Monitor> monitor, const std::vector<std::shared_ptr<device::Gpu>>& gpus,
                         std::function<control::LeaseBook()> open_book, Clock& clock);
 

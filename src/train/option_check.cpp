@@ -15,7 +15,7 @@ TrainingOptions checked(TrainingOptions options) {
   static_cast<void>(optimize::selector_of(options.goal, optimize::EnergyTimeCost{options.eta, Watts{1}}));
   if (!(options.lease_term > Seconds{0}) || !(options.collective_patience > Seconds{0}) ||
       !(options.profiling.drift_tolerance >= 0)) {
-    throw Error{ErrorKind::invalid_argument, "a time or a tolerance among the options of the training makes no sense",
+    throw Error{ErrorKind::invalid_argument, "a time or a tolerance among the options of the training is out of range",
                 "give a lease term and a patience above 0, and a drift tolerance of at least 0"};
   }
   if (!(options.profiling.limit_step > Watts{0})) {

@@ -22,7 +22,7 @@ namespace zeus::train {
 namespace {
 
 constexpr const char* reports_variable = "ZEUS_PROGRESS";
-// The run needs no finer word than this, and each is a call into the kernel.
+// The run needs no more frequent reports, and each is a call into the kernel.
 constexpr Seconds between_words{0.005};
 
 template <typename Number>
@@ -63,10 +63,8 @@ std::unique_ptr<OuterRun> OuterRun::find(const Environment& environment, Clock& 
   try {
     return std::make_unique<OuterRun>(*reports, run_values_of(environment), clock);
   } catch (const Error& error) {
-    log::warning(
-        fmt::format("the training goes on by itself, as the `zeus run` that is to be told of it by ${} cannot "
-                    "be reached: {}",
-                    reports_variable, error.what()));
+    log::warning(fmt::format("the training goes on by itself: the `zeus run` named by ${} cannot be reached: {}",
+                             reports_variable, error.what()));
     return nullptr;
   }
 }
@@ -85,7 +83,7 @@ TrainingOptions OuterRun::complete(TrainingOptions options) const {
   if (!options.stopping.max_epochs) {
     options.stopping.max_epochs = values_.epochs;
   }
-  // A target whose direction is not known would be reached at once, or never.
+  // Without a known direction, a target would be reached at once or never.
   if (!options.stopping.target && values_.target_metric && values_.higher_is_better &&
       std::isfinite(*values_.target_metric)) {
     options.stopping.target =
@@ -132,14 +130,14 @@ void OuterRun::send() {
   metric_held_ = false;
   const NoPipeSignal guard;
   while (file_ && !unsent_.empty()) {
-    // A pipe takes so much as a whole or not at all, whoever else writes to it.
+    // A pipe takes this many bytes as a whole or not at all, even if other processes write to it.
     const std::size_t most = std::min<std::size_t>(unsent_.size(), PIPE_BUF);
     const std::size_t lines = unsent_.rfind('\n', most - 1) + 1;
     const ssize_t sent = ::write(file_.get(), unsent_.data(), lines);
     if (sent > 0) {
       unsent_.erase(0, static_cast<std::size_t>(sent));
     } else if (errno == EAGAIN) {
-      return;  // it is told with the next word
+      return;  // sent with the next report
     } else if (errno != EINTR) {
       file_.close();
     }

@@ -1,6 +1,6 @@
-// The `zeus run` around this process, where there is one: it sets the power limits, and is told how far the training
-// has come by the lines of docs/run.md, so that it sees what a script's output would have told it. Writes whole lines,
-// never waits, and never fails: a run that is gone is not told any more. One thread.
+// The `zeus run` around this process, if there is one. That run sets the power limits. This process reports its
+// progress to it in the lines of docs/run.md, in place of output that the run would have to read. Writes whole lines,
+// never waits and never fails: a run that is gone gets no more reports. One thread.
 #pragma once
 
 #include "base/clock.hpp"
@@ -17,25 +17,25 @@
 
 namespace zeus::train {
 
-// What the variables say; those that are not set, or say nothing that makes sense, are left out.
+// The values of the variables; those that are not set, or make no sense, are left out.
 RunValues run_values_of(const Environment& environment);
 
 class OuterRun {
  public:
-  // The one that the environment names; null without any, and, with a warning, where it cannot be reached (any more).
+  // The run that the environment names. Null without one; null and a warning if it cannot be reached (any more).
   static std::unique_ptr<OuterRun> find(const Environment& environment, Clock& clock);
-  // Tells it by this file; a system_failure Error when that cannot be written to.
+  // Reports through this file. Throws a system_failure Error if the file cannot be written to.
   OuterRun(const std::filesystem::path& reports, const RunValues& values, Clock& clock);
 
-  // The options with what the run has chosen in the place of what they leave open.
+  // The options, with the run's choices for what they leave open.
   [[nodiscard]] TrainingOptions complete(TrainingOptions options) const;
 
-  // So many steps more are over. Those that follow soon after others are told together.
+  // This many more steps are over. Reports in quick succession are added up.
   void steps(std::uint64_t count);
-  // Held back until it is known whether it ends the epoch: the two are told at once.
+  // Held back until it is known whether the metric ends the epoch: both are then reported together.
   void metric(double value);
   void epoch();
-  // Tells of steps that are held back, unless a metric has followed them.
+  // Reports the steps that are held back, unless a metric has followed them.
   void flush();
 
  private:

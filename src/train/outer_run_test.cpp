@@ -37,7 +37,7 @@ class OuterRunTest : public test::SessionTest {
     text << std::ifstream{file_}.rdbuf();
     return text.str();
   }
-  // What the steps told of come to, without which words they were told in.
+  // The reported steps in sums, however the reports were split.
   [[nodiscard]] std::string told_in_sums() const {
     std::istringstream lines{told()};
     std::string sums;

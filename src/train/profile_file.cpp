@@ -14,7 +14,7 @@ namespace zeus::train {
 namespace {
 
 constexpr std::string_view what_it_is = "zeus power profiles";
-constexpr records::JsonForm form{.refusal = "these are no power profiles",
+constexpr records::JsonForm form{.refusal = "this file does not hold power profiles",
                                  .advice = "delete the file, and it will be measured again; or name another one"};
 
 struct Profiles {
@@ -33,7 +33,7 @@ struct Profiles {
   records::JsonPlace{form}.refuse_as(what);
 }
 
-// What no GPU and no step can have measured would be reckoned with as if it had been.
+// A value that no GPU or step can have would otherwise enter the calculations.
 void check(const records::PowerMeasurement& m) {
   constexpr Seconds shortest{1e-9};
   constexpr Seconds longest{1e8};
@@ -42,7 +42,7 @@ void check(const records::PowerMeasurement& m) {
   const Watts power = m.step_energy.value / m.step_time;
   if (!(m.step_time >= shortest && m.step_time <= longest && power >= least && power <= most) ||
       !(m.step_time_uncertainty <= longest) || !(m.step_energy.uncertainty <= most * longest)) {
-    refuse(fmt::format("a step of {:.3g} s and {:.3g} J cannot be", m.step_time.value(), m.step_energy.value.value()));
+    refuse(fmt::format("no step takes {:.3g} s and {:.3g} J", m.step_time.value(), m.step_energy.value.value()));
   }
 }
 
@@ -54,7 +54,7 @@ FileTree folder_of(const std::filesystem::path& file) {
 }  // namespace
 
 std::string to_json(const std::vector<records::PowerProfile>& profiles) {
-  // A line for each, so that people can tell them apart.
+  // One line for each profile, so that people can tell them apart.
   std::string text = fmt::format("{{\"format\":\"{}\",\"version\":1,\"profiles\":[", what_it_is);
   for (std::size_t i = 0; i < profiles.size(); ++i) {
     text += (i == 0 ? "\n" : ",\n") + records::to_json(profiles[i]);
@@ -67,7 +67,7 @@ std::vector<records::PowerProfile> profiles_from_json(std::string_view text) {
   Profiles file;
   read_value(records::parse_json(text, form), place, file);
   if (file.format != what_it_is) {
-    refuse(fmt::format("they do not say that they are \"{}\"", what_it_is));
+    refuse(fmt::format("their \"format\" is not \"{}\"", what_it_is));
   }
   for (records::PowerProfile& profile : file.profiles) {
     put_in_order(profile, place);

@@ -1,6 +1,6 @@
-// The file in which a job keeps its power profiles, one for each GPU model, number of GPUs and batch size
-// (docs/train.md has its form). Functions of the file; the file is replaced as a whole, so that readers find the old or
-// the new one. Any thread; of several writers the last one wins.
+// The file of a job's power profiles, one for each GPU model, number of GPUs and batch size (docs/train.md describes
+// its form). The file is replaced as a whole, so that readers find the old or the new one. Any thread; of several
+// writers the last one wins.
 #pragma once
 
 #include "records/power_profile.hpp"
@@ -14,13 +14,13 @@
 namespace zeus::train {
 
 std::string to_json(const std::vector<records::PowerProfile>& profiles);
-// Anything else than what to_json() writes is a corrupt_data Error.
+// Throws a corrupt_data Error for anything that to_json() does not write.
 std::vector<records::PowerProfile> profiles_from_json(std::string_view text);
 
-// None when there is no such file. What cannot be read is an Error that names the file.
+// Empty without such a file. Throws an Error that names the file if it cannot be read.
 std::vector<records::PowerProfile> read_profiles(const std::filesystem::path& file);
-// Puts this profile in the place of the one it is comparable with, or beside the others. Throws Errors that name the
-// file; a file that holds something else than profiles is left alone.
+// Replaces the profile that this one is comparable with, or adds it. Throws Errors that name the file; a file that
+// holds something other than profiles is left alone.
 void keep_profile(const std::filesystem::path& file, const records::PowerProfile& profile);
 
 const records::PowerProfile* find_profile(const std::vector<records::PowerProfile>& profiles, std::string_view gpu,

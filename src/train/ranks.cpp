@@ -12,7 +12,7 @@ namespace zeus::train {
 
 namespace {
 
-// What one rank may send of itself: longer than any profile, shorter than what exhausts memory.
+// The most that one rank may send about itself: longer than any profile, too short to exhaust memory.
 constexpr double most_bytes = 64e6;
 
 }  // namespace
@@ -27,7 +27,7 @@ Ranks::Ranks(std::shared_ptr<Collective> collective, Seconds patience)
   if (size_ < 1 || rank_ < 0 || rank_ >= size_) {
     throw Error{ErrorKind::invalid_argument,
                 fmt::format("the collective says that this is rank {} of {}", rank_, size_),
-                "ranks count from 0 to below their number"};
+                "ranks are numbered from 0 to one less than their number"};
   }
   if (size_ == 1) {
     collective_.reset();
@@ -46,11 +46,11 @@ void Ranks::call(Call&& call) {
   } catch (const std::exception& error) {
     why = error.what();
   } catch (...) {
-    why = "something that is no exception of C++ was thrown";
+    why = "an exception of unknown type was thrown";
   }
   collective_.reset();
   throw AgreedFailure{ErrorKind::unavailable, fmt::format("the other ranks do not answer rank {}: {}", rank_, why),
-                      "see what became of them"};
+                      "check whether they are still running"};
 }
 
 void Ranks::exchange(Joining& joining) {
@@ -69,7 +69,7 @@ void Ranks::share_from(int root, std::string& text) {
     auto length = static_cast<double>(text.size());
     all.broadcast(std::as_writable_bytes(std::span{&length, 1}), root, patience_);
     if (!(length >= 0 && length <= most_bytes)) {
-      throw Error{ErrorKind::corrupt_data, "what another rank sent is of no sensible length",
+      throw Error{ErrorKind::corrupt_data, "another rank sent a message of an impossible length",
                   "let all ranks report the same steps and epochs in the same order"};
     }
     text.resize(static_cast<std::size_t>(length));

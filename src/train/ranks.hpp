@@ -1,5 +1,5 @@
-// The processes that train together, as the session sees them: the user's Collective, with what it throws turned into
-// one kind of Error; or this process alone. One thread.
+// The processes that train together, as the session sees them: the user's Collective, whose exceptions become one kind
+// of Error; or this process alone. One thread.
 #pragma once
 
 #include "train/joining.hpp"
@@ -14,7 +14,7 @@
 
 namespace zeus::train {
 
-// What all ranks have come to know together: each of them may act on it by itself, and all do the same.
+// A failure that all ranks know of: each may act on it by itself, and all will do the same.
 class AgreedFailure : public Error {
  public:
   using Error::Error;
@@ -28,12 +28,12 @@ class Ranks {
   [[nodiscard]] bool alone() const { return !collective_; }
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return size_; }
-  // Of all the one that decides and writes.
+  // Whether this rank decides and writes for all.
   [[nodiscard]] bool leads() const { return rank_ == 0; }
 
-  // With one rank these change nothing. When the others do not answer: an AgreedFailure (they wait in vain as well),
-  // after which this process is alone.
-  // Joins the fields of a record as its joined() declares (joining.hpp); without an answer it is as it was.
+  // With one rank these change nothing. If the others do not answer, an AgreedFailure is thrown (the others wait in
+  // vain, too), and this process is alone from then on. Joins the fields of a record as its joined() declares
+  // (joining.hpp); on failure the record is unchanged.
   template <typename Record>
   void agree(Record& record) {
     if (alone()) {
@@ -45,9 +45,9 @@ class Ranks {
     joining.hand_out();
     record.joined(joining);
   }
-  // What rank 0 has, of whatever length.
+  // Every rank gets the string of rank 0, of any length.
   void share(std::string& text);
-  // What each rank has.
+  // The string of each rank.
   [[nodiscard]] std::vector<std::string> gather(const std::string& text);
 
  private:

@@ -25,23 +25,23 @@ using test::VirtualTraining;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// What one rank saw and came to.
+// What one rank saw, and its results.
 struct RankOutcome {
   TrainingResult result;
-  std::vector<Watts> limits;  // that were set, in order
-  Joules truth;               // of its own GPUs
+  std::vector<Watts> limits;  // in the order in which they were set
+  Joules truth;               // the true energy of its own GPUs
   Watts limit_while_trained;
   Watts limit_afterwards;
 };
 
 struct RankedRun {
   int ranks = 4;
-  int gpus = 1;  // each
+  int gpus = 1;  // of each rank
   int steps = 400;
   int epochs = 2;
   std::uint64_t seed = 1;
-  bool shared_gpus = false;  // every rank sees the same ones
-  std::optional<int> dies;   // this rank, in the midst of profiling
+  bool shared_gpus = false;  // every rank sees the same GPUs
+  std::optional<int> dies;   // this rank, while it profiles
   TrainingOptions options;
   std::function<void(int rank, TrainingOptions& options, VirtualTraining& training)> prepare;
 };
@@ -135,7 +135,7 @@ TEST(Ranks, AGpuThatSeveralRanksSeeCountsOnce) {
   EXPECT_EQ(outcomes[3].result.gpus, 2U);
   EXPECT_NEAR(outcomes[0].result.energy->value / outcomes[0].truth, 1, 0.01);
   EXPECT_EQ(outcomes[0].result.max_power, 500_W);
-  // Only the lowest rank sets it.
+  // The lowest rank alone sets it.
   EXPECT_EQ(outcomes[0].limit_while_trained, outcomes[0].result.optimum->limit);
   EXPECT_EQ(outcomes[1].limit_while_trained, 250_W);
 }
@@ -228,7 +228,7 @@ TEST(Ranks, StopTogetherAlsoWhenOnlyTheFirstKnowsTheMetric) {
   EXPECT_EQ(epochs[1], 3);
 }
 
-// Each rank of two on a GPU of its own; the second one's is in the way.
+// Two ranks, each with a GPU of its own; the second GPU has faults.
 std::vector<std::vector<TrainingEvent>> hold_in_two(const backends::virtual_gpu::Faults& of_the_second) {
   const log::ScopedSink quiet{[](log::Level, std::string_view) {}};
   auto meeting = std::make_shared<Meeting>(2);

@@ -1,4 +1,5 @@
-// The result of a training as a file (docs/train.md has its form): one JSON object, replaced as a whole. Any thread.
+// The file with the result of a training (docs/train.md describes its form): one JSON object, replaced as a whole. Any
+// thread.
 #pragma once
 
 #include <zeus/training_report.hpp>
@@ -11,7 +12,7 @@ namespace zeus::train {
 
 std::string_view to_string(StopReason reason);
 std::string to_json(const TrainingResult& result);
-// An Error that names the file when it cannot be written.
+// Throws an Error that names the file if it cannot be written.
 void write_result(const std::filesystem::path& file, const TrainingResult& result);
 
 }  // namespace zeus::train

@@ -22,7 +22,7 @@ namespace zeus::train {
 namespace {
 
 constexpr Seconds last_settling{1};
-// Before it is said that nobody tells of steps.
+// A warning follows after this many epochs in which no steps were reported.
 constexpr std::uint64_t epochs_without_steps = 3;
 
 std::optional<optimize::EnergyTimeCost> price_of(const TrainingOptions& options, const Fleet& fleet) {
@@ -78,7 +78,7 @@ Session::Session(SessionParts parts, const TrainingOptions& options)
     tuner_.leave("`zeus run` sets the power limits of this training");
   }
   if (options_.stopping.cost_limit && !ledger_.price()) {
-    reporter_.warn("the cost limit is not held: without a GPU whose power limit can be read there is no cost");
+    reporter_.warn("the cost limit has no effect: without a GPU whose power limit can be read there is no cost");
   }
 }
 
@@ -89,18 +89,18 @@ Session::~Session() {
   try {
     end(false);
   } catch (...) {
-    // There is nobody left to tell, and nothing may come out of a destructor.
+    // There is no caller left to report to, and a destructor must not throw.
   }
 }
 
-// Not so in a forked child, where nothing that is told has any effect.
+// False in a forked child, where calls have no effect.
 bool Session::is_ours() const {
   return owner_ == ::getpid();
 }
 
 bool Session::takes(const char* what) const {
   if (is_ours() && phase_ == Phase::finished) {
-    throw Error{ErrorKind::invalid_argument, fmt::format("the training is finished, and was told of {}", what),
+    throw Error{ErrorKind::invalid_argument, fmt::format("the training is finished, but {} was reported", what),
                 "begin another one"};
   }
   return is_ours();
@@ -109,7 +109,7 @@ bool Session::takes(const char* what) const {
 Session::Meeting Session::meet() {
   Meeting meeting;
   try {
-    // Ranks of other machines may not see the run that leads those of this one.
+    // Ranks on other machines may not see the run that leads those on this one.
     Surroundings surroundings{.led = outer_ != nullptr};
     if (!ranks_.leads()) {
       outer_.reset();
@@ -124,7 +124,7 @@ Session::Meeting Session::meet() {
   return meeting;
 }
 
-// None where lower ranks speak for all of its GPUs.
+// Null if lower ranks speak for all of this rank's GPUs.
 Meter* Session::meter_of_this_rank() const {
   return group_.size() > 0 ? meter_.get() : nullptr;
 }
@@ -164,7 +164,7 @@ void Session::begin_epoch() {
   const bool first = !account_.is_open();
   account_.cut(Part::steps);
   if (!first) {
-    // What came after the last epoch's end is still its; other ranks are told with the next epoch.
+    // What came after the end of the last epoch still belongs to it; other ranks learn of it with the next epoch.
     tail_ = account_.take(Seconds{0});
     if (ranks_.alone()) {
       book(std::exchange(tail_, Parts{}));
@@ -186,7 +186,7 @@ void Session::step_as(Stepping stepping) {
     begin_epoch();
   }
   if (stepping_ != Stepping::unknown && stepping_ != stepping) {
-    throw Error{ErrorKind::invalid_argument, "steps are told of in two ways within one epoch",
+    throw Error{ErrorKind::invalid_argument, "steps are reported in two ways within one epoch",
                 "either mark their beginnings, or report progress"};
   }
   stepping_ = stepping;
@@ -211,14 +211,14 @@ void Session::count_steps(std::uint64_t over) {
   }
 }
 
-// A metric that follows the end of an epoch is of that epoch; so it is told of with that, or when the next one begins.
+// A metric after the end of an epoch belongs to that epoch, so it is reported with it, or when the next epoch begins.
 void Session::tell_of_epoch() {
   if (std::exchange(epoch_untold_, false) && outer_) {
     outer_->epoch();
   }
 }
 
-// A step ends, for all that is measured, where the next one begins: so its data loading is part of it.
+// In measurements, a step ends where the next one begins: loading its data is part of it.
 void Session::begin_step() {
   if (takes("a step")) {
     step_as(Stepping::marked);
@@ -272,7 +272,7 @@ void Session::close_epoch() {
   reporter_.tell(EpochEnded{.epoch = ledger_.epochs().back()});
 }
 
-// Adds what this process has taken, and the other ranks, to the latest epoch.
+// Adds what this process and the other ranks have taken to the latest epoch.
 void Session::book(Parts taken) {
   bool trouble = !tuner_.trouble().empty();
   try {
@@ -293,7 +293,7 @@ void Session::complain_of_silence() {
     reporter_.warn(fmt::format("nothing can be profiled: no steps were reported in {} epochs", silent));
   }
   if (target_is_its_own_ && !ledger_.metric() && ledger_.epochs().size() == 2) {
-    reporter_.warn("no metric was reported in two epochs: the target cannot be seen to be reached");
+    reporter_.warn("no metric was reported in two epochs: no one can see it reach its target");
   }
 }
 
@@ -348,7 +348,7 @@ void Session::retune_after_drift() {
   const double drift = tuner_.drift().value_or(1.0);
   ledger_.unsettle();
   tuner_.begin(options_.batch_size, std::nullopt,
-               fmt::format("steps have come to take {:.0f} % of what they took when they were profiled", 100 * drift));
+               fmt::format("steps now take {:.0f} % of what they took when they were profiled", 100 * drift));
 }
 
 void Session::set_target(const TrainingTarget& target) {
@@ -376,7 +376,7 @@ void Session::report(double metric) {
     tell_of_epoch();
   }
   if (!std::isfinite(metric)) {
-    reporter_.warn(fmt::format("a metric of {} was reported, which reaches no target", metric));
+    reporter_.warn(fmt::format("a metric of {} was reported, which never reaches a target", metric));
     return;
   }
   ledger_.report(metric, in_epoch(), options_.stopping.target);
@@ -399,7 +399,7 @@ void Session::hold(const PowerSetting& setting) {
     return;
   }
   if (options_.mode != TrainingMode::optimize) {
-    throw Error{ErrorKind::invalid_argument, "a training that only observes was told to hold a power setting",
+    throw Error{ErrorKind::invalid_argument, "a training that only observes cannot hold a power setting",
                 "let it optimize, or leave the setting as it is"};
   }
   ledger_.unsettle();
@@ -412,7 +412,7 @@ void Session::finish() {
   }
 }
 
-// With the other ranks, or, from a destructor, without waiting for anybody.
+// With the other ranks; or, from a destructor, without waiting for them.
 void Session::end(bool together) {
   if (phase_ == Phase::finished) {
     return;
@@ -474,14 +474,14 @@ void Session::predict(TrainingResult& result) const {
   result.prediction = optimize::predict(run, result.profile, result.optimum, *ledger_.price(), result.no_prediction);
 }
 
-// Why profiling did not come to an end.
+// Why profiling was not completed.
 std::string Session::too_short() const {
   const auto longest = std::ranges::max_element(ledger_.epochs(), {}, &EpochReport::steps);
   if (longest == ledger_.epochs().end() || longest->steps == 0) {
     return "no steps were reported";
   }
   return longest->steps < 2 ? "epochs of a single step are too short to profile"
-                            : "the training was over before profiling was";
+                            : "the training ended before profiling did";
 }
 
 TrainingResult Session::result() const {

@@ -1,14 +1,14 @@
-// One training as it goes on: measure -> decide -> control. What is behind every front: zeus::Training, the Python
-// package, `zeus run`, the demo. Told of steps, epochs and metrics; profiles power settings just in time
-// (optimize::Profiler), applies the optimum under leases (control::Lease), accounts time, energy and cost, and says
-// when to stop. Rules of threads, forks, failures and order as in zeus/train.hpp, member by member. Owns its parts; the
-// Clock outlives it.
+// A training while it runs: measure -> decide -> control. It stands behind every front: zeus::Training, the Python
+// package, `zeus run`, the demo. The front reports steps, epochs and metrics. The session profiles power settings just
+// in time (optimize::Profiler), applies the optimum under leases (control::Lease), accounts for time, energy and cost,
+// and says when to stop. Threads, forks, failures and order: as in zeus/train.hpp, member by member. Owns its parts;
+// the Clock outlives it.
 //
 // A front drives it in one of three ways:
 //   a loop                   next_epoch(), begin_step(), end_steps(), report(), finish()
 //   callbacks of a trainer   begin_epoch(), begin_step(), end_steps(), end_epoch(), report(), finish()
 //   a process seen from outside   next_epoch() or begin_epoch()/end_epoch(), progress(n), report(), finish()
-// Steps before any begin_epoch() begin the first epoch by themselves, so a job that has no epochs needs none.
+// Steps before any begin_epoch() begin the first epoch by themselves, so a job without epochs needs none.
 #pragma once
 
 #include "base/clock.hpp"
@@ -37,8 +37,8 @@ namespace zeus::train {
 
 class Session {
  public:
-  // An invalid_argument Error for options that make no sense. `options.gpus` and `options.monitor` are not looked at:
-  // the parts say what they would. Reads the profile file; with a collective, waits for the other ranks.
+  // Throws an invalid_argument Error for impossible options. `options.gpus` and `options.monitor` are ignored: the
+  // parts stand for them. Reads the profile file; with a collective, waits for the other ranks.
   Session(SessionParts parts, const TrainingOptions& options);
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -53,10 +53,10 @@ class Session {
   void report(double metric);
   void set_target(const TrainingTarget& target);
   void set_batch_size(std::uint64_t batch_size);
-  // Puts this setting in force now and keeps it until the end, in place of profiling, which it ends: a lease is renewed
-  // with every step, and one that was lost is taken again with the next epoch. Told of as an optimum that is applied, a
-  // SettingRefused, or an Unoptimized. With a collective, all ranks call it at the same place. Another hold() takes the
-  // place of this one; a new batch size changes nothing. An invalid_argument Error in the observing modes.
+  // Sets this now and keeps it until the end. It ends profiling. A lease is renewed with every step; a lost one is
+  // taken again with the next epoch. Reported as an applied optimum, a SettingRefused, or an Unoptimized. With a
+  // collective, all ranks call it at the same place. Another hold() replaces this one; a new batch size changes
+  // nothing. Throws an invalid_argument Error in the observing modes.
   void hold(const PowerSetting& setting);
   void finish();
 
@@ -70,16 +70,16 @@ class Session {
   enum class Phase {
     between_epochs,
     steps,     // those that are over have been counted
-    step,      // one that was marked is under way
+    step,      // a marked step is under way
     rest,      // of an epoch whose steps are over
     finished,  // for good
   };
   enum class Stepping { unknown, marked, seen };
-  // What is found out with the other ranks when the training begins.
+  // What ranks find out together when the training begins.
   struct Meeting {
     Fleet fleet;
     bool led = false;     // by a run around one of the ranks
-    std::string failure;  // when the others did not answer
+    std::string failure;  // if the others did not answer
   };
 
   [[nodiscard]] bool is_ours() const;
@@ -102,11 +102,11 @@ class Session {
   [[nodiscard]] std::string too_short() const;
 
   TrainingOptions options_;
-  bool target_is_its_own_;  // and not the run's, whose metric others may tell
+  bool target_is_its_own_;  // and not the run's, whose metric others may report
   pid_t owner_;
   Clock& clock_;
   std::unique_ptr<Meter> meter_;
-  std::unique_ptr<OuterRun> outer_;  // of the rank that leads
+  std::unique_ptr<OuterRun> outer_;  // in the leading rank
   EventReporter reporter_;
   Ranks ranks_;
   GpuGroup group_;
@@ -114,10 +114,10 @@ class Session {
   Account account_;
   EpochLedger ledger_;
   Tuner tuner_;
-  std::optional<records::PowerProfile> known_;  // of this batch size, when it was begun
+  std::optional<records::PowerProfile> known_;  // for this batch size, as it was begun
   Phase phase_ = Phase::between_epochs;
   Stepping stepping_ = Stepping::unknown;  // in this epoch
-  bool epoch_untold_ = false;              // to the run around this one
+  bool epoch_untold_ = false;              // not yet reported to the run around this process
   Parts tail_{};                           // of the latest epoch, of this rank alone
   std::optional<StopReason> stopped_by_;
 };

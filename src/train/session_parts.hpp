@@ -1,5 +1,5 @@
-// What a session measures and sets with, as its embedder brings it. Plain values that own what they hold; the Clock
-// outlives them.
+// What a session measures and sets with, as the program around it supplies it. Plain values that own their contents;
+// the Clock outlives them.
 #pragma once
 
 #include "base/clock.hpp"
@@ -17,20 +17,21 @@
 
 namespace zeus::train {
 
-// A GPU of this process and the number that this program knows it by, under which the meter reports it.
+// A GPU of this process, with its number in this program, under which the meter reports it.
 struct SessionGpu {
   int index = 0;
   std::shared_ptr<device::Gpu> gpu;
 };
 
 struct SessionParts {
-  std::vector<SessionGpu> gpus;  // none is fine: nothing is set or measured then
+  std::vector<SessionGpu> gpus;  // may be empty: then nothing is set or measured
   std::unique_ptr<Meter> meter;  // over those GPUs
-  // Takes the lease of a GPU by its UUID (control::LeaseBook::acquire); called when something is to be set for the
-  // first time, and again after a lease was lost. What it throws is why the training goes on unoptimized.
+  // Takes the lease of a GPU by its UUID (control::LeaseBook::acquire). Called when something is set for the first
+  // time, and again after a lease was lost. If it throws, the training goes on without being optimized, and its error
+  // is the reason.
   std::function<control::Lease(std::string_view uuid, Seconds term)> acquire;
   Clock& clock;
-  // Sets the limits in this session's place, and is told of its progress; null mostly.
+  // The run that sets the limits in this session's place, and that gets its progress; mostly null.
   std::unique_ptr<OuterRun> outer = nullptr;
 };
 

@@ -454,7 +454,7 @@ TEST_F(SessionTest, ASliceThatAnEpochsEndKeepsTooShortIsLostAndSaysSo) {
   EXPECT_THAT(of_kind<SliceMeasured>(events_), IsEmpty());
   const std::vector<SliceLost> lost = of_kind<SliceLost>(events_);
   ASSERT_FALSE(lost.empty());
-  EXPECT_THAT(lost.front().why, HasSubstr("too short to be measured, which takes 0.1 s: give each limit more steps"));
+  EXPECT_THAT(lost.front().why, HasSubstr("too short to be measured: it needs 0.1 s; give each limit more steps"));
 }
 
 TEST_F(SessionTest, HoldsASettingFromBeforeTheFirstEpochToTheEndAndMeasuresNothing) {

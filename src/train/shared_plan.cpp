@@ -13,7 +13,7 @@ namespace {
 struct Decision {
   bool failed = false;
   bool another = false;
-  optimize::SliceRequest request;  // where there is another one
+  optimize::SliceRequest request;  // if there is another one
   std::optional<records::PowerSetting> optimum;
 
   void joined(Joining& join) {
@@ -40,7 +40,7 @@ std::optional<optimize::SliceRequest> SharedPlan::next() {
   return next_;
 }
 
-// What fails on rank 0 (a selector of the user's, say) is told to the others instead of a decision.
+// A failure on rank 0 (in a user's selector, say) is sent to the others in place of a decision.
 std::string SharedPlan::ask_plan() {
   if (!plan_) {
     return {};
@@ -53,7 +53,7 @@ std::string SharedPlan::ask_plan() {
   } catch (const std::exception& error) {
     return error.what();
   } catch (...) {
-    return "something that is no exception of C++ was thrown";
+    return "an exception of unknown type was thrown";
   }
 }
 

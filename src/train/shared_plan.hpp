@@ -1,6 +1,6 @@
-// A plan for several ranks that all ask for the same slices: rank 0 decides, the others are told. Every rank runs its
-// own optimize::Profiler over one of these, and as all see the same steps and epochs, all do the same at the same step.
-// Each decision is an exchange among the ranks; what fails, here or on rank 0, is an AgreedFailure (see ranks.hpp). One
+// A plan for several ranks that all ask for the same slices: rank 0 decides and tells the others. Every rank runs its
+// own optimize::Profiler over one of these. As all see the same steps and epochs, all do the same at the same step.
+// Each decision is an exchange among the ranks. A failure, here or on rank 0, is an AgreedFailure (see ranks.hpp). One
 // thread.
 #pragma once
 
@@ -16,13 +16,13 @@ namespace zeus::train {
 
 class SharedPlan final : public optimize::PowerLimitPlan {
  public:
-  // `plan` is rank 0's, and null in the others. `ranks` outlives this.
+  // `plan` is rank 0's; it is null in the others. `ranks` outlives this object.
   SharedPlan(std::unique_ptr<optimize::PowerLimitPlan> plan, Ranks& ranks);
 
   [[nodiscard]] std::optional<optimize::SliceRequest> next() override;
   void measured(const optimize::Slice& slice) override;
   void refused(const records::PowerSetting& setting) override;
-  // What rank 0 would choose, and had measured, at its last decision.
+  // Rank 0's choice, and what it had measured, at its last decision.
   [[nodiscard]] std::optional<records::PowerSetting> optimum() const override { return optimum_; }
   [[nodiscard]] std::vector<records::PowerMeasurement> measurements() const override { return measurements_; }
 

@@ -11,7 +11,7 @@ namespace zeus::train {
 
 namespace {
 
-// The end of a step is not where the clock is read, by about so much.
+// The clock is read about this far from the end of a step.
 constexpr Seconds edge_blur{20e-6};
 
 class Slices final : public SliceMeter {
@@ -61,7 +61,7 @@ std::string WindowReading::why_not(Seconds shortest) const {
     return "it was too short to measure anything";
   }
   if (time < shortest) {
-    return fmt::format("{:.3g} s are too short to be measured, which takes {:.3g} s: give each limit more steps",
+    return fmt::format("{:.3g} s are too short to be measured: it needs {:.3g} s; give each limit more steps",
                        time.value(), shortest.value());
   }
   return {};

@@ -1,4 +1,4 @@
-// The window of a slice: what this process measures in it, and what that comes to over all ranks. One thread; the group
+// The window of a slice: what this process measures in it, and the result over all ranks. One thread; the group
 // outlives the window.
 #pragma once
 
@@ -22,27 +22,27 @@
 
 namespace zeus::train {
 
-// Energies are added over the ranks, the rest is that of the worst.
+// Energies are added over the ranks; the rest is that of the worst rank.
 struct WindowReading {
   Seconds time;
   SummedEnergy energy;
-  std::optional<double> capped;  // share of the time in which a limit held the clocks down
+  std::optional<double> capped;  // the share of time in which a limit held the clocks down
   double steps = 1;              // between two boundaries, on average
   bool lost = false;
   std::string why_lost;    // in this rank
-  bool overruled = false;  // what was to be measured is not in force any more
-  bool trouble = false;    // in a rank, for good
+  bool overruled = false;  // another program has changed the setting that was to be measured
+  bool trouble = false;    // a rank can no longer set its GPUs
 
   void lose(const std::string& why);
   void joined(Joining& join);
 
-  // Why there is nothing to be read, or nothing to choose by when less than `shortest` was measured; empty mostly.
+  // Why there is no reading, or none that lasted `shortest` and is good enough to choose by; mostly empty.
   [[nodiscard]] std::string why_not(Seconds shortest) const;
-  // As if each boundary were one step.
+  // Takes each boundary for one step.
   [[nodiscard]] optimize::SliceReading of_a_boundary() const;
 };
 
-// The meter of a training as what measures its slices, which it outlives.
+// Measures slices with the meter of a training, which outlives the result.
 std::shared_ptr<SliceMeter> slices_of(Meter& meter);
 
 class SliceWindow {
@@ -51,15 +51,15 @@ class SliceWindow {
   SliceWindow(std::shared_ptr<SliceMeter> meter, const GpuGroup& group) : meter_{std::move(meter)}, group_{group} {}
 
   void open(const records::PowerSetting& setting, Instant now);
-  // A boundary between steps: so many are over since the last one. Nothing where no window is open.
+  // A boundary between steps: this many steps are over since the last one. Does nothing without an open window.
   void count(std::uint64_t steps);
   [[nodiscard]] WindowReading close();
   void cancel();
 
   [[nodiscard]] std::uint64_t steps() const { return steps_; }
-  // Whether it would end too soon to be measured, if it ended now.
+  // Whether the window would be too short to be measured if it ended now.
   [[nodiscard]] bool is_too_short(Instant now) const;
-  // What is shorter is not measured well; 0 where nothing is measured.
+  // Shorter windows are not measured well; 0 where nothing is measured.
   [[nodiscard]] Seconds shortest() const { return meter_ ? meter_->shortest() : Seconds{0}; }
 
  private:
@@ -69,7 +69,7 @@ class SliceWindow {
   const GpuGroup& group_;
   bool open_ = false;
   Instant opened_at_;
-  std::string broken_;  // why, when it is
+  std::string broken_;  // why the window is broken; empty if it is not
   std::uint64_t boundaries_ = 0;
   std::uint64_t steps_ = 0;
   std::vector<std::optional<Seconds>> capped_at_open_;

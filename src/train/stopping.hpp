@@ -1,5 +1,5 @@
-// When a session stops: target, maximum of epochs, and the cost that the training may have, judged as the tries of a
-// job are (optimize/recurrence/judgement.hpp). Pure; one owner, one thread.
+// When a session stops: at its target, its maximum of epochs, or its maximum cost. Judged like the tries of a job
+// (optimize/recurrence/judgement.hpp). Pure; one owner, one thread.
 #pragma once
 
 #include <zeus/training_options.hpp>
@@ -14,11 +14,11 @@ namespace zeus::train {
 struct TrainingProgress {
   std::uint64_t epochs = 0;         // that are over
   std::optional<double> metric;     // the best one so far
-  std::optional<Joules> cost;       // so far; unknown where energies are
-  std::optional<Joules> next_cost;  // of another epoch, where that is known
+  std::optional<Joules> cost;       // so far; unknown if energies are
+  std::optional<Joules> next_cost;  // of another epoch, if known
 };
 
-// Refuses limits that make no sense: an invalid_argument Error.
+// Throws an invalid_argument Error for impossible limits.
 void check_stopping(const TrainingOptions& options);
 
 std::optional<StopReason> stop_reason_of(const TrainingOptions& options, const TrainingProgress& progress);

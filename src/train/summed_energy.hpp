@@ -1,5 +1,5 @@
-// The energies of several GPUs, of one rank or of all, as they are added: what is uncertain of one has nothing to do
-// with the next, but their calibration may err the same way. A value; one thread.
+// The sum of the energies of several GPUs, of one rank or of all. Their uncertainties are independent of one another,
+// but their calibration may err in the same direction. A value; one thread.
 #pragma once
 
 #include "train/joining.hpp"

@@ -24,20 +24,20 @@ using records::PowerSetting;
 
 namespace {
 
-// Boundaries between steps that follow sooner than this are none to the profiler.
+// Boundaries between steps that follow sooner than this are not reported to the profiler.
 constexpr Seconds shortest_boundary{0.004};
 
-// What stands for "as it was found", which need not be the same limit on every GPU.
+// Stands for "as found", which need not be the same limit on every GPU.
 const PowerSetting as_found{};
 
-// Whether any rank has yet to measure for longer.
+// Whether any rank must measure for longer.
 struct SliceLength {
   bool too_short = false;
 
   void joined(Joining& join) { join.any(too_short); }
 };
 
-// A lease that ran out can be taken again.
+// A lease that ran out; it can be taken again.
 class LeaseLost : public Error {
  public:
   using Error::Error;
@@ -45,7 +45,7 @@ class LeaseLost : public Error {
 
 }  // namespace
 
-// In order of how bad it is.
+// From the best to the worst.
 struct Tuner::Outcome {
   enum class Status { done, refused, lease_lost, hopeless };
   Status status = Status::done;
@@ -74,7 +74,7 @@ bool Tuner::sweeps() const {
   return std::holds_alternative<SweepProfiling>(parts_.options.profiling.plan);
 }
 
-// Whatever goes wrong in here is no reason to end a training.
+// Nothing that goes wrong in here may end a training.
 template <typename Body>
 void Tuner::guarded(Body&& body) {
   if (is_left()) {
@@ -174,7 +174,7 @@ std::unique_ptr<optimize::PowerLimitPlan> Tuner::plan_for(const std::optional<re
   return plan;
 }
 
-// Observing, what is in force most of the time has to be known as well as the optimum.
+// While observing, the usual setting has to be known as well as the optimum.
 std::optional<PowerSetting> Tuner::predicted_from() const {
   if (parts_.options.mode != TrainingMode::observe || !parts_.fleet.found) {
     return std::nullopt;
@@ -227,9 +227,9 @@ void Tuner::step(std::uint64_t over) {
   });
 }
 
-// Whether the profiler is not told of this boundary, so that what is too short to be measured is taken together. A
-// sweep has promised how many steps it takes: it goes on only where a slice would end that nothing can be said of, in
-// all ranks or in none. Without a promise, ranks would not all do so at the same step.
+// Whether this boundary is kept from the profiler, so that slices too short to be measured are combined. A sweep has
+// promised how many steps it takes. It goes on only where a slice would end without a result, in all ranks or in none.
+// Without a promise, ranks would not all go on at the same step.
 bool Tuner::is_too_soon(Instant now) {
   if (!sweeps()) {
     return parts_.ranks.alone() && now - tuned_at_ < shortest_boundary;
@@ -244,7 +244,7 @@ bool Tuner::is_too_soon(Instant now) {
   }
   if (!std::exchange(lengthening_said_, true)) {
     parts_.reporter.warn(
-        fmt::format("each power limit is profiled for more steps than it was given, since less than {:.3g} s "
+        fmt::format("each power limit is profiled for more steps than it was given, as less than {:.3g} s "
                     "cannot be measured",
                     window_.shortest().value()));
   }
@@ -256,7 +256,7 @@ void Tuner::renew() {
     parts_.group.renew();
   } catch (const Error& error) {
     if (!parts_.ranks.alone()) {
-      // The others go on until the next exchange with them.
+      // The other ranks go on until the next exchange with them.
       trouble_ = error.what();
       parts_.group.release();
     } else if (error.kind() == ErrorKind::timeout) {
@@ -275,8 +275,8 @@ void Tuner::end_steps(bool over) {
     return;
   }
   guarded([&] {
-    // Steps that were too short to be told of one by one have no last one; a slice that could not be lengthened further
-    // ends here, and says so.
+    // Steps that were too short to be reported one by one have no last one. A slice that could not be lengthened
+    // further ends here, and says so.
     const bool whole = over && (last == 1 || sweeps());
     if (whole) {
       window_.count(last);
@@ -300,7 +300,7 @@ void Tuner::carry_out(ProfilerActions actions) {
   }
 }
 
-// What is to be done instead of what was to follow, if something is.
+// Returns what to do instead of the next actions, if the plan changes.
 std::optional<ProfilerActions> Tuner::carry_out(const ProfilerAction& action) {
   switch (action.kind) {
     case ProfilerActionKind::set:
@@ -337,7 +337,7 @@ Tuner::Outcome Tuner::try_to_set(const PowerSetting& setting) {
     return {.status = done, .why = {}, .enforced = parts_.group.apply(setting)};
   } catch (const Error& error) {
     const ErrorKind kind = error.kind();
-    // A process that has borrowed from this one sets the GPUs, and the leases may become its own.
+    // A process that borrowed the leases from this one sets the GPUs, and the leases may become its own.
     const bool lost = kind == ErrorKind::timeout || kind == ErrorKind::conflict;
     return {.status = lost                                   ? lease_lost
                       : kind == ErrorKind::permission_denied ? hopeless
@@ -348,12 +348,13 @@ Tuner::Outcome Tuner::try_to_set(const PowerSetting& setting) {
 }
 
 std::optional<ProfilerActions> Tuner::set(const PowerSetting& setting, bool optimum) {
-  // What setting takes is part of the slices that it begins and ends.
+  // The time that setting takes belongs to the slices that it begins and ends.
   const bool tries = !optimum && setting != as_found;
   if (tries) {
     in_slices(true);
   }
   Outcome outcome = try_to_set(setting);
+  parts_.account.power_was_set();
   parts_.ranks.agree(outcome);
   if (!tries) {
     in_slices(false);
@@ -388,7 +389,7 @@ std::optional<ProfilerActions> Tuner::set(const PowerSetting& setting, bool opti
 ProfilerActions Tuner::refused(const PowerSetting& setting, const std::string& why) {
   parts_.reporter.tell(SettingRefused{.setting = setting, .why = why});
   if (!std::exchange(refusal_said_, true)) {
-    parts_.reporter.warn(fmt::format("power settings that a GPU does not take are left out: {}", why));
+    parts_.reporter.warn(fmt::format("power settings that a GPU refuses are left out: {}", why));
   }
   return held_ ? ProfilerActions{{.kind = ProfilerActionKind::set, .setting = as_found}} : profiler_->on_refused();
 }

@@ -1,7 +1,7 @@
-// Tunes the GPUs of a training while it goes on: carries out what the just-in-time profiler asks for, in this process
-// and in step with the other ranks; keeps the optimum in force, or, observing, puts everything back; leaves the GPUs
-// alone when it may not set them. Never throws because of devices, leases or other ranks: it then stops optimizing and
-// says why. One thread; what it is given outlives it.
+// Tunes the GPUs of a training while it runs. Carries out the requests of the just-in-time profiler, in this process
+// and in step with the other ranks. Keeps the optimum in force, or, observing, puts everything back. Leaves GPUs alone
+// that it may not set. Never throws because of devices, leases or other ranks: it then stops optimizing and says why.
+// One thread; the arguments outlive it.
 #pragma once
 
 #include "base/clock.hpp"
@@ -40,45 +40,45 @@ class Tuner {
   };
   explicit Tuner(const Parts& parts);
 
-  // Begins to profile anew, from what is known where something is. `again` says why, the second time.
+  // Begins to profile, from `known` if there is one. `again` says why it begins a second time.
   void begin(std::optional<std::uint64_t> batch_size, const std::optional<records::PowerProfile>& known,
              const std::string& again);
-  // Puts this in force for good, in place of what was begun. Refused, everything is as it was found.
+  // Sets this for good, in place of profiling. If a GPU refuses it, everything is as it was found.
   void hold(const records::PowerSetting& setting);
-  // A boundary between steps, `over` of which have passed since the last one.
+  // A boundary between steps; `over` steps have ended since the last one.
   void step(std::uint64_t over);
-  // No more steps in this epoch; `over` says that one ends now.
+  // There are no more steps in this epoch; `over` says whether one ends now.
   void end_steps(bool over);
-  // Before an epoch: takes up again what a lost lease has interrupted.
+  // Call it before an epoch: resumes what a lost lease has interrupted.
   void begin_epoch();
-  // Everything as it was found, for good; says why when it is not the ordinary end.
+  // Puts everything back for good; warns with the reason if there is one.
   void stop(const std::string& why) { stop(why, State::left); }
-  // The same where that is as it should be, and no reason to warn.
+  // The same without a warning, where all is as it should be.
   void leave(const std::string& why) { leave(why, State::left); }
   void put_back();
 
   [[nodiscard]] bool profiling() const { return state_ == State::profiling; }
   [[nodiscard]] bool holding() const { return held_.has_value(); }
-  // Whether the optimum, or what is to be held, is in force.
+  // Whether the optimum, or the setting to hold, is in force.
   [[nodiscard]] bool applied() const { return state_ == State::in_force; }
   [[nodiscard]] std::optional<records::PowerSetting> optimum() const;
   [[nodiscard]] records::PowerProfile profile() const;
   // Why the GPUs are left alone; empty while they are not.
   [[nodiscard]] const std::string& why_not() const { return why_not_; }
-  // What is wrong in this process alone, and yet to be told to the other ranks; empty mostly.
+  // What went wrong in this process and is not yet known to the other ranks; mostly empty.
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
   [[nodiscard]] std::uint64_t profiling_steps() const { return profiling_steps_; }
   [[nodiscard]] Seconds profiling_time() const { return profiling_time_; }
   [[nodiscard]] std::optional<double> drift() const { return watch_.drift(); }
-  // Slices have been measured since the last time it was asked.
+  // Whether slices have been measured since the last call.
   [[nodiscard]] bool profiled() { return std::exchange(profiled_, false); }
 
  private:
   enum class State {
-    idle,  // nothing was begun
+    idle,  // nothing has begun
     profiling,
-    as_found,     // profiling is over, or what was to be held was refused
-    in_force,     // the optimum, or what is held
+    as_found,     // profiling is over, or the setting to hold was refused
+    in_force,     // the optimum, or the setting to hold
     interrupted,  // by a lost lease: as found, until the next epoch
     left,         // as found, for good
   };
@@ -109,7 +109,7 @@ class Tuner {
   std::string why_not_;  // in `interrupted` and `left`
   std::string trouble_;
   std::unique_ptr<optimize::Profiler> profiler_;
-  std::optional<records::PowerSetting> held_;  // in its place
+  std::optional<records::PowerSetting> held_;  // in place of the optimum
   std::optional<std::uint64_t> batch_size_;
   SliceWindow window_;
   records::PowerSetting slice_setting_;
@@ -122,7 +122,7 @@ class Tuner {
   std::optional<Instant> in_slices_since_;
   DriftWatch watch_;
   std::optional<Instant> last_boundary_;
-  Instant tuned_at_;           // the last boundary that the profiler was told of
+  Instant tuned_at_;           // the last boundary reported to the profiler
   std::uint64_t pending_ = 0;  // steps since then
 };
 

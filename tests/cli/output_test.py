@@ -75,14 +75,14 @@ class Output(unittest.TestCase):
             with self.subTest(arguments), open("/dev/full", "w", encoding="utf-8") as full:
                 done = self.zeus(*arguments, stdout=full)
                 self.assertEqual(done.returncode, 1, done.stderr)
-                self.assertRegex(done.stderr, r"zeus: standard output did not take all that was printed[^\n]*\n$")
+                self.assertRegex(done.stderr, r"zeus: part of the output was lost: standard output did not accept it[^\n]*\n$")
 
     def test_a_closed_standard_output_is_a_failure_and_a_line(self):
         for arguments in self.prints:
             with self.subTest(arguments):
                 done = self.in_shell(">&-", *arguments)
                 self.assertEqual(done.returncode, 1, done.stderr)
-                self.assertIn("standard output did not take all that was printed", done.stderr)
+                self.assertIn("part of the output was lost: standard output did not accept it", done.stderr)
 
     def test_the_export_of_a_job_to_a_full_disk_fails(self):
         if os.geteuid() != 0:
@@ -94,7 +94,7 @@ class Output(unittest.TestCase):
         self.addCleanup(subprocess.run, ["umount", disk], check=False)
         done = self.in_shell("> disk/backup.jsonl", "jobs", "nightly", "export", "--store", str(self.store))
         self.assertEqual(done.returncode, 1)
-        self.assertIn("standard output did not take all that was printed", done.stderr)
+        self.assertIn("part of the output was lost: standard output did not accept it", done.stderr)
         named = self.zeus("jobs", "nightly", "export", "--store", str(self.store), "--file", str(disk / "named.jsonl"))
         self.assertEqual(named.returncode, 1)
         self.assertFalse((disk / "named.jsonl").exists(), "a file that was to be whole or not at all is there in part")

@@ -116,7 +116,7 @@ REFUSED = [
     (["simulate"], "zeus simulate needs a command; `zeus simulate --help`"),
     (["simulate", "paper"], "nothing is named to write to; give --html FILE, --json FILE or both"),
     (["simulate", "cluster"], "--train-trace FILE is missing; usage: zeus simulate cluster"),
-    (["devices", "all"], "'all' is one word too many; usage: zeus devices"),
+    (["devices", "all"], "'all' is one argument too many; usage: zeus devices"),
     (["restore", "--gpu"], "--gpu has no value; write --gpu GPU; `zeus restore --help`"),
     (["measure", "python", "train.py", "--lr", "1"], "come after two dashes: zeus measure [OPTIONS] -- CMD..."),
     # What would spoil a terminal.

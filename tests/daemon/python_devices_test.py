@@ -102,7 +102,7 @@ class NvidiaDevices(Devices, unittest.TestCase):
         said = self.user.end()
         until(lambda: (self.limits(), driver.persistence(1)) == (FOUND, 0), "all is put back")
         self.assertNotIn("Traceback", said)
-        self.assertEqual(said.count("ends with it and is put back"), 1, said)
+        self.assertEqual(said.count("end with it and are put back"), 1, said)
 
     def test_setters_need_not_be_waited_for(self):
         driver.fault("slow call=nvmlDeviceSetPowerManagementLimit delay=700ms times=2")
@@ -143,7 +143,7 @@ class NvidiaDevices(Devices, unittest.TestCase):
             print(f"set again after a restart: {took:.2f} s")
             if bound is not None:
                 self.assertLessEqual(took, bound)
-        self.assertIn("was started again", self.user.end())
+        self.assertIn("was restarted", self.user.end())
 
     def test_what_the_administrator_takes_back_is_said_and_may_be_set_anew(self):
         self.done("gpus[0].set_power_management_limit(150_000)")
@@ -155,7 +155,7 @@ class NvidiaDevices(Devices, unittest.TestCase):
         until(lambda: self.done("gpus[0].is_set")["value"] is False, "it is noticed")
         self.done("gpus[0].set_power_management_limit(125_000)")
         self.assertEqual(self.limits(), [125_000, 200_000])
-        self.assertIn("holds no longer", self.user.end())
+        self.assertIn("are no longer in force", self.user.end())
 
 
 class AmdDevices(Devices, unittest.TestCase):

@@ -169,7 +169,7 @@ class UserRuns(unittest.TestCase):
         self.daemon()
         done = self.run_as_user(*self.training(100), groups=())
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(done.stderr.count("going on without zeusd"), 1, done.stderr)
+        self.assertEqual(done.stderr.count("continuing without zeusd"), 1, done.stderr)
         self.assertEqual(self.gpu.limit(0), FOUND)
 
     def test_with_the_daemon_a_limit_near_the_best_is_found_and_put_back(self):
@@ -207,7 +207,7 @@ class UserRuns(unittest.TestCase):
             took = seconds_until(lambda: self.gpu.limit(0) == limit or run.poll() is not None, "its limit is in force again", 20)
             self.assertIsNone(run.poll())
             self.judge("its limit in force again after a restart", took)
-        self.assertIn("was started again", self.end_of(run))
+        self.assertIn("was restarted", self.end_of(run))
 
     def judge(self, what: str, took: float) -> None:
         print(f"{what}: {took:.2f} s")
@@ -256,7 +256,7 @@ class UserRuns(unittest.TestCase):
         done = self.run_as_user("measure", "--", "true", ZEUSD_SOCK_PATH=str(self.folder / "nobody.sock"))
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(done.stderr.count("warning"), 1, done.stderr)
-        self.assertIn("going on without zeusd", done.stderr)
+        self.assertIn("continuing without zeusd", done.stderr)
         self.assertIn("gpu 0", done.stderr)
 
 

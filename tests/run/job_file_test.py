@@ -192,7 +192,7 @@ class Init(Folder):
         self.assertTrue(done.stdout.endswith("epoch 7 accuracy 0.700\n"), "the command's output is its own")
         self.assertIn("accuracy, higher is better: 7 values, from 0.1 to 0.7", done.stderr)
         self.assertIn("epochs     7: each value of the metric ends one", done.stderr)
-        self.assertIn("steps      70, numbered from 1 to 10, anew in each epoch", done.stderr)
+        self.assertIn("steps      70, numbered from 1 to 10, again in each epoch", done.stderr)
         self.assertIn("| epoch 7 accuracy 0.700", done.stderr)
         run = self.run_zeus("@nightly")
         self.assertEqual(run.returncode, 0, run.stderr)
@@ -306,7 +306,7 @@ class OtherNights(Folder):
             0, "nightly: eta is 0.75 (it was 0.5): costs are weighed anew, and all that was learned stays\n"
             "nightly: seed is 3 (it was 0): all that was learned stays, and draws and seeds are others\n"), told.stderr)
         self.assertEqual((self.definition("nightly")["eta"], self.definition("nightly")["seed"]), (0.75, 3))
-        for setting, code, said in (("grace = 3", 2, "zeus: grace is no part of this job's definition; "),
+        for setting, code, said in (("grace = 3", 2, "zeus: grace is not part of this job's definition; "),
                                     ("etha = 3", 2, "zeus: --set:1:1: there is no key 'etha'; did you mean 'eta'?"),
                                     ("batch_sizes = [20]", 2, "zeus: the default batch size 10 is not among")):
             done = self.call(program, "jobs", "nightly", "redefine", "--set", setting)

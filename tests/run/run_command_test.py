@@ -363,7 +363,7 @@ class Wrong(Runs):
         self.assertIn("NaN or infinite", done.stderr)
         script = "for e in 1 2 3; do echo epoch $e accuracy high; done"
         done = self.run_virtual(*self.job("--policy", "default", name="word"), "--", "sh", "-c", script)
-        self.assertIn("matched 'high', which is no number", done.stderr)
+        self.assertIn("matched 'high', which is not a number", done.stderr)
 
     def test_a_command_that_dies_at_once_is_not_tried_again(self):
         done = self.run_virtual(*self.job(name="dead"), "--", "sh", "-c", "exit 5")

@@ -161,6 +161,38 @@ class RunWithServer(unittest.TestCase):
         self.assertEqual((code, out.count("epoch")), (3, 3), err)
         self.assertEqual(len([line for line in err.splitlines() if "server" in line or "serve.sock" in line]), 1, err)
 
+    def waiting_between_two_tries(self) -> subprocess.Popen:
+        """Short of the target after two epochs, so that another try is to be asked for while the server is away."""
+        running = self.start("--server", self.server.url, "--max-epochs", "2", epochs=4)
+        self.addCleanup(running.kill)
+        self.wait_for_output(running, "epoch 1")
+        self.server.stop(signal.SIGKILL)
+        for line in running.stderr:
+            if "waiting for the server" in line:
+                self.assertIn("Ctrl-C ends that", line)
+                return running
+        self.fail("it did not say that it waits")
+
+    def test_it_says_what_it_waits_for_between_two_tries_and_goes_on_when_the_server_is_back(self):
+        running = self.waiting_between_two_tries()
+        self.server.start()
+        reader = self.drain(running)
+        err = self.closed(running)
+        reader.join()
+        self.assertNotIn("waiting", err)
+        tries = self.served()["tries"]
+        self.assertGreater(len(tries), 1)
+        self.assertNotIn(None, [one["outcome"] for one in tries])
+
+    def test_an_interrupt_ends_the_wait_between_two_tries_at_once(self):
+        running = self.waiting_between_two_tries()
+        began = time.monotonic()
+        running.send_signal(signal.SIGINT)
+        out, err = running.communicate(timeout=PATIENCE_S)
+        self.assertLess(time.monotonic() - began, 10, "there are ten minutes of patience")
+        self.assertEqual(running.returncode, 130, err)
+        self.assertNotIn("training", out, "no other training is begun")
+
     def test_it_is_not_run_unrecorded_where_that_is_refused(self):
         self.server.stop()
         code, out, err = self.finish(self.start("--server", self.server.url, "--on-store-error", "refuse"))
