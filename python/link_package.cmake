@@ -1,5 +1,5 @@
-# Links the package in the folder FROM into the folder TO, under both of its names, and takes away links to what is no longer
-# there. The front's folder is one of its own: types are written into it.
+# Links the package in the folder FROM into the folder TO, under both of its names, and removes links to files that are gone.
+# The front's folder is a real one: types are written into it.
 function(link_all from to)
   file(MAKE_DIRECTORY ${to})
   file(GLOB present RELATIVE ${to} ${to}/*)
@@ -19,7 +19,7 @@ endfunction()
 
 link_all(${FROM} ${TO}/zeus_cpp)
 link_all(${FROM}/front/zeus ${TO}/zeus_cpp/front/zeus)
-# Where the whole package once lay in build folders is a folder.
+# Older build folders have the whole package here, as a real folder.
 if(NOT IS_SYMLINK ${TO}/zeus)
   file(REMOVE_RECURSE ${TO}/zeus)
 endif()

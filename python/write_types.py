@@ -1,5 +1,5 @@
-"""Writes the front's types: for each public module of the package one that has the same names, by which type checkers and
-editors find `zeus.X` to be what `zeus_cpp.X` is. They are never executed: zeus_cpp/_front.py finds the modules themselves.
+"""Writes the front's types: for each public module of the package, one with the same names. From it type checkers and editors
+know that `zeus.X` is `zeus_cpp.X`. It is never executed: zeus_cpp/_front.py finds the modules themselves.
 
   write_types.py PACKAGE FRONT     zeus_cpp's folder, and the folder of `zeus` to write into
 """
@@ -10,7 +10,7 @@ import sys
 
 
 def names(body: list) -> list:
-    """What a module defines at its top, and in the branches there, under names without an underscore."""
+    """The public names that a module defines at its top level, including the branches there."""
     found = []
     for node in body:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
@@ -25,7 +25,7 @@ def names(body: list) -> list:
 
 
 def same_names(module: str, source: str) -> str:
-    # The star gives what __all__ lists, and what comes from elsewhere without it.
+    # The star import gives what __all__ lists; without __all__, it also gives imported names.
     lines = [f"# For type checkers: importing this gives {module} itself.", f"from {module} import *"]
     lines += [f"from {module} import {name} as {name}" for name in names(ast.parse(source).body)]
     return "\n".join(lines) + "\n"

@@ -1,4 +1,4 @@
-// The GPUs and CPU packages that this program sees, what each can tell, and the lease under which a GPU is set.
+// The GPUs and CPU packages that this program sees, their readings, and the lease under which a GPU is set.
 //
 //   for (const zeus::Gpu& gpu : zeus::gpus()) {
 //     if (const auto sample = gpu.power(zeus::PowerKind::instant)) {
@@ -8,10 +8,10 @@
 //   zeus::GpuLease lease = zeus::gpus().at(0).lease();
 //   lease.set_power_limit(zeus::Watts{200});  // put back when the lease ends, however it ends
 //
-// Threads: every member may be called from any thread. A reading never throws because of what a device does: it says
-// why it has no value. Setting throws an Error. Fork: a child reads through devices opened anew; a lease belongs to the
-// process that took it, and is dead in a forked child, which is another process when it asks for one. Handles are
-// numbers: copy them freely; nothing needs closing.
+// Threads: any thread may call any member. A reading never throws because of a device; it returns the reason why there
+// is no value. Setting throws an Error. Fork: a child reads through devices that are opened again for it. A lease
+// belongs to the process that took it, and is dead in a forked child; the child may take one as another process.
+// Handles are numbers: copy them freely; nothing needs closing.
 #pragma once
 
 #include <zeus/device_values.hpp>
@@ -37,9 +37,9 @@ class ZEUS_API Gpu {
  public:
   explicit Gpu(int index) : index_{index} {}
 
-  // The number that this program knows the GPU by, after the visibility variables: N of "cuda:N".
+  // The number by which this program knows the GPU, after the visibility variables: N of "cuda:N".
   [[nodiscard]] int index() const { return index_; }
-  // The position in the driver's own order, which that of nvidia-smi is.
+  // The position in the driver's own order, which nvidia-smi uses too.
   [[nodiscard]] int driver_index() const;
   [[nodiscard]] GpuVendor vendor() const;
   [[nodiscard]] std::string name() const;
@@ -47,7 +47,7 @@ class ZEUS_API Gpu {
   [[nodiscard]] std::string pci_address() const;  // "0000:3b:00.0"
   [[nodiscard]] std::string driver() const;       // its version
 
-  // The device's own counter, raw: it starts anywhere, and moves every 20 to 100 ms.
+  // The device's own counter, raw: it starts at any value, and moves every 20 to 100 ms.
   [[nodiscard]] Reading<Joules> energy() const;
   [[nodiscard]] Reading<PowerSample> power(PowerKind kind, PowerScope scope = PowerScope::gpu) const;
   [[nodiscard]] Reading<TemperatureSample> temperature() const;
@@ -59,10 +59,10 @@ class ZEUS_API Gpu {
   [[nodiscard]] Reading<bool> persistence_mode() const;
   [[nodiscard]] Reading<ThrottleReasons> throttle_reasons() const;
 
-  // The right to set this GPU until it is released, or until nobody has renewed it for `term`. Errors: conflict, naming
-  // the holder, when another process has it; unavailable when nothing can be set, or nobody could put it back. This
-  // process never stands in its own way; and where a process has it that this one descends from, it is borrowed, by one
-  // process at a time: its end brings back what that process has set, and that process's death is the end of both.
+  // The right to set this GPU until it is released, or has not been renewed for `term`. Errors: conflict, naming the
+  // holder, if another process has it; unavailable if nothing can be set, or no guardian could put it back. This
+  // process never stands in its own way. If an ancestor of this process has the lease, it is borrowed, by one process
+  // at a time: the borrower's end brings back what the ancestor has set, and the ancestor's death ends both.
   [[nodiscard]] GpuLease lease(Seconds term = Seconds{60}) const;
   // Whether this process has a lease of it now.
   [[nodiscard]] bool is_leased() const;
@@ -71,14 +71,14 @@ class ZEUS_API Gpu {
   int index_;
 };
 
-// Setting a GPU. What is found is written down durably before it is changed, and put back when the lease ends: when it
-// is released or destroyed, when the process dies (its guardian does it), or when the term is over. Each member but
-// release() is an Error when the lease has run out or the device refuses, and renews the lease otherwise.
+// Sets a GPU. What is found is written down durably before it is changed. It is put back when the lease ends: when it
+// is released or destroyed, when the process dies (its guardian does it), or when the term is over. Each member except
+// release() throws an Error if the lease has run out or the device refuses, and otherwise renews the lease.
 //
-// All leases of a GPU that one process has are shares of one, optimizers (zeus/train.hpp) and followers of clocks
-// (zeus/pipeline.hpp) included. Of the power limit, of each clock and of persistence mode the latest setting holds,
-// whichever lease it is of; when that one ends, the latest of those that are left; when the last one ends, what was
-// found first. The longest term counts for all, and each renews it.
+// All leases of a GPU in one process are shares of one lease, including those of optimizers (zeus/train.hpp) and of
+// clock followers (zeus/pipeline.hpp). The latest setting of the power limit, of each clock and of persistence mode
+// holds, whichever share set it. When that share ends, the latest setting of the remaining shares holds; when the last
+// one ends, what was found first. The longest term counts for all shares, and each share renews it.
 class ZEUS_API GpuLease {
  public:
   GpuLease(GpuLease&&) noexcept;
@@ -87,20 +87,20 @@ class ZEUS_API GpuLease {
   GpuLease& operator=(const GpuLease&) = delete;
   ~GpuLease();
 
-  // Returns what is enforced, which is lower where something else limits as well.
+  // Returns the enforced limit, which is lower if something else limits as well.
   Reading<Watts> set_power_limit(Watts limit);
   void lock_clocks(ClockDomain domain, ClockRange range);
   void unlock_clocks(ClockDomain domain);
   Reading<bool> set_persistence_mode(bool enabled);
 
-  // Why the power limit or the clocks are not what they were when this lease last set or restored something: another
-  // lease of this process, or a process that has borrowed from it, has changed them, or the lease has ended. Empty
-  // otherwise. Ask before you believe what was measured meanwhile.
+  // Why the power limit or the clocks are no longer as they were when this lease last set or restored something:
+  // another lease of this process, or a borrowing process, has changed them, or the lease has ended. Empty otherwise.
+  // Check it before you trust what was measured meanwhile.
   [[nodiscard]] std::string overruled() const;
 
-  void restore();  // withdraws what this lease has set, and keeps it
+  void restore();  // withdraws what this lease has set, and keeps the lease
   void renew();
-  void release();  // withdraws what this lease has set, and ends it; the second time, nothing
+  void release();  // withdraws what this lease has set, and ends it; does nothing the second time
 
  private:
   friend class Gpu;
@@ -115,8 +115,9 @@ class ZEUS_API CpuPackage {
 
   [[nodiscard]] int index() const { return index_; }
   [[nodiscard]] std::string name() const;  // "package-0"
-  // Energy since this process first asked, with every wrap of the counter undone: asking starts the sampler that sees
-  // them, which then runs as long as the process. `memory` is beside the package, where the machine counts it.
+  // Energy since the first call in this process, with every wrap of the counter undone. The first call starts the
+  // sampler that watches for wraps, which then runs as long as the process. `memory` is counted beside the package, if
+  // the machine counts it.
   [[nodiscard]] Reading<Joules> energy() const;
   [[nodiscard]] Reading<Joules> memory_energy() const;
   [[nodiscard]] bool counts_memory() const;
@@ -125,11 +126,11 @@ class ZEUS_API CpuPackage {
   int index_;
 };
 
-// Those that the visibility variables leave this program, in their order; found once per process.
+// The GPUs that the visibility variables leave to this program, in their order; found once per process.
 ZEUS_API std::vector<Gpu> gpus();
 ZEUS_API std::vector<CpuPackage> cpus();
 
-// What is here and does not work as it should; where no GPU, or no CPU package, was found at all, also why.
+// What is here but does not work as it should; if no GPU, or no CPU package, was found at all, also why.
 ZEUS_API std::vector<DeviceProblem> device_problems();
 
 }  // namespace zeus

@@ -1,5 +1,5 @@
-// The words in which devices are asked and answer: whose they are, what a power is the power of, which clocks, what
-// holds them back. Plain values; copy them freely between threads.
+// The vocabulary of devices: vendors, scopes and kinds of power, clocks, and what holds them back. Plain values; copy
+// them freely between threads.
 #pragma once
 
 #include <zeus/export.hpp>
@@ -20,7 +20,7 @@ enum class GpuVendor { nvidia, amd };
 // "NVIDIA"
 ZEUS_API std::string_view to_string(GpuVendor vendor);
 
-// What a power is the power of.
+// The part of the machine whose power it is.
 enum class PowerScope {
   gpu,      // the GPU with its memory
   module,   // the whole module: a superchip's CPU, GPU and memory
@@ -28,7 +28,7 @@ enum class PowerScope {
   package,  // a CPU package
 };
 
-// Over what time it is averaged.
+// The time over which a power is averaged.
 enum class PowerKind {
   instant,  // over the sensor's own short window
   average,  // over about a second
@@ -49,13 +49,13 @@ constexpr auto names_of(PowerKind /*kind*/) {
 ZEUS_API std::string_view to_string(PowerScope scope);
 ZEUS_API std::string_view to_string(PowerKind kind);
 
-// Each may be missing by itself.
+// Any of them may be missing.
 struct PowerLimits {
-  Reading<Watts> current = {};   // what was last asked for
-  Reading<Watts> standard = {};  // what the device starts with
-  Reading<Watts> minimum = {};   // the range that may be asked for
+  Reading<Watts> current = {};   // the limit that was last requested
+  Reading<Watts> standard = {};  // the limit that the device starts with
+  Reading<Watts> minimum = {};   // the range that may be requested
   Reading<Watts> maximum = {};
-  Reading<Watts> enforced = {};  // what holds now: lower than `current` when something else limits as well
+  Reading<Watts> enforced = {};  // the limit in force: lower than `current` if something else limits as well
 };
 
 enum class ClockDomain { graphics, sm, memory };
@@ -67,7 +67,7 @@ constexpr auto names_of(ClockDomain /*domain*/) {
 
 ZEUS_API std::string_view to_string(ClockDomain domain);
 
-// The clocks of one domain are kept between the two; equal when they are locked to one.
+// The clocks of a domain are held between the two; they are equal if it is locked to one clock.
 struct ClockRange {
   Megahertz minimum = {};
   Megahertz maximum = {};
@@ -80,12 +80,12 @@ struct ClockRange {
   friend bool operator==(const ClockRange&, const ClockRange&) = default;
 };
 
-// What keeps a GPU's clocks below what they could be.
+// What keeps a GPU's clocks below their maximum.
 enum class ThrottleReason : std::uint32_t {
   idle = 1U << 0,                // nothing to do
-  application_clocks = 1U << 1,  // somebody asked for lower clocks, or locked them
+  application_clocks = 1U << 1,  // lower clocks were requested, or locked
   power_cap = 1U << 2,           // the power limit
-  hardware_slowdown = 1U << 3,   // the hardware's own protection, of any cause
+  hardware_slowdown = 1U << 3,   // the hardware's own protection, whatever the cause
   sync_boost = 1U << 4,          // a slower GPU of the same group
   software_thermal = 1U << 5,    // the driver's temperature target
   hardware_thermal = 1U << 6,    // the hardware's temperature limit
@@ -111,12 +111,12 @@ class ThrottleReasons {
   std::uint32_t bits_ = 0;
 };
 
-// "power cap, software thermal"; "none" when nothing holds the clocks back.
+// "power cap, software thermal"; "none" if nothing holds the clocks back.
 ZEUS_API std::string to_string(ThrottleReasons reasons);
 ZEUS_API std::ostream& operator<<(std::ostream& stream, ThrottleReasons reasons);
 
-// Something that does not work here, for a person: which device or part, what is wrong, and what to do. No text ends
-// with a full stop.
+// Something that does not work here: which device or part, what is wrong, and how to fix it. For messages; no string
+// ends with a full stop.
 struct DeviceProblem {
   std::string device = {};
   std::string what = {};

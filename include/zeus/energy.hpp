@@ -1,5 +1,5 @@
-// An energy that carries its doubt: how much, how sure, and how it was found.
-// Plain values; copy them freely between threads.
+// An energy with its uncertainty: how much, how certain, and how it was found. Plain values; copy them freely between
+// threads.
 #pragma once
 
 #include <zeus/export.hpp>
@@ -17,7 +17,7 @@ namespace zeus {
 enum class EnergyMethod {
   counter,     // the device's own energy counter
   integrated,  // power samples, integrated over time
-  estimate,    // a model's word, or readings too sparse to integrate
+  estimate,    // a model's result, or readings too sparse to integrate
 };
 
 constexpr auto names_of(EnergyMethod /*method*/) {
@@ -29,7 +29,7 @@ constexpr auto names_of(EnergyMethod /*method*/) {
 struct Energy {
   Joules value = {};
   Joules uncertainty = {};  // half-width of the 95 % interval that edges and sampling leave
-  // Bound of the calibration error that no repetition removes; unknown for most cards.
+  // Bound of the calibration error, which no repetition removes; unknown for most GPUs.
   std::optional<Joules> systematic = {};
   EnergyMethod method = EnergyMethod::counter;
 
@@ -45,8 +45,8 @@ struct Energy {
   friend bool operator==(const Energy&, const Energy&) = default;
 };
 
-// The sum over devices whose errors are independent: uncertainties add in squares, calibration bounds add up (and are
-// unknown when one is), and the method is the least direct of the two.
+// The sum over devices with independent errors: uncertainties add in squares, calibration bounds add up (and are
+// unknown if one is), and the method is the less direct of the two.
 inline Energy operator+(const Energy& a, const Energy& b) {
   Energy sum{.value = a.value + b.value,
              .uncertainty = Joules{std::hypot(a.uncertainty.value(), b.uncertainty.value())},
@@ -58,7 +58,7 @@ inline Energy operator+(const Energy& a, const Energy& b) {
   return sum;
 }
 
-// "63.0 ± 0.4 J", in a unit that suits.
+// "63.0 ± 0.4 J", in a suitable unit.
 ZEUS_API std::ostream& operator<<(std::ostream& stream, const Energy& energy);
 
 }  // namespace zeus

@@ -1,4 +1,4 @@
-// Marks what libzeus.so shows to its users; everything else is hidden inside it.
+// Marks what libzeus.so exports to its users; everything else is hidden.
 #pragma once
 
 #define ZEUS_API __attribute__((visibility("default")))

@@ -1,5 +1,5 @@
-// How a record says what it consists of, once. Whatever reads, writes or shows records is made from that: files, stored
-// entries, Python's values, or a form of your own.
+// A record describes its fields once. Everything that reads, writes or shows records is made from that description:
+// files, stored entries, Python's values, or a format of your own.
 //
 //   struct Slice {
 //     zeus::Watts limit;
@@ -12,9 +12,9 @@
 //     }
 //   };
 //
-// `fields` is an object that is called with the name of each field, the field, and perhaps a rule, in the order in
-// which they are written. A field's unit is that of its type, and its key in JSON ends in it: "limit_w", "time_s". A
-// field that may be unknown is a std::optional. Constants and pure functions; any thread.
+// `fields` is called for each field, in the order in which the fields are written, with its name, the field, and an
+// optional rule. A field's unit is that of its type, and its JSON key ends with it: "limit_w", "time_s". A field that
+// may be unknown is a std::optional. Constants and pure functions; any thread.
 #pragma once
 
 #include <zeus/units.hpp>
@@ -35,17 +35,17 @@ struct Energy;
 
 namespace field {
 
-// What holds of a field beside its type. Numbers are finite.
+// What is required of a field beyond its type. Numbers must be finite.
 struct Rule {
   double least = std::numeric_limits<double>::lowest();
   double most = std::numeric_limits<double>::max();
   bool above_least = false;       // `least` itself is out of bounds
-  std::size_t members = 4096;     // of a list, at most; the bounds above hold for each
-  bool unit_in_key = true;        // false where the record's own name has it: an energy's "value"
-  bool left_out = false;          // while it is unknown, or an empty text, there is no such key; otherwise it is null
+  std::size_t members = 4096;     // the most that a list may have; the bounds above apply to each
+  bool unit_in_key = true;        // false if the record's own name implies the unit: an energy's "value"
+  bool left_out = false;          // an unknown value or empty string has no key; otherwise it is null
   bool null_is_infinite = false;  // JSON has no infinity
-  std::optional<std::string_view> reason = std::nullopt;  // why it is unknown, where a document has to say so
-  std::string* read_reason = nullptr;                     // where what a document says of that goes
+  std::optional<std::string_view> reason = std::nullopt;  // why it is unknown, for documents that have to say so
+  std::string* read_reason = nullptr;                     // receives the reason that a document gives
 };
 
 inline constexpr Rule from_zero{.least = 0.0};
@@ -56,17 +56,17 @@ inline constexpr Rule share{.least = 0.0, .most = 1.0};
 constexpr Rule because(std::string_view reason) {
   return {.reason = reason};
 }
-// Of a record that may be read as well, which keeps the reason.
+// For a record that may also be read, and then keeps the reason.
 inline Rule because(std::string& reason) {
   return {.reason = reason, .read_reason = &reason};
 }
 
-// In the place of a rule: the fields of this record stand beside those around it where it is written to a file.
+// In place of a rule: in a file, the fields of this record stand beside those of the record around it.
 struct Beside {};
 inline constexpr Beside beside{};
 
-// A name of an enum's value. An enum that is a field has a function names_of(E) in its own namespace, which returns an
-// array of these.
+// The name of an enumerator. An enum that is used as a field has a function names_of(E) in its own namespace, which
+// returns an array of these.
 template <typename Enum>
 struct Name {
   Enum value = {};
@@ -95,7 +95,7 @@ constexpr std::optional<Enum> named(std::string_view name) {
   return std::nullopt;
 }
 
-// What ends the key of a field of this type.
+// The end of the key of a field of this type.
 template <typename Value>
 inline constexpr std::string_view unit_of{};
 template <>
@@ -124,7 +124,7 @@ std::string key_of(std::string_view name, const Rule& rule = {}) {
 template <typename Record>
 concept Described = requires(int& fields, const Record& record) { Record::describe(fields, record); };
 
-// One of several records, each with its `kind`: written as a field of that name before the record's own.
+// A variant of records, each with its `kind`, which is written as a field of that name before the record's own fields.
 template <typename Value>
 inline constexpr bool is_variant = false;
 template <typename... Records>

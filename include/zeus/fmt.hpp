@@ -1,5 +1,5 @@
 // Quantities, energies and readings for {fmt}: fmt::format("{:.1f}", 200_W) is "200.0 W". A quantity takes the format
-// of a number, the rest takes none. Header-only, for programs that use {fmt}.
+// spec of a number, the others take none. Header-only, for programs that use {fmt}.
 #pragma once
 
 #include <zeus/device_values.hpp>
@@ -16,7 +16,7 @@
 
 namespace zeus::detail {
 
-// A number with a unit behind it.
+// A number followed by its unit.
 template <typename Quantity>
 struct QuantityFormatter : fmt::formatter<double> {
   template <typename Context>

@@ -1,12 +1,12 @@
 // A training that recurs: each recurrence trains until it reaches its target, at the batch size and under the power
-// limit that cost least by what earlier ones have taught. The job is the one that `zeus run --job` and `zeus jobs`
-// know, in the same store, and decides as they do.
+// limit that cost least according to earlier recurrences. It is the same job that `zeus run --job` and `zeus jobs` use,
+// in the same store, and decides in the same way.
 //
 //   zeus::JobDefinition definition{.batch_sizes = {32, 64, 128}, .default_batch_size = 64};
 //   definition.target = zeus::TrainingTarget{.metric = 0.9};
 //   zeus::Job job{"nightly", definition};
 //   while (std::optional<zeus::Try> attempt = job.next_try()) {  // one recurrence: as many tries as it takes
-//     Model model{attempt->batch_size(), attempt->seed()};       // a try trains anew
+//     Model model{attempt->batch_size(), attempt->seed()};       // a try trains from scratch
 //     while (attempt->next_epoch()) {
 //       for (auto& batch : attempt->steps(model.batches())) {
 //         model.learn(batch);
@@ -16,18 +16,18 @@
 //   }
 //   std::cout << job.summary().next << '\n';
 //
-// Link zeus::jobs (libzeus-jobs.so, which brings the database) beside zeus::zeus.
+// Link zeus::jobs (libzeus-jobs.so, which needs the database libraries) in addition to zeus::zeus.
 //
-// Threads: a Job and its Tries are used by one at a time; it need not always be the same one. Any number of processes,
-// `zeus run` among them, and of Jobs in one process may work on one job at once. On a store that other machines work on
-// as well, a word (a step, progress(), an epoch) is due every minute: who is silent for two is taken for dead there.
-// Fork: a Job belongs to the process that opened it. In a forked child its destructor does nothing, and every call is
-// an Error: open the job there. Failures: what makes no sense, a job that is defined differently, and a store that
-// cannot be used are Errors of the constructor and of next_try(). Once a try trains, nothing is thrown because of the
-// store or of devices: what goes wrong is said once as a warning, and the training goes on (Job::unrecorded()). Calls
-// out of order are invalid_argument Errors. Ends: a Job that is destroyed within a recurrence gives it up, its try
-// lost. If its process is killed, whoever works on the job next finds that and does so. Power limits are put back in
-// either case.
+// Threads: one at a time uses a Job and its Tries; it need not always be the same one. Any number of processes,
+// including `zeus run`, and of Jobs in one process may work on one job at once. If machines share the store, report
+// progress (a step, progress(), an epoch) every minute: after two minutes of silence, other machines take the process
+// for dead. Fork: a Job belongs to the process that opened it. In a forked child its destructor does nothing, and every
+// call is an Error: open the job there. Failures: the constructor and next_try() throw Errors for options that make no
+// sense, for a job that is defined differently, and for a store that cannot be used. Once a try trains, nothing is
+// thrown because of the store or of devices: a failure is logged once as a warning, and the training goes on
+// (Job::unrecorded()). Calls out of order are invalid_argument Errors. Ends: a Job that is destroyed within a
+// recurrence gives the recurrence up, and its try is lost. If its process is killed, the next process that works on the
+// job finds that and does the same. Power limits are put back in either case.
 #pragma once
 
 #include <zeus/energy.hpp>
@@ -49,48 +49,48 @@
 
 namespace zeus {
 
-// What stays the same from one recurrence to the next, and is kept with the job. docs/run.md says what each does.
+// What stays the same from one recurrence to the next, and is stored with the job. docs/run.md explains each field.
 struct JobDefinition {
-  std::vector<int> batch_sizes = {};           // to choose from; none: only power limits are
-  std::optional<int> default_batch_size = {};  // that you would use without Zeus; may be left out where there is one
-  std::optional<TrainingTarget> target = {};   // none: a training that ends without an exception has reached it
-  std::optional<int> max_epochs = {};          // left out: as the job has it; of a new one, any number
+  std::vector<int> batch_sizes = {};           // to choose from; none: only power limits are chosen
+  std::optional<int> default_batch_size = {};  // your choice without Zeus; may be left out if there is only one
+  std::optional<TrainingTarget> target = {};   // none: a training that ends without an exception counts as reached
+  std::optional<int> max_epochs = {};          // default: as stored; for a new job, any number
   double eta = 0.5;                            // weight of energy against time in the cost
-  double beta = 2.0;                           // a try is stopped at so many times the least cost so far
-  std::optional<double> max_slowdown = {};     // of an epoch, by a power limit
-  std::size_t window = 0;                      // recurrences that are remembered; 0 for all
-  std::string policy = {};                     // left out: as the job has it; of a new one, the best
+  double beta = 2.0;                           // a try is stopped at this many times the lowest cost so far
+  std::optional<double> max_slowdown = {};     // the most that a power limit may slow down an epoch
+  std::size_t window = 0;                      // number of recurrences that policies remember; 0 for all
+  std::string policy = {};                     // default: as stored; for a new job, the best
   std::uint64_t seed = 0;
 };
 
-// Devices that are not this machine's, or that somebody else measures and sets.
+// Devices of another machine, or devices that you measure and set yourself.
 struct JobDevices {
   std::string model = {};                // product name
-  std::uint32_t count = 1;               // of them, in one training
+  std::uint32_t count = 1;               // number of devices in one training
   Watts max_power = {};                  // all of them together
-  std::vector<Watts> power_limits = {};  // that may be set on each; one is enough
+  std::vector<Watts> power_limits = {};  // the limits that may be set on each; one is enough
 };
 
 // What may differ from one recurrence to the next.
 struct JobOptions {
-  std::filesystem::path store = {};           // a file; empty: the user's own, as of `zeus run`
-  std::optional<std::vector<int>> gpus = {};  // that are trained on; all without
-  bool set_limits = true;                     // otherwise those in force stay
+  std::filesystem::path store = {};           // a file; empty: the user's own, the same as for `zeus run`
+  std::optional<std::vector<int>> gpus = {};  // the GPUs to train on; all by default
+  bool set_limits = true;                     // if false, limits stay as they are
   std::vector<Watts> power_limits = {};       // to choose from; empty: steps of 25 W
   Seconds profile_time{5};                    // for each limit
-  std::function<void()> synchronize = {};     // waits until the GPUs have done what was given to them
-  // These in place of the machine's: nothing is measured or set then, the limit is yours to set (Try::limit()), and
-  // what things take is yours to say (Try::took(), Try::measured()).
+  std::function<void()> synchronize = {};     // waits until the GPUs have done their work
+  // Devices in place of this machine's. Then Zeus measures and sets nothing: you set the limit (Try::limit()), and
+  // report time and energy (Try::took(), Try::measured()).
   std::optional<JobDevices> elsewhere = {};
 };
 
-// Against running the default every time: recurrences that reached, where their default is known. Half-widths are those
-// of 95 % intervals.
+// Compared with running the default every time, over recurrences that reached and whose default is known. Half-widths
+// are those of 95 % intervals.
 struct JobSavings {
-  std::uint64_t recurrences = 0;  // counted
+  std::uint64_t recurrences = 0;  // number counted
   Joules energy = {};             // saved; below 0: lost
   std::optional<Joules> energy_uncertainty = {};
-  Joules energy_of_default = {};  // what they would have taken
+  Joules energy_of_default = {};  // what the default would have taken
   Seconds time = {};
   std::optional<Seconds> time_uncertainty = {};
   Seconds time_of_default = {};
@@ -99,25 +99,25 @@ struct JobSavings {
   Joules cost_of_default = {};
 };
 
-// What `zeus jobs NAME` says.
+// What `zeus jobs NAME` shows.
 struct JobSummary {
   std::uint64_t recurrences = 0;  // begun
   std::uint64_t reached = 0;
   std::uint64_t tries = 0;
-  std::optional<Joules> best_cost = {};    // the least of a recurrence; nothing while none has reached on these devices
-  std::optional<JobSavings> savings = {};  // nothing while the default's cost is not known
+  std::optional<Joules> best_cost = {};    // the lowest of a recurrence; nothing until one has reached on these devices
+  std::optional<JobSavings> savings = {};  // nothing while the default's cost is unknown
   std::optional<JobSavings> savings_of_last_five = {};
-  std::string savings_unknown = {};  // why there are none; empty where there are
-  std::string next = {};             // what would be done now, and why: one sentence
+  std::string savings_unknown = {};  // why there are none; empty if there are
+  std::string next = {};             // what would be done next, and why: one sentence
 };
 
 namespace job_library {
 class OpenJob;
 }  // namespace job_library
 
-// One training of a recurrence, from its first weights on. It ends by itself when it is destroyed or next_try() is
-// called: by an exception, if one is passing through, as a command that crashed. Calls to one that is over, or whose
-// Job is gone, are invalid_argument Errors.
+// One training of a recurrence, from its first weights on. It ends when it is destroyed or next_try() is called; if an
+// exception is passing through, it counts as a command that crashed. Calls to a Try that is over, or whose Job is gone,
+// are invalid_argument Errors.
 class ZEUS_API Try {
  public:
   Try(Try&&) noexcept;
@@ -126,27 +126,28 @@ class ZEUS_API Try {
   Try& operator=(const Try&) = delete;
   ~Try();
 
-  [[nodiscard]] int batch_size() const;      // 1 where the job has none to choose from
+  [[nodiscard]] int batch_size() const;      // 1 if the job has none to choose from
   [[nodiscard]] std::uint64_t seed() const;  // for first weights and the like
-  // The most that it may run, and its bound on cost: known to whoever looks, and held by next_epoch(). What is being
-  // measured before it is decided upon has no bound yet.
+  // The bounds on its epochs and its cost, which next_epoch() enforces. While power limits are measured before the try
+  // is decided, there are no bounds yet.
   [[nodiscard]] std::optional<int> max_epochs() const;
   [[nodiscard]] std::optional<Joules> cost_limit() const;
   [[nodiscard]] std::optional<TrainingTarget> target() const;
-  // Under which it is to run, or runs; nothing while limits are measured.
+  // The limit that it should run under, or runs under; nothing while limits are measured.
   [[nodiscard]] std::optional<Watts> limit() const;
-  [[nodiscard]] std::string why() const;  // this batch size and limit: one sentence
+  [[nodiscard]] std::string why() const;  // why this batch size and limit: one sentence
 
-  // As those of a Training (zeus/train.hpp). next_epoch() is false when the target is reached, or the try is of no more
-  // use.
+  // As for a Training (zeus/train.hpp). next_epoch() returns false when the target is reached, or the try is no longer
+  // useful.
   [[nodiscard]] bool next_epoch();
   void begin_step();
   void end_steps();
   void report(double metric);
-  // Whether it is over, though the loop may not be: a bound on cost may be met within an epoch.
+  // Whether the try is over. The loop may still run then: a bound on cost may be met within an epoch.
   [[nodiscard]] bool over() const;
-  // It has failed, as by lack of memory, and ends. Where other batch sizes have worked and this one has not, it has
-  // missed the target and another one is tried; otherwise nothing is learned, and the recurrence is given up.
+  // Reports that the try has failed, say for lack of memory, and ends it. If other batch sizes have worked and this one
+  // has not, the try counts as missing the target, and another one follows. Otherwise nothing is learned, and the
+  // recurrence is given up.
   void fail();
 
   template <typename Batches>
@@ -155,13 +156,13 @@ class ZEUS_API Try {
   }
   [[nodiscard]] TrainingEpochs<Try> epochs() { return TrainingEpochs<Try>{*this}; }
 
-  // With JobOptions::elsewhere alone. What it has taken since the last such word; nothing: its energy is not known, and
-  // it teaches nothing.
+  // Only with JobOptions::elsewhere. Reports time and energy since the last report. Without an energy, the try's energy
+  // is unknown, and policies learn nothing from it.
   void took(Seconds time, std::optional<Energy> energy);
-  // The limits that are to be measured while it trains; empty mostly.
+  // The limits to measure while it trains; usually empty.
   [[nodiscard]] std::vector<Watts> limits_to_measure() const;
-  // What an epoch takes under them, or under some of them: then the others are not measured now. Ask again after that:
-  // there may be others, limit() may say which is kept, and the try may be over().
+  // Reports what an epoch takes under these limits, or under some of them: then the others are not measured now. Call
+  // limits_to_measure() again after that: there may be more, limit() may be the chosen one, and the try may be over().
   void measured(const std::vector<LimitProfile>& limits);
 
  private:
@@ -177,10 +178,10 @@ class ZEUS_API Try {
 
 class ZEUS_API Job {
  public:
-  // Opens the job, or makes it. One that exists and is defined differently is a conflict Error that says what differs
-  // and what to do.
+  // Opens the job, or creates it. If it exists with another definition, a conflict Error says what differs and what to
+  // do.
   Job(std::string_view name, const JobDefinition& definition, const JobOptions& options = {});
-  // Opens one that exists, as it is defined; a not_found Error where it does not.
+  // Opens an existing job, as it is defined; a not_found Error if there is none.
   explicit Job(std::string_view name, const JobOptions& options = {});
   Job(Job&&) noexcept;
   Job& operator=(Job&&) noexcept;
@@ -191,12 +192,12 @@ class ZEUS_API Job {
   [[nodiscard]] std::string name() const;
   [[nodiscard]] JobDefinition definition() const;
 
-  // Begins a recurrence, or ends the try of the one under way, and decides on the next try. Nothing when the recurrence
-  // is over: it has reached its target, or no other try is worth it. The call after that begins another recurrence.
+  // Begins a recurrence, or ends the try of the current one, and decides on the next try. Nothing if the recurrence is
+  // over: it has reached its target, or no other try is worth it. The next call begins another recurrence.
   [[nodiscard]] std::optional<Try> next_try();
   // Whether the last recurrence has reached its target.
   [[nodiscard]] bool reached() const;
-  // Why the recurrence is not on record from some point on: the store has failed. Empty mostly.
+  // Why the recurrence is no longer recorded: the store has failed. Usually empty.
   [[nodiscard]] std::string unrecorded() const;
 
   // Reads the whole history.

@@ -1,6 +1,6 @@
-/* A training that recurs, from C: the job that `zeus run --job` and `zeus jobs` know, in the same store, with the same
- * decisions. zeus/job.hpp says what each of these means, and its rules of threads, forks and ends hold here too; those
- * of zeus/zeus.h hold for statuses, errors and structs. Link libzeus-jobs.so and libzeus.so.
+/* A training that recurs, from C: the same job that `zeus run --job` and `zeus jobs` use, in the same store, with the
+ * same decisions. zeus/job.hpp explains each item, and its rules of threads, forks and ends hold here too; those of
+ * zeus/zeus.h hold for statuses, errors and structs. Link libzeus-jobs.so and libzeus.so.
  *
  *   zeus_job_definition definition = {.size = sizeof definition, .batch_sizes = sizes, .batch_size_count = 3,
  *                                     .default_batch_size = 64, .target = &accuracy};
@@ -31,24 +31,24 @@
 extern "C" {
 #endif
 
-/* NOLINTBEGIN(readability-identifier-naming, modernize-use-using): the names and words of C */
+/* NOLINTBEGIN(readability-identifier-naming, modernize-use-using): names and keywords as in C */
 
 typedef struct zeus_job zeus_job;
 
-/* 0 and NULL are the usual choice everywhere. */
+/* 0 and NULL mean the default everywhere. */
 typedef struct zeus_job_definition {
   size_t size;            /* sizeof(zeus_job_definition) */
   const int* batch_sizes; /* NULL: there are none to choose from */
   size_t batch_size_count;
   int default_batch_size; /* 0: the only one */
-  const double* target;   /* NULL: a training that comes to its end has reached it */
+  const double* target;   /* NULL: a training that runs to its end counts as reached */
   int lower_is_better;
-  int max_epochs;             /* 0: as the job has it; of a new one, any number */
+  int max_epochs;             /* 0: as stored; for a new job, no bound */
   const double* eta;          /* NULL: 0.5 */
   const double* beta;         /* NULL: 2 */
   const double* max_slowdown; /* NULL: any */
   size_t window;              /* 0: all */
-  const char* policy;         /* NULL: as the job has it; of a new one, the best */
+  const char* policy;         /* NULL: as stored; for a new job, the best */
   uint64_t seed;
 } zeus_job_definition;
 
@@ -57,16 +57,16 @@ typedef struct zeus_job_options {
   const char* store; /* a file; NULL: the user's own */
   const int* gpus;   /* NULL: all */
   size_t gpu_count;
-  int leave_limits;     /* not 0: those in force stay */
+  int leave_limits;     /* not 0: limits stay as they are */
   const double* limits; /* watts to choose from; NULL: steps of 25 W */
   size_t limit_count;
   double profile_time;            /* seconds for each limit; 0: 5 */
-  int (*synchronize)(void* data); /* waits for the GPUs; not 0 is a failure; may be NULL */
+  int (*synchronize)(void* data); /* waits for the GPUs; anything but 0 is a failure; may be NULL */
   void* synchronize_data;
-  /* Devices in place of the machine's, which you measure and set; NULL: the machine's. `limits` are theirs then. */
+  /* Devices in place of this machine's, which you measure and set; NULL: this machine's. `limits` are then theirs. */
   const char* elsewhere_model;
   unsigned elsewhere_count;   /* 0: 1 */
-  double elsewhere_max_power; /* watts, of all of them */
+  double elsewhere_max_power; /* watts, of all of them together */
 } zeus_job_options;
 
 typedef struct zeus_job_try {
@@ -80,14 +80,14 @@ typedef struct zeus_job_try {
   char why[256];
 } zeus_job_try;
 
-/* What an epoch takes under a limit. Has no size, as it comes in arrays. */
+/* Time and power of an epoch under a limit. It has no size, since it comes in arrays. */
 typedef struct zeus_job_limit {
   double limit;
   double epoch_time;
   double average_power;
 } zeus_job_limit;
 
-/* Against running the default every time; half-widths are those of 95 % intervals; NAN is what is not known. */
+/* Compared with running the default every time; half-widths are those of 95 % intervals; an unknown number is NAN. */
 typedef struct zeus_job_summary {
   size_t size; /* sizeof(zeus_job_summary) */
   uint64_t recurrences;
@@ -104,30 +104,31 @@ typedef struct zeus_job_summary {
   double cost_saved;
   double cost_saved_uncertainty;
   double cost_of_default;
-  char savings_unknown[192]; /* why; empty where they are known */
-  char next[256];            /* what would be done now, and why */
+  char savings_unknown[192]; /* why the savings are unknown; empty if they are known */
+  char next[256];            /* what would be done next, and why */
 } zeus_job_summary;
 
-/* `definition` may be NULL: then the job exists, and stays as it is defined. `options` may be NULL. */
+/* If `definition` is NULL, the job exists and keeps its definition. `options` may be NULL. */
 ZEUS_C_API zeus_status zeus_job_open(const char* name, const zeus_job_definition* definition,
                                      const zeus_job_options* options, zeus_job** job);
-/* Within a recurrence it is given up. zeus_job_close(NULL) is nothing. */
+/* Gives up a recurrence that is not over. zeus_job_close(NULL) does nothing. */
 ZEUS_C_API void zeus_job_close(zeus_job* job);
 
-/* Where *go_on is not 0, `attempt` is what to train now; otherwise the recurrence is over. `attempt` may be NULL. */
+/* If *go_on is not 0 afterwards, `attempt` is what to train next; otherwise the recurrence is over. `attempt` may be
+ * NULL. */
 ZEUS_C_API zeus_status zeus_job_next_try(zeus_job* job, zeus_job_try* attempt, int* go_on);
-/* The try as it stands: what is measured at first has its limit and bounds later. */
+/* The try as it is now: while limits are measured, limit and bounds are not known yet. */
 ZEUS_C_API zeus_status zeus_job_get_try(zeus_job* job, zeus_job_try* attempt);
 ZEUS_C_API zeus_status zeus_job_next_epoch(zeus_job* job, int* go_on);
 ZEUS_C_API zeus_status zeus_job_begin_step(zeus_job* job);
 ZEUS_C_API zeus_status zeus_job_end_steps(zeus_job* job);
 ZEUS_C_API zeus_status zeus_job_report(zeus_job* job, double metric);
-/* The try has failed, as by lack of memory. */
+/* Reports that the try has failed, say for lack of memory. */
 ZEUS_C_API zeus_status zeus_job_fail(zeus_job* job);
 
-/* With devices elsewhere alone. `energy` may be NAN: it is not known. */
+/* Only with devices elsewhere. `energy` is NAN if it is unknown. */
 ZEUS_C_API zeus_status zeus_job_took(zeus_job* job, double time, double energy, double uncertainty);
-/* Writes up to *count of them, and sets *count to how many there are. */
+/* Writes up to *count limits, and sets *count to the number of all of them. */
 ZEUS_C_API zeus_status zeus_job_limits_to_measure(zeus_job* job, double* limits, size_t* count);
 ZEUS_C_API zeus_status zeus_job_measured(zeus_job* job, const zeus_job_limit* limits, size_t count);
 

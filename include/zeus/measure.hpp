@@ -7,9 +7,9 @@
 //   const zeus::Measurement settled = monitor.settle(at_once);
 //   std::cout << settled.total_gpu_energy() << '\n';  // "63.0 ± 0.4 J"
 //
-// Threads: every member of a Monitor may be called from any thread at any time. Cost: an edge of a window is one driver
-// call per GPU. Fork: in a child, windows that were open are unknown, and new ones work. One sampler thread per process
-// serves all monitors, from the first open window until two seconds after the last.
+// Threads: any thread may call any member of a Monitor at any time. Cost: an edge of a window is one driver call per
+// GPU. Fork: in a child, windows that were open are unknown, and new ones work. One sampler thread per process serves
+// all monitors, from the first open window until two seconds after the last.
 #pragma once
 
 #include <zeus/energy.hpp>
@@ -39,17 +39,17 @@ struct WindowEdges;
 Monitor monitor_of(std::shared_ptr<SamplerSource> source, const MonitorOptions& options);
 }  // namespace measure
 
-// An energy, or the reason why it is not known; `remark` is what a careful reader should know of it.
+// An energy, or the reason why it is unknown; `remark` is what a careful reader should know about it.
 struct MeasuredEnergy {
   std::optional<Energy> energy = {};
-  std::string reason = {};  // empty when the energy is known
-  std::string remark = {};  // empty mostly
+  std::string reason = {};  // empty if the energy is known
+  std::string remark = {};  // usually empty
 };
 
 // The energy, or "unknown (the reason)".
 ZEUS_API std::ostream& operator<<(std::ostream& stream, const MeasuredEnergy& measured);
 
-// For how long each cause held a GPU's clocks back within a window; unknown where the driver does not count it.
+// How long each cause held a GPU's clocks back within a window; unknown if the driver does not count it.
 struct ThrottleTime {
   std::optional<Seconds> power_cap = {};
   std::optional<Seconds> thermal = {};
@@ -68,10 +68,10 @@ struct Measurement {
   std::map<int, ThrottleTime> gpu_throttle = {};
   bool settled = false;  // waiting longer would not change it
 
-  std::shared_ptr<measure::WindowEdges> edges = {};  // what settle() goes by
+  std::shared_ptr<measure::WindowEdges> edges = {};  // used by settle()
 
   [[nodiscard]] Seconds time() const { return end - start; }
-  // Over all GPUs; unknown when one of them is.
+  // Over all GPUs; unknown if any of them is.
   [[nodiscard]] ZEUS_API MeasuredEnergy total_gpu_energy() const;
 };
 
@@ -87,15 +87,15 @@ struct TemperatureSample {
 
 struct SamplerCost {
   Seconds running = {};  // wall time for which the sampler thread has run
-  Seconds busy = {};     // of it, spent on its own work
-  Seconds driver = {};   // of it, spent inside the driver's calls
+  Seconds busy = {};     // the part of it spent on its own work
+  Seconds driver = {};   // the part of it spent inside the driver's calls
 };
 
 struct MonitorOptions {
-  std::optional<std::vector<int>> gpus = {};  // those of the machine's list to measure; all without
+  std::optional<std::vector<int>> gpus = {};  // numbers in the machine's list of GPUs to measure; all by default
   std::optional<std::vector<int>> cpus = {};
-  std::function<void()> synchronize = {};   // waits until the GPUs have done what was given to them, before each edge
-  std::filesystem::path log = {};           // start_time,window_name,elapsed_time,gpu0_energy,... ; none when empty
+  std::function<void()> synchronize = {};   // waits until the GPUs have done their work; called before each edge
+  std::filesystem::path log = {};           // start_time,window_name,elapsed_time,gpu0_energy,... ; none if empty
   std::filesystem::path complete_log = {};  // the same with CPUs, memory, uncertainty, method and throttling
 };
 
@@ -103,7 +103,7 @@ class ZEUS_API Monitor {
  public:
   using Options = MonitorOptions;
 
-  // Measures this machine. A GPU or CPU that is asked for by number and is not there is a not_found Error; without
+  // Measures this machine. A GPU or CPU that is requested by number but not there is a not_found Error. Without
   // numbers, a machine without any is fine.
   explicit Monitor(const Options& options = {});
   Monitor(const Monitor&) = delete;
@@ -112,16 +112,16 @@ class ZEUS_API Monitor {
   Monitor& operator=(Monitor&&) noexcept;
   ~Monitor();
 
-  // Opens a window. A name that is open already is an already_exists Error, unless it is to be restarted.
+  // Opens a window. A name that is already open is an already_exists Error, unless `restart` is true.
   void begin(std::string_view name, bool restart = false);
-  // Closes it and returns the best estimate at once. A name that is not open is a not_found Error.
+  // Closes the window and returns the best estimate at once. A name that is not open is a not_found Error.
   Measurement end(std::string_view name);
-  // Waits until a measurement cannot become any better (two updates of the counters, and `patience` at most).
+  // Waits until a measurement cannot get any better: two updates of the counters, and at most `patience`.
   Measurement settle(const Measurement& measurement, Seconds patience = Seconds{2});
   void cancel(std::string_view name);
   void reset();  // cancels all
 
-  // A window that lasts as long as the object, or until end() is called on it; to end it twice is a not_found Error.
+  // A window that lasts as long as the object, or until its end() is called; to end it twice is a not_found Error.
   class ZEUS_API Window {
    public:
     Window(const Window&) = delete;
@@ -142,7 +142,7 @@ class ZEUS_API Monitor {
   [[nodiscard]] std::vector<int> gpus() const;
   [[nodiscard]] std::vector<int> cpus() const;
 
-  // Keeps the sampler running, so that timelines are filled also while no window is open, as long as the object lives.
+  // Keeps the sampler running as long as the object lives, so that timelines are filled even if no window is open.
   class ZEUS_API Listening {
    public:
     Listening(Listening&&) noexcept;
@@ -158,7 +158,7 @@ class ZEUS_API Monitor {
     std::unique_ptr<measure::SamplerUse> use_;
   };
   [[nodiscard]] Listening listen();
-  // What has been sampled later than `since`, oldest first; the last few minutes at most.
+  // The samples later than `since`, oldest first; at most those of the last few minutes.
   [[nodiscard]] std::vector<PowerSample> power_timeline(int gpu, Seconds since = {}) const;
   [[nodiscard]] std::vector<TemperatureSample> temperature_timeline(int gpu, Seconds since = {}) const;
   [[nodiscard]] SamplerCost sampler_cost() const;

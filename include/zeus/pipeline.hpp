@@ -1,5 +1,5 @@
-// Running a training pipeline by a frequency plan (docs/pipeline.md): every computation at its clock, and the clock
-// there when it starts.
+// Runs a training pipeline by a frequency plan (docs/pipeline.md): each computation runs at its own clock, which is
+// already set when the computation starts.
 //
 //   zeus::PipelineClocks clocks{zeus::pipeline_stage("plan.json", stage), {.gpu = 0}};
 //   for (auto& batch : batches) {
@@ -12,14 +12,14 @@
 //     clocks.end_iteration();
 //   }
 //
-// Clocks are locked under a lease by a thread of its own: a slower one when its computation begins, a faster one so far
-// ahead as the driver and the GPU were seen to need, by when computations began in the iterations before. What was
-// found is put back by close(), by the destructor, and however the process ends.
+// A thread of its own locks the clocks under a lease: a slower clock when its computation begins, a faster one ahead of
+// time. How far ahead depends on how long the driver and the GPU took before, and on when computations began in earlier
+// iterations. What was found is put back by close(), by the destructor, and however the process ends.
 //
-// Threads: one at a time calls begin(), end() and end_iteration(), right before and after each computation; latency()
-// and trouble() any. Fork: in a forked child every call does nothing. Failures: the constructor throws when the GPU
-// cannot be leased or its clock cannot be locked; later ones end the following of the plan, are said once as a warning,
-// and never thrown.
+// Threads: one at a time calls begin(), end() and end_iteration(), right before and after each computation; any thread
+// may call latency() and trouble(). Fork: in a forked child every call does nothing. Failures: the constructor throws
+// if the GPU cannot be leased or its clock cannot be locked. Later failures stop following the plan; they are logged
+// once as a warning, and never thrown.
 #pragma once
 
 #include <zeus/export.hpp>
@@ -39,25 +39,25 @@ class ClockFollower;
 }  // namespace pacing
 
 struct PipelineInstruction {
-  std::string name = {};     // what begin() is told: "forward"
+  std::string name = {};     // the argument of begin(): "forward"
   Megahertz frequency = {};  // to lock while it runs; 0 leaves the clock as it is
   friend bool operator==(const PipelineInstruction&, const PipelineInstruction&) = default;
 };
 
-// What pipeline rank `stage` runs in one iteration, from a file that `zeus pipeline --json` wrote with one plan. Errors
-// name the file.
+// The instructions of pipeline rank `stage` in one iteration, from a file that `zeus pipeline --json` wrote with one
+// plan. Errors name the file.
 ZEUS_API std::vector<PipelineInstruction> pipeline_stage(const std::filesystem::path& plan, std::size_t stage);
 
 struct PipelineClocksOptions {
-  int gpu = 0;                       // of the machine's list
-  std::optional<Seconds> lead = {};  // how far ahead faster clocks are asked for; as measured without
+  int gpu = 0;                       // number in the machine's list
+  std::optional<Seconds> lead = {};  // how far ahead faster clocks are set; measured by default
 };
 
 class ZEUS_API PipelineClocks {
  public:
   using Options = PipelineClocksOptions;
 
-  // `instructions`: all of one iteration, in order.
+  // `instructions`: all instructions of one iteration, in order.
   explicit PipelineClocks(std::vector<PipelineInstruction> instructions, const Options& options = {});
   PipelineClocks(const PipelineClocks&) = delete;
   PipelineClocks& operator=(const PipelineClocks&) = delete;
@@ -65,17 +65,17 @@ class ZEUS_API PipelineClocks {
   PipelineClocks& operator=(PipelineClocks&&) noexcept;
   ~PipelineClocks();
 
-  // An invalid_argument Error when it is not what the plan has next, or when the plan is used up.
+  // An invalid_argument Error if the plan has another instruction next, or is used up.
   void begin(std::string_view instruction);
   void end(std::string_view instruction);
-  // An invalid_argument Error when the plan has more.
+  // An invalid_argument Error if the plan has more instructions.
   void end_iteration();
 
-  // From asking for a clock to having it: the longest of late, nothing as long as none was seen.
+  // The longest recent time between requesting a clock and having it; nothing until one was seen.
   [[nodiscard]] std::optional<Seconds> latency() const;
-  // Why the plan is not followed any more; empty while it is.
+  // Why the plan is not followed any more; empty while it is followed.
   [[nodiscard]] std::string trouble() const;
-  // Puts back what was found. Further calls only check the order of instructions.
+  // Puts back what was found. Later calls only check the order of instructions.
   void close();
 
  private:

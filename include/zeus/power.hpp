@@ -1,5 +1,5 @@
-// What a GPU can be told in order to save energy, and what a training step was measured to take under it.
-// Plain values; copy them freely between threads.
+// The power settings of a GPU, and measurements of a training step under them. Plain values; copy them freely between
+// threads.
 #pragma once
 
 #include <zeus/energy.hpp>
@@ -18,7 +18,7 @@ namespace zeus {
 // A power limit, and perhaps a locked clock under it.
 struct PowerSetting {
   Watts limit = {};                     // of each GPU
-  std::optional<Megahertz> clock = {};  // the highest one the GPU may use; nothing when clocks are left to the driver
+  std::optional<Megahertz> clock = {};  // the highest that the GPU may use; nothing leaves clocks to the driver
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
@@ -31,15 +31,15 @@ struct PowerSetting {
 // "200 W", "200 W at 1200 MHz"
 ZEUS_API std::ostream& operator<<(std::ostream& stream, const PowerSetting& setting);
 
-// What one training step takes under one power setting, as it was measured, with the doubt that is left.
+// The measured time and energy of one training step under one power setting, with their uncertainty.
 struct PowerMeasurement {
   PowerSetting setting = {};
   std::uint64_t steps = 0;             // the measured steps behind it
   Seconds step_time = {};              // mean of a step
   Seconds step_time_uncertainty = {};  // half-width of its 95 % interval
   Energy step_energy = {};             // mean of a step, summed over the GPUs that share the step
-  std::optional<double> capped =
-      {};  // the share of time in which the power limit held the clock down, where that is known
+  // The share of time in which the power limit held the clock down, if it is known.
+  std::optional<double> capped = {};
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
@@ -53,16 +53,16 @@ struct PowerMeasurement {
   friend bool operator==(const PowerMeasurement&, const PowerMeasurement&) = default;
 };
 
-// What is known of a job's steps under the power settings of one kind of GPU: what the just-in-time profiler saves, so
-// that the next recurrence, another process or another node need not measure again.
+// The known time and energy of a job's steps under the power settings of one GPU model. The just-in-time profiler saves
+// it, so that the next recurrence, another process or another node need not measure again.
 struct PowerProfile {
-  // What the measurements hold for; profiles of something else are not comparable.
+  // What the measurements are valid for; other profiles are not comparable.
   std::string gpu = {};                          // product name
   std::uint32_t gpus = 1;                        // how many of them share a step
-  std::optional<std::uint64_t> batch_size = {};  // nothing where the job has no such notion
-  // Whether the profiler was done; otherwise it was interrupted, and what is here can be continued from.
+  std::optional<std::uint64_t> batch_size = {};  // nothing if the job has no batch size
+  // Whether the profiler finished; if it was interrupted, it can continue from here.
   bool complete = false;
-  // In the order in which they are offered to a selector: limits, then clocks, each from the highest down.
+  // In the order in which a selector gets them: limits, then clocks, each from the highest down.
   std::vector<PowerMeasurement> measurements = {};
 
   template <typename Fields, typename Self>
@@ -77,13 +77,13 @@ struct PowerProfile {
   friend bool operator==(const PowerProfile&, const PowerProfile&) = default;
 };
 
-// What one epoch (or one step) takes under one power limit, as selectors are asked about it.
+// Time and power of one epoch (or one step) under one power limit, as a selector gets it.
 struct LimitProfile {
   Watts limit = {};
   Seconds epoch_time = {};
   Watts average_power = {};  // summed over the GPUs that share it
-  // Half-widths of 95 % intervals, where they are known: how well it compares with what was measured beside it. That of
-  // the power is that of the energy, over the time.
+  // Half-widths of 95 % intervals, if known: how well it compares with what was measured beside it. The power's
+  // half-width is that of the energy, divided by the time.
   std::optional<Seconds> epoch_time_uncertainty = {};
   std::optional<Watts> average_power_uncertainty = {};
 

@@ -1,5 +1,5 @@
-// How the power setting of a training is chosen: for what, by how much profiling, and what it would have come to.
-// Plain values; copy them freely between threads.
+// How the power setting of a training is chosen: the goal, the amount of profiling, and the predicted result. Plain
+// values; copy them freely between threads.
 #pragma once
 
 #include <zeus/energy.hpp>
@@ -14,35 +14,34 @@
 
 namespace zeus {
 
-// What the power setting is chosen for.
+// The goals of the choice.
 struct LeastTime {};
 struct LeastEnergy {};
-// The least cost, as the training accounts it (TrainingOptions::eta).
+// The least cost, as the training computes it (TrainingOptions::eta).
 struct LeastCost {};
-// The least energy among the settings that are known, with this confidence, to be at most `factor` times as slow as
-// the fastest.
+// The least energy among the settings that are at most `factor` times as slow as the fastest, with this confidence.
 struct MaxSlowdown {
   double factor = 1.1;
   double confidence = 0.95;
 };
-// The user's own: the index of the profile to use, of at least one. It is asked often, about what was measured and
-// about what may be; it must be a pure function of its argument.
+// The user's own choice: returns the index of the profile to use, of at least one. It is called often, with measured
+// and with possible profiles, so it must be a pure function of its argument.
 using PowerSelector = std::function<std::size_t(std::span<const LimitProfile>)>;
 using PowerGoal = std::variant<LeastCost, LeastTime, LeastEnergy, MaxSlowdown, PowerSelector>;
 
-// Slices only where they can still change the choice; ends when the choice is within `tolerance` of the best.
+// Measures slices only while they can still change the choice; ends when the choice is within `tolerance` of the best.
 struct AdaptiveProfiling {
   double tolerance = 0.01;
   std::uint32_t warm_up = 10;  // steps before the first measured one
 };
-// Every limit from the highest down: steps to settle, and steps measured.
+// Measures every limit from the highest down: first steps to settle, then measured steps.
 struct SweepProfiling {
   std::uint32_t settle = 10;
   std::uint32_t measure = 40;
 };
 using PowerProfiling = std::variant<AdaptiveProfiling, SweepProfiling>;
 
-// What the run would have taken at the optimum, as half-widths of 95 % intervals.
+// What the run would have taken at the optimum; uncertainties are half-widths of 95 % intervals.
 struct TrainingPrediction {
   PowerSetting setting = {};
   Seconds time = {};

@@ -1,4 +1,4 @@
-// What `zeus run` has chosen for the training that it runs, as docs/run.md has it.
+// The values that `zeus run` has chosen for the training that it runs (docs/run.md).
 #pragma once
 
 #include <zeus/export.hpp>
@@ -8,17 +8,17 @@
 
 namespace zeus {
 
-// Each of them is empty outside of `zeus run`, and where it leaves the choice to the program.
+// Each is empty outside `zeus run`, and if `zeus run` leaves the choice to the program.
 struct RunValues {
   std::optional<std::uint64_t> batch_size = {};  // ZEUS_BATCH_SIZE
   std::optional<double> learning_rate = {};      // ZEUS_LEARNING_RATE
   std::optional<std::uint64_t> seed = {};        // ZEUS_SEED
   std::optional<std::uint64_t> epochs = {};      // ZEUS_EPOCHS
   std::optional<double> target_metric = {};      // ZEUS_TARGET_METRIC
-  std::optional<bool> higher_is_better = {};     // ZEUS_HIGHER_IS_BETTER, where there is a target
+  std::optional<bool> higher_is_better = {};     // ZEUS_HIGHER_IS_BETTER, if there is a target
 };
 
-// Of this process, from its environment; a value that is no number is left out. Any thread.
+// The values for this process, from its environment; a value that is not a number is left out. Any thread.
 [[nodiscard]] ZEUS_API RunValues run_values();
 
 }  // namespace zeus

@@ -1,5 +1,5 @@
-// What measures the slices of a training's profile where that is not to be the training's own monitor: one that a
-// program has changed, one that replays a log, another instrument.
+// Measures the slices of a training's profile instead of the training's own monitor: for a program that has changed its
+// monitor, replays a log, or has another instrument.
 //
 // A Training calls it from the thread that reports the training's events and from within its calls: begin(), then end()
 // or cancel(). An exception loses the slice, and its message says why.
@@ -15,7 +15,7 @@ namespace zeus {
 
 struct MeasuredSlice {
   Seconds time = {};
-  std::map<int, MeasuredEnergy> gpu_energy = {};  // of each GPU of this process, by its number
+  std::map<int, MeasuredEnergy> gpu_energy = {};  // for each GPU of this process, by number
 };
 
 class SliceMeter {
@@ -28,8 +28,8 @@ class SliceMeter {
   virtual void begin(const PowerSetting& setting) = 0;
   virtual MeasuredSlice end() = 0;
   virtual void cancel() = 0;
-  // What is shorter is not measured well: a sweep's slices then take more steps than they were given, or are lost where
-  // that cannot be.
+  // Slices shorter than this are not measured well: a sweep's slices then take more steps than they were given, or are
+  // lost if that is impossible.
   [[nodiscard]] virtual Seconds shortest() const { return {}; }
 };
 

@@ -1,4 +1,4 @@
-// Libtorch's data loaders with Zeus in them: a training loop in the shape it has without.
+// Libtorch's data loaders with Zeus inside: the training loop keeps its shape.
 //
 //   auto train_loader = zeus::make_train_loader(train_set, batch_size, options);
 //   auto eval_loader = zeus::make_eval_loader(train_loader, eval_set, batch_size);
@@ -15,7 +15,7 @@
 //     std::cout << "epoch " << epoch << ": " << metric << '\n';
 //   }
 //
-// Header-only: this is compiled with the user's libtorch, and Zeus itself knows nothing of it. Both have to use the
+// Header-only: it is compiled with the user's libtorch, and Zeus itself does not depend on libtorch. Both must use the
 // same C++ library interface, which is checked below. Rules of threads, forks and failures as in zeus/train.hpp; the
 // training loader outlives the evaluation loaders made for it.
 #pragma once
@@ -37,11 +37,11 @@
 
 namespace zeus {
 
-// A loader of libtorch whose iteration is the steps of an epoch.
+// A libtorch loader whose iterations are the steps of an epoch.
 template <typename Loader>
 class TorchTrainLoader {
  public:
-  // Without a way to wait for the GPUs among the options, it waits for CUDA where libtorch has it.
+  // If the options have no `synchronize`, waits for CUDA if libtorch has it.
   TorchTrainLoader(std::unique_ptr<Loader> loader, TrainingOptions options)
       : loader_{std::move(loader)}, training_{std::make_unique<Training>(completed(std::move(options)))} {}
 
@@ -66,7 +66,7 @@ class TorchTrainLoader {
   std::unique_ptr<Training> training_;
 };
 
-// A loader of libtorch whose iteration is no step: what it takes is accounted to the epoch.
+// A libtorch loader whose iterations are not steps: their time and energy count for the epoch.
 template <typename Loader>
 class TorchEvalLoader {
  public:
@@ -85,8 +85,8 @@ class TorchEvalLoader {
   Training* training_;
 };
 
-// Batches of `batch_size` in an order drawn anew for each epoch. Profiles are kept for this batch size, and an epoch is
-// known to have as many steps as the data set has batches, unless the options say otherwise.
+// Batches of `batch_size`, shuffled again for each epoch. Unless the options say otherwise, profiles are kept for this
+// batch size, and an epoch has as many steps as the data set has batches.
 template <typename Dataset>
 [[nodiscard]] auto make_train_loader(Dataset dataset, std::size_t batch_size, TrainingOptions options = {}) {
   const std::optional<std::size_t> size = dataset.size();

@@ -1,5 +1,5 @@
-// A training loop that costs less energy: profiles power limits while it trains, applies the best one, accounts time,
-// energy and cost, and says when to stop. Whatever happens, the GPUs end up with the limits they were found with.
+// A training loop that costs less energy: profiles power limits while it trains, applies the best one, accounts for
+// time, energy and cost, and says when to stop. Whatever happens, the GPUs end up with the limits that they had before.
 //
 //   zeus::TrainingOptions options;
 //   options.stopping = {.target = zeus::TrainingTarget{.metric = 0.65}, .max_epochs = 100};
@@ -14,13 +14,13 @@
 //     std::cout << epoch.number << ": " << epoch.time << ", " << epoch.energy.value_or(zeus::Energy{}) << '\n';
 //   }
 //
-// Threads: one at a time; it need not always be the same one. Fork: in a forked child (a data-loader worker, say) a
-// Training is dead: every call returns without doing anything, and the parent's goes on. Failures: the constructor
-// throws for options that make no sense and for devices asked for that are not there. Once it trains, nothing is
-// thrown because of devices, leases, files or other ranks: what goes wrong is said once as a warning (and as an
-// `Unoptimized` event) and the training goes on without being optimized. A call out of order is an invalid_argument
-// Error. Inside of `zeus run` a Training says by itself how far it has come, leaves the GPUs to the run, and takes from
-// it the batch size, maximum of epochs and target that its options leave open.
+// Threads: one at a time, not always the same one. Fork: in a forked child (say a data-loader worker) a Training is
+// dead: every call returns without doing anything, and the parent's goes on. Failures: the constructor throws for
+// options that make no sense and for requested devices that are not there. Once it trains, it does not throw because of
+// devices, leases, files or other ranks. Such a failure is logged once as a warning (and reported as an `Unoptimized`
+// event), and the training goes on without optimization. A call out of order is an invalid_argument Error. Inside `zeus
+// run`, a Training reports its progress by itself, leaves the GPUs to the run, and takes from it the batch size,
+// maximum epochs and target that its options leave open.
 #pragma once
 
 #include <zeus/collective.hpp>
@@ -51,56 +51,55 @@ class ZEUS_API Training {
   Training& operator=(Training&&) noexcept;
   Training(const Training&) = delete;
   Training& operator=(const Training&) = delete;
-  // As finish().
+  // Like finish().
   ~Training();
 
-  // Ends the epoch under way, if there is one, decides whether to train another, and begins it. With a collective, all
+  // Ends the current epoch, if there is one, decides whether to train another, and begins it. With a collective, all
   // ranks call it, and all get the same answer.
   [[nodiscard]] bool next_epoch();
 
-  // A step: one forward and backward pass on one batch. It ends where the next one begins, with end_steps(), or with
-  // the epoch.
+  // A step: one forward and backward pass on one batch. It ends when the next one begins, with end_steps(), or with the
+  // epoch.
   void begin_step();
-  // Where only progress can be seen, from outside or in jumps: so many steps are over since the last word, and others
-  // begin. Instead of begin_step(), never beside it.
+  // For loops whose progress is only seen from outside or in jumps: so many steps have ended since the last call, and
+  // others begin. Use it instead of begin_step(), never together.
   void progress(std::uint64_t steps = 1);
-  // The steps of this epoch are over, what follows (evaluation, a checkpoint) is accounted to the epoch, and is no
-  // step.
+  // The steps of this epoch are over. What follows (evaluation, a checkpoint) counts for the epoch, but is not a step.
   void end_steps();
 
-  // What the model achieves now. NaN is said once as a warning and reaches no target.
+  // The metric that the model achieves now. NaN is logged once as a warning and reaches no target.
   void report(double metric);
-  // Another target from now on, for programs that learn no sooner what it is.
+  // Changes the target from now on, for programs that learn it late.
   void set_target(const TrainingTarget& target);
 
-  // For loops with their own idea of when epochs begin and end, such as callbacks of a trainer: next_epoch() in parts.
-  // Whether to stop is asked of stop_reason() between them; it is this rank's view.
+  // The parts of next_epoch(), for loops that decide themselves when epochs begin and end, such as callbacks of a
+  // trainer. Between epochs, stop_reason() says whether to stop, as this rank sees it.
   void begin_epoch();
   void end_epoch();
   [[nodiscard]] std::optional<StopReason> stop_reason() const;
 
-  // Another batch size from now on: it is profiled anew, unless a saved profile knows it.
+  // Changes the batch size from now on: it is profiled again, unless a saved profile has it.
   void set_batch_size(std::uint64_t batch_size);
 
-  // Ends the epoch under way, puts back what was found, and writes the result file. Nothing but result() and the like
-  // is to be called afterwards. Called twice, it does nothing.
+  // Ends the current epoch, puts back the limits that were found, and writes the result file. After that, call only
+  // result() and the like. A second call does nothing.
   void finish();
 
-  // So far, or of all of it once finished.
+  // The result so far; after finish(), of the whole training.
   [[nodiscard]] TrainingResult result() const;
   [[nodiscard]] bool profiling() const;
-  // What has been measured so far; of a saved profile what it says.
+  // The measurements so far, or those of a saved profile.
   [[nodiscard]] PowerProfile profile() const;
-  // What is applied once profiling is done, or would be in observer mode.
+  // The setting that is applied once profiling is done, or would be in observer mode.
   [[nodiscard]] std::optional<PowerSetting> optimum() const;
 
-  // A view of `batches` in which going from one to the next is going from step to step, and reaching the end ends the
-  // steps of the epoch.
+  // A view of `batches`: going to the next batch begins the next step, and reaching the end ends the steps of the
+  // epoch.
   template <typename Batches>
   [[nodiscard]] auto steps(Batches& batches) {
     return TrainingSteps<Training, Batches>{*this, batches};
   }
-  // The numbers of the epochs, from 1 on, as long as next_epoch() says so.
+  // The numbers of the epochs, from 1, for as long as next_epoch() returns true.
   [[nodiscard]] TrainingEpochs<Training> epochs() { return TrainingEpochs<Training>{*this}; }
 
  private:

@@ -1,4 +1,4 @@
-// What a range-based for goes over in a training loop: epochs, and the steps of one (zeus/train.hpp). They refer to the
+// The ranges of a range-based for in a training loop: epochs, and the steps of one (zeus/train.hpp). They refer to the
 // training and to the batches, which outlive them. One thread.
 #pragma once
 

@@ -1,5 +1,5 @@
-// What a Training (zeus/train.hpp) tells: what happens while it trains, and what it came to in the end.
-// Plain values; copy them freely between threads.
+// The events of a Training (zeus/train.hpp) while it trains, and its result at the end. Plain values; copy them freely
+// between threads.
 #pragma once
 
 #include <zeus/energy.hpp>
@@ -21,7 +21,7 @@ namespace zeus {
 enum class StopReason {
   target_reached,
   epochs_used_up,
-  too_expensive,  // the cost is beyond its limit, or would be after another epoch
+  too_expensive,  // the cost is above its limit, or would be after another epoch
 };
 
 constexpr auto names_of(StopReason /*reason*/) {
@@ -30,13 +30,13 @@ constexpr auto names_of(StopReason /*reason*/) {
                                                  {StopReason::too_expensive, "too dear"}}};
 }
 
-// Steps and what follows them until the next epoch. Energy and cost are those of all GPUs of all ranks; unknown where a
-// GPU's energy is, or there is none.
+// An epoch: its steps, and what follows them until the next epoch. Energy and cost are those of all GPUs of all ranks;
+// unknown if a GPU's energy is, or there is no GPU.
 struct EpochReport {
-  std::uint64_t number = 1;  // from 1 on
+  std::uint64_t number = 1;  // from 1
   std::uint64_t steps = 0;
   Seconds time = {};
-  Seconds steps_time = {};  // of it, until the end of the steps
+  Seconds steps_time = {};  // the part of it until the end of the steps
   std::optional<Energy> energy = {};
   std::optional<Joules> cost = {};
   std::optional<double> metric = {};  // the last one reported
@@ -62,10 +62,10 @@ struct TrainingResult {
   std::optional<Energy> energy = {};
   std::optional<Joules> cost = {};
   double eta = 0.5;
-  Watts max_power = {};  // the highest limit of all GPUs together, which the cost counts time with; 0 without GPUs
+  Watts max_power = {};  // the sum of all GPUs' highest limits, the price of time in the cost; 0 without GPUs
   std::uint32_t gpus = 0;
   std::optional<double> metric = {};  // the last one
-  // What profiling took of that.
+  // The part of that spent on profiling.
   std::uint64_t profiling_steps = 0;
   Seconds profiling_time = {};
   std::optional<PowerSetting> optimum = {};
@@ -73,7 +73,7 @@ struct TrainingResult {
   PowerProfile profile = {};
   std::optional<TrainingPrediction> prediction = {};  // in the observing modes
   std::string no_prediction = {};                     // why there is none
-  std::string unoptimized = {};                       // why the GPUs were left alone; empty mostly
+  std::string unoptimized = {};                       // why the GPUs were left alone; usually empty
 
   [[nodiscard]] bool reached() const { return stopped_by == StopReason::target_reached; }
 
@@ -99,11 +99,11 @@ struct TrainingResult {
   }
 };
 
-// What happens.
+// The events.
 struct ProfilingBegun {
   static constexpr std::string_view kind = "ProfilingBegun";
   std::optional<std::uint64_t> batch_size = {};
-  std::string again = {};  // why it is repeated; empty at first
+  std::string again = {};  // why it is repeated; empty the first time
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
@@ -115,7 +115,7 @@ struct ProfilingBegun {
 struct SettingApplied {
   static constexpr std::string_view kind = "SettingApplied";
   PowerSetting setting = {};
-  std::optional<Watts> enforced = {};  // what the devices say holds; the lowest of them
+  std::optional<Watts> enforced = {};  // the limit that the devices report as enforced; the lowest of them
   bool optimum = false;
 
   template <typename Fields, typename Self>
@@ -125,7 +125,7 @@ struct SettingApplied {
     fields("optimum", self.optimum);
   }
 };
-// All GPUs are as they were found.
+// All GPUs have the settings that they had before.
 struct SettingsRestored {
   static constexpr std::string_view kind = "SettingsRestored";
 
@@ -174,7 +174,7 @@ struct SliceLost {
 struct ProfilingDone {
   static constexpr std::string_view kind = "ProfilingDone";
   std::optional<PowerSetting> optimum = {};
-  std::uint64_t steps = 0;  // 0 where a saved profile decided
+  std::uint64_t steps = 0;  // 0 if a saved profile decided
   PowerProfile profile = {};
 
   template <typename Fields, typename Self>
@@ -184,7 +184,7 @@ struct ProfilingDone {
     fields("profile", self.profile);
   }
 };
-// From here on the GPUs are left alone: they are leased by another process, may not be set, or a rank is gone.
+// From now on the GPUs are left alone: another process has leased them, they may not be set, or a rank is gone.
 struct Unoptimized {
   static constexpr std::string_view kind = "Unoptimized";
   std::string why = {};
@@ -207,7 +207,7 @@ struct TrainingStopped {
   static constexpr std::string_view kind = "TrainingStopped";
   StopReason reason = StopReason::target_reached;
   Joules cost = {};        // so far
-  Joules next_epoch = {};  // what another would have cost, where that is why
+  Joules next_epoch = {};  // the cost of another epoch, if that is the reason
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {

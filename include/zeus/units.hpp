@@ -1,6 +1,6 @@
 // Physical quantities as types, so that arithmetic between them is checked at compile time:
 // Watts times Seconds is Joules, Joules divided by Seconds is Watts, and Watts plus Seconds does not compile.
-// Values, immutable in spirit, safe to use from any thread. A quantity is one double, in the scale its type names.
+// Values, immutable in spirit, safe to use from any thread. A quantity is one double, in the scale that its type names.
 #pragma once
 
 #include <zeus/export.hpp>
@@ -13,7 +13,7 @@
 
 namespace zeus {
 
-// Exponents of the base dimensions. Energy is a base dimension here because it is what this library is about.
+// Exponents of the base dimensions. Energy is a base dimension here because this library is about energy.
 struct Dimension {
   int energy = 0;
   int time = 0;
@@ -34,7 +34,7 @@ class Quantity {
   constexpr Quantity() = default;
   constexpr explicit Quantity(double value) : value_{value} {}
 
-  // The same dimension in another scale converts by itself: Seconds from Milliseconds, Megahertz from Hertz.
+  // The same dimension in another scale converts implicitly: Seconds from Milliseconds, Megahertz from Hertz.
   template <typename OtherScale>
     requires(!std::is_same_v<Scale, OtherScale>)
   constexpr Quantity(Quantity<D, OtherScale> other)  // NOLINT(google-explicit-constructor): lossless by design
@@ -120,7 +120,7 @@ class Celsius {
 
 namespace detail {
 
-// "W"; nothing for quantities that have no name here.
+// "W"; empty for quantities without a name here.
 template <typename Quantity>
 inline constexpr std::string_view symbol_of{};
 template <>
@@ -148,15 +148,15 @@ ZEUS_API std::ostream& print(std::ostream& stream, double number, std::string_vi
 
 }  // namespace detail
 
-// "200 W": the number as the stream prints numbers, and the unit. (zeus/fmt.hpp does the same for {fmt}.)
+// "200 W": the number as the stream prints numbers, then the unit. (zeus/fmt.hpp does the same for {fmt}.)
 template <typename Quantity>
   requires(!detail::symbol_of<Quantity>.empty())
 std::ostream& operator<<(std::ostream& stream, const Quantity& quantity) {
   return detail::print(stream, quantity.value(), detail::symbol_of<Quantity>);
 }
 
-// Quantities as people write them: "200W", "1.5 kW", "2h"; a bare number is in the unit of the type. Finite and not
-// negative. What cannot be read is an invalid_argument Error that names it and says what was expected.
+// Quantities as people write them: "200W", "1.5 kW", "2h"; a bare number is in the unit of the type. Must be finite and
+// not negative. Anything else is an invalid_argument Error that quotes it and says what was expected.
 ZEUS_API Joules parse_joules(std::string_view string);        // J, mJ, kJ, MJ, Wh, kWh
 ZEUS_API Watts parse_watts(std::string_view string);          // W, mW, kW
 ZEUS_API Seconds parse_seconds(std::string_view string);      // s, ms, us, ns, min, h

@@ -1,4 +1,4 @@
-// The version of the library in use, which may differ from the headers a program was built with.
+// The version of the library in use, which may differ from that of the headers a program was built with.
 #pragma once
 
 #include <zeus/export.hpp>
@@ -10,7 +10,7 @@ namespace zeus {
 // "major.minor.patch"; a static string, callable from any thread.
 ZEUS_API std::string_view version();
 
-// Of the headers, as the program was built.
+// The version of the headers that the program was built with.
 inline constexpr std::string_view header_version = "0.1.0";
 
 }  // namespace zeus

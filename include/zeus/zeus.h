@@ -1,5 +1,5 @@
 /* Zeus for any language: windows of time and the energy that GPUs, CPU packages and memory used in them, and training
- * loops that cost less of it.
+ * loops that cost less energy.
  *
  *   zeus_monitor* monitor = NULL;
  *   zeus_measurement* measured = NULL;
@@ -14,12 +14,12 @@
  *   zeus_measurement_free(measured);
  *   zeus_monitor_close(monitor);
  *
- * Every function may be called from any thread, throws nothing, and returns a zeus_status; after a failure,
+ * Any thread may call any function. Functions throw nothing and return a zeus_status; after a failure,
  * zeus_last_error() says what happened to what and what to do, for the calling thread. Structs begin with their size,
- * which the caller sets: a library that knows more fields than its caller leaves the rest alone, and one that knows
- * fewer fills what it knows. Those that come in arrays (zeus_power, zeus_temperature) have no size and stay as they
- * are. Energies are joules, times are seconds on the monotonic clock of this machine. What is not known is NAN, of an
- * energy with known = 0. */
+ * which the caller sets: a library with more fields than its caller knows leaves the rest alone, and one with fewer
+ * fills the fields that it knows. Structs that come in arrays (zeus_power, zeus_temperature) have no size and never
+ * change. Energies are in joules, times in seconds on the monotonic clock of this machine. An unknown number is NAN; an
+ * unknown energy has known = 0. */
 #ifndef ZEUS_ZEUS_H
 #define ZEUS_ZEUS_H
 
@@ -32,7 +32,7 @@
 extern "C" {
 #endif
 
-/* NOLINTBEGIN(readability-identifier-naming, modernize-use-using): the names and words of C */
+/* NOLINTBEGIN(readability-identifier-naming, modernize-use-using): names and keywords as in C */
 
 typedef enum zeus_status {
   ZEUS_OK = 0,
@@ -58,7 +58,7 @@ typedef struct zeus_options {
   size_t gpu_count;
   const int* cpus; /* NULL: all */
   size_t cpu_count;
-  int (*synchronize)(void* data); /* waits for the GPUs before each edge; not 0 is a failure; may be NULL */
+  int (*synchronize)(void* data); /* waits for the GPUs before each edge; anything but 0 is a failure; may be NULL */
   void* synchronize_data;
   const char* log;          /* path of a CSV log; may be NULL */
   const char* complete_log; /* path of a CSV log with everything; may be NULL */
@@ -69,16 +69,16 @@ typedef struct zeus_energy {
   int known;
   double value;
   double uncertainty; /* half-width of the 95 % interval */
-  double systematic;  /* calibration bound, NAN where unknown */
+  double systematic;  /* calibration bound, NAN if unknown */
   zeus_method method;
-  char reason[192]; /* why it is not known, or what a careful reader should know */
+  char reason[192]; /* why it is unknown, or what a careful reader should know */
 } zeus_energy;
 
 typedef struct zeus_window {
   size_t size; /* sizeof(zeus_window) */
   double start;
   double end;
-  int settled; /* waiting longer would change nothing */
+  int settled; /* waiting longer would not change it */
   int gpu_count;
   int cpu_count;
 } zeus_window;
@@ -92,10 +92,10 @@ typedef enum zeus_throttle_reason {
   ZEUS_THROTTLE_POWER_BRAKE = 8 /* a signal from outside, such as the power supply's */
 } zeus_throttle_reason;
 
-/* For how many seconds of a window each cause held a GPU's clocks back; NAN where the driver does not count it. */
+/* For how many seconds of a window each cause held a GPU's clocks back; NAN if the driver does not count it. */
 typedef struct zeus_throttle {
   size_t size;      /* sizeof(zeus_throttle) */
-  unsigned reasons; /* zeus_throttle_reason: those that held at all */
+  unsigned reasons; /* zeus_throttle_reason: bits of the causes that held at all */
   double power_cap;
   double thermal;
   double sync_boost;
@@ -115,21 +115,21 @@ typedef struct zeus_temperature {
 /* Seconds since the process began to measure. */
 typedef struct zeus_sampler_cost {
   size_t size;    /* sizeof(zeus_sampler_cost) */
-  double running; /* for which the sampler's thread has run */
-  double busy;    /* of them, spent on its own work */
-  double driver;  /* of them, spent inside the driver's calls */
+  double running; /* in which the sampler's thread has run */
+  double busy;    /* the part spent on its own work */
+  double driver;  /* the part spent inside the driver's calls */
 } zeus_sampler_cost;
 
-/* Of the headers, as the program was built. */
+/* The version of the headers that the program was built with. */
 #define ZEUS_HEADER_VERSION "0.1.0"
 
-/* Of the library in use. */
+/* The version of the library in use. */
 ZEUS_C_API const char* zeus_version(void);
 ZEUS_C_API const char* zeus_last_error(void);
-/* For libraries that stand on this one: what zeus_last_error() says next in this thread. */
+/* For libraries on top of this one: sets what zeus_last_error() returns next in this thread. */
 ZEUS_C_API void zeus_set_last_error(const char* text);
 
-/* `options` may be NULL. zeus_monitor_close(NULL) is nothing. */
+/* `options` may be NULL. zeus_monitor_close(NULL) does nothing. */
 ZEUS_C_API zeus_status zeus_monitor_open(const zeus_options* options, zeus_monitor** monitor);
 ZEUS_C_API void zeus_monitor_close(zeus_monitor* monitor);
 
@@ -137,9 +137,9 @@ ZEUS_C_API zeus_status zeus_begin(zeus_monitor* monitor, const char* window);
 ZEUS_C_API zeus_status zeus_restart(zeus_monitor* monitor, const char* window);
 ZEUS_C_API zeus_status zeus_cancel(zeus_monitor* monitor, const char* window);
 ZEUS_C_API zeus_status zeus_reset(zeus_monitor* monitor);
-/* The best estimate at once; the measurement is the caller's, to be freed. */
+/* Gives the best estimate at once; the caller owns the measurement and frees it. */
 ZEUS_C_API zeus_status zeus_end(zeus_monitor* monitor, const char* window, zeus_measurement** measurement);
-/* Waits until it cannot become any better, for `patience` seconds at most. */
+/* Waits until the measurement cannot get any better, for at most `patience` seconds. */
 ZEUS_C_API zeus_status zeus_settle(zeus_monitor* monitor, zeus_measurement* measurement, double patience);
 ZEUS_C_API void zeus_measurement_free(zeus_measurement* measurement);
 
@@ -151,16 +151,16 @@ ZEUS_C_API zeus_status zeus_measurement_throttle(const zeus_measurement* measure
 
 /* Keeps the sampler running until the monitor is closed. */
 ZEUS_C_API zeus_status zeus_listen(zeus_monitor* monitor);
-/* Writes up to `*count` readings later than `since`, oldest first, and sets `*count` to how many there are. */
+/* Writes up to `*count` readings later than `since`, oldest first, and sets `*count` to the number of all of them. */
 ZEUS_C_API zeus_status zeus_power_timeline(zeus_monitor* monitor, int gpu, double since, zeus_power* readings,
                                            size_t* count);
 ZEUS_C_API zeus_status zeus_temperature_timeline(zeus_monitor* monitor, int gpu, double since,
                                                  zeus_temperature* readings, size_t* count);
-/* What measuring costs the process: one sampler serves all of its monitors. */
+/* The cost of measuring to this process: one sampler serves all of its monitors. */
 ZEUS_C_API zeus_status zeus_sampler_costs(zeus_monitor* monitor, zeus_sampler_cost* cost);
 
-/* A training loop that costs less energy: profiles power limits while it trains, applies the best one, accounts time,
- * energy and cost, and says when to stop. Whatever happens, the GPUs end up with the limits they were found with.
+/* A training loop that costs less energy: profiles power limits while it trains, applies the best one, accounts for
+ * time, energy and cost, and says when to stop. Whatever happens, the GPUs end up with the limits that they had before.
  *
  *   zeus_training_options options = {.size = sizeof options, .target = &accuracy, .max_epochs = 100};
  *   zeus_training* training = NULL;
@@ -182,14 +182,14 @@ ZEUS_C_API zeus_status zeus_sampler_costs(zeus_monitor* monitor, zeus_sampler_co
  *   }
  *   zeus_training_close(training);
  *
- * Each function is the member of zeus::Training (zeus/train.hpp) of that name; its rules hold here as well, in a forked
- * child and inside of `zeus run` too. One thread at a time. A call out of order is ZEUS_INVALID_ARGUMENT. What a
- * pointer may be NULL for, is left to the library. */
+ * Each function corresponds to the member of zeus::Training (zeus/train.hpp) with that name, and has the same rules,
+ * also in a forked child and inside `zeus run`. One thread at a time. A call out of order is ZEUS_INVALID_ARGUMENT. If
+ * an optional pointer is NULL, the library chooses. */
 typedef struct zeus_training zeus_training;
 
 typedef enum zeus_training_mode {
-  ZEUS_TRAINING_OPTIMIZE = 0, /* profile, then apply what the goal likes best */
-  ZEUS_TRAINING_OBSERVE = 1,  /* profile, set nothing beyond that, and say what the best would have cost */
+  ZEUS_TRAINING_OPTIMIZE = 0, /* profile, then apply the setting that suits the goal best */
+  ZEUS_TRAINING_OBSERVE = 1,  /* profile, set limits only for that, and report what the best would have cost */
   ZEUS_TRAINING_PASSIVE = 2   /* set nothing at all */
 } zeus_training_mode;
 
@@ -197,7 +197,7 @@ typedef enum zeus_goal {
   ZEUS_LEAST_COST = 0, /* eta x energy + (1 - eta) x highest limits x time */
   ZEUS_LEAST_TIME = 1,
   ZEUS_LEAST_ENERGY = 2,
-  ZEUS_MAX_SLOWDOWN = 3 /* the least energy at `max_slowdown` times the shortest time */
+  ZEUS_MAX_SLOWDOWN = 3 /* the least energy within `max_slowdown` times the shortest time */
 } zeus_goal;
 
 typedef enum zeus_stop_reason {
@@ -207,30 +207,30 @@ typedef enum zeus_stop_reason {
   ZEUS_TOO_EXPENSIVE = 3
 } zeus_stop_reason;
 
-/* 0 and NULL are the usual choice everywhere. */
+/* 0 and NULL mean the default everywhere. */
 typedef struct zeus_training_options {
   size_t size; /* sizeof(zeus_training_options) */
   zeus_training_mode mode;
   zeus_goal goal;
   double max_slowdown;  /* for ZEUS_MAX_SLOWDOWN; 0: 1.1 */
   const double* eta;    /* NULL: 0.5 */
-  const double* target; /* of the metric that is reported; NULL: none */
+  const double* target; /* the metric to reach; NULL: none */
   int lower_is_better;
-  uint64_t max_epochs;      /* 0: any number */
+  uint64_t max_epochs;      /* 0: no bound */
   const double* cost_limit; /* joules of cost; NULL: none */
   const int* gpus;          /* NULL: all */
   size_t gpu_count;
-  int (*synchronize)(void* data); /* waits for the GPUs; not 0 is a failure; may be NULL */
+  int (*synchronize)(void* data); /* waits for the GPUs; anything but 0 is a failure; may be NULL */
   void* synchronize_data;
   const double* limits; /* watts to choose from; NULL: steps of 25 W */
   size_t limit_count;
-  uint64_t batch_size;      /* what a profile is kept for; 0: nothing */
-  uint64_t steps_per_epoch; /* where it is known beforehand; 0: it is not */
+  uint64_t batch_size;      /* a profile is kept for each; 0: none given */
+  uint64_t steps_per_epoch; /* if it is known beforehand; 0: it is not */
   const char* profile_file; /* where profiles are kept; may be NULL */
   const char* result_file;  /* written at the end; may be NULL */
 } zeus_training_options;
 
-/* So far, or of all of it once finished. NAN is what is not known. */
+/* The result so far, or of the whole training once it is finished. An unknown number is NAN. */
 typedef struct zeus_training_result {
   size_t size; /* sizeof(zeus_training_result) */
   zeus_stop_reason stopped_by;
@@ -241,11 +241,11 @@ typedef struct zeus_training_result {
   double cost;
   double metric; /* the last one */
   double limit;  /* the best one, of each GPU */
-  double clock;  /* the best one in MHz, where clocks are locked */
+  double clock;  /* the best one in MHz, if clocks are locked */
   int applied;   /* these are (or were) in force */
   uint64_t profiling_steps;
   double profiling_time;
-  /* What the run would have taken at the best: in the modes that observe. */
+  /* What the run would have taken at the best setting; for the modes that observe. */
   double predicted_time;
   double predicted_time_uncertainty;
   double predicted_energy;
@@ -253,25 +253,25 @@ typedef struct zeus_training_result {
   double predicted_cost;
   double predicted_cost_uncertainty;
   char no_prediction[192]; /* why there is none */
-  char unoptimized[192];   /* why the GPUs were left alone; empty mostly */
+  char unoptimized[192];   /* why the GPUs were left alone; usually empty */
 } zeus_training_result;
 
 typedef struct zeus_epoch {
   size_t size;     /* sizeof(zeus_epoch) */
-  uint64_t number; /* from 1 on */
+  uint64_t number; /* from 1 */
   uint64_t steps;
   double time;
   double energy;
   double energy_uncertainty;
   double cost;
   double metric;
-  int profiled; /* limits were measured in it */
+  int profiled; /* limits were measured in this epoch */
 } zeus_epoch;
 
-/* `options` may be NULL. zeus_training_close(NULL) is nothing. */
+/* `options` may be NULL. zeus_training_close(NULL) does nothing. */
 ZEUS_C_API zeus_status zeus_training_open(const zeus_training_options* options, zeus_training** training);
 ZEUS_C_API void zeus_training_close(zeus_training* training);
-/* Ends the epoch under way, and begins another one where *go_on is not 0. */
+/* Ends the current epoch, and begins another one if *go_on is not 0 afterwards. */
 ZEUS_C_API zeus_status zeus_training_next_epoch(zeus_training* training, int* go_on);
 ZEUS_C_API zeus_status zeus_training_begin_epoch(zeus_training* training);
 ZEUS_C_API zeus_status zeus_training_end_epoch(zeus_training* training);

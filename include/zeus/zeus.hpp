@@ -1,5 +1,5 @@
-// Everything of the C++ interface of Zeus in one header, but for what needs another library: zeus/torch.hpp (libtorch)
-// and zeus/fmt.hpp ({fmt}). Link zeus::jobs as well where you use zeus/job.hpp.
+// The whole C++ interface of Zeus in one header, except for headers that need another library: zeus/torch.hpp
+// (libtorch) and zeus/fmt.hpp ({fmt}). If you use zeus/job.hpp, link zeus::jobs as well.
 #pragma once
 
 #include <zeus/collective.hpp>

@@ -1,5 +1,5 @@
-// The GPUs and CPU packages of this program for Python, and leases to set GPUs under. Units are those of the package's
-// device layer: milliwatts, millijoules, megahertz, degrees Celsius.
+// The GPUs and CPU packages of this program for Python, and the leases under which GPUs are set. Units are those of the
+// package's device layer: milliwatts, millijoules, megahertz, degrees Celsius.
 #include "bindings.hpp"
 
 #include <zeus/device.hpp>
@@ -57,7 +57,7 @@ auto reading(const Read& read) {
 }
 
 void bind_gpu(py::module_& module) {
-  py::class_<Gpu>(module, "Gpu", "What one GPU tells.")
+  py::class_<Gpu>(module, "Gpu", "The readings of one GPU.")
       .def_property_readonly("index", &Gpu::index)
       .def_property_readonly("driver_index", &Gpu::driver_index)
       .def_property_readonly("vendor",
@@ -111,13 +111,13 @@ void bind_gpu(py::module_& module) {
 }
 
 void bind_lease(py::module_& module) {
-  py::class_<GpuLease>(module, "Lease", "The right to set one GPU, which is put back when this ends.")
+  py::class_<GpuLease>(module, "Lease", "The right to set one GPU; the GPU is put back when it ends.")
       .def(
           "set_power_limit_mw",
           [](GpuLease& self, double milliwatts) {
             return milliwatts_of(without_gil([&] { return self.set_power_limit(Milliwatts{milliwatts}); }));
           },
-          py::arg("milliwatts"), "Returns what is enforced.")
+          py::arg("milliwatts"), "Returns the enforced limit.")
       .def(
           "lock_clocks",
           [](GpuLease& self, const std::string& domain, double minimum_mhz, double maximum_mhz) {
@@ -145,7 +145,7 @@ void bind_lease(py::module_& module) {
 }
 
 void bind_cpu(py::module_& module) {
-  py::class_<CpuPackage>(module, "Cpu", "What one CPU package, and the memory behind it, tells.")
+  py::class_<CpuPackage>(module, "Cpu", "The readings of one CPU package and the memory behind it.")
       .def_property_readonly("index", &CpuPackage::index)
       .def_property_readonly("name", &CpuPackage::name)
       .def_property_readonly("counts_memory", &CpuPackage::counts_memory)
@@ -161,7 +161,7 @@ void bind_device(py::module_& module) {
   bind_lease(module);
   bind_cpu(module);
   module.def(
-      "gpus", [] { return without_gil([] { return gpus(); }); }, "Those that this program sees.");
+      "gpus", [] { return without_gil([] { return gpus(); }); }, "The GPUs that this program sees.");
   module.def("cpus", [] { return without_gil([] { return cpus(); }); });
   module.def(
       "device_problems",
@@ -172,7 +172,7 @@ void bind_device(py::module_& module) {
         }
         return result;
       },
-      "(device, what is wrong, what to do) of what does not work here.");
+      "What does not work here, as (device, what is wrong, what to do).");
 }
 
 }  // namespace zeus::python

@@ -1,5 +1,5 @@
-// Failures of libzeus as Python exceptions. The classes are those of zeus_cpp.exception, so that users catch what they
-// can name; this is the one place that maps kinds to them.
+// Failures of libzeus as Python exceptions. The classes are those of zeus_cpp.exception, so that users can name what
+// they catch; only this file maps kinds to them.
 #include "bindings.hpp"
 
 #include <zeus/error.hpp>
@@ -55,8 +55,8 @@ void raise_failure(const Failure& failure) {
 
 void bind_errors(py::module_& module) {
   const py::object reading_error = py::reinterpret_steal<py::object>(
-      PyErr_NewExceptionWithDoc("zeus_cpp._native.ReadingError", "A device has no answer: (name of the reason, text).",
-                                PyExc_Exception, nullptr));
+      PyErr_NewExceptionWithDoc("zeus_cpp._native.ReadingError",
+                                "A device has no value: (name of the reason, message).", PyExc_Exception, nullptr));
   module.add_object("ReadingError", reading_error);
   py::register_exception_translator([](std::exception_ptr thrown) {  // NOLINT(performance-unnecessary-value-param)
     try {

@@ -1,4 +1,4 @@
-// zeus::Monitor for Python: windows, what they measured, and how sure that is.
+// zeus::Monitor for Python: windows, their measurements, and how certain they are.
 #include "bindings.hpp"
 
 #include <zeus/measure.hpp>
@@ -13,8 +13,7 @@ namespace {
 using Indices = std::optional<std::vector<int>>;
 using Synchronize = std::optional<py::function>;
 
-// What the present thread's edge is to wait for: synchronizing is chosen for each edge in Python, and for the monitor
-// in C++.
+// What this thread's edge waits for: Python chooses the synchronization for each edge, C++ for each monitor.
 thread_local const py::function* present_synchronize = nullptr;
 
 void synchronize_if_asked() {
@@ -24,7 +23,7 @@ void synchronize_if_asked() {
   }
 }
 
-// Does `work` without the GIL, with `synchronize` called at the edge that is part of it.
+// Runs `work` without the GIL; calls `synchronize` at the edge inside it.
 template <typename Work>
 auto at_edge(const Synchronize& synchronize, const Work& work) {
   struct Scope {
@@ -41,7 +40,7 @@ py::object optional_of(const std::optional<Joules>& joules) {
   return joules ? py::object{py::float_{joules->value()}} : py::object{py::none()};
 }
 
-// (value, uncertainty, systematic, method, reason, remark), with None for what is not known.
+// (value, uncertainty, systematic, method, reason, remark), with None for what is unknown.
 py::tuple detail_of(const MeasuredEnergy& measured) {
   if (!measured.energy) {
     return py::make_tuple(py::none(), py::none(), py::none(), py::none(), measured.reason, measured.remark);
@@ -59,8 +58,7 @@ py::dict details_of(const std::map<int, MeasuredEnergy>& energies) {
   return result;
 }
 
-// Joules by index; what is not known is not a number here, which the interface of the dictionary leaves no other word
-// for.
+// Joules by index. An unknown energy is NaN: the dictionary's interface has no other way to say so.
 py::dict values_of(const std::map<int, MeasuredEnergy>& energies) {
   py::dict result;
   for (const auto& [index, measured] : energies) {
@@ -100,7 +98,7 @@ std::unique_ptr<Monitor> make_monitor(Indices gpus, Indices cpus, std::string lo
 }
 
 void bind_window(py::module_& module) {
-  py::class_<Measurement>(module, "Window", "What a window measured.")
+  py::class_<Measurement>(module, "Window", "The measurement of a window.")
       .def_property_readonly("name", [](const Measurement& self) { return py::str{self.window}; })
       .def_property_readonly("start", [](const Measurement& self) { return self.start.value(); })
       .def_property_readonly("end", [](const Measurement& self) { return self.end.value(); })

@@ -1,4 +1,4 @@
-// Power and temperature read at a steady pace, for Python.
+// Reads power and temperature at a steady pace, for Python.
 #include "bindings.hpp"
 
 #include "readings_watch.hpp"
@@ -7,7 +7,7 @@ namespace zeus::python {
 
 namespace {
 
-// The quantities that can be watched, each as (name, how it is read).
+// The quantities that can be watched: name, and how to read it.
 ReadingsWatch::Read reader_of(const std::string& quantity) {
   const auto power = [](PowerKind kind, PowerScope scope) {
     return [kind, scope](const Gpu& gpu) {
@@ -56,7 +56,7 @@ std::unique_ptr<ReadingsWatch> make_watch(const std::string& quantity, const std
       [&] { return std::make_unique<ReadingsWatch>(watched, std::move(read), Seconds{period_s}, most_runs); });
 }
 
-// Waits for the watch's thread without the GIL, also where Python's garbage collector is what ends it.
+// Waits for the watch's thread without the GIL, even if Python's garbage collector ends it.
 struct WithoutGil {
   void operator()(ReadingsWatch* watch) const {
     without_gil([watch] { delete watch; });  // NOLINT(cppcoreguidelines-owning-memory): the deleter of a unique_ptr

@@ -1,5 +1,5 @@
-// zeus::Training for Python. What it calls in Python (listener, selector, collective, synchronize) is called by the
-// thread that reports the training's events, from within those reports.
+// zeus::Training for Python. Its calls into Python (listener, selector, collective, synchronize) are made by the thread
+// that reports the training's events, from within those reports.
 #include "bindings.hpp"
 #include "freed_without_gil.hpp"
 #include "record_values.hpp"
@@ -14,7 +14,7 @@ namespace zeus::python {
 
 namespace {
 
-// Events are kept for Python to fetch after the call that made them, so that no listener runs in the middle of one.
+// Events are kept for Python to fetch after the call that made them, so that no listener runs in the middle of a call.
 struct Told {
   std::vector<TrainingEvent> events;
 };
@@ -71,7 +71,7 @@ void bind_train(py::module_& module) {
           py::arg("metric"), py::arg("higher_is_better"))
       .def("set_batch_size", call(&Training::set_batch_size), py::arg("batch_size"))
       .def("finish", call(&Training::finish))
-      .def("events", fetch, "What has happened since the last time this was asked, oldest first.")
+      .def("events", fetch, "The events since the last call, oldest first.")
       .def_property_readonly("stop_reason",
                              [](PythonTraining& self) { return python_value(self.training->stop_reason()); })
       .def_property_readonly("profiling", [](PythonTraining& self) { return self.training->profiling(); })

@@ -1,6 +1,6 @@
-// What the parts of the extension module zeus_cpp._native share: each subject adds its names to the module in a
-// function of its own, and module.cpp calls them all. Everything here is called with Python's lock (the GIL) held,
-// unless it says otherwise; whatever may wait for a device, a thread or a lock of libzeus gives the GIL away meanwhile.
+// What the parts of the extension module zeus_cpp._native share: each part adds its names to the module in a function
+// of its own, and module.cpp calls them all. Everything here is called with Python's lock (the GIL) held, unless it
+// says otherwise. Code that may wait for a device, a thread or a lock of libzeus releases the GIL meanwhile.
 #pragma once
 
 #include <zeus/device.hpp>
@@ -25,7 +25,7 @@ void bind_pipeline(py::module_& module);
 void bind_readings_watch(py::module_& module);
 void bind_train(py::module_& module);
 
-// Does `work` without the GIL.
+// Runs `work` without the GIL.
 template <typename Work>
 auto without_gil(const Work& work) {
   const py::gil_scoped_release released;

@@ -1,5 +1,5 @@
-// A holder for objects whose end may wait for a thread, a device or other ranks: it gives the GIL away meanwhile, also
-// where Python's garbage collector is what ends them.
+// A holder for objects whose destruction may wait for a thread, a device or other ranks: it releases the GIL meanwhile,
+// even if Python's garbage collector destroys them.
 #pragma once
 
 #include "bindings.hpp"

@@ -19,7 +19,7 @@ ReadingsWatch::ReadingsWatch(const std::vector<Gpu>& gpus, Read read, Seconds pe
   for (const Gpu& gpu : gpus) {
     state_->watched.emplace(gpu.index(), Watched{.gpu = gpu, .runs = {}, .trouble = {}});
   }
-  (void)read_all();  // so that there is something to ask for as soon as there is a watch
+  (void)read_all();  // so that there are readings from the start
   state_->thread = std::thread{[this] { run(); }};
 }
 
@@ -96,7 +96,7 @@ void ReadingsWatch::run() {
 Seconds ReadingsWatch::read_all() {
   std::optional<double> began;
   double ended = 0;
-  // The map itself never changes; only what is in it does, under the lock. The driver is asked without it.
+  // The map itself never changes; its contents change under the lock. The driver is read without the lock.
   for (auto& [index, watched] : state_->watched) {
     const auto reading = read_(watched.gpu);
     if (reading) {

@@ -1,5 +1,5 @@
-// Records of the public headers as Python's values, made from their descriptions (zeus/fields.hpp): a dict of numbers,
-// words, lists and further dicts. Called with the GIL held.
+// Records of the public headers as Python values, made from their descriptions (zeus/fields.hpp): a dict of numbers,
+// strings, lists and further dicts. Called with the GIL held.
 #pragma once
 
 #include "bindings.hpp"
@@ -21,7 +21,7 @@ class DictFields {
  public:
   explicit DictFields(py::dict& values) : values_{values} {}
 
-  // Of the form in which it is stored: nothing that Python's users see.
+  // Belongs to the stored format: Python's users do not see it.
   void version(int /*number*/) {}
 
   template <typename Value>
@@ -45,7 +45,7 @@ py::dict dict_of(const Record& record) {
   return values;
 }
 
-// One of several events: which one is under "event".
+// A variant of events: "event" says which one.
 template <typename... Events>
 py::dict event_dict(const std::variant<Events...>& event) {
   return std::visit(
@@ -66,7 +66,7 @@ py::object python_value(const Value& value) {
   } else if constexpr (field::Measured<Value>) {
     return py::float_{value.value()};
   } else if constexpr (std::is_enum_v<Value>) {
-    std::string name{field::name_of(value)};  // as Python would spell it
+    std::string name{field::name_of(value)};  // in Python's spelling
     std::ranges::replace(name, ' ', '_');
     return py::str{name};
   } else if constexpr (field::is_list<Value>) {

@@ -30,7 +30,7 @@ class Held {
   std::shared_ptr<const py::object> object_;
 };
 
-// Calls into Python; an exception there becomes an Error, which needs no GIL to be carried and read.
+// Calls into Python; an exception there becomes an Error, which can be passed on and read without the GIL.
 template <typename Call>
 auto in_python(const Call& call) {
   const py::gil_scoped_acquire gil;
@@ -57,7 +57,7 @@ class PythonCollective final : public Collective {
       const py::bytes mine{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
       const auto theirs = object_.get().attr("broadcast")(mine, root, patience.value()).cast<std::string>();
       if (theirs.size() != bytes.size()) {
-        throw Error{ErrorKind::internal, "a rank was sent a message of another length than it waits for"};
+        throw Error{ErrorKind::internal, "a rank received a message of an unexpected length"};
       }
       std::memcpy(bytes.data(), theirs.data(), bytes.size());
     });
@@ -69,7 +69,7 @@ class PythonCollective final : public Collective {
       const std::vector<double> mine{values.begin(), values.end()};
       const auto all = object_.get().attr(how)(mine, patience.value()).cast<std::vector<double>>();
       if (all.size() != values.size()) {
-        throw Error{ErrorKind::internal, "ranks have given different numbers of values"};
+        throw Error{ErrorKind::internal, "ranks passed different numbers of values"};
       }
       std::ranges::copy(all, values.begin());
     });
@@ -80,8 +80,8 @@ class PythonCollective final : public Collective {
   int size_;
 };
 
-// A Python object with begin(limit in W), end(), cancel() and shortest, in s; end() gives the seconds and, for each
-// GPU, (joules, their uncertainty, bound of the calibration or None, why there is no energy).
+// A Python object with begin(limit in W), end(), cancel() and shortest (in s). end() returns the seconds and, for each
+// GPU, (joules, their uncertainty, calibration bound or None, why there is no energy).
 class PythonSlices final : public SliceMeter {
  public:
   explicit PythonSlices(const py::object& object)
@@ -119,7 +119,7 @@ class PythonSlices final : public SliceMeter {
   Seconds shortest_;
 };
 
-// A Python function of a GPU's number and a limit in W.
+// A Python function that takes a GPU's number and a limit in W.
 class PythonSetter final : public LimitSetter {
  public:
   explicit PythonSetter(const py::object& function) : function_{function} {}
@@ -289,7 +289,7 @@ TrainingOptions training_options_of(const py::dict& values) {
     }
   }
   if (options.profiling.known) {
-    options.profiling.known->batch_size = options.batch_size;  // what is given is of this job
+    options.profiling.known->batch_size = options.batch_size;  // the given profile is for this job
   }
   return options;
 }

@@ -1,6 +1,6 @@
-// What Python gives a zeus::Training, as the C++ interface wants it: options out of a mapping, and Python objects as
-// the functions and the collective that a Training calls. Everything is called with the GIL held; what comes out takes
-// the GIL itself when it is called, and may be called and destroyed by a thread that has none.
+// Converts what Python passes to a zeus::Training for the C++ interface: options from a mapping, and Python objects as
+// the functions and the collective that a Training calls. Everything is called with the GIL held. The results take the
+// GIL themselves when they are called, and a thread without it may call and destroy them.
 #pragma once
 
 #include "bindings.hpp"
@@ -9,8 +9,8 @@
 
 namespace zeus::python {
 
-// The names are those of TrainingOptions, with units at their ends; zeus.optimizer._training spells them all. What is
-// missing keeps its default; a name that is not known is a KeyError.
+// The names are those of TrainingOptions, with the unit at the end; zeus.optimizer._training lists them all. A missing
+// option keeps its default; an unknown name is a KeyError.
 TrainingOptions training_options_of(const py::dict& values);
 
 }  // namespace zeus::python

@@ -1,6 +1,6 @@
 """Zeus measures the energy of deep-learning work, and spends less of it.
 
-Scripts import it as `zeus` (front/zeus). By this name it can be imported whatever else is called `zeus`.
+Scripts import it as `zeus` (front/zeus). By the name `zeus_cpp` it can always be imported, whatever else is called `zeus`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["ZeusDataLoader", "__version__"]
 logging.getLogger("zeus").addHandler(logging.NullHandler())
 warn_of_other_zeus()
 
-# Names of this package that bring a framework with them, and the modules they are in.
+# Names of this package that need a framework, and their modules.
 _LAZY = {"ZeusDataLoader": "zeus_cpp._dataloader"}
 
 __getattr__ = importer(__name__, _LAZY)

@@ -1,4 +1,4 @@
-"""What is installed under the name `zeus`, and how it becomes this package again: `python -m zeus_cpp`."""
+"""Shows what is installed under the name `zeus`, and makes it this package again: `python -m zeus_cpp`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands.add_parser("status", help="which package `import zeus` is, and what is installed")
     providing = commands.add_parser("provide", help=f"install zeus {VERSION}, which has no files, for projects that require `zeus`")
     providing.add_argument("--wheel", type=Path, metavar="FOLDER", help="write its wheel there, and install nothing")
-    commands.add_parser("repair", help="take away another package that is imported as `zeus`, and provide this one")
+    commands.add_parser("repair", help="remove another package that is imported as `zeus`, and provide this one")
     options = parser.parse_args(arguments)
     try:
         if options.command == "status":

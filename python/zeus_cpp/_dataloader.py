@@ -3,24 +3,24 @@
     train_loader = ZeusDataLoader(train_set, batch_size, max_epochs, target_metric, higher_is_better=True)
     eval_loader = ZeusDataLoader(eval_set, batch_size)
 
-    for epoch in train_loader.epochs():      # ends at the target, at max_epochs, or when it gets too dear
+    for epoch in train_loader.epochs():      # ends at the target, at max_epochs, or when it gets too expensive
         for batch in train_loader: ...
         for batch in eval_loader: ...
         train_loader.report_metric(accuracy)
 
-Beside arguments it reads the environment, as jobs that recur are driven by it:
+Beside its arguments it reads the environment, which drives recurring jobs:
 
-    ZEUS_TARGET_METRIC     the target, where it is no argument
-    ZEUS_HIGHER_IS_BETTER  true or false, where it is no argument
-    ZEUS_LOG_DIR           where files go (zeus_log)
-    ZEUS_JOB_ID            what the result is named after (zeus)
-    ZEUS_COST_THRESH       the cost beyond which no epoch is begun (inf)
-    ZEUS_ETA_KNOB          0 minds time alone, 1 energy alone (0.5)
+    ZEUS_TARGET_METRIC     the target, if it is not an argument
+    ZEUS_HIGHER_IS_BETTER  true or false, if it is not an argument
+    ZEUS_LOG_DIR           the folder of its files (zeus_log)
+    ZEUS_JOB_ID            the name of the result file begins with it (zeus)
+    ZEUS_COST_THRESH       above this cost no further epoch begins (inf)
+    ZEUS_ETA_KNOB          0 counts only time, 1 only energy (0.5)
     ZEUS_PROFILE_PARAMS    steps to settle and steps to measure under each limit (10,40)
-    ZEUS_USE_OPTIMAL_PL    false for observer mode: nothing is applied, and in the end it says what would have been saved
+    ZEUS_USE_OPTIMAL_PL    false for observer mode: applies nothing, and reports at the end what would have been saved
 
-In the folder it leaves, for a batch size B: bsB.power.json (power and throughput under each limit, which the next run uses
-instead of profiling again), JOB+bsB.train.json (what the run came to) and bsB+eN+gpuI.power.log (samples of each epoch).
+In that folder it writes, for a batch size B: bsB.power.json (power and throughput under each limit; the next run uses it
+instead of profiling again), JOB+bsB.train.json (the run's result) and bsB+eN+gpuI.power.log (samples of each epoch).
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ from zeus_cpp.utils.framework import sync_execution
 
 logger = logger_of(__name__)
 
-# A rank that does not answer for so long is dead; one may evaluate for minutes while the others wait.
+# A rank that does not answer for this long is dead; a rank may evaluate for minutes while the others wait.
 _PATIENCE = 300.0
 
 
 class ZeusDataLoader(DataLoader):
-    """The one that is given `max_epochs` is for training, and leads; others are for evaluation, and go with the one for
-    training that was made last. Used from one thread."""
+    """The loader with `max_epochs` is for training, and leads; others are for evaluation, and belong to the training loader
+    that was made last. Used from one thread."""
 
     _latest: weakref.ref[ZeusDataLoader] | None = None
 
@@ -73,9 +73,9 @@ class ZeusDataLoader(DataLoader):
         gpu_indices: Sequence[int] | None = None,
         **options: Any,
     ) -> None:
-        """`options` are those of torch.utils.data.DataLoader. `distributed` is "dp" where each process trains on its share of
-        the data (with a DistributedSampler); `batch_size` is then each process's. `gpu_indices` are those that this process
-        trains on: the one that torch uses unless given."""
+        """`options` are those of torch.utils.data.DataLoader. `distributed` is "dp" if each process trains on its share of
+        the data (with a DistributedSampler); `batch_size` is then that of each process. `gpu_indices` are the GPUs that this
+        process trains on; by default the one that torch uses."""
         super().__init__(dataset, batch_size, **options)
         if distributed not in (None, "dp"):
             raise ValueError(f"distributed must be None or 'dp', not {distributed!r}")
@@ -107,8 +107,8 @@ class ZeusDataLoader(DataLoader):
             run.finish()
 
     def report_metric(self, metric: float, higher_is_better: bool | None = None) -> None:
-        """How good the model is now. Whether more of it is better is said here, to the constructor, or by
-        ZEUS_HIGHER_IS_BETTER; nobody having said it is a ValueError."""
+        """The model's metric now. Say here, to the constructor or with ZEUS_HIGHER_IS_BETTER whether higher is better;
+        otherwise this is a ValueError."""
         self._leading().report(float(metric), higher_is_better)
 
     @property
@@ -122,7 +122,7 @@ class ZeusDataLoader(DataLoader):
         return self._leading().result().get("stopped_by")
 
     def result(self) -> dict[str, Any]:
-        """Time, energy and cost, in all and by epoch; in observer mode also what they would have been at the optimum.
+        """Time, energy and cost, in total and by epoch; in observer mode also what they would have been at the optimum.
         Plain values, as zeus/training_report.hpp explains them."""
         return self._leading().result()
 
@@ -137,7 +137,7 @@ class ZeusDataLoader(DataLoader):
 
     def _leading(self) -> _Run:
         if self._run is None:
-            raise ValueError("this loader is for evaluation: the one for training is made with max_epochs")
+            raise ValueError("this loader is for evaluation: make the one for training with max_epochs")
         return self._run
 
 
@@ -146,7 +146,7 @@ def _require_group(sampler: Any) -> None:
     if not (torch.distributed.is_available() and torch.distributed.is_initialized()):
         raise RuntimeError("distributed='dp' needs a process group: call torch.distributed.init_process_group() first")
     if not isinstance(sampler, DistributedSampler):
-        raise ValueError("distributed='dp' needs sampler=DistributedSampler(dataset), or each process trains on all of it")
+        raise ValueError("distributed='dp' needs sampler=DistributedSampler(dataset); otherwise each process trains on all of it")
 
 
 def _own_gpus(distributed: str | None) -> list[int]:
@@ -159,7 +159,7 @@ def _own_gpus(distributed: str | None) -> list[int]:
 def _length_of(loader: DataLoader) -> int | None:
     try:
         return len(loader)
-    except TypeError:  # a stream has none
+    except TypeError:  # a stream has no length
         return None
 
 
@@ -185,7 +185,7 @@ class _Run:
         self._batch_size = batch_size * size
         self._profile_file = settings.folder / f"bs{self._batch_size}.power.json"
         self._result_file = settings.folder / f"{settings.job_id}+bs{self._batch_size}.train.json"
-        # Which way is better may be known no sooner than the first metric; until then no target is reached.
+        # The direction may not be known before the first metric; until then no target is reached.
         options: dict[str, Any] = {
             "mode": "optimize" if settings.apply else "observe",
             "goal": ("cost",),
@@ -223,7 +223,7 @@ class _Run:
         return self._in_epoch
 
     def training_steps(self, batches: Iterator[Any]) -> Iterator[Any]:
-        if not self._in_epoch:  # a look at the data, and no training
+        if not self._in_epoch:  # a look at the data, not training
             yield from batches
             return
         try:
@@ -258,7 +258,7 @@ class _Run:
                 "report_metric(), or set ZEUS_HIGHER_IS_BETTER"
             )
         if math.isnan(metric):
-            logger.warning("the metric is not a number, which reaches no target")
+            logger.warning("the metric is not a number, which never reaches a target")
             return
         reached = metric >= self._settings.target if higher else metric <= self._settings.target
         self.reached = self.reached or reached
@@ -270,7 +270,7 @@ class _Run:
         self._log.end()
 
     def finish(self) -> None:
-        """After the last epoch, or when the loop is left: puts back what was found, and writes what it came to."""
+        """After the last epoch, or when the loop is left: puts back what was found, and writes the result."""
         if self._finished:
             return
         self._finished = True
@@ -324,9 +324,9 @@ class _Run:
                 for limit in sorted(power, key=int, reverse=True)
             ]
             if not measured or not all(time > 0 and energy > 0 for _, _, time, energy in measured):
-                raise ValueError("it holds no measurements that can be")
+                raise ValueError("it contains no possible measurements")
         except (ValueError, KeyError, TypeError, AttributeError, ZeroDivisionError) as error:
-            logger.warning("the power profile %s cannot be used, so the limits are profiled anew: %s", self._profile_file, error)
+            logger.warning("the power profile %s cannot be used, so the limits are profiled again: %s", self._profile_file, error)
             return None
         return "", len(self._gpus), measured
 

@@ -1,4 +1,4 @@
-"""What the arguments of a ZeusDataLoader and its environment come to."""
+"""The settings of a ZeusDataLoader, from its arguments and its environment."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from zeus_cpp.utils.env import get_env
 
 
 class Settings:
-    """Checked values; what makes no sense is a ValueError that names the argument or the variable."""
+    """Checked values; an invalid one is a ValueError that names the argument or the variable."""
 
     def __init__(self, max_epochs: int, target: float | None, higher_is_better: bool | None) -> None:
         self.max_epochs = max_epochs

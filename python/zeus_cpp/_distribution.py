@@ -1,7 +1,7 @@
-"""The distribution `zeus 0.16.0+cpp`: no files, but what tells pip that the interface of `zeus` is here.
+"""The distribution `zeus 0.16.0+cpp`: it has no files, and only tells pip that the interface of `zeus` is here.
 
-Other projects require `zeus`, and pip knows distributions alone. This one is made here when somebody asks for it, and is
-published nowhere: the name is somebody else's. A requirement of a newer `zeus` makes pip replace it by that.
+Other projects require `zeus`, and pip knows only distributions. This one is made here on request, and is published nowhere,
+since the name belongs to another project. If a newer `zeus` is required, pip replaces this one by it.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from zeus_cpp._installation import OURS, found_zeus, front_folder, is_front
 from zeus_cpp._version import INTERFACE, __version__
 
 VERSION = f"{INTERFACE}+cpp"
-# All the names that distributions with the existing package have had.
+# All names that distributions with the existing package have had.
 _NAMES = ("zeus", "zeus-ml")
-# The existing package's extras, and what each needs here: servers are no part of this package, and its clients need nothing.
+# The existing package's extras, and what each needs here: this package has no servers, and its clients need nothing.
 _EXTRAS = {
     "apple": "", "bso": "", "bso-server": "", "migration": "", "pfo": "", "pfo-server": "", "prometheus": "prometheus-client",
 }
 
 
 class InstallationError(Exception):
-    """What is in the way, and what to do about it."""
+    """What prevents it, and what to do about it."""
 
 
 def _metadata() -> str:
@@ -64,7 +64,7 @@ def write_wheel(folder: Path) -> Path:
 
 
 def _installed() -> list[importlib.metadata.Distribution]:
-    """The distributions that there are under the names of the existing package, this one included."""
+    """The installed distributions with the names of the existing package, including this one."""
     found = []
     for name in _NAMES:
         try:
@@ -88,11 +88,11 @@ def _pip(*arguments: str) -> None:
                                 "for `uv pip install` or whatever else installs here (and uninstalls another `zeus`)")
     command = [sys.executable, "-m", "pip", arguments[0], "--disable-pip-version-check", *arguments[1:]]
     if subprocess.run(command, check=False).returncode:
-        raise InstallationError(f"`pip {arguments[0]}` has failed, and says why above")
+        raise InstallationError(f"`pip {arguments[0]}` failed; its output above says why")
 
 
 def status() -> tuple[bool, str]:
-    """Whether `import zeus` is this package, and a text about that and the distributions."""
+    """Whether `import zeus` is this package, and a message about that and the distributions."""
     place = found_zeus()
     ours = is_front(place)
     if ours:
@@ -110,7 +110,7 @@ def status() -> tuple[bool, str]:
 
 
 def provide() -> str:
-    """Installs zeus 0.16.0+cpp with this interpreter's pip, and says so."""
+    """Installs zeus 0.16.0+cpp with this interpreter's pip, and returns a message."""
     others = _others()
     if others:
         raise InstallationError(f"{_described(others[0])} is installed, which is not {OURS}: `python -m zeus_cpp repair` replaces it")
@@ -118,18 +118,18 @@ def provide() -> str:
         return f"zeus {VERSION} is installed already"
     with tempfile.TemporaryDirectory() as folder:
         write_wheel(Path(folder))
-        # By its name, so that the record does not point to this folder.
+        # By its name, so that pip's record does not point to this folder.
         _pip("install", "--no-index", "--no-deps", "--find-links", folder, f"zeus=={VERSION}")
     return f"zeus {VERSION} is installed: requirements of `zeus` up to {INTERFACE} are met by {OURS} {__version__}"
 
 
 def repair() -> str:
-    """Makes `import zeus` this package again: takes another distribution's away, and provides ours."""
+    """Makes `import zeus` this package again: removes another distribution, and provides ours."""
     others = _others()
     if others:
         _pip("uninstall", "--yes", *(distribution.metadata["Name"] for distribution in others))
     importlib.invalidate_caches()
     place = found_zeus()
     if place is not None and not is_front(place):
-        raise InstallationError(f"`import zeus` is {place}, which no distribution of that name has installed: remove or rename it")
+        raise InstallationError(f"`import zeus` is {place}, but no distribution of that name has installed it: remove or rename it")
     return provide()

@@ -1,4 +1,4 @@
-"""Files that readers find whole, whatever happens to their writer."""
+"""Files that readers always find complete, whatever happens to their writer."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def write_whole(path: Path, content: str) -> None:
-    """Writes a file that readers find either as it was or as it is to be."""
+    """Writes a file; readers find either the old content or the new."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:

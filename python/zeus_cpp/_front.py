@@ -1,6 +1,6 @@
 """The modules of this package under the names that scripts import: `zeus.monitor` is `zeus_cpp.monitor`.
 
-The two names are one module, loaded once, so that there is one of every class whichever name it is imported by.
+Both names are one module, loaded once, so that each class exists only once, whichever name it is imported by.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ else:
     Loader = object
 
 
-# Modules of the existing package that are not here, and what to use meanwhile.
+# Modules of the existing package that are not here, and what to use instead.
 _MISSING = {
     "zeus._legacy": "`zeus simulate` has the simulations of the paper",
-    "zeus.metric": "hand what ZeusMonitor and PowerMonitor say to prometheus_client yourself",
-    "zeus.monitor.carbon": "multiply the joules by what your grid emits",
-    "zeus.monitor.price": "multiply the joules by what you pay",
-    "zeus.optimizer.batch_size.server": "BatchSizeOptimizer speaks with the existing package's server, in an environment of its own",
-    "zeus.optimizer.pipeline_frequency.server": "PipelineFrequencyOptimizer(plan=...) follows what `zeus pipeline` has planned",
+    "zeus.metric": "pass the results of ZeusMonitor and PowerMonitor to prometheus_client yourself",
+    "zeus.monitor.carbon": "multiply the joules by the emissions of your grid",
+    "zeus.monitor.price": "multiply the joules by your price",
+    "zeus.optimizer.batch_size.server": "BatchSizeOptimizer works with the existing package's server, in an environment of its own",
+    "zeus.optimizer.pipeline_frequency.server": "PipelineFrequencyOptimizer(plan=...) follows the plans of `zeus pipeline`",
 }
 
 
 class _SameModule(Loader):
-    """Loads a module of ours for somebody who asks for its other name."""
+    """Loads a module of ours under its other name."""
 
     def __init__(self, spec: ModuleSpec) -> None:
         self._spec = spec
@@ -43,15 +43,15 @@ class _SameModule(Loader):
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        # It has been executed. Importing has put the other name's specification there, which reload() would go by.
+        # The module has been executed. Importing has put the other name's spec there, which reload() would use.
         module.__spec__ = self._spec
-        # What it has loaded has both names at once: whoever looks a class's module up in sys.modules imports nothing.
+        # What it has loaded has both names at once, so looking up a class's module in sys.modules imports nothing.
         for name, loaded in list(sys.modules.items()):
             if name.startswith("zeus_cpp."):
                 sys.modules.setdefault("zeus" + name[len("zeus_cpp"):], loaded)
 
     def get_code(self, name: str) -> Any:
-        """What `python -m` runs."""
+        """The code that `python -m` runs."""
         return self._spec.loader.get_code(self._spec.name)  # type: ignore[union-attr]
 
 
@@ -72,7 +72,7 @@ class _Finder:
 
 
 def serve() -> None:
-    """From now on the modules are found by both names. A second time, after a reload for instance, nothing changes."""
+    """From now on the modules are found by both names. A second call, say after a reload, changes nothing."""
     sys.meta_path[:] = [_Finder, *(finder for finder in sys.meta_path if not _is_ours(finder))]
 
 

@@ -1,4 +1,4 @@
-"""Names of a module that bring so much with them that they are imported only when somebody asks for them."""
+"""Names of a module that are expensive to import, and so are imported only when they are first used."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Callable
 
 
 def importer(module: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
-    """The `__getattr__` of a module; `homes` has the module that each name is in."""
+    """The `__getattr__` of a module; `homes` maps each name to its module."""
 
     def look(name: str) -> Any:
         if name not in homes:

@@ -1,4 +1,4 @@
-"""Loggers have the names that scripts set up: those of the existing package's modules."""
+"""Loggers have the names that scripts configure: those of the existing package's modules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The native part of the package. Nothing here is for users; `tests/python/types_test.py` holds it to the module."""
+"""The native part of the package. Nothing here is for users; `tests/python/types_test.py` compares it with the module."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

@@ -15,7 +15,7 @@ _FLUSH_EVERY = 20.0
 
 
 class PowerLog:
-    """The power samples of each epoch and GPU, as files. What cannot be written is said once and given up."""
+    """The power samples of each epoch and GPU, as files. If they cannot be written, that is logged once, and no more are."""
 
     def __init__(self, monitor: Any, gpus: list[int], folder: Path, batch_size: int) -> None:
         self._monitor = monitor
@@ -46,7 +46,7 @@ class PowerLog:
         self._flushed = now
 
     def keep_up(self) -> None:
-        """Samples are kept for some minutes only."""
+        """Must be called often: the library keeps samples for some minutes only."""
         if self._files and time.monotonic() - self._flushed > _FLUSH_EVERY:
             self._flush()
 
@@ -71,7 +71,7 @@ class PowerLog:
             self._give_up(error)
 
     def _give_up(self, error: OSError) -> None:
-        logger.warning("power samples are not kept: %s", error)
+        logger.warning("power samples are not written: %s", error)
         self._broken = True
         self._files = {}
 

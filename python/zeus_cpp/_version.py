@@ -1,4 +1,4 @@
-"""The version of this package, which is that of libzeus, and the release of the existing package whose interface it has."""
+"""The version of this package, the same as libzeus's, and the release of the existing package whose interface it has."""
 
 from __future__ import annotations
 

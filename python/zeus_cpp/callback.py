@@ -1,4 +1,4 @@
-"""What a training loop tells whoever wants to know of its progress."""
+"""Callbacks that a training loop calls to report its progress."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 
 class Callback:
-    """Told of a training's progress; each method does nothing until a subclass gives it something to do."""
+    """Receives a training's progress; each method does nothing until a subclass overrides it."""
 
     def on_train_begin(self) -> None:
         """Training is about to begin."""
@@ -33,11 +33,11 @@ class Callback:
         """An instruction of a pipeline, such as `forward`, is about to begin."""
 
     def on_instruction_end(self, name: str) -> None:
-        """It has ended."""
+        """An instruction has ended."""
 
 
 class CallbackSet(Callback):
-    """Tells several callbacks, in their order. What one raises reaches the caller, and the rest are not told."""
+    """Calls several callbacks, in order. An exception from one reaches the caller, and the rest are not called."""
 
     def __init__(self, callbacks: Sequence[Callback]) -> None:
         self.callbacks = callbacks

@@ -1,4 +1,4 @@
-"""Every exception that this package raises of its own is a ZeusBaseError.
+"""Every exception of this package is a ZeusBaseError.
 
 Those without a device in their name are raised by the native library, one for each kind of failure.
 """
@@ -7,9 +7,9 @@ from __future__ import annotations
 
 
 class ZeusBaseError(Exception):
-    """What went wrong, to what, and what to do about it."""
+    """What happened, to what, and what to do about it."""
 
-    # What to do, where that is known apart from the message.
+    # What to do, if that is known apart from the message.
     advice: str = ""
 
     def __init__(self, message: str) -> None:
@@ -18,7 +18,7 @@ class ZeusBaseError(Exception):
 
 
 class ZeusInvalidArgumentError(ZeusBaseError, ValueError):
-    """What was asked for makes no sense; asking again the same way cannot work."""
+    """The request makes no sense; the same request cannot work later."""
 
 
 class ZeusNotFoundError(ZeusBaseError, IndexError, ValueError):
@@ -30,7 +30,7 @@ class ZeusAlreadyExistsError(ZeusBaseError, ValueError):
 
 
 class ZeusFileError(ZeusBaseError, OSError, ValueError):
-    """A file that was named cannot be written."""
+    """The named file cannot be written."""
 
 
 class ZeusPermissionError(ZeusBaseError, PermissionError):
@@ -42,11 +42,11 @@ class ZeusUnavailableError(ZeusBaseError, RuntimeError):
 
 
 class ZeusBaseGPUError(ZeusBaseError):
-    """A GPU, or whatever leads to it."""
+    """A failure of a GPU, or of the way to it."""
 
 
 class ZeusConflictError(ZeusBaseGPUError, RuntimeError):
-    """Another process sets this GPU, which is named."""
+    """Another process, which the message names, sets this GPU."""
 
 
 class ZeusTimeoutError(ZeusBaseError, TimeoutError):
@@ -58,4 +58,4 @@ class ZeusCorruptDataError(ZeusBaseError, ValueError):
 
 
 class ZeusInternalError(ZeusBaseError, RuntimeError):
-    """A defect in Zeus."""
+    """A bug in Zeus."""

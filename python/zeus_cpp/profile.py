@@ -1,7 +1,7 @@
 """Energy per call of a function, measured until it can be trusted.
 
-A GPU that is warm draws more than one that is cold, and its counter moves only every 20 to 100 ms: a call is repeated for
-seconds, with pauses to cool between repetitions. The sweeps say how long "seconds" and "pauses" have to be.
+A warm GPU draws more than a cold one, and its counter moves only every 20 to 100 ms: a call is repeated for seconds, with
+pauses to cool between repetitions. The sweeps show how long "seconds" and "pauses" must be.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class SweepResult:
     avg_temperature_after: float
     avg_total_time: float
     avg_total_energy: float
-    is_valid: bool  # the trials agree as well as was asked for
+    is_valid: bool  # the trials agree as well as requested
 
     def __str__(self) -> str:
         return (
@@ -64,7 +64,7 @@ class SweepResult:
 
 @dataclass
 class SweepReport:
-    """Trials over one duration, with the other held."""
+    """Trials over one duration, with the other fixed."""
 
     sweep_param: tuple[str, list[float]]
     fixed_param: tuple[str, float]
@@ -120,7 +120,7 @@ def _calls_for(duration: float, seconds_of_one: float) -> int:
 
 def _require_gpus(monitor: ZeusMonitor) -> None:
     if not monitor.gpu_indices:
-        raise ValueError("the monitor measures no GPU: there is nothing to profile")
+        raise ValueError("the monitor measures no GPU, so there is nothing to profile")
 
 
 def measure(
@@ -132,15 +132,15 @@ def measure(
     num_calibration_iterations: int = 100,
     warmup_settle_duration: float | None = None,
 ) -> TrialResult:
-    """Calls a function for about `measurement_duration` seconds and returns what one call took.
+    """Calls a function for about `measurement_duration` seconds and returns the time and energy of one call.
 
     Args:
-        target_function: What to measure; it takes no arguments.
-        zeus_monitor: What to measure with.
+        target_function: The function to measure; it takes no arguments.
+        zeus_monitor: The monitor to measure with.
         measurement_duration: Seconds to measure for.
         cooldown_duration: Seconds to wait beforehand.
         num_warmup_iterations: Calls between the pause and the measurement.
-        num_calibration_iterations: Calls that find out how long one takes.
+        num_calibration_iterations: Calls that find out how long one call takes.
         warmup_settle_duration: Seconds to warm up for, instead of a number of calls.
     """
     _require_gpus(zeus_monitor)
@@ -153,7 +153,7 @@ def measure(
 
 @dataclass
 class _Sweep:
-    """Trials over one duration, with the other held."""
+    """Trials over one duration, with the other fixed."""
 
     function: Callable[[], object]
     monitor: ZeusMonitor
@@ -162,7 +162,7 @@ class _Sweep:
     threshold: float
     num_warmup_iterations: int
     num_calibration_iterations: int
-    seconds_of_one: float | None  # found out when None
+    seconds_of_one: float | None  # None: found out by calling
 
     def report(self, varied: str, values: Sequence[float] | None, held: str, value: float) -> SweepReport:
         """`varied` and `held` are "measurement_duration" and "cooldown_duration", or the other way round."""
@@ -175,7 +175,7 @@ class _Sweep:
         return SweepReport((varied, tried), (held, value), [self._entry(one, **entry) for entry in entries])
 
     def _warm_up(self, calls: int) -> None:
-        """Trials that nobody looks at: without a pause and as long as any that counts."""
+        """Warm-up trials, whose results are not used: without a pause, and as long as the longest that counts."""
         for _ in range(self.num_warmup_trials):
             _run_trial(self.function, self.monitor, calls, 0.0, 0)
 
@@ -218,7 +218,7 @@ def profile_measurement_duration(
 ) -> SweepReport:
     """How the spread of trials depends on how long each measures.
 
-    `trial_stddev_threshold`, in J per call, is what `is_valid` of each entry is decided by.
+    `trial_stddev_threshold`, in J per call, decides `is_valid` of each entry.
     """
     sweep = _Sweep(target_function, zeus_monitor, num_trials, num_warmup_trials, trial_stddev_threshold,
                    num_warmup_iterations, num_calibration_iterations, iteration_duration)

@@ -32,7 +32,7 @@ def _framework(name: str, available: Callable[[], bool], has_gpu: Callable[[], b
             return str(version)
         return f"{version} ({'with' if has_gpu() else 'without'} CUDA support)"
     except Exception as error:  # a broken installation is worth a line, not a traceback
-        return f"installed, and cannot be used: {error}"
+        return f"installed, but cannot be used: {error}"
 
 
 def _jax_has_gpu() -> bool:
@@ -52,7 +52,7 @@ def _packages() -> list[str]:
     lines += [f"{label}: {_framework(name, available, has_gpu)}" for label, name, available, has_gpu in frameworks]
     place = found_zeus()
     if not is_front(place):
-        lines.append(f"`import zeus` gives {place or 'nothing'}, not this package: `python -m zeus_cpp status` says more")
+        lines.append(f"`import zeus` gives {place or 'nothing'}, not this package: `python -m zeus_cpp status` shows more")
     return lines
 
 

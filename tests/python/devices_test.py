@@ -301,10 +301,10 @@ class Absence(unittest.TestCase):
             with self.subTest(rest):
                 done = subprocess.run([sys.executable, "-W", "ignore", "-c", begin + rest], capture_output=True, text=True,
                                       check=True)
-                said = [line for line in done.stderr.splitlines() if "ends with it" in line]
+                said = [line for line in done.stderr.splitlines() if "end with it" in line]
                 self.assertEqual(len(said), 0 if left is None else 1, done.stderr)
                 if left is not None:
-                    self.assertRegex(said[0], rf"^zeus.device.gpu.native WARNING what this script has set .*\({left}\)")
+                    self.assertRegex(said[0], rf"^zeus.device.gpu.native WARNING the settings of this script end with it .*\({left}\)")
 
     def test_visibility_is_cudas(self):
         first = get_gpus().gpus[0].uuid

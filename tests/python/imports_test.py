@@ -100,7 +100,7 @@ class Imports(unittest.TestCase):
                 self.assertEqual([name for name in names if not hasattr(found, name)], [])
 
     def test_a_module_that_is_missing_says_what_to_use_meanwhile(self):
-        for module, instead in (("metric", "prometheus_client"), ("monitor.carbon", "your grid emits"), ("monitor.price", "you pay"),
+        for module, instead in (("metric", "prometheus_client"), ("monitor.carbon", "emissions of your grid"), ("monitor.price", "your price"),
                                 ("_legacy", "zeus simulate"),
                                 ("optimizer.batch_size.server", "an environment of its own"),
                                 ("optimizer.pipeline_frequency.server", "zeus pipeline")):

@@ -232,7 +232,7 @@ class OnVirtualGpus(unittest.TestCase):
                 optimizer.on_step_begin()
                 time.sleep(0.005)
                 optimizer.on_step_end()
-            self.assertEqual(said().count("for more steps than it was given, since less than 0.1 s cannot be measured"), 1)
+            self.assertEqual(said().count("for more steps than it was given, as less than 0.1 s cannot be measured"), 1)
         for each in optimizer.measurements:
             self.assertLess(each.time, 0.1, "as four steps take")
             self.assertAlmostEqual(each.energy / each.time, 2 * min(180, each.power_limit), delta=60)
@@ -257,7 +257,7 @@ class OnVirtualGpus(unittest.TestCase):
         said = [record.getMessage() for record in told.records]
         self.assertRegex(said[0], r"^power limits of \[250.0, 175.0, 100.0\] W are profiled after \d+ steps$")
         for limit in (250, 175, 100):
-            self.assertIn(f"the power limit is set to {limit} W, to be profiled", said)
+            self.assertIn(f"the power limit is set to {limit} W for profiling", said)
             self.assertEqual(sum(line.startswith(f"under {limit} W the steps took ") for line in said), 1, said)
         chosen = optimizer.state.optimal_power_limit // 1000
         self.assertIn(f"the optimal power limit is {chosen} W", said)

@@ -200,7 +200,7 @@ class OddServers(unittest.TestCase):
             self.streaming("silent")
             wait_until(lambda: len(Misbehaving.streams) > 1)
         self.assertTrue(any("fell silent" in line for line in logs.output), logs.output)
-        self.assertTrue(any("no power" in line for line in logs.output), logs.output)
+        self.assertTrue(any("not power" in line for line in logs.output), logs.output)
 
     def test_times_are_of_this_machines_clock(self):
         client = self.streaming("silent")

@@ -98,7 +98,7 @@ class Power(unittest.TestCase):
         samples = monitor.samples[PowerDomain.DEVICE_INSTANT][0]
         self.assertEqual([(sample.timestamp, sample.gpu_index, sample.power_mw) for sample in samples],
                          [(at, 0, 1000 * power) for at, power in timeline[0]])
-        with self.assertRaisesRegex(ValueError, "'device_instnat' is no power domain; there are: device_instant, "):
+        with self.assertRaisesRegex(ValueError, "'device_instnat' is not a power domain; the domains are: device_instant, "):
             monitor.get_power_timeline("device_instnat")
         self.assertEqual(list(timeline), [0])
         times, powers = zip(*timeline[0])

@@ -1,6 +1,7 @@
 """Two and four ranks that train together by torchrun and gloo on virtual GPUs: one limit, one account, no hang.
 
-  ranks_test.py PROGRAM BUILD_FOLDER [--runs N]     N runs of each size instead of one, and a table
+  ranks_test.py PROGRAM BUILD_FOLDER [--runs N [--busy N]]     N runs of each size instead of one, and a table;
+                                                               beside N processes that want a processor all the time
 """
 
 import bisect
@@ -34,7 +35,7 @@ class Run:
             environment = {**os.environ, "ZEUS_STATE_DIR": os.path.join(folder, "state"), "OMP_NUM_THREADS": "1"}
             begun = time.monotonic()
             self.done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False,
-                                       timeout=240, env=environment)
+                                       timeout=900, env=environment)
             self.seconds = time.monotonic() - begun
             self.ranks = {rank: json.loads(path.read_text()) for rank in range(ranks)
                           if (path := pathlib.Path(folder) / f"rank{rank}.json").exists()}
@@ -122,12 +123,14 @@ class RanksThatTrainTogether(unittest.TestCase):
         self.assertLess(run.seconds, 120)
 
 
-def table(runs: int) -> None:
-    """How often the summed energy of an epoch is within its stated interval of the truth."""
+def table(runs: int, busy: int) -> bool:
+    """How often the summed energy of an epoch is within its stated interval of the truth. Whether in nine of ten runs, which an
+    interval of 95 % misses in one of 25 series of 100."""
+    enough = True
     for ranks in (2, 4):
         inside = 0
         for number in range(runs):
-            run = Run(ranks)
+            run = Run(ranks, "--busy", str(busy))
             if run.done.returncode:
                 sys.exit(run.done.stderr[-3000:])
             found = list(run.epochs(range(ranks)))
@@ -137,12 +140,18 @@ def table(runs: int) -> None:
             print(f"{ranks} ranks, run {number + 1:2}: {second.energy:.2f} +- {second.interval:.2f} J, truth {second.least:.2f} to "
                   f"{second.most:.2f} J; limits {'identical' if alike else 'DIFFERENT'} ({run.ranks[0]['limits'][0] / 1000:g} W); "
                   f"{sum(epoch.inside for epoch in found)} of {len(found)} epochs inside", flush=True)
-        print(f"{ranks} ranks: {inside} of {runs} runs inside")
+        print(f"{ranks} ranks: {inside} of {runs} runs inside", flush=True)
+        enough = enough and inside >= 0.9 * runs
+    return enough
+
+
+def option(name: str, usual: int) -> int:
+    return int(sys.argv[sys.argv.index(name) + 1]) if name in sys.argv else usual
 
 
 if __name__ == "__main__":
     program, build = sys.argv.pop(1), pathlib.Path(sys.argv.pop(1)).resolve()
     if "--runs" in sys.argv:
-        table(int(sys.argv[sys.argv.index("--runs") + 1]))
+        sys.exit(not table(option("--runs", 1), option("--busy", 0)))
     else:
         unittest.main()

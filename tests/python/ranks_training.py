@@ -1,17 +1,19 @@
 """One rank of a distributed training on virtual GPUs, for ranks_test.py: DDP over gloo, a power limit optimizer in each rank.
 
-  torchrun ... ranks_training.py FOLDER [--all-gpus] [--one-optimizer] [--die RANK]
+  torchrun ... ranks_training.py FOLDER [--all-gpus] [--one-optimizer] [--die RANK] [--busy N]
 
 Each rank loads its GPU itself, between the beginning and the end of an epoch, so that the epoch's edges fall into idle time.
 What it saw goes to FOLDER/rankN.json.
 """
 
 import argparse
+import contextlib
 import ctypes
 import json
 import os
 import pathlib
 import signal
+import sys
 import time
 
 import torch
@@ -23,6 +25,9 @@ from zeus.device import get_gpus
 from zeus.monitor import ZeusMonitor
 from zeus.optimizer import _training
 from zeus.optimizer.power_limit import Energy, GlobalPowerLimitOptimizer
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import busy_machine  # noqa: E402
 
 EPOCHS = 8
 STEPS = 30
@@ -40,7 +45,13 @@ def main() -> None:
     parser.add_argument("--all-gpus", action="store_true", help="each rank monitors all GPUs")
     parser.add_argument("--one-optimizer", action="store_true", help="rank 0 alone has one, for all GPUs")
     parser.add_argument("--die", type=int, help="this rank dies in the third epoch")
+    parser.add_argument("--busy", type=int, default=0, help="so many processes want a processor all the time meanwhile")
     arguments = parser.parse_args()
+    with contextlib.ExitStack() as meanwhile:
+        train(arguments, meanwhile)
+
+
+def train(arguments: argparse.Namespace, meanwhile: contextlib.ExitStack) -> None:
     torch.set_num_threads(1)
     dist.init_process_group("gloo")
     rank, size = dist.get_rank(), dist.get_world_size()
@@ -55,6 +66,9 @@ def main() -> None:
     if rank == 0 or not arguments.one_optimizer:
         plo = GlobalPowerLimitOptimizer(monitor, Energy(), warmup_steps=2, profile_steps=6, pl_step=25)
     epochs = []
+    dist.barrier()
+    if rank == 0:
+        meanwhile.enter_context(busy_machine.busy(arguments.busy))
     for epoch in range(EPOCHS):
         # The epoch is measured from some moment between the first two of these to some moment between the last two.
         moments = [time.monotonic()]

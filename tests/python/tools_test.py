@@ -389,7 +389,7 @@ class DaemonClient(unittest.TestCase):
             named = {"ZEUSD_HOST_PORT": "host:1", "ZEUSD_TOKEN_FILE": path}
             with mock.patch.dict(os.environ, named, clear=True):
                 os.chmod(path, 0o640)
-                with self.assertRaisesRegex(ZeusdConnectionError, "may be read by others.*chmod 600"):
+                with self.assertRaisesRegex(ZeusdConnectionError, "may be read by users other.*chmod 600"):
                     ZeusdConfig.from_env()
                 os.chmod(path, 0o600)
                 self.assertEqual(ZeusdConfig.from_env().token, "good")
@@ -397,7 +397,7 @@ class DaemonClient(unittest.TestCase):
                     self.assertEqual(ZeusdConfig.from_env().token, "other")
                 with open(path, "w", encoding="ascii") as file:
                     file.write("\n")
-                with self.assertRaisesRegex(ZeusdConnectionError, "holds no token"):
+                with self.assertRaisesRegex(ZeusdConnectionError, "contains no token"):
                     ZeusdConfig.from_env()
                 os.unlink(path)
                 with self.assertRaisesRegex(ZeusdConnectionError, "cannot read the token"):
@@ -462,7 +462,7 @@ class DaemonClient(unittest.TestCase):
         self.assertEqual({each.power_limit * 1000 for each in optimizer.measurements}, set(optimizer.power_limits))
         self.assertEqual(limit(), found)
         self.assertEqual(len(told.output), 1)
-        self.assertIn("which knows no leases", told.output[0])
+        self.assertIn("which has no leases", told.output[0])
 
     def test_it_reads_packages_for_who_may_not(self):
         package = ZeusdRAPLCPU(0, self.client())
@@ -471,7 +471,7 @@ class DaemonClient(unittest.TestCase):
         with self.assertRaisesRegex(ZeusCPUInitError, "CPU package 3 cannot be read through the daemon: CPU indices"):
             ZeusdRAPLCPU(3, self.client())
         Daemon.discovery["cpus"] = [{"id": 0, "dram_available": True}]
-        with self.assertRaisesRegex(ZeusdError, "does not tell the energy of CPU package 0"):
+        with self.assertRaisesRegex(ZeusdError, "does not report the energy of CPU package 0"):
             ZeusdRAPLCPU(0, self.client()).get_total_energy_consumption()
 
     def test_without_it_gpus_are_measured_all_the_same(self):

@@ -11,6 +11,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import python_environment  # noqa: E402
 
+EXAMPLE = pathlib.Path(__file__).resolve().parents[2] / "examples" / "trainer" / "train.py"
 program = ""
 build = pathlib.Path()
 
@@ -24,6 +25,13 @@ class InTheirEnvironment(unittest.TestCase):
 
     def test_publications_hugging_face_trl_and_lightning(self):
         self.run_tests("trainers_in_environment.py", "4xV100")
+
+    def test_the_example(self):
+        python = python_environment.interpreter(build, "torch", "transformers", "trl", "lightning")
+        command = [program, "virtual", "1xV100", "--load", "follow:cifar100", "--", python, EXAMPLE]
+        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False, timeout=300)
+        self.assertEqual(done.returncode, 0, done.stderr[-6000:])
+        self.assertRegex(done.stdout, r"(?m)^done: (100|150|200|250) W$")
 
     def test_the_data_loader(self):
         self.run_tests("data_loader_in_environment.py", "2xV100")

@@ -267,7 +267,7 @@ class Log(unittest.TestCase):
             m.reset_windows()
         self.assertEqual([(record.levelname, record.getMessage()) for record in told.records], [
             ("INFO", "measuring GPUs [1] and CPU packages []"), ("INFO", f"each window becomes a line of {folder}/log.csv"),
-            ("DEBUG", "window 'a' began"), ("INFO", "window 'a' begins anew"), ("DEBUG", "window 'a' began"),
+            ("DEBUG", "window 'a' began"), ("INFO", "window 'a' is restarted"), ("DEBUG", "window 'a' began"),
             ("DEBUG", "window 'a' ended"), ("DEBUG", "window 'b' began"), ("DEBUG", "window 'b' was cancelled"),
             ("DEBUG", "window 'c' began"), ("INFO", "dropping the open windows ['c']")])
 

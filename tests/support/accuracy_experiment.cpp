@@ -1,7 +1,9 @@
 #include "tests/support/accuracy_experiment.hpp"
 
 #include "base/random.hpp"
-#include "measure/edge_estimator.hpp"
+#include "measure/calibration.hpp"
+#include "measure/counter_track.hpp"
+#include "measure/edge.hpp"
 #include "physics/gpu.hpp"
 #include "physics/sensors.hpp"
 
@@ -9,13 +11,14 @@
 #include <array>
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace zeus::test {
 
 namespace {
 
-// A card, and somebody who looks at it as the sampler does: the counter when the estimator asks for it, the driver's
+// A card, and somebody who looks at it as the sampler does: the counter when the track asks for it, the driver's
 // ring of samples once per tick. Reading takes a moment, and waking up is late by another.
 class Bench {
  public:
@@ -23,8 +26,8 @@ class Bench {
       : setting_{setting},
         model_{setting.model},
         random_{setting.seed},
-        estimator_{{.resolution = Joules{1e-3}, .wraps_at = {}},
-                   measure::sensor_timing({.name = std::string{setting.model.product()}})} {
+        track_{{.resolution = Joules{1e-3}, .wraps_at = {}},
+               measure::sensor_timing({.name = std::string{setting.model.product()}})} {
     model_.sensors.phase = Seconds{random_.uniform(0, 0.1)};
     gpu_ = std::make_unique<physics::Gpu>(model_, *state_);
     gpu_->start(now_);
@@ -47,13 +50,13 @@ class Bench {
   }
 
   void idle(Seconds duration) {
-    estimator_.pause();
+    track_.pause();
     move_to(now_ + duration);
   }
 
   void look_until(Instant until) {
     while (true) {
-      const Instant next = estimator_.track().next_reading(now_) + waking_up();
+      const Instant next = track_.next_reading(now_) + waking_up();
       if (next > until) {
         break;
       }
@@ -66,8 +69,11 @@ class Bench {
   Joules look() {
     const physics::EnergyReading reading = *physics::Sensors{*gpu_}.counter(now_);
     const Joules shown{std::floor(reading.value.value() * 1e3) * 1e-3};
-    const bool was_first = !estimator_.track().latest_reading();
-    const auto seen = estimator_.observe(now_, Seconds{2e-6}, shown);
+    const bool was_first = !track_.latest_reading();
+    const auto seen = track_.observe(now_, Seconds{2e-6}, shown);
+    if (seen == measure::CounterTrack::Observation::ticked) {
+      calibration_ = measure::calibrate(track_.history());
+    }
     if (was_first || seen == measure::CounterTrack::Observation::ticked) {
       read_samples();
     }
@@ -79,17 +85,21 @@ class Bench {
       return;
     }
     std::array<physics::PowerReading, 128> ring;
-    const std::size_t count = physics::Sensors{*gpu_}.samples(now_, estimator_.latest_sample(), ring);
+    const std::size_t count = physics::Sensors{*gpu_}.samples(now_, track_.history().latest_sample, ring);
     std::vector<device::Stamped<Watts>> samples;
     for (std::size_t i = 0; i < count; ++i) {
       samples.push_back({.value = Watts{std::floor(ring[i].value.value() * 1e3) * 1e-3}, .at = ring[i].updated});
     }
-    estimator_.observe_samples(samples);
+    track_.observe_samples(samples);
+    calibration_ = measure::calibrate(track_.history());
   }
 
   [[nodiscard]] Instant now() const { return now_; }
   [[nodiscard]] Joules truth(Instant at) const { return gpu_->energy(at); }
-  [[nodiscard]] const measure::EdgeEstimator& estimator() const { return estimator_; }
+  [[nodiscard]] std::optional<measure::Edge> edge(Instant at) const {
+    return measure::edge(track_.history(), calibration_, at);
+  }
+  [[nodiscard]] bool is_final(Instant at) const { return measure::is_final(track_.history(), at); }
   Random& random() { return random_; }
 
  private:
@@ -115,7 +125,8 @@ class Bench {
   Random random_;
   std::unique_ptr<physics::GpuState> state_ = std::make_unique<physics::GpuState>();
   std::unique_ptr<physics::Gpu> gpu_;
-  measure::EdgeEstimator estimator_;
+  measure::CounterTrack track_;
+  measure::Calibration calibration_;
   Instant now_{1'000'000'000};
   Instant next_step_{1'000'000'000};
 };
@@ -138,18 +149,28 @@ double root_mean_square(const std::vector<double>& values) {
   return std::sqrt(sum / static_cast<double>(values.size()));
 }
 
-Accuracy summarise(Errors& all, double plain, double floor) {
+Joules quantile(std::vector<double> values, double share) {
+  const auto place = static_cast<std::ptrdiff_t>(static_cast<double>(values.size()) * share);
+  std::ranges::nth_element(values, values.begin() + place);
+  return Joules{values[static_cast<std::size_t>(place)]};
+}
+
+Accuracy summarise(const Errors& all, double plain) {
   std::vector<double> needed;  // by each window
+  std::vector<double> sizes;
   for (std::size_t i = 0; i < all.errors.size(); ++i) {
-    needed.push_back(all.errors[i] == 0 ? 0 : std::abs(all.errors[i]) / all.half_widths[i]);
+    sizes.push_back(std::abs(all.errors[i]));
+    needed.push_back(all.errors[i] == 0 ? 0 : sizes.back() / all.half_widths[i]);
   }
   std::ranges::sort(needed);
   const auto covered = std::ranges::upper_bound(needed, 1.0) - needed.begin();
-  std::ranges::nth_element(all.half_widths, all.half_widths.begin() + static_cast<long>(all.half_widths.size() / 2));
-  const double error = root_mean_square(all.errors);
-  return {.error = error / plain,
+  const Joules quantile_95 = quantile(sizes, 0.95);
+  const Joules half_width = quantile(all.half_widths, 0.5);
+  return {.error = root_mean_square(all.errors) / plain,
           .coverage = static_cast<double>(covered) / static_cast<double>(all.errors.size()),
-          .half_width = all.half_widths[all.half_widths.size() / 2] / std::max(3 * error, floor),
+          .half_width = half_width,
+          .quantile_95 = quantile_95,
+          .width = half_width / std::max(quantile_95, Joules{1e-9}),
           .needed = needed[needed.size() * 95 / 100]};
 }
 
@@ -172,43 +193,43 @@ AccuracyResult measure_accuracy(const AccuracySetting& setting) {
       bench.look_until(bench.now() + Seconds{bench.random().uniform(0.4, 0.9)});
     }
     const Instant begin = bench.now();
+    const Joules truth_at_begin = bench.truth(begin);  // a card remembers so many steps of its load and no more
     const Joules begin_shown = bench.look();
     // What the monitor does: it settles the begin edge when the ticks around it are in.
     const Instant end = begin + setting.window;
     bench.look_until(std::min(end, begin + tick * 4.5));
-    auto begin_edge = bench.estimator().edge(begin);
+    auto begin_edge = bench.edge(begin);
     bench.look_until(end);
     const Joules end_shown = bench.look();
     if (!begin_edge || !begin_edge->settled) {
-      begin_edge = bench.estimator().edge(begin);
+      begin_edge = bench.edge(begin);
     }
-    const auto end_edge = bench.estimator().edge(end);
-    const double truth = (bench.truth(end) - bench.truth(begin)).value();
+    const auto end_edge = bench.edge(end);
+    const double truth = (bench.truth(end) - truth_at_begin).value();
     plain.push_back((end_shown - begin_shown).value() - truth);
     if (begin_edge && end_edge) {
       const auto energy = measure::energy_between(*begin_edge, *end_edge);
-      immediate.add(energy.value.value() - truth, energy.doubt.half_width_95().value());
+      immediate.add(energy.value.value() - truth, energy.half_width.value());
     } else {
       immediate.add(-truth, 0);
     }
-    while (!bench.estimator().final(end)) {
+    while (!bench.is_final(end)) {
       bench.look_until(bench.now() + tick * 0.5);
     }
     if (!begin_edge || !begin_edge->settled || setting.window < tick * 4.5) {
-      begin_edge = bench.estimator().edge(begin);
+      begin_edge = bench.edge(begin);
     }
     if (begin_edge) {
-      const auto energy = measure::energy_between(*begin_edge, *bench.estimator().edge(end));
-      settled.add(energy.value.value() - truth, energy.doubt.half_width_95().value());
+      const auto energy = measure::energy_between(*begin_edge, *bench.edge(end));
+      settled.add(energy.value.value() - truth, energy.half_width.value());
     } else {
       settled.add(-truth, 0);
     }
   }
   const double plain_error = root_mean_square(plain);
-  const double floor = 0.1 * (0.5 * (setting.low + setting.high) * tick).value();
   return {.plain = Joules{plain_error},
-          .settled = summarise(settled, plain_error, floor),
-          .immediate = summarise(immediate, plain_error, floor)};
+          .settled = summarise(settled, plain_error),
+          .immediate = summarise(immediate, plain_error)};
 }
 
 Accuracy measure_first_windows(const FirstWindows& setting) {
@@ -229,15 +250,15 @@ Accuracy measure_first_windows(const FirstWindows& setting) {
     const Instant end = begin + setting.window;
     bench.look_until(end);
     const Joules end_shown = bench.look();
-    while (!bench.estimator().final(end)) {
+    while (!bench.is_final(end)) {
       bench.look_until(bench.now() + tick * 0.5);
     }
-    const auto energy = measure::energy_between(*bench.estimator().edge(begin), *bench.estimator().edge(end));
+    const auto energy = measure::energy_between(*bench.edge(begin), *bench.edge(end));
     const double truth = (bench.truth(end) - bench.truth(begin)).value();
     plain.push_back((end_shown - begin_shown).value() - truth);
-    settled.add(energy.value.value() - truth, energy.doubt.half_width_95().value());
+    settled.add(energy.value.value() - truth, energy.half_width.value());
   }
-  return summarise(settled, root_mean_square(plain), 0.1 * (setting.load * tick).value());
+  return summarise(settled, root_mean_square(plain));
 }
 
 }  // namespace zeus::test

@@ -1,5 +1,6 @@
-// The experiment behind every figure of docs/measurement.md: windows at random on a virtual card whose truth is known,
-// on a clock that is only pretended, so that thousands take a second. One thread; the same result on each run.
+// The experiment behind every figure of docs/results/measurement.txt: windows at random on a virtual card whose truth
+// is known, on a clock that is only pretended, so that thousands take a second. One thread; the same result on each
+// run.
 #pragma once
 
 #include "physics/gpu_model.hpp"
@@ -25,10 +26,12 @@ struct AccuracySetting {
 };
 
 struct Accuracy {
-  double error = 0;       // root mean square, relative to that of the plain counter difference
-  double coverage = 0;    // share of windows whose 95 % interval holds the truth
-  double half_width = 0;  // median, relative to the larger of 3 x the error and 0.1 x mean power x tick
-  double needed = 0;      // what factor on each half-width would make 95 % of the intervals hold the truth
+  double error = 0;     // root mean square, relative to that of the plain counter difference
+  double coverage = 0;  // share of windows whose 95 % interval holds the truth
+  Joules half_width;    // median
+  Joules quantile_95;   // of the errors' sizes
+  double width = 0;     // median half-width, relative to that quantile
+  double needed = 0;    // what factor on each half-width would make 95 % of the intervals hold the truth
 };
 
 struct AccuracyResult {

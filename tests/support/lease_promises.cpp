@@ -139,7 +139,7 @@ TEST_P(LeasePromises, ADriverThatOnlySaysThatItPutBackIsFoundOut) {
   Lease lease = book().acquire("GPU-0");
   lease.set_power_limit(150_W);
   gpu_->it_ignores = true;
-  EXPECT_THAT(failure_of([&] { lease.release(); }).what(), HasSubstr("the driver says 150 W after it was set"));
+  EXPECT_THAT(failure_of([&] { lease.release(); }).what(), HasSubstr("the driver reports 150 W after it was set"));
   EXPECT_TRUE(record());
 }
 

@@ -28,6 +28,11 @@ class MemoryStore final : public store::JobStore {
     if (const std::optional<store::StoredJob> known = find(name)) {
       return *known;
     }
+    const auto is_theirs = [&](const store::StoredJob& one) { return one.origin.user == origin.user; };
+    if (origin.most_jobs && !origin.user.empty() &&
+        static_cast<std::uint64_t>(std::ranges::count_if(jobs_, is_theirs)) >= *origin.most_jobs) {
+      throw store::TooManyJobs{*origin.most_jobs};
+    }
     histories_.emplace_back();
     return jobs_.emplace_back(store::StoredJob{.id = static_cast<store::JobId>(histories_.size() - 1),
                                                .name = std::string{name},
@@ -36,12 +41,18 @@ class MemoryStore final : public store::JobStore {
                                                .origin = origin});
   }
   store::StoredJob import(std::string_view name, const records::JobDefinition& definition, WallTime created,
-                          std::span<const records::JobEntry> entries, const store::JobOrigin& origin) override {
+                          store::EntrySource& entries, const store::JobOrigin& origin) override {
+    std::vector<records::JobEntry> all;
+    entries.rewind();
+    for (auto some = entries.next(); !some.empty(); some = entries.next()) {
+      all.insert(all.end(), some.begin(), some.end());
+    }
     store::StoredJob made = find_or_create(name, definition, created, origin);
-    history(made.id).assign(entries.begin(), entries.end());
+    history(made.id) = std::move(all);
     return made;
   }
-  bool forget(std::string_view name) override {
+  // It remembers no requests that forgot a job.
+  bool forget(std::string_view name, const records::EntryRequest& /*request*/) override {
     return std::erase_if(jobs_, [&](const store::StoredJob& one) { return one.name == name; }) > 0;
   }
   std::vector<records::JobEntry> entries(store::JobId job, std::uint64_t after, std::size_t at_most) override {
@@ -71,10 +82,6 @@ class MemoryStore final : public store::JobStore {
       }
     }
     return std::nullopt;
-  }
-  std::uint64_t jobs_of(std::string_view user) override {
-    return static_cast<std::uint64_t>(
-        std::ranges::count(jobs_, user, [](const store::StoredJob& one) { return std::string_view{one.origin.user}; }));
   }
   std::vector<store::JobLength> lengths() override {
     std::vector<store::JobLength> lengths;

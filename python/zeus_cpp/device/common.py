@@ -13,7 +13,7 @@ _CAP_SYS_ADMIN = 21
 
 
 def deprecated_alias(old_name: str) -> Callable[[Function], Function]:
-    """Gives a method a former name as well; classes of DeprecatedAliasABCMeta, and those derived from them, answer to it."""
+    """Also gives a method a former name; classes of DeprecatedAliasABCMeta, and classes derived from them, have it."""
 
     def mark(function: Function) -> Function:
         function.__deprecated_alias__ = old_name  # type: ignore[attr-defined]
@@ -39,7 +39,7 @@ def _make_alias(owner: type, former: str, present: Callable[..., Any]) -> Callab
 
 
 class DeprecatedAliasABCMeta(ABCMeta):
-    """Makes the former names that `deprecated_alias` gives into methods. They lead to whatever has the present name."""
+    """Makes methods of the former names that `deprecated_alias` gives. They call the method with the present name."""
 
     def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **kwargs: Any) -> Any:
         made = super().__new__(mcs, name, bases, namespace, **kwargs)
@@ -52,7 +52,7 @@ class DeprecatedAliasABCMeta(ABCMeta):
 
 @functools.lru_cache(maxsize=1)
 def has_sys_admin() -> bool:
-    """Whether this process has CAP_SYS_ADMIN, which setting GPUs takes with most drivers."""
+    """Whether this process has CAP_SYS_ADMIN, which most drivers require for setting GPUs."""
     try:
         with open("/proc/self/status", encoding="ascii") as status:
             for line in status:

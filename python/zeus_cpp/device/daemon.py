@@ -1,4 +1,4 @@
-"""The daemon that does for this process what it may not do itself, where the environment names one."""
+"""The daemon that does for this process what it may not do itself, if the environment names one."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _USUAL_SOCKET = "/run/zeusd/zeusd.sock"
 
 
 def named_daemon() -> ZeusdClient | None:
-    """The one that the environment names, or whose usual socket is there where this process may not set GPUs itself.
+    """The daemon that the environment names; or that on the usual socket, if it exists and this process may not set GPUs itself.
 
-    Few have one, and its client takes long to import. One that does not answer is said, and is none.
+    Few machines have one, and its client takes long to import. If it does not answer, that is logged, and there is none.
     """
     is_named = "ZEUSD_SOCK_PATH" in os.environ or "ZEUSD_HOST_PORT" in os.environ
     if not is_named and (not os.path.exists(_USUAL_SOCKET) or has_sys_admin()):
@@ -31,6 +31,6 @@ def named_daemon() -> ZeusdClient | None:
         config = ZeusdConfig.from_env() if is_named else ZeusdConfig.uds(_USUAL_SOCKET)
         return None if config is None else ZeusdClient(config)
     except ZeusdConnectionError as error:
-        # Reading takes no daemon: measuring goes on, and setting says what is wrong with this process's own rights.
+        # Reading needs no daemon: measuring goes on, and setters report that this process lacks the rights.
         logger.warning("devices are used without the daemon: %s", error)
         return None

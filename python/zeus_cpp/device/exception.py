@@ -1,4 +1,4 @@
-"""What devices, and the daemon that may stand before them, fail with."""
+"""Exceptions of devices, and of the daemon that may stand in front of them."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ __all__ = ["ZeusBaseCPUError", "ZeusBaseGPUError", "ZeusBaseSoCError", "ZeusdErr
 
 
 class ZeusBaseCPUError(ZeusBaseError):
-    """A CPU package, or whatever leads to it."""
+    """A failure of a CPU package, or of the way to it."""
 
 
 class ZeusBaseSoCError(ZeusBaseError):
-    """A system on a chip, or whatever leads to it."""
+    """A failure of a system on a chip, or of the way to it."""
 
 
 class ZeusdError(ZeusBaseGPUError):

@@ -1,1 +1,1 @@
-"""Callbacks for trainers that have an interface of their own. Import each by its own module."""
+"""Callbacks for trainers with a callback interface of their own. Import each from its own module."""

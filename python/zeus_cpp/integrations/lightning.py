@@ -1,4 +1,4 @@
-"""Callbacks for Lightning's Trainer (`lightning`, or `pytorch_lightning` where only that is installed).
+"""Callbacks for Lightning's Trainer (`lightning`, or `pytorch_lightning` if only that is installed).
 
     trainer = Trainer(callbacks=[LightningGlobalPowerLimitOptimizer(ZeusMonitor()), EnergyLogger(ZeusMonitor())])
 """

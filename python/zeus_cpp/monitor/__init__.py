@@ -1,6 +1,6 @@
 """Energy, power and temperature while a program runs.
 
-Most programs use windows alone: what power and temperature take besides is loaded when they are asked for.
+Most programs use only windows; the modules for power and temperature are loaded when they are first used.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ def energy(gpu_indices: list[int] | None = None) -> None:
     """Measures the energy of GPUs until Ctrl-C, and prints it."""
     monitor = ZeusMonitor(gpu_indices)
     key = "zeus.monitor.energy"
-    # No framework works in this process.
+    # No framework runs in this process.
     monitor.begin_window(key, sync_execution=False)
     try:
         while True:
@@ -41,7 +41,7 @@ def power(gpu_indices: list[int] | None = None, update_period: float = 1.0,
             powers = monitor.get_power(power_domain=domain)
             if powers is not None:
                 moment = datetime.now().isoformat(sep=" ", timespec="milliseconds")
-                # In one piece: Ctrl-C does not tear a line.
+                # In one piece, so that Ctrl-C does not tear a line.
                 print(f"{moment} {_named(powers)}\n", end="", flush=True)
     except KeyboardInterrupt:
         pass
@@ -58,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     commands = parser.add_subparsers(dest="command", required=True)
     for name, about in (("energy", "time and energy, at the end"), ("power", "power, as it changes")):
         command = commands.add_parser(name, help=about)
-        command.add_argument("--gpu-indices", type=int, nargs="+", metavar="N", help="GPUs to measure; all without")
+        command.add_argument("--gpu-indices", type=int, nargs="+", metavar="N", help="GPUs to measure (default: all)")
     command.add_argument("--update-period", type=float, default=1.0, metavar="SEC", help="seconds between lines")
     command.add_argument("--power-domain", choices=[domain.value for domain in PowerDomain],
                          default=PowerDomain.DEVICE_INSTANT.value, help="which power")

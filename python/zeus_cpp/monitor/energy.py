@@ -33,7 +33,7 @@ __all__ = ["Measurement", "MeasurementState", "Window", "ZeusMonitor"]
 
 logger = logger_of(__name__)
 
-# In a window this short, no counter may have moved (s).
+# In a window this short (s), no counter may have moved.
 _SHORTER_THAN_COUNTERS = 0.1
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -41,9 +41,9 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 @dataclass
 class MeasurementState:
-    """A window that is open.
+    """An open window.
 
-    Only its beginning is kept here: what the counters said then is in the native library, so the energies are NaN.
+    Only its beginning is kept here. The counters' values are in the native library, so the energies are NaN.
     """
 
     time: float  # seconds since 1970
@@ -57,14 +57,14 @@ class MeasurementState:
 
 
 class _OpenWindows(dict[Hashable, MeasurementState]):
-    """The windows that are open, by name. Taking one out drops it; putting one in opens none."""
+    """The open windows, by name. Removing one drops it; adding one opens none."""
 
     def __init__(self, native: _native.Monitor) -> None:
         self._native = native
         self._names: dict[Hashable, str] = {}
 
     def name_for(self, key: Hashable) -> str:
-        """What the native library and the log call a window of that name, open or not."""
+        """The name of that window in the native library and the log, open or not."""
         if key in self._names:
             return self._names[key]
         name = str(key)
@@ -83,8 +83,8 @@ class _OpenWindows(dict[Hashable, MeasurementState]):
     def __delitem__(self, key: Hashable) -> None:
         super().__delitem__(key)
         name = self._names.pop(key, None)
-        if name is not None:  # otherwise it was put in here, and opened no window
-            with suppress(ZeusNotFoundError):  # of the process that this one is a fork of
+        if name is not None:  # otherwise it was added here, and opened no window
+            with suppress(ZeusNotFoundError):  # opened by the process that this one was forked from
                 self._native.cancel(name)
 
     def pop(self, key: Hashable, *default: Any) -> Any:
@@ -108,7 +108,7 @@ class _OpenWindows(dict[Hashable, MeasurementState]):
 class Window(ContextDecorator):
     """A window that lasts as long as a `with` block, or as each call of a function that it decorates.
 
-    Afterwards `measurement` is what it measured, the last time. A block that raises cancels its window.
+    Afterwards `measurement` is the latest measurement. A block that raises cancels its window.
     """
 
     def __init__(self, monitor: ZeusMonitor, key: Hashable, sync_execution: bool,
@@ -154,18 +154,18 @@ def _check_writable(path: str | Path) -> None:
 
 
 class ZeusMonitor:
-    """Measures the time and energy of windows: named spans of a program, which may nest and overlap in any way.
+    """Measures the time and energy of windows: named parts of a program's run, which may nest and overlap in any way.
 
     Every method may be called from any thread. A window that was open when the process forked is unknown in the child;
     new windows work there. GPUs are numbered as the program sees them, N of `cuda:N`.
 
     Args:
-        gpu_indices: GPUs to measure; all that can be seen when None, none when empty.
+        gpu_indices: GPUs to measure; None: all that can be seen; empty: none.
         cpu_indices: CPU packages to measure, likewise.
-        approx_instant_energy: Whether an energy of exactly 0 J, or one that is not known because the window was too short,
+        approx_instant_energy: Whether an energy of exactly 0 J, or one that is unknown because the window was too short,
             is replaced by the present power times the window's time.
-        log_file: A CSV file that each window becomes a line of.
-        sync_execution_with: The framework that is waited for at the edges of windows.
+        log_file: A CSV file that gets one line for each window.
+        sync_execution_with: The framework to wait for at the edges of windows.
         complete_log_file: The same as `log_file` with uncertainty, method, throttling, CPUs and memory.
     """
 
@@ -195,7 +195,7 @@ class ZeusMonitor:
         )
         self._gpu_indices = self._native.gpus()
         if gpu_indices is None and not self._gpu_indices:
-            _ = self.gpus  # an error where GPUs were asked for that are not there, and nothing would be measured
+            _ = self.gpus  # an error if the requested GPUs are not there and nothing would be measured
         self._cpu_indices = self._native.cpus()
         logger.info("measuring GPUs %s and CPU packages %s", self._gpu_indices, self._cpu_indices)
         if log_file is not None:
@@ -241,7 +241,7 @@ class ZeusMonitor:
 
     @property
     def measurement_states(self) -> dict[Hashable, MeasurementState]:
-        """The windows that are open, by name; one that is taken out is dropped."""
+        """The open windows, by name; removing one drops it."""
         return self._open
 
     def _synchronize(self) -> None:
@@ -254,9 +254,9 @@ class ZeusMonitor:
         """Opens a window.
 
         Args:
-            key: Its name, which the log has as text.
-            sync_execution: Whether to wait first until the GPUs have done what the framework has given them.
-            restart: Whether a window that is open under this name is dropped; otherwise it is a ValueError.
+            key: Its name, which the log has as a string.
+            sync_execution: Whether to wait first until the GPUs have done the framework's work.
+            restart: Whether an open window with this name is dropped; otherwise it is a ValueError.
         """
         try:
             self._native.begin(self._open.name_for(key), restart, self._synchronize if sync_execution and self._gpu_indices else None)
@@ -265,18 +265,18 @@ class ZeusMonitor:
                 f"a measurement window {key!r} already exists; end it first, pass restart=True, or choose another name"
             ) from None
         if restart and key in self._open:
-            logger.info("window %r begins anew", key)
+            logger.info("window %r is restarted", key)
         logger.debug("window %r began", key)
         cpus = self._unknown(self._cpu_indices) or None
         self._open.opened(key, MeasurementState(time.time(), self._unknown(self._gpu_indices), cpus))
 
     def end_window(self, key: Hashable, sync_execution: bool = True, cancel: bool = False) -> Measurement:
-        """Closes a window and returns what it measured, as far as that is known at once (see `settle`).
+        """Closes a window and returns its measurement, as good as it can be at once (see `settle`).
 
         Args:
-            key: Its name; a ValueError when no such window is open.
+            key: Its name; a ValueError if no such window is open.
             sync_execution: As for `begin_window`.
-            cancel: Whether to measure and log nothing; the measurement is zeros then.
+            cancel: Whether to measure and log nothing; the measurement is then all zeros.
         """
         synchronize = self._synchronize if sync_execution and self._gpu_indices else None
         name = self._open.name_for(key)
@@ -291,7 +291,7 @@ class ZeusMonitor:
             window = self._native.end(name, synchronize)
         except ZeusNotFoundError:
             raise ZeusNotFoundError(
-                f"a measurement window {key!r} does not exist; begin it first, and mind the exact name"
+                f"a measurement window {key!r} does not exist; begin it first, and check the exact name"
             ) from None
         self._open.closed(key)
         logger.debug("window %r ended", key)
@@ -327,10 +327,10 @@ class ZeusMonitor:
         self._native.reset()
 
     def settle(self, measurement: Measurement, patience: float = 2.0) -> Measurement:
-        """The measurement as good as it can become, after waiting for two updates of the GPUs' counters at most.
+        """The best possible measurement, after waiting for at most two updates of the GPUs' counters.
 
-        What `end_window` returns predicts the time since the last update; a measurement of another process or of another
-        monitor is returned as it is.
+        The result of `end_window` predicts the time since the last update. A measurement of another process or of another
+        monitor is returned unchanged.
         """
         window = native_window(measurement)
         return measurement if window is None else measurement_of(

@@ -1,4 +1,4 @@
-"""What a window measured, and how sure that is."""
+"""The measurement of a window, and how certain it is."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class EnergyDetail:
-    """One energy with its doubt. All but the texts are None where the energy is not known."""
+    """One energy with its uncertainty. If the energy is unknown, all but the strings are None."""
 
     value: float | None  # J
     uncertainty: float | None  # half-width of the 95 % interval, J
-    systematic: float | None  # bound of the calibration error that no repetition removes, J; unknown for most cards
+    systematic: float | None  # bound of the calibration error, which no repetition removes, J; unknown for most GPUs
     method: str | None  # "counter", "integrated" or "estimate"
-    reason: str  # why it is not known; empty when it is
-    remark: str  # what a careful reader should know of it; empty mostly
+    reason: str  # why it is unknown; empty if it is known
+    remark: str  # what a careful reader should know about it; usually empty
 
 
 @dataclass(frozen=True)
 class ThrottleDetail:
-    """For how long each cause held a GPU's clocks back, in seconds; None where the driver does not count it."""
+    """How long each cause held a GPU's clocks back, in seconds; None if the driver does not count it."""
 
     power_cap: float | None
     thermal: float | None
@@ -36,17 +36,17 @@ class ThrottleDetail:
 
 @dataclass(frozen=True)
 class WindowDetails:
-    """Everything that is known of a window."""
+    """Everything that is known about a window."""
 
-    name: str  # as the log has it
-    start: float  # seconds on the machine's monotonic clock, as time.monotonic() counts them
+    name: str  # as in the log
+    start: float  # seconds on the machine's monotonic clock, like time.monotonic()
     end: float
     start_wall: float  # seconds since 1970
     settled: bool  # waiting longer would not change it
     gpu: dict[int, EnergyDetail]
     cpu: dict[int, EnergyDetail]
     dram: dict[int, EnergyDetail]
-    total: EnergyDetail  # of all GPUs; unknown when one of them is
+    total: EnergyDetail  # of all GPUs; unknown if one of them is
     throttle: dict[int, ThrottleDetail]
 
 
@@ -79,7 +79,7 @@ def _details_from(plain: dict[str, Any]) -> WindowDetails:
     return WindowDetails(**{**plain, **energies, "total": EnergyDetail(**plain["total"]), "throttle": throttle})
 
 
-# Names a slot of a Measurement, which as an annotation would be a field of it.
+# Names a slot of a Measurement; as an annotation it would be a field.
 _keep = object.__setattr__
 
 
@@ -87,11 +87,11 @@ _keep = object.__setattr__
 class Measurement:
     """The time and energy of a window.
 
-    An energy that is not known (the counter was reset, the GPU was lost, the process was forked) is NaN here, and
-    `details` has the reason; it is never 0, and a sum over it is NaN as well.
+    An unknown energy (the counter was reset, the GPU was lost, the process was forked) is NaN here, and `details` has the
+    reason; it is never 0, and a sum over it is NaN as well.
     """
 
-    # Kept out of `vars()`, which is what tables and JSON are made from.
+    # Kept out of `vars()`, from which tables and JSON are made.
     __slots__ = ("__dict__", "__weakref__", "_details", "_window")
 
     time: float  # s
@@ -107,7 +107,7 @@ class Measurement:
 
     @property
     def details(self) -> WindowDetails | None:
-        """Uncertainty, method, reasons and more; None for a measurement that no window has given."""
+        """Uncertainty, method, reasons and more; None for a measurement that did not come from a window."""
         details: WindowDetails | None = getattr(self, "_details", None)
         window = native_window(self)
         if details is None and window is not None:
@@ -116,7 +116,7 @@ class Measurement:
         return details
 
     def __getstate__(self) -> dict[str, Any]:
-        # Plain values alone, which the existing package reads as well. Another process has no use for the native window.
+        # Only plain values, which the existing package can read as well. Another process cannot use the native window.
         details = self.details
         return {**self.__dict__, "_details": None if details is None else asdict(details)}
 
@@ -126,12 +126,12 @@ class Measurement:
         _keep(self, "_details", None if plain is None else _details_from(plain))
 
 
-# Pickles name where the existing package has it.
+# Pickles use the existing package's name for it.
 Measurement.__module__ = public_name("zeus_cpp.monitor.energy")
 
 
 def measurement_of(window: _native.Window, gpus: Iterable[int]) -> Measurement:
-    """`gpus` is the order in which their energies are."""
+    """`gpus` gives the order of their energies."""
     energies = window.gpu_energy
     measurement = Measurement(window.time, {gpu: energies[gpu] for gpu in gpus}, window.cpu_energy, window.dram_energy)
     _keep(measurement, "_window", window)
@@ -139,6 +139,6 @@ def measurement_of(window: _native.Window, gpus: Iterable[int]) -> Measurement:
 
 
 def native_window(measurement: Measurement) -> _native.Window | None:
-    """What the library knows the measurement by, in the process that measured it."""
+    """The library's own measurement, in the process that measured it."""
     window: _native.Window | None = getattr(measurement, "_window", None)
     return window

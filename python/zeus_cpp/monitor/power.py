@@ -23,7 +23,7 @@ _LONGEST_PERIOD = 0.1
 
 
 class PowerDomain(enum.Enum):
-    """What a power is the power of, and over which time."""
+    """Which power: of which part, and averaged over which time."""
 
     DEVICE_INSTANT = "device_instant"
     DEVICE_AVERAGE = "device_average"
@@ -44,7 +44,7 @@ def _domain(named: PowerDomain | str) -> PowerDomain:
         return PowerDomain(named)
     except ValueError:
         names = ", ".join(each.value for each in PowerDomain)
-        raise ValueError(f"{named!r} is no power domain; there are: {names}") from None
+        raise ValueError(f"{named!r} is not a power domain; the domains are: {names}") from None
 
 
 def _watch_changes(gpu: GPU) -> list[float]:
@@ -68,9 +68,9 @@ def _watch_changes(gpu: GPU) -> list[float]:
 
 
 def infer_counter_update_period(gpu_indicies: Sequence[int]) -> float:
-    """How often to read the GPUs' power so that no change is missed: half of the time between changes.
+    """The period at which no change of the GPUs' power is missed: half of the time between changes.
 
-    One GPU of each model is watched; where the power stands still, or changes slowly, it is 0.1 s.
+    Watches one GPU of each model; if the power stands still, or changes slowly, the period is 0.1 s.
     """
     gpus = get_gpus()
     models = {gpus.get_name(index): gpus.gpus[index] for index in gpu_indicies}
@@ -86,7 +86,7 @@ def infer_counter_update_period(gpu_indicies: Sequence[int]) -> float:
 
 
 def _quantity(gpu: GPU, domain: PowerDomain) -> str | None:
-    """What the native library calls this GPU's power of that domain; None where it has none."""
+    """The native library's name for this GPU's power of that domain; None if it has none."""
     if not isinstance(gpu, NativeGPU):
         return None
     try:
@@ -100,15 +100,15 @@ def _quantity(gpu: GPU, domain: PowerDomain) -> str | None:
 
 
 class PowerMonitor:
-    """Reads the power of GPUs at a steady pace, in a thread of the native library, until it is stopped or forgotten.
+    """Reads the power of GPUs at a steady pace, in a thread of the native library, until it is stopped or collected.
 
-    GPUs need not be of one model. In a forked child a monitor is stopped and empty.
+    The GPUs may be of different models. In a forked child a monitor is stopped and empty.
 
     Args:
-        gpu_indices: GPUs to watch; all that can be seen when None.
-        update_period: Seconds between readings; found out by watching when None.
-        max_samples_per_gpu: How many values to keep of each GPU; all when None.
-        power_domains: What to watch; all that every one of the GPUs has when None.
+        gpu_indices: GPUs to watch; None: all that can be seen.
+        update_period: Seconds between readings; None: found out by watching.
+        max_samples_per_gpu: How many values to keep for each GPU; None: all.
+        power_domains: What to watch; None: all that every one of the GPUs has.
     """
 
     def __init__(
@@ -136,9 +136,9 @@ class PowerMonitor:
         if update_period is not None and update_period <= 0:
             raise ValueError(f"update_period is {update_period}; it must be positive")
         if update_period is not None and update_period < _SHORTEST_PERIOD:
-            logger.warning("an update period of %g s is shorter than any GPU's", update_period)
+            logger.warning("an update period of %g s is shorter than that of any GPU", update_period)
         if PowerDomain.DEVICE_INSTANT not in wanted:
-            logger.warning("instant power is not watched: energies will be those of averaged power")
+            logger.warning("instant power is not watched, so energies will come from averaged power")
         self.update_period = infer_counter_update_period(self.gpu_indices) if update_period is None else update_period
         self.measurement_domains = list(dict.fromkeys(wanted))
         self._most_samples = max_samples_per_gpu
@@ -147,7 +147,7 @@ class PowerMonitor:
             self._timelines[domain] = self._watch(quantities[domain], max_samples_per_gpu)
 
     def _watch(self, quantities: dict[int, str | None], most: int | None) -> dict[int, Timeline]:
-        """One timeline for all GPUs whose power goes by the same name."""
+        """One timeline for all GPUs whose power has the same name."""
         timelines: dict[int, Timeline] = {}
         for quantity in dict.fromkeys(quantities.values()):
             if quantity is not None:
@@ -164,7 +164,7 @@ class PowerMonitor:
 
     @property
     def samples(self) -> dict[PowerDomain, dict[int, deque[PowerSample]]]:
-        """What has been read by now, of each domain and GPU: where the power changed, not every reading."""
+        """The readings so far, for each domain and GPU: only changes of power, not every reading."""
         return {
             domain: {
                 index: deque((PowerSample(at, index, power * 1000) for at, power in timeline.points(index, None, None)),
@@ -181,7 +181,7 @@ class PowerMonitor:
         start_time: float | None = None,
         end_time: float | None = None,
     ) -> dict[int, list[tuple[float, float]]]:
-        """(seconds since 1970, W) of each GPU, or of one, within the bounds: straight lines between them are the power."""
+        """(seconds since 1970, W) of each GPU, or of one, within the bounds; the power follows straight lines between them."""
         return {
             index: [(at, power) for at, power in timeline.points(index, start_time, end_time)]
             for index, timeline in self._of_domain(power_domain).items()
@@ -191,7 +191,7 @@ class PowerMonitor:
     def get_all_power_timelines(
         self, gpu_index: int | None = None, start_time: float | None = None, end_time: float | None = None
     ) -> dict[str, dict[int, list[tuple[float, float]]]]:
-        """The same of each domain, by its value."""
+        """The same for each domain, by its value."""
         return {
             domain.value: self.get_power_timeline(domain, gpu_index, start_time, end_time)
             for domain in self.measurement_domains
@@ -200,7 +200,7 @@ class PowerMonitor:
     def get_energy(
         self, start_time: float, end_time: float, power_domain: PowerDomain | str | None = None
     ) -> dict[int, float] | None:
-        """J of each GPU between two times, from its power; a warning where it was not watched throughout."""
+        """J of each GPU between two times, from its power; a warning if it was not watched all the time."""
         if power_domain is None:
             for power_domain in (PowerDomain.DEVICE_INSTANT, PowerDomain.DEVICE_AVERAGE):
                 if power_domain in self._timelines:
@@ -211,20 +211,20 @@ class PowerMonitor:
         for index, timeline in self._of_domain(power_domain).items():
             energies[index], unwatched = timeline.integral(index, start_time, end_time)
             if unwatched > 2 * self.update_period:
-                warnings.warn(f"the power of {get_gpus().gpus[index]} was not watched for {unwatched:.3g} s of the time asked "
-                              "for; their energy is left out", stacklevel=2)
+                warnings.warn(f"the power of {get_gpus().gpus[index]} was not watched for {unwatched:.3g} s of the requested "
+                              "time; their energy is left out", stacklevel=2)
         return energies
 
     def get_power(
         self, time: float | None = None, power_domain: PowerDomain | str = PowerDomain.DEVICE_INSTANT
     ) -> dict[int, float] | None:
-        """W of each GPU now, or nearest to a time; None when some GPU has not been read yet."""
+        """W of each GPU now, or nearest to a time; None if some GPU has not been read yet."""
         powers = {index: timeline.value_at(index, time) for index, timeline in self._of_domain(power_domain).items()}
         return {index: power for index, power in powers.items() if power is not None} if all(
             power is not None for power in powers.values()) else None
 
     def stop(self) -> None:
-        """Reads no more; what was read stays."""
+        """Stops reading; what was read stays."""
         for timelines in self._timelines.values():
             for timeline in timelines.values():
                 timeline.stop()

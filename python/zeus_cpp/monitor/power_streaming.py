@@ -1,7 +1,7 @@
 """Power of other machines' GPUs and CPUs, streamed by their daemons.
 
-Each stream has a thread of its own, which connects again, after pauses that grow, whenever its daemon goes away or falls
-silent. What was heard last may be asked for at any time and from any thread.
+Each stream has a thread of its own. It reconnects, after growing pauses, whenever its daemon goes away or falls silent. Any
+thread may ask for the latest readings at any time.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from zeus_cpp.utils.zeusd import ZeusdClient, ZeusdConfig, ZeusdConnectionError,
 
 logger = logger_of(__name__)
 
-# Our daemon says something each second; the existing one only when power changes.
+# Our daemon sends each second; the existing one only when power changes.
 _SILENCE_S = 5.0
 _SILENCE_OF_OTHERS_S = 60.0
 _LONGEST_PAUSE_S = 30.0
@@ -33,7 +33,7 @@ _STOP_S = 5.0
 
 @dataclass
 class CpuPowerReading:
-    """Watts of one CPU package; of its memory, where that is counted."""
+    """Watts of one CPU package, and of its memory if that is counted."""
 
     cpu_w: float = 0.0
     dram_w: float | None = None
@@ -41,7 +41,7 @@ class CpuPowerReading:
 
 @dataclass
 class PowerReadings:
-    """What one daemon said last of each device; the time is that of the newest, in seconds since 1970 on this machine's clock."""
+    """The latest readings of one daemon's devices; the time is that of the newest, in seconds since 1970 on this machine's clock."""
 
     timestamp_s: float = 0.0
     gpu_power_w: dict[int, float] = field(default_factory=dict)
@@ -53,7 +53,7 @@ class _Ended(Exception):
 
 
 class _Stream:
-    """One stream of one daemon, and the thread that hears it."""
+    """One stream of one daemon, and the thread that reads it."""
 
     def __init__(self, client: ZeusdClient, config: ZeusdConfig, kind: str, ids: Sequence[int] | None, delay_s: float,
                  heard: Callable[[dict[str, Any], float], None]) -> None:
@@ -81,7 +81,7 @@ class _Stream:
                 try:
                     self._socket.shutdown(socket.SHUT_RDWR)
                 except OSError:
-                    pass  # it has gone already
+                    pass  # it is gone already
 
     def join(self, timeout_s: float) -> None:
         self._thread.join(timeout_s)
@@ -95,7 +95,7 @@ class _Stream:
                     said = self._take(event) or said
                 why = "it ended the stream"
             except _Ended as reason:
-                logger.error("no power is streamed by Zeusd at %s: %s", self._client.endpoint, reason)
+                logger.error("Zeusd at %s streams no power: %s", self._client.endpoint, reason)
                 return
             except socket.timeout:
                 why = "it fell silent"
@@ -104,7 +104,7 @@ class _Stream:
             if self._stopped.is_set():
                 return
             pause = self._delay_s if said else pause
-            logger.warning("the stream of %s is lost: %s; it is taken up again in %.3g s", self._client.endpoint, why, pause)
+            logger.warning("the stream of %s is lost: %s; reconnecting in %.3g s", self._client.endpoint, why, pause)
             self._stopped.wait(pause)
             pause = min(max(pause * 2, 0.1), max(_LONGEST_PAUSE_S, self._delay_s))
 
@@ -148,13 +148,13 @@ class _Stream:
             event = json.loads(text)
             self._heard(event, event["timestamp_ms"] / 1000.0 + self._offset_s)
         except (ValueError, KeyError, TypeError) as error:
-            logger.warning("Zeusd at %s streams what is no power: %r (%s)", self._client.endpoint, text[:200], error)
+            logger.warning("Zeusd at %s streams something that is not power: %r (%s)", self._client.endpoint, text[:200], error)
             return False
         return True
 
 
 def _clock_offset(client: ZeusdClient) -> float:
-    """Seconds by which this machine's clock is ahead of the daemon's."""
+    """How many seconds this machine's clock is ahead of the daemon's."""
     offsets = []
     for _ in range(5):
         asked = time.time()
@@ -164,17 +164,17 @@ def _clock_offset(client: ZeusdClient) -> float:
 
 
 class PowerStreamingClient:
-    """Hears the power of GPUs and CPUs from several daemons at once.
+    """Reads the power of GPUs and CPUs from several daemons at once.
 
         client = PowerStreamingClient([ZeusdConfig.tcp("node1", 4938), ZeusdConfig.tcp("node2", 4938)])
         for readings in client:  # or `async for`
             print(readings["node1:4938"].gpu_power_w)
 
     Args:
-        servers: Where the daemons are. `gpu_indices` and `cpu_indices` choose devices: all that may be read when None, none
-            when empty.
-        reconnect_delay_s: The first pause before a lost stream is taken up again; each further one is twice as long, up to
-            half a minute.
+        servers: Where the daemons are. `gpu_indices` and `cpu_indices` choose devices; None: all that may be read; empty:
+            none.
+        reconnect_delay_s: The first pause before a lost stream is reconnected; each further one is twice as long, up to half
+            a minute.
     """
 
     def __init__(self, servers: Sequence[ZeusdConfig], reconnect_delay_s: float = 1.0) -> None:
@@ -226,7 +226,7 @@ class PowerStreamingClient:
         return heard
 
     def _newer(self, endpoint: str, at: float) -> PowerReadings:
-        """With the condition held."""
+        """Called with the condition held."""
         readings = self._readings.setdefault(endpoint, PowerReadings())
         readings.timestamp_s = max(readings.timestamp_s, at)
         self._number += 1
@@ -234,12 +234,12 @@ class PowerStreamingClient:
         return readings
 
     def get_power(self) -> dict[str, PowerReadings]:
-        """What was heard last, by endpoint: a socket's path or HOST:PORT. Empty before anything was."""
+        """The latest readings by endpoint: a socket's path or HOST:PORT. Empty before the first."""
         with self._changed:
             return copy.deepcopy(self._readings)
 
     def stop(self) -> None:
-        """Hears no more; whoever iterates comes to the end. What was heard stays."""
+        """Stops reading; iterations end. The readings stay."""
         with self._changed:
             self._stopped = True
             self._changed.notify_all()
@@ -250,8 +250,8 @@ class PowerStreamingClient:
             stream.join(max(0.0, end - time.monotonic()))
 
     def _next(self, number: int, patience_s: float | None) -> tuple[int, dict[str, PowerReadings] | None]:
-        """(the number of the last event, what is known by then) once there is one after `number`; nothing in it when it has been
-        stopped, or there was none for so long."""
+        """(the number of the last event, the readings by then) once there is an event after `number`; no readings if it has
+        been stopped, or there was no event for so long."""
         with self._changed:
             self._changed.wait_for(lambda: self._stopped or self._number > number, patience_s)
             if self._stopped or self._number <= number:

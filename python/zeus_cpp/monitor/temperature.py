@@ -22,12 +22,12 @@ class TemperatureSample:
 
 
 class TemperatureMonitor:
-    """Reads the temperature of GPUs at a steady pace, in a thread of the native library, until it is stopped or forgotten.
+    """Reads the temperature of GPUs at a steady pace, in a thread of the native library, until it is stopped or collected.
 
     Args:
-        gpu_indices: GPUs to watch; all that can be seen when None.
+        gpu_indices: GPUs to watch; None: all that can be seen.
         update_period: Seconds between readings.
-        max_samples_per_gpu: How many values to keep of each GPU; all when None.
+        max_samples_per_gpu: How many values to keep for each GPU; None: all.
     """
 
     def __init__(self, gpu_indices: Sequence[int] | None = None, update_period: float = 1.0,
@@ -45,11 +45,11 @@ class TemperatureMonitor:
         for index in self.gpu_indices:
             trouble = self._timeline.trouble(index)
             if trouble:
-                warnings.warn(f"{gpus.gpus[index]} does not tell its temperature: {trouble}", stacklevel=2)
+                warnings.warn(f"{gpus.gpus[index]} does not report its temperature: {trouble}", stacklevel=2)
 
     @property
     def temperature_samples(self) -> dict[int, deque[TemperatureSample]]:
-        """What was read of each GPU, oldest first."""
+        """The readings of each GPU, oldest first."""
         return {index: deque(TemperatureSample(at, index, value) for at, value in points)
                 for index, points in self.get_temperature_timeline().items()}
 
@@ -64,13 +64,13 @@ class TemperatureMonitor:
         }
 
     def get_temperature(self, time: float | None = None) -> dict[int, int] | None:
-        """Degrees Celsius of each GPU now, or nearest to a time; None when some GPU has not been read yet."""
+        """Degrees Celsius of each GPU now, or nearest to a time; None if some GPU has not been read yet."""
         values = {index: self._timeline.value_at(index, time) for index in self.gpu_indices}
         known = {index: round(value) for index, value in values.items() if value is not None}
         return known if len(known) == len(values) else None
 
     def stop(self) -> None:
-        """Reads no more; what was read stays."""
+        """Stops reading; what was read stays."""
         self._timeline.stop()
 
     def __enter__(self) -> TemperatureMonitor:

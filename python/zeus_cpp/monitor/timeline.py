@@ -1,4 +1,4 @@
-"""What a thread of the native library reads at a steady pace, on the clock that users have."""
+"""Readings that a thread of the native library takes at a steady pace, on the users' clock."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Run(NamedTuple):
 class Timeline:
     """One quantity of some GPUs.
 
-    Readings are timed on the monotonic clock and shown as seconds since 1970 by what the two clocks said when the timeline
-    began: a step of the wall clock later changes neither their order nor what is between them.
+    Readings are timed on the monotonic clock and shown as seconds since 1970, with the offset between the two clocks when the
+    timeline began. So a later step of the wall clock changes neither their order nor the time between them.
     """
 
     def __init__(self, quantity: str, gpus: Iterable[int], period: float, most_runs: int | None) -> None:
@@ -30,22 +30,22 @@ class Timeline:
         self._watch = _native.ReadingsWatch(quantity, list(gpus), period, most_runs)
 
     def stop(self) -> None:
-        """Reads no more; what was read stays."""
+        """Stops reading; what was read stays."""
         self._watch.stop()
 
     def trouble(self, gpu: int) -> str:
-        """Why the last reading failed; empty when it did not."""
+        """Why the last reading failed; empty if it did not."""
         return self._watch.trouble(gpu)
 
     def runs(self, gpu: int, since: float | None = None) -> list[Run]:
-        """All runs, or those that reach to `since`, and perhaps one that ends a hair before; oldest first."""
-        # Seconds since 1970 are told apart to a quarter of a microsecond only.
+        """All runs, or those that reach to `since`, and perhaps one that ends just before; oldest first."""
+        # Seconds since 1970 have a resolution of a quarter of a microsecond only.
         from_clock = 0.0 if since is None else since - self._since_1970 - 1e-6
         shift = self._since_1970
         return [Run(first + shift, last + shift, value) for first, last, value in self._watch.runs(gpu, from_clock)]
 
     def points(self, gpu: int, start: float | None, end: float | None) -> list[tuple[float, float]]:
-        """(time, value) of each run's two ends within the bounds: straight lines between them are what was seen."""
+        """(time, value) of each run's two ends within the bounds; the value follows straight lines between them."""
         points = []
         for run in self.runs(gpu, start):
             for at in (run.first, run.last) if run.last > run.first else (run.first,):
@@ -54,7 +54,7 @@ class Timeline:
         return points
 
     def value_at(self, gpu: int, at: float | None) -> float | None:
-        """What was seen at that time, or nearest to it (the earlier of two equally near); the last without a time."""
+        """The value at that time, or nearest to it (the earlier of two equally near); without a time, the last."""
         runs = self.runs(gpu)
         if not runs:
             return None
@@ -71,8 +71,8 @@ class Timeline:
     def integral(self, gpu: int, start: float, end: float) -> tuple[float, float]:
         """(value times seconds, seconds of the interval that were not watched).
 
-        A value holds while it is seen; between one and the next it is taken to change evenly. At either end of what was
-        watched, the nearest value holds for two periods more.
+        A value holds while it is seen; between two values it is taken to change evenly. At either end of the watched time, the
+        nearest value holds for two more periods.
         """
         runs = self.runs(gpu)
         if not runs or end <= start:
@@ -91,7 +91,7 @@ class Timeline:
 
 
 def _area(left: tuple[float, float], right: tuple[float, float], start: float, end: float) -> float:
-    """Under the straight line from `left` to `right`, within the bounds."""
+    """The area under the straight line from `left` to `right`, within the bounds."""
     (from_time, from_value), (to_time, to_value) = left, right
     begin, finish = max(from_time, start), min(to_time, end)
     if finish <= begin:

@@ -1,8 +1,8 @@
-"""Requests to an optimizer's server: JSON over HTTP by the standard library, with time-outs, retries and one kind of error.
+"""Requests to an optimizer's server: JSON over HTTP by the standard library, with timeouts, retries and one kind of error.
 
-Any thread may make requests; each has a connection of its own. Whether to try again is decided by what the request does:
-one that never reached the server may always be sent again, one that was perhaps carried out only when doing it twice is the
-same as once.
+Any thread may make requests; each has a connection of its own. What the request does decides whether to try again: one that
+never reached the server may always be sent again; one that the server may have carried out, only if doing it twice has the
+same effect as once.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ _BUSY = (502, 503, 504)
 
 
 class ServerError(Exception):
-    """No answer, or one that is of no use."""
+    """No answer, or a useless one."""
 
 
 class ServerUnreachable(ServerError):
-    """Nothing came back: the server is down, elsewhere, or too slow."""
+    """No answer came: the server is down, elsewhere, or too slow."""
 
 
 class ServerRefused(ServerError):
-    """The server answered that it will not; `status` and its own words in `reason`."""
+    """The server refused; `status`, and its own message in `reason`."""
 
     def __init__(self, message: str, status: int, reason: str) -> None:
         super().__init__(message)
@@ -46,17 +46,17 @@ class ServerRefused(ServerError):
 
 
 class Answer(NamedTuple):
-    """What came back: read as JSON, and the headers beside it."""
+    """The answer: its content, parsed as JSON, and its headers."""
 
     value: Any
     headers: Mapping[str, str]
 
 
 class Server:
-    """Where requests go; `timeout` seconds are for one try, and there are up to `attempts` with growing pauses between.
+    """The server of requests; each of up to `attempts` tries may take `timeout` seconds, with growing pauses between tries.
 
-    With a name and a password in the URL (`http://ann:TOKEN@host`), or a `token`, each request says who asks; `url` is then
-    without them, fit for messages.
+    With a name and a password in the URL (`http://ann:TOKEN@host`), or with a `token`, each request has credentials; `url` is
+    then without them, fit for messages.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class Server:
         self.pause = pause
 
     def request(self, method: str, path: str, **what: Any) -> Any:
-        """What `ask` is answered with, without its headers."""
+        """The answer of `ask`, without its headers."""
         return self.ask(method, path, **what).value
 
     def ask(
@@ -90,7 +90,7 @@ class Server:
         timeout: float | None = None,
         attempts: int | None = None,
     ) -> Answer:
-        """`repeatable`: doing it twice is the same as doing it once."""
+        """`repeatable`: doing it twice has the same effect as doing it once."""
         url = self.url + path + ("?" + urllib.parse.urlencode(query) if query else "")
         attempts = attempts or self.attempts
         for attempt in range(1, attempts + 1):
@@ -106,7 +106,7 @@ class Server:
 
 
 class _Failure(Exception):
-    """How one try ended: `unsent` when the server cannot have seen it, `passing` when another try may do better."""
+    """How one try ended: `unsent` if the server cannot have seen it, `passing` if another try may succeed."""
 
     def __init__(self, error: ServerError, *, unsent: bool, passing: bool) -> None:
         super().__init__(str(error))
@@ -116,7 +116,7 @@ class _Failure(Exception):
 
 
 def _authorization(said: str, token: str | None) -> str | None:
-    """What says who asks: `said` is what a URL has before its host."""
+    """The authorization header; `said` is the part of a URL before its host."""
     if said:
         name, _, password = said.partition(":")
         pair = f"{urllib.parse.unquote(name)}:{urllib.parse.unquote(password)}"
@@ -129,7 +129,7 @@ def _once(
 ) -> Answer:
     request = urllib.request.Request(url, data=None if body is None else body.encode(), headers=dict(headers), method=method)
     if authorization is not None:
-        request.add_unredirected_header("Authorization", authorization)  # to this host alone
+        request.add_unredirected_header("Authorization", authorization)  # to this host only
     request.add_header("Accept", "application/json")
     if body is not None:
         request.add_header("Content-Type", "application/json")
@@ -148,7 +148,7 @@ def _once(
         return Answer(json.loads(content) if content.strip() else None, told)
     except ValueError as error:
         shown = content[:200].decode(errors="replace")
-        message = f"{what}: the answer is not JSON, is this the right server? It begins {shown!r}"
+        message = f"{what}: the answer is not JSON (is this the right server?); it begins {shown!r}"
         raise _Failure(ServerError(message), unsent=False, passing=False) from error
 
 
@@ -162,7 +162,7 @@ def _refused(what: str, error: urllib.error.HTTPError) -> _Failure:
 
 
 def _reason(content: str) -> str:
-    """The server's own words out of {"message": ..} or {"detail": ..}, or all of it."""
+    """The server's own message from {"message": ..} or {"detail": ..}, or the whole content."""
     try:
         values = json.loads(content)
     except ValueError:
@@ -178,13 +178,13 @@ def _unreachable(what: str, error: Exception, timeout: float) -> _Failure:
     cause = error.reason if isinstance(error, urllib.error.URLError) and isinstance(error.reason, Exception) else error
     unsent = isinstance(cause, (ConnectionRefusedError, socket.gaierror)) or _unroutable(cause)
     if isinstance(cause, socket.gaierror):
-        text = f"the host's name is not known ({cause.strerror})"
+        text = f"the host's name is unknown ({cause.strerror})"
     elif isinstance(cause, ConnectionRefusedError):
         text = "nothing listens there; is the server running?"
     elif isinstance(cause, (socket.timeout, TimeoutError)):
         text = f"no answer within {timeout:g} s"
     elif isinstance(cause, ssl.SSLError):
-        text = f"no safe connection ({cause.reason or cause})"
+        text = f"no secure connection ({cause.reason or cause})"
     else:
         text = f"the connection broke ({cause})"
     passing = not isinstance(cause, (ssl.SSLError, http.client.InvalidURL))

@@ -1,4 +1,4 @@
-"""Constructors that take what another class's constructor takes, so that its parameters stand in one place.
+"""Constructors with the parameters of another class's constructor, so that the parameters are written in one place.
 
     class Callback(TrainersCallback):
         @with_parameters_of(Optimizer)
@@ -25,13 +25,13 @@ T = TypeVar("T")
 def with_parameters_of(
     other: Callable[P, T],
 ) -> Callable[[Callable[[Self, Callable[[], T]], None]], Callable[Concatenate[Self, P], None]]:
-    """Turns a constructor that is given a way to make an `other` into one with the parameters of `other`."""
+    """Turns a constructor that takes a function making an `other` into one with the parameters of `other`."""
 
     def decorate(construct: Callable[[Self, Callable[[], T]], None]) -> Callable[Concatenate[Self, P], None]:
         def __init__(self: Self, /, *args: P.args, **kwargs: P.kwargs) -> None:
             construct(self, lambda: other(*args, **kwargs))
 
-        # Nothing of `other` but its signature, for whoever asks.
+        # Only the signature of `other`, for tools that look at it.
         functools.update_wrapper(__init__, other.__init__, assigned=())
         return __init__
 

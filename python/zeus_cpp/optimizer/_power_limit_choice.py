@@ -1,4 +1,4 @@
-"""What to choose a power limit for: measurements, and the rules that choose among them."""
+"""How a power limit is chosen: measurements, and the rules that choose among them."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from zeus_cpp.optimizer._record import Record, number, required
 
 
 def _watts(value: Any) -> int | float:
-    """Whole where they are: files say 250 and not 250.0."""
+    """Whole numbers stay whole: files have 250, not 250.0."""
     watts = number(above=0)(value)
     return int(watts) if watts == int(watts) else watts
 
 
 class PowerLimitMeasurement(Record):
-    """What the profiled steps took under one limit: watts of each GPU, joules of all of them, seconds."""
+    """The profiled steps under one limit: watts of each GPU, joules of all of them, seconds."""
 
     power_limit: int = required(_watts)
     energy: float = required(number(above=0))
@@ -23,8 +23,8 @@ class PowerLimitMeasurement(Record):
 
 
 class OptimumSelector(abc.ABC):
-    """What to choose a limit for. Users may write their own: `select` is asked about one measurement or more, has to answer
-    with the watts of one of them, and should answer the same whenever it is asked the same."""
+    """The rule that chooses a limit. Users may write their own: `select` gets one measurement or more, must return the watts of
+    one of them, and should return the same for the same measurements."""
 
     @abc.abstractmethod
     def select(self, measurements: list[PowerLimitMeasurement]) -> int:
@@ -39,7 +39,7 @@ class Energy(OptimumSelector):
 
 
 class Time(OptimumSelector):
-    """The least time. That may still be a lower limit than the highest: many steps are no faster for more power."""
+    """The least time. That may be a lower limit than the highest: many steps do not get faster with more power."""
 
     def select(self, measurements: list[PowerLimitMeasurement]) -> int:
         return min(measurements, key=lambda each: each.time).power_limit
@@ -50,7 +50,7 @@ class ZeusCost(OptimumSelector):
 
     def __init__(self, eta_knob: float, world_size: int = 1) -> None:
         if not 0 <= eta_knob <= 1:
-            raise ValueError(f"eta_knob must be from 0 (time alone) to 1 (energy alone), not {eta_knob}")
+            raise ValueError(f"eta_knob must be from 0 (only time) to 1 (only energy), not {eta_knob}")
         if world_size < 1:
             raise ValueError(f"world_size must be at least 1, not {world_size}")
         self.eta_knob = eta_knob
@@ -63,7 +63,7 @@ class ZeusCost(OptimumSelector):
 
 
 class MaxSlowdownConstraint(OptimumSelector):
-    """The lowest limit that takes at most `factor` times as long as the highest, by what was measured."""
+    """The lowest limit that takes at most `factor` times as long as the highest, according to the measurements."""
 
     def __init__(self, factor: float) -> None:
         if not factor >= 1.0:
@@ -78,7 +78,8 @@ class MaxSlowdownConstraint(OptimumSelector):
 class ConfidentSlowdownConstraint(MaxSlowdownConstraint):
     """The least energy among the limits that take at most `factor` times as long, with this confidence.
 
-    While training, a limit counts as fast enough only when its measurements say so; `select` by itself knows of no doubt.
+    While training, a limit counts as fast enough only if its measurements say so with that confidence; `select` alone knows no
+    uncertainty.
     """
 
     def __init__(self, factor: float, confidence: float = 0.95) -> None:
@@ -93,8 +94,7 @@ class ConfidentSlowdownConstraint(MaxSlowdownConstraint):
 
 
 def goal_of(selector: OptimumSelector, steps: int) -> Any:
-    """The selector as the C++ session knows it; a user's own as a function that the session calls, of what so many steps
-    take."""
+    """The selector for the C++ session; a user's own as a function that the session calls with what so many steps take."""
     if type(selector) is Energy:
         return ("energy",)
     if type(selector) is Time:
@@ -109,7 +109,7 @@ def goal_of(selector: OptimumSelector, steps: int) -> Any:
         nearest = min(range(len(points)), key=lambda index: distances[index])
         if distances[nearest] >= 1:
             measured = [each.power_limit for each in measurements]
-            raise ValueError(f"{type(selector).__name__} chose {chosen} W, which is none of {measured}")
+            raise ValueError(f"{type(selector).__name__} chose {chosen} W, which is not one of {measured}")
         return nearest
 
     return choose

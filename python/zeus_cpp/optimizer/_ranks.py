@@ -1,9 +1,9 @@
-"""What the ranks of a distributed training tell one another beside their gradients: small values, by the store at which the
-process group met, and not by collectives.
+"""What the ranks of a distributed training exchange beside their gradients: small values. They go through the store at which
+the process group met, not through collectives.
 
-A collective waits for every rank, perhaps for ever, and needs the backend's devices; a value in the store waits for one
-key, on the CPU, for as long as it is told to. So a rank that dies, or that does not take part, costs a time-out and never a
-hang. Any thread may call these; the store is torch.distributed's own.
+A collective waits for every rank, possibly without end, and needs the backend's devices. A value in the store waits for one
+key, on the CPU, for a given time. So a rank that dies, or does not take part, costs a timeout and never a hang. Any thread
+may call these functions; the store is torch.distributed's own.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _made: collections.Counter[str] = collections.Counter()
 
 
 class RankLost(RuntimeError):
-    """A rank has not said in time what the others wait for."""
+    """A rank did not send in time what the others wait for."""
 
 
 def in_process_group() -> bool:
@@ -50,25 +50,25 @@ class Ranks:
             _made[topic] += 1
 
     def tell(self, key: str, value: Any) -> None:
-        """Puts a value, which JSON can hold, where the other ranks find it."""
+        """Stores a value, which JSON can hold, for the other ranks."""
         if self._store is not None:
             self._store.set(key, json.dumps(value))
 
     def hear(self, key: str, patience: float) -> Any:
-        """The value that some rank tells, waited for `patience` seconds at most; RankLost after that."""
+        """The value that some rank stores; waits for at most `patience` seconds, then raises RankLost."""
         try:
             self._store.wait([key], datetime.timedelta(seconds=patience))
             return json.loads(self._store.get(key))
         except Exception as error:  # torch has no error of its own for each way in which a store fails
-            raise RankLost(f"rank {self.rank} waited {patience:g} s for {key!r} in vain: {error}") from error
+            raise RankLost(f"rank {self.rank} waited {patience:g} s for {key!r} without an answer: {error}") from error
 
     def forget(self, key: str) -> None:
-        """Takes back a value that nobody needs any more; where the store cannot, it stays."""
+        """Removes a value that no rank needs any more; if the store cannot, it stays."""
         with contextlib.suppress(Exception):
             self._store.delete_key(key)
 
     def settle(self, key: str, proposal: Any) -> Any:
-        """The first proposal that any rank makes for this key, the same for all."""
+        """The first proposal that any rank makes for this key; all ranks get the same."""
         if self._store is None:
             return proposal
         settled = self._store.compare_set(key, "", json.dumps(proposal))

@@ -1,12 +1,12 @@
-"""Checked records: keyword-made values that go over the wire as JSON, with the methods that scripts know from pydantic 1.
+"""Checked records: values made from keywords, sent as JSON, with the methods that scripts know from pydantic 1.
 
     class Trial(Record):
         job_id: str = required(text)
         batch_size: int = required(whole(above=0))
         note: Optional[str] = optional(maybe(text), None)
 
-Fields are checked and converted when a record is made; assigning to one later is not checked. What is not a field is
-ignored. A record that cannot be made is a ValidationError, which is a ValueError and names every field that is wrong.
+Fields are checked and converted when a record is made; a later assignment is not checked. Unknown fields are ignored. An
+invalid record is a ValidationError, which is a ValueError and names every field that is wrong.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _MISSING = object()
 
 
 class ValidationError(ValueError):
-    """A record that cannot be made; `errors()` lists what is wrong, field by field."""
+    """An invalid record; `errors()` lists what is wrong, field by field."""
 
     def __init__(self, record: str, problems: list[tuple[str, str]]) -> None:
         self.record = record
@@ -50,7 +50,7 @@ def required(check: Check) -> Any:
 
 
 def optional(check: Check, default: Any) -> Any:
-    """A field that is `default` when it is not given."""
+    """A field that is `default` if it is not given."""
     return _Field(check, default)
 
 
@@ -59,7 +59,7 @@ def text(value: Any) -> str:
         return value
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return str(value)
-    raise ValueError(f"must be text, not {value!r}")
+    raise ValueError(f"must be a string, not {value!r}")
 
 
 def name(value: Any) -> str:
@@ -147,7 +147,7 @@ def pair(first: Check, second: Check) -> Check:
 
 
 class _SignatureOfFields:
-    """What a record is made with, for `help()` and `inspect.signature()`: keywords, with the defaults that are plain."""
+    """The parameters of a record, for `help()` and `inspect.signature()`: keywords, with defaults if they are plain."""
 
     def __get__(self, record: Record | None, kind: type[Record]) -> Any:
         from inspect import Parameter, Signature
@@ -159,7 +159,7 @@ class _SignatureOfFields:
 
 
 class Record:
-    """A checked record; `check_together` sees to what several fields must be to one another."""
+    """A checked record; `check_together` checks rules between several fields."""
 
     _fields: dict[str, _Field] = {}
     __signature__ = _SignatureOfFields()
@@ -198,7 +198,7 @@ class Record:
                 raise ValidationError(type(self).__name__, problems)
 
     def check_together(self) -> Iterable[tuple[str, str]]:
-        """What is wrong although each field is right by itself: (field, what) pairs."""
+        """What is wrong although each field is valid by itself: (field, what) pairs."""
         return ()
 
     @classmethod
@@ -224,7 +224,7 @@ class Record:
         return json.dumps(self.dict(), **options)
 
     def copy(self: R, *, update: Mapping[str, Any] | None = None) -> R:
-        """The same with `update` put in, which is not checked."""
+        """A copy with the values of `update`, which are not checked."""
         twin = copying.copy(self)
         twin.__dict__.update(update or {})
         return twin

@@ -1,7 +1,7 @@
-"""One C++ training session (zeus/train.hpp) for Python's fronts, and the ranks of a distributed training that share one.
+"""One C++ training session (zeus/train.hpp) for Python's interfaces, and the ranks of a distributed training that share one.
 
-Which ranks take part is found out and not assumed: in some scripts every rank has an optimizer, in others rank 0 alone has
-one for all GPUs. (A GPU that several ranks monitor is set and counted by the first of them: the session sees to that.)
+Zeus finds out which ranks take part: in some scripts every rank has an optimizer, in others rank 0 alone has one for all GPUs.
+(If several ranks monitor a GPU, the first of them sets and counts it; the session takes care of that.)
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Event = dict[str, Any]
 
 
 class StoreCollective:
-    """What the C++ session needs of its ranks, by values in their store; see Ranks for why."""
+    """The C++ session's collective, through values in the ranks' store; Ranks says why."""
 
     def __init__(self, ranks: Ranks, members: Sequence[int]) -> None:
         self._ranks = ranks
@@ -37,26 +37,26 @@ class StoreCollective:
         return base64.b64decode(self._exchange(mine, patience)[root])
 
     def _exchange(self, value: Any, patience: float) -> list[Any]:
-        """What every member has given, in their order."""
+        """The values of all members, in their order."""
         this_round, self._round = self._round, self._round + 1
         self._ranks.tell(f"{this_round}/{self._ranks.rank}", value)
         values = [self._ranks.hear(f"{this_round}/{member}", patience) for member in self._members]
-        # Whoever gave a value for this round has read all of the last one.
+        # A rank that stored a value for this round has read all of the last one.
         if this_round:
             self._ranks.forget(f"{this_round - 1}/{self._ranks.rank}")
         return values
 
 
 class Team:
-    """The ranks that optimize one training together, seen from one of them.
+    """The ranks that optimize one training together, as one of them sees them.
 
-    Made by each rank with the GPUs it monitors; `meet` finds out who else has made one.
+    Each rank makes one with the GPUs that it monitors; `meet` finds out which other ranks have made one.
     """
 
-    # No rank finishes its first step before all have begun theirs, in training that is synchronized; what is left to wait
-    # for is chance.
+    # In synchronized training no rank finishes its first step before all have begun theirs; only scheduling delays
+    # remain.
     PATIENCE = 10.0
-    # A rank that does not answer for so long is dead; one may evaluate for minutes while the others wait.
+    # A rank that does not answer for this long is dead; a rank may evaluate for minutes while the others wait.
     DEAD_AFTER = 300.0
 
     def __init__(self, topic: str, gpu_indices: Iterable[int]) -> None:
@@ -74,7 +74,7 @@ class Team:
         return self._ranks.size > 1
 
     def meet(self) -> None:
-        """Finds out who takes part. Every rank comes to the same answer; one that comes too late to it takes no part."""
+        """Finds out which ranks take part. Every rank gets the same answer; a rank that comes too late takes no part."""
         if self._met or not self.distributed:
             return
         self._met = True
@@ -85,7 +85,7 @@ class Team:
                 self._ranks.hear(f"member/{rank}", patience)
                 present.append(rank)
             except RankLost:
-                patience = 0.01  # who has not come by now does not
+                patience = 0.01  # a rank that has not come by now will not come
         members = self._ranks.settle("members", present)
         self.joined = self._ranks.rank in members
         self.leads = self._ranks.rank == members[0]
@@ -94,7 +94,7 @@ class Team:
 
 
 def open_training(team: Team, options: Mapping[str, Any], synchronize: Callable[[], None]) -> Any:
-    """The session; `options` are those of zeus/train.hpp, as python/native/train_options.cpp spells them."""
+    """The session; `options` are those of zeus/train.hpp, with the names of python/native/train_options.cpp."""
     values = {**options, "gpus": team.gpus, "synchronize": synchronize}
     if team.collective is not None:
         values["collective"] = team.collective

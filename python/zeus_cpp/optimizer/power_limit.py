@@ -9,9 +9,9 @@
             plo.on_step_end()
         plo.on_epoch_end()
 
-Some steps run under each limit, from the highest down; then the one that the selector likes best is in force. What the GPUs
-were found with is put back when training ends, however it ends. Nothing that goes wrong with devices, permissions, files or
-other ranks ends a training: it is said once, and the training goes on without being optimized.
+Some steps run under each limit, from the highest down; then the limit that suits the selector best is in force. When training
+ends, however it ends, the GPUs are put back to what was found. Failures of devices, permissions, files or other ranks never
+end a training: they are logged once, and the training goes on without optimization.
 """
 
 from __future__ import annotations
@@ -73,12 +73,12 @@ __all__ = [
 ]
 
 
-# A ZeusMonitor measures no shorter slice well (docs/measurement.md).
+# A ZeusMonitor does not measure shorter slices well (docs/measurement.md).
 _SHORTEST_SLICE = 0.1
 
 
 class Ready(Record):
-    """So many steps are left until the next limit (in mW) is set."""
+    """So many steps remain until the next limit (in mW) is set."""
 
     next_power_limit: int = required(whole(above=0))
     steps: int = required(whole(above=0))
@@ -107,9 +107,9 @@ class Done(Record):
 class GlobalPowerLimitOptimizer(Callback):
     """Finds the best power limit for all GPUs of a training together, and keeps it in force.
 
-    In distributed training each rank makes one for the GPUs it monitors (or one rank makes one for all): energies are
-    summed and times are the slowest rank's, a GPU that several ranks monitor counts once, and all ranks set the same limit.
-    Used from one thread.
+    In distributed training each rank makes one for the GPUs that it monitors (or one rank makes one for all). Energies are
+    summed, times are the slowest rank's, a GPU that several ranks monitor counts once, and all ranks set the same limit. Used
+    from one thread.
     """
 
     def __init__(
@@ -126,13 +126,13 @@ class GlobalPowerLimitOptimizer(Callback):
         clocks: bool = False,
         observe: bool = False,
     ) -> None:
-        """`wait_steps` are left alone at the very beginning; then each limit, `pl_step` watts apart, has `warmup_steps` to
-        settle and `profile_steps` that are measured. A profile that exists at `profile_path` is used instead, else it is
+        """The first `wait_steps` are not measured; then each limit, `pl_step` watts apart, has `warmup_steps` to settle and
+        `profile_steps` that are measured. If there is a profile at `profile_path`, it is used instead; otherwise it is
         written there.
 
-        Beyond that: `adaptive` profiles only what can still change the choice, in about a quarter of the steps; `clocks`
-        also tries locked clocks where no limit holds the GPUs back; `observe` sets limits while profiling only, never
-        applies the optimum, and says in `result()` what it would have saved."""
+        Beyond that: `adaptive` profiles only what can still change the choice, in about a quarter of the steps; `clocks` also
+        tries locked clocks if no limit holds the GPUs back; `observe` sets limits only while profiling, never applies the
+        optimum, and reports in `result()` what it would have saved."""
         for what, value, least in (
             ("wait_steps", wait_steps, 0),
             ("warmup_steps", warmup_steps, 0),
@@ -155,7 +155,7 @@ class GlobalPowerLimitOptimizer(Callback):
         self.power_limits = _limits_of(monitor.gpu_indices, self.pl_step)
         self.measurements: list[PowerLimitMeasurement] = []
         self.current_power_limit = 0
-        # Why the GPUs are left alone; empty while they are not.
+        # Why the GPUs are left alone; empty if they are not.
         self.unoptimized = ""
         self._losses_said: set[str] = set()
         self._own_cost = optimum_selector is None
@@ -166,7 +166,7 @@ class GlobalPowerLimitOptimizer(Callback):
 
         self._known = _read_profile(self.profile_path)
         if self._known:
-            logger.info("the power limits that %s knows of are not profiled again", self.profile_path)
+            logger.info("the power limits in %s are not profiled again", self.profile_path)
         else:
             logger.info("power limits of %s W are profiled after %d steps", [limit / 1000 for limit in self.power_limits],
                         wait_steps)
@@ -175,18 +175,18 @@ class GlobalPowerLimitOptimizer(Callback):
         self._session: Any = None
         self._steps_before = 0
         self._in_epoch = False
-        self._epoch_is_unused = False  # begun before the training said so
+        self._epoch_is_unused = False  # begun before the training reported it
         _close_at_exit(self)
         if not self._team.distributed:
             self._open()
 
-    # -- What a training loop tells.
+    # -- Calls of a training loop.
 
     def on_train_begin(self) -> None:
-        """Begins anew, with what is known, if there was an end before."""
+        """Begins again, with what is known, if there was an end before."""
 
     def on_train_end(self) -> None:
-        """Puts back what the GPUs were found with."""
+        """Puts the GPUs back to what was found."""
         self.close()
 
     def on_epoch_begin(self) -> None:
@@ -215,10 +215,10 @@ class GlobalPowerLimitOptimizer(Callback):
         self._take_in()
 
     def on_step_end(self) -> None:
-        """A step ends where the next one begins, or with its epoch."""
+        """A step ends when the next one begins, or with its epoch."""
 
     def close(self) -> None:
-        """Puts back what the GPUs were found with. A step after that begins anew, with what is known."""
+        """Puts the GPUs back to what was found. A later step begins again, with what is known."""
         if self._session is not None:
             self._in_epoch = False
             self._epoch_is_unused = False
@@ -234,8 +234,8 @@ class GlobalPowerLimitOptimizer(Callback):
     # -- The session.
 
     def _may_open(self) -> bool:
-        """Opens the session. Among several ranks that is after the first step, which no rank ends before all have begun
-        theirs: so whoever takes part has said so."""
+        """Opens the session. With several ranks that is after the first step: no rank ends it before all have begun theirs, so
+        all ranks that take part have reported by then."""
         if self._team.distributed and self._steps_before < 1:
             self._steps_before += 1
             return False
@@ -251,7 +251,7 @@ class GlobalPowerLimitOptimizer(Callback):
             return
         self._session = open_training(self._team, {**self._options(), "slices": self._slices}, _waiter_for(self.monitor))
         if self._in_epoch or self._known:
-            # What is known is applied where the first epoch begins, and there is nothing to wait for.
+            # What is known is applied when the first epoch begins, and there is nothing to wait for.
             self._session.begin_epoch()
             self._epoch_is_unused = not self._in_epoch
         self._take_in()
@@ -286,7 +286,7 @@ class GlobalPowerLimitOptimizer(Callback):
         measured = [(float(each.power_limit), steps, each.time / steps, each.energy / steps) for each in points]
         return get_gpus().get_name(self.monitor.gpu_indices[0]), len(self.monitor.gpu_indices), measured
 
-    # -- What the session tells.
+    # -- Events of the session.
 
     def _take_in(self) -> None:
         self._slices.raise_refusal()
@@ -302,7 +302,7 @@ class GlobalPowerLimitOptimizer(Callback):
             logger.info("the power limit is set to the optimal one, %g W", limit / 1000)
             self.state = Done(optimal_power_limit=limit)
         else:
-            logger.info("the power limit is set to %g W, to be profiled", limit / 1000)
+            logger.info("the power limit is set to %g W for profiling", limit / 1000)
             self._begin_limit(limit)
 
     def _begin_limit(self, limit: int) -> None:
@@ -312,14 +312,14 @@ class GlobalPowerLimitOptimizer(Callback):
             self.state = Profiling(current_power_limit=limit, steps=self.profile_steps)
 
     def _on_SettingsRestored(self, event: Event) -> None:
-        logger.info("what the GPUs were found with is put back")
+        logger.info("the GPUs are put back to what was found")
         self.current_power_limit = 0
 
     def _on_SliceMeasured(self, event: Event) -> None:
         measured = {"energy": event["energy_j"]["value"], "time": event["time_s"]}
         logger.info("under %g W the steps took %.6g J and %.6g s", event["setting"]["limit_w"], measured["energy"],
                     measured["time"])
-        # A slice too short to have taken anything says nothing, and is no reason to stop training.
+        # A slice too short to have used any energy says nothing, and is no reason to stop training.
         with contextlib.suppress(ValidationError):
             self.measurements.append(PowerLimitMeasurement(power_limit=event["setting"]["limit_w"], **measured))
 
@@ -341,10 +341,10 @@ class GlobalPowerLimitOptimizer(Callback):
             self.state = Done(optimal_power_limit=round(event["optimum"]["limit_w"] * 1000))
 
     def _on_Unoptimized(self, event: Event) -> None:
-        self.unoptimized = event["why"]  # which the session has said on stderr
+        self.unoptimized = event["why"]  # which the session has logged to stderr
 
     def _count_step(self) -> None:
-        """One step less in the present state; what follows from that is the session's to say."""
+        """One step less in the present state; the session decides what follows."""
         if isinstance(self.state, Done):
             return
         if self.state.steps > 1:
@@ -359,13 +359,13 @@ class GlobalPowerLimitOptimizer(Callback):
 
 
 class _Slices:
-    """Measures slices with the monitor that was given: the session calls it. Knows nothing of the optimizer, which it would
-    keep from ever being collected.
+    """Measures slices with the given monitor; the session calls it. It does not refer to the optimizer, which could otherwise
+    never be collected.
     """
 
     def __init__(self, monitor: ZeusMonitor) -> None:
         self._monitor = monitor
-        # What the user has made of it says how long a slice took, and what is wrong with it is for the user to hear.
+        # A user's own monitor says how long a slice took, and what is wrong with it is for the user to see.
         kind = type(monitor)
         self._is_ours = (kind.begin_window, kind.end_window) == (ZeusMonitor.begin_window, ZeusMonitor.end_window)
         self.shortest = _SHORTEST_SLICE if self._is_ours else 0.0  # in s
@@ -386,7 +386,7 @@ class _Slices:
             self._monitor.end_window(self._window, cancel=True, **self._waiting())
 
     def _waiting(self) -> dict[str, bool]:
-        """A program without the framework trains on no GPU of its own: there is nothing to wait for, or to warn of."""
+        """A program without the framework trains on no GPU of its own: there is nothing to wait for, or to warn about."""
         return {} if self._monitor.sync_with in sys.modules else {"sync_execution": False}
 
     @contextlib.contextmanager
@@ -405,14 +405,14 @@ class _Slices:
 
 
 def _readings_of(measured: Measurement) -> tuple[float, dict[int, tuple[float, float, float | None, str]]]:
-    """Seconds and, by GPU, joules, their uncertainty, the bound of their calibration, and why there are none. What a
-    measurement does not say of its doubt, as one that is replayed, is taken at its word."""
+    """Seconds and, by GPU, joules, their uncertainty, their calibration bound, and why there are none. A measurement without an
+    uncertainty, such as a replayed one, is taken as exact."""
     known = getattr(measured, "details", None)
     details = known.gpu if known is not None else {}
     energies = {}
     for gpu, joules in measured.gpu_energy.items():
         detail = details.get(gpu)
-        reason = "" if math.isfinite(joules) else (detail.reason if detail is not None else "") or "its energy is not known"
+        reason = "" if math.isfinite(joules) else (detail.reason if detail is not None else "") or "its energy is unknown"
         if detail is not None and measured.time < _SHORTEST_SLICE:
             reason = f"{measured.time:.3g} s are too short to be measured: give each limit more steps"
         uncertainty = detail.uncertainty if detail is not None else None
@@ -421,8 +421,8 @@ def _readings_of(measured: Measurement) -> tuple[float, dict[int, tuple[float, f
 
 
 def _daemon_setters(gpu_indices: Sequence[int]) -> dict[int, ZeusdGPU]:
-    """The GPUs that a daemon without leases sets, where this process may not; empty where it may, or there is none: a lease
-    of zeusd is taken like one of this process."""
+    """The GPUs that a daemon without leases sets, if this process may not; empty if it may, or if there is none. A lease of zeusd
+    is taken like one of this process."""
     gpus = get_gpus().gpus
     setters = {index: gpu for index in gpu_indices if isinstance(gpu := gpus[index], ZeusdGPU)}
     if has_sys_admin() or len(setters) < len(gpu_indices) or all(gpu.gives_leases for gpu in setters.values()):
@@ -430,8 +430,8 @@ def _daemon_setters(gpu_indices: Sequence[int]) -> dict[int, ZeusdGPU]:
     global _daemon_said
     if not _daemon_said:
         _daemon_said = True
-        logger.warning("power limits are set through the daemon, which knows no leases: they are put back when this process ends "
-                       "by itself; after it is killed, they stay until the next one that is set here by zeus-cpp, or by hand")
+        logger.warning("power limits are set through the daemon, which has no leases: they are put back when this process ends "
+                       "normally; after it is killed, they stay until zeus-cpp sets the next limit here, or you do")
     return setters
 
 
@@ -439,7 +439,7 @@ _daemon_said = False
 
 
 def _waiter_for(monitor: ZeusMonitor) -> Callable[[], None]:
-    """Knows nothing of the optimizer: the session keeps it, and would keep the optimizer from ever being collected."""
+    """Does not refer to the optimizer, which could otherwise never be collected: the session keeps this object."""
 
     def synchronize() -> None:
         if monitor.sync_with in sys.modules:
@@ -449,7 +449,7 @@ def _waiter_for(monitor: ZeusMonitor) -> Callable[[], None]:
 
 
 def _limits_of(gpu_indices: Sequence[int], step_mw: int) -> list[int]:
-    """In mW, from the highest down in steps, as far as the lowest."""
+    """In mW, in steps from the highest down to the lowest."""
     gpus = get_gpus()
     ranges = {index: gpus.get_power_management_limit_constraints(index) for index in gpu_indices}
     if len(set(ranges.values())) > 1:
@@ -460,22 +460,22 @@ def _limits_of(gpu_indices: Sequence[int], step_mw: int) -> list[int]:
 
 
 def _read_profile(path: Path | None) -> list[PowerLimitMeasurement]:
-    """What is known; nothing when there is no file, or none that can be used, which is said."""
+    """What is known; nothing if there is no file, or if it cannot be used, which is logged."""
     if path is None or not path.exists():
         return []
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
         measurements = [PowerLimitMeasurement.parse_obj(each) for each in values["measurements"]]
         if not measurements:
-            raise ValueError("it holds no measurements")
+            raise ValueError("it contains no measurements")
     except (OSError, ValueError, TypeError, KeyError) as error:
-        logger.warning("the power profile %s cannot be used, so the limits are profiled anew: %s", path, error)
+        logger.warning("the power profile %s cannot be used, so the limits are profiled again: %s", path, error)
         return []
     return measurements
 
 
 def _write_profile(path: Path, measurements: Sequence[PowerLimitMeasurement]) -> None:
-    """Replaces the file as a whole; a profile that cannot be written is said and costs nothing but itself."""
+    """Replaces the whole file; a profile that cannot be written is logged, and only that profile is lost."""
     content = json.dumps({"measurements": [each.dict() for each in measurements]}, indent=4)
     try:
         write_whole(path, content)
@@ -485,7 +485,7 @@ def _write_profile(path: Path, measurements: Sequence[PowerLimitMeasurement]) ->
 
 
 def _close_at_exit(optimizer: GlobalPowerLimitOptimizer) -> None:
-    """Python may end without collecting the optimizer; then its session is finished while there still is an interpreter."""
+    """Python may end without collecting the optimizer; then this finishes its session while the interpreter still runs."""
     reference = weakref.ref(optimizer)
     process = os.getpid()
 
@@ -497,6 +497,6 @@ def _close_at_exit(optimizer: GlobalPowerLimitOptimizer) -> None:
     atexit.register(close)
 
 
-# Its base class is in transformers, which takes seconds to import: only whoever asks for it pays.
+# Its base class is in transformers, which takes seconds to import: it is imported only when this name is used.
 __getattr__ = importer(__name__, dict.fromkeys(
     ("HFGlobalPowerLimitOptimizer", "TrainerCallback", "transformers_available"), "zeus_cpp.optimizer._power_limit_hf"))

@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 def create_task(coroutine: Coroutine[Any, Any, T], logger: logging.Logger | None = None) -> asyncio.Task[T]:
-    """A task of the running loop. What it raises is logged when it ends, whether or not anybody waits for it."""
+    """A task of the running loop. Its exception is logged when it ends, whether or not it is awaited."""
 
     def log_failure(task: asyncio.Task[T]) -> None:
         if not task.cancelled() and (error := task.exception()) is not None:

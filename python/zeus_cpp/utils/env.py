@@ -1,4 +1,4 @@
-"""Environment variables as values of a type."""
+"""Environment variables as typed values."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 
 def get_env(name: str, valtype: Callable[..., T], default: T | None = None) -> T:
-    """The variable as a `valtype`, or the default where it is not set; without either, a ValueError.
+    """The variable as a `valtype`, or the default if it is not set; without either, a ValueError.
 
     A bool is `true` or `false`, in any case.
     """

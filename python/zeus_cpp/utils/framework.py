@@ -1,7 +1,7 @@
-"""What the deep-learning frameworks are asked for: waiting for the GPUs, and talking to the other ranks.
+"""The two uses of deep-learning frameworks: to wait for the GPUs, and to communicate with other ranks.
 
-Nothing here imports a framework that the program has not imported itself, except the functions whose name asks whether it
-is available. A framework that is not loaded has given no GPU any work, so there is nothing to wait for.
+No framework is imported here that the program has not imported itself, except by the functions whose name asks whether it is
+available. A framework that is not loaded has given no GPU any work, so there is nothing to wait for.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any, Callable
 
-# Frameworks by name, as far as they were asked for and are there.
+# Frameworks by name, if they were used and are installed.
 MODULE_CACHE: dict[str, Any] = {}
 
 _WARNED: set[str] = set()
@@ -42,7 +42,7 @@ def _sync_torch(torch: Any, gpus: Sequence[int]) -> None:
             _no_gpu("torch")
         return
     count = cuda.device_count()
-    # Waiting for a device that was never used would only make a context there, which takes memory and time.
+    # Waiting for a device that was never used would only create a context there, which takes memory and time.
     in_use: Callable[[int], bool] = getattr(torch._C, "_cuda_hasPrimaryContext", lambda index: True)
     for index in gpus:
         if index < count and in_use(index):
@@ -56,7 +56,7 @@ def _sync_jax(jax: Any, gpus: Sequence[int]) -> None:
         _no_gpu("jax")
         return
     by_index = {getattr(device, "local_hardware_id", position): device for position, device in enumerate(devices)}
-    # One more computation on each: devices work in the order in which they were given work.
+    # One more computation on each: devices work in the order in which work is submitted.
     ends = [jax.device_put(0.0, by_index[index]) + 1.0 for index in gpus if index in by_index]
     for end in ends:
         end.block_until_ready()
@@ -81,13 +81,13 @@ _SYNCHRONIZE: dict[str, Callable[[Any, Sequence[int]], None]] = {
 
 
 def sync_execution(gpu_devices: Sequence[int], sync_with: str = "torch") -> None:
-    """Waits until the GPUs have done what the framework has given them.
+    """Waits until the GPUs have done the framework's work.
 
-    Nothing, with one warning per process, where the framework has no GPU or is not installed. An unknown framework is a
+    Does nothing, with one warning per process, if the framework has no GPU or is not installed. An unknown framework is a
     RuntimeError.
     """
     if sync_with not in _SYNCHRONIZE:
-        raise RuntimeError(f"No framework is available. {sync_with!r} is none of {', '.join(_SYNCHRONIZE)}")
+        raise RuntimeError(f"No framework is available. {sync_with!r} is not one of {', '.join(_SYNCHRONIZE)}")
     module = sys.modules.get(sync_with)
     if module is not None:
         _SYNCHRONIZE[sync_with](module, gpu_devices)
@@ -104,7 +104,7 @@ def sync_execution(gpu_devices: Sequence[int], sync_with: str = "torch") -> None
 
 
 def _find(name: str, label: str, ensure_available: bool) -> Any:
-    """The framework; None where it is not installed, or a RuntimeError where it must be."""
+    """The framework; None if it is not installed, or a RuntimeError if it must be."""
     if name not in MODULE_CACHE:
         try:
             MODULE_CACHE[name] = importlib.import_module(name)
@@ -116,7 +116,7 @@ def _find(name: str, label: str, ensure_available: bool) -> Any:
 
 
 def torch_is_available(ensure_available: bool = False, ensure_cuda: bool = True) -> bool:
-    """Whether PyTorch can be imported; a RuntimeError where it can and has no GPU but must, or cannot but must."""
+    """Whether PyTorch can be imported; a RuntimeError if it must be available but cannot be imported or has no GPU."""
     torch = _find("torch", "Pytorch", ensure_available)
     if torch is None:
         return False
@@ -139,12 +139,12 @@ def jax_is_available(ensure_available: bool = False, ensure_cuda: bool = True) -
 
 
 def cupy_is_available(ensure_available: bool = False) -> bool:
-    """Whether CuPy can be imported; a RuntimeError where it must be and cannot."""
+    """Whether CuPy can be imported; a RuntimeError if it must be and cannot."""
     return _find("cupy", "CuPy", ensure_available) is not None
 
 
 def _torch_distributed() -> Any:
-    """torch.distributed, where this program has joined a group of processes with it."""
+    """torch.distributed, if this program has joined a process group with it."""
     distributed = sys.modules.get("torch.distributed")
     if distributed is not None and distributed.is_available() and distributed.is_initialized():
         return distributed
@@ -152,22 +152,22 @@ def _torch_distributed() -> Any:
 
 
 def _jax_of_several() -> Any:
-    """JAX, where it runs on several processes. Asking starts its devices, so only one that is loaded is asked."""
+    """JAX, if it runs on several processes. Asking it starts its devices, so only a loaded JAX is asked."""
     jax = sys.modules.get("jax")
     return jax if jax is not None and hasattr(jax, "process_count") and jax.process_count() > 1 else None
 
 
 def all_reduce(object: list[int] | list[float], operation: str) -> list[int] | list[float]:
-    """The sum, or the maximum, of each number over all ranks; the list as it is where there is one process.
+    """The sum, or the maximum, of each number over all ranks; the unchanged list if there is one process.
 
-    With NCCL the numbers travel through the present GPU, with any other back-end through the CPU, as 64-bit floats.
+    With NCCL the numbers go through the current GPU, with any other back-end through the CPU, as 64-bit floats.
     """
     if operation not in ("sum", "max"):
         raise ValueError(f"the operation is {operation!r}; it must be 'sum' or 'max'")
     distributed = _torch_distributed()
     if distributed is None:
         if _jax_of_several() is not None:
-            raise NotImplementedError("numbers are not reduced over the processes of JAX")
+            raise NotImplementedError("reducing numbers over the processes of JAX is not supported")
         return object
     torch = sys.modules["torch"]
     device = "cuda" if distributed.get_backend() == "nccl" else "cpu"
@@ -183,7 +183,7 @@ def is_distributed() -> bool:
 
 
 def get_rank() -> int:
-    """This process's number among those that train together; 0 where it is alone."""
+    """This process's rank among those that train together; 0 if it is alone."""
     distributed = _torch_distributed()
     if distributed is not None:
         return int(distributed.get_rank())

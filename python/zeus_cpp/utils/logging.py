@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 class FileAndConsole:
-    """Something to write to in place of `sys.stdout`: what is written goes to the console and to a file."""
+    """A replacement for `sys.stdout`: output goes to the console and to a file."""
 
     def __init__(self, filepath: str | Path) -> None:
         self.file = open(filepath, "w", encoding="utf-8")

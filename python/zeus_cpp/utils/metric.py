@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def zeus_cost(energy: float, time: float, eta_knob: float, max_power: float) -> float:
-    """Energy and time as one number, in J: `eta_knob` says how much the energy counts, from 0 to 1."""
+    """Energy and time as one number, in J: `eta_knob`, from 0 to 1, is the weight of energy."""
     return eta_knob * energy + (1 - eta_knob) * max_power * time
 
 
@@ -41,7 +41,7 @@ def _trapezoids(samples: list[tuple[float, float]]) -> float:
 def energy(logfile: str | Path, start: float | None = None, end: float | None = None) -> float:
     """J of a recording of power: a CSV file with the columns `Time` and `Power` (mW).
 
-    `start` and `end` are seconds since the first sample, or before the last one when they are negative.
+    `start` and `end` are seconds since the first sample, or before the last one if they are negative.
     """
     samples = _read(logfile)
     if not samples:
@@ -52,7 +52,7 @@ def energy(logfile: str | Path, start: float | None = None, end: float | None = 
 
 
 def avg_power(logfile: str | Path, start: float | None = None, end: float | None = None) -> float:
-    """Mean W of such a recording; a ValueError where fewer than two samples lie between the bounds."""
+    """Mean W of such a recording; a ValueError if fewer than two samples lie between the bounds."""
     samples = _between(_read(logfile), start, end)
     if len(samples) < 2:
         raise ValueError(f"{logfile} has fewer than two samples between the bounds")

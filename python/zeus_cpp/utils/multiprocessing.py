@@ -1,4 +1,4 @@
-"""Whether something was made while a spawned process imported its program anew."""
+"""Finds out whether an object was made while a spawned process imported its program again."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import warnings
 
 
 def warn_if_global_in_subprocess(self: object) -> None:
-    """Warns when the caller's object is being made at the top of a program that a spawned process is importing.
+    """Warns if the caller's object is made at the top level of a program that a spawned process is importing.
 
     Nothing of this package needs it: its monitors work in threads, and may be made anywhere.
     """
@@ -15,7 +15,7 @@ def warn_if_global_in_subprocess(self: object) -> None:
     while frame is not None:
         if frame.f_code.co_name == "<module>" and frame.f_globals.get("__name__") == "__mp_main__":
             warnings.warn(
-                f"{type(self).__name__} is made by a spawned process that imports the program anew; put what the program "
+                f"{type(self).__name__} is made by a spawned process that imports the program again; put what the program "
                 'does below `if __name__ == "__main__":`',
                 stacklevel=3,
             )

@@ -1,4 +1,4 @@
-"""A monitor that repeats what another one has logged, for tests of what is built upon monitors."""
+"""A monitor that replays another one's log, for tests of code that uses monitors."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _COLUMN = re.compile(r"gpu(\d+)_energy")
 
 
 class ReplayZeusMonitor(ZeusMonitor):
-    """Returns the lines of a log that a ZeusMonitor has written, one for each window that ends, in their order.
+    """Returns the lines of a ZeusMonitor's log, in order, one for each window that ends.
 
     Args:
-        gpu_indices: The GPUs that the log is of; those of its header when None.
-        approx_instant_energy: Kept, and without effect.
-        log_file: The log; needed.
-        ignore_sync_execution: Whether no framework is waited for.
-        match_window_name: Whether a window must have the name that its line has.
+        gpu_indices: The GPUs of the log; None: those of its header.
+        approx_instant_energy: Kept, without effect.
+        log_file: The log; required.
+        ignore_sync_execution: Whether not to wait for a framework.
+        match_window_name: Whether a window must have the name in its line.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class ReplayZeusMonitor(ZeusMonitor):
         match_window_name: bool = True,
     ) -> None:
         if log_file is None:
-            raise ValueError("log_file is needed: it is what is repeated")
+            raise ValueError("log_file is required: it is the log to replay")
         self.approx_instant_energy = approx_instant_energy
         self.sync_with = "torch"
         self.log_file = str(log_file)
@@ -56,7 +56,7 @@ class ReplayZeusMonitor(ZeusMonitor):
 
     @property
     def measurement_states(self) -> dict[Hashable, MeasurementState]:
-        """The windows that are open, by name; nothing is known of their beginning."""
+        """The open windows, by name; their beginnings are unknown."""
         return {key: MeasurementState(0.0, dict.fromkeys(self._gpu_indices, 0.0)) for key in self.ongoing_windows}
 
     def begin_window(self, key: Hashable, sync_execution: bool = True, restart: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""A client of the daemon that reads and sets GPUs for those who may not.
+"""A client of the daemon that reads and sets GPUs for users who may not.
 
 A client may be used by several threads at once, and by forked children: each request has a connection of its own.
 """
@@ -19,14 +19,14 @@ from zeus_cpp.device.exception import ZeusdError
 from zeus_cpp.exception import ZeusBaseError
 
 _TIMEOUT_S = 10.0
-# A setter that waits may be a command of the administrator's, which has a minute and may be one of several.
+# A setter that waits may be an administrator's command, which has a minute and may be one of several.
 _SETTER_TIMEOUT_S = 600.0
 _LONGEST_ANSWER = 16 * 1024 * 1024
 _LONGEST_TOKEN = 64 * 1024
 
 
 class ZeusdConnectionError(ZeusBaseError):
-    """The daemon cannot be reached, or speaks an older language."""
+    """The daemon cannot be reached, or speaks an older protocol."""
 
 
 class ZeusdAuthError(ZeusBaseError):
@@ -34,14 +34,14 @@ class ZeusdAuthError(ZeusBaseError):
 
 
 class ZeusdCapabilityError(ZeusBaseError):
-    """The daemon does not offer, or does not allow this user, what is needed."""
+    """The daemon does not offer a needed operation, or does not allow it to this user."""
 
 
 @dataclass(frozen=True)
 class GpuInfo:
     id: int
     name: str
-    # Daemons up to 0.5.0 do not tell where a GPU sits on the bus, and number them as the driver does.
+    # Daemons up to 0.5.0 do not report PCI addresses, and number GPUs as the driver does.
     pci_address: str = ""
     cumulative_energy_available: bool = True
 
@@ -90,7 +90,7 @@ class _UnixConnection(http.client.HTTPConnection):
 
 
 def _token_of_file(path: str) -> str:
-    """The token in a file that nobody but its owner may read."""
+    """The token in a file that only its owner may read."""
     try:
         file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except OSError as error:
@@ -100,11 +100,11 @@ def _token_of_file(path: str) -> str:
         if not stat.S_ISREG(status.st_mode):
             raise ZeusdConnectionError(f"{path} (ZEUSD_TOKEN_FILE) is not a plain file")
         if status.st_mode & 0o077:
-            raise ZeusdConnectionError(f"{path} (ZEUSD_TOKEN_FILE) may be read by others than its owner: chmod 600 {path}")
+            raise ZeusdConnectionError(f"{path} (ZEUSD_TOKEN_FILE) may be read by users other than its owner: chmod 600 {path}")
         content = opened.read(_LONGEST_TOKEN + 1)
     token = content.decode("ascii", "replace").strip()
     if not token or len(content) > _LONGEST_TOKEN or not token.isascii() or any(each <= " " for each in token):
-        raise ZeusdConnectionError(f"{path} (ZEUSD_TOKEN_FILE) holds no token")
+        raise ZeusdConnectionError(f"{path} (ZEUSD_TOKEN_FILE) contains no token")
     return token
 
 
@@ -115,7 +115,7 @@ def _token_of_environment() -> str | None:
 
 @dataclass(frozen=True)
 class ZeusdConfig:
-    """Where a daemon is, who asks it, and for which of its devices."""
+    """The address of a daemon, the token for it, and which of its devices to use."""
 
     host_port: str | None = None
     socket_path: str | None = None
@@ -135,9 +135,9 @@ class ZeusdConfig:
 
     @classmethod
     def from_env(cls) -> ZeusdConfig | None:
-        """What ZEUSD_SOCK_PATH or else ZEUSD_HOST_PORT says; None where neither is set, or the first that is set is empty.
+        """From ZEUSD_SOCK_PATH or else ZEUSD_HOST_PORT; None if neither is set, or if the first that is set is empty.
 
-        The token is that of ZEUSD_TOKEN, or in the file that ZEUSD_TOKEN_FILE names, which nobody else may read.
+        The token is that of ZEUSD_TOKEN, or in the file that ZEUSD_TOKEN_FILE names, which only its owner may be able to read.
         """
         path, address = os.environ.get("ZEUSD_SOCK_PATH"), os.environ.get("ZEUSD_HOST_PORT")
         if path is not None:
@@ -159,7 +159,7 @@ class ZeusdConfig:
         return {"Authorization": f"Bearer {self.token}"} if self.token else {}
 
     def make_client(self, timeout_s: float = _TIMEOUT_S) -> http.client.HTTPConnection:
-        """A connection of its own, for one request after another. No wait on it is longer than `timeout_s`."""
+        """A connection of its own, for requests one after another. No wait on it is longer than `timeout_s`."""
         if self.socket_path:
             return _UnixConnection(self.socket_path, timeout_s)
         return http.client.HTTPConnection(self.endpoint, timeout=timeout_s)
@@ -174,9 +174,9 @@ def _flag(value: bool) -> str:
 
 
 class ZeusdClient:
-    """Asks one daemon. It is asked at once what it has, and whether it knows the user.
+    """A client of one daemon. The constructor asks it for its devices, and whether it knows the user.
 
-    A daemon that does not know the user is no error here: `auth_error` says so, and `require_capabilities` refuses.
+    If the daemon does not know the user, that is no error here: `auth_error` says so, and `require_capabilities` refuses.
     """
 
     def __init__(self, config: ZeusdConfig | None = None) -> None:
@@ -190,13 +190,13 @@ class ZeusdClient:
                          for gpu in found.get("gpus", [])]
             self.cpus = [CpuInfo(cpu["id"], cpu["dram_available"]) for cpu in found.get("cpus", [])]
             identity = found.get("zeusd") or {}
-            # What the daemon says of itself, where it is this project's: which of its starts this is, and what it can.
+            # The daemon's description of itself, if it is this project's: the run since its start, and what it can do.
             self.instance: str | None = identity.get("instance")
             self.api: int | None = identity.get("api")
         except (KeyError, TypeError, AttributeError) as error:
             raise ZeusdConnectionError(f"the daemon at {self.endpoint} does not describe its devices ({error}). "
                                        "Upgrade zeusd") from None
-        # Whether what is set through it ends with a lease; releases of other packages keep none.
+        # Whether settings end with a lease; daemons of other packages have no leases.
         self.gives_leases = isinstance(found.get("zeusd"), dict)
         self._enabled = frozenset(found.get("enabled_api_groups", ()))
         self.auth_required = bool(found.get("auth_required", False))
@@ -211,7 +211,7 @@ class ZeusdClient:
 
     def ask(self, method: str, path: str, parameters: dict[str, str] | None = None,
             timeout_s: float = _TIMEOUT_S) -> tuple[int, Any]:
-        """(status, what the body says); a ZeusdConnectionError where there is no answer."""
+        """(status, content of the body); a ZeusdConnectionError if there is no answer."""
         connection = self._config.make_client(timeout_s)
         try:
             target = f"{path}?{urlencode(parameters, safe=',')}" if parameters else path
@@ -238,7 +238,7 @@ class ZeusdClient:
 
     def _ask_who(self) -> None:
         if not self._config.token:
-            self.auth_error = f"Zeusd at {self.endpoint} asks for a token, and no token was provided"
+            self.auth_error = f"Zeusd at {self.endpoint} requires a token, but no token was provided"
             return
         status, who = self.ask("GET", "/auth/whoami")
         if status == 401:
@@ -264,7 +264,7 @@ class ZeusdClient:
         self._call(name, "POST", f"/gpu/{name}", {"gpu_ids": _joined(gpu_ids), **parameters, "block": _flag(block)},
                    _SETTER_TIMEOUT_S if block else _TIMEOUT_S)
 
-    # What it is and allows
+    # Identity and permissions
 
     @property
     def endpoint(self) -> str:
@@ -303,7 +303,7 @@ class ZeusdClient:
     def url(self, path: str) -> str:
         return self._config.url(path)
 
-    # What it reads
+    # Readings
 
     def get_gpu_energy(self, gpu_ids: Iterable[int]) -> dict[int, int]:
         """mJ."""
@@ -321,7 +321,7 @@ class ZeusdClient:
         return {gpu: value["power_limit_mw"] for gpu, value in answer.items()}
 
     def get_power_limit_constraints(self, gpu_ids: Iterable[int] | None = None) -> dict[int, tuple[int, int]]:
-        """The least and the greatest limit, in mW."""
+        """The lowest and the highest limit, in mW."""
         answer = self._by_gpu("get_power_limit_constraints", "/gpu/get_power_limit_constraints", gpu_ids)
         return {gpu: (value["min_power_limit_mw"], value["max_power_limit_mw"]) for gpu, value in answer.items()}
 
@@ -349,7 +349,7 @@ class ZeusdClient:
         answer = self._call("get_time", "GET", "/time", {})
         return float(answer["timestamp_ms"]) / 1000.0
 
-    # What it sets
+    # Settings
 
     def set_power_limit(self, gpu_ids: Iterable[int], power_limit_mw: int, block: bool = True) -> None:
         self._set("set_power_limit", gpu_ids, block, power_limit_mw=str(power_limit_mw))

@@ -39,11 +39,11 @@ _lock = threading.Lock()
 def get_cpus() -> CPUs:
     """All CPU packages whose energy can be read, made once per process.
 
-    A ZeusCPUNoPermissionError where there are some and this user may not read them, a ZeusCPUInitError where there are none.
+    A ZeusCPUNoPermissionError if there are some but this user may not read them, a ZeusCPUInitError if there are none.
     """
     global _cpus
     cpus = _cpus
-    if cpus is None:  # once they are there nobody takes the lock, which a fork might find taken
+    if cpus is None:  # once they exist, no thread takes the lock, which a fork might find locked
         with _lock:
             cpus = _cpus = _cpus or RAPLCPUs()
     return cpus

@@ -1,4 +1,4 @@
-"""What CPU packages can tell, and what they fail with. Energies are in mJ."""
+"""The readings of CPU packages, and their exceptions. Energies are in mJ."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class ZeusCPUNotFoundError(ZeusBaseCPUError, IndexError):
 
 @dataclass
 class CpuDramMeasurement:
-    """The energy of a CPU package, and of the memory behind it where the machine counts that."""
+    """The energy of a CPU package, and of the memory behind it if the machine counts it."""
 
     cpu_mj: float
     dram_mj: float | None = None
 
     def __sub__(self, other: CpuDramMeasurement) -> CpuDramMeasurement:
-        """What was used since `other`; memory that only one of the two counts is taken as 0 in the other."""
+        """The energy since `other`; memory that only one of the two counts is taken as 0 in the other."""
         if not isinstance(other, CpuDramMeasurement):
             return NotImplemented
         dram = None
@@ -63,11 +63,11 @@ class CPU(abc.ABC, metaclass=DeprecatedAliasABCMeta):
 
 
 class CPUs(abc.ABC, metaclass=DeprecatedAliasABCMeta):
-    """All CPU packages whose energy can be read; each method is that of one, whose index comes first."""
+    """All CPU packages whose energy can be read; each method is that of one package and takes its index first."""
 
     @abc.abstractmethod
     def __init__(self) -> None:
-        """Looks for them; a ZeusCPUInitError when there are none."""
+        """Looks for them; a ZeusCPUInitError if there are none."""
 
     @property
     @abc.abstractmethod
@@ -92,7 +92,7 @@ class CPUs(abc.ABC, metaclass=DeprecatedAliasABCMeta):
 
 
 class EmptyCPUs(CPUs):
-    """Stands for CPU packages where there are none: asking any of them is a ValueError."""
+    """Stands for CPU packages if there are none: reading any of them is a ValueError."""
 
     def __init__(self) -> None:
         pass

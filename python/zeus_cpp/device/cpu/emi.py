@@ -1,4 +1,4 @@
-"""CPU packages as Windows counts them: not on the systems that this package runs on."""
+"""CPU packages by Windows' interface, which does not exist on the systems that this package runs on."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ class ZeusEMIInitError(ZeusBaseCPUError):
 
 
 def emi_is_available() -> bool:
-    """Never: the interface is Windows'."""
+    """Always false: the interface belongs to Windows."""
     return False
 
 
 class _OfWindows:
-    """Cannot be made here."""
+    """Cannot be created here."""
 
     def __init__(self, *_: object) -> None:
-        raise ZeusEMINotSupportedError("the Energy Meter Interface is Windows'; this package measures CPUs on Linux")
+        raise ZeusEMINotSupportedError("the Energy Meter Interface belongs to Windows; this package measures CPUs on Linux")
 
 
 class EMIFile(_OfWindows):
@@ -39,4 +39,4 @@ class EMICPUs(_OfWindows):
 
 def get_current_emi_cpu_index() -> int:
     """Always a ZeusEMINotSupportedError."""
-    raise ZeusEMINotSupportedError("the Energy Meter Interface is Windows'; RAPL's is get_current_rapl_zone_id()")
+    raise ZeusEMINotSupportedError("the Energy Meter Interface belongs to Windows; for RAPL use get_current_rapl_zone_id()")

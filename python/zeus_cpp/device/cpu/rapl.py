@@ -1,4 +1,4 @@
-"""CPU packages that the kernel's powercap interface (RAPL) counts the energy of."""
+"""CPU packages with energy counters in the kernel's powercap interface (RAPL)."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class ZeusRAPLPermissionError(ZeusBaseCPUError):
 # What the most powerful package adds to its counter in a tenth of a second, in microjoules.
 RAPL_COUNTER_MAX_INCREASE = 1000 * 1e6 * 0.1
 
-# In so many seconds no counter comes round: the smallest holds 65 kJ, and packages draw 1 kW at most.
+# No counter wraps twice in so many seconds: the smallest holds 65 kJ, and packages draw at most 1 kW.
 _LOOK_EVERY = 10.0
 
 
 class RaplWraparoundTracker:
-    """Counts how often one counter file has begun anew, for as long as it is held. Any thread may call it.
+    """Counts how often one counter file has wrapped, as long as this object lives. Any thread may call it.
 
-    What reads and what counts is the same, under one lock, so a wrap is never seen by one and not by the other.
+    Reading and counting happen together, under one lock, so that both always see the same wraps.
     """
 
     def __init__(self, rapl_file_path: str | Path, max_energy_uj: float) -> None:
@@ -56,7 +56,7 @@ class RaplWraparoundTracker:
         threading.Thread(target=_look, args=(weakref.ref(self), ended), daemon=True, name="zeus-rapl").start()
 
     def energy_uj(self) -> float:
-        """The counter as if it never began anew."""
+        """The counter as if it never wrapped."""
         with self._lock:
             now = float(self._path.read_text(encoding="ascii"))
             self._wraps += now < self._last
@@ -65,7 +65,7 @@ class RaplWraparoundTracker:
 
     @property
     def last_uj(self) -> float:
-        """What the counter said when it was last read."""
+        """The counter's value at the last reading."""
         return self._last
 
     def get_num_wraparounds(self) -> int:
@@ -83,7 +83,7 @@ def _look(tracker: weakref.ref[RaplWraparoundTracker], ended: threading.Event) -
 
 
 class RAPLFile:
-    """The counter of one zone's folder. RAPLCPU reads packages without a thread of Python's; this is for other zones."""
+    """The counter of one zone's folder. RAPLCPU reads packages without a Python thread; this is for other zones."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
@@ -94,7 +94,7 @@ class RAPLFile:
         except PermissionError as error:
             raise ZeusCPUNoPermissionError(f"{self.path} may not be read: {error}") from error
         except (OSError, ValueError) as error:
-            raise ZeusRAPLFileInitError(f"{self.path} is no zone that counts energy: {error}") from error
+            raise ZeusRAPLFileInitError(f"{self.path} is not a zone that counts energy: {error}") from error
 
     @property
     def energy_uj_path(self) -> Path:
@@ -102,7 +102,7 @@ class RAPLFile:
 
     @property
     def last_energy(self) -> float:
-        """What the counter said when it was last read, in microjoules."""
+        """The counter's value at the last reading, in microjoules."""
         return self._tracker.last_uj
 
     def read(self) -> float:
@@ -115,7 +115,7 @@ def _failure(error: _native.ReadingError) -> ZeusBaseCPUError:
     return (ZeusCPUNoPermissionError if reason == "permission" else ZeusBaseCPUError)(text)
 
 
-# Where the kernel shows the counters, and where a container may have them.
+# Where the kernel has the counters, and where a container may have them.
 RAPL_DIR = "/sys/class/powercap/intel-rapl"
 CONTAINER_RAPL_DIR = "/zeus_sys/class/powercap/intel-rapl"
 
@@ -123,13 +123,13 @@ CONTAINER_RAPL_DIR = "/zeus_sys/class/powercap/intel-rapl"
 class RAPLCPU(CPU):
     """One package, and the memory behind it.
 
-    Energies count from the first time that this process asked. Asking keeps the library's sampler running, which sees
-    every wrap of the counters.
+    Energies count from the first reading in this process. Reading keeps the library's sampler running, which sees every
+    wrap of the counters.
     """
 
     def __init__(self, cpu_index: int, rapl_dir: str = RAPL_DIR) -> None:
         super().__init__(cpu_index)
-        self.rapl_dir = rapl_dir  # kept as it was given: the library finds the counters by itself
+        self.rapl_dir = rapl_dir  # kept unused: the library finds the counters by itself
         self._native = _native.cpus()[cpu_index]
 
     @property
@@ -146,12 +146,12 @@ class RAPLCPU(CPU):
 
     @cached_property
     def rapl_file(self) -> RAPLFile:
-        """The package's counter as a file, whose wraps a thread of Python's counts from here on."""
+        """The package's counter as a file; from now on a Python thread counts its wraps."""
         return RAPLFile(self.path)
 
     @cached_property
     def dram(self) -> RAPLFile | None:
-        """The same of the memory behind it; None where that has no counter."""
+        """The same for the memory behind it; None if that has no counter."""
         zones = (zone for zone in sorted(self.path.glob("intel-rapl:*")) if _name_of(zone) == "dram")
         return next(map(RAPLFile, zones), None)
 
@@ -167,7 +167,7 @@ class RAPLCPU(CPU):
 
 
 class ZeusdRAPLCPU(RAPLCPU):
-    """One package that the daemon reads, for users who may not."""
+    """One package, read through the daemon for users who may not read it themselves."""
 
     def __init__(self, cpu_index: int, client: ZeusdClient) -> None:
         CPU.__init__(self, cpu_index)
@@ -188,7 +188,7 @@ class ZeusdRAPLCPU(RAPLCPU):
     def get_total_energy_consumption(self) -> CpuDramMeasurement:
         energy = self._client.get_cpu_energy([self.cpu_index])[self.cpu_index]
         if energy.cpu_energy_uj is None or (self.dram_available and energy.dram_energy_uj is None):
-            raise ZeusdError(f"Zeusd at {self._client.endpoint} does not tell the energy of CPU package {self.cpu_index}")
+            raise ZeusdError(f"Zeusd at {self._client.endpoint} does not report the energy of CPU package {self.cpu_index}")
         memory = energy.dram_energy_uj / 1000.0 if energy.dram_energy_uj is not None else None
         return CpuDramMeasurement(energy.cpu_energy_uj / 1000.0, memory)
 
@@ -232,7 +232,7 @@ def rapl_is_available() -> bool:
 
 
 def _topology_of(pid: int | str) -> Path:
-    """Of the core that a process runs on at this moment."""
+    """The package of the core that a process runs on at this moment."""
     process = "self" if pid == "current" else str(pid)
     stat = Path(f"/proc/{process}/stat").read_text(encoding="utf-8")
     # The fields after the command, which may contain anything, begin with the third.
@@ -259,7 +259,7 @@ def get_current_rapl_zone_id(pid: int | str = "current") -> int:
 
 
 def get_current_cpu_index(pid: int | Literal["current"] = "current") -> int:
-    """The same, and the machine's number of the package where its energy is not counted."""
+    """The same; if the package's energy is not counted, the machine's number of the package."""
     try:
         return get_current_rapl_zone_id(pid)
     except ZeusRAPLNotSupportedError:

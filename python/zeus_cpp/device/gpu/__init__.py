@@ -17,13 +17,13 @@ _lock = threading.Lock()
 
 
 def get_gpus(ensure_homogeneous: bool = False) -> GPUs:
-    """All GPUs that this program sees, made once per process; a ZeusGPUInitError where there are none.
+    """All GPUs that this program sees, made once per process; a ZeusGPUInitError if there are none.
 
     With `ensure_homogeneous`, GPUs of different models are a ZeusGPUHeterogeneousError.
     """
     global _gpus
     gpus = _gpus
-    if gpus is None:  # once they are there nobody takes the lock, which a fork might find taken
+    if gpus is None:  # once they exist, no thread takes the lock, which a fork might find locked
         with _lock:
             gpus = _gpus = _gpus or (
                 AMDGPUs() if not nvml_is_available() and amdsmi_is_available() else NVIDIAGPUs())

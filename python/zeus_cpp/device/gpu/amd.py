@@ -15,7 +15,7 @@ class AMDGPU(NativeGPU):
 
     @cached_property
     def handle(self) -> Any:
-        """What amdsmi knows it by, for calls of one's own; it takes `pip install amdsmi`."""
+        """The amdsmi handle of this GPU, for your own calls; needs `pip install amdsmi`."""
         import amdsmi
 
         amdsmi.amdsmi_init()
@@ -23,7 +23,7 @@ class AMDGPU(NativeGPU):
 
 
 class ZeusdAMDGPU(ZeusdGPU, AMDGPU):
-    """One of AMD's GPUs that the daemon sets."""
+    """One of AMD's GPUs, set through the daemon."""
 
 
 class AMDGPUs(NativeGPUs):

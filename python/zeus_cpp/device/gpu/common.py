@@ -1,4 +1,4 @@
-"""What GPUs can tell and be told, and what they fail with. Units: mW, mJ, MHz, degrees Celsius."""
+"""The readings and settings of GPUs, and their exceptions. Units: mW, mJ, MHz, degrees Celsius."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class ZeusGPUInvalidArgError(ZeusBaseGPUError):
 
 
 class ZeusGPUNotSupportedError(ZeusBaseGPUError):
-    """This GPU, or its driver, has no such thing."""
+    """This GPU, or its driver, does not have it."""
 
 
 class ZeusGPUNoPermissionError(ZeusBaseGPUError):
-    """This user may not."""
+    """This user has no permission."""
 
 
 class ZeusGPUAlreadyInitializedError(ZeusBaseGPUError):
@@ -35,7 +35,7 @@ class ZeusGPUNotFoundError(ZeusBaseGPUError, IndexError):
 
 
 class ZeusGPUInsufficientSizeError(ZeusBaseGPUError):
-    """The driver has more to say than there was room for."""
+    """The driver returned more than there was room for."""
 
 
 class ZeusGPUInsufficientPowerError(ZeusBaseGPUError):
@@ -51,7 +51,7 @@ class ZeusGPUTimeoutError(ZeusBaseGPUError):
 
 
 class ZeusGPUIRQError(ZeusBaseGPUError):
-    """The kernel has trouble with the GPU's interrupts."""
+    """The kernel has a problem with the GPU's interrupts."""
 
 
 class ZeusGPULibraryNotFoundError(ZeusBaseGPUError):
@@ -67,7 +67,7 @@ class ZeusGPUCorruptedInfoROMError(ZeusBaseGPUError):
 
 
 class ZeusGPULostError(ZeusBaseGPUError):
-    """The GPU has gone."""
+    """The GPU is gone."""
 
 
 class ZeusGPUResetRequiredError(ZeusBaseGPUError):
@@ -75,11 +75,11 @@ class ZeusGPUResetRequiredError(ZeusBaseGPUError):
 
 
 class ZeusGPUOperatingSystemError(ZeusBaseGPUError):
-    """The operating system stands in the way."""
+    """The operating system blocks it."""
 
 
 class ZeusGPULibRMVersionMismatchError(ZeusBaseGPUError):
-    """Driver and library are of different versions."""
+    """Driver and library have different versions."""
 
 
 class ZeusGPUMemoryError(ZeusBaseGPUError):
@@ -97,20 +97,20 @@ class ZeusGPUHeterogeneousError(ZeusBaseGPUError):
 class GPU(abc.ABC, metaclass=DeprecatedAliasABCMeta):
     """One GPU.
 
-    Setters keep what they set until this process ends; what was found before comes back then. `block` is for GPUs behind
-    a daemon: setting one of this machine always waits.
+    Setters keep their settings until this process ends; then what was found before comes back. `block` is for GPUs behind a
+    daemon: setting one of this machine always waits.
     """
 
     def __init__(self, gpu_index: int) -> None:
         self.gpu_index = gpu_index
 
     def __str__(self) -> str:
-        """As messages name it: by the number that programs know it by, and its model."""
+        """The GPU's name in messages: the number that programs know it by, and its model."""
         return f"GPU {self.gpu_index} ({self.get_name()})"
 
     @property
     def supports_nonblocking_setters(self) -> bool:
-        """Whether setters can return before what they set holds."""
+        """Whether setters can return before their setting is in force."""
         return False
 
     @deprecated_alias("getName")
@@ -121,7 +121,7 @@ class GPU(abc.ABC, metaclass=DeprecatedAliasABCMeta):
     @deprecated_alias("getPowerManagementLimitConstraints")
     @abc.abstractmethod
     def get_power_management_limit_constraints(self) -> tuple[int, int]:
-        """The least and the greatest power limit that may be set."""
+        """The lowest and the highest power limit that may be set."""
 
     @abc.abstractmethod
     def get_power_management_limit(self) -> int:
@@ -140,11 +140,11 @@ class GPU(abc.ABC, metaclass=DeprecatedAliasABCMeta):
     @deprecated_alias("setPersistenceMode")
     @abc.abstractmethod
     def set_persistence_mode(self, enabled: bool, block: bool = True) -> None:
-        """Sets whether the driver stays loaded while nobody uses the GPU."""
+        """Sets whether the driver stays loaded while no process uses the GPU."""
 
     @abc.abstractmethod
     def get_persistence_mode(self) -> bool:
-        """Whether it does."""
+        """Whether the driver stays loaded."""
 
     @deprecated_alias("getSupportedMemoryClocks")
     @abc.abstractmethod
@@ -154,7 +154,7 @@ class GPU(abc.ABC, metaclass=DeprecatedAliasABCMeta):
     @deprecated_alias("setMemoryLockedClocks")
     @abc.abstractmethod
     def set_memory_locked_clocks(self, min_clock_mhz: int, max_clock_mhz: int, block: bool = True) -> None:
-        """Keeps the memory's clock within a range."""
+        """Locks the memory's clock to a range."""
 
     @deprecated_alias("resetMemoryLockedClocks")
     @abc.abstractmethod
@@ -164,12 +164,12 @@ class GPU(abc.ABC, metaclass=DeprecatedAliasABCMeta):
     @deprecated_alias("getSupportedGraphicsClocks")
     @abc.abstractmethod
     def get_supported_graphics_clocks(self, memory_clock_mhz: int | None = None) -> list[int]:
-        """The clocks that go with a clock of the memory, or with its highest one; highest first."""
+        """The clocks for a memory clock, by default for its highest; highest first."""
 
     @deprecated_alias("setGpuLockedClocks")
     @abc.abstractmethod
     def set_gpu_locked_clocks(self, min_clock_mhz: int, max_clock_mhz: int, block: bool = True) -> None:
-        """Keeps the GPU's clock within a range."""
+        """Locks the GPU's clock to a range."""
 
     @deprecated_alias("resetGpuLockedClocks")
     @abc.abstractmethod
@@ -213,13 +213,13 @@ class GPU(abc.ABC, metaclass=DeprecatedAliasABCMeta):
 
 
 class GPUs(abc.ABC, metaclass=DeprecatedAliasABCMeta):
-    """All GPUs that this program sees; each method is that of one GPU, whose index comes first."""
+    """All GPUs that this program sees; each method is that of one GPU and takes its index first."""
 
     _disable_sys_admin_warning = False
 
     @abc.abstractmethod
     def __init__(self, ensure_homogeneous: bool = False) -> None:
-        """Looks for GPUs; a ZeusGPUInitError when there are none."""
+        """Looks for GPUs; a ZeusGPUInitError if there are none."""
 
     @property
     @abc.abstractmethod
@@ -320,7 +320,7 @@ class GPUs(abc.ABC, metaclass=DeprecatedAliasABCMeta):
 
 
 class EmptyGPUs(GPUs):
-    """Stands for GPUs where there are none: asking any of them is a ValueError."""
+    """Stands for GPUs if there are none: reading any of them is a ValueError."""
 
     def __init__(self, ensure_homogeneous: bool = False) -> None:
         pass

@@ -26,7 +26,7 @@ _OF_REASON: dict[str, type[ZeusBaseGPUError]] = {
     "unknown": common.ZeusGPUUnknownError,
 }
 
-# Of setting; a conflict, and what is unavailable, keep their own names, but for what the device has not.
+# For setters. Conflicts and unavailability keep their own classes, except for features that the device lacks.
 _NOT_SUPPORTED = ": not supported"
 _OF_KIND: dict[type[ZeusBaseError], type[ZeusBaseGPUError]] = {
     ZeusInvalidArgumentError: common.ZeusGPUInvalidArgError,
@@ -37,7 +37,7 @@ _OF_KIND: dict[type[ZeusBaseError], type[ZeusBaseGPUError]] = {
 
 
 class gpu_errors:
-    """Within the block, what the native library raises becomes the exception of that meaning."""
+    """Within the block, exceptions of the native library become the GPU exceptions with that meaning."""
 
     def __enter__(self) -> None:
         pass

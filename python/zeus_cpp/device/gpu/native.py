@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 logger = logger_of(__name__)
 
-# Settings of a script without a lease of its own hold for as long as its process, or for a year.
+# Settings of a script without a lease of its own last as long as its process, or a year.
 _AS_LONG_AS_THE_PROCESS = 365 * 24 * 3600.0
 
 
-# Those of which something is set by this process, or was by the one that it is a fork of.
+# The GPUs that this process has set, or that the process has set which it was forked from.
 _set_gpus: list[NativeGPU] = []
 
 
@@ -34,7 +34,7 @@ def _end_with_the_process() -> None:
     ending = [gpu for gpu in _set_gpus if gpu.is_set]
     changed = "; ".join(f"{gpu}: {gpu.changed}" for gpu in ending if gpu.changed)
     if changed:
-        logger.warning("what this script has set ends with it and is put back (%s); for what runs after it, set it there, or "
+        logger.warning("the settings of this script end with it and are put back (%s); for later programs, set them there, or "
                        "with the vendor's tool, such as `nvidia-smi -pl`", changed)
     for gpu in ending:
         gpu.put_back()
@@ -43,7 +43,7 @@ def _end_with_the_process() -> None:
 class NativeGPU(GPU):
     """One GPU of this machine.
 
-    Setters take a lease of the GPU that lasts until the process ends; `lease()` gives one with an end of its own.
+    Setters take a lease of the GPU that lasts until the process ends; `lease()` returns one with its own end.
     """
 
     _term = _AS_LONG_AS_THE_PROCESS
@@ -62,7 +62,7 @@ class NativeGPU(GPU):
 
     @property
     def uuid(self) -> str:
-        """What names this GPU in any process of any program."""
+        """The name of this GPU in every process of every program."""
         return self._native.uuid
 
     @property
@@ -71,15 +71,15 @@ class NativeGPU(GPU):
 
     @property
     def driver_index(self) -> int:
-        """The position in the driver's own order, which is that of nvidia-smi."""
+        """The position in the driver's own order, which nvidia-smi uses too."""
         return self._native.driver_index
 
     def lease(self, term: float = 60.0) -> GPULease:
-        """The right to set this GPU for a while; what was found is put back when it ends."""
+        """The right to set this GPU for a time; what was found is put back when it ends."""
         return GPULease(self._native, term)
 
     def _set(self, change: Callable[[GPULease], object]) -> None:
-        """Sets something that lasts until the process ends; refused, nothing is kept that could stand in somebody's way."""
+        """Sets something that lasts until the process ends. If it is refused, no lease is kept that could block other processes."""
         had = self.is_set
         lease = self._setting()
         try:
@@ -99,7 +99,7 @@ class NativeGPU(GPU):
         process = os.getpid()
         held = self._held.get(process)
         if held is None:
-            # Of two threads that come here at once both use the first one's lease; the other's ends unused.
+            # If two threads come here at once, both use the first one's lease, and the other lease ends unused.
             held = self._held.setdefault(process, GPULease(self._native, self._term))
             self._changed.clear()
             _set_gpus.append(self)
@@ -115,11 +115,11 @@ class NativeGPU(GPU):
 
     @property
     def is_set(self) -> bool:
-        """Whether this process has set something of this GPU that is still to be put back."""
+        """Whether this process has a setting on this GPU that is still to be put back."""
         return os.getpid() in self._held
 
     def put_back(self) -> None:
-        """Withdraws what was set by this object, now and not at the process's end."""
+        """Withdraws what this object has set, now instead of at the end of the process."""
         if self in _set_gpus:
             _set_gpus.remove(self)
         self._changed.clear()
@@ -144,7 +144,7 @@ class NativeGPU(GPU):
             return self._native.power_limit_mw("current")
 
     def get_enforced_power_limit(self) -> int:
-        """What holds now: lower than the limit that was set where something else limits as well."""
+        """The limit in force: lower than the limit that was set if something else limits as well."""
         with gpu_errors():
             return self._native.power_limit_mw("enforced")
 
@@ -195,10 +195,10 @@ class NativeGPU(GPU):
         self._mark("graphics clocks", False)
 
     def power_quantity(self, kind: str) -> tuple[str, str]:
-        """Which reading (kind, scope) gives this GPU's "instant" or "average" power; a NotSupported error without any.
+        """Which reading (kind, scope) gives this GPU's "instant" or "average" power; a NotSupported error if there is none.
 
-        On a superchip that has no reading for the GPU alone it is that of the module, which is logged once. Where the
-        driver has no reading of that name, its oldest one is as instant as there is.
+        On a superchip without a reading for the GPU alone, it is the module's, which is logged once. If the driver has no
+        reading of that name, its oldest one is as instant as it gets.
         """
         candidates = [(kind, "gpu"), (kind, "module")]
         if kind == "instant":
@@ -213,7 +213,7 @@ class NativeGPU(GPU):
                 continue
             if candidate[1] == "module" and kind not in self._logged:
                 self._logged.add(kind)
-                logger.warning("%s has no power reading of its own: what is shown is its whole module's, with the CPU",
+                logger.warning("%s has no power reading of its own: the reading is that of its whole module, with the CPU",
                                self)
             return candidate
         raise failure or ZeusGPUNotSupportedError(f"{self} has no power reading")
@@ -253,13 +253,13 @@ class NativeGPU(GPU):
             return int(self._native.temperature_c())
 
     def get_throttle_reasons(self) -> str:
-        """What keeps the clocks down, such as "power cap"; "none" when nothing does."""
+        """What keeps the clocks down, such as "power cap"; "none" if nothing does."""
         with gpu_errors():
             return self._native.throttle_reasons()
 
 
 def _names_a_gpu(visible: str) -> bool:
-    """Whether somebody asks for GPUs by that value of a visibility variable; otherwise it is there to hide them."""
+    """Whether that value of a visibility variable selects GPUs; otherwise it is there to hide them."""
     return visible.strip() != "" and not visible.strip().startswith("-")
 
 

@@ -15,7 +15,7 @@ class NVIDIAGPU(NativeGPU):
 
     @cached_property
     def handle(self) -> Any:
-        """What pynvml knows it by, for calls of one's own; it takes `pip install nvidia-ml-py`."""
+        """The pynvml handle of this GPU, for your own calls; needs `pip install nvidia-ml-py`."""
         import pynvml
 
         pynvml.nvmlInit()
@@ -23,7 +23,7 @@ class NVIDIAGPU(NativeGPU):
 
 
 class ZeusdNVIDIAGPU(ZeusdGPU, NVIDIAGPU):
-    """One of NVIDIA's GPUs that the daemon sets."""
+    """One of NVIDIA's GPUs, set through the daemon."""
 
 
 class NVIDIAGPUs(NativeGPUs):

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 logger = logger_of(__name__)
 
-# The longest that the daemon gives; it is renewed long before, by which its restart is noticed as well.
+# The longest term that the daemon gives. It is renewed much earlier, which also shows when the daemon is restarted.
 _TERM = 3600.0
 _BETWEEN_RENEWALS = 1.0
-_RENEWALS_UNASKED = 5  # after so many it is asked whether the lease is still there
+_RENEWALS_UNASKED = 5  # after so many renewals, checks whether the lease is still there
 
 
 class _Keeper:
-    """Renews the leases behind setters for as long as this process lives: a script that has set something need not."""
+    """Renews the leases behind setters as long as this process lives, so that scripts need not."""
 
     def __init__(self) -> None:
         self.process = os.getpid()
@@ -61,7 +61,7 @@ def _keep(gpu: ZeusdGPU) -> None:
         _keeper.gpus[id(gpu)] = gpu
 
 
-# Before the interpreter is taken down; after this module's import came that of native, whose leases end later than this.
+# Before the interpreter shuts down. This module is imported after native, whose leases therefore end later.
 @atexit.register
 def _stop_keeping() -> None:
     if _keeper is not None and _keeper.process == os.getpid():
@@ -74,15 +74,15 @@ def _new_lock() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_new_lock)  # somebody may have held the parent's
+    os.register_at_fork(after_in_child=_new_lock)  # a thread may have held the parent's
 
 
 class ZeusdGPU(NativeGPU):
-    """One GPU whose setters go to the daemon, which is first asked when something is set.
+    """One GPU whose setters go to the daemon, which is contacted at the first setting.
 
-    Without `block`, setters return before what they set holds, and what is refused is logged. Under zeusd of this package
-    they hold a lease of it, which ends with this process and is taken again, with what was set, when the daemon is started
-    again; what other daemons set stays when it ends.
+    Without `block`, setters return before their setting is in force, and a refusal is logged. Under zeusd of this package
+    they hold a lease. It ends with this process; if the daemon is restarted, it is taken again and its settings are set
+    again. What other daemons set stays when the process ends.
     """
 
     _term = _TERM
@@ -104,7 +104,7 @@ class ZeusdGPU(NativeGPU):
         return True
 
     def _ids(self) -> list[int]:
-        """What the daemon calls this GPU: the two agree on where it sits on the bus, or else on the driver's order."""
+        """The daemon's number of this GPU, matched by the PCI address, or else by the driver's order."""
         if self._id is None:
             from zeus_cpp.utils.zeusd import require_capabilities
 
@@ -119,7 +119,7 @@ class ZeusdGPU(NativeGPU):
         return [self._id]
 
     def _under_lease(self, setter: Callable[[], None], block: bool) -> None:
-        """Calls a setter after those that were not waited for, here or, without `block`, on a thread of its own."""
+        """Calls a setter after those still running: here, or without `block` on a thread of its own."""
         self._ids()
         process = os.getpid()
         if block and process not in self._workers:
@@ -145,7 +145,7 @@ class ZeusdGPU(NativeGPU):
             logger.error("%s could not be set: %s", self, error)
 
     def _keep_lease(self, is_asked: bool) -> bool:
-        """Renews the lease behind what was set, or first asks for it; false where there is none any more."""
+        """Renews the lease behind the settings, or first checks it; false if there is none any more."""
         held = self._held.get(os.getpid())
         if held is None:
             return False
@@ -156,7 +156,7 @@ class ZeusdGPU(NativeGPU):
         except ZeusBaseError as error:
             if self._held.get(os.getpid()) is not held:
                 return False
-            logger.warning("what was set on %s holds no longer: %s", self, error)
+            logger.warning("the settings of %s are no longer in force: %s", self, error)
             self.put_back()
             return False
         return True
@@ -204,6 +204,6 @@ class ZeusdGPU(NativeGPU):
     def reset_locked_clocks(self, block: bool = True) -> None:
         if any(gpu.pci_address for gpu in self._client.gpus) and not self.gives_leases:
             self._client.reset_locked_clocks(self._ids(), block)
-        else:  # a daemon that has no such call
+        else:  # a daemon without this call
             self.reset_memory_locked_clocks(block)
             self.reset_gpu_locked_clocks(block)

@@ -28,24 +28,24 @@ class ZeusJetsonInitError(ZeusSoCInitError):
 
 
 def apple_silicon_is_available() -> bool:
-    """Never."""
+    """Always false."""
     return False
 
 
 def jetson_is_available() -> bool:
-    """Never."""
+    """Always false."""
     return False
 
 
 class AppleSilicon(EmptySoC):
-    """Cannot be made."""
+    """Cannot be created."""
 
     def __init__(self) -> None:
         raise ZeusAppleInitError("Apple's systems on a chip are not measured by this package")
 
 
 class Jetson(EmptySoC):
-    """Cannot be made."""
+    """Cannot be created."""
 
     def __init__(self) -> None:
         raise ZeusJetsonInitError("Jetson's systems on a chip are not measured by this package")
@@ -53,4 +53,4 @@ class Jetson(EmptySoC):
 
 def get_soc() -> SoC:
     """Always a ZeusSoCInitError."""
-    raise ZeusSoCInitError("no system on a chip that this package measures is here")
+    raise ZeusSoCInitError("there is no system on a chip here that this package measures")

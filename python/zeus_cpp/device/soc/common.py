@@ -1,4 +1,4 @@
-"""What a system on a chip can tell, and what it fails with. Energies are in mJ."""
+"""The readings of a system on a chip, and their exceptions. Energies are in mJ."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class SoCMeasurement(abc.ABC, metaclass=DeprecatedAliasABCMeta):
 
     @abc.abstractmethod
     def __sub__(self, other: Any) -> SoCMeasurement:
-        """What was used since `other`."""
+        """The energy since `other`."""
 
     @deprecated_alias("zeroAllFields")
     @abc.abstractmethod
@@ -27,7 +27,7 @@ class SoCMeasurement(abc.ABC, metaclass=DeprecatedAliasABCMeta):
 
 
 class SoC(abc.ABC, metaclass=DeprecatedAliasABCMeta):
-    """A system on a chip. This package has none of its own; one may be derived."""
+    """A system on a chip. This package has none of its own; users may derive one."""
 
     @deprecated_alias("getAvailableMetrics")
     @abc.abstractmethod
@@ -51,7 +51,7 @@ class SoC(abc.ABC, metaclass=DeprecatedAliasABCMeta):
 
 
 class EmptySoC(SoC):
-    """Stands for a system on a chip where there is none: asking it is a ValueError."""
+    """Stands for a system on a chip if there is none: reading it is a ValueError."""
 
     def get_available_metrics(self) -> set[str]:
         return set()

@@ -8,8 +8,8 @@
     print(epoch.measurement.total_energy, "J")
 
 This is the front of `zeus_cpp`, for scripts that import it under the existing package's name. Its folder is the last on the
-path (zeus_cpp.pth), so that the existing package, where it is installed as well, comes first. Importing `zeus` alone loads
-nothing else; each part is loaded when it is asked for.
+path (zeus_cpp.pth), so that the existing package, if it is installed as well, comes first. Importing `zeus` alone loads
+nothing else; each part is loaded when it is first used.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["ZeusDataLoader", "__cpp_version__", "__version__"]
 
 serve()
-# For tools that list what a package holds.
+# For tools that list the contents of a package.
 __path__ = zeus_cpp.__path__
 
 

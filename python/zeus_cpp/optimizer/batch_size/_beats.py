@@ -1,5 +1,5 @@
-"""Signs of life of a training, for a server that takes them: one that hears them believes in its death after two minutes of
-silence, and otherwise has to wait for hours. Which server does so it says by itself; no other is told anything.
+"""Beats of a training, for servers that accept them: such a server takes the training for dead after two minutes of silence,
+and otherwise has to wait for hours. A server announces by itself that it accepts beats; others get none.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from zeus_cpp.optimizer._http import Server, ServerError, ServerRefused
 
 logger = logger_of(__name__)
 
-# In the answer to a registration, in a request for a batch size, and in its answer: where beats go.
+# Header of the answer to a registration, of a request for a batch size, and of its answer: where beats go.
 _TAKES = "Zeus-Takes"
 GIVES_BEATS = {"Zeus-Gives": "beats"}
 BEAT_PATH = "Zeus-Beat-Path"
 
-# A quarter of the lease that one who beats has.
+# A quarter of the lease of an owner that sends beats.
 BETWEEN_BEATS = 30.0
 
-# Of a recurrence that is over, or was forgotten with its job.
+# For a recurrence that is over, or was forgotten with its job.
 _OVER = (404, 409)
 
 
@@ -29,7 +29,7 @@ def takes_beats(told: Mapping[str, str]) -> bool:
 
 
 class Beats:
-    """Beats from a thread of its own, from now on until it is stopped or the process ends."""
+    """Sends beats from a thread of its own, until it is stopped or the process ends."""
 
     def __init__(self, server: Server, path: str) -> None:
         self._server = server
@@ -38,7 +38,7 @@ class Beats:
         threading.Thread(target=self._beat, name="zeus-beats", daemon=True).start()
 
     def stop(self) -> None:
-        """May be called again. A beat that is under way is not waited for."""
+        """May be called again. Does not wait for a beat that is being sent."""
         self._stopped.set()
 
     def _beat(self) -> None:
@@ -47,6 +47,6 @@ class Beats:
                 self._server.request("POST", self._path, body='{"gpus": []}', repeatable=True, attempts=1)
             except ServerError as error:
                 if isinstance(error, ServerRefused) and error.status in _OVER:
-                    logger.info("the server takes no more signs of life of this training: %s", error)
+                    logger.info("the server accepts no more beats of this training: %s", error)
                     return
-                logger.info("the server has not heard a sign of life; it will hear the next one: %s", error)
+                logger.info("the server did not receive a beat; the next one follows: %s", error)

@@ -46,7 +46,7 @@ WINDOW = "BatciSizeOptimizerClient"
 
 
 class BatchSizeOptimizer(Callback):
-    """Asks for a batch size once, then measures and reports until the server says that training is over.
+    """Asks for a batch size once, then measures and reports until the server answers that training is over.
 
         bso = BatchSizeOptimizer(monitor, "http://server:30100", JobSpec(job_id_prefix="mnist", ...))
         batch_size = bso.get_batch_size()
@@ -55,10 +55,10 @@ class BatchSizeOptimizer(Callback):
             train(); bso.on_evaluate(accuracy)
             if bso.training_finished: break
 
-    One per training run, used from one thread. In a distributed run every rank makes one: rank 0 asks and reports, and all
-    the others do what the server told it, so that no rank stops while another goes on. `monitor` is to measure the GPUs of
-    this run and no others. A server that cannot be reached in mid-training is no reason to stop: what a report counts is
-    counted from the beginning, and the next one makes up for it.
+    One per training run, used from one thread. In a distributed run every rank makes one: rank 0 asks and reports, and all the
+    others do what the server answered it, so that no rank stops while another goes on. `monitor` must measure the GPUs of this
+    run and no others. A server that cannot be reached during training is no reason to stop: each report counts from the
+    beginning, so the next report makes up for a missing one.
     """
 
     def __init__(
@@ -72,9 +72,9 @@ class BatchSizeOptimizer(Callback):
         attempts: int = 5,
         patience: float = 300.0,
     ) -> None:
-        """Registers the job. `timeout` is for one try of `attempts`; `patience` is how long a rank waits for rank 0.
+        """Registers the job. Each of up to `attempts` tries may take `timeout`; a rank waits for rank 0 for `patience`.
 
-        A server that asks for a token gets the one in ZEUS_TOKEN, or the password in `server_url`.
+        A server that requires a token gets the one in ZEUS_TOKEN, or the password in `server_url`.
         """
         self.monitor = monitor
         self.rank = rank
@@ -99,7 +99,7 @@ class BatchSizeOptimizer(Callback):
         logger.info("job %s is registered with %s", self.job.job_id, self.server_url)
 
     def _register(self) -> CreatedJob:
-        # Without a job id each rank would register a job of its own.
+        # Without a job ID each rank would register a job of its own.
         if self._alone or self.job_spec.job_id is not None:
             return self._register_alone()
         if self.rank == 0:
@@ -126,14 +126,14 @@ class BatchSizeOptimizer(Callback):
         """The batch size of this run; for rank 0 only. Asks once; the run counts as failed if it ends without a result."""
         if self.rank != 0:
             raise ZeusBSOBadOperationError(
-                f"rank {self.rank} may not ask for a batch size: rank 0 asks, and tells the others"
+                f"rank {self.rank} may not ask for a batch size: rank 0 asks, and informs the others"
             )
         if self.current_batch_size:
             return self.current_batch_size
         query = {"job_id": self.job.job_id}
         headers = {}
         if self._takes_beats:
-            # With a key of its own, asking twice is the same as asking once.
+            # With a key of its own, asking twice has the same effect as asking once.
             headers = {**GIVES_BEATS, "Idempotency-Key": uuid.uuid4().hex}
         trial, told = self._ask_whole(
             TrialId, "GET", GET_NEXT_BATCH_SIZE_URL, query=query, headers=headers, repeatable=bool(headers)
@@ -155,9 +155,9 @@ class BatchSizeOptimizer(Callback):
         self.monitor.begin_window(WINDOW, restart=True)
 
     def on_evaluate(self, metric: float) -> None:
-        """Reports an epoch and learns whether to go on; `metric` is of the model as it is now.
+        """Reports an epoch and learns whether to go on; `metric` is that of the model now.
 
-        Sets `training_finished` when training is over, and raises ZeusBSOTrainFailError when it is over without success.
+        Sets `training_finished` when training is over, and raises ZeusBSOTrainFailError if it is over without success.
         """
         if not self.current_batch_size:
             raise ZeusBSOOperationOrderError("no batch size yet: call get_batch_size() first")
@@ -175,7 +175,7 @@ class BatchSizeOptimizer(Callback):
         if not answer.converged:
             raise ZeusBSOTrainFailError(
                 f"Batch size {self.current_batch_size} did not succeed: {answer.message} Start the training again: the "
-                "server will choose anew."
+                "server will choose again."
             )
 
     def _measure(self) -> None:
@@ -186,15 +186,15 @@ class BatchSizeOptimizer(Callback):
         self.running_time += measurement.time
         energy = measurement.total_energy
         if not math.isfinite(energy):
-            # What cannot be read must not make this batch size look cheap.
+            # An energy that cannot be read must not make this batch size look cheap.
             energy = self.job_spec.max_power * measurement.time
-            logger.warning("the energy of epoch %d is not known; counted at the GPUs' highest limit", self.cur_epoch + 1)
+            logger.warning("the energy of epoch %d is unknown; it is counted as the GPUs' highest limit", self.cur_epoch + 1)
         self.consumed_energy += energy
 
     def _result(self, metric: Any) -> TrainingResult:
         value = float(metric)
         if not math.isfinite(value):
-            logger.warning("the metric of epoch %d is %s, which is no result", self.cur_epoch, value)
+            logger.warning("the metric of epoch %d is %s, which is not a result", self.cur_epoch, value)
             if math.isnan(value):  # as far from the target as can be
                 value = -math.inf if self.job.higher_is_better_metric else math.inf
             value = math.copysign(sys.float_info.max, value)  # JSON has no infinite numbers
@@ -209,7 +209,7 @@ class BatchSizeOptimizer(Callback):
         )
 
     def _decide(self, result: TrainingResult) -> ReportResponse | None:
-        """What the server says; None when it cannot be asked and training goes on."""
+        """The server's answer; None if it cannot be reached and training goes on."""
         if self._alone:
             return self._report(result)
         key = f"{self.trial_number}/{self.cur_epoch}"
@@ -224,7 +224,7 @@ class BatchSizeOptimizer(Callback):
         try:
             told = self._ranks.hear(key, self._patience)
         except RankLost as error:
-            raise ZeusBSORuntimError(f"rank 0 does not say what the server decided: {error}") from error
+            raise ZeusBSORuntimError(f"rank 0 did not pass on the server's decision: {error}") from error
         if "error" in told:
             raise ZeusBSORuntimError(told["error"])
         return None if told["answer"] is None else ReportResponse.parse_obj(told["answer"])
@@ -247,13 +247,13 @@ class BatchSizeOptimizer(Callback):
             told = self._server.ask(method, path, **request)
             return answer.parse_obj(told.value), told.headers
         except ServerError as error:
-            raise ZeusBSORuntimError(f"The server of batch sizes is of no help. {error}") from error
+            raise ZeusBSORuntimError(f"The server of batch sizes failed. {error}") from error
         except ValidationError as error:
             raise ZeusBSORuntimError(f"{method} {self.server_url}{path}: the answer makes no sense: {error}") from error
 
 
 class Ending:
-    """Tells the server, as the process ends, that a trial has ended without a result."""
+    """At the end of the process, tells the server that a trial has ended without a result."""
 
     def __init__(self, server: Server, trial: TrialId, beats: Beats | None) -> None:
         self._server = server
@@ -270,14 +270,14 @@ class Ending:
             self._beats.stop()
 
     def __call__(self) -> None:
-        if os.getpid() != self._process:  # a forked child that ends is not the training
+        if os.getpid() != self._process:  # the end of a forked child is not the end of the training
             return
         self._stop_beating()
         try:
             body = self._trial.json()
             self._server.request("PATCH", REPORT_END_URL, body=body, repeatable=True, timeout=5.0, attempts=2)
         except ServerRefused as error:
-            logger.info("the server does not want to know how the trial ended: %s", error)
+            logger.info("the server does not accept how the trial ended: %s", error)
         except ServerError as error:
             logger.warning("the server does not know that trial %d has ended: %s", self._trial.trial_number, error)
 

@@ -1,4 +1,4 @@
-"""What goes between a training script and the server of batch sizes: routes, job specifications, results."""
+"""The messages between a training script and the server of batch sizes: routes, job specifications, results."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ def _batch_sizes(value: object) -> list[int]:
     if not sizes:
         raise ValueError("must not be empty")
     if len(set(sizes)) != len(sizes):
-        raise ValueError(f"must not name a size twice: {sizes}")
+        raise ValueError(f"must not have a size twice: {sizes}")
     return sizes
 
 
 class JobParams(Record):
-    """A job: what it may choose from, what it has to reach, and how its cost is counted."""
+    """A job: the batch sizes to choose from, the target, and how its cost is computed."""
 
     job_id: str = required(text)
     job_id_prefix: str = required(text)
@@ -77,10 +77,10 @@ class JobParams(Record):
 
 
 class JobSpec(JobParams):
-    """What a user says of a job. Without `job_id` the server makes one, and the next run is another job.
+    """A user's description of a job. Without `job_id` the server makes one, and the next run is another job.
 
-    `eta_knob`: 0 minds time alone, 1 energy alone. `beta_knob`: how many times the best cost a run may spend before it is
-    stopped; None for any. `window_size`: how many of the last runs of a batch size count; 0 for all.
+    `eta_knob`: 0 counts only time, 1 only energy. `beta_knob`: a run is stopped when it has spent this many times the best cost;
+    None for no bound. `window_size`: how many of the last runs of a batch size count; 0 for all.
     """
 
     job_id: str | None = optional(maybe(text), None)  # type: ignore[assignment]
@@ -114,7 +114,7 @@ class JobSpec(JobParams):
 
 
 class GpuConfig(Record):
-    """What a job runs on: watts are summed over its GPUs."""
+    """The devices of a job; watts are summed over its GPUs."""
 
     max_power: float = required(number(above=0))
     number_of_gpus: int = required(whole(above=0))
@@ -122,7 +122,7 @@ class GpuConfig(Record):
 
 
 class JobSpecFromClient(JobSpec, GpuConfig):
-    """What is sent to register a job."""
+    """The registration of a job."""
 
 
 class CreatedJob(JobParams, GpuConfig):
@@ -138,7 +138,7 @@ class TrialId(Record):
 
 
 class TrainingResult(TrialId):
-    """What a run has taken from its beginning to the end of this epoch, and how good the model is."""
+    """Time and energy of a run from its beginning to the end of this epoch, and the model's metric."""
 
     time: float = required(number())
     energy: float = required(number())

@@ -1,14 +1,14 @@
-"""What can go wrong between a training script and the server of batch sizes."""
+"""Exceptions of a training script that uses the server of batch sizes."""
 
 from zeus_cpp.exception import ZeusBaseError
 
 
 class ZeusBSORuntimError(ZeusBaseError):
-    """The server cannot be reached, refuses, or answers with something of no use."""
+    """The server cannot be reached, refuses, or gives a useless answer."""
 
 
 class ZeusBSOTrainFailError(ZeusBaseError):
-    """This batch size did not reach the target within what it may cost; the next run gets another one."""
+    """This batch size did not reach the target within its allowed cost; the next run gets another one."""
 
 
 class ZeusBSOConfigError(ZeusBaseError):
@@ -20,4 +20,4 @@ class ZeusBSOOperationOrderError(ZeusBaseError):
 
 
 class ZeusBSOBadOperationError(ZeusBaseError):
-    """A method was called by a process that may not."""
+    """A method was called by a process that may not call it."""

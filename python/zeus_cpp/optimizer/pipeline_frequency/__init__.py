@@ -1,4 +1,4 @@
-"""Clocks for every computation of a training pipeline, so that none is faster than the slowest needs it to be."""
+"""Clocks for every computation of a training pipeline, so that none runs faster than the slowest one requires."""
 
 from zeus_cpp.optimizer.pipeline_frequency.optimizer import PipelineFrequencyOptimizer
 

@@ -1,4 +1,4 @@
-"""What goes between a training process and the server of pipeline frequencies: routes, jobs, ranks, schedules, profiles."""
+"""The messages between a training process and the server of pipeline frequencies: routes, jobs, ranks, schedules, profiles."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ REPORT_PROFILING_RESULT_URL = "/result/{job_id}"
 
 
 class JobInfo(Record):
-    """A training job's shape. The id is the server's to give."""
+    """A training job's shape. The server gives it an ID."""
 
     job_id: str = optional(text, "")
     pp_degree: int = required(whole(least=1))
@@ -49,7 +49,7 @@ class JobInfo(Record):
             yield "world_size", f"{self.world_size} is not {self.pp_degree} x {self.dp_degree} x {self.tp_degree}"
 
     def set_job_id(self, scheduler_name: str) -> None:
-        """Names the job after the time of day, its shape and who schedules it."""
+        """Names the job after the time of day, its shape and its scheduler."""
         parts = [time.strftime("%Y-%m-%d-%H-%M-%S"), f"dp{self.dp_degree}", f"pp{self.pp_degree}"]
         parts += [f"tp{self.tp_degree}", scheduler_name]
         self.job_id = "+".join(parts + ([self.job_metadata] if self.job_metadata else []))
@@ -66,7 +66,7 @@ class RankInfo(Record):
 
 
 class FrequencySchedule(Record):
-    """What one rank does in an iteration, in order, and the clock in MHz for each; 0 leaves the clock as it is."""
+    """The instructions of one rank in an iteration, in order, and the clock in MHz for each; 0 leaves the clock as it is."""
 
     rank: int = required(whole(least=0))
     frequencies: list[tuple[str, int]] = required(several(pair(name, whole(least=0))))
@@ -76,7 +76,7 @@ _series = mapping(text, several(several(number())))
 
 
 class ProfilingResult(Record):
-    """What one rank measured of some iterations under a schedule."""
+    """One rank's measurements of some iterations under a schedule."""
 
     rank: int = required(whole(least=0))
     iter_time: list[float] = required(several(number()))
@@ -136,9 +136,9 @@ def _profile_rows(result: OfflineProfilingResult) -> Iterable[tuple[Any, ...]]:
             yield (*place, instruction, frequency, seconds, energies[frequency])
 
 
-# Who calls these awaits them; the files are small, and are written at once.
+# Async because callers await them; the files are small, and are written at once.
 async def save_ranks(data: Sequence[RankInfo], directory: str | Path) -> None:
-    """Keeps the ranks of a job where `load_ranks` finds them."""
+    """Stores the ranks of a job for `load_ranks`."""
     _save(Path(directory) / "ranks.json", data)
 
 
@@ -155,7 +155,7 @@ def _save(path: Path, records: Sequence[Record]) -> None:
 
 
 def load_ranks(directory: str | Path) -> list[RankInfo]:
-    """The ranks of a job that a server, or `save_ranks`, has kept."""
+    """The ranks of a job, as a server or `save_ranks` has stored them."""
     return [RankInfo.parse_obj(each) for each in _load(Path(directory) / "ranks.json")]
 
 
@@ -170,5 +170,5 @@ def load_prof(directory: str | Path, schedule_num: int) -> list[ProfilingResult]
 def _load(path: Path) -> list[Any]:
     values = json.loads(path.read_text(encoding="utf-8"))
     if not isinstance(values, list):
-        raise ValueError(f"{path}: must hold a list")
+        raise ValueError(f"{path}: must contain a list")
     return values

@@ -19,19 +19,19 @@ logger = logger_of(__name__)
 
 
 class FrequencyController:
-    """Locks the clock of one GPU to what was asked for last, in a thread of its own.
+    """Locks the clock of one GPU to the latest request, in a thread of its own.
 
-    The power limit is the model's default meanwhile, and the memory's clock its highest, so that nothing but the clock
-    decides how fast the GPU is. `end` puts back what was found, or what the script has set by other means; when the process
-    ends, however it ends, that is put back anyway. A clock that the device refuses ends
-    the setting with one warning. PipelineFrequencyOptimizer sets clocks ahead of time (docs/pipeline.md); this is for scripts
-    that drive clocks by themselves. Any thread may call it; in a forked child it does nothing.
+    Meanwhile the power limit is the model's default, and the memory's clock its highest, so that only the clock decides how
+    fast the GPU is. `end` puts back what was found, or what the script has set by other means. The same happens when the
+    process ends, however it ends. If the device refuses a clock, setting stops with one warning. PipelineFrequencyOptimizer
+    sets clocks ahead of time (docs/pipeline.md); this class is for scripts that set clocks themselves. Any thread may call
+    it; in a forked child it does nothing.
     """
 
     def __init__(self, device_id: int = 0) -> None:
         gpu = get_gpus().gpus[device_id]
         if isinstance(gpu, NativeGPU):
-            gpu = type(gpu)(device_id)  # whose settings are its own, beside those of the script
+            gpu = type(gpu)(device_id)  # with settings of its own, beside those of the script
         self._gpu = gpu
         self._process = os.getpid()
         self._ended = False
@@ -49,12 +49,12 @@ class FrequencyController:
         atexit.register(lambda: getattr(reference(), "end", lambda: None)())
 
     def set_frequency(self, frequency: int) -> None:
-        """Asks for a clock in MHz, and does not wait for it; 0 leaves the clock as it is."""
+        """Requests a clock in MHz, and does not wait for it; 0 leaves the clock as it is."""
         if not self._ended and frequency != 0:
             self._wanted.put(frequency)
 
     def end(self) -> None:
-        """Leaves the clocks to the driver; the second time, nothing."""
+        """Leaves the clocks to the driver; does nothing the second time."""
         if self._ended or os.getpid() != self._process:
             return
         self._ended = True
@@ -65,7 +65,7 @@ class FrequencyController:
 
 
 def _newest(wanted: queue.SimpleQueue[int | None]) -> int | None:
-    """Waits until something is wanted; of several the last, or None, the end, when that is among them."""
+    """Waits for a request; of several, returns the last, or None (the end) if that is among them."""
     newest = wanted.get()
     with contextlib.suppress(queue.Empty):
         while newest is not None:

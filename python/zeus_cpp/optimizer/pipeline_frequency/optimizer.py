@@ -31,7 +31,7 @@ logger = logger_of(__name__)
 
 
 class PipelineFrequencyOptimizer(Callback):
-    """Follows the plan that a server hands out, or that a file holds (`plan`, what `zeus pipeline --json` writes).
+    """Follows the plan of a server, or of a file (`plan`, written by `zeus pipeline --json`).
 
         optimizer = PipelineFrequencyOptimizer(..., plan="plan.json")
         for batch in ...:
@@ -39,8 +39,8 @@ class PipelineFrequencyOptimizer(Callback):
             ...
             optimizer.on_step_end()
 
-    One for each rank, used from the thread that runs its computations. Clocks are locked under a lease by a thread of their
-    own, faster ones ahead of time, and put back to what was found when the optimizer is closed, collected, or dies with its
+    One for each rank, used from the thread that runs its computations. A thread of its own locks the clocks under a lease,
+    faster ones ahead of time. What was found is put back when the optimizer is closed or collected, or dies with its
     process.
     """
 
@@ -65,10 +65,10 @@ class PipelineFrequencyOptimizer(Callback):
         patience: float = 3600.0,
     ) -> None:
         """Exactly one of `server_url` and `plan`. `iteration_time` chooses among the plans of a file. `lead` is how many
-        seconds ahead of its computation a faster clock is asked for; measured while training unless given. `patience` is how
-        long to wait for the server to have heard from all ranks."""
+        seconds ahead of its computation a faster clock is set; by default it is measured while training. `patience` is how
+        long to wait until the server has heard from all ranks."""
         if (server_url is None) == (plan is None):
-            raise ValueError("give either server_url or plan, and not both")
+            raise ValueError("give either server_url or plan, not both")
         job = JobInfo(
             pp_degree=pp_degree,
             dp_degree=dp_degree,
@@ -77,7 +77,7 @@ class PipelineFrequencyOptimizer(Callback):
             job_metadata=job_metadata,
         )
         self.server_url = server_url
-        self.job_id: str | None = None  # that the server knows the job by
+        self.job_id: str | None = None  # the server's ID of the job
         self.rank = rank
         self.dp_rank = dp_rank
         self.pp_rank = pp_rank
@@ -104,16 +104,16 @@ class PipelineFrequencyOptimizer(Callback):
 
     @property
     def freq_schedule_iter(self) -> Iterator[tuple[str, int]]:
-        """The same from the beginning; going through it changes nothing."""
+        """The same from the beginning; iterating over it changes nothing."""
         return iter(self.schedule)
 
     @cached_property
     def frequency_controller(self) -> FrequencyController:
-        """For scripts that set the clock themselves; from when it is first asked for, it sets it beside the plan."""
+        """For scripts that set the clock themselves; once it is used, it sets the clock beside the plan."""
         return FrequencyController(self.device_id)
 
     def on_instruction_begin(self, name: str) -> None:
-        """Before a computation: waits for the one before, and has the clock set for this one."""
+        """Before a computation: waits for the one before, and sets the clock for this one."""
         if "torch" in sys.modules:
             sync_execution([self.device_id])
         self._clocks.begin(name)
@@ -128,7 +128,7 @@ class PipelineFrequencyOptimizer(Callback):
 
     @property
     def latency(self) -> float | None:
-        """Seconds from asking for a clock to having it, as measured so far; the longest of late."""
+        """Seconds from requesting a clock to having it: the longest recent measurement."""
         return self._clocks.latency
 
     def close(self) -> None:
@@ -152,7 +152,7 @@ def _available_frequencies(device_id: int) -> list[int]:
 
 
 def _ask_server(server: Server, job: JobInfo, place: RankInfo, timeout: float, patience: float) -> tuple[str, Instructions]:
-    """Registers and waits for the schedule. The server counts requests, so none but the first is sent twice."""
+    """Registers and waits for the schedule. The server counts requests, so only the first may be sent twice."""
     if job.world_size > 1 and not in_process_group():
         raise RuntimeError("torch.distributed is not initialized: call init_process_group() before the optimizer is made")
     try:
@@ -182,7 +182,7 @@ def _job_id(server: Server, job: JobInfo, rank: int, timeout: float) -> str:
         return str(ranks.hear("job_id", 6 * timeout))
     job_id = server.request("POST", REGISTER_JOB_URL, body=job.json(), repeatable=False)
     if not isinstance(job_id, str) or not job_id:
-        raise ServerError(f"the server answered {job_id!r} where a job's id was expected")
+        raise ServerError(f"the server answered {job_id!r} instead of a job's ID")
     logger.info("pipeline frequency job %s", job_id)
     ranks.tell("job_id", job_id)
     return job_id

@@ -1,0 +1,58 @@
+"""The fenced blocks of the pages that people begin with, and how each is run.
+
+A block of `sh`, `cpp`, `c` or `python` runs; `toml` is read; `text` is what something printed. The blocks of `sh` of a page are
+one session, in a folder of its own with links to examples/ and build/. What a snippet leaves to the reader is in
+tests/docs/pages/prelude.*. A block that needs more than this machine has is preceded by
+
+    <!-- shown by: NAME -->      the test of `ctest` that runs the same
+"""
+
+import dataclasses
+import pathlib
+import re
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PRELUDES = pathlib.Path(__file__).resolve().parent / "pages"
+BLOCK = re.compile(r"^(?:<!-- shown by: (?P<shown>[\w.]+) -->\n)?```(?P<language>\w*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
+LANGUAGES = {"sh", "cpp", "c", "python", "toml", "text"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Block:
+    page: str
+    line: int
+    language: str
+    text: str
+    shown_by: str | None
+
+    @property
+    def place(self) -> str:
+        return f"{self.page}:{self.line}"
+
+
+def pages() -> list[pathlib.Path]:
+    """Those whose blocks are fenced. The others have indented ones, which docs.commands reads."""
+    return [ROOT / "README.md", *sorted((ROOT / "docs" / "start").glob("*.md")),
+            *(ROOT / "docs" / f"{name}.md" for name in ("comparison", "concepts", "install", "privileges", "troubleshooting"))]
+
+
+def blocks_in(text: str, page: str) -> list[Block]:
+    found = []
+    for match in BLOCK.finditer(text):
+        found.append(Block(page, text.count("\n", 0, match.start("language")) + 1, match["language"], match["text"], match["shown"]))
+    return found
+
+
+def blocks() -> list[Block]:
+    return [block for page in pages()
+            for block in blocks_in(page.read_text(encoding="utf-8"), page.relative_to(ROOT).as_posix())]
+
+
+def program(block: Block) -> str:
+    """A snippet of C++ or C as a whole program; what has a main() of its own stays as it is."""
+    if "int main(" in block.text:
+        return block.text
+    prelude = (PRELUDES / f"prelude.{block.language}").read_text(encoding="utf-8")
+    includes = "".join(line + "\n" for line in block.text.splitlines() if line.startswith("#include"))
+    rest = "".join(f"  {line}\n" for line in block.text.splitlines() if not line.startswith("#include"))
+    return f"{includes}{prelude}\nint main() {{\n  PRELUDE\n{rest}  return 0;\n}}\n"
