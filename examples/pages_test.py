@@ -2,7 +2,7 @@
 a C program, a C++ program and `zeus run` in turn: each does what `zeus jobs` said would come next, and none of them sees the
 devices otherwise than the others.
 
-  pages_test.py ZEUS EXAMPLES
+  pages_test.py ZEUS EXAMPLES PACKAGE      PACKAGE: the folder with the Python package, or nothing
 """
 
 import json
@@ -15,7 +15,7 @@ import tempfile
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
-# As examples/job.c trains, for `zeus run`: long enough for all limits to be measured before it reaches its target.
+# As examples/job/job.c trains, for `zeus run`: long enough for all limits to be measured before it reaches its target.
 SCRIPT = """
 import os, time
 size, error = int(os.environ["ZEUS_BATCH_SIZE"]), 1.0
@@ -29,7 +29,7 @@ for epoch in range(60):
 RUN = ["--job", "slope", "--batch-sizes", "32,64,128", "--default-batch-size", "64", "--target-metric", "0.5",
        "--metric-regex", r"^learned ([\d.]+)", "--epoch-regex", r"^epoch (\d+)", "--step-regex",
        r"^step (\d+)", "--stop-at-target", "--profile-seconds", "0.2", "--", sys.executable, "-c", SCRIPT]
-zeus, examples = "", pathlib.Path()
+zeus, examples, package = "", pathlib.Path(), ""
 
 
 class Pages(unittest.TestCase):
@@ -50,7 +50,7 @@ class Pages(unittest.TestCase):
 
     def test_they_are_at_most_40_lines(self):
         for page in ("window.cpp", "training.cpp", "pipeline.cpp", "job.cpp", "window.c", "training.c", "job.c"):
-            self.assertLessEqual(len((HERE / page).read_text(encoding="utf-8").splitlines()), 40, page)
+            self.assertLessEqual(len((HERE / page.split(".")[0] / page).read_text(encoding="utf-8").splitlines()), 40, page)
 
     def test_a_window(self):
         for program, interval in (("window", "±"), ("window_c", r"\+-")):
@@ -58,6 +58,29 @@ class Pages(unittest.TestCase):
                                                          self.run_here(examples / program)).groups())
             self.assertTrue(30 < joules / seconds < 260, "the power of a V100")
             self.assertLess(doubt, joules)
+
+    def test_a_window_of_python(self):
+        if not package:
+            self.skipTest("the Python package was not built")
+        self.environment["PYTHONPATH"] = f"{package}:{package}/zeus_cpp/front"
+        joules, doubt, seconds = map(float, re.fullmatch(r"GPU 0: ([\d.]+) ± ([\d.]+) J in ([\d.]+) s\n",
+                                                         self.run_here(sys.executable, HERE / "python" / "measure.py")).groups())
+        self.assertTrue(30 < joules / seconds < 260, "the power of a V100")
+        self.assertLess(doubt, joules)
+
+    def test_a_script_that_knows_nothing_of_zeus_is_followed(self):
+        said = self.run_here(zeus, "run", "--json", "-", "--profile-seconds", "0.2", "--", sys.executable,
+                             HERE / "script" / "train.py", "--seed", "0")
+        self.assertIn("epoch 40: val_acc=0.9", said)
+        training = json.loads(said.splitlines()[-1])["training"]
+        self.assertIn(training["optimum"]["limit_w"], range(100, 251, 25), training)
+
+    def test_each_folder_says_what_it_is_in_three_lines(self):
+        for folder in sorted(HERE.iterdir()):
+            if folder.is_dir() and folder.name != "__pycache__":
+                lines = [line for line in (folder / "README.md").read_text(encoding="utf-8").splitlines() if line]
+                self.assertEqual([len(lines), lines[0][:2], lines[2][:4]], [3, "# ", "    "], folder)
+                self.assertIn(f"[{folder.name}]({folder.name})", (HERE / "README.md").read_text(encoding="utf-8"))
 
     def test_a_training_stops_at_its_target_and_leaves_the_limit_as_it_was(self):
         for program in ("training", "training_c"):
@@ -100,5 +123,5 @@ class Pages(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    zeus, examples = sys.argv[1], pathlib.Path(sys.argv[2])
+    zeus, examples, package = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3]
     unittest.main(argv=sys.argv[:1])

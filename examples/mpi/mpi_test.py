@@ -1,7 +1,7 @@
 """Ranks of a real MPI program on virtual GPUs: the same limits in all, their energy against the ground truth, and none that
 hangs when one dies.
 
-  mpi_test.py ZEUS MPI_TRAIN MPIEXEC [--runs N]
+  mpi_test.py ZEUS MPI_TRAIN MPIEXEC [--runs N] [--busy N]     of each size, beside N processes that want a processor all the time
 """
 
 import argparse
@@ -9,8 +9,12 @@ import json
 import pathlib
 import re
 import subprocess
+import sys
 import tempfile
 import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests" / "support"))
+import busy_machine  # noqa: E402
 
 options = argparse.Namespace()
 ROOT = ["--allow-run-as-root", "--oversubscribe"]
@@ -69,7 +73,8 @@ class MpiTraining(unittest.TestCase):
 
     def test_two_and_four_ranks_agree_and_add_up(self):
         for ranks in (2, 4):
-            within = sum(self.check(ranks) for _ in range(options.runs))
+            with busy_machine.busy(options.busy):
+                within = sum(self.check(ranks) for _ in range(options.runs))
             print(f"{ranks} ranks: {within} of {options.runs} within the interval", flush=True)
             if options.runs >= 10:
                 self.assertGreaterEqual(within, options.runs * 0.9)
@@ -87,6 +92,7 @@ if __name__ == "__main__":
     parser.add_argument("mpi_train")
     parser.add_argument("mpiexec")
     parser.add_argument("--runs", type=int, default=2)
+    parser.add_argument("--busy", type=int, default=0)
     arguments, rest = parser.parse_known_args()
     options.__dict__.update(vars(arguments))
     unittest.main(argv=[__file__, *rest])
