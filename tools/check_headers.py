@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Compiles each header alone, so that whoever includes it needs to include nothing else.
+"""Compiles each header alone, so that its users need to include nothing else.
 
   check_headers.py [--root DIR] [--compiler g++] [HEADER ...]     all headers by default (make nightly); exit 1 if any does
                                                                   not stand alone
   check_headers.py --changed       those that the last ten commits touched, and those that include one of them
 
-Through ccache where there is one, so that a second run costs little.
+Uses ccache where it is installed, so that a second run costs little.
 """
 
 import argparse
@@ -20,9 +20,9 @@ import sysconfig
 
 from source_tree import changed_files, source_files
 
-# What needs a library that a build machine need not have.
+# These need a library that a build machine may lack.
 NEEDS_MORE = {"examples/mpi/mpi_collective.hpp", "include/zeus/torch.hpp"}
-# What includes Python's own headers.
+# These include Python's own headers.
 EXTENSION = "python/native/"
 INCLUDED = re.compile(r'#include [<"]([^">]+)')
 
@@ -36,7 +36,7 @@ def compile_alone(root: pathlib.Path, header: pathlib.Path, compiler: str, scrat
     standard = "-std=c11" if language == "c" else "-std=c++20"
     options = ["-fvisibility=hidden"]  # both as in cmake/compile_options.cmake
     warnings = ["-Wall", "-Wextra", "-Wno-missing-field-initializers", "-Werror"]
-    # By relative paths, so that ccache knows them again in another clone.
+    # By relative paths, so that ccache recognizes them in another clone.
     name = unit.relative_to(root).as_posix()
     command = [compiler, "-x", language, standard, *options, *warnings, "-Iinclude", "-Isrc", "-I.", "-c", name, "-o",
                f"{name}.o"]
@@ -69,7 +69,7 @@ def main() -> int:
     if options.changed:
         headers = touched(root, headers)
     headers = [path for path in headers if path.relative_to(root).as_posix() not in NEEDS_MORE]
-    scratch = root / "build-headers"  # always the same place, so that ccache knows the files again
+    scratch = root / "build-headers"  # always the same place, so that ccache recognizes the files
     scratch.mkdir(exist_ok=True)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         complaints = list(pool.map(lambda path: compile_alone(root, path, options.compiler, scratch), headers))

@@ -18,7 +18,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 TEST_SUPPORT = "tests/support/"
 
 
-# Public headers that bring Zeus together with a library that the program uses anyway; zeus/zeus.hpp has none of them.
+# Public headers that connect Zeus with a library of the user's program; zeus/zeus.hpp includes none of them.
 FOR_PROGRAMS_THAT_USE_IT = {"include/zeus/torch.hpp", "include/zeus/fmt.hpp"}
 
 
@@ -45,7 +45,7 @@ class Checker:
         for module in self.layers.modules.values():
             for listed in module.uses:
                 if listed != "*" and not self.layers.expand((listed,), module.floor):
-                    self.report("layers.toml", f"{module.name} uses {listed}, which is no module")
+                    self.report("layers.toml", f"{module.name} uses {listed}, which is not a module")
             for header in module.public:
                 if not (self.root / "include" / "zeus" / header).exists():
                     self.report("layers.toml", f"{module.name} lists zeus/{header}, which does not exist")
@@ -70,7 +70,7 @@ class Checker:
         return self.owner_of_header.get(relative.removeprefix("include/"))
 
     def module_of_include(self, include: str) -> str | None:
-        """The module that an include path belongs to; None for what is not ours."""
+        """The module that an include path belongs to; None for other projects' headers."""
         if include in self.owner_of_header:
             return self.owner_of_header[include]
         for prefix in ("src/", ""):
@@ -152,7 +152,7 @@ class Checker:
         return f"layers.toml does not list {target} among what {who} uses"
 
     def check_cycles(self) -> None:
-        """No two folders include one another, also inside one module."""
+        """No two folders include one another, not even inside one module."""
         edges: dict[str, dict[str, str]] = {}
         for path in source_files(self.root, CPP_SUFFIXES):
             relative = path.relative_to(self.root)
@@ -213,7 +213,7 @@ def print_cmake(layers: Layers) -> None:
         allowed = layers.allowed(module.name)
         in_test = layers.allowed(module.name, in_test=True)
         emit(f"{prefix}_FOLDER", [module.folder])
-        # libzeus.so first: what it shows is taken from there, and from no archive.
+        # libzeus.so first: its symbols are taken from there, and from no archive.
         emit(f"{prefix}_LINKS", (["zeus"] if module.over_library else []) + targets(allowed))
         emit(f"{prefix}_EXTERNAL", links(layers.allowed_external(module.name)))
         emit(f"{prefix}_TEST_LINKS", targets(in_test))

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Refuses skipped tests: what nobody runs holds nothing. Those that cannot run everywhere are named here, with the reason.
+"""Refuses skipped tests: a test that does not run protects nothing. Those that cannot run everywhere are listed here, with the
+reason.
 
   check_skips.py RESULTS.xml       what `ctest --output-junit` wrote; each skipped test is printed, exit 1 if one has no reason
 """
@@ -23,11 +24,11 @@ REASONS = (
     (not AS_ROOT, r"SharedFolder\..*|RestorationTest\.WhatAnotherUserWroteIsNotObeyed|TrustedFile\..*"
                   r"|ChosenStateFolder\.IsRefusedWhenItIsAnotherUsers", "only root can give files away"),
     (not AS_ROOT, r"daemon\..*", "only root may set GPUs"),
-    (True, r"daemon\.system_calls", "it takes strace, and the right to trace"),
+    (True, r"daemon\.system_calls", "it needs strace, and the right to trace"),
     (True, r"daemon\.existing_client|server\.(api|existing_server|existing_clients|metrics|tokens)",
-     "it takes packages from the registry"),
+     "it needs packages from the registry"),
     (AS_ROOT, r"OpenStore\.SaysWhenItCannotBeWritten", "root may write anywhere"),
-    (True, r"python\..*|report\.browser", "it takes packages from the registry"),
+    (True, r"python\..*|report\.browser", "it needs packages from the registry"),
     (not shutil.which("systemd-analyze"), r"packaging\.systemd", "systemd-analyze is not installed"),
 )
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Holds every source file to the rules of CONTRIBUTING.md that a script can see: sizes, names, what may not be called, and
-that a header opens with its contract.
+"""Holds every source file to the rules of CONTRIBUTING.md that a script can check: sizes, names, forbidden calls, and headers
+that open with their contract.
 
   check_source.py [--root DIR]     exit 1 if anything is refused
   check_source.py --longest        also prints the longest files and functions, for reading: length alone is no reason to split
@@ -15,14 +15,14 @@ import sys
 
 from source_tree import CPP_SUFFIXES, is_test, source_files
 
-# Only what is very large is refused.
+# Only very large files and functions are refused.
 FILE_LINES = 1000
 FUNCTION_LINES = 120
 PUBLIC_HEADER_LINES = 300
 
 REFUSED_NAMES = {"common", "util", "utils", "helper", "helpers", "manager", "misc"}
 
-# What only base, programs, tests and drivers (which stand where the vendor's library stands) may ask the system for.
+# Only base, programs, tests and drivers (which take the place of the vendor's library) may ask the system for these.
 ASKS_THE_SYSTEM = re.compile(
     r"\b(?:std::)?(?:getenv|secure_getenv|setenv|popen|system|fork|execvp?e?|posix_spawnp?)\s*\("
     r"|\b(?:waitpid|waitid|wait4|prctl|sigtimedwait|sigwaitinfo)\s*\(|/proc/self/exe"
@@ -57,7 +57,7 @@ class Report:
 
 
 def statement_start(lines: list[str], number: int) -> int:
-    """The line on which the statement that line `number` ends began (signatures may take several lines)."""
+    """The first line of the statement that ends on line `number` (signatures may take several lines)."""
     while number > 0 and lines[number - 1].rstrip() and not lines[number - 1].rstrip().endswith((";", "{", "}", ":", ">")):
         number -= 1
     return number
@@ -86,7 +86,7 @@ def python_functions(text: str):
             yield node.lineno, node.end_lineno - node.lineno + 1
 
 
-# Import paths that scripts already use are not ours to name.
+# Other people's scripts use these import paths, so their names are fixed.
 NAMED_BY_OTHERS = "python/zeus_cpp/"
 
 

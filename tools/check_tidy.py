@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Runs clang-tidy, whose every word is an error (.clang-tidy).
+"""Runs clang-tidy; every warning is an error (.clang-tidy).
 
   check_tidy.py                    what the last day of changes touched, without the static analyzer, but for *_test.cpp: minutes
   check_tidy.py --since REV        the same since a revision
-  check_tidy.py --minutes N        the same, the latest changes first, and begins no file after so many minutes: what is left
-                                   then is named, and is for --all
+  check_tidy.py --minutes N        the same, the latest changes first; begins no file after so many minutes, and lists those
+                                   that are left for --all
   check_tidy.py --all              everything, tests and static analyzer included (make nightly)
   check_tidy.py FILE ...           these files
 
@@ -34,7 +34,7 @@ def last_day() -> list[str]:
 
 
 def units_to_check(changed: list[pathlib.Path] | None) -> list[pathlib.Path]:
-    """Translation units of the database: all, or those that changed or whose own header did, but for unit tests."""
+    """Translation units of the database: all, or those that changed or whose own header did, without unit tests."""
     database = json.loads((BUILD / "compile_commands.json").read_text(encoding="utf-8"))
     units = sorted({pathlib.Path(entry["file"]) for entry in database})
     units = [unit for unit in units if unit.is_relative_to(ROOT) and not unit.is_relative_to(BUILD)]
@@ -53,7 +53,7 @@ def tidy(unit: pathlib.Path, extra: list[str]) -> str:
 
 
 def refused(units: list[pathlib.Path], extra: list[str], seconds: float) -> int:
-    """How many of the units clang-tidy refuses, of those that it came to in this time."""
+    """How many units clang-tidy refuses, among those that it reached in this time."""
     end = time.monotonic() + seconds
 
     def complaint_of(unit: pathlib.Path) -> str | None:

@@ -2,7 +2,7 @@
 """Draws the floors of layers.toml into docs/architecture.md, between its two markers.
 
   draw_layers.py             rewrites the drawing
-  draw_layers.py --check     exit 1 if the document does not show what layers.toml says
+  draw_layers.py --check     exit 1 if the document differs from layers.toml
 """
 
 import argparse
@@ -49,7 +49,7 @@ def main() -> int:
     drawn = f"{before}{BEGIN}\n{drawing(Layers.load(ROOT))}\n{END}{after}"
     if options.check:
         if drawn != text:
-            print("docs/architecture.md does not show what layers.toml says; run tools/draw_layers.py", file=sys.stderr)
+            print("docs/architecture.md differs from layers.toml; run tools/draw_layers.py", file=sys.stderr)
             return 1
         return 0
     DOCUMENT.write_text(drawn, encoding="utf-8")

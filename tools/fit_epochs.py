@@ -3,7 +3,7 @@
 
   fit_epochs.py TRAINING_TRACE        the published summary_train.csv
 
-Prints, per workload, the parameters of docs/physics.md's model and, per batch size, what the trace and the model say.
+Prints, per workload, the parameters of docs/physics.md's model and, per batch size, the values of the trace and of the model.
 """
 
 import csv
@@ -19,7 +19,7 @@ WORKLOADS = {
     "cifar100/shufflenetv2/adadelta": "0.6",
     "movielens-1m/ncf/adam": "0.41",
 }
-FAILURE_WIDTH = 0.15  # octaves: over how much the probability of a failure changes
+FAILURE_WIDTH = 0.15  # in octaves: the range over which the probability of a failure changes
 
 
 def read(path: str) -> dict:
@@ -78,7 +78,7 @@ def failure_probability(x: float, below: float, above: float) -> float:
 
 
 def fit_failures(runs: dict) -> tuple:
-    """The most likely pair of edges; at most half an octave outside of what was tried."""
+    """The most likely pair of edges; at most half an octave outside the tried sizes."""
     octaves = sorted(runs)
     steps = [octaves[0] - 2 + 0.125 * i for i in range(int((octaves[-1] - octaves[0] + 4) / 0.125) + 1)]
 
@@ -90,7 +90,7 @@ def fit_failures(runs: dict) -> tuple:
             total += failed * math.log(p) + (len(epochs) - failed) * math.log(1 - p)
         return total
 
-    # Of equally likely edges the widest.
+    # Of equally likely edges, the widest pair.
     return max(((b, a) for b in steps for a in steps if a > b),
                key=lambda edges: (round(log_likelihood(*edges), 3), edges[1] - edges[0]))
 

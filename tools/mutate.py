@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Asks whether the unit tests of what decides would notice if it decided otherwise.
+"""Checks whether the unit tests of the code that decides would notice if it decided otherwise.
 
 Makes random mutants of the sources under src/optimize (an operator, a constant or a condition changed, a statement left
-out), compiles each, links it into the unit tests of its own module and runs those: killed, where a test fails, crashes
-or does not end; survived, where all pass. What does not compile is drawn anew. Comments, strings and preprocessor lines
-are not touched. All of it happens in a copy of the tree below --work; the checkout is only read.
+out), compiles each, links it into the unit tests of its own module and runs those. A mutant is killed if a test fails,
+crashes or does not end, and survives if all pass. One that does not compile is replaced by another. Comments, strings and
+preprocessor lines are not touched. All this happens in a copy of the tree below --work; the checkout is only read.
 
     tools/mutate.py                                        # 300 mutants of all of src/optimize
     tools/mutate.py --count 40 src/optimize/batch_size     # of one module, or of one source
-    tools/mutate.py --again OUTPUT                         # what survived according to a former output, once more
+    tools/mutate.py --again OUTPUT                         # the survivors of an earlier output, once more
 
-Prints each survivor and a table by module (of what was tried so far, when interrupted); ends with 1 where less than
---least per cent were killed.
+Prints each survivor and a table by module (up to now, if it is interrupted); exits with 1 if fewer than --least per cent
+were killed.
 """
 
 import argparse
@@ -37,7 +37,7 @@ LEFT_OUT = ("AdaptivePlan.DecidesAsItAlwaysHas", "AdaptivePlan.ComesWithinAPerce
 OPERATORS = {"<": ("<=", ">"), "<=": ("<", ">"), ">": (">=", "<"), ">=": (">", "<"), "==": ("!=",), "!=": ("==",),
              "+": ("-",), "-": ("+",), "*": ("/",), "/": ("*",), "&&": ("||",), "||": ("&&",),
              "+=": ("-=",), "-=": ("+=",), "*=": ("/=",), "/=": ("*=",)}
-# clang-format puts spaces about binary operators, and none about brackets of templates, references and pointers.
+# clang-format puts spaces around binary operators, and none around brackets of templates, references and pointers.
 OPERATOR = re.compile(r"(?<= )(" + "|".join(map(re.escape, sorted(OPERATORS, key=len, reverse=True))) + r")(?=[ \n])")
 STEP = re.compile(r"\+\+|--")
 NUMBER = re.compile(r"(?<![\w.'])\d[\d']*(\.\d+)?(e[+-]?\d+)?(?![\w.'])")
@@ -57,7 +57,7 @@ def blanked(text):
 
 
 def closing(code, start):
-    """The place of the bracket that closes the one before `start`."""
+    """The position of the bracket that closes the one before `start`."""
     depth = 1
     for place in range(start, len(code)):
         depth += {"(": 1, ")": -1}.get(code[place], 0)
@@ -74,7 +74,7 @@ def doubled(number):
 
 
 def copy_tree(tree):
-    """What is in the checkout by now; what has not changed keeps its time, so that it is not built again."""
+    """Copies the checkout as it is now; unchanged files keep their time, so that they are not built again."""
     listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT,
                             capture_output=True, text=True, check=True).stdout
     for name in filter(None, listed.split("\0")):
@@ -134,7 +134,7 @@ class Module:
         self.seconds = int(10 + 10 * (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime))
 
     def passes(self, program, seconds):
-        # Seconds of the processor, not of the clock: others may be busy.
+        # Processor time, not wall time: other programs may be busy.
         limits = f'ulimit -t {seconds} -v {8 << 20} -c 0 && exec "$@"'
         tests = [program, self.filter, "--gtest_brief=1", "--gtest_fail_fast"]
         try:
@@ -145,7 +145,7 @@ class Module:
         return run.returncode == 0
 
     def outcome(self, mutant, folder):
-        """killed, survived, or nothing where the mutant does not compile."""
+        """killed, survived, or nothing if the mutant does not compile."""
         folder.mkdir(parents=True, exist_ok=True)
         text = (self.tree / mutant.path).read_text(encoding="utf-8")
         source = folder / mutant.path.name
@@ -171,10 +171,10 @@ def main():
     parser.add_argument("paths", nargs="*", default=["src/optimize"])
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--least", type=float, default=85.0, help="per cent that have to be killed")
+    parser.add_argument("--least", type=float, default=85.0, help="per cent that must be killed")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--work", type=pathlib.Path, default=pathlib.Path("/tmp/mutants"))
-    parser.add_argument("--again", type=pathlib.Path, help="a former output")
+    parser.add_argument("--again", type=pathlib.Path, help="an earlier output")
     arguments = parser.parse_args()
 
     tree = arguments.work.resolve() / "tree"

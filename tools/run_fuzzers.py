@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs every fuzzer for a share of the given time; what they find is kept in build-asan-ubsan/found/.
+"""Runs every fuzzer for a share of the given time; their findings are kept in build-asan-ubsan/found/.
 
   run_fuzzers.py --seconds 120     all of them together; exit 1 if any found something
 """

@@ -1,4 +1,4 @@
-"""What the guards look at: the project's own source files, and layers.toml as objects.
+"""The input of the guards: the project's own source files, and layers.toml as objects.
 
 Shared by the check_*.py scripts; nothing here prints or judges.
 """
@@ -35,8 +35,8 @@ def git(root: pathlib.Path, *arguments: str) -> list[str]:
 
 
 def changed_files(root: pathlib.Path, commits: list[str]) -> list[pathlib.Path]:
-    """What is not committed yet, then what these commits (as `git log` takes them) changed, the latest first. The oldest commit
-    of a shallow clone counts as changing all that it holds."""
+    """Uncommitted changes, then those of these commits (as `git log` takes them), the latest first. The oldest commit of a
+    shallow clone counts as a change of everything in it."""
     names = git(root, "diff", "--name-only", "HEAD") + git(root, "ls-files", "--others", "--exclude-standard")
     names += git(root, "log", "--format=", "--name-only", "--diff-filter=d", *commits)
     return [root / name for name in dict.fromkeys(names) if name]
@@ -97,8 +97,8 @@ class Layers:
         return Layers(modules, programs, data.get("external", {}), public_only)
 
     def expand(self, names: tuple[str, ...], below: float) -> set[str]:
-        """Module names meant by a `uses` list: "*" is every module under `src` below that floor that is made of no library of
-        ours, "a" covers "a/b"."""
+        """Module names meant by a `uses` list: "*" is every module under `src` below that floor, except those over one of our
+        libraries; "a" covers "a/b"."""
         result = set()
         for name in names:
             if name == "*":

@@ -42,3 +42,25 @@ class PlantedTree(unittest.TestCase):
         self.assertNotEqual(done.returncode, 0, "the planted offence was let through")
         for text in expected:
             self.assertIn(text, done.stderr + done.stdout)
+
+
+class SmallTree(unittest.TestCase):
+    """Each test gets `self.root`, a folder with the files of `TREE`, which the guard `TOOL` lets pass."""
+
+    TOOL = ""
+    TREE: dict[str, str] = {}
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name)
+        for name, text in self.TREE.items():
+            self.plant(name, text)
+
+    def plant(self, name: str, text: str) -> None:
+        (self.root / name).parent.mkdir(parents=True, exist_ok=True)
+        (self.root / name).write_text(text, encoding="utf-8")
+
+    def check(self, root: pathlib.Path | None = None) -> subprocess.CompletedProcess:
+        return subprocess.run([sys.executable, ROOT / "tools" / self.TOOL, "--root", root or self.root],
+                              capture_output=True, text=True, check=False)

@@ -20,7 +20,7 @@ class SkipsGuard(PlantedTree):
     def test_tests_that_run_and_those_with_a_reason_pass(self):
         done = self.check("run", "")
         self.assertEqual(done.returncode, 0)
-        self.assertEqual(done.stdout, "skipped: python.wheel: it takes packages from the registry\n")
+        self.assertEqual(done.stdout, "skipped: python.wheel: it needs packages from the registry\n")
 
     def test_published_traces_may_lack_and_not_be_left_out(self):
         results = RESULTS.format(status="notrun", inside='<skipped message="none"/>').replace(
