@@ -1,6 +1,6 @@
 # The front door. Each target does its own set-up; `make test` and `make demo` are all a newcomer needs.
 
-.PHONY: build test demo bench format check guards golden nightly packages setup clean
+.PHONY: build test demo bench results format check guards golden nightly packages setup clean
 
 build: setup
 	cmake --preset release
@@ -11,13 +11,21 @@ test: build
 	ctest --preset release -j $$(($$(nproc) + 1)) --output-junit results.xml
 
 # The program alone, which is about half of what there is to compile.
-demo: setup
+demo:
+	@echo "The program is built first, in 5 to 20 minutes; then the demo prints a line for each of its nights."
+	@packaging/set_up.sh
 	cmake --preset release
 	cmake --build build --target zeus_program_zeus
 	build/bin/zeus demo --html build/demo.html
 
 bench: setup
 	tools/run_benches.py $(NAMES)
+
+# The tables of docs/results, which take some minutes; read the diff before it is committed.
+results: setup
+	cmake --preset release
+	cmake --build build --target measure_accuracy
+	build/bench/measure_accuracy 2000 > docs/results/measurement.txt
 
 # The Debian packages, into build-packages/packages.
 packages: setup
@@ -36,6 +44,8 @@ check: setup guards
 guards:
 	tools/check_layers.py
 	tools/check_source.py
+	tools/check_references.py
+	tools/check_words.py
 	tools/check_format.py
 	tools/draw_layers.py --check
 

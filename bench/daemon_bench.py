@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a client of zeusd waits for, on one virtual GPU, beside an echo over a Unix socket."""
+"""How long a client of zeusd waits, on one virtual GPU, beside an echo over a Unix socket."""
 
 import os
 import pathlib
@@ -30,7 +30,7 @@ def under_virtual_gpus(folder: pathlib.Path) -> int:
 if len(sys.argv) > 2:
     sys.exit(under_virtual_gpus(pathlib.Path(sys.argv[2])))
 if os.geteuid() != 0:
-    print("  skipped: setting GPUs takes root")
+    print("  skipped: setting GPUs needs root")
     sys.exit(0)
 with tempfile.TemporaryDirectory() as temporary:
     sys.exit(subprocess.run([build / "bin" / "zeus", "virtual", "1xA100", "--load", "constant:200W", "--", sys.executable,

@@ -1,8 +1,8 @@
-// What a client of a daemon waits for, beside an echo by one thread with epoll that parses nothing: a power read, a
-// limit changed under a lease, and reads a second over many connections. The socket of the daemon is the argument; its
-// GPU 0 is read and set, between two limits that are given as well. The driver's own call (one that reads power, one
-// that sets a limit) is timed by this program in the same rounds and taken off: the ratio is of what is left. Where
-// many ask at once nothing is taken off, since they share calls.
+// How long a client of a daemon waits, beside an echo by one thread with epoll that parses nothing: a power read, a
+// limit changed under a lease, and reads a second over many connections. The arguments are the daemon's socket and two
+// limits, between which its GPU 0 is set. In the same rounds this program times the driver's own call (one that reads
+// power, one that sets a limit) and subtracts it: the ratio is of what is left. With many clients nothing is
+// subtracted, since they share calls.
 
 #include "backends/nvml/nvml_backend.hpp"
 #include "base/clock.hpp"
@@ -26,7 +26,7 @@ namespace {
 
 using namespace zeus;
 
-// As this process sees it: the one that the daemon serves.
+// The GPU that the daemon serves, as this process sees it.
 device::DiscoveredGpu first_gpu() {
   static const SystemClock clock;
   static backends::nvml::NvmlBackend nvml{clock};

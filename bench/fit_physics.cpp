@@ -1,11 +1,11 @@
-// Fits the GPU parameters and training profiles of src/physics/fitted.cpp to published power traces, and says how well
-// they tell what was left out:
+// Fits the GPU parameters and training profiles of src/physics/fitted.cpp to published power traces, and judges them by
+// the rows that were left out:
 //
 //   fit_physics TRACES [--iterations N] [--write FILE]
 //
-// TRACES is the folder of summary_power_v100.csv and summary_power_a40.csv. Of each (workload, batch size) every other
-// power limit is fitted, beginning with the lowest, and the rest is only judged. Without --iterations the parameters
-// that are built in are judged as they are. The search starts from those and is deterministic.
+// TRACES is the folder of summary_power_v100.csv and summary_power_a40.csv. For each (workload, batch size), every
+// other power limit is fitted, beginning with the lowest; the others are for judging alone. Without --iterations the
+// built-in parameters are judged as they are. The search starts from those and is deterministic.
 
 #include "physics/fitted.hpp"
 #include "physics/gpu_model.hpp"
@@ -63,7 +63,7 @@ void set_parameters(const Parameters& p, PowerCurve& curve) {
   curve.overlap = p[8];
 }
 
-// How far the model is off on the limits that it was fitted to.
+// The error of the model on the limits that it was fitted to.
 double training_loss(const GpuModel& model, const std::vector<TraceGroup>& groups) {
   double sum = 0.0;
   double count = 0.0;
@@ -159,7 +159,7 @@ std::string profiles_source(const GpuModel& model, const std::vector<TraceGroup>
 }
 
 constexpr const char* file_head =
-    R"(// Written by bench/fit_physics.cpp (docs/physics.md says how); not edited by hand.
+    R"(// Written by bench/fit_physics.cpp (see docs/physics.md); do not edit by hand.
 #include "physics/fitted.hpp"
 
 #include <array>

@@ -1,4 +1,4 @@
-"""A recurring job with a history of 100 000 entries: deciding, showing and recording, beside what is promised of them.
+"""A recurring job with a history of 100 000 entries: deciding, showing and recording, against the promised bounds.
 
   jobs_bench.py BUILD
 """

@@ -1,6 +1,6 @@
-// What a recurring job with a long history costs: deciding, with and without a snapshot of what the history comes to,
-// showing its summary and its last tries, against those of a job with a short history, and tries from its middle; and
-// recording, against an fdatasync of the same disk at the same time. Prints one line of JSON for bench/jobs_bench.py.
+// The cost of a recurring job with a long history: to decide, with and without a snapshot; to show its summary and its
+// last tries, against those of a job with a short history; to show tries from its middle; and to record, against an
+// fdatasync of the same disk at the same time. Prints one line of JSON for bench/jobs_bench.py.
 //
 //   jobs_history FOLDER ENTRIES
 
@@ -34,7 +34,7 @@ constexpr int view_rounds = 200;
 constexpr int page_rounds = 5;
 constexpr std::size_t short_history = 100;
 constexpr std::size_t tries_shown = 50;
-// The history is long, not surprising: what is run is asked for now and then only.
+// The history is long but not surprising, so the policy is asked only now and then.
 constexpr std::uint64_t recurrences_between_questions = 200;
 
 records::JobDefinition definition() {
@@ -77,7 +77,7 @@ records::TryFinished ending(const jobs::RunningTry& running, std::uint64_t recur
           .left_out = {}};
 }
 
-// A history as it would have come about.
+// Builds a history as it would have come about.
 class History {
  public:
   explicit History(const records::JobOwner& owner) : owner_{owner} {}
@@ -135,7 +135,7 @@ SystemClock& machine_clock() {
   return clock;
 }
 
-// The median in milliseconds.
+// The median, in milliseconds.
 double median(int rounds, const std::function<void()>& work) {
   std::vector<double> times;
   for (int round = 0; round < rounds; ++round) {
@@ -162,7 +162,9 @@ int main(int, char** words) {
   const std::string file = (folder / "jobs.sqlite").string();
   const jobs::Site site = jobs::this_site(machine_clock(), FileTree{});
   const auto store = store::open_store(file, store::Access::create, machine_clock());
-  store->import("job", definition(), WallTime{1}, History{site.owner}.make(std::stoul(words[2])));
+  const std::vector<records::JobEntry> history = History{site.owner}.make(std::stoul(words[2]));
+  store::GivenEntries given{history};
+  store->import("job", definition(), WallTime{1}, given);
   const auto decide_anew = [&] {
     const auto own = store::open_store(file, store::Access::create, machine_clock());
     static_cast<void>(jobs::Job::find(*own, site, "job")->preview());
@@ -176,7 +178,9 @@ int main(int, char** words) {
   static_cast<void>(job.preview());
   const double warm = median(warm_rounds, [&] { static_cast<void>(job.preview()); });
 
-  store->import("short", definition(), WallTime{1}, History{site.owner}.make(short_history));
+  const std::vector<records::JobEntry> few = History{site.owner}.make(short_history);
+  store::GivenEntries given_few{few};
+  store->import("short", definition(), WallTime{1}, given_few);
   jobs::Job other = *jobs::Job::find(*store, site, "short");
   const auto view = [](jobs::Job& of) {
     static_cast<void>(of.summary());

@@ -1,6 +1,6 @@
-// What a virtual GPU costs: readings within a second that is already integrated, which is what a driver's call pays;
-// the step into the next second; settling at an operating point; and an hour nobody looked at. The yardstick of a
-// reading is a read of the system's monotonic clock, which every driver call makes besides.
+// The cost of a virtual GPU: readings within a second that is already integrated, as in a driver's call; the step into
+// the next second; settling at an operating point; and an hour without any reading. The yardstick of a reading is a
+// read of the system's monotonic clock, which every driver call also makes.
 
 #include "physics/gpu.hpp"
 #include "physics/sensors.hpp"
@@ -29,7 +29,7 @@ struct Card {
   Instant now;
 };
 
-// Moves within one second, as a busy reader does.
+// Moves within one second, as a frequent reader does.
 Instant tick(Card& card, std::int64_t& step) {
   step = (step + 1'000) % 900'000'000;
   return {card.now.nanoseconds + step};

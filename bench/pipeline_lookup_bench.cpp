@@ -1,4 +1,5 @@
-// What a plan costs to look up once the frontier is stored: the answer to a straggler. The yardstick is solving anew.
+// The cost of looking a plan up once the frontier is stored: the answer to a straggler. The yardstick is to solve
+// again.
 
 #include "base/random.hpp"
 #include "optimize/pipeline/frequency_choice.hpp"

@@ -141,7 +141,7 @@ def compare(build: pathlib.Path) -> None:
     print(f"  cost at lowtime's own times: ours is {100 * max(excess):+.4f} % at most, {100 * min(excess):+.4f} % at least")
     print(f"  fastest iteration: ours {frontier[0]['time_s']:.3f} s, lowtime {theirs['yields'][-1][0] * UNIT:.3f} s")
     if max(excess) > 0.001 or theirs["seconds"] < 300 * ours["solve_s"]:
-        raise SystemExit("  FAILED: more than 0.1 % dearer at one of lowtime's times, or less than 300 times faster")
+        raise SystemExit("  FAILED: more than 0.1 % more expensive at one of lowtime's times, or less than 300 times faster")
 
 
 if __name__ == "__main__":

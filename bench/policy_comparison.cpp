@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cmath>
 #include <exception>
 #include <mutex>
 #include <thread>
@@ -85,9 +86,15 @@ Outcome outcome_of(const PolicyJob& job, const Contender& contender, std::uint64
   const simulate::SimulationOptions options{
       .window = contender.window, .recurrences = automatic_recurrences(job.workload), .in_flight = in_flight};
   JobSummary summary{stage, options.recurrences};
+  std::vector<double> regrets;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     try {
-      summary.add(simulate_job(phases, options, contender.factory, seed));
+      SimulatedJob simulated = simulate_job(phases, options, contender.factory, seed);
+      regrets.push_back(0.0);
+      for (const SimulatedRecurrence& paid : simulated.recurrences) {
+        regrets.back() += optimize::regret(paid.expected_cost, paid.optimum) / paid.optimum;
+      }
+      summary.add(std::move(simulated));
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::unavailable) {
         throw;
@@ -97,16 +104,32 @@ Outcome outcome_of(const PolicyJob& job, const Contender& contender, std::uint64
   }
   return {.regret = summary.expected_regret().mean(),
           .regret_at_ten = summary.expected_regret_after(std::min<std::uint64_t>(10, options.recurrences)),
-          .last_five = summary.last_expected_cost_ratio().mean()};
+          .last_five = summary.last_expected_cost_ratio().mean(),
+          .regrets = std::move(regrets),
+          .recurrences = options.recurrences};
 }
 
 void Ratios::add(const Outcome& ours, const Outcome& theirs) {
   we_gave_up_ += ours.gave_up ? 1 : 0;
   they_gave_up_ += theirs.gave_up ? 1 : 0;
-  if (ours.gave_up || theirs.gave_up) {
+  if (theirs.gave_up) {
     return;
   }
-  end_.push_back(ours.regret / theirs.regret);
+  if (ours.gave_up) {
+    end_.push_back(ratio_of_given_up);
+    losses_.push_back(ratio_of_given_up);
+    return;
+  }
+  const double ratio = ours.regret / theirs.regret;
+  end_.push_back(ratio);
+  if (ratio > 1.0 && ours.regret - theirs.regret > negligible * static_cast<double>(ours.recurrences)) {
+    losses_.push_back(ratio);
+  }
+  simulate::Spread residual;
+  for (std::size_t seed = 0; seed < ours.regrets.size(); ++seed) {
+    residual.add((ours.regrets[seed] - ratio * theirs.regrets[seed]) / theirs.regret);
+  }
+  variance_ += residual.deviation() * residual.deviation() / static_cast<double>(ours.regrets.size());
   ten_.add(ours.regret_at_ten / theirs.regret_at_ten);
   last_.add(ours.last_five / theirs.last_five);
   worst_last_ = std::max(worst_last_, ours.last_five / theirs.last_five);
@@ -119,12 +142,14 @@ std::string Ratios::summary() const {
   for (const double ratio : end_) {
     end.add(ratio);
   }
+  const double worst = end_.empty() ? 0.0 : std::ranges::max(end_);
   return fmt::format(
-      "{} jobs: ratio at the end {:.3f} (worst {:.2f}, {} above 1; of all regret {:.3f}), after ten {:.3f}, last five "
-      "{:.4f} (worst {:.3f}); given up {} against {}",
-      end_.size(), end.mean(), end_.empty() ? 0.0 : std::ranges::max(end_),
-      std::ranges::count_if(end_, [](double ratio) { return ratio > 1.0; }), ours_ / theirs_, ten_.mean(), last_.mean(),
-      worst_last_, we_gave_up_, they_gave_up_);
+      "{} jobs: ratio at the end {:.3f} +- {:.3f} (worst {:.2f}, {} above 1; {} lost, worst {:.2f}; of all regret "
+      "{:.3f}), after ten {:.3f}, last five {:.4f} (worst {:.3f}); given up {} against {}",
+      end_.size(), end.mean(), std::sqrt(variance_) / static_cast<double>(std::max<std::size_t>(end_.size(), 1)), worst,
+      std::ranges::count_if(end_, [](double ratio) { return ratio > 1.0; }), losses_.size(),
+      losses_.empty() ? 0.0 : std::ranges::max(losses_), ours_ / theirs_, ten_.mean(), last_.mean(), worst_last_,
+      we_gave_up_, they_gave_up_);
 }
 
 std::vector<DriftingJob> drifting_jobs(const PolicyTraces& traces, std::size_t count) {

@@ -31,24 +31,33 @@ void for_each_index(std::size_t count, const std::function<void(std::size_t)>& w
 
 // What a contender's seeds of a job come to.
 struct Outcome {
-  double regret = 0.0;         // expected, at the end
-  double regret_at_ten = 0.0;  // the same after ten recurrences
-  double last_five = 0.0;      // their expected cost, relative to the best's
-  bool gave_up = false;        // a recurrence of some seed failed as often as it may; the rest says nothing then
+  double regret = 0.0;               // expected, at the end, in runs of the best configuration
+  double regret_at_ten = 0.0;        // the same after ten recurrences
+  double last_five = 0.0;            // their expected cost, relative to the best's
+  std::vector<double> regrets = {};  // at the end, of each seed
+  std::uint64_t recurrences = 0;
+  bool gave_up = false;  // a recurrence of some seed failed as often as it may; the rest says nothing then
 };
 // As often as the artifact replays a job: twice for each batch size and limit.
 std::uint64_t automatic_recurrences(const simulate::Workload& workload);
 Outcome outcome_of(const PolicyJob& job, const Contender& contender, std::uint64_t seeds, int in_flight = 1);
 
-// One contender's outcomes over another's, for many jobs; those that either gave up on are counted, and no more.
+// One contender's regret over another's, for many jobs. A job that only we gave up on counts as `ratio_of_given_up`;
+// one that they gave up on is left out. A ratio above 1 is a loss where it costs more than 1 % of what all recurrences
+// cost at the best configuration: where nothing is to be gained or lost, ratios say nothing.
 class Ratios {
  public:
+  static constexpr double ratio_of_given_up = 2.0;
+  static constexpr double negligible = 0.01;
+
   void add(const Outcome& ours, const Outcome& theirs);
   // One line.
   [[nodiscard]] std::string summary() const;
 
  private:
   std::vector<double> end_;
+  double variance_ = 0.0;  // of the sum of `end_`, by how far seeds differ
+  std::vector<double> losses_;
   simulate::Spread ten_;
   simulate::Spread last_;
   double worst_last_ = 0.0;

@@ -3,12 +3,14 @@
 //   policy_tables FOLDER published     the default policy against zeus on the published targets, 200 seeds
 //   policy_tables FOLDER others        the same on all other targets that the default batch size always reaches
 //   policy_tables FOLDER heldout       the same on 200 jobs that no trace holds, 20 seeds each
-//   policy_tables FOLDER drift         recurrences until five in a row are within 5 %, 100 random drifts
+//   policy_tables FOLDER drawn         the same on 400 more of them, 20 seeds each: one half to choose by, one to judge
+//   by policy_tables FOLDER drift         recurrences until five in a row are within 5 %, 100 random drifts
 //   policy_tables FOLDER concurrency   regret with four in flight, 50 seeds
 //   policy_tables FOLDER sensitivity   what halving and doubling each constant of the default policy does, 10 seeds
 // A number after the table's name is how many seeds (or drifts) to use instead. What follows it restricts `published`
-// and `others` to one eta, is the seed that draws the jobs of `heldout`, and restricts `sensitivity` to one constant,
-// with factors of one's own after it. All processors are used; start it under taskset to leave it some of them only.
+// and `others` to one eta, is the seed that draws the jobs of `heldout`, is which half of `drawn` to run (`choose`,
+// `judge`; both where it is missing), and restricts `sensitivity` to one constant, with factors of one's own after it.
+// All processors are used; start it under taskset to leave it some of them only.
 
 #include "bench/policy_comparison.hpp"
 #include "bench/policy_jobs.hpp"
@@ -83,6 +85,23 @@ void compare(const std::vector<PolicyJob>& jobs, std::uint64_t seeds) {
         std::fflush(stdout);
       });
   fmt::print("{}\n", ratios.summary());
+}
+
+// What a change of the policy is chosen by must not be what it is judged by, so the jobs come in two halves. Drawn
+// apart from those of `heldout`, which constants have been looked at with.
+void drawn(const PolicyTraces& traces, std::uint64_t seeds, std::string_view half) {
+  constexpr std::size_t jobs_of_half = 200;
+  constexpr std::uint64_t drawn_by = 20'231'120;
+  const std::vector<PolicyJob> jobs = held_out_jobs(traces, 2 * jobs_of_half, drawn_by);
+  const auto middle = jobs.begin() + jobs_of_half;
+  if (half != "judge") {
+    fmt::print("to choose by\n");
+    compare({jobs.begin(), middle}, seeds);
+  }
+  if (half != "choose") {
+    fmt::print("to judge by\n");
+    compare({middle, jobs.end()}, seeds);
+  }
 }
 
 struct Recoveries {
@@ -201,6 +220,8 @@ int print_table(std::span<char*> arguments) {
     compare(trace_jobs(traces, Targets::others, etas), seeds(200));
   } else if (table == "heldout") {
     compare(held_out_jobs(traces, 200, arguments.size() > 4 ? std::stoull(arguments[4]) : 1), seeds(20));
+  } else if (table == "drawn") {
+    drawn(traces, seeds(20), arguments.size() > 4 ? arguments[4] : "");
   } else if (table == "drift") {
     drift(traces, seeds(100));
   } else if (table == "concurrency") {
@@ -225,8 +246,8 @@ int main(int argc, char** argv) {
   const std::span<char*> arguments{argv, static_cast<std::size_t>(argc)};
   if (arguments.size() < 3) {
     fmt::print(stderr,
-               "policy_tables FOLDER replay|published|others|heldout|drift|concurrency|sensitivity [SEEDS] "
-               "[ETA|SEED|CONSTANT]\n");
+               "policy_tables FOLDER replay|published|others|heldout|drawn|drift|concurrency|sensitivity [SEEDS] "
+               "[ETA|SEED|HALF|CONSTANT]\n");
     return 2;
   }
   try {

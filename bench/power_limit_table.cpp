@@ -1,5 +1,5 @@
-// How good the adaptive power-limit plan is, and what it takes, beside the full sweep: six workloads on a virtual GPU
-// with seven limits, steps whose time and energy scatter independently, a machine that warms up, sensors that tick.
+// The quality and the cost of the adaptive power-limit plan, beside the full sweep. Six workloads on a virtual GPU with
+// seven limits: steps whose time and energy scatter independently, a machine that warms up, sensors that tick.
 //
 //   power_limit_table [SEEDS [GPU [ETA [SCATTER [DRIFT]]]]]      by default 1000 V100 0.5 0.02 0.05
 

@@ -19,7 +19,7 @@ import warnings
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 IMPORT_SECONDS, IMPORT_BYTES, EDGES_US = 0.060, 25e6, 10.0
-EXISTING_SECONDS = 0.9  # what importing the existing package took where the bound was set
+EXISTING_SECONDS = 0.9  # to import the existing package, on the machine where the bound was set
 WATTS = 200.0
 
 IMPORT = """
@@ -34,7 +34,7 @@ print([time.perf_counter() - began, time.process_time() - cpu, resident() - memo
 
 
 def edges() -> None:
-    """Microseconds of begin+end, and of as many of the driver's own calls, in alternating rounds; medians as JSON."""
+    """Microseconds of begin+end, and of the same number of the driver's own calls, in alternating rounds; medians as JSON."""
     import ctypes
 
     from zeus.monitor import ZeusMonitor
@@ -46,7 +46,7 @@ def edges() -> None:
     read = nvml.nvmlDeviceGetTotalEnergyConsumption
     arguments = handle, ctypes.byref(energy)
     monitor = ZeusMonitor(gpu_indices=[0], cpu_indices=[])
-    # Something stays open, so that no round pays for the sampler's start.
+    # One window stays open, so that no round pays for the sampler's start.
     monitor.begin_window("all", sync_execution=False)
     rounds, calls = 30, 1000
     windows, driver = [], []
@@ -65,7 +65,7 @@ def edges() -> None:
         for _ in range(calls):
             nothing(*arguments)
             nothing(*arguments)
-        # What it takes Python to call anything is not the driver's.
+        # The time that Python takes to call anything does not belong to the driver.
         driver.append(both - (time.thread_time_ns() - began) / calls / 1000)
     print(json.dumps([statistics.median(windows), statistics.median(driver)]))
 
@@ -75,7 +75,7 @@ def nothing(*arguments) -> None:
 
 
 def accuracy() -> None:
-    """Relative errors of windows of two lengths, against the power that is known, in percent."""
+    """Relative errors of windows of two lengths, against the known power, in percent."""
     from zeus.monitor import ZeusMonitor
     warnings.simplefilter("ignore")
     monitor = ZeusMonitor(gpu_indices=[0], cpu_indices=[])
@@ -93,7 +93,7 @@ def accuracy() -> None:
 
 
 class Package:
-    """One of the two, with the interpreter and the path it is found by."""
+    """One of the two packages, with its interpreter and its path."""
 
     def __init__(self, name: str, python: str, path: str, build: pathlib.Path):
         self.name, self.python, self.build = name, python, build
@@ -108,7 +108,7 @@ class Package:
                                    self.python, __file__, mode))
 
     def cost_of_import(self) -> tuple[float, float, float]:
-        """Seconds, seconds of CPU and bytes, each the least of many: what others do on this machine only adds to them."""
+        """Seconds, seconds of CPU, and bytes: each the least of many runs, as other programs here only add to them."""
         runs = [json.loads(self.run(self.python, "-c", IMPORT)) for _ in range(15)]
         return tuple(min(run[part] for run in runs) for part in range(3))
 
@@ -139,8 +139,8 @@ def compare(build: pathlib.Path) -> None:
         print(f"  {'':9} error of windows at {WATTS:g} W on an A100, root mean square: {errors}")
         measured[package.name] = cpu, memory, both - driver
     cpu, memory, edge = measured["ours"]
-    # The bound was set where the existing package takes EXISTING_SECONDS; on a slower or busier machine a second of CPU does
-    # less, and the yardstick tells by how much.
+    # The bound was set where importing the existing package takes EXISTING_SECONDS. On a slower or busier machine a second of
+    # CPU does less; the yardstick shows by how much.
     slower = max(1.0, measured["existing"][0] / EXISTING_SECONDS) if "existing" in measured else 1.0
     print(f"  {'':9} the yardstick takes {slower:.1f} times as long here as where the bound was set: "
           f"{cpu / slower * 1e3:.1f} ms there")

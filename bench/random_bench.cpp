@@ -1,4 +1,4 @@
-// What portability costs: our random numbers and elementary functions against the standard library's.
+// The cost of portability: our random numbers and elementary functions against the standard library's.
 
 #include "base/portable_math.hpp"
 #include "base/random.hpp"
@@ -43,7 +43,7 @@ void normal_yardstick(benchmark::State& state) {
 }
 BENCHMARK(normal_yardstick)->Name("random_normal/yardstick");  // std::normal_distribution on std::mt19937_64
 
-// A stream for each (sequence, arm) is made and drawn from once or twice: making one must cost nothing.
+// A stream is made for each (sequence, arm) and drawn from once or twice, so making one must cost nothing.
 void stream_ours(benchmark::State& state) {
   std::uint64_t sequence = 0;
   for (auto _ : state) {

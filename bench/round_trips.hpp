@@ -1,4 +1,4 @@
-// What benchmarks of servers share: an echo by one thread with epoll that parses nothing, as the yardstick, and the
+// Shared by benchmarks of servers: an echo by one thread with epoll that parses nothing, as the yardstick, and the
 // client that asks either. One thread each.
 #pragma once
 
@@ -99,7 +99,7 @@ class Echo {
   std::thread thread_;
 };
 
-// Of one round trip, in microseconds.
+// The times of a round trip, in microseconds.
 struct Times {
   double p50 = 0;
   double p99 = 0;
@@ -110,7 +110,7 @@ inline Times times_of(std::vector<double> times) {
   return {times[times.size() / 2], times[times.size() * 99 / 100]};
 }
 
-// Each answer is to come in one piece.
+// Each answer must come in one piece.
 inline Times round_trip(const std::filesystem::path& path, const std::vector<std::string>& requests_in_turn) {
   const FileDescriptor socket = connect_to(path);
   std::array<char, 4096> bytes{};
@@ -131,7 +131,7 @@ inline Times round_trip(const std::filesystem::path& path, const std::vector<std
   return times_of(std::move(times));
 }
 
-// Round trips a second over this many connections, each with one request under way.
+// Round trips a second over this many connections, with one request under way on each.
 inline double rate(const std::filesystem::path& path, std::size_t count, const std::string& request) {
   std::vector<FileDescriptor> sockets;
   const FileDescriptor epoll{::epoll_create1(EPOLL_CLOEXEC)};
@@ -170,7 +170,7 @@ inline double median(std::vector<double> values) {
 
 constexpr int rounds = 5;
 
-// `off` is what is taken off our own, as a part of it that is none of the server's.
+// `off` is subtracted from our own time: the part that is not the server's.
 inline void print_row(const std::string& name, double ours, double yardstick, double off = 0) {
   fmt::print("  {:<34}{:>12.6g}{:>12}{:>12.6g}{:>9.3g}\n", name, ours, off > 0 ? fmt::format("{:.4g}", off) : "",
              yardstick, (ours - off) / yardstick);
@@ -191,7 +191,7 @@ inline void compare(std::string_view name, std::string_view unit, const std::fun
   print_row(fmt::format("{}, {}", name, unit), median(ours), median(yardstick));
 }
 
-// `off` gives what is to be taken off, measured in the same rounds.
+// `off` returns the time to subtract, measured in the same rounds.
 inline void compare_times(std::string_view name, const std::function<Times(bool ours)>& measure,
                           const std::function<Times()>& off = {}) {
   std::array<std::vector<double>, 2> p50;

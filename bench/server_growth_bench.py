@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What a server answers as jobs and their histories grow: a batch size, a report and a view of a job of 100 000 entries beside
-those of one of 100; the first page of 10 000 jobs beside that of 100; and the first answer of a server that was just started.
-Both of each pair are asked in turns.
+"""How a server's answers slow down as jobs and histories grow: a batch size, a report and a view of a job with 100 000 entries
+against one with 100; the first page of 10 000 jobs against that of 100; and the first answer after a start. The two of each
+pair are asked in turns.
 
   server_growth_bench.py BUILD
 """
@@ -19,7 +19,7 @@ from server_subjects import Connection, Server  # noqa: E402
 
 TURNS = 200
 SHORT, LONG = 100, 100_000  # entries
-TURNS_OF_A_SHORT = 10  # then another one takes its place, since each turn makes it longer
+TURNS_OF_A_SHORT = 10  # then another job takes its place, since each turn makes it longer
 FEW, MANY = 100, 10_000  # jobs
 STARTS = 15
 HOUR_US = 3_600_000_000
@@ -38,7 +38,7 @@ def ask_batch_size(connection: Connection, job: str) -> tuple:
 
 
 def report(connection: Connection, trial: dict) -> float:
-    """Of a trial that reaches the target in its first epoch, and scatters in what it takes."""
+    """The report of a trial that reaches the target in its first epoch; its cost scatters."""
     seconds = 60.0 + trial["trial_number"] * 7 % 11
     result = dict(trial, time=seconds, energy=200 * seconds, max_power=300.0, metric=0.95, current_epoch=1)
     return connection.ask("POST", "/report", json.dumps(result).encode())[1]
@@ -50,7 +50,7 @@ def view(connection: Connection, job: str) -> float:
 
 
 class History:
-    """What a job's export holds after so many entries: one that was run, and then its later recurrences again and again."""
+    """The text of an export with so many entries: one job that was run, its later recurrences repeated again and again."""
 
     def __init__(self, connection: Connection) -> None:
         job = dict(JOB, job_id="growth-pattern")

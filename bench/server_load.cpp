@@ -1,11 +1,11 @@
-// What a service of batch sizes does for the existing package's clients: 16 connections ask it for batch sizes and tell
-// it of epochs, each with one request under way. The requests are that package's, so that its own server is asked the
-// same. Prints one line of JSON for bench/server_throughput_bench.py.
+// The load on a service of batch sizes by the existing package's clients: 16 connections ask it for batch sizes and
+// report epochs, each with one request under way. The requests are that package's, so that its own server gets the same
+// ones. Prints one line of JSON for bench/server_throughput_bench.py.
 //
 //   server_load PREFIX JOBS ROUNDS PORT...
 //
-// It registers the jobs; each round runs one trial of every job, of three epochs. Connections go to the servers at
-// these ports in turns.
+// It registers the jobs; each round runs one trial of every job, of three epochs. The connections are spread in turn
+// over the servers at these ports.
 
 #include "base/file_descriptor.hpp"
 #include "bench/round_trips.hpp"
@@ -43,7 +43,7 @@ constexpr int epochs = 3;
 struct Trial {
   std::string job;
   int batch_size = 0;
-  std::uint64_t number = 0;  // none: 0
+  std::uint64_t number = 0;  // 0: none
 };
 
 struct Reply {
@@ -68,7 +68,7 @@ std::string question(const Trial& trial) {
   return fmt::format("GET /jobs/batch_size?job_id={} HTTP/1.1\r\nHost: localhost\r\n\r\n", trial.job);
 }
 
-// Costs scatter by trial; none is so dear that it is stopped.
+// Costs scatter by trial; none is high enough to be stopped.
 std::string report(const Trial& trial, int epoch) {
   const double seconds = epoch * (60.0 + static_cast<double>(trial.number * 7 % 11));
   return post(
@@ -93,7 +93,7 @@ FileDescriptor connect_to_port(std::uint16_t port) {
   return socket;
 }
 
-// What has come of an answer, which has its length in its head; nothing until it is whole.
+// Parses an answer, whose length is in its head; empty until it is complete.
 std::optional<Reply> whole_reply(std::string_view received) {
   const std::size_t head = received.find("\r\n\r\n");
   if (head == std::string_view::npos) {
@@ -119,7 +119,7 @@ std::optional<Reply> whole_reply(std::string_view received) {
   return Reply{.status = status, .body = received.substr(head + 4, length)};
 }
 
-// Requests of one sort: how long each took, over all rounds.
+// Requests of one kind: how long each took, over all rounds.
 struct Sort {
   std::vector<double> microseconds;
   double seconds = 0;

@@ -1,4 +1,4 @@
-"""Servers as benchmarks ask them: `zeus serve` in a folder of its own, and a connection that costs next to nothing itself."""
+"""The servers under test: `zeus serve` in a folder of its own, and a client connection that costs next to nothing itself."""
 
 import os
 import pathlib
@@ -50,7 +50,7 @@ class Connection:
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def ask(self, method: str, path: str, body: bytes = b"", kind: str = "application/json") -> tuple:
-        """(body of the answer, milliseconds); a RuntimeError where it is refused."""
+        """(body of the answer, milliseconds); a RuntimeError if the request is refused."""
         head = f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n"
         request = head.encode() + body
         began = time.perf_counter()

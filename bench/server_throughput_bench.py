@@ -66,10 +66,10 @@ def run(build: pathlib.Path) -> int:
             missed += name != EXISTING and refused > 0
         if median(OURS, "rate") < FASTER * median(EXISTING, "rate"):
             missed += 1
-            print(f"  MISSED: ours is to be {FASTER:g} times as fast")
+            print(f"  MISSED: ours has to be {FASTER:g} times as fast")
         if median(OURS, "p99_ms") >= median(EXISTING, "p50_ms"):
             missed += 1
-            print("  MISSED: our 99th percentile is to be below the existing server's median")
+            print("  MISSED: our 99th percentile has to be below the existing server's median")
     return 1 if missed else 0
 
 

@@ -1,5 +1,5 @@
-// What a durable append costs: alone, and where sixteen threads append to a job each through one store, so that they
-// share flushes. Prints one line of JSON for bench/store_bench.py.
+// The cost of a durable append: alone, and by sixteen threads that append to a job each through one store and so share
+// flushes. Prints one line of JSON for bench/store_bench.py.
 //
 //   store_appends STORE
 
@@ -24,7 +24,7 @@ using namespace zeus::literals;
 constexpr std::uint64_t appends = 100;  // by each thread
 constexpr int crowd = 16;
 
-// As a server appends: with the request that asked for it, and the job's summary.
+// Appended as a server does: with the request that asked for it, and the job's summary.
 store::Attached attached(std::uint64_t entries) {
   return {.request = {.key = fmt::format("ann {}", entries), .asked = "epochs"},
           .summary = store::SummaryRow{
@@ -46,7 +46,7 @@ void append_all(store::JobStore& store, store::JobId job) {
     const std::vector<records::JobEntryBody> body = {
         records::EpochsRun{.try_number = 0, .recurrence = 0, .epochs = 1, .metric = 0.5, .gpus = {}, .time = 1_s}};
     if (!store.append(job, sequence, body, WallTime{1}, attached(sequence + 1))) {
-      throw Error{ErrorKind::internal, "nobody else appends"};
+      throw Error{ErrorKind::internal, "no other thread appends"};
     }
   }
 }

@@ -1,6 +1,6 @@
-// What a store answers at once, however much it holds: the first page of a list, what all jobs have saved, how long
-// their histories are, and which lack a summary, with few jobs and with many; and importing a long history. Prints one
-// line of JSON for bench/store_growth_bench.py.
+// What a store answers at once, with few jobs and with many: the first page of a list, the savings over all jobs, the
+// lengths of their histories, and the jobs that lack a summary; and the import of a long history. Prints one line of
+// JSON for bench/store_growth_bench.py.
 //
 //   store_growth STORE JOBS ENTRIES
 
@@ -70,7 +70,7 @@ double median_ms(Clock& clock, const std::function<void()>& work) {
 
 void measure(const std::string& place, int jobs, int entries) {
   SystemClock clock;
-  const auto store = store::open_pool(place, store::Access::create, clock, 2);
+  const auto store = store::open_pool(place, clock, 2);
   for (int number = 0; number < jobs; ++number) {
     const std::string name = fmt::format("job {:05}", number);
     store->keep_summary(store->find_or_create(name, definition(), {}).id,
@@ -91,7 +91,8 @@ void measure(const std::string& place, int jobs, int entries) {
              .try_number = 0, .recurrence = 0, .epochs = number, .metric = 0.5, .gpus = {}, .time = 1_s}});
   }
   const Instant before = clock.now();
-  store->import("imported", definition(), {}, history);
+  store::GivenEntries given{history};
+  store->import("imported", definition(), {}, given);
   fmt::print(R"(, "import_s":{}}})"
              "\n",
              (clock.now() - before).value());

@@ -1,4 +1,4 @@
-"""What a store answers at once, with a hundred jobs and with ten thousand, in turns; and importing a history of 100 000 entries.
+"""What a store answers at once, with a hundred jobs and with ten thousand, in turns; and the import of 100 000 entries.
 
   store_growth_bench.py BUILD
 """
@@ -25,7 +25,7 @@ ASKED = {
 def main() -> int:
     program = pathlib.Path(sys.argv[1]) / "bench" / "store_growth"
     seen: dict[int, list[dict]] = {FEW: [], MANY: []}
-    memory = pathlib.Path("/dev/shm")  # the many are made one by one, each flushed
+    memory = pathlib.Path("/dev/shm")  # the many jobs are made one by one, each flushed
     with tempfile.TemporaryDirectory(prefix="zeus_store_", dir=memory if memory.is_dir() else None) as folder:
         for turn in range(TURNS):
             for jobs, measured in seen.items():

@@ -1,6 +1,6 @@
-// What a training session is worth on four virtual V100s in virtual time (docs/train.md): the limit it applies, what
-// profiling costs, and what observing predicts; 2 % scatter of each step's time and energy, 15 ms for each call to a
-// setter.
+// The savings of a training session on four virtual V100s in virtual time (docs/train.md): the limit that it applies,
+// the cost of profiling, and the prediction from observing; with 2 % scatter of each step's time and energy, and 15 ms
+// for each call to a setter.
 //
 //   train_table [RUNS [OBSERVED_RUNS [WORKLOAD]]]      of each workload, or of that one; by default 1000 and 100
 

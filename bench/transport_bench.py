@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the server costs beside one thread with epoll that parses nothing: round trips, and pieces to many streams."""
+"""The cost of the server beside one thread with epoll that parses nothing: round trips, and pieces to many streams."""
 
 import pathlib
 import subprocess

@@ -1,7 +1,7 @@
 // A small GET over a Unix socket, answered by the server on its loop's thread, beside an echo by one thread with epoll
-// that parses nothing: the median time of one round trip, and round trips a second over several connections. Both are
-// asked by the same client, in turns, and the medians of the rounds are printed. Then one piece of a stream to each of
-// 1,000 readers, beside a loop that writes the same bytes to as many sockets: processor time of whoever sends.
+// that parses nothing: the median time of one round trip, and round trips a second over several connections. The same
+// client asks both in turn; the medians of the rounds are printed. Then one piece of a stream to each of 1,000 readers,
+// beside a loop that writes the same bytes to as many sockets: the sender's processor time.
 
 #include "base/file_descriptor.hpp"
 #include "bench/round_trips.hpp"
@@ -72,7 +72,7 @@ class Ours {
   std::thread thread_;
 };
 
-// One piece to each of many readers, ten times a second's worth of it: processor time of whoever sends, for each piece.
+// Sends a piece to each of many readers, and takes the sender's processor time for each.
 class Readers {
  public:
   explicit Readers(std::size_t count) {
@@ -107,7 +107,7 @@ class Readers {
     loop.join();
   }
 
-  // In microseconds.
+  // The time in microseconds.
   double piece_time(bool of_ours) {
     const auto piece =
         std::make_shared<const std::string>("data: {\"timestamp_ms\":1795231401845,\"power_mw\":61234}\n\n");

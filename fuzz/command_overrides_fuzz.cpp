@@ -1,4 +1,4 @@
-// Any text as a file of overrides: it is refused with a place in it, or each of its commands has a program, and no
+// Any text as a file of overrides: it is refused with a place in it, or each of its commands has a program and no
 // braces are left where values were filled in.
 #include "backends/commands/override_plan.hpp"
 

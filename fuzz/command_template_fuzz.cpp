@@ -1,4 +1,4 @@
-// Any words as a command's template: it is filled or refused, and nothing but places changes.
+// Any words as a command's template: the template is filled or refused, and only its places change.
 #include "run/command_template.hpp"
 
 #include <zeus/error.hpp>

@@ -1,5 +1,5 @@
-// Any text either is a graph of computations, which is then planned or refused as one that makes no sense, or is
-// refused with a corrupt_data Error.
+// Any text is a graph of computations, which is planned or refused as impossible; or it is refused with a corrupt_data
+// Error.
 
 #include "optimize/pipeline/frequency_choice.hpp"
 #include "optimize/pipeline/frontier.hpp"
@@ -16,14 +16,14 @@ namespace {
 
 using namespace zeus::optimize::pipeline;
 
-// What was accepted must be planned: in time, and no better than the frontier.
+// An accepted graph must be planned: in time, and no better than the frontier.
 void plan(const zeus::records::ComputationGraph& graph) {
   constexpr zeus::Watts blocking{70};
   const Frontier frontier{graph, blocking};
   const FrequencyChooser chooser{graph, blocking};
   const zeus::Seconds time = (frontier.fastest() + frontier.slowest()) / 2.0;
   const FrequencyChoice choice = chooser.choose(frontier, time, Effort::lookup);
-  constexpr zeus::Seconds shortest{1e-15};  // what is shorter is no time
+  constexpr zeus::Seconds shortest{1e-15};  // a shorter time counts as none
   if (choice.options.size() != graph.computations.size() || choice.iteration_time > time * (1.0 + 1e-9) + shortest) {
     std::abort();
   }

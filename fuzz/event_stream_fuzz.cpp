@@ -1,5 +1,5 @@
-// Any bytes are a stream of events, or more than an event may have. However it is cut into pieces, the events are the
-// same; and an event that is written is read again.
+// Any bytes are a stream of events, or have an event that is too long. However they are cut into pieces, the events are
+// the same; and an event that is written is read again.
 
 #include "protocol/event_stream.hpp"
 
@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t most_bytes = 256;
 
-// The events, or nothing where one of them is too long.
+// The events; nothing if one of them is too long.
 std::optional<std::vector<std::string>> events_of(std::string_view stream, std::size_t piece) {
   zeus::protocol::EventReader reader{most_bytes};
   std::vector<std::string> events;

@@ -1,5 +1,5 @@
-// Any text either is a body (or a query) of the existing package's clients or has faults that are named; nothing is
-// thrown. A spec that is taken is a job, or is refused as one, reads back as it was written, and is the same job then.
+// Any text is a body (or a query) of the existing package's clients, or has errors that are named; nothing is thrown.
+// An accepted spec is a job or is refused as one. It reads back as written, and is then the same job.
 
 #include "server/existing_bodies.hpp"
 #include "server/existing_spec.hpp"

@@ -1,5 +1,5 @@
-// The text of an exported job: whatever it is, it is refused by a zeus::Error or it is a job that can be, and then it
-// is written back as a text that reads the same.
+// Any text as an exported job: it is refused by a zeus::Error, or it is a possible job and is written back as a text
+// that reads the same.
 
 #include "jobs/transfer.hpp"
 

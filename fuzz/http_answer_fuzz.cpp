@@ -1,4 +1,4 @@
-// Whatever a server sends, the client's reader ends with an answer or an Error, and with the same one however the bytes
+// Whatever a server sends, the client's reader ends with an answer or an Error; and with the same one however the bytes
 // are cut.
 
 #include "transport/client.hpp"

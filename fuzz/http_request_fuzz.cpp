@@ -1,5 +1,5 @@
-// Whatever a client sends, the server's reader makes requests of it until it refuses, within its bounds, and the same
-// ones however the bytes are cut (how soon it refuses what has no end yet may differ).
+// Whatever a client sends, the server's reader makes requests of it, within its bounds, until it refuses. The requests
+// are the same however the bytes are cut; only the moment at which it refuses endless input may differ.
 
 #include "transport/message_reader.hpp"
 
@@ -35,7 +35,7 @@ std::string text_of(const Request& request) {
   return text;
 }
 
-// In pieces whose lengths follow from `seed`; whole where it is 0.
+// Reads the bytes in pieces whose lengths follow from `seed`; whole if it is 0.
 std::vector<std::string> read(std::string_view bytes, std::uint8_t seed) {
   RequestReader reader{longest_head, longest_body};
   std::vector<std::string> seen;
@@ -43,7 +43,7 @@ std::vector<std::string> read(std::string_view bytes, std::uint8_t seed) {
   while (!bytes.empty()) {
     const auto room = reader.buffer().room();
     if (room.empty()) {
-      std::abort();  // nothing would be read ever again
+      std::abort();  // nothing would ever be read again
     }
     length = (length * 5 + seed) % 61;
     const std::size_t count = std::min({room.size(), bytes.size(), seed == 0 ? bytes.size() : 1UL + length});

@@ -1,5 +1,5 @@
-// A profile that a session goes on from: whatever measurements a file claims, the plan asks only for settings of its
-// range, comes to an end, and keeps numbers that are numbers.
+// A profile from which a session continues. Whatever measurements a file claims, the plan asks only for settings in its
+// range, ends, and keeps finite numbers.
 
 #include "optimize/power_limit/goal_plan.hpp"
 #include "train/profile_file.hpp"

@@ -1,5 +1,5 @@
-// Any text either is the record of a lease, which survives being written and read again, or is refused with a
-// corrupt_data Error: nothing in between could be put on a GPU.
+// Any text is the record of a lease, which survives being written and read again, or is refused with a corrupt_data
+// Error: anything in between might be set on a GPU.
 
 #include "control/lease_record.hpp"
 

@@ -1,4 +1,4 @@
-// Any output of a command: what `zeus init` drafts from it is a job file whose expressions compile.
+// Any output of a command: the draft that `zeus init` makes of it is a job file whose expressions compile.
 #include "run/job_draft.hpp"
 #include "run/job_file.hpp"
 #include "run/output_study.hpp"

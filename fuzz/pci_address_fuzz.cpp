@@ -1,4 +1,4 @@
-// A text is an address or it is none; an address, written out, reads as itself.
+// Any text is an address or is not; an address, written out, reads as itself.
 
 #include "device/pci_address.hpp"
 

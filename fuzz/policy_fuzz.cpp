@@ -1,5 +1,5 @@
-// Any text as a policy (a form feed stands before what is in the second file) is refused with a place in it, or decides
-// as an evaluator does that was written apart and judges rule by rule.
+// Any text as a policy (a form feed begins its second file). It is refused with a place in it, or decides as an
+// independently written evaluator does, which judges rule by rule.
 
 #include "daemon/policy.hpp"
 
@@ -82,7 +82,7 @@ bool is_about(const Principal& who, const Asker& asker) {
 }
 
 bool is_about(const PolicyGpu& named, const GpuAsked& gpu) {
-  // Numbers may be written with zeros before them.
+  // Numbers may have leading zeros.
   const std::size_t digits = named.name.find_first_not_of('0');
   const std::string number = digits == std::string::npos ? "0" : named.name.substr(digits);
   return named.name == "all" || named.name == gpu.uuid || number == std::to_string(gpu.number);

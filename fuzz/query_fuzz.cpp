@@ -1,5 +1,5 @@
-// Any text either is a query of these parameters, within their bounds, or is refused with a bounded text; nothing is
-// thrown. What is encoded is decoded again.
+// Any text is a query of these parameters, within their bounds, or is refused with a bounded text; nothing is thrown.
+// Encoded text decodes to itself.
 
 #include "protocol/query.hpp"
 

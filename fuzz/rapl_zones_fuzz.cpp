@@ -1,4 +1,4 @@
-// Whatever stands in the files of a powercap tree, scanning it throws nothing, and no counter reads beyond its range.
+// Whatever the files of a powercap tree contain, scanning it throws nothing, and no counter reads beyond its range.
 
 #include "backends/rapl/rapl_backend.hpp"
 #include "base/clock.hpp"

@@ -1,4 +1,4 @@
-// Runs a fuzzer's function over the files of a folder, without libFuzzer: what was once found stays found.
+// Runs a fuzzer's function over the files of a folder, without libFuzzer, so that old findings stay tested.
 //   fuzz_replay FUZZER CORPUS_FOLDER
 
 #include <array>

@@ -1,5 +1,5 @@
-// Any expression against any output, in pieces of any size: what is read does not hang on how the bytes come.
-// The first line is the expression, the rest the output.
+// Any expression against any output, in pieces of any size: the progress does not depend on how the bytes are cut. The
+// first line is the expression, the rest the output.
 #include "run/line_splitter.hpp"
 #include "run/progress_patterns.hpp"
 #include "run/reports.hpp"

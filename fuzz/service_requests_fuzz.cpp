@@ -1,7 +1,7 @@
-// Requests to the service of recurring jobs, one after the other, whatever they say: each is answered as its operation
-// may, none is a defect of ours, and what is then on record is a history that can be exported and taken in again.
+// Any requests to the service of recurring jobs, one after the other. Each gets an answer that its operation allows,
+// and none shows a defect of ours. The history on record can then be exported and imported again.
 //
-// An input is requests with 0x1e between them; of each, the first line is the method and the target, the rest the body.
+// An input is requests with 0x1e between them: the first line has the method and the target, the rest is the body.
 
 #include "jobs/transfer.hpp"
 #include "records/json_value.hpp"
@@ -69,7 +69,7 @@ class OneExchange final : public transport::Exchange {
   std::optional<transport::Answer> answer_;
 };
 
-// Up to the separator, which is taken out of `rest` as well.
+// The text up to the separator; takes both off `rest`.
 std::string until(std::string_view& rest, char separator) {
   const std::size_t end = rest.find(separator);
   std::string part{rest.substr(0, end)};
@@ -89,17 +89,17 @@ transport::Request request_from(std::string_view text) {
           .body = std::string{text}};
 }
 
-// A service of its own for each input, on a store in memory; the thread that works is the same.
+// A service for each input, on a store in memory; its worker thread stays the same.
 class Served {
  public:
   Served() = default;
   Served(const Served&) = delete;
   Served& operator=(const Served&) = delete;
-  // Who works notes what it has answered.
+  // The worker notes its answers.
   ~Served() { workers_.reset(); }
 
   void ask(transport::Request request) {
-    // What never ends is another fuzzer's.
+    // Endless answers have a fuzzer of their own.
     if (request.path.ends_with("/events")) {
       return;
     }

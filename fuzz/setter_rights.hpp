@@ -1,5 +1,5 @@
-// Who may set what, by letters and texts: the evaluator of setters_fuzz.cpp, which knows nothing of the daemon's own
-// words. Pure functions; any thread.
+// Who may set what, in letters and strings: the evaluator of setters_fuzz.cpp, which shares no type with the daemon.
+// Pure functions; any thread.
 #pragma once
 
 #include <fmt/format.h>
@@ -23,7 +23,7 @@ inline unsigned mask_of(char letter) {
   return static_cast<unsigned>(static_cast<unsigned char>(letter) - '0') & 63U;
 }
 
-// A rule as five letters, and as the daemon is given it.
+// A rule as five letters, and as the daemon gets it.
 struct PlainRule {
   std::array<unsigned, 5> masks{};
 
@@ -69,21 +69,21 @@ struct PlainRule {
   }
 };
 
-// Who sends something, as the evaluator sees it.
+// The sender of a request, as the evaluator sees it.
 struct Sender {
   int user = -1;
   std::set<int> groups;
   std::string token;
-  std::string key;  // what its leases are held by; empty: it cannot hold any
+  std::string key;  // the key of its leases; empty: it cannot hold any
 };
 
-// What a setter was asked to do: as the GPU writes it down.
+// What a setter was asked to do, as the GPU logs it.
 struct Wish {
   std::string action;
-  std::vector<std::string> lines;  // each of which it may come to
-  double low = 0;                  // of what bounds speak
+  std::vector<std::string> lines;  // the results that are allowed
+  double low = 0;                  // the value that bounds apply to
   double high = 0;
-  unsigned bound = 0;  // which of a rule's
+  unsigned bound = 0;  // which of a rule's bounds
 };
 
 inline bool allows(const std::vector<PlainRule>& rules, const Sender& sender, int gpu, const Wish& wish) {
@@ -111,7 +111,7 @@ inline bool allows(const std::vector<PlainRule>& rules, const Sender& sender, in
   });
 }
 
-// A query as anybody would read it, leniently: what the daemon refuses is no setter's business.
+// A lenient reading of a query: what the daemon refuses reaches no setter.
 inline std::map<std::string, std::string> parameters_of(std::string_view query) {
   std::map<std::string, std::string> all;
   while (!query.empty()) {

@@ -1,8 +1,8 @@
-// From bytes to setters: the daemon's routes, leases and seats on GPUs that write down what they are told. A GPU that
-// is told anything without a right to it is a crash, judged by an evaluator that was written apart: it knows the policy
-// as letters, requests as texts, and who was answered what.
+// From bytes to setters: the daemon's routes, leases and seats, on GPUs that log what they are told. A setter that runs
+// without a right to it is a crash. An independently written evaluator judges that: it knows the policy as letters,
+// requests as strings, and the answers that each client got.
 //
-// The first lines say what holds, the others happen one after the other:
+// The first lines set the scene; the others happen one after the other:
 //   0                                    groups and `implicit`, as a letter from '0' on
 //   r?????                               a rule: who, GPUs, actions, bounds (masks, as letters from '0' on)
 //   aPOST /gpu/...?gpu_ids=0|Header: x   what client a to f sends; "$0" to "$5" stand for tokens
@@ -62,11 +62,11 @@ class KeptStream final : public transport::Stream {
   std::shared_ptr<bool> is_over_;
 };
 
-// What a request came to.
+// The result of a request.
 struct Told {
   bool is_answered = false;
   transport::Answer answer;
-  // Where a lease is to be taken.
+  // For a request that takes a lease.
   std::string key{};
   std::set<int> gpus{};
 };
@@ -99,7 +99,7 @@ class KeptExchange final : public transport::Exchange {
 const std::array<std::string, 6>& bearers() {
   static const std::array<std::string, 6> all = [] {
     const tokens::Key key{"", "the key of this fuzzer"};
-    const tokens::Key other{"", "a key that nobody knows"};
+    const tokens::Key other{"", "a key that the daemon lacks"};
     const std::vector<std::string> control{"gpu-control"};
     return std::array{tokens::issue({.subject = "ann", .scopes = control, .id = "ann-1"}, key),
                       tokens::issue({.subject = "bob", .scopes = control, .id = "bob-1"}, key),
@@ -111,7 +111,7 @@ const std::array<std::string, 6>& bearers() {
   return all;
 }
 
-// The daemon and its GPUs, kept from one input to the next; what an input sets is put back at its end.
+// The daemon and its GPUs, kept from one input to the next; at its end, each input's settings are put back.
 class World : test::LocalStand {
  public:
   World() {
@@ -235,7 +235,7 @@ class World : test::LocalStand {
     asked_.clear();
   }
 
-  // Until nobody has anything to do.
+  // Until nothing is left to do.
   void settle() {
     bool is_posted = false;
     loop_.post([&] { is_posted = true; });
@@ -262,7 +262,7 @@ class World : test::LocalStand {
       loop_.make_readable(processes_.at(index).end->get());
       renew(index);
     } else if (what == 'T' || what == 'U') {
-      // In steps after which all that is due is done: a lease that is not renewed in time is the guardian's.
+      // In steps after each of which everything due is done: the guardian ends a lease that is not renewed in time.
       for (int i = 0; i < (what == 'T' ? 2 : 6); ++i) {
         loop_.advance(Seconds{10});
         settle();
@@ -277,17 +277,17 @@ class World : test::LocalStand {
     }
     settle();
     for (int gpu = 0; gpu < gpu_count; ++gpu) {
-      // Nobody asked for anything: what was found, or held before, comes back where somebody held it.
+      // No client asked for anything: only settings that were found, or held before, may come back.
       for (const std::string& line : log_of(gpu)) {
         require(ever_set_.at(static_cast<std::size_t>(gpu)).contains(line) &&
                     std::ranges::any_of(held_, [&](const auto& one) { return one.second.gpus.contains(gpu); }),
-                "something is set that nobody asked for");
+                "something is set that no client asked for");
       }
     }
     look_at_leases();
   }
 
-  // Some are given later than they are asked for, and what the daemon itself has ended is held no more.
+  // Some leases are granted later than they are asked for, and those that the daemon has ended are held no more.
   void look_at_leases() {
     std::set<std::string> there;
     for (const auto& told : asked_) {
@@ -369,7 +369,7 @@ class World : test::LocalStand {
     look_at_leases();
   }
 
-  // Nothing where it has no right to set anything at all.
+  // Empty if it may set nothing at all.
   [[nodiscard]] std::optional<Sender> sender_of(char who, const transport::Request& request) const {
     if (!serves_control_ || request.method != "POST" || request.headers.get("Origin")) {
       return std::nullopt;
@@ -417,7 +417,7 @@ class World : test::LocalStand {
       if (log.empty()) {
         continue;
       }
-      require(sender.has_value(), "it comes from somebody without a right");
+      require(sender.has_value(), "it comes from a client without a right");
       bool others_give_way = true;
       bool somebody_else = false;
       bool has_one = false;
@@ -430,21 +430,21 @@ class World : test::LocalStand {
         }
       }
       const bool takes_over = somebody_else && is_implicit && implicit_ == "keep" && others_give_way;
-      require(!somebody_else || takes_over, "somebody else has this GPU");
+      require(!somebody_else || takes_over, "another client has this GPU");
       std::set<std::string>& known = ever_set_.at(static_cast<std::size_t>(gpu));
       const auto is_known = [&](const std::string& line) { return known.contains(line); };
       if (path == "/v1/leases/release" || path == "/v1/leases/restore") {
-        require(has_it && mine->second.gpus.contains(gpu), "the lease is somebody else's");
+        require(has_it && mine->second.gpus.contains(gpu), "the lease is another client's");
         require(std::ranges::all_of(log, is_known), "that was never there");
         continue;
       }
-      require(wish && asked.contains(gpu), "nobody has asked for that");
+      require(wish && asked.contains(gpu), "no client has asked for that");
       require(fuzz::allows(rules_, *sender, gpu, *wish), "the policy does not allow it");
       require(is_implicit ? implicit_ != "refuse" || has_one : has_it && mine->second.gpus.contains(gpu),
               "there is no lease for it");
       for (const std::string& line : log) {
         const bool is_wished = std::ranges::find(wish->lines, line) != wish->lines.end();
-        require(is_wished || (takes_over && is_known(line)), "it is told something else than was asked");
+        require(is_wished || (takes_over && is_known(line)), "it is told something other than was asked");
         known.insert(line);
       }
     }
@@ -485,7 +485,7 @@ class World : test::LocalStand {
              .metrics = {}};
   Api api_{node_};
 
-  // Of the input under way.
+  // For the present input.
   bool serves_control_ = true;
   std::string implicit_ = "process";
   std::vector<PlainRule> rules_;

@@ -1,5 +1,5 @@
-// What a user writes after --generate either is a plan that can be carried out or is refused as a bad argument; what is
-// packed as .xz either unpacks or is refused as damaged.
+// Any text after --generate is a possible plan or is refused as a bad argument; any .xz bytes unpack or are refused as
+// damaged.
 
 #include "simulate/cluster_generator.hpp"
 #include "trace/xz.hpp"

@@ -1,5 +1,5 @@
-// No token is believed but one that the key has signed, of known scopes and not expired; no refusal is long. The first
-// byte says what the rest is: a token, a header and a payload that the key signs, revoked tokens, or a duration.
+// The only valid tokens are those that the key has signed, with known scopes and not expired; no refusal is long. The
+// first byte selects what the rest is: a token, a header and a payload to sign, revoked tokens, or a duration.
 
 #include "tokens/base64url.hpp"
 #include "tokens/token.hpp"

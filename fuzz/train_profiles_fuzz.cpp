@@ -1,5 +1,5 @@
-// The file of power profiles: whatever it holds, reading it ends in profiles or in a corrupt_data Error, and what was
-// read is written and read back as it was.
+// The file of power profiles. Whatever it contains, reading it ends in profiles or in a corrupt_data Error, and
+// profiles that were read are written and read back unchanged.
 
 #include "train/profile_file.hpp"
 

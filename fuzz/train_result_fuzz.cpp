@@ -1,5 +1,5 @@
-// The file of a training's result: whatever numbers and names are in a result, what is written is one JSON object, in
-// which a number that is none has become null.
+// The file of a training's result. Whatever numbers and names a result has, it is written as one JSON object, in which
+// NaN and infinity have become null.
 
 #include "records/json_value.hpp"
 #include "train/result_file.hpp"
@@ -11,7 +11,7 @@
 
 namespace {
 
-// Takes values from the input until there is no more of it, and then nothing but zeros.
+// Takes values from the input; after its end, zeros.
 class Values {
  public:
   Values(const std::uint8_t* data, std::size_t size) : data_{data}, left_{size} {}

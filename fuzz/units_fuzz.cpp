@@ -1,4 +1,4 @@
-// Any text either is a finite quantity that is not negative, or is refused with an invalid_argument Error.
+// Any text is a finite quantity that is not negative, or is refused with an invalid_argument Error.
 
 #include <zeus/units.hpp>
 

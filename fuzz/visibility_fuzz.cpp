@@ -1,5 +1,5 @@
-// Whatever the visibility variables hold, the result names GPUs of the asked vendor, each once, and every problem says
-// what to do.
+// Whatever the visibility variables contain, the result names GPUs of the given vendor, each once, and every problem
+// says what to do.
 
 #include "device/visibility.hpp"
 

@@ -1,5 +1,5 @@
-// Whatever a daemon answers is a record, which survives being written and read again, or is refused with a corrupt_data
-// Error. The first byte says which answer it is to be.
+// Any answer of a daemon is a record, which survives being written and read again, or is refused with a corrupt_data
+// Error. The first byte selects the kind of answer.
 
 #include "protocol/error_body.hpp"
 #include "protocol/zeusd_api.hpp"

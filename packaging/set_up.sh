@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the Debian packages of packaging/debian.txt that are missing, where one is root; says exactly what to install
-# where one is not. Does nothing, quickly, when nothing is missing.
+# Root: installs the Debian packages of packaging/debian.txt that are missing. Other users: says exactly what to install.
+# If nothing is missing, does nothing, quickly.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Experiments that settle how the sensors of a GPU work, run on a real one with our built programs. Nothing is set.
+"""Experiments on how the sensors of a real GPU work, run with our built programs. They set nothing.
 
   experiments.py [--build DIR] [--virtual SPEC] [--seconds S] [--only N,N]
 
@@ -9,8 +9,8 @@
   4  median and 99th percentile of each call: alone, on a busy GPU, from 8 threads
   6  at idle: the counter against integrated power
 
-`--virtual` runs them on a virtual GPU instead (in sessions of `zeus virtual`); S is the length of one recording. (5, how
-long a set limit takes to show, would set something.) Without a GPU it says so and ends well.
+`--virtual` runs them on a virtual GPU instead (in sessions of `zeus virtual`); S is the length of one recording. (Experiment
+5, how long a new limit takes to show, would set something.) Without a GPU the script says so and succeeds.
 """
 
 import argparse
@@ -31,11 +31,11 @@ NO_GPU = NO_CUDA = 3  # exit codes of the probe and of the wave
 
 
 class NoLoad(Exception):
-    """This machine cannot load its GPU: there is no CUDA driver library."""
+    """The GPU of this machine cannot be loaded: there is no CUDA driver library."""
 
 
 class Machine:
-    """Runs the probe on a GPU under a load: a real one, or a virtual one whose load its session makes."""
+    """Runs the probe on a GPU under a load: a real one, or a virtual one whose session makes the load."""
 
     def __init__(self, build: pathlib.Path, virtual: str | None):
         self.probe_program = build / "bench" / "gpu_probe"
@@ -77,7 +77,7 @@ class Machine:
             yield
             return
         period = "0" if load == "busy" else load
-        # Longer than any recording; ended by us.
+        # Longer than any recording; this script ends it.
         wave = subprocess.Popen([self.wave_program, self.gpu["pci"], period, "600"], stderr=subprocess.PIPE, text=True)
         try:
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -98,15 +98,15 @@ class Timeline:
         self.ticks = self.lines["e"]
 
     def counter_power(self) -> float | None:
-        """Between the first and the last tick, which both are exact."""
-        # The first line is where the recording began, somewhere between two ticks.
+        """Between the first and the last tick, both of which are exact."""
+        # The recording began at the first line, somewhere between two ticks.
         if len(self.ticks) < 3:
             return None
         (t0, e0), (t1, e1) = self.ticks[1], self.ticks[-1]
         return (e1 - e0) / (t1 - t0)
 
     def mean_power(self, kind: str) -> float | None:
-        """The time-weighted mean of a kind of power, over the span of the counter's ticks where there are any."""
+        """The time-weighted mean of a kind of power, over the time between the counter's ticks if there are any."""
         points = sorted(set(self.lines[kind]))
         if self.ticks[1:]:
             points = [p for p in points if self.ticks[1][0] <= p[0] <= self.ticks[-1][0]]
@@ -173,7 +173,7 @@ def windows(machine: Machine, seconds: float) -> None:
             continue
         errors = {"naive": [], "aligned": []}
         for _ in range(500):
-            # No whole number of ticks, since no work lasts one.
+            # Not a whole number of ticks, as no work lasts exactly that long.
             window = about * draw.uniform(0.8, 1.2)
             start = draw.uniform(first, last - window - 1e-3)
             for name, value in (("naive", line.naive), ("aligned", line.aligned)):

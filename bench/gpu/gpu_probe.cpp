@@ -1,15 +1,14 @@
-// Watches one GPU through NVML and prints what it saw; bench/gpu/experiments.py makes sense of it. It reads, and never
+// Watches one GPU through NVML and prints what it saw; bench/gpu/experiments.py evaluates that. It reads, and never
 // sets.
 //
-//   gpu_probe describe                       one line of JSON: who the GPU is; exit code 3 when there is none
-//   gpu_probe timeline SECONDS               lines "kind,seconds,value": e each move of the energy counter (joules), p
-//   the
-//                                            instant power about each millisecond, a the average power where there is
-//                                            one, s the driver's own samples (watts), by their own time stamps
+//   gpu_probe describe                       one line of JSON that identifies the GPU; exit code 3 if there is none
+//   gpu_probe timeline SECONDS               lines "kind,seconds,value": e each move of the energy counter (joules),
+//                                            p the instant power about each millisecond, a the average power if the
+//                                            GPU has one, s the driver's own samples (watts), by their own timestamps
 //   gpu_probe ring                           lines "s,seconds,value" of all samples that the driver has kept
 //   gpu_probe latency THREADS CALLS          lines "call,p50_us,p99_us", with that many threads calling at once
 //
-// Times are of the machine's monotonic clock. The GPU is the first that NVML lists.
+// Times are those of the machine's monotonic clock. The GPU is the first one in NVML's list.
 
 #include "backends/nvml/nvml_backend.hpp"
 #include "base/clock.hpp"
@@ -58,7 +57,7 @@ void print_samples(const Gpu& gpu, Instant since) {
   }
 }
 
-// Everything is kept and printed afterwards: printing would disturb what is measured.
+// Keeps everything and prints it afterwards: printing would disturb the measurement.
 void watch(const Gpu& gpu, Clock& clock, Seconds duration) {
   struct Line {
     char kind;

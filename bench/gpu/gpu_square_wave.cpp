@@ -1,10 +1,10 @@
 // Loads one real GPU with a square wave: busy for half of each period, idle for the other. It computes and never sets
-// anything. CUDA's driver library is opened at run time and given its kernel as text, so that nothing of CUDA is needed
-// to build this.
+// anything. CUDA's driver library is opened at run time and gets its kernel as text, so the build needs nothing of
+// CUDA.
 //
-//   gpu_square_wave PCI PERIOD_MS SECONDS     PERIOD_MS 0 is busy all the time; exit code 3 when there is no CUDA
+//   gpu_square_wave PCI PERIOD_MS SECONDS     PERIOD_MS 0 is busy all the time; exit code 3 if there is no CUDA
 //
-// Prints nothing while it runs; on a failure one line that names the call.
+// Prints nothing while it runs; on a failure, one line with the name of the call.
 
 #include "base/clock.hpp"
 #include "base/dynamic_library.hpp"
@@ -25,8 +25,8 @@ using namespace zeus;
 
 constexpr int exit_no_cuda = 3;
 
-// Multiplies and adds until the GPU's own timer says that `length` nanoseconds have gone. The store never happens, and
-// keeps the arithmetic from being left out.
+// Multiplies and adds until the GPU's own timer says that `length` nanoseconds have passed. The store never happens; it
+// keeps the compiler from removing the arithmetic.
 constexpr const char* kernel = R"(
 .version 6.0
 .target sm_60
@@ -75,7 +75,7 @@ class Cuda {
  public:
   explicit Cuda(DynamicLibrary library) : library_{std::move(library)} {}
 
-  // Calls the function of that name; false, with a line on stderr, when there is none or it fails.
+  // Calls the function of that name. False, with a line on stderr, if there is none or it fails.
   template <typename... Arguments>
   bool call(const char* name, Arguments... arguments) {
     auto* const function = library_.function<Code(Arguments...)>({name});

@@ -346,8 +346,8 @@ class Restore(unittest.TestCase):
     def test_without_its_guardian_nothing_is_changed(self):
         real = options.guardian
         self.addCleanup(setattr, options, "guardian", real)
-        for broken, reason in ((self.folder + "/missing", "does not start"), ("/bin/true", "does not come up"),
-                               ("/usr/bin/yes", "does not start.*/usr/bin/yes did not go into the background")):
+        for broken, reason in ((self.folder + "/missing", "cannot be started"), ("/bin/true", "did not become ready"),
+                               ("/usr/bin/yes", "cannot be started.*/usr/bin/yes did not go into the background")):
             options.guardian = broken
             holder = self.start("set", wait=False)
             self.assertEqual(holder.wait(), 1)
