@@ -32,7 +32,9 @@ class DevicesCommandTest : public ::testing::Test {
   std::ostringstream out_;
   std::ostringstream err_;
   VirtualClock clock_;
-  Environment environment_;
+  // The machine's own would show the leases of whoever runs beside the tests.
+  test::TemporaryFolder folder_;
+  Environment environment_{{{"ZEUS_STATE_DIR", folder_.path().string()}}};
   test::FakeMachine machine_{clock_};
 };
 
@@ -87,9 +89,7 @@ TEST_F(DevicesCommandTest, OnAMachineWithNothingItSaysWhatIsMissing) {
 }
 
 TEST_F(DevicesCommandTest, WhoHasALeaseOfAGpuIsShown) {
-  const test::TemporaryFolder folder;
-  environment_ = Environment{{{"ZEUS_STATE_DIR", folder.path().string()}}};
-  const control::Ledger ledger{FileTree{folder.path()}, FileTree{}};
+  const control::Ledger ledger{FileTree{folder_.path()}, FileTree{}};
   const std::string uuid = machine_.gpus.its_discovery.gpus[0].gpu->identity().uuid;
   const auto lock = ledger.lock(uuid);
   const auto work = lock->begin_work(clock_, 1_s);
@@ -104,9 +104,7 @@ TEST_F(DevicesCommandTest, WhoHasALeaseOfAGpuIsShown) {
 }
 
 TEST_F(DevicesCommandTest, ForWhomALeaseIsHeldIsShownBesideItsHolder) {
-  const test::TemporaryFolder folder;
-  environment_ = Environment{{{"ZEUS_STATE_DIR", folder.path().string()}}};
-  const control::Ledger ledger{FileTree{folder.path()}, FileTree{}};
+  const control::Ledger ledger{FileTree{folder_.path()}, FileTree{}};
   const std::string uuid = machine_.gpus.its_discovery.gpus[0].gpu->identity().uuid;
   control::LeaseRecord record{{77, Instant{60'000'000'000}, {12, 5, "zeusd"}, {}}, uuid, "GPU 0", ledger.boot()};
   record.client = {.user = 1000, .process = Holder{4711, 9, "python3"}};
@@ -130,7 +128,7 @@ TEST_F(DevicesCommandTest, ForWhomALeaseIsHeldIsShownBesideItsHolder) {
 }
 
 TEST_F(DevicesCommandTest, TheListBeginsEachGpuWithTheNumberThatProgramsKnowItBy) {
-  environment_ = Environment{{{"CUDA_VISIBLE_DEVICES", "1"}}};
+  environment_ = Environment{{{"ZEUS_STATE_DIR", folder_.path().string()}, {"CUDA_VISIBLE_DEVICES", "1"}}};
   const std::string text = run({}, {&machine_.gpus});
   const std::size_t seen = text.find("\n  0  Tesla V100-SXM2-32GB\n    machine's index 1\n");
   const std::size_t hidden = text.find("\n  -  Tesla V100-SXM2-32GB, hidden from programs\n    machine's index 0\n");
@@ -139,9 +137,7 @@ TEST_F(DevicesCommandTest, TheListBeginsEachGpuWithTheNumberThatProgramsKnowItBy
 }
 
 TEST_F(DevicesCommandTest, WhatADeadHolderLeftIsSaidWithWhatPutsItBack) {
-  const test::TemporaryFolder folder;
-  environment_ = Environment{{{"ZEUS_STATE_DIR", folder.path().string()}}};
-  const control::Ledger ledger{FileTree{folder.path()}, FileTree{}};
+  const control::Ledger ledger{FileTree{folder_.path()}, FileTree{}};
   const std::string uuid = machine_.gpus.its_discovery.gpus[0].gpu->identity().uuid;
   control::LeaseRecord record{{77, Instant{60'000'000'000}, {4711, 5, "python3"}, {}}, uuid, "GPU 7", ledger.boot()};
   ledger.write(record);
@@ -154,11 +150,11 @@ TEST_F(DevicesCommandTest, WhatADeadHolderLeftIsSaidWithWhatPutsItBack) {
   EXPECT_EQ(*problem["device"].string(), "GPU 0 (Tesla V100-SXM2-32GB)");
   EXPECT_EQ(*problem["what"].string(), "it is left changed by process 4711 (python3), which found power limit 250 W");
   EXPECT_EQ(*problem["fix"].string(), "run `zeus restore`, which puts it back");
-  EXPECT_EQ(FileTree{folder.path()}.list("").size(), 1U) << "looking leaves nothing behind";
+  EXPECT_EQ(FileTree{folder_.path()}.list("").size(), 1U) << "looking leaves nothing behind";
 }
 
 TEST_F(DevicesCommandTest, VisibilityIsThatOfThePrograms) {
-  environment_ = Environment{{{"CUDA_VISIBLE_DEVICES", "1,9"}}};
+  environment_ = Environment{{{"ZEUS_STATE_DIR", folder_.path().string()}, {"CUDA_VISIBLE_DEVICES", "1,9"}}};
   const auto json = records::JsonValue::parse(run({"--json"}, {&machine_.gpus})).value();
   EXPECT_TRUE(json["gpus"][0]["visible_as"].is_null());
   EXPECT_EQ(json["gpus"][1]["visible_as"].whole<int>(), 0);

@@ -40,8 +40,9 @@ class DoctorCommandTest : public ::testing::Test {
 
   std::ostringstream err_;
   VirtualClock clock_;
-  Environment environment_;
   test::TemporaryFolder folder_;
+  // The machine's own would show the leases of whoever runs beside the tests.
+  Environment environment_{{{"ZEUS_STATE_DIR", (folder_.path() / "state").string()}}};
   FileTree files_{folder_.path()};
   test::FakeMachine machine_{clock_};
 };
@@ -77,7 +78,6 @@ TEST_F(DoctorCommandTest, RootAndARunningDaemonAreSeen) {
 }
 
 TEST_F(DoctorCommandTest, WhatADeadHolderLeftIsAProblem) {
-  environment_ = Environment{{{"ZEUS_STATE_DIR", (folder_.path() / "state").string()}}};
   std::filesystem::create_directories(folder_.path() / "state");
   const control::Ledger ledger{FileTree{folder_.path() / "state"}, files_};
   const std::string uuid = machine_.gpus.its_discovery.gpus[0].gpu->identity().uuid;
