@@ -74,8 +74,8 @@ class Pages(unittest.TestCase):
         self.assertIn("epoch 40: val_acc=0.9", said)
         training = json.loads(said.splitlines()[-1])["training"]
         self.assertGreater(training["epochs"][0]["steps"], 10000)
-        self.assertTrue(training["profile"]["measurements"], training)
-        # How many limits the time of a short training is enough for depends on how busy the machine is.
+        self.assertGreater(training["profiling_steps"], 0)
+        # Where other programs slow the steps down in turn, profiling begins again, and a short training ends before it does.
         if training["optimum"]:
             self.assertIn(training["optimum"]["limit_w"], range(100, 251, 25), training)
         else:
