@@ -144,7 +144,7 @@ void RunCommand::declare_limits(Options& options) {
       .value_name("F");
   options.add_option("--profile-seconds", plain_.profile_seconds, "How long to measure each power limit")
       .rule({.least = 0.0, .most = longest_seconds, .above_least = true})
-      .with_default("5")
+      .with_default("5; without a job at most 1.5")
       .value_name("S");
   options
       .add_flag("--observe", observe_, "limits",

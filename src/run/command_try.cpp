@@ -111,6 +111,7 @@ void CommandTry::leave() {
 
 // Each limit is measured for as long as the user wants, or shorter: so that all take half of a short training.
 void CommandTry::measure(const std::vector<Watts>& limits, const Known& known) {
+  constexpr Seconds usual_time{5};
   constexpr double with_settling = 1.25;
   constexpr double warm_up = 1.0;
   constexpr double part = 0.5;
@@ -121,7 +122,7 @@ void CommandTry::measure(const std::vector<Watts>& limits, const Known& known) {
     reference_ = known.reference;
     all.push_back(reference_->limit);
   }
-  Seconds each = options_.profile_time;
+  Seconds each = options_.profile_time.value_or(usual_time);
   if (known.run_time) {
     const Seconds fitting = *known.run_time * (part / (with_settling * static_cast<double>(all.size()) + warm_up));
     each = std::min(each, std::max(fitting, PowerTuning::shortest_slice));
@@ -134,7 +135,9 @@ void CommandTry::measure(const std::vector<Watts>& limits, const Known& known) {
 }
 
 void CommandTry::optimize() {
-  tuning_.optimize();
+  // What is learnt serves this training alone, so it is to take little of it.
+  constexpr Seconds usual_time{1.5};
+  tuning_.optimize(options_.profile_time.value_or(usual_time));
 }
 
 std::vector<jobs::Try::Event> CommandTry::go_on() {

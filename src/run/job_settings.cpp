@@ -148,7 +148,9 @@ RunOptions options_of(const JobSettings& settings) {
   const LimitChoice limits = settings.power_limits.value_or(LimitChoice{});
   options.set_limits = limits.set;
   options.power_limits = limits.among;
-  options.profile_time = Seconds{settings.profile_seconds.value_or(options.profile_time.value())};
+  if (settings.profile_seconds) {
+    options.profile_time = Seconds{*settings.profile_seconds};
+  }
   if (settings.gpus) {
     std::ranges::transform(*settings.gpus, std::back_inserter(options.gpus.emplace()), &GpuName::name);
   }

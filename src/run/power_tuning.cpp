@@ -16,8 +16,8 @@ constexpr Seconds shortest_word{0.02};
 constexpr double epoch_for_a_slice = 2.0;
 // A GPU follows a new limit within a tenth of this time. Shorter slices of epochs get an event to settle.
 constexpr Seconds needs_no_settling{2.0};
-// Used where no time for each limit is given.
-constexpr Seconds usual_word{0.05};
+// What optimize() takes for each limit at most, settling included, which is the default of AdaptiveProfiling.
+constexpr double words_of_a_limit = 30;
 constexpr const char* watched_window = "zeus.run.watched";
 
 std::uint32_t words_for(Seconds time, Seconds word) {
@@ -129,15 +129,15 @@ void PowerTuning::watch(Watts limit, Seconds time, bool set) {
   seen_ = {};
 }
 
-void PowerTuning::optimize() {
+void PowerTuning::optimize(Seconds each) {
   leave();
   measured_.reset();
   task_ = Task::optimize;
+  each_ = each;
 }
 
 Seconds PowerTuning::word() const {
-  return task_ == Task::measure || task_ == Task::watch ? std::max(each_ / words_of_a_slice, shortest_word)
-                                                        : usual_word;
+  return std::max(each_ / (task_ == Task::optimize ? words_of_a_limit : words_of_a_slice), shortest_word);
 }
 
 void PowerTuning::begin_measuring() {

@@ -43,8 +43,9 @@ class PowerTuning {
   // Measures these limits from the next progress event on, each for about this time. Then keeps the best one for the
   // goal.
   void measure(std::vector<Watts> limits, Seconds each);
-  // The same within as few steps as possible, over all settable limits, and without a known end of the training.
-  void optimize();
+  // The same within as few steps as possible, at most this time for each limit, over all settable limits, and without a
+  // known end of the training.
+  void optimize(Seconds each);
   // Measures this one limit for about this time. If `set`, sets it first.
   void watch(Watts limit, Seconds time, bool set);
   // Restores the limits as found.

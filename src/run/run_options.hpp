@@ -42,7 +42,7 @@ struct RunOptions {
   bool usual_steps = false;  // none was given for steps: the expression fits most trainers
   bool set_limits = true;
   std::vector<Watts> power_limits;  // empty: steps of 25 W
-  Seconds profile_time{5};          // for each limit
+  std::optional<Seconds> profile_time;  // for each limit
   TrainingMode mode = TrainingMode::optimize;
 
   std::optional<std::vector<std::string>> gpus;  // numbers or UUIDs; empty: all

@@ -2,6 +2,7 @@
 
 #include "base/amount_text.hpp"
 #include "run/command_template.hpp"
+#include "train/session.hpp"
 
 #include <fmt/format.h>
 
@@ -201,8 +202,9 @@ std::string alone_text(const TrainingResult& result) {
   }
   if (!result.optimum || !result.applied) {
     const std::string& why = result.no_prediction.empty() ? result.unoptimized : result.no_prediction;
-    return text + (why.empty() ? "; no power limit was chosen: it ended before they could be compared"
-                               : fmt::format("; nothing was saved: {}", why));
+    text += why.empty() ? "; no power limit was chosen: it ended before they could be compared"
+                        : fmt::format("; nothing was saved: {}", why);
+    return text + (why == train::ended_while_profiling ? "; --profile-seconds measures each limit for less time" : "");
   }
   const PowerMeasurement* chosen = nullptr;
   const PowerMeasurement* highest = nullptr;

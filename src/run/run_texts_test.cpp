@@ -1,5 +1,7 @@
 #include "run/run_texts.hpp"
 
+#include "train/session.hpp"
+
 #include <gtest/gtest.h>
 
 namespace zeus::run {
@@ -49,6 +51,11 @@ TEST(RunTexts, SaysOfNoLowerLimitThatItMakesStepsFaster) {
   result.profile.measurements = {measured(150_W, 0.09_s, 13.5_J), measured(250_W, 0.1_s, 25_J)};
   EXPECT_EQ(alone_text(result),
             "1.00 kJ in 10.0 s under 150 W, by which a step takes 40 % less energy and no more time than under 250 W");
+  result.applied = false;
+  result.unoptimized = train::ended_while_profiling;
+  EXPECT_EQ(alone_text(result),
+            "1.00 kJ in 10.0 s; nothing was saved: the training ended before profiling did; --profile-seconds measures "
+            "each limit for less time");
 }
 
 class RecurrenceText : public testing::Test {

@@ -481,7 +481,7 @@ std::string Session::too_short() const {
     return "no steps were reported";
   }
   return longest->steps < 2 ? "epochs of a single step are too short to profile"
-                            : "the training ended before profiling did";
+                            : std::string{ended_while_profiling};
 }
 
 TrainingResult Session::result() const {

@@ -32,8 +32,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace zeus::train {
+
+// A result's `unoptimized` where steps were seen, but too few.
+inline constexpr std::string_view ended_while_profiling = "the training ended before profiling did";
 
 class Session {
  public:
