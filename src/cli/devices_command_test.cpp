@@ -32,7 +32,7 @@ class DevicesCommandTest : public ::testing::Test {
   std::ostringstream out_;
   std::ostringstream err_;
   VirtualClock clock_;
-  // The machine's own would show the leases of whoever runs beside the tests.
+  // The machine's own folder would show the leases of programs that run beside the tests.
   test::TemporaryFolder folder_;
   Environment environment_{{{"ZEUS_STATE_DIR", folder_.path().string()}}};
   test::FakeMachine machine_{clock_};

@@ -41,7 +41,7 @@ class DoctorCommandTest : public ::testing::Test {
   std::ostringstream err_;
   VirtualClock clock_;
   test::TemporaryFolder folder_;
-  // The machine's own would show the leases of whoever runs beside the tests.
+  // The machine's own folder would show the leases of programs that run beside the tests.
   Environment environment_{{{"ZEUS_STATE_DIR", (folder_.path() / "state").string()}}};
   FileTree files_{folder_.path()};
   test::FakeMachine machine_{clock_};

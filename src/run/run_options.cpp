@@ -64,7 +64,8 @@ RunOptions checked(RunOptions options) {
           fmt::format("--max-slowdown {} is below 1", options.max_slowdown.value_or(1.0)),
           "give a factor of at least 1, such as 1.1");
   require(!options.max_epochs || *options.max_epochs >= 1, "--max-epochs is below 1", "give at least 1");
-  require(!options.profile_time || *options.profile_time > Seconds{0}, "--profile-seconds is not above 0", "give a time such as 5");
+  require(!options.profile_time || *options.profile_time > Seconds{0}, "--profile-seconds is not above 0",
+          "give a time such as 5");
   require(options.grace >= Seconds{}, "--grace is below 0", "give a number of seconds such as 10");
   const CommandTemplate command{options.command};
   TryValues values{.batch_size = options.default_batch_size,

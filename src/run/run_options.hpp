@@ -41,7 +41,7 @@ struct RunOptions {
   PatternTexts patterns;
   bool usual_steps = false;  // none was given for steps: the expression fits most trainers
   bool set_limits = true;
-  std::vector<Watts> power_limits;  // empty: steps of 25 W
+  std::vector<Watts> power_limits;      // empty: steps of 25 W
   std::optional<Seconds> profile_time;  // for each limit
   TrainingMode mode = TrainingMode::optimize;
 

@@ -480,8 +480,7 @@ std::string Session::too_short() const {
   if (longest == ledger_.epochs().end() || longest->steps == 0) {
     return "no steps were reported";
   }
-  return longest->steps < 2 ? "epochs of a single step are too short to profile"
-                            : std::string{ended_while_profiling};
+  return longest->steps < 2 ? "epochs of a single step are too short to profile" : std::string{ended_while_profiling};
 }
 
 TrainingResult Session::result() const {
