@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace zeus::measure {
 
@@ -56,6 +57,7 @@ CounterTrack::Observation CounterTrack::observe(Instant at, Seconds latency, Jou
 // The tick whose value the reading shows has come before: if the rhythm is known well enough, so is its time.
 void CounterTrack::begin_with(const RawReading& reading) {
   reading_ = unseen_ = reading;
+  unseen_placed_ = false;
   unseen_total_ = total_;
   if (const auto period = rhythm_.period()) {
     const Bracket expected = rhythm_.after(reading.at - *period);
@@ -69,7 +71,7 @@ void CounterTrack::begin_with(const RawReading& reading) {
 }
 
 void CounterTrack::add_tick(Instant earliest, Instant latest) {
-  if (unseen_ && rhythm_.period()) {
+  if (unseen_ && rhythm_.period() && !unseen_placed_) {
     history_.ticks.resize(history_.ticks.size() - history_.row);  // the guess at its time: the next tick says better
     history_.row = 0;
   }
@@ -79,6 +81,7 @@ void CounterTrack::add_tick(Instant earliest, Instant latest) {
     unseen_until_ = earliest;
   }
   push({.number = next_number_++, .earliest = came.earliest, .latest = came.latest, .total = total_});
+  narrow_tick_before();
   place_unseen_tick();
   history_.assign_samples();
 }
@@ -97,11 +100,28 @@ void CounterTrack::forget_oldest() {
   history_.row = std::min(history_.row, history_.ticks.size());
 }
 
-// Its energy is known from the first reading; its time follows from the rhythm, some periods before the next tick.
+// A tick that was seen too late to say when it came is a period before the next one.
+void CounterTrack::narrow_tick_before() {
+  if (history_.row < 2) {
+    return;
+  }
+  const Tick& last = history_.ticks.back();
+  Tick& before = history_.ticks[history_.ticks.size() - 2];
+  const Bracket narrowed = rhythm_.narrowed_by_next({before.earliest, before.latest}, {last.earliest, last.latest});
+  before.earliest = narrowed.earliest;
+  before.latest = narrowed.latest;
+}
+
+// Its energy is known from the first reading. Its time follows from the rhythm, some periods before the next tick, and
+// is computed again when the tick after that one has shown when the next tick came.
 void CounterTrack::place_unseen_tick() {
   const auto period = rhythm_.period();
   if (!unseen_ || !period) {
     return;
+  }
+  if (unseen_placed_) {
+    history_.ticks.erase(history_.ticks.end() - static_cast<std::ptrdiff_t>(history_.row));
+    --history_.row;
   }
   const Seconds period_doubt = rhythm_.period_doubt();
   Tick& next = history_.ticks[history_.ticks.size() - history_.row];
@@ -128,7 +148,9 @@ void CounterTrack::place_unseen_tick() {
   history_.ticks.insert(history_.ticks.end() - static_cast<std::ptrdiff_t>(history_.row), tick);
   ++history_.row;
   forget_oldest();
-  unseen_.reset();
+  if (std::exchange(unseen_placed_, true)) {
+    unseen_.reset();
+  }
 }
 
 void CounterTrack::pause() {
@@ -150,9 +172,10 @@ Instant CounterTrack::next_reading(Instant now) const {
   if (!period) {
     return std::max(now, reading_->at + search_step);
   }
-  const Instant after = unseen_       ? unseen_->at - step()
-                        : seen_none() ? reading_->at
-                                      : history_.ticks.back().middle() + *period * 0.5;
+  const bool first_is_to_come = unseen_ && !unseen_placed_;
+  const Instant after = first_is_to_come ? unseen_->at - step()
+                        : seen_none()    ? reading_->at
+                                         : history_.ticks.back().middle() + *period * 0.5;
   const Bracket expected = rhythm_.after(after);
   // Where within its bracket a tick falls depends neither on the rhythm nor on where the ticks before it fell.
   const auto number = static_cast<std::uint32_t>(next_number_);

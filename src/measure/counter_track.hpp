@@ -59,6 +59,7 @@ class CounterTrack {
 
   void begin_with(const RawReading& reading);
   void add_tick(Instant earliest, Instant latest);
+  void narrow_tick_before();
   void place_unseen_tick();
   [[nodiscard]] bool seen_none() const { return history_.row == 0; }
   void push(const Tick& tick);
@@ -72,6 +73,7 @@ class CounterTrack {
   Joules total_;
   // The tick whose value the first reading after a pause showed, while its time is not known yet.
   std::optional<RawReading> unseen_;
+  bool unseen_placed_ = false;  // by one tick after it; the second one corrects that
   Joules unseen_total_;
   Instant unseen_until_;  // no tick was seen to come between that reading and this
   Rhythm rhythm_;

@@ -95,6 +95,24 @@ TEST(CounterTrack, ATickMissedJustAfterAPauseIsNotTakenForTheOneBeforeIt) {
   }
 }
 
+// The first look comes just before a tick that was expected just before it, so the next look is a period later.
+TEST(CounterTrack, ATickSeenAWholePeriodLateIsPlacedByTheNextOne) {
+  Watcher watcher;
+  watcher.watch(3_s);
+  watcher.track.pause();
+  for (const Instant look : {start + 10.0329_s, start + 10.132_s}) {
+    watcher.now = look;
+    (void)watcher.track.observe(look, Seconds{0}, shown(look));
+  }
+  watcher.watch(0.15_s);
+  const History& history = watcher.track.history();
+  ASSERT_EQ(history.row, 4U);
+  for (auto tick = history.ticks.end() - 4; tick != history.ticks.end(); ++tick) {
+    EXPECT_LT(tick->width().value(), 5e-3) << tick->number;
+    EXPECT_EQ(shown(tick->latest), shown(tick->earliest) + 20_J) << tick->number;
+  }
+}
+
 TEST(CounterTrack, GoingBackIsABreakAndWrappingIsNot) {
   CounterTrack plain{{.resolution = Joules{1e-3}, .wraps_at = {}}};
   (void)plain.observe(start, Seconds{0}, 1000_J);

@@ -77,6 +77,10 @@ void Rhythm::keep(double number, const Bracket& tick) {
   count_ = std::min(count_ + 1, depth);
 }
 
+Seconds Rhythm::around() const {
+  return std::max(uneven_, (shortest_ + longest_) * (0.5 * unseen_unevenness));
+}
+
 Bracket Rhythm::tick_came(Bracket tick, bool watched) {
   if (latest_ && watched) {
     const Seconds still = tick.earliest - latest_->latest - uneven_ * 2.0;
@@ -125,12 +129,23 @@ Bracket Rhythm::tick_came(Bracket tick, bool watched) {
   while (!learn_grid() && uneven_ < limit) {
     uneven_ += step;
   }
-  const Seconds around = std::max(uneven_, (shortest_ + longest_) * (0.5 * unseen_unevenness));
-  const Bracket by_grid{grid_.earliest - around, grid_.latest + around};
+  const Bracket by_grid{grid_.earliest - around(), grid_.latest + around()};
   if (tick.width() < by_grid.width() * worth_narrowing) {
     return tick;
   }
   return {std::max(tick.earliest, by_grid.earliest), std::min(tick.latest, by_grid.latest)};
+}
+
+Bracket Rhythm::narrowed_by_next(const Bracket& tick, const Bracket& next) const {
+  if (!period()) {
+    return tick;
+  }
+  const Seconds both = around() * 2.0;
+  const double fewest = std::max(1.0, std::ceil((next.earliest - tick.latest - both) / longest_));
+  const double most = std::floor((next.latest - tick.earliest + both) / shortest_);
+  const Bracket by_next{next.earliest - longest_ * fewest - both, next.latest - shortest_ * fewest + both};
+  const bool tells_more = fewest == most && tick.width() >= by_next.width() * worth_narrowing;
+  return tells_more ? Bracket{std::max(tick.earliest, by_next.earliest), std::min(tick.latest, by_next.latest)} : tick;
 }
 
 Bracket Rhythm::after(Instant instant) const {

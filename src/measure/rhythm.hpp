@@ -31,6 +31,9 @@ class Rhythm {
   // all the time since the tick told before. Returns when the tick came by all that is known now.
   Bracket tick_came(Bracket tick, bool watched);
 
+  // When a tick came, by the one seen after it: some periods before that one. As it was where that leaves two places.
+  [[nodiscard]] Bracket narrowed_by_next(const Bracket& tick, const Bracket& next) const;
+
   // Time between ticks; nothing as long as it might be half of that or twice.
   [[nodiscard]] std::optional<Seconds> period() const;
   [[nodiscard]] Seconds period_doubt() const { return (longest_ - shortest_) * 0.5; }
@@ -45,6 +48,8 @@ class Rhythm {
   };
 
   [[nodiscard]] Bracket grid_at(double number) const;
+  // How far from the grid a tick may have come.
+  [[nodiscard]] Seconds around() const;
   [[nodiscard]] bool learn_grid();
   void bound_period(Seconds shortest, Seconds longest);
   void start_with(const Bracket& tick);

@@ -38,6 +38,24 @@ TEST(Rhythm, ATickThatWasSeenLateIsPlacedByThoseThatWereSeenInTime) {
   EXPECT_NEAR(rhythm.period()->value(), period.value(), 1e-4);
 }
 
+TEST(Rhythm, ATickIsNarrowedByTheNextOneUnlessTwoPlacesAreLeft) {
+  Rhythm rhythm;
+  Ticks ticks{};
+  for (int number = 0; number < 20; ++number) {
+    (void)rhythm.tick_came({ticks.tick(number) - 0.6_ms, ticks.tick(number) + 0.4_ms}, true);
+  }
+  const Instant tick = ticks.tick(20);
+  const Bracket wide{tick - 50_ms, tick + 30_ms};
+  const Bracket next{tick + period - 0.6_ms, tick + period + 0.4_ms};
+  const Bracket narrowed = rhythm.narrowed_by_next(wide, next);
+  EXPECT_LT(narrowed.width().value(), 4e-3);
+  EXPECT_LE(narrowed.earliest, tick);
+  EXPECT_GE(narrowed.latest, tick);
+  const Bracket two_places{tick - 110_ms, tick + 30_ms};
+  const Bracket late{tick + 35_ms, next.latest};
+  EXPECT_EQ(rhythm.narrowed_by_next(two_places, late).width(), two_places.width());
+}
+
 TEST(Rhythm, EveryTickSeenLateStillPlacesTheOthers) {
   Rhythm rhythm;
   Ticks ticks{};
