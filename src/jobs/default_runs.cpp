@@ -13,25 +13,25 @@ namespace zeus::jobs {
 
 namespace {
 
-// What a shorter run takes is mostly the start of a program, which differs from run to run.
+// A shorter run is mostly the start of its program, which differs from run to run.
 constexpr Seconds shortest_run{2};
-// Of which the mean start is that of the latest.
+// The mean start is that of this many latest starts.
 constexpr std::size_t starts_remembered = 4;
-// What is taken for the relative half-width of a start that was seen once, at this batch size and at another; of an
-// epoch that was seen once; and the least of how slices compare two limits. Assumed.
+// Assumed relative half-widths: of a start seen once at this batch size, of one seen at another, of an epoch seen once,
+// and the least for the comparison of two limits by slices.
 constexpr double of_single_start = 0.1;
 constexpr double of_another_start = 0.3;
 constexpr double of_single_epoch = 0.02;
 constexpr double of_slices = 0.01;
-// Slices compare steps. Evaluation and the like, which a limit may not slow down at all, are taken for no more than
-// this part of an epoch where it is not known. Assumed.
+// Slices compare steps. Evaluation and the like may not slow down under a limit at all. If their share of an epoch is
+// unknown, they are assumed to be at most this much of it.
 constexpr double beside_steps = 0.3;
-// Epochs are counted whole, so that runs which all take as many may still differ by this much. Assumed.
+// Epochs are counted whole, so runs with equal counts may still differ by this much. Assumed.
 constexpr double hidden_deviation = 0.25;
-// Differences between runs from which their scatter is known: those of three runs of one batch size.
+// How many differences between runs it takes to know their scatter: those of three runs of one batch size.
 constexpr int least_freedom = 2;
 
-// The half-width of a mean, of whose values each scatters by `least` or more.
+// The half-width of a mean of values; each value scatters by at least `least`.
 double half_width_of_mean(const Scatter& scatter, double least = 0.0) {
   const double deviation = std::max(scatter.deviation().value_or(0.0), least);
   return student_quantile(scatter.count - 1) * deviation / std::sqrt(scatter.count);
@@ -41,8 +41,7 @@ bool covers(std::span<const records::LimitProfile> limits, const records::JobDev
   return !limits.empty() && limits.back().limit == device.power_limits.back();
 }
 
-// Under the highest limit: a lower one cannot make the same training faster, and where slices seem to say so, they have
-// erred.
+// Under the highest limit. A lower limit cannot make the same training faster; slices that show it faster are wrong.
 Seconds shortest_epoch(std::span<const records::LimitProfile> limits) {
   return std::ranges::min(limits, {}, &records::LimitProfile::epoch_time).epoch_time;
 }
@@ -52,7 +51,7 @@ struct Power {
   Watts power;
 };
 
-// What was seen under one limit, as slices say that it would be under the highest.
+// Converts what was seen under one limit to the highest limit, by what slices say.
 std::optional<Power> by_highest(const records::WholeEpochs& whole, const records::JobDevice& device,
                                 std::span<const records::LimitProfile> limits) {
   const Power seen{.time = whole.mean_time(), .power = whole.energy / whole.time};
@@ -67,7 +66,7 @@ std::optional<Power> by_highest(const records::WholeEpochs& whole, const records
                .power = seen.power * (limits.back().average_power / here->average_power)};
 }
 
-// Of how the slices of two limits compare.
+// The half-width of the comparison of two limits by slices.
 double half_width_of_slices(Watts one, std::span<const records::LimitProfile> limits) {
   const auto here = std::ranges::find(limits, one, &records::LimitProfile::limit);
   const auto known = here == limits.end() ? std::nullopt : records::uncertainty(*here);
@@ -75,7 +74,7 @@ double half_width_of_slices(Watts one, std::span<const records::LimitProfile> li
   return known && of_highest ? std::max(std::hypot(*known, *of_highest), of_slices) : of_slices;
 }
 
-// Of an epoch under the highest limit, of which `whole` is the latest that was seen under any.
+// The half-width of an epoch under the highest limit; `whole` is the latest seen under any limit.
 double half_width_of_epoch(const records::WholeEpochs& whole, Unit unit, const Power& epoch,
                            std::span<const records::LimitProfile> limits, Watts highest) {
   double by_scatter = of_single_epoch;
@@ -89,7 +88,7 @@ double half_width_of_epoch(const records::WholeEpochs& whole, Unit unit, const P
   }
   const double apart = std::max(std::abs(epoch.time / whole.mean_time() - 1.0),
                                 std::abs(epoch.power * epoch.time / whole.mean_energy() - 1.0));
-  // What is beside the steps was taken to be affected half as much as they are, where it could be told from them.
+  // If what is beside the steps is known, it was assumed to be affected half as much as they are.
   const bool told = unit == Unit::epoch && whole.beside_steps;
   const double in_doubt = told ? 0.5 * *whole.beside_steps / (1.0 - 0.5 * *whole.beside_steps) : beside_steps;
   return std::hypot(by_scatter, half_width_of_slices(whole.limit, limits), in_doubt * apart);
@@ -185,8 +184,8 @@ Spent DefaultRuns::spent(const records::JobDevice& device, Joules energy, Second
   return {.energy = energy, .time = time, .cost = optimize::EnergyTimeCost{eta_, device.max_power}.of(energy, time)};
 }
 
-// The mean start with its half-width. Of another batch size where none of the default was seen: what comes before the
-// first epoch is much the same.
+// The mean start with its half-width. If none of the default was seen, that of another batch size: what comes before
+// the first epoch is much the same.
 std::optional<std::pair<Spent, Spent>> DefaultRuns::start(const On& on) const {
   const auto told = [](const auto& size) { return !size.second.starts.empty(); };
   auto size = on.sizes.find(default_size_);
@@ -214,7 +213,7 @@ std::variant<DefaultParts, std::string> DefaultRuns::parts(const records::JobDev
                                                            const records::TryFinished& finished,
                                                            std::span<const records::LimitProfile> limits) const {
   if (finished.event.time < shortest_run) {
-    return fmt::format("a run of less than {:.0f} s is too short to say", shortest_run.value());
+    return fmt::format("a run of less than {:.0f} s is too short to compare", shortest_run.value());
   }
   const Watts highest = device.power_limits.back();
   const auto known = std::ranges::find(on_, device, &On::device);
@@ -231,7 +230,7 @@ std::variant<DefaultParts, std::string> DefaultRuns::parts(const records::JobDev
                         .epoch_half_width = 0.0};
   }
   if (!start) {
-    return "how long a run takes beside its epochs is not known yet: that takes steps that are seen, or two epochs "
+    return "how long a run takes beside its epochs is not known yet: that takes reported steps, or two epochs "
            "under one limit";
   }
   const auto size = known->sizes.find(default_size_);
@@ -255,7 +254,7 @@ std::variant<DefaultParts, std::string> DefaultRuns::parts(const records::JobDev
                                : std::hypot(of_single_epoch, of_slices)};
 }
 
-// Relative to a run of the default, where runs that took as many epochs may not tell of their scatter.
+// The scatter that equal counts of epochs may hide, relative to a run of the default.
 double DefaultRuns::hidden_deviation_of_run() const {
   const auto of_default = lengths_.find(default_size_);
   return has_target_ && of_default != lengths_.end() ? hidden_deviation / of_default->second.mean : 0.0;
@@ -273,11 +272,11 @@ std::variant<EpochCount, std::string> DefaultRuns::epochs() const {
     freedom += size.count - 1;
   }
   if (freedom < least_freedom) {
-    return "how much the number of epochs varies from run to run is known from three runs on";
+    return "how much the number of epochs varies from run to run is known after three runs";
   }
   const Scatter& runs = of_default->second;
   const double deviation = std::max(std::sqrt(squares / freedom), hidden_deviation_of_run());
-  // Numbers of epochs scatter by factors: where few runs were short ones, the mean is further above them than below.
+  // Numbers of epochs scatter by factors: if few runs were short, the mean is further above them than below.
   const double factor = portable::exp(student_quantile(freedom) * deviation / std::sqrt(runs.count));
   return EpochCount{.unit = unit_, .mean = runs.mean, .half_width = runs.mean * (factor - 1.0)};
 }

@@ -1,9 +1,9 @@
-// What a run of the default (its batch size, under the highest limit) would have taken in the place of a recurrence: a
-// start and so many epochs, with a 95 % interval. Learned from a job's tries in the order in which they ended.
+// What a run of the default (its batch size, under the highest limit) would have taken instead of a recurrence: a start
+// and a number of epochs, with a 95 % interval. Learned from a job's tries in the order in which they ended.
 //
-// What starts and epochs took is as it was known when the recurrence ended, so that a job that changes is compared with
-// itself. How many epochs the default takes is luck as well: it is the mean over all of its runs so far, and better
-// known with each of them, for earlier recurrences too. A value; one thread.
+// The costs of starts and epochs are those known when the recurrence ended, so that a job that changes is compared with
+// itself. The number of epochs is partly luck: it is the mean over all runs of the default so far. Each new run makes
+// it more certain, for earlier recurrences too. A value; one thread.
 #pragma once
 
 #include "base/state_text.hpp"
@@ -29,7 +29,7 @@ using records::together;
 
 struct DefaultRun {
   Spent value;
-  // Half-widths of what its parts bring. Each is much the same error in all recurrences.
+  // The half-width that each part contributes. A part's error is much the same in all recurrences.
   Spent by_start;
   Spent by_epoch;
   Spent by_count;
@@ -44,16 +44,16 @@ struct DefaultRun {
   }
 };
 
-// What the length of a training is counted in. Where nothing tells of epochs, all of it is one, and seconds take their
-// place: those that it would take under the highest limit.
+// What the length of a training is counted in. If no epochs are reported, the whole training counts as one, and its
+// length is counted in seconds: those that it would take under the highest limit.
 using Unit = records::CountUnit;
 
-// A default run, but for how many epochs it has.
+// A default run, without its number of epochs.
 struct DefaultParts {
   Unit unit = Unit::epoch;
   Spent start;
   Spent start_half_width;
-  Spent epoch;                    // or second; nothing where the start is all that a run takes
+  Spent epoch;                    // or of a second; zero if the whole run is its start
   double epoch_half_width = 0.0;  // relative
 
   [[nodiscard]] bool has_epochs() const { return epoch.time > Seconds{}; }
@@ -71,28 +71,27 @@ DefaultRun default_run(const DefaultParts& parts, const EpochCount& epochs);
 
 class DefaultRuns {
  public:
-  // Costs are weighed by `eta`, also those of a time when the job weighed them differently.
+  // All costs are weighed by `eta`, even from a time when the job weighed them differently.
   explicit DefaultRuns(double eta) : eta_{eta} {}
 
-  // Trainings take other epochs from now on, as towards another target: what was counted is forgotten.
+  // Trainings take another number of epochs from now on, for example because the target changed: forgets the counts.
   void define(int default_size, bool has_target);
-  // Another batch size is the default from now on, and what was counted stays.
+  // Another batch size is the default from now on; the counts stay.
   void choose(int default_size);
 
-  // `limits` are those of the try's batch size on these devices, as they are known with it.
+  // `limits` are those known for the try's batch size on these devices, this try included.
   void learn(const records::JobDevice& device, const records::TryFinished& finished,
              std::span<const records::LimitProfile> limits);
 
-  // In the place of a recurrence that ended with this try, which has been learned; `limits` are those of the default
-  // batch size on the same devices. Otherwise why not.
+  // The default run to compare with a recurrence that ended with this try, which must have been learned. `limits` are
+  // those of the default batch size on the same devices. Otherwise the reason why there is none.
   [[nodiscard]] std::variant<DefaultParts, std::string> parts(const records::JobDevice& device,
                                                               const records::TryFinished& finished,
                                                               std::span<const records::LimitProfile> limits) const;
 
-  // As known now. Otherwise why not.
+  // What is known now. Otherwise the reason why it is unknown.
   [[nodiscard]] std::variant<EpochCount, std::string> epochs() const;
-  // The same as well as it can be said after a run of that batch size, for want of better; nothing where even that is
-  // not known.
+  // The same, or else a rough number after a run of that batch size; nothing if there is not even that.
   [[nodiscard]] std::optional<EpochCount> likely_epochs(int batch_size) const;
 
   template <typename Archive, typename Self>
@@ -101,10 +100,10 @@ class DefaultRuns {
   }
 
  private:
-  // Of a batch size, on one kind of devices.
+  // The runs of one batch size on one kind of device.
   struct Runs {
-    std::vector<std::pair<Seconds, Joules>> starts;     // the latest ones
-    std::optional<records::WholeEpochs> latest_epochs;  // seen
+    std::vector<std::pair<Seconds, Joules>> starts;     // the latest
+    std::optional<records::WholeEpochs> latest_epochs;  // the latest that were measured
 
     template <typename Archive, typename Self>
     static void state(Archive& archive, Self& self) {
@@ -114,7 +113,7 @@ class DefaultRuns {
   struct On {
     records::JobDevice device;
     std::map<int, Runs> sizes;
-    // Of whole runs of the default, in joules and seconds: what there is where nothing inside a run was seen.
+    // Whole runs of the default, in joules and seconds: all there is if nothing inside a run was measured.
     Scatter default_energy;
     Scatter default_time;
 
@@ -137,8 +136,8 @@ class DefaultRuns {
   std::vector<On> on_;
   bool has_target_ = false;
   Unit unit_ = Unit::second;
-  std::map<int, Scatter> lengths_;               // of the runs that reached, by batch size
-  std::optional<records::JobDevice> length_on_;  // that seconds were counted on
+  std::map<int, Scatter> lengths_;               // of the runs that reached the target, by batch size
+  std::optional<records::JobDevice> length_on_;  // on which seconds were counted
 };
 
 }  // namespace zeus::jobs

@@ -24,7 +24,7 @@ struct Training {
   double slower = 1.0;
 };
 
-// With a start at 100 W.
+// A try with a start at 100 W.
 records::TryFinished finished(const Training& run) {
   const records::LimitProfile& law = run.limit == 250_W ? slices.back() : slices.front();
   const Seconds epoch = law.epoch_time * run.slower;
@@ -78,8 +78,8 @@ TEST_F(DefaultRunsTest, AreAStartAndEpochsUnderTheHighestLimit) {
   EXPECT_NEAR(run.value.cost.value(), 500 + 10 * 2000, 1e-9);
 }
 
-// Seen under 100 W, where an epoch takes 1080 J, and under 250 W 2000 J by what slices say.
-TEST_F(DefaultRunsTest, AreInDoubtByHowSlicesCompareLimitsAndByWhatIsInNoSlice) {
+// Measured under 100 W, where an epoch takes 1080 J; by slices it takes 2000 J under 250 W.
+TEST_F(DefaultRunsTest, AreUncertainByTheComparisonOfSlicesAndByWhatNoSliceCovers) {
   std::vector<records::LimitProfile> limits = slices;
   for (records::LimitProfile& one : limits) {
     one.epoch_time_uncertainty = 0_s;
@@ -91,25 +91,25 @@ TEST_F(DefaultRunsTest, AreInDoubtByHowSlicesCompareLimitsAndByWhatIsInNoSlice) 
     return std::get<DefaultParts>(runs_.parts(v100(), run, limits)).epoch_half_width;
   };
   const double apart = 2000.0 / 1080.0 - 1.0;
-  EXPECT_NEAR(half_width(), std::hypot(0.02, 0.02, 0.3 * apart), 1e-9) << "three tenths of an epoch, where not known";
+  EXPECT_NEAR(half_width(), std::hypot(0.02, 0.02, 0.3 * apart), 1e-9) << "three tenths of an epoch, if unknown";
   run.whole_epochs->beside_steps = 0.0;
   EXPECT_NEAR(half_width(), std::hypot(0.02, 0.02), 1e-9);
-  // A fifth of what the highest limit takes is affected by half: it may be by all, or not at all.
+  // A fifth of an epoch under the highest limit is affected by half: it may be affected fully, or not at all.
   run.whole_epochs->beside_steps = 0.2;
   EXPECT_NEAR(half_width(), std::hypot(0.02, 0.02, 0.1 / 0.9 * apart), 1e-9);
 }
 
-TEST_F(DefaultRunsTest, HaveAsManyEpochsAsTheyHadInTheMean) {
+TEST_F(DefaultRunsTest, HaveTheMeanNumberOfEpochs) {
   for (const int epochs : {8, 10, 12}) {
     learn({.epochs = epochs});
   }
-  // Whatever luck this one had. Of three runs with a deviation of a fifth: 4.303 x 0.2 / sqrt(3) in logarithms.
+  // Whatever this one's luck. Of three runs with a deviation of a fifth: 4.303 x 0.2 / sqrt(3) in logarithms.
   const DefaultRun run = against({.epochs = 12});
   EXPECT_NEAR(run.value.time.value(), 105.0, 1e-9);
   EXPECT_NEAR(run.by_count.time.value(), 100.0 * (std::exp(4.303 * 0.2 / std::sqrt(3.0)) - 1.0), 1e-6);
 }
 
-TEST_F(DefaultRunsTest, AreNotKnownBeforeChanceIs) {
+TEST_F(DefaultRunsTest, AreUnknownUntilTheScatterIsKnown) {
   learn({.epochs = 10});
   learn({.epochs = 10});
   EXPECT_TRUE(std::holds_alternative<std::string>(runs_.epochs()));
@@ -117,14 +117,14 @@ TEST_F(DefaultRunsTest, AreNotKnownBeforeChanceIs) {
   EXPECT_TRUE(std::holds_alternative<EpochCount>(runs_.epochs()));
 }
 
-TEST_F(DefaultRunsTest, LearnHowFarChanceDecidesFromOtherBatchSizesAsWell) {
+TEST_F(DefaultRunsTest, LearnTheScatterFromOtherBatchSizesToo) {
   learn({.epochs = 10});
   for (const int epochs : {40, 50, 60}) {
     learn({.epochs = epochs, .batch_size = 64});
   }
   const DefaultRun run = against({.epochs = 50, .batch_size = 64});
   EXPECT_NEAR(run.value.time.value(), 105.0, 1e-9);
-  // Two independent differences of a deviation of a fifth, and one run.
+  // Two independent differences with a deviation of a fifth, and one run.
   EXPECT_NEAR(run.by_count.time.value(), 100.0 * (std::exp(4.303 * 0.2) - 1.0), 1e-6);
 }
 
@@ -136,7 +136,7 @@ TEST_F(DefaultRunsTest, StartOverWithAnotherTarget) {
   EXPECT_TRUE(std::holds_alternative<std::string>(runs_.epochs()));
 }
 
-TEST_F(DefaultRunsTest, KeepWhatWasCountedWhereOnlyTheDefaultIsAnother) {
+TEST_F(DefaultRunsTest, KeepCountsWhenOnlyTheDefaultChanges) {
   for (int night = 0; night < 3; ++night) {
     learn({.epochs = 10});
     learn({.epochs = 40, .batch_size = 64});
@@ -145,8 +145,8 @@ TEST_F(DefaultRunsTest, KeepWhatWasCountedWhereOnlyTheDefaultIsAnother) {
   EXPECT_DOUBLE_EQ(std::get<EpochCount>(runs_.epochs()).mean, 40.0);
 }
 
-// A script that prints nothing of epochs is one epoch, and how long that is differs from night to night.
-TEST_F(DefaultRunsTest, CountSecondsWhereNoEpochsAreToldOf) {
+// A script that prints no epochs counts as one epoch, and its length differs from night to night.
+TEST_F(DefaultRunsTest, CountSecondsIfNoEpochsAreReported) {
   runs_.define(32, false);
   for (const double slower : {0.8, 1.0, 1.2}) {
     learn({.epochs = 1, .limit = 100_W, .slower = slower});
@@ -157,8 +157,8 @@ TEST_F(DefaultRunsTest, CountSecondsWhereNoEpochsAreToldOf) {
   EXPECT_GT(run.by_count.energy.value(), 0.0);
 }
 
-// Seconds on one kind of devices say nothing of another, and seconds are no epochs.
-TEST_F(DefaultRunsTest, CountNoSecondsTogetherThatAreNotAlike) {
+// Seconds on one kind of device say nothing about another, and seconds are not epochs.
+TEST_F(DefaultRunsTest, CountOnlyComparableSecondsTogether) {
   runs_.define(32, false);
   for (int night = 0; night < 3; ++night) {
     learn({.epochs = 1});
@@ -176,7 +176,7 @@ TEST_F(DefaultRunsTest, CountNoSecondsTogetherThatAreNotAlike) {
   EXPECT_DOUBLE_EQ(std::get<EpochCount>(runs_.epochs()).mean, 4.0);
 }
 
-TEST_F(DefaultRunsTest, AreTheRunsOfTheDefaultWhereNothingInsideThemWasSeen) {
+TEST_F(DefaultRunsTest, AreWholeRunsOfTheDefaultIfNothingInsideThemWasMeasured) {
   runs_.define(32, false);
   for (const double slower : {0.8, 1.0, 1.2}) {
     const Training run{.epochs = 1, .start = {}, .slower = slower};
@@ -189,8 +189,8 @@ TEST_F(DefaultRunsTest, AreTheRunsOfTheDefaultWhereNothingInsideThemWasSeen) {
   EXPECT_NEAR(run.by_start.time.value(), 4.303 * 2.0 / std::sqrt(3.0), 1e-6);
 }
 
-// Three runs of two epochs each may hide a quarter of one.
-TEST_F(DefaultRunsTest, DoNotTakeRunsOfAsManyEpochsForSure) {
+// Three runs of two epochs each may hide a scatter of a quarter of an epoch.
+TEST_F(DefaultRunsTest, StayUncertainWhenAllRunsTakeEquallyManyEpochs) {
   for (int night = 0; night < 3; ++night) {
     learn({.epochs = 2, .start = {}});
   }
@@ -200,18 +200,18 @@ TEST_F(DefaultRunsTest, DoNotTakeRunsOfAsManyEpochsForSure) {
   EXPECT_NEAR(found.start_half_width.energy / found.start.energy, 4.303 * 0.125 / std::sqrt(3.0), 1e-9);
 }
 
-// Slices compare steps: what else is in an epoch may not be slowed down by a limit at all.
-TEST_F(DefaultRunsTest, DoubtWhatSlicesSayByHowFarLimitsLieApart) {
+// Slices compare steps; the rest of an epoch may not slow down under a limit at all.
+TEST_F(DefaultRunsTest, AreLessCertainTheFurtherLimitsLieApart) {
   learn({.limit = 100_W});
   const DefaultParts far = std::get<DefaultParts>(runs_.parts(v100(), finished({.limit = 100_W}), slices));
-  // A hundredth is taken for the slices, where they say nothing of it.
+  // The slices count as a hundredth if their uncertainty is unknown.
   EXPECT_NEAR(far.epoch_half_width, std::hypot(0.01, 0.3 * (2000.0 / 1080.0 - 1.0)), 1e-6);
   learn({.limit = 250_W});
   const DefaultParts seen = std::get<DefaultParts>(runs_.parts(v100(), finished({.limit = 250_W}), slices));
   EXPECT_DOUBLE_EQ(seen.epoch_half_width, 0.0);
 }
 
-TEST_F(DefaultRunsTest, SayNothingOfShortRuns) {
+TEST_F(DefaultRunsTest, ExcludeShortRuns) {
   learn({});
   records::TryFinished one = finished({});
   one.event.time = 1.9_s;

@@ -12,7 +12,7 @@ namespace zeus::jobs {
 
 namespace {
 
-// How often the cost is looked at where no epoch ends.
+// How often the cost is checked if no epoch ends.
 constexpr Seconds between_looks{2};
 constexpr Seconds between_progress_records{5};
 
@@ -54,7 +54,7 @@ std::optional<DriverEnd> Driver::advance() {
   return end_;
 }
 
-// What is next begins a try: the first question, one that is asked without a training under way, or its start.
+// Whether the next action begins a try: a start, or a question asked while no training runs.
 bool Driver::waits_to_start() const {
   if (!options_.starts_when_told || may_start_ || then_ || to_do_.empty()) {
     return false;
@@ -88,7 +88,7 @@ void Driver::feed(const Machine::Event& event) {
   std::ranges::move(machine_.on(event), std::back_inserter(to_do_));
 }
 
-// What the training does, told to the machine.
+// Passes the training's events to the machine.
 void Driver::go_on() {
   const std::vector<Try::Event> events = training_.go_on();
   const Try::State state = training_.state();
@@ -104,19 +104,19 @@ void Driver::go_on() {
       epochs_.steps_seen(training_.taken_so_far());
     }
   }
-  // A target that was reached counts, also where the epoch that ended with it was the last one or one too many.
+  // A target that was reached counts even if the epoch that ended with it was the last or one too many.
   for (const Try::Event& event : events) {
     if (const auto* metric = std::get_if<Try::MetricSeen>(&event)) {
       feed(Machine::MetricSeen{.value = metric->value});
     }
   }
-  // What limits have been measured to cost is known before it is judged whether to run another epoch.
+  // The measured costs of limits must be known before the machine judges whether to run another epoch.
   if (machine_.is_trying()) {
     note_limits(state);
     carry_out_all();
   }
   for (const Try::Event& event : events) {
-    // Epochs that came with the end are its own: they cannot end it any more.
+    // Epochs reported together with the end cannot end the training any more.
     if (const auto* epoch = std::get_if<Try::EpochOver>(&event); epoch != nullptr && !state.exit_code) {
       note_epoch(epoch->epochs, training_.state());
     }
@@ -203,7 +203,7 @@ std::optional<Watts> Driver::best_limit(int batch_size) const {
   return book.best(arm).limit;
 }
 
-// Whether its batch size, or another one, has ever worked, is looked up where it matters: after a crash.
+// Only a crash needs to know whether this batch size, or another one, has ever worked.
 Driver::Machine::Ended Driver::ended(const Try::State& state) {
   Machine::Ended ended{.crashed = *state.exit_code != 0, .interrupted = state.interrupted};
   if (ended.crashed && !ended.interrupted) {
@@ -254,7 +254,7 @@ void Driver::decided(const RunStep& step) {
                           .next = next_epoch(step.batch_size, step.limit)});
 }
 
-// What others have missed meanwhile may make a training vain that was begun to have its limits measured.
+// Other recurrences may have missed meanwhile, so that the training whose limits were being measured is useless.
 void Driver::decided(const GiveUpStep& /*step*/) {
   if (!machine_.has_training()) {
     end_ = DriverEnd::missed;
@@ -279,7 +279,7 @@ void Driver::carry_out(const Machine::Claim& /*claim*/) {
   answered(step);
 }
 
-// Nothing: the store has failed.
+// Without a step the store has failed.
 void Driver::answered(const std::optional<Step>& step) {
   if (step) {
     std::visit(
@@ -289,7 +289,7 @@ void Driver::answered(const std::optional<Step>& step) {
         },
         *step);
   } else if (machine_.has_training()) {
-    // Nothing can be decided any more; a model is needed all the same.
+    // Nothing can be decided any more, but the training's model is still wanted.
     wait_for_end([this] {
       tell_(TrainingOver{.seen_through = true});
       end_ = DriverEnd::given_up;
@@ -319,8 +319,8 @@ void Driver::carry_out(const Machine::Abandon& abandon) {
 
 void Driver::carry_out(const Machine::Measure& measure) {
   Try::Known known{.run_time = recurrence_->run_time(machine_.batch_size()), .reference = {}};
-  // Without a target there may be no epochs, and limits are told for whole trainings, of which no two are alike. And a
-  // limit that is measured alone would be in force from then on.
+  // Without a target there may be no epochs; limits are then given per training, and no two trainings are alike.
+  // Besides, a single limit would stay in force after it was measured.
   const bool alike = recurrence_->definition().target && measure.limits.size() > 1;
   if (const std::vector<records::LimitProfile> limits = recurrence_->limits(machine_.batch_size());
       !alike && !limits.empty()) {
@@ -382,7 +382,7 @@ Finished Driver::finished(records::TryOutcome outcome, const Try::Taken& taken) 
     finished.gpus.clear();
     finished.left_out = fmt::format("its energy is not known: {}", taken.unknown);
   } else if (state.stood_still) {
-    finished.left_out = "it was stopped for a while, as by Ctrl-Z";
+    finished.left_out = "it was suspended for a while, for example by Ctrl-Z";
   } else if (options_.sets_limits && !state.left_alone.empty()) {
     finished.left_out = state.left_alone;
   }

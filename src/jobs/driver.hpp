@@ -1,7 +1,7 @@
-// Drives one recurrence of a job: asks the job, has a Try do what optimize::RecurrenceMachine says, records what comes
-// of it. `zeus run`, the demo and zeus::Job have one loop, this one. Where the training is ours to start and to end,
-// run() does all of it; where it is a loop of somebody else's, whose go_on() tells what has happened and waits for
-// nothing, advance() is called whenever something has. One thread; what it is given outlives it.
+// Drives one recurrence of a job: asks the job, has a Try do what optimize::RecurrenceMachine says, and records the
+// result. `zeus run`, the demo and zeus::Job share this loop. If we start and end the training, run() does everything.
+// If the training is a user's own loop, go_on() returns what has happened without waiting, and advance() is called
+// whenever something has. One thread; the caller keeps what it passes in alive.
 #pragma once
 
 #include "base/clock.hpp"
@@ -25,15 +25,16 @@
 namespace zeus::jobs {
 
 struct DriverOptions {
-  bool sets_limits = true;       // otherwise the one that is in force is all there is
-  bool stops_at_target = false;  // otherwise a training that has reached its target goes on to its own end
-  // Whether an epoch costs what its limit was measured to, so that one too many is known before the first has ended.
+  bool sets_limits = true;       // otherwise the limit in force is the only one
+  bool stops_at_target = false;  // otherwise a training that has reached its target runs to its own end
+  // Whether an epoch is assumed to cost what its limit was measured to cost, so that a try that cannot afford another
+  // epoch is stopped before that epoch ends.
   bool foresees_epochs = false;
-  // Whether each try is begun (asked for, and started) only when start_next() says so.
+  // Whether each try is started only when start_next() is called.
   bool starts_when_told = false;
 };
 
-// What is told to people, as it happens. ProfileStep, RunStep and GiveUpStep: what the job says is done now.
+// Events for people, as they happen. ProfileStep, RunStep and GiveUpStep: the job's next step.
 struct LimitsRecorded {
   int batch_size = 0;
   std::vector<records::LimitProfile> limits;
@@ -41,7 +42,7 @@ struct LimitsRecorded {
 struct EpochTrained {
   int batch_size = 0;
   int epoch = 0;
-  std::optional<int> most;  // of a try
+  std::optional<int> most;  // that a try may run
   std::optional<double> metric;
 };
 struct TryOver {
@@ -49,24 +50,24 @@ struct TryOver {
   Finished finished;
   Joules energy;
 };
-// The training of a try has ended.
+// A try's training has ended.
 struct TrainingOver {
-  bool seen_through = false;  // to its own end, unless it stops at its target
+  bool seen_through = false;  // it ran to its own end, or to its target if it stops there
 };
 using DriverEvent = std::variant<ProfileStep, RunStep, GiveUpStep, LimitsRecorded, EpochTrained, TryOver, TrainingOver>;
 
 enum class DriverEnd {
   reached,
-  missed,      // the target, as often as it may be
-  given_up,    // interrupted, or lost: nothing is to be done any more
-  unrecorded,  // the store has failed, and there is no training: one may be run without it
+  missed,      // the target was missed as often as allowed
+  given_up,    // interrupted or lost: nothing is left to do
+  unrecorded,  // the store has failed and no training runs: one may run unrecorded
 };
 
 class Driver {
  public:
   using Tell = std::function<void(const DriverEvent&)>;
-  // Called with what the store, or somebody who gave the recurrence up, has thrown. What it throws goes through;
-  // where it returns, the training goes on and nothing is recorded from then on.
+  // Called with an error of the store, or the conflict if another process gave the recurrence up. If it throws, that
+  // passes through; if it returns, the training goes on and nothing more is recorded.
   using StoreFailed = std::function<void(const Error&)>;
 
   // `recurrence` was begun on `device`.
@@ -74,12 +75,12 @@ class Driver {
          const DriverOptions& options, Clock& clock, Tell tell, StoreFailed store_failed);
 
   DriverEnd run();
-  // One round of that: carries out what is to be done, and has the training go on. The end, once there is one.
+  // One step of the loop: does what is due and lets the training continue. Returns the end, once there is one.
   std::optional<DriverEnd> advance();
-  // Whether another round has something to do, though nothing more has happened.
+  // Whether another step has work to do without a new event.
   [[nodiscard]] bool has_more_to_do() const { return !end_ && !then_ && !to_do_.empty() && !waits_to_start(); }
   void start_next() { may_start_ = true; }
-  // Whether all of it is on record.
+  // Whether everything is on record.
   [[nodiscard]] bool recorded() const { return recorded_; }
 
  private:
@@ -127,7 +128,7 @@ class Driver {
   [[nodiscard]] std::string reason(Machine::Why why);
 
   std::unique_ptr<RecurrenceLink> recurrence_;
-  bool recorded_ = true;  // until it cannot be
+  bool recorded_ = true;  // until recording fails
   records::JobDevice device_;
   Try& training_;
   DriverOptions options_;
@@ -137,16 +138,16 @@ class Driver {
   Machine machine_;
   std::deque<Machine::Action> to_do_;
   bool may_start_ = false;
-  std::function<void()> then_;   // what is done when the training has ended, while that is waited for
-  std::optional<RunStep> step_;  // of the try that runs
+  std::function<void()> then_;   // called once the training has ended, while its end is awaited
+  std::optional<RunStep> step_;  // of the running try
   std::optional<DriverEnd> end_;
   bool reached_ = false;
   EpochAccount epochs_;  // of the training
   bool just_started_ = false;
   bool told_of_standstill_ = false;
-  Instant looked_;             // at the cost
+  Instant looked_;             // when the cost was last checked
   int epochs_recorded_ = 0;    // of the try
-  Instant progress_recorded_;  // of it
+  Instant progress_recorded_;  // when it was last recorded
 };
 
 }  // namespace zeus::jobs

@@ -27,8 +27,7 @@ records::JobDefinition definition() {
           .device = v100()};
 }
 
-// Epochs of a second, none of which reaches a target unless its batch size is lucky; limits are measured at once, but
-// not those of a lucky one.
+// Epochs of a second. Only a lucky batch size reaches a target. Limits are measured at once, except for a lucky one.
 class ScriptedTry final : public Try {
  public:
   explicit ScriptedTry(VirtualClock& clock) : clock_{clock} {}
@@ -83,10 +82,10 @@ class ScriptedTry final : public Try {
 
   std::vector<int> started;  // batch sizes
   std::vector<std::optional<Watts>> references;
-  int lucky = 0;  // reaches in the last of its epochs
+  int lucky = 0;  // reaches the target in the last of its epochs
   int lucky_epochs = 1;
   bool measures_while_lucky = false;
-  std::function<void()> meanwhile;  // once, when limits are to be measured
+  std::function<void()> meanwhile;  // called once, when limits are to be measured
 
  private:
   VirtualClock& clock_;
@@ -117,8 +116,8 @@ class DriverTest : public testing::Test {
   Driver::Tell tell_ = [](const DriverEvent&) {};
 };
 
-// Nothing is changed while the only limit there is is looked at.
-TEST_F(DriverTest, EpochsAreWholeWhileOneLimitIsLookedAtAndNotWhileSeveralAreCompared) {
+// Measuring the only limit changes nothing.
+TEST_F(DriverTest, EpochsCountWhileOneLimitIsMeasuredButNotWhileSeveralAreCompared) {
   training_.lucky = 32;
   training_.lucky_epochs = 3;
   std::optional<records::WholeEpochs> whole;
@@ -136,7 +135,7 @@ TEST_F(DriverTest, EpochsAreWholeWhileOneLimitIsLookedAtAndNotWhileSeveralAreCom
   one_limit.device.power_limits = {250_W};
   EXPECT_EQ(recur(one_limit, "another"), DriverEnd::reached);
   ASSERT_TRUE(whole);
-  EXPECT_EQ(whole->count, 2) << "the first has the start in it";
+  EXPECT_EQ(whole->count, 2) << "the first includes the start";
 }
 
 TEST_F(DriverTest, ATargetOutOfReachCostsOneTrainingOfEachBatchSize) {
@@ -153,7 +152,7 @@ TEST_F(DriverTest, ATargetOutOfReachCostsOneTrainingOfEachBatchSize) {
   EXPECT_TRUE(given_up[0].never_reached);
 }
 
-TEST_F(DriverTest, ATrainingThatReachesWhileItIsMeasuredIsTheTry) {
+TEST_F(DriverTest, ATrainingThatReachesTheTargetWhileItIsMeasuredIsTheTry) {
   std::vector<RunStep> tries;
   std::vector<Finished> over;
   tell_ = [&](const DriverEvent& event) {
@@ -176,8 +175,8 @@ TEST_F(DriverTest, ATrainingThatReachesWhileItIsMeasuredIsTheTry) {
   EXPECT_EQ(over[0].time, 1_s);
 }
 
-// Limits of different nights are compared by one that is measured in both, where nothing tells of epochs.
-TEST_F(DriverTest, WithoutATargetLimitsAreMeasuredBesideOneThatIsKnown) {
+// Without epochs, limits of different nights are compared through one that is measured in both.
+TEST_F(DriverTest, WithoutATargetLimitsAreMeasuredBesideAKnownOne) {
   records::JobDefinition alone = definition();
   alone.batch_sizes = {};
   alone.default_batch_size = 0;
@@ -193,9 +192,9 @@ TEST_F(DriverTest, WithoutATargetLimitsAreMeasuredBesideOneThatIsKnown) {
   EXPECT_EQ(training_.references.back(), 250_W);
 }
 
-// It has missed at 32, and begins to measure 16; another recurrence misses at 16 meanwhile, and is interrupted. To the
-// policy one is as good as the other then, and the default comes first.
-TEST_F(DriverTest, ATrainingThatOthersMadeVainWhileItWasMeasuredIsEnded) {
+// It has missed at 32 and begins to measure 16. Meanwhile another recurrence misses at 16 and is interrupted. The
+// policy then prefers neither, and the default comes first.
+TEST_F(DriverTest, ATrainingThatOthersMadeUselessWhileItWasMeasuredIsEnded) {
   const auto miss_elsewhere = [this] {
     Job job = Job::open(store_, site_, "job", definition());
     Recurrence other = job.begin(v100());

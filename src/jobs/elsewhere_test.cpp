@@ -1,4 +1,4 @@
-// Recurrences that are begun for somebody else and carried out elsewhere, request by request.
+// Tests recurrences that run in a client of a server, request by request.
 
 #include "jobs/job.hpp"
 #include "jobs/job_state.hpp"
@@ -30,7 +30,7 @@ records::JobDefinition definition() {
           .device = v100()};
 }
 
-// As the existing package's clients have it: one limit, of which they know nothing.
+// As clients of the existing package see it: a single limit, which they do not know.
 records::JobDefinition reported() {
   records::JobDefinition one = definition();
   one.policy = "zeus";
@@ -66,7 +66,7 @@ Error failure_of(Action action) {
 
 class ElsewhereTest : public testing::Test {
  protected:
-  // A server: several of them on one store, each with its connection and its memory.
+  // A server: several may share one store, each with its own connection and memory.
   struct Server {
     std::unique_ptr<store::JobStore> store;
     Job job;
@@ -88,7 +88,7 @@ class ElsewhereTest : public testing::Test {
   static std::size_t entries(Server& of) {
     return of.store->entries(of.store->find("job")->id, 0, std::numeric_limits<std::size_t>::max()).size();
   }
-  // Measures what is asked for, and returns the try to run.
+  // Measures the requested limits and returns the try to run.
   static RunStep next_run(Job& job, std::uint64_t recurrence, const std::string& key = {}) {
     std::optional<ProfileStep> answered;
     while (true) {
@@ -113,11 +113,11 @@ class ElsewhereTest : public testing::Test {
   Site site_{.clock = clock_, .machine = machine_, .owner = {.host = "server", .place = "near", .process = {}}};
 };
 
-TEST_F(ElsewhereTest, ARecurrenceGoesOnByItsNumberFromAnyServer) {
+TEST_F(ElsewhereTest, ARecurrenceContinuesByItsNumberOnAnyServer) {
   Server one = server();
   Server other = server();
   const std::uint64_t number = one.job.begin(v100(), beginning()).number();
-  EXPECT_EQ(one.job.open_recurrences().size(), 1U) << "that the server let go of it means nothing";
+  EXPECT_EQ(one.job.open_recurrences().size(), 1U) << "it stays open when the server lets go of it";
   const RunStep run = next_run(other.job, number);
   one.job.resume(number).epochs({.epochs = 1, .metric = 0.1, .gpus = {taken(900)}, .time = 9_s});
   other.job.resume(number).finished(ended(records::TryOutcome::reached, 10));
@@ -129,7 +129,7 @@ TEST_F(ElsewhereTest, ARecurrenceGoesOnByItsNumberFromAnyServer) {
   EXPECT_EQ(view.owner.host, "node7");
 }
 
-TEST_F(ElsewhereTest, ARequestThatIsRepeatedIsAnsweredTheSameAndChangesNothing) {
+TEST_F(ElsewhereTest, ARepeatedRequestGetsTheSameAnswerAndChangesNothing) {
   Server one = server();
   const std::uint64_t number = one.job.begin(v100(), beginning("ann", request("begin"))).number();
   EXPECT_EQ(one.job.begin(v100(), beginning("ann", request("begin"))).number(), number);
@@ -138,7 +138,7 @@ TEST_F(ElsewhereTest, ARequestThatIsRepeatedIsAnsweredTheSameAndChangesNothing) 
   const Finished done = ended(records::TryOutcome::stopped, 10);
   one.job.resume(number, request("finished")).finished(done);
   const std::size_t length = entries(one);
-  // From another server too, and after what came later.
+  // From another server too, and after later requests.
   Server other = server();
   EXPECT_EQ(other.job.begin(v100(), beginning("ann", request("begin"))).number(), number);
   const auto again = std::get<RunStep>(other.job.resume(number, request("next")).next(std::nullopt));
@@ -155,10 +155,10 @@ TEST_F(ElsewhereTest, ARequestThatIsRepeatedIsAnsweredTheSameAndChangesNothing) 
   EXPECT_EQ(failure_of([&] { other.job.resume(number, request("next", "that")).next(); }).kind(),
             ErrorKind::invalid_argument);
   EXPECT_EQ(failure_of([&] { other.job.resume(number).finished(done); }).kind(), ErrorKind::invalid_argument)
-      << "without a key it is another report, and no try runs";
+      << "without a key it is a new report, and no try runs";
 }
 
-TEST_F(ElsewhereTest, ARedefinitionThatIsRepeatedSaysTheSameChangesAndIsMadeOnce) {
+TEST_F(ElsewhereTest, ARepeatedRedefinitionNamesTheSameChangesAndIsMadeOnce) {
   Server one = server();
   records::JobDefinition other = definition();
   other.eta = 0.75;
@@ -193,7 +193,7 @@ TEST_F(ElsewhereTest, AGivenUpRecurrenceAnswersARepeatedRequestToo) {
   EXPECT_EQ(entries(one), length);
 }
 
-TEST_F(ElsewhereTest, ReportsThatCannotBeAreRefused) {
+TEST_F(ElsewhereTest, ImpossibleReportsAreRefused) {
   Server one = server();
   const std::uint64_t number = one.job.begin(v100(), beginning()).number();
   const auto refused = [&](const auto& report) { return failure_of([&] { report(one.job.resume(number)); }).kind(); };
@@ -208,7 +208,7 @@ TEST_F(ElsewhereTest, ReportsThatCannotBeAreRefused) {
   epochs(3, 3000, 30)(one.job.resume(number));
   EXPECT_EQ(refused(epochs(2, 4000, 40)), ErrorKind::invalid_argument) << "epochs that go back";
   EXPECT_EQ(refused(epochs(4, 2900, 40)), ErrorKind::invalid_argument) << "an energy that falls";
-  EXPECT_NO_THROW(epochs(3, 2990, 30)(one.job.resume(number))) << "which is known better now";
+  EXPECT_NO_THROW(epochs(3, 2990, 30)(one.job.resume(number))) << "the energy is more exact now";
   EXPECT_EQ(refused(epochs(4, 4000, 29)), ErrorKind::invalid_argument) << "a time that falls";
   EXPECT_EQ(refused([](Recurrence recurrence) { recurrence.finished(ended(records::TryOutcome::reached, 2)); }),
             ErrorKind::invalid_argument);
@@ -230,7 +230,7 @@ TEST_F(ElsewhereTest, AnOwnerThatAskedForALongerLeaseIsGivenUpLater) {
   EXPECT_EQ(one.job.give_up_the_dead(), 1U);
 }
 
-TEST_F(ElsewhereTest, WhatAnOwnerTellsIsASignOfLife) {
+TEST_F(ElsewhereTest, EveryReportOfAnOwnerShowsThatItLives) {
   Server one = server();
   const std::uint64_t number = one.job.begin(v100(), beginning()).number();
   next_run(one.job, number);
@@ -254,12 +254,12 @@ TEST_F(ElsewhereTest, ALongLeaseIsNoShorterThanTenOfTheLongestEpochs) {
   one.job.report({.try_number = issued.step.number, .epochs = 1, .metric = 0.1, .gpus = {taken(10)}, .time = 3000_s});
   EXPECT_EQ(one.job.give_up_the_dead(), 0U);
   clock_.advance(29'000_s);
-  EXPECT_EQ(one.job.give_up_the_dead(), 0U) << "ten epochs are 30 000 s";
+  EXPECT_EQ(one.job.give_up_the_dead(), 0U) << "ten epochs take 30 000 s";
   clock_.advance(1001_s);
   EXPECT_EQ(one.job.give_up_the_dead(), 1U);
 }
 
-TEST_F(ElsewhereTest, ATrainingThatTellsOfItsEpochsIsToldWhenToStop) {
+TEST_F(ElsewhereTest, ATrainingThatReportsItsEpochsLearnsWhenToStop) {
   Server one = server(reported());
   const IssuedTry issued = one.job.issue(reported().device, beginning());
   const std::uint64_t number = issued.step.number;
@@ -277,7 +277,7 @@ TEST_F(ElsewhereTest, ATrainingThatTellsOfItsEpochsIsToldWhenToStop) {
   EXPECT_EQ(failure_of([&] { one.job.report(told(77, 1, 0.1, 1)); }).kind(), ErrorKind::not_found);
 }
 
-TEST_F(ElsewhereTest, TheNextTryGoesToTheOldestRecurrenceOfTheSameUserWhoseLastHasFailed) {
+TEST_F(ElsewhereTest, TheNextTryContinuesTheUsersOldestRecurrenceThatFailed) {
   Server one = server(reported());
   const IssuedTry first = one.job.issue(reported().device, beginning());
   const IssuedTry second = one.job.issue(reported().device, beginning());
@@ -285,7 +285,7 @@ TEST_F(ElsewhereTest, TheNextTryGoesToTheOldestRecurrenceOfTheSameUserWhoseLastH
   one.job.lose(second.step.number);
   one.job.lose(first.step.number);
   one.job.lose(first.step.number);
-  EXPECT_EQ(one.job.issue(reported().device, beginning("bob")).recurrence, 2U) << "they are not his";
+  EXPECT_EQ(one.job.issue(reported().device, beginning("bob")).recurrence, 2U) << "the others are not bob's";
   const IssuedTry again = one.job.issue(reported().device, beginning("ann", request("again")));
   EXPECT_EQ(again.recurrence, first.recurrence);
   EXPECT_EQ(one.job.issue(reported().device, beginning("ann", request("again"))).step.number, again.step.number);
@@ -293,7 +293,7 @@ TEST_F(ElsewhereTest, TheNextTryGoesToTheOldestRecurrenceOfTheSameUserWhoseLastH
   EXPECT_EQ(failure_of([&] { one.job.lose(99); }).kind(), ErrorKind::not_found);
 }
 
-// As everywhere where people read them, and not as entries have them.
+// As people read them; entries count from zero.
 TEST_F(ElsewhereTest, MessagesCountTriesAndRecurrencesFromOne) {
   Server one = server(reported());
   const auto message = [](const auto& action) { return failure_of(action).message(); };
@@ -309,7 +309,7 @@ TEST_F(ElsewhereTest, MessagesCountTriesAndRecurrencesFromOne) {
   EXPECT_TRUE(message([&] { one.job.resume(issued.recurrence).next(); }).starts_with("recurrence 1 is over"));
 }
 
-TEST_F(ElsewhereTest, ATryThatWasGivenUpIsAnsweredByItsOwnFiguresAndIsOnRecordAsLeftOut) {
+TEST_F(ElsewhereTest, ALateReportIsJudgedByItsOwnFiguresAndItsTryIsLeftOut) {
   Server one = server(reported());
   const IssuedTry issued = one.job.issue(reported().device, beginning());
   one.job.report(told(issued.step.number, 1, 0.1, 1000));
@@ -328,7 +328,7 @@ TEST_F(ElsewhereTest, ATryThatWasGivenUpIsAnsweredByItsOwnFiguresAndIsOnRecordAs
   EXPECT_FALSE(one.job.report(told(issued.step.number, 2, 0.1, 2000), request("late")).outcome) << "the same request";
   Server other = server(reported());
   const EpochAnswer rank = other.job.report(told(issued.step.number, 3, 0.1, 3500));
-  EXPECT_EQ(rank.outcome, records::TryOutcome::reached) << "as the first who told of that epoch";
+  EXPECT_EQ(rank.outcome, records::TryOutcome::reached) << "as in the first report of that epoch";
   EXPECT_EQ(entries(one), length + 2);
   const records::TryView shown = one.job.tries({}).at(0);
   EXPECT_EQ(shown.outcome, records::TryOutcome::lost);
@@ -340,7 +340,7 @@ TEST_F(ElsewhereTest, ATryThatWasGivenUpIsAnsweredByItsOwnFiguresAndIsOnRecordAs
   EXPECT_EQ(records::json_line(one.job.overview(0).next), next) << "nothing is learned from it";
 }
 
-TEST_F(ElsewhereTest, EpochsThatAreToldLateMakeLeasesLonger) {
+TEST_F(ElsewhereTest, EpochsInLateReportsMakeLeasesLonger) {
   Server one = server(reported());
   Beginning patient = beginning();
   patient.lease = 3600_s;
@@ -352,7 +352,7 @@ TEST_F(ElsewhereTest, EpochsThatAreToldLateMakeLeasesLonger) {
   EXPECT_EQ(one.job.longest_epoch(), 4000_s);
 }
 
-TEST_F(ElsewhereTest, EachAppendKeepsTheSummary) {
+TEST_F(ElsewhereTest, EachAppendStoresTheSummary) {
   Server one = server();
   const std::uint64_t number = one.job.begin(v100(), beginning()).number();
   next_run(one.job, number);
@@ -369,11 +369,11 @@ TEST_F(ElsewhereTest, EachAppendKeepsTheSummary) {
       summaries(*one.store, site_, [](const std::string& name, const Error&) { FAIL() << name; });
   ASSERT_EQ(all.size(), 1U);
   EXPECT_EQ(to_json(all[0]), to_json(*kept));
-  EXPECT_TRUE(one.store->summary(one.store->find("job")->id)) << "it is kept anew";
+  EXPECT_TRUE(one.store->summary(one.store->find("job")->id)) << "it is stored again";
 }
 
-// Costs are weighed anew, also those from before, and what is kept with them.
-TEST_F(ElsewhereTest, AnotherEtaWeighsTheWholeSummaryAnew) {
+// Past costs are weighed again too, and so are those stored with them.
+TEST_F(ElsewhereTest, AnotherEtaWeighsTheWholeSummaryAgain) {
   Server one = server();
   for (int night = 0; night < 3; ++night) {
     const std::uint64_t number = one.job.begin(v100(), beginning()).number();

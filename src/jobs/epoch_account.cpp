@@ -43,7 +43,7 @@ void EpochAccount::epochs_over(int epochs, const Try::Taken& taken, std::optiona
     return;
   }
   if (before.epochs == 0) {
-    // It has the start in it. Of several that are heard of at once nobody knows which.
+    // It includes the start. If several epochs are reported at once, the first cannot be told from the others.
     first_is_whole_ = over == 1;
     first_ = now;
     return;
@@ -99,7 +99,7 @@ std::optional<records::WholeEpochs> EpochAccount::whole() const {
     whole.start_energy = start->energy;
   }
   if (end_ && whole.start_time && whole.start_energy) {
-    // Epochs that were told of together with the end are like the others.
+    // Epochs reported together with the end are like the others.
     const int epochs = end_->epochs - last_.epochs;
     *whole.start_time += std::max(end_->time - last_.time - whole.mean_time() * epochs, Seconds{});
     *whole.start_energy += std::max(end_->energy - last_.energy - whole.mean_energy() * epochs, Joules{});

@@ -1,5 +1,5 @@
-// What the epochs of a training take, from what it has taken at the end of each: those count that ran from their
-// beginning to their end under one limit. Pure; one thread.
+// What an epoch of a training takes, computed from the totals at the end of each. Only epochs that ran under one limit
+// from beginning to end count. Pure; one thread.
 #pragma once
 
 #include "jobs/scatter.hpp"
@@ -14,19 +14,19 @@ namespace zeus::jobs {
 
 class EpochAccount {
  public:
-  // The epoch under way is not like others: limits are changed or measured in it, or it stood still.
+  // The epoch under way is not typical: limits were changed or measured in it, or the training was suspended.
   void disturb() { undisturbed_ = false; }
-  // A word of the first steps came when so much was taken. The start is as long before the first word as the second is
-  // after it.
+  // The first steps were reported when this much had been taken. The start ended as long before the first report as the
+  // second came after it.
   void steps_seen(const Try::Taken& taken);
-  // So many epochs are over, and this is what was taken so far, under the limit that is in force.
+  // This many epochs are over, this much was taken so far, and `limit` is in force.
   void epochs_over(int epochs, const Try::Taken& taken, std::optional<Watts> limit);
-  // The training is over. Where no epoch was told of, all of it was one.
+  // The training is over. If no epoch was reported, all of it counts as one.
   void training_over(const Try::Taken& taken, std::optional<Watts> limit);
-  // It came to its own end after so many epochs: what the end took is no epoch either.
+  // It ended by itself after this many epochs; what its end took belongs to no epoch.
   void ended(int epochs, const Try::Taken& taken);
-  // Nothing while no whole epoch is over, or their energy is not known. Those of the limit that was in force last. The
-  // first epoch counts where it is the only one and its steps told where it began.
+  // Nothing until a whole epoch is over, or if their energy is unknown. Covers the epochs under the last limit in
+  // force. The first epoch counts if it is the only one and its steps show where it began.
   [[nodiscard]] std::optional<records::WholeEpochs> whole() const;
 
  private:
@@ -41,10 +41,10 @@ class EpochAccount {
   Point last_;
   std::optional<Point> first_steps_;
   std::optional<Point> next_steps_;
-  Point first_;  // when the first epoch was over
+  Point first_;  // when the first epoch ended
   bool undisturbed_ = true;
   bool known_ = true;
-  std::optional<Watts> limit_;  // of what follows
+  std::optional<Watts> limit_;  // of the epochs that follow
   int count_ = 0;
   Seconds time_;
   Joules energy_;

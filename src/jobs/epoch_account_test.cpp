@@ -12,7 +12,7 @@ Try::Taken taken(double time, double energy) {
 }
 
 // Four seconds of start at 50 W, then epochs of 2 s and 400 J.
-TEST(EpochAccount, TellsTheStartFromTheEpochs) {
+TEST(EpochAccount, SeparatesTheStartFromTheEpochs) {
   EpochAccount account;
   for (int epoch = 1; epoch <= 4; ++epoch) {
     account.epochs_over(epoch, taken(4.0 + 2.0 * epoch, 200.0 + 400.0 * epoch), 250_W);
@@ -28,7 +28,8 @@ TEST(EpochAccount, TellsTheStartFromTheEpochs) {
   EXPECT_NEAR(whole->time_deviation->value(), 0.0, 1e-12);
 }
 
-// The same, and three seconds of writing a model at 60 W; the end of the last epoch was told of with them, or before.
+// The same, followed by three seconds of writing a model at 60 W. The end of the last epoch was reported with them, or
+// before.
 TEST(EpochAccount, CountsTheEndWithTheStart) {
   for (const int told_of : {3, 4}) {
     EpochAccount account;
@@ -49,21 +50,21 @@ TEST(EpochAccount, StatesHowEpochsScatter) {
   account.epochs_over(1, taken(1.0, 100.0), 250_W);
   account.epochs_over(2, taken(2.0, 200.0), 250_W);
   account.epochs_over(3, taken(5.0, 500.0), 250_W);
-  // 1 s and 3 s: 2 s, and sqrt(2) about it.
+  // 1 s and 3 s: a mean of 2 s, with a deviation of sqrt(2).
   EXPECT_DOUBLE_EQ(account.whole()->mean_time().value(), 2.0);
   EXPECT_NEAR(account.whole()->time_deviation->value(), 1.4142135623730951, 1e-12);
   EXPECT_NEAR(account.whole()->energy_deviation->value(), 141.42135623730951, 1e-9);
 }
 
-TEST(EpochAccount, KnowsNothingOfATrainingOfOneEpoch) {
+TEST(EpochAccount, HasNothingForATrainingOfOneEpoch) {
   EpochAccount account;
   EXPECT_FALSE(account.whole());
   account.epochs_over(1, taken(10.0, 1000.0), 250_W);
   EXPECT_FALSE(account.whole());
 }
 
-// Steps of 1 s from 4 s on: the first word comes at 5 s, the second at 6 s.
-TEST(EpochAccount, TakesTheOnlyEpochWhereItsStepsTellWhereItBegan) {
+// Steps of 1 s from 4 s on: the first report comes at 5 s, the second at 6 s.
+TEST(EpochAccount, CountsTheOnlyEpochIfItsStepsShowWhereItBegan) {
   EpochAccount account;
   account.steps_seen(taken(5.0, 300.0));
   account.steps_seen(taken(6.0, 400.0));
@@ -78,7 +79,7 @@ TEST(EpochAccount, TakesTheOnlyEpochWhereItsStepsTellWhereItBegan) {
   EXPECT_DOUBLE_EQ(whole->start_energy->value(), 200.0);
 }
 
-TEST(EpochAccount, KnowsTheStartByStepsWhereLimitsWereMeasuredInTheFirstEpoch) {
+TEST(EpochAccount, FindsTheStartByStepsIfLimitsWereMeasuredInTheFirstEpoch) {
   EpochAccount account;
   account.steps_seen(taken(5.0, 300.0));
   account.steps_seen(taken(6.0, 400.0));
@@ -89,7 +90,7 @@ TEST(EpochAccount, KnowsTheStartByStepsWhereLimitsWereMeasuredInTheFirstEpoch) {
   EXPECT_DOUBLE_EQ(account.whole()->start_time->value(), 4.0);
 }
 
-TEST(EpochAccount, LeavesOutWhatWasDisturbed) {
+TEST(EpochAccount, LeavesOutDisturbedEpochs) {
   EpochAccount account;
   account.disturb();
   account.epochs_over(1, taken(10.0, 1000.0), 250_W);
@@ -104,7 +105,7 @@ TEST(EpochAccount, LeavesOutWhatWasDisturbed) {
   EXPECT_FALSE(whole->start_time) << "limits were measured in the first epoch";
 }
 
-TEST(EpochAccount, BeginsAnewUnderAnotherLimit) {
+TEST(EpochAccount, StartsOverUnderAnotherLimit) {
   EpochAccount account;
   account.epochs_over(1, taken(5.0, 500.0), 250_W);
   account.epochs_over(2, taken(6.0, 600.0), 250_W);
@@ -119,7 +120,7 @@ TEST(EpochAccount, BeginsAnewUnderAnotherLimit) {
   EXPECT_FALSE(whole->start_time);
 }
 
-TEST(EpochAccount, CountsEpochsThatAreHeardOfTogether) {
+TEST(EpochAccount, CountsEpochsReportedTogether) {
   EpochAccount account;
   account.epochs_over(1, taken(3.0, 300.0), 250_W);
   account.epochs_over(4, taken(9.0, 900.0), 250_W);
@@ -128,7 +129,7 @@ TEST(EpochAccount, CountsEpochsThatAreHeardOfTogether) {
   EXPECT_FALSE(account.whole()->time_deviation);
 }
 
-TEST(EpochAccount, KnowsNothingWhereTheEnergyIsUnknown) {
+TEST(EpochAccount, HasNothingIfTheEnergyIsUnknown) {
   EpochAccount account;
   account.epochs_over(1, taken(3.0, 300.0), 250_W);
   account.epochs_over(2, {.gpus = {}, .time = 5_s, .unknown = "the GPU is lost"}, 250_W);

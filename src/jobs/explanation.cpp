@@ -15,7 +15,7 @@ namespace {
 
 using Beliefs = std::vector<std::optional<optimize::CostBelief>>;
 
-// Nothing costs less than nothing, whatever a normal distribution leaves open.
+// A cost is never negative, though a normal distribution allows it.
 std::string range(const optimize::CostBelief& belief) {
   const Joules low = std::max(belief.low, Joules{});
   EnergyColumn costs;
@@ -23,7 +23,7 @@ std::string range(const optimize::CostBelief& belief) {
   return fmt::format("{} ({})", costs.text(belief.expected), costs.range(low, belief.high));
 }
 
-// The batch size believed to be cheapest besides `arm`.
+// The batch size with the lowest expected cost other than `arm`.
 std::optional<std::size_t> cheapest_other(const Beliefs& beliefs, std::size_t arm) {
   std::optional<std::size_t> cheapest;
   for (std::size_t other = 0; other < beliefs.size(); ++other) {
@@ -51,12 +51,12 @@ std::string why_run(const optimize::RunAction& run, const optimize::RecurringJob
                            run.batch_size);
       }
       if (believed && other) {
-        return fmt::format("it may cost less than {}: {} is expected, against {}, and trying it tells",
+        return fmt::format("it may cost less than {}: {} is expected, against {}, and a try will show",
                            spec.batch_sizes[*other], range(*beliefs[arm]), range(*beliefs[*other]));
       }
-      return "it is still to be tried";
+      return "it has not been tried yet";
     case records::TryPurpose::concurrent:
-      return "another try that will tell more is still running; this is the best known meanwhile";
+      return "a try that will show more is still running; until then this is the best known";
     case records::TryPurpose::exploit:
       break;
   }
@@ -66,12 +66,12 @@ std::string why_run(const optimize::RunAction& run, const optimize::RecurringJob
   const std::string expected = range(*beliefs[arm]);
   const std::string of_other = range(*beliefs[*other]);
   if (beliefs[arm]->expected <= beliefs[*other]->expected) {
-    return fmt::format("it is expected to cost {}, the next best, {}, {}", expected, spec.batch_sizes[*other],
-                       of_other);
+    return fmt::format("it is expected to cost {}; the next best, batch size {}, {}", expected,
+                       spec.batch_sizes[*other], of_other);
   }
   return job.policy().name() == "zeus"
              ? fmt::format(
-                   "of the costs drawn from what is believed of each, its own was the least: {} is expected, "
+                   "of the costs drawn from the beliefs, its own was the lowest: {} is expected, "
                    "and {} of {}",
                    expected, of_other, spec.batch_sizes[*other])
              : fmt::format("it may cost less than {}: {} is expected, against {}", spec.batch_sizes[*other], expected,

@@ -1,4 +1,4 @@
-// Why a recurring job does what it does next, in one sentence for a person. Pure functions; any thread.
+// Explains in one sentence why a recurring job takes its next step. Pure functions; any thread.
 #pragma once
 
 #include "jobs/job_state.hpp"
@@ -8,7 +8,7 @@
 
 namespace zeus::jobs {
 
-// `action` is what `state` answers now. Without a full stop.
+// `action` is what `state` answers now. The sentence has no full stop.
 std::string why(const optimize::Action& action, const JobState& state);
 
 }  // namespace zeus::jobs

@@ -17,13 +17,14 @@ namespace zeus::jobs {
 
 namespace {
 
-// What a request makes, at most, up to what answers it.
+// The most entries that a request makes, up to the one that answers it.
 constexpr std::size_t most_entries_of_a_request = 64;
 constexpr std::size_t longest_name = 200;
-// An owner that cannot be looked at is dead when it has given no sign of life for this long, as somebody who waited
-// has measured, unless it asked for another.
+// An owner that cannot be checked directly is dead after this much silence, by the clock of the process that waits,
+// unless it asked for another lease.
 constexpr Seconds usual_lease{120.0};
-// Whoever asks for a longer lease never beats, but tells of epochs: no shorter than that many of the longest.
+// An owner with a longer lease sends no beats but reports epochs: its lease is at least this many of the longest
+// epochs.
 constexpr double epochs_of_a_lease = 10.0;
 
 Seconds lease_of(const OpenRecurrence& open, const JobState& state) {
@@ -32,7 +33,7 @@ Seconds lease_of(const OpenRecurrence& open, const JobState& state) {
   return beats ? lease : std::max(lease, state.longest_epoch().value_or(Seconds{}) * epochs_of_a_lease);
 }
 
-// As a shell has to be told it.
+// Quoted for a shell.
 std::string shell_word(const std::string& word) {
   const auto plain = [](char letter) {
     return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || (letter >= '0' && letter <= '9') ||
@@ -48,7 +49,7 @@ std::string shell_word(const std::string& word) {
   return quoted + '\'';
 }
 
-// "zeus jobs nightly redefine --set 'eta = 0.7'", or without the settings where a job file says it better.
+// "zeus jobs nightly redefine --set 'eta = 0.7'", or with --file if a change cannot be given as a setting.
 std::string redefining(const std::string& name, const std::vector<records::DefinitionChange>& changes) {
   std::string command = fmt::format("zeus jobs {} redefine", shell_word(name));
   const auto silent = [](const records::DefinitionChange& change) { return change.setting.empty(); };
@@ -78,10 +79,12 @@ void check_same(const std::string& name, const records::JobDefinition& kept, con
       follows.push_back(words);
     }
   }
-  throw Error{ErrorKind::conflict, fmt::format("the job '{}' was defined differently: {}", name, fmt::join(said, "; ")),
-              fmt::format("`{}` takes it on so: {}; or run it as it was, choose another name, or start anew with `zeus "
-                          "jobs {} forget`",
-                          redefining(name, changes), fmt::join(follows, "; "), shell_word(name))};
+  throw Error{
+      ErrorKind::conflict, fmt::format("the job '{}' was defined differently: {}", name, fmt::join(said, "; ")),
+      fmt::format(
+          "`{}` gives it this definition: {}; or run it as it was, choose another name, or start over with `zeus "
+          "jobs {} forget`",
+          redefining(name, changes), fmt::join(follows, "; "), shell_word(name))};
 }
 
 }  // namespace
@@ -184,10 +187,10 @@ void Job::Impl::append(const Request& request, const Decide& decide, const Repea
     }
     const WallTime now = site.clock.wall();
     if (known().has_changed_all_days() && has_summary_kept()) {
-      // It was opened, and the store has all of its days.
+      // The job was opened from the store, which has all of its days.
       static_cast<void>(known().take_changed_days());
     }
-    // What cannot be read back, or cannot be next, must not be written.
+    // Entries that could not be read back, or that cannot follow, must not be written.
     auto after = std::make_unique<JobAccount>(known());
     try {
       for (const records::JobEntryBody& body : bodies) {
@@ -197,7 +200,7 @@ void Job::Impl::append(const Request& request, const Decide& decide, const Repea
       }
     } catch (const Error& error) {
       throw Error{ErrorKind::invalid_argument, fmt::format("this cannot be recorded: {}", error.message()),
-                  "tell what has happened as it has"};
+                  "report what happened, in its order"};
     }
     const bool weighs_alike = after->eta() == after->state().definition().eta;
     store::Attached attached{.request = request, .summary = {}};
@@ -219,8 +222,8 @@ void Job::Impl::append(const Request& request, const Decide& decide, const Repea
   }
 }
 
-// A process of this place is looked at; any other is dead when its beats and entries have stood still for a lease, on
-// this place's own monotonic clock, so that no two clocks are ever compared.
+// A process of this place is checked directly. Any other is dead if its beats and entries have stood still for a lease,
+// by this place's own monotonic clock, so that no two clocks are compared.
 std::vector<std::pair<const OpenRecurrence*, std::string>> Job::Impl::find_the_dead() {
   std::vector<std::pair<const OpenRecurrence*, std::string>> dead;
   for (const OpenRecurrence& open : state().open()) {
@@ -239,7 +242,7 @@ std::vector<std::pair<const OpenRecurrence*, std::string>> Job::Impl::find_the_d
     const std::uint64_t signs = store->beats(stored.id, open.number) + open.last_entry;
     const store::Sighting sighting = store->sight(stored.id, open.number, site.owner.place, signs, now);
     if (now - sighting.since > lease_of(open, state())) {
-      dead.emplace_back(&open, fmt::format("nothing was heard of {} on {} for {:.0f} s", to_text(owner.process),
+      dead.emplace_back(&open, fmt::format("nothing was heard from {} on {} for {:.0f} s", to_text(owner.process),
                                            owner.host, (now - sighting.since).value()));
     }
   }

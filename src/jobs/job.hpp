@@ -1,32 +1,33 @@
-// A recurring job that is run here: reads its history, decides, allots numbers, records. `zeus run` and the server
-// drive it alike, the simulator drives the same optimize::RecurringJob. One thread at a time, except where said; any
-// number of processes may run the same job at once, and each decision sees exactly the entries before its own.
+// A recurring job that runs in this process: reads its history, decides, assigns numbers, records. `zeus run` and the
+// server use it alike; the simulator uses the same optimize::RecurringJob. One thread at a time unless stated
+// otherwise; any number of processes may run the same job at once, and each decision sees exactly the entries before
+// its own.
 //
 //   jobs::Job job = jobs::Job::open(store, site, "bert", definition);
 //   jobs::Recurrence recurrence = job.begin(device);
 //   while (true) {
 //     const jobs::Step step = recurrence.next();       // durable when it returns
-//     if RunStep:      start the command; profiled() when it measured limits; epochs() now and then; finished()
-//                      - reached: the recurrence is over; otherwise ask next() again
-//     if ProfileStep:  start the command at that batch size, measure these limits while it trains, profiled(), and ask
-//                      next() again: when it says to run the same batch size, let the same process go on (and charge
-//                      profiled() nothing: the training was not in vain); otherwise stop it and charge what it took
-//     if GiveUpStep:   the job has failed too often, or would only do again what failed; the recurrence is over
+//     if RunStep:      start the command; profiled() after measuring limits; epochs() now and then; finished()
+//                      - reached: the recurrence is over; otherwise call next() again
+//     if ProfileStep:  start the command at that batch size, measure these limits while it trains, profiled(), and call
+//                      next() again: if it says to run the same batch size, let the same process continue (and pass
+//                      profiled() no charge, because the training is kept); otherwise stop it and charge its cost
+//     if GiveUpStep:   the job has failed too often, or would only repeat what failed; the recurrence is over
 //   }
 //
-// A server does the same for those who carry recurrences out elsewhere, request by request: begin() with who that is,
-// then resume(number) and one call each. A request has a key, kept with the entry that it made, so that asking again
-// changes nothing more and is answered the same, by every server. A training that only tells of its epochs and is told
-// when to stop is given its tries by issue() and judged by report().
+// A server does the same for clients that run recurrences elsewhere, request by request: begin() with the client's
+// identity, then resume(number) and one call each. A request's key is kept with the entry that it made, so a repeated
+// request changes nothing and gets the same answer from every server. A training that only reports its epochs and waits
+// for the order to stop gets its tries from issue() and is judged by report().
 //
-// Every call that records is durable when it returns. What may be thrown, always a zeus::Error:
-// - conflict: this recurrence was given up by somebody else (it showed no sign of life), or it is over already. What
-//   was to be recorded is not. Nothing is wrong with the store.
-// - invalid_argument: what is told cannot be: no try is running, epochs go back, energies fall, the key of the request
-//   is that of another one.
-// - not_found: no such recurrence has begun, no such try was started.
+// Every call that records is durable when it returns. Errors, always a zeus::Error:
+// - conflict: another process gave this recurrence up because it saw no beat of it, or the recurrence is over. What was
+//   to be recorded is not. The store is fine.
+// - invalid_argument: the report is impossible: no try is running, epochs go back, energies fall, or the request's key
+//   belongs to another request.
+// - not_found: no such recurrence has begun, or no such try was started.
 // - what the store throws (job_store.hpp): unavailable for a full disk, permission_denied, timeout, corrupt_data. The
-//   training may go on unrecorded: after such a failure every further call may be tried again.
+//   training may continue unrecorded: after such a failure every later call may be tried again.
 #pragma once
 
 #include "base/clock.hpp"
@@ -54,25 +55,25 @@
 
 namespace zeus::jobs {
 
-// Where and who we are: outlives whatever is opened with it.
+// This place and process. Must outlive what is opened with it.
 struct Site {
   Clock& clock;
-  FileTree machine;         // whose /proc tells which owners live
+  FileTree machine;         // whose /proc shows which owners are alive
   records::JobOwner owner;  // of the recurrences begun here
 };
 
 // This process on this machine.
 Site this_site(Clock& clock, const FileTree& machine);
 
-// Run one try. It is number `number` of the job and on record as submitted.
+// Run one try: number `number` of the job, on record as submitted.
 struct RunStep {
   std::uint64_t number = 0;
   std::uint64_t seed = 0;  // for the script
-  int batch_size = 0;      // 1 for a job that has no batch sizes
-  // Under which to run. Nothing: measure all limits during the first epoch (and record them), then use the cheapest.
+  int batch_size = 0;      // 1 if the job has no batch sizes
+  // The limit to run under. Nothing: measure all limits during the first epoch, record them, then use the cheapest.
   std::optional<Watts> limit;
-  int max_epochs = 0;            // stop it, as failed, when it is short of the target after so many
-  std::optional<Joules> budget;  // of cost; stop it when another epoch would take its cost above that
+  int max_epochs = 0;            // stop it, as failed, if it misses the target after this many
+  std::optional<Joules> budget;  // of cost; stop it if another epoch would exceed this
   records::TryPurpose purpose = records::TryPurpose::exploit;
   std::string why;  // one sentence without a full stop
 };
@@ -84,15 +85,15 @@ struct ProfileStep {
   std::string why;
 };
 
-// The recurrence failed as often as one may; it is on record as given up.
+// The recurrence failed as often as allowed; it is on record as given up.
 struct GiveUpStep {
   int tries = 0;
-  bool never_reached = false;  // nor has any other of the job: once at each batch size is as often as one may then
+  bool never_reached = false;  // no try of the job ever has; then each batch size is tried once
 };
 
 using Step = std::variant<RunStep, ProfileStep, GiveUpStep>;
 
-// What profiling came to. `charged` and `time` are what it took beside any training; nothing when the training goes on.
+// The result of profiling. `charged` and `time` are its cost apart from any training; zero if the training continues.
 struct Profiled {
   int batch_size = 0;
   std::vector<records::LimitProfile> limits;
@@ -100,17 +101,17 @@ struct Profiled {
   Seconds time;
 };
 
-// How a try stands. Neither epochs nor time nor energy may be less than before.
+// The progress of a try. Epochs, time and energy never fall.
 struct Progress {
   int epochs = 0;
   std::optional<double> metric;
   std::vector<records::GpuEnergy> gpus;
   Seconds time;
-  // Of whoever says which try it means: a conflict Error where that is not the one that runs.
+  // If the caller names its try: a conflict Error unless that try is running.
   std::optional<std::uint64_t> try_number = {};
 };
 
-// How a try ended. Energies that are not known leave the try out of beliefs (left_out must then say so).
+// How a try ended. A try whose energies are unknown is left out of beliefs; `left_out` must say so.
 struct Finished {
   records::TryOutcome outcome = records::TryOutcome::lost;
   int epochs = 0;
@@ -121,28 +122,27 @@ struct Finished {
   std::optional<int> exit_code;
   std::optional<std::string> left_out;
   std::optional<records::WholeEpochs> whole_epochs;
-  std::optional<std::uint64_t> try_number = {};  // as that of Progress
+  std::optional<std::uint64_t> try_number = {};  // as in Progress
 };
 
-// A request of somebody elsewhere: whose it is and its name, unique within the job, and what is asked for. An empty key
-// is none.
+// A remote request: its user, its key (unique within the job), and what it asks for. An empty key means none.
 using Request = records::EntryRequest;
 
-// Who carries out a recurrence that is begun for somebody else.
+// Who carries out a recurrence that is begun for a remote client.
 struct Beginning {
   records::JobOwner owner;
-  std::string user;              // who alone may report on it; empty where nobody asks
-  std::optional<Seconds> lease;  // how long its silence still means life; that of everybody unless said
+  std::string user;              // only they may report on it; empty if users are not checked
+  std::optional<Seconds> lease;  // how long the owner may be silent; the usual lease if absent
   Request request;
 };
 
-// A try given to a training that tells of its epochs (issue()).
+// A try given to a training that reports its epochs (issue()).
 struct IssuedTry {
   std::uint64_t recurrence = 0;
   RunStep step;
 };
 
-// An epoch of such a training is over: all of it so far, and the metric after it.
+// An epoch of such a training is over: its totals so far, and the metric after it.
 struct EpochReport {
   std::uint64_t try_number = 0;
   int epochs = 0;
@@ -151,23 +151,23 @@ struct EpochReport {
   Seconds time;
 };
 
-// Whether it goes on, and what has become of it otherwise.
+// Whether the training goes on, and otherwise how its try ended.
 struct EpochAnswer {
   std::optional<records::TryOutcome> outcome;  // nothing: it goes on
-  bool decided_before = false;                 // by another report, or since it was given up
+  bool decided_before = false;                 // by another report, or because it was given up
 };
 
-// A part of a list whose members are numbered from 1.
+// Part of a list whose items are numbered from 1.
 struct Page {
-  std::optional<std::uint64_t> before;  // those with lower numbers; from the newest on unless said
+  std::optional<std::uint64_t> before;  // items with lower numbers; if absent, from the newest on
   std::size_t at_most = 50;
 };
 
-// A try that runs, or is one of the last that ended.
+// A running try, or one of the last that ended.
 struct KnownTry {
   std::uint64_t number = 0;
   int batch_size = 0;
-  std::string user;                            // who alone may report on it; empty where nobody asks
+  std::string user;                            // only they may report on it; empty if users are not checked
   std::optional<records::TryOutcome> outcome;  // nothing while it runs
 };
 
@@ -177,12 +177,12 @@ struct OpenRecurrence;
 
 class Job {
  public:
-  // Opens the job `name`, or makes it when there is none. A job that exists with another definition is a conflict Error
-  // that says what differs and what to do; a definition that cannot be is an invalid_argument Error. `store` and `site`
-  // must outlive the job. `origin`: who has it made, where it is.
+  // Opens the job `name`, or creates it. If the job exists with another definition: a conflict Error that says what
+  // differs and what to do. An impossible definition is an invalid_argument Error. `store` and `site` must outlive the
+  // job. `origin`: who creates it, and where.
   static Job open(store::JobStore& store, const Site& site, std::string_view name,
                   const records::JobDefinition& definition, const store::JobOrigin& origin = {});
-  // Opens a job that exists, for whoever looks at it or goes on with it as it is; nothing when there is none.
+  // Opens an existing job to read it or to go on with it unchanged; nothing if there is none.
   static std::optional<Job> find(store::JobStore& store, const Site& site, std::string_view name);
 
   Job(Job&&) noexcept;
@@ -191,71 +191,70 @@ class Job {
   Job& operator=(const Job&) = delete;
   ~Job();
 
-  // Takes the job on as it is defined here, from the next recurrence on, and keeps of what was learned what stays true
-  // (jobs/redefinition.hpp); returns what differs from before. A conflict Error while a recurrence of it is running.
+  // Gives the job this definition from the next recurrence on and keeps what is still true of what it learned
+  // (jobs/redefinition.hpp); returns the differences. A conflict Error while a recurrence of it is running.
   std::vector<records::DefinitionChange> redefine(const records::JobDefinition& definition,
                                                   const Request& request = {});
 
   [[nodiscard]] const std::string& name() const;
-  // That of its store: another job of the same name has another one.
+  // The store's ID: another job of the same name has another one.
   [[nodiscard]] store::JobId id() const;
-  // As it is defined now, as far as its history has been read.
+  // The definition now, as far as the history has been read.
   [[nodiscard]] const records::JobDefinition& definition() const;
-  // The spec that policies see, for the current devices.
+  // What policies see, for the current devices.
   [[nodiscard]] const optimize::JobSpec& spec() const;
 
-  // Reads what has been added to its history. Of a job that was found, nothing is read before something is asked.
+  // Reads what was added to the history. A job from find() reads nothing before it is asked something.
   void refresh();
-  // Gives up what dead owners left, notes another device when it is another one, and begins a recurrence on it.
+  // Gives up what dead owners left, records a change of device, and begins a recurrence on it.
   Recurrence begin(const records::JobDevice& device);
-  // The same for somebody else, who carries it out: that it is left here means nothing.
+  // The same for a remote client: the recurrence stays open when this process lets go of it.
   Recurrence begin(const records::JobDevice& device, const Beginning& beginning);
-  // Goes on with a recurrence that is carried out elsewhere; `request` is what its next call is asked by. A not_found
-  // Error where none of that number has begun, a conflict where it is over, unless the request has been answered.
+  // Continues a recurrence that runs elsewhere; `request` is the request of the next call. A not_found Error if no
+  // recurrence of that number has begun, a conflict if it is over, unless the request has been answered.
   Recurrence resume(std::uint64_t recurrence, const Request& request = {});
-  // Gives up what dead owners left, and returns how many recurrences that were. begin() and next() do this by
+  // Gives up what dead owners left and returns the number of recurrences given up. begin() and next() call this
   // themselves.
   std::size_t give_up_the_dead();
 
-  // Those under way, in the order in which they began; as far as the history has been read.
+  // The open ones in the order of their beginnings, as far as the history has been read.
   [[nodiscard]] std::span<const OpenRecurrence> open_recurrences() const;
 
-  // A try for a training that only tells of its epochs (report()): of the oldest recurrence that was begun so by the
-  // same user and place and whose last try has failed, or of one that begins now. Limits that would be measured first
-  // are not.
+  // A try for a training that only reports its epochs (report()): of the oldest such recurrence of the same user and
+  // place whose last try has failed, or else of a new one. Measures no limits first.
   IssuedTry issue(const records::JobDevice& device, const Beginning& beginning);
-  // Judges and records what such a training tells.
+  // Judges and records a report of such a training.
   EpochAnswer report(const EpochReport& report, const Request& request = {});
-  // Such a training has ended without a result; nothing where its try is over.
+  // Such a training ended without a result. Does nothing if its try is over.
   void lose(std::uint64_t try_number);
-  // As far as the history has been read; nothing where no such try has started, or it is long over.
+  // As far as the history has been read; nothing if no such try has started, or it ended long ago.
   [[nodiscard]] std::optional<KnownTry> find_try(std::uint64_t number) const;
-  // The longest epoch that any try has told of, as far as the history has been read.
+  // The longest epoch reported by any try, as far as the history has been read.
   [[nodiscard]] std::optional<Seconds> longest_epoch() const;
 
   // Limits measured so far at a batch size on the current devices, ascending.
   [[nodiscard]] std::vector<records::LimitProfile> limits(int batch_size) const;
-  // Whether any try of that batch size has.
+  // Whether any try of that batch size has reached the target.
   bool has_reached(int batch_size);
-  // How long the last whole run at a batch size on the current devices took.
+  // The time of the last whole run at a batch size on the current devices.
   [[nodiscard]] std::optional<Seconds> run_time(int batch_size) const;
   // The cost of energy and time as the job weighs them, on its current devices.
   [[nodiscard]] Joules cost(Joules energy, Seconds time) const;
 
-  // For a command that is started before it is known to be a try: the seed that the next one will have, unless others
-  // start one first.
+  // For a command that starts before it is known to be a try: the seed of the next try, unless another process starts
+  // one first.
   std::uint64_t seed_of_next_try();
-  // What a recurrence that began now would be told to do. Writes nothing but, now and then, a snapshot.
+  // What a recurrence that began now would do first. Writes nothing except an occasional snapshot.
   optimize::Action preview();
-  // Everything there is to show, as of now: walks the whole history. Writes nothing.
+  // Everything there is to show now; walks the whole history. Writes nothing.
   records::JobView view();
-  // The same with the last recurrences and tries only: those under way and the last 64, or `most` at most.
+  // The same with only the last recurrences and tries: the open ones and the last 64, or at most `most`.
   records::JobView overview(std::size_t most);
-  // What is told of it in a list; has it kept where the store lacks it, as far as that can be written.
+  // The job's line in a list. Stores it if the store lacks it and can be written.
   records::JobSummary summary();
-  // Keeps it, as every append does, for a history that was written by what keeps none.
+  // Stores the summary, as every append does, for a history written by a program that stores none.
   void keep_summary();
-  // The newest first.
+  // Newest first.
   std::vector<records::RecurrenceView> recurrences(const Page& page);
   std::vector<records::TryView> tries(const Page& page);
 
@@ -264,17 +263,17 @@ class Job {
   struct Impl;
 
   explicit Job(std::unique_ptr<Impl> impl);
-  // Puts the beginning of a recurrence on record, and returns its number.
+  // Puts the beginning of a recurrence on record and returns its number.
   std::uint64_t begun(const records::JobDevice& device, const Beginning& beginning);
-  // The answer to that report, and what it puts on record.
+  // The answer to that report, and the entries to record.
   [[nodiscard]] std::pair<EpochAnswer, std::vector<records::JobEntryBody>> answer(const EpochReport& told,
                                                                                   const JobState& state) const;
 
   std::unique_ptr<Impl> impl_;
 };
 
-// One need for a trained model, owned by this process, or resumed for its owner elsewhere. Its Job must outlive it.
-// Destroying one of this process that is not over gives it up as far as the store allows: nothing is thrown.
+// One need for a trained model: owned by this process, or resumed for its owner elsewhere. Its Job must outlive it. The
+// destructor gives up a recurrence of this process that is not over, as far as the store allows; it throws nothing.
 class Recurrence {
  public:
   Recurrence(Recurrence&&) noexcept;
@@ -286,25 +285,25 @@ class Recurrence {
   [[nodiscard]] std::uint64_t number() const;  // from 0, over the whole life of the job
   [[nodiscard]] bool over() const;
 
-  // What to do now. A RunStep is on record when this returns. There must be no try running. Where a ProfileStep was
-  // answered last, and not with all that it asked for, it is not asked again: something is run.
+  // What to do now. A RunStep is on record when this returns. No try may be running. If the last ProfileStep was
+  // answered only in part, it is not repeated: the next step is a run.
   Step next();
-  // The same for one that was resumed, which does not know what was answered last.
+  // The same for a resumed recurrence, which does not know the last answer.
   Step next(const std::optional<ProfileStep>& answered_last);
-  // The training whose limits next() had measured has reached the target meanwhile: it is the try, whatever would have
-  // come next. On record when this returns.
+  // The training whose limits next() had measured has reached the target meanwhile: it becomes the try, whatever next()
+  // would have answered. On record when this returns.
   RunStep claim(int batch_size);
 
-  // What happened to the try that next() handed out last.
+  // What happened to the try that next() returned last.
   void profiled(const Profiled& profiled);
   void epochs(const Progress& progress);
   void finished(const Finished& finished);
-  // The recurrence ends without a model; a try still running is recorded as lost. `reason` is shown to people.
+  // The recurrence ends without a model; a running try is recorded as lost. `reason` is shown to people.
   void give_up(const std::string& reason);
 
-  // A sign of life, to be given every few seconds; writes at most once in ten, or each where the recurrence was
-  // resumed. It may be called from another thread than the rest. Owners on the same machine are looked at directly and
-  // need none. `readings` is what the owner says of its GPUs, in whatever form.
+  // Tells other processes that the owner is alive; to be called every few seconds. Writes at most once in ten seconds,
+  // but every time if the recurrence was resumed. Any thread may call it beside the others. Owners on the same machine
+  // are checked directly and need none. `readings` is the owner's account of its GPUs, in any form.
   void beat(std::string_view readings = {});
 
  private:
@@ -317,8 +316,8 @@ class Recurrence {
   std::unique_ptr<Impl> impl_;
 };
 
-// Of all jobs of a store, in the order of its names: those that it keeps, and the others from their histories. A job
-// whose history cannot be read is left out, and `unreadable` told why.
+// The summaries of all jobs of a store, by name: those the store keeps, and the others computed from their histories. A
+// job whose history cannot be read is left out and passed to `unreadable`.
 using Unreadable = std::function<void(const std::string& name, const Error& error)>;
 std::vector<records::JobSummary> summaries(store::JobStore& store, const Site& site, const Unreadable& unreadable);
 

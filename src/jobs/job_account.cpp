@@ -20,8 +20,8 @@ using records::RecurrenceState;
 namespace {
 
 constexpr std::size_t last_recurrences = 5;
-// Of a recurrence's energy, the least that its interval leaves open: where a command begins and ends by itself counters
-// read a little low, always the same way. Assumed.
+// The least relative uncertainty of a recurrence's energy: at the beginning and the end of a command, counters always
+// read a little low. Assumed.
 constexpr double least_doubt = 0.003;
 
 std::optional<records::Energy> sum(const std::vector<records::GpuEnergy>& gpus) {
@@ -45,7 +45,7 @@ double square(Joules value) {
   return value.value() * value.value();
 }
 
-// The last mark at which fewer than `number` had begun.
+// The entries at the last mark before `number` began.
 template <typename Begun>
 std::uint64_t entries_before(const std::vector<JobAccount::Mark>& marks, std::uint64_t number, Begun begun) {
   const auto after = std::ranges::lower_bound(marks, number, {}, begun);
@@ -184,7 +184,7 @@ void JobAccount::note(const records::RecurrenceGivenUp& given_up, WallTime /*whe
 void JobAccount::note(const records::DeviceMoved& /*moved*/, WallTime /*when*/) {
 }
 
-// What ran before is compared with the default that there was.
+// What ran before is compared with the default of its time.
 void JobAccount::note(const records::JobRedefined& redefined, WallTime /*when*/) {
   close_era();
   if (same_course(definition_, redefined.definition)) {
@@ -195,7 +195,7 @@ void JobAccount::note(const records::JobRedefined& redefined, WallTime /*when*/)
   definition_ = redefined.definition;
 }
 
-// A recurrence took what was known of it when it ended; what was told later is shown beside its try.
+// A recurrence keeps the cost known at its end; a late report is shown with its try.
 void JobAccount::note(const records::LateReport& late, WallTime /*when*/) {
   const auto known =
       std::ranges::find(tries_, late.try_number + 1, [](const TryAccount& one) { return one.view.number; });
@@ -203,7 +203,7 @@ void JobAccount::note(const records::LateReport& late, WallTime /*when*/) {
     return;
   }
   records::TryView& one = known->view;
-  one.left_out = "it went on, and told of its epochs, after it was given up";
+  one.left_out = "it went on and reported epochs after it was given up";
   one.epochs = late.epochs;
   one.metric = late.metric ? late.metric : one.metric;
   one.energy = sum(late.gpus);
@@ -270,7 +270,7 @@ JobAccount::Ended JobAccount::ended(int batch_size) const {
   return known == ended_.end() ? Ended{} : known->second;
 }
 
-// A recurrence has reached: against what?
+// A recurrence has reached the target: finds what to compare it with.
 void JobAccount::compare(RecurrenceAccount& over, const records::TryFinished& finished, WallTime when) {
   over.era = eras_.size();
   records::RecurrenceView& view = over.view;
@@ -286,7 +286,7 @@ void JobAccount::compare(RecurrenceAccount& over, const records::TryFinished& fi
     const DefaultRun run = default_run(*over.parts, likely.value_or(EpochCount{.mean = 1.0}));
     if (run.value.energy - run.half_width().energy > over.device.max_power * run.value.time) {
       over.parts.reset();
-      view.default_unknown = "the default would have drawn more than these GPUs can: what was measured cannot be";
+      view.default_unknown = "the default would have drawn more than these GPUs can: the measurements must be wrong";
     } else {
       view.default_unknown.clear();
       count(over, when);
@@ -350,7 +350,7 @@ std::optional<records::CountedEpochs> JobAccount::counted() const {
   return count != nullptr ? std::optional{*count} : std::nullopt;
 }
 
-// How many epochs the default takes under what is defined now is known no better from here on.
+// The default's number of epochs under this definition is final.
 void JobAccount::close_era() {
   const Counted known = default_runs_.epochs();
   const std::optional<records::CountedEpochs> count = counted();
@@ -455,7 +455,7 @@ records::RecurrenceView JobAccount::shown(const RecurrenceAccount& kept) const {
   }
   const EpochCount& epochs = std::get<EpochCount>(known);
   if (has_epochs && epochs.unit != kept.parts->unit) {
-    view.default_unknown = "it told of no epochs, and later ones do";
+    view.default_unknown = "it reported no epochs, and later recurrences do";
     return view;
   }
   const DefaultRun run = default_run(*kept.parts, epochs);

@@ -1,11 +1,11 @@
 // What people want to know of a job, folded from its history beside the state that decides (job_state.hpp): its last
-// recurrences and tries, what all of them took, and what was saved, in all and day by day. Kept up entry by entry,
-// saved and restored as the state is; made of the same entries, it says the same, however often it was saved in
-// between. A value with one owner; one thread at a time.
+// recurrences and tries, the cost of all of them, and the savings, in total and by day. Updated entry by entry, and
+// saved and restored like the state. The same entries give the same result, however often it was saved in between. A
+// value with one owner; one thread at a time.
 //
-// What the default would have taken in the place of a recurrence is made of parts that are known when it ends, and of
-// how many epochs the default takes, which is better known with each run, for the earlier ones too. So sums stay open
-// for that number until the job is redefined.
+// What the default would have taken instead of a recurrence consists of parts that are known when the recurrence ends,
+// and of the default's number of epochs. Each run makes that number more certain, for earlier recurrences too, so sums
+// stay open for it until the job is redefined.
 #pragma once
 
 #include "base/clock.hpp"
@@ -32,7 +32,7 @@
 
 namespace zeus::jobs {
 
-// A try, as it is shown.
+// A try, as shown to people.
 struct TryAccount {
   records::TryView view;
 
@@ -50,11 +50,11 @@ struct TryAccount {
   }
 };
 
-// A recurrence, as it is shown but for what the default would have taken in its place.
+// A recurrence, as shown to people, without what the default would have taken instead.
 struct RecurrenceAccount {
   records::RecurrenceView view;
   records::JobDevice device;
-  std::optional<DefaultParts> parts;  // where it reached and they are known
+  std::optional<DefaultParts> parts;  // if it reached the target and they are known
   std::uint64_t era = 0;              // of the definition under which it ended
 
   template <typename Archive, typename Self>
@@ -67,26 +67,26 @@ struct RecurrenceAccount {
 
 class JobAccount {
  public:
-  // Of that many recurrences and tries, the last ones, each is kept, beside those under way.
+  // How many of the last recurrences and tries are kept beside the open ones.
   static constexpr std::size_t usual = 64;
   static constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
 
-  // `definition` is normalized. Costs are weighed by `eta`, also those of a time when the job weighed them differently.
+  // `definition` is normalized. All costs are weighed by `eta`, even from a time when the job weighed them differently.
   JobAccount(const records::JobDefinition& definition, double eta, std::size_t kept = usual);
 
-  // The next entry. One that cannot follow those before it is a corrupt_data Error, and nothing has changed.
+  // The next entry. One that cannot follow is a corrupt_data Error and changes nothing.
   void apply(const records::JobEntry& entry);
 
   [[nodiscard]] const JobState& state() const { return state_; }
   [[nodiscard]] double eta() const { return eta_; }
 
-  // As kept, ascending.
+  // Those kept, ascending.
   [[nodiscard]] std::span<const RecurrenceAccount> recurrences() const { return recurrences_; }
   [[nodiscard]] std::span<const TryAccount> tries() const { return tries_; }
-  // With what the default would have taken, as it is known here; `kept` may come from an earlier account of the job.
+  // With what the default would have taken, as known now; `kept` may come from an earlier account of the job.
   [[nodiscard]] records::RecurrenceView shown(const RecurrenceAccount& kept) const;
 
-  // Tries of a batch size that ended so, also left out.
+  // How many tries of a batch size ended in each way, including those left out.
   struct Ended {
     int reached = 0;
     int stopped = 0;  // or exhausted
@@ -101,18 +101,18 @@ class JobAccount {
   [[nodiscard]] std::uint64_t reached() const { return reached_; }
   [[nodiscard]] std::uint64_t given_up() const { return given_up_; }
   [[nodiscard]] WallTime changed() const { return WallTime{changed_us_}; }  // when the last entry was written
-  // What all recurrences took whose energy is known, those under way included.
+  // The cost of all recurrences with a known energy, open ones included.
   struct Took {
     records::Spent spent;
     Joules uncertainty;
-    std::uint64_t unknown = 0;  // recurrences
+    std::uint64_t unknown = 0;  // recurrences whose energy is unknown
   };
   [[nodiscard]] Took took() const;
 
   [[nodiscard]] std::optional<records::CountedEpochs> counted() const;
   // Ascending by day.
   [[nodiscard]] std::span<const records::DaySums> days() const { return days_; }
-  // Which of these have changed since it was last asked; nothing: all of them may have.
+  // The days that changed since the last call; nothing: all of them may have.
   std::optional<std::vector<records::DaySums>> take_changed_days();
   void change_all_days() { changed_days_.reset(); }
   [[nodiscard]] bool has_changed_all_days() const { return !changed_days_; }
@@ -121,7 +121,7 @@ class JobAccount {
   [[nodiscard]] std::optional<records::SavingsView> savings_of_last() const;
   [[nodiscard]] std::string savings_unknown() const;
 
-  // Before the entry after this many, so many recurrences and tries had begun; in steps.
+  // How many recurrences and tries had begun at every thousandth entry or so.
   struct Mark {
     std::uint64_t recurrences = 0;
     std::uint64_t tries = 0;
@@ -132,12 +132,12 @@ class JobAccount {
     }
   };
   static constexpr std::uint64_t entries_between_marks = 1024;
-  // The last mark's number of entries at which fewer than `number` had begun: that one comes after it.
+  // The entries at the last mark before recurrence `number` began: it comes after them.
   [[nodiscard]] std::uint64_t entries_before_recurrence(std::uint64_t number) const;
   [[nodiscard]] std::uint64_t entries_before_try(std::uint64_t number) const;
 
-  // Exactly; without the state, which is saved by itself. Into an account of a job that began with the same definition.
-  // A text that save() did not write is a corrupt_data Error, after which the account is of no use.
+  // Restores exactly. The state is saved separately. restore() needs an account of a job that began with the same
+  // definition. A string that save() did not write is a corrupt_data Error, after which the account is unusable.
   [[nodiscard]] std::string save() const;
   void restore(std::string_view state, std::string_view account);
 
@@ -149,7 +149,7 @@ class JobAccount {
   }
 
  private:
-  // How many epochs the default took, as it was known when the job was redefined; nothing: why not.
+  // The default's number of epochs, as known when the job was redefined; if nothing, the reason.
   struct Era {
     std::optional<records::CountedEpochs> counted;
     std::string unknown;
@@ -159,13 +159,13 @@ class JobAccount {
       archive(self.counted, self.unknown);
     }
   };
-  // A recurrence that reached, against the default in its place.
+  // A recurrence that reached the target, compared with the default.
   struct Against {
-    std::uint64_t order = 0;  // in which they ended
+    std::uint64_t order = 0;  // of their ends
     records::Spent took;
     records::Spent doubt;
     DefaultParts parts;
-    EpochCount counted;  // where they are known for good
+    EpochCount counted;  // if they are final
 
     template <typename Archive, typename Self>
     static void state(Archive& archive, Self& self) {
@@ -181,7 +181,7 @@ class JobAccount {
 
   RecurrenceAccount& recurrence(std::uint64_t number);
   TryAccount& one_try(std::uint64_t number);
-  // What is over and not among the last ones is forgotten.
+  // Forgets what is over and not among the last ones.
   void forget();
   void close(const RecurrenceAccount& over);
   void compare(RecurrenceAccount& over, const records::TryFinished& finished, WallTime when);
@@ -205,7 +205,7 @@ class JobAccount {
   std::size_t kept_;
   JobState state_;
   std::int64_t changed_us_ = 0;
-  records::JobDefinition definition_;  // under which what comes next was written
+  records::JobDefinition definition_;  // of the entries that follow
   DefaultRuns default_runs_;
   std::vector<RecurrenceAccount> recurrences_;
   std::vector<TryAccount> tries_;
@@ -218,11 +218,11 @@ class JobAccount {
   std::uint64_t unknown_ = 0;
   std::vector<records::DaySums> days_;
   std::optional<std::vector<std::int64_t>> changed_days_;  // nothing: all of them
-  std::vector<Era> eras_;                                  // that are over
-  // The last few of them: those whose default is known for good, and in each unit those of this era.
+  std::vector<Era> eras_;                                  // those that are over
+  // The last few of them: those whose default is final, and in each unit those of this era.
   std::vector<Against> last_known_;
   std::array<std::vector<Against>, 2> last_open_;
-  std::optional<RecurrenceAccount> last_reached_;  // of the highest number
+  std::optional<RecurrenceAccount> last_reached_;  // with the highest number
   std::vector<Mark> marks_;
 };
 

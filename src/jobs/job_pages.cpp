@@ -1,4 +1,4 @@
-// What a job shows of its history.
+// Reads pages of a job's history.
 #include "jobs/job.hpp"
 #include "jobs/job_impl.hpp"
 #include "jobs/job_view.hpp"
@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t entries_at_once = 256;
 constexpr std::size_t most_at_once = 10'000;
 
-// How pages of recurrences and of tries differ.
+// The differences between pages of recurrences and of tries.
 struct OfRecurrences {
   using Kept = RecurrenceAccount;
   static auto kept(const JobAccount& account) { return account.recurrences(); }
@@ -26,7 +26,7 @@ struct OfRecurrences {
   static std::uint64_t entries_before(const JobAccount& account, std::uint64_t number) {
     return account.entries_before_recurrence(number);
   }
-  // Nothing that comes later changes what is shown of it.
+  // No later entry changes what is shown.
   static bool is_settled(const Kept& one, const JobState& /*then*/) {
     return one.view.state != records::RecurrenceState::running;
   }
@@ -46,7 +46,7 @@ struct OfTries {
   }
 };
 
-// Those with these numbers, as far as they are kept, ascending.
+// Those kept with these numbers, ascending.
 template <typename Of>
 std::vector<typename Of::Kept> between(const JobAccount& account, std::uint64_t first, std::uint64_t last) {
   std::vector<typename Of::Kept> some;
@@ -56,7 +56,7 @@ std::vector<typename Of::Kept> between(const JobAccount& account, std::uint64_t 
   return some;
 }
 
-// A page, ascending: of what is at hand, or of the history from the checkpoint before it on, until all on it are
+// A page, ascending: from what is in memory, or else folded from the checkpoint before it until every item on it is
 // settled.
 template <typename Of>
 std::vector<typename Of::Kept> on_page(const Page& page, const JobAccount& now, const store::StoredJob& job,

@@ -16,18 +16,19 @@ namespace zeus::jobs {
 
 namespace {
 
-// Of what save() writes, beside the policy's own.
+// The format of save(), apart from the policy's own.
 constexpr int state_format = 9;
 // Tries that are over are kept until there are twice as many.
 constexpr std::size_t most_past_tries = 64;
 // Lessons are kept until there are twice as many.
 constexpr std::size_t most_lessons = 256;
-// What a job without batch sizes calls its only one.
+// The batch size of a job that has none.
 constexpr int only_batch_size = 1;
 
 [[noreturn]] void refuse(const records::JobEntry& entry, std::string_view why) {
-  throw Error{ErrorKind::corrupt_data, fmt::format("entry {} of the job's history cannot be: {}", entry.sequence, why),
-              "put back a copy of the store, or forget the job"};
+  throw Error{ErrorKind::corrupt_data,
+              fmt::format("entry {} of the job's history is not possible: {}", entry.sequence, why),
+              "restore a backup of the store, or forget the job"};
 }
 
 void require(bool holds, const records::JobEntry& entry, std::string_view why) {
@@ -36,7 +37,7 @@ void require(bool holds, const records::JobEntry& entry, std::string_view why) {
   }
 }
 
-// Why devices cannot be what they are said to be; empty when they can.
+// The first fault of these devices; empty if there is none.
 std::string_view fault_of(const records::JobDevice& device) {
   if (device.gpus == 0) {
     return "a job needs a GPU";
@@ -89,7 +90,7 @@ records::JobDefinition normalized(records::JobDefinition definition) {
   std::ranges::sort(definition.batch_sizes);
   std::ranges::sort(definition.device.power_limits);
   if (const std::string_view fault = fault_of(definition.device); !fault.empty()) {
-    throw Error{ErrorKind::invalid_argument, std::string{fault}, "give the devices as they are"};
+    throw Error{ErrorKind::invalid_argument, std::string{fault}, "describe the devices as they are"};
   }
   if (definition.batch_sizes.empty()) {
     definition.default_batch_size = 0;
@@ -133,13 +134,13 @@ void JobState::close(std::uint64_t recurrence) {
   std::erase_if(open_, [recurrence](const OpenRecurrence& other) { return other.number == recurrence; });
 }
 
-// Whether a recurrence runs on the devices that the job is on now, so that what it costs means anything here.
+// Whether a recurrence runs on the job's current devices, so that its costs are comparable.
 bool JobState::here(std::uint64_t recurrence) const {
   const OpenRecurrence* const known = find(recurrence);
   return known != nullptr && known->device == device_;
 }
 
-// An entry must be possible before anything is changed by it: a history may come from a file that somebody has edited.
+// Checks an entry before it changes anything: a history may come from a file that was edited by hand.
 void JobState::check(const records::JobEntry& entry) const {
   if (entry.sequence != sequence_ + 1) {
     refuse(entry, fmt::format("it comes after entry {}", sequence_));
@@ -179,11 +180,11 @@ void JobState::check(const records::JobEntry& entry) const {
     require(fault_of(moved->device).empty(), entry, fault_of(moved->device));
   } else if (const auto* redefined = std::get_if<records::JobRedefined>(&entry.body)) {
     require(open_.empty(), entry, "a recurrence is running");
-    require(is_possible(redefined->definition), entry, "its definition cannot be");
+    require(is_possible(redefined->definition), entry, "its definition is not possible");
   } else if (const auto* late = std::get_if<records::LateReport>(&entry.body)) {
     const PastTry* const past = find_past(late->try_number);
     require(past != nullptr && past->recurrence == late->recurrence && past->outcome == records::TryOutcome::lost,
-            entry, "its try was not lost, or was so long ago");
+            entry, "its try was not lost, or ended too long ago");
   }
 }
 
@@ -213,7 +214,7 @@ void JobState::note_life(const records::JobEntry& entry) {
   }
 }
 
-// Without what nobody learns from: who it was, and what each GPU took.
+// Drops what teaches nothing: the owner, and the energy of each GPU.
 void JobState::keep_lesson(const records::JobEntryBody& body) {
   if (std::holds_alternative<records::EpochsRun>(body) || std::holds_alternative<records::LateReport>(body)) {
     return;
@@ -241,7 +242,7 @@ void JobState::keep_lesson(const records::JobEntryBody& body) {
   lessons_.erase(lessons_.begin(), forgotten);
 }
 
-// The lessons may begin in the middle of a recurrence, of which nothing is learned then.
+// The lessons may begin in the middle of a recurrence, which then teaches nothing.
 void JobState::learn(const records::JobEntryBody& lesson) {
   const auto is_open = [this](std::uint64_t recurrence) { return find(recurrence) != nullptr; };
   if (const auto* begun = std::get_if<records::RecurrenceBegun>(&lesson)) {
@@ -275,7 +276,7 @@ void JobState::learn_from(const JobState& former) {
     recall();
   }
   records::JobDefinition then = former.earlier_;
-  bool reached = false;  // what would be reached now as well
+  bool reached = false;  // whether any would reach under this definition
   for (const records::JobEntryBody& lesson : former.lessons_) {
     if (const auto* const redefined = std::get_if<records::JobRedefined>(&lesson)) {
       then = redefined->definition;
@@ -287,7 +288,7 @@ void JobState::learn_from(const JobState& former) {
     }
   }
   ever_reached_ = reached;
-  // What is left are recurrences whose end was about a batch size that is gone.
+  // The recurrences left over ended with a batch size that is gone.
   while (!open_.empty()) {
     take(records::RecurrenceGivenUp{.recurrence = open_.front().number, .reason = {}});
   }
@@ -297,8 +298,8 @@ void JobState::learn_from(const JobState& former) {
   }
 }
 
-// What is known is what the entries so far teach under the new definition. Nothing is lost by that for good: where the
-// job is defined again as it was, they teach as before.
+// Learns from the entries so far under the new definition. Nothing is lost for good: if the job returns to its old
+// definition, they teach as before.
 void JobState::take(const records::JobRedefined& redefined) {
   records::JobDefinition now = redefined.definition;
   now.device = earlier_.device;
@@ -345,7 +346,7 @@ void JobState::take(const records::EpochsRun& run) {
   follow(*current.running, run.epochs, run.gpus, run.time, current.device.max_power);
 }
 
-// Its epochs make leases longer, and it is told the same as often as it asks; there is nothing else to it.
+// Its epochs make leases longer, and repeated questions get the same answer. Nothing else depends on it.
 void JobState::take(const records::LateReport& late) {
   PastTry& past = *std::ranges::find(past_, late.try_number, [](const PastTry& one) { return one.last.number; });
   follow(past.last, late.epochs, late.gpus, late.time, past.max_power);
@@ -377,8 +378,8 @@ Joules JobState::cost_on(Watts max_power, Joules energy, Seconds time) const {
   return optimize::EnergyTimeCost{definition_.eta, max_power}.of(energy, time);
 }
 
-// A try on other devices than the job is on now, and one that is left out, end as lost: they must not teach. Where such
-// a one reached its target its recurrence is over all the same.
+// A try on devices other than the current ones, and one that is left out, end as lost: they must not teach. If such a
+// try reached its target, its recurrence is over all the same.
 void JobState::take(const records::TryFinished& finished) {
   records::TryEnded event = finished.event;
   const bool over = reached(event.outcome);
@@ -386,8 +387,8 @@ void JobState::take(const records::TryFinished& finished) {
   if (!counts) {
     event.outcome = records::TryOutcome::lost;
   }
-  // Where nothing tells of epochs, all of a training is one, and how long that is may be luck: its limits keep what
-  // slices say.
+  // If no epochs are reported, the whole training counts as one, and its length may be luck: its limits keep the values
+  // from slices.
   const bool tells_epochs = definition_.target || event.epochs > 1;
   if (counts && tells_epochs && finished.whole_epochs &&
       std::ranges::binary_search(device_.power_limits, finished.whole_epochs->limit)) {
@@ -448,7 +449,7 @@ void JobState::take(const records::DeviceMoved& moved) {
   recall();
 }
 
-// What was measured on these devices, of the batch sizes that the job has.
+// Restores what was measured on these devices for the job's batch sizes.
 void JobState::recall() {
   const auto book = std::ranges::find(books_, device_, &Book::device);
   if (book == books_.end()) {

@@ -1,6 +1,6 @@
-// A job's history folded: who runs what now, which numbers come next, what is known of each device, and the recurring
-// job of optimize/ that decides. A pure function of the entries applied; holds no clock, no store. A value with one
-// owner; one thread at a time.
+// A job's history folded: who runs what now, the next numbers, what is known of each device, and the recurring job of
+// optimize/ that decides. A pure function of the entries applied; holds no clock and no store. A value with one owner;
+// one thread at a time.
 #pragma once
 
 #include "base/state_text.hpp"
@@ -17,7 +17,7 @@
 
 namespace zeus::jobs {
 
-// A try that was started and whose end is not on record, and how far it is known to have come.
+// A try that was started and whose end is not on record, with its known progress.
 struct RunningTry {
   std::uint64_t number = 0;
   int batch_size = 0;
@@ -25,9 +25,9 @@ struct RunningTry {
   std::optional<Joules> budget;
   int epochs = 0;
   Joules energy;
-  Joules uncertainty;  // of that
+  Joules uncertainty;  // of the energy
   Seconds time;
-  optimize::EpochCosts costs;  // by what was told of its epochs
+  optimize::EpochCosts costs;  // from the epochs it reported
 
   template <typename Archive, typename Self>
   static void state(Archive& archive, Self& self) {
@@ -41,11 +41,11 @@ struct OpenRecurrence {
   records::JobOwner owner;
   records::JobDevice device;
   std::optional<RunningTry> running;
-  std::vector<int> missed;  // the batch size of each try that was short of the target, also where it is left out
-  std::string user;         // who alone may report on it; empty where nobody asks
+  std::vector<int> missed;  // the batch size of each try that missed the target, including those left out
+  std::string user;         // only they may report on it; empty if users are not checked
   std::optional<Seconds> lease;
   int tries = 0;                 // started
-  std::uint64_t last_entry = 0;  // about it: a sign of life
+  std::uint64_t last_entry = 0;  // about it; shows that its owner lives
 
   template <typename Archive, typename Self>
   static void state(Archive& archive, Self& self) {
@@ -54,14 +54,14 @@ struct OpenRecurrence {
   }
 };
 
-// A try that is over, kept for a while for those who tell of it afterwards.
+// A try that is over, kept for a while for late reports.
 struct PastTry {
-  RunningTry last;  // as it was known before its end, or has told of itself since, where it was lost
+  RunningTry last;  // as known before its end; if it was lost, updated by late reports
   std::uint64_t recurrence = 0;
   std::string user;
   Watts max_power;  // of its devices
   records::TryOutcome outcome = records::TryOutcome::lost;
-  std::optional<records::TryOutcome> told;  // of one that was lost: as it was told to end since
+  std::optional<records::TryOutcome> told;  // of a lost try: how a late report says it ended
 
   template <typename Archive, typename Self>
   static void state(Archive& archive, Self& self) {
@@ -69,8 +69,7 @@ struct PastTry {
   }
 };
 
-// The definition in one order, so that equal jobs compare equal. A definition that cannot be is an invalid_argument
-// Error.
+// Sorted, so that equal jobs compare equal. An impossible definition is an invalid_argument Error.
 records::JobDefinition normalized(records::JobDefinition definition);
 
 class JobState {
@@ -78,40 +77,40 @@ class JobState {
   // `definition` is normalized.
   explicit JobState(const records::JobDefinition& definition);
 
-  // The next entry. One that cannot follow those before it is a corrupt_data Error, and nothing has changed.
+  // The next entry. One that cannot follow is a corrupt_data Error and changes nothing.
   void apply(const records::JobEntry& entry);
 
   [[nodiscard]] std::uint64_t sequence() const { return sequence_; }        // of the last entry; 0 before the first
   [[nodiscard]] std::uint64_t recurrences() const { return recurrences_; }  // begun so far: the next one's number
   [[nodiscard]] std::uint64_t tries() const { return tries_; }              // started so far: the next one's number
   [[nodiscard]] const records::JobDevice& device() const { return device_; }
-  // As it is defined now.
+  // The definition now.
   [[nodiscard]] const records::JobDefinition& definition() const { return definition_; }
   [[nodiscard]] const optimize::RecurringJob& job() const { return job_; }
   [[nodiscard]] std::span<const OpenRecurrence> open() const { return open_; }
-  // Whether any try has, as the job is defined now, also one that is left out.
+  // Whether any try has reached the target under this definition, including those left out.
   [[nodiscard]] bool ever_reached() const { return ever_reached_; }
-  // Nothing when it is over, or never began.
+  // Nothing if it is over or never began.
   [[nodiscard]] const OpenRecurrence* find(std::uint64_t recurrence) const;
-  // Whose running try has that number; nothing when none has.
+  // The recurrence whose running try has that number; nothing if there is none.
   [[nodiscard]] const OpenRecurrence* find_running(std::uint64_t try_number) const;
-  // One of the last tries that ended; nothing when it is another one.
+  // One of the last tries that ended; nothing otherwise.
   [[nodiscard]] const PastTry* find_past(std::uint64_t try_number) const;
-  // The longest epoch that any try has told of.
+  // The longest epoch reported by any try.
   [[nodiscard]] std::optional<Seconds> longest_epoch() const { return longest_epoch_; }
-  // What was measured at a batch size on some devices, ascending by limit; empty when nothing was.
+  // The limits measured at a batch size on some devices, ascending; empty if there are none.
   [[nodiscard]] std::vector<records::LimitProfile> limits(const records::JobDevice& device, int batch_size) const;
-  // Of the last whole run at a batch size on the current devices.
+  // The time of the last whole run at a batch size on the current devices.
   [[nodiscard]] std::optional<Seconds> run_time(int batch_size) const;
-  // Of energy and time on devices that may draw so much, as the job weighs them now.
+  // The cost of energy and time on devices with this maximum power, as the job weighs them now.
   [[nodiscard]] Joules cost_on(Watts max_power, Joules energy, Seconds time) const;
 
-  // What snapshots of this job are kept under: they hold for no other version of the policy that it began with, and for
-  // no other format.
+  // The key of this job's snapshots: they are valid only for the version of the policy that it began with and for this
+  // format.
   [[nodiscard]] std::string snapshot_key() const;
   [[nodiscard]] std::string save() const;
-  // Into a fresh state of the same definition. A text that save() did not write is a corrupt_data Error, after which
-  // the state is of no use.
+  // Call on a fresh state of the same definition. A string that save() did not write is a corrupt_data Error, after
+  // which the state is unusable.
   void restore(std::string_view text);
 
   template <typename Archive, typename Self>
@@ -122,7 +121,7 @@ class JobState {
   }
 
  private:
-  // What was measured on one kind of device, kept for when the job comes back to it.
+  // What was measured on one kind of device, kept in case the job returns to it.
   struct Page {
     int batch_size = 0;
     std::vector<records::LimitProfile> limits;
@@ -145,17 +144,17 @@ class JobState {
   void check(const records::JobEntry& entry) const;
   void keep_lesson(const records::JobEntryBody& body);
   void note_life(const records::JobEntry& entry);
-  // Into a fresh state of another definition.
+  // Call on a fresh state of another definition.
   void learn_from(const JobState& former);
   void learn(const records::JobEntryBody& lesson);
-  // What a training has told of itself so far, on devices that may draw so much.
+  // A training's totals so far, on devices with this maximum power.
   void follow(RunningTry& training, int epochs, const std::vector<records::GpuEnergy>& gpus, Seconds time,
               Watts max_power);
   [[nodiscard]] bool here(std::uint64_t recurrence) const;
   OpenRecurrence& open(std::uint64_t recurrence);
   void close(std::uint64_t recurrence);
   void remember(const records::JobDevice& device, const records::LimitsProfiled& profiled);
-  // What is kept of a batch size on these devices, made where there is nothing yet.
+  // What is kept for a batch size on these devices; creates it if there is none.
   Page& page(const records::JobDevice& device, int batch_size);
   [[nodiscard]] const Page* find_page(const records::JobDevice& device, int batch_size) const;
   void follow(int batch_size, const records::WholeEpochs& whole);
@@ -181,11 +180,11 @@ class JobState {
   records::JobDevice device_;
   bool ever_reached_ = false;
   std::vector<OpenRecurrence> open_;
-  std::vector<PastTry> past_;  // the latest ones, in the order of their ends
+  std::vector<PastTry> past_;  // the latest, in the order of their ends
   std::optional<Seconds> longest_epoch_;
   std::vector<Book> books_;
-  // The entries to learn from once more where the job is redefined, the last few hundred of them, and how it was
-  // defined, and on which devices, before these.
+  // The last few hundred entries, to learn from again when the job is redefined, and the definition and the devices
+  // before them.
   std::vector<records::JobEntryBody> lessons_;
   records::JobDefinition earlier_;
 };

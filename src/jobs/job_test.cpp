@@ -47,7 +47,7 @@ Finished ended(records::TryOutcome outcome, int epochs) {
           .whole_epochs = {}};
 }
 
-// Of a try of ten epochs, whose limit was in force from its start on: nothing beside them.
+// The epochs of a try of ten, under one limit from its start on, with nothing beside them.
 records::WholeEpochs whole(Watts limit) {
   return {.limit = limit,
           .count = 9,
@@ -61,7 +61,7 @@ records::WholeEpochs whole(Watts limit) {
 
 class JobTest : public testing::Test {
  protected:
-  // A process of this machine, as its /proc has it.
+  // A process of this machine, as listed in its /proc.
   Site site_of(std::int64_t pid, std::uint64_t started, const std::string& place = "boot pid:[1]") {
     return {.clock = clock_,
             .machine = machine_,
@@ -75,7 +75,7 @@ class JobTest : public testing::Test {
   std::unique_ptr<store::JobStore> open() { return store::open_store(file(), store::Access::create, clock_); }
   [[nodiscard]] std::string file() const { return (folder_.path() / "jobs.sqlite").string(); }
 
-  // Measures what is asked for, and returns the try to run.
+  // Measures the requested limits and returns the try to run.
   static RunStep next_run(Recurrence& recurrence) {
     while (true) {
       const Step step = recurrence.next();
@@ -127,11 +127,11 @@ TEST_F(JobTest, RunsUntilOneTryReachesTheTarget) {
   const records::JobView view = job.view();
   ASSERT_EQ(view.recurrences.size(), 1U);
   EXPECT_EQ(view.recurrences[0].state, records::RecurrenceState::reached);
-  EXPECT_GT(view.recurrences[0].energy, Joules{30'000}) << "failed tries and charged profiling are paid for too";
+  EXPECT_GT(view.recurrences[0].energy, Joules{30'000}) << "failed tries and charged profiling count too";
   EXPECT_EQ(view.recurrences[0].tries, 2);
 }
 
-// A recurrence that misses as often as it may, and the batch sizes it tries; what ends it is checked.
+// Runs a recurrence that misses as often as allowed and returns the batch sizes it tries; checks what ends it.
 std::vector<int> miss(Job& job, const std::function<RunStep(Recurrence&)>& next_run, std::size_t times,
                       const std::optional<std::string>& left_out = {}) {
   Recurrence recurrence = job.begin(v100());
@@ -149,27 +149,27 @@ std::vector<int> miss(Job& job, const std::function<RunStep(Recurrence&)>& next_
   return tried;
 }
 
-TEST_F(JobTest, WhereNothingEverReachedNoBatchSizeIsTriedTwiceInARecurrence) {
+TEST_F(JobTest, IfNothingEverReachedTheTargetNoBatchSizeIsTriedTwiceInARecurrence) {
   put_process(1, 7);
   Job job = Job::open(*store_, site_of(1, 7), "job", definition());
   EXPECT_EQ(miss(job, next_run, 3), (std::vector{32, 16, 64}));
-  EXPECT_EQ(miss(job, next_run, 3), (std::vector{32, 16, 64})) << "each recurrence begins afresh";
+  EXPECT_EQ(miss(job, next_run, 3), (std::vector{32, 16, 64})) << "each recurrence starts over";
   EXPECT_EQ(job.view().recurrences.back().state, records::RecurrenceState::given_up);
   EXPECT_EQ(job.view().recurrences.back().reason, "it missed the target, which has never been reached");
   records::JobDefinition as_published = definition();
   as_published.policy = "zeus";
   Job other = Job::open(*store_, site_of(1, 7), "other", as_published);
-  EXPECT_EQ(miss(other, next_run, 2), (std::vector{32, 64})) << "it prunes what is below a default that missed";
+  EXPECT_EQ(miss(other, next_run, 2), (std::vector{32, 64})) << "it prunes sizes below a default that missed";
   EXPECT_EQ(miss(other, next_run, 1), (std::vector{32}));
 }
 
-TEST_F(JobTest, MissesThatAreLeftOutAreNotRepeatedEither) {
+TEST_F(JobTest, MissesThatAreLeftOutAreNotRepeated) {
   put_process(1, 7);
   Job job = Job::open(*store_, site_of(1, 7), "job", definition());
   EXPECT_EQ(miss(job, next_run, 1, "another process held the GPU's limit"), (std::vector{32}));
 }
 
-TEST_F(JobTest, WhatReachedItsTargetIsTriedAgainUntilItIsAnother) {
+TEST_F(JobTest, ABatchSizeThatReachedTheTargetIsTriedAgainUntilTheTargetChanges) {
   put_process(1, 7);
   Job job = Job::open(*store_, site_of(1, 7), "job", definition());
   {
@@ -188,8 +188,8 @@ TEST_F(JobTest, WhatReachedItsTargetIsTriedAgainUntilItIsAnother) {
   EXPECT_EQ(miss(job, next_run, 20).size(), 20U);
 }
 
-// The policy asks about 32, and would run it next; a training at 16 has reached meanwhile.
-TEST_F(JobTest, ATrainingIsClaimedWhateverWouldHaveComeNext) {
+// The policy asks about 32 and would run it next; meanwhile a training at 16 has reached the target.
+TEST_F(JobTest, ATrainingIsClaimedWhateverTheNextStepWouldHaveBeen) {
   put_process(1, 7);
   Job job = Job::open(*store_, site_of(1, 7), "job", definition());
   Recurrence recurrence = job.begin(v100());
@@ -206,7 +206,7 @@ TEST_F(JobTest, ATrainingIsClaimedWhateverWouldHaveComeNext) {
   EXPECT_EQ(view.arms.at(0).reached, 1);
 }
 
-TEST_F(JobTest, KeepsToItsOrder) {
+TEST_F(JobTest, RefusesCallsOutOfOrder) {
   Job job = Job::open(*store_, site_of(1, 7), "job", definition());
   put_process(1, 7);
   Recurrence recurrence = job.begin(v100());
@@ -223,7 +223,7 @@ TEST_F(JobTest, KeepsToItsOrder) {
   recurrence.finished(ended(records::TryOutcome::reached, 1));
 }
 
-TEST_F(JobTest, RefusesAnotherDefinitionAndSaysWhatDiffers) {
+TEST_F(JobTest, RefusesAnotherDefinitionAndNamesTheDifferences) {
   Job::open(*store_, site_of(1, 7), "job", definition());
   records::JobDefinition same = definition();
   same.batch_sizes = {64, 32, 16};
@@ -239,7 +239,7 @@ TEST_F(JobTest, RefusesAnotherDefinitionAndSaysWhatDiffers) {
   EXPECT_NE(error.advice().find("forget"), std::string::npos);
 }
 
-TEST_F(JobTest, RefusesWhatNoJobCanBe) {
+TEST_F(JobTest, RefusesImpossibleJobs) {
   const auto refused = [this](const std::string& name, const records::JobDefinition& what) {
     return failure_of([&] { Job::open(*store_, site_of(1, 7), name, what); }).kind();
   };
@@ -277,7 +277,7 @@ TEST_F(JobTest, AJobWithoutBatchSizesChoosesThePowerLimitAlone) {
   EXPECT_EQ(limit, job.view().arms.at(0).best_limit);
 }
 
-TEST_F(JobTest, GivesUpWhatADeadOwnerOfThisMachineLeft) {
+TEST_F(JobTest, GivesUpRecurrencesOfADeadOwnerOnThisMachine) {
   put_process(1, 7);
   put_process(2, 7);
   Job dead = Job::open(*store_, site_of(1, 7), "job", definition());
@@ -288,18 +288,18 @@ TEST_F(JobTest, GivesUpWhatADeadOwnerOfThisMachineLeft) {
   Job alive = Job::open(*other, site_of(2, 7), "job", definition());
   EXPECT_EQ(alive.give_up_the_dead(), 0U) << "its owner runs";
   put_process(1, 8);
-  EXPECT_EQ(alive.give_up_the_dead(), 1U) << "another process has its number now";
+  EXPECT_EQ(alive.give_up_the_dead(), 1U) << "another process has its ID now";
   EXPECT_EQ(alive.give_up_the_dead(), 0U);
   const records::JobView view = alive.view();
   EXPECT_EQ(view.recurrences.at(0).state, records::RecurrenceState::given_up);
   EXPECT_EQ(view.recurrences.at(0).reason, "process 1 (zeus) is gone");
   EXPECT_EQ(view.tries.at(0).outcome, records::TryOutcome::lost);
-  EXPECT_GE(view.recurrences.at(0).energy, Joules{4000}) << "what it was seen to take is paid for";
+  EXPECT_GE(view.recurrences.at(0).energy, Joules{4000}) << "what it reported counts";
   EXPECT_EQ(failure_of([&] { left.finished(ended(records::TryOutcome::reached, 5)); }).kind(), ErrorKind::conflict);
   EXPECT_EQ(other->entries(other->find("job")->id, 0, all).size(), alive.view().entries);
 }
 
-TEST_F(JobTest, AnOwnerElsewhereIsDeadWhenItsBeatsStandStillByTheWatchersOwnClock) {
+TEST_F(JobTest, AnOwnerElsewhereIsDeadIfItsBeatsStandStillByTheWatchersClock) {
   put_process(2, 7);
   Job far = Job::open(*store_, site_of(1, 7, "another boot pid:[1]"), "job", definition());
   Recurrence left = far.begin(v100());
@@ -307,13 +307,13 @@ TEST_F(JobTest, AnOwnerElsewhereIsDeadWhenItsBeatsStandStillByTheWatchersOwnCloc
   Job near = Job::open(*store_, site_of(2, 7), "job", definition());
   EXPECT_EQ(near.give_up_the_dead(), 0U);
   clock_.step_wall(Seconds{1e8});
-  EXPECT_EQ(near.give_up_the_dead(), 0U) << "civil time says nothing";
+  EXPECT_EQ(near.give_up_the_dead(), 0U) << "civil time does not count";
   clock_.step_wall(Seconds{-2e8});
   clock_.advance(100_s);
   left.beat();
   EXPECT_EQ(near.give_up_the_dead(), 0U);
   clock_.advance(100_s);
-  EXPECT_EQ(near.give_up_the_dead(), 0U) << "it gave a sign 100 s ago";
+  EXPECT_EQ(near.give_up_the_dead(), 0U) << "its last beat was 100 s ago";
   clock_.advance(100_s);
   EXPECT_EQ(near.give_up_the_dead(), 1U);
 }
@@ -328,7 +328,7 @@ TEST_F(JobTest, ABeatIsWrittenAtMostOnceInTenSeconds) {
   EXPECT_EQ(store_->beats(store_->find("job")->id, 0), 2U);
 }
 
-TEST_F(JobTest, OneThatIsLeftUnfinishedIsGivenUp) {
+TEST_F(JobTest, AnUnfinishedRecurrenceIsGivenUp) {
   put_process(1, 7);
   Job job = Job::open(*store_, site_of(1, 7), "job", definition());
   {
@@ -340,7 +340,7 @@ TEST_F(JobTest, OneThatIsLeftUnfinishedIsGivenUp) {
   EXPECT_EQ(view.tries.at(0).outcome, records::TryOutcome::lost);
 }
 
-TEST_F(JobTest, ATryThatIsLeftOutEndsItsRecurrenceButTeachesNothing) {
+TEST_F(JobTest, ATryThatIsLeftOutEndsItsRecurrenceAndTeachesNothing) {
   put_process(1, 7);
   Job job = Job::open(*store_, site_of(1, 7), "job", definition());
   Recurrence recurrence = job.begin(v100());
@@ -354,7 +354,7 @@ TEST_F(JobTest, ATryThatIsLeftOutEndsItsRecurrenceButTeachesNothing) {
   EXPECT_EQ(job.view().recurrences.at(0).state, records::RecurrenceState::reached);
 }
 
-TEST_F(JobTest, OnOtherDevicesItStartsFromWhatItKnowsAndComesBackToWhatItMeasured) {
+TEST_F(JobTest, OnOtherDevicesItStartsFromItsKnowledgeAndLaterReturnsToItsMeasurements) {
   put_process(1, 7);
   const records::JobDevice a100{.model = "A100", .gpus = 2, .max_power = 800_W, .power_limits = {200_W, 400_W}};
   Job job = Job::open(*store_, site_of(1, 7), "job", definition());
@@ -385,7 +385,7 @@ TEST_F(JobTest, OnOtherDevicesItStartsFromWhatItKnowsAndComesBackToWhatItMeasure
   }
 }
 
-TEST_F(JobTest, LimitsThatCannotBeMeasuredDoNotHoldTheModelUp) {
+TEST_F(JobTest, LimitsThatCannotBeMeasuredDoNotDelayTheModel) {
   put_process(1, 7);
   Job job = Job::open(*store_, site_of(1, 7), "job", definition());
   Recurrence recurrence = job.begin(v100());
@@ -395,7 +395,7 @@ TEST_F(JobTest, LimitsThatCannotBeMeasuredDoNotHoldTheModelUp) {
   EXPECT_EQ(std::get<RunStep>(step).batch_size, 32);
 }
 
-TEST_F(JobTest, GoesOnFromASnapshotOrWithoutOne) {
+TEST_F(JobTest, ContinuesWithOrWithoutASnapshot) {
   put_process(1, 7);
   Job job = Job::open(*store_, site_of(1, 7), "job", definition());
   for (int night = 0; night < 40; ++night) {
@@ -421,12 +421,12 @@ TEST_F(JobTest, GoesOnFromASnapshotOrWithoutOne) {
   EXPECT_EQ(next(), with);
 }
 
-TEST_F(JobTest, OneThatWasJustOpenedLeavesTheDaysThatTheStoreHas) {
+TEST_F(JobTest, AJobJustOpenedLeavesTheStoredDaysAlone) {
   const store::JobId id = Job::open(*store_, site_of(1, 7), "job", definition()).id();
   Job::find(*store_, site_of(1, 7), "job")->begin(v100()).give_up("");
   constexpr std::int64_t day = 1;
   const auto on_that_day = [&] { return store_->savings(day, day).days.size(); };
-  // No recurrence reached on it: whoever writes all days anew leaves it out.
+  // A day on which no recurrence reached the target: writing all days again would drop it.
   const records::DaySums foreign{.day = day, .unit = records::CountUnit::known, .recurrences = 7};
   store_->keep_summary(id, {.summary = *store_->summary(id), .days = {foreign}});
   Job::find(*store_, site_of(1, 7), "job")->begin(v100()).give_up("");
@@ -437,7 +437,7 @@ TEST_F(JobTest, OneThatWasJustOpenedLeavesTheDaysThatTheStoreHas) {
   EXPECT_EQ(store_->summary(id)->given_up, 3U);
 }
 
-TEST_F(JobTest, SaysWhatWasSavedOnceTheDefaultIsKnown) {
+TEST_F(JobTest, ShowsSavingsOnceTheDefaultIsKnown) {
   put_process(1, 7);
   Job job = Job::open(*store_, site_of(1, 7), "job", definition());
   EXPECT_FALSE(job.view().savings);
@@ -462,8 +462,8 @@ TEST_F(JobTest, SaysWhatWasSavedOnceTheDefaultIsKnown) {
   EXPECT_FALSE(view.next.why.empty());
 }
 
-// An energy that nobody knows is no energy saved, and none that was spent.
-TEST_F(JobTest, KnowsNothingOfARecurrenceWhoseEnergyIsNotKnown) {
+// An unknown energy counts neither as saved nor as spent.
+TEST_F(JobTest, ShowsNoFiguresForARecurrenceOfUnknownEnergy) {
   put_process(1, 7);
   Job job = Job::open(*store_, site_of(1, 7), "job", definition());
   for (int night = 0; night < 6; ++night) {
@@ -490,8 +490,8 @@ TEST_F(JobTest, KnowsNothingOfARecurrenceWhoseEnergyIsNotKnown) {
   EXPECT_EQ(view.savings->recurrences, 5U);
 }
 
-// A command that waits 4 s at 50 W and then trains for ten epochs of 1 s at 100 W, alike under every limit: nothing can
-// be saved, and nothing is.
+// A command that waits 4 s at 50 W and then trains for ten epochs of 1 s at 100 W under every limit, so nothing can be
+// saved.
 Finished run_with_start(Watts limit) {
   Finished result = ended(records::TryOutcome::reached, 10);
   result.gpus = {taken(1200)};
@@ -508,7 +508,7 @@ Finished run_with_start(Watts limit) {
   return result;
 }
 
-TEST_F(JobTest, CountsTheStartOnBothSides) {
+TEST_F(JobTest, CountsTheStartForTheRunAndForTheDefault) {
   put_process(1, 7);
   records::JobDefinition limits_alone = definition();
   limits_alone.batch_sizes.clear();
@@ -517,7 +517,7 @@ TEST_F(JobTest, CountsTheStartOnBothSides) {
     Recurrence recurrence = job.begin(v100());
     next_run(recurrence);
     if (night == 0) {
-      // Its limits were measured in slices that were far off, as those of a few steps can be.
+      // Its limits were measured in slices with large errors, as slices of a few steps can have.
       recurrence.profiled({.batch_size = 1,
                            .limits = {{.limit = 100_W, .epoch_time = 3_s, .average_power = 80_W},
                                       {.limit = 250_W, .epoch_time = 3_s, .average_power = 80_W}},
@@ -525,7 +525,7 @@ TEST_F(JobTest, CountsTheStartOnBothSides) {
                            .time = {}});
     }
     recurrence.finished(run_with_start(100_W));
-    EXPECT_EQ(job.view().savings.has_value(), night == 2) << "how far epochs vary takes three runs to know";
+    EXPECT_EQ(job.view().savings.has_value(), night == 2) << "the scatter of epochs is known after three runs";
   }
   const records::JobView view = job.view();
   for (const records::RecurrenceView& night : view.recurrences) {
@@ -534,12 +534,12 @@ TEST_F(JobTest, CountsTheStartOnBothSides) {
     EXPECT_NEAR(night.default_time->value(), 14.0, 1e-9);
     EXPECT_GT(night.default_energy_uncertainty->value(), 0.0);
   }
-  // But for what measuring took beside the first run.
+  // Except for what measuring took beside the first run.
   EXPECT_NEAR(view.savings->energy.value(), -100.0, 1e-9);
   EXPECT_GT(view.savings->energy_uncertainty->value(), 0.0);
 }
 
-TEST_F(JobTest, KeepsWhatIsKnownOfTheDefaultWhereAnotherDefinitionTakesAsManyEpochs) {
+TEST_F(JobTest, KeepsTheDefaultIfARedefinitionLeavesItsEpochsAlone) {
   put_process(1, 7);
   records::JobDefinition defined = definition();
   defined.batch_sizes.clear();
@@ -555,13 +555,13 @@ TEST_F(JobTest, KeepsWhatIsKnownOfTheDefaultWhereAnotherDefinitionTakesAsManyEpo
   defined = job.definition();
   defined.beta += 1.0;
   job.redefine(defined);
-  EXPECT_TRUE(run().default_energy) << "a budget takes no other epochs";
+  EXPECT_TRUE(run().default_energy) << "a budget does not change epochs";
   defined.target = records::JobTarget{.metric = 0.123};
   job.redefine(defined);
-  EXPECT_FALSE(run().default_energy) << "another target does";
+  EXPECT_FALSE(run().default_energy) << "another target changes them";
 }
 
-TEST_F(JobTest, DoesNotSayWhatWasSavedWhereTheStartIsNotKnown) {
+TEST_F(JobTest, ShowsNoSavingsIfTheStartIsUnknown) {
   put_process(1, 7);
   Job job = Job::open(*store_, site_of(1, 7), "job", definition());
   Recurrence recurrence = job.begin(v100());
@@ -577,8 +577,8 @@ TEST_F(JobTest, DoesNotSayWhatWasSavedWhereTheStartIsNotKnown) {
       << view.savings_unknown;
 }
 
-// The script becomes three times as fast by itself: that is not what a limit has saved.
-TEST_F(JobTest, DoesNotTakeAJobThatChangedForOneThatSaves) {
+// The script becomes three times as fast by itself, which no limit has saved.
+TEST_F(JobTest, DoesNotCountAChangeOfTheJobAsASaving) {
   put_process(1, 7);
   records::JobDefinition limits_alone = definition();
   limits_alone.batch_sizes.clear();
@@ -594,7 +594,7 @@ TEST_F(JobTest, DoesNotTakeAJobThatChangedForOneThatSaves) {
       result.whole_epochs->energy = 300_J;
     }
     recurrence.finished(result);
-    // Epochs are alike under all limits here, but slices said that 250 W makes them 2.5 times as fast.
+    // Epochs are alike under all limits here, but slices showed them 2.5 times as fast at 250 W.
     const records::RecurrenceView last = job.view().recurrences.back();
     if (last.default_energy) {
       EXPECT_LE(last.default_energy->value(), last.energy->value()) << "night " << night;

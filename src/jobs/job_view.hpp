@@ -1,5 +1,5 @@
-// All there is to show of a job, and what is told of it in a list, from what is kept of its history (job_account.hpp).
-// Pure functions; any thread.
+// Everything there is to show of a job, and its line in a list, from its account (job_account.hpp). Pure functions; any
+// thread.
 #pragma once
 
 #include "jobs/job_account.hpp"
@@ -9,7 +9,7 @@
 
 namespace zeus::jobs {
 
-// With the recurrences and tries that are kept.
+// With the recurrences and tries that the account keeps.
 records::JobView view_of(const store::StoredJob& job, const JobAccount& account);
 
 records::JobSummary summary_of(const store::StoredJob& job, const JobAccount& account);

@@ -1,5 +1,5 @@
-// What is known of a job's history: folded from its entries, begun at snapshots, kept as snapshots, checkpoints and
-// summaries.
+// What is known of a job's history: folded from its entries, starting at a snapshot, and kept as snapshots, checkpoints
+// and summaries.
 #include "jobs/job_impl.hpp"
 #include "jobs/job_view.hpp"
 
@@ -15,13 +15,13 @@ namespace zeus::jobs {
 
 namespace {
 
-// A snapshot costs a write; folding this many entries costs less.
+// A snapshot costs a write; folding fewer entries costs less.
 constexpr std::uint64_t entries_between_snapshots = 64;
 constexpr std::size_t entries_at_once = 4096;
-// From the one before it what was then is worked out again.
+// An earlier state is folded from the checkpoint before it.
 constexpr std::uint64_t entries_between_checkpoints = 2048;
 
-// A state, and beside it the rest of an account, as the text of a snapshot.
+// A snapshot holds the size of a state in hexadecimal digits, the state, and the rest of the account.
 constexpr std::size_t size_digits = 16;
 
 std::string snapshot_text(const JobAccount& account) {
@@ -29,7 +29,7 @@ std::string snapshot_text(const JobAccount& account) {
   return fmt::format("{:016x}{}{}", state.size(), state, account.save());
 }
 
-// What is no such text is a corrupt_data Error.
+// Any other string is a corrupt_data Error.
 std::pair<std::string_view, std::string_view> parts_of(std::string_view text) {
   std::size_t size = 0;
   const char* const end = text.data() + std::min(size_digits, text.size());
@@ -74,7 +74,7 @@ void Job::Impl::begin() {
         return;
       }
     } catch (const Error&) {
-      // A snapshot is only a cache; the history says it all.
+      // A snapshot is only a cache; the history has everything.
     }
   }
   decides_.reset();
@@ -162,7 +162,7 @@ void Job::Impl::keep_snapshot() {
     store->keep_snapshot(stored.id,
                          {.key = now.state().snapshot_key(), .sequence = kept_, .state = snapshot_text(now)});
   } catch (const Error&) {
-    // Only a cache; what follows says it where the store cannot be written.
+    // Only a cache; a store that cannot be written fails at the next write.
   }
 }
 
@@ -178,7 +178,7 @@ std::string Job::Impl::checkpoint_key(const JobAccount& of) const {
 
 void Job::Impl::keep_checkpoint() const {
   if (account_->eta() != account_->state().definition().eta) {
-    return;  // it will be weighed anew
+    return;  // it is about to be weighed again
   }
   try {
     store->keep_checkpoint(stored.id, {.key = checkpoint_key(*account_),

@@ -16,7 +16,7 @@ namespace zeus::jobs {
 namespace {
 
 constexpr Seconds between_beats{10.0};
-// Of an energy. Assumed.
+// The assumed relative uncertainty of an energy.
 constexpr double least_doubt = 0.01;
 
 Joules uncertainty_of(const std::vector<records::GpuEnergy>& gpus) {
@@ -27,27 +27,26 @@ Joules uncertainty_of(const std::vector<records::GpuEnergy>& gpus) {
   return Joules{whole};
 }
 
-// What is told of a try cannot be less than what was told before, but for what is in doubt: an energy that is known at
-// once may be a little more than what is known of it once all readings have come, beyond its interval as well.
+// A later report of a try may not fall below an earlier one, apart from uncertainty: a provisional energy may exceed
+// the final one a little, even beyond its interval.
 void require_no_fall(const RunningTry& before, int epochs, const std::vector<records::GpuEnergy>& gpus, Seconds time) {
   const auto refuse = [](const std::string& why) {
-    throw Error{ErrorKind::invalid_argument, why,
-                "tell all that the try has taken since its start, in the order in which it did"};
+    throw Error{ErrorKind::invalid_argument, why, "report the try's totals since its start, in their order"};
   };
   if (epochs < before.epochs) {
-    refuse(fmt::format("the try had run {} epochs, and now it is to have run {}", before.epochs, epochs));
+    refuse(fmt::format("the try had run {} epochs before, and now reports {}", before.epochs, epochs));
   }
   if (time < before.time) {
-    refuse(fmt::format("the try had taken {} s, and now it is to have taken {} s", before.time.value(), time.value()));
+    refuse(fmt::format("the try had taken {} s before, and now reports {} s", before.time.value(), time.value()));
   }
   const Joules doubt = 2.0 * (uncertainty_of(gpus) + before.uncertainty) + least_doubt * before.energy;
   if (!gpus.empty() && sum(gpus) + doubt < before.energy) {
-    refuse(fmt::format("the try had taken {} J, and now it is to have taken {} J", before.energy.value(),
-                       sum(gpus).value()));
+    refuse(
+        fmt::format("the try had taken {} J before, and now reports {} J", before.energy.value(), sum(gpus).value()));
   }
 }
 
-// The step that a request was answered with, from what it has put on record.
+// The step that a request was answered with, from the entries that it made.
 Step answered_step(std::span<const records::JobEntry> made) {
   if (const auto* const given_up = std::get_if<records::RecurrenceGivenUp>(&made.front().body)) {
     const records::FailedTries failed = given_up->failed.value_or(records::FailedTries{});
@@ -68,9 +67,8 @@ Joules sum(const std::vector<records::GpuEnergy>& gpus) {
 
 Error over_error(std::uint64_t recurrence) {
   return {ErrorKind::conflict,
-          fmt::format("recurrence {} is over: it ended, or was given up because no sign of life of it was seen",
-                      recurrence + 1),
-          "begin another one; what this one still reports is not counted"};
+          fmt::format("recurrence {} is over: it ended, or was given up because its owner seemed dead", recurrence + 1),
+          "begin another one; later reports of this one do not count"};
 }
 
 std::uint64_t seed_of_try(const JobState& state, std::uint64_t number) {
@@ -139,7 +137,7 @@ struct Recurrence::Impl {
   Impl(Job::Impl& of, std::uint64_t which, bool is_elsewhere)
       : job{&of}, number{which}, elsewhere{is_elsewhere}, last_beat{of.site.clock.now()} {}
 
-  // As it is on record now; a conflict Error when it is over.
+  // As it is on record now; a conflict Error if it is over.
   [[nodiscard]] const OpenRecurrence& open(const JobState& state) const {
     const OpenRecurrence* const known = state.find(number);
     if (known == nullptr) {
@@ -151,12 +149,12 @@ struct Recurrence::Impl {
     const OpenRecurrence& known = open(state);
     if (!known.running) {
       throw Error{ErrorKind::invalid_argument, fmt::format("no try of recurrence {} is running", number + 1),
-                  "ask what to do next first"};
+                  "ask for the next step first"};
     }
     if (told.value_or(known.running->number) != known.running->number) {
       throw Error{ErrorKind::conflict,
-                  fmt::format("try {} does not run: try {} does", *told + 1, known.running->number + 1),
-                  "tell of the try that was handed out last"};
+                  fmt::format("try {} is not running: try {} is", *told + 1, known.running->number + 1),
+                  "report on the try that was issued last"};
     }
     return *known.running;
   }
@@ -164,12 +162,12 @@ struct Recurrence::Impl {
   void require_none_running(const JobState& state) const {
     if (open(state).running) {
       throw Error{ErrorKind::invalid_argument, fmt::format("a try of recurrence {} is running", number + 1),
-                  "say how it ended first"};
+                  "report its end first"};
     }
   }
   [[nodiscard]] bool is_told() const { return !request.key.empty(); }
 
-  // By its request, which is used up.
+  // Appends for its request, which is then used up.
   void append(
       const Job::Impl::Decide& decide, const Job::Impl::Repeat& repeat = [](const auto&) {}) {
     job->append(std::exchange(request, {}), decide, repeat);
@@ -177,10 +175,10 @@ struct Recurrence::Impl {
 
   Job::Impl* job;
   std::uint64_t number;
-  bool elsewhere;  // carried out by somebody else
+  bool elsewhere;  // runs in a client of a server
   bool done = false;
   Request request;
-  std::optional<optimize::ProfileAction> asked;  // and not answered with all that was asked for
+  std::optional<optimize::ProfileAction> asked;  // not answered in full yet
   std::atomic<Instant> last_beat;
 };
 
@@ -196,7 +194,7 @@ Recurrence::~Recurrence() {
   try {
     give_up("it was left unfinished");
   } catch (const std::exception&) {
-    // Its owner will be found dead.
+    // Other processes will find its owner dead.
   }
 }
 
@@ -248,7 +246,7 @@ RunStep Recurrence::claim(int batch_size) {
   impl_->append(
       [&](const JobState& state) {
         impl_->require_none_running(state);
-        // Under which limit it ran is told by its end: several may have been in force.
+        // The end of the try records its limit: several may have been in force.
         step = RunStep{.number = state.tries(),
                        .seed = seed_of_try(state, state.tries()),
                        .batch_size = batch_size,
@@ -293,8 +291,8 @@ void Recurrence::epochs(const Progress& progress) {
 void Recurrence::finished(const Finished& finished) {
   const bool measured = !finished.gpus.empty() || finished.outcome == records::TryOutcome::lost;
   if (!measured && !finished.left_out) {
-    throw Error{ErrorKind::invalid_argument, "the energy of a try is not known, yet it is to count",
-                "say why it is left out"};
+    throw Error{ErrorKind::invalid_argument, "the energy of the try is not known, but the try is not left out",
+                "give the reason to leave it out"};
   }
   impl_->append([&](const JobState& state) {
     const RunningTry& running = impl_->running(state, finished.try_number);

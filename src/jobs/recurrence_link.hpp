@@ -1,5 +1,5 @@
-// What a Driver asks of a recurrence and of its job, wherever they are kept: in a store of this process (below), or by
-// a server. One thread at a time, but for beat(). Errors are those of jobs/job.hpp.
+// What a Driver asks of a recurrence and its job, whether they are kept in a store of this process (below) or by a
+// server. One thread at a time, except for beat(). Errors are those of jobs/job.hpp.
 #pragma once
 
 #include "jobs/job.hpp"
@@ -21,24 +21,24 @@ class RecurrenceLink {
   RecurrenceLink() = default;
   RecurrenceLink(const RecurrenceLink&) = delete;
   RecurrenceLink& operator=(const RecurrenceLink&) = delete;
-  // Gives the recurrence up, unless it is over, as far as that is possible.
+  // Gives the recurrence up if it is not over, as far as possible.
   virtual ~RecurrenceLink() = default;
 
   [[nodiscard]] virtual const records::JobDefinition& definition() const = 0;
   // What policies see, for the devices of the recurrence.
   [[nodiscard]] virtual const optimize::JobSpec& spec() const = 0;
-  // As Job has them; of the batch size that next() spoke of last.
+  // As in Job, for the batch size of the last answer of next().
   [[nodiscard]] virtual std::vector<records::LimitProfile> limits(int batch_size) const = 0;
   [[nodiscard]] virtual std::optional<Seconds> run_time(int batch_size) const = 0;
   virtual std::uint64_t seed_of_next_try() = 0;
-  // Whether a try of this batch size, and of any other, has ever reached.
+  // Whether a try of this batch size, and of any other, has ever reached the target.
   struct Worked {
     bool here = false;
     bool elsewhere = false;
   };
   virtual Worked worked(int batch_size) = 0;
 
-  // As Recurrence has them.
+  // As in Recurrence.
   [[nodiscard]] virtual bool over() const = 0;
   virtual Step next() = 0;
   virtual RunStep claim(int batch_size) = 0;
@@ -47,13 +47,13 @@ class RecurrenceLink {
   virtual void finished(const Finished& finished) = 0;
   virtual void give_up(const std::string& reason) = 0;
   virtual void beat() = 0;
-  // Returns once all that was told is on record.
+  // Returns once every report is on record.
   virtual void settle() = 0;
-  // Nothing more is told of it: it is given up, as far as that is possible. What is asked above is answered on.
+  // Reports nothing more and gives the recurrence up, as far as possible. The questions above are still answered.
   virtual void let_go() noexcept = 0;
 };
 
-// One that this process keeps in a store. The job outlives it.
+// A recurrence that this process keeps in a store. Its job must outlive it.
 class KeptRecurrence final : public RecurrenceLink {
  public:
   KeptRecurrence(Job& job, Recurrence recurrence);
@@ -73,7 +73,7 @@ class KeptRecurrence final : public RecurrenceLink {
   void finished(const Finished& finished) override;
   void give_up(const std::string& reason) override;
   void beat() override;
-  void settle() override {}  // it is, when each call returns
+  void settle() override {}  // every call returns only when it is on record
   void let_go() noexcept override;
 
  private:

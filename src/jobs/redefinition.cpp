@@ -16,19 +16,19 @@ struct Consequence {
 constexpr std::array<Consequence, 15> consequences{{
     {"batch_sizes", "what is known of those that remain stays, and new ones are untried"},
     {"default_batch_size", "all that was learned stays, and savings are counted against the new default"},
-    {"target_metric", "how many epochs it takes is learned anew, and measured power limits stay"},
-    {"max_epochs", "all stays but tries that ended by the old maximum or went beyond the new one"},
-    {"eta", "costs are weighed anew, and all that was learned stays"},
+    {"target_metric", "how many epochs it takes is learned again, and measured power limits stay"},
+    {"max_epochs", "all stays except tries that ended by the old maximum or went beyond the new one"},
+    {"eta", "costs are weighed again, and all that was learned stays"},
     {"beta", "all that was learned stays"},
     {"window", "all that was learned stays, as far as the new window remembers it"},
-    {"policy", "the new policy learns from the tries there were"},
-    {"seed", "all that was learned stays, and draws and seeds are others"},
-    {"max_slowdown", "all that was learned stays, and limits are chosen anew"},
-    {"pruning_rounds", "all that was learned stays, and batch sizes are pruned anew"},
+    {"policy", "the new policy learns from the earlier tries"},
+    {"seed", "all that was learned stays, and draws and seeds change"},
+    {"max_slowdown", "all that was learned stays, and limits are chosen again"},
+    {"pruning_rounds", "all that was learned stays, and batch sizes are pruned again"},
     {"explorations", "all that was learned stays"},
-    {"prior_cost_j", "all that was learned stays, and beliefs begin elsewhere"},
-    {"prior_precision", "all that was learned stays, and beliefs begin elsewhere"},
-    {"learning_rate", "how many epochs it takes is learned anew, and measured power limits stay"},
+    {"prior_cost_j", "all that was learned stays, and beliefs start from other values"},
+    {"prior_precision", "all that was learned stays, and beliefs start from other values"},
+    {"learning_rate", "how many epochs it takes is learned again, and measured power limits stay"},
 }};
 
 bool has(const records::JobDefinition& definition, int batch_size) {
@@ -37,7 +37,7 @@ bool has(const records::JobDefinition& definition, int batch_size) {
              : std::ranges::find(definition.batch_sizes, batch_size) != definition.batch_sizes.end();
 }
 
-// Whether how a try ended under one maximum of epochs says the same under another.
+// Whether a try that ended under one maximum of epochs would end the same way under another.
 bool same_end(const records::TryEnded& event, const records::JobDefinition& then, const records::JobDefinition& now) {
   if (event.outcome == records::TryOutcome::exhausted) {
     return now.max_epochs <= then.max_epochs || event.epochs < then.max_epochs;

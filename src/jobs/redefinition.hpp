@@ -1,5 +1,5 @@
-// What becomes of a job's history when its definition changes: what was measured or learned under the old one stays as
-// far as it is true under the new one. docs/run.md has this as a table. Pure functions; any thread.
+// What stays of a job's history when its definition changes: whatever is still true under the new one. docs/run.md
+// shows this as a table. Pure functions; any thread.
 #pragma once
 
 #include "records/job_definition.hpp"
@@ -10,17 +10,17 @@
 
 namespace zeus::jobs {
 
-// What changing this key does, in words: "costs are weighed anew; all that was measured stays".
+// The effect of changing this key, in words: "costs are weighed again; all that was measured stays".
 std::string_view what_follows(std::string_view key);
 
-// Whether an epoch is the same under both. It is not where the whole training counted as one.
+// Whether an epoch is the same under both. False if the whole training counted as one.
 bool same_epochs(const records::JobDefinition& then, const records::JobDefinition& now);
 
-// Whether a training takes as many epochs under both.
+// Whether a training takes the same number of epochs under both.
 bool same_course(const records::JobDefinition& then, const records::JobDefinition& now);
 
-// An entry from under one definition, as it teaches under another: as it is, as one that is left out, without the
-// limits that it tells of, or nothing, where it is about a batch size that the job no longer has.
+// How an entry made under one definition counts under another: unchanged, left out, or without its limits. Nothing if
+// the job no longer has its batch size.
 std::optional<records::JobEntryBody> still_true(const records::JobEntryBody& body, const records::JobDefinition& then,
                                                 const records::JobDefinition& now);
 

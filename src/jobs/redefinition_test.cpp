@@ -38,7 +38,7 @@ class RedefinitionTest : public testing::Test {
   Job open(const records::JobDefinition& definition) {
     return Job::open(*store_, this_site(clock_, FileTree{}), "job", definition);
   }
-  // Recurrences whose tries reach after 10 epochs, but at batch size 64, which misses.
+  // Recurrences whose tries reach the target after 10 epochs, except at batch size 64, which misses.
   static void learn(Job& job, int nights) {
     for (int night = 0; night < nights; ++night) {
       Recurrence recurrence = job.begin(v100());
@@ -70,7 +70,7 @@ class RedefinitionTest : public testing::Test {
             {.limit = 250_W, .epoch_time = 10_s, .average_power = 200_W}};
   }
 
-  // What is known of a batch size; nothing where the job does not have it.
+  // What is known of a batch size; nothing if the job does not have it.
   struct Known {
     bool limits = false;
     bool cost = false;
@@ -124,7 +124,7 @@ const std::vector<Changed>& changes() {
   return all;
 }
 
-TEST_F(RedefinitionTest, AnotherDefinitionIsRefusedWithWhatFollowsAndTheCommandThatTakesTheJobOn) {
+TEST_F(RedefinitionTest, AnotherDefinitionIsRefusedWithItsEffectAndTheCommandToRedefine) {
   for (const Changed& one : changes()) {
     SCOPED_TRACE(one.key);
     records::JobDefinition other = as_it_began();
@@ -142,7 +142,7 @@ TEST_F(RedefinitionTest, AnotherDefinitionIsRefusedWithWhatFollowsAndTheCommandT
   }
 }
 
-TEST_F(RedefinitionTest, TheCommandThatIsNamedIsOneForAShell) {
+TEST_F(RedefinitionTest, TheNamedCommandIsQuotedForAShell) {
   const std::string name = "bert's night";
   Job::open(*store_, this_site(clock_, FileTree{}), name, as_it_began());
   records::JobDefinition other = as_it_began();
@@ -156,7 +156,7 @@ TEST_F(RedefinitionTest, TheCommandThatIsNamedIsOneForAShell) {
   }
 }
 
-TEST_F(RedefinitionTest, EachKeyKeepsWhatStaysTrueAndGoingBackBringsBackTheRest) {
+TEST_F(RedefinitionTest, EachKeyKeepsWhatStaysTrueAndChangingBackRestoresTheRest) {
   ASSERT_EQ(known(32), (Known{.limits = true, .cost = true}));
   for (const Changed& one : changes()) {
     SCOPED_TRACE(one.key);
@@ -168,14 +168,14 @@ TEST_F(RedefinitionTest, EachKeyKeepsWhatStaysTrueAndGoingBackBringsBackTheRest)
     EXPECT_EQ(told.front().key, one.key);
     EXPECT_EQ(job_.definition(), other);
     EXPECT_EQ(known(32), (Known{.limits = one.keeps_limits, .cost = one.keeps_costs}));
-    EXPECT_EQ(open(other).definition(), other) << "and runs as it is defined now";
+    EXPECT_EQ(open(other).definition(), other) << "and runs with its new definition";
     EXPECT_EQ(job_.redefine(as_it_began()).size(), 1U);
     EXPECT_EQ(known(32), (Known{.limits = true, .cost = true}));
     EXPECT_EQ(job_.view().next.why, before);
   }
 }
 
-TEST_F(RedefinitionTest, BatchSizesThatRemainAreKnownAndOthersAreNot) {
+TEST_F(RedefinitionTest, RemainingBatchSizesAreKnownAndNewOnesAreNot) {
   records::JobDefinition other = as_it_began();
   other.batch_sizes = {32, 48};
   job_.redefine(other);
@@ -187,7 +187,7 @@ TEST_F(RedefinitionTest, BatchSizesThatRemainAreKnownAndOthersAreNot) {
   EXPECT_EQ(job_.view().recurrences.size(), 15U);
 }
 
-TEST_F(RedefinitionTest, ATryThatMissedWithinFewerEpochsIsNotHeldAgainstItsBatchSize) {
+TEST_F(RedefinitionTest, ATryThatMissedWithinFewerEpochsDoesNotCountAgainstItsBatchSize) {
   const auto missed = [this] {
     const auto& spec = job_.spec();
     return spec.max_epochs;
@@ -207,7 +207,7 @@ TEST_F(RedefinitionTest, ATryThatMissedWithinFewerEpochsIsNotHeldAgainstItsBatch
     const auto still = still_true(finished, as_it_began(), other);
     return std::get<records::TryFinished>(still.value()).left_out.has_value();
   };
-  EXPECT_TRUE(left_out(exhausted, 60)) << "it might have reached within the ten more";
+  EXPECT_TRUE(left_out(exhausted, 60)) << "it might have reached the target in ten more";
   EXPECT_FALSE(left_out(exhausted, 40));
   records::TryFinished crashed = exhausted;
   crashed.event.epochs = 0;
@@ -218,7 +218,7 @@ TEST_F(RedefinitionTest, ATryThatMissedWithinFewerEpochsIsNotHeldAgainstItsBatch
   EXPECT_TRUE(left_out(reached, 40)) << "it would have missed";
 }
 
-TEST_F(RedefinitionTest, NothingStaysWhereATrainingCountedAsOneEpoch) {
+TEST_F(RedefinitionTest, NothingStaysIfATrainingCountedAsOneEpoch) {
   records::JobDefinition other = as_it_began();
   other.max_epochs = 1;
   job_.redefine(other);
@@ -238,13 +238,13 @@ TEST_F(RedefinitionTest, ARunningJobIsNotRedefined) {
   EXPECT_EQ(job_.definition(), as_it_began());
 }
 
-TEST_F(RedefinitionTest, WhatChangesNothingIsNoEntry) {
+TEST_F(RedefinitionTest, ARedefinitionWithoutChangesAddsNoEntry) {
   const std::uint64_t entries = job_.view().entries;
   EXPECT_TRUE(job_.redefine(as_it_began()).empty());
   EXPECT_EQ(job_.view().entries, entries);
 }
 
-TEST_F(RedefinitionTest, GoesOnFromASnapshotOrWithoutOneAndThroughAnExport) {
+TEST_F(RedefinitionTest, ContinuesWithOrWithoutASnapshotAndThroughAnExport) {
   records::JobDefinition other = as_it_began();
   other.policy = "lookahead";
   other.batch_sizes = {16, 32};
@@ -262,7 +262,7 @@ TEST_F(RedefinitionTest, GoesOnFromASnapshotOrWithoutOneAndThroughAnExport) {
   learn(job_, 1);
 }
 
-TEST_F(RedefinitionTest, LongHistoriesAreLearnedFromAsFarAsTheyAreKept) {
+TEST_F(RedefinitionTest, LearnsFromThePartOfALongHistoryThatIsKept) {
   learn(job_, 180);
   records::JobDefinition other = as_it_began();
   other.policy = "lookahead";

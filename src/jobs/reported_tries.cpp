@@ -1,4 +1,4 @@
-// Tries of trainings that only tell of their epochs and are told when to stop.
+// Tries of trainings that only report their epochs and wait for the order to stop.
 #include "jobs/job.hpp"
 #include "jobs/job_impl.hpp"
 #include "optimize/recurrence/reported_training.hpp"
@@ -14,7 +14,7 @@ namespace zeus::jobs {
 
 namespace {
 
-// The oldest recurrence that somebody began so, and whose last try has failed.
+// The oldest recurrence that this user and place began in this way and whose last try has failed.
 const OpenRecurrence* to_go_on_with(const JobState& state, const Beginning& beginning) {
   const auto theirs = std::ranges::find_if(state.open(), [&](const OpenRecurrence& open) {
     return !open.running && open.tries > 0 && open.user == beginning.user && open.owner.place == beginning.owner.place;
@@ -22,7 +22,7 @@ const OpenRecurrence* to_go_on_with(const JobState& state, const Beginning& begi
   return theirs == state.open().end() ? nullptr : &*theirs;
 }
 
-// Nothing is measured before it runs.
+// Runs without measuring limits first.
 Decided decide_run(const JobState& state, std::uint64_t recurrence, bool told) {
   Decided decided = decide_step(state, recurrence, {}, told);
   if (const auto* const profile = std::get_if<ProfileStep>(&decided.step)) {
@@ -32,13 +32,13 @@ Decided decide_run(const JobState& state, std::uint64_t recurrence, bool told) {
   return decided;
 }
 
-// What is in force where there is nothing to choose.
+// The limit in force, if there is no choice.
 std::optional<Watts> only_limit(const records::JobDevice& device) {
   return device.power_limits.size() == 1 ? std::optional{device.power_limits.front()} : std::nullopt;
 }
 
-// Ranks tell of a try each for itself, and one may have seen less of it than another has told already: what it has
-// taken never becomes less.
+// Each rank reports for itself, and may have seen less of the try than an earlier report of another rank: totals never
+// fall.
 EpochReport at_least(EpochReport report, const RunningTry& known) {
   report.time = std::max(report.time, known.time);
   if (!report.gpus.empty() && sum(report.gpus) < known.energy) {
@@ -61,7 +61,7 @@ IssuedTry Job::issue(const records::JobDevice& device, const Beginning& beginnin
       beginning.request,
       [&](const JobState& state) {
         std::vector<records::JobEntryBody> bodies;
-        // What a state will be that has these as well.
+        // The state once these are appended too.
         JobState then = state;
         const auto add = [&](const std::vector<records::JobEntryBody>& more) {
           for (const records::JobEntryBody& body : more) {

@@ -20,11 +20,11 @@ namespace zeus::jobs {
 namespace {
 
 [[noreturn]] void refuse(std::size_t line, std::string_view why) {
-  throw Error{ErrorKind::corrupt_data, fmt::format("line {} is not of an exported job: {}", line, why),
+  throw Error{ErrorKind::corrupt_data, fmt::format("line {} is not part of an exported job: {}", line, why),
               "export the job again with `zeus jobs NAME export`"};
 }
 
-// Reads line `number` by `read`; an Error is said to be of that line.
+// Calls `read` for line `number`; an Error names that line.
 template <typename Read>
 auto reading(std::size_t number, Read read) {
   std::string why;
@@ -51,7 +51,7 @@ struct Heading {
   }
 };
 
-// The last one.
+// The last line.
 struct End {
   std::uint64_t entries = 0;
 
@@ -85,12 +85,12 @@ TextPieces pieces_of(std::string_view text) {
           .next = [left] { return std::exchange(*left, std::string_view{}); }};
 }
 
-// The lines of a text, however it is cut into pieces.
+// The lines of a text that comes in arbitrary pieces.
 class Lines {
  public:
   explicit Lines(const TextPieces& text) : text_{text} { text_.rewind(); }
 
-  // Nothing where there is no more.
+  // Nothing at the end.
   std::optional<std::string> next() {
     std::string line;
     while (true) {
@@ -117,7 +117,7 @@ class Lines {
     ++number_;
     return line;
   }
-  // Of the line that was read last.
+  // The number of the last line read.
   [[nodiscard]] std::size_t number() const { return number_; }
 
  private:
@@ -128,13 +128,13 @@ class Lines {
   std::size_t number_ = 0;
 };
 
-// A text that is being read, and the state of the job with what was read so far.
+// Reads a text and keeps the state of the job as read so far.
 class Reading {
  public:
   explicit Reading(const TextPieces& text) : lines_{text} {
     const std::optional<std::string> line = lines_.next();
     if (!line) {
-      refuse(1, "there is none");
+      refuse(1, "the text is empty");
     }
     reading(1, [&] {
       Heading heading =
@@ -153,7 +153,7 @@ class Reading {
   [[nodiscard]] WallTime created() const { return created_; }
   [[nodiscard]] const JobState& state() const { return *state_; }
 
-  // Nothing after the last one, once the end was seen to be the end.
+  // Nothing after the last entry, once the end has been checked.
   std::optional<records::JobEntry> next() {
     if (!ahead_) {
       refuse(lines_.number(), cut_short);
@@ -164,7 +164,7 @@ class Reading {
       if (!is_end(line, count_)) {
         refuse(number, cut_short);
       }
-      ahead_ = line;  // so that it is the end again
+      ahead_ = line;  // so that the next call finds the end again
       return std::nullopt;
     }
     ++count_;
@@ -176,7 +176,7 @@ class Reading {
   }
 
  private:
-  static constexpr std::string_view cut_short = "the end is missing, so the text was cut short";
+  static constexpr std::string_view cut_short = "the last line is missing: the text was cut short";
 
   Lines lines_;
   std::string name_;
@@ -187,7 +187,7 @@ class Reading {
   std::uint64_t count_ = 0;
 };
 
-// What an import has to record: what was read, and that what ran there is given up.
+// The entries of an import: those read, and the end of what was running there.
 class ImportedEntries final : public store::EntrySource {
  public:
   ImportedEntries(const TextPieces& text, WallTime now) : text_{text}, now_{now} {}

@@ -1,5 +1,5 @@
-// A job as a text that another store can take in: a line of JSON about the job, one for each entry of its history, and
-// a last one that says how many there were, so that a text cut short is not taken for a whole. One thread at a time.
+// A job as text that another store can import: a line of JSON about the job, one for each entry of its history, and a
+// last line with their number, which shows that the text is complete. One thread at a time.
 #pragma once
 
 #include "base/clock.hpp"
@@ -23,17 +23,17 @@ struct ExportedJob {
 };
 
 std::string export_text(const ExportedJob& job);
-// Reads that back, and makes sure that such a job can be: its definition makes sense and each entry can follow those
+// Reads that text and checks that such a job is possible: the definition is valid and each entry can follow those
 // before it. Anything else is a corrupt_data Error that names the line.
 ExportedJob exported_job_from(std::string_view text);
 
-// The text of a job as it is when this is made, piece by piece, so that nobody holds a long history in memory. The
-// store outlives it.
+// The text of a job as it is at construction, piece by piece, so that a long history is never in memory as a whole. The
+// store must outlive it.
 class JobExport {
  public:
   // A job that does not exist is a not_found Error.
   JobExport(store::JobStore& store, std::string_view name);
-  // Empty where there is no more. A job that was forgotten meanwhile is a not_found Error.
+  // Empty at the end. If the job was forgotten meanwhile: a not_found Error.
   std::string next();
 
  private:
@@ -47,15 +47,15 @@ class JobExport {
 // The same in one string.
 std::string export_job(store::JobStore& store, std::string_view name);
 
-// Such a text that may be too long to be held in memory: read from its beginning, and again where that is needed.
+// Such a text, possibly too long for memory: can be read from its beginning more than once.
 struct TextPieces {
   std::function<void()> rewind;
-  std::function<std::string_view()> next;  // good until the next call; empty where there is no more
+  std::function<std::string_view()> next;  // valid until the next call; empty at the end
 };
 
-// Takes the job in as `name`, entry by entry. What ran where it was exported is given up: it does not run here. A name
-// that is taken is an already_exists Error, unless it is by the same request of `origin`. A text that breaks off, or
-// that is no job's, leaves nothing.
+// Imports the job as `name`, entry by entry. Gives up what was running where it was exported, because it does not run
+// here. A name in use is an already_exists Error, unless the same request of `origin` made it. A text that is
+// incomplete, or not a job's, leaves nothing behind.
 store::StoredJob import_job(store::JobStore& store, std::string_view name, const TextPieces& text, WallTime now,
                             const store::JobOrigin& origin = {});
 store::StoredJob import_job(store::JobStore& store, std::string_view name, std::string_view text, WallTime now,

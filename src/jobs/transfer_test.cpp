@@ -64,7 +64,7 @@ TEST_F(TransferTest, AnImportedJobIsTheExportedOneUnderItsNewName) {
   EXPECT_EQ(export_text(again), text);
 }
 
-TEST_F(TransferTest, WhatRanWhereItWasExportedIsGivenUp) {
+TEST_F(TransferTest, RecurrencesThatRanDuringTheExportAreGivenUp) {
   Job job = *Job::find(*store_, this_site(clock_, FileTree{}), "job");
   Recurrence recurrence = job.begin(definition().device);
   recurrence.next();
@@ -83,7 +83,7 @@ TEST_F(TransferTest, RefusesATextThatIsCutOffAnywhere) {
   EXPECT_FALSE(store_->find("other"));
 }
 
-TEST_F(TransferTest, RefusesAHistoryThatCannotBe) {
+TEST_F(TransferTest, RefusesAnImpossibleHistory) {
   const std::string text = export_job(*store_, "job");
   const auto with = [&text](std::string_view part, std::string_view instead) {
     std::string changed = text;
@@ -101,7 +101,7 @@ TEST_F(TransferTest, RefusesAHistoryThatCannotBe) {
   EXPECT_EQ(refused(with("\"policy\":\"zeus\"", "\"policy\":\"guess\"")), ErrorKind::corrupt_data);
 }
 
-TEST_F(TransferTest, RefusesANameThatIsTakenOrNone) {
+TEST_F(TransferTest, RefusesANameInUseAndAnEmptyName) {
   const std::string text = export_job(*store_, "job");
   EXPECT_THROW(import_job(*store_, "job", text, {}), Error);
   EXPECT_THROW(import_job(*store_, "", text, {}), Error);

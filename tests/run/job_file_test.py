@@ -303,8 +303,8 @@ class OtherNights(Folder):
     def test_only_what_is_set_is_redefined(self):
         told = self.call(program, "jobs", "nightly", "redefine", "--set", "eta = 0.75", "--set", "seed = 3")
         self.assertEqual((told.returncode, told.stdout), (
-            0, "nightly: eta is 0.75 (it was 0.5): costs are weighed anew, and all that was learned stays\n"
-            "nightly: seed is 3 (it was 0): all that was learned stays, and draws and seeds are others\n"), told.stderr)
+            0, "nightly: eta is 0.75 (it was 0.5): costs are weighed again, and all that was learned stays\n"
+            "nightly: seed is 3 (it was 0): all that was learned stays, and draws and seeds change\n"), told.stderr)
         self.assertEqual((self.definition("nightly")["eta"], self.definition("nightly")["seed"]), (0.75, 3))
         for setting, code, said in (("grace = 3", 2, "zeus: grace is not part of this job's definition; "),
                                     ("etha = 3", 2, "zeus: --set:1:1: there is no key 'etha'; did you mean 'eta'?"),
