@@ -12,21 +12,17 @@ namespace zeus::report {
 
 namespace {
 
-std::string markup_of(const records::FindingsTable& table) {
-  std::string html = "<div class=\"scroll\"><table>\n";
-  html += fmt::format("<caption>{}</caption>\n<tr>", escaped(table.title));
-  for (const std::string& column : table.columns) {
-    html += fmt::format("<th scope=\"col\">{}</th>", escaped(column));
-  }
-  html += "</tr>\n";
-  for (const std::vector<std::string>& row : table.rows) {
-    html += "<tr>";
-    for (const std::string& cell : row) {
-      html += fmt::format("<td>{}</td>", escaped(cell));
+std::string markup_of(const records::FindingsTable& findings) {
+  std::string rows;
+  for (const std::vector<std::string>& row : findings.rows) {
+    rows += "<tr>";
+    for (std::size_t column = 0; column < row.size(); ++column) {
+      const std::string cell = escaped(row[column]);
+      rows += column == 0 ? fmt::format("<th scope=\"row\">{}</th>", cell) : fmt::format("<td>{}</td>", cell);
     }
-    html += "</tr>\n";
+    rows += "</tr>\n";
   }
-  return html + "</table></div>\n";
+  return table(findings.title, findings.columns, rows);
 }
 
 template <typename Chart>

@@ -58,15 +58,6 @@ std::string energy_cell(std::string_view key, const EnergyColumn& column, const 
   return energy ? cell(key, energy->value(), column.text(*energy)) : plain_cell(no_value);
 }
 
-std::string table(std::string_view caption, const std::vector<std::string_view>& columns, std::string_view rows) {
-  std::string html =
-      fmt::format("<div class=\"scroll\"><table class=\"numbers\">\n<caption>{}</caption>\n<tr>", escaped(caption));
-  for (const std::string_view column : columns) {
-    html += fmt::format("<th scope=\"col\">{}</th>", escaped(column));
-  }
-  return fmt::format("{}</tr>\n{}</table></div>\n", html, rows);
-}
-
 std::string row(std::string_view name, std::string_view cells) {
   return fmt::format("<tr><th scope=\"row\">{}</th>{}</tr>\n", escaped(name), cells);
 }

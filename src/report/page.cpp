@@ -2,11 +2,14 @@
 
 #include "report/markup.hpp"
 
+#include <fmt/format.h>
+
 namespace zeus::report {
 
 namespace {
 
-// Drawings use the variables, and the classes `frame`, `grid`, `label`, `line` and `mark`.
+// Drawings use the variables, and the classes `frame`, `grid`, `label`, `line` and `mark`. The variables --c1 and
+// on are the names of a table's columns, as table() sets them.
 constexpr std::string_view style = R"css(
 :root{color-scheme:light dark;--ground:#fbfbfa;--panel:#fff;--ink:#1c1f24;--faint:#667;--rule:#dde;--accent:#1d5fd1;--second:#c2410c}
 @media(prefers-color-scheme:dark){:root{--ground:#14161a;--panel:#1c1f25;--ink:#e8eaee;--faint:#9aa3b2;--rule:#343945;--accent:#6ea8ff;--second:#ff9a5c}}
@@ -26,10 +29,42 @@ svg .line{fill:none;stroke:var(--accent);stroke-width:2}svg .mark{fill:var(--acc
 p{margin:8px 0}.note{color:var(--faint);font-size:.88rem}
 .charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,330px),1fr));gap:14px;align-items:start;margin:8px 0}
 caption{text-align:left;font-weight:600;padding:8px 0 4px}summary{cursor:pointer}
-table{border-collapse:collapse;font-variant-numeric:tabular-nums}td,th{padding:2px 14px 2px 0;text-align:right}th{color:var(--faint);font-weight:500;white-space:nowrap}.numbers td{white-space:nowrap}th:first-child,td:first-child{text-align:left}th[scope=rowgroup]{color:var(--ink);padding-top:8px}
+table{border-collapse:collapse;font-variant-numeric:tabular-nums}td,th{padding:2px 14px 2px 0;text-align:right;white-space:nowrap}th{color:var(--faint);font-weight:500}th:first-child{text-align:left}th[scope=rowgroup]{color:var(--ink);padding-top:8px}
+@media(max-width:600px){
+table,tbody,caption,tr,th{display:block}th[scope=col]{display:none}
+th[scope=rowgroup]{border-bottom:1px solid var(--rule);font-weight:600;white-space:normal}
+th[scope=row]{padding:8px 0 0;color:var(--ink);font-weight:600;white-space:normal}th[scope=row]::before{content:var(--c1) ' '}
+td{display:flex;justify-content:space-between;gap:16px;padding:0;white-space:normal}td::before{color:var(--faint);text-align:left}
+td:nth-child(2)::before{content:var(--c2)}td:nth-child(3)::before{content:var(--c3)}td:nth-child(4)::before{content:var(--c4)}
+td:nth-child(5)::before{content:var(--c5)}td:nth-child(6)::before{content:var(--c6)}td:nth-child(7)::before{content:var(--c7)}
+td:nth-child(8)::before{content:var(--c8)}td:nth-child(9)::before{content:var(--c9)}td:nth-child(10)::before{content:var(--c10)}
+td:nth-child(11)::before{content:var(--c11)}td:nth-child(12)::before{content:var(--c12)}
+}
 )css";
 
+// A string of CSS. What could end it is written as the character's number.
+std::string css_string(std::string_view text) {
+  std::string result = "'";
+  for (const char c : text) {
+    const bool plain = c != '\'' && c != '\\' && static_cast<unsigned char>(c) >= 0x20;
+    result += plain ? std::string{c} : fmt::format("\\{:x} ", static_cast<unsigned char>(c));
+  }
+  return result + "'";
+}
+
 }  // namespace
+
+std::string table(std::string_view caption, const std::vector<std::string>& columns, std::string_view rows) {
+  std::string names;
+  std::string heads;
+  for (std::size_t column = 0; column < columns.size(); ++column) {
+    names += fmt::format("--c{}:{};", column + 1, css_string(columns[column]));
+    heads += fmt::format("<th scope=\"col\">{}</th>", escaped(columns[column]));
+  }
+  return fmt::format(
+      "<div class=\"scroll\"><table style=\"{}\">\n<caption>{}</caption>\n<tr>{}</tr>\n{}</table></div>\n",
+      escaped(names), escaped(caption), heads, rows);
+}
 
 std::string to_html(const Page& page) {
   std::string html = "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";

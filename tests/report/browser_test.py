@@ -77,6 +77,8 @@ function look() {
       if (across > 1.5 && down > 3.5) problems.push('overlap: ' + name(a.text) + ' and ' + name(b.text));
     }
   }
+  for (const one of doc.querySelectorAll('table'))
+    if (one.scrollWidth > one.parentElement.clientWidth + 1) problems.push('a table scrolls sideways: ' + name(one.textContent));
   if (doc.documentElement.scrollWidth > doc.documentElement.clientWidth + 1) problems.push('the page scrolls sideways');
   const dark = win.matchMedia('(prefers-color-scheme: dark)').matches;
   const result = document.createElement('pre');
