@@ -6,6 +6,7 @@
 
 #include <dlfcn.h>
 
+#include <cerrno>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -14,10 +15,10 @@ namespace zeus {
 
 namespace {
 
-// The loader reports absence only in words. If they begin with the library's own name, that library is missing, and not
-// one that it depends on.
+// The loader reports absence only in words, those of the process's locale. If they begin with the library's own name,
+// that library is missing, and not one that it depends on.
 bool is_absence(std::string_view failure, std::string_view name) {
-  return failure.starts_with(name) && failure.find("No such file or directory") != std::string_view::npos;
+  return failure.starts_with(name) && failure.find(std::generic_category().message(ENOENT)) != std::string_view::npos;
 }
 
 // An address inside the program or library that this code is linked into.
