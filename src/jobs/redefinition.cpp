@@ -14,21 +14,21 @@ struct Consequence {
 };
 
 constexpr std::array<Consequence, 15> consequences{{
-    {"batch_sizes", "what is known of those that remain stays, and new ones are untried"},
-    {"default_batch_size", "all that was learned stays, and savings are counted against the new default"},
-    {"target_metric", "how many epochs it takes is learned again, and measured power limits stay"},
-    {"max_epochs", "all stays except tries that ended by the old maximum or went beyond the new one"},
-    {"eta", "costs are weighed again, and all that was learned stays"},
-    {"beta", "all that was learned stays"},
-    {"window", "all that was learned stays, as far as the new window remembers it"},
-    {"policy", "the new policy learns from the earlier tries"},
-    {"seed", "all that was learned stays, and draws and seeds change"},
-    {"max_slowdown", "all that was learned stays, and limits are chosen again"},
-    {"pruning_rounds", "all that was learned stays, and batch sizes are pruned again"},
-    {"explorations", "all that was learned stays"},
-    {"prior_cost_j", "all that was learned stays, and beliefs start from other values"},
-    {"prior_precision", "all that was learned stays, and beliefs start from other values"},
-    {"learning_rate", "how many epochs it takes is learned again, and measured power limits stay"},
+    {"batch_sizes", "what is known of the remaining ones is kept; new ones are untried"},
+    {"default_batch_size", "everything learned is kept; savings are relative to the new default"},
+    {"target_metric", "the number of epochs is learned again; measured power limits are kept"},
+    {"max_epochs", "everything is kept except for tries that ended at the old maximum or went beyond the new one"},
+    {"eta", "costs are weighed again; everything learned is kept"},
+    {"beta", "everything learned is kept"},
+    {"window", "everything learned is kept, as far as the new window reaches back"},
+    {"policy", "the new policy learns from the recorded tries"},
+    {"seed", "everything learned is kept; draws and seeds change"},
+    {"max_slowdown", "everything learned is kept; limits are chosen again"},
+    {"pruning_rounds", "everything learned is kept; batch sizes are pruned again"},
+    {"explorations", "everything learned is kept"},
+    {"prior_cost_j", "everything learned is kept; beliefs start from the new prior"},
+    {"prior_precision", "everything learned is kept; beliefs start from the new prior"},
+    {"learning_rate", "the number of epochs is learned again; measured power limits are kept"},
 }};
 
 bool has(const records::JobDefinition& definition, int batch_size) {

@@ -298,13 +298,13 @@ class OtherNights(Folder):
                     continue
                 done = self.run_zeus("@nightly") if key == "command" else self.run_tonight()
                 self.assertEqual(done.returncode, 0, done.stderr)
-                self.assertEqual(len(self.shown("nightly")["recurrences"]), 3 if when == "is another job" else 4)
+                self.assertEqual(len(self.shown("nightly")["recurrences"]), 3 if when == "makes it another job" else 4)
 
     def test_only_what_is_set_is_redefined(self):
         told = self.call(program, "jobs", "nightly", "redefine", "--set", "eta = 0.75", "--set", "seed = 3")
         self.assertEqual((told.returncode, told.stdout), (
-            0, "nightly: eta is 0.75 (it was 0.5): costs are weighed again, and all that was learned stays\n"
-            "nightly: seed is 3 (it was 0): all that was learned stays, and draws and seeds change\n"), told.stderr)
+            0, "nightly: eta is 0.75 (it was 0.5): costs are weighed again; everything learned is kept\n"
+            "nightly: seed is 3 (it was 0): everything learned is kept; draws and seeds change\n"), told.stderr)
         self.assertEqual((self.definition("nightly")["eta"], self.definition("nightly")["seed"]), (0.75, 3))
         for setting, code, said in (("grace = 3", 2, "zeus: grace is not part of this job's definition; "),
                                     ("etha = 3", 2, "zeus: --set:1:1: there is no key 'etha'; did you mean 'eta'?"),
