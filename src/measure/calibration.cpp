@@ -10,6 +10,9 @@ namespace {
 
 constexpr double memory = 48;  // ticks over which misses are averaged: all that there are
 constexpr double wave_memory = 12;
+// What is off a straight line in the middle of two ticks: of a wave, and of the variance that changes add in a tick.
+constexpr double wave_in_two = 1.5;
+constexpr double wander_in_two = 0.5;
 constexpr double long_mean = 12;  // ticks of the longest mean that power is predicted by
 // A kurtosis out of a few values is too low: so many normal ones are thought beside them.
 constexpr double prior_misses = 2;
@@ -42,7 +45,9 @@ struct Interval {
 
   Interval(const Tick& from, const Tick& to)
       : length{to.middle() - from.middle()}, energy{to.total - from.total}, sample{to.sample} {
-    timing_variance = square(mean()) * ((square(from.width()) + square(to.width())) / 12.0);
+    // A tick that was placed by the other one is off by as much as that one.
+    const auto brackets = from.placed_within ? square(*from.placed_within) : square(from.width()) + square(to.width());
+    timing_variance = square(mean()) * (brackets / 12.0);
   }
   [[nodiscard]] Watts mean() const { return energy / length; }
 };
@@ -53,12 +58,14 @@ class Replay {
   explicit Replay(const History& history) : history_{history} {
     const auto& ticks = history.ticks;
     for (std::size_t i = 0; i < ticks.size(); ++i) {
-      const bool judge = i > 1 && ticks[i - 1].follows;  // predicted from another one just before it
       if (i > 0 && ticks[i].follows) {
-        learn({ticks[i - 1], ticks[i]}, judge);
+        learn({ticks[i - 1], ticks[i]}, predicted_);
+        predicted_ = true;
         continue;
       }
       in_row_ = 0;
+      former_.reset();
+      predicted_ = ticks[i].before.has_value();
       if (const auto before = ticks[i].before) {
         rules_[as_last_tick].predicted = rules_[as_long].predicted = *before;
         rules_[as_last_level].predicted = ticks[i].sample.value_or(*before);
@@ -74,7 +81,7 @@ class Replay {
  private:
   enum RuleName : std::size_t { as_last_tick, as_last_level, as_long, rule_count };
 
-  // Without a judgement: a tick that was not predicted from another one just before it.
+  // Without a judgement: nothing was known of the load when the tick came.
   void learn(const Interval& interval, bool judge) {
     if (judge) {
       ticks_ = std::min(ticks_ + 1, memory);
@@ -90,6 +97,14 @@ class Replay {
     approach(rules_[as_long].predicted, interval.mean(), in_row_);
     rules_[as_last_tick].predicted = interval.mean();
     rules_[as_last_level].predicted = interval.sample.value_or(interval.mean());
+    if (former_) {
+      pairs_of_ticks_ = std::min(pairs_of_ticks_ + 1, wave_memory);
+      const Seconds both = former_->length + interval.length;
+      approach(off_line_of_two_,
+               square((former_->mean() - interval.mean()) * former_->length * (interval.length / both)),
+               pairs_of_ticks_);
+    }
+    former_ = interval;
     length_ = interval.length;
     if (interval.sample && history_.timing) {
       learn_sample(interval, *interval.sample, judge);
@@ -98,12 +113,9 @@ class Replay {
 
   void learn_sample(const Interval& interval, Watts level, bool judge) {
     const Seconds window = history_.timing->window;
-    // A straight line between two ticks, held against the sample. Of a wave with any phase at the ticks and where the
-    // sample begins, the line misses the part of all three.
-    const double part = window / interval.length;
-    waves_ = std::min(waves_ + 1, wave_memory);
-    approach(wave_, square((level - interval.mean()) * window) / (1.0 + part * part + (1.0 - part) * (1.0 - part)),
-             waves_);
+    window_part_ = window / interval.length;
+    lines_ = std::min(lines_ + 1, wave_memory);
+    approach(off_line_, square((level - interval.mean()) * window), lines_);
     learn_pair(interval, level, window);
     if (!judge) {
       return;
@@ -137,7 +149,20 @@ class Replay {
     const double by_chance = others_ > 0 ? std::min(1.0, near_ / (apart_ * 2.0)) : 0.0;
     const double flat = std::max(0.0, (same_ - by_chance) / std::max(1e-9, 1.0 - by_chance));
     const double chance = same_ > 0 ? std::min(1.0, by_chance * (1.0 - flat) / same_) : 1.0;
-    return {.wave = wave_, .chance = chance, .steps = -std::log(std::max(flat, 1.0 / memory))};
+    // Waves and independent changes of power both keep the energy off a straight line. On a line over two ticks, a wave
+    // does no more than over one, and independent changes do twice as much: this tells one from the other.
+    const double part = window_part_;
+    const double of_wander = part * (1.0 - part);
+    const double determinant = wave_part() * wander_in_two - of_wander * wave_in_two;
+    const JoulesSquared wander = std::clamp((off_line_of_two_ * wave_part() - off_line_ * wave_in_two) / determinant,
+                                            JoulesSquared{}, off_line_ / of_wander);
+    const JoulesSquared wave = std::max(JoulesSquared{}, off_line_ - wander * of_wander) / wave_part();
+    return {.wave = wave, .wander = wander, .chance = chance, .steps = -std::log(std::max(flat, 1.0 / memory))};
+  }
+
+  // What a wave with any phase at the two ticks and where the sample begins takes from the line there.
+  [[nodiscard]] double wave_part() const {
+    return 1.0 + window_part_ * window_part_ + (1.0 - window_part_) * (1.0 - window_part_);
   }
 
   [[nodiscard]] const Rule& best() const { return *std::ranges::min_element(rules_, {}, &Rule::at_tick); }
@@ -179,18 +204,25 @@ class Replay {
             .at_tick = std::max(at_tick, at_sample),
             .tick = length_,
             .exponent = exponent,
-            .wave = wave_ * 2.0,
+            .wave = off_line_ / wave_part() * 2.0,
             .excess = excess};
   }
 
   const History& history_;
   std::array<Rule, rule_count> rules_;
-  double in_row_ = 0;   // ticks in a row so far, up to the memory
-  double ticks_ = 0;    // that were judged, up to the memory
-  double samples_ = 0;  // the same of samples
+  bool predicted_ = false;  // what comes next was
+  double in_row_ = 0;       // ticks in a row so far, up to the memory
+  double ticks_ = 0;        // that were judged, up to the memory
+  double samples_ = 0;      // the same of samples
   JoulesSquared timing_variance_;
-  JoulesSquared wave_;
-  double waves_ = 0;
+  // How far the energy is off a straight line: over a tick, where its sample begins, and over two ticks in their
+  // middle.
+  JoulesSquared off_line_;
+  double lines_ = 0;
+  double window_part_ = 0.5;  // of a tick: what its sample covers
+  JoulesSquared off_line_of_two_;
+  double pairs_of_ticks_ = 0;
+  std::optional<Interval> former_;  // just before
   Seconds length_;
   // Of ticks and their samples: the share in which both say the same, how near that is, and how far apart others are.
   double same_ = 0;

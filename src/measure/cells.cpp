@@ -14,11 +14,14 @@ constexpr double most_noise = 0.125;  // of the range of powers, for two to be t
 // square on average, as a bridge with this variance in the middle.
 constexpr double bridge_of_step = 1.0 / 2.0;
 
-// What is there in a share of the cases only.
-Doubt larger(JoulesSquared of_wave, JoulesSquared of_step, double share) {
-  const bool wave = of_wave > of_step;
-  const double kurtosis = normal_kurtosis + (wave ? wave_excess : uniform_excess);
-  return share <= 0 ? Doubt{} : Doubt::of((wave ? of_wave : of_step) * share, kurtosis / share - normal_kurtosis);
+// The larger of the two, there in a share of the cases only.
+Doubt larger(Doubt of_changes, JoulesSquared of_step, double share) {
+  const Doubt whole = of_changes.variance > of_step ? of_changes : Doubt::of(of_step, uniform_excess);
+  if (share <= 0 || whole.variance <= JoulesSquared{}) {
+    return {};
+  }
+  const double kurtosis = normal_kurtosis + whole.fourth_cumulant / square(whole.variance);
+  return Doubt::of(whole.variance * share, kurtosis / share - normal_kurtosis);
 }
 
 // What powers there are around, and which of them the load keeps.
@@ -147,16 +150,18 @@ JoulesSquared step_from_anything(const Cells& cells, const Levels& levels) {
 
 Doubt Deviation::at(Seconds into) const {
   const double place = std::clamp(into / length, 0.0, 1.0);
-  const JoulesSquared of_wave = wave * (1.0 + square(place) + square(1.0 - place));
-  const JoulesSquared at_most = square(range * length * std::min(place, 1.0 - place));
-  return larger(std::min(of_wave, at_most), step * (4.0 * place * (1.0 - place)), share);
+  return bridged(1.0 + square(place) + square(1.0 - place), std::min(place, 1.0 - place), place * (1.0 - place));
 }
 
 Doubt Deviation::between(Seconds apart) const {
   const double part = std::min(apart / length, 1.0);
-  const JoulesSquared of_wave = wave * (2.0 * (1.0 + square(part)));
-  const JoulesSquared at_most = square(range * length * part);
-  return larger(std::min(of_wave, at_most), step * (4.0 * part * (1.0 - part)), share);
+  return bridged(2.0 * (1.0 + square(part)), part, part * (1.0 - part));
+}
+
+Doubt Deviation::bridged(double wave_part, double reach, double bridge) const {
+  const JoulesSquared of_wave = std::min(wave * wave_part, square(range * length * reach));
+  const Doubt changes = Doubt::of(of_wave, wave_excess) + Doubt::of(wander * bridge, normal_excess);
+  return larger(changes, step * (4.0 * bridge), share);
 }
 
 CellPath path_within(const Cells& cells, std::size_t here, Instant at, const Habits& habits) {
@@ -166,10 +171,13 @@ CellPath path_within(const Cells& cells, std::size_t here, Instant at, const Hab
   const double height = levels.height(cell);
   const JoulesSquared step =
       square(levels.range() * cell.length()) * (square(height * (1.0 - height)) * bridge_of_step);
-  CellPath path{
-      .energy = cell.power * into,
-      .power = cell.power,
-      .deviation = {.length = cell.length(), .range = levels.range_within(), .wave = habits.wave, .step = step}};
+  CellPath path{.energy = cell.power * into,
+                .power = cell.power,
+                .deviation = {.length = cell.length(),
+                              .range = levels.range_within(),
+                              .wave = habits.wave,
+                              .wander = habits.wander * (cell.length() / cells.tick),
+                              .step = step}};
   if (here == 0 && cells.count > 1) {
     path.deviation.step = std::max(step, step_from_anything(cells, levels));
   }
@@ -186,7 +194,7 @@ CellPath path_within(const Cells& cells, std::size_t here, Instant at, const Hab
   const Kept kept_left = levels.kept(here - 1);
   const Kept kept_right = levels.kept(here + 1);
   const bool between = (left.power - cell.power).value() * (cell.power - right.power).value() > 0;
-  path.deviation.wave = {};
+  path.deviation.wave = path.deviation.wander = {};
   if (kept != Kept::no) {
     path.deviation.share = kept == Kept::again ? 0.0 : habits.chance;  // the ticks' own doubt is nearly all
   } else if (between && !levels.same(left, right) && kept_left != Kept::no && kept_right != Kept::no) {

@@ -33,9 +33,10 @@ struct Cells {
 
 // What a load is seen to do, by all of the history.
 struct Habits {
-  JoulesSquared wave;  // mean square of what a wave within ticks takes from its mean
-  double chance = 0;   // how often two cells in a row of the same power are two mixtures by chance
-  double steps = 0;    // in a tick, on average, were they to come at any time
+  JoulesSquared wave;    // mean square of what a wave within ticks takes from its mean
+  JoulesSquared wander;  // variance that independent changes of power add to the energy of a tick
+  double chance = 0;     // how often two cells in a row of the same power are two mixtures by chance
+  double steps = 0;      // in a tick, on average, were they to come at any time
 };
 
 // How the energy may stray, within a cell, from what is drawn through it: as one or the other, whichever is more.
@@ -44,6 +45,8 @@ struct Deviation {
   Watts range;     // of powers: it strays no faster than that
   // A wave faster than the cell, with any phase at either end: mean square of what it takes from its mean.
   JoulesSquared wave;
+  // Independent changes of power: the variance that they add to the energy of so long a time.
+  JoulesSquared wander;
   // A step of known height anywhere: variance of the energy in the cell's middle.
   JoulesSquared step;
   double share = 1;  // of the cases in which it does
@@ -51,6 +54,9 @@ struct Deviation {
   [[nodiscard]] Doubt at(Seconds into) const;
   // Of the energy over so long a part of the cell.
   [[nodiscard]] Doubt between(Seconds apart) const;
+
+ private:
+  [[nodiscard]] Doubt bridged(double wave_part, double reach, double bridge) const;
 };
 
 // From a cell's beginning to an instant within it.
