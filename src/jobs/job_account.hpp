@@ -121,7 +121,7 @@ class JobAccount {
   [[nodiscard]] std::optional<records::SavingsView> savings_of_last() const;
   [[nodiscard]] std::string savings_unknown() const;
 
-  // How many recurrences and tries had begun at every thousandth entry or so.
+  // How many recurrences and tries had begun before an entry; one for every 1024 entries.
   struct Mark {
     std::uint64_t recurrences = 0;
     std::uint64_t tries = 0;

@@ -70,7 +70,7 @@ struct Job::Impl {
   store::SummaryRow summary_row(JobAccount& of) const;
   void keep_snapshot();
   void keep_checkpoint() const;
-  // If the history has crossed a checkpoint's interval since it had `before` entries.
+  // Keeps a checkpoint if one has come due since the history had `before` entries.
   void keep_checkpoint_since(std::uint64_t before) const;
   [[nodiscard]] std::string checkpoint_key(const JobAccount& of) const;
 

@@ -85,7 +85,7 @@ TextPieces pieces_of(std::string_view text) {
           .next = [left] { return std::exchange(*left, std::string_view{}); }};
 }
 
-// The lines of a text that comes in arbitrary pieces.
+// The lines of an export that comes in arbitrary pieces.
 class Lines {
  public:
   explicit Lines(const TextPieces& text) : text_{text} { text_.rewind(); }
@@ -128,7 +128,7 @@ class Lines {
   std::size_t number_ = 0;
 };
 
-// Reads a text and keeps the state of the job as read so far.
+// Reads an export and keeps the state of the job as read so far.
 class Reading {
  public:
   explicit Reading(const TextPieces& text) : lines_{text} {

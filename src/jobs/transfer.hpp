@@ -47,15 +47,15 @@ class JobExport {
 // The same in one string.
 std::string export_job(store::JobStore& store, std::string_view name);
 
-// Such a text, possibly too long for memory: can be read from its beginning more than once.
+// An export, possibly too long for memory: can be read from its beginning more than once.
 struct TextPieces {
   std::function<void()> rewind;
   std::function<std::string_view()> next;  // valid until the next call; empty at the end
 };
 
 // Imports the job as `name`, entry by entry. Gives up what was running where it was exported, because it does not run
-// here. A name in use is an already_exists Error, unless the same request of `origin` made it. A text that is
-// incomplete, or not a job's, leaves nothing behind.
+// here. A name in use is an already_exists Error, unless the same request of `origin` made it. An export that is
+// incomplete, or another text, leaves nothing behind.
 store::StoredJob import_job(store::JobStore& store, std::string_view name, const TextPieces& text, WallTime now,
                             const store::JobOrigin& origin = {});
 store::StoredJob import_job(store::JobStore& store, std::string_view name, std::string_view text, WallTime now,

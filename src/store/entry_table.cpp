@@ -46,12 +46,12 @@ std::vector<records::JobEntry> EntryTable::read(JobId job, std::uint64_t after, 
 }
 
 bool EntryTable::insert(JobId job, std::uint64_t sequence, std::span<const NewEntry> entries) {
-  // Enough to make few round trips; SQLite looks at all names of a statement for each of them.
+  // Enough for few round trips; SQLite searches all names of a statement for each one that is bound.
   constexpr std::size_t at_once = 25;
   const long long id = job;
   for (; !entries.empty(); entries = entries.subspan(std::min(at_once, entries.size()))) {
     const std::span<const NewEntry> some = entries.first(std::min(at_once, entries.size()));
-    // What a statement is given stays where it is until it is done.
+    // Bound values must stay in place until the statement is done.
     std::deque<long long> numbers;
     std::deque<std::string> texts;
     std::deque<soci::indicator> indicators;

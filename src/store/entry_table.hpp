@@ -1,4 +1,4 @@
-// The histories of jobs as a table. For sql_store.cpp, within its transactions. One thread at a time.
+// The table of jobs' histories. For sql_store.cpp, within its transactions. One thread at a time.
 #pragma once
 
 #include "store/job_store.hpp"
@@ -14,7 +14,7 @@
 
 namespace zeus::store {
 
-// What an entry's row is made of; what it refers to is the caller's.
+// The contents of an entry's row; the caller owns what it refers to.
 struct NewEntry {
   WallTime written;
   const records::JobEntryBody* body;
@@ -28,8 +28,8 @@ class EntryTable {
   explicit EntryTable(soci::session& session, bool current = true) : session_{session}, current_{current} {}
 
   std::vector<records::JobEntry> read(JobId job, std::uint64_t after, std::size_t at_most);
-  // One after another from `sequence`. False where there is one of these numbers or requests already: then some may
-  // have been inserted, and the transaction is to be undone.
+  // Inserts them, numbered from `sequence` on. False if one of these numbers or requests exists: some rows may have
+  // been inserted, and the transaction must be rolled back.
   bool insert(JobId job, std::uint64_t sequence, std::span<const NewEntry> entries);
   std::uint64_t length(JobId job);
   bool has_mark(JobId job, std::uint64_t sequence, const std::string& mark);

@@ -1,14 +1,14 @@
-// Where recurring jobs and their histories are kept: the only thing that any number of processes share. An interface,
-// so that the same conformance suite (tests/store) holds every database to it; this is the only module that sees SQL.
+// The store of recurring jobs and their histories: the only thing that any number of processes share. An interface, so
+// that one conformance suite (tests/store) tests every database; no other module sees SQL.
 //
-// Rules that every store keeps:
-// - A job's history is a sequence of entries numbered from 1 without a gap; nothing in it is ever changed.
-// - What a call has returned from is durable: it survives the process, the machine's crash and a power cut.
-// - A call either did all it says or nothing, however the process ends.
-// - Any number of processes and threads at once; one JobStore may be used from several threads.
-// Failures are zeus::Errors that say what to do: unavailable (disk full, cannot be reached, newer than this program),
-// permission_denied (read-only), corrupt_data, timeout (others hold it too long). A store must not be used in a forked
-// child: open another there.
+// Rules of every store:
+// - A job's history is a sequence of entries numbered from 1 without a gap; no entry ever changes.
+// - When a call returns, its work is durable: it survives the process, the machine's crash and a power cut.
+// - A call does everything or nothing, however the process ends.
+// - Any number of processes and threads may use it at once, and several threads the same JobStore.
+// Failures are zeus::Errors with advice: unavailable (disk full, unreachable, newer than this program),
+// permission_denied (read-only), corrupt_data, timeout (locked by others for too long). A store must not be used in a
+// forked child; open another one there.
 #pragma once
 
 #include "base/clock.hpp"
@@ -33,34 +33,34 @@ namespace zeus::store {
 
 using JobId = std::int64_t;
 
-// Who has a job made.
+// Who creates a job.
 struct JobOrigin {
-  std::string user = {};  // empty where nobody asks
+  std::string user = {};  // empty if users are not checked
   records::EntryRequest request = {};
-  std::optional<std::uint64_t> most_jobs = {};  // that this user may have with it; of a job that is to be made
+  std::optional<std::uint64_t> most_jobs = {};  // that this user may have, including a new one
 };
 
-// A job that was to be made would be one too many of its user's.
+// The user would have too many jobs with a new one.
 class TooManyJobs : public Error {
  public:
   explicit TooManyJobs(std::uint64_t most);
 };
 
-// The entries of an import, in their order.
+// The entries of an import, in order.
 class EntrySource {
  public:
   EntrySource() = default;
   EntrySource(const EntrySource&) = delete;
   EntrySource& operator=(const EntrySource&) = delete;
   virtual ~EntrySource() = default;
-  // Begins with the first one; called before any is asked for, and again where a transaction has to begin again.
+  // Starts with the first entry; called before next(), and again when a transaction is repeated.
   virtual void rewind() = 0;
-  // The next few, which stay good until the next call; none where there are no more. What it throws ends the import,
-  // and nothing of it is there.
+  // The next few entries, valid until the next call; none at the end. If it throws, the import ends and leaves nothing
+  // behind.
   virtual std::span<const records::JobEntry> next() = 0;
 };
 
-// Those that are in memory, which is the caller's.
+// Entries in memory that the caller owns.
 class GivenEntries final : public EntrySource {
  public:
   explicit GivenEntries(std::span<const records::JobEntry> all) : all_{all}, left_{all} {}
@@ -73,15 +73,15 @@ class GivenEntries final : public EntrySource {
 };
 
 struct StoredJob {
-  JobId id = 0;  // never used again, also after the job is forgotten
+  JobId id = 0;  // never used again, even after the job is forgotten
   std::string name;
   records::JobDefinition definition;
   WallTime created;
-  std::uint64_t length = 0;  // entries of its history
+  std::uint64_t length = 0;  // number of entries in its history
   JobOrigin origin = {};
 };
 
-// A job and how long its history is: what somebody needs who looks again and again what has changed.
+// A job and the length of its history: enough to see repeatedly what has changed.
 struct JobLength {
   JobId id = 0;
   std::string name;
@@ -89,52 +89,52 @@ struct JobLength {
   friend bool operator==(const JobLength&, const JobLength&) = default;
 };
 
-// What is told of a job without reading its history; a cache that may vanish at any time.
+// What a list shows of a job without reading its history; a cache that may vanish at any time.
 struct SummaryRow {
   records::JobSummary summary;         // of the first `summary.entries` entries
   std::vector<records::DaySums> days;  // each day and unit once
-  bool all_days = true;                // otherwise those that are not in `days` stay as they are kept
+  bool all_days = true;                // otherwise days that are not in `days` keep their values
 };
 
-// What is kept in the same transaction as new entries.
+// What is written in the same transaction as new entries.
 struct Attached {
   records::EntryRequest request = {};      // that asked for them
-  std::optional<SummaryRow> summary = {};  // of the history with them
+  std::optional<SummaryRow> summary = {};  // of the history including them
 };
 
 // Where a request is on record.
 struct FoundRequest {
-  std::uint64_t sequence = 0;  // of the first entry it made
+  std::uint64_t sequence = 0;  // of the first entry that it made
   std::string asked;
 };
 
 enum class SummaryOrder {
   name,     // by its bytes
   changed,  // the latest first
-  savings,  // of energy: the greatest first, the unknown last
+  savings,  // of energy: the greatest first, unknown ones last
 };
 enum class SummaryState { any, running, idle };
 
 struct SummaryQuery {
   SummaryOrder order = SummaryOrder::name;
   SummaryState state = SummaryState::any;
-  std::string after = {};  // a page's `next`
+  std::string after = {};  // `next` of the page before
   std::size_t at_most = 100;
 };
 
 struct SummaryPage {
   std::vector<records::JobSummary> summaries;
-  std::string next;  // empty where no more follow
+  std::string next;  // empty on the last page
 };
 
-// What was saved over all jobs by recurrences that reached in a range of UTC days (since 1970).
+// What recurrences that reached their target saved in a range of UTC days (since 1970), over all jobs.
 struct SavingsByDay {
   struct Day {
     std::int64_t day = 0;
     records::SavingsView savings;
   };
-  std::vector<Day> days;                    // ascending; those on which something is counted
-  std::optional<records::SavingsView> all;  // nothing where nothing is
+  std::vector<Day> days;                    // ascending; only days with something to count
+  std::optional<records::SavingsView> all;  // nothing if no day has
 };
 
 // A policy's state after the entries up to `sequence`; a cache that may vanish at any time.
@@ -144,7 +144,7 @@ struct Snapshot {
   std::string state;
 };
 
-// A sign of life that a recurrence's owner has given, and what it said with it of its GPUs.
+// A beat of a recurrence's owner, with its account of its GPUs.
 struct KeptBeat {
   JobId job = 0;
   std::uint64_t recurrence = 0;
@@ -153,19 +153,19 @@ struct KeptBeat {
   std::string readings;
 };
 
-// When somebody at `place` last saw another `beat` of a recurrence's owner, on that place's own monotonic clock.
+// When a process at `place` first saw this `beat` of a recurrence's owner, on that place's monotonic clock.
 struct Sighting {
   std::uint64_t beat = 0;
   Instant since;
 };
 
-// What has been made durable through a JobStore since it was opened: writes that come together share a flush.
+// The writes made durable by a JobStore since it was opened: writes at the same time share a flush.
 struct WriteCount {
   std::uint64_t writes = 0;
   std::uint64_t flushes = 0;
 };
 
-// An invalid_argument Error: of a request that comes with a key which another one was asked by.
+// The invalid_argument Error for a request whose key belongs to another request.
 Error key_of_another_request();
 
 class JobStore {
@@ -175,69 +175,68 @@ class JobStore {
   JobStore& operator=(const JobStore&) = delete;
   virtual ~JobStore() = default;
 
-  // In their order.
+  // Sorted.
   virtual std::vector<std::string> names() = 0;
   virtual std::optional<StoredJob> find(std::string_view name) = 0;
-  // Makes a job with an empty history, unless there is one of that name, which is returned as it is. Where its user has
-  // as many as he may, also by others who make one at the same time, that is a TooManyJobs Error.
+  // Creates a job with an empty history, or returns the existing one of that name unchanged. If its user already has
+  // the most allowed, even through others at the same time: a TooManyJobs Error.
   virtual StoredJob find_or_create(std::string_view name, const records::JobDefinition& definition, WallTime now,
                                    const JobOrigin& origin = {}) = 0;
-  // Makes a job with a history (whose sequence numbers are given anew); already_exists Error when the name is taken.
-  // Entries that have the same request are a corrupt_data Error. A request of `origin` that has made such a job before
-  // is answered the same, with id 0 where that was forgotten since, and makes none.
+  // Creates a job with a history, whose entries get new sequence numbers; an already_exists Error if the name is in
+  // use. Entries from the same request are a corrupt_data Error. If the request of `origin` has already made such a
+  // job, gets the same answer and makes none; the id is 0 if the job was forgotten since.
   virtual StoredJob import(std::string_view name, const records::JobDefinition& definition, WallTime created,
                            EntrySource& entries, const JobOrigin& origin = {}) = 0;
-  // Forgets a job and everything of it; false when there was none. A request that has forgotten one before is answered
-  // the same, and forgets nothing more; the last thousands of these are remembered.
+  // Forgets a job and everything of it; false if there was none. A repeated request gets the same answer and forgets
+  // nothing more; the last ten thousand such requests are remembered.
   virtual bool forget(std::string_view name, const records::EntryRequest& request = {}) = 0;
   // Of every job.
   virtual std::vector<JobLength> lengths() = 0;
 
-  // The entries after `after`, ascending, all of them or the first `at_most`.
+  // The entries after `after`, ascending: all of them or the first `at_most`.
   virtual std::vector<records::JobEntry> entries(JobId job, std::uint64_t after, std::size_t at_most) = 0;
-  // Appends to a history that is `after` entries long, all of `bodies` and what is attached, or none. False, and
-  // nothing is written, when others have appended meanwhile, or the request is on record: read on, decide again. A job
+  // Appends to a history of `after` entries: all of `bodies` and what is attached, or nothing. False, and nothing is
+  // written, if another process has appended meanwhile or the request is on record: read on and decide again. A job
   // that is gone is a not_found Error.
   virtual bool append(JobId job, std::uint64_t after, std::span<const records::JobEntryBody> bodies, WallTime now,
                       const Attached& attached = {}) = 0;
   // Where this request to the job is on record.
   virtual std::optional<FoundRequest> find_request(JobId job, std::string_view key) = 0;
 
-  // Of a job's history as it is, if one is kept.
+  // The summary of a job's current history, if one is stored.
   virtual std::optional<records::JobSummary> summary(JobId job) = 0;
-  // Those that are kept. An `after` that is no page's is an invalid_argument Error.
+  // The stored summaries. An `after` that is not from a page is an invalid_argument Error.
   virtual SummaryPage summaries(const SummaryQuery& query) = 0;
-  // Jobs that summaries() leaves out, since none is kept of their history as it is; in their order.
+  // The jobs that summaries() leaves out because none is stored for their current history; sorted.
   virtual std::vector<std::string> without_summary() = 0;
-  // With all its days; unless the history is longer by now.
+  // Stores a summary with all its days, unless the history is longer by now.
   virtual void keep_summary(JobId job, const SummaryRow& row) = 0;
   virtual void drop_summaries() = 0;
-  // Of the days from `first` to `last`, both included, as the summaries that are kept have it.
+  // Over the days from `first` to `last`, both included, by the stored summaries.
   virtual SavingsByDay savings(std::int64_t first, std::int64_t last) = 0;
 
-  // The newest snapshot of that key, if one is kept. Keeping one replaces older ones of the job.
+  // The newest snapshot with that key, if there is one. A new snapshot replaces older ones of the job.
   virtual std::optional<Snapshot> snapshot(JobId job, std::string_view key) = 0;
   virtual void keep_snapshot(JobId job, const Snapshot& snapshot) = 0;
-  // Snapshots of earlier moments, from which to go on to one after them: the newest of that key that has no more than
-  // `sequence` entries. Keeping one drops those of the job that have another key.
+  // Snapshots of earlier states, from which later ones can be folded: the newest with that key that has at most
+  // `sequence` entries. A new one drops the job's checkpoints with other keys.
   virtual std::optional<Snapshot> checkpoint_before(JobId job, std::string_view key, std::uint64_t sequence) = 0;
   virtual void keep_checkpoint(JobId job, const Snapshot& checkpoint) = 0;
-  // And checkpoints.
+  // Drops checkpoints too.
   virtual void drop_snapshots() = 0;
 
-  // Signs of life of recurrences' owners, for those who cannot look at the process itself. A beat is a number that
-  // grows. `readings` is what the owner says of its GPUs, in whatever form; it replaces what it said before.
+  // Beats of recurrences' owners, for processes that cannot check the owner directly. A beat is a growing number.
+  // `readings` is the owner's account of its GPUs, in any form; it replaces the one before.
   virtual void beat(JobId job, std::uint64_t recurrence, std::string_view readings = {}, WallTime now = {}) = 0;
   virtual std::uint64_t beats(JobId job, std::uint64_t recurrence) = 0;
-  // The latest beats that came with readings: of one job, or of all. Those of recurrences that are over may be among
-  // them.
+  // The latest beats with readings, of one job or of all. They may include recurrences that are over.
   virtual std::vector<KeptBeat> readings(std::optional<JobId> job = {}) = 0;
-  // Notes at `place` that the recurrence was at `beat` at `now`, unless that beat is noted there already; returns what
-  // is noted then.
+  // Notes at `place` that the recurrence had reached `beat` at `now`, unless that beat is noted there already; returns
+  // the note.
   virtual Sighting sight(JobId job, std::uint64_t recurrence, std::string_view place, std::uint64_t beat,
                          Instant now) = 0;
 
-  // Nothing where nothing is flushed.
+  // Zero if the store does not flush.
   [[nodiscard]] virtual WriteCount written() const { return {}; }
 };
 

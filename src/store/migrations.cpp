@@ -14,9 +14,9 @@ namespace zeus::store {
 
 namespace {
 
-// Never change a step that was released: add one. What is in braces is the dialect's.
+// Never change a released step; add one. The dialect fills in what is in braces.
 struct Migration {
-  bool read_without;  // a store that has yet to take it can be read
+  bool read_without;  // a store without this step can be read
   std::vector<std::string_view> statements;
 };
 
@@ -37,10 +37,10 @@ const std::vector<Migration>& migrations() {
                                   beat BIGINT NOT NULL, since BIGINT NOT NULL,
                                   PRIMARY KEY (job, recurrence, place)))",
            }},
-      // By what a write whose answer was lost is found again: beside an import's job, and an append's first entry.
+      // Marks find a write again whose answer was lost: on an import's job, and on an append's first entry.
       {.read_without = true,
        .statements = {"ALTER TABLE jobs ADD COLUMN mark TEXT", "ALTER TABLE entries ADD COLUMN mark TEXT"}},
-      // Who asked for a change, what owners say of their GPUs, and what spares reading whole histories.
+      // Who asked for a change, what owners report of their GPUs, and what avoids reading whole histories.
       {.read_without = true,
        .statements =
            {
@@ -84,7 +84,7 @@ const std::vector<Migration>& migrations() {
                                      PRIMARY KEY (job, day, unit)))",
                "CREATE INDEX summary_days_by_day ON summary_days (day)",
            }},
-      // Requests about jobs that are gone. And entries that are told late, which no version before this one knows.
+      // Requests about jobs that are gone. Also the first version with entries for late reports.
       {.read_without = true,
        .statements = {R"(CREATE TABLE past_requests (id {identity}, name {bytes} NOT NULL, request TEXT NOT NULL,
                                       asked TEXT NOT NULL, UNIQUE (name, request)))"}},
@@ -98,7 +98,7 @@ bool has_table(Database& database, const std::string& name) {
   return tables > 0;
 }
 
-// How many steps were taken; nothing where this is no store yet.
+// The number of steps taken; nothing if this is not a store yet.
 std::optional<long long> steps_taken(Database& database) {
   if (!has_table(database, "zeus_store")) {
     return std::nullopt;
@@ -132,7 +132,8 @@ void take_missing_steps(Database& database, std::string_view name) {
   const Dialect& dialect = database.dialect();
   if (!taken) {
     if (has_table(database, "jobs") || has_table(database, "entries")) {
-      throw Error{ErrorKind::corrupt_data, fmt::format("{} is a database of something else", name), "name another one"};
+      throw Error{ErrorKind::corrupt_data, fmt::format("{} is the database of another program", name),
+                  "name another one"};
     }
     session << "CREATE TABLE zeus_store (migration BIGINT PRIMARY KEY)";
     taken = 0;
@@ -164,7 +165,7 @@ Tables migrate(Database& database, std::string_view name, bool read_only) {
     }
     if (read_only) {
       throw Error{ErrorKind::unavailable, fmt::format("the store {} was written by an older Zeus", name),
-                  "run a job with it once where it can be written, which brings it up to date"};
+                  "run a job with it once where it can be written, to bring it up to date"};
     }
     in_transaction(
         database, [&] { database.begin_migrating(); },

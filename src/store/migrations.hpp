@@ -1,5 +1,5 @@
-// The tables of a store, as numbered steps from nothing to now; each store remembers which it has taken. One thread at
-// a time for each database.
+// The tables of a store, as numbered steps from an empty database to the current format; each store records the steps
+// it has taken. One thread at a time for each database.
 #pragma once
 
 #include "store/database.hpp"
@@ -10,15 +10,15 @@ namespace zeus::store {
 
 enum class Tables {
   current,
-  older,  // some steps are missing, without which it can be read
+  older,  // some steps are missing, but it can be read without them
 };
 
-// Takes the steps that are missing, all or none, unless `read_only`. A store that has taken steps not known here, or
-// that is read-only and would need some to be read, is an unavailable Error; tables of something else are a
-// corrupt_data Error. `name` is what the store is called there.
+// Takes the missing steps, all or none, unless `read_only`. A store with steps unknown here, or one that is read-only
+// and needs a step before it can be read, is an unavailable Error; another program's tables are a corrupt_data Error.
+// `name` is the store's name in messages.
 Tables migrate(Database& database, std::string_view name, bool read_only);
 
-// Whether there is a store in the database.
+// Whether the database contains a store.
 bool has_store(Database& database);
 
 }  // namespace zeus::store

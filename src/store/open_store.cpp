@@ -37,7 +37,7 @@ Error absent(std::string_view name) {
 
 std::unique_ptr<JobStore> open_file(const fs::path& file, Access access) {
   std::error_code failure;
-  // A pipe would be waited for, not read.
+  // Opening a pipe would wait for a writer.
   if (fs::exists(file, failure) && !fs::is_regular_file(file, failure)) {
     throw Error{ErrorKind::invalid_argument,
                 fmt::format("the store {} is {}", file.string(),

@@ -53,7 +53,7 @@ TEST(OpenStore, IsInTheUsersDataFolder) {
   EXPECT_EQ(failure_of([] { default_store(Environment{}); }).kind(), ErrorKind::not_found);
 }
 
-TEST(OpenStore, MakesWhatIsMissingAndFindsItAgain) {
+TEST(OpenStore, CreatesMissingFoldersAndFindsTheStoreAgain) {
   const test::TemporaryFolder folder;
   const fs::path file = folder.path() / "a folder" / "with % and ?" / "jobs.sqlite";
   open(file.string(), Access::create)->find_or_create("job", definition(), {});
@@ -61,7 +61,7 @@ TEST(OpenStore, MakesWhatIsMissingAndFindsItAgain) {
   EXPECT_EQ(open(file.string(), Access::read_only)->names().size(), 1U);
 }
 
-TEST(OpenStore, DoesNotMakeWhatIsOnlyToBeLookedAt) {
+TEST(OpenStore, CreatesNothingWhenItOnlyReads) {
   const test::TemporaryFolder folder;
   for (const Access access : {Access::existing, Access::read_only}) {
     EXPECT_EQ(failure_to_open(folder.path() / "none", access).kind(), ErrorKind::not_found);
@@ -69,7 +69,7 @@ TEST(OpenStore, DoesNotMakeWhatIsOnlyToBeLookedAt) {
   EXPECT_FALSE(fs::exists(folder.path() / "none"));
 }
 
-TEST(OpenStore, RefusesOneThatANewerZeusWrote) {
+TEST(OpenStore, RefusesTheStoreOfANewerZeus) {
   const test::TemporaryFolder folder;
   const fs::path file = folder.path() / "jobs.sqlite";
   open(file.string(), Access::create);
@@ -81,7 +81,7 @@ TEST(OpenStore, RefusesOneThatANewerZeusWrote) {
   }
 }
 
-TEST(OpenStore, RefusesWhatIsNoStore) {
+TEST(OpenStore, RefusesFilesThatAreNotStores) {
   const test::TemporaryFolder folder;
   const fs::path text = folder.path() / "text";
   std::ofstream{text} << std::string(10'000, 'x');
@@ -93,13 +93,13 @@ TEST(OpenStore, RefusesWhatIsNoStore) {
   const fs::path pipe = folder.path() / "pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   for (const Access access : {Access::create, Access::existing, Access::read_only}) {
-    EXPECT_EQ(failure_to_open(pipe, access).kind(), ErrorKind::invalid_argument) << "and does not wait for a writer";
+    EXPECT_EQ(failure_to_open(pipe, access).kind(), ErrorKind::invalid_argument) << "it does not wait for a writer";
   }
   EXPECT_EQ(failure_to_open("", Access::create).kind(), ErrorKind::invalid_argument);
   EXPECT_EQ(failure_to_open(folder.path() / "a\"b", Access::create).kind(), ErrorKind::invalid_argument);
 }
 
-TEST(OpenStore, SaysWhenOneIsDamaged) {
+TEST(OpenStore, ReportsADamagedStore) {
   const test::TemporaryFolder folder;
   const fs::path file = folder.path() / "jobs.sqlite";
   {
@@ -126,7 +126,7 @@ TEST(OpenStore, SaysWhenOneIsDamaged) {
   EXPECT_EQ(error.kind(), ErrorKind::corrupt_data) << error.what();
 }
 
-TEST(OpenStore, SaysWhenItCannotBeWritten) {
+TEST(OpenStore, ReportsAStoreThatCannotBeWritten) {
   if (::geteuid() == 0) {
     GTEST_SKIP() << "the superuser may write anywhere";
   }
@@ -136,13 +136,13 @@ TEST(OpenStore, SaysWhenItCannotBeWritten) {
   fs::permissions(folder.path(), fs::perms::owner_all);
 }
 
-TEST(OpenStore, UsesAWriteAheadLogWhereOneMachineHasTheDiskToItself) {
+TEST(OpenStore, UsesAWriteAheadLogIfOneMachineHasTheDiskToItself) {
   const test::TemporaryFolder folder;
   EXPECT_EQ(journal_for(folder.path()), Journal::write_ahead);
   EXPECT_EQ(journal_for(folder.path() / "none"), Journal::rollback);
 }
 
-TEST(OpenStore, FlushesEveryCommitWhicheverJournalItUses) {
+TEST(OpenStore, FlushesEveryCommitWithEitherJournal) {
   const test::TemporaryFolder folder;
   const auto pragma = [](Database& database, const std::string& name) {
     std::string value;

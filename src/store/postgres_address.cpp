@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::array<std::string_view, 2> schemes = {"postgresql://", "postgres://"};
 
-// So that a machine that is gone is noticed within half a minute instead of hours.
+// A lost machine is noticed within half a minute instead of hours.
 constexpr std::array<std::pair<const char*, const char*>, 6> unless_said = {{
     {"connect_timeout", "10"},
     {"keepalives_idle", "10"},
@@ -34,7 +34,7 @@ Error refusal(std::string_view why) {
           "@ is %40, / is %2F, : is %3A, ? is %3F and % is %25"};
 }
 
-// What stands where a host, a port or a database is shown must not be what is left of a password.
+// The parts shown as host, port and database must not contain the rest of a password.
 void refuse_stray_signs(std::string_view location) {
   const std::string_view rest = location.substr(location.find("//") + 2);
   const std::size_t sign = rest.find('@');
@@ -59,10 +59,10 @@ std::map<std::string, std::string> read(const std::string& location) {
   char* problem = nullptr;
   const std::unique_ptr<PQconninfoOption, decltype(&::PQconninfoFree)> options{
       libpq().conninfo_parse(location.c_str(), &problem), libpq().conninfo_free};
-  // It would repeat what it does not understand, which may be a password.
+  // libpq's message would repeat the part it rejects, which may be a password.
   libpq().freemem(problem);
   if (options == nullptr) {
-    throw refusal("is none that PostgreSQL understands");
+    throw refusal("is not one that PostgreSQL understands");
   }
   std::map<std::string, std::string> said;
   for (const PQconninfoOption* option = options.get(); option->keyword != nullptr; ++option) {
@@ -87,7 +87,7 @@ PostgresAddress postgres_address(std::string_view location) {
   std::map<std::string, std::string> said = read(std::string{location});
   if (const auto port = said.find("port");
       port != said.end() && port->second.find_first_not_of("0123456789,") != std::string::npos) {
-    throw refusal("has no number as its port");
+    throw refusal("has a port that is not a number");
   }
   const auto part = [&](const char* key) { return said.contains(key) ? said.at(key) : std::string{}; };
   const auto led_by = [](std::string_view sign, const std::string& text) {
@@ -102,7 +102,7 @@ PostgresAddress postgres_address(std::string_view location) {
   for (const auto& [key, value] : unless_said) {
     said.try_emplace(key, value);
   }
-  // SOCI takes apart what it is given by spaces, quotation marks and "=", and puts it together again.
+  // SOCI would split the address at spaces, quotation marks and "=", and reassemble it.
   address.connection = "postgresql:///";
   for (const auto& [key, value] : said) {
     address.connection += fmt::format("{}{}={}", address.connection.ends_with('/') ? "?" : "&", key, escaped(value));

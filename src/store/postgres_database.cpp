@@ -25,19 +25,19 @@ constexpr Dialect postgres_dialect{
     .bytes = R"(TEXT COLLATE "C")",
     .lock_row = " FOR UPDATE",
     .lock_row_if_free = " FOR UPDATE SKIP LOCKED",
-    // Of the locks that a server gives by number: "user", and which.
+    // A server's advisory locks have numbers: this one is "user", and a hash of the name.
     .lock_user = "SELECT COUNT(pg_advisory_xact_lock(1970496882, hashtext(:user)))",
     .lock_user_if_free = "SELECT 1 WHERE pg_try_advisory_xact_lock(1970496882, hashtext(:user))",
     .count_tables = "SELECT COUNT(*) FROM pg_class WHERE oid = to_regclass(:name)",
 };
 
-// Of the locks that a server gives by number: "zeus" and "jobs", so that nobody else's program means it.
+// A server's advisory locks have numbers: these are "zeus" and "jobs", so that no other program uses them.
 constexpr std::string_view lock_migrations = "SELECT pg_advisory_xact_lock(2053469555, 1785684595)";
 
 constexpr Seconds first_pause{0.02};
 constexpr Seconds longest_pause{1.0};
 
-// An SQLSTATE as a number: five digits of 36.
+// An SQLSTATE as a number: five digits to base 36.
 constexpr int state(std::string_view text) {
   int number = 0;
   for (const char letter : text) {
@@ -50,12 +50,12 @@ constexpr int class_of(int code) {
   return code / class_size;
 }
 
-// Nobody but the user's own program writes to its terminal.
+// Libraries must not write to the terminal of a user's program.
 void drop_notice(void* /*unused*/, const char* /*text*/) {
 }
 
-// Whether it begins with "SEVERITY:  SQLSTATE: ", as a server's words do, the first of these in its language; where its
-// state begins, or nothing.
+// A server's message begins with "SEVERITY:  SQLSTATE: ", with the first word in the server's language: where the state
+// begins, or nothing.
 std::optional<std::size_t> find_state(std::string_view text) {
   constexpr std::string_view before = ":  ";
   constexpr std::size_t length = 5;
@@ -71,7 +71,7 @@ std::optional<std::size_t> find_state(std::string_view text) {
   return is_state ? std::optional{end + before.size()} : std::nullopt;
 }
 
-// What SOCI writes before a server's or libpq's words.
+// Strips what SOCI writes before the message of the server or libpq.
 std::string_view without_socis(std::string_view text) {
   for (const std::string_view before : {"Cannot establish connection to the database.", "Cannot execute query.",
                                         "Cannot prepare statement.", "Fatal error."}) {
@@ -103,7 +103,7 @@ class PostgresDatabase final : public Database {
   PostgresDatabase(const PostgresDatabase&) = delete;
   PostgresDatabase& operator=(const PostgresDatabase&) = delete;
   ~PostgresDatabase() override {
-    // The connection of a forked child is its parent's, and saying goodbye would end it.
+    // A forked child shares its parent's connection; closing it would end the parent's.
     if (::getpid() != owner_) {
       static_cast<void>(session_.release());
     }
@@ -145,9 +145,9 @@ void PostgresDatabase::open() {
   session_->open(*libpq().soci_backend, address_.connection);
   auto* const backend = static_cast<soci::postgresql_session_backend*>(session_->get_backend());
   libpq().set_notice_processor(backend->conn_, &drop_notice, nullptr);
-  libpq().set_error_verbosity(backend->conn_, PQERRORS_VERBOSE);  // which names the SQLSTATE
-  // A server, a database and a role may each have said otherwise. A transaction whose client is gone without a word
-  // ends before those who wait for its locks give up.
+  libpq().set_error_verbosity(backend->conn_, PQERRORS_VERBOSE);  // adds the SQLSTATE
+  // A server, a database or a role may set these differently. A transaction whose client vanished ends before those
+  // that wait for its locks give up.
   *session_ << fmt::format(
       "SET client_encoding = 'UTF8';"
       "SET default_transaction_isolation = 'read committed';"
@@ -161,12 +161,12 @@ void PostgresDatabase::open() {
   *session_ << "SELECT current_setting('server_encoding')", soci::into(encoding);
   if (encoding != "UTF8" && encoding != "SQL_ASCII") {
     throw Error{ErrorKind::unavailable,
-                fmt::format("the database of the store {} keeps texts as {}", address_.shown, encoding),
-                "make one with `createdb --encoding UTF8 --template template0 NAME`, and name that"};
+                fmt::format("the database of the store {} has the encoding {}", address_.shown, encoding),
+                "make one with `createdb --encoding UTF8 --template template0 NAME`, and name it"};
   }
 }
 
-// What a server says clearly will be no different in a moment.
+// A server's definite answer will not change in a moment.
 bool stays_so(int code) {
   return class_of(code) == class_of(state("28000")) || class_of(code) == class_of(state("42000")) ||
          code == state("3D000");
@@ -205,7 +205,7 @@ Failure PostgresDatabase::failure_of(const soci::soci_error& problem) const {
   }
   const auto* const backend = static_cast<soci::postgresql_session_backend*>(session_->get_backend());
   const bool gone = backend == nullptr || libpq().status(backend->conn_) != CONNECTION_OK;
-  // 57P01 to 57P05: the server, or somebody at it, ends the connection; 25P03: it has waited for its client too long.
+  // 57P01 to 57P05: the server or its administrator ends the connection; 25P03: it waited too long for its client.
   const bool ended = (code >= state("57P01") && code <= state("57P05")) || code == state("25P03") ||
                      class_of(code) == class_of(state("08000"));
   return {.code = code, .lost = gone || ended, .text = in_one_line(text)};
@@ -215,7 +215,7 @@ void PostgresDatabase::mend(const Failure& failure, std::optional<Instant>& lost
   const Instant now = clock_.now();
   if (failure.code == state("40P01") && now - lost_since.value_or(now) <= patience_with_the_lost) {
     lost_since = lost_since.value_or(now);
-    return;  // two waited for one another, and the server has chosen this one to begin again
+    return;  // a deadlock, which the server ended by choosing this one
   }
   if (!failure.lost || now - lost_since.value_or(now) > patience_with_the_lost) {
     throw explained(failure);
@@ -241,35 +241,35 @@ Error PostgresDatabase::explained(const Failure& failure) const {
                    "try again in a moment"};
     case state("25006"):
       return Error{ErrorKind::permission_denied, fmt::format("the store {} can only be read", name),
-                   "name the server that may be written, or see why transactions are read-only there"};
+                   "name a server that can be written, or find out why its transactions are read-only"};
     case state("42501"):
       return Error{ErrorKind::permission_denied, fmt::format("the store {} may not be used by this user", name),
                    "have its administrator grant the right to use its tables, and to make them in its schema"};
     case state("55P03"):
     case state("57014"):
-      return Error{ErrorKind::timeout, fmt::format("others have kept the store {} busy for too long", name),
-                   "try again; pg_stat_activity tells who has it open"};
+      return Error{ErrorKind::timeout, fmt::format("other processes have kept the store {} busy for too long", name),
+                   "try again; pg_stat_activity shows who has it open"};
     case state("22021"):
     case state("22P05"):
-      return Error{ErrorKind::invalid_argument, fmt::format("a name or a text for the store {} is not UTF-8", name),
+      return Error{ErrorKind::invalid_argument, fmt::format("a name or a string for the store {} is not UTF-8", name),
                    "write it in UTF-8"};
     case state("XX001"):
     case state("XX002"):
       return Error{ErrorKind::corrupt_data, fmt::format("the store {} is damaged", name),
-                   "put back a copy of it; its server's log says more"};
+                   "restore a backup of it; its server's log says more"};
     default:
       break;
   }
   if (class_of(failure.code) == class_of(state("28000"))) {
     return Error{ErrorKind::permission_denied, fmt::format("the store {} does not let this user in", name),
-                 "see the user's name, and the password in PGPASSWORD, ~/.pgpass or the address"};
+                 "check the user's name, and the password in PGPASSWORD, ~/.pgpass or the address"};
   }
   if (failure.lost) {
     return Error{ErrorKind::unavailable, fmt::format("the store {} does not answer: {}", name, failure.text),
-                 "see whether its server runs and can be reached from here"};
+                 "check that its server runs and can be reached from here"};
   }
   return Error{ErrorKind::unavailable, fmt::format("the store {} failed: {}", name, failure.text),
-               "try again; please report it when it stays so"};
+               "try again; please report it if it stays so"};
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// A database of PostgreSQL. Commits are durable as far as its server's are; a connection that is lost is made anew.
-// One thread at a time.
+// A PostgreSQL database. Commits are as durable as its server makes them; a lost connection is replaced. One thread at
+// a time.
 #pragma once
 
 #include "base/clock.hpp"
@@ -11,11 +11,11 @@
 
 namespace zeus::store {
 
-// For how long a connection is tried for: one that was lost, and the first.
+// How long it tries to connect, at first and after a loss.
 inline constexpr Seconds patience_with_the_lost{60.0};
 inline constexpr Seconds patience_when_opening{3.0};
 
-// Connects; what stands in the way is an Error. `clock` outlives it.
+// Connects, or throws an Error. `clock` must outlive it.
 std::unique_ptr<Database> open_postgres(PostgresAddress address, Access access, Clock& clock);
 
 }  // namespace zeus::store

@@ -30,7 +30,7 @@ std::string sql_state_of_refusal(const std::string& connection) {
   if (attempt == nullptr) {
     return {};
   }
-  // Of what a server says, its words are in its language; this is the same in all of them.
+  // A server's words are in its language; the SQLSTATE is the same in all of them.
   library.set_error_verbosity(attempt.get(), PQERRORS_SQLSTATE);
   PostgresPollingStatusType wanted = PGRES_POLLING_WRITING;
   while (library.status(attempt.get()) != CONNECTION_BAD && wanted != PGRES_POLLING_OK &&
@@ -44,7 +44,7 @@ std::string sql_state_of_refusal(const std::string& connection) {
     wanted = library.connect_poll(attempt.get());
   }
   if (library.connection_needs_password(attempt.get()) != 0) {
-    return "28P01";  // said on this side, where there is none to give
+    return "28P01";  // detected here, because there is no password to send
   }
   std::string_view said{library.error_message(attempt.get())};
   said = said.substr(0, said.find_last_not_of(" \n") + 1);

@@ -1,12 +1,12 @@
-// Why a PostgreSQL lets nobody in. Any thread.
+// Finds out why a PostgreSQL server refuses a connection. Any thread.
 #pragma once
 
 #include <string>
 
 namespace zeus::store {
 
-// Connects once more, only to be told in one word what is wrong: the SQLSTATE by which a server refuses, empty where it
-// does not, or where there is none. Takes 10 s at most.
+// Connects once more to get the SQLSTATE with which the server refuses; empty if it accepts or gives none. Takes at
+// most 10 s.
 std::string sql_state_of_refusal(const std::string& connection);
 
 }  // namespace zeus::store

@@ -6,10 +6,10 @@ namespace zeus::store {
 
 namespace {
 
-// Of jobs that are gone: so many that whoever got no answer has asked again long before the last is dropped.
+// For jobs that are gone: enough that a client without an answer repeats its request long before it is dropped.
 constexpr long long most_past_requests = 10'000;
 
-// Whether it is the request that was known as that; one that asked for something else is refused.
+// Whether the request on record is this one; throws if the key was used for another request.
 bool is_same(const std::optional<std::string>& asked, const records::EntryRequest& request) {
   if (asked && *asked != request.asked) {
     throw key_of_another_request();

@@ -1,4 +1,4 @@
-// What requests about whole jobs have done: that made a job, which the job knows, and that forgot one, which leaves no
+// The effects of requests about whole jobs: creating a job, which the job records, and forgetting one, which leaves no
 // entry. For sql_store.cpp, within its transactions. One thread at a time.
 #pragma once
 
@@ -15,15 +15,16 @@ class RequestTable {
  public:
   explicit RequestTable(soci::session& session) : session_{session} {}
 
-  // Of those that made a job of that name, also one that was forgotten since.
+  // Whether the request made a job of that name, even one forgotten since.
   bool has_made(const std::string& name, const records::EntryRequest& request);
-  // Of those that forgot a job of that name. `job` is the one that there is, if any: a key that it knows is another's.
+  // Whether the request forgot a job of that name. `job` is the current one, if any: a key on its record belongs to
+  // another request.
   bool has_forgotten(const std::string& name, std::optional<JobId> job, const records::EntryRequest& request);
-  // Before the job is removed: what had it made is remembered, and this request.
+  // To be called before the job is removed: remembers the request that created it, and this one.
   void forget(JobId job, const std::string& name, const records::EntryRequest& request);
 
  private:
-  // What was asked for with that key, by a request that made or forgot a job which is gone.
+  // What the request with that key asked for, if it made or forgot a job that is gone.
   std::optional<std::string> find_past(const std::string& name, const std::string& key);
   std::optional<std::string> find_maker(const std::string& name, const std::string& key);
   void keep(const std::string& name, const records::EntryRequest& request);

@@ -1,5 +1,5 @@
-// Work that is as good as free for several at once: whoever comes while it is being done waits, and one of those who
-// waited does it for all of them. Any number of threads.
+// Batches work that costs the same for several tasks as for one: threads that come while a turn is running wait, and
+// one of them then does the work of all. Any number of threads.
 #pragma once
 
 #include <algorithm>
@@ -16,10 +16,10 @@ namespace zeus::store {
 template <typename Task>
 class SharedTurns {
  public:
-  // Turns are taken with `resource` locked; it outlives this. At most `most` share one.
+  // Turns run with `resource` locked; it must outlive this. At most `most` tasks share one.
   SharedTurns(std::mutex& resource, std::size_t most) : resource_{resource}, most_{most} {}
 
-  // Returns when `task` was among those of a call of `work`, by this thread or another's. `work` does not throw.
+  // Returns when a call of `work`, by this thread or another, has included `task`. `work` must not throw.
   void join(Task& task, const std::function<void(std::span<Task* const>)>& work) {
     Seat mine{.task = &task};
     std::unique_lock lock{mutex_};
@@ -50,7 +50,7 @@ class SharedTurns {
     lock.unlock();
     std::vector<Seat*> seats;
     {
-      // More may come while others have the resource.
+      // More tasks may arrive while another thread holds the resource.
       const std::scoped_lock turn{resource_};
       lock.lock();
       const auto end = waiting_.begin() + static_cast<std::ptrdiff_t>(std::min(most_, waiting_.size()));

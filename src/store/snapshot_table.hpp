@@ -1,4 +1,4 @@
-// Snapshots and checkpoints of jobs as tables, which may be emptied at any time. For sql_store.cpp, within its
+// Tables of jobs' snapshots and checkpoints, which may be emptied at any time. For sql_store.cpp, within its
 // transactions. One thread at a time.
 #pragma once
 

@@ -1,5 +1,5 @@
-// SOCI, without the part of it that binds Boost.Fusion sequences: nobody here uses that, and it would need Boost's
-// headers. Nothing else in SOCI's headers depends on it.
+// SOCI without its binding of Boost.Fusion sequences, which nothing here uses and which would require Boost's headers.
+// Nothing else in SOCI's headers depends on it.
 #pragma once
 
 #include <soci/soci-config.h>
@@ -13,11 +13,10 @@
 
 namespace zeus::store {
 
-// Of a statement that is prepared to be run once: otherwise PostgreSQL is asked three times, to prepare it, to run it
-// and to drop it.
+// For a statement that runs once: otherwise it costs three round trips to PostgreSQL, to prepare, run and drop it.
 inline constexpr soci::details::statement_type once = soci::details::st_one_time_query;
 
-// As SOCI binds them.
+// The type that SOCI binds.
 inline long long sql(std::uint64_t number) {
   return static_cast<long long>(number);
 }

@@ -18,13 +18,13 @@
 namespace zeus::store {
 
 TooManyJobs::TooManyJobs(std::uint64_t most)
-    : Error{ErrorKind::conflict, fmt::format("this user has {} jobs, which is as many as one may have", most),
-            "have some of them forgotten"} {
+    : Error{ErrorKind::conflict, fmt::format("this user has {} jobs, which is the most allowed", most),
+            "forget some of them"} {
 }
 
 Error key_of_another_request() {
-  return {ErrorKind::invalid_argument, "the key of this request is that of another one, which asked for something else",
-          "make a key of its own for each request, and use it again only to repeat that request"};
+  return {ErrorKind::invalid_argument, "another request with this key asked for something else",
+          "use a new key for each request, and the same key only to repeat a request"};
 }
 
 template <typename Work>
@@ -75,14 +75,14 @@ StoredJob SqlStore::find_or_create(std::string_view name, const records::JobDefi
     if (std::optional<StoredJob> known = find(name)) {
       return std::move(*known);
     }
-    // Whoever was quicker made it, and may have forgotten it again.
+    // A faster process may have made it, and may have forgotten it again.
     std::optional<StoredJob> made;
     sharing([&](bool alone) {
       made = jobs().find(called);
       if (made) {
         return true;
       }
-      // Whoever else makes one of this user's waits until this one is there, and counts it.
+      // Others who make a job of this user wait until this one is there, so that they count it.
       const bool is_bounded = origin.most_jobs && !origin.user.empty();
       if (is_bounded && !jobs().lock_user(origin.user, alone)) {
         return false;
@@ -128,7 +128,7 @@ StoredJob SqlStore::import(std::string_view name, const records::JobDefinition& 
     }
     if (!jobs().insert(called, definition, created, origin, mark)) {
       if (!jobs().has_mark(called, mark)) {
-        // Another who was asked the same may have been quicker.
+        // Another server with the same request may have been faster.
         if (std::optional<StoredJob> made = made_before()) {
           return *std::move(made);
         }
@@ -147,7 +147,7 @@ StoredJob SqlStore::import(std::string_view name, const records::JobDefinition& 
         rows.push_back({.written = entry.written, .body = &entry.body, .request = &entry.request, .mark = {}});
       }
       if (!table.insert(job.id, job.length + 1, rows)) {
-        throw Error{ErrorKind::corrupt_data, "two entries of this history were asked for by the same request",
+        throw Error{ErrorKind::corrupt_data, "two entries of this history come from the same request",
                     "export the job again with `zeus jobs NAME export`"};
       }
       job.length += some.size();
@@ -158,10 +158,10 @@ StoredJob SqlStore::import(std::string_view name, const records::JobDefinition& 
 
 bool SqlStore::forget(std::string_view name, const records::EntryRequest& request) {
   const std::string called{name};
-  // Once known, it is the number that says whether it was done: others may have made a job of that name since.
+  // Once known, the ID shows whether the job was forgotten: there may be a new job of that name.
   std::optional<JobId> found;
   return writing([&](soci::session& session) {
-    // Its definition may be what is damaged.
+    // Does not read the definition, which may be damaged.
     if (found) {
       if (!jobs().lock(*found, database_->dialect().lock_row)) {
         return true;
@@ -191,7 +191,7 @@ std::vector<records::JobEntry> SqlStore::entries(JobId job, std::uint64_t after,
 }
 
 bool SqlStore::append_now(const Append& append) {
-  // A statement of its own: what one sees is as it was when it began, and others may have appended while this one
+  // A separate statement: each sees the data as of its start, and another process may have appended while this one
   // waited for the row.
   EntryTable table{database_->session()};
   if (table.length(append.job) != append.after) {
@@ -211,7 +211,7 @@ bool SqlStore::append_now(const Append& append) {
                        .mark = first ? std::string_view{append.mark} : std::string_view{}});
   }
   if (!table.insert(append.job, append.after + 1, entries)) {
-    throw Error{ErrorKind::internal, "others have appended to a job that was held"};
+    throw Error{ErrorKind::internal, "another process has appended to a locked job"};
   }
   attach(append);
   return true;
@@ -231,10 +231,10 @@ void SqlStore::attach(const Append& append) {
   if (std::ranges::none_of(append.bodies, begins)) {
     return;
   }
-  // What the owners of recurrences that are over said last is of no use, and nobody holds it.
+  // The last reports of owners whose recurrences are over are useless, and no transaction locks them.
   std::vector<std::uint64_t> running;
   for (const records::RunningSummary& one : row->summary.running) {
-    running.push_back(one.recurrence - 1);  // which is said from 1
+    running.push_back(one.recurrence - 1);  // which counts from 1
   }
   BeatTable{database_->session()}.drop_all_but(append.job, running);
 }
@@ -252,14 +252,14 @@ void SqlStore::write_together(std::span<Write* const> group) {
       group[index]->done = done[index];
     }
   } catch (const Error& error) {
-    // What concerns the database concerns all of them; anything else may be the matter of one.
+    // A failure of the database affects all writes; any other may be due to one of them.
     if (error.kind() == ErrorKind::unavailable || error.kind() == ErrorKind::timeout) {
       for (Write* const each : group) {
-        each->failure = std::make_exception_ptr(error);  // one each: they end in threads of their own
+        each->failure = std::make_exception_ptr(error);  // a copy for each: they end in threads of their own
       }
     }
   } catch (...) {
-    // Each will find out.
+    // Each write is then tried alone.
   }
 }
 
@@ -305,11 +305,11 @@ bool SqlStore::append(JobId job, std::uint64_t after, std::span<const records::J
       .job = job, .after = after, .bodies = bodies, .now = now, .attached = &attached, .mark = next_mark()};
   bool appended = false;
   sharing([&](bool alone) {
-    // Whoever has to wait for another's lock, or has no job any more, does so by himself.
+    // A write that would wait for a lock, or whose job is gone, must be alone.
     const Dialect& dialect = database_->dialect();
     if (!jobs().lock(job, alone ? dialect.lock_row : dialect.lock_row_if_free)) {
       if (alone) {
-        throw Error{ErrorKind::not_found, "the job was forgotten meanwhile", "run it again to start anew"};
+        throw Error{ErrorKind::not_found, "the job was forgotten meanwhile", "run it again to start over"};
       }
       return false;
     }
@@ -344,7 +344,7 @@ std::vector<std::string> SqlStore::without_summary() {
 void SqlStore::keep_summary(JobId job, const SummaryRow& row) {
   sharing([&](bool alone) {
     if (!jobs().lock(job, alone ? database_->dialect().lock_row : database_->dialect().lock_row_if_free)) {
-      return alone;  // it is gone
+      return alone;  // the job is gone
     }
     if (EntryTable{database_->session()}.length(job) == row.summary.entries) {
       SummaryTable{database_->session()}.keep(job, row, row.summary.entries);
@@ -394,7 +394,7 @@ void SqlStore::beat(JobId job, std::uint64_t recurrence, std::string_view readin
   KeptBeat next{.job = job, .recurrence = recurrence, .beat = 0, .written = now, .readings = std::string{readings}};
   sharing([&](soci::session& session) {
     BeatTable table{session};
-    // Counted once, so that what is written twice is still one beat.
+    // Counted once, so that a repeated write is still one beat.
     next.beat = next.beat == 0 ? table.find(job, recurrence) + 1 : next.beat;
     table.put(next);
   });

@@ -1,5 +1,5 @@
-// A JobStore in tables of an SQL database, whichever that is (database.hpp). Safe from any thread: one call at a time,
-// but appends and other short writes that come while one is being committed share the next transaction.
+// A JobStore in the tables of any SQL database (database.hpp). Safe from any thread: one call at a time, but appends
+// and other short writes that arrive during a commit share the next transaction.
 #pragma once
 
 #include "store/database.hpp"
@@ -23,7 +23,7 @@ namespace zeus::store {
 
 class SqlStore final : public JobStore {
  public:
-  // Of tables as migrate() left them: `state` is what it returned.
+  // The tables must be as migrate() left them; `state` is what it returned.
   explicit SqlStore(std::unique_ptr<Database> database, Tables state = Tables::current);
 
   std::vector<std::string> names() override;
@@ -60,13 +60,13 @@ class SqlStore final : public JobStore {
 
   [[nodiscard]] WriteCount written() const override { return {.writes = done_, .flushes = flushes_}; }
 
-  // How many writes are waiting for the one that is being committed.
+  // How many writes wait for the current commit.
   [[nodiscard]] std::size_t waiting() const { return turns_.waiting(); }
 
  private:
-  // One of those that may share a transaction: each has its own result, or its own failure.
+  // A write that may share a transaction; each has its own result or failure.
   struct Write {
-    // Does it, in a transaction that others share or alone. False, and nothing is written, where it has to be alone.
+    // Does the write, in a shared transaction or alone. False, and nothing is written, if it must be alone.
     std::function<bool(bool alone)> work;
     bool done = false;
     std::exception_ptr failure = nullptr;
@@ -80,28 +80,28 @@ class SqlStore final : public JobStore {
     std::string mark;
   };
 
-  // Runs `work` with the database to itself, again where the connection was lost in it; SOCI's failures become Errors.
+  // Runs `work` with the database to itself, and again if the connection was lost; SOCI's failures become Errors.
   template <typename Work>
   auto reading(Work work);
-  // Likewise for who has the database to himself already, in a transaction. Whether one whose connection was lost in it
-  // has been committed nobody knows, so `work` looks first whether it has been done.
+  // Likewise in a transaction, for a caller that already has the database to itself. If the connection is lost during
+  // the commit, its outcome is unknown, so `work` first checks whether it was done.
   template <typename Work>
   auto committing(Work work);
-  // What takes long, or holds what others wait for.
+  // For writes that take long or hold locks that others wait for.
   template <typename Work>
   auto writing(Work work);
-  // What does not: with others that come at the same time. `work` may be begun several times.
+  // For short writes: together with others that arrive at the same time. `work` may run several times.
   void sharing(std::function<bool(bool alone)> work);
   void sharing(const std::function<void(soci::session&)>& work);
-  // What no other write is known by.
+  // A mark that no other write has.
   std::string next_mark();
 
   [[nodiscard]] JobTable jobs() { return JobTable{*database_, current_}; }
 
-  // Of an append whose job is locked.
+  // For an append whose job is locked.
   bool append_now(const Append& append);
   void attach(const Append& append);
-  // Leaves those undone that have to be done alone.
+  // Leaves out the writes that must be alone.
   void write_together(std::span<Write* const> group);
   void write_alone(Write& write);
 
@@ -110,9 +110,9 @@ class SqlStore final : public JobStore {
   std::mutex mutex_;
   SharedTurns<Write> turns_{mutex_, most_in_a_transaction};
   std::unique_ptr<Database> database_;
-  const bool current_;  // otherwise it can only be read, and has nothing of what the last migrations brought
+  const bool current_;  // otherwise it is read-only and lacks what the last migrations add
   const std::string instance_;
-  std::atomic<std::uint64_t> writes_ = 0;  // begun
+  std::atomic<std::uint64_t> writes_ = 0;  // started
   std::atomic<std::uint64_t> done_ = 0;
   std::atomic<std::uint64_t> flushes_ = 0;
 };

@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
 
-// A database whose commits are counted, and last as long as somebody says.
+// A database that counts commits and can hold them up.
 class SlowDatabase final : public Database {
  public:
   explicit SlowDatabase(std::unique_ptr<Database> inner) : inner_{std::move(inner)} {}
@@ -52,7 +52,7 @@ class SlowDatabase final : public Database {
   [[nodiscard]] Error explained(const Failure& failure) const override { return inner_->explained(failure); }
   void mend(const Failure& failure, std::optional<Instant>& lost_since) override { inner_->mend(failure, lost_since); }
 
-  // Every commit lasts until go_on().
+  // Every commit waits for go_on().
   void hold() {
     const std::scoped_lock lock{mutex_};
     held_ = true;
@@ -104,7 +104,7 @@ class SqlStoreTest : public testing::Test {
     }
   }
 
-  // Appends on a thread of its own; `said` is "true", "false" or the kind of the failure.
+  // Appends on its own thread; `said` becomes "true", "false" or the kind of the failure.
   void append(JobId job, std::uint64_t after, std::string& said) {
     threads_.emplace_back([this, job, after, &said] {
       try {
@@ -114,7 +114,7 @@ class SqlStoreTest : public testing::Test {
       }
     });
   }
-  // Until so many wait for the commit that is under way.
+  // Waits until `count` writes wait for the current commit.
   void wait_for(std::size_t count) {
     while (store_.waiting() < count) {
       std::this_thread::yield();
@@ -144,7 +144,7 @@ class SqlStoreTest : public testing::Test {
   std::vector<std::thread> threads_;
 };
 
-TEST_F(SqlStoreTest, AppendsThatComeWhileOneIsFlushedShareTheNextTransaction) {
+TEST_F(SqlStoreTest, AppendsThatArriveDuringAFlushShareTheNextTransaction) {
   database_->hold();
   std::array<std::string, 5> said;
   append(jobs_[0], 0, said[0]);
@@ -165,7 +165,7 @@ TEST_F(SqlStoreTest, AppendsThatComeWhileOneIsFlushedShareTheNextTransaction) {
   }
 }
 
-TEST_F(SqlStoreTest, WhatGoesWrongWithOneIsNoneOfTheOthersBusiness) {
+TEST_F(SqlStoreTest, AFailureOfOneWriteDoesNotAffectTheOthers) {
   store_.forget("job 4");
   before_ = database_->commits();
   database_->hold();
@@ -184,7 +184,7 @@ TEST_F(SqlStoreTest, WhatGoesWrongWithOneIsNoneOfTheOthersBusiness) {
   EXPECT_EQ(length(jobs_[2]), 0U);
 }
 
-TEST_F(SqlStoreTest, OfTwoThatContinueTheSameHistoryOneDoes) {
+TEST_F(SqlStoreTest, OfTwoAppendsToTheSameHistoryOneSucceeds) {
   database_->hold();
   std::array<std::string, 3> said;
   append(jobs_[0], 0, said[0]);
@@ -198,7 +198,7 @@ TEST_F(SqlStoreTest, OfTwoThatContinueTheSameHistoryOneDoes) {
   EXPECT_EQ(length(jobs_[1]), 2U);
 }
 
-TEST_F(SqlStoreTest, ATransactionThatFailsIsToldToAllAndNothingOfItIsThere) {
+TEST_F(SqlStoreTest, AFailedTransactionFailsForAllAndLeavesNothing) {
   database_->hold();
   std::array<std::string, 4> said;
   append(jobs_[0], 0, said[0]);
@@ -215,7 +215,7 @@ TEST_F(SqlStoreTest, ATransactionThatFailsIsToldToAllAndNothingOfItIsThere) {
   EXPECT_EQ(length(jobs_[1]), 2U);
 }
 
-TEST_F(SqlStoreTest, WhateverIsShortSharesATransactionWithAppends) {
+TEST_F(SqlStoreTest, ShortWritesShareATransactionWithAppends) {
   database_->hold();
   std::array<std::string, 2> said;
   append(jobs_[0], 0, said[0]);
@@ -239,8 +239,8 @@ TEST_F(SqlStoreTest, WhateverIsShortSharesATransactionWithAppends) {
   EXPECT_TRUE(store_.checkpoint_before(jobs_[2], "k", 1));
 }
 
-// One that had the store open before it was brought up to date knows of no summary.
-TEST_F(SqlStoreTest, ASummaryThatAnOlderZeusLeftBehindIsNotAddedTo) {
+// A process that opened the store before it was brought up to date does not know summaries.
+TEST_F(SqlStoreTest, ASummaryThatAnOlderZeusLeftBehindIsNotExtended) {
   const JobId job = jobs_[0];
   const auto row = [](std::uint64_t entries, std::int64_t day, bool all_days) {
     return Attached{.summary = SummaryRow{.summary = {.name = "job 0",
@@ -261,10 +261,10 @@ TEST_F(SqlStoreTest, ASummaryThatAnOlderZeusLeftBehindIsNotAddedTo) {
       << "INSERT INTO entries (job, sequence, written, body) SELECT job, 5, written, body FROM entries "
          "WHERE job = :job AND sequence = 4",
       soci::use(id);
-  EXPECT_FALSE(store_.summary(job)) << "it is of one entry less";
+  EXPECT_FALSE(store_.summary(job)) << "it covers one entry less";
   ASSERT_TRUE(store_.append(job, 5, bodies_, {}, row(7, 3, false)));
   EXPECT_FALSE(store_.summary(job));
-  EXPECT_FALSE(store_.savings(0, 9).all) << "of a day too few";
+  EXPECT_FALSE(store_.savings(0, 9).all) << "a day is missing";
   EXPECT_EQ(store_.without_summary().size(), jobs_.size());
   ASSERT_TRUE(store_.append(job, 7, bodies_, {}, row(9, 3, true)));
   EXPECT_EQ(store_.summary(job)->entries, 9U);

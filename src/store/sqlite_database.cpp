@@ -25,16 +25,16 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// How long to wait for others who write, before giving up.
+// How long to wait for other writers before giving up.
 constexpr int busy_milliseconds = 60'000;
-// Changing the journal is the one thing for which SQLite does not wait by itself.
+// SQLite waits by itself, except to change the journal.
 constexpr int journal_attempts = 200;
 constexpr std::chrono::milliseconds journal_pause{20};
 
-// SOCI's primary result codes; the rest of an extended one tells more than anybody needs.
+// SOCI's primary result codes; the rest of an extended code is more detail than needed.
 constexpr int primary_code = 0xff;
 
-// SOCI reads its connection string word by word and knows no escape for the quotation mark.
+// SOCI reads its connection string word by word and cannot escape a quotation mark.
 std::string connection(const fs::path& file, bool read_only) {
   const std::string name = file.string();
   if (name.find('"') != std::string::npos || name.find('\n') != std::string::npos) {
@@ -63,7 +63,7 @@ class SqliteDatabase final : public Database {
   [[nodiscard]] const Dialect& dialect() const override { return sqlite_dialect; }
   soci::session& session() override { return session_; }
 
-  // Holds off all others who write, waiting for them first.
+  // Keeps all other writers out, after waiting for them.
   void begin_writing() override { session_ << "BEGIN IMMEDIATE"; }
   void begin_migrating() override { begin_writing(); }
   void commit() override { session_ << "COMMIT"; }
@@ -124,17 +124,17 @@ void SqliteDatabase::open(Access access, Journal wanted) {
   use_rollback_journal();
 }
 
-// On a disk that nobody can write, SQLite cannot make the files beside a store that help several to read it, and need
-// not, as nobody writes.
+// On a read-only disk SQLite cannot make the files beside a store that let several processes read it, and does not need
+// them, because no process writes.
 void SqliteDatabase::open_what_nobody_can_write() {
   std::error_code absent;
   fs::path log = file_;
   log += "-wal";
   if (fs::file_size(log, absent) != 0 && !absent) {
-    throw Error{
-        ErrorKind::permission_denied,
-        fmt::format("the store {} has changes beside it that only one who may write there can read", file_.string()),
-        "open it once where it can be written"};
+    throw Error{ErrorKind::permission_denied,
+                fmt::format("the store {} has changes in the files beside it, which can only be read with write access",
+                            file_.string()),
+                "open it once where it can be written"};
   }
   std::string escaped;
   for (const char letter : file_.string()) {
@@ -168,26 +168,26 @@ void SqliteDatabase::use_write_ahead_log() {
     throw soci::sqlite3_soci_error{"no write-ahead log here", SQLITE_PROTOCOL};
   }
   set("synchronous = FULL");
-  // The first one to read makes the shared memory, which is what cannot be had everywhere.
+  // The first reader creates the shared memory, which is what some file systems lack.
   long long tables = 0;
   session_ << "SELECT COUNT(*) FROM sqlite_master", soci::into(tables);
 }
 
 void SqliteDatabase::use_rollback_journal() {
   static_cast<void>(set_journal("DELETE"));
-  // EXTRA also flushes the folder: a journal that comes back after a power cut would undo what was acknowledged.
+  // EXTRA also flushes the folder: a journal that reappears after a power cut would undo acknowledged commits.
   set("synchronous = EXTRA");
 }
 
 Error SqliteDatabase::explained(const Failure& failure) const {
   const std::string name = file_.string();
   switch (failure.code) {
-    case SQLITE_IOERR:  // of files that were opened before
+    case SQLITE_IOERR:  // of files opened before the disk became read-only
     case SQLITE_READONLY:
     case SQLITE_CANTOPEN:
       if (is_on_read_only_disk(file_)) {
         return Error{ErrorKind::permission_denied, fmt::format("the disk that has the store {} is read-only", name),
-                     "have it mounted so that it can be written, or name another store; nothing was half-written"};
+                     "mount it writable, or name another store; nothing was half-written"};
       }
       break;
     default:
@@ -199,7 +199,7 @@ Error SqliteDatabase::explained(const Failure& failure) const {
                    "make room there, or name another store; nothing was half-written"};
     case SQLITE_IOERR:
       return Error{ErrorKind::unavailable, fmt::format("the disk that has the store {} fails, or is full", name),
-                   "see whether there is room and what the system's log says; nothing was half-written"};
+                   "check that there is room, and read the system's log; nothing was half-written"};
     case SQLITE_READONLY:
     case SQLITE_PERM:
     case SQLITE_AUTH:
@@ -207,28 +207,28 @@ Error SqliteDatabase::explained(const Failure& failure) const {
                    "give yourself the right to write the file and its folder, or name another store"};
     case SQLITE_CANTOPEN:
       return Error{ErrorKind::permission_denied, fmt::format("the store {} cannot be opened", name),
-                   "see whether its folder exists and may be written by you, or name another store"};
+                   "check that its folder exists and that you may write it, or name another store"};
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return Error{ErrorKind::timeout,
-                   fmt::format("others have kept the store {} busy for {} s", name, busy_milliseconds / 1000),
-                   "try again; `fuser` tells which processes have it open"};
+                   fmt::format("other processes have kept the store {} busy for {} s", name, busy_milliseconds / 1000),
+                   "try again; `fuser` shows which processes have it open"};
     case SQLITE_CORRUPT:
       return Error{ErrorKind::corrupt_data, fmt::format("the store {} is damaged", name),
-                   "put back a copy of it, or move it away to start anew"};
+                   "restore a backup of it, or move it away to start over"};
     case SQLITE_NOTADB:
       return Error{ErrorKind::corrupt_data, fmt::format("{} is not a store of Zeus", name), "name another file"};
     default:
       return Error{ErrorKind::unavailable, fmt::format("the store {} failed: {}", name, failure.text),
-                   "try again; please report it when it stays so"};
+                   "try again; please report it if it stays so"};
   }
 }
 
 }  // namespace
 
 Journal journal_for(const fs::path& folder) {
-  // File systems that another machine may have mounted too (linux/magic.h and the file systems' own sources): a
-  // write-ahead log would tear there.
+  // File systems that another machine may also have mounted (linux/magic.h and the file systems' own sources): a
+  // write-ahead log would be corrupted there.
   constexpr std::array<std::uint64_t, 14> shared = {
       0x6969,      // NFS
       0xff534d42,  // CIFS

@@ -1,5 +1,5 @@
-// SQLite in a file. Commits reach the disk before they are acknowledged, with a write-ahead log where the file system
-// can do that and with a rollback journal elsewhere. One thread at a time.
+// SQLite in a file. A commit reaches the disk before it is acknowledged, through a write-ahead log if the file system
+// supports one, otherwise through a rollback journal. One thread at a time.
 #pragma once
 
 #include "store/database.hpp"
@@ -11,17 +11,17 @@
 namespace zeus::store {
 
 enum class Journal {
-  write_ahead,  // one flush for each commit; needs memory that all who use the file share, so one machine
-  rollback,     // anywhere
+  write_ahead,  // one flush for each commit; its users share memory, so they must be on one machine
+  rollback,     // works everywhere
 };
 
-// What suits the file system that `folder` is on.
+// The right one for the file system of `folder`.
 Journal journal_for(const std::filesystem::path& folder);
 
-// Whether `file` is on a disk on which nobody can write now. False where there is no such file.
+// Whether `file` is on a disk that is read-only now. False if there is no such file.
 bool is_on_read_only_disk(const std::filesystem::path& file);
 
-// Opens `file`, an absolute path; its folder exists. `wanted` is what to use unless it turns out not to work.
+// Opens `file`, an absolute path in an existing folder, with the journal `wanted` if that works there.
 std::unique_ptr<Database> open_sqlite(const std::filesystem::path& file, Access access, Journal wanted);
 
 }  // namespace zeus::store

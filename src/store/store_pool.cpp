@@ -11,7 +11,7 @@ namespace zeus::store {
 
 namespace {
 
-// Where connections that were just opened may not write either, the reason is another one.
+// If new connections are refused too, the cause is another one.
 constexpr Seconds between_openings{1};
 
 }  // namespace
@@ -47,7 +47,7 @@ class StorePool::Borrowed {
  public:
   explicit Borrowed(StorePool& pool) : pool_{pool}, store_{pool.take()} {
     const std::scoped_lock lock{pool.mutex_};
-    generation_ = pool.generation_;  // the same for as long as it is borrowed
+    generation_ = pool.generation_;  // does not change while it is borrowed
     only_reads_ = pool.only_reads_;
   }
   Borrowed(const Borrowed&) = delete;
@@ -117,12 +117,12 @@ void StorePool::be_open(Lock& lock) {
     changed_.wait(lock, [this] { return !closed_; });
     if (!writer_) {
       try {
-        open_writer(lock, Access::existing);  // it was there
+        open_writer(lock, Access::existing);  // the store existed before
       } catch (const Error& error) {
         if (error.kind() != ErrorKind::not_found) {
           throw;
         }
-        throw Error{ErrorKind::unavailable, error.message(), "see whether its disk is there"};
+        throw Error{ErrorKind::unavailable, error.message(), "check that its disk is there"};
       }
     } else if (only_reads_ && !is_read_only()) {
       close_all(lock);
@@ -167,7 +167,7 @@ std::unique_ptr<JobStore> StorePool::take() {
     if (failure && open_readers_ == 0) {
       std::rethrow_exception(failure);
     }
-    // Where the database has no room for one more, those that there are will do.
+    // If the database has no room for another connection, the existing ones must do.
     if (failure || open_readers_ == most_readers_) {
       changed_.wait(lock);
       continue;
@@ -195,8 +195,8 @@ template <typename Work>
 auto StorePool::reading(Work work) {
   while (true) {
     const Borrowed use{*this};
-    // What is opened on a read-only place is read as what nobody changes; whatever comes of that counts only if nobody
-    // can have.
+    // A read-only place is read on the assumption that nothing changes; the result counts only if the place still is
+    // read-only.
     const auto counts = [&] { return !use.only_reads() || is_read_only(); };
     try {
       auto result = work(use.store());
@@ -219,7 +219,7 @@ auto StorePool::changing(Work work) {
     generation = use.generation();
     return work(use.store());
   } catch (const Error& error) {
-    // Which says that nothing was written.
+    // This error means that nothing was written.
     if (error.kind() != ErrorKind::permission_denied || !open_anew(generation)) {
       throw;
     }
@@ -260,8 +260,8 @@ StoredJob StorePool::find_or_create(std::string_view name, const records::JobDef
   return writing([&](JobStore& store) { return store.find_or_create(name, definition, now, origin); });
 }
 
-// These take long, where a history is long: appends to other jobs need not wait for them where the database is one for
-// several who write.
+// These take long if a history is long. Appends to other jobs do not wait for them if the database allows several
+// writers.
 StoredJob StorePool::import(std::string_view name, const records::JobDefinition& definition, WallTime created,
                             EntrySource& entries, const JobOrigin& origin) {
   return writing_beside([&](JobStore& store) { return store.import(name, definition, created, entries, origin); });

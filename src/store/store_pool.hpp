@@ -1,9 +1,9 @@
-// A store for a server's many threads: a few connections to the same database for what is read, and one for what is
-// written, so that appends share their flushes (sql_store.hpp). What was written is seen by what is read afterwards.
-// Any thread; whoever asks while all connections are in use waits for one.
+// A store for a server's many threads: a few connections to one database for reading, and one for writing, so that
+// appends share flushes (sql_store.hpp). Reads see every earlier write. Any thread; a call waits if all connections are
+// in use.
 //
-// A place that is read-only is opened for reading: changes are permission_denied Errors, nothing else is refused. Once
-// it may be written, the next call closes every connection and opens them anew before it is answered (decision 0242).
+// A read-only place is opened for reading: changes are permission_denied Errors, everything else works. Once the place
+// is writable, the next call closes every connection and opens them again before it answers (decision 0242).
 #pragma once
 
 #include "base/clock.hpp"
@@ -24,18 +24,18 @@
 
 namespace zeus::store {
 
-// Where the connections of a pool lead. Both may be called from any thread, by several at once.
+// Where the connections of a pool lead. Any thread may call both functions, several at once.
 struct PoolPlace {
   std::function<std::unique_ptr<JobStore>(Access)> open;  // one connection
-  // Whether nobody can write there now, as on a disk that is mounted so. Without it connections find out by themselves
-  // when that has changed.
+  // Whether the place is read-only now, like a disk mounted that way. Without it the connections find out by themselves
+  // when that changes.
   std::function<bool()> is_read_only = {};
 };
 
 class StorePool final : public JobStore {
  public:
-  // Opens the connection that writes now, making what is missing there, and `readers` more as they are needed. `clock`
-  // outlives it.
+  // Opens the writing connection at once, making what is missing, and up to `readers` others when needed. `clock` must
+  // outlive it.
   StorePool(PoolPlace place, std::size_t readers, Clock& clock);
 
   std::vector<std::string> names() override;
@@ -73,7 +73,7 @@ class StorePool final : public JobStore {
   [[nodiscard]] WriteCount written() const override;
 
  private:
-  // A connection while it is used: the one that writes, or one of the readers', back in its place when this ends.
+  // A connection in use: the writer, or one of the readers, returned at the end of the scope.
   class Writing;
   class Borrowed;
   using Lock = std::unique_lock<std::mutex>;
@@ -82,7 +82,7 @@ class StorePool final : public JobStore {
   auto reading(Work work);
   template <typename Work>
   auto writing(Work work);
-  // What is long, and so has a reader's connection although it writes.
+  // For long writes, which therefore use a reader's connection.
   template <typename Work>
   auto writing_beside(Work work);
   template <typename Use, typename Work>
@@ -90,12 +90,12 @@ class StorePool final : public JobStore {
 
   std::unique_ptr<JobStore> take();
   void put_back(std::unique_ptr<JobStore> reader);
-  // These hold the mutex, and let go of it while they wait, open or close.
+  // These are called with the mutex locked, and unlock it while they wait, open or close.
   void be_open(Lock& lock);
   void open_writer(Lock& lock, Access access);
   void close_all(Lock& lock);
   std::unique_ptr<JobStore> take_idle();
-  // After a change was refused to connections of this generation: whether it should be tried on others.
+  // After a change failed on connections of this generation: whether to retry it on new ones.
   bool open_anew(std::uint64_t generation);
   [[nodiscard]] bool is_read_only() const { return place_.is_read_only && place_.is_read_only(); }
 
@@ -104,12 +104,12 @@ class StorePool final : public JobStore {
   Clock& clock_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  bool closed_ = false;           // nobody may use a connection: they are being closed or opened
+  bool closed_ = false;           // no connection may be used: they are being closed or opened
   bool only_reads_ = false;       // they were opened when the place was read-only
-  std::uint64_t generation_ = 0;  // how often all were closed
+  std::uint64_t generation_ = 0;  // how often all connections were closed
   std::optional<Instant> opened_anew_;
   std::unique_ptr<JobStore> writer_;
-  std::size_t writing_ = 0;  // calls of it
+  std::size_t writing_ = 0;  // calls that use it
   WriteCount written_before_;
   std::vector<std::unique_ptr<JobStore>> idle_;
   std::size_t open_readers_ = 0;

@@ -23,7 +23,7 @@
 namespace zeus::store {
 namespace {
 
-// A place that is read-only for as long as a test says, and knows which connections there are.
+// A place that is read-only as long as a test wants, and counts its connections.
 class Place {
  public:
   Place() { static_cast<void>(open(Access::create)); }
@@ -35,16 +35,16 @@ class Place {
 
   std::atomic<bool> read_only = false;
   std::atomic<bool> is_gone = false;
-  std::atomic<bool> refuses = false;  // to be written, and does not say that it is read-only
+  std::atomic<bool> refuses = false;  // writes, without being reported as read-only
   std::atomic<int> alive = 0;
   std::function<void()> while_reading = [] {};
 
   struct Opening {
     Access access;
-    int beside;  // how many were open then
+    int beside;  // how many were open at that time
     friend bool operator==(const Opening&, const Opening&) = default;
   };
-  // Since this was asked last.
+  // Since the last call.
   [[nodiscard]] std::vector<Opening> openings() {
     const std::scoped_lock lock{mutex_};
     return std::exchange(openings_, {});
@@ -128,7 +128,7 @@ class StorePoolTest : public testing::Test {
   Place place_;
 };
 
-TEST_F(StorePoolTest, OnAReadOnlyPlaceReadsAndSaysThatItCannotWrite) {
+TEST_F(StorePoolTest, OnAReadOnlyPlaceReadsAndReportsThatItCannotWrite) {
   open().find_or_create("a", definition(), {}, {});
   static_cast<void>(place_.openings());
   place_.read_only = true;
@@ -143,7 +143,7 @@ TEST_F(StorePoolTest, OnAReadOnlyPlaceReadsAndSaysThatItCannotWrite) {
   EXPECT_EQ(place_.openings(), (std::vector<Opening>{{Access::read_only, 0}, {Access::read_only, 1}}));
 }
 
-TEST_F(StorePoolTest, OnceThePlaceMayBeWrittenAllConnectionsAreOpenedAnewAfterAllWereClosed) {
+TEST_F(StorePoolTest, OnceThePlaceIsWritableAllConnectionsAreClosedAndThenOpenedAgain) {
   open().find_or_create("a", definition(), {}, {});
   place_.read_only = true;
   StorePool pool = open();
@@ -156,14 +156,14 @@ TEST_F(StorePoolTest, OnceThePlaceMayBeWrittenAllConnectionsAreOpenedAnewAfterAl
   EXPECT_EQ(place_.openings(), (std::vector<Opening>{{Access::existing, 0}, {Access::existing, 1}}));
 }
 
-TEST_F(StorePoolTest, WaitsForWhoeverUsesAConnectionBeforeItClosesThem) {
+TEST_F(StorePoolTest, WaitsUntilNoConnectionIsUsedBeforeItClosesThem) {
   open().find_or_create("a", definition(), {}, {});
   place_.read_only = true;
   StorePool pool = open();
   std::atomic<bool> reads = false;
   std::atomic<bool> goes_on = false;
   std::atomic<int> calls = 0;
-  static_cast<void>(pool.find("a"));  // so that there is a reader
+  static_cast<void>(pool.find("a"));  // opens a reader
   place_.while_reading = [&] {
     if (calls++ == 0) {
       reads = true;
@@ -186,7 +186,7 @@ TEST_F(StorePoolTest, WaitsForWhoeverUsesAConnectionBeforeItClosesThem) {
   EXPECT_EQ(pool.names().size(), 2U);
 }
 
-TEST_F(StorePoolTest, WhatWasReadWhileOthersMayHaveBegunToWriteIsReadAgain) {
+TEST_F(StorePoolTest, ReadsAgainIfAnotherProcessMayHaveBegunToWrite) {
   open().find_or_create("a", definition(), {}, {});
   place_.read_only = true;
   StorePool pool = open();
@@ -202,18 +202,18 @@ TEST_F(StorePoolTest, WhatWasReadWhileOthersMayHaveBegunToWriteIsReadAgain) {
             (std::vector<Opening>{{Access::read_only, 1}, {Access::existing, 0}, {Access::existing, 1}}));
 }
 
-TEST_F(StorePoolTest, AConnectionThatWasOpenedMeanwhileIsOpenedAnewWhereAChangeIsRefusedToIt) {
+TEST_F(StorePoolTest, AReadOnlyConnectionIsOpenedAgainWhenItRefusesAChange) {
   StorePool pool = open();
   pool.find_or_create("a", definition(), {}, {});
   StorePool other = open();
   place_.read_only = true;
-  EXPECT_TRUE(other.find("a"));  // by a reader that is opened now, for reading
+  EXPECT_TRUE(other.find("a"));  // through a reader that is opened now, read-only
   EXPECT_EQ(failure_of([&] { other.forget("a"); }), ErrorKind::permission_denied);
   place_.read_only = false;
   EXPECT_TRUE(other.forget("a"));
 }
 
-TEST_F(StorePoolTest, OpensAnewOnceASecondWhereThatIsNoUse) {
+TEST_F(StorePoolTest, OpensAgainAtMostOnceASecondIfThatDoesNotHelp) {
   place_.refuses = true;
   StorePool pool = open();
   static_cast<void>(place_.openings());
@@ -227,7 +227,7 @@ TEST_F(StorePoolTest, OpensAnewOnceASecondWhereThatIsNoUse) {
   EXPECT_EQ(place_.openings().size(), 1U);
 }
 
-TEST_F(StorePoolTest, APlaceThatIsGoneIsNoNewOneAndMayComeBack) {
+TEST_F(StorePoolTest, APlaceThatIsGoneIsNotCreatedAndMayComeBack) {
   open().find_or_create("a", definition(), {}, {});
   place_.read_only = true;
   StorePool pool = open();
@@ -239,16 +239,16 @@ TEST_F(StorePoolTest, APlaceThatIsGoneIsNoNewOneAndMayComeBack) {
   EXPECT_TRUE(pool.find_or_create("b", definition(), {}, {}).id > 0);
 }
 
-TEST_F(StorePoolTest, CountsWhatWasWrittenOverAllConnections) {
+TEST_F(StorePoolTest, CountsWritesOverAllConnections) {
   open().find_or_create("a", definition(), {}, {});
   StorePool pool = open();
   pool.drop_summaries();
   place_.read_only = true;
-  static_cast<void>(pool.names());  // by a reader that can only read
+  static_cast<void>(pool.names());  // through a reader that can only read
   place_.read_only = false;
   static_cast<void>(place_.openings());
   EXPECT_TRUE(pool.forget("a"));
-  ASSERT_EQ(place_.openings().size(), 2U) << "all were opened anew";
+  ASSERT_EQ(place_.openings().size(), 2U) << "all were opened again";
   pool.drop_summaries();
   EXPECT_EQ(pool.written().writes, 2U);
   EXPECT_EQ(pool.written().flushes, 2U);

@@ -23,26 +23,26 @@ using records::JobSummary;
 using records::SavingsView;
 using records::Spent;
 
-// Of sums, so that no database refuses their squares: nobody means more, or less.
+// Limits sums so that no database rejects their squares; no real value is outside.
 constexpr double most = 1e100;
 constexpr double least = 1e-100;
 constexpr double most_epochs = 1e40;
 
 double storable(double value, double bound = most) {
   if (!(std::abs(value) >= least)) {
-    return 0.0;  // what is no number either
+    return 0.0;  // for NaN too
   }
   return std::clamp(value, -bound, bound);
 }
 
-// Unknown savings come last.
+// Sorts unknown savings last.
 constexpr double no_savings = std::numeric_limits<double>::lowest();
 
 double saved_energy(const JobSummary& summary) {
   return summary.savings ? storable(summary.savings->energy.value()) : no_savings;
 }
 
-// What a day's row has beside what it is of. Each of these parts in joules, seconds, and joules of cost.
+// The columns of a day's row, beside its keys. Each part in joules, seconds, and joules of cost.
 constexpr std::array<std::pair<std::string_view, Spent DaySums::*>, 6> parts{{
     {"took", &DaySums::took},
     {"start", &DaySums::start},
@@ -63,7 +63,7 @@ std::vector<std::string> columns() {
   return all;
 }
 
-// A page's end: the order, the value that is sorted by and the name, in letters that any address may have.
+// The end of a page: the order, the value it is sorted by and the name, in letters that any address may contain.
 std::string cursor(SummaryOrder order, const std::string& value, const std::string& name) {
   const std::string_view letter = order == SummaryOrder::name ? "n" : order == SummaryOrder::changed ? "c" : "s";
   std::string text;
@@ -79,8 +79,8 @@ struct Position {
 };
 
 [[noreturn]] void refuse_cursor() {
-  throw Error{ErrorKind::invalid_argument, "this is no place in the list that was asked for",
-              "begin with the first page, and go on with what each names as the next"};
+  throw Error{ErrorKind::invalid_argument, "this is not a position in the requested list",
+              "start with the first page, and continue with the `next` of each page"};
 }
 
 Position position(SummaryOrder order, std::string_view cursor_text) {
@@ -115,7 +115,7 @@ Number number_of(const std::string& text) {
   return number;
 }
 
-// For each of the quantities, the columns that `each` makes of its name (and of the squares that are kept of it).
+// For each quantity, the columns that `each` makes of its name (and of its squares).
 std::string for_each_quantity(std::string_view each) {
   std::string text;
   for (const std::string_view quantity : quantities) {
@@ -127,11 +127,10 @@ std::string for_each_quantity(std::string_view each) {
 
 constexpr long long all_days = std::numeric_limits<long long>::max();
 
-// One row for each day, and one for all of them. Within a job errors are the same ones again and add up, so a day on
-// which it has both what was put in and what is open errs by the square of their sum: the rows' squares, and twice
-// their product.
+// One row for each day, and one for all of them. Within a job errors are systematic and add up. So on a day with both
+// final and open sums the error is the square of their sum: the rows' squares, and twice their product.
 std::string savings_query(std::int64_t first, std::int64_t last) {
-  // The unit `known` is 0, and has its epochs put in. Jobs come first, so that each of them is read in its order.
+  // The unit `known` is 0, and its epochs are included. Jobs come first, so that each is read in its order.
   const std::string put_in = fmt::format(
       "SELECT day.job AS job, day.day AS day, day.unit AS unit, day.recurrences AS recurrences{} FROM summaries AS "
       "summary "
@@ -180,7 +179,7 @@ void SummaryTable::keep(JobId job, const SummaryRow& row, std::uint64_t before) 
     replace(job, row, {});
     drop_days(job);
   } else if (!replace(job, row, before)) {
-    // The days that are not in the row are those of another history, or none.
+    // Days that are not in the row belong to another history.
     drop(job);
     return;
   }

@@ -1,5 +1,5 @@
-// The summaries of jobs and the sums of their days, as tables: made anew at any time from jobs' histories, so whatever
-// does not fit together is dropped. For sql_store.cpp, within its transactions. One thread at a time.
+// Tables of jobs' summaries and of the sums of their days. Both can be made again from jobs' histories, so inconsistent
+// rows are simply dropped. For sql_store.cpp, within its transactions. One thread at a time.
 #pragma once
 
 #include "store/job_store.hpp"
@@ -16,12 +16,12 @@ class SummaryTable {
  public:
   explicit SummaryTable(soci::session& session) : session_{session} {}
 
-  // Of a history that had `before` entries when the row's days were last all written.
+  // `before`: the number of entries when all of the row's days were last written.
   void keep(JobId job, const SummaryRow& row, std::uint64_t before);
   void drop(JobId job);
   void drop_all();
 
-  // How many entries it is of.
+  // The number of entries that the summary covers.
   std::optional<std::uint64_t> length(JobId job);
   std::optional<records::JobSummary> find(JobId job);
   SummaryPage page(const SummaryQuery& query);
