@@ -63,7 +63,7 @@ ANOTHER_COURSE = {"learning_rate", "lr_scaling", "target_metric", "higher_is_bet
 
 def documented_keys() -> dict[str, tuple[str, str]]:
     """What docs/run.md says of another value of each key, and of what follows."""
-    rows = re.findall(r"^\| (`[a-z_`, ]+`) \| (goes|refused|is another job) \| (.*) \|$",
+    rows = re.findall(r"^\| (`[a-z_`, ]+`) \| (accepted|refused|makes it another job) \| (.*) \|$",
                       (ROOT / "docs" / "run.md").read_text(encoding="utf-8"), re.MULTILINE)
     return {key: (when, what) for keys, when, what in rows for key in re.findall("[a-z_]+", keys)}
 
