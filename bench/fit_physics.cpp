@@ -4,8 +4,8 @@
 //   fit_physics TRACES [--iterations N] [--write FILE]
 //
 // TRACES is the folder of summary_power_v100.csv and summary_power_a40.csv. For each (workload, batch size), every
-// other power limit is fitted, beginning with the lowest; the others are for judging alone. Without --iterations the
-// built-in parameters are judged as they are. The search starts from those and is deterministic.
+// other power limit is fitted, beginning with the lowest; the others are only for judging. Without --iterations the
+// built-in parameters are judged. The search starts from those and is deterministic.
 
 #include "physics/fitted.hpp"
 #include "physics/gpu_model.hpp"

@@ -77,7 +77,7 @@ records::TryFinished ending(const jobs::RunningTry& running, std::uint64_t recur
           .left_out = {}};
 }
 
-// Builds a history as it would have come about.
+// Builds a history as a real job would.
 class History {
  public:
   explicit History(const records::JobOwner& owner) : owner_{owner} {}

@@ -1,5 +1,4 @@
-// The cost of looking a plan up once the frontier is stored: the answer to a straggler. The yardstick is to solve
-// again.
+// The cost of looking up a plan in a stored frontier, as for a straggler. The reference is solving again.
 
 #include "base/random.hpp"
 #include "optimize/pipeline/frequency_choice.hpp"

@@ -1,5 +1,5 @@
-// Policies side by side: many seeds of many jobs, on all the processors that the process may use. Results do not depend
-// on how many these are. Called from the main thread.
+// Compares policies over many seeds of many jobs, on all processors that the process may use. Results do not depend on
+// their number. Called from the main thread.
 #pragma once
 
 #include "bench/policy_jobs.hpp"
@@ -16,7 +16,7 @@
 
 namespace zeus::bench {
 
-// A policy as the tables know it: under a name, with a window.
+// A policy with its name in the tables and its window.
 struct Contender {
   std::string name;
   simulate::PolicyFactory factory;
@@ -24,27 +24,27 @@ struct Contender {
 };
 Contender contender(std::string_view policy, std::size_t window = 0);
 
-// Calls `work` with 0 to count - 1, on several threads; `done`, where given, is called in ascending order, by one
-// thread at a time, as results become complete. The first exception of any is thrown when all have ended.
+// Calls `work` with 0 to count - 1, on several threads. `done`, if given, is called in ascending order, by one thread
+// at a time, as results become complete. When all have ended, the first exception is rethrown.
 void for_each_index(std::size_t count, const std::function<void(std::size_t)>& work,
                     const std::function<void(std::size_t)>& done = {});
 
-// What a contender's seeds of a job come to.
+// The results of a contender over a job's seeds.
 struct Outcome {
   double regret = 0.0;               // expected, at the end, in runs of the best configuration
   double regret_at_ten = 0.0;        // the same after ten recurrences
   double last_five = 0.0;            // their expected cost, relative to the best's
   std::vector<double> regrets = {};  // at the end, of each seed
   std::uint64_t recurrences = 0;
-  bool gave_up = false;  // a recurrence of some seed failed as often as it may; the rest says nothing then
+  bool gave_up = false;  // a recurrence of some seed failed as often as it may; the other figures are then meaningless
 };
-// As often as the artifact replays a job: twice for each batch size and limit.
+// The number of the artifact's recurrences of a job: two for each batch size and limit.
 std::uint64_t automatic_recurrences(const simulate::Workload& workload);
 Outcome outcome_of(const PolicyJob& job, const Contender& contender, std::uint64_t seeds, int in_flight = 1);
 
 // One contender's regret over another's, for many jobs. A job that only we gave up on counts as `ratio_of_given_up`;
-// one that they gave up on is left out. A ratio above 1 is a loss where it costs more than 1 % of what all recurrences
-// cost at the best configuration: where nothing is to be gained or lost, ratios say nothing.
+// one that they gave up on is left out. A ratio above 1 is a loss if the difference exceeds 1 % of the cost of all
+// recurrences at the best configuration: with smaller differences, ratios are meaningless.
 class Ratios {
  public:
   static constexpr double ratio_of_given_up = 2.0;
@@ -56,7 +56,7 @@ class Ratios {
 
  private:
   std::vector<double> end_;
-  double variance_ = 0.0;  // of the sum of `end_`, by how far seeds differ
+  double variance_ = 0.0;  // of the sum of `end_`, from the scatter of the seeds
   std::vector<double> losses_;
   simulate::Spread ten_;
   simulate::Spread last_;
@@ -78,10 +78,10 @@ struct DriftingJob {
 std::vector<DriftingJob> drifting_jobs(const PolicyTraces& traces, std::size_t count);
 
 struct Recovery {
-  // After the drift, until five in a row had an expected cost within 5 % of the best; nothing where 140 did not
-  // suffice, or where a recurrence failed for good.
+  // After the drift, until five in a row had an expected cost within 5 % of the best; empty if 140 were not enough, or
+  // if a recurrence ended without reaching the target.
   std::optional<std::uint64_t> recurrences;
-  // The expected cost of the last twenty, relative to the best's; 0 where a recurrence failed for good.
+  // The expected cost of the last twenty, relative to the best's; 0 if a recurrence ended without reaching the target.
   double settled = 0.0;
 };
 Recovery recovery_of(const DriftingJob& job, const Contender& contender);

@@ -101,7 +101,7 @@ std::optional<int> between(const std::optional<int>& a, const std::optional<int>
   return a && b ? std::optional{static_cast<int>(std::round(std::sqrt(static_cast<double>(*a) * *b)))} : std::nullopt;
 }
 
-// A batch size between two neighbours: the geometric mean of all that they take.
+// A batch size between two neighbours: the geometric mean of their costs.
 WorkloadArm between(const WorkloadArm& a, const WorkloadArm& b) {
   WorkloadArm middle{
       .batch_size = static_cast<int>(std::round(std::sqrt(static_cast<double>(a.batch_size) * b.batch_size))),
@@ -141,7 +141,7 @@ void change_set(Workload& workload, Random& draw) {
       }
       break;
     }
-    case 2:  // one between each two
+    case 2:  // one between each pair
       for (std::size_t arm = 0; arm < arms.size(); ++arm) {
         kept.push_back(arms[arm]);
         if (arm + 1 < arms.size() && arms[arm + 1].batch_size > arms[arm].batch_size + 1) {

@@ -1,5 +1,5 @@
-// The jobs that policies are compared on: those of the published traces, and others that no constant of any policy was
-// chosen by. Pure functions of their arguments.
+// The jobs that policies are compared on: those of the published traces, and others that were not used to choose any
+// policy's constants. Pure functions of their arguments.
 #pragma once
 
 #include "simulate/workload.hpp"
@@ -32,11 +32,11 @@ struct PolicyTraces {
 enum class Targets { published, others };
 std::vector<PolicyJob> trace_jobs(const PolicyTraces& traces, Targets targets, std::span<const double> etas);
 
-// Jobs that no trace holds, drawn by `seed`. One in four is a built-in workload model on a GPU model other than the
-// traces'. The rest are a trace's job at any of its targets with everything else made another: the epochs tilted and
-// bent over the batch sizes and scattered anew; the GPU faster or slower, better or worse at small batches, with other
-// limits that cost more or less time and power; the set of batch sizes whole, every second, a few, or twice as many;
-// the default anywhere among those that always reach the target; more or fewer epochs allowed; any eta.
+// Jobs that are in no trace, drawn by `seed`. One in four is a built-in workload model on a GPU model other than the
+// traces'. The rest are a trace's job at any of its targets with everything else changed: the epochs tilted and bent
+// over the batch sizes, with new scatter; the GPU faster or slower, better or worse at small batches, with other limits
+// that cost more or less time and power; all batch sizes, every second, a few, or twice as many; any default that
+// always reaches the target; more or fewer epochs allowed; any eta.
 std::vector<PolicyJob> held_out_jobs(const PolicyTraces& traces, std::size_t count, std::uint64_t seed);
 
 }  // namespace zeus::bench

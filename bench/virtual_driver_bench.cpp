@@ -1,6 +1,6 @@
 // The cost of a call into the virtual NVML, so that other programs' overhead can be measured on it: each kind of read,
-// without contention, on the built library, opened as a client does. The promise is under a microsecond. The yardstick
-// is the least that any honest reading needs: one read of the monotonic clock.
+// without contention, on the built library, opened as a client does. The promise is under a microsecond. The reference
+// is the minimum for any reading: one read of the monotonic clock.
 
 #include "abi/nvml/nvml_abi.hpp"
 #include "base/clock.hpp"

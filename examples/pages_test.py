@@ -1,8 +1,6 @@
-"""The examples that are one page each, on a virtual GPU: they are at most 40 lines, and do what they say. Recurrences of a job by
-a C program, a C++ program and `zeus run` in turn: each does what `zeus jobs` said would come next, and none of them sees the
-devices otherwise than the others.
+"""The examples that are one page each, on a virtual GPU: they have at most 40 lines and do what they say. A C program, a C++ program and `zeus run` run recurrences of a job in turn: each does what `zeus jobs` announced, and all see the same devices.
 
-  pages_test.py ZEUS EXAMPLES PACKAGE      PACKAGE: the folder with the Python package, or nothing
+  pages_test.py ZEUS EXAMPLES PACKAGE      PACKAGE: the folder with the Python package, or empty
 """
 
 import json
@@ -15,7 +13,7 @@ import tempfile
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
-# As examples/job/job.c trains, for `zeus run`: long enough for all limits to be measured before it reaches its target.
+# The training of examples/job/job.c, for `zeus run`: long enough to measure all limits before it reaches its target.
 SCRIPT = """
 import os, time
 size, error = int(os.environ["ZEUS_BATCH_SIZE"]), 1.0

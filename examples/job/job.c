@@ -1,5 +1,4 @@
-/* One recurrence of the job "slope", from C: at the batch size and power limit that cost least by what others have
- * taught. */
+/* One recurrence of the job "slope", from C: at the batch size and power limit that earlier recurrences found cheapest. */
 #include <stdio.h>
 #include <time.h>
 #include <zeus/jobs.h>

@@ -1,5 +1,5 @@
-// One recurrence of the job "digits": trains the small network at the batch size and power limit that cost least by
-// what earlier recurrences have taught. Run it again, or see `zeus jobs digits`.
+// One recurrence of the job "digits": trains the small network at the batch size and power limit that earlier
+// recurrences found cheapest. Run it again, or see `zeus jobs digits`.
 #include "small_network/training.hpp"
 
 #include <zeus/job.hpp>

@@ -1,6 +1,6 @@
-// How ranks of an MPI program talk to one another for Zeus: a zeus::Collective over nonblocking collectives, which are
-// given up when they take longer than they may, as when a rank has died. Header-only; link MPI. Used by one thread, as
-// zeus/collective.hpp says; MPI_Init comes before, MPI_Finalize after.
+// Lets the ranks of an MPI program communicate for Zeus: a zeus::Collective over nonblocking collectives, which are
+// abandoned when they take too long, for example because a rank has died. Header-only; link MPI. One thread uses it, as
+// zeus/collective.hpp says, between MPI_Init and MPI_Finalize.
 #pragma once
 
 #include <zeus/collective.hpp>
@@ -17,7 +17,7 @@
 
 class MpiCollective final : public zeus::Collective {
  public:
-  // A communicator of its own, so that it does not meet with the program's messages. All ranks make one.
+  // A separate communicator, so that it does not interfere with the program's messages. All ranks create one.
   explicit MpiCollective(MPI_Comm ranks = MPI_COMM_WORLD) {
     check(MPI_Comm_dup(ranks, &ranks_), "duplicating the communicator");
     MPI_Comm_set_errhandler(ranks_, MPI_ERRORS_RETURN);
@@ -27,7 +27,7 @@ class MpiCollective final : public zeus::Collective {
   MpiCollective(const MpiCollective&) = delete;
   MpiCollective& operator=(const MpiCollective&) = delete;
   ~MpiCollective() override {
-    // A collective that was given up is still under way: nothing of it may be taken away.
+    // An abandoned collective is still under way, so nothing of it may be freed.
     if (!given_up_) {
       MPI_Comm_free(&ranks_);
     }
@@ -62,7 +62,7 @@ class MpiCollective final : public zeus::Collective {
     std::ranges::copy(*buffer, values.begin());
   }
 
-  // Whether it was over in time.
+  // Whether it ended in time.
   static bool wait(MPI_Request& request, zeus::Seconds patience) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(patience.value());
     for (auto pause = std::chrono::microseconds{0}; true;
@@ -80,7 +80,7 @@ class MpiCollective final : public zeus::Collective {
     }
   }
 
-  // MPI may still write into the buffer, and cannot be told not to.
+  // MPI may still write into the buffer, and this cannot be cancelled.
   template <typename Buffer>
   [[noreturn]] void give_up(std::unique_ptr<Buffer> buffer) {
     given_up_ = true;

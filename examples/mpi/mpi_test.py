@@ -1,7 +1,6 @@
-"""Ranks of a real MPI program on virtual GPUs: the same limits in all, their energy against the ground truth, and none that
-hangs when one dies.
+"""Ranks of a real MPI program on virtual GPUs: the same limits in all, their energy compared with the true energy, and no rank hangs when one dies.
 
-  mpi_test.py ZEUS MPI_TRAIN MPIEXEC [--runs N] [--busy N]     of each size, beside N processes that want a processor all the time
+  mpi_test.py ZEUS MPI_TRAIN MPIEXEC [--runs N] [--busy N]     of each size, beside N busy processes
 """
 
 import argparse
@@ -21,7 +20,7 @@ ROOT = ["--allow-run-as-root", "--oversubscribe"]
 
 
 def launch_flags() -> list[str]:
-    """Open MPI wants to be told; others know neither flag."""
+    """Open MPI needs these flags; other launchers do not know them."""
     version = subprocess.run([options.mpiexec, "--version"], capture_output=True, text=True, check=False)
     return ROOT if "Open MPI" in version.stdout or "OpenRTE" in version.stdout else []
 
@@ -47,7 +46,7 @@ class MpiTraining(unittest.TestCase):
         return at(end) - at(begin)
 
     def check(self, ranks: int) -> bool:
-        """That the ranks agree, and whether what they measured together is the truth as closely as they say (in 95 of 100)."""
+        """Checks that the ranks agree. Returns whether their interval contains the true energy (as it should in 95 of 100 runs)."""
         lines, gpus = self.train(ranks)
         self.assertEqual(self.last.returncode, 0, self.last.stderr)
         limits = {re.search(r"limits (.*?); optimum ([\d.]+)", line).groups() for line in lines if "limits" in line}
@@ -67,7 +66,8 @@ class MpiTraining(unittest.TestCase):
         value, uncertainty = map(float, energies[0])
         print(f"  {value:.1f} +- {uncertainty:.1f} J, truth {least:.1f} to {most:.1f} J", flush=True)
         outside = max(least - value, value - most, 0.0)
-        # A rank left out, or counted twice, would be off by a whole share. How close it is shows over many runs only.
+        # A rank left out or counted twice would cause an error of a whole share. The precision only shows over many
+        # runs.
         self.assertLess(outside, least / ranks / 2)
         return outside <= uncertainty
 
@@ -82,7 +82,7 @@ class MpiTraining(unittest.TestCase):
     def test_when_a_rank_dies_the_others_come_to_an_end(self):
         lines, _ = self.train(4, "3", "dies")
         ended = [line for line in lines if "the other ranks do not answer" in line]
-        # What the launcher does about it differs: either it ends all, or the rest train on unoptimized.
+        # Launchers differ: either they end all ranks, or the others train on unoptimized.
         self.assertIn(len(ended), (0, 3), lines)
 
 

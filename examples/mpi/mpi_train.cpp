@@ -1,9 +1,9 @@
-// Data-parallel training with MPI, one GPU a rank, tuned as one: every rank sets the same limit, and rank 0 tells what
-// all of them took together. Instead of a network it trains nothing, in steps of 10 ms, so that it runs anywhere:
+// Data-parallel training with MPI, one GPU for each rank, tuned together: every rank sets the same limit, and rank 0
+// prints the total. It does not train a network but waits in steps of 10 ms, so that it runs anywhere:
 //
 //   zeus virtual 4xV100 --load constant:200W -- mpirun -n 4 mpi_train [EPOCHS] [dies]
 //
-// With `dies`, the last rank ends in the midst of profiling without a word.
+// With `dies`, the last rank exits silently during profiling.
 
 #include "mpi_collective.hpp"
 
@@ -50,14 +50,14 @@ void train(int epochs, bool dies) {
   options.collective_patience = zeus::Seconds{5};
   options.goal = zeus::LeastEnergy{};
   options.stopping.max_epochs = static_cast<std::uint64_t>(epochs);
-  options.profiling.drift_tolerance = 0;  // these steps are as even as the machine is idle
+  options.profiling.drift_tolerance = 0;  // these steps are even on an idle machine
   options.listener = [&limits](const zeus::TrainingEvent& event) {
     if (const auto* const applied = std::get_if<zeus::SettingApplied>(&event)) {
       limits.push_back(applied->setting.limit.value());
     }
   };
   zeus::Training training{options};
-  // What the training accounts for begins within its first next_epoch() and ends within its last.
+  // The training's accounting begins in its first next_epoch() and ends in its last.
   const double before = now();
   double begun = 0;
   double over = 0;

@@ -1,4 +1,4 @@
-// A rank of a pipeline: ten iterations, each computation at the clock that the plan has for it.
+// A rank of a pipeline: ten iterations, each computation at the clock that the plan gives it.
 #include <zeus/pipeline.hpp>
 
 #include <chrono>

@@ -1,4 +1,4 @@
-"""Runs recurring_training on a virtual GPU: it really trains, batch size by batch size, and leaves the GPU as it was.
+"""Runs recurring_training on a virtual GPU: it really trains at one batch size after another, and leaves the GPU as it was.
 
   recurring_test.py ZEUS RECURRING_TRAINING
 """

@@ -1,13 +1,13 @@
-// A job that recurs, at a batch size that nobody has chosen well: each recurrence trains the small network at another
-// batch size until it recognizes enough images that it never saw, and the cheapest batch size is kept. What Zeus adds
-// are the lines marked with "Zeus": the power limit of the GPUs is found while training and applied, time and energy
-// are accounted, and a training that turns out dearer than twice the best one is stopped.
+// A recurring job whose default batch size is not the best. Each recurrence trains the small network at another batch
+// size until it recognizes enough unseen images, and the cheapest batch size is kept. The lines marked with "Zeus" find
+// and apply the GPUs' power limit while training, count time and energy, and stop a training that costs more than twice
+// the best one.
 //
 //   recurring_training [SECONDS]       on the GPUs of this machine
 //   zeus virtual 1xV100 --load follow:cifar100 -- recurring_training
 //
-// On virtual GPUs the training, which runs on the CPU, advances as fast as the GPU would under its power limit. SECONDS
-// is about how long one training is to take; 2 without it.
+// On virtual GPUs the training, which runs on the CPU, is as fast as the GPU would be under its power limit. SECONDS is
+// the approximate length of one training; 2 by default.
 #include "small_network/training.hpp"
 
 #include <zeus/error.hpp>
@@ -26,10 +26,10 @@ namespace {
 
 constexpr double target = 0.88;
 constexpr std::uint64_t most_epochs = 40;
-constexpr double often_enough = 2.0;  // times the best cost, where a training is stopped
+constexpr double often_enough = 2.0;  // times the best cost: at this cost a training is stopped
 constexpr std::array<std::size_t, 5> batch_sizes{16, 64, 128, 256, 512};
 
-// Several networks that learn the same images from different first weights and then vote: as much work as is wanted.
+// Several networks that learn the same images from different initial weights and then vote: this scales the work.
 class Ensemble {
  public:
   Ensemble(std::size_t members, std::size_t batch_size, std::uint64_t seed) {
@@ -60,7 +60,7 @@ class Ensemble {
   std::vector<small_network::Training> members_;
 };
 
-// How many networks take about so long to train here.
+// The number of networks that take about this long to train here.
 std::size_t members_for(double seconds) {
   Ensemble one{1, 64, 0};
   const auto start = std::chrono::steady_clock::now();

@@ -1,4 +1,4 @@
-"""Learns to tell two clouds of points apart, in plain Python, and prints what training scripts print. It knows nothing of Zeus."""
+"""Learns to separate two clouds of points, in plain Python, and prints what training scripts usually print. It does not use Zeus."""
 
 import argparse
 import math

@@ -1,7 +1,7 @@
-// Random numbers by counting, from the standard library alone: draw n of a stream is a pure function of (seed, stream,
-// n), so a run is the same run under every compiler and on every machine. The mixing function is that of SplitMix64
-// (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014). Not for secrets.
-// An object belongs to one thread; copies continue independently.
+// Counter-based random numbers, with only the standard library: draw n of a stream is a pure function of (seed, stream,
+// n), so a run is the same with every compiler and on every machine. The mixing function is that of SplitMix64 (Steele,
+// Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014). Not for secrets. An object belongs to
+// one thread; copies continue independently.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ class Draws {
     const std::uint64_t high = bits() >> 32U;
     return (high * bound) >> 32U;
   }
-  // Mean 0, variance 1, nearly normal, within 3.5: the sum of four uniform draws, all out of one word.
+  // Mean 0, variance 1, nearly normal, within 3.5: the sum of four uniform draws, all from one word.
   float bell() {
     const std::uint64_t word = bits();
     const auto sum =

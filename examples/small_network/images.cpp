@@ -8,7 +8,8 @@ namespace small_network {
 
 namespace {
 
-// What a shape covers is said about a point relative to its middle, in units of its radius: whether it is on the shape.
+// A shape is a function that says whether a point is on it; the point is relative to its middle, in units of its
+// radius.
 bool covers(std::size_t shape, double x, double y) {
   constexpr double thick = 0.34;  // half the width of a stroke
   const double far = x * x + y * y;

@@ -18,8 +18,8 @@ inline constexpr std::array<std::string_view, shape_count> shape_names{
     "lying bar", "standing bar", "slash", "backslash", "plus", "cross", "square", "ring"};
 
 struct Image {
-  std::array<float, image_pixels> pixels{};  // about 0 where there is nothing, about 1 where there is the shape
-  std::uint8_t shape = 0;                    // what it shows: an index into shape_names
+  std::array<float, image_pixels> pixels{};  // about 0 outside of the shape, about 1 on it
+  std::uint8_t shape = 0;                    // the shape: an index into shape_names
 };
 
 // How the images are made. A `first` other than 0 continues where another set with the same seed ended: two sets whose
@@ -27,8 +27,8 @@ struct Image {
 struct ImageSource {
   std::uint64_t seed = 0;
   std::uint64_t first = 0;
-  double noise = 0.5;        // standard deviation of what is added to each pixel
-  double mislabelled = 0.0;  // share of the images that say they show another shape than they do
+  double noise = 0.5;        // standard deviation of the noise added to each pixel
+  double mislabelled = 0.0;  // share of the images with a wrong label
 };
 
 // Images number `first` to `first + count - 1` of the source.

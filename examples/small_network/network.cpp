@@ -9,7 +9,8 @@ namespace small_network {
 
 namespace {
 
-// e to the x, for x at most 0, by IEEE operations alone: the C library's own differs in the last bit between versions.
+// e to the power of x, for x at most 0, with IEEE operations alone: the C library's function differs in the last bit
+// between versions.
 double exponential(double x) {
   constexpr double log2_of_e = 1.4426950408889634;
   constexpr double log_of_2 = 0.6931471805599453;
@@ -113,7 +114,7 @@ Real Network<Real>::loss(const Image& image) const {
 template <typename Real>
 Real Network<Real>::add_gradient(const Image& image, Parameters& gradient) const {
   const Activity activity = run(image);
-  std::array<Real, shape_count> off = activity.probabilities;  // the derivative by the scores
+  std::array<Real, shape_count> off = activity.probabilities;  // the derivative with respect to the scores
   off[image.shape] -= Real{1};
   for (std::size_t shape = 0; shape < shape_count; ++shape) {
     gradient[score_bias_at + shape] += off[shape];

@@ -1,7 +1,7 @@
-// A small convolutional network, written out: eight 3x3 filters over the image, the largest of each 2x2 patch, what is
-// below zero cut off, and one linear layer to the scores of the shapes. It learns by the gradient of the cross-entropy.
-// `Real` is float for training, and double where gradients are checked. Sums are taken in one order, so a run is the
-// same run under every compiler. A value; one thread at a time.
+// A small convolutional network, written out: eight 3x3 filters over the image, the maximum of each 2x2 patch, negative
+// values set to zero, and one linear layer to the scores of the shapes. It learns from the gradient of the
+// cross-entropy. `Real` is float for training, and double where gradients are checked. Sums have a fixed order, so a
+// run is the same with every compiler. A value; one thread at a time.
 #pragma once
 
 #include "images.hpp"
@@ -18,8 +18,8 @@ inline constexpr std::size_t filter_count = 8;
 inline constexpr std::size_t pooled_side = (image_side - filter_side + 1) / 2;
 inline constexpr std::size_t feature_count = pooled_side * pooled_side * filter_count;
 
-// Where what is learned lies in one row of numbers: filters by pixel, then their biases, then the weights by feature,
-// then the biases of the scores. The innermost index is the filter's, or the shape's.
+// The layout of all parameters in one array: filters by pixel, then their biases, then the weights by feature, then the
+// biases of the scores. The innermost index is that of the filter or the shape.
 inline constexpr std::size_t filter_bias_at = filter_side * filter_side * filter_count;
 inline constexpr std::size_t weights_at = filter_bias_at + filter_count;
 inline constexpr std::size_t score_bias_at = weights_at + feature_count * shape_count;
@@ -38,7 +38,7 @@ class Network {
 
   // The shape with the highest score.
   [[nodiscard]] std::size_t classify(const Image& image) const;
-  // The cross-entropy of the shape that the image is said to show.
+  // The cross-entropy of the image's label.
   [[nodiscard]] Real loss(const Image& image) const;
   // The same, and adds its gradient to `gradient`.
   Real add_gradient(const Image& image, Parameters& gradient) const;

@@ -11,7 +11,7 @@
 namespace small_network {
 namespace {
 
-// The loss of each image is differentiable almost everywhere; a step this small meets hardly ever a place where it is
+// The loss of each image is differentiable almost everywhere; a step this small hardly ever crosses a point where it is
 // not.
 constexpr double nudge = 1e-6;
 

@@ -1,7 +1,7 @@
 // Training the small network to recognize generated shapes, by stochastic gradient descent with momentum. Every epoch
-// brings as many images that were never seen before, so what is learned is the task and not the images. How many epochs
-// it takes to a given accuracy is written nowhere: it follows from the noise of small batches and the few steps of
-// large ones. The same seeds give the same run, bit for bit. One thread at a time.
+// has the same number of new images, so the network learns the task and not the images. The number of epochs for a
+// given accuracy is not prescribed: it follows from the noise of small batches and the few steps of large ones. The
+// same seeds give the same run, bit for bit. One thread at a time.
 #pragma once
 
 #include "images.hpp"
@@ -16,16 +16,16 @@ namespace small_network {
 struct Course {
   std::uint64_t seed = 0;
   std::size_t images_per_epoch = 4096;
-  std::size_t held_out = 2048;  // images to be judged by; none of them is ever learned from
+  std::size_t held_out = 2048;  // held-out images, never used for learning
   double noise = 0.25;
-  double mislabelled = 0.0;  // share of the images to learn from; those to be judged by are all labelled rightly
+  double mislabelled = 0.0;  // share of the training images; the labels of held-out images are all right
 };
 
 struct Settings {
   std::size_t batch_size = 64;
   double learning_rate = 0.05;
   double momentum = 0.9;
-  std::uint64_t seed = 0;  // of the first weights
+  std::uint64_t seed = 0;  // of the initial weights
 };
 
 // The learning rate for a batch size when it is `rate` for `reference`: it grows with the square root of the batch.
@@ -33,14 +33,14 @@ double scaled_by_root(double rate, std::size_t reference, std::size_t batch_size
 
 class Training {
  public:
-  // A batch size of 0 or above the images of an epoch counts as the nearest that can be.
+  // A batch size of 0, or above the number of images of an epoch, is replaced by the nearest possible one.
   Training(const Course& course, const Settings& settings);
 
   [[nodiscard]] std::size_t steps_per_epoch() const;
   // One step on the next mini-batch; every steps_per_epoch() of them are an epoch. Returns the mean loss before it.
   double step();
   void epoch();
-  // The share of the held-out images that are recognized. Does not change the run.
+  // The share of held-out images that are recognized. Does not change the run.
   [[nodiscard]] double accuracy() const;
   [[nodiscard]] const Network<float>& network() const { return network_; }
 

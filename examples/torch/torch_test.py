@@ -60,7 +60,7 @@ class TorchExample(unittest.TestCase):
 
     def test_tunes_the_gpus_while_it_trains_for_long_enough(self):
         profiles = pathlib.Path(self.folder.name) / "profiles.json"
-        done = self.train("32", "2", str(profiles))  # an accuracy nobody reaches
+        done = self.train("32", "2", str(profiles))  # an accuracy that is never reached
         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
         last = done.stdout.splitlines()[-1]
         self.assertRegex(last, r"^not reached after 60 epochs, [\d.]+ s, \d+ \+- \d+ J on 2 GPUs, power limit \d+ W$")

@@ -1,10 +1,10 @@
-// A small network of libtorch that learns to tell generated images apart, on the CPU, while the GPUs of the machine are
-// tuned for it as if it ran there: the loop of zeus/torch.hpp as a whole program.
+// A small libtorch network that learns to classify generated images, on the CPU, while the machine's GPUs are tuned as
+// if it ran there: the loop of zeus/torch.hpp as a whole program.
 //
 //   zeus virtual 2xV100 --load follow:cifar100 -- torch_train [BATCH_SIZE [TARGET [PROFILE_FILE]]]
 //
-// The GPUs do not notice what the CPU computes: their load is what `zeus virtual` was told. It prints one line per
-// epoch and what the training came to, and ends with 0 when the target was reached.
+// The CPU's work does not load the GPUs: their load is the one given to `zeus virtual`. It prints one line per epoch
+// and a summary, and exits with 0 if the target was reached.
 
 #include <torch/torch.h>
 

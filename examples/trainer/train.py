@@ -1,4 +1,4 @@
-"""A training by Hugging Face's Trainer whose power limit is chosen while it trains. The callback is all that Zeus adds."""
+"""A training with Hugging Face's Trainer that chooses the power limit while it trains. The callback is the only change for Zeus."""
 
 import torch
 from transformers import Trainer, TrainingArguments

@@ -1,7 +1,7 @@
-"""Holds docs/cli.md and `--help` to one another: each command's help is golden, each documented flag exists, each flag is
-documented, and what is documented as to come is not there.
+"""Compares docs/cli.md with `--help`: each command's help is golden, each documented flag exists, each flag is documented,
+and commands documented as to come do not exist yet.
 
-  cli_contract_test.py PROGRAM          ZEUS_UPDATE_GOLDEN=1 writes the golden files anew
+  cli_contract_test.py PROGRAM          ZEUS_UPDATE_GOLDEN=1 writes the golden files again
 """
 
 import difflib
@@ -77,7 +77,7 @@ class CliContract(unittest.TestCase):
                 documented = set(FLAG.findall(" ".join([sections[name], *(sections[other] for other in shared)])))
                 helps = "".join(help_of(*command) for command in all_commands() if command[:1] == (name,))
                 existing = set(FLAG.findall(helps))
-                self.assertEqual(documented - existing, set(), "documented, but not there")
+                self.assertEqual(documented - existing, set(), "documented, but missing")
                 self.assertEqual(existing - documented - {"--help"}, set(), "there, but not documented")
 
     def test_what_is_to_come_is_not_there(self):

@@ -1,4 +1,4 @@
-"""Completions in the shells that are installed here: a line is typed into a real one, with its key for completion, and run.
+"""Completions in the shells that are installed: a line is typed into a real shell, with its completion key, and run.
 
   completions_test.py PROGRAM
 """
@@ -17,7 +17,7 @@ import unittest
 
 program = ""
 
-# What is typed, with "\t" for the key; and the words that the shell then runs.
+# The typed line, with "\t" for the key; and the words that the shell then runs.
 TYPED = [
     ("zeus moni\t--interv\t1", ["monitor", "--interval", "1"]),
     ("zeus simu\tpap\t--rep\tx", ["simulate", "paper", "--report", "x"]),
@@ -29,12 +29,12 @@ TYPED = [
     ("zeus completions zs\t", ["completions", "zsh"]),
     ("zeus measure --gpus 0 -- trai\tbro\t", ["measure", "--gpus", "0", "--", "train-a-network", "broken.txt"]),
 ]
-# In the place of the program, so that nothing runs.
+# Replaces the program, so that nothing runs.
 SHOW = "zeus() { printf '<%s>' \"$@\"; echo ' was run'; }\n"
 
 
 class Shell:
-    """An interactive shell on a terminal of its own."""
+    """An interactive shell on its own terminal."""
 
     def __init__(self, command: list[str], folder: pathlib.Path):
         self.seen = ""
@@ -48,7 +48,7 @@ class Shell:
         os.write(self.terminal, text.encode())
 
     def wait_for(self, text: str, patience: float = 60) -> str:
-        """What was printed until the text came."""
+        """The output up to and including the text."""
         deadline = time.monotonic() + patience
         while text not in self.seen:
             ready, _, _ = select.select([self.terminal], [], [], max(0.0, deadline - time.monotonic()))
@@ -95,7 +95,7 @@ class Completions(unittest.TestCase):
                     shell.type("\t")
                 shell.type(typed.split("\t")[-1] + "\r")
                 printed = shell.wait_for(" was run\r\n")
-                # A value that follows an equals sign is as good: zsh has it so.
+                # A value after an equals sign is accepted too: zsh writes it that way.
                 self.assertTrue(printed.replace("=", "><").endswith("".join(f"<{word}>" for word in words)), printed)
 
     def test_bash_completes_commands_flags_words_and_files(self):
@@ -119,7 +119,7 @@ class Completions(unittest.TestCase):
                 line = ""
                 for part in typed.split("\t")[:-1]:
                     line += part
-                    # The shell's own answer for the line: the one candidate, and what it says of it.
+                    # The shell's own completion of the line: the only candidate, and its description.
                     done = subprocess.run(["fish", "--no-config", "-c", f"source {script}; complete -C \"$argv\"", line],
                                           capture_output=True, text=True, check=True, cwd=self.folder,
                                           env={"HOME": str(self.folder), "PATH": f"{self.folder}:/usr/bin:/bin"})

@@ -1,7 +1,7 @@
-"""Command lines that nobody should write, made up from what `--help` says can be written: no crash, no hang, a documented exit
-code, and a line in our own words.
+"""Senseless command lines, generated from what `--help` allows: no crash, no hang, a documented exit code, and a message of
+our own.
 
-  hostile_test.py PROGRAM COUNT [SEED]     without SEED others each time; it is printed
+  hostile_test.py PROGRAM COUNT [SEED]     without SEED, different ones each time; the seed is printed
 """
 
 import concurrent.futures
@@ -18,7 +18,7 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PATIENCE_S = 30  # three times what is promised, for machines that are busy
+PATIENCE_S = 30  # three times the promised time, for busy machines
 FLAG = re.compile(r"^  (--[a-z-]+)(?:, --[a-z-]+)?((?:\[=| )\S+)?", re.MULTILINE)
 PROFILE = "stage,instruction,frequency,time,energy\n" + "".join(
     f"{stage},{name},{frequency},{1000 / frequency:.4f},{frequency / 10:.1f}\n"
@@ -33,7 +33,7 @@ WORDS = ["", " ", "x", "-", "--", "-x", "--nothing", "=", "--=", "help", "0", "1
          "jobs=1,days=nan", "eta = nan", "GPU-nothing", "../../../nothing", "0.5s", "-5s", "1e300h"]
 FILES = ["folder", "pipe", "device", "full", "binary", "nothing", "nul", "empty", "line", "unreadable", "link", "circle", "missing/x",
          "folder/", "n" * 300, "profile.csv", "store.sqlite", "-", "/dev/stdin", "/proc/self/mem", "/dev/zero"]
-# What each command needs to do something, and what follows at the end. Where that something takes long, it is kept from it.
+# The arguments that each command needs, before and after. If its work would take long, they keep it from working.
 COMMANDS = [
     (["devices"], [], []),
     (["doctor"], [], []),
@@ -110,7 +110,7 @@ def make_files(folder: pathlib.Path) -> None:
 
 
 def flags_of(command: list[str]) -> list[tuple[str, str]]:
-    """Each flag, and what help calls its value."""
+    """Each flag, and its value's name in the help."""
     text = subprocess.run([program, *command, "--help"], capture_output=True, text=True, check=True).stdout
     return [("--help", "")] + [(flag, value) for flag, value in FLAG.findall(text)]
 
@@ -118,14 +118,14 @@ def flags_of(command: list[str]) -> list[tuple[str, str]]:
 def made_up(draws: random.Random, flags: dict[tuple[str, ...], list[tuple[str, str]]]) -> list[str]:
     command, needed, last = draws.choice(COMMANDS)
     words = list(needed)
-    for _ in range(draws.randint(0, 2)):  # a word wrong, or missing
+    for _ in range(draws.randint(0, 2)):  # a wrong or missing word
         if words and draws.random() < 0.4:
             place = draws.randrange(len(words))
             words[place:place + 1] = [draws.choice(WORDS + FILES)] if draws.random() < 0.7 else []
     for _ in range(draws.choice((0, 1, 1, 1, 2, 3))):
         flag, title = draws.choice(flags[tuple(command)])
         if flag == "--duration":
-            continue  # one that is allowed may be long
+            continue  # an allowed one may be long
         value = draws.choice(FILES if "FILE" in title and draws.random() < 0.8 else WORDS + FILES)
         if draws.random() < 0.2:
             words.append(f"{flag}={value}")

@@ -1,4 +1,4 @@
-"""`zeus measure` and `zeus monitor` on virtual GPUs: energy against the truth, exit codes, signals, process trees.
+"""`zeus measure` and `zeus monitor` on virtual GPUs: energy against the true energy, exit codes, signals, process trees.
 
   measure_test.py PROGRAM
 """
@@ -15,7 +15,7 @@ import unittest
 
 program = ""
 
-# What parsers of command lines may take for something of their own.
+# Words that command-line parsers may misinterpret.
 ODD_WORDS = ["[1,2]", "", "--json", "a\nb", "--", "-h", "--gpus=7", "[", "]", "'", '"', "\\", "a b", "{batch}", "$HOME", "%s", "@x", "é"]
 # In one session of three virtual GPUs: each way of naming them.
 NAMING = """
@@ -45,7 +45,8 @@ for command in ("measure", "monitor", "run"):
     unknown = refused(command, uuids[0][:-1])
     assert "there is no GPU 'GPU-" in unknown and f"; there are 0 (NVIDIA A100-SXM4-40GB, {uuids[0]}), 1 (" in unknown, unknown
     hidden = refused(command, uuids[1], CUDA_VISIBLE_DEVICES="0")
-    assert f"{uuids[1]} (NVIDIA A100-SXM4-40GB) is hidden from programs by the visibility variables; there is 0 (" in hidden, hidden
+    assert f"{uuids[1]} (NVIDIA A100-SXM4-40GB) is hidden from programs by the visibility variables; there is 0 (" in hidden,
+    hidden
 """
 
 
@@ -67,8 +68,8 @@ class Measure(unittest.TestCase):
     def expect_power(self, result: dict, watts: float, gpu: str = "0"):
         energy = result["gpu_energy_j"][gpu]
         self.assertIsNotNone(energy, result)
-        # Four times the half-width, which knows how late a busy machine looks: the interval itself is for 95 of 100. That it
-        # holds is tested on virtual clocks (src/measure).
+        # Four times the half-width, which includes the delays of a busy machine; the interval itself covers 95 of 100.
+        # Tests on virtual clocks (src/measure) check its coverage.
         self.assertAlmostEqual(energy["value"], watts * result["time_s"], delta=4 * energy["uncertainty"] + 0.05)
 
     def test_energy_is_that_of_the_time(self):

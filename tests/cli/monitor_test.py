@@ -48,7 +48,7 @@ class Terminal:
             self.seen += os.read(self.master, 65536).decode(errors="replace")
 
     def end(self) -> int:
-        """The exit code; everything that was printed is in `seen` then."""
+        """The exit code; all output is then in `seen`."""
         deadline = time.monotonic() + 60
         while self.process.poll() is None or select.select([self.master], [], [], 0.1)[0]:
             if time.monotonic() > deadline:
@@ -88,7 +88,7 @@ class MonitorOnATerminal(unittest.TestCase):
         terminal.type("\x1b[F")
         terminal.wait_for("more GPUs above")
         terminal.wait_for("\x1b[K\r\n 63  ")
-        terminal.type("\x1b[15~xyq")  # keys that mean nothing are not taken for others
+        terminal.type("\x1b[15~xyq")  # unknown keys have no effect
         self.assertEqual(terminal.end(), 0)
 
     def test_an_interruption_ends_it_as_ever(self):
@@ -124,7 +124,7 @@ class MonitorOnATerminal(unittest.TestCase):
                 self.assertNotIn("\x1b[?1049h", done.stdout)
 
     def test_in_the_background_it_leaves_the_terminal_alone(self):
-        # What changed the terminal from there would be stopped by it.
+        # A program that changed the terminal from the background would be stopped.
         script = f"set -m; {' '.join(monitor(1, '--duration', '0.5'))} & wait $!; echo code $?"
         terminal = Terminal(["bash", "--norc", "-c", script], TERM="xterm")
         self.assertEqual(terminal.end(), 0)

@@ -1,4 +1,4 @@
-// What programs in C++ and C see under each number, for tests/cli/numbering_test.py: one line for each GPU and
+// The GPU that programs in C++ and C see under each number, for tests/cli/numbering_test.py: one line for each GPU and
 // language, as `c++ NUMBER UUID WATTS`. C has no UUIDs: `-`.
 
 #include <zeus/zeus.h>

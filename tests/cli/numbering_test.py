@@ -1,5 +1,5 @@
-"""One number, one GPU: under each setting of the visibility variables, every front of Zeus means the same GPU by the same
-number, and it is the one whose energy moves.
+"""One number, one GPU: under each setting of the visibility variables, a number means the same GPU to every interface of
+Zeus, and it is the one whose energy moves.
 
   numbering_test.py PROGRAM NUMBERED_GPUS PACKAGE
 """
@@ -30,12 +30,12 @@ for number, energy in measured.gpu_energy.items():
     print("python", number, gpus.gpus[number].uuid, energy / measured.time)
 """
 
-# What is seen under each number, as a list of (UUID, watts); None where a front does not say.
+# The GPU under each number, as a list of (UUID, watts); None if an interface does not report it.
 Seen = dict[str, list[tuple[str | None, float | None]]]
 
 
 class Session:
-    """What goes on inside of one session of virtual GPUs: the machine's first is busy, the others are idle."""
+    """Runs inside one session of virtual GPUs: the machine's first is busy, the others are idle."""
 
     def __init__(self, vendor: str, settings: list[dict]) -> None:
         self.driver = ctypes.CDLL("libnvidia-ml.so.1" if vendor == "nvidia" else "libamd_smi.so")
@@ -114,7 +114,7 @@ class Session:
         return seen
 
     def look_at_all(self) -> dict:
-        """All fronts under all settings at once: most of it is waiting."""
+        """All interfaces under all settings at once: most of the time is waiting."""
         looks: list[tuple[dict, concurrent.futures.Future]] = []
         with concurrent.futures.ThreadPoolExecutor(24) as together:
             for setting in self.settings:
@@ -130,8 +130,8 @@ class Session:
 
 class Numbering(unittest.TestCase):
     def look(self, spec: str, vendor: str, settings: list[tuple[dict, list[int]]]) -> None:
-        """`settings`: the variables, in which {0} is the UUID of the machine's first GPU, and which of the machine's GPUs are
-        0, 1, ... to programs then."""
+        """`settings`: the variables, in which {0} is the UUID of the machine's first GPU, and the machine's GPUs that
+        programs then number 0, 1, ..."""
         asked = [{"variables": variables, "expected": expected} for variables, expected in settings]
         with tempfile.TemporaryDirectory() as folder:
             environment = {name: value for name, value in os.environ.items() if not name.endswith("_VISIBLE_DEVICES")}

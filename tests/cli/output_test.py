@@ -1,5 +1,5 @@
-"""What becomes of results where they cannot go as usual: full disks, closed streams, devices, pipes, links and folders in the
-place of files. Nothing that a person names is destroyed, and what did not arrive is said.
+"""Results that cannot be written as usual: full disks, closed streams, devices, pipes, links and folders instead of files.
+Existing files are never destroyed, and lost output is reported.
 
   output_test.py PROGRAM
 """
@@ -37,7 +37,7 @@ class Output(unittest.TestCase):
         self.store = self.folder / "jobs.sqlite"
         shutil.copyfile(ROOT / "fixtures" / "jobs" / "store.sqlite", self.store)
         (self.folder / "profile.csv").write_text(PROFILE, encoding="utf-8")
-        # What prints results, and what writes them to a file, which is named in the place of FILE.
+        # Commands that print results, and commands that write them to a file, whose name replaces FILE.
         self.pipeline = ["pipeline", "--profile", "profile.csv", "--stages", "2", "--microbatches", "4"]
         export = ["jobs", "nightly", "export", "--store", str(self.store)]
         self.prints = [["--version"], ["--help"], ["run", "--help"], ["devices"], ["devices", "--json"], ["doctor"], ["restore"],
@@ -48,7 +48,7 @@ class Output(unittest.TestCase):
         self.writes = [[*self.pipeline, "--json", FILE], [*self.pipeline, "--html", FILE], [*export, "--file", FILE],
                        ["jobs", "nightly", "--store", str(self.store), "--html", FILE],
                        ["measure", "--json", FILE, "--", "true"], ["run", "--json", FILE, "--", "true"]]
-        # These work for long: only what is said before it is tested with each.
+        # These take long: only their checks before the work are tested with each.
         self.writes_late = [[*paper, "--html", FILE], [*paper, "--report", FILE], [*paper, "--json", FILE],
                             ["demo", "--quiet", "--html", FILE], ["demo", "--quiet", "--report", FILE],
                             ["demo", "--quiet", "--json", FILE]]
@@ -174,12 +174,12 @@ class Output(unittest.TestCase):
 
 
 class OnATerminal(unittest.TestCase):
-    """What works for long says so, and to people only."""
+    """Long work shows its progress, on terminals only."""
 
     JOB = [*"simulate job --workload cifar100 --gpu V100 --json".split()]
 
     def start(self, term: str, *arguments: str) -> tuple[subprocess.Popen, int]:
-        """With standard error on a terminal, which can be read at the other end."""
+        """With standard error on a terminal whose other end the test reads."""
         leader, follower = pty.openpty()
         process = subprocess.Popen([program, *self.JOB, *arguments], stdout=subprocess.PIPE, stderr=follower,
                                    env={**os.environ, "TERM": term})
@@ -195,7 +195,7 @@ class OnATerminal(unittest.TestCase):
         return os.read(leader, 65536).decode() if select.select([leader], [], [], patience)[0] else ""
 
     def test_a_line_says_after_two_seconds_what_is_worked_on(self):
-        # Started first, so that it has worked for as long when the other has something to say.
+        # Started first, so that it has worked for at least as long when the other one prints.
         dumb, dumb_end = self.start("dumb", "--seeds", "10000000")
         began = time.monotonic()
         _, end = self.start("xterm", "--seeds", "10000000")
@@ -227,7 +227,7 @@ class OnATerminal(unittest.TestCase):
         try:
             self.assertEqual(self.written(end, 1), "")
         except OSError:
-            pass  # the end of a terminal that nobody writes to any more
+            pass  # the end of a terminal whose writer has gone
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Values that make no sense are refused before anything is done: in one line, in our words, with what was meant.
+"""Senseless values are refused before anything is done: in one line of our own, with what was probably meant.
 
   values_test.py PROGRAM
 """
@@ -21,7 +21,7 @@ PIPELINE = ["pipeline", "--profile", "profile.csv", "--stages", "2", "--microbat
 RUNS = ["--", "touch", "it-ran"]
 program = ""
 
-# What is written, and what the answer has to name.
+# The command line, and what the answer must name.
 REFUSED = [
     # Empty ones.
     (["measure", "--gpus", "", *RUNS], "--gpus is empty"),
@@ -68,7 +68,7 @@ REFUSED = [
     (["run", "--grace", "-1", *RUNS], "--grace: '-1' is not a number from 0"),
     (["run", "--power-limits", "-100", *RUNS], "'-100' is not a power"),
     (["monitor", "--duration", "-1"], "--duration: '-1' is not a time"),
-    # What is no number, or none that is finite.
+    # Not a number, or not a finite one.
     ([*JOB, "--target-metric", "nan", *RUNS], "--target-metric: 'nan' is not a number"),
     ([*JOB, "--target-metric", "inf", *RUNS], "--target-metric: 'inf' is not a number"),
     ([*TRACES, "--target-metric", "nan"], "--target-metric: 'nan' is not a number"),
@@ -101,7 +101,7 @@ REFUSED = [
     (["watch", "node"], "'node'"),
     (["watch", "node:1", "node:1"], "'node:1' is named twice"),
     (["watch", "node:1", "--interval", "1ms"], "--interval: '1ms' is not a time from 0.1 to 86400 seconds"),
-    # Words that were mistyped.
+    # Mistyped words.
     (["monitor", "--intervall", "1"], "there is no flag '--intervall'; did you mean `--interval`? `zeus monitor --help`"),
     (["run", "--batchsizes", "8", *RUNS], "did you mean `--batch-sizes`? `zeus run --help`"),
     (["run", "--observe=pasive", *RUNS], "did you mean `passive`? `zeus run --help`"),
@@ -111,7 +111,7 @@ REFUSED = [
     (["jobs", "x", "exprot"], "did you mean `export`? `zeus jobs --help`"),
     ([*PIPELINE, "--schedule", "1f1p"], "did you mean `1f1b`? `zeus pipeline --help`"),
     ([*PIPELINE, "--fit", "smoth"], "did you mean `smooth`? `zeus pipeline --help`"),
-    # What is missing, or too much.
+    # Missing or superfluous words.
     (["measure"], "CMD is missing; usage: zeus measure [OPTIONS] -- CMD..."),
     (["simulate"], "zeus simulate needs a command; `zeus simulate --help`"),
     (["simulate", "paper"], "nothing is named to write to; give --html FILE, --json FILE or both"),
@@ -119,7 +119,7 @@ REFUSED = [
     (["devices", "all"], "'all' is one argument too many; usage: zeus devices"),
     (["restore", "--gpu"], "--gpu has no value; write --gpu GPU; `zeus restore --help`"),
     (["measure", "python", "train.py", "--lr", "1"], "come after two dashes: zeus measure [OPTIONS] -- CMD..."),
-    # What would spoil a terminal.
+    # Characters that would disturb a terminal.
     (["devices", "\x1b[2J\n" + "x" * 100_000], "'\\x1b[2J\\nxxx"),
 ]
 NOT_OURS = ("Could not convert", "not expected", "required but", "Excludes", "{limits}", "filesystem error", "a defect in zeus",

@@ -1,4 +1,4 @@
-"""Real programs on virtual GPUs that misbehave: one clear message with the fix for what is broken, and the rest goes on.
+"""Real programs on virtual GPUs that misbehave: one clear message with a fix for each problem, and everything else works.
 
   devices_under_faults_test.py ZEUS
 """
@@ -14,7 +14,7 @@ zeus = ""
 
 
 def devices(faults: str, spec: str = "2xV100") -> dict:
-    """What `zeus devices --json` says of such GPUs while these faults are active."""
+    """The output of `zeus devices --json` for such GPUs while these faults are active."""
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / "faults"
         file.write_text(faults + "\n", encoding="utf-8")

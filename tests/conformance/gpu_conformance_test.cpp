@@ -65,7 +65,7 @@ TEST_F(GpuConformance, WhatWasProbedIsWhatReadingsSay) {
         if (const std::optional<GpuFeature> feature = power_feature(kind, scope)) {
           expect_agreement(*gpu, *feature, reading);
         } else {
-          EXPECT_FALSE(reading) << "no device tells " << to_string(kind) << " power of " << to_string(scope);
+          EXPECT_FALSE(reading) << "no device reports " << to_string(kind) << " power of " << to_string(scope);
         }
       }
     }
@@ -270,7 +270,7 @@ TEST_F(GpuConformance, ReopeningKeepsTheIdentityAndGrowsTheGeneration) {
     }
     return result;
   }();
-  EXPECT_EQ(generations.size(), 1U) << "what devices share is opened again once";
+  EXPECT_EQ(generations.size(), 1U) << "shared state is reopened once";
 }
 
 TEST_F(GpuConformance, AForkedChildReadsAfterReopening) {
@@ -290,11 +290,11 @@ TEST_F(GpuConformance, AForkedChildReadsAfterReopening) {
   EXPECT_EQ(status, 0) << "so many readings failed in the child";
   for (const Gpu* gpu : all) {
     EXPECT_EQ(static_cast<bool>(gpu->energy()), gpu->features().has(GpuFeature::energy_counter))
-        << "the parent is not disturbed by its child";
+        << "the child does not disturb its parent";
   }
 }
 
-// Settings, only where the subject may be set.
+// Settings, only if the subject may be set.
 class GpuControlConformance : public GpuConformance {};
 
 TEST_F(GpuControlConformance, ALimitThatWasSetIsReadBackAndHolds) {
@@ -311,7 +311,7 @@ TEST_F(GpuControlConformance, ALimitThatWasSetIsReadBackAndHolds) {
       const Outcome refused = found.control->set_power_limit(outside);
       ASSERT_FALSE(refused) << outside.value();
       EXPECT_EQ(refused.failure().reason, Reason::out_of_range) << outside.value();
-      EXPECT_EQ(*found.gpu->power_limits().current, *before.minimum) << "what is refused changes nothing";
+      EXPECT_EQ(*found.gpu->power_limits().current, *before.minimum) << "a refused setting changes nothing";
     }
     ASSERT_TRUE(found.control->set_power_limit(*before.current));
     EXPECT_EQ(*found.gpu->power_limits().current, *before.current);

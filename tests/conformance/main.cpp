@@ -1,8 +1,8 @@
-// The conformance suite: what every back-end promises its users, held to by the same tests on each.
+// The conformance suite: the promises of every back-end, checked by the same tests on each.
 //
 //   conformance_suite nvml|amdsmi|rapl|virtual|zeusd|zeusd_tcp [--tree FOLDER] [--set]      and any flag of GoogleTest
 //
-// --tree reads a recorded /sys instead of the real one; --set also tries settings, and puts back what it found.
+// --tree reads a recorded /sys instead of the real one; --set also tries settings, and puts the original ones back.
 
 #include "tests/conformance/subject.hpp"
 
@@ -16,7 +16,7 @@
 
 namespace {
 
-// A filter for what the subject has, so that nothing is listed as skipped that could never run.
+// A filter for the subject's features, so that tests which can never run are not listed as skipped.
 std::string applicable(const zeus::conformance::Subject& subject) {
   std::string filter = "-Nothing";
   filter += subject.found.gpus.empty() ? ":Gpu*" : "";

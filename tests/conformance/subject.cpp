@@ -43,7 +43,7 @@ World& world() {
   return the_world;
 }
 
-// A recorded tree stands still: time is let pass by adding to its counters, 25 W each, around their wraps.
+// A recorded tree does not change: time passes by adding to its counters, 25 W each, across their wraps.
 void advance_counters(const FileTree& tree, const std::filesystem::path& root, Seconds amount) {
   for (const auto& entry : std::filesystem::recursive_directory_iterator{root}) {
     const std::filesystem::path& path = entry.path();
@@ -70,7 +70,7 @@ void use_recorded_tree(const std::string& recorded) {
   here.subject.pass = [tree, root](Seconds amount) { advance_counters(tree, root, amount); };
 }
 
-// Every model at once, under a load that never stands still, on a clock that only the suite moves.
+// Every model at once, under a load that changes all the time, on a clock that only the suite moves.
 void use_virtual_gpus() {
   World& here = world();
   auto backend = std::make_unique<backends::virtual_gpu::VirtualBackend>(here.virtual_clock, physics::presets());
@@ -83,7 +83,7 @@ void use_virtual_gpus() {
   here.subject.pass = [&here](Seconds amount) { here.virtual_clock.advance(amount); };
 }
 
-// A load that never stands still, on the real clock.
+// A load that changes all the time, on the real clock.
 std::vector<device::DiscoveredGpu> gpus_to_serve() {
   World& here = world();
   auto backend = std::make_unique<backends::virtual_gpu::VirtualBackend>(here.clock, physics::presets());
@@ -169,9 +169,9 @@ void leave_subject() {
 
 }  // namespace zeus::conformance
 
-#ifdef ZEUS_COUNT_ALLOCATIONS  // a sanitizer has operators of its own, which are not to be replaced
+#ifdef ZEUS_COUNT_ALLOCATIONS  // a sanitizer has its own operators, which must not be replaced
 
-// Counts what the hot paths must not do. The default forms of the array and nothrow operators come here as well.
+// Counts allocations, which hot paths must not make. The default array and nothrow operators call this one.
 void* operator new(std::size_t size) {
   ++zeus::conformance::allocation_count;
   if (void* const memory = std::malloc(size == 0 ? 1 : size)) {  // NOLINT(cppcoreguidelines-no-malloc)

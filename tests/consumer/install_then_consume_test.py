@@ -1,5 +1,5 @@
-"""Installs a build into an empty prefix, and once more staged and then moved, and uses both trees from outside: in C++ and in
-C, found by CMake and by pkg-config; and runs the program where it lies.
+"""Installs a build into an empty prefix, and once more staged and then moved, and uses both trees from outside: in C++ and
+in C, found by CMake and by pkg-config; and runs the program in place.
 
   install_then_consume_test.py BUILD_FOLDER
 """
@@ -28,12 +28,12 @@ def run(*command, **environment) -> str:
 
 
 def flags_of(found_by: pathlib.Path) -> list[str]:
-    """What to compile and link with, by the zeus.pc of a folder."""
+    """The flags to compile and link with, from the zeus.pc of a folder."""
     return shlex.split(run("pkg-config", "--cflags", "--libs", "zeus", PKG_CONFIG_PATH=found_by))
 
 
 class InstalledTree:
-    """What holds of a tree, wherever it was installed to and whatever has become of it since."""
+    """Checks for a tree, wherever it was installed or moved to."""
 
     prefix: pathlib.Path
 

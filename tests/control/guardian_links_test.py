@@ -1,4 +1,4 @@
-"""Lists what the guardian links: it runs with the rights of whoever sets GPUs, and is to be small enough to be read.
+"""Lists what the guardian links: it runs with the rights to set GPUs, so it must be small enough to review.
 
   guardian_links_test.py GUARDIAN
 """
@@ -10,9 +10,9 @@ import unittest
 
 guardian = ""
 
-# Nothing beyond the C++ runtime and what formats messages.
+# Only the C++ runtime and the formatting of messages.
 ALLOWED_LIBRARIES = {"libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1", "libfmt.so.9", "libspdlog.so.1.10"}
-# By namespace, whatever may have been linked in: virtual devices, physics, stores, servers, and everything above.
+# Namespaces that must not be linked in: virtual devices, physics, stores, servers, and everything above.
 REFUSED_MODULES = {"virtual", "physics", "drivers", "store", "server", "transport", "protocol", "jobs", "train", "measure",
                    "optimize", "simulate", "trace", "report", "cli", "daemon"}
 

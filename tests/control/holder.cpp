@@ -1,4 +1,4 @@
-// A process that holds leases on all GPUs and keeps changing what it may, until it is ended: the holder of
+// A process that holds leases on all GPUs and keeps changing settings until it is ended: the holder of
 // tests/control/restore_test.py.
 //
 //   control_holder STATE_DIR GUARDIAN MODE SEED
@@ -55,7 +55,7 @@ class HoldingProcess {
     book_.emplace(control::Ledger{FileTree{folder}, FileTree{}}, gpus_, guardian_, clock_);
   }
 
-  // From here on what is taken is lent to processes that this one starts.
+  // From here on, leases are lent to processes that this one starts.
   void lend() {
     book_.emplace(control::Ledger{FileTree{folder_}, FileTree{}}, gpus_, guardian_, clock_,
                   control::Lends::to_descendants);
@@ -103,7 +103,7 @@ class HoldingProcess {
     clock_.sleep_until(clock_.now() + random_.uniform() * 2_ms);
   }
 
-  // The same with more leases of the same GPUs, in any order of taking and ending them.
+  // The same with more leases of the same GPUs, taken and ended in random order.
   void change_some_of_several() {
     const std::uint64_t choice = random_.below(20);
     if (choice == 0 && leases_.size() < 3 * gpus_.size()) {
@@ -154,7 +154,7 @@ void fork_workers() {
   }
 }
 
-// Another holder, which says its number.
+// Another holder, which prints its process ID.
 void start_child(const char* folder, const char* guardian, const char* seed) {
   if (::fork() == 0) {
     dprintf(STDOUT_FILENO, "child %d\n", ::getpid());
@@ -193,7 +193,7 @@ void hold(HoldingProcess& process, const std::string& mode) {
   process.release();
 }
 
-// Takes leases that it lends to a child, which `start` starts.
+// Takes leases and lends them to a child, which `start` starts.
 void lend(HoldingProcess& process, const std::function<void()>& start) {
   process.lend();
   process.take(60_s);

@@ -1,9 +1,9 @@
-"""Kills holders of leases, their guardians, both, and whole process groups, at random moments, and sees that the GPUs are
-put back to what an operator had set: not to the default, and not to the maximum.
+"""Kills holders of leases, their guardians, both, and whole process groups, at random moments, and checks that the GPUs are
+put back to an operator's settings: not to the default, and not to the maximum.
 
   zeus virtual 2xV100 --load constant:200W -- restore_test.py HOLDER GUARDIAN ZEUS [--rounds N] [--seed S] [--bound SECONDS]
 
-Without --bound, how long it took is printed and not judged: that is the machine's business.
+Without --bound, times are printed but not judged, because they depend on the machine.
 """
 
 import argparse
@@ -24,7 +24,7 @@ options = argparse.Namespace()
 
 
 class Gpus:
-    """The virtual GPUs, as any program sees them: through the driver's library alone."""
+    """The virtual GPUs, as any program sees them: only through the driver's library."""
 
     def __init__(self) -> None:
         self.nvml = ctypes.CDLL("libnvidia-ml.so.1")
@@ -46,7 +46,7 @@ class Gpus:
         assert getattr(self.nvml, name)(self.handles[index], *arguments) == 0
 
     def settings(self) -> list[tuple[int, int, bool]]:
-        """Power limit, persistence mode, and whether clocks are free; the load holds the clocks up where they are."""
+        """Power limit, persistence mode, and whether clocks are free; the load keeps unlocked clocks high."""
         return [
             (self.read("nvmlDeviceGetPowerManagementLimit", handle), self.read("nvmlDeviceGetPersistenceMode", handle),
              self.read("nvmlDeviceGetClockInfo", handle, SM_CLOCK) > 1250)
@@ -55,7 +55,7 @@ class Gpus:
 
 
 def guardians_of(folder: str) -> list[int]:
-    """The guardians that watch over the leases written down in `folder`."""
+    """The guardians that watch the leases recorded in `folder`."""
     found = []
     for entry in pathlib.Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -80,7 +80,7 @@ class Restore(unittest.TestCase):
     def setUpClass(cls):
         cls.gpus = Gpus()
         cls.random = random.Random(options.seed)
-        # What an operator has set: neither the defaults nor the same on both.
+        # The operator's settings: neither the defaults nor the same on both.
         cls.gpus.write("nvmlDeviceSetPowerManagementLimit", 0, 220_000)
         cls.gpus.write("nvmlDeviceSetPersistenceMode", 0, 1)
         cls.gpus.write("nvmlDeviceSetPersistenceMode", 1, 0)
@@ -106,10 +106,10 @@ class Restore(unittest.TestCase):
         deadline = time.monotonic() + PATIENCE
         while guardians_of(self.folder) and time.monotonic() < deadline:
             time.sleep(0.01)
-        self.assertEqual(guardians_of(self.folder), [], "a guardian outlives its work")
+        self.assertEqual(guardians_of(self.folder), [], "a guardian is still running after its work")
 
     def start(self, mode: str, wait: bool) -> subprocess.Popen:
-        """A holder, the first of a process group of its own; once it has changed something when `wait`."""
+        """A holder, as leader of a new process group; with `wait`, returns once it has changed something."""
         holder = subprocess.Popen(
             [options.holder, self.folder, options.guardian, mode, str(self.random.getrandbits(32))],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
@@ -137,7 +137,7 @@ class Restore(unittest.TestCase):
         print(f"{what}: {rounds} times, of which {self.changed} with settings changed; "
               f"put back within {self.slowest:.3f} s", flush=True)
         if rounds >= 20:
-            self.assertGreater(self.changed, rounds // 3, "the kills hit nothing")
+            self.assertGreater(self.changed, rounds // 3, "no kill hit a lease")
         if options.bound:
             self.assertLessEqual(self.slowest, options.bound)
 
@@ -145,7 +145,7 @@ class Restore(unittest.TestCase):
         time.sleep(self.random.uniform(0, 0.2))
 
     def clear(self):
-        """Makes ready for the next round: all of this one is gone, guardians included."""
+        """Prepares for the next round: ends everything of this one, including guardians."""
         self.end_all()
         self.holders.clear()
 
@@ -169,7 +169,7 @@ class Restore(unittest.TestCase):
             former = guardians_of(self.folder)
             for guardian in former:
                 kill(guardian)
-            # It goes on, under another guardian; whichever way it ends now, all is put back.
+            # It goes on, under another guardian; however it ends now, everything is put back.
             deadline = time.monotonic() + PATIENCE
             while not set(guardians_of(self.folder)) - set(former) and time.monotonic() < deadline:
                 time.sleep(0.001)
@@ -190,7 +190,7 @@ class Restore(unittest.TestCase):
             holder = self.start("set", wait=True)
             self.random_moment()
             self.note_changes()
-            # The holder is stopped first, lest it start another guardian in between.
+            # The holder is stopped first, so that it does not start another guardian in between.
             os.kill(holder.pid, signal.SIGSTOP)
             for guardian in guardians_of(self.folder):
                 kill(guardian)
@@ -202,7 +202,7 @@ class Restore(unittest.TestCase):
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.expect_put_back(killed)
             else:
-                # It goes about its own work for as long as that takes: what counts is what it leaves.
+                # It may work for as long as it likes: only the result counts.
                 self.start("once", wait=False).wait()
                 self.expect_put_back(time.monotonic())
             self.clear()
@@ -248,11 +248,11 @@ class Restore(unittest.TestCase):
                 killed = time.monotonic()
             self.expect_put_back(killed)
             self.clear()
-            self.assertEqual(list(pathlib.Path(self.folder).iterdir()), [], "something outlives what it is about")
+            self.assertEqual(list(pathlib.Path(self.folder).iterdir()), [], "a process or file outlives its lease")
         self.report("several in one process, killed", rounds)
 
     def start_lender(self) -> tuple[subprocess.Popen, int, list]:
-        """A holder that lends, the number of the child that has borrowed from it, and what the lender has set."""
+        """A holder that lends, the ID of the child that has borrowed from it, and the lender's settings."""
         lender = self.start("lend", wait=False)
         self.assertEqual(lender.stdout.readline(), "lends\n", lender.poll() and lender.stderr.read())
         lent = self.gpus.settings()
@@ -281,7 +281,7 @@ class Restore(unittest.TestCase):
                 self.assertEqual(lender.wait(), 0)
             self.expect_put_back(killed)
             self.clear()
-            self.assertEqual(list(pathlib.Path(self.folder).iterdir()), [], "something outlives what it is about")
+            self.assertEqual(list(pathlib.Path(self.folder).iterdir()), [], "a process or file outlives its lease")
         self.report("child killed, then its lender")
 
     def test_a_lender_ends_before_its_child(self):
@@ -293,20 +293,21 @@ class Restore(unittest.TestCase):
             killed = time.monotonic()
             lender.wait()
             if how == signal.SIGTERM:
-                # It has released, and what the child has borrowed is the child's, until that ends.
+                # It has released, and the child keeps what it has borrowed until it ends.
                 self.assertEqual(lender.returncode, 0)
                 kill(child)
                 killed = time.monotonic()
             self.expect_put_back(killed)
-            # Until its lender's death is noticed, a child that goes on changes and withdraws, and all may look put back.
+            # Until it notices its lender's death, a child goes on setting and withdrawing, and everything may look put
+            # back.
             while list(pathlib.Path(self.folder).glob("*.lease.json")) and time.monotonic() < killed + PATIENCE:
                 time.sleep(0.001)
-            # It is told at its next change; what it had borrowed stays put back.
+            # It learns of it at its next change; its settings stay put back.
             while pathlib.Path(f"/proc/{child}").exists() and time.monotonic() < killed + PATIENCE:
                 self.assertEqual(self.gpus.settings(), self.found)
             self.assertRegex(lender.stderr.read(), r"^$|^timeout: the lease of GPU")
             self.clear()
-            self.assertEqual(list(pathlib.Path(self.folder).iterdir()), [], "something outlives what it is about")
+            self.assertEqual(list(pathlib.Path(self.folder).iterdir()), [], "a process or file outlives its lease")
         self.report("lender ended before its child")
 
     def test_lender_and_child_die_at_once(self):
@@ -318,13 +319,13 @@ class Restore(unittest.TestCase):
             lender.wait()
             self.expect_put_back(killed)
             self.clear()
-            self.assertEqual(list(pathlib.Path(self.folder).iterdir()), [], "something outlives what it is about")
+            self.assertEqual(list(pathlib.Path(self.folder).iterdir()), [], "a process or file outlives its lease")
         self.report("lender and child killed at once")
 
     def test_a_holder_that_hangs_loses_its_leases(self):
         holder = self.start("renew", wait=True)
         self.assertNotEqual(self.gpus.settings(), self.found)
-        time.sleep(1.5)  # more than a term: it renews
+        time.sleep(1.5)  # longer than a term: it renews
         self.assertNotEqual(self.gpus.settings(), self.found)
         os.kill(holder.pid, signal.SIGSTOP)
         self.expect_put_back(time.monotonic())

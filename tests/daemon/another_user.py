@@ -1,9 +1,9 @@
-"""Runs a command as a user without rights, in a mount namespace in which it can read what it runs, wherever that lies.
+"""Runs a command as a user without rights, in a mount namespace in which it can read its program, wherever that is.
 
   another_user.py [--user N] [--group N ...] [--readable PATH ...] [--mount FOLDER=AT ...] -- COMMAND ...
 
-A folder on the way to a PATH that others may not enter is covered by an empty one, in which the PATH is where it was. Needs
-root (who stays root with --user 0). Nothing of it is seen outside, and nothing is left.
+If other users may not enter a folder on the way to a PATH, it is covered by an empty one with only the PATH in it. Needs
+root (and keeps it with --user 0). Nothing is visible outside, and nothing is left behind.
 """
 
 import argparse
@@ -19,7 +19,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 def words(*command: object, user: int = NOBODY, groups=(), readable=(), mounts: dict | None = None) -> list[str]:
-    """The command that runs `command` so; `mounts` says where each folder is seen."""
+    """The command that runs `command` that way; `mounts` says where each folder appears."""
     options = ["--user", user, *(word for group in groups for word in ("--group", group)),
                *(word for path in readable for word in ("--readable", path)),
                *(word for folder, at in (mounts or {}).items() for word in ("--mount", f"{folder}={at}"))]
@@ -38,7 +38,7 @@ def cover(folder: pathlib.Path) -> int:
 
 
 def closed(path: pathlib.Path) -> pathlib.Path | None:
-    """The first folder on the way to it that others may not enter."""
+    """The first folder on the way to it that other users may not enter."""
     return next((each for each in reversed(path.parents) if not each.stat().st_mode & 1), None)
 
 

@@ -1,5 +1,5 @@
-"""What nobody should send to zeusd, or start it with: the documented status and one line of reason, nothing changed, and
-the daemon goes on, or never starts.
+"""Bad requests to zeusd and bad options: the documented status and one line with the reason, nothing changed, and the daemon
+goes on, or does not start.
 
   zeus virtual '2xA100@root-only@limit=300' --shared --load constant:200W -- bad_input_test.py ZEUSD [-k NAME]
 """
@@ -33,7 +33,7 @@ class BadInput(unittest.TestCase):
         self.addCleanup(lambda: self.daemon.__exit__())
 
     def raw(self, text: bytes, where=None) -> int:
-        """The status that comes for these bytes; 0 where the connection is closed without one."""
+        """The status of the answer to these bytes; 0 if the connection is closed without one."""
         sender = socket.socket(socket.AF_UNIX) if where is None else socket.create_connection(where, 20)
         with sender:
             sender.settimeout(20)
@@ -145,7 +145,7 @@ class BadInput(unittest.TestCase):
             self.assertIn("policy.toml", done.stderr)
             if mode == 0o644:
                 self.assertRegex(done.stderr, r"policy\.toml:4:\d+")
-            self.assertEqual(daemon.post(LIMIT).status, 403, "the last good one holds")
+            self.assertEqual(daemon.post(LIMIT).status, 403, "the last good one stays in force")
         policy.chmod(0o644)
         self.assertEqual(subprocess.run(reload, capture_output=True, check=False).returncode, 0)
         self.assertEqual(daemon.post(LIMIT).status, 200)
@@ -155,7 +155,7 @@ class BadInput(unittest.TestCase):
         self.assertEqual(daemon.post(LIMIT).status, 403)
 
     def refused_start(self, *arguments, daemon: Daemon | None = None, **more) -> str:
-        """The line that a daemon says which does not start."""
+        """The message of a daemon that does not start."""
         daemon = daemon or Daemon(options.zeusd, arguments, **more)
         daemon.start(wait=False)
         self.assertNotEqual(daemon.process.wait(20), 0)
@@ -256,7 +256,7 @@ class BadInput(unittest.TestCase):
                                       capture_output=True, text=True, check=False, timeout=20,
                                       env={**os.environ, "ZEUS_STATE_DIR": str(self.daemon.folder / "none")})
                 self.assertTrue(done.returncode != 0 and done.stderr + done.stdout, done)
-        # No driver, and so no GPUs: it serves what there is.
+        # No driver, so no GPUs: it serves everything else.
         none = Daemon(options.zeusd, environment={"LD_LIBRARY_PATH": "", "ZEUS_VIRTUAL_SESSION": ""}).start()
         self.addCleanup(lambda: none.__exit__())
         self.assertEqual(none.get("/discover").json["gpus"], [])

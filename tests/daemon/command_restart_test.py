@@ -1,5 +1,6 @@
-"""A daemon without rights sets by commands, which ask a helper that has them; it is killed, and what was set stays, since its guardian
-cannot run commands, until the next start or `zeusd restore` with the same options puts it back by commands.
+"""A daemon without rights sets through commands, which ask a privileged helper. When it is killed, the settings stay, since
+its guardian cannot run commands, until the next start or `zeusd restore` with the same options puts them back through
+commands.
 
   zeus virtual '4xA100@root-only@limit=300' --shared --load constant:200W -- command_restart_test.py ZEUSD
     [--rounds N] [--seed S] [-k NAME]
@@ -19,13 +20,14 @@ from fault_session import GPUS, FaultCase, Process, WatchedDaemon, options
 AS_SOMEBODY = ["setpriv", f"--reuid={SOMEBODY}", f"--regid={SOMEBODY}", "--clear-groups"]
 COMMAND = """
 [set_power_limit]
-commands = ['''bash -c 'exec 3<>/dev/tcp/127.0.0.1/{port} && echo "$0 $1" >&3 && read -r code <&3 && [ "$code" = 0 ]' {{gpu_id}} {{power_limit_mw}}''']
+commands = ['''bash -c 'exec 3<>/dev/tcp/127.0.0.1/{port} && echo "$0 $1" >&3 && read -r code <&3 && [ "$code" = 0 ]'
+{{gpu_id}} {{power_limit_mw}}''']
 timeout_s = 5
 """
 
 
 class Helper:
-    """Sets a GPU for whoever asks here: as root, which the daemon is not."""
+    """Sets a GPU for every client: as root, which the daemon is not."""
 
     def __init__(self, driver) -> None:
         self.driver, self.calls = driver, []

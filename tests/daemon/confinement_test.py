@@ -1,10 +1,10 @@
-"""What zeusd and its guardian ask of the kernel, beside what the unit that is shipped lets them: system calls, as strace sees
-them while clients use the daemon and die, and capabilities of each thread.
+"""Compares what zeusd and its guardian use with what the shipped unit allows: system calls, recorded by strace while clients
+use the daemon and die, and the capabilities of each thread.
 
   confinement_test.py ZEUS ZEUSD UNIT -k SystemCalls [--rounds N]      few requests and faults without --rounds
   zeus virtual '1xA100@root-only@limit=300' --shared -- confinement_test.py ZEUS ZEUSD UNIT -k Capabilities
 
-Where strace or systemd-analyze is missing, or may not trace, the first is skipped with one line.
+If strace or systemd-analyze is missing, or tracing is not permitted, the first is skipped with one line.
 """
 
 import argparse
@@ -24,7 +24,7 @@ here = pathlib.Path(__file__).resolve().parent
 options = argparse.Namespace()
 SYS_ADMIN = 1 << 21
 DAC_READ_SEARCH = 1 << 2
-# What the daemon keeps, by what it serves. All threads of it, and its guardian, have the same.
+# The capabilities that the daemon keeps, by what it serves. All its threads and its guardian have the same.
 CAPABILITIES = {
     ("gpu-read",): 0,
     ("gpu-control",): SYS_ADMIN,
@@ -34,7 +34,7 @@ CAPABILITIES = {
     ("gpu-control", "cpu-read"): SYS_ADMIN | DAC_READ_SEARCH,
     ("gpu-control", "gpu-read", "cpu-read"): SYS_ADMIN | DAC_READ_SEARCH,
 }
-# Only where systemd has not opened the socket, as it has for the unit.
+# Only needed if systemd has not opened the socket, as it does for the unit.
 OWN_SOCKET = {"chown"}
 
 
@@ -48,7 +48,7 @@ def why_nothing_is_traced() -> str | None:
 
 
 def calls_in(group: str) -> set[str]:
-    """The system calls of a group, or the call that it is itself."""
+    """The system calls of a group, or the call itself."""
     if not group.startswith("@"):
         return {group}
     text = subprocess.run(["systemd-analyze", "syscall-filter", group], capture_output=True, text=True, check=True).stdout
@@ -75,7 +75,7 @@ class SystemCalls(unittest.TestCase):
         self.wrapper.chmod(0o755)
 
     def made_in(self, gpus: int, *test: str) -> dict[str, str]:
-        """System calls that were made in a test, each with a line of it."""
+        """System calls made in a test, each with an example line."""
         done = subprocess.run(
             [options.zeus, "virtual", f"{gpus}xA100@root-only@limit=300", "--shared", "--load", "constant:200W", "--", sys.executable,
              str(here / test[0]), str(self.wrapper), *test[1:]], capture_output=True, text=True, check=False)
@@ -149,7 +149,7 @@ def main() -> None:
         sys.exit(77)
     full = options.rounds > 0
     options.protocol = () if full else ("-k", "rows", "-k", "in_their_order", "-k", "weak_11", "-k", "weak_13")
-    # Without those that start a daemon where another was killed: strace keeps the dead one's socket for a moment.
+    # Without tests that start a daemon after a kill: strace keeps the dead one's socket open for a moment.
     faults = ("clients", "stopped", "sigterm", "lost", "hang") if full else ("clients_are_killed", "daemon_is_stopped", "sigterm")
     options.faults = tuple(word for name in faults for word in ("-k", name))
     options.rounds = options.rounds or 1

@@ -1,10 +1,11 @@
-"""Streams of bytes that are almost requests, cut into pieces at random places and ended at random: zeusd answers what is whole,
-refuses the rest, and is afterwards as it was before.
+"""Streams of bytes that are almost requests, cut into pieces at random places and ended at random: zeusd answers complete
+requests, refuses the rest, and is afterwards in the same state as before.
 
-  zeus virtual '2xA100@root-only@limit=300' --shared --load constant:200W -- cut_streams_test.py ZEUSD [--streams N] [--growth MB]
+  zeus virtual '2xA100@root-only@limit=300' --shared --load constant:200W -- cut_streams_test.py ZEUSD [--streams N]
+  [--growth MB]
 
-ZEUSD may be a sanitized one: what its sanitizers say is in its log, and fails the test. Their own books grow (--growth): whether
-memory grows is asked of a plain one, and of the sanitizers at its end.
+ZEUSD may be a sanitized build: reports of its sanitizers are in its log, and fail the test. The sanitizers' own memory grows
+(--growth), so growth is checked with a plain build, and leaks by the sanitizers at the end.
 """
 
 import argparse
@@ -55,7 +56,7 @@ def pieces_of(text: bytes, chance: random.Random) -> list[bytes]:
 
 class CutStreams(unittest.TestCase):
     def send_some(self, path: str, chance: random.Random) -> None:
-        """So many connections, each a piece further in turn; some are dropped, the others read to their end."""
+        """Feeds this many connections in turn, one piece each; some are dropped, the others read to their end."""
         connections = []
         for _ in range(AT_ONCE):
             one = socket.socket(socket.AF_UNIX)
@@ -82,7 +83,7 @@ class CutStreams(unittest.TestCase):
     def test_nothing_is_left_of_them(self):
         with tempfile.TemporaryDirectory(dir="/dev/shm", prefix="zeusd-") as folder:
             found = driver.settings()
-            # Freed memory is given back, so that what is not freed shows.
+            # Freed memory is returned to the system, so that leaks show.
             sanitizers = {"ASAN_OPTIONS": "quarantine_size_mb=1:malloc_context_size=3"}
             daemon = Daemon(options.zeusd, folder=folder, environment=sanitizers)
             daemon.words = [word for word in daemon.words if word != "--log-requests"]

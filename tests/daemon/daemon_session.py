@@ -1,6 +1,6 @@
-"""What the tests of zeusd share: the driver's library, a daemon in a folder of its own, and other users.
+"""Shared by the tests of zeusd: the driver's library, a daemon in its own folder, and other users.
 
-What holds on a GPU is asked of the driver's library, never of the daemon. The tests run as root, in the command of
+The settings of a GPU are read through the driver's library, never from the daemon. The tests run as root, in the command of
 `zeus virtual ... --shared`.
 """
 
@@ -27,14 +27,14 @@ import unittest
 
 PATIENCE = 60.0
 SM_CLOCK = 1
-SOMEBODY = 31337  # a user whom no file of this machine names
+SOMEBODY = 31337  # a user that no file of this machine mentions
 KEY = b"a key of the test, of more than thirty-two bytes"
 NO_PERMISSION = 4  # NVML_ERROR_NO_PERMISSION
 ALL_GROUPS = ("gpu-control", "gpu-read", "cpu-read")
 
 
 def skip_without_root() -> None:
-    """Says so in one line, with the exit code that ctest takes for a skipped test."""
+    """Prints one line and exits with the code that ctest counts as skipped."""
     if os.geteuid() != 0:
         print("skipped: zeusd takes root to set GPUs")
         sys.exit(77)
@@ -50,7 +50,7 @@ class Truth(ctypes.Structure):
 
 
 class Driver:
-    """The virtual GPUs, as any program sees them, and what only a virtual driver has: faults, loads, a log of calls."""
+    """The virtual GPUs, as any program sees them, and the extras of a virtual driver: faults, loads, a log of calls."""
 
     def __init__(self) -> None:
         self.library = ctypes.CDLL("libnvidia-ml.so.1")
@@ -85,14 +85,15 @@ class Driver:
         return self.ask("nvmlDeviceGetPowerUsage", gpu)
 
     def range(self, gpu: int) -> tuple[int, int]:
-        """The limits that the card takes."""
+        """The limits that the GPU accepts."""
         least, most = ctypes.c_uint(), ctypes.c_uint()
         assert self.library.nvmlDeviceGetPowerManagementLimitConstraints(
             self.handles[gpu], ctypes.byref(least), ctypes.byref(most)) == 0
         return least.value, most.value
 
     def costs(self, eta: float) -> dict[int, float]:
-        """Of the same work under each limit, by the model of the virtual GPU 0 under its present load; none is left set."""
+        """For the same work under each limit, by the model of virtual GPU 0 under its present load; the limits are not left
+        set."""
         found, (least, most) = self.limit(0), self.range(0)
         costs = {}
         for limit in range(least, most + 1, 5_000):
@@ -103,7 +104,7 @@ class Driver:
         return costs
 
     def truth(self, gpu: int) -> Truth:
-        """What a virtual GPU does in fact."""
+        """The true state of a virtual GPU."""
         truth = Truth()
         assert self.library.zeus_virtual_read_truth(gpu, ctypes.byref(truth)) == 0
         return truth
@@ -114,8 +115,8 @@ class Driver:
         return value.value
 
     def settings(self, gpus=None) -> list[tuple[int, int, int]]:
-        """Power limit, persistence mode, and the clock, which a constant load holds up where it is free to; of all GPUs unless
-        some are named."""
+        """Power limit, persistence mode, and the clock, which a constant load keeps high if it is unlocked; by default of
+        all GPUs."""
         return [(self.limit(gpu), self.persistence(gpu), self.clock(gpu))
                 for gpu in (range(len(self.handles)) if gpus is None else gpus)]
 
@@ -140,7 +141,7 @@ class Driver:
         return calls[-1].number + 1 if calls else 0
 
     def expect_refused_without_the_daemon(self) -> None:
-        """Neither a user without rights, nor one that is root and lacks them, sets anything by the driver."""
+        """Neither a user without rights, nor root without capabilities, can set anything through the driver."""
         before = self.settings()
         codes = as_user(SOMEBODY, refused_codes)
         assert set(codes) == {NO_PERMISSION}, codes
@@ -154,7 +155,7 @@ def refused_codes() -> list[int]:
 
 
 def as_user(user: int, work, *arguments):
-    """What `work` returns in a process of that user; its exception is raised here."""
+    """The result of `work` in a process of that user; its exception is raised here."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -184,7 +185,7 @@ def as_user(user: int, work, *arguments):
 
 
 def until(condition, what: str, patience: float = PATIENCE):
-    """What `condition` returns, once it is true."""
+    """The value of `condition` once it is true."""
     deadline = time.monotonic() + patience
     while not (value := condition()):
         if time.monotonic() > deadline:
@@ -254,8 +255,8 @@ def ask(where, method: str, target: str, bearer: str | None = None, headers: dic
 
 
 class RaplTree:
-    """Zones of two packages, the second without DRAM, and a platform zone, as files: the daemon sees them in a mount
-    namespace of its own."""
+    """Zones of two packages, the second without DRAM, and a platform zone, as files: the daemon sees them in its own mount
+    namespace."""
 
     RANGE = 262_143_328_850
 
@@ -274,7 +275,7 @@ class RaplTree:
         self.put(path, 1_000_000)
 
     def put(self, path: str, microjoules: int) -> None:
-        """Replaced in one piece, so that nobody reads a part of it."""
+        """Replaced in one piece, so that no reader sees a part of it."""
         file = self.root / "intel-rapl" / path / "energy_uj"
         other = file.with_name(".next")
         other.write_text(f"{microjoules}\n")
@@ -285,7 +286,7 @@ class RaplTree:
 
 
 class Daemon:
-    """One zeusd in a folder of its own. Its log is followed while it starts."""
+    """One zeusd in its own folder. Its log is followed while it starts."""
 
     def __init__(self, zeusd: str, arguments=(), modes: str = "uds", groups=ALL_GROUPS, key: bytes | None = None,
                  rapl: bool = False, folder: str | None = None, permissions: str = "666",
@@ -379,7 +380,7 @@ class Daemon:
 
 
 def guardians_of(folder) -> list[int]:
-    """The guardians that watch over the leases written down in `folder`."""
+    """The guardians that watch the leases recorded in `folder`."""
     found = []
     for entry in pathlib.Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -393,7 +394,7 @@ def guardians_of(folder) -> list[int]:
 
 
 class EventReader:
-    """A stream of server-sent events, read line by line as it comes."""
+    """A stream of server-sent events, read line by line as it arrives."""
 
     def __init__(self, where, target: str, bearer: str | None = None) -> None:
         self.connection = connection_to(where, 10.0)
@@ -405,7 +406,7 @@ class EventReader:
         return self.answer.readline().decode()
 
     def event(self) -> tuple[str, dict | None]:
-        """What stands before the colon, and the value of data."""
+        """The name before the colon, and the value of data."""
         text = self.line()
         assert self.line() == "\n", text
         name, _, value = text.rstrip("\n").partition(":")
@@ -422,15 +423,15 @@ class EventReader:
 
 
 class Point0(unittest.TestCase):
-    """What each test of zeusd shows first, which imports it."""
+    """The check that every test of zeusd imports and runs first."""
 
     def test_0_users_are_refused_by_the_driver_without_the_daemon(self):
         Driver().expect_refused_without_the_daemon()
 
 
 def begin(options: argparse.Namespace, *more: tuple[str, dict]) -> tuple[Driver, list[str]]:
-    """The GPUs as an operator has set them, and the words that are for unittest.main(). Of the others there is always the
-    daemon's program; `more` are arguments of argparse."""
+    """The GPUs with the operator's settings, and the words for unittest.main(). The other words always include the daemon's
+    program; `more` are arguments of argparse."""
     parser = argparse.ArgumentParser()
     parser.add_argument("zeusd")
     for name, words in more:

@@ -1,9 +1,9 @@
-"""What existing_client_test.py runs in an interpreter that has the existing package, as a user without rights.
+"""Run by existing_client_test.py in an interpreter with the existing package, as a user without rights.
 
   existing_client.py PART [ARGUMENT ...] [+ PART ...]
 
-Each part prints lines of JSON, and reads a line where it is to be looked at. Readings come with what the driver's library said
-before and after them, or between which times they were made.
+Each part prints lines of JSON, and reads a line when it should wait for a check. Readings come with the driver library's
+values before and after them, or with the times before and after.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ def tell(**facts: object) -> None:
 
 
 def show(**facts: object) -> None:
-    """Until it was looked at."""
+    """Until the test has checked it."""
     tell(**facts)
     sys.stdin.readline()
 
@@ -45,7 +45,7 @@ def handles() -> list:
 
 
 def joules_around(read) -> dict:
-    """What `read` returns, between what the driver has counted (mJ) before and after."""
+    """The result of `read`, with the driver's counter (mJ) before and after."""
     before = [pynvml.nvmlDeviceGetTotalEnergyConsumption(each) for each in handles()]
     value = read()
     return {"before": before, "told": value, "after": [pynvml.nvmlDeviceGetTotalEnergyConsumption(each) for each in handles()]}
@@ -73,7 +73,7 @@ def refused() -> None:
 
 
 def capabilities() -> None:
-    """What is and is not offered to this user."""
+    """What this user may and may not do."""
     client = ZeusdClient()
     everything = {"read_gpu": True, "control_gpu": True, "read_cpu": True}
     tell(error=client.auth_error, may=[client.can_read_gpu, client.can_control_gpu, client.can_read_cpu],
@@ -83,7 +83,7 @@ def capabilities() -> None:
 
 
 def client(token: str) -> None:
-    """Each method of the client, and the two routes that it has no method for here."""
+    """Each method of the client, and the two routes without a method."""
     asked = ZeusdClient()
     tell(endpoint=asked.endpoint, gpus=[(gpu.id, gpu.name) for gpu in asked.gpus], gpu_ids=asked.gpu_ids, cpu_ids=asked.cpu_ids,
          cpus=[(cpu.id, cpu.dram_available) for cpu in asked.cpus], dram=asked.dram_available, auth=asked.auth_required)
@@ -175,7 +175,7 @@ def monitor(seconds: str) -> None:
 
 
 def optimizer(work: str, step: str, warmup: str, profiled: str) -> None:
-    """Trains in steps that take as long as both virtual GPUs need for so many seconds of work under their limits."""
+    """Trains in steps that take as long as both virtual GPUs need for this many seconds of work under their limits."""
     driver = ctypes.CDLL("libnvidia-ml.so.1")
     chosen = GlobalPowerLimitOptimizer(ZeusMonitor(gpu_indices=GPUS, cpu_indices=[]), pl_step=int(step), warmup_steps=int(warmup),
                                        profile_steps=int(profiled))
@@ -185,7 +185,7 @@ def optimizer(work: str, step: str, warmup: str, profiled: str) -> None:
         driver.zeus_virtual_read_truth(gpu, ctypes.byref(told))
         return told
 
-    # The GPUs are kept busy: a step that is noticed late is made up for by the next ones.
+    # The GPUs are kept busy: after a late step, the next ones catch up.
     done = [truth(gpu).work for gpu in GPUS]
     chosen.on_epoch_begin()
     while type(chosen.state).__name__ != "Done":

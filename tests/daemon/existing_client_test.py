@@ -1,12 +1,12 @@
-"""The existing package, unmodified, on a zeusd, by its environment alone, on the Unix socket and over TCP with a token: all of its
-client, its streams, its devices and monitor, and its optimizer of the power limit. Its user has no rights, is in the socket's
-group, and is refused without the daemon.
+"""The existing package, unmodified, with a zeusd that it finds through its environment, on the Unix socket and over TCP with
+a token: its whole client, its streams, its devices and monitor, and its power-limit optimizer. Its user has no rights, is in
+the socket's group, and is refused without the daemon.
 
   zeus virtual '2xA100@root-only@limit=300' --shared --load constant:180W -- existing_client_test.py ZEUSD BUILD_FOLDER client
   zeus virtual '2xV100@root-only@limit=200' --shared -- existing_client_test.py ZEUSD BUILD_FOLDER optimizer [--rounds N]
 
-With --rounds, the optimizer's limit is held to 3 % above the best in each of so many; otherwise windows are short, and what one
-costs is printed. (It measures a step by two readings of the counter, which a V100 has more often; memory clocks take an A100.)
+With --rounds, the optimizer's limit must be within 3 % of the best in each round; otherwise windows are short, and the cost
+is printed. (It measures a step by two readings of the counter, which a V100 updates more often; memory clocks need an A100.)
 """
 
 import contextlib
@@ -35,7 +35,7 @@ GET = ("gpu/get_power", "gpu/get_cumulative_energy", "gpu/get_power_limit", "gpu
        "time", "auth/whoami")
 SET = ("set_power_limit", "set_persistence_mode", "set_gpu_locked_clocks", "reset_gpu_locked_clocks", "set_mem_locked_clocks",
        "reset_mem_locked_clocks", "reset_locked_clocks")
-# Bound by memory rather than by the clock: the highest limit costs 15 % more than the best.
+# Memory-bound: the highest limit costs 15 % more than the best.
 LOAD, ETA, NEAR = "work:0.8,1,0.7", 0.5, 0.03
 OPERATORS = 0  # milliwatts, as found
 rounds = 0
@@ -71,7 +71,7 @@ class Part:
 
 
 class OnOneTransport:
-    """A daemon, whose log has what was asked on this transport alone."""
+    """A daemon whose log has only the requests on this transport."""
 
     def setUp(self):
         self.resources = contextlib.ExitStack()
@@ -82,7 +82,7 @@ class OnOneTransport:
         self.assertEqual({each[:2] for each in self.found}, {(OPERATORS, 0)})
 
     def holds_what_was_found(self) -> bool:
-        """Clocks are free again, if not the very same: kernels run slower on a warm GPU."""
+        """Clocks are unlocked again, if not identical: kernels run slower on a warm GPU."""
         return [(*now[:2], now[2] > 900) for now in driver.settings()] == [(*found[:2], True) for found in self.found]
 
     def new_daemon(self, **more) -> Daemon:
@@ -96,7 +96,7 @@ class OnOneTransport:
         until(lambda: [driver.limit(0), driver.limit(1)] == list(limits), f"the limits are {limits}")
 
     def expect_count(self, told: dict, zone: str, value: float, step: float = 0.0) -> None:
-        """A reading (in microjoules) is what the tree showed between these times."""
+        """A reading (in microjoules) lies between the tree's values at these times."""
         low, high = self.tree.seen(zone, told["before"], told["after"])
         self.assertTrue(low - step <= value <= high + step, (zone, low, value, high))
 
@@ -142,7 +142,7 @@ class Client:
         told = part.told()["cpu_power"]
         for cpu, values in told["told"].items():
             for zone, milliwatts in zip(self.zones(cpu), values, strict=True):
-                # It is taken over a tenth of a second, or longer.
+                # It is averaged over at least a tenth of a second.
                 low, high = (self.tree.seen(zone, told[when], told[when])[0] for when in ("before", "after"))
                 self.assertTrue(0 < milliwatts * 0.1 <= (high - low) / 1000 + 1000, (zone, milliwatts, high - low))
 
@@ -238,7 +238,7 @@ class Optimizer:
             driver.load(gpu, LOAD)
         costs = driver.costs(ETA)
         best = min(costs.values())
-        self.assertGreater(costs[OPERATORS] / best - 1, 2 * NEAR, "the operator's must not do")
+        self.assertGreater(costs[OPERATORS] / best - 1, 2 * NEAR, "the operator's limit must not be the best")
         for _ in range(rounds or 1):
             with self.part("optimizer", 0.01, *((25, 10, 160) if rounds else (50, 2, 12))) as part:
                 told = part.told()
@@ -279,7 +279,7 @@ class OverTcp(OnOneTransport):
         return {"ZEUSD_HOST_PORT": "{}:{}".format(*self.daemon.tcp), "ZEUSD_TOKEN": self.token}
 
     def part(self, *words: object) -> Part:
-        return super().part(*words, groups=())  # the socket's group has nothing to do with it
+        return super().part(*words, groups=())  # the socket's group does not matter
 
     def end_of_settings(self, put_back_by_itself: bool = False) -> None:
         """A token's settings end an hour after its last request, or with the daemon."""
@@ -340,5 +340,5 @@ if __name__ == "__main__":
     if "--rounds" in sys.argv:
         rounds = int(sys.argv.pop(sys.argv.index("--rounds") + 1))
         sys.argv.remove("--rounds")
-        os.nice(-20)  # what else the machine does is not what the optimizer is to measure
+        os.nice(-20)  # the optimizer should not measure the machine's other load
     unittest.main(argv=[sys.argv[0], "-k", sys.argv[3].capitalize(), *sys.argv[4:]])

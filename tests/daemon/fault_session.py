@@ -1,5 +1,5 @@
-"""What the tests of faults share: clients that set at random, the driver's log of calls, followed for as long as a test runs, the
-matching of that log with the audit log, and what a daemon has open."""
+"""Shared by the tests of faults: clients that set at random, the driver's log of calls, followed while a test runs, the
+comparison of that log with the audit log, and what a daemon has open."""
 
 import argparse
 import collections
@@ -22,7 +22,7 @@ from daemon_session import SOMEBODY, Daemon, DriverCall, ask, connection_to, gua
 
 GPUS = 4
 CLIENTS = 8
-TERM = 1.0  # of explicit leases, the shortest that is given
+TERM = 1.0  # of explicit leases: the shortest possible
 SETTERS = {b"nvmlDeviceSetPowerManagementLimit": "power_limit", b"nvmlDeviceSetPersistenceMode": "persistence_mode",
            b"nvmlDeviceSetGpuLockedClocks": "graphics_clocks", b"nvmlDeviceResetGpuLockedClocks": "graphics_clocks",
            b"nvmlDeviceSetMemoryLockedClocks": "memory_clocks", b"nvmlDeviceResetMemoryLockedClocks": "memory_clocks"}
@@ -30,7 +30,8 @@ options = argparse.Namespace()
 
 
 def play(where, bearer: str | None, seed: int, implicit: bool, gpus) -> None:
-    """A client for good: takes a lease of a GPU, or sets without one, and sets at random. Whatever is refused, it goes on."""
+    """A client that runs until it is killed: takes a lease of a GPU, or sets without one, at random. After a refusal it goes
+    on."""
     chance = random.Random(seed)
     connection = connection_to(where, 5.0)
     gpu, lease = chance.choice(gpus), None
@@ -66,7 +67,7 @@ def become_somebody() -> None:
 
 
 class Process:
-    """`work` in a process of its own, as a user without rights."""
+    """`work` in a separate process, as a user without rights."""
 
     def __init__(self, work, *arguments) -> None:
         self.pid = os.fork()
@@ -93,7 +94,7 @@ class Process:
 
 
 class Client(Process):
-    """One that plays; `children` keep its connection."""
+    """A client that sets at random; `children` keep its connection."""
 
     def __init__(self, where, seed: int, implicit: bool, bearer: str | None = None, children: int = 0,
                  gpus=range(GPUS)) -> None:
@@ -122,8 +123,8 @@ class Setter:
 
 
 class DriverLog:
-    """Each setter that the driver was called with since this began, also by a guardian. The driver itself remembers the last
-    4,096 calls of all processes alone: they are fetched all the time."""
+    """Each setter call of the driver since this began, also by a guardian. The driver itself only remembers the last 4,096
+    calls of all processes, so they are fetched continually."""
 
     REMEMBERED = 4096
 
@@ -142,7 +143,7 @@ class DriverLog:
             time.sleep(0.02)
 
     def fetch(self) -> bool:
-        """False while the next call is still being written down."""
+        """False while the next call is still being written."""
         with self.lock:
             count = ctypes.c_uint(self.REMEMBERED)
             assert self.driver.library.zeus_virtual_read_calls(ctypes.c_uint64(self.next), self.calls,
@@ -151,7 +152,7 @@ class DriverLog:
             for call in self.calls[:count.value]:
                 if call.number != self.next:
                     self.gap_since = self.gap_since or now
-                    # One that was killed while it wrote leaves a gap of its own.
+                    # A process killed while writing leaves a gap.
                     if now < self.gap_since + 1.0:
                         return False
                     self.forgotten += call.number - self.next > 16
@@ -171,7 +172,7 @@ class DriverLog:
 
 @dataclasses.dataclass
 class Run:
-    """One start of a daemon, with where the audit log ended then."""
+    """One start of a daemon, with the end of the audit log at that time."""
 
     process: int
     begun: float
@@ -179,7 +180,7 @@ class Run:
 
 
 class WatchedDaemon(Daemon):
-    """One whose starts are kept in mind."""
+    """A daemon whose starts are remembered."""
 
     def __init__(self, *arguments, **more) -> None:
         super().__init__(*arguments, **more)
@@ -208,8 +209,8 @@ def seconds_of(line: dict) -> float:
 
 
 def expect_audited(case: unittest.TestCase, daemon: WatchedDaemon, log: DriverLog, uuids: list[str]) -> dict[str, int]:
-    """The setters in the driver's log are those that were written down, one to one and in their order, but for the last before a
-    kill, and what a guardian has put back: those are noted by the daemon afterwards."""
+    """The setters in the driver's log match the audit log one to one and in order, except for the last one before a kill and
+    what a guardian has put back: the daemon notes those afterwards."""
     setters = log.all()
     own = {run.process for run in daemon.runs}
     lines = daemon.lines_of_runs()
@@ -249,7 +250,7 @@ def expect_audited(case: unittest.TestCase, daemon: WatchedDaemon, log: DriverLo
 
 @dataclasses.dataclass
 class Held:
-    """What a process has open, by kind, and its threads and children."""
+    """A process's open descriptors by kind, its threads and its children."""
 
     descriptors: collections.Counter
     threads: int
@@ -278,7 +279,7 @@ class Held:
 
 
 class FaultCase(unittest.TestCase):
-    """Clients beside a daemon, and every GPU put back to what an operator had set."""
+    """A daemon with clients; afterwards every GPU must have the operator's settings."""
 
     driver: daemon_session.Driver
     log: DriverLog
@@ -306,13 +307,13 @@ class FaultCase(unittest.TestCase):
         return self.look_at(daemon)
 
     def look_at(self, daemon: WatchedDaemon) -> WatchedDaemon:
-        """Remembers it as it is when it is fresh."""
+        """Remembers the state of a fresh daemon."""
         self.fresh = Held.by(daemon.process.pid)
         self.uuids = uuids_of(daemon)
         return daemon
 
     def crowd(self, daemon: Daemon, kinds=(True, False), children: int = 0) -> None:
-        """Eight clients, half of which lease."""
+        """Eight clients, half of them with leases."""
         for number in range(CLIENTS):
             implicit = kinds[number % len(kinds)]
             self.clients.append(Client(daemon.socket, self.random.getrandbits(32), implicit, children=children))
@@ -336,10 +337,10 @@ class FaultCase(unittest.TestCase):
         print(f"{what}: {rounds} times, of which {self.changed} with settings changed; put back within "
               f"{max(self.slowest, 0):.3f} s", flush=True)
         if rounds >= 20:
-            self.assertGreater(self.changed, rounds // 3, "nothing was changed when it happened")
+            self.assertGreater(self.changed, rounds // 3, "nothing was set at that moment")
 
     def expect_nothing_left(self, daemon: Daemon):
-        """As a fresh daemon, but for the guardian that its first lease has started, and the connection to it."""
+        """Like a fresh daemon, except for the guardian that its first lease has started, and the connection to it."""
         guardian = {"socket": 1}
         deadline = time.monotonic() + 20.0
         while (left := Held.by(daemon.process.pid).beyond(self.fresh)) not in ({}, guardian):

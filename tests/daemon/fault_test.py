@@ -1,10 +1,10 @@
-"""Kills, stops and starves zeusd and its clients at random moments, and sees that every GPU is put back to what an operator
-had set: neither the default nor the maximum; that the audit log has each call of a setter; and that nothing is left behind.
+"""Kills, stops and starves zeusd and its clients at random moments, and checks that every GPU is put back to the operator's
+settings (neither the default nor the maximum), that the audit log has each setter call, and that nothing is left behind.
 
   zeus virtual '4xA100@root-only@limit=300' --shared --load constant:200W -- fault_test.py ZEUSD
     [--rounds N] [--bound SECONDS] [--seed S] [-k NAME]
 
-Without --bound, how long it took is printed and not judged: that is the machine's business.
+Without --bound, times are printed but not judged, because they depend on the machine.
 """
 
 import os
@@ -21,7 +21,7 @@ from fault_session import CLIENTS, GPUS, TERM, Client, FaultCase, Point0, Watche
 
 
 class Proxy:
-    """Forwards TCP until it is told to be silent; then it keeps every connection, and nothing passes."""
+    """Forwards TCP until it is silenced; then it keeps every connection, but forwards nothing."""
 
     def __init__(self, to) -> None:
         self.to = to
@@ -57,7 +57,7 @@ class Proxy:
         self.closed = True
         for one in [self.listener, *self.sockets]:
             try:
-                one.shutdown(socket.SHUT_RDWR)  # a thread that still reads it keeps it open otherwise
+                one.shutdown(socket.SHUT_RDWR)  # otherwise a thread that still reads it keeps it open
             except OSError:
                 pass
             one.close()
@@ -224,7 +224,7 @@ class Faults(FaultCase):
         self.expect_audited(daemon)
 
     def expect_records(self, daemon: WatchedDaemon):
-        """At whatever moment: what is set has a record."""
+        """At any moment, a setting has a record."""
         daemon.process.send_signal(signal.SIGSTOP)
         try:
             until(lambda: "T (stopped)" in pathlib.Path(f"/proc/{daemon.process.pid}/status").read_text(), "it is stopped")

@@ -1,5 +1,5 @@
-"""One GPU's driver hangs, in a setter, in the putting back or in every call: who has to do with the others waits for nothing, and each
-GPU is put back as soon as it can be.
+"""One GPU's driver hangs, in a setter, in putting back or in every call: clients of other GPUs do not wait, and each GPU is
+put back as soon as possible.
 
   zeus virtual '4xA100@root-only@limit=300' --shared --load constant:200W -- hang_test.py ZEUSD
     [--rounds N] [--bound SECONDS] [--hang SECONDS] [--seed S] [-k NAME]
@@ -41,11 +41,11 @@ class Request:
 
 
 class Notebook:
-    """What processes ask and are answered, written down as it happens, so that it is not lost with them."""
+    """Requests and answers of client processes, written as they happen, so that they are not lost with the process."""
 
     def __init__(self) -> None:
         self.file = tempfile.TemporaryFile(buffering=0)
-        fcntl.fcntl(self.file, fcntl.F_SETFL, os.O_APPEND)  # each line at its end, whoever writes it
+        fcntl.fcntl(self.file, fcntl.F_SETFL, os.O_APPEND)  # each line is appended in one piece, from any process
 
     def ask(self, who: int, where, connection, method: str, target: str) -> daemon_session.Answer:
         begun = time.monotonic()
@@ -55,7 +55,7 @@ class Notebook:
         return answer
 
     def requests(self, over: float) -> list[Request]:
-        """Those that were begun since the last call of this; what is unanswered `over` has lasted at least until then."""
+        """Requests begun since the last call of this; an unanswered one `over` has lasted at least until then."""
         self.file.seek(0)
         told, open_ones = [], {}
         for line in self.file.read().decode().splitlines():
@@ -71,7 +71,7 @@ class Notebook:
 
 
 def probe(where, book: Notebook, number: int, seed: int, readable: str) -> None:
-    """Reads for good; the first three also change a GPU that they lease, each another one."""
+    """Reads until it is killed; the first three also set a GPU that they lease, a different one each."""
     chance = random.Random(seed)
     connection = connection_to(where)
     lease = None
@@ -89,7 +89,7 @@ def probe(where, book: Notebook, number: int, seed: int, readable: str) -> None:
 
 
 def insist(where, book: Notebook, number: int) -> None:
-    """Asks for the GPU that is to hang, again and again; the first of these has set it, and goes on setting it."""
+    """Repeatedly asks for the GPU that is to hang; the first of these has set it, and goes on setting it."""
     connection = connection_to(where)
     while True:
         for method, target in OF_THE_HUNG:
@@ -120,7 +120,7 @@ class Hangs(FaultCase):
             self.clients.append(Process(probe, daemon.socket, self.book, number, self.random.getrandbits(32), readable))
 
     def before(self) -> tuple[float, float]:
-        """A stretch in which nothing hangs."""
+        """A period in which nothing hangs."""
         time.sleep(0.3)
         begin = time.monotonic()
         time.sleep(0.4 * options.hang)
@@ -137,7 +137,7 @@ class Hangs(FaultCase):
         return killed
 
     def struck(self, since: float) -> Setter:
-        """The setter of the hung GPU that did hang."""
+        """The setter call that hung."""
         hung = until(lambda: [one for one in self.log.all() if one.gpu == HUNG and one.begun >= since
                               and one.took >= 0.9 * options.hang], "the hang has struck", 2 * options.hang)
         self.assertEqual(len(hung), 1)
@@ -222,7 +222,7 @@ class Hangs(FaultCase):
             self.crowd(daemon)
             until(lambda: self.driver.settings()[HUNG] != self.found[HUNG], "it is set")
             self.at_a_random_moment()
-            daemon.process.send_signal(daemon_session.signal.SIGSTOP)  # so that it is the guardian whom the hang strikes
+            daemon.process.send_signal(daemon_session.signal.SIGSTOP)  # so that the hang affects the guardian
             is_changed = self.driver.settings()[HUNG] != self.found[HUNG]
             begun = time.monotonic()
             self.driver.fault(f"slow delay={options.hang}s call=nvmlDeviceSet* gpu={HUNG} times=1")

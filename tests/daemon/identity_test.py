@@ -1,11 +1,11 @@
-"""Whose a lease is when process numbers are used again, when holders live in namespaces of their own, and when the civil time steps:
-what was set is put back once, and a new process has nothing of it.
+"""Ownership of leases when process IDs are reused, when holders are in their own namespaces, and when the civil time steps:
+settings are put back once, and a new process does not inherit them.
 
   zeus virtual '4xA100@root-only@limit=300' --shared --load constant:200W -- identity_test.py ZEUSD --stepped LIBRARY
     [--rounds N] [--bound SECONDS] [--seed S] [-k NAME]
 
-All of it runs in a namespace of processes of its own, in which numbers are given out as the test wants them. LIBRARY gives a daemon
-a civil time of the test's (stepped_time.cpp). Without --bound, times are printed and not judged.
+Everything runs in a separate PID namespace, in which the test chooses process IDs. LIBRARY lets the test set a daemon's
+civil time (stepped_time.cpp). Without --bound, times are printed but not judged.
 """
 
 import ctypes
@@ -30,7 +30,7 @@ CLONE_NEWNS, CLONE_NEWUSER, CLONE_NEWPID, MS_REC_PRIVATE = 0x00020000, 0x1000000
 
 
 class Partner:
-    """A process of a user without rights that does what it is told, over a socket: requests on one connection that it keeps."""
+    """A process of a user without rights that takes orders over a socket: requests on one connection, which it keeps."""
 
     def __init__(self, where, spaces: bool = False, bearer: str | None = None) -> None:
         self.ended = False
@@ -58,7 +58,7 @@ class Partner:
         theirs.send(json.dumps([os.getpid(), os.getuid()]).encode())
         while words := theirs.recv(65536).decode().split():
             if words[0] == "child":
-                # It keeps the connection, and speaks for its parent from now on; the parent only waits for its end.
+                # The child keeps the connection and acts for its parent from now on; the parent only waits for its end.
                 if os.fork() != 0:
                     theirs.close()
                     time.sleep(600)
@@ -79,7 +79,7 @@ class Partner:
         return self.told()
 
     def kill(self) -> None:
-        """Once: its number may be another's afterwards."""
+        """Once only: afterwards its ID may belong to another process."""
         if not self.ended:
             os.kill(self.pid, signal.SIGKILL)
             os.waitpid(self.pid, 0)
@@ -93,7 +93,7 @@ class Partner:
 def enter_namespaces() -> None:
     """Of users (as its root), mounts and processes (as its first), with a /proc of its own."""
     libc = ctypes.CDLL(None, use_errno=True)
-    assert libc.prctl(4, 1, 0, 0, 0) == 0  # PR_SET_DUMPABLE: its files in /proc are its own again
+    assert libc.prctl(4, 1, 0, 0, 0) == 0  # PR_SET_DUMPABLE: so that it owns its files in /proc again
     assert libc.unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID) == 0, os.strerror(ctypes.get_errno())
     for name, text in (("setgroups", "deny"), ("uid_map", f"0 {SOMEBODY} 1"), ("gid_map", f"0 {SOMEBODY} 1")):
         with open(f"/proc/self/{name}", "w", encoding="utf-8") as file:
@@ -102,13 +102,13 @@ def enter_namespaces() -> None:
     if child != 0:
         os.waitpid(child, 0)
         os._exit(0)
-    assert libc.prctl(1, signal.SIGKILL, 0, 0, 0) == 0  # PR_SET_PDEATHSIG: it goes with the one that the test knows
+    assert libc.prctl(1, signal.SIGKILL, 0, 0, 0) == 0  # PR_SET_PDEATHSIG: it ends with the process that the test knows
     assert libc.mount(b"none", b"/", None, MS_REC_PRIVATE, None) == 0
     assert libc.mount(b"proc", b"/proc", b"proc", 0, None) == 0, os.strerror(ctypes.get_errno())
 
 
 def with_number(number: int, make):
-    """What `make` makes with a process of this number, which nobody has now."""
+    """The result of `make` for a process with this ID, which is free now."""
     for _ in range(1000):
         pathlib.Path("/proc/sys/kernel/ns_last_pid").write_text(str(number - 1))
         made = make()
@@ -136,7 +136,7 @@ class Identities(FaultCase):
         return made
 
     def take(self, partner: Partner, explicit: bool) -> str:
-        """Has the GPU set; the name of the lease, where it is an explicit one."""
+        """Makes the client set the GPU; returns the lease's name if it is an explicit one."""
         self.since = time.monotonic()
         lease = ""
         if explicit:
@@ -149,7 +149,7 @@ class Identities(FaultCase):
         return lease
 
     def expect_nothing_of_its(self, partner: Partner, lease: str) -> None:
-        """Neither is a lease of its own shown to it, nor does the name of the other's help it."""
+        """It is shown no lease of its own, and knowing the other's name does not help it."""
         status, text = partner.ask("GET", "/v1/leases")
         self.assertEqual((status, [one["id"] for one in json.loads(text)["leases"] if one.get("id")]), (200, []))
         for target in (under(lease or "none"), f"/v1/leases/renew?lease={lease or 'none'}",
@@ -157,7 +157,7 @@ class Identities(FaultCase):
             self.assertEqual(partner.ask("POST", target)[0], 404, target)
 
     def expect_put_back_once(self, by: int | None = None) -> None:
-        """With two calls of setters: that of the client, and one more."""
+        """With two setter calls: the client's, and one more."""
         setters = [one for one in self.log.all() if one.begun >= self.since]
         self.assertEqual([(one.gpu, one.what, one.done) for one in setters], 2 * [(GPU, "power_limit", True)], setters)
         if by is not None:
@@ -169,7 +169,7 @@ class Identities(FaultCase):
             explicit, stopped = number % 2 == 0, number % 4 < 2
             holder = self.partner(daemon.socket)
             lease = self.take(holder, explicit)
-            if stopped:  # it learns of the death when the number is another's, which asks already
+            if stopped:  # it learns of the death when the ID already belongs to another process, which is asking
                 daemon.process.send_signal(signal.SIGSTOP)
             killed = time.monotonic()
             holder.kill()
@@ -195,7 +195,7 @@ class Identities(FaultCase):
             killed = time.monotonic()
             holder.kill()
             other = with_number(holder.pid, lambda: self.partner(daemon.socket))
-            holder.ask("POST", SET)  # whatever it is told
+            holder.ask("POST", SET)  # whatever it gets as an answer
             until(lambda: not daemon.get("/v1/leases").json["leases"], "nothing is held for who has ended")
             self.expect_nothing_of_its(other, "")
             self.expect_put_back(killed)
@@ -239,7 +239,7 @@ class Identities(FaultCase):
         daemon = self.start()
         for number in range(options.rounds):
             holder = self.partner(daemon.socket, spaces=True)
-            self.assertEqual((holder.own_pid, holder.own_user), (1, 0), "to itself it is root, and the first process")
+            self.assertEqual((holder.own_pid, holder.own_user), (1, 0), "inside its namespace it is root, and process 1")
             lease = self.take(holder, number % 2 == 0)
             [shown] = daemon.get("/v1/leases").json["leases"]
             self.assertEqual(shown["holder"]["uid"], SOMEBODY, "to the daemon it is who it is")
@@ -261,14 +261,14 @@ class Identities(FaultCase):
         daemon.words = ["unshare", "--pid", "--fork", "--kill-child", *daemon.words]
         self.addCleanup(daemon.close)
         daemon.start()
-        holder = self.partner(daemon.socket)  # whose number means nothing where the daemon is
+        holder = self.partner(daemon.socket)  # whose ID has no meaning in the daemon's namespace
         self.assertEqual(holder.ask("GET", f"/gpu/get_power?gpu_ids={GPU}")[0], 200)
         self.assertEqual(holder.ask("POST", SET)[0], 403)
         self.assertEqual(self.driver.settings(), self.found)
 
     def test_the_civil_time_steps(self):
         if not options.stepped:
-            self.skipTest("no library that gives a daemon a civil time of ours")
+            self.skipTest("there is no library to set a daemon's civil time")
         step = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())) / "step"
         step.write_text("0")
         daemon = self.start(modes="uds,tcp", key=KEY,
@@ -286,7 +286,7 @@ class Identities(FaultCase):
         self.report("the civil time steps")
 
     def step_under_a_term(self, daemon: WatchedDaemon, step: pathlib.Path, ahead: int) -> None:
-        """The lease lasts for as long as it is renewed and its term after that, and not less."""
+        """The lease lasts at least as long as it is renewed plus its term."""
         holder = self.partner(daemon.socket)
         self.since = time.monotonic()
         lease = json.loads(holder.ask("POST", f"/v1/leases/take?gpu_ids={GPU}&term_s={fault_session.TERM}")[1])["id"]
@@ -307,7 +307,7 @@ class Identities(FaultCase):
         holder.close()
 
     def step_under_a_token(self, daemon: WatchedDaemon, step: pathlib.Path, ahead: int) -> None:
-        """What was set for a token lasts until an hour after its last request, of time that has passed."""
+        """A token's settings last for an hour of elapsed time after its last request."""
         holder = self.partner(daemon.tcp, bearer=token_of("ann", "gpu-control"))
         self.take(holder, False)
         step.write_text(str(ahead))

@@ -1,4 +1,4 @@
-"""Lists what zeusd links: it runs as root, and is to be small enough to be read.
+"""Lists what zeusd links: it runs as root, so it must be small enough to review.
 
   links_test.py ZEUSD
 """
@@ -10,10 +10,10 @@ import unittest
 
 zeusd = ""
 
-# Beyond the C++ runtime and what formats messages: regular expressions of commands, and signatures of tokens.
+# Besides the C++ runtime and the formatting of messages: regular expressions for commands, and signatures of tokens.
 ALLOWED_LIBRARIES = {"libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1", "libfmt.so.9", "libspdlog.so.1.10",
                      "libre2.so.9", "libcrypto.so.3", "ld-linux-x86-64.so.2"}
-# By namespace, whatever may have been linked in.
+# Namespaces that must not be linked in.
 REFUSED_MODULES = {"virtual_gpu", "physics", "drivers", "store", "server", "jobs", "train", "measure", "optimize", "simulate",
                    "trace", "report", "cli", "run", "demo", "pacing"}
 

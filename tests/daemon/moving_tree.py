@@ -1,4 +1,4 @@
-"""A copy of a recorded powercap tree (fixtures/rapl) whose counters move, and that only root may read, as the kernel's."""
+"""A copy of a recorded powercap tree (fixtures/rapl) whose counters move, and that only root may read, like the kernel's."""
 
 import bisect
 import contextlib
@@ -25,11 +25,11 @@ class Zone:
         self.watts = watts
 
     def total(self, seconds: float) -> int:
-        """What it has counted after so long, as if it never came round."""
+        """Its count after this time, as if it never wrapped."""
         return self.began + int(self.watts * 1e6 * seconds)
 
     def write(self, seconds: float) -> None:
-        """In one piece, so that nobody reads a part of it."""
+        """In one piece, so that no reader sees a part of it."""
         other = self.file.with_name(".next")
         other.write_text(f"{self.total(seconds) % self.range}\n")
         other.chmod(0o400)
@@ -37,10 +37,8 @@ class Zone:
 
 
 class MovingTree:
-    """`with MovingTree() as tree:` moves it; `mounts` are for whom it is to be seen by.
-
-    Each zone draws a power of its own. One that was recorded shortly before it came round does so `until_wrap` seconds after
-    it began to move.
+    """`with MovingTree() as tree:` moves it; `mounts` are for processes that should see it. Each zone draws a different
+    power. A zone that was recorded shortly before its wrap wraps `until_wrap` seconds after it began to move.
     """
 
     def __init__(self, recorded: str = "two_sockets", until_wrap: float = 0.0, between: float = BETWEEN_STEPS) -> None:
@@ -73,7 +71,7 @@ class MovingTree:
             self.ended.append(time.monotonic())
 
     def seen(self, name: str, earliest: float, latest: float) -> tuple[int, int]:
-        """Between what totals (as if it never came round) a reading between these times must lie."""
+        """The totals (without wraps) between which a reading between these times must lie."""
         first, last = bisect.bisect_right(self.ended, earliest) - 1, bisect.bisect_right(self.steps, latest) - 1
         total = self.zones[name].total
         return tuple(total(self.steps[step] - self.steps[0]) if step >= 0 else total(0) for step in (first, last))
@@ -83,11 +81,11 @@ class MovingTree:
         return self.zones[name].watts * (end - begin)
 
     def packages(self) -> dict[str, str]:
-        """By their names, the zones that are packages."""
+        """The zones that are packages, by their names."""
         return {(zone.file.parent / "name").read_text().strip(): name for name, zone in self.zones.items() if "/" not in name}
 
     def has_come_round(self) -> bool:
-        """Whether one of them has."""
+        """Whether one of them has wrapped."""
         passed = self.steps[-1] - self.steps[0] if self.steps else 0.0
         return any(zone.total(passed) >= zone.range for zone in self.zones.values())
 

@@ -1,11 +1,10 @@
-"""What the existing daemon's interface promises, sentence by sentence, asked of zeusd with plain requests; and what is
-weak in the existing daemon and is not here.
+"""The promises of the existing daemon's interface, sentence by sentence, checked on zeusd with plain requests; and the
+existing daemon's weak points, which zeusd must not have.
 
   zeus virtual '2xA100@root-only@limit=300' --shared --load constant:200W -- protocol_test.py ZEUSD [-k NAME]
 
-Rows are requests and what has to come back; the numbers before them are of the sections that describe the existing
-daemon's requests (4), queries (5), routes (6), errors (7), streams (8) and tokens (9), and "+" stands before what is
-different here on purpose.
+Rows are requests and their expected answers. The numbers before them are of the sections that describe the existing daemon's
+requests (4), queries (5), routes (6), errors (7), streams (8) and tokens (9); "+" marks deliberate differences.
 """
 
 import argparse
@@ -43,7 +42,7 @@ ALL = token_of("zoe", *daemon_session.ALL_GROUPS)
 
 @dataclasses.dataclass
 class Row:
-    """A sentence, the request that tries it, and what has to come back."""
+    """A sentence, the request that tests it, and the expected answer."""
 
     says: str
     method: str
@@ -100,7 +99,7 @@ def now() -> int:
 
 LIMIT = "/gpu/set_power_limit?gpu_ids=0&block=true&power_limit_mw=250000"
 
-# 4: what is looked at, and in which order.
+# 4: what is checked, and in which order.
 CONTROL_ALONE = [  # gpu-control alone, on a Unix socket, no key
     Row("4 a group that is not enabled is 404, which names it", "GET", "/gpu/get_power", 404, has=("gpu-read",)),
     Row("4 so is an unknown path under its prefix", "POST", "/gpu/zzz", 404, has=("gpu-read",)),
@@ -337,7 +336,7 @@ class Protocol(unittest.TestCase):
 
     def setUp(self):
         driver.clear_faults()
-        # Sensors show the truth late.
+        # Sensors lag behind the true values.
         until(lambda: {driver.ask("nvmlDeviceGetPowerUsage", gpu) for gpu in (0, 1)} == {200_000}, "power is as loaded")
         self.found = driver.settings()
         self.addCleanup(self.expect_all_as_it_was)  # once the daemons have ended
@@ -365,7 +364,7 @@ class Protocol(unittest.TestCase):
         daemon = self.daemon(modes="uds,tcp", key=KEY, rapl=True)
         self.expect(daemon.tcp, OVER_TCP)
         self.expect(daemon.socket, ON_UNIX)
-        self.assertEqual(driver.settings(), before, "rows that are refused set nothing")
+        self.assertEqual(driver.settings(), before, "refused rows set nothing")
         count = sum(len(rows) for rows in (CONTROL_ALONE, READING_ALONE, OVER_TCP, ON_UNIX))
         self.assertGreaterEqual(count, 80)
         print(f"{count} rows", flush=True)
@@ -418,7 +417,7 @@ class Protocol(unittest.TestCase):
             self.assertEqual(daemon.post(target, connection=connection).status, 200)
         told = lambda: [o["status"] for o in daemon.get("/v1/outcomes").json["outcomes"]]  # noqa: E731
         until(lambda: len(told()) == 3 and None not in told(), "all three are done")
-        self.assertEqual(driver.limit(0), 230_000, "the last one holds")
+        self.assertEqual(driver.limit(0), 230_000, "the last one stays in force")
         connection.close()
 
     # 7: errors of devices.
@@ -488,10 +487,10 @@ class Protocol(unittest.TestCase):
             self.assertEqual(reader.event()[0], "", "a comment, no sample")
         reader.close()
 
-    # 5.1: what is weak in the existing daemon, by number; each the opposite.
+    # 5.1: the existing daemon's weak points, by number; zeusd must do the opposite.
 
     def slow_setters(self, daemon: Daemon, gpu: int = 0, seconds: float = 3.0):
-        """A setter of that GPU hangs so long; returns once it does, with the client's socket."""
+        """A setter of that GPU hangs for this long; returns once it hangs, with the client's socket."""
         driver.fault(f"slow delay={seconds:g}s call=nvmlDeviceSetPowerManagementLimit gpu={gpu} times=1")
         hung = socket.socket(socket.AF_UNIX)
         hung.connect(daemon.socket)
@@ -512,7 +511,7 @@ class Protocol(unittest.TestCase):
         self.assertLess(time.monotonic() - since, 2.0, "longer than the hang lasts")
         answer = http.client.HTTPResponse(hung)
         answer.begin()
-        self.assertEqual(answer.status, 504, "there is a patience with calls of the driver")
+        self.assertEqual(answer.status, 504, "driver calls have a timeout")
         answer.read()
         again = daemon.post(LIMIT.replace("250000", "240000"))
         self.assertEqual((again.status, "retry-after" in again.headers), (503, True), "it is known to be stuck")
@@ -557,7 +556,7 @@ class Protocol(unittest.TestCase):
         for _ in range(300):
             statuses.append(daemon.post(LIMIT.replace("true", "false"), connection=connection).status)
         connection.close()
-        self.assertEqual(set(statuses), {200, 429}, "a flood is told to come back later")
+        self.assertEqual(set(statuses), {200, 429}, "too many requests get 429")
         driver.clear_faults()
         calls = [c for c in driver.calls(first) if c.entry_point == b"nvmlDeviceSetPowerManagementLimit"]
         outcomes = daemon.get("/v1/outcomes").json["outcomes"]
@@ -618,7 +617,7 @@ class Protocol(unittest.TestCase):
         daemon = self.daemon(rapl=True)
         reader = EventReader(daemon.socket, "/cpu/stream_power?cpu_ids=0")
         reader.data()
-        # A stall: what comes after it is neither a spike nor a zero.
+        # A stall: the sample after it is neither a spike nor a zero.
         begin, watts, powers = time.monotonic(), 50.0, []
         base = daemon.rapl.get("intel-rapl:0")
         daemon.process.send_signal(signal.SIGSTOP)
@@ -632,8 +631,8 @@ class Protocol(unittest.TestCase):
                 powers.append(reader.data()["cpu_mw"])
         reader.close()
         self.assertTrue(powers)
-        # The counter of the test moves in steps, which are at most as long as it was waited for.
-        self.assertLess(max(powers), 50_000 * 5, "a spike as of samples that come back to back")
+        # The test's counter moves in steps, at most as large as the waiting time.
+        self.assertLess(max(powers), 50_000 * 5, "a spike as from samples without a pause")
 
     def test_weak_9_power_without_the_instantaneous_field(self):
         driver.fault("unsupported call=nvmlDeviceGetFieldValues gpu=0")
@@ -694,7 +693,7 @@ class Protocol(unittest.TestCase):
         self.assertEqual(os.read(read, 3), b"200")
         second = daemon.post(LIMIT.replace("250000", "200000"))
         self.assertEqual((second.status, driver.limit(0)), (409, 250_000), second.body)
-        self.assertIn(str(child), second.text, "it is told who has it")
+        self.assertIn(str(child), second.text, "the answer names the holder")
         lease = daemon.post("/v1/leases/take?gpu_ids=0,1&term_s=30")
         self.assertEqual((lease.status, lease.json["holder"]["uid"], lease.json["holder"]["pid"]), (409, SOMEBODY, child))
         self.assertEqual(driver.limit(1), 300_000)

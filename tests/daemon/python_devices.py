@@ -1,7 +1,7 @@
-"""What python_devices_test.py runs as a user without rights: our Python package's GPUs, which the daemon sets.
+"""Run by python_devices_test.py as a user without rights: our Python package's GPUs, which the daemon sets.
 
-Reads lines: an expression in which `gpus` are the GPUs, `other` is a lease with a term of its own once `take` made it, whose value
-or failure is answered as a line of JSON.
+Reads expressions line by line and prints the value or failure of each as a line of JSON. In them `gpus` are the GPUs, and
+`other` is a separate lease after `take`.
 """
 
 import json

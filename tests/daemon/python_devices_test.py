@@ -1,11 +1,11 @@
-"""Our Python package's GPUs on a zeusd, as a user without rights: its setters and `lease()` hold leases of the daemon.
+"""Our Python package's GPUs with a zeusd, as a user without rights: its setters and `lease()` hold leases of the daemon.
 
   zeus virtual '2xV100@root-only@limit=200' --shared --load constant:180W --
     python_devices_test.py ZEUSD PACKAGE_FOLDER nvidia [--bound SECONDS]
   zeus virtual '2xA100@amd@root-only@limit=200' --shared -- python_devices_test.py ZEUSD PACKAGE_FOLDER amd
 
-What holds on a GPU is asked of the driver's library, never of the daemon. Without --bound, how long it took until a limit was in
-force again is printed and not judged.
+The settings of a GPU are read through the driver's library, never from the daemon. Without --bound, the time until a limit
+was in force again is printed but not judged.
 """
 
 import contextlib
@@ -30,7 +30,7 @@ bound = None
 
 
 class User:
-    """A Python program of somebody without rights, which does as it is told."""
+    """A Python program of a user without rights, which takes orders."""
 
     def __init__(self, environment: dict) -> None:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("ZEUSD", "CUDA", "ZEUS_STATE"))}
@@ -46,7 +46,7 @@ class User:
         return json.loads(self.child.stdout.readline())
 
     def end(self) -> str:
-        """What it said."""
+        """Its output."""
         return self.child.communicate(timeout=daemon_session.PATIENCE)[1]
 
     def __enter__(self) -> "User":
@@ -76,7 +76,7 @@ class Devices:
         return told
 
     def holders(self) -> dict[int, str]:
-        """The kind of lease by which each GPU is held."""
+        """The kind of lease that holds each GPU."""
         return {gpu["id"]: lease["kind"] for lease in self.daemon.get("/v1/leases").json["leases"] for gpu in lease["gpus"]}
 
     def test_without_it_setters_are_refused(self):
@@ -120,7 +120,7 @@ class NvidiaDevices(Devices, unittest.TestCase):
         self.assertEqual(self.limits(), [200_000, 150_000])
         self.done("gpus[1].set_power_management_limit(125_000)")
         self.done("let_go()")
-        self.assertEqual(self.limits(), [200_000, 125_000], "the setter's is the latest of those that are left")
+        self.assertEqual(self.limits(), [200_000, 125_000], "the setter's is the latest remaining setting")
         other = self.new_user()
         self.assertIn("ZeusConflictError", other.does("gpus[1].set_power_management_limit(100_000)")["failure"])
         self.assertIn("ZeusConflictError", other.does("take(1, 100.0)")["failure"])
@@ -160,7 +160,7 @@ class NvidiaDevices(Devices, unittest.TestCase):
 
 class AmdDevices(Devices, unittest.TestCase):
     def limits(self) -> list[int]:
-        """As the driver's library tells a process that has no daemon."""
+        """The driver library's values for a process without a daemon."""
         with User({"ZEUSD_SOCK_PATH": ""}) as reader:
             return [reader.does(f"gpus[{gpu}].get_power_management_limit()")["value"] for gpu in (0, 1)]
 

@@ -1,9 +1,9 @@
-"""Scrapes of /metrics under faults, resets and restarts: each is read by the reference parser, counters fall only where they begin
-anew, joules never rise faster than a card can draw, and over a stretch without resets they are the truth.
+"""Scrapes of /metrics under faults, resets and restarts: the reference parser reads each, counters fall only at a reset,
+joules never rise faster than a GPU can draw, and between resets they are the true energy.
 
   scrape_test.py ZEUS ZEUSD BUILD_FOLDER [--scrapes N] [--seconds S] [--seed S]
 
-Needs root, for the daemon. The parser comes from the Python registry; without that the test is skipped with one line.
+Needs root, for the daemon. The parser comes from the Python registry; without it the test is skipped with one line.
 """
 
 import argparse
@@ -29,8 +29,8 @@ INSIDE = "ZEUS_TEST_INSIDE"
 GPUS = 2
 SPEC = f"{GPUS}xA100@root-only@limit=300"
 LOAD = "square:80-300W,700ms"
-MOST_WATTS = 400.0 * 1.02  # an A100's highest limit, with what sensors may be off by
-COUNTER_PERIOD = 0.11  # within which a card's counter may stand still, and then catch up
+MOST_WATTS = 400.0 * 1.02  # an A100's highest limit, plus the sensors' error
+COUNTER_PERIOD = 0.11  # within which a GPU's counter may stand still, and then catch up
 ENERGY = "zeusd_gpu_energy_joules_total"
 options = argparse.Namespace()
 
@@ -58,7 +58,7 @@ class Scrape:
         self.instance = dict(labels)["instance"]
 
     def uuids(self) -> dict[int, str]:
-        """Of the GPUs whose energy is told."""
+        """Of the GPUs whose energy is reported."""
         labels = [dict(labels) for sample, labels in self.samples if sample == ENERGY]
         return {int(one["gpu"]): one["uuid"] for one in labels}
 
@@ -70,7 +70,7 @@ class Scrape:
         return self.of(ENERGY)
 
     def counters(self) -> dict:
-        """Those that a daemon counts itself."""
+        """Counters that the daemon keeps itself."""
         def counts(name: str) -> bool:
             return name.endswith(("_total", "_count", "_bucket")) and not name.startswith(("zeusd_gpu_energy", "zeusd_gpu_throttled"))
         return {key: value for key, value in self.samples.items() if counts(key[0])}
@@ -90,8 +90,8 @@ class Scrapes(unittest.TestCase):
         client.start()
         self.addCleanup(lambda: (self.over.set(), client.join()))
         self.last: Scrape | None = None
-        self.seen: dict[int, Scrape] = {}  # the last that had each GPU
-        self.resets: dict[int, float] = {}  # when each GPU's counter was last told to begin anew
+        self.seen: dict[int, Scrape] = {}  # the last scrape with each GPU
+        self.resets: dict[int, float] = {}  # when each GPU's counter was last reset
         self.falls = self.restarts = 0
 
     def change(self) -> None:
@@ -108,12 +108,12 @@ class Scrapes(unittest.TestCase):
 
     def scrape(self) -> Scrape:
         new, old = Scrape(self.daemon.socket), self.last
-        self.assertLessEqual(new.uuids().items(), self.uuids.items(), "a number is always the same GPU's")
+        self.assertLessEqual(new.uuids().items(), self.uuids.items(), "a number always means the same GPU")
         for gpu, joules in new.joules.items():
             if (former := self.seen.get(gpu)) is not None:
                 rise = joules - former.joules[gpu]
                 if rise < 0:
-                    self.assertGreaterEqual(self.resets.get(gpu, -1.0), former.begun, "it falls only to a new start")
+                    self.assertGreaterEqual(self.resets.get(gpu, -1.0), former.begun, "it falls only at a reset")
                     self.assertLessEqual(joules, MOST_WATTS * (new.ended - self.resets[gpu] + COUNTER_PERIOD))
                     self.falls += 1
                 else:
@@ -142,7 +142,7 @@ class Scrapes(unittest.TestCase):
         driver.fault(f"reset gpu={gpu}")
 
     def befall(self) -> None:
-        """Something that is over by itself: to clear the faults would bring back what a counter had before it was reset."""
+        """A fault that ends by itself: clearing the faults would bring back a counter's value from before its reset."""
         what = self.random.randrange(12)
         if what < 2:
             self.restart((signal.SIGTERM, signal.SIGKILL)[what])
@@ -205,7 +205,7 @@ class Scrapes(unittest.TestCase):
             time.sleep(min(0.5, options.seconds / 10))
             self.scrape()
         driver.clear_faults()
-        self.restart(signal.SIGTERM)  # which opens what was lost at the last start
+        self.restart(signal.SIGTERM)  # which opens GPUs that were lost at the last start
         last = until(lambda: len((one := self.scrape()).joules) == GPUS and one, "all are back", 10.0)
         moments.append((last.begun + last.ended) / 2)
         joules.append(last.joules)
@@ -226,7 +226,7 @@ def compare(told: dict, truth: dict) -> bool:
     for gpu in truth["gpus"]:
         counted = told["joules"][1][str(gpu["index"])] - told["joules"][0][str(gpu["index"])]
         used = truth_at(gpu["energy_j"], end) - truth_at(gpu["energy_j"], begin)
-        # Over less than a minute, what a counter's own period and a scrape's length may hide counts.
+        # Over less than a minute, the counter's period and the length of a scrape matter.
         allowed = 0.01 * used + (0.0 if options.seconds >= 60 else 3 * COUNTER_PERIOD * MOST_WATTS)
         print(f"GPU {gpu['index']}: {counted:.1f} J told over {end - begin:.1f} s and {told['restarts']} restarts, {used:.1f} J used: "
               f"{100 * (counted / used - 1):+.2f} %", flush=True)

@@ -1,6 +1,6 @@
-// Loaded before a program's libraries (LD_PRELOAD), it gives the program a civil time that is ahead of the machine's by
-// as many seconds as the file named in ZEUS_TEST_STEP says, and a monotonic time by as many as that in
-// ZEUS_TEST_MONOTONIC_STEP; without them, clocks stay what they are. For tests alone.
+// Loaded before a program's libraries (LD_PRELOAD), it moves the program's civil time ahead of the machine's by the
+// number of seconds in the file that ZEUS_TEST_STEP names, and its monotonic time by that of ZEUS_TEST_MONOTONIC_STEP;
+// without them, clocks are unchanged. Only for tests.
 
 #include <sys/syscall.h>
 #include <sys/time.h>

@@ -1,7 +1,8 @@
-// What telling the same to many readers takes at the least: a loop that writes as many bytes to each of their sockets.
+// The minimum cost of sending the same to many readers: a loop that writes the same number of bytes to each of their
+// sockets.
 //   stream_yardstick SOCKET READERS HERTZ SECONDS BYTES
-// Waits until so many have connected, writes to them for that long, prints the processor time that it took, and ends
-// with its input.
+// Waits for the readers to connect, writes to them for SECONDS, prints the processor time used, and ends with its
+// input.
 
 #include <sys/resource.h>
 #include <sys/socket.h>

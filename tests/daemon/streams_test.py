@@ -1,10 +1,10 @@
-"""Many readers of one GPU's power, and what zeusd takes for them: processor time beside a loop that writes the same bytes,
-gaps between samples, calls of the driver when nobody reads any more, and memory.
+"""Many readers of one GPU's power, and zeusd's costs: processor time compared with a loop that writes the same bytes, gaps
+between samples, driver calls after the last reader has gone, and memory.
 
   zeus virtual '1xA100@root-only@limit=300' --shared -- streams_test.py ZEUSD YARDSTICK
     [--readers N] [--seconds S] [--requests N] [--judge] [-k NAME]
 
-Without --judge, what is the machine's business (processor time, gaps) is printed and not judged.
+Without --judge, figures that depend on the machine (processor time, gaps) are printed but not judged.
 """
 
 import argparse
@@ -28,7 +28,7 @@ from daemon_session import SOMEBODY, Daemon
 HERTZ = 10
 STOPPED = 50
 MEGABYTE = 1e6
-# Of one user the daemon takes at most 512 connections.
+# The daemon accepts at most 512 connections from one user.
 USERS = (SOMEBODY, SOMEBODY + 1, SOMEBODY + 2)
 POWER_CALLS = (b"nvmlDeviceGetPowerUsage", b"nvmlDeviceGetFieldValues")
 options = argparse.Namespace()
@@ -36,10 +36,10 @@ driver: daemon_session.Driver
 
 
 class Crowd:
-    """Readers in a process of their own. For each phase they tell what came: gaps between two pieces of one reader."""
+    """Readers in a separate process. For each phase they report the gaps between two pieces of one reader."""
 
     def __init__(self, path: str, count: int, phases: list[tuple[float, int]]) -> None:
-        """A phase is how long it lasts, and how many readers do not read in it."""
+        """A phase has a duration, and a number of readers that do not read."""
         read, write = os.pipe()
         self.pid = os.fork()
         if self.pid == 0:
@@ -77,7 +77,7 @@ class Crowd:
             poll.register(number, select.EPOLLIN)
         last, arrived = {}, 0
         deadline = time.monotonic() + 60.0
-        while len(last) < count and time.monotonic() < deadline:  # of each, what comes first
+        while len(last) < count and time.monotonic() < deadline:  # the first piece of each
             for number, _ in poll.poll(1.0):
                 last[number] = time.monotonic() if readers[number].recv(65536) else 1 / 0
         pickle.dump(len(last), told)
@@ -117,7 +117,7 @@ def resident(pid: int) -> float:
 
 
 class ChangingLoad:
-    """What the GPU draws is another power every 30 ms."""
+    """The GPU's power changes every 30 ms."""
 
     def __init__(self) -> None:
         self.over = threading.Event()
@@ -172,7 +172,7 @@ class Streams(unittest.TestCase):
         seconds = options.seconds
         load = ChangingLoad()
         self.addCleanup(load.close)
-        # Those who stop take a while to fill their sockets.
+        # The sockets of readers that stop fill up slowly.
         crowd = Crowd(daemon.socket, options.readers, [(seconds, 0), (seconds / 2, STOPPED), (seconds / 2, STOPPED)])
         self.assertEqual(crowd.next(), options.readers, "each has something at once")
         before = processor_time(daemon.process.pid)
@@ -211,14 +211,14 @@ class Streams(unittest.TestCase):
         self.assertEqual(crowd.next(), options.readers)
         told = crowd.next()
         crowd.close()
-        self.assertGreater(self.power_calls(daemon, first), 0, "the log shows who reads")
+        self.assertGreater(self.power_calls(daemon, first), 0, "the log shows the readers")
         print(f"constant power: longest silence {told['longest']:.3f} s, {told['pieces']} pieces", flush=True)
         self.assertGreaterEqual(told["pieces"], 2 * options.readers)
         if options.judge:
             self.assertLess(told["longest"], 1.5)
 
     def test_memory_does_not_grow(self):
-        # The records of leases are synced, and that is not what is asked here.
+        # Lease records are synced, which is not measured here.
         with tempfile.TemporaryDirectory(dir="/dev/shm", prefix="zeusd-") as folder:
             daemon = Daemon(options.zeusd, folder=folder)
             daemon.words.remove("--log-requests")
@@ -244,7 +244,7 @@ class Streams(unittest.TestCase):
             daemon.__exit__()
 
     def send_mixed(self, sender: socket.socket, chance: random.Random) -> int:
-        """A hundred requests, one behind the other; each is answered."""
+        """A hundred pipelined requests; each is answered."""
         reads = ("GET /gpu/get_power", "GET /gpu/get_power_limit?gpu_ids=0", "GET /gpu/get_cumulative_energy", "GET /discover",
                  "GET /time", "GET /v1/readings", "GET /v1/leases", "GET /v1/outcomes", "GET /metrics", "GET /gpu/get_power?gpu_ids=7",
                  "GET /gpu/get_power?gpu_ids=%zz", "GET /nowhere", "POST /gpu/get_power", f"GET /{chance.getrandbits(64)}",
@@ -258,7 +258,7 @@ class Streams(unittest.TestCase):
         return len(targets) + 1
 
     def ask_all(self, sender: socket.socket, targets: list[str]) -> bytes:
-        """The last answer, of as many as were asked for."""
+        """The last answer of this many."""
         sender.sendall("".join(f"{target} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n" for target in targets).encode())
         answer = b""
         rest = b""

@@ -1,11 +1,11 @@
 """A user without root trains on a node whose daemon may set its GPU: refused without the daemon, served with it, and the
-operator's limit is back afterwards, also when the daemon is started again in mid-run.
+operator's limit is put back afterwards, even if the daemon is restarted during the run.
 
   user_run_test.py ZEUS ZEUSD [--rounds N] [--bound SECONDS]
 
-No variable tells the user of the daemon: it is at its usual place, in mount namespaces that have a /run of their own. Needs
-root, for the daemon; what holds on the GPU is asked of the driver's library, never of the daemon. Without --bound, how long it
-took until a limit was in force again, and how far a limit is off the best, are printed and not judged.
+No variable names the daemon: it is at its usual place, in mount namespaces with their own /run. Needs root, for the daemon.
+The GPU's settings are read through the driver's library, never from the daemon. Without --bound, the time until a limit was
+in force again, and the limit's distance from the best, are printed but not judged.
 """
 
 import argparse
@@ -24,21 +24,21 @@ import another_user
 import moving_tree
 from daemon_session import PATIENCE, Driver, skip_without_root, until
 
-GROUP = 4711  # of whoever may open the daemon's socket
+GROUP = 4711  # of the users who may open the daemon's socket
 FOUND = 200_000  # milliwatts, an operator's: neither the default nor the maximum
 SPEC = "1xV100@root-only@limit=200"
-# Bound by memory rather than by the clock: the highest limit costs 15 % more than the best, the found one 8 %.
+# Memory-bound: the highest limit costs 15 % more than the best, the operator's 8 %.
 LOAD = "work:0.8,1,0.7"
 ETA = 0.5
 NEAR = 0.03  # of the best
 INSIDE = "ZEUS_TEST_INSIDE"
-SETTLED = 8.0  # slices without another limit, and 1.5 s at least: it has been chosen
-# One that every user can run: that of this test may lie where only root looks.
+SETTLED = 8.0  # slices without another limit, and at least 1.5 s: it has been chosen
+# One that every user can run: this test's own interpreter may be readable by root only.
 PYTHON = "/usr/bin/python3"
 options = argparse.Namespace()
 
-# A stand-in for a training script, which runs until told to stop, or for so many steps. Each takes as long as the virtual GPU
-# needs for some work under the limit of that moment.
+# A stand-in for a training script, which runs until it is stopped, or for this many steps. Each takes as long as the
+# virtual GPU needs for some work under the current limit.
 TRAINER = textwrap.dedent("""
     import ctypes, pathlib, sys, time
 
@@ -71,7 +71,7 @@ def seconds_until(true, what: str, patience: float = PATIENCE) -> float:
 
 
 class Daemon:
-    """One that is told nothing but whose group its socket is, as if it were the only one of its node."""
+    """A daemon that is only given its socket's group, as if it were the only one of its node."""
 
     def __init__(self, folder: pathlib.Path, mounts: dict[str, str]) -> None:
         self.mounts = mounts
@@ -115,7 +115,7 @@ class UserRuns(unittest.TestCase):
     def start(self, *arguments: str, groups=(GROUP,), **variables: str) -> subprocess.Popen:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("ZEUSD", "XDG_", "ZEUS_STATE"))}
         words = another_user.words(options.zeus, *arguments, groups=groups, readable=[options.zeus], mounts=self.mounts)
-        # What nobody reads would hold up the command.
+        # Unread output would block the command.
         out = subprocess.DEVNULL if arguments[0] == "run" else subprocess.PIPE
         process = subprocess.Popen(words, stdout=out, stderr=subprocess.PIPE, text=True, cwd=self.home,
                                    env={**kept, "HOME": str(self.home), **variables})
@@ -137,7 +137,7 @@ class UserRuns(unittest.TestCase):
         return daemon
 
     def chosen(self, run: subprocess.Popen) -> int:
-        """The limit that a run keeps, once it has tried some."""
+        """The limit that a run keeps after it has tried some."""
         tried, last, since = set(), FOUND, time.monotonic()
 
         def is_settled() -> bool:
@@ -176,7 +176,7 @@ class UserRuns(unittest.TestCase):
         self.daemon()
         costs = self.gpu.costs(ETA)
         best = min(costs.values())
-        self.assertGreater(costs[FOUND] / best - 1, 2 * NEAR, "the operator's must not do")
+        self.assertGreater(costs[FOUND] / best - 1, 2 * NEAR, "the operator's limit must not be the best")
         for _ in range(options.rounds):
             run = self.start(*self.training(100_000))
             limit = self.chosen(run)
@@ -272,7 +272,7 @@ def main() -> int:
     options.profile_seconds = 0.1 if options.bound is None else 1.0
     skip_without_root()
     if options.bound is not None:
-        os.nice(-20)  # what else the machine does is not what is judged
+        os.nice(-20)  # the machine's other load is not judged
     if INSIDE not in os.environ:
         return subprocess.run([options.zeus, "virtual", SPEC, "--load", LOAD, "--shared", "--", sys.executable, *sys.argv],
                               env={**os.environ, INSIDE: "1"}, check=False).returncode

@@ -1,4 +1,5 @@
-"""`zeus watch` on daemons of virtual GPUs: what it sums beside what the GPUs have used, while a daemon dies and comes back.
+"""`zeus watch` on daemons of virtual GPUs: its sums compared with the energy that the GPUs have used, while a daemon dies
+and comes back.
 
   watch_test.py PROGRAM ZEUSD [--daemons N] [--seconds S]
 """
@@ -19,7 +20,7 @@ import unittest
 program, zeusd = "", ""
 daemons, seconds = 2, 8.0
 
-# Serves until it is ended; killed, it is started again once somebody says so.
+# Serves until it is ended; after a kill, it is started again on request.
 SERVE = """
 while true; do
   rm -f go
@@ -49,7 +50,7 @@ def truth_at(points: list, at: float) -> float:
 
 
 class Node:
-    """A daemon over two virtual GPUs of its own, on a machine whose monotonic clock is `ahead` of ours."""
+    """A daemon with its own two virtual GPUs, on a machine whose monotonic clock is `ahead` of ours."""
 
     def __init__(self, folder: pathlib.Path, number: int, ahead: int = 0):
         self.ahead = ahead
@@ -72,7 +73,7 @@ class Node:
         (self.folder / "go").touch()
 
     def end(self) -> list:
-        """What each of its GPUs has used, over time."""
+        """The energy of each of its GPUs, over time."""
         os.kill(self.session(), signal.SIGTERM)
         self.process.wait(timeout=30)
         truth = json.loads((self.folder / "truth.json").read_text(encoding="utf-8"))
@@ -86,14 +87,14 @@ class Node:
         return int(children.split()[0])
 
     def kill_all(self) -> None:
-        # Its daemon may go on after it.
+        # Its daemon may outlive it.
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
 
 
 class Watch:
-    """`zeus watch --json`, and what it has printed."""
+    """`zeus watch --json`, and its output."""
 
     def __init__(self, *nodes: str):
         self.moments: list = []
@@ -121,7 +122,7 @@ AHEAD = 3
 
 
 def may_be_ahead() -> bool:
-    """Whether this user may have a clock of its own: root may."""
+    """Whether this user may create a time namespace: root may."""
     return subprocess.run(["unshare", "--time", "--monotonic", str(AHEAD), "--fork", "true"], capture_output=True,
                           check=False).returncode == 0
 
@@ -163,7 +164,7 @@ class WatchingNodes(unittest.TestCase):
         used = sum(truth_at(truth[number][gpu["id"]], gpu["energy_to_s"]) - truth_at(truth[number][gpu["id"]], gpu["energy_from_s"])
                    for number, node in enumerate(nodes) for gpu in node["devices"])
         print(f"{energies[-1]:.1f} J of {used:.1f} J, {100 * (energies[-1] / used - 1):+.3f} %")
-        # Ten times a second, counters are renewed: a short run has that in doubt at both its ends.
+        # Counters are updated ten times a second, which makes both ends of a short run uncertain.
         self.assertLess(abs(energies[-1] / used - 1), 0.01 if seconds >= 60 else 0.03)
         for node in nodes:
             self.assertLess(abs(node["clock_offset_s"]), 0.1)

@@ -1,5 +1,5 @@
-"""`zeus demo` end to end: the same figures for the same seed, a report whose numbers are those of `zeus jobs --json`, and an
-honest word where there is nothing to save.
+"""`zeus demo` end to end: the same figures for the same seed, a report whose numbers are those of `zeus jobs --json`, and a
+message if there is nothing to save.
 
   demo_test.py ZEUS
 """
@@ -19,7 +19,7 @@ zeus = ""
 
 
 class Numbers(html.parser.HTMLParser):
-    """What the page carries: the job's data, the cells of its tables, the points of its figures."""
+    """The page's contents: the job's data, the cells of its tables, the points of its figures."""
 
     def __init__(self, text: str):
         super().__init__()
@@ -105,7 +105,7 @@ class Demo(unittest.TestCase):
         self.assertNotEqual(first, tour("4"))
 
     def test_a_default_that_is_the_best_is_said_to_be(self):
-        # Time alone counts, so that full power is best, and few batch sizes are faster.
+        # Only time counts, so full power is best, and few batch sizes are faster.
         page = self.folder / "demo.html"
         done = self.demo("--quick", "--steady", "--eta", "0", "--default-batch-size", "64", "--quiet", "--report", str(page))
         self.assertIn("The default, batch size 64 at 250 W, is already the best that was found: there is nothing to save on it.",
