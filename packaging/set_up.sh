@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Root: installs the Debian packages of packaging/debian.txt that are missing. Other users: says exactly what to install.
-# If nothing is missing, does nothing, quickly.
+# On Debian 12, as root: installs the packages of packaging/debian.txt that are missing. Other users: says exactly what to install.
+# If nothing is missing, does nothing, quickly. On another system, says what is needed and goes on.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-if ! command -v dpkg-query >/dev/null; then
-  echo "set-up: this is not a Debian system; install what packaging/debian.txt lists by other means" >&2
+system=$(. /etc/os-release 2>/dev/null && echo "${ID:-} ${VERSION_ID:-}" || true)
+if [ "$system" != "debian 12" ] || ! command -v dpkg-query >/dev/null; then
+  echo "set-up: this is '${system:-an unknown system}', not Debian 12; install what packaging/debian.txt lists, under its names here; going on" >&2
   exit 0
 fi
 
@@ -26,5 +27,7 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 echo "set-up: installing ${missing[*]}"
 export DEBIAN_FRONTEND=noninteractive
-apt-get update -qq
-apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+if ! { apt-get update -qq && apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null; }; then
+  echo "set-up: apt-get could not install these packages; is there a network? Install them and run the command again: ${missing[*]}" >&2
+  exit 1
+fi

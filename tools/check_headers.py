@@ -18,7 +18,7 @@ import subprocess
 import sys
 import sysconfig
 
-from source_tree import changed_files, source_files
+from source_tree import changed_files, source_files, why_no_history
 
 # These need a library that a build machine may lack.
 NEEDS_MORE = {"examples/mpi/mpi_collective.hpp", "include/zeus/torch.hpp"}
@@ -67,6 +67,9 @@ def main() -> int:
     root = options.root.resolve()
     headers = [path.resolve() for path in options.headers] or source_files(root, {".hpp", ".h"})
     if options.changed:
+        if reason := why_no_history(root):
+            print(f"{reason}, so what changed is unknown: no header is checked; without --changed, all are")
+            return 0
         headers = touched(root, headers)
     headers = [path for path in headers if path.relative_to(root).as_posix() not in NEEDS_MORE]
     scratch = root / "build-headers"  # always the same place, so that ccache recognizes the files

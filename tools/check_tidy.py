@@ -21,7 +21,7 @@ import subprocess
 import sys
 import time
 
-from source_tree import changed_files, git, is_test
+from source_tree import changed_files, git, is_test, why_no_history
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build-tidy"
@@ -82,6 +82,9 @@ def main() -> int:
     parser.add_argument("--all", action="store_true")
     parser.add_argument("files", nargs="*", type=pathlib.Path)
     options = parser.parse_args()
+    if not options.files and not options.all and (reason := why_no_history(ROOT)):
+        print(f"{reason}, so what changed is unknown: no file is checked; --all checks all")
+        return 0
     subprocess.run(["cmake", "--preset", "tidy"], cwd=ROOT, stdout=subprocess.DEVNULL, check=True)
     if options.files:
         units = [path.resolve() for path in options.files]

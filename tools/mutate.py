@@ -29,6 +29,8 @@ import subprocess
 import sys
 import threading
 
+from source_tree import why_no_history
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Not unit tests: a golden file says that a decision differs, not which one is right; the others simulate at length.
 LEFT_OUT = ("AdaptivePlan.DecidesAsItAlwaysHas", "AdaptivePlan.ComesWithinAPercentOfTheBestWithFewSteps",
@@ -177,6 +179,8 @@ def main():
     parser.add_argument("--again", type=pathlib.Path, help="an earlier output")
     arguments = parser.parse_args()
 
+    if reason := why_no_history(ROOT):
+        sys.exit(f"{reason}, and the files to copy are those that git lists")
     tree = arguments.work.resolve() / "tree"
     build = arguments.work.resolve() / "build"
     copy_tree(tree)

@@ -29,6 +29,17 @@ def source_files(root: pathlib.Path, suffixes: set[str]) -> list[pathlib.Path]:
     return found
 
 
+def why_no_history(root: pathlib.Path) -> str | None:
+    """Why git cannot be asked about this tree; nothing if it can."""
+    if not (root / ".git").exists():
+        return "this tree is not a clone"
+    try:
+        done = subprocess.run(["git", "-C", root, "rev-parse", "--verify", "HEAD"], capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        return "git is not installed"
+    return (done.stderr.strip().splitlines() or ["git fails"])[0] if done.returncode else None
+
+
 def git(root: pathlib.Path, *arguments: str) -> list[str]:
     done = subprocess.run(["git", "-C", root, *arguments], capture_output=True, text=True, check=True)
     return done.stdout.splitlines()

@@ -16,11 +16,12 @@ import unittest
 GERMAN = "de_DE.UTF-8"
 # What a user's program does that takes its locale from the environment.
 TAKES_THE_LOCALE = """
-#include <clocale>
-#include <cstdlib>
+#include <locale.h>
+#include <stdlib.h>
+
 #include <locale>
 __attribute__((constructor)) static void take() {
-  if (std::setlocale(LC_ALL, "") == nullptr) std::abort();
+  if (setlocale(LC_ALL, "") == nullptr) abort();
   std::locale::global(std::locale{""});
 }
 """
@@ -68,8 +69,9 @@ class Locale(unittest.TestCase):
 
     def test_output_is_the_same_to_the_byte(self):
         store = ["--store", str(self.folder / "jobs.sqlite")]
-        run = ["run", "--job", "größe", *store, "--batch-sizes", "8,16", "--target", "0.5", "--higher-is-better", "--", "true"]
-        self.run_with({}, program, "virtual", "1xV100", "--", program, *run)
+        run = ["run", "--job", "größe", *store, "--batch-sizes", "8,16", "--default-batch-size", "8", "--target-metric", "0.5", "--", "true"]
+        ran = self.run_with({}, program, "virtual", "1xV100", "--", program, *run)
+        self.assertIn("größe", ran.stdout.decode() + ran.stderr.decode())
         for arguments in (["devices"], ["doctor"], ["pipeline", "--profile", "profile.csv", "--stages", "2", "--microbatches", "2"],
                           ["jobs", *store], ["jobs", "größe", *store], ["jobs", "größe", *store, "--json"],
                           ["simulate", "job", "--workload", "cifar100", "--gpu", "V100", "--default-batch-size", "64",
