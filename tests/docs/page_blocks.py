@@ -56,3 +56,16 @@ def program(block: Block) -> str:
     includes = "".join(line + "\n" for line in block.text.splitlines() if line.startswith("#include"))
     rest = "".join(f"  {line}\n" for line in block.text.splitlines() if not line.startswith("#include"))
     return f"{includes}{prelude}\nint main() {{\n  PRELUDE\n{rest}  return 0;\n}}\n"
+
+
+def session(blocks: list[Block]) -> str:
+    """The blocks as the input of one `bash -e -s`, which says on standard error where each begins. A command that opens a shell
+    reads what follows as its input, as it would for the person who types it; that shell stops at the first failure, too."""
+    text = "".join(f"echo '@@ {block.place}' >&2\n{block.text}" for block in blocks)
+    return re.sub(r"-- bash(?=\s)", "-- bash -e", text)
+
+
+def place_of_failure(blocks: list[Block], errors: str) -> str:
+    """Where a session was, by its standard error."""
+    places = re.findall(r"^@@ (.*)$", errors, re.MULTILINE)
+    return places[-1] if places else blocks[0].place

@@ -56,14 +56,8 @@ class Runner:
         return folder
 
     def shell(self, blocks: list[Block]) -> str | None:
-        """A session: a command that opens a shell reads what follows as its input, as it would for the one who types it."""
-        text = "".join(f"echo '@@ {block.place}' >&2\n{block.text}" for block in blocks)
-        # A shell that a command of the page opens goes on with `set -e`, too.
-        text = re.sub(r"-- bash(?=\s)", "-- bash -e", text)
-        folder = self.fresh()
-        done = run([*GPUS, "bash", "-e", "-s"], folder, input=text)
-        places = re.findall(r"^@@ (.*)$", done.stderr, re.MULTILINE)
-        return failure(done, places[-1] if places else blocks[0].place)
+        done = run([*GPUS, "bash", "-e", "-s"], self.fresh(), input=page_blocks.session(blocks))
+        return failure(done, page_blocks.place_of_failure(blocks, done.stderr))
 
     def compiled(self, block: Block) -> str | None:
         folder = self.fresh()

@@ -1,4 +1,5 @@
-"""The Debian packages in a Debian 12 that was just made: installed by apt, used, purged without a trace, and built against.
+"""The Debian packages in a Debian 12 that was just made: installed and tried as README.md says, word for word; installed by apt,
+used, purged without a trace, and built against.
 
   fresh_debian_test.py FOLDER     where `make packages` has put them
 
@@ -14,7 +15,11 @@ import sys
 import tempfile
 import unittest
 
-CONSUMERS = pathlib.Path(__file__).resolve().parents[1] / "consumer"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "docs"))
+import page_blocks  # noqa: E402
+
+CONSUMERS = ROOT / "tests" / "consumer"
 # What apt, dpkg, ldconfig and the making of a group keep for themselves.
 BOOKS = re.compile(r"(etc/ld\.so\.cache|var/(cache|log|lib/(apt|dpkg))/.*|etc/\.pwd\.lock|etc/g(roup|shadow)-)")
 debs = pathlib.Path()
@@ -53,8 +58,8 @@ done
 """
 
 
-def run(*command) -> str:
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False,
+def run(*command, given: str = "") -> str:
+    done = subprocess.run([str(part) for part in command], input=given, capture_output=True, text=True, check=False,
                           env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8", "HOME": "/root",
                                "DEBIAN_FRONTEND": "noninteractive"})
     if done.returncode:
@@ -62,10 +67,10 @@ def run(*command) -> str:
     return done.stdout + done.stderr
 
 
-def in_a_root(root: pathlib.Path, *command) -> str:
+def in_a_root(root: pathlib.Path, *command, given: str = "") -> str:
     """Runs a command in a root with mounts of its own, which are gone with the command."""
     mounts = 'mount -t proc proc "$0/proc" && mount --bind /dev "$0/dev" && mount -t tmpfs shm "$0/dev/shm"'
-    return run("unshare", "--mount", "--pid", "--fork", "sh", "-c", f'{mounts} && exec chroot "$0" "$@"', root, *command)
+    return run("unshare", "--mount", "--pid", "--fork", "sh", "-c", f'{mounts} && exec chroot "$0" "$@"', root, *command, given=given)
 
 
 def make_root(root: pathlib.Path) -> None:
@@ -96,18 +101,44 @@ class FreshDebian(unittest.TestCase):
         cls.addClassCleanup(folder.cleanup)
         cls.root = pathlib.Path(folder.name) / "root"
         make_root(cls.root)
-        for deb in debs.glob("*.deb"):
-            shutil.copy(deb, cls.root)
         shutil.copytree(CONSUMERS, cls.root / "consumers")
-        cls.names = [run("dpkg-deb", "--field", deb, "Package").strip() for deb in debs.glob("*.deb")]
+        # The top of a clone, in which `make packages` was run.
+        cls.clone = cls.root / "root" / "zeus in a clone"
+        shutil.copytree(ROOT, cls.clone, symlinks=True, ignore=shutil.ignore_patterns("build*", ".git", "__pycache__"))
+        packages = cls.clone / "build-packages" / "packages"
+        packages.mkdir(parents=True)
+        for deb in debs.glob("*.deb"):
+            shutil.copy(deb, packages)
+            shutil.copy(deb, cls.root)
 
     def install(self, *more: str) -> None:
         in_a_root(self.root, "sh", "-c", f"apt-get install --yes --no-install-recommends /*.deb {' '.join(more)}")
+
+    def purge(self) -> None:
+        installed = in_a_root(self.root, "dpkg-query", "--show", "--showformat", "${Package}\n", "*zeus*").split()
+        in_a_root(self.root, "apt-get", "purge", "--yes", "--auto-remove", *installed)
 
     def files(self) -> set[str]:
         walked = (pathlib.Path(folder) / name for folder, folders, files in os.walk(self.root) for name in folders + files)
         paths = (str(path.relative_to(self.root)) for path in walked)
         return {path for path in paths if not BOOKS.fullmatch(path)}
+
+    def test_as_readme_says_it_is_installed_and_its_quick_start_runs(self):
+        readme = [block for block in page_blocks.blocks() if block.page == "README.md" and block.language == "sh"]
+        installing = [block for block in readme if block.shown_by == "packaging.fresh_debian"]
+        quick_start = [block for block in readme if block.shown_by is None]
+        for block in readme:
+            if block not in installing + quick_start:
+                print(f"{block.place} is not run here; {block.shown_by} does")
+        # What README.md asks for beside the packages; each shell is one that a user types into.
+        in_a_root(self.root, "apt-get", "install", "--yes", "--no-install-recommends", "sudo", "python3")
+        for block in installing:
+            in_a_root(self.root, "bash", "-ec", f"cd ~/zeus*\n{block.text}", given="y\n")
+        used = in_a_root(self.root, "bash", "-e", "-s", given=f"cd ~/zeus*\n{page_blocks.session(quick_start)}")
+        self.assertRegex(used, r"\d J")
+        self.assertIn("</html>", (self.clone / "examples" / "script" / "nightly.html").read_text(encoding="utf-8"))
+        self.purge()
+        shutil.rmtree(self.clone)
 
     def test_installed_used_purged_and_built_against(self):
         before = self.files()
@@ -116,7 +147,7 @@ class FreshDebian(unittest.TestCase):
         self.assertRegex(used, r"(?s)^zeus \d.*\d J")
         self.assertNotIn("guardian", used)
 
-        in_a_root(self.root, "apt-get", "purge", "--yes", "--auto-remove", *self.names)
+        self.purge()
         self.assertEqual((sorted(self.files() - before), sorted(before - self.files())), ([], []))
         self.assertEqual(in_a_root(self.root, "sh", "-c", "dpkg-query --show '*zeus*' 2>/dev/null || true"), "")
 
