@@ -57,7 +57,9 @@ void JobsCommand::declare(Options& options) {
       .path()
       .with_default("the user's own store")
       .value_name("FILE|URL");
-  options.add_option("--server", server_, "The Zeus server that keeps jobs, instead of a store")
+  options
+      .add_option("--server", server_,
+                  "The Zeus server that keeps jobs, instead of a store; $ZEUS_TOKEN is your token there")
       .with_default("$ZEUS_SERVER")
       .value_name("URL");
   options

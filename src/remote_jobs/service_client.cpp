@@ -39,7 +39,10 @@ ErrorKind kind_of(int status) {
 Error refusal(const transport::Answer& answer, const std::string& server) {
   try {
     const auto problem = protocol::read_service_answer<protocol::Problem>(answer.body);
-    return {kind_of(answer.status), problem.detail, problem.advice.value_or("")};
+    // The service's advice is for programs that speak HTTP.
+    return {kind_of(answer.status), problem.detail,
+            answer.status == 401 ? "set ZEUS_TOKEN to a token that the server's administrator has issued for you"
+                                 : problem.advice.value_or("")};
   } catch (const Error&) {
     // A proxy before the service may answer in its place.
     return {kind_of(answer.status),
