@@ -113,7 +113,7 @@ class Replay {
 
   void learn_sample(const Interval& interval, Watts level, bool judge) {
     const Seconds window = history_.timing->window;
-    window_part_ = window / interval.length;
+    window_part_ = std::min(window / interval.length, 1.0);  // a tick that was seen late may be the shorter of the two
     lines_ = std::min(lines_ + 1, wave_memory);
     approach(off_line_, square((level - interval.mean()) * window), lines_);
     learn_pair(interval, level, window);

@@ -45,8 +45,7 @@ for command in ("measure", "monitor", "run"):
     unknown = refused(command, uuids[0][:-1])
     assert "there is no GPU 'GPU-" in unknown and f"; there are 0 (NVIDIA A100-SXM4-40GB, {uuids[0]}), 1 (" in unknown, unknown
     hidden = refused(command, uuids[1], CUDA_VISIBLE_DEVICES="0")
-    assert f"{uuids[1]} (NVIDIA A100-SXM4-40GB) is hidden from programs by the visibility variables; there is 0 (" in hidden,
-    hidden
+    assert f"{uuids[1]} (NVIDIA A100-SXM4-40GB) is hidden from programs by the visibility variables; there is 0 (" in hidden, hidden
 """
 
 
