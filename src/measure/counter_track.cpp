@@ -19,6 +19,9 @@ constexpr double steps_per_period = 100;
 
 CounterTrack::CounterTrack(device::EnergyCounter counter, std::optional<SensorTiming> timing, Watts most)
     : counter_{counter} {
+  // One more than is kept, before the oldest is forgotten.
+  history_.ticks.reserve(History::ticks_kept + 1);
+  history_.runs.reserve(History::runs_kept + 1);
   history_.resolution = counter.resolution;
   history_.timing = timing;
   history_.most = most;
@@ -95,7 +98,7 @@ void CounterTrack::push(const Tick& tick) {
 
 void CounterTrack::forget_oldest() {
   while (history_.ticks.size() > History::ticks_kept) {
-    history_.ticks.pop_front();
+    history_.ticks.erase(history_.ticks.begin());
   }
   history_.row = std::min(history_.row, history_.ticks.size());
 }

@@ -86,7 +86,8 @@ std::uint64_t GpuMeter::mark() {
     take_in(gpu_->energy());
   } else if (has_samples_) {
     // All that the driver has kept up to here: a single reading would stand in the way of older samples to come.
-    std::vector<device::Stamped<Watts>> samples;
+    thread_local std::vector<device::Stamped<Watts>> samples;
+    samples.clear();
     const auto outcome = gpu_->power_samples(latest_sample(), samples);
     take_in_samples(outcome, samples);
   } else if (power_kind_) {

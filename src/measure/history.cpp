@@ -32,7 +32,7 @@ void History::add(std::span<const device::Stamped<Watts>> samples) {
       runs.push_back({sample.value, sample.at, sample.at});
     }
     if (runs.size() > runs_kept) {
-      runs.pop_front();
+      runs.erase(runs.begin());
     }
   }
   assign_samples();

@@ -12,9 +12,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace zeus::measure {
 
@@ -38,9 +38,9 @@ struct History {
   std::optional<SensorTiming> timing;
   Watts most = most_of_any_gpu;  // that it may draw
 
-  std::deque<Tick> ticks;  // oldest first
-  std::size_t row = 0;     // how many of the last ones came without a pause up to now
-  std::deque<SampleRun> runs;
+  std::vector<Tick> ticks;  // oldest first
+  std::size_t row = 0;      // how many of the last ones came without a pause up to now
+  std::vector<SampleRun> runs;
   Instant latest_sample;          // the stamp after which samples are not known yet
   std::optional<Seconds> period;  // between ticks; nothing until two have been seen
   std::uint64_t epoch = 0;        // grows when the counter was reset: totals of two epochs are not to be subtracted

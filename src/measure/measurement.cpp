@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <map>
+#include <string_view>
 
 namespace zeus::measure {
 
@@ -16,11 +19,25 @@ Seconds on_clock(Instant at) {
   return at - Instant{};
 }
 
-MeasuredEnergy gpu_energy(const GpuMeter& meter, const GpuEdges& gpu, Instant begin, Instant end) {
-  MeasuredEnergy measured;
+// Leaves out what a former window held, and keeps its memory.
+void clear(MeasuredEnergy& measured) {
+  measured.energy.reset();
+  measured.reason.clear();
+  measured.remark.clear();
+}
+
+// Devices that a former window measured and this one does not.
+template <typename Value, typename Edges, typename Number>
+void forget_others(std::map<int, Value>& values, const Edges& edges, Number number) {
+  std::erase_if(values,
+                [&](const auto& entry) { return std::ranges::find(edges, entry.first, number) == edges.end(); });
+}
+
+void measure_gpu(const GpuMeter& meter, const GpuEdges& gpu, Instant begin, Instant end, MeasuredEnergy& measured) {
+  clear(measured);
   if (gpu.breaks_at_begin != gpu.breaks_at_end) {
     measured.reason = gpu.why_broken;
-    return measured;
+    return;
   }
   const bool usable = gpu.begin && gpu.end && gpu.begin->epoch == gpu.end->epoch;
   if (!usable) {
@@ -33,7 +50,7 @@ MeasuredEnergy gpu_energy(const GpuMeter& meter, const GpuEdges& gpu, Instant be
     } else {
       measured.reason = meter.why_not();
     }
-    return measured;
+    return;
   }
   const EnergyBetween energy = energy_between(*gpu.begin, *gpu.end);
   measured.energy = Energy{.value = std::max(Joules{0}, energy.value),
@@ -51,11 +68,12 @@ MeasuredEnergy gpu_energy(const GpuMeter& meter, const GpuEdges& gpu, Instant be
     const Joules apart = *by_samples - energy.value;
     if (std::abs(apart.value()) >
         std::max(disagreement * energy.value.value(), 3 * measured.energy->uncertainty.value())) {
-      measured.remark = fmt::format("the energy counter says {:.1f} J, the power samples {:.1f} J",
-                                    energy.value.value(), by_samples->value());
+      measured.remark.clear();
+      fmt::format_to(std::back_inserter(measured.remark),
+                     "the energy counter says {:.1f} J, the power samples {:.1f} J", energy.value.value(),
+                     by_samples->value());
     }
   }
-  return measured;
 }
 
 // How far from an edge of the window its counter may have been read: a daemon's answer takes its time.
@@ -63,9 +81,9 @@ Seconds away(const CpuMeter::Mark& mark, Instant edge) {
   return std::max(mark.at - edge, edge - mark.at) + mark.latency / 2;
 }
 
-MeasuredEnergy cpu_energy(const CpuMeter& meter, const CpuMeter::Mark& begin, const CpuMeter::Mark& end,
-                          const Measurement& window) {
-  MeasuredEnergy measured;
+void measure_cpu(const CpuMeter& meter, const CpuMeter::Mark& begin, const CpuMeter::Mark& end,
+                 const Measurement& window, MeasuredEnergy& measured) {
+  clear(measured);
   if (!begin.total || !end.total) {
     measured.reason = to_string((begin.total ? end : begin).total.failure());
   } else if (begin.breaks != end.breaks) {
@@ -79,34 +97,38 @@ MeasuredEnergy cpu_energy(const CpuMeter& meter, const CpuMeter::Mark& begin, co
                              .systematic = std::nullopt,
                              .method = EnergyMethod::counter};
   }
-  return measured;
 }
 
 }  // namespace
 
-Measurement measurement_of(const Sampler& sampler, const std::shared_ptr<WindowEdges>& edges, bool settled) {
+void measurement_of(const Sampler& sampler, const std::shared_ptr<WindowEdges>& edges, bool settled,
+                    Measurement& result) {
   const std::lock_guard guard{edges->mutex};
-  Measurement result;
-  result.window = edges->name;
+  result.window = std::string_view{edges->name};
   result.start = on_clock(edges->begin);
   result.end = on_clock(*edges->end);
   result.start_wall = static_cast<double>(edges->begin_wall.microseconds_since_epoch) * 1e-6;
   result.settled = settled;
   result.edges = edges;
+  forget_others(result.gpu_energy, edges->gpus, &GpuEdges::gpu);
+  forget_others(result.gpu_throttle, edges->gpus, &GpuEdges::gpu);
+  forget_others(result.cpu_energy, edges->cpus, &CpuEdges::cpu);
+  forget_others(result.dram_energy, edges->cpus, &CpuEdges::cpu);
   for (const GpuEdges& gpu : edges->gpus) {
     const GpuMeter& meter = sampler.gpu(gpu.gpu);
-    result.gpu_energy[gpu.gpu] = gpu_energy(meter, gpu, edges->begin, *edges->end);
+    measure_gpu(meter, gpu, edges->begin, *edges->end, result.gpu_energy[gpu.gpu]);
     result.gpu_throttle[gpu.gpu] = meter.throttled(edges->begin, *edges->end);
   }
   for (const CpuEdges& cpu : edges->cpus) {
     const CpuMeter& package = sampler.cpu(cpu.cpu, device::CpuDomain::package);
-    result.cpu_energy[cpu.cpu] = cpu_energy(package, cpu.package_begin, cpu.package_end, result);
+    measure_cpu(package, cpu.package_begin, cpu.package_end, result, result.cpu_energy[cpu.cpu]);
     const CpuMeter& memory = sampler.cpu(cpu.cpu, device::CpuDomain::dram);
     if (memory.present()) {
-      result.dram_energy[cpu.cpu] = cpu_energy(memory, cpu.memory_begin, cpu.memory_end, result);
+      measure_cpu(memory, cpu.memory_begin, cpu.memory_end, result, result.dram_energy[cpu.cpu]);
+    } else {
+      result.dram_energy.erase(cpu.cpu);
     }
   }
-  return result;
 }
 
 }  // namespace zeus::measure

@@ -60,7 +60,13 @@ void Monitor::begin(std::string_view name, bool restart) {
 }
 
 Measurement Monitor::end(std::string_view name) {
-  return open().end(name);
+  Measurement measurement;
+  open().end(name, measurement);
+  return measurement;
+}
+
+void Monitor::end(std::string_view name, Measurement& into) {
+  open().end(name, into);
 }
 
 Measurement Monitor::settle(const Measurement& measurement, Seconds patience) {
@@ -97,7 +103,9 @@ Monitor::Window::~Window() {
 
 Measurement Monitor::Window::end() {
   open_ = false;
-  return windows_->end(name_);
+  Measurement measurement;
+  windows_->end(name_, measurement);
+  return measurement;
 }
 
 std::vector<int> Monitor::gpus() const {

@@ -5,6 +5,11 @@
 
 namespace zeus::measure {
 
+PowerTrack::PowerTrack(Seconds lag) : lag_{lag} {
+  readings_.reserve(2 * depth);
+  sums_.reserve(2 * depth);
+}
+
 void PowerTrack::add(const device::Stamped<Watts>& reading) {
   device::Stamped<Watts> held = reading;
   held.at = reading.at - lag_;
@@ -18,13 +23,13 @@ void PowerTrack::add(const device::Stamped<Watts>& reading) {
     const Joules doubtful = (held.value - readings_.back().value) * length;
     sum = {sums_.back().energy + readings_.back().value * length, sums_.back().variance + square(doubtful) / 12.0};
   }
+  if (readings_.size() == 2 * depth) {
+    readings_.erase(readings_.begin(), readings_.begin() + depth);
+    sums_.erase(sums_.begin(), sums_.begin() + depth);
+  }
   readings_.push_back(held);
   sums_.push_back(sum);
   since_break_ = std::min(since_break_ + 1, depth);
-  if (readings_.size() > depth) {
-    readings_.pop_front();
-    sums_.pop_front();
-  }
 }
 
 void PowerTrack::break_off() {
@@ -56,8 +61,9 @@ std::optional<Edge> PowerTrack::edge(Instant at) const {
 }
 
 std::size_t PowerTrack::readings_between(Instant from, Instant to) const {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(readings_, [&](const auto& reading) { return reading.at >= from && reading.at <= to; }));
+  const auto first = std::ranges::lower_bound(readings_, from, {}, &device::Stamped<Watts>::at);
+  const auto after = std::ranges::upper_bound(first, readings_.end(), to, {}, &device::Stamped<Watts>::at);
+  return static_cast<std::size_t>(after - first);
 }
 
 std::optional<Instant> PowerTrack::latest() const {

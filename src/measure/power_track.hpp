@@ -10,17 +10,17 @@
 #include <zeus/units.hpp>
 
 #include <cstddef>
-#include <deque>
 #include <optional>
+#include <vector>
 
 namespace zeus::measure {
 
 class PowerTrack {
  public:
-  static constexpr std::size_t depth = 8192;
+  static constexpr std::size_t depth = 8192;  // readings that are kept at least
 
   // `lag` is how long before its stamp a reading begins to be true (the sensor's averaging window).
-  explicit PowerTrack(Seconds lag = {}) : lag_{lag} {}
+  explicit PowerTrack(Seconds lag = {});
 
   // Readings that are not later than the last one are left out.
   void add(const device::Stamped<Watts>& reading);
@@ -31,7 +31,7 @@ class PowerTrack {
   [[nodiscard]] std::optional<Edge> edge(Instant at) const;
   [[nodiscard]] std::size_t readings_between(Instant from, Instant to) const;
   [[nodiscard]] std::optional<Instant> latest() const;
-  [[nodiscard]] const std::deque<device::Stamped<Watts>>& readings() const { return readings_; }
+  [[nodiscard]] const std::vector<device::Stamped<Watts>>& readings() const { return readings_; }
 
  private:
   struct Sum {
@@ -40,8 +40,9 @@ class PowerTrack {
   };
 
   Seconds lag_;
-  std::deque<device::Stamped<Watts>> readings_;
-  std::deque<Sum> sums_;  // up to each reading
+  // Up to twice as many as are kept: the older half goes at once, and adding one allocates nothing.
+  std::vector<device::Stamped<Watts>> readings_;
+  std::vector<Sum> sums_;  // up to each reading
   std::uint64_t epoch_ = 0;
   std::size_t since_break_ = 0;
 };

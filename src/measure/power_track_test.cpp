@@ -59,7 +59,8 @@ TEST(PowerTrack, StaysWithinItsMemory) {
   for (int i = 0; i < 100'000; ++i) {
     track.add({.value = 50_W, .at = second(0.02 * i)});
   }
-  EXPECT_EQ(track.readings().size(), PowerTrack::depth);
+  EXPECT_GE(track.readings().size(), PowerTrack::depth);
+  EXPECT_LE(track.readings().size(), 2 * PowerTrack::depth);
 }
 
 }  // namespace

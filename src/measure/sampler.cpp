@@ -25,6 +25,8 @@ Sampler::Sampler(Devices devices, Clock& clock, Polled polled)
     packages_.push_back(std::make_unique<CpuMeter>(cpu, device::CpuDomain::package));
     memories_.push_back(std::make_unique<CpuMeter>(cpu, device::CpuDomain::dram));
   }
+  followed_.reserve(tidy_at_);
+  batch_.reserve(tidy_at_);
   gpu_uses_.resize(gpus_.size());
   cpu_uses_.resize(packages_.size());
 }
@@ -187,6 +189,10 @@ Instant Sampler::read_all() {
 
 void Sampler::follow(const std::shared_ptr<WindowEdges>& edges) {
   const std::lock_guard guard{followed_mutex_};
+  // Most windows end in the order in which they began: their memory is for the next one.
+  while (!followed_.empty() && followed_.back().expired()) {
+    followed_.pop_back();
+  }
   followed_.push_back(edges);
   if (followed_.size() >= tidy_at_) {
     std::erase_if(followed_, [](const auto& weak) { return weak.expired(); });
@@ -195,18 +201,18 @@ void Sampler::follow(const std::shared_ptr<WindowEdges>& edges) {
 }
 
 void Sampler::settle_followed() {
-  std::vector<std::weak_ptr<WindowEdges>> batch;
   {
     const std::lock_guard guard{followed_mutex_};
-    batch.swap(followed_);
+    batch_.swap(followed_);
   }
   // What is still unsettled is followed further, unless nobody holds it any more.
-  std::erase_if(batch, [this](const std::weak_ptr<WindowEdges>& weak) {
+  std::erase_if(batch_, [this](const std::weak_ptr<WindowEdges>& weak) {
     const auto edges = weak.lock();
     return !edges || settle(*edges);
   });
   const std::lock_guard guard{followed_mutex_};
-  followed_.insert(followed_.end(), batch.begin(), batch.end());
+  followed_.insert(followed_.end(), batch_.begin(), batch_.end());
+  batch_.clear();
   tidy_at_ = std::max<std::size_t>(64, 2 * followed_.size());
 }
 

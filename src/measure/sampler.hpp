@@ -109,6 +109,7 @@ class Sampler {
 
   mutable std::mutex followed_mutex_;
   std::vector<std::weak_ptr<WindowEdges>> followed_;
+  std::vector<std::weak_ptr<WindowEdges>> batch_;  // of the thread that polls
   std::size_t tidy_at_ = 64;
 };
 

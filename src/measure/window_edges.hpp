@@ -5,8 +5,10 @@
 #include "base/clock.hpp"
 #include "measure/cpu_meter.hpp"
 #include "measure/edge.hpp"
+#include "measure/window_memory.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -34,14 +36,19 @@ struct CpuEdges {
 };
 
 struct WindowEdges {
+  explicit WindowEdges(const std::shared_ptr<WindowMemory>& memory)
+      : name{WindowAllocator<char>{memory}},
+        gpus{WindowAllocator<GpuEdges>{memory}},
+        cpus{WindowAllocator<CpuEdges>{memory}} {}
+
   mutable std::mutex mutex;
   std::uint64_t forks = 0;  // the process that opened it (fork_count)
-  std::string name;
+  std::basic_string<char, std::char_traits<char>, WindowAllocator<char>> name;
   Instant begin;
   WallTime begin_wall;
   std::optional<Instant> end;
-  std::vector<GpuEdges> gpus;
-  std::vector<CpuEdges> cpus;
+  std::vector<GpuEdges, WindowAllocator<GpuEdges>> gpus;
+  std::vector<CpuEdges, WindowAllocator<CpuEdges>> cpus;
 };
 
 }  // namespace zeus::measure

@@ -60,7 +60,7 @@ Windows::~Windows() {
 }
 
 std::shared_ptr<WindowEdges> Windows::make_edges(std::string_view name) const {
-  auto edges = std::make_shared<WindowEdges>();
+  const auto edges = std::allocate_shared<WindowEdges>(WindowAllocator<WindowEdges>{memory_}, memory_);
   edges->name = name;
   edges->forks = fork_count();
   edges->gpus.resize(gpus().size());
@@ -88,10 +88,10 @@ void Windows::begin(std::string_view name, bool restart) {
     }
     open.sampler->use(*watched_);
     if (found != open_.end()) {
-      former = std::exchange(found->second, open);
-    } else {
-      open_.emplace(name, open);
+      former = std::move(found->second);
+      open_.erase(found);
     }
+    open_.emplace(open.edges->name, open);
   }
   let_go(former);
   try {
@@ -157,19 +157,18 @@ void Windows::let_go(const Open& open) {
   }
 }
 
-Measurement Windows::end(std::string_view name) {
+void Windows::end(std::string_view name, Measurement& into) {
   if (synchronize_) {
     (void)take(name, true);
     synchronize_();
   }
   const Open open = take(name, false);
-  Measurement result;
   if (open.forks != fork_count()) {
-    result = lost_by_fork(*open.edges);
+    into = lost_by_fork(*open.edges);
   } else {
     mark_end(*open.sampler, *open.edges);
     const bool settled = open.sampler->settle(*open.edges);
-    result = measurement_of(*open.sampler, open.edges, settled);
+    measurement_of(*open.sampler, open.edges, settled, into);
     if (!settled) {
       open.sampler->follow(open.edges);
     }
@@ -177,15 +176,14 @@ Measurement Windows::end(std::string_view name) {
   }
   const std::lock_guard guard{log_mutex_};
   for (WindowLog& log : logs_) {
-    log.add(result);
+    log.add(into);
   }
-  return result;
 }
 
 Measurement Windows::lost_by_fork(const WindowEdges& edges) const {
   static constexpr const char* reason = "the process was forked while the window was open";
   Measurement result;
-  result.window = edges.name;
+  result.window = std::string_view{edges.name};
   result.start = edges.begin - Instant{};
   result.end = source_->sampler()->clock().now() - Instant{};
   result.start_wall = static_cast<double>(edges.begin_wall.microseconds_since_epoch) * 1e-6;
@@ -212,7 +210,9 @@ Measurement Windows::settle(const Measurement& measurement, Seconds patience) {
     sampler->wait(deadline);
     settled = sampler->settle(*measurement.edges);
   }
-  return measurement_of(*sampler, measurement.edges, settled);
+  Measurement result;
+  measurement_of(*sampler, measurement.edges, settled, result);
+  return result;
 }
 
 void Windows::cancel(std::string_view name) {
@@ -220,7 +220,7 @@ void Windows::cancel(std::string_view name) {
 }
 
 void Windows::reset() {
-  decltype(open_) all;
+  OpenWindows all{open_.get_allocator()};
   {
     const std::lock_guard guard{mutex_};
     all.swap(open_);

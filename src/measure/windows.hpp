@@ -6,6 +6,7 @@
 #include "measure/sampler_source.hpp"
 #include "measure/window_edges.hpp"
 #include "measure/window_log.hpp"
+#include "measure/window_memory.hpp"
 
 #include <zeus/measure.hpp>
 
@@ -14,6 +15,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace zeus::measure {
@@ -41,7 +43,7 @@ class Windows {
   ~Windows();
 
   void begin(std::string_view name, bool restart);
-  Measurement end(std::string_view name);
+  void end(std::string_view name, Measurement& into);
   Measurement settle(const Measurement& measurement, Seconds patience);
   void cancel(std::string_view name);
   void reset();
@@ -61,10 +63,6 @@ class Windows {
     std::shared_ptr<const Sampler::Watched> watched;
     std::uint64_t forks = fork_count();
   };
-  struct Hash : std::hash<std::string_view> {
-    using is_transparent = void;  // NOLINT(readability-identifier-naming): the standard library's name
-  };
-
   [[nodiscard]] std::shared_ptr<WindowEdges> make_edges(std::string_view name) const;
   [[nodiscard]] Open take(std::string_view name, bool only_look);
   static void let_go(const Open& open);
@@ -72,16 +70,22 @@ class Windows {
   void mark_end(const Sampler& sampler, WindowEdges& edges) const;
   [[nodiscard]] Measurement lost_by_fork(const WindowEdges& edges) const;
 
+  // By names that the edges own.
+  using OpenWindows = std::unordered_map<std::string_view, Open, std::hash<std::string_view>, std::equal_to<>,
+                                         WindowAllocator<std::pair<const std::string_view, Open>>>;
+
   std::shared_ptr<SamplerSource> source_;
   std::shared_ptr<const Sampler::Watched> watched_;
+  std::shared_ptr<WindowMemory> memory_ = std::make_shared<WindowMemory>();
   std::function<void()> synchronize_;
   ForkMutex mutex_;
-  std::unordered_map<std::string, Open, Hash, std::equal_to<>> open_;
+  OpenWindows open_{OpenWindows::allocator_type{memory_}};
   ForkMutex log_mutex_;
   std::vector<WindowLog> logs_;
 };
 
-// What the edges say so far.
-Measurement measurement_of(const Sampler& sampler, const std::shared_ptr<WindowEdges>& edges, bool settled);
+// What the edges say so far. Takes over the memory of what `result` held.
+void measurement_of(const Sampler& sampler, const std::shared_ptr<WindowEdges>& edges, bool settled,
+                    Measurement& result);
 
 }  // namespace zeus::measure

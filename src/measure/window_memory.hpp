@@ -1,0 +1,60 @@
+// The memory that windows live in: what one gives back serves the next one. So begin() and end() allocate nothing as
+// long as no more windows are alive, open or held by a measurement, than were at some time before. Blocks go back to
+// the system when the monitor and all of its measurements are gone. Any thread.
+#pragma once
+
+#include "measure/fork_guard.hpp"
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+namespace zeus::measure {
+
+class WindowMemory {
+ public:
+  WindowMemory() = default;
+  WindowMemory(const WindowMemory&) = delete;
+  WindowMemory& operator=(const WindowMemory&) = delete;
+  ~WindowMemory();
+
+  [[nodiscard]] void* take(std::size_t size);
+  // `size` as it was taken.
+  void give_back(void* block, std::size_t size) noexcept;
+
+ private:
+  struct Unused {
+    Unused* next;
+  };
+
+  ForkMutex mutex_;
+  std::array<Unused*, 48> unused_{};  // by the exponent of the block's size
+};
+
+// For containers and shared pointers, each of which keeps the memory alive.
+template <typename T>
+class WindowAllocator {
+ public:
+  using value_type = T;  // NOLINT(readability-identifier-naming): the standard library's name
+  static_assert(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+
+  explicit WindowAllocator(std::shared_ptr<WindowMemory> memory) : memory_{std::move(memory)} {}
+  template <typename Other>
+  WindowAllocator(const WindowAllocator<Other>& other)
+      : memory_{other.memory()} {}  // NOLINT(google-explicit-constructor)
+
+  [[nodiscard]] T* allocate(std::size_t count) { return static_cast<T*>(memory_->take(count * sizeof(T))); }
+  void deallocate(T* block, std::size_t count) noexcept { memory_->give_back(block, count * sizeof(T)); }
+
+  [[nodiscard]] const std::shared_ptr<WindowMemory>& memory() const { return memory_; }
+  template <typename Other>
+  friend bool operator==(const WindowAllocator& a, const WindowAllocator<Other>& b) {
+    return a.memory() == b.memory();
+  }
+
+ private:
+  std::shared_ptr<WindowMemory> memory_;
+};
+
+}  // namespace zeus::measure
