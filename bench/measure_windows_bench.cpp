@@ -41,6 +41,20 @@ void begin_and_end(benchmark::State& state) {
 }
 BENCHMARK(begin_and_end)->Name("begin_and_end/ours");
 
+// The same with a measurement that is reused: nothing is allocated.
+void begin_and_end_into(benchmark::State& state) {
+  Bench bench{1};
+  const zeus::Monitor::Listening listening = bench.monitor->listen();
+  bench.clock.sleep_until(bench.clock.now() + zeus::Seconds{0.5});
+  zeus::Measurement measurement;
+  for (auto _ : state) {
+    bench.monitor->begin("step");
+    bench.monitor->end("step", measurement);
+    benchmark::DoNotOptimize(measurement);
+  }
+}
+BENCHMARK(begin_and_end_into)->Name("begin_and_end/reused");
+
 void two_driver_calls(benchmark::State& state) {
   Bench bench{1};
   for (auto _ : state) {
