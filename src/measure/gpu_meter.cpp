@@ -109,7 +109,7 @@ void GpuMeter::take_in(const Reading<device::Stamped<Joules>>& reading) {
   }
   const auto seen = track_.observe(reading->at, reading->latency, reading->value);
   if (seen == CounterTrack::Observation::ticked) {
-    calibration_ = calibrate(track_.history());
+    calibration_.reset();
   }
   if (seen == CounterTrack::Observation::broken) {
     ++breaks_;
@@ -126,6 +126,13 @@ void GpuMeter::take_in_power(const Reading<device::Stamped<Watts>>& reading) {
   }
   failure_.reset();
   power_.add(*reading);
+}
+
+const Calibration& GpuMeter::calibration() const {
+  if (!calibration_) {
+    calibration_ = calibrate(track_.history());
+  }
+  return *calibration_;
 }
 
 Instant GpuMeter::latest_sample() const {
@@ -145,7 +152,7 @@ bool GpuMeter::take_in_samples(const device::Outcome& outcome, std::span<const d
     failure_.reset();
   }
   track_.observe_samples(samples);
-  calibration_ = calibrate(track_.history());
+  calibration_.reset();
   for (const auto& sample : samples) {
     power_.add(sample);
   }
@@ -264,7 +271,7 @@ device::Outcome GpuMeter::reopen() {
 
 std::optional<Edge> GpuMeter::edge(Instant at) const {
   const std::lock_guard guard{mutex_};
-  return has_counter_ ? measure::edge(track_.history(), calibration_, at) : power_.edge(at);
+  return has_counter_ ? measure::edge(track_.history(), calibration(), at) : power_.edge(at);
 }
 
 bool GpuMeter::final(Instant at) const {
@@ -312,7 +319,7 @@ std::optional<Joules> GpuMeter::energy_by_samples(Instant from, Instant to) cons
 
 bool GpuMeter::counter_sees_a_part() const {
   const std::lock_guard guard{mutex_};
-  return has_counter_ && calibration_.unseen.suspected;
+  return has_counter_ && calibration().unseen.suspected;
 }
 
 std::optional<GpuMeter::Rough> GpuMeter::rough_energy(Instant from, Instant to) const {

@@ -18,6 +18,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -73,6 +74,7 @@ class GpuMeter {
   void take_in_power(const Reading<device::Stamped<Watts>>& reading);
   bool take_in_samples(const device::Outcome& outcome, std::span<const device::Stamped<Watts>> samples);
   [[nodiscard]] Instant latest_sample() const;
+  [[nodiscard]] const Calibration& calibration() const;  // with the lock held
   void note_failure(const Failure& failure);
   void break_off(std::string why);
   void read_power(const Clock& clock, Spent& spent);
@@ -89,7 +91,7 @@ class GpuMeter {
 
   mutable std::mutex mutex_;
   CounterTrack track_;
-  Calibration calibration_;  // by the track's history
+  mutable std::optional<Calibration> calibration_;  // of the track's history, once an edge has needed it
   PowerTrack power_;
   std::deque<device::Stamped<Celsius>> temperatures_;
   std::deque<device::ThrottleTimes> throttle_times_;
