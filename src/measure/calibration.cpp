@@ -8,39 +8,40 @@ namespace zeus::measure {
 
 namespace {
 
-constexpr double memory = 48;  // ticks over which misses are averaged: all that there are
+constexpr double memory = 48;  // ticks over which errors are averaged: the whole history
 constexpr double wave_memory = 12;
-// What is off a straight line in the middle of two ticks: of a wave, and of the variance that changes add in a tick.
+// The share of a wave's variance, and of the variance that independent changes add in a tick, that shows in the middle
+// of a straight line over two ticks.
 constexpr double wave_in_two = 1.5;
 constexpr double wander_in_two = 0.5;
-constexpr double long_mean = 12;  // ticks of the longest mean that power is predicted by
-// A kurtosis out of a few values is too low: so many normal ones are thought beside them.
+constexpr double long_mean = 12;  // ticks in the longest mean that predicts power
+// The kurtosis of a few values comes out too low or too high: so many normal ones are added to them.
 constexpr double prior_misses = 2;
 constexpr double noise = 3;  // standard deviations of two powers that are the same
 constexpr double same_power = 0.01;
 constexpr double steepest = 3;  // exponent of a step at any time
 
-// A mean over as many values as there are, and over the last ones once there are more than fit the memory.
+// A mean of all values so far, and of the recent ones once there are more than the memory holds.
 template <typename T>
 void approach(T& mean, T value, double count) {
   mean += (value - mean) / count;
 }
 
-// A simple way to predict, and what it missed.
+// A simple way to predict, and its errors.
 struct Rule {
   Watts predicted;
-  Watts former;                                           // what was predicted for the tick that has come
-  JoulesSquared at_tick;                                  // mean square of what it missed at the end of a tick
-  decltype(JoulesSquared{} * JoulesSquared{}) at_tick_4;  // mean fourth power
-  JoulesSquared at_sample;                                // where a sample begins
-  WattsSquared level_miss;                                // of the sample itself
+  Watts former;                                           // the prediction of the tick that has come
+  JoulesSquared at_tick;                                  // mean square error at the end of a tick
+  decltype(JoulesSquared{} * JoulesSquared{}) at_tick_4;  // mean fourth power of it
+  JoulesSquared at_sample;                                // mean square error where a sample begins
+  WattsSquared level_miss;                                // of the sample's power
 };
 
 // The energy between two ticks in a row.
 struct Interval {
   Seconds length;
   Joules energy;
-  JoulesSquared timing_variance;  // what the brackets of the two ticks leave open
+  JoulesSquared timing_variance;  // from the brackets of the two ticks
   std::optional<Watts> sample;
 
   Interval(const Tick& from, const Tick& to)
@@ -52,7 +53,7 @@ struct Interval {
   [[nodiscard]] Watts mean() const { return energy / length; }
 };
 
-// Goes through the history tick by tick, predicting the next.
+// Goes through the history tick by tick and predicts each next one.
 class Replay {
  public:
   explicit Replay(const History& history) : history_{history} {
@@ -81,7 +82,7 @@ class Replay {
  private:
   enum RuleName : std::size_t { as_last_tick, as_last_level, as_long, rule_count };
 
-  // Without a judgement: nothing was known of the load when the tick came.
+  // `judge`: the tick was predicted, so the prediction is compared with it.
   void learn(const Interval& interval, bool judge) {
     if (judge) {
       ticks_ = std::min(ticks_ + 1, memory);
@@ -128,7 +129,7 @@ class Replay {
     }
   }
 
-  // Whether the load kept one power through a tick: if so, the sample is what the rest of the tick was as well.
+  // Whether the load kept one power through a tick: if so, the sample equals the mean of the rest of the tick.
   void learn_pair(const Interval& interval, Watts level, Seconds window) {
     const Seconds rest = interval.length - window;
     const Watts before = (interval.energy - level * window) / rest;
@@ -145,7 +146,7 @@ class Replay {
   }
 
   [[nodiscard]] Habits habits() const {
-    // Two mixtures differ by anything from nothing to twice what they do on average.
+    // The difference of two mixtures lies anywhere between nothing and twice its mean.
     const double by_chance = others_ > 0 ? std::min(1.0, near_ / (apart_ * 2.0)) : 0.0;
     const double flat = std::max(0.0, (same_ - by_chance) / std::max(1e-9, 1.0 - by_chance));
     const double chance = same_ > 0 ? std::min(1.0, by_chance * (1.0 - flat) / same_) : 1.0;
@@ -167,7 +168,7 @@ class Replay {
 
   [[nodiscard]] const Rule& best() const { return *std::ranges::min_element(rules_, {}, &Rule::at_tick); }
 
-  // Mean square of what is missed when any power from nothing to the most may come.
+  // Mean square error if any power from zero to the maximum may come.
   [[nodiscard]] WattsSquared level_of_anything() const {
     const Watts predicted = best().predicted;
     const Watts most = std::max(predicted, history_.most);
@@ -177,8 +178,8 @@ class Replay {
   [[nodiscard]] Spread spread() const {
     const Rule& rule = best();
     if (ticks_ == 0) {
-      // Nothing was predicted before: samples show how a load goes on, not how it begins, and a first window often
-      // begins with its load.
+      // Nothing was predicted before. Samples show how a load continues, not how it begins, and a first window often
+      // begins together with its load.
       const WattsSquared level = std::max(rule.level_miss, level_of_anything());
       return {.level = level, .at_tick = level * square(1_s), .tick = 1_s};
     }
@@ -194,10 +195,10 @@ class Replay {
     double exponent = 0;
     if (at_tick > at_sample) {
       exponent = std::log(at_tick / std::max(at_sample, at_tick * 1e-6)) / std::log(length_ / (length_ - window));
-      // Steeper than any step: a wave that happens to be through where the sample begins.
+      // Steeper than any step: a wave that happens to cross the line where the sample begins.
       exponent = exponent > 2 * steepest ? 0.0 : std::min(exponent, steepest);
     }
-    // Power differs at some time by at least what it did on average.
+    // At some time the power differs by at least its mean difference.
     const WattsSquared level =
         std::max({rule.level_miss, at_sample / square(length_ - window), at_tick / square(length_)});
     return {.level = level,
@@ -224,7 +225,7 @@ class Replay {
   double pairs_of_ticks_ = 0;
   std::optional<Interval> former_;  // just before
   Seconds length_;
-  // Of ticks and their samples: the share in which both say the same, how near that is, and how far apart others are.
+  // Of ticks and their samples: the share in which both agree, how closely, and how far apart the others are.
   double same_ = 0;
   Watts near_;
   double pairs_ = 0;
@@ -241,7 +242,7 @@ Doubt Spread::over(Seconds time) const {
   if (by_law <= wave) {
     return Doubt::of(std::min(at_most, wave), wave_excess);
   }
-  // What grows faster than a lasting difference is seldom there at all so early.
+  // An error that grows faster than a lasting difference has seldom begun so early.
   const double seldom = std::pow(part, std::max(0.0, exponent - 2.0));
   return Doubt::of(std::min(at_most, by_law), (excess + normal_kurtosis) / seldom - normal_kurtosis);
 }

@@ -1,7 +1,7 @@
-// What a history says of the load: what it is likely to draw after the last tick, and how far the placing of edges goes
-// astray. Each tick is predicted from those before it, as if it had not come yet, and each sample from the two ticks
-// around it, as if there were none; what that missed lately is the doubt of the next edge. Computed once a tick. A
-// plain value and a pure function; call it from any thread.
+// What a history says about the load: the power to expect after the last tick, and how far the energy at an edge may be
+// off. Each tick is predicted from the ticks before it, as if it had not come yet, and each sample from the two ticks
+// around it, as if it were missing. The recent errors of these predictions are the uncertainty of the next edge.
+// Computed once a tick. A plain value and a pure function; call it from any thread.
 #pragma once
 
 #include "measure/cells.hpp"
@@ -13,24 +13,25 @@
 
 namespace zeus::measure {
 
-// How far a prediction of energy is off after a time: at first as far as power differs from what was predicted; later
-// by a power law between what was missed where a sample begins and at the tick's end. Its exponent is 0 for a wave, of
-// which no more is missing later than sooner, 2 for a power that was wrong from the start, 3 for a step at any time.
+// How far a predicted energy is off after a time. At first it grows with the difference between the power and the
+// prediction. Later it follows a power law between the error where a sample begins and the error at the tick's end. The
+// exponent is 0 for a wave, whose error does not grow; 2 for a power that was wrong from the start; 3 for a step at any
+// time.
 struct Spread {
   WattsSquared level;
   JoulesSquared at_tick;
   Seconds tick;  // a tick's length
   double exponent = 2;
   JoulesSquared wave;  // at least
-  double excess = 0;   // kurtosis of what was missed, beyond a normal one's
+  double excess = 0;   // kurtosis of the errors, minus that of a normal distribution
 
   [[nodiscard]] Doubt over(Seconds time) const;
-  // From one prediction to another of the same tick: a wave may then take from the one what it gives to the other.
+  // Between two predictions within the same tick: a wave may lower one of them and raise the other.
   [[nodiscard]] Doubt between(Seconds time) const;
 };
 
 struct Calibration {
-  Watts power;    // after the last tick; 0 with all its spread where nothing is known of it
+  Watts power;    // after the last tick; 0, with all of its spread, if nothing is known
   Spread spread;  // of that prediction
   Habits habits;  // within ticks
   Unseen unseen;

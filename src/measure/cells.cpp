@@ -8,13 +8,13 @@ namespace zeus::measure {
 namespace {
 
 constexpr double same_power = 0.005;  // of the sum of the lowest and the highest
-constexpr double beyond_means = 2.5;  // how far power may go, of the range that its means show
-constexpr double most_noise = 0.125;  // of the range of powers, for two to be told apart
-// A step of height 1 at the place p of a cell of length 1 is p (1 - p) off the straight line there, and so much of its
-// square on average, as a bridge with this variance in the middle.
+constexpr double beyond_means = 2.5;  // how far powers may be apart, relative to the range of the means
+constexpr double most_noise = 0.125;  // of the range of powers: more noise hides whether two differ
+// A step of height 1 at the place p of a cell of length 1 is p (1 - p) off the straight line there. On average the
+// square of that is shaped like the variance of a bridge, with this share in the middle.
 constexpr double bridge_of_step = 1.0 / 2.0;
 
-// The larger of the two, there in a share of the cases only.
+// The larger of the two, present in a share of the cases only.
 Doubt larger(Doubt of_changes, JoulesSquared of_step, double share) {
   const Doubt whole = of_changes.variance > of_step ? of_changes : Doubt::of(of_step, uniform_excess);
   if (share <= 0 || whole.variance <= JoulesSquared{}) {
@@ -24,7 +24,7 @@ Doubt larger(Doubt of_changes, JoulesSquared of_step, double share) {
   return Doubt::of(whole.variance * share, kurtosis / share - normal_kurtosis);
 }
 
-// What powers there are around, and which of them the load keeps.
+// The powers of the cells, and which of them the load keeps.
 class Levels {
  public:
   explicit Levels(const Cells& cells) : cells_{cells} {
@@ -41,7 +41,7 @@ class Levels {
     repeats_after_two_ = !repeats_ && same_after(2);
   }
   [[nodiscard]] Watts range() const { return highest_ - lowest_; }
-  // How far powers may be apart that no mean shows: where a load repeats with the ticks, as far as there are any.
+  // How far powers may be apart though no mean shows it: if the load repeats with the ticks, as far as the GPU can.
   [[nodiscard]] Watts range_within() const {
     return repeats_ || repeats_after_two_ ? cells_.most_power : range() * beyond_means;
   }
@@ -53,9 +53,9 @@ class Levels {
     return abs(a.power - b.power) <= std::max(noise(a, b), (lowest_ + highest_) * same_power);
   }
 
-  // Two cells in a row of the same power are no mixtures, but for chance. Nor are, at the end of the range, two of
-  // different lengths, or three that are no shorter than others, unless the load repeats with the ticks: then all see
-  // the same mixture.
+  // Two adjacent cells of the same power are not mixtures, except by chance. Nor are two cells of different lengths at
+  // the end of the range, or three that are as long as any. If the load repeats with the ticks this proves nothing,
+  // because all cells see the same mixture.
   enum class Kept { no, in_a_row, again };
   [[nodiscard]] Kept kept(std::size_t which) const {
     const Cell& cell = cells_.at[which];
@@ -76,7 +76,7 @@ class Levels {
     const bool again = alike >= 2 && !repeats_ && !repeats_after_two_ && extreme(cell);
     return again ? Kept::again : in_a_row ? Kept::in_a_row : Kept::no;
   }
-  // Whether the cell is at a level, or a step between what is on either side.
+  // Whether the cell is at a level, or a step between its two neighbours.
   [[nodiscard]] bool explained(std::size_t which) const {
     if (which == 0 || which + 1 == cells_.count || kept(which) != Kept::no) {
       return true;
@@ -91,7 +91,7 @@ class Levels {
 
  private:
   static Watts noise(const Cell& a, const Cell& b) { return Watts{3.0 * std::hypot(a.doubt.value(), b.doubt.value())}; }
-  // Between ticks that were seen so roughly that its power proves nothing.
+  // The cell lies between ticks whose brackets are so wide that its power proves nothing.
   [[nodiscard]] bool rough(const Cell& cell) const { return !flat_ && noise(cell, cell) > range() * most_noise; }
   [[nodiscard]] bool extreme(const Cell& cell) const {
     const Watts near = std::max(cell.doubt * 3.0, (lowest_ + highest_) * same_power);
@@ -126,13 +126,13 @@ class Levels {
   bool repeats_after_two_ = false;
 };
 
-// In how many of the cells that hold a step there are several, if they come at any time, so many on average.
+// The share of cells with several steps among those with any, if steps come at any time and so many on average.
 double more_than_one(double steps) {
   return steps < 1e-6 ? 0.0 : 1.0 - steps / std::expm1(steps);
 }
 
-// The first cell may hold a step from any power, none or the most, to that of the next one, unless it is at that power
-// itself.
+// The first cell may hold a step from any power, zero or the maximum, to that of the next cell, unless it has that
+// power itself.
 JoulesSquared step_from_anything(const Cells& cells, const Levels& levels) {
   const Cell& first = cells.at[0];
   const Cell& next = cells.at[1];
@@ -196,7 +196,8 @@ CellPath path_within(const Cells& cells, std::size_t here, Instant at, const Hab
   const bool between = (left.power - cell.power).value() * (cell.power - right.power).value() > 0;
   path.deviation.wave = path.deviation.wander = {};
   if (kept != Kept::no) {
-    path.deviation.share = kept == Kept::again ? 0.0 : habits.chance;  // the ticks' own doubt is nearly all
+    path.deviation.share =
+        kept == Kept::again ? 0.0 : habits.chance;  // the uncertainty of the ticks is nearly all that is left
   } else if (between && !levels.same(left, right) && kept_left != Kept::no && kept_right != Kept::no) {
     const Seconds switched = cell.length() * ((cell.power - right.power) / (left.power - right.power));
     const bool before = into < switched;

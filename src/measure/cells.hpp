@@ -1,5 +1,5 @@
-// Stretches of time whose mean power is known, one after another, and what may have happened within one of them, judged
-// by its neighbours. Plain values and a pure function; call it from any thread.
+// Consecutive stretches of time whose mean power is known, and what may have happened within one of them, judged by its
+// neighbours. Plain values and a pure function; call it from any thread.
 #pragma once
 
 #include "base/clock.hpp"
@@ -16,7 +16,7 @@ struct Cell {
   Instant from;
   Instant to;
   Watts power;
-  Watts doubt;  // standard deviation, by what is left open of when the ticks came
+  Watts doubt;  // standard deviation, from the brackets of the ticks
 
   [[nodiscard]] Seconds length() const { return to - from; }
 };
@@ -31,28 +31,28 @@ struct Cells {
   void add(const Cell& cell) { at[count++] = cell; }
 };
 
-// What a load is seen to do, by all of the history.
+// How the load behaves, by the whole history.
 struct Habits {
-  JoulesSquared wave;    // mean square of what a wave within ticks takes from its mean
+  JoulesSquared wave;    // mean square of the energy that a wave within ticks has beyond its mean
   JoulesSquared wander;  // variance that independent changes of power add to the energy of a tick
-  double chance = 0;     // how often two cells in a row of the same power are two mixtures by chance
-  double steps = 0;      // in a tick, on average, were they to come at any time
+  double chance = 0;     // how often two adjacent cells of the same power are two mixtures that agree by chance
+  double steps = 0;      // mean number in a tick, if they come at any time
 };
 
-// How the energy may stray, within a cell, from what is drawn through it: as one or the other, whichever is more.
+// How the energy within a cell may stray from the path drawn through it: by changes or by a step, whichever is more.
 struct Deviation {
   Seconds length;  // of the cell
-  Watts range;     // of powers: it strays no faster than that
-  // A wave faster than the cell, with any phase at either end: mean square of what it takes from its mean.
+  Watts range;     // of powers: the energy strays no faster than that
+  // A wave faster than the cell, with any phase at either end: mean square of its energy beyond its mean.
   JoulesSquared wave;
   // Independent changes of power: the variance that they add to the energy of so long a time.
   JoulesSquared wander;
   // A step of known height anywhere: variance of the energy in the cell's middle.
   JoulesSquared step;
-  double share = 1;  // of the cases in which it does
+  double share = 1;  // of the cases in which the energy strays at all
 
   [[nodiscard]] Doubt at(Seconds into) const;
-  // Of the energy over so long a part of the cell.
+  // Of the energy over a part of the cell of this length.
   [[nodiscard]] Doubt between(Seconds apart) const;
 
  private:
@@ -66,11 +66,11 @@ struct CellPath {
   Deviation deviation;
 };
 
-// Three grades. A cell at a power that the load is seen to keep is flat, and one between two such powers is a step from
-// one to the other, but for the share of cases in which this is chance. A cell that a single step would explain, as it
-// would its neighbours, though these powers may be mixtures themselves, strays by such a step. Of any other nothing is
-// known but its mean: it strays as the usual wave does, or by a step if that is more. Before the first cell there may
-// have been any power.
+// There are three grades. A cell at a power that the load keeps is flat, and a cell between two such powers is a step
+// from one to the other, except for the share of cases in which this is chance. A cell that a single step would
+// explain, like its neighbours, strays by such a step, because these powers may be mixtures themselves. Of any other
+// cell only the mean is known: it strays by the usual changes, or by a step if that is more. Before the first cell
+// there may have been any power.
 CellPath path_within(const Cells& cells, std::size_t here, Instant at, const Habits& habits);
 
 }  // namespace zeus::measure

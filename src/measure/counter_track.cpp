@@ -37,7 +37,7 @@ CounterTrack::Observation CounterTrack::observe(Instant at, Seconds latency, Jou
     return Observation::unchanged;
   }
   const auto gained = counter_gain(counter_, reading_->value, value, at - reading_->at);
-  // Another thread has read at the same time: which of the two values is the older one is not known by when they came.
+  // Another thread has read at the same time: the times of the two readings do not show which value is older.
   if (!gained && at - latency * 0.5 <= reading_->at + reading_->latency * 0.5) {
     return Observation::unchanged;
   }
@@ -57,7 +57,7 @@ CounterTrack::Observation CounterTrack::observe(Instant at, Seconds latency, Jou
   return Observation::ticked;
 }
 
-// The tick whose value the reading shows has come before: if the rhythm is known well enough, so is its time.
+// The tick whose value the reading shows has come before. If the rhythm is known well enough, so is the tick's time.
 void CounterTrack::begin_with(const RawReading& reading) {
   reading_ = unseen_ = reading;
   unseen_placed_ = false;
@@ -75,7 +75,8 @@ void CounterTrack::begin_with(const RawReading& reading) {
 
 void CounterTrack::add_tick(Instant earliest, Instant latest) {
   if (unseen_ && rhythm_.period() && !unseen_placed_) {
-    history_.ticks.resize(history_.ticks.size() - history_.row);  // the guess at its time: the next tick says better
+    history_.ticks.resize(history_.ticks.size() -
+                          history_.row);  // the guess of its time: the next tick shows it better
     history_.row = 0;
   }
   const Bracket came = rhythm_.tick_came({earliest, latest}, !seen_none());
@@ -103,7 +104,7 @@ void CounterTrack::forget_oldest() {
   history_.row = std::min(history_.row, history_.ticks.size());
 }
 
-// A tick that was seen too late to say when it came is a period before the next one.
+// A tick that was seen late came a period before the next one.
 void CounterTrack::narrow_tick_before() {
   if (history_.row < 2) {
     return;
@@ -128,12 +129,13 @@ void CounterTrack::place_unseen_tick() {
   }
   const Seconds period_doubt = rhythm_.period_doubt();
   Tick& next = history_.ticks[history_.ticks.size() - history_.row];
-  // Ticks that nobody saw may have come in between.
+  // Ticks that were not seen may have come in between.
   const Seconds apart = *period * std::max(1.0, std::ceil((next.earliest - unseen_->at) / *period - 0.1));
   const Instant earliest = next.earliest - apart - period_doubt;
   const Instant latest = next.latest - apart + period_doubt;
-  // A tick there may have come just after the reading, seen together with the next one by who looked late: then the one
-  // that the reading shows was a period earlier. It is at either end of that period, which is more doubt than anywhere.
+  // A tick may have come just after the reading and been seen together with the next one, because the next look was
+  // late. Then the tick that the reading shows came a period earlier. It is at one end of that period or at the other,
+  // which is more uncertain than anywhere in between.
   const bool before_or_after = latest > unseen_->at && unseen_until_ < latest;
   Tick tick{.number = next.number - 1,
             .earliest = before_or_after ? unseen_->at - *period : std::min(earliest, unseen_->at),
@@ -141,11 +143,12 @@ void CounterTrack::place_unseen_tick() {
             .total = unseen_total_,
             .placed_within = before_or_after ? *period * 1.1 : period_doubt * 2.0};
   if (unseen_->value == Joules{0}) {
-    // A counter that has not counted anything yet was started since the tick before: its first step is no whole one.
+    // A counter at zero was started after the last tick: its first step is not a whole one.
     tick.latest = unseen_->at;
     tick.placed_within.reset();
   } else if (!before_or_after) {
-    next.latest = std::min(next.latest, tick.latest + apart + period_doubt);  // what bounds the one bounds the other
+    next.latest =
+        std::min(next.latest, tick.latest + apart + period_doubt);  // what bounds one of them bounds the other
   }
   next.follows = true;
   history_.ticks.insert(history_.ticks.end() - static_cast<std::ptrdiff_t>(history_.row), tick);
@@ -160,7 +163,7 @@ void CounterTrack::pause() {
   history_.row = 0;
   reading_.reset();
   unseen_.reset();
-  next_number_ += 2;  // the number of the tick before the first one seen follows on none
+  next_number_ += 2;  // no tick has the number just before that of the next first one
 }
 
 Seconds CounterTrack::step() const {
@@ -180,7 +183,7 @@ Instant CounterTrack::next_reading(Instant now) const {
                         : seen_none()    ? reading_->at
                                          : history_.ticks.back().middle() + *period * 0.5;
   const Bracket expected = rhythm_.after(after);
-  // Where within its bracket a tick falls depends neither on the rhythm nor on where the ticks before it fell.
+  // A random offset: the place of a tick within its bracket must not depend on the rhythm or on earlier ticks.
   const auto number = static_cast<std::uint32_t>(next_number_);
   const double offset = static_cast<double>(philox_block({number, 0, 0, 0}, {})[0]) * 0x1p-32;
   const Instant early = expected.earliest - step() * offset;

@@ -1,7 +1,6 @@
-// Follows a cumulative energy counter that advances in ticks, and writes down its history: turns readings into ticks,
-// undoes wraps, sees resets, and says when the next reading would tell most. Two or three readings per tick suffice to
-// know each tick's time to about a hundredth of the period. Not thread-safe; whoever owns it takes turns. Bounded
-// memory.
+// Follows a cumulative energy counter that advances in ticks and records its history: turns readings into ticks, undoes
+// wraps, detects resets, and tells when the next reading is most useful. Two or three readings per tick give each
+// tick's time to about a hundredth of the period. Not thread-safe: the owner serializes calls. Bounded memory.
 #pragma once
 
 #include "device/energy_counter.hpp"
@@ -23,7 +22,7 @@ class CounterTrack {
     first,  // nothing to compare with yet
     unchanged,
     ticked,
-    broken,  // the counter went back, or further than any device could have drawn: the track has begun anew
+    broken,  // the counter went back, or further than any device could have drawn: the track has started again
   };
 
   // `timing` and `most` are for the history.
@@ -34,13 +33,13 @@ class CounterTrack {
   // threads) are left out.
   Observation observe(Instant at, Seconds latency, Joules value);
 
-  // Samples of the driver's, oldest first.
+  // The driver's samples, oldest first.
   void observe_samples(std::span<const device::Stamped<Watts>> samples) { history_.add(samples); }
 
-  // Nobody looks for a while: the next tick does not follow on the last one. Totals go on from the last reading.
+  // No readings for a while: the next tick does not follow the last one. Totals continue from the last reading.
   void pause();
 
-  // When to read next so that the coming tick is caught between two close readings.
+  // When to read next so that two close readings enclose the next tick.
   [[nodiscard]] Instant next_reading(Instant now) const;
 
   [[nodiscard]] const History& history() const { return history_; }
@@ -73,9 +72,9 @@ class CounterTrack {
   Joules total_;
   // The tick whose value the first reading after a pause showed, while its time is not known yet.
   std::optional<RawReading> unseen_;
-  bool unseen_placed_ = false;  // by one tick after it; the second one corrects that
+  bool unseen_placed_ = false;  // by the tick after it; the second tick after it corrects that
   Joules unseen_total_;
-  Instant unseen_until_;  // no tick was seen to come between that reading and this
+  Instant unseen_until_;  // no tick was seen between that reading and this instant
   Rhythm rhythm_;
 };
 

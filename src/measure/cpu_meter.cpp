@@ -17,7 +17,7 @@ CpuMeter::CpuMeter(std::shared_ptr<device::CpuPackage> package, device::CpuDomai
 
 CpuMeter::Mark CpuMeter::mark() {
   const std::lock_guard guard{mutex_};
-  // Read under the lock: readings of two threads must not change places around a wrap.
+  // Read under the lock: the readings of two threads must stay in order around a wrap.
   const auto reading = package_->energy(domain_);
   if (!reading) {
     if (reading.failure().reason == Reason::lost) {

@@ -1,6 +1,6 @@
-// Follows one counter of a CPU package: the package's own, or its memory's. These counters move every millisecond and
-// wrap within minutes: the sampler reads them often enough that no wrap goes unseen, and a window is the difference of
-// two readings with every wrap in between undone. Every member may be called from any thread.
+// Follows one counter of a CPU package: the package's own or its memory's. These counters move every millisecond and
+// wrap within minutes. The sampler reads them often enough to see every wrap, and a window is the difference of two
+// readings with every wrap in between undone. Every member may be called from any thread.
 #pragma once
 
 #include "base/clock.hpp"

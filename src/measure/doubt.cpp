@@ -13,8 +13,8 @@ struct Quantile {
   double deviations;  // that hold 95 of 100
 };
 
-// Below 0: the symmetric beta distributions, from two points by the uniform one to the normal one. Above: an error that
-// is 0 mostly and uniform at times, as of a load that seldom steps.
+// Below 0: the symmetric beta distributions, from two points through the uniform one to the normal one. Above: an error
+// that is 0 most of the time and uniform otherwise, as of a load that seldom steps.
 constexpr std::array<Quantile, 20> quantiles{
     {{-2.0, 1.0},    {-1.8, 1.1547}, {-1.6, 1.3223}, {-1.4, 1.4955}, {-1.2, 1.6454}, {-1.0, 1.7567}, {-0.8, 1.8333},
      {-0.6, 1.8848}, {-0.4, 1.9196}, {-0.2, 1.9435}, {0.0, 1.96},    {1.0, 2.295},   {2.0, 2.486},   {3.0, 2.635},
@@ -43,7 +43,7 @@ Joules half_width_95(const Doubt& common, const Doubt& seldom) {
   if (seldom.variance <= JoulesSquared{0}) {
     return together;
   }
-  // As 0 mostly, and uniform in this share of the cases.
+  // 0 most of the time, and uniform in this share of the cases.
   const double excess = seldom.fourth_cumulant / square(seldom.variance);
   const double share = (uniform_excess + normal_kurtosis) / (excess + normal_kurtosis);
   if (share >= share_of_quantiles) {

@@ -1,6 +1,6 @@
-// How far a value may be off: the variance and the fourth cumulant of its error, which both simply add where errors are
+// How far a value may be off: the variance and the fourth cumulant of its error, which add up if errors are
 // independent, and from them the half-width of the interval that holds 95 of 100. Errors of this module are seldom
-// normal: a time that is known to lie in a bracket is off by a uniform error, whose 95 % interval is narrower than 1.96
+// normal: a time that is known to lie in a bracket has a uniform error, whose 95 % interval is narrower than 1.96
 // standard deviations. Plain values and pure functions.
 #pragma once
 
@@ -28,9 +28,9 @@ struct Doubt {
   JoulesSquared variance;
   decltype(JoulesSquared{} * JoulesSquared{}) fourth_cumulant;
 
-  // `excess` is the kurtosis of the error beyond that of a normal one: 0 for that, -1.2 for a uniform one.
+  // `excess` is the kurtosis of the error minus that of a normal one: 0 for a normal error, -1.2 for a uniform one.
   static Doubt of(JoulesSquared variance, double excess) { return {variance, excess * variance * variance}; }
-  // Of a value that may lie anywhere in a range of this size.
+  // Of a value anywhere in a range of this size.
   static Doubt uniform(Joules range);
 
   Doubt& operator+=(const Doubt& other) {
@@ -40,17 +40,17 @@ struct Doubt {
   }
   friend Doubt operator+(Doubt a, const Doubt& b) { return a += b; }
 
-  // As of a symmetric distribution that has these cumulants.
+  // That of a symmetric distribution with these cumulants.
   [[nodiscard]] Joules half_width_95() const;
 };
 
 constexpr double normal_kurtosis = 3;
 constexpr double normal_excess = 0;
 constexpr double uniform_excess = -1.2;
-constexpr double wave_excess = -0.6;  // of what three uniform errors make together, two of them shared out
+constexpr double wave_excess = -0.6;  // of the sum of three uniform errors, two of them weighted
 
-// The half-width of the interval that holds 95 of 100 errors of which one part may be there so seldom that an interval
-// need not hold it; what is always there it holds all the same.
+// The half-width of the interval that holds 95 of 100 errors. The `seldom` part may occur so rarely that the interval
+// need not hold it; the common part it always holds.
 Joules half_width_95(const Doubt& common, const Doubt& seldom);
 
 inline Doubt Doubt::uniform(Joules range) {
