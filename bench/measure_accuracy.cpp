@@ -1,14 +1,14 @@
-// Prints how well windows are measured on virtual cards, and judges their intervals. docs/results/measurement.txt is
-// what
+// Prints how accurately windows are measured on virtual GPUs, and judges their intervals. docs/results/measurement.txt
+// is what
 //   measure_accuracy 2000
 // prints. Fails where a cell fails:
 // - irregular loads: the 99.9 % binomial interval of the coverage lies outside 93 to 98.5 %, or the median half-width
 // is
 //   more than 1.5 times the 95th percentile of the errors;
 // - even waves and constant loads: that interval lies below 92 %.
-//   measure_accuracy [--seed N] [WINDOWS [CARD [PERIOD_MS ...]]]   square waves of other periods, on request; a
-//   negative
-//                                                       one: steps to any power in between, that far apart on average
+//   measure_accuracy [--seed N] [WINDOWS [GPU [PERIOD_MS ...]]]
+// PERIOD_MS: the period of a square wave; 0 is a constant load; a negative value is the mean time between steps to any
+// power.
 #include "tests/support/accuracy_experiment.hpp"
 
 #include <fmt/format.h>
@@ -49,7 +49,7 @@ std::pair<double, double> interval(double share, int count) {
   return {middle - half, middle + half};
 }
 
-// What is wrong with the intervals of a cell, in a word; "ok" where nothing is.
+// What is wrong with the intervals of a cell, in a word; "ok" if nothing is.
 const char* verdict(const zeus::test::Accuracy& accuracy, bool irregular, int windows) {
   const auto [low, high] = interval(accuracy.coverage, windows);
   if (high < (irregular ? 0.93 : 0.92)) {
@@ -65,7 +65,7 @@ class Table {
  public:
   explicit Table(const Asked& asked) : asked_{asked} {}
 
-  // Without judgement: what no interval can know.
+  // Loads that no interval can know are not judged.
   void print(const std::string& title, const zeus::physics::GpuModel& model, const Periods& periods, bool judged) {
     fmt::print("\n{}\n  {:<10}{:>8}{:>5}{:>9} |{:>8}{:>8}{:>8}{:>6}{:>5} |{:>8}{:>8}{:>8}{:>6}{:>5}\n", title, "load",
                "window", "", "plain", "settled", "covers", "95th", "width", "", "at once", "covers", "95th", "width",

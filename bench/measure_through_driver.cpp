@@ -2,7 +2,7 @@
 //   zeus virtual 25xA100 -- measure_through_driver [ROUNDS [LONGEST_MS [cold]]]
 // Each round measures one window of each length on every GPU; the moment of each is its own, as are the load of each
 // GPU and its phase. The truth is exact at the window's own time stamps, however late this program was when it took
-// them. Cold: nobody has looked for 4 s before a window, so the lengths have rounds of their own.
+// them. Cold: the counter was not read for 4 s before a window, so the lengths have rounds of their own.
 #include "backends/nvml/nvml_backend.hpp"
 #include "base/clock.hpp"
 #include "base/dynamic_library.hpp"

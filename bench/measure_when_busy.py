@@ -43,7 +43,7 @@ def main() -> None:
     parser.add_argument("--pinned", action="store_true", help="each of them to one processor")
     parser.add_argument("--rounds", type=int, default=16)
     parser.add_argument("--longest", type=float, default=1070, help="window, in ms (1070; the other one is 5130)")
-    parser.add_argument("--cold", action="store_true", help="nobody has looked for 4 s before each window")
+    parser.add_argument("--cold", action="store_true", help="the counter is not read for 4 s before each window")
     options = parser.parse_args()
     print("as the machine is", flush=True)
     before = table(options.build, options)

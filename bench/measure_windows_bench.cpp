@@ -64,7 +64,7 @@ void two_driver_calls(benchmark::State& state) {
 }
 BENCHMARK(two_driver_calls)->Name("begin_and_end/yardstick");  // the two calls to the driver that a window needs
 
-// The sampler's thread is started anew: what a program pays once per idle time of two seconds.
+// With the start of the sampler's thread: what a program pays after each idle time of two seconds.
 void cold_begin(benchmark::State& state) {
   for (auto _ : state) {
     state.PauseTiming();

@@ -7,8 +7,8 @@ namespace zeus::measure {
 
 namespace {
 
-constexpr std::size_t reach = 2;   // ticks on either side that are looked at
-constexpr Seconds long_wait{1.0};  // for a tick, after which the counter stands still
+constexpr std::size_t reach = 2;   // ticks on either side that are used
+constexpr Seconds long_wait{1.0};  // without a tick: the counter stands still
 static_assert(Cells::most >= 2 * (2 * reach + 1));
 
 void add_cells_between(const History& history, const Tick& lower, const Tick& upper, Cells& cells) {
@@ -29,7 +29,7 @@ void add_cells_between(const History& history, const Tick& lower, const Tick& up
   cells.add({from, to, mean, mean * (brackets / (to - from))});
 }
 
-// Before the first of ticks in a row, the ring of samples knows levels all the same.
+// Before the first tick in a row, the ring of samples still shows levels.
 void add_cells_before(const History& history, Instant first, Cells& cells) {
   if (!history.timing) {
     return;
@@ -63,7 +63,7 @@ Edge settled_edge(const History& history, const Calibration& calibration, std::s
     ++here;
   }
   const CellPath path = path_within(cells, here, at, calibration.habits);
-  // What is drawn up to the first cell's end goes by both ticks, what comes after by the upper one alone.
+  // The energy up to the first cell's end depends on both ticks, the energy after it on the upper one alone.
   const double share = std::clamp((at - cells.at[start].from) / cells.at[start].length(), 0.0, 1.0);
   const Tick& before = ticks[lower];
   const Tick& after = ticks[lower + 1];
@@ -110,7 +110,7 @@ Doubt stray(const Edge& begin, const Edge& end) {
   return both;
 }
 
-// A tick came anywhere in its bracket. Where two edges go by the same tick, its error enters once.
+// A tick came anywhere in its bracket. If two edges depend on the same tick, its error enters once.
 Doubt timing_doubt(const Edge& begin, const Edge& end) {
   Doubt doubt;
   std::array<Watts, 2> shared;
@@ -130,9 +130,9 @@ Doubt timing_doubt(const Edge& begin, const Edge& end) {
   return doubt;
 }
 
-// What a counter that looks at a part of the time has not seen. Each change of power is put in the middle of the time
-// unseen, of which the sums over ups and downs leave the difference of the window's ends; where it came varies from
-// change to change, but from cycle to cycle it is the same if the load keeps step with the counter.
+// The energy that a counter misses if it sees only a part of the time. Each change of power is assumed in the middle of
+// the unseen time. Summed over ups and downs, this leaves the difference between the window's ends. The true place
+// varies from change to change, but from cycle to cycle it is the same if the load keeps step with the counter.
 Doubt unseen_doubt(const Edge& begin, const Edge& end) {
   const std::uint64_t from = begin.timing[0].tick;
   const std::uint64_t to = end.timing[0].tick;

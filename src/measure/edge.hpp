@@ -1,8 +1,8 @@
-// Where an energy counter would have stood at one instant, though it only moves in ticks, and what that depends on; two
-// edges make the energy of a window. Between two ticks the energy is known; how it was spent there is drawn from the
-// device's power samples, whose window is shorter than a tick on many cards, and from the levels of the neighbouring
-// ticks (cells.hpp). After the last tick, power is predicted (calibration.hpp). Plain values and pure functions; call
-// them from any thread.
+// Where an energy counter that moves in ticks would have stood at an instant, and what that depends on. Two edges make
+// the energy of a window. Between two ticks the energy is known. How it was spent there follows from the device's power
+// samples, whose window is shorter than a tick on many GPUs, and from the levels of the neighbouring ticks (cells.hpp).
+// After the last tick, power is predicted (calibration.hpp). Plain values and pure functions; call them from any
+// thread.
 #pragma once
 
 #include "base/clock.hpp"
@@ -21,7 +21,7 @@
 namespace zeus::measure {
 
 struct Edge {
-  // How the total moves when a tick came later than thought, and the bracket in which it came.
+  // How the total moves if a tick came later than assumed, and the bracket in which it came.
   struct Timing {
     std::uint64_t tick = 0;
     Watts weight;
@@ -39,23 +39,24 @@ struct Edge {
   Deviation deviation;  // settled: how the energy may stray there
   Spread spread;        // not settled: how far the prediction may go astray
   Unseen unseen;        // what the counter itself may have left out up to here
-  // Variance of its own, and, of integrated power readings, what has gathered up to here.
+  // The edge's own variance, and, for integrated power readings, the variance accumulated up to here.
   JoulesSquared own;
   JoulesSquared gathered;
 };
 
-// Nothing when no tick is near enough to say anything, or the counter has stood still for long.
+// Nothing if no tick is near enough, or the counter has stood still for long.
 std::optional<Edge> edge(const History& history, const Calibration& calibration, Instant at);
 
-// Whether waiting longer would not make the edge at this instant any better: the last tick it needs has come.
+// Whether the last tick that the edge at this instant needs has come, so that waiting longer does not improve it.
 bool is_final(const History& history, Instant at);
 
 struct EnergyBetween {
   Joules value;
-  Joules half_width;  // of the interval that holds the truth in 95 of 100 cases
+  Joules half_width;  // of the interval that holds the true energy in 95 of 100 cases
 };
 
-// The energy from `begin` to `end`, both of the same counter and epoch; what their errors share cancels.
+// The energy from `begin` to `end`, both of the same counter and epoch. The part of their errors that they share
+// cancels.
 EnergyBetween energy_between(const Edge& begin, const Edge& end);
 
 }  // namespace zeus::measure

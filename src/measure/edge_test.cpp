@@ -19,7 +19,7 @@ namespace {
 
 constexpr Instant start{1'000'000'000};
 
-// A card under steps to any power at any time, and what somebody sees of it who looks for `time`.
+// A GPU under steps to any power at any time, and the history of a reader that watches it for `time`.
 struct Watched {
   CounterTrack track;
   std::vector<device::Stamped<Watts>> samples;

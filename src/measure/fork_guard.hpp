@@ -1,6 +1,7 @@
 // What must survive a fork of the process in one piece. A ForkMutex is held across every fork, so that the child finds
-// what it guards whole; fork_count() tells the child that it is one. Threads do not survive: whatever owns one must be
-// made anew. Any thread; a ForkMutex made later may be held while taking one made earlier, never the other way round.
+// what it guards whole; fork_count() tells the child that it is one. Threads do not survive: an owner of one must be
+// created again. Any thread; a ForkMutex made later may be held while taking one made earlier, never the other way
+// round.
 #pragma once
 
 #include <cstdint>

@@ -14,7 +14,7 @@ constexpr Seconds retry_period{0.25};
 constexpr std::size_t least_samples_to_compare = 20;
 constexpr double noticeably_dark = 0.25;  // of a window: the part after the sensor's last update
 
-// Runs one call to the driver and books its time.
+// Runs one call to the driver and adds up its time.
 template <typename Call>
 auto timed(const Clock& clock, Spent& spent, Call&& call) {
   const Instant before = clock.now();
@@ -42,7 +42,7 @@ std::optional<PowerKind> best_power(const device::GpuFeatures& features) {
   return features.has(device::GpuFeature::average_power) ? std::optional{PowerKind::average} : std::nullopt;
 }
 
-// How long a cause held between two instants, from readings around them; where there is none yet, it goes on as between
+// How long a cause held between two instants, from the readings around them; beyond the last reading, extrapolated from
 // the nearest two.
 template <typename Member>
 std::optional<Seconds> grown(const std::deque<device::ThrottleTimes>& times, Instant from, Instant to, Member member) {
@@ -85,7 +85,7 @@ std::uint64_t GpuMeter::mark() {
   if (has_counter_) {
     take_in(gpu_->energy());
   } else if (has_samples_) {
-    // All that the driver has kept up to here: a single reading would stand in the way of older samples to come.
+    // All samples that the driver has kept so far: after a single new reading, older samples would be refused.
     thread_local std::vector<device::Stamped<Watts>> samples;
     samples.clear();
     const auto outcome = gpu_->power_samples(latest_sample(), samples);
@@ -105,7 +105,7 @@ void GpuMeter::take_in(const Reading<device::Stamped<Joules>>& reading) {
   failure_.reset();
   if (const std::uint64_t generation = gpu_->generation(); generation != generation_) {
     generation_ = generation;
-    break_off("the device was opened anew while the window was open");
+    break_off("the device was reopened while the window was open");
   }
   const auto seen = track_.observe(reading->at, reading->latency, reading->value);
   if (seen == CounterTrack::Observation::ticked) {
@@ -329,7 +329,7 @@ std::optional<GpuMeter::Rough> GpuMeter::rough_energy(Instant from, Instant to) 
   if (!begin || !end || begin->epoch != end->epoch) {
     return std::nullopt;
   }
-  // Whatever happened between so few readings may have been anything from nothing to twice as much.
+  // Between so few readings the GPU may have drawn anything from nothing to twice as much.
   const EnergyBetween energy = energy_between(*begin, *end);
   return Rough{.value = energy.value,
                .half_width = std::max({energy.half_width, energy.value, beyond_readings(from, to, energy.value)})};

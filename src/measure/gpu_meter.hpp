@@ -1,6 +1,6 @@
-// Follows one GPU: its energy counter, or its power where it has none, its temperature, and what throttles it. Readings
-// are taken by whoever calls; the driver is never called with the lock held, so a driver that is slow to one thread
-// holds no other up. Every member may be called from any thread. Bounded memory.
+// Follows one GPU: its energy counter, or its power if it has no counter, its temperature, and what throttles it. The
+// calling thread takes the readings. The driver is never called with the lock held, so a thread that waits for the
+// driver does not block the others. Any thread may call any member. Bounded memory.
 #pragma once
 
 #include "base/clock.hpp"
@@ -38,12 +38,12 @@ class GpuMeter {
   std::uint64_t mark();
   // The sampler's round: reads what is due and returns when to come again.
   Instant poll(const Clock& clock, Spent& spent);
-  // Nobody looks any more.
+  // No readings until the next poll() or mark().
   void pause();
   // In a forked child, before anything else.
   device::Outcome reopen();
 
-  // Where the energy stood; nothing when it cannot be known (`why_not` says why).
+  // The energy at an instant; nothing if it is unknown (`why_not` gives the reason).
   [[nodiscard]] std::optional<Edge> edge(Instant at) const;
   [[nodiscard]] bool final(Instant at) const;
   // Grows when the counter was reset, the driver reloaded or the device lost: no energy is known across it.
@@ -51,17 +51,17 @@ class GpuMeter {
   [[nodiscard]] std::string why_broken() const;
   [[nodiscard]] std::string why_not() const;
   [[nodiscard]] EnergyMethod method() const { return has_counter_ ? EnergyMethod::counter : EnergyMethod::integrated; }
-  // The energy of the same time by the power samples alone: where there are enough of them to compare, or, as the best
-  // that is left, from however few there are.
+  // The energy of the same time by the power samples alone, if there are enough of them to compare.
   [[nodiscard]] std::optional<Joules> energy_by_samples(Instant from, Instant to) const;
-  // Whether the counter seems to look at a part of the time only.
+  // Whether the counter seems to see only a part of the time.
   [[nodiscard]] bool counter_sees_a_part() const;
   struct Rough {
     Joules value;
     Joules half_width;  // of a 95 % interval
   };
   [[nodiscard]] std::optional<Rough> rough_energy(Instant from, Instant to) const;
-  // How much more than `value` it may have drawn where a short window is mostly later than the sensor's last update.
+  // How much more than `value` the GPU may have drawn in a short window that is mostly later than the sensor's last
+  // update.
   [[nodiscard]] Joules possibly_beyond_readings(Instant from, Instant to, Joules value) const;
 
   [[nodiscard]] ThrottleTime throttled(Instant from, Instant to) const;

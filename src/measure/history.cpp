@@ -12,7 +12,7 @@ namespace {
 constexpr Seconds usual_update{0.1};
 constexpr double same_time = 0.06;           // of an update: tick and sample came together
 constexpr std::size_t samples_are_late = 3;  // ticks by which a sample may still be learnt
-constexpr int updates_before = 12;           // that say how a load was before anybody looked
+constexpr int updates_before = 12;           // that show the load before the first reading
 
 }  // namespace
 

@@ -1,6 +1,6 @@
-// What was seen of one energy counter, and of the power samples that the driver keeps beside it: the last ticks and the
-// last samples, with running totals. A plain value: where an edge lies, and how sure that is, are pure functions of it
-// (edge.hpp, calibration.hpp). counter_track.hpp writes it.
+// The last ticks of one energy counter and the last power samples that the driver keeps beside it, with running totals.
+// A plain value: where an edge lies, and how certain that is, are pure functions of it (edge.hpp, calibration.hpp).
+// counter_track.hpp writes it.
 #pragma once
 
 #include "base/clock.hpp"
@@ -18,10 +18,10 @@
 
 namespace zeus::measure {
 
-// More than any GPU is allowed to draw, for those that do not tell their limit.
+// More than any GPU may draw, for GPUs that do not report their limit.
 inline constexpr Watts most_of_any_gpu{1500};
 
-// Samples in a row of one value. Those of a steady load do not show when the sensor was updated; a change does.
+// Consecutive samples of one value. They do not show when the sensor was updated; a change does.
 struct SampleRun {
   Watts value;
   Instant first;

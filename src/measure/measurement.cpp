@@ -12,7 +12,7 @@ namespace zeus::measure {
 
 namespace {
 
-constexpr double disagreement = 0.15;  // between counter and samples, from which on it is said
+constexpr double disagreement = 0.15;  // between counter and samples that a remark names
 constexpr Seconds cpu_update{1e-3};
 
 Seconds on_clock(Instant at) {

@@ -96,7 +96,7 @@ Monitor::Window::~Window() {
     try {
       (void)end();
     } catch (const std::exception&) {
-      // Somebody else has ended it, or the synchronization failed: there is nobody to tell.
+      // Another thread has ended it, or the synchronization failed. A destructor cannot report that.
     }
   }
 }

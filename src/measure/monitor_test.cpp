@@ -288,7 +288,7 @@ TEST(Monitor, TheSamplerStopsAWhileAfterTheLastWindow) {
   EXPECT_TRUE(sampler->running());
 }
 
-// The sampler's own thread, which nobody calls: it reads, settles, and leaves.
+// The sampler's own thread reads, settles, and leaves, without any call from outside.
 TEST(MonitorInRealTime, AThreadFollowsTheWindowAndLeavesAWhileAfter) {
   MonitoredGpusInRealTime bench{{"V100"}};
   bench.gpus[0]->draw(200_W);

@@ -49,7 +49,7 @@ std::optional<Edge> PowerTrack::edge(Instant at) const {
   const auto held = next == first ? first : std::prev(next);
   const Sum& sum = sums_[static_cast<std::size_t>(held - readings_.begin())];
   Edge edge{.at = at, .total = sum.energy + held->value * (at - held->at), .epoch = epoch_};
-  // An edge between two readings that differ, or after the last one, inherits the doubt of that step.
+  // An edge between two readings that differ, or after the last one, inherits the uncertainty of that step.
   const auto other = next == readings_.end() ? held : next;
   const auto before = held == first ? held : std::prev(held);
   const Watts change =

@@ -1,6 +1,6 @@
-// Power readings over time and what they add up to: each value holds until the next one, the first also before itself
-// and the last also after. Exact on constant power, wherever the readings fall. Not thread-safe; whoever owns it takes
-// turns. Bounded memory.
+// Power readings over time and their energy: each value holds until the next one, the first one also before itself and
+// the last one also after. Exact on constant power, wherever the readings fall. Not thread-safe: the owner serializes
+// calls. Bounded memory.
 #pragma once
 
 #include "base/clock.hpp"
@@ -19,12 +19,12 @@ class PowerTrack {
  public:
   static constexpr std::size_t depth = 8192;  // readings that are kept at least
 
-  // `lag` is how long before its stamp a reading begins to be true (the sensor's averaging window).
+  // `lag`: a reading holds from this long before its timestamp (the sensor's averaging window).
   explicit PowerTrack(Seconds lag = {});
 
   // Readings that are not later than the last one are left out.
   void add(const device::Stamped<Watts>& reading);
-  // What comes after was not watched together with what came before.
+  // Later readings do not continue the earlier ones.
   void break_off();
 
   // Nothing without a reading since the last break; readings between `at` and now improve it.

@@ -1,9 +1,8 @@
-// When an energy counter ticks, as far as all ticks seen lately say it together. Each of them came between two looks at
-// the counter, which lie far apart where the looker was held up. But ticks come at even distances, so each bounds all
-// the others, and one that was seen closely places those before and after it that were not. A bracket is a fact, and so
-// are the bounds of the period: no shorter than a time in which the counter was seen to stand still, no longer than the
-// time around two ticks. Learnt is only how unevenly ticks come, from brackets that contradict one another.
-// A value; not thread-safe. Bounded memory, none of it allocated.
+// When an energy counter ticks, by all recent ticks together. Each tick came between two readings of the counter, which
+// lie far apart if the reader was held up. But ticks come at even distances, so each bounds all the others, and a tick
+// with a narrow bracket places its neighbours. A bracket is a fact, and so are the bounds of the period: no shorter
+// than a time in which the counter stood still, no longer than the time around two ticks. Only the unevenness of ticks
+// is learnt, from brackets that contradict one another. A value; not thread-safe. Bounded memory, none of it allocated.
 #pragma once
 
 #include "base/clock.hpp"
@@ -31,7 +30,7 @@ class Rhythm {
   // all the time since the tick told before. Returns when the tick came by all that is known now.
   Bracket tick_came(Bracket tick, bool watched);
 
-  // When a tick came, by the one seen after it: some periods before that one. As it was where that leaves two places.
+  // When a tick came, by the one seen after it: some periods before that one. Unchanged if two places are left.
   [[nodiscard]] Bracket narrowed_by_next(const Bracket& tick, const Bracket& next) const;
 
   // Time between ticks; nothing as long as it might be half of that or twice.

@@ -205,7 +205,7 @@ void Sampler::settle_followed() {
     const std::lock_guard guard{followed_mutex_};
     batch_.swap(followed_);
   }
-  // What is still unsettled is followed further, unless nobody holds it any more.
+  // A window that is still unsettled is followed further, unless its last owner has gone.
   std::erase_if(batch_, [this](const std::weak_ptr<WindowEdges>& weak) {
     const auto edges = weak.lock();
     return !edges || settle(*edges);

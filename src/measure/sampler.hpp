@@ -1,6 +1,6 @@
-// The one thread of a process that looks at the devices: it reads each when its counter is about to move, follows what
-// windows wait for, and reports its own cost. It runs while somebody uses it and for two seconds after.
-// Every member may be called from any thread. After a fork the child's copy is dead: make another one (fork_guard.hpp).
+// The one thread of a process that reads the devices: it reads each one when its counter is about to move, settles the
+// edges that windows wait for, and reports its own cost. It runs while it is in use and for two seconds after.
+// Any thread may call any member. After a fork the child's copy is dead: make another one (fork_guard.hpp).
 #pragma once
 
 #include "base/clock.hpp"
@@ -45,18 +45,18 @@ class Sampler {
   [[nodiscard]] int gpu_count() const { return static_cast<int>(gpus_.size()); }
   [[nodiscard]] int cpu_count() const { return static_cast<int>(packages_.size()); }
 
-  // What somebody watches: only that is read.
+  // The devices of one use: only devices in use are read.
   struct Watched {
     std::vector<int> gpus;
     std::vector<int> cpus;
   };
-  // Somebody watches from now on; each use is followed by one release of the same.
+  // Reads these devices from now on, until one release of the same.
   void use(const Watched& watched);
   void release(const Watched& watched);
 
-  // Settles the window's edges as soon as they can be, as long as somebody else holds it.
+  // Settles the window's edges as soon as possible, as long as another owner holds the window.
   void follow(const std::shared_ptr<WindowEdges>& edges);
-  // Settles what can be settled of this one now; true when nothing of it waits for anything any more.
+  // Settles what can be settled of this window now; true if nothing is left to wait for.
   bool settle(WindowEdges& edges) const;
   // Waits for the next change, or until the deadline.
   void wait(Instant deadline);
@@ -69,7 +69,8 @@ class Sampler {
   [[nodiscard]] bool running() const;
 
  private:
-  // How many watch a device, and since when nobody does; it is read for a while longer, like the thread runs.
+  // How many uses a device has, and since when it has none. It is read for a while longer, just as the thread runs
+  // longer.
   struct Use {
     int count = 0;
     Instant idle_since;

@@ -4,8 +4,8 @@ namespace zeus::measure {
 
 namespace {
 
-// The copy of the parent's sampler has a thread that does not exist here and locks that may be taken for ever: it is
-// left as it is.
+// The copy of the parent's sampler has a thread that does not exist here and locks that may never be released: it is
+// left alone.
 void abandon(std::shared_ptr<Sampler> sampler) {
   (void)new std::shared_ptr<Sampler>{std::move(sampler)};
 }

@@ -1,4 +1,4 @@
-// Hands out the sampler of this process, and a new one, over devices opened anew, in a forked child.
+// Hands out the sampler of this process; in a forked child, a new one with reopened devices.
 // Any thread.
 #pragma once
 

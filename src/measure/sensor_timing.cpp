@@ -13,8 +13,8 @@ struct Known {
   SensorTiming timing;
 };
 
-// "Accurate and Convenient Energy Measurements for GPUs" (SC'24) and its result sheet. Cards whose samples cover all of
-// the time tell no more than their counter, and are left out.
+// "Accurate and Convenient Energy Measurements for GPUs" (SC'24) and its result sheet. GPUs whose samples cover all of
+// the time show no more than their counter, and are left out.
 constexpr std::array<Known, 9> known{{{"A100", {100_ms, 25_ms}},
                                       {"A30", {100_ms, 25_ms}},
                                       {"H100", {100_ms, 25_ms}},

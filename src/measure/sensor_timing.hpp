@@ -1,4 +1,4 @@
-// What is known of how a GPU's power sensor averages, which no driver tells: published measurements by architecture.
+// How a GPU's power sensor averages, which no driver reports: published measurements by architecture.
 // Pure functions; call them from any thread.
 #pragma once
 
@@ -16,7 +16,7 @@ struct SensorTiming {
   Seconds window;
 };
 
-// Nothing where nothing is known.
+// Nothing if it is unknown.
 std::optional<SensorTiming> sensor_timing(const device::GpuIdentity& identity);
 
 }  // namespace zeus::measure

@@ -17,13 +17,13 @@ struct Tick {
   Instant earliest;
   Instant latest;
   Joules total;  // what the counter shows from this tick on, with wraps undone, since the track began
-  // It was not seen itself, but placed a period before the next one: off as far as that is, and by this bracket.
+  // It was not seen, but placed a period before the next one: it is off as far as that one, and by this bracket.
   std::optional<Seconds> placed_within;
-  // The tick before it in the history is the one before it in time; between any other two nobody looked.
+  // The tick before it in the history is the one before it in time; between any other two there were no readings.
   bool follows = false;
   // What the power sensor was updated to with the tick: the mean power over its window, which ends here.
   std::optional<Watts> sample;
-  // Of the first one in a row: the mean of the samples of the time just before it, when nobody looked.
+  // Of the first one in a row: the mean of the samples of the time just before it, without readings.
   std::optional<Watts> before;
   // Running total: what a counter that looks at a part of the time may have left out up to here (unseen.hpp).
   JoulesSquared unseen;

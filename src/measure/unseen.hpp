@@ -1,6 +1,6 @@
-// Whether a counter itself looks at a part of the time only, as the sensor does that samples come from, and what it may
-// have left out. Such a counter says of each tick what the sample at its end says, also where power changes from sample
-// to sample; one that sees all of the time finds itself somewhere between the two samples then. Pure functions.
+// Whether a counter sees only a part of the time, like the sensor behind the samples, and how much energy it may have
+// missed. Such a counter shows in each tick the power of the sample at its end, even if power changes from sample to
+// sample. A counter that sees all of the time then shows a power between the two samples. Pure functions.
 #pragma once
 
 #include "measure/history.hpp"
@@ -11,7 +11,7 @@
 
 namespace zeus::measure {
 
-// What is known at one tick; two of them say what may have been missed in between.
+// The state at one tick; two of them give the energy that may have been missed in between.
 struct Unseen {
   bool suspected = false;
   JoulesSquared variance;      // running total: of where each change came, were each by itself

@@ -1,5 +1,6 @@
-// Windows as lines of a CSV file. A line is written whole or not at all, also when the disk fills up; what cannot be
-// written is said once and stops nothing. Written by the process that opened it alone. One thread at a time.
+// Windows as lines of a CSV file. A line is written whole or not at all, also when the disk fills up; a line that
+// cannot be written is logged once and stops nothing. Written by the process that opened it alone. One thread at a
+// time.
 #pragma once
 
 #include "base/file_descriptor.hpp"

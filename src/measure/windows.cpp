@@ -76,7 +76,7 @@ std::shared_ptr<WindowEdges> Windows::make_edges(std::string_view name) const {
 
 void Windows::begin(std::string_view name, bool restart) {
   const Open open{make_edges(name), source_->sampler(), watched_};
-  // Whoever finds the window before its begin has been marked waits here.
+  // A thread that finds the window before its begin has been marked waits here.
   const std::lock_guard marking{open.edges->mutex};
   Open former;
   {
@@ -150,7 +150,7 @@ Windows::Open Windows::take(std::string_view name, bool only_look) {
   return open;
 }
 
-// The sampler of before a fork is left alone: its locks may be taken for ever.
+// A sampler from before a fork is left alone: its locks may never be released.
 void Windows::let_go(const Open& open) {
   if (open.sampler && open.forks == fork_count()) {
     open.sampler->release(*open.watched);

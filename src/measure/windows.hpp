@@ -1,4 +1,4 @@
-// What is behind a zeus::Monitor: the windows that are open, by name. Rules of threads and forks as in
+// The implementation of zeus::Monitor: the open windows by name. Rules of threads and forks as in
 // zeus/measure.hpp.
 #pragma once
 
