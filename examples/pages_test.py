@@ -1,4 +1,5 @@
-"""The examples that are one page each, on a virtual GPU: they have at most 40 lines and do what they say. A C program, a C++ program and `zeus run` run recurrences of a job in turn: each does what `zeus jobs` announced, and all see the same devices.
+"""The examples that are one page each, on a virtual GPU: they have at most 40 lines and do what they say. A C program, a C++
+program and `zeus run` run recurrences of a job in turn: each does what `zeus jobs` announced, and all see the same devices.
 
   pages_test.py ZEUS EXAMPLES PACKAGE      PACKAGE: the folder with the Python package, or empty
 """

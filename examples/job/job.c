@@ -1,4 +1,4 @@
-/* One recurrence of the job "slope", from C: at the batch size and power limit that earlier recurrences found cheapest. */
+/* One recurrence of the job "slope", from C: at the batch size and power limit that were cheapest so far. */
 #include <stdio.h>
 #include <time.h>
 #include <zeus/jobs.h>

@@ -1,4 +1,5 @@
-"""Ranks of a real MPI program on virtual GPUs: the same limits in all, their energy compared with the true energy, and no rank hangs when one dies.
+"""Ranks of a real MPI program on virtual GPUs: the same limits in all, their energy compared with the true energy, and no
+rank hangs when one dies.
 
   mpi_test.py ZEUS MPI_TRAIN MPIEXEC [--runs N] [--busy N]     of each size, beside N busy processes
 """
@@ -46,7 +47,8 @@ class MpiTraining(unittest.TestCase):
         return at(end) - at(begin)
 
     def check(self, ranks: int) -> bool:
-        """Checks that the ranks agree. Returns whether their interval contains the true energy (as it should in 95 of 100 runs)."""
+        """Checks that the ranks agree. Returns whether their interval contains the true energy (as it should in 95 of 100
+        runs)."""
         lines, gpus = self.train(ranks)
         self.assertEqual(self.last.returncode, 0, self.last.stderr)
         limits = {re.search(r"limits (.*?); optimum ([\d.]+)", line).groups() for line in lines if "limits" in line}

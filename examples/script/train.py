@@ -1,4 +1,5 @@
-"""Learns to separate two clouds of points, in plain Python, and prints what training scripts usually print. It does not use Zeus."""
+"""Learns to separate two clouds of points, in plain Python, and prints what training scripts usually print. It does not use
+Zeus."""
 
 import argparse
 import math

@@ -1,4 +1,5 @@
-"""A training with Hugging Face's Trainer that chooses the power limit while it trains. The callback is the only change for Zeus."""
+"""A training with Hugging Face's Trainer that chooses the power limit while it trains. The callback is the only change for
+Zeus."""
 
 import torch
 from transformers import Trainer, TrainingArguments

@@ -37,8 +37,10 @@ class Zone:
 
 
 class MovingTree:
-    """`with MovingTree() as tree:` moves it; `mounts` are for processes that should see it. Each zone draws a different
-    power. A zone that was recorded shortly before its wrap wraps `until_wrap` seconds after it began to move.
+    """`with MovingTree() as tree:` moves it; `mounts` are for processes that should see it.
+
+    Each zone draws a different power. A zone that was recorded shortly before its wrap wraps `until_wrap` seconds after it
+    began to move.
     """
 
     def __init__(self, recorded: str = "two_sockets", until_wrap: float = 0.0, between: float = BETWEEN_STEPS) -> None:

@@ -1,6 +1,6 @@
-"""Every command that a document or a public header names is one that there is: `zeus` and `zeusd` with their commands and flags,
-targets of `make`, tests of `ctest -R`. Whether it does what is said, docs.pages and the pages' own tests show. A planted wrong
-one of each kind is refused.
+"""Every command that a document or a public header names exists: `zeus` and `zeusd` with their commands and flags, targets
+of `make`, tests of `ctest -R`. docs.pages and the pages' own tests check what they do. A planted wrong one of each kind is
+refused.
 
   commands_test.py BUILD_FOLDER
 """
@@ -22,7 +22,7 @@ INDENTED = re.compile(r"(?<=\n\n)(?:    .*\n|\n(?=    ))+")
 INLINE = re.compile(r"(`+)((?:(?!\n\n).)+?)\1", re.DOTALL)
 MESSAGE = re.compile(r"^\| `[^`]+`", re.MULTILINE)  # of the page on troubleshooting
 ENDS = re.compile(r"\s+#\s|\s*(?:\||&&|;|>|<\()\s*")
-# Where the command line of another project is told of, or one that there was.
+# Files that describe the command line of another project, or an old one.
 LEFT_OUT = ("docs/decisions/", "docs/reference/")
 
 
@@ -36,7 +36,7 @@ def helps() -> dict[tuple[str, ...], set[str]]:
 
 
 def documents() -> list[tuple[str, str]]:
-    """(name, pieces of code, a line each)."""
+    """(name, pieces of code, one per line)."""
     found = []
     for path in sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md")]):
         name = path.relative_to(ROOT).as_posix()
@@ -72,7 +72,7 @@ class Known:
         if command == (program,) and words and re.fullmatch(r"[a-z]+", words[0]):
             return f"there is no command `{program} {words[0]}`"
         known = set().union(*(self.helps[command[:length]] for length in range(1, len(command) + 1)))
-        for name, flags in self.helps.items():  # `zeus simulate` stands for its parts as well
+        for name, flags in self.helps.items():  # `zeus simulate` also stands for its subcommands
             known |= flags if name[:len(command)] == command and len(command) > 1 else set()
         shared = {"restore": ("zeusd", "serve")} if program == "zeusd" else {}
         known |= self.helps[shared[command[1]]] if len(command) > 1 and command[1] in shared else set()

@@ -1,5 +1,5 @@
-// Every name that zeus/zeus.hpp declares, used from outside on two virtual V100s that draw 150 W each. What is wrong is
-// said, and counted in the exit code. headers_test.py holds that no name is missing here or in the examples.
+// Every name that zeus/zeus.hpp declares, used from outside on two virtual V100s that draw 150 W each. Failures are
+// printed, and counted in the exit code. headers_test.py checks that no name is missing here or in the examples.
 #include <zeus/zeus.hpp>
 
 #include <chrono>
@@ -48,7 +48,7 @@ void sleep_for(zeus::Seconds time) {
   std::this_thread::sleep_for(std::chrono::duration<double>{time.value()});
 }
 
-// Names and values of a record's fields, as a form of somebody's own.
+// Names and values of a record's fields, as a user's own format.
 struct FieldNames {
   std::string names;
   template <typename Value>
@@ -204,7 +204,7 @@ void windows() {
          measured.time() == measured.end - measured.start);
   expect(measured.start_wall > 1e9 && measured.cpu_energy.empty() && measured.dram_energy.empty());
   const zeus::Energy energy = *measured.total_gpu_energy().energy;
-  // Twice 150 W, of which a machine that is busy with other work makes the interval wider.
+  // Twice 150 W; on a busy machine the interval is wider.
   expect(abs(energy.value - 300_W * measured.time()) < 4 * energy.uncertainty + 0.1_J);
   expect(energy.method == zeus::EnergyMethod::counter && energy.systematic.value_or(0_J) >= 0_J);
   expect(zeus::field::name_of(zeus::EnergyMethod::integrated) != zeus::field::name_of(zeus::EnergyMethod::estimate));
@@ -232,7 +232,7 @@ void windows() {
   expect(error_of([&] { (void)moved.end("gone"); }) == zeus::ErrorKind::not_found);
 }
 
-// One process that plays at being two.
+// One process that acts as two ranks.
 class Alone final : public zeus::Collective {
  public:
   [[nodiscard]] int rank() const override { return 0; }
@@ -242,7 +242,7 @@ class Alone final : public zeus::Collective {
   void broadcast(std::span<std::byte> /*bytes*/, int /*root*/, zeus::Seconds /*patience*/) override {}
 };
 
-// Sets limits by a lease of its own, and counts.
+// Sets limits under its own lease, and counts.
 class Setter final : public zeus::LimitSetter {
  public:
   void set_power_limit(int /*gpu*/, zeus::Watts limit) override { asked.push_back(limit); }

@@ -1,7 +1,7 @@
 """The examples in the comments of the public headers, as programs.
 
-An example is what stands in a comment of a header, indented by three spaces or more. What it leaves to the reader (a
-`train()`, some batches) is in tests/docs/headers, under the name of the header, where the line "// EXAMPLE" stands for it.
+An example is text in a header's comment, indented by at least three spaces. Parts left to the reader (a `train()`, some
+batches) are in tests/docs/headers, under the name of the header, where the line "// EXAMPLE" stands for the example.
 """
 
 import pathlib
@@ -13,7 +13,7 @@ MARK = re.compile(r"^[ ]*// EXAMPLE\n", re.MULTILINE)
 
 
 def examples_in(header: pathlib.Path) -> list[str]:
-    """The code in the comments of a header, a comment each."""
+    """The code in the comments of a header, comment by comment."""
     comments, lines = [], []
     for line in [*header.read_text(encoding="utf-8").splitlines(), ""]:
         found = re.match(r"(?://|/\*| \*)(.*?)(?: ?\*/)?$", line)
@@ -27,7 +27,7 @@ def examples_in(header: pathlib.Path) -> list[str]:
 
 
 def examples(include: pathlib.Path = ROOT / "include" / "zeus") -> dict[str, str]:
-    """By the name of the header; the second in one is "NAME 2"."""
+    """By the name of the header; a header's second example is "NAME 2"."""
     found = {}
     for header in sorted(include.iterdir()):
         for number, code in enumerate(examples_in(header), 1):

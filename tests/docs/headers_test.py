@@ -31,10 +31,10 @@ def compiled(source: pathlib.Path) -> subprocess.CompletedProcess:
                           text=True, check=False)
 
 
-# What a declaration of this kind declares is a name to be used.
+# Kinds of declarations whose names must be used.
 DECLARATIONS = {"CXXRecordDecl", "EnumDecl", "EnumConstantDecl", "FunctionDecl", "CXXMethodDecl", "FieldDecl", "VarDecl",
                 "TypeAliasDecl", "ConceptDecl"}
-# Of these namespaces users know nothing, and what they find by argument is used without its name.
+# Namespaces that users do not know; names found by argument-dependent lookup are used without them.
 INSIDE = {"detail", "control", "job_library", "measure", "pacing", "train"}
 
 

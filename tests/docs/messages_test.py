@@ -1,5 +1,5 @@
-"""Every message of docs/troubleshooting.md is one that the programs print: its words are in the strings of the sources, `…` for
-what is filled in. A planted one that is nowhere is refused.
+"""Every message of docs/troubleshooting.md is printed by the programs: its words are in the strings of the sources, with `…`
+for inserted values. A planted unknown message is refused.
 """
 
 import pathlib
@@ -15,7 +15,7 @@ PLACE = re.compile(r"\{(?!batch_size)[^{}]*\}")
 
 
 def printed() -> list[str]:
-    """The strings of the sources, those that stand side by side as one, with `…` in the place of what is filled in."""
+    """The strings of the sources, adjacent ones joined, with `…` in place of inserted values."""
     found = []
     for folder, suffixes in (("src", {".cpp", ".hpp"}), ("apps", {".cpp"}), ("python/zeus_cpp", {".py"})):
         for path in sorted((ROOT / folder).rglob("*")):
@@ -41,7 +41,7 @@ class Messages(unittest.TestCase):
         strings, listed = printed(), messages(PAGE.read_text(encoding="utf-8"))
         self.assertGreater(len(listed), 25)
         gone = [message for message in listed if not is_printed(message, strings)]
-        self.assertEqual(gone, [], "docs/troubleshooting.md explains messages that nothing prints any more")
+        self.assertEqual(gone, [], "docs/troubleshooting.md explains messages that no program prints")
 
     def test_a_planted_one_is_refused(self):
         strings = printed()

@@ -1,7 +1,7 @@
-"""The fenced blocks of the pages that people begin with, and how each is run.
+"""The fenced blocks of the pages for beginners, and how each is run.
 
-A block of `sh`, `cpp`, `c` or `python` runs; `toml` is read; `text` is what something printed. The blocks of `sh` of a page are
-one session, in a folder of its own with links to examples/ and build/. What a snippet leaves to the reader is in
+A block of `sh`, `cpp`, `c` or `python` runs; `toml` is parsed; `text` is some program's output. The `sh` blocks of a page
+are one session, in a separate folder with links to examples/ and build/. Parts of a snippet left to the reader are in
 tests/docs/pages/prelude.*. A block that needs more than this machine has is preceded by
 
     <!-- shown by: NAME -->      the test of `ctest` that runs the same
@@ -31,7 +31,7 @@ class Block:
 
 
 def pages() -> list[pathlib.Path]:
-    """Those whose blocks are fenced. The others have indented ones, which docs.commands reads."""
+    """Pages with fenced blocks. The others have indented blocks, which docs.commands checks."""
     return [ROOT / "README.md", *sorted((ROOT / "docs" / "start").glob("*.md")),
             *(ROOT / "docs" / f"{name}.md" for name in ("comparison", "concepts", "install", "privileges", "troubleshooting"))]
 
@@ -49,7 +49,7 @@ def blocks() -> list[Block]:
 
 
 def program(block: Block) -> str:
-    """A snippet of C++ or C as a whole program; what has a main() of its own stays as it is."""
+    """A snippet of C++ or C as a whole program; one with a main() stays unchanged."""
     if "int main(" in block.text:
         return block.text
     prelude = (PRELUDES / f"prelude.{block.language}").read_text(encoding="utf-8")

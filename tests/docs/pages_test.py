@@ -1,5 +1,5 @@
-"""Every fenced block of README.md and of the pages that people begin with does what it says: commands run, snippets compile and
-run, on virtual GPUs. A planted wrong one of each kind fails.
+"""Every fenced block of README.md and of the pages for beginners works: commands run, snippets compile and run, on virtual
+GPUs. A planted wrong one of each kind fails.
 
   pages_test.py BUILD_FOLDER CXX_COMPILER C_COMPILER [PACKAGE]      PACKAGE: the folder with the Python package
 """
@@ -42,7 +42,7 @@ def failure(done: subprocess.CompletedProcess, place: str) -> str | None:
 
 
 class Runner:
-    """Runs blocks, each page in a folder of its own; what fails is returned in words."""
+    """Runs blocks, each page in a separate folder; failures are returned as messages."""
 
     def __init__(self, folder: pathlib.Path) -> None:
         self.folder = folder
@@ -51,7 +51,7 @@ class Runner:
         folder = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
         (folder / "state").mkdir()
         (folder / "build").symlink_to(build)
-        # Copied, as commands write beside what they run.
+        # Copied, because commands write beside the files they run.
         subprocess.run(["cp", "-r", ROOT / "examples", folder / "examples"], check=True)
         return folder
 

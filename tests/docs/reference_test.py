@@ -1,5 +1,5 @@
-"""docs/reference is what tools/make_reference.py writes now, from the headers, the help and the Python package's interface; a
-planted change of any of them is noticed. ZEUS_UPDATE_GOLDEN=1 writes the pages anew.
+"""docs/reference matches what tools/make_reference.py writes from the headers, the help and the Python package's interface;
+a planted change of any of them is noticed. ZEUS_UPDATE_GOLDEN=1 writes the pages again.
 """
 
 import os

@@ -1,4 +1,5 @@
-"""What only a compiler can see is refused too: headers that do not stand alone, warnings, bad names, bad formatting."""
+"""Offences that only a compiler sees are refused too: headers that do not compile alone, warnings, bad names, bad
+formatting."""
 
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""tools/check_references.py refuses documents and comments that name what is gone."""
+"""tools/check_references.py refuses documents and comments that name missing files or symbols."""
 
 import unittest
 

@@ -1,4 +1,4 @@
-"""packaging/set_up.sh does nothing when nothing is missing, and says exactly what to install where one is not root, where there
+"""packaging/set_up.sh does nothing if nothing is missing, and names the packages to install if the user is not root, if there
 is no network, and on another system."""
 
 import os
@@ -16,7 +16,7 @@ PACKAGES = [line for line in (ROOT / "packaging/debian.txt").read_text(encoding=
 class SetUp(unittest.TestCase):
     def run_with(self, missing: set[str], user: int, system: str = "ID=debian\nVERSION_ID=\"12\"\n",
                  network: bool = True) -> subprocess.CompletedProcess:
-        """Runs the set-up in a folder with a space, among files and programs that stand in for the system's."""
+        """Runs the set-up in a folder with a space, among files and programs that replace the system's."""
         with tempfile.TemporaryDirectory(prefix="a folder ") as folder:
             programs = pathlib.Path(folder) / "programs"
             packaging = pathlib.Path(folder) / "zeus" / "packaging"

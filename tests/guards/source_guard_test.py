@@ -1,4 +1,4 @@
-"""tools/check_source.py refuses what is too large, badly named, or asks the system behind everybody's back."""
+"""tools/check_source.py refuses sources that are too large, badly named, or use the system directly."""
 
 import unittest
 

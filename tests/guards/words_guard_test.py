@@ -1,4 +1,4 @@
-"""tools/check_words.py refuses what docs/glossary.md refuses, wherever people read it."""
+"""tools/check_words.py refuses the words of docs/glossary.md in everything that people read."""
 
 import unittest
 

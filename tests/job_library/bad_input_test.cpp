@@ -1,4 +1,4 @@
-// What zeus::Job and its tries say to input that makes no sense, and to stores that cannot be used.
+// The answers of zeus::Job and its tries to senseless input and to unusable stores.
 #include "course.hpp"
 #include "told_job.hpp"
 
@@ -55,7 +55,7 @@ TEST_F(BadInput, ADefinitionThatContradictsItselfIsRefused) {
   };
   EXPECT_TRUE(refused([](JobDefinition& it) { it.batch_sizes.clear(); })) << "a default without sizes";
   EXPECT_TRUE(refused([](JobDefinition& it) { it.default_batch_size.reset(); })) << "sizes without a default";
-  EXPECT_TRUE(refused([](JobDefinition& it) { it.default_batch_size = 48; })) << "a default that is none of them";
+  EXPECT_TRUE(refused([](JobDefinition& it) { it.default_batch_size = 48; })) << "a default that is not in the list";
   EXPECT_TRUE(refused([](JobDefinition& it) { it.batch_sizes.push_back(-1); }));
   EXPECT_TRUE(refused([](JobDefinition& it) { it.eta = 1.5; }));
   EXPECT_TRUE(refused([](JobDefinition& it) { it.beta = 0.0; }));
@@ -119,7 +119,7 @@ TEST_F(BadInput, ATryThatIsOverSaysSo) {
   std::optional<Try> first = job.next_try();
   ASSERT_TRUE(first);
   EXPECT_EQ(kind_of([&] { first->measured({course::profile(64, Watts{120})}); }), ErrorKind::invalid_argument)
-      << "a limit that nobody asked for";
+      << "a limit that was not requested";
   EXPECT_EQ(kind_of([&] { first->took(Seconds{-1}, std::nullopt); }), ErrorKind::invalid_argument);
   EXPECT_EQ(kind_of([&] { first->took(Seconds{1}, test::exactly(Joules{-1})); }), ErrorKind::invalid_argument);
   first->fail();
@@ -145,7 +145,7 @@ TEST_F(BadInput, WhatWasMovedFromAndATryWithoutItsJobSaySo) {
   Try kept = std::move(*first);
   EXPECT_EQ(kind_of([&] { (void)first->next_epoch(); }), ErrorKind::invalid_argument);
   first.reset();
-  EXPECT_FALSE(kept.over()) << "what was moved from has ended nothing";
+  EXPECT_FALSE(kept.over()) << "a moved-from object ends nothing";
   job.reset();
   EXPECT_EQ(kind_of([&] { (void)kept.next_epoch(); }), ErrorKind::invalid_argument);
 }
@@ -169,13 +169,13 @@ TEST_F(BadInput, TwoOpenersOfOneJobEachHaveARecurrenceOfTheirOwn) {
 
 TEST_F(BadInput, AStoreThatIsNoneIsRefused) {
   JobOptions options = this->options();
-  std::ofstream{options.store} << "this is no store, and was never one; it is only long enough to be looked into";
+  std::ofstream{options.store} << "this is not a store and never was; it is only long enough to be checked";
   EXPECT_EQ(kind_of([&] { Job("course", test::told_definition(), options); }), ErrorKind::corrupt_data);
   options.store = "/proc/zeus/jobs.sqlite";
   EXPECT_TRUE(kind_of([&] { Job("course", test::told_definition(), options); }));
 }
 
-// As a full disk is: no file may grow.
+// Like a full disk: no file may grow.
 TEST_F(BadInput, WhereTheStoreCannotBeWrittenATrainingGoesOnAndTheNextOneIsRefused) {
   Job job = open();
   std::optional<Try> attempt = job.next_try();

@@ -1,4 +1,4 @@
-// A training whose every figure is known: how many epochs it takes, and what they take under a limit. Pure functions.
+// A training whose every figure is known: its number of epochs, and their costs under each limit. Pure functions.
 #pragma once
 
 #include <zeus/power.hpp>
@@ -16,7 +16,7 @@ inline constexpr int default_batch_size = 64;
 inline const std::vector<Watts> limits{Watts{100}, Watts{175}, Watts{250}};
 inline constexpr Watts max_power{250};
 
-// Small batches take fewer epochs, the largest one never gets there, and luck has its part.
+// Small batches take fewer epochs, the largest one never reaches the target, and the number is partly random.
 inline int epochs_needed(int batch_size, std::uint64_t seed) {
   if (batch_size == 128) {
     return most_epochs + 1;
@@ -48,7 +48,7 @@ inline std::vector<LimitProfile> profiles(int batch_size, const std::vector<Watt
   return all;
 }
 
-// What measuring the limits takes.
+// The cost of measuring the limits.
 inline constexpr Seconds measuring{10};
 inline constexpr Joules measuring_energy{1500};
 

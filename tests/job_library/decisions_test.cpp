@@ -1,5 +1,5 @@
-// zeus::Job decides and records as `zeus run` does: both have jobs::Driver carry out the same course, and leave the
-// same history, also where they take turns on one store.
+// zeus::Job decides and records like `zeus run`: both run the same course with jobs::Driver and leave the same history,
+// even if they take turns on one store.
 #include "course.hpp"
 #include "told_job.hpp"
 
@@ -21,7 +21,7 @@ namespace {
 
 namespace course = test::course;
 
-// The course where the training is the driver's to start and to end.
+// The course as a training that the driver starts and ends.
 class CourseTry final : public jobs::Try {
  public:
   void start(int batch_size, std::uint64_t seed) override {
@@ -83,7 +83,7 @@ class CourseTry final : public jobs::Try {
 
 class SameDecisions : public testing::TestWithParam<const char*> {
  protected:
-  // As `zeus run` does it, but for the command.
+  // Like `zeus run`, without the command.
   void recur_by_driver(const std::filesystem::path& path) {
     const auto store = store::open_store(path.string(), store::Access::create, clock_);
     const jobs::Site site = jobs::this_site(clock_, FileTree{});

@@ -1,4 +1,4 @@
-// How recurrences of zeus::Job end: what is on record of them, however the program went on.
+// How recurrences of zeus::Job end: their record, however the program went on.
 #include "course.hpp"
 #include "told_job.hpp"
 
@@ -38,7 +38,7 @@ class JobEnds : public testing::Test {
     const auto store = store::open_store(store_.string(), store::Access::existing, clock_);
     return jobs::Job::find(*store, jobs::this_site(clock_, FileTree{}), "course")->view();
   }
-  // In a process of its own, which ends as `body` does.
+  // In a separate process, which ends as `body` does.
   static int in_a_child(const std::function<void()>& body) {
     const pid_t child = ::fork();
     if (child == 0) {
@@ -76,7 +76,7 @@ TEST_F(JobEnds, AnExceptionIsToATryWhatACrashIsToACommand) {
         throw std::runtime_error{"out of memory"};
       },
       std::runtime_error);
-  EXPECT_EQ(job.next_try().has_value(), false) << "nothing has ever worked: somebody has to look at it";
+  EXPECT_EQ(job.next_try().has_value(), false) << "no try has ever worked: a person has to look at it";
   EXPECT_FALSE(job.reached());
   const records::JobView after = view();
   EXPECT_EQ(after.recurrences.at(0).state, RecurrenceState::given_up);

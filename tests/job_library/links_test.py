@@ -1,5 +1,5 @@
-"""What the two libraries are made of: libzeus.so knows nothing of databases, and libzeus-jobs.so has nothing of what a process must
-have once only.
+"""The contents of the two libraries: libzeus.so has no database, and libzeus-jobs.so has nothing that a process may have
+only once.
 
   links_test.py LIBZEUS LIBZEUS_JOBS
 """
@@ -10,7 +10,7 @@ import sys
 import unittest
 
 zeus, jobs = "", ""
-# What samples, leases and sets: of these libzeus.so has the only one.
+# Sampling, leasing and setting: only libzeus.so has these.
 ONCE = {"measure", "control", "train", "device", "library", "backends"}
 
 

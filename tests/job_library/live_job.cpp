@@ -1,6 +1,6 @@
 // A recurrence on this machine's GPUs, for live_job_test.py:
 //   live_job NAME steps|epochs
-// With steps that are marked, or with epochs alone. Says the limit that the training ended under.
+// With marked steps, or with epochs alone. Prints the limit under which the training ended.
 #include <zeus/job.hpp>
 
 #include <chrono>

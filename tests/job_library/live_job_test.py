@@ -1,5 +1,5 @@
-"""zeus::Job on a virtual GPU: limits are measured while it trains and the best one is held, by steps and by epochs; a program that
-is killed leaves the GPU as it was, and its recurrence to be given up by the next.
+"""zeus::Job on a virtual GPU: limits are measured while it trains and the best one is kept, with steps and with epochs. If a
+program is killed, its GPU is put back, and the next program gives its recurrence up.
 
   live_job_test.py ZEUS LIVE_JOB
 """
@@ -49,7 +49,7 @@ class LiveJob(unittest.TestCase):
         self.check("epochs")
 
     def test_a_program_that_is_killed_leaves_nothing_behind(self):
-        # Once limits are being measured, or one is held.
+        # Once limits are being measured, or one is kept.
         limit = f"{zeus} devices --json | grep -o '\"current\": *[0-9.]*' | head -1"
         said = self.virtually(f"found=$({limit}); {program} job steps & job=$!; sleep 0.3; "
                               f"while [ \"$({limit})\" = \"$found\" ]; do sleep 0.05; done; kill -9 $job; wait $job; "

@@ -1,4 +1,4 @@
-// Recurrences of the course (course.hpp) by zeus::Job, as a user writes them who measures by other means. One thread.
+// Recurrences of the course (course.hpp) with zeus::Job, as written by a user who measures by other means. One thread.
 #pragma once
 
 #include "course.hpp"

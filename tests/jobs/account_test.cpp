@@ -1,5 +1,5 @@
-// What a job shows is the same however it was come by: from the whole history at once, entry by entry with the account
-// saved and restored in between, page by page from a store whose caches vanish.
+// The view of a job does not depend on how it is computed: from the whole history at once, entry by entry with the
+// account saved and restored in between, or page by page from a store whose caches vanish.
 
 #include "base/random.hpp"
 #include "jobs/job.hpp"
@@ -31,7 +31,7 @@ store::StoredJob stored() {
   return {.id = 1, .name = "job", .definition = RandomHistory::definition(), .created = WallTime{1}, .length = 0};
 }
 
-// By a number of entries that is random: each is saved and restored in between.
+// In random numbers of entries, with the account saved and restored in between.
 JobAccount by_entries(const std::vector<JobEntry>& entries, double eta, std::size_t kept, Random& chaos) {
   auto account = std::make_unique<JobAccount>(RandomHistory::definition(), eta, kept);
   for (const JobEntry& entry : entries) {
@@ -63,7 +63,7 @@ TEST(Account, SaysTheSameHoweverOftenItWasSavedInBetween) {
     ASSERT_EQ(to_json(summary_of(stored(), usual)), to_json(summary_of(stored(), whole)));
     savings += whole.savings() ? 1 : 0;
     of_last += whole.savings_of_last() && whole.savings_of_last()->recurrences == 5 ? 1 : 0;
-    // And of the recurrences and tries it keeps the last.
+    // And it keeps the last recurrences and tries.
     ASSERT_GE(usual.tries().size(), JobAccount::usual);
     ASSERT_LE(usual.tries().size(), JobAccount::usual + 4);
     const records::JobView some = view_of(stored(), usual);
@@ -75,7 +75,7 @@ TEST(Account, SaysTheSameHoweverOftenItWasSavedInBetween) {
       EXPECT_EQ(records::json_line(one), records::json_line(all.recurrences.at(one.number - 1)));
     }
   }
-  EXPECT_GT(savings, histories / 2) << "histories in which nothing is known show little";
+  EXPECT_GT(savings, histories / 2) << "histories without known figures test little";
   EXPECT_GT(of_last, histories / 2);
 }
 
@@ -109,7 +109,7 @@ TEST(Account, DaysSumUpToWhatRecurrencesSaved) {
     EXPECT_NEAR(savings->energy_of_default.value(), of_default.value(), scale);
     EXPECT_NEAR(savings->energy.value(), saved.value(), scale);
     EXPECT_NEAR(savings->cost.value(), cost.value(), savings->cost_of_default.value() * 1e-12);
-    // Each day by itself as well.
+    // Each day separately as well.
     Joules by_day;
     std::uint64_t on_days = 0;
     for (const records::DaySums& day : account.days()) {
@@ -124,8 +124,7 @@ TEST(Account, DaysSumUpToWhatRecurrencesSaved) {
   EXPECT_GT(compared, histories / 2);
 }
 
-// Of the last five recurrences that count, in the order in which they ended, also where they are older than what is
-// kept.
+// The last five recurrences that count, in the order in which they ended, even if they are older than the ones kept.
 TEST(Account, KnowsWhatTheLastRecurrencesSavedWheneverTheyWere) {
   int beyond_a_redefinition = 0;
   for (std::uint64_t seed = 0; seed < histories; ++seed) {

@@ -1,4 +1,4 @@
-// The live loop decides what the simulator decides, try for try, from a history in a store, also when its caches vanish
+// The live loop decides what the simulator decides, try by try, from a history in a store, even if its caches vanish
 // and its processes change at random moments.
 
 #include "base/random.hpp"
@@ -47,7 +47,7 @@ std::vector<records::GpuEnergy> measured(Joules energy) {
   return {{.gpu = "GPU-0", .energy = {.value = energy, .uncertainty = {}, .systematic = {}}}};
 }
 
-// Goes through a simulated history as live processes would have lived it, and holds every decision to it.
+// Replays a simulated history with live processes, and compares every decision with it.
 class Replay {
  public:
   Replay(const std::filesystem::path& file, const optimize::JobSpec& spec, std::string_view policy, std::uint64_t chaos)
@@ -106,8 +106,8 @@ class Replay {
     EXPECT_EQ(run.purpose, event.purpose);
     EXPECT_FALSE(run.why.empty());
   }
-  // The simulator's epochs all take what their limit was measured to.
-  void step(const records::EpochSeen& /*event*/) { FAIL() << "a simulated epoch has told something new"; }
+  // The simulator's epochs all cost exactly what was measured for their limit.
+  void step(const records::EpochSeen& /*event*/) { FAIL() << "a simulated epoch contained new information"; }
   void step(const records::StartSeen& /*event*/) { FAIL() << "a simulated training has no start"; }
   void step(const records::LimitsProfiled& event) {
     const bool beforehand = event.time > Seconds{};
@@ -224,7 +224,7 @@ TEST(Decisions, AreTheSimulatorsWhenTheJobMovesToAnotherGpu) {
   }
 }
 
-// A state that was saved and restored at any point goes on as the one that was not.
+// A state saved and restored at any point continues like the original.
 TEST(Decisions, FollowFromASavedStateAsFromTheHistory) {
   const simulate::Workload workload = simulate::model_workload(physics::workload("cifar100"), v100());
   const Stage stage{workload, 0.5};

@@ -1,7 +1,7 @@
-"""A store and an export that version 0.1 wrote are read, shown and decided upon as they were then: with their snapshots and
-without, from the store and from the export, brought up to date, and taken over into PostgreSQL.
+"""A store and an export that version 0.1 wrote give the same views and decisions as then: with their snapshots and without,
+from the store and from the export, after migration, and after a move to PostgreSQL.
 
-  kept_store_test.py PROGRAM          ZEUS_UPDATE_GOLDEN=1 writes the golden files anew
+  kept_store_test.py PROGRAM          ZEUS_UPDATE_GOLDEN=1 writes the golden files again
 """
 
 import contextlib
@@ -41,7 +41,7 @@ class KeptStore(unittest.TestCase):
         return done.stdout
 
     def shown(self, job: str) -> str:
-        """All that is shown of a job, what comes next included."""
+        """Everything that is shown of a job, including the next step."""
         return json.dumps(json.loads(self.jobs(job, "--all", "--json")), indent=1) + "\n"
 
     def check(self, job: str, shown: str) -> None:
@@ -138,7 +138,7 @@ class KeptStore(unittest.TestCase):
         code = process.wait(timeout=60)
         os.close(slave)
         said = b""
-        with contextlib.suppress(OSError):  # which is how the end of what was written shows
+        with contextlib.suppress(OSError):  # which marks the end of the export
             while chunk := os.read(master, 4096):
                 said += chunk
         os.close(master)

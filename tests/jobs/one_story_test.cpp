@@ -1,7 +1,7 @@
-// One story: random scripts of what trainings do, each played through the simulator's closed form and through the
-// driver that `zeus run` and the demo have, with a training that follows the script on a virtual clock and a store in
-// memory. The same tries, seeds, limits, stops and outcomes, and the same charges; and a session would have stopped
-// each try where it was stopped.
+// One story: random scripts of trainings, each played through the simulator's closed form and through the driver of
+// `zeus run` and the demo, with a training that follows the script on a virtual clock and a store in memory. Both must
+// have the same tries, seeds, limits, stops, outcomes and charges; and a session would have stopped each try at the
+// same point.
 
 #include "base/random.hpp"
 #include "jobs/driver.hpp"
@@ -57,7 +57,7 @@ class Writer {
                       .window = one_in(3) ? 3 + below(4) : 0,
                       .recurrences = 8,
                       .live = true};
-    // Budgets so tight that what measuring has taken already decides.
+    // Budgets so tight that the cost of measuring decides.
     tight_ = one_in(5);
     script.workload.max_epochs = static_cast<int>(tight_ ? 1 + below(3) : 3 + below(25));
     if (tight_) {
@@ -69,7 +69,8 @@ class Writer {
       script.workload.arms.push_back(write_arm(16 << arm, limits, script.workload.max_epochs));
     }
     make_usual(script.workload.arms[below(arms)], script.workload);
-    // What an epoch costs is not foreseen where limits are not as they were asked for: no budget then, but unit tests.
+    // The cost of an epoch cannot be predicted if limits are not the requested ones: no budget then; unit tests cover
+    // it.
     limits_fail_ = script.options.beta > 1e3 && script.sets_limits;
     const bool out_of_reach = one_in(12);
     const bool default_misses = one_in(12);
@@ -106,7 +107,7 @@ class Writer {
     return arm;
   }
 
-  // A default always gets there, but for mishaps.
+  // A default always reaches the target, except for mishaps.
   void make_usual(simulate::WorkloadArm& arm, Workload& workload) {
     workload.default_batch_size = arm.batch_size;
     for (std::optional<int>& run : arm.runs) {
@@ -134,7 +135,7 @@ class Writer {
   bool tight_ = false;
 };
 
-// A training that does what the script says, at the speed and the power that it has under its limits.
+// A training that follows the script, at its speed and power under each limit.
 class ScriptedTry final : public Try {
  public:
   ScriptedTry(const Script& script, const Stage& stage, VirtualClock& clock)
@@ -214,12 +215,12 @@ class ScriptedTry final : public Try {
   }
   Taken close() override { return taken_so_far(); }
 
-  // Of the training that was started last.
+  // Of the last started training.
   [[nodiscard]] std::uint64_t seed() const { return seed_; }
   [[nodiscard]] Watts in_force() const { return limit_.value_or(limits().back().limit); }
   void count_try() { ++tried_[arm_]; }
 
-  bool beforehand = false;  // what is measured is, in slices; otherwise over an epoch
+  bool beforehand = false;  // measured in slices; otherwise over an epoch
 
  private:
   [[nodiscard]] const std::vector<records::LimitProfile>& limits() const { return script_.workload.arms[arm_].limits; }
@@ -260,7 +261,7 @@ class ScriptedTry final : public Try {
   std::optional<int> exit_code_;
 };
 
-// A try, told by either.
+// A try, from either side.
 struct Told {
   std::uint64_t recurrence = 0;
   int batch_size = 0;
@@ -282,7 +283,7 @@ std::string to_text(const Told& told) {
 struct Story {
   std::vector<Told> tries;
   std::vector<Joules> costs;  // of recurrences
-  int out_of_reach = 0;       // recurrences that were given up where none had reached the target
+  int out_of_reach = 0;       // recurrences given up before any had reached the target
 };
 
 Story simulated(const Script& script, const Stage& stage) {
@@ -321,8 +322,8 @@ records::JobDefinition definition_of(const Script& script, const Stage& stage) {
           .device = {.model = "V100", .gpus = 1, .max_power = spec.max_power, .power_limits = spec.power_limits}};
 }
 
-// A session that had the same bounds would have stopped this try where it was stopped. It judges nothing before the
-// first epoch, and what it says of crashes is the program's own.
+// A session with the same bounds would have stopped this try at the same point. It does not judge before the first
+// epoch, and crashes are up to the program.
 void judge_by_session(const TryOver& over, const Stage& stage, Watts limit) {
   const Finished& finished = over.finished;
   if (finished.epochs == 0 || finished.outcome == records::TryOutcome::lost || finished.exit_code) {

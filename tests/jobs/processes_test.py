@@ -1,4 +1,5 @@
-"""Many processes on one store of jobs, in a file and in PostgreSQL: no number twice, nothing acknowledged lost, also when they are killed at random.
+"""Many processes on one store of jobs, in a file and in PostgreSQL: no number twice, nothing acknowledged lost, even if they
+are killed at random.
 
   processes_test.py [TEST ...] WORKER ZEUS
 """
@@ -30,7 +31,7 @@ def start(store: pathlib.Path, seed: int, recurrences: int, *jobs: str, **option
 
 
 def histories(store: pathlib.Path) -> dict[str, list[dict]]:
-    """Each job's entries, after the numbers that the store gave were seen to be without a gap."""
+    """Each job's entries, after a check that the store's numbers have no gap."""
     connection = sqlite3.connect(f"file:{store}?mode=ro", uri=True)
     assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     found = collections.defaultdict(list)
@@ -66,7 +67,7 @@ class Checks(unittest.TestCase):
             for kind, numbers in (("begun", begun), ("started", started), ("finished", finished)):
                 on_record |= {f"{kind} {name} {number}" for number in numbers}
         self.assertEqual(set(said) - on_record, set(), "acknowledged, but not on record")
-        self.assertEqual(len(said), len(set(said)), "two were told the same number")
+        self.assertEqual(len(said), len(set(said)), "two got the same number")
         return entries
 
     def open_recurrences(self, job: str) -> int:
@@ -92,7 +93,7 @@ class InPostgres(Checks):
         self.store = self.server.create_database(self.id().split(".")[-1][:60])
 
     def histories(self) -> dict[str, list[dict]]:
-        """What an export has, which numbers entries as the store does."""
+        """The entries of an export, which numbers them like the store."""
         text = subprocess.run([zeus, "jobs", "job", "export", "--store", self.store], capture_output=True, text=True,
                               check=True).stdout
         lines = [json.loads(line) for line in text.splitlines()][1:-1]
@@ -118,7 +119,7 @@ class InPostgres(Checks):
                 self.server.kill()
                 self.server.start()
         for process in steady:
-            self.assertIsNone(process.poll(), "the server's end was nobody else's")
+            self.assertIsNone(process.poll(), "no client was affected by the end of the server")
             process.send_signal(signal.SIGKILL)
             said += process.communicate(timeout=60)[0].splitlines()
         self.check([line for line in said if len(line.split()) == 3 and line.split()[-1].isdigit()])
@@ -136,7 +137,7 @@ class Store(Checks):
     def test_many_processes_run_a_thousand_jobs(self):
         jobs = [f"job {number:04}" for number in range(1000)]
         shares = [jobs[seed::PROCESSES] for seed in range(PROCESSES)]
-        # Each has its share of all jobs once, in any order, so that every job is run, and then any job.
+        # Each first runs its share of all jobs in random order, so that every job is run, and then random jobs.
         processes = [start(self.store, seed, 1, job) for seed, job in enumerate(jobs[:PROCESSES])]
         said = self.run_all(processes)
         said += self.run_all([subprocess.Popen(
@@ -164,7 +165,7 @@ class Store(Checks):
         self.check([line for line in said if len(line.split()) == 3 and line.split()[-1].isdigit()])
         begin = time.monotonic()
         said = self.run_all([start(self.store, 5, 1, "job")])
-        self.assertLess(time.monotonic() - begin, 20, "somebody dead still holds a lock")
+        self.assertLess(time.monotonic() - begin, 20, "a dead process still holds a lock")
         self.assertEqual(self.open_recurrences("job"), 0, "what the dead ran is given up")
 
     def test_a_full_disk_is_one_clear_line_and_leaves_a_whole_store(self):

@@ -1,6 +1,5 @@
-// Histories of a job as they might have come about, at random, with all that may happen in one: overlapping
-// recurrences, failures, unknown energies, other devices, other definitions. The same seed makes the same history. For
-// tests; one thread.
+// Random but possible histories of a job, with everything that may happen in one: overlapping recurrences, failures,
+// unknown energies, other devices, other definitions. The same seed gives the same history. For tests; one thread.
 #pragma once
 
 #include "base/random.hpp"
@@ -39,7 +38,7 @@ class RandomHistory {
             .device = device(0)};
   }
 
-  // At least that long; the same history further on when it is called again.
+  // At least that long; a further call continues the same history.
   const std::vector<records::JobEntry>& make(std::size_t entries) {
     while (entries_.size() < entries) {
       step();
@@ -49,7 +48,7 @@ class RandomHistory {
 
  private:
   void add(records::JobEntryBody body) {
-    written_us_ += static_cast<std::int64_t>(random_.below(20'000'000'000));  // up to five hours and a half
+    written_us_ += static_cast<std::int64_t>(random_.below(20'000'000'000));  // up to five and a half hours
     entries_.push_back({.sequence = entries_.size() + 1, .written = WallTime{written_us_}, .body = std::move(body)});
     state_.apply(entries_.back());
   }
@@ -78,7 +77,7 @@ class RandomHistory {
         .user = random_.below(3) == 0 ? "ann" : ""});
   }
 
-  // Now and then one of those that may report all the same.
+  // Sometimes one of those that may still report.
   const jobs::PastTry* lost_try() {
     const std::uint64_t back = 1 + random_.below(100);
     const jobs::PastTry* const past = back > state_.tries() ? nullptr : state_.find_past(state_.tries() - back);

@@ -1,4 +1,4 @@
-// Jobs that recurrences are not kind to: runs that scatter widely, and a default that does not reach the target.
+// Unlucky jobs: runs with a wide scatter, and a default that does not reach the target.
 
 #include "base/random.hpp"
 #include "optimize/batch_size/policy_factory.hpp"
@@ -35,7 +35,7 @@ optimize::RecurringJob fresh_job() {
 constexpr Watts power{200.0};
 constexpr Seconds epoch_time{100.0};
 
-// Answers what is asked for until a try is to be run.
+// Answers requests for measurements until the decision is a try.
 optimize::RunAction next_run(optimize::RecurringJob& job, std::uint64_t recurrence, std::uint64_t number) {
   while (true) {
     const optimize::Action action = job.next(recurrence, number);
@@ -76,7 +76,7 @@ TEST(UnluckyJobs, ALuckyRunDoesNotStopOrdinaryOnes) {
   end(job, 8, 8, gamble.batch_size, 3, records::TryOutcome::stopped);
   const optimize::RunAction run = next_run(job, 8, 9);
   ASSERT_EQ(run.batch_size, 128);
-  EXPECT_GT(*run.budget, *gamble.budget) << "what may be lost on another batch size is less";
+  EXPECT_GT(*run.budget, *gamble.budget) << "the possible loss on another batch size is smaller";
   EXPECT_GT(*run.budget, 1.5 * 10.0 * epoch * (150.0 / 250.0))
       << "twice the lucky run would stop nearly every other one";
   EXPECT_EQ(*job.best_cost(), 4.0 * epoch);
@@ -95,7 +95,7 @@ TEST(UnluckyJobs, WhereTheDefaultMissesOthersAreTried) {
   EXPECT_EQ(next_run(job, 0, 4).batch_size, 128) << "each has missed once";
 }
 
-// What the runs after a change do to the measure of scatter must not hide the change.
+// The effect of the runs after a change on the measure of scatter must not hide the change.
 TEST(UnluckyJobs, AChangeAfterFewRunsIsMostlyToldFromTheirScatter) {
   int told = 0;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
@@ -141,8 +141,7 @@ simulate::Workload scattering(double spread) {
   return workload;
 }
 
-// Measured against the least cost alone, it would be by 18, 45 and 47 %. What is left is being wrong about what is
-// best.
+// With a bound on the least cost alone, it would be 18, 45 and 47 %. The rest comes from errors about the best choice.
 TEST(UnluckyJobs, AJobWhoseRunsScatterEndsHardlyDearerThanItsDefault) {
   for (const auto& [spread, most] : {std::pair{0.2, 1.02}, std::pair{0.4, 1.09}, std::pair{0.6, 1.13}}) {
     const simulate::Workload workload = scattering(spread);

@@ -1,7 +1,7 @@
-// A process that runs recurrences of jobs and says what was acknowledged to it, for tests that kill it:
+// A process that runs recurrences of jobs and prints what the store has acknowledged, for tests that kill it:
 //   jobs_worker STORE SEED RECURRENCES JOB...
 // One line on standard output for each thing on record: "begun JOB RECURRENCE", "started JOB TRY", "finished JOB TRY",
-// "refused JOB MESSAGE". Outcomes are drawn.
+// "refused JOB MESSAGE". Outcomes are random.
 
 #include "base/clock.hpp"
 #include "base/random.hpp"

@@ -1,9 +1,9 @@
-"""What programs that are linked to libzeus rely on (docs/abi.md): the names that it shows, and what its headers compile into
-them, the sizes and fields of types and the values of enumerations.
+"""What linked programs rely on (docs/abi.md): the exported symbols of libzeus, and what its headers compile into programs:
+the sizes and fields of types and the values of enumerations.
 
   abi_test.py INCLUDE_FOLDER LIBRARY...
 
-Held to tests/golden/library/; ZEUS_UPDATE_GOLDEN=1 writes these files anew.
+Compared with tests/golden/library/; ZEUS_UPDATE_GOLDEN=1 writes these files again.
 """
 
 import difflib
@@ -30,19 +30,19 @@ def run(*command) -> str:
 
 
 def header_files() -> list[pathlib.Path]:
-    """All that is installed, but for torch.hpp, which takes PyTorch and has only what is compiled into the program as a whole."""
+    """All installed headers except torch.hpp, which needs PyTorch and is compiled into the program completely."""
     ours = sorted(header for header in (headers / "zeus").glob("*.h*") if header.name != "torch.hpp")
     return [*ours, ROOT / "drivers/session/zeus_virtual.h"]
 
 
 def types_in(dump: str) -> list[str]:
-    """Names of our types that are no templates, from GCC's dump of classes."""
+    """Names of our types that are not templates, from GCC's dump of classes."""
     names = set(re.findall(r"^Class (zeus(?:::|_)[\w:]+)$", dump, re.MULTILINE))
     return sorted(name for name in names if not name.startswith("zeus::field::"))
 
 
 def virtual_functions(dump: str) -> dict[str, list[str]]:
-    """Of each type that has any, what its table of virtual functions has in order; an abstract type's destructors are 0 there."""
+    """For each type with virtual functions, its table of them in order; an abstract type's destructors are 0 in it."""
     names = {"__cxa_pure_virtual": "abstract", "0": "destructor"}
     tables = re.findall(r"^Vtable for (zeus[\w:]+)\n.*\n((?:\d+ .*\n)+)", dump, re.MULTILINE)
     last_words = {name: [re.split(r"[ )]", line)[-1] for line in table.splitlines()[2:]] for name, table in tables}
@@ -50,7 +50,7 @@ def virtual_functions(dump: str) -> dict[str, list[str]]:
 
 
 def fields(dump: str) -> dict[str, list[str]]:
-    """Of each type, its size and its own fields with their offsets, from Clang's dump of layouts."""
+    """For each type, its size and its own fields with their offsets, from Clang's dump of layouts."""
     found = {}
     for layout in dump.split("*** Dumping AST Record Layout\n")[1:]:
         name = re.match(r" +0 \| (?:class|struct) (zeus\S+)(?: \(empty\))?\n", layout)
@@ -81,7 +81,7 @@ def layout() -> str:
         run("g++", *options, f"-fdump-lang-class={dumped}")
         classes = dumped.read_text(encoding="utf-8")
         names = types_in(classes)
-        # Clang shows a type that is used.
+        # Clang only shows types that are used.
         source.write_text(included + "".join(f"static_assert(sizeof({name}) > 0);\n" for name in names), encoding="utf-8")
         shown = fields(run("clang++-16", *options, "-Xclang", "-fdump-record-layouts"))
     tables = virtual_functions(classes)

@@ -1,4 +1,4 @@
-"""Makes the Debian packages of a build folder, as `make packages` does of one that is laid out for /usr, and looks into them.
+"""Makes the Debian packages of a build folder, as `make packages` does for a build configured for /usr, and inspects them.
 
   deb_test.py BUILD_FOLDER VERSION SOVERSION
 """
@@ -25,7 +25,7 @@ def run(*command) -> str:
 
 
 class Package:
-    """One package, unpacked: its control file's fields, and its files by their paths from the root."""
+    """One unpacked package: its control file's fields, and its files by their paths from the root."""
 
     def __init__(self, deb: pathlib.Path, folder: pathlib.Path):
         self.content = folder / deb.stem
@@ -96,7 +96,7 @@ class DebianPackages(unittest.TestCase):
     def test_the_virtual_drivers_are_out_of_the_way(self):
         self.has("zeus-virtual", "usr/lib/.*zeus/virtual/libnvidia-ml[.]so[.]1")
         self.assertEqual(self.package("zeus-virtual").needs()["zeus"], f"= {version}")
-        # Nothing that is linked to the vendor's library is to depend on this package.
+        # Programs linked to the vendor's library must not depend on this package.
         self.assertNotIn("shlibs", self.package("zeus-virtual").control)
 
     def test_the_library_by_its_soname(self):

@@ -1,9 +1,9 @@
-"""The Debian packages in a Debian 12 that was just made: installed and tried as README.md says, word for word; installed by apt,
+"""The Debian packages in a fresh Debian 12: installed and tried as README.md says, word for word; installed by apt,
 used, purged without a trace, and built against.
 
   fresh_debian_test.py FOLDER     where `make packages` has put them
 
-It takes root, debootstrap and Debian's registry, by this machine's settings of apt; without them it is skipped with one line.
+It needs root, debootstrap and Debian's registry, with this machine's apt settings; without them it is skipped with one line.
 """
 
 import os
@@ -20,7 +20,7 @@ sys.path.insert(0, str(ROOT / "tests" / "docs"))
 import page_blocks  # noqa: E402
 
 CONSUMERS = ROOT / "tests" / "consumer"
-# What apt, dpkg, ldconfig and the making of a group keep for themselves.
+# Files that apt, dpkg, ldconfig and the creation of a group leave.
 BOOKS = re.compile(r"(etc/ld\.so\.cache|var/(cache|log|lib/(apt|dpkg))/.*|etc/\.pwd\.lock|etc/g(roup|shadow)-)")
 debs = pathlib.Path()
 
@@ -68,13 +68,13 @@ def run(*command, given: str = "") -> str:
 
 
 def in_a_root(root: pathlib.Path, *command, given: str = "") -> str:
-    """Runs a command in a root with mounts of its own, which are gone with the command."""
+    """Runs a command in a root with its own mounts, which vanish with the command."""
     mounts = 'mount -t proc proc "$0/proc" && mount --bind /dev "$0/dev" && mount -t tmpfs shm "$0/dev/shm"'
     return run("unshare", "--mount", "--pid", "--fork", "sh", "-c", f'{mounts} && exec chroot "$0" "$@"', root, *command, given=given)
 
 
 def make_root(root: pathlib.Path) -> None:
-    """A minimal Debian 12 with this machine's settings of apt; what stands in the way is a skip."""
+    """A minimal Debian 12 with this machine's apt settings; if that is impossible, the test is skipped."""
     if os.geteuid() != 0:
         raise unittest.SkipTest("skipped: only root can make a Debian root")
     if not shutil.which("debootstrap"):

@@ -1,5 +1,5 @@
-"""The units of zeusd and of `zeus serve` as they are shipped: what systemd says of their hardening, alone and with the drop-ins, and that it can
-read them.
+"""The shipped units of zeusd and `zeus serve`: systemd's rating of their hardening, alone and with the drop-ins, and that
+systemd accepts them.
 
   systemd_test.py FOLDER
 
@@ -60,7 +60,7 @@ class Units(unittest.TestCase):
         self.assertEqual([line for line in said.splitlines() if "zeus-server" in line], [])
 
     def test_systemd_can_read_them(self) -> None:
-        # Whether the program is there is not what this is about.
+        # The test does not check whether the program exists.
         self.install(("zeusd-tcp.conf", "zeusd-amd.conf"), program="/bin/true")
         done = self.analyze("verify", "--man=no", str(self.units / "zeusd.service"), str(self.units / "zeusd.socket"))
         said = [line for line in done.stdout.splitlines() if "zeusd" in line]

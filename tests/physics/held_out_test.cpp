@@ -1,5 +1,5 @@
-// How well the built-in profiles tell the rows of the published power traces that they were not fitted to. The figures
-// are those of docs/physics.md; bench/fit_physics.cpp prints them row by row.
+// How well the built-in profiles predict the held-out rows of the published power traces. The figures are those of
+// docs/physics.md; bench/fit_physics.cpp prints them row by row.
 
 #include "physics/fitted.hpp"
 #include "tests/support/power_trace.hpp"
@@ -27,8 +27,8 @@ struct Card {
   friend std::ostream& operator<<(std::ostream& out, const Card& card) { return out << card.name; }
 };
 
-// Where the model is off by more than 15 %, and no rule says that the row is wrong: it lacks a memory share of its own
-// for each workload, and then lets these two run too fast just above the least enforceable power.
+// Rows for which the model is off by more than 15 %, although no rule contradicts them: without a separate memory share
+// for each workload, the model is too fast for these two just above the lowest enforceable power.
 const std::set<std::tuple<std::string, int, int>> known_misses{{"cifar100/shufflenetv2/adadelta", 1024, 125},
                                                                {"imagenet/resnet50/adadelta", 16, 125}};
 
@@ -87,7 +87,7 @@ TEST_P(HeldOut, TimeAndPowerAreToldWithinFourPercentMedianAndFifteenWorst) {
   EXPECT_LE(broken, groups.size() / 4) << "so many rows cannot all be wrong";
 }
 
-// What is built in is what the fit finds, and not something tuned to the rows above.
+// The built-in values are the result of the fit, and were not tuned to the rows above.
 TEST_P(HeldOut, TheBuiltInProfilesAreThoseOfTheFittedRows) {
   for (std::size_t i = 0; i < groups.size(); i += 5) {
     const physics::TrainingProfile& built_in = profile_of(groups[i]).profile;

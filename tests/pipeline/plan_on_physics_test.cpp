@@ -26,7 +26,7 @@ namespace {
 
 struct Disturbances {
   double profile_noise = 0.0;  // relative, of each measured time and energy
-  Seconds least_delay;         // between asking for a clock and having it
+  Seconds least_delay;         // between requesting a clock and getting it
   Seconds most_delay;
   bool quantized = false;  // the GPU only has multiples of its step
   bool warming = false;    // chips start cold and are profiled warm
@@ -36,7 +36,7 @@ constexpr std::size_t stages = 4;
 constexpr std::size_t microbatches = 8;
 constexpr Celsius warm{65};
 
-// The truth about one stage's forward or backward.
+// The true values of one stage's forward or backward.
 struct Work {
   Seconds time;  // at the highest clock
   physics::Demand demand;
@@ -58,7 +58,7 @@ class Cluster {
 
   [[nodiscard]] Watts blocking() const { return model_.power.waiting; }
 
-  // As a profiler would have it, warm.
+  // As a profiler would measure it, on a warm GPU.
   std::vector<StageProfile> profile() {
     std::vector<StageProfile> profiles;
     for (std::size_t k = 0; k < work_.size(); ++k) {
@@ -80,8 +80,8 @@ class Cluster {
     Joules energy;
   };
 
-  // The mean of ten iterations under the plan, one after another. A faster clock is asked for so early that it is there
-  // in time, a slower one when the computation begins: a change never makes anybody wait.
+  // The mean of ten iterations under the plan, one after another. A faster clock is requested early enough to be in
+  // time, a slower one when the computation begins, so a change never delays a computation.
   Outcome run(const records::ComputationGraph& graph, std::span<const records::FrequencyOption> options) {
     constexpr int iterations = 10;
     Outcome sum{Seconds{0}, Joules{0}};
@@ -134,7 +134,7 @@ class Cluster {
         if (clock < old) {
           late = delay;
         } else {
-          // Early by what the delay may still be: the end of the one before runs at the faster clock.
+          // Early by the longest possible delay: the end of the previous computation runs at the faster clock.
           const Seconds idle = start - ends[before];
           const Seconds early = std::max(disturbances_.most_delay - delay - idle, Seconds{0});
           const Watts rise = power(before, clock, graph, device) - power(before, old, graph, device);
@@ -197,7 +197,7 @@ Comparison compare(std::uint64_t seed, const Disturbances& disturbances, double 
   const Frontier frontier{graph, blocking};
   const Seconds time = frontier.fastest();
   const FrequencyChoice plan = FrequencyChooser{graph, blocking}.choose(frontier, time);
-  // The clock that is fastest in truth; noise may have made another one look so.
+  // The truly fastest clock; noise may make another one look faster.
   std::vector<records::FrequencyOption> fastest;
   for (const records::Computation& computation : graph.computations) {
     fastest.push_back(graph.profiles[computation.profile].options.front());

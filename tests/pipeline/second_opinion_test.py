@@ -2,8 +2,9 @@
 
   second_opinion_test.py ZEUS BUILD
 
-The linear program of a frontier is written from the definition: mixtures of the measured points of each computation,
-all of them and not their hull. The integer program of a plan takes one point each. Skipped with one line where the Python registry cannot be reached.
+The linear program of a frontier is written from the definition: mixtures of all measured points of each computation, not
+only those on the hull. The integer program of a plan uses one point for each. Skipped with one line if the Python registry
+cannot be reached.
 """
 
 import json

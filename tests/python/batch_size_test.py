@@ -131,7 +131,7 @@ class WithoutAServer(unittest.TestCase):
 
 
 class AnyServer:
-    """What holds of a script, whichever server it speaks with."""
+    """What every script may rely on, with any of the servers."""
 
     jobs = 0
 
@@ -307,7 +307,7 @@ class OurServer(AnyServer, unittest.TestCase):
                 for one in sorted(view["tries"], key=lambda one: one["try"])]
 
     def beats(self, job_id: str) -> list:
-        """The statuses that its signs of life were answered with."""
+        """The statuses of the answers to its beats."""
         lines = [json.loads(line) for line in self.server.log().splitlines()]
         return [line["status"] for line in lines if line.get("path", "").startswith(f"/api/v1/jobs/{job_id}/") and line["path"].endswith("/beat")]
 
@@ -337,7 +337,7 @@ class OurServer(AnyServer, unittest.TestCase):
             answer = ask(method, path, **request)
             if path == "/jobs/batch_size" and not lost:
                 lost.append(answer.value["trial_number"])
-                return ask(method, path, **request)  # as _http does where a connection breaks
+                return ask(method, path, **request)  # as _http does for a broken connection
             return answer
 
         with unittest.mock.patch.object(optimizer._server, "ask", lose_the_first):
@@ -387,7 +387,7 @@ class WithATokenFromTheEnvironmentOrTheUrl(unittest.TestCase):
 
 
 class AnotherServer(unittest.TestCase):
-    """One that says nothing of itself, and keeps what it was asked."""
+    """A server that does not identify itself, and records its requests."""
 
     def test_it_is_asked_as_ever(self):
         import http.server
@@ -436,7 +436,7 @@ optimizer.get_batch_size()
 optimizer.on_train_begin()
 """
 
-# Rank 1 sees another metric than rank 0, by which alone it would go on.
+# Rank 1 sees a different metric from rank 0; by its own it would go on.
 TWO_RANKS = """
 import os, sys, torch, torch.distributed as dist
 from zeus.monitor import ZeusMonitor
@@ -454,7 +454,7 @@ for epoch in range(5):
     bso.on_evaluate(0.95 if rank == 0 and epoch == 1 else 0.1)
     if bso.training_finished:
         break
-# In one piece: both ranks write to one pipe, unbuffered.
+# In one piece, because both ranks write to one pipe, unbuffered.
 sys.stdout.write(f"rank {rank} {bso.job.job_id} {bso.current_batch_size} {bso.cur_epoch} {bso.training_finished}\\n")
 dist.barrier()
 dist.destroy_process_group()

@@ -25,7 +25,8 @@ from zeus import ZeusDataLoader
 from zeus.device import get_gpus
 
 torch.set_num_threads(1)
-# In each step: an epoch is long enough then to measure a limit; with the longer one, a few are for every limit.
+# In each step, so that an epoch is long enough to measure a limit; with the longer pause, a few epochs are enough for
+# all limits.
 SHORT_PAUSE, PAUSE = 0.002, 0.005
 ALL_LIMITS = ["250000", "225000", "200000", "175000", "150000", "125000", "100000"]
 
@@ -40,7 +41,7 @@ def generated(count: int, seed: int) -> TensorDataset:
 
 
 class Training:
-    """A network, and a loop as people write it."""
+    """A network, and an ordinary training loop."""
 
     def __init__(self, pause: float = SHORT_PAUSE, **options) -> None:
         """`pause` seconds are slept in each step."""
@@ -78,7 +79,7 @@ class DataLoaderTest(unittest.TestCase):
         patch.start()
         self.addCleanup(patch.stop)
         found = limit()
-        self.addCleanup(lambda: self.assertEqual(limit(), found, "what was found was not put back"))
+        self.addCleanup(lambda: self.assertEqual(limit(), found, "the limit found was not put back"))
 
     def read(self, name: str) -> dict:
         return json.loads((self.folder / name).read_text(encoding="utf-8"))
@@ -272,9 +273,9 @@ for epoch in loader.epochs():
     for batch in loader:
         dist.all_reduce(torch.ones(1))
     epochs += 1
-    # Ranks that see different metrics do what rank 0 sees.
+    # Ranks with different metrics follow rank 0.
     loader.report_metric(0.95 if rank == 0 and epoch == 1 else 0.1)
-# In one piece: both ranks write to one pipe, unbuffered.
+# In one piece, because both ranks write to one pipe, unbuffered.
 sys.stdout.write(f"rank {rank} epochs {epochs} reached {loader.reached} by {loader.stopped_by}\\n")
 dist.barrier()
 dist.destroy_process_group()

@@ -68,7 +68,7 @@ class Readings(unittest.TestCase):
         moments.append(time.monotonic())
         energy = (gpus.get_total_energy_consumption(0) - before) / 1000
         moments.append(time.monotonic())
-        # Each reading was taken between the moments around it, and the counter moves every 20 ms.
+        # Each reading was taken between the times around it, and the counter moves every 20 ms.
         self.assertGreaterEqual(energy, 120 * (moments[2] - moments[1] - 0.021))
         self.assertLessEqual(energy, 120 * (moments[3] - moments[0] + 0.021))
 
@@ -122,7 +122,7 @@ class Readings(unittest.TestCase):
 
 
 class Settings(unittest.TestCase):
-    """Each leaves the GPUs as it found them, and says so."""
+    """Each leaves the GPUs as it found them, and checks that."""
 
     def setUp(self):
         warnings.simplefilter("ignore")
@@ -205,7 +205,7 @@ class Settings(unittest.TestCase):
         self.assertTrue(gpu.is_set)
         gpu.put_back()
         self.assertEqual((gpu.is_set, gpu.get_power_management_limit()), (False, 250_000))
-        gpu.lease().release()  # which nobody has any more
+        gpu.lease().release()  # of a process that no longer exists
         gpu.put_back()
 
     def test_a_lease_ends_with_its_block(self):
@@ -326,7 +326,7 @@ class Cpu(unittest.TestCase):
         packages = {int(path.read_text()) for path in
                     pathlib.Path("/sys/devices/system/cpu").glob("cpu[0-9]*/topology/physical_package_id")}
         if len(packages) != 1:
-            self.skipTest("which of several packages it is may change at any time")
+            self.skipTest("the package may change at any time")
         self.assertEqual((get_current_cpu_index(), get_current_cpu_index(os.getpid())), (min(packages),) * 2)
 
     def test_measurements_subtract_and_divide(self):

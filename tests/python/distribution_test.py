@@ -2,8 +2,8 @@
 
   distribution_test.py BUILD_FOLDER
 
-The index is a folder made on the spot: our package as the build tree has it, and stand-ins for the existing one, for projects
-that require it, and for what those need. Once with the existing package itself, where the registry can be reached.
+The index is a temporary folder with our package from the build tree, and stand-ins for the existing one, for projects that
+require it, and for their dependencies. One test uses the existing package itself, if the registry can be reached.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ import python_environment  # noqa: E402
 
 build = pathlib.Path()
 
-# What a program sees: whose `zeus` it is, that ours works by its own name whatever that is, and what is said meanwhile.
+# What a program sees: whose `zeus` is imported, that ours works under its own name in any case, and the warnings.
 LOOK = """
 import json, warnings
 with warnings.catch_warnings(record=True) as said:
@@ -50,7 +50,7 @@ def write_wheel(folder: pathlib.Path, name: str, version: str, files: dict, requ
 
 
 def our_files() -> dict:
-    """As they lie in a wheel (wheel_test.py holds the real one to that)."""
+    """As they are in a wheel (wheel_test.py checks the real one)."""
     package = build / "package"
     files = {"zeus_cpp.pth": (ROOT / "python" / "zeus_cpp.pth").read_bytes()}
     for folder, folders, names in os.walk(package / "zeus_cpp", followlinks=True):
@@ -80,7 +80,7 @@ def write_index(folder: pathlib.Path) -> None:
 
 
 class Environment:
-    """A fresh environment of Python's, whose pip knows the index alone."""
+    """A fresh Python environment whose pip only knows the index."""
 
     def __init__(self, folder: pathlib.Path, index: pathlib.Path, pip: pathlib.Path):
         self.folder, self.python = folder, folder / "bin" / "python"
@@ -112,7 +112,7 @@ class Environment:
         return json.loads(done.stdout)
 
     def check(self) -> str:
-        """What `pip check` complains of."""
+        """The complaints of `pip check`."""
         done = self.run("-m", "pip", "check")
         return done.stdout if done.returncode else ""
 
@@ -131,7 +131,8 @@ class Scenario(unittest.TestCase):
         cls.index = cls.folder / "index"
         cls.index.mkdir()
         write_index(cls.index)
-        # One pip for all, and most begin with ours: making them takes longer than any scenario.
+        # One environment for all, and most scenarios begin with our package: creating environments takes longer than
+        # any scenario.
         cls.pip = cls.folder / "pip"
         cls.pip.mkdir()
         (cls.pip / "pip").symlink_to(cls.any_pip())
@@ -160,7 +161,7 @@ class Scenario(unittest.TestCase):
         return made
 
     def assert_theirs(self, environment: Environment, version: str) -> None:
-        """Theirs is whole, ours works by its own name, and one line says so."""
+        """The existing package is intact, ours works under its own name, and one line says so."""
         seen, ours, said = environment.look()
         self.assertEqual((seen, ours, len(said)), (version, False, 1), said)
         self.assertIn("python -m zeus_cpp repair", said[0])
@@ -218,8 +219,9 @@ class Scenario(unittest.TestCase):
         self.assertEqual(environment.run("-c", "import bench, gauges").returncode, 0)
         self.assertEqual(environment.installed(), {
             "bench": "1.0", "gauges": "1.0", "prometheus-client": "0.20.0", "zeus": "0.16.0+cpp"})
-        self.assertIn("zeus==0.16.0+cpp\n", environment.pip("freeze"))  # no path of a file that is gone
-        # What requires a newer one replaces it; ours comes back on request, and pip says what is then missing.
+        self.assertIn("zeus==0.16.0+cpp\n", environment.pip("freeze"))  # no path of a removed file
+        # A project that requires a newer version replaces it; ours comes back on request, and pip then reports what is
+        # missing.
         environment.pip("install", "newer")
         self.assert_theirs(environment, "0.17.0")
         environment.zeus_cpp("repair")

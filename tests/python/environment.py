@@ -1,8 +1,8 @@
-"""Makes the environments of the tests beside it, which have no time for that: once per build folder.
+"""Creates the environments for the tests beside it, once per build folder.
 
   environment.py BUILD_FOLDER servers|scripts|trainers|examples
 
-Without the registry it says so in one line, and the tests that need the environment skip.
+Without the registry it prints one line, and the tests that need the environment are skipped.
 """
 
 import pathlib

@@ -1,11 +1,10 @@
-"""Runs one of the existing package's example scripts, unchanged to the last byte, where its data sets and its devices are
-not: on generated images and on the CPU. Run by examples_test.py.
+"""Runs one of the existing package's example scripts, byte for byte unchanged, without its data sets and devices: on
+generated images and on the CPU. Run by examples_test.py.
 
-  example_runner.py ARGUMENTS...     of the script that EXAMPLE_SCRIPT names; EXAMPLE_STATES: where to write what the optimizer
-                                     came to, one JSON object a line; EXAMPLE_IMAGES: how many
+  example_runner.py ARGUMENTS...     of the script that EXAMPLE_SCRIPT names; EXAMPLE_STATES: where to write the
+                                     optimizer's results, one JSON object a line; EXAMPLE_IMAGES: how many
 
-What is put in the place of something else is here, and nothing of it is of Zeus: torchvision (data sets, transforms, models),
-CUDA devices, and NCCL.
+The stand-ins are all here, and none is for a part of Zeus: torchvision (data sets, transforms, models), CUDA devices, and NCCL.
 """
 
 import json
@@ -24,8 +23,8 @@ IMAGES = int(os.environ.get("EXAMPLE_IMAGES", "4000"))
 
 
 class Images(Dataset):
-    """As many generated images as the example is to have, of which the brightest corner is the class. Each takes a
-    millisecond at least: on a fast machine an epoch would else be too short for all limits to be measured.
+    """EXAMPLE_IMAGES generated images, whose brightest corner is the class. Each takes at least a millisecond: otherwise, on
+    a fast machine, an epoch would be too short to measure all limits.
     """
 
     def __init__(self, *_, train=True, **__):
@@ -99,7 +98,7 @@ def the_cpu_for_cuda() -> None:
 
 
 def watch(path: str) -> None:
-    """Writes down what the optimizer came to, after each epoch."""
+    """Writes the optimizer's results after each epoch."""
     from zeus.device import get_gpus
     from zeus.optimizer import power_limit
 
@@ -123,7 +122,7 @@ def main() -> None:
     torch.set_num_threads(1)
     if "fsdp" in script:
         CHANNELS = 1
-        # Without an accelerator, parameters are sharded on the CPU when it is named.
+        # Without an accelerator, parameters are sharded on the CPU if it is given.
         import torch.distributed.fsdp as fsdp
 
         sharded = fsdp.FullyShardedDataParallel

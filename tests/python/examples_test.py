@@ -1,4 +1,4 @@
-"""The existing package's example scripts for the power limit, as its source archive has them, on virtual GPUs.
+"""The existing package's example scripts for the power limit, from its source archive, on virtual GPUs.
 
   examples_test.py PROGRAM BUILD_FOLDER
 
@@ -40,7 +40,7 @@ def examples() -> pathlib.Path:
 
 class PowerLimitExamples(unittest.TestCase):
     def run_example(self, name: str, ranks: int, images: int, *arguments: str) -> list:
-        """What the optimizer came to after each epoch, for each rank."""
+        """The optimizer's results after each epoch, for each rank."""
         script = examples() / "power_limit_optimizer" / name
         python = python_environment.interpreter(build, "torch", "transformers", "trl", "lightning")
         # The fully sharded example wants --local-rank, which only the older of the two launchers passes.

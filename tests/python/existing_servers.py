@@ -1,4 +1,4 @@
-"""The existing Python package's own servers, in a virtual environment of their own, for tests of the clients here.
+"""The existing Python package's own servers, in their own virtual environment, for tests of our clients.
 
     with existing_servers.batch_size(build_folder) as server:
         BatchSizeOptimizer(monitor, server.url, job)
@@ -83,7 +83,7 @@ class ExistingServer:
             self._log.close()
 
     def ask(self, method: str, path: str, body: object = None):
-        """(status, answer) of a request that is not made by the client under test."""
+        """(status, answer) of a request made outside of the client under test."""
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self.url + path, data=data, method=method, headers={"Content-Type": "application/json"})
         try:

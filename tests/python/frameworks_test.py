@@ -1,5 +1,5 @@
 """Programs of real frameworks, measured on four virtual V100s that draw 150 W each: the published snippet for measuring
-with PyTorch, and a JAX program. The frameworks are from the registry, without which these tests are skipped.
+with PyTorch, and a JAX program. The frameworks come from the registry; without it these tests are skipped.
 
   frameworks_test.py BUILD_FOLDER
 """
@@ -20,7 +20,7 @@ import python_environment  # noqa: E402
 BLOG = ROOT.parent / "shared" / "seeds" / "zeus-pytorch-blog.md"
 build = pathlib.Path()
 
-# What the snippet leaves to its reader: a model, data and an optimizer. They train a line on the CPU.
+# The parts that the snippet leaves to its reader: a model, data and an optimizer. They fit a line on the CPU.
 TORCH_PREAMBLE = """
 import torch
 torch.manual_seed(1)
@@ -31,7 +31,7 @@ optim = torch.optim.SGD(model.parameters(), lr=0.01)
 train_dataloader = torch.utils.data.DataLoader(
     torch.utils.data.TensorDataset(x_all, 3 * x_all + 1), batch_size=16)
 """
-# How deep each line of the snippet stands, which the page has lost.
+# The indentation of each line of the snippet, which the page has lost.
 DEPTHS = (0, 0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2, 2, 1, 1, 0, 0)
 
 JAX_PROGRAM = """
@@ -96,7 +96,7 @@ class Frameworks(unittest.TestCase):
         self.assertEqual([int(number) for number, _, _ in epochs], list(range(100)))
         whole = re.search(r"^Entire training: ([\d.]+) s, ([\d.]+) J$", done.stdout, re.MULTILINE)
         seconds, energy = float(whole[1]), float(whole[2])
-        # Four GPUs of 150 W; an edge is sure to about a joule each.
+        # Four GPUs of 150 W; an edge is accurate to about a joule for each.
         self.assertAlmostEqual(energy, 4 * 150 * seconds, delta=0.05 * 4 * 150 * seconds + 4)
         self.assertLessEqual(sum(float(time) for _, time, _ in epochs), seconds)
         self.assertEqual(done.stderr.count("torch has no GPU here"), 1, done.stderr)
@@ -124,7 +124,7 @@ m = ZeusMonitor(); m.begin_window("x"); time.sleep(0.2); m.end_window("x")
 print("torch" in sys.modules)
 import tempfile
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # torch's own, where there is no numpy
+    warnings.simplefilter("ignore")  # torch's own warning if there is no numpy
     import torch.distributed as dist
 from zeus.utils.framework import all_reduce, get_rank, get_world_size, is_distributed, torch_is_available
 with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""The package under its two names, `zeus` and `zeus_cpp`: whatever programs do with modules, there is one of each. No GPU is
+"""The package under its two names, `zeus` and `zeus_cpp`: whatever programs do with modules, each exists once. No GPU is
 needed."""
 
 import importlib
@@ -25,14 +25,14 @@ NEED_FRAMEWORKS = ("._dataloader", "._power_limit_hf", ".lightning")
 
 
 def run(code: str, *, path: str = "", arguments=()) -> subprocess.CompletedProcess:
-    """A new interpreter, where `path` comes first."""
+    """A new interpreter with `path` first in its search path."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [path, os.environ.get("PYTHONPATH", "")]))}
     return subprocess.run([sys.executable, *(arguments or ["-c", code])], capture_output=True, text=True, check=False, timeout=60,
                           env=environment)
 
 
 def run_by_workers(measurement: Measurement) -> tuple:
-    """In another process: what was sent, and whether it is what this process knows."""
+    """In another process: the object sent, and whether this process knows its class."""
     from zeus.monitor.energy import Measurement as theirs
 
     return measurement, type(measurement) is theirs is zeus_cpp.monitor.energy.Measurement
@@ -131,7 +131,7 @@ class Pickles(unittest.TestCase):
 
 
 class AnotherZeus(unittest.TestCase):
-    """Where `import zeus` is something else, `zeus_cpp` works, and says so."""
+    """If `import zeus` imports another package, `zeus_cpp` works, and warns."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()

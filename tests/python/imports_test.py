@@ -1,4 +1,4 @@
-"""What can be imported, and what importing costs and brings along. No GPU is needed."""
+"""What can be imported, and what an import costs and loads. No GPU is needed."""
 
 import importlib
 import json
@@ -76,7 +76,7 @@ NAMES = {
     "zeus.utils.multiprocessing": ["warn_if_global_in_subprocess"],
 }
 
-# Prints how much memory importing took, and which top-level modules came along.
+# Prints the memory that importing took, and the top-level modules that it loaded.
 COST = """
 import json, sys
 def resident():
@@ -116,7 +116,7 @@ class Imports(unittest.TestCase):
         self.assertEqual(foreign, [])
 
     def test_importing_is_cheap(self):
-        """What it takes in time is for bench/python_bench.py; what it loads is what decides that."""
+        """bench/python_bench.py measures the time; the loaded modules decide it."""
         memory, _ = json.loads(run(COST).stdout)
         self.assertLess(memory, 25e6)
         code = "import sys, zeus.monitor\nprint(sorted({m.__name__ for n, m in sys.modules.items() if n.startswith('zeus')}))"

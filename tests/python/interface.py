@@ -12,12 +12,12 @@ import re
 
 import zeus
 
-# What a module of ours takes from elsewhere is not its interface; what it takes from a sister module is.
+# Names that a module imports from other packages are not its interface; names from a sister module are.
 LEFT_OUT = {"zeus._native", "zeus.integrations.lightning", "zeus.monitor.__main__", "zeus.utils.pydantic_v1"}
 
 
 def modules() -> list[str]:
-    """All modules that have no underscore in their names, and can be imported without what users may lack."""
+    """All modules without an underscore in their names that can be imported without optional packages."""
     names = ["zeus"]
     for found in pkgutil.walk_packages(zeus.__path__, "zeus."):
         if found.name not in LEFT_OUT and not any(part.startswith("_") for part in found.name.split(".")):
@@ -26,7 +26,7 @@ def modules() -> list[str]:
 
 
 def signature(function) -> str:
-    """Annotations are texts, whose quotes say nothing."""
+    """Annotations are strings, whose quotes have no meaning."""
     return re.sub(r"(: |-> )'([^']*)'", r"\1\2", str(inspect.signature(function)))
 
 

@@ -1,10 +1,10 @@
-"""Our interface beside that of the existing package, both walked in an interpreter of their own (interface_walk.py).
+"""Our interface compared with that of the existing package, each walked in a separate interpreter (interface_walk.py).
 
   interface_test.py BUILD_FOLDER
 
-All that theirs has must be there, and take the same calls: more names, more parameters that have defaults, more bases are no
-difference. What differs stands in docs/python.md: whole modules in the table "not there", at most ten names in "Names that
-differ"; a name there that does not differ is refused as well.
+Everything in theirs must exist in ours, and take the same calls; additional names, parameters with defaults and bases are
+allowed. Differences are listed in docs/python.md: whole modules in the table "not there", at most ten names in "Names that
+differ"; a listed name that does not differ is refused as well.
 """
 
 import collections
@@ -30,8 +30,8 @@ build = pathlib.Path()
 
 
 def table(first_heading: str) -> list:
-    """Of each row of the document's table whose first heading this is, the names in its first column; one that begins with a
-    full stop is beside the one before it."""
+    """For each row of the document's table with this first heading, the names in its first column; one that begins with a
+    full stop belongs to the same module as the one before it."""
     lines = DOCUMENT.read_text(encoding="utf-8").splitlines()
     start = next(number for number, line in enumerate(lines) if line.startswith(f"| {first_heading} |")) + 2
     rows = []
@@ -44,7 +44,7 @@ def table(first_heading: str) -> list:
 
 
 def covers(documented: str, name: str) -> bool:
-    """A module or class stands for all that is in it."""
+    """A module or class stands for everything in it."""
     return f".{documented}." in f".{name}."
 
 
@@ -62,7 +62,7 @@ def is_plain(value: object) -> bool:
 
 
 def refused_calls(theirs, ours) -> str:
-    """Why a call that theirs takes is refused by ours, or means something else there; empty where none is."""
+    """The reason why ours refuses a call that theirs takes, or gives it another meaning; empty if there is none."""
     if theirs is None:
         return ""
     if ours is None:
@@ -116,7 +116,7 @@ class Comparison:
         if ours is None:
             self.note("names", name, missing=True)
         elif name == "zeus.__version__":
-            # What comes after the plus sign says whose it is.
+            # The part after the plus sign says whose it is.
             said = ours["value"].partition("+")[0]
             self.note("names", name, "" if said == theirs["value"] else f"is {ours['value']}, not {theirs['value']}")
         elif theirs["is"] == "value" and is_plain(theirs["value"]) and theirs["value"] != ours.get("value"):

@@ -1,8 +1,8 @@
-"""Walks the interface of the package that this interpreter imports as `zeus` and prints it as JSON: of every public module its
-names, of every class its members, its bases and the attributes that its methods give to `self` (read from the source), and of
-whatever can be called its parameters.
+"""Walks the interface of the package that this interpreter imports as `zeus` and prints it as JSON: the names of every
+public module; the members and bases of every class, and the attributes that its methods assign to `self` (read from the
+source); and the parameters of every callable.
 
-  interface_walk.py [MODULE ...]     but for these modules and what is below them
+  interface_walk.py [MODULE ...]     except for these modules and their submodules
 """
 
 import ast
@@ -29,7 +29,7 @@ def is_ours(module: object) -> bool:
 
 
 def plain(value: object) -> object:
-    """A value as JSON has it, or a dictionary with its kind, where what it is cannot be compared between packages."""
+    """A value as JSON, or a dictionary with its kind if it cannot be compared between packages."""
     if isinstance(value, enum.Enum):
         return {"member": value.name}
     if value is None or isinstance(value, (bool, int, float, str)):
@@ -44,7 +44,7 @@ def plain(value: object) -> object:
 
 
 def parameters(function: object) -> object:
-    """[name, kind, default] of each; a default that is missing is no third entry. None where nothing is known."""
+    """[name, kind, default] of each; without a third entry if there is no default. None if unknown."""
     try:
         found = inspect.signature(function)
     except (TypeError, ValueError):
@@ -59,7 +59,7 @@ def source_tree(file: str) -> ast.Module:
 
 
 def defined_names(module: types.ModuleType) -> set:
-    """What the module's own source binds at its top level, conditions and attempts included; imports are not what it defines."""
+    """The names that the module's own source binds at top level, including in conditions and try blocks, but not imports."""
     names = set()
     waiting = list(source_tree(module.__file__).body)
     while waiting:
@@ -81,7 +81,7 @@ def classes_in(file: str) -> dict:
 
 
 def attributes_of_self(kind: type) -> set:
-    """What the methods of this very class assign to `self`."""
+    """The attributes that this class's own methods assign to `self`."""
     written = classes_in(sys.modules[kind.__module__].__file__).get(kind.__name__)
     return set() if written is None else {
         node.attr for node in ast.walk(written)
@@ -112,7 +112,7 @@ def describe_class(kind: type) -> dict:
             if is_public(name) and name not in members:
                 members[name] = describe_member(kind, name)
     attributes |= set(getattr(kind, "__fields__", ())) | set(getattr(kind, "__dataclass_fields__", ()))
-    # A field with a default is also a value of the class: it is counted once, as what it is to those who use it.
+    # A field with a default is also a value of the class: it is counted once, as a field.
     members = {name: facts for name, facts in members.items() if name not in attributes or facts["is"] != "value"}
     return {
         "is": "class",
@@ -123,7 +123,7 @@ def describe_class(kind: type) -> dict:
         "parameters": parameters(kind),
         "members": members,
         "attributes": sorted(name for name in attributes if is_public(name) and name not in members),
-        # Whatever an object answers to beside those: what is inherited from elsewhere.
+        # Other attributes of an object: those inherited from elsewhere.
         "answers": sorted(name for name in dir(kind) if is_public(name)),
     }
 
@@ -142,7 +142,7 @@ def typing_names(module: types.ModuleType) -> set:
 
 
 def imported(name: str) -> types.ModuleType:
-    """What it imports from elsewhere and is not installed here is left empty."""
+    """Modules of other packages that are not installed are replaced by empty ones."""
     while True:
         try:
             return importlib.import_module(name)
@@ -162,14 +162,14 @@ def describe_module(name: str) -> dict:
             continue
         try:
             value = getattr(module, each)
-        except ImportError:  # a name that takes a framework
+        except ImportError:  # a name that needs a framework
             continue
-        # Loggers are found by their names, and what types are called among themselves is no interface.
+        # Loggers are found by name, and the types' internal names are not part of the interface.
         if isinstance(value, (types.ModuleType, logging.Logger)) or each in typing_names(module):
             continue
         described = describe_name(value)
         home = getattr(value, "__module__", None)
-        # A package shows what its modules have; a module's own imports are nobody's business.
+        # A package shows its modules' names; a module's own imports are private.
         described["own"] = each in defined or each in getattr(module, "__all__", ()) or (is_package and is_ours(home))
         described["home"] = home if is_ours(home) and home != name else None
         names[each] = described

@@ -1,4 +1,4 @@
-"""zeus.optimizer.pipeline_frequency: by the existing package's real server, and by a plan from a file, on virtual GPUs.
+"""zeus.optimizer.pipeline_frequency: with the existing package's real server, and with a plan from a file, on virtual GPUs.
 
   pipeline_frequency_test.py BUILD_FOLDER
 """
@@ -50,7 +50,7 @@ def alone(**more) -> dict:
 
 
 def sm_clock(gpu: int = 0) -> int:
-    """What the driver says, asked past our library."""
+    """The driver's values, read without our library."""
     nvml = ctypes.CDLL("libnvidia-ml.so.1")
     handle, clock = ctypes.c_void_p(), ctypes.c_uint()
     nvml.nvmlInit_v2()
@@ -111,8 +111,8 @@ class ByAPlanFromAFile(unittest.TestCase):
             time.sleep(0.1)
             optimizer.on_instruction_end("backward")
             optimizer.on_step_end()
-        # The first time nobody knows how long the forward takes; from then on it is 50 ms early, but for what a busy machine
-        # makes of the time before.
+        # The first time, the duration of the forward is unknown; from then on it is 50 ms early, apart from the delays
+        # of a busy machine.
         self.assertGreaterEqual(sum(abs(clock - 1380) <= 15 for clock in early[1:]), 4, early)
 
     def test_what_was_found_is_put_back(self):
@@ -149,7 +149,7 @@ class ByAPlanFromAFile(unittest.TestCase):
                 optimizer.on_instruction_end(name)
             optimizer.on_step_end()
         each = (time.perf_counter() - begun) / 800
-        # A change of the clock takes longer than this by itself; an upper bound that no busy machine breaks.
+        # A change of the clock takes at least this long; an upper bound that holds on busy machines too.
         self.assertLess(each, 0.005)
 
     def test_the_plans_order_is_held(self):
@@ -313,7 +313,7 @@ class ByTheExistingServer(unittest.TestCase):
                          [f"rank {rank} {plans[rank]}" for rank in range(2)])
 
     def test_a_server_that_refuses_is_quoted(self):
-        # A plan for two ranks, and a job of one: the server's scheduler fails, and says so to the rank that waits.
+        # A plan for two ranks, and a job of one: the server's scheduler fails, and the waiting rank gets an error.
         with existing_servers.pipeline_frequency(build, [[("forward", 1200)]] * 2) as server:
             with self.assertRaisesRegex(RuntimeError, "the server answered [45]00"):
                 PipelineFrequencyOptimizer(**alone(), server_url=server.url)

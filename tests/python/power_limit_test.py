@@ -47,7 +47,7 @@ STEP = 0.026  # four of which can be measured
 
 
 def limits() -> list:
-    """Of both GPUs in watts, by NVML itself."""
+    """Of both GPUs in watts, read through NVML itself."""
     nvml = ctypes.CDLL("libnvidia-ml.so.1")
     nvml.nvmlInit_v2()
     found = []
@@ -60,7 +60,7 @@ def limits() -> list:
 
 
 def set_limit(index: int, milliwatts: int) -> None:
-    """As an operator does, before anything of ours."""
+    """As an operator would, before any of our code runs."""
     nvml = ctypes.CDLL("libnvidia-ml.so.1")
     handle = ctypes.c_void_p()
     nvml.nvmlInit_v2()
@@ -70,7 +70,7 @@ def set_limit(index: int, milliwatts: int) -> None:
 
 @contextlib.contextmanager
 def standard_error():
-    """Gives a function that says what the process, its native library included, has written there so far."""
+    """Yields a function that returns what the process, including its native library, has written there so far."""
     with tempfile.TemporaryFile("w+", encoding="utf-8") as file:
         former = os.dup(2)
         os.dup2(file.fileno(), 2)
@@ -94,7 +94,7 @@ class Selectors(unittest.TestCase):
         self.assertEqual(Time().select(points), 300)
         self.assertEqual(MaxSlowdownConstraint(1.1).select(points), 200)
         self.assertEqual(MaxSlowdownConstraint(1.0).select(points), 250)
-        # The lowest of the three that are fast enough; and the one of them that takes the least energy.
+        # The lowest of the three fast enough limits; and the one of them with the least energy.
         dear_at_the_end = measured((300, 1000, 10.0), (200, 750, 10.8), (100, 800, 16.0))
         self.assertEqual(MaxSlowdownConstraint(2.0).select(dear_at_the_end), 100)
         self.assertEqual(ConfidentSlowdownConstraint(2.0).select(dear_at_the_end), 200)
@@ -119,7 +119,7 @@ class Selectors(unittest.TestCase):
 
 
 class Lowest(OptimumSelector):
-    """Known beforehand, whatever a busy machine does to the times that are measured."""
+    """Known in advance, whatever a busy machine does to the measured times."""
 
     def select(self, measurements):
         return min(each.power_limit for each in measurements)
@@ -130,7 +130,7 @@ class OnVirtualGpus(unittest.TestCase):
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
         self.found = limits()
-        self.addCleanup(lambda: self.assertEqual(limits(), self.found, "what was found was not put back"))
+        self.addCleanup(lambda: self.assertEqual(limits(), self.found, "the limit found was not put back"))
         self.monitor = ZeusMonitor(gpu_indices=[0, 1])
 
     def optimizer(self, *selector, **more) -> GlobalPowerLimitOptimizer:
@@ -140,7 +140,7 @@ class OnVirtualGpus(unittest.TestCase):
         return made
 
     def epoch(self, optimizer, steps: int) -> list:
-        """States and limits, one for each step."""
+        """States and limits of each step."""
         seen = []
         optimizer.on_epoch_begin()
         for _ in range(steps):
@@ -168,7 +168,7 @@ class OnVirtualGpus(unittest.TestCase):
         self.assertEqual(limits(), [chosen / 1000] * 2)
         for each in optimizer.measurements:
             self.assertGreater(each.time, 4 * STEP)
-            # Both GPUs draw 180 W, or the limit where that is less.
+            # Both GPUs draw 180 W, or the limit if that is lower.
             self.assertAlmostEqual(each.energy / each.time, 2 * min(180, each.power_limit), delta=60)
 
     def test_slices_are_windows_of_the_monitor_that_was_given_and_stand_in_its_log(self):
@@ -373,7 +373,7 @@ class OnVirtualGpus(unittest.TestCase):
     def test_limits_in_watts_that_are_not_whole_are_not_cut(self):
         self.assertEqual(PowerLimitMeasurement(power_limit=310.5, energy=1, time=1).power_limit, 310.5)
 
-    # -- What makes no sense, and what goes wrong.
+    # -- Senseless input, and failures.
 
     def test_steps_that_make_no_sense_are_refused(self):
         for wrong in (dict(wait_steps=-1), dict(warmup_steps=-1), dict(profile_steps=0), dict(pl_step=0), dict(pl_step=-25)):
@@ -463,7 +463,7 @@ class OnVirtualGpus(unittest.TestCase):
         self.assertEqual(limits(), self.found)
 
     def test_a_notebooks_cell_that_is_run_again(self):
-        # Without cleanups, which keep it alive: the name is bound anew once the second one is made.
+        # Without cleanups, which keep it alive: the name is rebound when the second one is created.
         for _ in range(3):
             optimizer = GlobalPowerLimitOptimizer(self.monitor, Lowest(), warmup_steps=2, profile_steps=4, pl_step=75)
             self.assertEqual(self.done(optimizer), self.ALL)
@@ -574,7 +574,7 @@ class OnVirtualGpus(unittest.TestCase):
                 gpu.set_power_management_limit(180_000)
             if putting_back:
                 gpu.put_back()
-                self.assertEqual(limits(), [150, 250], "what the child has set is the child's")
+                self.assertEqual(limits(), [150, 250], "the child keeps its own setting")
             child.communicate("\n")
             self.assertEqual(limits(), [250 if putting_back else 200, 250])
 
@@ -609,7 +609,7 @@ class OnVirtualGpus(unittest.TestCase):
         self.assertEqual(limits(), [100, 100])
 
     def run_virtual(self, spec: str, script: str, *options: str) -> subprocess.CompletedProcess:
-        """In a session of its own: what it does to its GPUs, these here do not see."""
+        """In a separate session, so that it does not affect the GPUs here."""
         command = [build / "bin" / "zeus", "virtual", spec, "--load", "constant:180W", *options, "--"]
         environment = {key: value for key, value in os.environ.items() if not key.startswith("ZEUS_VIRTUAL")}
         environment["ZEUS_STATE_DIR"] = os.path.join(self.folder.name, "state")
@@ -658,7 +658,7 @@ print("limit", get_gpus().get_power_management_limit(0) / 1000, flush=True)
 """
 
 if __name__ == "__main__":
-    # Records of virtual GPUs are nobody else's business.
+    # Records of virtual GPUs are private to this test.
     os.environ["ZEUS_STATE_DIR"] = tempfile.mkdtemp()
     build = pathlib.Path(os.path.abspath(sys.argv.pop(1)))
     logging.getLogger("zeus").setLevel(logging.WARNING)

@@ -25,7 +25,7 @@ zeusd = ""
 
 
 def wait_until(condition) -> None:
-    """For as long as this machine needs; a minute is too long for any."""
+    """As long as this machine needs; a minute is too long for any machine."""
     deadline = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < deadline, "nothing came of it within a minute"

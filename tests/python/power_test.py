@@ -20,7 +20,7 @@ LOW, HIGH, PERIOD = 80.0, 300.0, 0.8
 
 
 def wait_until(condition) -> None:
-    """For as long as this machine needs; a minute is too long for any."""
+    """As long as this machine needs; a minute is too long for any machine."""
     deadline = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < deadline, "nothing came of it within a minute"
@@ -81,8 +81,8 @@ class Power(unittest.TestCase):
             began = measured.details.start_wall
             energies = monitor.get_energy(began, began + measured.time)
         for gpu, energy in energies.items():
-            # The sensor averages over 25 ms and is read every 10, or less often when the machine is busy: an edge of 220 W
-            # each 0.4 s.
+            # The sensor averages over 25 ms and is read every 10 ms, or less often on a busy machine: an edge of 220 W
+            # every 0.4 s.
             self.assertAlmostEqual(energy, measured.gpu_energy[gpu], delta=0.1 * energy)
 
     def test_the_timeline_shows_the_steps(self):
@@ -189,12 +189,12 @@ class Temperature(unittest.TestCase):
 
 class CommandLine(unittest.TestCase):
     def interrupted(self, *arguments: str, lines: int = 0) -> str:
-        """What it prints if it is interrupted after so many lines."""
+        """Its output if it is interrupted after this many lines."""
         child = subprocess.Popen([sys.executable, "-m", "zeus.monitor", *arguments], stdout=subprocess.PIPE, text=True)
         if lines:
             out = "".join(child.stdout.readline() for _ in range(lines))
         else:
-            # Measuring has begun where the thread that measures has.
+            # Measuring begins when the measuring thread does.
             threads = pathlib.Path(f"/proc/{child.pid}/task")
             wait_until(lambda: any((thread / "comm").read_text() == "zeus-sampler\n" for thread in threads.iterdir()))
             out = ""

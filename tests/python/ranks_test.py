@@ -1,7 +1,6 @@
-"""Two and four ranks that train together by torchrun and gloo on virtual GPUs: one limit, one account, no hang.
+"""Two and four ranks that train together by torchrun and gloo on virtual GPUs: one limit, one total, no hang.
 
-  ranks_test.py PROGRAM BUILD_FOLDER [--runs N [--busy N]]     N runs of each size instead of one, and a table;
-                                                               beside N processes that want a processor all the time
+  ranks_test.py PROGRAM BUILD_FOLDER [--runs N [--busy N]]     N runs of each size instead of one, and a table; beside N busy processes
 """
 
 import bisect
@@ -24,7 +23,7 @@ TRAINING = pathlib.Path(__file__).resolve().parent / "ranks_training.py"
 
 
 class Run:
-    """One distributed training, and what was true of its GPUs meanwhile."""
+    """One distributed training, and the true values of its GPUs during it."""
 
     def __init__(self, ranks: int, *options: str) -> None:
         python = python_environment.interpreter(build, "torch", "transformers", "trl", "lightning")
@@ -51,8 +50,8 @@ class Run:
         return e0 + (e1 - e0) * (when - t0) / (t1 - t0) if t1 > t0 else e1
 
     def epochs(self, gpus: range):
-        """(summed energy, its interval, least and most that is true) of each but the first, which begins within a step. The
-        GPUs idle at an epoch's edges, so what is not known exactly, where they are, is worth little."""
+        """(summed energy, its interval, least and greatest possible true energy) of each epoch except the first, which
+        begins within a step. The GPUs idle at an epoch's edges, so the unknown position of the edges matters little."""
         for number in range(1, len(self.ranks[0]["epochs"])):
             seen = [self.ranks[rank]["epochs"][number] for rank in sorted(self.ranks) if self.ranks[rank]["epochs"]]
             energy = seen[0]["report"]["energy_j"]
@@ -91,7 +90,7 @@ class RanksThatTrainTogether(unittest.TestCase):
 
     def check_energy(self, run: Run, ranks: int) -> None:
         inside = [epoch.inside for epoch in run.epochs(range(ranks))]
-        # 95 % each: fewer than these happens once in thousands of times.
+        # 95 % each: fewer happen once in thousands of times.
         self.assertGreaterEqual(sum(inside), len(inside) - 3, list(run.epochs(range(ranks))))
 
     def test_two_ranks_decide_alike_and_account_together(self):
@@ -124,7 +123,7 @@ class RanksThatTrainTogether(unittest.TestCase):
 
 
 def table(runs: int, busy: int) -> bool:
-    """How often the summed energy of an epoch is within its stated interval of the truth. Whether in nine of ten runs, which an
+    """How often the true energy is within the interval of an epoch's summed energy. It must be in nine of ten runs, which an
     interval of 95 % misses in one of 25 series of 100."""
     enough = True
     for ranks in (2, 4):

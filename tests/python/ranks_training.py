@@ -2,8 +2,8 @@
 
   torchrun ... ranks_training.py FOLDER [--all-gpus] [--one-optimizer] [--die RANK] [--busy N]
 
-Each rank loads its GPU itself, between the beginning and the end of an epoch, so that the epoch's edges fall into idle time.
-What it saw goes to FOLDER/rankN.json.
+Each rank loads its GPU itself, between the beginning and the end of an epoch, so that the epoch's edges are in idle time.
+Its observations go to FOLDER/rankN.json.
 """
 
 import argparse
@@ -34,7 +34,7 @@ STEPS = 30
 
 
 def load(gpu: int, what: str) -> None:
-    """What the virtual GPU does from now on."""
+    """The virtual GPU's load from now on."""
     driver = ctypes.CDLL("libnvidia-ml.so.1")
     assert driver.zeus_virtual_submit_load(gpu, what.encode()) == 0
 
@@ -70,7 +70,7 @@ def train(arguments: argparse.Namespace, meanwhile: contextlib.ExitStack) -> Non
     if rank == 0:
         meanwhile.enter_context(busy_machine.busy(arguments.busy))
     for epoch in range(EPOCHS):
-        # The epoch is measured from some moment between the first two of these to some moment between the last two.
+        # The epoch is measured from a moment between the first two of these to a moment between the last two.
         moments = [time.monotonic()]
         if plo:
             plo.on_epoch_begin()

@@ -1,10 +1,10 @@
-"""Our package beside the existing one: the same cases, by side_by_side/*.py, each in an interpreter of its own on virtual GPUs.
+"""Our package beside the existing one: the same cases (side_by_side/*.py), each in its own interpreter on virtual GPUs.
 
   side_by_side_test.py PROGRAM BUILD_FOLDER
 
-The existing package's own tests put stand-ins into its modules, so nothing else can be tested with them: their cases are made
-anew through what is public. A case says what is promised, so that either package may be wrong; ours must be right in each,
-and those in which the existing one is not are printed.
+The existing package's own tests put stand-ins into its modules, so they cannot test another package: their cases are
+rewritten with the public interface. A case states the promise, so either package may be wrong; ours must be right in each,
+and the existing one's errors are printed.
 """
 
 import concurrent.futures
@@ -29,7 +29,7 @@ class SideBySide(unittest.TestCase):
     maxDiff = None
 
     def run_cases(self, python, path: str, script: str, gpus: str, *arguments: str) -> dict:
-        """Case to (whether it holds, what was seen, what is promised)."""
+        """Case to (whether it holds, observed value, promised value)."""
         with tempfile.TemporaryDirectory() as folder:
             kept = {name: value for name, value in os.environ.items() if not name.startswith(("ZEUS", "CUDA", "PYTHONPATH"))}
             environment = {**kept, "PYTHONPATH": path, "ZEUS_STATE_DIR": os.path.join(folder, "state")}

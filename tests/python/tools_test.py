@@ -227,7 +227,7 @@ class Tools(unittest.TestCase):
 
 
 class Daemon(http.server.BaseHTTPRequestHandler):
-    """Answers as the daemon does, and remembers what it was asked."""
+    """Answers like the daemon, and records its requests."""
 
     discovery = {}
     asked = []

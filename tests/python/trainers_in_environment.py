@@ -1,5 +1,5 @@
 """Real trainers that really train, on the CPU, with our callbacks on virtual GPUs. Run by trainers_test.py, with the Python
-of an environment that has them. Models are tiny and made from a configuration: nothing is downloaded.
+of an environment that has them. Models are tiny and created from a configuration: nothing is downloaded.
 """
 
 import itertools
@@ -32,7 +32,7 @@ def limits() -> list:
 
 
 def generated(count: int, seed: int = 0) -> TensorDataset:
-    """Points, and whether their first two coordinates sum to more than 0: something that can be learned."""
+    """Points, and whether their first two coordinates sum to more than 0: a learnable task."""
     points = torch.randn(count, 16, generator=torch.Generator().manual_seed(seed))
     return TensorDataset(points, (points[:, :2].sum(1) > 0).long())
 
@@ -49,14 +49,14 @@ def accuracy(model: nn.Module) -> float:
 
 
 class Publications(unittest.TestCase):
-    """Statements as they were published; what the web page and the scan have done to their indentation is undone here."""
+    """Published statements, with the indentation that the web page and the scan have lost."""
 
     def setUp(self):
         self.found = limits()
-        self.addCleanup(lambda: self.assertEqual(limits(), self.found, "what was found was not put back"))
+        self.addCleanup(lambda: self.assertEqual(limits(), self.found, "the limit found was not put back"))
 
     def published(self, document: str, first: str, indents: str, after: str = "") -> str:
-        """The lines from the one that is `first`, with `indents` giving each its depth."""
+        """The lines from `first` on, each with its depth from `indents`."""
         path = SEEDS / document
         if not path.exists():
             self.skipTest(f"skipped: {path} is not here")
@@ -92,7 +92,7 @@ class Publications(unittest.TestCase):
 
         def criterion(wanted, given):
             if next(steps) < 400:
-                time.sleep(0.01)  # an epoch has 16 steps, and what takes less than 0.1 s cannot be measured
+                time.sleep(0.01)  # an epoch has 16 steps, and less than 0.1 s cannot be measured
             return learned(wanted, given)
 
         names["criterion"] = criterion
@@ -114,7 +114,7 @@ class Publications(unittest.TestCase):
     def test_the_hugging_face_snippet(self):
         code = self.published("zeus-pytorch-blog.md", "from zeus.monitor import ZeusMonitor", "000000011110",
                               after="If you’re using the HuggingFace")
-        # The snippet leaves something out where its dots are: here it is.
+        # The code that the snippet's dots leave out.
         code = code.replace("...,", "args=args,")
         import transformers
 
@@ -130,7 +130,7 @@ class Publications(unittest.TestCase):
                                  after="5 Zeus Implementation")
         lines = [re.sub(r"^(\s*)\d+ ?", r"\1", line) for line in listing.splitlines()]
         lines = [line for line in lines if line.strip()]
-        # The bodies of its two inner loops are comments, which is no statement.
+        # The bodies of its two inner loops are only comments, so they need a statement.
         for comment, work, depth in (("# Learn from batch", "learn(batch)", 3), ("# Evaluate on batch", "evaluate(batch)", 3)):
             lines = ["    " * depth + work if comment in line else line for line in lines]
         code = "\n".join(dedented_listing(lines))
@@ -148,7 +148,7 @@ class Publications(unittest.TestCase):
             counts[1] += len(batch[1])
 
         class Metric(float):
-            """What the listing calls validation_metric, as it is when it is read."""
+            """The listing's validation_metric, at the time when it is read."""
 
             def __float__(self):
                 return counts[0] / max(counts[1], 1)
@@ -165,7 +165,7 @@ class Publications(unittest.TestCase):
 
 
 def dedented_listing(lines: list) -> list:
-    """Listing 1 as its text means it: evaluation follows learning, in each epoch; the scan shows it inside."""
+    """Listing 1 as its text describes it: evaluation follows learning in each epoch; the scan shows it inside."""
     depths = {"for batch in train_loader:": 1, "learn(batch)": 2, "for batch in eval_loader:": 1, "evaluate(batch)": 2,
               "train_loader.report_metric(validation_metric)": 1, "train_set, batch_size, max_epochs, target_metric)": 1}
     return ["    " * depths.get(line.strip(), 0) + line.strip() for line in lines]
@@ -213,7 +213,7 @@ class HuggingFace(unittest.TestCase):
         self.assertEqual([each.power_limit for each in callback.optimizer.measurements], [250, 200, 150, 100])
         chosen = callback.optimizer.state.optimal_power_limit
         self.assertEqual(self.seen[-1], (Done(optimal_power_limit=chosen), [chosen] * 4))
-        self.assertEqual(limits(), self.found, "what was found was not put back when training ended")
+        self.assertEqual(limits(), self.found, "the limit found was not put back when training ended")
 
     def test_trainer(self):
         from transformers import Trainer, TrainingArguments

@@ -2,8 +2,8 @@
 
   types_test.py BUILD_FOLDER
 
-The golden file is tests/golden/python/interface.txt; ZEUS_UPDATE_GOLDEN=1 writes it anew. mypy and vermin are from the
-registry, without which those tests are skipped.
+The golden file is tests/golden/python/interface.txt; ZEUS_UPDATE_GOLDEN=1 writes it again. mypy and vermin come from the
+registry; without it those tests are skipped.
 """
 
 import os
@@ -41,7 +41,7 @@ class Interface(unittest.TestCase):
 class Types(unittest.TestCase):
     def setUp(self):
         self.python = python_environment.interpreter(build, "mypy", "vermin")
-        # The front's types, which are written for the build tree; those of the package are found where mypy starts.
+        # The front's types, which are generated for the build tree; those of the package are in mypy's start folder.
         self.environment = {**os.environ, "PYTHONPATH": "", "MYPYPATH": str(build / "package" / "zeus_cpp" / "front")}
 
     def mypy(self, *arguments):
@@ -74,10 +74,11 @@ class Types(unittest.TestCase):
         self.assertEqual(done.stdout.count('Revealed type is "builtins.str"') + done.stdout.count('Revealed type is "str"'), 2, done.stdout)
 
     def test_the_native_module_is_what_its_stub_says(self):
-        # The interpreter of the test runs the extension; mypy is lent to it.
+        # The test's own interpreter runs the extension, with mypy from the environment.
         path = os.pathsep.join([str(build / "package"), str(python_environment.packages_of(self.python))])
         allowed = build / "python" / "stubtest_allowed.txt"
-        # What pybind11 gives every class: its metaclass, how it is made, and a door for other extensions.
+        # Members that pybind11 gives every class: its metaclass, its constructor, and an interface for other
+        # extensions.
         allowed.write_text("zeus_cpp\\._native\\.(_Detail|[A-Z][A-Za-z]*|[A-Z][A-Za-z]*\\.(__init__|_pybind11_conduit_v1_))\n",
                            encoding="utf-8")
         done = run(sys.executable, "-m", "mypy.stubtest", "zeus_cpp._native", "--ignore-unused-allowlist", "--allowlist", allowed,

@@ -1,11 +1,10 @@
-"""What pip installs, where nothing else is: it measures and sets virtual GPUs.
+"""What pip installs, in an otherwise empty root: it measures and sets virtual GPUs.
 
   wheel_test.py PROGRAM BUILD_FOLDER            a wheel of the libzeus and the guardian that are in the build folder
-  wheel_test.py PROGRAM BUILD_FOLDER --clone    `pip install .` in a clone, which compiles everything; and what the documents
-                                                say to run then
+  wheel_test.py PROGRAM BUILD_FOLDER --clone    `pip install .` in a clone, which compiles everything; then the documents' commands
 
-It takes scikit-build-core and pybind11 from the registry, without which it is skipped. ZEUS_TEST_PYTHONS names further
-interpreters to do the same with, with colons between.
+It needs scikit-build-core and pybind11 from the registry; otherwise it is skipped. ZEUS_TEST_PYTHONS names further
+interpreters to test, separated by colons.
 """
 
 import functools
@@ -44,7 +43,7 @@ assert zeus_cpp.__file__.startswith(sys.prefix), zeus_cpp.__file__
 print(zeus_cpp.__version__, "%d.%d" % sys.version_info[:2])
 """
 
-# In a root of its own, where the first argument says whether it has GPUs.
+# In a separate root; the first argument says whether it has GPUs.
 ALONE = """
 import site, sys, time, warnings
 site.addsitedir("/site")
@@ -66,7 +65,7 @@ else:
 print("measured by", zeus_cpp.__file__)
 """
 
-# What the documents leave to their reader.
+# The parts that the documents leave to their reader.
 BEFORE_DOCUMENTED = """
 import time, warnings
 warnings.simplefilter("ignore")
@@ -96,7 +95,7 @@ def on_virtual_gpus(python: pathlib.Path, code: str) -> str:
 
 @functools.lru_cache(maxsize=None)
 def make_wheel(python: str) -> pathlib.Path:
-    """Built without isolation, so that it takes what is pinned; the same tools serve every version."""
+    """Built without isolation, so that the pinned versions are used; the same tools serve every Python version."""
     tools = python_environment.interpreter(build, "scikit-build-core", "pybind11")
     version = run(python, "-c", "import sys; print('cp%d%d' % sys.version_info[:2])").strip()
     folder = build / "python" / f"wheel-{version}"
@@ -110,20 +109,20 @@ def make_wheel(python: str) -> pathlib.Path:
 
 
 def needed_by(files: list) -> set:
-    """The libraries that programs and libraries load, with those that these load, and the loader."""
+    """The libraries that programs and libraries load, recursively, and the loader."""
     listed = subprocess.run(["ldd", *files], capture_output=True, text=True, check=False).stdout
     return {pathlib.Path(path) for path in re.findall(r"^\s+(?:.* => )?(/\S+) \(0x", listed, re.MULTILINE)}
 
 
 def copy(path: pathlib.Path, root: pathlib.Path) -> None:
-    """To the same place in another root."""
+    """To the same path in another root."""
     target = root / path.relative_to("/")
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy2(path, target)
 
 
 class FreshRoot:
-    """A root with one Python, its standard library and the C libraries that it needs, and what a wheel unpacks to."""
+    """A root with one Python, its standard library, the C libraries that it needs, and the unpacked wheel."""
 
     def __init__(self, folder: pathlib.Path, python: str, wheel: pathlib.Path):
         self.folder = folder
@@ -168,7 +167,7 @@ class Wheel(unittest.TestCase):
         for needed in ("py.typed", "_native.pyi", "utils/framework.py", "front/zeus/__init__.py",
                        "front/zeus/py.typed", "front/zeus/monitor/__init__.py"):
             self.assertIn(f"zeus_cpp/{needed}", names)
-        # Nothing lies where another `zeus` would be installed.
+        # Nothing is installed in the place of another `zeus`.
         self.assertEqual({name.split("/")[0] for name in names}, {"zeus_cpp", "zeus_cpp.pth", record.split("/")[0]})
         self.assertEqual([name for name in names if "__pycache__" in name or name.endswith((".hpp", ".cpp"))], [])
         sources = {path.relative_to(ROOT / "python").as_posix() for path in (ROOT / "python" / "zeus_cpp").rglob("*.py")}
@@ -183,7 +182,7 @@ class Wheel(unittest.TestCase):
                 root = FreshRoot(pathlib.Path(folder), python, make_wheel(python))
                 self.assertEqual([path.name for path in root.folder.rglob("lib*") if re.match(r"lib(stdc|gcc_s|fmt|spdlog)", path.name)], [])
                 self.assertIn("measured by /site/", root.run(code=ALONE, argument="nothing"))
-                # The virtual driver brings what it needs, as a vendor's does.
+                # The virtual driver has its own dependencies, like a vendor's.
                 drivers = list((build / "lib" / "zeus" / "virtual").glob("*.so*"))
                 for path in drivers:
                     copy(path, root.folder)
@@ -206,7 +205,7 @@ class Clone(unittest.TestCase):
             python = environment / "bin" / "python"
             run(python, "-m", "pip", "install", "--disable-pip-version-check", ".", cwd=clone)
             on_virtual_gpus(python, USE)
-            shutil.rmtree(clone)  # what is installed needs nothing of it
+            shutil.rmtree(clone)  # the installed package needs nothing of it
             readme = re.findall(r"`(from zeus[^`]*)`", (ROOT / "README.md").read_text(encoding="utf-8"))
             blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "python.md").read_text(encoding="utf-8"), re.DOTALL)
             self.assertTrue(readme)

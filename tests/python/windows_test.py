@@ -36,8 +36,8 @@ def monitor(**options) -> ZeusMonitor:
 
 
 def expect_energy_of(test: unittest.TestCase, detail, seconds: float):
-    """The truth within four times the half-width, which knows how late a busy machine looks; the interval itself is for 95 of
-    100, and that it holds is tested on virtual clocks (src/measure)."""
+    """The true energy is within four times the half-width, which includes the delays of a busy machine; the interval itself
+    covers 95 of 100, which tests on virtual clocks check (src/measure)."""
     test.assertAlmostEqual(detail.value, WATTS * seconds, delta=4 * detail.uncertainty + 0.05)
 
 
@@ -158,7 +158,7 @@ class Misuse(unittest.TestCase):
 
 
 class OrdinaryCode(unittest.TestCase):
-    """What scripts do with windows and measurements besides."""
+    """Other things that scripts do with windows and measurements."""
 
     def test_a_name_may_be_anything_that_a_dictionary_takes(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -196,7 +196,7 @@ class OrdinaryCode(unittest.TestCase):
         named = {argument for opcode, argument, _ in pickletools.genops(pickle.dumps(measurement, protocol=2))
                  if opcode.name == "GLOBAL"}
         self.assertEqual(named - {"copyreg __newobj__"}, {"zeus.monitor.energy Measurement"})
-        # What the existing package writes: the class and its fields.
+        # The existing package's pickle: the class and its fields.
         theirs = pickle.loads(pickle.dumps(Measurement(1.0, {0: 2.0})))
         theirs.__setstate__({"time": 3.0, "gpu_energy": {0: 4.0}, "cpu_energy": None, "dram_energy": None, "soc_energy": None})
         self.assertEqual(theirs, Measurement(3.0, {0: 4.0}))
@@ -312,7 +312,7 @@ class Blocks(unittest.TestCase):
 
 
 class FakeTorch(types.ModuleType):
-    """As much of PyTorch as is asked for when windows wait for it; each wait calls `work`."""
+    """The parts of PyTorch that waiting windows use; each wait calls `work`."""
 
     def __init__(self, gpus: int, work=lambda: None):
         super().__init__("torch")

@@ -1,8 +1,8 @@
 """The reports in a real Chromium, light and dark, wide and narrow: no text overlaps another or leaves its place, nothing
-makes the page scroll sideways, and all text stands out from its ground. Skips with one line where there is no Chromium.
+makes the page scroll sideways, and all text contrasts with its background. Skipped with one line without Chromium.
 
   browser_test.py [PAGE.html ...]       without pages, those under tests/golden/report
-                                        ZEUS_SCREENSHOTS=FOLDER keeps what was seen
+                                        ZEUS_SCREENSHOTS=FOLDER keeps screenshots
 """
 
 import html
@@ -21,14 +21,15 @@ WIDTHS = {"wide": 1280, "narrow": 390}
 SCHEMES = {"dark": 0, "light": 1}
 SKIPPED = 77
 
-# Looks at the page in the frame and leaves what it found in the document.
+# Inspects the page in the frame and writes the findings into the document.
 MEASURE = """
 const frame = document.querySelector('iframe');
 function boxes(doc, win) {
   const found = [];
   for (const text of doc.querySelectorAll('svg text')) {
     const box = text.getBoundingClientRect();
-    if (box.width > 0) found.push({text: text.textContent, box, chart: text.closest('svg'), color: win.getComputedStyle(text).fill,
+    if (box.width > 0) found.push({text: text.textContent, box, chart: text.closest('svg'), color:
+    win.getComputedStyle(text).fill,
                                    inked: !!text.getAttribute('style')});
   }
   const walker = doc.createTreeWalker(doc.body, NodeFilter.SHOW_TEXT);
@@ -39,12 +40,14 @@ function boxes(doc, win) {
     const range = doc.createRange();
     range.selectNodeContents(node);
     for (const box of range.getClientRects())
-      if (box.width > 0) found.push({text: node.textContent.trim(), box, chart: null, parent, color: win.getComputedStyle(parent).color});
+      if (box.width > 0) found.push({text: node.textContent.trim(), box, chart: null, parent, color:
+      win.getComputedStyle(parent).color});
   }
   return found;
 }
 function luminance(color) {
-  const [r, g, b] = color.match(/[\\d.]+/g).map(Number).map(v => v / 255).map(v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+  const [r, g, b] = color.match(/[\\d.]+/g).map(Number).map(v => v / 255).map(v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) /
+  1.055) ** 2.4);
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }
 function contrast(a, b) {
@@ -56,19 +59,22 @@ function look() {
   for (const folded of doc.querySelectorAll('details')) folded.open = true;
   const all = boxes(doc, win);
   const name = text => JSON.stringify(text.slice(0, 60));
-  const panel = doc.querySelector('section') ? win.getComputedStyle(doc.querySelector('section')).backgroundColor : 'rgb(255,255,255)';
+  const panel = doc.querySelector('section') ? win.getComputedStyle(doc.querySelector('section')).backgroundColor :
+  'rgb(255,255,255)';
   for (let i = 0; i < all.length; ++i) {
     const a = all[i];
     if (a.chart) {
       const frameBox = a.chart.getBoundingClientRect();
-      if (a.box.left < frameBox.left - 1 || a.box.right > frameBox.right + 1 || a.box.top < frameBox.top - 1 || a.box.bottom > frameBox.bottom + 1)
+      if (a.box.left < frameBox.left - 1 || a.box.right > frameBox.right + 1 || a.box.top < frameBox.top - 1 || a.box.bottom
+      > frameBox.bottom + 1)
         problems.push('outside its drawing: ' + name(a.text));
     } else {
       const scroller = a.parent.closest('.scroll');
       const right = scroller ? Infinity : doc.documentElement.clientWidth;
       if (a.box.left < -1 || a.box.right > right + 1) problems.push('outside the page: ' + name(a.text));
     }
-    if (!a.inked && contrast(a.color, panel) < 4.0) problems.push('hard to read: ' + name(a.text) + ' ' + a.color + ' on ' + panel);
+    if (!a.inked && contrast(a.color, panel) < 4.0) problems.push('hard to read: ' + name(a.text) + ' ' + a.color + ' on ' +
+    panel);
     for (let j = i + 1; j < all.length; ++j) {
       const b = all[j];
       if (a.chart !== b.chart) continue;
@@ -83,7 +89,8 @@ function look() {
   const dark = win.matchMedia('(prefers-color-scheme: dark)').matches;
   const result = document.createElement('pre');
   result.id = 'found';
-  result.textContent = JSON.stringify({width: win.innerWidth, dark, texts: all.length, charts: doc.querySelectorAll('svg').length, problems});
+  result.textContent = JSON.stringify({width: win.innerWidth, dark, texts: all.length, charts:
+  doc.querySelectorAll('svg').length, problems});
   document.body.appendChild(result);
 }
 look();

@@ -26,7 +26,7 @@ struct NoGuardian final : control::Guardian {
   void notice() noexcept override {}
 };
 
-// Goes on without an end, and tells what `tell` says each time that it is waited for.
+// Never ends, and reports the result of `tell` each time that it is waited for.
 class EndlessCommand final : public Command {
  public:
   explicit EndlessCommand(std::function<std::vector<Progress>()> tell) : tell_{std::move(tell)} {}
@@ -57,7 +57,7 @@ class CommandTryTest : public testing::Test {
 
   void draw(Watts power) { gpu_->set_load(physics::Load::constant(physics::Demand::of_power(power))); }
   void pass(Seconds time) { clock_.sleep_until(clock_.now() + time); }
-  // Of a command that tells this.
+  // Of a command that reports this.
   CommandTry training(bool sets_limits, const std::function<std::vector<Progress>()>& tell) {
     return {checked(options_), place_, gpus_, sets_limits,
             [tell](const Command::Plan&) { return std::make_unique<EndlessCommand>(tell); }};
@@ -107,7 +107,7 @@ TEST_F(CommandTryTest, IsChargedUpToItsTargetHoweverLongDecidingTakes) {
 }
 
 // The load is below all limits, so that they cost the same. In another training an epoch took 100 s and 200 W under the
-// highest; in this one steps of a tenth of a second and 80 W make epochs of 30 s.
+// highest limit; in this one steps of a tenth of a second and 80 W make epochs of 30 s.
 TEST_F(CommandTryTest, TellsLimitsRelativeToOneThatIsKnownFromAnotherTraining) {
   draw(80_W);
   constexpr int steps_of_an_epoch = 300;
@@ -129,7 +129,7 @@ TEST_F(CommandTryTest, TellsLimitsRelativeToOneThatIsKnownFromAnotherTraining) {
   }
 
   const std::vector<LimitProfile> measured = training.measured();
-  ASSERT_EQ(measured.size(), 2U) << "the known one stays as it is";
+  ASSERT_EQ(measured.size(), 2U) << "the known one is unchanged";
   for (const LimitProfile& one : measured) {
     EXPECT_LT(one.limit, known.limit);
     EXPECT_NEAR(one.epoch_time.value(), 100.0, 2.0);
@@ -137,8 +137,8 @@ TEST_F(CommandTryTest, TellsLimitsRelativeToOneThatIsKnownFromAnotherTraining) {
   }
 }
 
-// Steps are slowed down by limits as if they were nothing but the clock; the third of an epoch that is evaluation is
-// taken to be slowed down half as much.
+// Limits slow steps down in proportion to the clock; evaluation, a third of an epoch, is assumed to slow down half as
+// much.
 TEST_F(CommandTryTest, TakesEvaluationToBeAffectedHalfAsMuchAsSteps) {
   gpu_->set_load(physics::Load::constant(physics::Demand::of_work(1.0, 1.0, 0.0)));
   constexpr int steps_of_an_epoch = 300;

@@ -1,4 +1,4 @@
-// What `zeus init` proposes for 200 generated scripts in twelve dialects catches their metric and their epochs.
+// The proposals of `zeus init` for 200 generated scripts in twelve dialects find their metric and their epochs.
 #include "run/heard_progress.hpp"
 #include "run/output_study.hpp"
 #include "tests/run/truth_printer.hpp"

@@ -1,5 +1,5 @@
-"""Jobs that are written down once: `zeus init` makes the file, `zeus run @NAME` does what it says, flags overrule it, and each
-key that is another one night does what the table of docs/run.md says.
+"""Job files: `zeus init` writes the file, `zeus run @NAME` follows it, flags overrule it, and a changed value of each key
+has the effect that the table of docs/run.md says.
 
   job_file_test.py PROGRAM
 """
@@ -19,7 +19,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 program = ""
 
-# Prints the metric once an epoch, better with each.
+# Prints the metric once an epoch, improving each time.
 TRAINER = textwrap.dedent("""
     import sys, time
     batch = int(sys.argv[1])
@@ -43,11 +43,11 @@ JOB = textwrap.dedent(f"""
     """)
 # Keys of one policy alone.
 WITHOUT_FLAG = {"--pruning-rounds", "--explorations", "--prior-cost-j", "--prior-precision"}
-# Flags that are about one run, or say where the file is, or are the other side of a key.
+# Flags about a single run, about the file's place, or that are the negation of a key.
 WITHOUT_KEY = {"--help", "--observe", "--json", "--color", "--file", "--lower-is-better"}
 
 
-# For each key a value that the job below does not have.
+# For each key, a value different from the job's below.
 OTHERS = {
     "job": "'other'", "store": "'other.sqlite'", "server": "'unix:/nowhere'", "server_patience": "7", "command": f"['{sys.executable}', 'train.py', '{{batch_size}}', 'more']",
     "metric_regex": "'accuracy ([.0-9]*)'", "epoch_regex": r"'epoch (\d+)'", "step_regex": r"'step (\d+)'",
@@ -57,12 +57,12 @@ OTHERS = {
     "max_epochs": "30", "eta": "0.75", "beta": "3", "window": "9", "policy": "'lookahead'", "seed": "4", "max_slowdown": "1.2",
     "pruning_rounds": "1", "explorations": "3", "prior_cost_j": "500.0", "prior_precision": "0.01",
 }
-# Those that make the epochs it takes something to learn anew.
+# Keys after whose change the number of epochs must be learned again.
 ANOTHER_COURSE = {"learning_rate", "lr_scaling", "target_metric", "higher_is_better"}
 
 
 def documented_keys() -> dict[str, tuple[str, str]]:
-    """What docs/run.md says of another value of each key, and of what follows."""
+    """The effect and the consequence of another value, for each key in the table of docs/run.md."""
     rows = re.findall(r"^\| (`[a-z_`, ]+`) \| (accepted|refused|makes it another job) \| (.*) \|$",
                       (ROOT / "docs" / "run.md").read_text(encoding="utf-8"), re.MULTILINE)
     return {key: (when, what) for keys, when, what in rows for key in re.findall("[a-z_]+", keys)}
@@ -241,8 +241,8 @@ class OtherNights(Folder):
         shutil.copytree(self.learned(), self.folder / "data")
 
     def learned(self) -> pathlib.Path:
-        """The store after three nights, which all tests begin with; what they showed is made up, so that it hangs on no
-        machine."""
+        """The store after three nights, with which all tests begin; its measurements are invented, so that they do not
+        depend on the machine."""
         if OtherNights.kept is None:
             self.assertEqual(self.run_tonight().returncode, 0)
             heading = json.loads(self.call(program, "jobs", "nightly", "export").stdout.splitlines()[0])
@@ -265,7 +265,7 @@ class OtherNights(Folder):
         return next(one for one in self.shown("nightly")["batch_sizes"] if one["batch_size"] == 10)
 
     def run_tonight(self) -> subprocess.CompletedProcess:
-        """A short night: what is run does not matter here."""
+        """A short night: the training itself does not matter here."""
         return self.run_zeus("--file", "nightly.toml", "--", "echo", "accuracy 0.3 in epoch 1")
 
     def refused_and_redefined(self, key: str, follows: str) -> None:

@@ -1,5 +1,6 @@
-"""`zeus run` killed at a hundred random moments: it, its command, the command's whole group, or all of them at once. The limit
-is put back, no process is left, and the history is whole. Several virtual GPUs at once, all running one job of one store.
+"""`zeus run` killed at a hundred random moments: it, its command, the command's whole group, or all of them at once. The
+limit is put back, no process is left, and the history is intact. Several virtual GPUs at once, all running one job of one
+store.
 
   kill_test.py PROGRAM
 """
@@ -54,7 +55,7 @@ def processes_in(folder: pathlib.Path) -> list[int]:
 
 
 class Killer:
-    """In one virtual session: runs the job and kills it, and looks at what is left. Prints a line of JSON each time."""
+    """In one virtual session: runs the job, kills it, and checks what is left. Prints a line of JSON each time."""
 
     def __init__(self, program: str, folder: pathlib.Path, seed: int):
         self.program, self.folder = program, folder
@@ -95,7 +96,7 @@ class Killer:
         return result
 
     def commands(self) -> list[int]:
-        """Those that were started, one for each try; the last one runs."""
+        """The started processes, one for each try; the last one is running."""
         return [int(number) for number in re.findall(r"^training (\d+)$", (self.here / "said").read_text(encoding="utf-8"), re.M)]
 
     def wait_for_command(self, running: subprocess.Popen):
@@ -104,7 +105,7 @@ class Killer:
             time.sleep(0.01)
 
     def kill_command(self, running: subprocess.Popen, whole_group: bool):
-        # The next try's may just have begun.
+        # The next try's process may just have begun.
         try:
             (os.killpg if whole_group else os.kill)(self.commands()[-1], signal.SIGKILL)
         except ProcessLookupError:
@@ -141,7 +142,7 @@ class Killed(unittest.TestCase):
         self.assertEqual(len(kills), MOMENTS)
         for kill in kills:
             self.assertEqual((kill["left"], kill["limit_after_w"]), ([], FOUND_W), kill)
-            # Others run the same job meanwhile: nobody alive is given up.
+            # Others run the same job meanwhile: no live process is given up.
             self.assertNotIn("given up", kill["complained"], kill)
         lowered = sum(kill["limit_w"] != FOUND_W for kill in kills)
         print(f"{MOMENTS} kills {dict(collections.Counter(kill['who'] for kill in kills))}, {lowered} of them under a changed limit; "
@@ -167,7 +168,7 @@ class Killed(unittest.TestCase):
         self.assertEqual(begun, list(range(len(begun))))
         self.assertEqual(started, list(range(len(started))))
         self.assertEqual(sorted(finished), started)
-        self.assertEqual(sorted(over), begun, "what the dead ran is given up, once")
+        self.assertEqual(sorted(over), begun, "dead processes' recurrences are given up, once")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
-"""`zeus run` tells the story that the simulator foresees: twenty scripts of what a command does at two batch sizes (epochs that
-take so long, a target reached after so many or never, NaN, a crash), each run for real on a virtual GPU. Which tries there are
-and what comes of each is worked out from the script alone; what is charged, from the command's own clock and the load.
+"""`zeus run` has the results that the simulator predicts: twenty scripts for a command at two batch sizes (epochs of given
+lengths, a target reached after some epochs or never, NaN, a crash), each really run on a virtual GPU. The expected tries and
+outcomes are computed from the script alone; the expected charges from the command's own clock and the load.
 
   one_story_test.py PROGRAM
 
-Only time counts (eta 0). Each script ends its tries 20 % or more away from every budget, so that a busy machine does not decide.
+Only time counts (eta 0). Each script ends its tries 20 % or more away from every budget, so that a busy machine does not
+decide.
 """
 
 import json
@@ -41,14 +42,14 @@ TRAINER = textwrap.dedent("""
 
 
 def foreseen(script: tuple, budget: float | None) -> tuple[str, int]:
-    """The end of a try and its epochs, as optimize::Judgement::foresee has it, where the budget is in seconds."""
+    """The outcome of a try and its epochs, as computed by optimize::Judgement::foresee, with the budget in seconds."""
     seconds, needed, crash = script
     fit = MAX_EPOCHS if budget is None else min(MAX_EPOCHS, int(budget / seconds))
     if needed is not None and needed <= fit:
         outcome, epochs = "reached", needed
     else:
         outcome, epochs = "exhausted" if fit == MAX_EPOCHS else "stopped", fit
-    # At a batch size that never worked, where the default has, a crash counts as a miss.
+    # A crash counts as a miss at a batch size that never worked, if the default has.
     return ("exhausted", crash) if crash is not None and crash < epochs else (outcome, epochs)
 
 
@@ -90,10 +91,10 @@ class OneStory(unittest.TestCase):
         if end["epochs"] > 0:
             self.assertGreater(end["time_s"], ticks[end["epochs"] - 1])
         if end["outcome"] != "stopped" and end["epochs"] > 0:
-            # Beside the epochs: how long the interpreter takes to start, and until the last line is read.
+            # Besides the epochs: the start of the interpreter, and the time until the last line is read.
             self.assertAlmostEqual(end["time_s"], ticks[end["epochs"] - 1], delta=0.1 * end["time_s"] + 0.5)
         if end["outcome"] == "stopped":
-            # The budget is looked at every two seconds within an epoch.
+            # The budget is checked every two seconds within an epoch.
             budget = given["budget_j"] / MAX_POWER
             self.assertGreater(end["time_s"], budget)
             self.assertLess(end["time_s"], budget + 3.0)
@@ -107,7 +108,7 @@ class OneStory(unittest.TestCase):
                 ended = [entry for entry in entries if entry["kind"] == "finished"]
                 budget = BETA * DEFAULT[0] * DEFAULT[1]
                 ends = {foreseen(other, budget * share) for share in (0.8, 1.0, 1.2)}
-                self.assertEqual(len(ends), 1, "this script is too near to its budget")
+                self.assertEqual(len(ends), 1, "this script is too close to its budget")
                 end = ends.pop()
                 expected = [(0, 10, "reached", DEFAULT[1]), (1, 20, *end)]
                 if end[0] != "reached":

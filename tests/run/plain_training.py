@@ -1,12 +1,11 @@
-"""Trains a small network on the CPU, as a script that knows nothing of Zeus: with PyTorch, or with nothing but Python's
-standard library.
+"""Trains a small network on the CPU, as a script without Zeus: with PyTorch, or with Python's standard library alone.
 
-A hidden layer of a few units learns to tell the inside of a ring from its outside. Steps print how far the epoch is, each
-epoch what the network achieves on data that it has not seen: the network whose weights are the mean of those that the second
-half of the epoch went through, which is steadier than the last ones are. Networks begin alike; --seed orders the data.
+A hidden layer of a few units learns to separate the inside of a ring from its outside. Steps print the progress of the
+epoch, and each epoch prints the accuracy on unseen data, with weights averaged over the second half of the epoch, which is
+steadier than the last weights. All networks begin with the same weights; --seed orders the data.
 
-A step can also wait, as one does for a device: --wait-step for each step and --wait-sample for each of its samples, in
-milliseconds, in small pieces, so that whoever stops the script slows that down too.
+A step can also wait, as if for a device: --wait-step for each step and --wait-sample for each of its samples, in
+milliseconds, in small pieces, so that stopping the script slows the wait down too.
 
   plain_training.py --batch-size B [--with stdlib|pytorch] [--learning-rate R] [--seed S] [--epochs E] [--target T]
                     [--samples N] [--wait-step MS] [--wait-sample MS]
@@ -148,8 +147,8 @@ def wait_for_device(milliseconds: float) -> None:
         begun = time.monotonic()
         time.sleep(min(piece, left))
         took = time.monotonic() - begun
-        # A piece that took much longer was stopped, half way through on average; one that took a little longer was only
-        # late, as on a busy machine.
+        # If a piece took much longer, the script was stopped, half way through on average; if it took a little longer,
+        # it was only late, as on a busy machine.
         left -= took if took < stopped else piece / 2
 
 

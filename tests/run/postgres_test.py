@@ -1,4 +1,4 @@
-"""`zeus run` and `zeus jobs` on a store in PostgreSQL: a job recurs there as in a file, and a password that nobody is told.
+"""`zeus run` and `zeus jobs` on a store in PostgreSQL: a job recurs there as in a file, and the password is never shown.
 
   postgres_test.py PROGRAM
 """
@@ -78,7 +78,7 @@ class Postgres(unittest.TestCase):
             page = self.folder / "page.html"
             self.assertEqual(self.jobs(store, "nightly", "--html", str(page)).returncode, 0)
             self.assertNotIn("xyzzy", page.read_text(encoding="utf-8"))
-        # What comes after the first two hangs on what they were measured to cost.
+        # The tries after the first two depend on their measured costs.
         self.assertGreaterEqual(len(tried[address]), 3)
         self.assertEqual(tried[address][:2], tried[file][:2])
         listed = json.loads(self.jobs(address, "--json").stdout)

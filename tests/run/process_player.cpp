@@ -37,7 +37,7 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
   return result;
 }
 
-// What is printed becomes the content of two files. The exit code.
+// Output goes to two files. Returns the exit code.
 int run_process(std::vector<std::string> command, const Environment& environment, const std::filesystem::path& output,
                 const std::filesystem::path& errors) {
   std::vector<std::string> variables;
@@ -106,7 +106,7 @@ class ProcessPlayer {
     return read_shown_job(FileTree{}.read(output.string()).value());
   }
 
-  // As somebody who has such a script would write it.
+  // As the user of such a script would write it.
   [[nodiscard]] std::vector<std::string> command() const {
     std::vector<std::string> words{play_.zeus.string(), "run", "--job", job, "--eta", fmt::format("{}", script_.eta)};
     const auto add = [&](const std::string& flag, const std::string& value) {

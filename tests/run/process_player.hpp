@@ -1,6 +1,5 @@
-// Plays a script's recurrences in real time: `zeus run` and the script are processes, on a virtual GPU of their own,
-// and what is said is what `zeus jobs NAME --json` prints. Any thread; several scripts may be played beside one
-// another.
+// Plays a script's recurrences in real time: `zeus run` and the script are processes, on their own virtual GPU, and the
+// statements are those that `zeus jobs NAME --json` prints. Any thread; several scripts may be played at the same time.
 #pragma once
 
 #include "tests/run/truth_script.hpp"

@@ -1,12 +1,12 @@
-"""Ten ordinary training scripts, as people publish them, that know nothing of Zeus (published/): `zeus init` on the command, and
-eight recurrences of `zeus run` on what it wrote, without an edit, on a virtual GPU that works as the script does (gpu_load/).
-Prints of each how far the power limit that it ends with is off the best, and where that is more than 5 %, what Zeus said.
+"""Ten ordinary training scripts, of the kind that people publish, without Zeus (published/): `zeus init` on the command, and
+eight recurrences of `zeus run` with the unedited file, on a virtual GPU that works along with the script (gpu_load/). Prints
+for each how far its final power limit is off the best, and if that is more than 5 %, what Zeus printed.
 
   published_scripts_test.py PROGRAM BUILD_FOLDER [SCRIPT ...]
 
-What a limit costs is worked out, not timed: a step is so much work, and time and power of that under a limit are the virtual
-GPU's own. What takes no GPU (imports, data, evaluation) costs the same under all limits and is left out, so that 5 % are 5 % of
-what can be chosen.
+The cost of a limit is computed, not timed: a step is a fixed amount of work, whose time and power under a limit come from
+the virtual GPU's model. Phases without the GPU (imports, data, evaluation) cost the same under all limits and are left out,
+so that 5 % are 5 % of what can be chosen.
 """
 
 import concurrent.futures
@@ -29,11 +29,11 @@ PACKAGES = {"hf_no_trainer": TORCH, "hf_text_classification": TORCH, "lightning_
             "numpy_mlp": ("scikit-learn",), "pytorch_char_lm": TORCH, "pytorch_imagenet": TORCH, "pytorch_mnist": TORCH,
             "pytorch_tqdm": TORCH, "sklearn_out_of_core": ("scikit-learn",)}
 RECURRENCES = 8
-# Bound by memory rather than by the clock: the highest limit costs 15 % more than the best.
+# Memory-bound: the highest limit costs 15 % more than the best.
 GPU, LOAD, MAX_POWER, ETA = "1xV100", "work:0.8,1,0.7", 250.0, 0.5
 LIMITS = (100, 125, 150, 175, 200, 225, 250)
 NEAR = 0.05
-LEAST_NEAR = 6  # what holds today
+LEAST_NEAR = 6  # the present results
 # They wait most of the time.
 BESIDE_ONE_ANOTHER = 2
 # Prints limit, speed and power under each limit.
@@ -60,7 +60,7 @@ class Outcome:
     limits: list  # that the recurrences ran under; none where there were several in one
     chosen: float | None  # the last of them, or the choice where that had several
     said: str  # at the end of the last one
-    why: str  # of what comes next
+    why: str  # of the next step
 
 
 def costs() -> dict[float, float]:
@@ -100,7 +100,7 @@ class PublishedScripts(unittest.TestCase):
         pythons = {packages: python_environment.interpreter(build, *packages) for packages in set(PACKAGES.values())}
         cost = costs()
         best = min(cost.values())
-        self.assertGreater(cost[max(LIMITS)] / best - 1, NEAR, "the default must not do")
+        self.assertGreater(cost[max(LIMITS)] / best - 1, NEAR, "the default must not be the best")
         with tempfile.TemporaryDirectory() as held, concurrent.futures.ThreadPoolExecutor(BESIDE_ONE_ANOTHER) as pool:
             futures = [pool.submit(recur, name, pythons[PACKAGES[name]], pathlib.Path(held) / name) for name in names]
             concurrent.futures.wait(futures)

@@ -1,10 +1,10 @@
-"""A recurring training around a script that knows nothing of Zeus, on a virtual GPU at whose speed it advances: after ten
-recurrences the chosen batch size and power limit are within 2 % of the exhaustive optimum, and the last five keep 90 % of its
-saving over the default; a job whose default is the best already saves nothing and says so.
+"""A recurring training with a script without Zeus, which runs at the speed of a virtual GPU: after ten recurrences the
+chosen batch size and power limit are within 2 % of the exhaustive optimum, and the last five keep 90 % of its saving over
+the default; a job whose default is already the best saves nothing and says so.
 
   recurring_training_test.py PROGRAM BUILD_FOLDER stdlib|pytorch
 
-What a choice costs is worked out, not timed, as the machine may be busy: the mean epochs of the script at that batch size over
+The cost of a choice is computed, not timed, as the machine may be busy: the mean epochs of the script at that batch size over
 several seeds (run without Zeus), times the waiting of an epoch (the script's own figures), over the speed and at the power
 that the virtual GPU's model has under that limit.
 """
@@ -26,7 +26,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 SIZES, DEFAULT, SAMPLES = (8, 32, 128), 128, 4000
 WAIT_STEP, WAIT_SAMPLE = 13.0, 0.2
 ETA, MAX_POWER = 0.5, 250.0
-# Apart from one another by more than a busy machine's measurements are off.
+# Further apart than a busy machine's measurement errors.
 LIMITS = (100, 150, 200, 250)
 WORKLOAD = "follow:cifar100"
 # Prints limit, speed and power of the virtual GPU under each limit.
@@ -106,7 +106,7 @@ class RecurringTraining(unittest.TestCase):
         return [entry for entry in entries if entry["kind"] == "finished"], said
 
     def error(self, size: int, measured: dict, eta: float) -> float:
-        """Of what an epoch was measured to cost."""
+        """Of the measured cost of an epoch."""
         cost = measured["epoch_time_s"] * (eta * measured["average_power_w"] + (1 - eta) * MAX_POWER)
         return cost / self.epoch_cost(size, measured["limit_w"], eta) - 1
 
@@ -126,7 +126,7 @@ class RecurringTraining(unittest.TestCase):
         self.assertGreaterEqual(kept, 0.9)
 
     def test_a_default_that_is_the_best_saves_nothing_and_says_so(self):
-        # Time alone counts, the largest batch size is the dearest, and the lower limit slows by 40 %.
+        # Only time counts, the largest batch size is the most expensive, and the lower limit slows down by 40 %.
         tries, said = self.recur("best", (32, 512), 32, 0.0, 4, "100,250", 1)
         last = [one for one in tries if one["outcome"] == "reached"][-1]
         self.assertEqual(last["batch_size"], 32)

@@ -1,5 +1,5 @@
-"""`zeus run` as its users meet it: what goes into the command, what comes out of it, how it ends, and what it says when
-something is wrong.
+"""`zeus run` from the user's side: what goes into the command, what comes out, how it ends, and its messages when something
+is wrong.
 
   run_command_test.py PROGRAM
 """
@@ -19,7 +19,7 @@ import unittest
 
 program = ""
 
-# Prints the metric once an epoch, better with each; a stand-in for a script that trains.
+# Prints the metric once an epoch, improving each time; a stand-in for a training script.
 TRAINER = textwrap.dedent("""
     import sys, time
     batch, epochs = int(sys.argv[1]), int(sys.argv[2])
@@ -29,7 +29,7 @@ TRAINER = textwrap.dedent("""
             print(f"step {step}/10", flush=True)
         print(f"epoch {epoch} accuracy {epoch * batch / 100:.3f}", flush=True)
     """)
-# In our own process: what holds now, on the virtual GPU.
+# In a separate process: the limit in force on the virtual GPU.
 LIMIT = textwrap.dedent("""
     import ctypes
     v = ctypes.CDLL("libnvidia-ml.so.1")
@@ -244,7 +244,7 @@ class Recurrences(Runs):
 
     def test_observing_sets_nothing_for_good_and_predicts(self):
         (self.folder / "limit.py").write_text(LIMIT, encoding="utf-8")
-        # Limits are tried in turns while it observes, which takes its time; nothing is when it is passive.
+        # With --observe, limits are tried in turns, which takes some time; passive mode sets nothing.
         for flag, steps in (("--observe", 9000), ("--observe=passive", 100)):
             with self.subTest(flag=flag):
                 script = f"import time\nfor i in range({steps}):\n  time.sleep(0.005)\n  print('step', i)"
@@ -281,7 +281,7 @@ class Recurrences(Runs):
 
 
 class AsJson(Runs):
-    """`--json`: what its last lines say, for programs."""
+    """`--json`: the last lines, for programs."""
 
     def record(self, done: subprocess.CompletedProcess) -> dict:
         return json.loads(done.stdout.splitlines()[-1])
@@ -375,7 +375,7 @@ class Wrong(Runs):
         begun = time.monotonic()
         done = self.run_virtual("--job", "deaf", "--target-metric", "0.5", "--max-epochs", "2", "--grace", "0.05",
                                 "--power-limits", "off", "--profile-seconds", "0.05", *SEEN, "--", "sh", "-c", script)
-        # With its target out of reach; 128 + 9 was the command's own.
+        # With its target out of reach; 128 + 9 was the command's own exit code.
         self.assertEqual(done.returncode, 1, done.stderr[-600:])
         self.assertEqual(done.stdout.count("epoch 1 "), 1, "it is not tried again")
         self.assertLess(time.monotonic() - begun, 100)
@@ -423,12 +423,12 @@ class Wrong(Runs):
         opened.close()
 
     def test_a_full_disk_lets_the_training_go_on_unrecorded(self):
-        # A quota of file size is as a full disk to whoever writes.
+        # For a writing process, a file-size limit is like a full disk.
         store = self.folder / "store.sqlite"
         self.run_virtual(*self.job("--store", str(store), name="full"), *self.train())
         script = f'ulimit -f {max(1, store.stat().st_size // 1024)}; trap "" XFSZ; exec "$@"'
         limited = [*self.virtual(), "bash", "-c", script, "limited"]
-        # How many recurrences its last pages still take hangs on what was measured.
+        # The number of recurrences that still fit depends on the measurements.
         for _ in range(40):
             done = self.run_on(limited, *self.job("--store", str(store), name="full"), *self.train())
             self.assertEqual(done.returncode, 0, done.stderr)
@@ -439,7 +439,7 @@ class Wrong(Runs):
 
 
 class FullDisk(Runs):
-    """A disk with room for the first recurrence, which something else has filled up since."""
+    """A disk with room for the first recurrence, then filled up by other data."""
 
     def setUp(self):
         super().setUp()

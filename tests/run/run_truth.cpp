@@ -1,4 +1,4 @@
-// Plays generated scripts whose every figure is known, and prints what Zeus says of them beside the truth.
+// Plays generated scripts whose every figure is known, and prints Zeus's statements beside the true values.
 //
 //   run_truth [--scripts N] [--first SEED] [--changes] [--metric-only] [--dialects] [--each]
 //

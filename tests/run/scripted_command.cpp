@@ -39,7 +39,7 @@ ScriptedCommand::~ScriptedCommand() {
   clock_.set_world({});
 }
 
-// Limits change between two calls only, where time stands still.
+// Limits only change between two calls, while time stands still.
 std::optional<Instant> ScriptedCommand::live() {
   if (code_) {
     return std::nullopt;

@@ -1,6 +1,6 @@
 // A command that is a script's training (scripted_training.hpp) on a virtual clock, with a virtual GPU in this process.
-// What it prints is heard by the real splitter and expressions. It goes on whoever sleeps on its clock, whose world it
-// is while it runs. One thread, one command at a time.
+// The real splitter and expressions read its output. It advances whenever any code sleeps on its clock. One thread, one
+// command at a time.
 #pragma once
 
 #include "backends/virtual/virtual_gpu.hpp"
@@ -34,7 +34,7 @@ class ScriptedCommand final : public run::Command {
   [[nodiscard]] bool in_the_middle_of_a_line() const override { return false; }
 
  private:
-  // Brings it up to now; returns when something happens next.
+  // Brings it up to now; returns the time of its next event.
   std::optional<Instant> live();
   void exit(int code);
 

@@ -34,7 +34,7 @@ void print(std::size_t stream, std::string_view bytes) {
   }
 }
 
-// Its start-up begins with the process, before it gets here.
+// Its start-up begins with the process, before this point.
 Instant began(Instant now) {
   const auto ticks = static_cast<double>(drivers::process_start(::getpid()).value());
   return std::min(now, Instant{} + Seconds{(ticks + 0.5) / static_cast<double>(::sysconf(_SC_CLK_TCK))});
@@ -62,7 +62,7 @@ int train_in_real_time(const Script& script, const std::filesystem::path& took, 
   const Environment environment = Environment::of_process();
   drivers::Session session =
       drivers::Session::attach(environment.get(drivers::session_variable).value(), clock).value();
-  // Each run has luck of its own.
+  // Each run has its own random draws.
   Random draws{script.seed, 4 + read_took(took).size()};
   const Instant now = clock.now();
   ScriptedTraining training{script,

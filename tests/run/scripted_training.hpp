@@ -1,6 +1,6 @@
-// What a script (truth_script.hpp) does at one batch size: it starts up, loads a GPU with steps and evaluations that
-// take as long as the GPU needs for them under the limit it has just then, prints, and ends. Whoever has it brings it
-// up to now as often as they like, on whatever clock; what came late is made up for by what follows. One thread.
+// A script's training (truth_script.hpp) at one batch size: it starts up, loads a GPU with steps and evaluations that
+// take as long as the GPU needs for them under its current limit, prints, and ends. Its owner brings it up to now at
+// any rate, on any clock; late phases are compensated by the following ones. One thread.
 #pragma once
 
 #include "base/clock.hpp"
@@ -13,18 +13,18 @@
 
 namespace zeus::truth {
 
-// What one run really took, until it reached its target or ended.
+// The true cost of one run, until it reached its target or ended.
 struct Took {
   std::size_t arm = 0;
   int epochs = 0;
   bool whole = false;  // it was not stopped
   Cost cost;
-  Seconds late;  // after the moment at which it should have been there
+  Seconds late;  // after the time at which it should have ended
 };
 
 class ScriptedTraining {
  public:
-  // The GPU as it is now, whose energy may be asked for a moment ago.
+  // The GPU as it is now; its energy can be read for a recent moment.
   struct Gpu {
     std::function<void(const physics::Demand&)> load;
     std::function<double()> work;  // done so far, in seconds at the highest clock without a limit
@@ -34,16 +34,16 @@ class ScriptedTraining {
   using Tell = std::function<void(const Took&)>;
 
   // It counts from `began` and is called first at `now`. `draws` decides how many epochs it needs and how its steps
-  // scatter. `tell` is called once: at the target where it has one, or else when it is over.
+  // scatter. `tell` is called once: at the target, or without one at the end.
   ScriptedTraining(const Script& script, std::size_t arm, Random& draws, Gpu gpu, Printer::Print print, Tell tell,
                    Instant began, Instant now);
 
   // Brings it up to now.
   void live(Instant now);
-  // When something happens next, as things are; it must not be over.
+  // The time of the next event if nothing changes; it must not be over.
   [[nodiscard]] Instant next() const;
   [[nodiscard]] bool is_over() const { return phase_ == Phase::over; }
-  // As one that is told to: it leaves the GPU.
+  // Ends it on request: it leaves the GPU.
   void end();
 
  private:
@@ -68,7 +68,7 @@ class ScriptedTraining {
   Instant at_;
   double work_at_ = 0.0;
   int epoch_ = 0;  // over
-  int step_ = 0;   // over, of this epoch
+  int step_ = 0;   // finished in this epoch
   Instant began_;
   Joules energy_at_begin_;
   bool told_ = false;

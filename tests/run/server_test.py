@@ -1,5 +1,5 @@
-"""`zeus run --server`: a job that a server keeps recurs as one of a store does, whoever is killed and however long the server is
-away.
+"""`zeus run --server`: a job on a server recurs like one in a store, whichever process is killed and however long the server
+is away.
 
   server_test.py PROGRAM [--kills N]
 """
@@ -22,7 +22,7 @@ import unittest
 program = ""
 kills = 6
 PATIENCE_S = 60
-# A size of 10 takes about four times what one of 40 does, whatever else the machine does.
+# A size of 10 takes about four times as long as one of 40, whatever the machine's load.
 TRAINER = textwrap.dedent("""
     import sys, time
     size, epochs = int(sys.argv[1]), int(sys.argv[2])
@@ -95,7 +95,7 @@ class RunWithServer(unittest.TestCase):
         return self.view("--store", str(self.folder / "served.sqlite"))
 
     def closed(self, running: subprocess.Popen) -> str:
-        """What it complained, once it has ended."""
+        """Its error output, once it has ended."""
         running.wait(timeout=PATIENCE_S)
         with running.stdout, running.stderr:
             return running.stderr.read()
@@ -107,7 +107,7 @@ class RunWithServer(unittest.TestCase):
         self.fail(running.stderr.read())
 
     def drain(self, running: subprocess.Popen) -> threading.Thread:
-        """Reads on, so that the command is not held up."""
+        """Keeps reading, so that the command is not blocked."""
         reader = threading.Thread(target=running.stdout.read)
         reader.start()
         return reader
@@ -136,7 +136,7 @@ class RunWithServer(unittest.TestCase):
         self.wait_for_output(running, "epoch 1")
         self.server.stop(signal.SIGKILL)
         reader = self.drain(running)
-        # The training is over after another 1.2 s.
+        # The training ends after another 1.2 s.
         time.sleep(2.5)
         self.assertIsNone(running.poll(), "it waits for the server")
         self.server.start()
@@ -156,13 +156,13 @@ class RunWithServer(unittest.TestCase):
         code, _, err = self.finish(running)
         self.assertEqual(code, 0, err)
         self.assertEqual(len([line for line in err.splitlines() if "server" in line]), 1, err)
-        # Nor where it never was there: the training is run alone.
+        # Nor if it was never there: the training runs alone.
         code, out, err = self.finish(self.start("--server", self.server.url, code=3))
         self.assertEqual((code, out.count("epoch")), (3, 3), err)
         self.assertEqual(len([line for line in err.splitlines() if "server" in line or "serve.sock" in line]), 1, err)
 
     def waiting_between_two_tries(self) -> subprocess.Popen:
-        """Short of the target after two epochs, so that another try is to be asked for while the server is away."""
+        """Short of the target after two epochs, so that the next try must be asked for while the server is away."""
         running = self.start("--server", self.server.url, "--max-epochs", "2", epochs=4)
         self.addCleanup(running.kill)
         self.wait_for_output(running, "epoch 1")
@@ -215,7 +215,7 @@ class RunWithServer(unittest.TestCase):
             reader.join()
             self.closed(running)
         self.assertGreaterEqual(killed, kills // 3)
-        # The last one gives up what the dead have left, and finishes.
+        # The last one gives up the recurrences of dead processes, and finishes.
         code, _, err = self.finish(self.start("--server", self.server.url))
         self.assertEqual(code, 0, err)
         view = self.served()
@@ -250,7 +250,7 @@ class RunWithServer(unittest.TestCase):
         self.assertEqual((gone.returncode, gone.stderr.partition(";")[0]), (1, "zeus: there is no job 'copy'"))
 
     def kill(self, running: subprocess.Popen, what: str) -> int:
-        """The process of this session with such a word in its command line: how many were killed."""
+        """Kills the processes of this session with this word in their command line; returns how many."""
         for entry in pathlib.Path("/proc").iterdir():
             try:
                 if not entry.name.isdigit() or os.readlink(entry / "cwd") != str(self.folder.resolve()):
@@ -265,7 +265,7 @@ class RunWithServer(unittest.TestCase):
 
 
 class LimitsWithServer(unittest.TestCase):
-    """In a virtual session of its own, whose GPU is looked at from here."""
+    """In a separate virtual session, whose GPU is inspected from here."""
 
     def test_limits_are_measured_and_put_back(self):
         with tempfile.TemporaryDirectory() as held:

@@ -1,4 +1,4 @@
-// A job as `zeus jobs NAME --json` shows it: as much of it as the truth is held against. Pure; any thread.
+// A job as `zeus jobs NAME --json` shows it: the parts that are compared with the true values. Pure; any thread.
 #pragma once
 
 #include "records/job_view.hpp"
@@ -7,7 +7,7 @@
 
 namespace zeus::truth {
 
-// What is no such JSON is a corrupt_data Error.
+// Any other JSON is a corrupt_data Error.
 records::JobView read_shown_job(std::string_view json);
 
 }  // namespace zeus::truth

@@ -39,7 +39,7 @@ print("limit", l.value // 1000)
 
 
 class Terminal:
-    """A shell in a terminal of its own, on a virtual GPU."""
+    """A shell in its own terminal, on a virtual GPU."""
 
     def __init__(self, folder: pathlib.Path):
         self.seen = ""
@@ -61,7 +61,7 @@ class Terminal:
             return ""
 
     def expect(self, pattern: str, timeout: float = 60) -> re.Match:
-        """What comes next of that kind; what was before it is forgotten."""
+        """The next match; output before it is dropped."""
         deadline = time.monotonic() + timeout
         while not (found := re.search(pattern, self.seen)):
             if time.monotonic() > deadline:

@@ -64,7 +64,7 @@ class Player {
     std::filesystem::create_directories(folder_.path() / "state");
   }
 
-  // What the last training said of how its limits would be measured.
+  // What the last training's messages advise for measuring its limits.
   [[nodiscard]] const std::optional<std::string>& advice() const { return advice_; }
   void look_for_steps(const std::string& expression) { options_.patterns.step = expression; }
 
@@ -85,7 +85,7 @@ class Player {
   }
 
  private:
-  // As a process of its own: its monitor, its sampler, its leases.
+  // Like a separate process: its monitor, its sampler, its leases.
   void recur() {
     const auto source = std::make_shared<measure::SamplerSource>(measure::Sampler::Devices{.gpus = {gpu_}, .cpus = {}},
                                                                  clock_, measure::Sampler::Polled::by_caller);
@@ -151,7 +151,7 @@ class Player {
   std::optional<std::string> advice_;
 };
 
-// As somebody would who does what they are told.
+// Like a user who follows the advice of the messages.
 bool is_profiled_by(const std::string& advice, Script script, const test::TemporaryFolder& folder) {
   std::string expression;
   if (std::smatch found; std::regex_search(advice, found, std::regex{"give --step-regex '(.*)'"})) {

@@ -1,6 +1,6 @@
-// Plays a script's recurrences through what `zeus run` has, on a virtual clock, with a virtual GPU in this process and
-// a store in memory: lines, expressions, steps and epochs, limits, energy, the driver and the job are the real ones.
-// What is said after each recurrence is kept beside what is true. One thread.
+// Plays a script's recurrences through the code of `zeus run`, on a virtual clock, with a virtual GPU in this process
+// and a store in memory: lines, expressions, steps and epochs, limits, energy, the driver and the job are the real
+// ones. The statements after each recurrence are kept with the true values. One thread.
 #pragma once
 
 #include "tests/run/truth_script.hpp"
@@ -9,12 +9,12 @@
 
 namespace zeus::truth {
 
-// How far a command that runs without Zeus, under a limit that stays and with steps that do not scatter, is off what
-// the law says it costs: the greater relative error of energy and time, over all batch sizes. It is the instrument that
-// is tested by that.
+// The error of a command's cost without Zeus, under a constant limit and with steps that do not scatter, relative to
+// the cost by the law: the larger relative error of energy and time, over all batch sizes. This tests the instrument
+// itself.
 double error_of_law(Script script);
 
-// Leases are written down in `folder`, which all scripts of a process share.
+// Leases are recorded in `folder`, which all scripts of a process share.
 Played play(const Script& script, const test::TemporaryFolder& folder);
 
 }  // namespace zeus::truth

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t output = 0;
 constexpr std::size_t error = 1;
-// How long these leave a bar as it is.
+// The time after which these update a bar.
 constexpr Seconds between_tqdm_bars{0.1};
 constexpr Seconds between_keras_bars{0.05};
 

@@ -1,5 +1,5 @@
-// What a script prints, as the trainer whose dialect it has does: bytes, with carriage returns where a bar is drawn
-// over, and no more often than such a bar is drawn. And what its user tells Zeus of these lines. One thread.
+// A script's output in the dialect of its trainer: bytes, with a carriage return before a bar is redrawn, at that
+// trainer's rate. And the expressions that its user gives Zeus for these lines. One thread.
 #pragma once
 
 #include "run/progress_patterns.hpp"

@@ -22,7 +22,7 @@ class Writer {
   }
 
   Script write() {
-    // The same seed is the same script whatever the population: all draws are made.
+    // The same seed gives the same script in every population: all draws are always made.
     script_.gpu = steady(physics::preset(below(2) == 0 ? "V100" : "A100"));
     script_.gpu.sensors.phase = script_.gpu.sensors.counter_period * Random{script_.seed, 3}.uniform();
     script_.chooses_batch_size = script_.seed % 2 == 1 && !population_.changes;
@@ -52,7 +52,7 @@ class Writer {
   }
 
  private:
-  // One whose power follows from load and limit alone, not from how warm it has become.
+  // A GPU whose power depends on load and limit alone, not on temperature.
   static physics::GpuModel steady(physics::GpuModel gpu) {
     gpu.thermal.kelvins_per_watt = 0.0;
     gpu.power.leakage = 0.0;
@@ -196,7 +196,7 @@ Script at_recurrence(const Script& script, int recurrence) {
         arm.steps = std::max(1, static_cast<int>(std::lround(arm.steps * factor)));
         break;
       case Change::Kind::neighbour:
-        // The same kernels, between which it waits for the host.
+        // The same kernels, with waits for the host between them.
         arm.step *= 1.0 / factor;
         arm.training.busy *= factor;
         break;
@@ -211,7 +211,7 @@ Cost of_epoch(const Script& script, const Arm& arm, Watts limit) {
 }
 
 Cost of_run(const Script& script, const Arm& arm, Watts limit, double epochs) {
-  // What a run does once it has reached its target is not what it is judged by.
+  // A run is not judged by what it does after its target.
   const Seconds beside = script.start_up + (script.has_target ? Seconds{} : script.end);
   const Watts power = script.gpu.power.idle * cold_part + script.start_up_power * (1.0 - cold_part);
   return Cost{.energy = power * beside, .time = beside} + of_epoch(script, arm, limit) * epochs;
@@ -228,7 +228,7 @@ double expected_epochs(const Script& script, const Arm& arm) {
   if (sigma == 0.0) {
     return epochs_of(script, arm, 0.0);
   }
-  // The sum, over all k, of how probable k epochs or more are.
+  // The sum, over all k, of the probability of at least k epochs.
   double sum = 1.0;
   for (int k = 2; k < 100'000; ++k) {
     const double least_luck = (std::log((k - 0.5) / arm.epochs) + 0.5 * sigma * sigma) / sigma;

@@ -1,6 +1,6 @@
-// A recurring training whose every figure is known, drawn from a seed: how long it takes to start, what its steps,
-// epochs and evaluation take and draw under any power limit, how many epochs it needs at each batch size, how it
-// prints. What runs of it cost is in closed form. Plain values; any thread.
+// A recurring training whose every figure is known, drawn from a seed: the length of its start-up, the time and power
+// of its steps, epochs and evaluation under any power limit, the number of epochs at each batch size, the form of its
+// output. The cost of its runs has a closed form. Plain values; any thread.
 #pragma once
 
 #include "physics/gpu_model.hpp"
@@ -35,14 +35,14 @@ constexpr std::array<std::string_view, 12> dialect_names = {
     "tqdm",        "tqdm over all", "keras 2",       "keras 3",   "lightning",          "hugging face",
     "step from 0", "step from 1",   "step over all", "every nth", "every nth over all", "no steps"};
 
-// What the user of the script has told Zeus of its lines.
+// The expressions that the script's user gives Zeus.
 enum class Expressions {
   usual,  // the expressions are Zeus's own
   all,    // for the metric, epochs and steps
   metric_only,
 };
 
-// The GPU is idle at first, while libraries are loaded, and at last.
+// The GPU is idle at the beginning, while libraries are loaded, and at the end.
 inline constexpr double cold_part = 0.3;
 
 // A batch size.
@@ -56,11 +56,11 @@ struct Arm {
   double epochs = 1.0;  // to the target, in the mean before rounding
 };
 
-// What changes at a recurrence, and stays.
+// A permanent change at a recurrence.
 struct Change {
   enum class Kind { speed, data, neighbour } kind = Kind::speed;
   int recurrence = 0;   // the first with it
-  double factor = 1.0;  // steps that are so many times as fast; so many times the data; the host's part of a step
+  double factor = 1.0;  // the factor of the speed of steps; the factor of the data; the host's part of a step
 };
 constexpr std::array<std::string_view, 3> change_names = {"speed", "data", "neighbour"};
 
@@ -72,14 +72,14 @@ struct Script {
   Seconds end;           // what it does after its last epoch
   std::vector<Arm> arms;
   std::size_t usual = 0;            // the default among them
-  bool chooses_batch_size = false;  // otherwise there is one arm, of which Zeus knows nothing
+  bool chooses_batch_size = false;  // otherwise there is one arm, unknown to Zeus
   bool has_target = false;
   double scatter = 0.0;        // coefficient of variation of epochs to the target, before rounding
-  double step_scatter = 0.02;  // of the time of a step, relative, in the mean by nothing
+  double step_scatter = 0.02;  // of the time of a step, relative, with mean zero
   bool limits_matter = true;
   Dialect dialect = Dialect::plain_from_0;
   int every = 1;        // steps between two lines, of those that print every nth
-  int first_epoch = 0;  // how it numbers them
+  int first_epoch = 0;  // how steps are numbered
   Expressions expressions = Expressions::all;
   double eta = 0.5;
   int recurrences = 8;
@@ -92,7 +92,7 @@ struct Population {
 };
 Script write_script(std::uint64_t seed, const Population& population);
 
-// Of something that is run: its energy and time.
+// The energy and time of a run.
 struct Cost {
   Joules energy;
   Seconds time;
@@ -111,10 +111,10 @@ Cost of_run(const Script& script, const Arm& arm, Watts limit, double epochs);
 double expected_epochs(const Script& script, const Arm& arm);
 // The default batch size under the highest limit.
 Cost expected_default(const Script& script);
-// What the least cost of an epoch is under any of these limits, and what it is under this one, relative to that.
+// The least cost of an epoch under any of these limits, and the cost under this one relative to it.
 double excess_of_limit(const Script& script, const Arm& arm, Watts limit, const std::vector<Watts>& limits);
 
-// How many epochs a run takes whose luck is a normal deviate.
+// The number of epochs of a run for a given normal deviate.
 int epochs_of(const Script& script, const Arm& arm, double luck);
 
 }  // namespace zeus::truth

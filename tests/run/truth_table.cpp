@@ -15,12 +15,12 @@ namespace zeus::truth {
 namespace {
 
 constexpr std::size_t settled_in = 3;  // savings are looked at from the fourth recurrence on
-constexpr double exact = 0.02;         // of the default's cost: what counts as the truth without an interval
+constexpr double exact = 0.02;         // of the default's cost: the error that is allowed without an interval
 constexpr double visible = 0.001;      // of the default's cost: less is not stated as a saving
 constexpr Seconds short_run{2};
 constexpr Seconds long_training{20};
 
-// What was said, of which some may have an interval.
+// Statements, some of them with an interval.
 class Statements {
  public:
   void add(const std::optional<Statement>& one) {
@@ -92,7 +92,7 @@ struct Figures {
   std::size_t profiled = 0;
   std::size_t long_enough = 0;  // scripts that train 20 s or more
   std::size_t long_profiled = 0;
-  std::size_t long_helped = 0;  // of the rest of them, that are profiled once what is said to help is done
+  std::size_t long_helped = 0;  // of the rest: those that are profiled once the advice is followed
   std::size_t failed = 0;
   std::size_t believed = 0;  // after the last recurrence: something, of the default
   Statements energy;
@@ -101,11 +101,11 @@ struct Figures {
   Statements belief;
   Statements saved_cost;
   Statements saved_energy;
-  std::vector<double> to_student;  // half-widths of savings, against those that Student would give
+  std::vector<double> to_student;  // half-widths of savings, relative to Student's
   Statements stated;               // of scripts that train 10 s or more
   Statements short_runs;           // of those whose default takes less than 2 s
-  std::size_t gainless = 0;        // after the last recurrence: the truth of a saving is 0 or less
-  std::size_t false_gain = 0;      // of them, said to be a saving
+  std::size_t gainless = 0;        // after the last recurrence: the true saving is 0 or less
+  std::size_t false_gain = 0;      // of them, reported as a saving
   std::size_t chosen = 0;          // limits, where four recurrences train 20 s or more
   std::size_t well_chosen = 0;
   std::size_t indifferent = 0;  // profiled scripts whose limits cost the same
@@ -283,7 +283,7 @@ std::string by_dialect(const std::vector<Played>& all) {
   return text;
 }
 
-// What is left out of the account, or counted twice, shows where the start takes long.
+// Costs that are left out or counted twice show if the start takes long.
 std::string by_start(const std::vector<Played>& all) {
   constexpr std::array<double, 4> parts = {0.0, 0.1, 0.5, 1.0};
   std::string text = fmt::format("\n{:36}{:>10}{:>18}{:>14}{:>14}{:>14}\n", "by the start's part of a default run",
@@ -301,7 +301,7 @@ std::string by_start(const std::vector<Played>& all) {
   return text;
 }
 
-// How often each was said.
+// How often each was reported.
 std::string tally(std::string_view title, const std::vector<std::string>& reasons) {
   std::map<std::string, std::size_t> times;
   for (const std::string& reason : reasons) {

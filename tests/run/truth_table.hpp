@@ -1,5 +1,5 @@
-// What Zeus said of many scripts, beside the truth: coverage, errors, shares of what is unknown, and the floors that
-// hold. Pure; any thread.
+// Zeus's statements about many scripts, compared with the true values: coverage, errors, shares of unknown values, and
+// the floors. Pure; any thread.
 #pragma once
 
 #include "tests/run/truth_told.hpp"
@@ -12,22 +12,22 @@ namespace zeus::truth {
 // One script: its figures, and a line for each recurrence.
 std::string text_of(const Played& played);
 
-// By kinds of scripts, and by how they print.
+// By kinds of scripts, and by their output.
 std::string table_of(const std::vector<Played>& all);
 // By recurrences since the script changed.
 std::string changes_of(const std::vector<Played>& all);
 
-// How well those in real time kept to their law.
+// How well the scripts in real time kept to their law.
 std::string lateness_of(const std::vector<Played>& all);
 
 // A line for each script in which something was thrown.
 std::string failures_of(const std::vector<Played>& all);
-// A line for each floor that does not hold, of scripts that stay as they are; empty when all do. Floors are what holds
-// today: they rise as the account gets right.
+// A line for each violated floor, for scripts without changes; empty if all hold. Floors are the present results, and
+// rise as the accounting improves.
 std::string broken_floors(const std::vector<Played>& all);
 // The same of scripts that are processes.
 std::string broken_floors_of_processes(const std::vector<Played>& all);
-// The same of scripts of which the user gives no expression but the metric's.
+// The same for scripts whose user only gives the metric's expression.
 std::string broken_floors_of_footing(const std::vector<Played>& all);
 
 }  // namespace zeus::truth

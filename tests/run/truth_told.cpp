@@ -40,7 +40,7 @@ Told Witness::tell(const records::JobView& view) {
   Told told;
   told.reached = last.state == records::RecurrenceState::reached;
   told.given_up = last.reason;
-  // Of virtual GPUs all energy is known.
+  // The energy of virtual GPUs is always known.
   const Joules cost = last.cost.value();
   const Joules uncertainty = last.uncertainty.value();
   told.energy = {.said = {.value = last.energy.value(), .half_width = uncertainty},
@@ -83,7 +83,7 @@ void Witness::tell_belief(const records::JobView& view, Told& told, Joules defau
   }
 }
 
-// Of those recurrences that what is said is about.
+// Of the recurrences that the statement is about.
 void Witness::tell_savings(const records::JobView& view, Told& told) {
   if (!view.savings) {
     told.unknown = view.savings_unknown;

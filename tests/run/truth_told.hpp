@@ -1,5 +1,5 @@
-// What Zeus says of a script's recurrences, each statement beside what is true of it. Plain values, and what makes them
-// of a job as it is shown (`zeus jobs`) and of what its commands really took. One thread.
+// Zeus's statements about a script's recurrences, each with its true value. Plain values, and the functions that make
+// them from a job as shown by `zeus jobs` and from the true costs of its commands. One thread.
 #pragma once
 
 #include "records/job_view.hpp"
@@ -14,7 +14,7 @@
 
 namespace zeus::truth {
 
-// A value that was said, with the half-width of its 95 % interval where it has one.
+// A reported value, with the half-width of its 95 % interval if it has one.
 struct Said {
   Joules value;
   std::optional<Joules> half_width;
@@ -23,7 +23,7 @@ struct Said {
 struct Statement {
   Said said;
   Joules truth;
-  Joules of_default;  // the true cost of the default for what the statement is about
+  Joules of_default;  // the true cost of the default for the same recurrences
 
   // Of the default's cost.
   [[nodiscard]] double error() const { return (said.value - truth) / of_default; }
@@ -33,15 +33,15 @@ struct Statement {
   }
 };
 
-// What was said when a recurrence was over.
+// The statements at the end of a recurrence.
 struct Told {
-  bool reached = false;                   // which every script does, sooner or later
+  bool reached = false;                   // which every script reaches, sooner or later
   std::string given_up;                   // why it was not
-  Statement energy;                       // that the recurrence took
+  Statement energy;                       // the cost of the recurrence
   Statement cost;                         // of the same
-  std::optional<Statement> default_cost;  // what the default would have taken for it
+  std::optional<Statement> default_cost;  // the cost of the default for it
   bool ran_default = false;               // which is just what it ran
-  std::optional<Statement> belief;        // what a run of the default batch size costs at its best limit
+  std::optional<Statement> belief;        // the cost of a run of the default batch size at its best limit
   std::optional<Statement> saved_by_it;   // of cost, by this recurrence
   std::optional<Statement> saved_cost;    // by all recurrences so far
   std::optional<Statement> saved_energy;
@@ -50,20 +50,20 @@ struct Told {
   std::optional<double> student;
   std::string unknown;              // why no savings are known
   std::optional<Watts> limit;       // that its last run ended under
-  std::optional<double> over_best;  // what that limit costs more than the best one
+  std::optional<double> over_best;  // the extra cost of that limit relative to the best one
 };
 
 struct Played {
   Script script;
   std::vector<Told> told;  // of recurrences
   bool profiled = false;   // some limit, at some batch size
-  // Where none was: the same once what the last training said to do was done; nothing where it said nothing.
+  // If none was: the same after following the last training's advice; empty if there was no advice.
   std::optional<bool> profiled_by_advice = {};
-  std::string failure;       // what was thrown; empty mostly
+  std::string failure;       // the exception; usually empty
   std::vector<double> late;  // of runs in real time: how late they reached their end, in parts of the run
 };
 
-// Hears what each command of a script really took, and says what Zeus told of each recurrence and what is true.
+// Collects the true cost of each command of a script, and compares it with Zeus's statements about each recurrence.
 class Witness {
  public:
   explicit Witness(const Script& script) : script_{script}, now_{script} {}
@@ -71,7 +71,7 @@ class Witness {
   // A recurrence begins, with the script as it is then.
   void begin(const Script& now);
   void hear(const Took& took);
-  // Of the recurrence that ended last, by the job as it is shown after it.
+  // For the recurrence that ended last, from the job as shown after it.
   Told tell(const records::JobView& view);
 
   [[nodiscard]] bool is_profiled() const { return profiled_; }
@@ -85,7 +85,7 @@ class Witness {
   Script script_;
   Script now_;
   std::vector<Cost> took_;     // by recurrences
-  std::vector<Cost> default_;  // what they would have taken
+  std::vector<Cost> default_;  // what they would have cost
   std::vector<std::vector<int>> epochs_ = std::vector<std::vector<int>>(script_.arms.size());  // of whole runs, by arm
   bool profiled_ = false;
 };

@@ -1,5 +1,6 @@
-"""The interface is as its OpenAPI document says: a property-based tester asks each operation whatever that document allows, and
-much that it does not; no answer is a 5xx, and each is as documented. Every operation has answered 2xx at least once."""
+"""The interface matches its OpenAPI document: a property-based tester sends each operation everything that the document
+allows, and much that it does not; no answer is a 5xx, and each is as documented. Every operation answers 2xx at least
+once."""
 
 import argparse
 import os
@@ -19,7 +20,7 @@ CHECKS = "not_a_server_error,status_code_conformance,content_type_conformance,re
 
 
 def walk_through(server: session.Server) -> None:
-    """Has each operation that changes something answer once."""
+    """Calls each changing operation successfully once."""
     name = "tested"
     server.ask("PUT", session.job_path(name), session.definition())
     session.Recurrence(server, name).train()

@@ -1,5 +1,5 @@
-// What servers decide is what the simulator decides, try for try and bit for bit: its outcomes are fed to `zeus serve`
-// over HTTP, which is started anew after every seventh recurrence.
+// Servers make the simulator's decisions, try by try and bit by bit: its outcomes are fed over HTTP to `zeus serve`,
+// which is restarted after every seventh recurrence.
 
 #include "base/file_descriptor.hpp"
 #include "jobs/job.hpp"
@@ -53,7 +53,7 @@ class ServeProcess {
   ServeProcess& operator=(const ServeProcess&) = delete;
   ~ServeProcess() { end(SIGKILL); }
 
-  // Ends it, in either way by turns, and starts another one.
+  // Ends it, alternating between the two ways, and starts another one.
   void start_anew() {
     end(starts_ % 2 == 0 ? SIGKILL : SIGTERM);
     start();
@@ -112,7 +112,7 @@ std::vector<records::GpuEnergy> measured(Joules energy) {
   return {{.gpu = "GPU-0", .energy = {.value = energy, .uncertainty = {}, .systematic = {}}}};
 }
 
-// Goes through a simulated history as clients would have lived it, and holds every answer to it.
+// Replays a simulated history with clients, and compares every answer with it.
 class Replay {
  public:
   Replay(ServeProcess& server, const optimize::JobSpec& spec, std::string_view policy)
@@ -135,7 +135,7 @@ class Replay {
     }
   }
 
-  // What is on record, from another server than has written it.
+  // The record, read from another server than the one that wrote it.
   void compare_record() {
     server_.start_anew();
     connect();
@@ -254,18 +254,18 @@ class Replay {
       }
     }
   }
-  // The simulator's epochs all take what their limit was measured to, its trainings have no start, and it gives nothing
-  // up.
+  // The simulator's epochs all cost exactly what was measured for their limit, its trainings have no start, and it
+  // never gives up.
   template <typename Other>
   void step(const Other& /*event*/) {
-    FAIL() << "a simulated training of a model has told something new";
+    FAIL() << "a simulated training contained new information";
   }
 
   SystemClock clock_;
   ServeProcess& server_;
   records::JobDefinition definition_;
   records::JobOwner owner_;
-  // The simulator's own: it is asked at each step what it decides.
+  // The simulator's own policy, queried at each step.
   optimize::RecurringJob simulator_;
   std::optional<remote_jobs::ServiceClient> client_;
   std::vector<Known> tries_;

@@ -1,4 +1,4 @@
-"""The commands of docs/server.md do what it says: each section's are run in one shell, in a folder of their own, with other ports."""
+"""The commands of docs/server.md work: each section's are run in one shell, in a separate folder, with other ports."""
 
 import os
 import pathlib
@@ -19,7 +19,7 @@ ZEUS = pathlib.Path(sys.argv.pop(1)).absolute()
 
 
 def sections() -> dict[str, list[str]]:
-    """The blocks of commands below each heading; what is a proxy's configuration is no command."""
+    """The blocks of commands below each heading, without the proxy's configuration."""
     found: dict[str, list[str]] = {}
     for part in re.split(r"^## ", (ROOT / "docs" / "server.md").read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
         title, text = part.split("\n", 1)
@@ -47,7 +47,7 @@ class Documentation(unittest.TestCase):
             lines = ["set -e -m", "trap 'kill $(jobs -p) 2> /dev/null; wait' EXIT"]
             for title, blocks in commands.items():
                 for block in blocks:
-                    # What is done by an administrator takes a token of one.
+                    # Administrative operations need an administrator's token.
                     if "TOKEN2" in block:
                         lines.append("TOKEN2=$(zeus token issue --signing-key-path key --user eve --scope jobs-write --expires 1h)")
                     for line in block.splitlines():

@@ -1,5 +1,5 @@
-"""A server that is told to stop answers what it was asked, or refuses it whole; and one whose store cannot be used says so, and
-serves as before afterwards."""
+"""A stopping server answers its requests, or refuses them as a whole; and one whose store cannot be used says so, and serves
+as before afterwards."""
 
 import contextlib
 import http.client
@@ -46,7 +46,7 @@ class Stopping(unittest.TestCase):
                             answer = session.ask_on(connection, "POST", session.job_path("a", "recurrences"),
                                                     {"device": session.DEVICE, "owner": session.OWNER | {"pid": number + 1}})
                         except (ConnectionError, http.client.BadStatusLine, TimeoutError):
-                            return  # refused whole, unless it is on record
+                            return  # refused as a whole, unless it is on record
                         except http.client.IncompleteRead as cut:
                             broken.append(cut)
                             return
@@ -71,7 +71,7 @@ class Stopping(unittest.TestCase):
             self.assertEqual(len(numbers), len(set(numbers)))
             server.start()
             begun = server.get(session.job_path("a", "recurrences?limit=1"))["recurrences"][0]["recurrence"]
-            # What was done and whose answer nobody read can be on record besides, once for each connection.
+            # A change whose answer was not read may also be on record, once for each connection.
             self.assertTrue(set(numbers) <= set(range(1, begun + 1)))
             self.assertLessEqual(begun - len(numbers), 50)
             print(f"{len(numbers)} acknowledged, {begun} on record, ended in {took:.1f} s")
@@ -169,7 +169,7 @@ class Stores(unittest.TestCase):
 
     def test_on_a_disk_that_turns_read_only_refuses_and_goes_on_when_it_may_be_written(self) -> None:
         if not FILES:
-            self.skipTest("nothing can stand before the C library here")
+            self.skipTest("no library can be preloaded here")
         with tempfile.TemporaryDirectory() as text:
             disk = pathlib.Path(text) / "disk"
             disk.mkdir()
@@ -198,7 +198,7 @@ class Stores(unittest.TestCase):
         disk.mkdir()
         if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", disk], check=False,
                                                capture_output=True).returncode:
-            self.skipTest("a disk of its own takes a right to mount")
+            self.skipTest("a separate disk needs the right to mount")
         stack.callback(subprocess.run, ["umount", "-l", disk], check=False)
         return disk
 

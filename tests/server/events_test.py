@@ -1,5 +1,5 @@
-"""Whoever follows a job gets each entry once and in order, whoever wrote it and however often the reader is cut off or a server
-killed; and summaries as they change."""
+"""A client that follows a job gets each entry once and in order, from any writer, however often the client is disconnected
+or a server killed; and summaries as they change."""
 
 import argparse
 import pathlib
@@ -16,7 +16,7 @@ PROMISED_S = 10.0  # after the commit of the last entry
 
 
 class Follower:
-    """Reads a job's events from one of several servers, and goes on where it was whenever it is cut off."""
+    """Reads a job's events from one of several servers, and continues after each disconnection."""
 
     def __init__(self, servers: list[session.Server], path: str, draws: random.Random) -> None:
         self.servers = servers
@@ -109,7 +109,7 @@ class Events(unittest.TestCase):
         self.addCleanup(summaries.close)
         with summaries.changed:
             self.assertTrue(summaries.changed.wait_for(lambda: summaries.comments > 0, session.PATIENCE))
-        # What is there when one begins to look is no change: the next look sees it.
+        # The first look reports no changes; the next one does.
         session.Recurrence(writer, "followed")
         began = time.monotonic()
         self.assertTrue(reader.wait_for(1))

@@ -1,9 +1,10 @@
-"""The existing package's own client, unmodified, and the scripts that it publishes, on our server: on virtual GPUs, on one GPU and
+"""The existing package's own client, unmodified, and its published scripts, with our server: on virtual GPUs, on one GPU and
 with two ranks, without a token and with one in the URL.
 
   existing_clients_test.py PROGRAM BUILD_FOLDER
 
-The package and the scripts come from the registry; without it these tests are skipped. existing_runner.py stands in for data sets
+The package and the scripts come from the registry; without it these tests are skipped. existing_runner.py stands in for data
+sets
 and devices.
 """
 
@@ -27,7 +28,7 @@ import existing_servers  # noqa: E402
 import python_environment  # noqa: E402
 
 RUNNER = pathlib.Path(__file__).resolve().parent / "existing_runner.py"
-# Some batch sizes get there in the first epochs, some never.
+# Some batch sizes reach the target in the first epochs, some never.
 ARGUMENTS = ("--no-cuda", "--epochs", "3", "--target-accuracy", "0.6")
 ALONE, TWO = 8, 3  # runs
 
@@ -99,7 +100,7 @@ class ExistingClients(unittest.TestCase):
                 self.assertEqual([len(seen) for seen in run.ranks], [on_record["epochs"]] * len(run.ranks), "ranks stop in one epoch")
                 reached = on_record["outcome"] == "reached"
                 self.assertIn(on_record["outcome"], ("reached", "exhausted", "stopped"))
-                self.assertEqual(run.code == 0, reached, run.said[-2000:])  # the client raises where it has failed
+                self.assertEqual(run.code == 0, reached, run.said[-2000:])  # the client raises if it has failed
                 # The rank that reported first is on record, to the last digit.
                 energy, seconds = on_record["energy_j"]["value"], on_record["time_s"]
                 same = [abs(rank["energy"] - energy) <= 1e-9 * energy and abs(rank["time"] - seconds) <= 1e-9 * seconds for rank in last]

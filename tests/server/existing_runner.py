@@ -1,11 +1,11 @@
-"""Runs one of the existing package's example scripts for batch sizes, unchanged to the last byte, with that package's own client,
-where its data sets and its devices are not: on generated images and on the CPU. Run by existing_clients_test.py.
+"""Runs one of the existing package's example scripts for batch sizes, byte for byte unchanged, with that package's own
+client, without its data sets and devices: on generated images and on the CPU. Run by existing_clients_test.py.
 
   existing_runner.py ARGUMENTS...     of the script that EXAMPLE_SCRIPT names; EXAMPLE_FIGURES: where to write what the client
                                       measured, one JSON object an epoch
 
-What is put in the place of something else is here, and nothing of it is of Zeus: torchvision's data sets and transforms,
-TensorBoard, and CUDA devices.
+The stand-ins are all here, and none is for a part of Zeus: torchvision's data sets and transforms, TensorBoard, and CUDA
+devices.
 """
 
 import json
@@ -62,7 +62,7 @@ def stand_in() -> None:
 
 
 def the_cpu_for_cuda() -> None:
-    # The script itself is told --no-cuda; the package asks whether there is a framework to wait for.
+    # The script itself gets --no-cuda; the package checks whether there is a framework to wait for.
     torch.cuda.is_available = lambda: True
     torch.cuda.synchronize = lambda *_: None
     tensor = torch.tensor
@@ -70,7 +70,7 @@ def the_cpu_for_cuda() -> None:
 
 
 def watch(path: str) -> None:
-    """Writes down what the client has measured by the end of each epoch, and what it was told."""
+    """Records the client's measurements at the end of each epoch, and the answers it got."""
     from zeus.optimizer.batch_size import BatchSizeOptimizer
 
     evaluate = BatchSizeOptimizer.on_evaluate

@@ -1,10 +1,10 @@
-"""The existing package's own server of batch sizes and ours, fed with the same outcomes: what they choose and believe.
+"""The existing package's own batch-size server and ours, with the same outcomes: their choices and beliefs.
 
   existing_server_test.py PROGRAM BUILD_FOLDER
 
 40 generated specs of 3 to 7 batch sizes, some of which never converge: one trial after the other, overlapping, and with
 trials that crash. A trial's costs follow from its number and batch size, so that both servers see the same. Every choice of
-the pruning stage must be the same one. Where it is not, the existing server's own history must show which of its weak spots
+the pruning stage must be the same. If one differs, the existing server's own history must show which of its weak spots
 (docs/server.md) made the difference, and the comparison of that spec ends there.
 """
 
@@ -33,7 +33,7 @@ build = pathlib.Path()
 
 @dataclasses.dataclass
 class World:
-    """A job as it is registered, and what a run of each batch size comes to."""
+    """A job as registered, and the costs of a run of each batch size."""
 
     number: int
     spec: dict
@@ -56,7 +56,7 @@ class World:
         return self.needs[size] + (self.draw("epochs", trial, size).random() < 0.25)
 
     def crashes_at(self, trial: int) -> int | None:
-        """The epoch that a trial does not come to the end of."""
+        """The epoch during which a trial crashes."""
         draw = self.draw("crash", trial)
         return draw.randint(1, 2) if self.crashes and draw.random() < 0.25 else None
 
@@ -94,7 +94,7 @@ class Trial:
     size: int
     epochs: int = 0
     ended: bool = False
-    converged: bool | None = None  # None also of one that crashed
+    converged: bool | None = None  # None also for a crashed one
 
 
 class Side:
@@ -145,7 +145,7 @@ class Side:
 
 
 class Difference(Exception):
-    """Where the two part, and by which weak spot."""
+    """Where the two differ, and because of which weak spot."""
 
     def __init__(self, spot: int, what: str) -> None:
         super().__init__(f"{spot}: {what}")
@@ -206,13 +206,13 @@ class Comparison:
         self.theirs.advance(theirs)
         self.ours.advance(ours)
         if theirs.ended != ours.ended:
-            # Who stops first does not change what the other sees: no other trial comes in between.
+            # The order of stopping does not matter: no other trial comes in between.
             self.theirs.finish(theirs)
             self.ours.finish(ours)
         if theirs.ended and theirs.converged != ours.converged:
             self.explain_end(theirs, ours)
 
-    # What the existing server goes by, from what it was told.
+    # The existing server's state, from the reports it got.
 
     def cheapest_there(self, before: Trial | None = None) -> Trial | None:
         """The trial whose cost is that server's least, converged or not."""
@@ -242,7 +242,7 @@ class Comparison:
         raise Unexplained(what)
 
     def arms_there(self) -> dict:
-        """(mean, deviation) of the cost of each batch size that is left."""
+        """(mean, deviation) of the cost of each remaining batch size."""
         with self.database() as database:
             rows = database.execute("select batch_size, param_mean, param_precision from GaussianTsArmState where job_id = ?",
                                     (self.theirs.job_id,)).fetchall()
@@ -263,12 +263,12 @@ class Comparison:
 
 
 class Differential(unittest.TestCase):
-    """All specs, once; what they came to is looked at from several sides."""
+    """All specs, once; several tests check the results."""
 
     @classmethod
     def setUpClass(cls):
         with existing_session.theirs(build) as theirs, existing_session.ours(program) as ours:
-            # Several at once, which know nothing of one another: most of the time goes into waiting for disks.
+            # Several at once, independently: most of the time is waiting for disks.
             with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
                 results = pool.map(lambda number: cls.compare(world(number), theirs.another(), ours.another()), range(SPECS))
                 cls.results = list(results)

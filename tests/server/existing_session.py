@@ -1,5 +1,4 @@
-"""Servers of batch sizes for tests: ours (`zeus serve`, over a store of its own) and the existing package's, asked in the same
-way.
+"""Batch-size servers for tests: ours (`zeus serve`, with its own store) and the existing package's, with the same interface.
 
     with existing_session.ours(program) as server, existing_session.theirs(build_folder) as other:
         status, answer = server.ask("GET", "/jobs/batch_size?job_id=mnist")
@@ -27,20 +26,20 @@ STARTS_WITHIN = 60
 
 
 class Asked:
-    """Whom one asks by JSON over HTTP, on one connection as long as that lasts; one thread."""
+    """A server with JSON over HTTP, on one connection as long as it lasts; one thread."""
 
     url: str
     folder: pathlib.Path
     _connection: http.client.HTTPConnection | None = None
 
     def another(self) -> "Asked":
-        """The same, on a connection of its own: for another thread."""
+        """The same, on a separate connection: for another thread."""
         asked = Asked()
         asked.url, asked.folder = self.url, self.folder
         return asked
 
     def ask(self, method: str, path: str, body: object = None, headers: dict | None = None) -> tuple:
-        """(status, answer): the answer read as JSON, or as text where it is none. `body`: JSON, or bytes as they are."""
+        """(status, answer): the answer parsed as JSON, or else as text. `body`: JSON, or raw bytes."""
         status, _, answer = self.ask_whole(method, path, body, headers)
         return status, answer
 
@@ -57,7 +56,7 @@ class Asked:
                 content = answer.read()
                 break
             except (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError):
-                # A connection that was kept may have been closed meanwhile, before anything of this was read.
+                # A kept connection may have been closed meanwhile, before any of this was read.
                 self.hang_up()
                 if not (kept and again):
                     raise
@@ -78,7 +77,7 @@ class Theirs(Asked):
 
 
 class Ours(Asked):
-    """`zeus serve`, with `options` beside address and store; `clocks`: what gives it clocks of its own (stepped_time.cpp)."""
+    """`zeus serve`, with `options` besides address and store; `clocks`: the library that sets its clocks (stepped_time.cpp)."""
 
     def __init__(self, program: str, folder: pathlib.Path, *options: str, store: pathlib.Path | None = None,
                  clocks: str | None = None) -> None:
@@ -100,7 +99,7 @@ class Ours(Asked):
         self._address = urllib.parse.urlsplit(self.url).netloc
 
     def _said(self) -> str:
-        """The address, which is what it says when it is ready."""
+        """The address, which it prints when it is ready."""
         assert self._process is not None and self._process.stdout is not None
         said = b""
         deadline = time.monotonic() + STARTS_WITHIN
@@ -121,7 +120,7 @@ class Ours(Asked):
         return self._process.pid
 
     def step(self, clock: str, seconds: int) -> None:
-        """Its `civil` or `monotonic` clock is ahead of the machine's by so much from now on."""
+        """From now on its `civil` or `monotonic` clock is this far ahead of the machine's."""
         partial = self.folder / f"{clock}.partial"
         partial.write_text(str(seconds), encoding="ascii")
         partial.replace(self.folder / clock)
@@ -157,7 +156,7 @@ def ours(program: str, *options: str, **more):
 
 @contextlib.contextmanager
 def theirs(build: pathlib.Path):
-    """Skips the test where the registry has no such server."""
+    """Skips the test if the registry does not have that server."""
     with existing_servers.batch_size(build) as server:
         asked = Theirs(server)
         try:

@@ -1,4 +1,4 @@
-// A process that runs recurrences of jobs that servers keep, for tests that kill it and them:
+// A process that runs recurrences of jobs on servers, for tests that kill both:
 //   server_http_worker NAME SEED RECURRENCES SERVERS UNTIL KEYS JOB...
 // SERVERS are addresses with commas between them: who gets no answer asks the next one. It ends after that many
 // recurrences, or once the file UNTIL is there. KEYS is `kept`, or `new` for a client that is wrong: it makes a new key
@@ -128,7 +128,7 @@ class Worker {
     const remote_jobs::Change change{
         .path = path + "next", .body = records::json_line(protocol::AskNext{}), .key = zeus::random_id()};
     auto answer = protocol::read_service_answer<protocol::NextAnswer>(ask("next", change));
-    // Limits that are asked for are on nobody's record, and may be known meanwhile.
+    // Requests for limits are not recorded, and the limits may be known meanwhile.
     const auto* const run = std::get_if<protocol::RunAnswer>(&answer);
     if (run != nullptr && keeps_keys_ && draws_.bits() % asked_twice == 0) {
       const auto again = protocol::read_service_answer<protocol::NextAnswer>(ask_elsewhere("next", change));
@@ -227,7 +227,7 @@ int run(const std::vector<std::string>& arguments) {
       worker.recur(jobs.at(done % jobs.size()));
     } catch (const zeus::Error& error) {
       worker.say(fmt::format("refused {}", error.what()));
-      // One that asks twice for what is done once is told so, and goes on.
+      // A client that repeats a finished request gets a refusal, and goes on.
       if (keeps_keys || remote_jobs::is_passing(error)) {
         return 1;
       }

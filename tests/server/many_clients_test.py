@@ -1,6 +1,6 @@
-"""However many clients there are, and however slow: the same threads, little more memory, and reports that are answered as before.
+"""With many and slow clients: the same threads, little more memory, and reports that are answered as before.
 
-1,000 follow events, 300 send a byte a second, 100 never read what they asked for. In turns with nobody but the reporter, in one run.
+1,000 follow events, 300 send a byte a second, 100 never read their answers. In turns with the reporter alone, in one run.
 """
 
 import argparse
@@ -20,11 +20,11 @@ import unittest
 import server_session as session
 
 MOST_MEMORY_KIB = 64 * 1024
-ENDED_WITHIN_S = 60.0  # 10 s for a head, 30 s for who does not read, and what a busy machine takes
+ENDED_WITHIN_S = 60.0  # 10 s for a head, 30 s for a client that does not read, and the delays of a busy machine
 
 
 class Crowd:
-    """Clients that are there at once; each of the slow ones is a socket."""
+    """Simultaneous clients; each of the slow ones is a socket."""
 
     def __init__(self, port: int, followed: str, long: str, followers: int, tricklers: int, silent: int) -> None:
         self.port = port
@@ -85,7 +85,7 @@ class ManyClients(unittest.TestCase):
                     more = self.now(server, "VmRSS") - memory
                     self.assertLessEqual(more, MOST_MEMORY_KIB)
                     if len(without) == 5:
-                        # The slow ones are closed, those who follow stay.
+                        # The slow connections are closed, those of followers stay.
                         self.wait_until(lambda: self.connections(server) <= 1010, ENDED_WITHIN_S)
                         self.assertEqual(server.ask("GET", "/healthz").status, 200)
                         self.assertGreaterEqual(self.followers(server), 1000)

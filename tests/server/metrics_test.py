@@ -1,5 +1,5 @@
-"""What Prometheus is told, under load and over a restart: no counter of a job ever falls, those of the process only at the restart,
-and the joules of each job are those that `zeus jobs` has."""
+"""The metrics for Prometheus, under load and across a restart: no counter of a job ever falls, those of the process only at
+the restart, and the joules of each job are those of `zeus jobs`."""
 
 import argparse
 import json
@@ -15,7 +15,7 @@ import server_session as session
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import python_environment
 
-# Reads scrapes, one after the other, as the Prometheus client does, and prints each as a line of JSON.
+# Parses scrapes with the Prometheus client, and prints each as a line of JSON.
 READER = """
 import json, sys
 from prometheus_client.parser import text_string_to_metric_families

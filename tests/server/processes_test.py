@@ -1,5 +1,5 @@
-"""Many client processes and their servers, killed at random moments: no number twice, nothing acknowledged lost, nothing begun that
-nobody asked for, and nobody waits for long.
+"""Many client processes and their servers, killed at random moments: no number twice, nothing acknowledged lost, nothing
+begun without a request, and no client waits for long.
 
   processes_test.py [TEST ...] WORKER ZEUS [--full]
 """
@@ -37,7 +37,7 @@ REPORTS = ("begun", "started", "profiled", "epochs", "finished")
 
 @dataclasses.dataclass
 class Size:
-    """Kills of each kind on a database, for how long at most what was killed is away, and jobs where there are many."""
+    """Kills of each kind on a database, the longest outage after a kill, and the number of jobs."""
 
     servers: int
     clients: int
@@ -63,7 +63,7 @@ class Asked:
 
 @dataclasses.dataclass
 class Said:
-    """What a client has said."""
+    """The output of a client."""
 
     requests: list[Asked] = dataclasses.field(default_factory=list)
     acknowledged: list[tuple[str, ...]] = dataclasses.field(default_factory=list)
@@ -111,7 +111,8 @@ class Client:
 
 @dataclasses.dataclass
 class Death:
-    """What was killed, from when until when, and which: a client, the address of a server, or nothing for a database."""
+    """A kill: its kind, the time of the outage, and its victim: a client, the address of a server, or nothing for a
+    database."""
 
     what: str
     begin: float
@@ -120,7 +121,7 @@ class Death:
 
 
 class Proxy(threading.Thread):
-    """Stands before a server, and swallows every fifth answer: the server has done what was asked, and nobody hears of it."""
+    """A proxy that drops every fifth answer: the server has done the request, but the client does not learn of it."""
 
     def __init__(self, here: pathlib.Path, server: pathlib.Path):
         super().__init__(daemon=True)
@@ -174,7 +175,7 @@ class Proxy(threading.Thread):
 
 
 class Population(unittest.TestCase):
-    """Servers, their clients and a record, and what is held of them."""
+    """Servers, their clients and a record, with the checks."""
 
     postgres: postgres_server.PostgresServer | None = None
 
@@ -197,7 +198,8 @@ class Population(unittest.TestCase):
         for number in range(count):
             folder = self.folder / f"server{number}"
             folder.mkdir()
-            # Sockets with a name, which nobody else takes while one is dead; where there are two, one of them is TCP.
+            # Named sockets, which no other process takes while a server is dead; with two servers, one of them uses
+            # TCP.
             listen = "" if number == 1 else f"unix:{folder}/serve.sock"
             self.servers.append(session.Server(zeus, folder, database=self.database, listen=listen))
         self.starts.append(time.monotonic())
@@ -239,7 +241,7 @@ class Population(unittest.TestCase):
 
     def storm(self, jobs: list[str], draws: random.Random) -> None:
         """Clients at work, and kills in between."""
-        # Each goes through the jobs in an order of its own.
+        # Each goes through the jobs in its own order.
         for number in range(CLIENTS):
             self.start_client(jobs[number % len(jobs):] + jobs[:number % len(jobs)])
         for client in self.running:
@@ -258,7 +260,7 @@ class Population(unittest.TestCase):
         (self.folder / "until").unlink()
 
     def histories(self) -> dict[str, list[dict[str, Any]]]:
-        """Each job's entries, after the numbers that the store gave were seen to be without a gap."""
+        """Each job's entries, after a check that the store's numbers have no gap."""
         query = "SELECT name, sequence, body FROM entries JOIN jobs ON jobs.id = job ORDER BY name, sequence"
         if self.postgres:
             copied = subprocess.run(
@@ -277,11 +279,11 @@ class Population(unittest.TestCase):
         return found
 
     def findings(self) -> list[str]:
-        """What is wrong: with the record, and between it and what clients were told."""
+        """Errors in the record, and differences between it and the clients' answers."""
         histories = self.histories()
         said = {client.name: client.said() for client in self.clients}
         wrong = [line for one in said.values() for line in one.wrong]
-        # What each client did according to the record: it said who it is when it began.
+        # What each client did according to the record; it identified itself when it began.
         done: dict[str, collections.Counter] = collections.defaultdict(collections.Counter)
         given_up_lost = collections.Counter()
         for job, entries in histories.items():
@@ -326,13 +328,13 @@ class Population(unittest.TestCase):
             told = said[client.name]
             acknowledged = collections.Counter(told.acknowledged)
             for what in acknowledged - done[client.name]:
-                # What was told to be lost before it was given up all the same looks as what others say of the dead.
+                # A try reported as lost and then given up looks like one that others gave up.
                 if what[0] == "finished" and what[3] == "lost" and given_up_lost[client.name] > 0:
                     given_up_lost[client.name] -= 1
                     continue
                 wrong.append(f"{client.name}: acknowledged, but not on record: {' '.join(what)}")
             more = done[client.name] - acknowledged
-            # A dead client was in the middle of one request at most, whose answer it did not hear or could not pass on.
+            # A dead client was in at most one request, whose answer it did not get or could not print.
             last = told.requests[-1].operation if told.requests else ""
             kind = {"begin": "begun", "next": "started"}.get(last, last)
             if client.killed_at is not None and len(more) == 1 and more.total() == 1 and next(iter(more))[0] == kind:
@@ -354,7 +356,7 @@ class Population(unittest.TestCase):
         return longest
 
     def kills_in_flight(self) -> collections.Counter:
-        """How many kills met a request: asked before, and not answered before the kill."""
+        """The number of kills during a request: sent before the kill, and not answered before it."""
         met = collections.Counter()
         requests = [one for client in self.clients for one in client.said().requests]
         for death in self.deaths:
@@ -369,10 +371,10 @@ class Population(unittest.TestCase):
         return met
 
     def hold(self, jobs: list[str]) -> None:
-        """Kills, then what must be true."""
+        """Kills, then checks."""
         self.storm(jobs, random.Random(jobs[0]))
         wait, met = self.longest_wait(), self.kills_in_flight()
-        # Each job once more, by which what the dead ran is given up.
+        # Each job once more, which gives up the recurrences of dead clients.
         shares = [jobs[number::CLIENTS] for number in range(min(CLIENTS, len(jobs)))]
         for share in shares:
             self.start_client(share, len(share))
@@ -444,7 +446,7 @@ class AnswersThatAreSwallowed(Population):
     def test_make_doubles_where_a_client_makes_new_keys(self) -> None:
         self.run_behind_proxy("new")
         doubles = [line for line in self.findings() if "more on record than it was told: begun" in line]
-        self.assertGreater(len(doubles), 0, "the check finds what is done twice")
+        self.assertGreater(len(doubles), 0, "the check finds duplicates")
         print(f"{self.id()}: {len(doubles)} doubles found")
 
 

@@ -1,6 +1,6 @@
-// Loaded before a program's libraries (LD_PRELOAD), it has the files below the folder ZEUS_TEST_DISK be on a disk that
-// turned read-only, as after an error of the device, for as long as the file ZEUS_TEST_READ_ONLY is there: what is open
-// for writing stays open, and is refused. A mount cannot be made so while files are open for writing. For tests alone.
+// Loaded before a program's libraries (LD_PRELOAD), it makes the files below the folder ZEUS_TEST_DISK read-only, as
+// after an error of the device, for as long as the file ZEUS_TEST_READ_ONLY exists: files open for writing stay open,
+// but writes are refused. A mount cannot be made read-only while files are open for writing. Only for tests.
 
 #include <sys/stat.h>
 #include <sys/syscall.h>

@@ -1,4 +1,4 @@
-"""Jobs and recurrences over HTTP: what one does, what is refused, and what is the same when it is asked twice."""
+"""Jobs and recurrences over HTTP: their operations, what is refused, and the answers to repeated requests."""
 
 import pathlib
 import sys
@@ -172,7 +172,7 @@ class Recurrences(ServerCase):
         for _ in range(2):
             self.assertEqual(self.server.ask("POST", f"{path}/finished", ended, {"Idempotency-Key": "three"}).status, 200)
         self.assertEqual(self.server.ask("POST", f"{path}/next", {}, {"Idempotency-Key": "four"}).json()["try"], 2)
-        # What was answered before is answered so, whatever came after.
+        # A repeated request gets its first answer, whatever came after.
         self.assertEqual(self.server.ask("POST", f"{path}/finished", ended, {"Idempotency-Key": "three"}).status, 200)
         self.assertEqual(self.server.ask("POST", f"{path}/next", {}, {"Idempotency-Key": "two"}).body, steps[0].body)
         self.assertEqual(len(self.server.get(session.job_path(name))["tries"]), 2)

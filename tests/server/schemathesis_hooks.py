@@ -1,4 +1,4 @@
-"""What schemathesis has to be told: how a body of lines is sent."""
+"""A hook for schemathesis: how a body of lines is sent."""
 
 from typing import Any
 

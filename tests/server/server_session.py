@@ -1,4 +1,4 @@
-"""What the tests of `zeus serve` share: a server in a folder of its own, requests to it, and jobs to be run by it."""
+"""Shared by the tests of `zeus serve`: a server in its own folder, requests to it, and jobs for it."""
 
 import base64
 import contextlib
@@ -39,7 +39,7 @@ def gpus(joules: float) -> list[dict[str, Any]]:
 
 
 def environment() -> dict[str, str]:
-    """This process's own, without what would lead the server elsewhere."""
+    """This process's environment, without variables that affect the server."""
     gone = ("XDG_DATA_HOME", "XDG_RUNTIME_DIR", "PYTHONPATH", "NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID")
     return {name: value for name, value in os.environ.items() if name not in gone}
 
@@ -112,7 +112,7 @@ class Server:
         return code
 
     def ask(self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None) -> Answer:
-        """One request on a connection of its own; a body that is no bytes is sent as JSON."""
+        """One request on a new connection; a body other than bytes is sent as JSON."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
         with contextlib.closing(connection):
             return ask_on(connection, method, path, body, headers)
@@ -142,7 +142,7 @@ def job_path(name: str, *rest: Any) -> str:
 
 
 class Recurrence:
-    """One that is carried out here."""
+    """A recurrence carried out by this client."""
 
     def __init__(self, server: Server, job: str, headers: dict[str, str] | None = None) -> None:
         self.server = server
@@ -162,7 +162,7 @@ class Recurrence:
         return answer.json()
 
     def train(self, joules: float = 1000.0, seconds: float = 10.0, epochs: int = 3, outcome: str = "reached") -> Any:
-        """Until there is a model, or the recurrence is given up; what was run last."""
+        """Until there is a model, or the recurrence is given up; returns the last step."""
         while True:
             step = self.must("next", {})
             if step["kind"] == "give_up":
@@ -183,7 +183,7 @@ def base64url(data: bytes) -> str:
 
 
 def token(user: str, scopes: list[str], expires: float | None = None, key: bytes = KEY, algorithm: str = "HS256") -> str:
-    """As anybody would make one who has the key."""
+    """As made by any holder of the key."""
     claims: dict[str, Any] = {"sub": user, "scopes": scopes}
     if expires is not None:
         claims["exp"] = int(time.time() + expires)
@@ -204,7 +204,7 @@ def write_key(folder: pathlib.Path) -> pathlib.Path:
 
 
 class EventReader:
-    """Reads server-sent events on a thread of its own: (id, data) of each, and comments."""
+    """Reads server-sent events on a separate thread: (id, data) of each, and comments."""
 
     def __init__(self, port: int, path: str, headers: dict[str, str] | None = None) -> None:
         self.events: list[tuple[str, Any]] = []

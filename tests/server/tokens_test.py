@@ -1,5 +1,5 @@
-"""Who may ask what: every operation that the service has, with every kind of token; tokens that others make and read; and what
-pages of other sites may not send to a server that asks for no tokens."""
+"""Permissions: every operation of the service with every kind of token; tokens that other programs make and read; and the
+requests that pages of other sites may not send to a server without tokens."""
 
 import argparse
 import base64
@@ -79,7 +79,7 @@ class WithTokens(ServerCase):
                 b"bob:" + session.token("bob", [scope]).encode()).decode()}, True),
         }
         for kind, (headers, is_believed) in believed.items():
-            # What is asked is mostly no sensible request: that is seen only once it is clear who asks.
+            # Most of these requests are senseless, but that is checked only after the permission.
             status = ask(headers)
             if not is_believed:
                 self.assertEqual(status, 401, kind)
@@ -154,7 +154,7 @@ class WithoutTokens(ServerCase):
     def test_pages_of_other_sites_are_refused(self) -> None:
         port = self.server.port
         body = json.dumps(session.definition()).encode()
-        # What a page may send without asking first: no header of its own, and one of three types.
+        # What a page may send without a preflight: no custom header, and one of three types.
         for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/json", ""):
             for headers in ({"Origin": "http://evil.example"}, {"Origin": "null"}, {"Sec-Fetch-Site": "cross-site"},
                             {"Sec-Fetch-Site": "same-site"}, {"Host": "evil.example"}, {"Host": f"evil.example:{port}"}):

@@ -1,4 +1,5 @@
-"""Long jobs come in and go out whole, and without a server that holds them in memory; what breaks off leaves nothing."""
+"""Long jobs are imported and exported completely without being held in the server's memory; an interrupted transfer leaves
+nothing."""
 
 import http.client
 import json
@@ -13,7 +14,7 @@ import server_session as session
 ZEUS = sys.argv.pop(1)
 ENTRIES = 24_000
 LINES = {"Content-Type": "application/x-ndjson"}
-MOST_MORE_MIB = 12.0  # the text has 5, and held in memory it came to 30
+MOST_MORE_MIB = 12.0  # the file has 5, and in memory it took 30
 
 
 def long_text(server: session.Server) -> bytes:

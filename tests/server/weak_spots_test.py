@@ -1,5 +1,5 @@
-"""The weak spots 25 to 44 of the existing package's server of batch sizes, by number: for each, that ours does the opposite. The
-table of them is in docs/server.md.
+"""The weak spots 25 to 44 of the existing package's batch-size server, by number: ours does the opposite of each.
+docs/server.md has the table.
 
   weak_spots_test.py PROGRAM STEPPED_CLOCKS
 """
@@ -28,7 +28,7 @@ clocks = ""
 
 
 class Job:
-    """One job on a server, by the existing routes. With an eta of 1, what a trial costs is its energy."""
+    """One job on a server, over the existing routes. With an eta of 1, the cost of a trial is its energy."""
 
     def __init__(self, server, job_id: str, **spec) -> None:
         self.server, self.job_id = server, job_id
@@ -46,7 +46,7 @@ class Job:
         return answer
 
     def tell(self, trial: dict, epoch: int, metric: float, joules: float, seconds: float = 1.0) -> tuple:
-        """What the report is answered: joules and seconds are all that the trial has taken."""
+        """The answer to the report: joules and seconds are the trial's totals."""
         return self.server.ask("POST", "/report", dict(trial, time=seconds, energy=joules, metric=metric, current_epoch=epoch))
 
     def report(self, *what, **more) -> dict:
@@ -62,7 +62,7 @@ class Job:
         return trial
 
     def miss(self, joules: float, trial: dict | None = None) -> dict:
-        """A trial that has not reached it after all its epochs, for so much energy in all."""
+        """A trial that has not reached it after all its epochs, with this total energy."""
         trial = trial or self.choose()
         most = self.spec["max_epochs"]
         for epoch in range(1, most + 1):
@@ -74,8 +74,8 @@ class Job:
         return self.server.ask("PATCH", "/trials", trial)
 
     def prune(self, costs: dict) -> None:
-        """All batch sizes reach the target, in each round; a trial costs what is said of its batch size, less in the first round
-        and more in the second, so that costs scatter."""
+        """All batch sizes reach the target in each round; a trial has its batch size's cost, less in the first round and
+        more in the second, so that costs scatter."""
         for scatter in (0.95, 1.05):
             for _ in costs:
                 trial = self.choose()
@@ -114,7 +114,7 @@ class WeakSpots(unittest.TestCase):
         with self.stepped() as server:
             job = Job(server, "25")
             lost = job.choose()
-            self.assertEqual(job.choose()["batch_size"], lost["batch_size"])  # beside it, while it may live
+            self.assertEqual(job.choose()["batch_size"], lost["batch_size"])  # a parallel trial, while the first may be alive
             server.step("monotonic", 3700)
             job.reach(1000)  # the size that the lost one had explored, once more
             self.assertEqual(job.choose()["batch_size"], 32)
@@ -151,7 +151,7 @@ class WeakSpots(unittest.TestCase):
         begun = time.monotonic()
         chosen = [job.choose()["batch_size"] for _ in range(60)]
         self.assertLess(time.monotonic() - begun, 30)
-        self.assertEqual(set(chosen), {32, 64, 128}, "in whichever seconds these fell, they are not alike")
+        self.assertEqual(set(chosen), {32, 64, 128}, "they differ, whatever the seconds they were made in")
 
     def test_29_a_window_shorter_than_explorations_lets_go(self):
         job = self.job(window_size=1, mab_num_explorations=2)
@@ -201,7 +201,7 @@ class WeakSpots(unittest.TestCase):
             first, second = job.report(trial, epoch, 0.1, one), job.report(trial, epoch, 0.1, other)
             self.assertEqual(first["stop_train"], second["stop_train"], epoch)
         self.assertTrue(second["stop_train"])
-        # What the client alone can do, to have one job for all ranks, is to name it: without a name each registers its own.
+        # Only the client can make one job for all ranks, by naming it: without a name each registers its own.
         unnamed = [self.server.ask("POST", "/jobs", job.spec | {"job_id": None, "job_id_prefix": "33"}) for _ in range(2)]
         self.assertEqual([status for status, _ in unnamed], [201, 201])
         self.assertEqual(len({answer["job_id"] for _, answer in unnamed}), 2)
@@ -217,7 +217,7 @@ class WeakSpots(unittest.TestCase):
         self.assertEqual((over_budget["stop_train"], over_budget["converged"]), (True, True))
 
     def test_35_what_the_server_says_of_a_failed_size_is_true(self):
-        # It is the client that says that a size which failed is not chosen again. The server says what holds.
+        # The client prints that a failed size is not chosen again. The server's message is the correct one.
         job = self.job(max_epochs=1)
         job.reach(1000)
         trial = job.choose()
@@ -355,7 +355,7 @@ class WeakSpots(unittest.TestCase):
             again = job.choose()
             self.assertEqual(again["batch_size"], killed["batch_size"])
             self.assertEqual(job.tries()[0]["outcome"], "lost")
-            # Should it live after all, it is told by its own figures when to stop, and counts for nothing.
+            # If it is alive after all, it is told when to stop by its own figures, and does not count.
             late = job.report(killed, 1, 0.95, 1000)
             self.assertEqual((late["stop_train"], late["converged"]), (True, True))
             on_record = job.tries()[0]
@@ -372,7 +372,7 @@ class WeakSpots(unittest.TestCase):
 
 
 def _ask_alone(server, method: str, path: str) -> int:
-    """The status, asked for on a connection of its own."""
+    """The status, on a separate connection."""
     asked = server.another()
     status, _ = asked.ask(method, path)
     asked.hang_up()

@@ -1,4 +1,4 @@
-// What every store promises (store/job_store.hpp), on each database there is. A new one adds itself to `subjects`.
+// The promises of every store (store/job_store.hpp), on each database. Add a new one to `subjects`.
 
 #include "base/clock.hpp"
 #include "base/random.hpp"
@@ -67,7 +67,7 @@ records::JobEntryBody begun(std::uint64_t recurrence) {
       .device = definition().device};
 }
 
-// A text that no SQL statement and no JSON may trip over.
+// A string that must not break any SQL statement or JSON.
 constexpr const char* odd_text = "it's \"odd\"; DROP TABLE jobs; -- \\ \xc3\xa9 :name";
 
 std::vector<records::JobEntryBody> one_of_each() {
@@ -180,7 +180,7 @@ TEST_P(JobStoreConformance, KeepsAJobAsItWasDefinedUnderItsName) {
   EXPECT_EQ(again.definition, definition());
   EXPECT_EQ(again.created, WallTime{-5});
   store_->find_or_create("a", definition(), {});
-  // By their bytes, whatever the database's language.
+  // By their bytes, in every locale of the database.
   store_->find_or_create("B", definition(), {});
   EXPECT_EQ(open()->names(), (std::vector<std::string>{"B", "a", odd_text}));
 }
@@ -282,7 +282,7 @@ TEST_P(JobStoreConformance, KeepsMomentsOfAJobToGoOnFrom) {
   store_->keep_checkpoint(job, {.key = "zeus 1", .sequence = 20, .state = "again"});
   EXPECT_EQ(store_->checkpoint_before(job, "zeus 1", 29)->state, "again");
   store_->keep_checkpoint(job, {.key = "zeus 2", .sequence = 25, .state = "s"});
-  EXPECT_FALSE(store_->checkpoint_before(job, "zeus 1", 99)) << "nobody goes on from another version's";
+  EXPECT_FALSE(store_->checkpoint_before(job, "zeus 1", 99)) << "another version's snapshot is not used";
   EXPECT_EQ(store_->checkpoint_before(job, "zeus 2", 99)->sequence, 25U);
   EXPECT_TRUE(store_->checkpoint_before(other, "zeus 1", 99));
   store_->drop_snapshots();
@@ -382,7 +382,7 @@ TEST_P(JobStoreConformance, AnswersAnImportThatComesAgainFromWhatItMade) {
             ErrorKind::invalid_argument);
   ASSERT_TRUE(store_->forget("job"));
   EXPECT_EQ(store_->import("job", definition(), {}, entries, origin).length, 1U);
-  EXPECT_FALSE(store_->find("job")) << "a request that comes late brings nothing back";
+  EXPECT_FALSE(store_->find("job")) << "a late request does not bring the job back";
 }
 
 TEST_P(JobStoreConformance, AnswersARequestToForgetThatComesAgainAndForgetsNothingMore) {
@@ -613,7 +613,7 @@ records::DaySums some_sums(Random& random, std::int64_t day, records::CountUnit 
   return sums;
 }
 
-// Across jobs errors have nothing to do with one another; within one, records::savings_of says.
+// Across jobs, errors are independent; within one, records::savings_of combines them.
 std::optional<records::SavingsView> over_jobs(const std::vector<std::optional<records::SavingsView>>& jobs) {
   std::optional<records::SavingsView> sum;
   for (const std::optional<records::SavingsView>& one : jobs) {
@@ -668,7 +668,7 @@ TEST_P(JobStoreConformance, AddsUpWhatAllJobsHaveSavedByDay) {
     const std::string name = "job " + std::to_string(index);
     Job& job = jobs.emplace_back(Job{.id = store_->find_or_create(name, definition(), {}).id,
                                      .row = {.summary = summary_of(name, 1), .days = {}}});
-    if (index < 3) {  // of the last nothing is known but what was put in
+    if (index < 3) {  // of the last, only these values are known
       job.row.summary.counted = records::CountedEpochs{
           .unit = index == 2 ? CountUnit::second : CountUnit::epoch, .mean = 7.5 + index, .half_width = 0.25};
     }
@@ -725,13 +725,13 @@ TEST_P(JobStoreConformance, AddsUpWhatAllJobsHaveSavedByDay) {
   job.row.days.push_back(added);
   check(-100, 100);
 
-  // All of them anew.
+  // All of them again.
   job.row.days = {added};
   job.row.summary.entries = 3;
   ASSERT_TRUE(store_->append(job.id, 2, one(), {}, {.summary = job.row}));
   check(-100, 100);
 
-  // What changes by days where the others are not on record says too little.
+  // Changed days are not enough if the others are not on record.
   ASSERT_TRUE(store_->append(job.id, 3, one(), {}));
   job.row.summary.entries = 5;
   ASSERT_TRUE(store_->append(
@@ -778,9 +778,9 @@ TEST_P(JobStoreConformance, KeepsWhatOwnersSayWithTheirBeats) {
   store_->beat(job, 0, "later", WallTime{8});
   EXPECT_EQ(store_->readings(job)[0].readings, "later");
   store_->beat(job, 0);
-  EXPECT_EQ(store_->readings(job).size(), 1U) << "as of the last beat, which said nothing";
+  EXPECT_EQ(store_->readings(job).size(), 1U) << "as of the last beat, which had no report";
 
-  // Once the next recurrence begins, those that are over are of no use.
+  // Once the next recurrence begins, finished ones are removed.
   store_->beat(job, 0, "said after its end", {});
   ASSERT_TRUE(store_->append(job, 0, one(), {}, with(summary_of("job", 1, 0, {}, 2))));
   EXPECT_EQ(store_->readings(job).size(), 2U) << "none has begun";

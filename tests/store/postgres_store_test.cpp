@@ -1,5 +1,5 @@
-// What PostgreSQL is asked for beside what every store promises (job_store_conformance_test.cpp): a write is done once
-// whatever becomes of its connection, locks hold up nobody else, and what is wrong is said without passwords.
+// PostgreSQL's promises beyond those of every store (job_store_conformance_test.cpp): a write is done once whatever
+// happens to its connection, locks do not delay other jobs, and messages contain no passwords.
 
 #include "base/clock.hpp"
 #include "store/open_store.hpp"
@@ -87,7 +87,7 @@ TEST_F(PostgresStore, AWriteIsDoneOnceWhereverItsConnectionIsCut) {
   std::uint64_t length = 0;
   int round = 0;
 
-  // Each does one thing and checks that it was done once.
+  // Each makes one change and checks that it was made once.
   const std::vector<std::function<void()>> writes = {
       [&] {
         ASSERT_TRUE(store->append(job, length, bodies(length, 2), WallTime{5}));
@@ -98,7 +98,7 @@ TEST_F(PostgresStore, AWriteIsDoneOnceWhereverItsConnectionIsCut) {
         length += 2;
       },
       [&] {
-        // The same to the letter, which is another entry nevertheless.
+        // An identical entry, which still counts as another one.
         EXPECT_FALSE(store->append(job, length - 2, bodies(length - 2, 2), WallTime{5}));
         EXPECT_TRUE(direct->entries(job, length, all).empty());
       },
@@ -114,7 +114,7 @@ TEST_F(PostgresStore, AWriteIsDoneOnceWhereverItsConnectionIsCut) {
         length += 2;
       },
       [&] {
-        // A request that is on record, by one who does not know it yet.
+        // A recorded request, repeated by a client that does not know that yet.
         const Attached attached{.request = {.key = "once", .asked = "this"}, .summary = {}};
         const bool known = direct->find_request(job, "once").has_value();
         EXPECT_EQ(store->append(job, length, bodies(length), WallTime{5}, attached), !known);
@@ -168,7 +168,7 @@ TEST_F(PostgresStore, AWriteIsDoneOnceWhereverItsConnectionIsCut) {
   int moments = 0;
   for (const auto& write : writes) {
     for (const CuttingProxy::Way way : {CuttingProxy::Way::before, CuttingProxy::Way::after}) {
-      // Until what is counted down to comes no more before the write is done.
+      // Until the write is done before the counted message.
       for (int message = 1;; ++message, ++round) {
         const int before = proxy.cuts();
         proxy.cut_at(message, way);
@@ -181,7 +181,7 @@ TEST_F(PostgresStore, AWriteIsDoneOnceWhereverItsConnectionIsCut) {
       }
     }
   }
-  EXPECT_GT(moments, 100) << "that is no write that was cut everywhere";
+  EXPECT_GT(moments, 100) << "the write was not cut at every message";
 }
 
 TEST_F(PostgresStore, OneWhoseConnectionIsEndedGoesOn) {
@@ -202,7 +202,7 @@ TEST_F(PostgresStore, AnAppendLocksItsJobsRowAndNothingElse) {
   const auto other = open();
   const JobId job = other->find_or_create("job", definition(), {}).id;
   const JobId another = other->find_or_create("another", definition(), {}).id;
-  // All of an append but its COMMIT, by a client that is then slow: the seventh question is that.
+  // All of an append except its COMMIT, by a client that then stops: the seventh request is the COMMIT.
   constexpr int messages_before_commit = 12;
   proxy.hold_at(messages_before_commit + 1);
   std::future<bool> slow = std::async(std::launch::async, [&] { return held->append(job, 0, bodies(0), {}); });
@@ -226,7 +226,7 @@ TEST_F(PostgresStore, AnAppendLocksItsJobsRowAndNothingElse) {
                           "current_database()") != "1") {
     std::this_thread::yield();
   }
-  EXPECT_FALSE(appended) << "whoever adds to the same history waits";
+  EXPECT_FALSE(appended) << "an append to the same history waits";
   proxy.go_on();
   EXPECT_TRUE(slow.get());
   EXPECT_TRUE(next.get());
@@ -311,7 +311,7 @@ TEST_F(PostgresStore, ItsCommitsAreDurableWhateverTheDatabaseSays) {
   EXPECT_EQ(setting("off"), "on");
   EXPECT_EQ(setting("local"), "on");
   EXPECT_EQ(setting("remote_write"), "on");
-  EXPECT_EQ(setting("remote_apply"), "remote_apply") << "which promises more";
+  EXPECT_EQ(setting("remote_apply"), "remote_apply") << "which is stricter";
   sql("ALTER DATABASE " + database_ + " SET default_transaction_isolation = 'serializable'");
   const auto database = open_postgres(postgres_address(address()), Access::create, clock_);
   std::string value;
@@ -360,7 +360,7 @@ TEST_F(PostgresStore, SaysWhatIsWrong) {
   };
   EXPECT_EQ(of("none").kind(), ErrorKind::not_found);
   EXPECT_EQ(of(server_.make_database("ENCODING LATIN1 TEMPLATE template0")).kind(), ErrorKind::unavailable);
-  EXPECT_EQ(clock_.now(), before) << "what stays so is said at once";
+  EXPECT_EQ(clock_.now(), before) << "a permanent error is reported at once";
   const std::string full = server_.make_database("CONNECTION LIMIT 0");
   run_sql(server_.address("postgres"), "CREATE ROLE crowded LOGIN PASSWORD 'x'");
   EXPECT_THAT(failure_of([&] {
@@ -390,8 +390,8 @@ TEST_F(PostgresStore, LetsInWhoHasThePasswordAndSaysItToNobody) {
     EXPECT_EQ(wrong.kind(), ErrorKind::permission_denied) << wrong.what();
     EXPECT_THAT(wrong.what(), Not(HasSubstr("secret")));
   }
-  EXPECT_EQ(clock_.now(), before) << "and is told so at once";
-  // What would be taken for hosts and databases, and shown.
+  EXPECT_EQ(clock_.now(), before) << "and is refused at once";
+  // Addresses whose password would be taken for a host or database, and shown.
   for (const std::string address :
        {"postgresql://ann:secret@more@host/jobs", "postgresql://ann:1/secret@host/jobs", "postgresql://ann:secret",
         "postgresql://ann:secret?@host/jobs", "postgresql:ann:secret", "postgresql://ann@host/jobs?passwd=secret"}) {
@@ -402,7 +402,7 @@ TEST_F(PostgresStore, LetsInWhoHasThePasswordAndSaysItToNobody) {
 }
 
 TEST_F(PostgresStore, LeavesToLibpqWhatIsLibpqs) {
-  // Without one on this socket sslmode changes nothing, but that it is read is seen where it is wrong.
+  // On this socket sslmode changes nothing, but a wrong value shows that it is read.
   open_store(address() + "&sslmode=verify-full", Access::create, clock_);
   const Error wrong = failure_of([&] { open_store(address() + "&sslmode=perhaps", Access::create, clock_); });
   EXPECT_THAT(wrong.what(), HasSubstr("sslmode"));

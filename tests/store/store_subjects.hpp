@@ -1,5 +1,5 @@
-// The databases on which every store is held to its promises (job_store_conformance_test.cpp): SQLite, PostgreSQL, the
-// same as a server opens them, and a PostgreSQL whose connections are cut. Any thread.
+// The databases on which the promises of stores are tested (job_store_conformance_test.cpp): SQLite, PostgreSQL, both
+// as opened by a server, and a PostgreSQL whose connections are cut. Any thread.
 #pragma once
 
 #include "base/clock.hpp"
@@ -23,7 +23,7 @@
 
 namespace zeus::store {
 
-// Opens the one database of a test; any number of times, by any number of threads.
+// Opens the test's database, any number of times, from any thread.
 using Home = std::function<std::unique_ptr<JobStore>()>;
 
 struct Subject {
@@ -66,7 +66,7 @@ inline Subject pooled(const char* name, const Subject& inner) {
           }};
 }
 
-// The same with its connections cut at random moments, which no user of the store may notice.
+// The same with its connections cut at random moments, which users of the store must not notice.
 class CutHome {
  public:
   CutHome() {

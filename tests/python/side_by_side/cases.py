@@ -1,5 +1,5 @@
-"""What the scripts beside this one find out, each in one interpreter that has either package: cases by name, and whether what
-was seen is what the existing package's documentation promises.
+"""The results of the scripts beside this one, each run with either package: cases by name, and whether the observed values
+are those promised by the existing package's documentation.
 
     with cases.scenario("window restart"):
         cases.expect("the old window is dropped", list(monitor.measurement_states), ["w"])
@@ -15,7 +15,7 @@ import warnings
 
 
 def what_is_raised(function, *arguments, **more) -> list:
-    """The names of the error's class and of all that it is; empty where nothing is raised."""
+    """The names of the error's class and its bases; empty if nothing is raised."""
     try:
         function(*arguments, **more)
     except Exception as error:  # noqa: BLE001
@@ -63,7 +63,7 @@ class Cases:
                            f"{kind}: {words}"])
 
     def in_a_process_of_its_own(self, work, **environment: str) -> None:
-        """What `work` finds in a fork that has this environment, and has seen no device before."""
+        """The result of `work` in a fork with this environment, in which no device was used before."""
         sys.stdout.flush()
         reader, writer = os.pipe()
         child = os.fork()

@@ -1,6 +1,6 @@
-"""Cases of the clients: of a daemon that answers as released ones do, and of the existing package's server of batch sizes.
+"""Cases of the clients: of a daemon that answers like released ones, and of the existing package's batch-size server.
 
-  clients.py URL     of that server, without any job
+  clients.py URL     of that server, with no jobs
 """
 
 import dataclasses
@@ -26,7 +26,7 @@ cases = Cases()
 
 
 class Daemon(http.server.ThreadingHTTPServer):
-    """Has three GPUs and two CPU packages; `broken` are paths with the status that they answer."""
+    """Has three GPUs and two CPU packages; `broken` maps paths to the status of their answers."""
 
     daemon_threads = True
 

@@ -1,4 +1,5 @@
-"""Cases of devices, of power and temperature over time, of what windows hold, and of the small tools. On 3xH100,1xP100 that
+"""Cases of devices, of power and temperature over time, of the contents of windows, and of the small tools. On 3xH100,1xP100
+that
 draw 180 W each; torch is the stand-in beside the tests."""
 
 import abc
@@ -102,13 +103,13 @@ def check_gpus() -> None:
 
 
 def doubt(measured, gpu: int) -> float:
-    """Four half-widths of the interval that is stated, as in windows_test.py; 0 where none is."""
+    """Four half-widths of the stated interval, as in windows_test.py; 0 if there is none."""
     details = getattr(measured, "details", None)
     return 0.0 if details is None else 4 * details.gpu[gpu].uncertainty + 0.05
 
 
 def check_truth() -> None:
-    """Three ways to sleep, GPUs that count for themselves and one that does not."""
+    """Three ways to sleep; GPUs with an energy counter and one without."""
     with cases.scenario("windows of constant power"):
         for gpus in ([0], [1, 2], [2, 0, 1]):
             monitor = ZeusMonitor(gpu_indices=gpus, cpu_indices=[])
@@ -163,7 +164,7 @@ def check_old_gpu() -> None:
 
 
 def near(watts: float) -> bool:
-    """As near as the sensor is."""
+    """As accurate as the sensor."""
     return abs(watts - WATTS) < 2
 
 
@@ -334,7 +335,7 @@ def check_tools() -> None:
 
 
 def check_zones() -> None:
-    """Of a tree as the kernel has it."""
+    """Of a tree like the kernel's."""
     with cases.scenario("zones"):
         zone = pathlib.Path(cases.folder) / "intel-rapl:0"
         zone.mkdir()

@@ -1,5 +1,5 @@
-"""Cases of the power limit's optimizer: what selectors choose from profiles, and what is tried, measured, written down and
-chosen while training. On 2xV100."""
+"""Cases of the power-limit optimizer: what selectors choose from profiles, and what is tried, measured, recorded and chosen
+while training. On 2xV100."""
 
 import inspect
 import itertools
@@ -31,7 +31,8 @@ cases = Cases()
 
 
 def profile(low: int, high: int, step: int, busy: float, floor: float, work: float) -> list:
-    """(watts, joules, seconds) from the highest limit down, of a load that would draw `busy` and slows down below that."""
+    """(watts, joules, seconds) from the highest limit down, of a load that would draw `busy` watts and slows down below
+    that."""
     points = []
     for limit in range(high, low - 1, -step):
         speed = min(1.0, max(0.05, (limit - floor) / (busy - floor)) ** 0.6)
@@ -60,12 +61,12 @@ def measurements(points) -> list:
 
 
 def least(points, key) -> int:
-    """The limit that has least of it, and of equal ones the first."""
+    """The limit with the smallest value, and the first of equal ones."""
     return min(points, key=key)[0]
 
 
 def choices(points):
-    """Each selector, and what it promises to choose from these."""
+    """Each selector, and the choice it promises from these."""
     highest = max(limit for limit, _, _ in points)
     longest = next(time for limit, _, time in points if limit == highest)
     yield "Energy", Energy(), least(points, lambda each: each[1])
@@ -123,7 +124,7 @@ def check_profiles_on_disk() -> None:
 
 
 def write_log(path: pathlib.Path, points) -> None:
-    """As a monitor of two GPUs logs it, with the optimizer's windows."""
+    """As logged by a monitor of two GPUs, with the optimizer's windows."""
     lines = ["start_time,window_name,elapsed_time,gpu0_energy,gpu1_energy"]
     for number, (limit, energy, time) in enumerate(points):
         lines.append(f"{100.0 + number},__GlobalPowerLimitOptimizer_{limit},{time},{energy / 4},{energy * 3 / 4}")
@@ -131,7 +132,7 @@ def write_log(path: pathlib.Path, points) -> None:
 
 
 def train(optimizer, epochs: int, steps: int) -> tuple:
-    """The limits that held, each time they changed, and the states."""
+    """The limits in force after each change, and the states."""
     held, states = [limits()], ["Ready"]
     for _ in range(epochs):
         optimizer.on_epoch_begin()
@@ -155,7 +156,7 @@ def check_training() -> None:
 
 
 def swept(tried: list, at_once: int, choice: int, interrupted_epochs: int) -> list:
-    """The limits of both GPUs, where the first epochs begin one limit more than they are long enough for."""
+    """The limits of both GPUs, if the first epochs begin one limit more than fits."""
     held, left = [tried[0]], list(tried)
     while left:
         held += left[:at_once]
@@ -167,7 +168,7 @@ def swept(tried: list, at_once: int, choice: int, interrupted_epochs: int) -> li
 
 
 def check_sweep(points, chooser, at_once: int, rest: int) -> None:
-    """Epochs that are long enough for so many limits, and by so many steps longer."""
+    """Epochs long enough for this many limits, plus this many steps."""
     wait, warmup, measure = 1, 3, 5
     tried = [limit * 1000 for limit, _, _ in points]
     choice = chooser.select(measurements(points)) * 1000
@@ -179,7 +180,8 @@ def check_sweep(points, chooser, at_once: int, rest: int) -> None:
     cases.expect("tries these", optimizer.power_limits, tried)
     cases.expect("waits first", optimizer.state, Ready(next_power_limit=tried[0], steps=wait + 1))
     held, states = train(optimizer, -(-len(tried) // at_once) + 2, at_once * (warmup + measure) + rest)
-    # What an epoch's end interrupts is tried again in the next one: in each, or until it is known how long an epoch is.
+    # A limit interrupted by the end of an epoch is tried again in the next one: in each, or until the length of an
+    # epoch is known.
     promised = [swept(tried, at_once, choice, each) for each in (len(tried), 1)]
     cases.expect("limits that held", held in promised or held, True)
     cases.expect("is done", (optimizer.state, states[-1]), (Done(optimal_power_limit=choice), "Done"))
@@ -193,7 +195,7 @@ def check_sweep(points, chooser, at_once: int, rest: int) -> None:
 
 
 class Watched(ZeusMonitor):
-    """Writes down which windows are opened and closed."""
+    """Records which windows are opened and closed."""
 
     def __init__(self, *arguments, **more) -> None:
         super().__init__(*arguments, **more)

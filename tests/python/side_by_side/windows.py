@@ -1,4 +1,4 @@
-"""Cases of windows: which GPUs are measured, what is logged and replayed, what misuse does. On 4xV100."""
+"""Cases of windows: which GPUs are measured, what is logged and replayed, the effects of misuse. On 4xV100."""
 
 import itertools
 import os
@@ -14,7 +14,7 @@ cases = Cases()
 
 
 def choices(of) -> list:
-    """All that can be chosen of some, in their order, and at least one."""
+    """All non-empty subsets, in order."""
     return [list(each) for count in range(1, len(of) + 1) for each in itertools.combinations(of, count)]
 
 
@@ -35,7 +35,7 @@ def check_measurement(name: str, measured: Measurement, gpus: list) -> None:
 
 
 def check_gpus(visible, indices) -> None:
-    """One monitor, all ways in which windows can lie to one another, its log, and the log's replay."""
+    """One monitor, all ways in which windows can overlap, its log, and the log's replay."""
     gpus = list(range(GPUS if visible is None else len(visible))) if indices is None else indices
     with cases.scenario(f"visible {visible}, asked for {indices}"):
         log = pathlib.Path(cases.folder) / "made" / "log.csv"
@@ -221,7 +221,7 @@ def check_visibility() -> None:
 def main() -> None:
     for visible in [None, *choices(range(GPUS))]:
         def of_these(visible=visible):
-            # Of windows of microseconds, nothing is known before the counters have moved once.
+            # Windows of microseconds have no known energy before the counters have moved once.
             settled = ZeusMonitor()
             begin(settled, "settled")
             time.sleep(0.05)

@@ -1,5 +1,4 @@
-"""Where there is no CUDA, PyTorch says that there is, and has never anything to wait for: all that programs here compute, they
-compute on the CPU."""
+"""Makes PyTorch report CUDA although there is none, with nothing to wait for: programs here compute on the CPU."""
 
 import importlib.abc
 import importlib.machinery

@@ -1,5 +1,4 @@
-# What a piece of work took, as one line of JSON.
-# every run
+# The time and energy of a piece of work, as one line of JSON. every run
 import dataclasses
 import json
 import time

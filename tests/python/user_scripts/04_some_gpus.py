@@ -1,4 +1,4 @@
-# Only the GPUs that this job was given, in the order in which it was given them.
+# Only the GPUs that this job was given, in the given order.
 import json
 import time
 

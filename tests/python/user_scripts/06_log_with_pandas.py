@@ -1,5 +1,4 @@
-# What each kind of window took altogether, by pandas.
-# needs: pandas
+# The total of each kind of window, with pandas. needs: pandas
 import json
 import time
 

@@ -1,4 +1,4 @@
-# A context manager of one's own around windows.
+# The user's own context manager around windows.
 import contextlib
 import json
 import time

@@ -1,4 +1,4 @@
-# A decorator of one's own that adds up what a function takes.
+# The user's own decorator that adds up a function's energy.
 import collections
 import functools
 import json

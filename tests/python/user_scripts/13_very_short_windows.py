@@ -1,4 +1,4 @@
-# Windows shorter than the counters' period, approximated by the power of the moment.
+# Windows shorter than the counters' period, approximated from the current power.
 import json
 import warnings
 

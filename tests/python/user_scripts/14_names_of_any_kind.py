@@ -1,4 +1,4 @@
-# Windows named by numbers and pairs, as dictionaries take them.
+# Windows named by numbers and pairs, like dictionary keys.
 import json
 import time
 

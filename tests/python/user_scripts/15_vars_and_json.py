@@ -1,5 +1,4 @@
-# A measurement goes into a file of JSON as it is.
-# every run
+# A measurement is written to a JSON file as it is. every run
 import json
 import time
 

@@ -1,4 +1,4 @@
-# The script hides a GPU from itself before anything looks.
+# The script hides a GPU from itself before the first use.
 import json
 import os
 import time

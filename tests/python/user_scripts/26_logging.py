@@ -1,4 +1,4 @@
-# What the package says to a handler of one's own: from which loggers, and that it says something of what was done.
+# What the package logs to the user's own handler: from which loggers, and that it logs what was done.
 import json
 import logging
 

@@ -1,4 +1,4 @@
-# What is printed goes to a file as well.
+# Output goes to a file as well.
 import json
 import os
 import sys

@@ -1,4 +1,4 @@
-# One monitor for all that is done, another for what is billed.
+# One monitor for all work, another for billed work.
 import json
 import time
 

@@ -1,4 +1,4 @@
-# Whatever a failed run has left open is dropped before the next.
+# Windows that a failed run left open are dropped before the next.
 import json
 import time
 

@@ -1,4 +1,4 @@
-# The hottest that the GPUs became.
+# The highest temperature of the GPUs.
 import json
 import time
 

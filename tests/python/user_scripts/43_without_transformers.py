@@ -1,4 +1,4 @@
-# A script that falls back where transformers is not installed.
+# A script with a fallback if transformers is not installed.
 import inspect
 import json
 import sys

@@ -1,4 +1,4 @@
-# What was logged on another machine is gone through again without GPUs.
+# A log from another machine is replayed without GPUs.
 import json
 
 from zeus.utils.testing import ReplayZeusMonitor

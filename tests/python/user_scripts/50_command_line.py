@@ -1,4 +1,4 @@
-# The commands of the package, as one types them, until Ctrl-C.
+# The package's commands, as typed by a user, until Ctrl-C.
 import json
 import re
 import signal

@@ -1,8 +1,8 @@
-"""Puts the work of a training that knows of no GPU on a virtual one. On PYTHONPATH, Python imports it by itself; a script sees
-nothing of it. A step of PyTorch, a `partial_fit` of scikit-learn and a `numpy.dot` each take as long as that virtual GPU needs
-for some work under the limit it has just then, after what they take on the processor; in between, it idles.
+"""Puts the work of a CPU training on a virtual GPU. If it is on PYTHONPATH, Python imports it automatically, without changes
+to the script. A step of PyTorch, a `partial_fit` of scikit-learn and a `numpy.dot` each take as long as the virtual GPU
+needs for some work under its current limit, after their time on the processor; in between, the GPU idles.
 
-VIRTUAL_GPU_LOAD names the kernels, as zeus_virtual_submit_load takes them. Without it, nothing is done.
+VIRTUAL_GPU_LOAD names the kernels, in the form of zeus_virtual_submit_load. Without it, nothing is done.
 """
 
 import ctypes
@@ -31,7 +31,7 @@ class VirtualGpu:
         return truth
 
     def work(self, seconds: float) -> None:
-        """Returns when the GPU has done so much."""
+        """Returns when the GPU has done this much work."""
         if self.driver is None:
             self.driver = ctypes.CDLL("libnvidia-ml.so.1")
         done = self.truth().work + seconds
@@ -74,7 +74,7 @@ HOOKS = {"torch.optim.optimizer": hook_torch, "sklearn.linear_model": hook_sciki
 
 
 class AfterImport(importlib.abc.MetaPathFinder):
-    """Calls the hook of a module as soon as that has been imported."""
+    """Calls the hook of a module as soon as it has been imported."""
 
     def __init__(self) -> None:
         self.looked_for = set()

@@ -1,4 +1,4 @@
-"""Fine-tunes a small transformer with a training loop of one's own: Accelerate, one bar over all steps, and a logger."""
+"""Fine-tunes a small transformer with a hand-written training loop: Accelerate, one bar over all steps, and a logger."""
 
 import argparse
 import logging

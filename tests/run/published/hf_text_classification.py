@@ -1,4 +1,4 @@
-"""Fine-tunes a small transformer for sequence classification with the Trainer, on sentences made on the spot."""
+"""Fine-tunes a small transformer for sequence classification with the Trainer, on generated sentences."""
 
 import argparse
 import tempfile
@@ -9,7 +9,7 @@ from transformers import BertConfig, BertForSequenceClassification, Trainer, Tra
 
 
 class Sentences(torch.utils.data.Dataset):
-    """A sentence is positive when it has more of the first half of the vocabulary."""
+    """A sentence is positive if most of its words are from the first half of the vocabulary."""
 
     def __init__(self, size, seed, length=16, vocabulary=60):
         generator = torch.Generator().manual_seed(seed)

@@ -1,4 +1,4 @@
-"""Image classification with meters, in the manner of large-scale training scripts, on small images made on the spot."""
+"""Image classification with meters, like large-scale training scripts, on small generated images."""
 
 import argparse
 import time

@@ -1,5 +1,5 @@
-"""In the place of PyTorch where there is no CUDA: what the two packages ask it for before a window's edge. The GPUs have never
-anything left to do; `synchronized` has which ones somebody waited for."""
+"""Replaces PyTorch if there is no CUDA: the functions that the two packages call before a window's edge. The GPUs never have
+work left; `synchronized` lists the ones that were waited for."""
 
 import types
 

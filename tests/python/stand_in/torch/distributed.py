@@ -1,4 +1,4 @@
-"""Nobody trains with others here."""
+"""There is no distributed training here."""
 
 
 def is_available() -> bool:
