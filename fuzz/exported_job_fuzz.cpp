@@ -1,5 +1,5 @@
-// Any text as an exported job: it is refused by a zeus::Error, or it is a possible job and is written back as a text
-// that reads the same.
+// Any text as an exported job: it is refused by a zeus::Error, or it is a possible job and is written back so that it
+// reads the same.
 
 #include "jobs/transfer.hpp"
 

@@ -1,5 +1,5 @@
-// The JSON columns of a store of jobs; the first byte selects one. Text that no zeus::Error refuses is written back as
-// a text that reads the same.
+// The JSON columns of a store of jobs; the first byte selects one. Text that no zeus::Error refuses is written back so
+// that it reads the same.
 
 #include "records/job_definition.hpp"
 #include "records/job_entry.hpp"

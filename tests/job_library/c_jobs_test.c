@@ -1,5 +1,5 @@
-/* zeus/jobs.h: misuse returns an error, and a job from C is the same as from C++. Its argument is a new folder. Exits with
- * 0, or prints the line that fails. */
+/* zeus/jobs.h: misuse returns an error, and a job from C is the same as from C++. Its argument is a new folder. Exits
+ * with 0, or prints the line that fails. */
 #include <zeus/jobs.h>
 
 #include <math.h>

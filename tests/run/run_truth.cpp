@@ -4,12 +4,12 @@
 //
 //   --changes       each script chooses limits only, and changes once
 //   --metric-only   the user gives no expression but the metric's
-//   --dialects      each script is played in every dialect: the same training, told differently
-//   --each          what was said of each script after each recurrence
+//   --dialects      each script is played in every dialect: the same training with different output
+//   --each          the statements about each script after each recurrence
 //   --processes ZEUS   in real time, of scripts whose runs take 5 to 20 s: that program and the script are processes
 //
-// Exit code 1 where a script does not cost what its law says, something was thrown, or a floor (truth_table.hpp) is not
-// held.
+// Exit code 1 if a script does not cost what its law says, an exception was thrown, or a floor (truth_table.hpp) is
+// violated.
 
 #include "tests/run/process_player.hpp"
 #include "tests/run/scripted_program.hpp"

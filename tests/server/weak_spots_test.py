@@ -136,7 +136,7 @@ class WeakSpots(unittest.TestCase):
         outcomes = []
         for _ in range(12):
             trial = job.choose()
-            for epoch in range(1, 4):  # three times as dear as ever before
+            for epoch in range(1, 4):  # three times as expensive as ever before
                 answer = job.report(trial, epoch, 0.95 if epoch == 3 else 0.1, 1100.0 * epoch)
                 if answer["stop_train"]:
                     break

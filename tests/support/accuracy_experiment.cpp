@@ -18,8 +18,8 @@ namespace zeus::test {
 
 namespace {
 
-// A card, and somebody who looks at it as the sampler does: the counter when the track asks for it, the driver's
-// ring of samples once per tick. Reading takes a moment, and waking up is late by another.
+// A GPU and a reader that works like the sampler: it reads the counter when the track asks for it, and the driver's
+// ring of samples once per tick. Reading takes some time, and waking up is late.
 class Bench {
  public:
   explicit Bench(const AccuracySetting& setting)
@@ -193,9 +193,9 @@ AccuracyResult measure_accuracy(const AccuracySetting& setting) {
       bench.look_until(bench.now() + Seconds{bench.random().uniform(0.4, 0.9)});
     }
     const Instant begin = bench.now();
-    const Joules truth_at_begin = bench.truth(begin);  // a card remembers so many steps of its load and no more
+    const Joules truth_at_begin = bench.truth(begin);  // a GPU remembers only this many steps of its load
     const Joules begin_shown = bench.look();
-    // What the monitor does: it settles the begin edge when the ticks around it are in.
+    // Like the monitor: it settles the begin edge once the ticks around it have come.
     const Instant end = begin + setting.window;
     bench.look_until(std::min(end, begin + tick * 4.5));
     auto begin_edge = bench.edge(begin);

@@ -1,6 +1,5 @@
-// The experiment behind every figure of docs/results/measurement.txt: windows at random on a virtual card whose truth
-// is known, on a clock that is only pretended, so that thousands take a second. One thread; the same result on each
-// run.
+// The experiment behind every figure of docs/results/measurement.txt: random windows on a virtual GPU whose true energy
+// is known, on a virtual clock, so that thousands take a second. One thread; the same result in each run.
 #pragma once
 
 #include "physics/gpu_model.hpp"
@@ -16,22 +15,22 @@ struct AccuracySetting {
   Watts low{200};
   Watts high{200};
   Seconds period{0};       // 0: constant
-  bool irregular = false;  // steps to any power in between, a period apart on average, in place of a square wave
+  bool irregular = false;  // steps to any power in between, a period apart on average, instead of a square wave
   Seconds window{0.053};
   int windows = 2000;
-  bool cold = false;    // nobody looked for 5 s before each window
+  bool cold = false;    // there were no readings for 5 s before each window
   bool samples = true;  // whether the driver keeps power samples
-  Seconds late{0};      // by how much somebody who wanted to look is held up now and then, on average: a busy machine
+  Seconds late{0};      // the mean delay of some readings: a busy machine
   std::uint64_t seed = 1;
 };
 
 struct Accuracy {
-  double error = 0;     // root mean square, relative to that of the plain counter difference
-  double coverage = 0;  // share of windows whose 95 % interval holds the truth
+  double error = 0;     // root-mean-square error, relative to that of the plain counter difference
+  double coverage = 0;  // share of windows whose 95 % interval contains the true energy
   Joules half_width;    // median
   Joules quantile_95;   // of the errors' sizes
   double width = 0;     // median half-width, relative to that quantile
-  double needed = 0;    // what factor on each half-width would make 95 % of the intervals hold the truth
+  double needed = 0;    // the factor on each half-width with which 95 % of the intervals would contain the true energy
 };
 
 struct AccuracyResult {

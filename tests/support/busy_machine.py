@@ -1,8 +1,8 @@
-"""A machine that is busy on purpose: processes that do nothing but count, for as long as a test or a benchmark wants them.
+"""Makes the machine busy on purpose: processes that only count, for as long as a test or a benchmark needs them.
 
     with busy_machine.busy(8):
         ...
-    with busy_machine.busy(8, pinned=True):     # evenly over the processors, each to one of them
+    with busy_machine.busy(8, pinned=True):     # spread evenly over the processors, each pinned to one
 """
 
 import contextlib
@@ -11,7 +11,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
-# It ends with whoever wanted it, however that ends.
+# It ends with its parent, however that ends.
 COUNTING = """
 import os, sys
 parent, processor = int(sys.argv[1]), sys.argv[2]

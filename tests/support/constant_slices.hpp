@@ -1,4 +1,4 @@
-// What a program brings to measure slices with: says 100 W of each of four GPUs, whatever they take. One thread.
+// A program's own slice meter, which always reports 100 W for each of four GPUs. One thread.
 #pragma once
 
 #include "base/clock.hpp"

@@ -87,7 +87,7 @@ void CuttingProxy::accept() {
   FileDescriptor client{::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC)};
   FileDescriptor server = new_socket();
   const sockaddr_un address = address_of(server_);
-  // A server that is away is away for clients as well.
+  // If the server is away, clients are disconnected as well.
   if (::connect(server.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
     pairs_.push_back({std::move(client), std::move(server)});
   }

@@ -1,6 +1,5 @@
-// Stands between clients and a server on Unix sockets, and cuts connections: at a message that is counted down to, in
-// one of three ways. Of any protocol, as long as client and server take turns. Its members may be called from any
-// thread.
+// A proxy between clients and a server on Unix sockets that cuts connections: at a counted message, in one of three
+// ways. For any protocol in which client and server take turns. Its members may be called from any thread.
 #pragma once
 
 #include "base/file_descriptor.hpp"
@@ -27,15 +26,15 @@ class CuttingProxy {
   ~CuttingProxy();
 
   enum class Way {
-    before,  // the message does not arrive: the request is not heard, or its answer is not
-    after,   // it arrives, and nothing more: a request whose server goes on to do it
+    before,  // the message does not arrive: the request or its answer is lost
+    after,   // it arrives, but nothing after it: the server carries the request out
   };
 
-  // Cuts the connection on which the `count`th message from now comes, 1 being the next.
+  // Cuts the connection of the `count`th message from now; 1 is the next.
   void cut_at(int count, Way way);
-  // From now on, `next` says after each cut when to make another one.
+  // From now on, `next` returns after each cut the message for the next one.
   void cut_again_and_again(std::function<std::pair<int, Way>()> next);
-  // Holds everything back from the `count`th message on, until go_on().
+  // Holds back everything from the `count`th message on, until go_on().
   void hold_at(int count);
   void wait_until_held();
   void go_on();
@@ -51,7 +50,7 @@ class CuttingProxy {
 
   void run();
   void accept();
-  // False when the connection is over.
+  // False once the connection has ended.
   bool pass(const FileDescriptor& from, const FileDescriptor& to);
 
   std::filesystem::path server_;

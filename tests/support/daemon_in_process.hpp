@@ -1,5 +1,5 @@
-// A daemon on a thread of this process, with a Unix socket and a TCP port of its own: for tests of who asks one. What
-// it serves and the clock outlive it. A forked child may connect, and has none of its own.
+// A daemon on a thread of this process, with its own Unix socket and TCP port: for tests of its clients. Its devices
+// and the clock must outlive it. A forked child may connect, but has no daemon of its own.
 #pragma once
 
 #include "base/clock.hpp"
@@ -35,7 +35,7 @@ class DaemonInProcess {
  public:
   using MakeBook = std::function<control::LeaseBook(std::vector<device::DiscoveredGpu>)>;
 
-  // `make_book` is the daemon's own, of GPUs with the controls it is given.
+  // `make_book` makes the daemon's own book, of GPUs with the given controls.
   DaemonInProcess(Clock& clock, control::Ledger ledger, MakeBook make_book, DaemonServes serves)
       : clock_{clock}, ledger_{std::move(ledger)}, make_book_{std::move(make_book)}, serves_{std::move(serves)} {
     start();

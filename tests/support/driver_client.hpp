@@ -1,5 +1,5 @@
-// A client of a virtual driver: the built library, opened at run time, and the session that it finds. A process has one
-// session, so a test program has one of these. Calls from any thread.
+// A client of a virtual driver: the built library, opened at run time, with the session that it finds. A process has
+// one session, so a test program has one of these. Calls from any thread.
 #pragma once
 
 #include "base/dynamic_library.hpp"
@@ -18,7 +18,7 @@ struct DriverClient {
             {.gpus = drivers::parse_gpus(gpus), .spec = "", .name = {}, .table = {}, .faults = {}}, clock)},
         library{open(session, file)} {}
 
-  // What an entry point answers; `missing` where the library has none of that name.
+  // The result of an entry point; `missing` if the library has none of that name.
   template <typename Code, typename... Arguments>
   Code call(Code missing, const char* name, Arguments... arguments) {
     auto* const function = library.function<Code(Arguments...)>({name});

@@ -1,4 +1,4 @@
-// What an action fails with, in this process or in another one: for tests of what is refused.
+// The failure of an action, in this process or in another one: for tests of refusals.
 #pragma once
 
 #include <zeus/error.hpp>
@@ -27,7 +27,7 @@ struct Failures {
     return Error{ErrorKind::internal, ""};
   }
 
-  // The same in another process: "conflict: GPU 0 is leased by ..."; nothing when it succeeds there.
+  // The same in another process: "conflict: GPU 0 is leased by ..."; empty if it succeeds there.
   static std::string failure_elsewhere(const std::function<void()>& action) {
     std::array<int, 2> ends{};
     EXPECT_EQ(::pipe(ends.data()), 0);

@@ -1,5 +1,5 @@
-// A GPU that answers what a test writes into it: for tests of what is made of answers. What a GPU really does is for
-// the virtual devices (backends/virtual). One thread at a time.
+// A GPU that answers with values set by the test: for tests of the code that uses the answers. The virtual devices
+// (backends/virtual) model a real GPU. One thread at a time.
 #pragma once
 
 #include "device/backend.hpp"
@@ -68,7 +68,7 @@ struct FakeCpu final : device::CpuPackage {
   [[nodiscard]] std::uint64_t generation() const override { return 0; }
 };
 
-// A back-end that finds what it was given, or throws what it was given.
+// A back-end that finds the given devices, or throws the given exception.
 struct FakeBackend final : device::Backend {
   explicit FakeBackend(std::string backend_name) : its_name{std::move(backend_name)} {}
 

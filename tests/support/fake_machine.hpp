@@ -1,5 +1,5 @@
-// A machine for tests of what is printed: a GPU that can do everything, one whose driver refuses half of it, and two
-// CPU packages of which one may not be read. One thread at a time; the clock is the caller's.
+// A machine for tests of output: a GPU with all features, one whose driver refuses half of them, and two CPU packages,
+// one of them unreadable. One thread at a time; the clock is the caller's.
 #pragma once
 
 #include "tests/support/fake_gpu.hpp"

@@ -1,6 +1,6 @@
-// Golden files: what the project prints, serves or stores, held to a file under tests/golden that a reviewer has read.
-// A test calls expect_golden; `make golden` (ZEUS_UPDATE_GOLDEN=1) writes the files anew, and the review reads the
-// diff.
+// Golden files: what the project prints, serves or stores, compared with a file under tests/golden that a reviewer has
+// read. A test calls expect_golden; `make golden` (ZEUS_UPDATE_GOLDEN=1) writes the files again, and the review reads
+// the diff.
 #pragma once
 
 #include <string>

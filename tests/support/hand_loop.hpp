@@ -1,5 +1,5 @@
-// An event loop that a test drives: what other threads post is called when the test waits for it, time moves when the
-// test says so, and descriptors can be read when the test says so. The test's thread, but for post().
+// An event loop that a test drives: calls posted by other threads run when the test waits for them, time moves when the
+// test says so, and descriptors become readable when the test says so. The test's thread, except for post().
 #pragma once
 
 #include "base/clock.hpp"
@@ -20,7 +20,7 @@ namespace zeus::test {
 
 class HandLoop final : public daemon::Loop {
  public:
-  // `tick` is what the daemon's parts want called.
+  // `tick` is the daemon's periodic call.
   explicit HandLoop(VirtualClock& clock) : clock_{clock} {}
   std::function<void(Instant)> tick;
 
@@ -39,8 +39,8 @@ class HandLoop final : public daemon::Loop {
     return {nullptr, [this, number](void*) { watches_.erase(number); }};
   }
 
-  // Calls what is posted until this is so; throws, which fails a test, where that takes much longer than any machine
-  // needs.
+  // Runs posted calls until the condition is true; throws, which fails a test, if that takes much longer than any
+  // machine needs.
   void run_until(const std::function<bool()>& is_so) {
     const auto patience = std::chrono::seconds{20};
     while (!is_so()) {
@@ -55,7 +55,7 @@ class HandLoop final : public daemon::Loop {
     }
   }
 
-  // Time passes, and everybody who wanted to be called by then is, in order.
+  // Time passes, and the timers due by then are called in order.
   void advance(Seconds amount) {
     const Instant end = clock_.now() + amount;
     while (due_ && *due_ <= end) {

@@ -1,5 +1,5 @@
-// Jobs and what happens to them, in few words: for tests of what decides about batch sizes. The cost of these jobs is
-// energy alone (eta 1), so that a cost in joules can be written down as it is. Plain functions.
+// Jobs and their events, in short form: for tests of decisions about batch sizes. The cost of these jobs is energy
+// alone (eta 1), so a cost is simply a number of joules. Plain functions.
 #pragma once
 
 #include "optimize/batch_size/job_spec.hpp"
@@ -40,7 +40,7 @@ inline records::TryEnded ended(std::uint64_t number, std::uint64_t recurrence, i
           .time = {}};
 }
 
-// An epoch of 10 s under a limit that takes so many joules.
+// An epoch of 10 s under a limit, with this many joules.
 inline records::LimitProfile measured(Watts limit, double epoch_cost) {
   return {.limit = limit, .epoch_time = 10_s, .average_power = Watts{epoch_cost / 10.0}};
 }

@@ -1,5 +1,4 @@
-// A LeaseDesk over two GPUs in memory, on a loop that is turned by hand: nothing happens in it but what a test asks
-// for.
+// A LeaseDesk over two GPUs in memory, on a loop that the test drives: nothing happens unless the test asks for it.
 #pragma once
 
 #include "daemon/lease_desk.hpp"
@@ -60,7 +59,7 @@ class LeaseDeskTest : public ::testing::Test, protected test::LocalStand {
     desk_->set_policy(std::move(policy), [](const Client&) { return true; });
   }
 
-  // A process that has connected; its end is what the test says.
+  // A connected process; the test decides when it ends.
   Client process(pid_t pid, uid_t user = 1000) {
     return {.user = user,
             .groups = {},
@@ -100,7 +99,7 @@ class LeaseDeskTest : public ::testing::Test, protected test::LocalStand {
     loop_.run_until([&] { return refusals.has_value(); });
     return *refusals;
   }
-  // Until no seat has anything to do.
+  // Until all seats are idle.
   void settle() {
     loop_.run_until([&] { return seats_[0]->thread().is_idle() && seats_[1]->thread().is_idle(); });
   }

@@ -84,7 +84,7 @@ TEST_P(LeasePromises, WhatTheLeaseDidNotTouchIsLeftAlone) {
 
 TEST_P(LeasePromises, WhatIsFoundIsWrittenDownBeforeTheFirstChange) {
   Lease lease = book().acquire("GPU-0");
-  gpu_->its_refusals["power"] = Failure{Reason::timeout, {}};  // who knows whether it was set
+  gpu_->its_refusals["power"] = Failure{Reason::timeout, {}};  // it is unknown whether it was set
   EXPECT_EQ(failure_of([&] { lease.set_power_limit(150_W); }).kind(), ErrorKind::timeout);
   EXPECT_EQ(record()->found.power_limit, 250_W);
 }
@@ -197,7 +197,7 @@ TEST_P(LeasePromises, ALeaseThatIsNotRenewedCanBeTakenByTheNextWhoFindsTheGpuPut
   EXPECT_EQ(error.kind(), ErrorKind::timeout);
   EXPECT_THAT(error.what(), HasSubstr("not renewed for 60 s"));
   lease.release();
-  EXPECT_EQ(gpu_->its_limits.current, 180_W) << "an overdue holder must not touch what is somebody else's";
+  EXPECT_EQ(gpu_->its_limits.current, 180_W) << "an overdue holder must not touch another holder's setting";
 }
 
 TEST_P(LeasePromises, SettingRenewsToo) {

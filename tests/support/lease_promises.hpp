@@ -1,11 +1,10 @@
-// What a lease promises, whoever stands behind it, as one set of tests: lease_promises.cpp and share_promises.cpp. A
-// test program that has a kind of lease book links zeus_lease_promises and says so for both suites:
+// The promises of a lease, for every kind of lease book, as one set of tests: lease_promises.cpp and
+// share_promises.cpp. A test program with a kind of lease book links zeus_lease_promises and instantiates both suites:
 //
 //   INSTANTIATE_TEST_SUITE_P(Local, LeasePromises, testing::Values(LeaseStandKind{"records", make_local_stand}));
 //   INSTANTIATE_TEST_SUITE_P(Local, SharePromises, testing::Values(LeaseStandKind{"records", make_local_stand}));
 //
-// The tests fork: what a forked child asks a book for, it asks as another process. One thread, unless a test says
-// otherwise.
+// The tests fork: a forked child uses a book as another process would. One thread, unless a test says otherwise.
 #pragma once
 
 #include "control/lease_book.hpp"
@@ -24,7 +23,7 @@
 
 namespace zeus::test {
 
-// Two GPUs, GPU-0 and GPU-1, which nobody has leased yet, and books to lease them from.
+// Two GPUs, GPU-0 and GPU-1, without leases, and books to lease them from.
 class LeaseStand {
  public:
   LeaseStand() = default;
@@ -32,15 +31,14 @@ class LeaseStand {
   LeaseStand& operator=(const LeaseStand&) = delete;
   virtual ~LeaseStand() = default;
 
-  // A new one each time, as several parts of a program have books of their own. In a forked child, one of the child's.
+  // A new one each time, as several parts of a program have their own books. In a forked child, one of the child's.
   virtual control::LeaseBook book() = 0;
-  // The device itself, at the end of the line: looked at and told things directly, while no call is under way.
+  // The device itself: read and set directly, while no call is under way.
   virtual SettableGpu& gpu(int index) = 0;
-  // What is written down of a GPU by whoever sets it.
+  // The record of a GPU by the process that sets it.
   [[nodiscard]] virtual std::optional<control::LeaseRecord> record(const std::string& uuid) const = 0;
-  // Moves the clock by which leases run out. What is due by then need not have been done when this returns, but before
-  // the answer to whatever a book or a lease is asked next. Called within a call of the device as well, as one that
-  // hangs.
+  // Moves the clock by which leases expire. Work due by then need not be done when this returns, but must be before the
+  // answer to the next call of a book or a lease. May also be called during a call of the device, like one that hangs.
   virtual void advance(Seconds time) = 0;
 };
 

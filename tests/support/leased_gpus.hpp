@@ -1,5 +1,5 @@
-// Two GPUs that this process leases itself, with a folder of records of their own, a guardian that only counts, and a
-// clock that stands still: for tests of leases. One thread, unless a test says otherwise.
+// Two GPUs that this process leases itself, with their own folder of records, a guardian that only counts, and a clock
+// that stands still: for tests of leases. One thread, unless a test says otherwise.
 #pragma once
 
 #include "base/clock.hpp"
@@ -63,7 +63,7 @@ class LocalStand : public LeaseStand {
   std::shared_ptr<SilentGuardian> guardian_ = std::make_shared<SilentGuardian>();
 };
 
-// The same as a fixture, for what is of this kind alone.
+// The same as a fixture, for tests of this kind of book only.
 class LeasedGpus : public ::testing::Test, protected LocalStand, protected Failures {
  protected:
   using LocalStand::record;

@@ -51,7 +51,7 @@ class MemoryStore final : public store::JobStore {
     history(made.id) = std::move(all);
     return made;
   }
-  // It remembers no requests that forgot a job.
+  // It does not remember requests that forgot a job.
   bool forget(std::string_view name, const records::EntryRequest& /*request*/) override {
     return std::erase_if(jobs_, [&](const store::StoredJob& one) { return one.name == name; }) > 0;
   }
@@ -90,7 +90,7 @@ class MemoryStore final : public store::JobStore {
     }
     return lengths;
   }
-  // It keeps no caches, which may vanish at any time.
+  // It keeps no caches, since they may vanish at any time.
   std::optional<records::JobSummary> summary(store::JobId /*job*/) override { return {}; }
   store::SummaryPage summaries(const store::SummaryQuery& /*query*/) override { return {}; }
   std::vector<std::string> without_summary() override { return names(); }

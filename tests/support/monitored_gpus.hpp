@@ -1,5 +1,5 @@
-// A monitor of simulated GPUs: on a clock of the test's own, where nothing depends on the machine, or in real time with
-// the sampler's thread, for what is about threads, forks and real time itself. One thread makes and ends it.
+// A monitor of simulated GPUs: on the test's own clock, independent of the machine, or in real time with the sampler's
+// thread, for tests of threads, forks and real time itself. One thread creates and destroys it.
 #pragma once
 
 #include "measure/windows.hpp"
@@ -41,7 +41,7 @@ struct MonitoredGpusOn {
   [[nodiscard]] Joules truth(const Measurement& m, std::size_t gpu = 0) const {
     return gpus[gpu]->truth(m.end) - gpus[gpu]->truth(m.start);
   }
-  // The interval that is stated holds what was drawn.
+  // The stated interval contains the true energy.
   void expect_truth(const Measurement& m, int gpu = 0) const {
     const MeasuredEnergy& measured = m.gpu_energy.at(gpu);
     ASSERT_TRUE(measured.energy) << measured.reason;

@@ -1,5 +1,5 @@
-// A PostgreSQL of a test program's own (tests/support/postgres_server.py), and statements to it beside the code that is
-// tested. One thread at a time.
+// A test program's own PostgreSQL (tests/support/postgres_server.py), and direct statements to it. One thread at a
+// time.
 #pragma once
 
 #include <sys/types.h>
@@ -18,16 +18,16 @@ class PostgresServer {
   PostgresServer& operator=(const PostgresServer&) = delete;
   ~PostgresServer();
 
-  // The one of this program: started when first asked for, gone with the program.
+  // The program's only one: started on first use, ended with the program.
   static PostgresServer& of_program();
 
   // Where its socket is.
   [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
-  // Of a database there, through the socket in `folder`.
+  // The address of a database there, through the socket in `folder`.
   [[nodiscard]] static std::string address(std::string_view database, const std::filesystem::path& folder,
                                            std::string_view user = "zeus");
   [[nodiscard]] std::string address(std::string_view database) const { return address(database, folder_); }
-  // Makes a database that is empty, and returns its name.
+  // Creates an empty database, and returns its name.
   std::string make_database(std::string_view settings = "");
 
   void kill() { command("kill"); }
@@ -44,7 +44,7 @@ class PostgresServer {
   int databases_ = 0;
 };
 
-// Executes statements at an address; returns the first value of the last one's answer, or nothing. Throws
+// Executes statements at an address; returns the first value of the last one's result, or an empty string. Throws
 // std::runtime_error.
 std::string run_sql(const std::string& address, const std::string& statements);
 

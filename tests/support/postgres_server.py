@@ -1,5 +1,5 @@
-"""A PostgreSQL of a test's own: in a temporary folder, on a Unix socket alone, flushing as it would for users. Where the test is
-root, it runs as another user, since it refuses to be root.
+"""A test's own PostgreSQL: in a temporary folder, only on a Unix socket, flushing as it would for users. If the test is
+root, the server runs as another user, since it refuses to run as root.
 
   postgres_server.py          starts one and prints the folder of its socket; then, for each line of its input, does that:
                               "kill" (all its processes, by SIGKILL), "start", "stop" and "cont" (SIGSTOP, SIGCONT), and
@@ -20,7 +20,7 @@ import time
 
 PROGRAMS = pathlib.Path("/usr/lib/postgresql/15/bin")
 PATIENCE_S = 60
-# After a crash all of its files are flushed in one go, not one by one.
+# After a crash all of its files are flushed together, not one by one.
 QUICKLY = ("-c", "recovery_init_sync_method=syncfs")
 
 
@@ -36,7 +36,7 @@ class PostgresServer:
         self.folder.chmod(0o755)  # other users connect as well
         try:
             self.data = self.folder / "data"
-            # What is flushed now is the empty template; the server flushes whatever it is told to keep.
+            # This only affects the empty template; the server flushes all later writes.
             self.run("initdb", "--no-sync", "--username", "zeus", "--encoding", "UTF8", "--locale", "C", "--pgdata", self.data)
             rules = self.data / "pg_hba.conf"
             rules.write_text("local all zeus trust\nlocal all all scram-sha-256\n", encoding="ascii")
@@ -64,7 +64,7 @@ class PostgresServer:
 
     def start(self) -> None:
         status = self.data / "postmaster.pid"
-        # One that was killed has left this; what it says is of the past.
+        # A killed server has left this file; its content is outdated.
         status.unlink(missing_ok=True)
         deadline = time.monotonic() + PATIENCE_S
         while time.monotonic() < deadline:
@@ -80,7 +80,7 @@ class PostgresServer:
                 except (FileNotFoundError, IndexError):
                     pass
                 time.sleep(0.01)
-            # The last processes of one that was killed may still have its memory.
+            # The last processes of a killed server may still hold its shared memory.
             time.sleep(0.05)
         raise RuntimeError((self.folder / "log").read_text(encoding="utf-8", errors="replace"))
 
@@ -120,7 +120,7 @@ class PostgresServer:
 
 
 def main() -> None:
-    # Whoever ends the test ends its processes with it; this one goes when its input does, and tidies up.
+    # Ending the test ends its processes too; this one ends with its input, and cleans up.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     with PostgresServer() as server:

@@ -1,10 +1,10 @@
-"""A Python environment with packages of packaging/python-tests.txt, for tests of programs that nobody here wrote.
+"""A Python environment with packages of packaging/python-tests.txt, for tests with other projects' programs.
 
     python = python_environment.interpreter(build_folder, "nvidia-ml-py", "nvitop")
 
-The environment is made once per build folder and set of packages; torch, which is larger than all the others together, is
-installed once and lent to each that has more besides. Where the registry cannot be reached, the test that asks is skipped
-with one line.
+The environment is created once per build folder and set of packages; torch, which is larger than all the others together, is
+installed once and shared by all environments that need it. If the registry cannot be reached, the test is skipped with one
+line.
 """
 
 import fcntl
@@ -16,7 +16,7 @@ import time
 import unittest
 import venv
 
-# Where the registry cannot be reached, every test would wait for it anew.
+# If the registry cannot be reached, every test would wait for it again.
 TRIED_AGAIN_AFTER = 600.0
 PINS = pathlib.Path(__file__).resolve().parents[2] / "packaging" / "python-tests.txt"
 
@@ -28,14 +28,14 @@ def pinned() -> dict[str, str]:
 
 
 def skip_if_refused(folder: pathlib.Path) -> None:
-    """Skips the test where the registry had nothing for this folder a short time ago."""
+    """Skips the test if the registry failed for this folder a short time ago."""
     refusal = folder / "refused"
     if refusal.exists() and time.time() - refusal.stat().st_mtime < TRIED_AGAIN_AFTER:
         raise unittest.SkipTest(refusal.read_text(encoding="utf-8"))
 
 
 def from_registry(folder: pathlib.Path, what: str, command: list) -> None:
-    """Runs what takes the registry; where that fails, the test is skipped, and for some time also whoever wants it next."""
+    """Runs a command that needs the registry; if it fails, this test is skipped, and for some time the next ones too."""
     skip_if_refused(folder)
     refusal = folder / "refused"
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
@@ -46,7 +46,7 @@ def from_registry(folder: pathlib.Path, what: str, command: list) -> None:
 
 
 def packages_of(python: pathlib.Path) -> pathlib.Path:
-    """Where an environment's packages lie."""
+    """The folder of an environment's packages."""
     return next((python.parent.parent / "lib").glob("python3.*")) / "site-packages"
 
 

@@ -13,7 +13,7 @@ inline std::string random_draws() {
   std::string text;
   Random random{20230417, 3, 1};
   for (int i = 0; i < 2500; ++i) {
-    // One draw a statement: the order in which arguments are evaluated is the compiler's choice.
+    // One draw per statement, because the compiler chooses the order in which arguments are evaluated.
     const auto bits = static_cast<unsigned long long>(random.bits());
     const double uniform = random.uniform();
     const double normal = random.normal();

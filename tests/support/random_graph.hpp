@@ -1,5 +1,5 @@
-// Random computation graphs for property tests: measured points as they come (noisy, not convex, repeated, single,
-// of no length), dependencies with and without time. The same seed gives the same graph.
+// Random computation graphs for property tests: realistic measured points (noisy, not convex, repeated, single, of zero
+// length), dependencies with and without time. The same seed gives the same graph.
 #pragma once
 
 #include "base/random.hpp"

@@ -1,5 +1,5 @@
-// What holds of every record that is described (zeus/fields.hpp): any value of it is written as JSON and read back as
-// it was, and JSON that is not quite such a value is refused. For tests; one thread.
+// Properties of every described record (zeus/fields.hpp): any value of it is written as JSON and read back unchanged,
+// and slightly wrong JSON is refused. For tests; one thread.
 #pragma once
 
 #include "base/random.hpp"
@@ -97,7 +97,7 @@ class RandomFields {
   Random& random_;
 };
 
-// Puts the bounded number at a place in the walk through a record out of its bounds.
+// Moves the bounded number at a given place of the walk through a record out of its bounds.
 class BreakingFields {
  public:
   explicit BreakingFields(int place) : place_{place} {}
@@ -164,8 +164,8 @@ struct Mutant {
   JsonValue json;
 };
 
-// Every document that differs from this one by one key that is missing or not known, or one value of another type.
-// Objects of `may_lack` keep their sense without these keys.
+// Every document that differs from this one by one missing or unknown key, or one value of another type. Objects are
+// still valid without the keys of `may_lack`.
 inline std::vector<Mutant> mutants_of(const JsonValue& json, const std::set<std::string>& may_lack) {
   std::vector<Mutant> all;
   if (json.object() != nullptr) {
@@ -213,7 +213,7 @@ void expect_refused(const JsonValue& json, const std::string& what) {
   }
 }
 
-// Of many random values. `may_lack` are keys that are left out where they are unknown.
+// For many random values. `may_lack` are keys that are left out if unknown.
 template <typename Record>
 void expect_properties(const std::set<std::string>& may_lack = {}) {
   constexpr std::uint64_t values = 100;

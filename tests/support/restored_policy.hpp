@@ -1,5 +1,5 @@
-// What every policy promises of its saved state: restored at any point of a history, a fresh policy says from then on
-// what the kept one says, and saves what it saves. For tests of policies.
+// The promise of every policy about its saved state: restored at any point of a history, a new policy decides and saves
+// from then on exactly like the original. For tests of policies.
 #pragma once
 
 #include "base/state_text.hpp"
@@ -37,7 +37,7 @@ inline std::string described(const optimize::Decision& decision) {
                      run.usual_cost.value_or(Joules{}).value());
 }
 
-// The book learns of an event before the policy does, as in a recurring job.
+// The book gets an event before the policy does, as in a recurring job.
 inline void learn(optimize::ProfileBook& profiles, const optimize::JobSpec& spec, const records::JobEvent& event) {
   if (const auto* profiled = std::get_if<records::LimitsProfiled>(&event)) {
     profiles.add(spec.arm_of(profiled->batch_size), profiled->limits);

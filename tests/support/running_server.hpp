@@ -1,5 +1,5 @@
-// For tests of what goes over a socket: a server on a thread of its own, and a client that says exactly what it is told
-// to, malformed or not.
+// For tests over a socket: a server on its own thread, and a client that sends exactly the given bytes, malformed or
+// not.
 #pragma once
 
 #include "base/file_descriptor.hpp"
@@ -80,7 +80,7 @@ class RunningServer {
   std::thread thread_;
 };
 
-// Waits long enough for any machine, and no longer than it takes.
+// Waits as long as needed, with a limit that suffices for any machine.
 inline bool comes_true(const std::function<bool()>& what) {
   for (int i = 0; i < 10000; ++i) {
     if (what()) {
@@ -120,7 +120,7 @@ class RawClient {
   void close() { socket_.close(); }
   [[nodiscard]] int descriptor() const { return socket_.get(); }
 
-  // One answer with a Content-Length, whole; what has come when there is no more.
+  // One complete answer with a Content-Length; or everything received if the connection ends.
   std::string answer() {
     while (true) {
       const std::size_t head = got_.find("\r\n\r\n");
@@ -143,7 +143,7 @@ class RawClient {
     const std::string all = answer();
     return all.starts_with("HTTP/1.1 ") ? std::stoi(all.substr(std::strlen("HTTP/1.1 "))) : 0;
   }
-  // Until this has come; all that has come before and with it.
+  // Until this has arrived; returns everything up to and including it.
   std::string until(std::string_view text) {
     while (true) {
       if (const std::size_t found = got_.find(text); found != std::string::npos) {
@@ -161,7 +161,7 @@ class RawClient {
     }
     return std::exchange(got_, {});
   }
-  // Whether the server has closed; false when it says something first, or nothing at all.
+  // Whether the server has closed the connection; false if it sends something first, or does nothing.
   bool is_closed_within(int milliseconds) {
     pollfd asked{socket_.get(), POLLIN, 0};
     char next = 0;

@@ -1,4 +1,4 @@
-// What tests of a training session share: four virtual V100s that train, and what is told and said. One thread.
+// Shared by tests of a training session: four virtual V100s that train, with events and messages recorded. One thread.
 #pragma once
 
 #include "tests/support/temporary_folder.hpp"
@@ -22,7 +22,7 @@ inline const physics::GpuModel& v100() {
   return physics::preset("V100");
 }
 
-// Of a step of one GPU, once it is warm.
+// For a step of one warm GPU.
 inline Joules cost_of(const physics::GpuModel& model, const TrainingWork& work, const PowerSetting& setting,
                       double eta = 0.5) {
   const SettledStep step = settled_step(model, work, setting);
@@ -48,7 +48,7 @@ std::vector<Event> of_kind(const std::vector<TrainingEvent>& events) {
   return found;
 }
 
-// Trains so many epochs of so many steps, or until the session says that it is enough.
+// Trains this many epochs of this many steps, or until the session stops it.
 inline void run_epochs(train::Session& session, VirtualTraining& training, int epochs, int steps) {
   for (int epoch = 0; epoch < epochs && session.next_epoch(); ++epoch) {
     for (int step = 0; step < steps; ++step) {

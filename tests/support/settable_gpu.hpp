@@ -1,5 +1,5 @@
-// A fake GPU that can also be told things, keeps a log of what it was told, and refuses, lies or goes away on command:
-// for tests of who sets devices. One thread at a time.
+// A fake GPU with setters that logs calls, and refuses, lies or disappears on command: for tests of code that sets
+// devices. One thread at a time.
 #pragma once
 
 #include "tests/support/fake_gpu.hpp"
@@ -31,8 +31,8 @@ struct SettableGpu final : FakeGpu, device::GpuControl {
   std::map<std::string, Failure> its_refusals;
   std::optional<Watts> its_enforced_at_most;
   std::optional<Watts> it_rounds_to;
-  bool it_ignores = false;         // says that it has done it, and has not
-  std::function<void()> it_hangs;  // before it does what it is told, once
+  bool it_ignores = false;         // reports success, but does nothing
+  std::function<void()> it_hangs;  // before it sets, once
   bool it_tells_locks = true;
   std::map<ClockDomain, std::optional<ClockRange>> its_locks;
   std::vector<std::string> log;

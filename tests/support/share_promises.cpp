@@ -89,7 +89,7 @@ TEST_P(SharePromises, SettingsOfDifferentKindsLeaveOneAnotherAlone) {
   gpu_->log.clear();
   clocks.release();
   EXPECT_THAT(gpu_->log, ElementsAre("unlock graphics"));
-  EXPECT_TRUE(record()->found.clocks.empty()) << "nobody of us has them changed any more";
+  EXPECT_TRUE(record()->found.clocks.empty()) << "no share of ours changes them any more";
   gpu_->log.clear();
   limit.release();
   EXPECT_THAT(gpu_->log, ElementsAre("power 250"));
@@ -119,7 +119,7 @@ TEST_P(SharePromises, WhoeverIsOverruledLearnsByWhatUntilItSetsAnew) {
   Lease other = book().acquire("GPU-0");
   static_cast<void>(other.set_persistence_mode(true));
   other.set_power_limit(150_W);
-  EXPECT_EQ(measuring.overruled(), "") << "nothing that draws power has changed";
+  EXPECT_EQ(measuring.overruled(), "") << "no setting that affects power has changed";
   other.set_power_limit(180_W);
   EXPECT_THAT(measuring.overruled(), HasSubstr("GPU 0 (Tesla V100) was set to power limit 180 W from elsewhere"));
   EXPECT_EQ(other.overruled(), "");
@@ -130,7 +130,7 @@ TEST_P(SharePromises, WhoeverIsOverruledLearnsByWhatUntilItSetsAnew) {
   measuring.restore();
   EXPECT_EQ(measuring.overruled(), "");
   other.release();
-  EXPECT_NE(measuring.overruled(), "") << "what an ending brings back is another setting too";
+  EXPECT_NE(measuring.overruled(), "") << "a setting restored at an end is another setting too";
 }
 
 TEST_P(SharePromises, WhatADriverHasRoundedIsBroughtBackAsItWas) {
@@ -204,7 +204,7 @@ TEST_P(SharePromises, AForkedChildHasNoneAndIsAnotherProcess) {
             "");
   second.reset();
   first.reset();
-  EXPECT_EQ(failure_elsewhere(asks), "") << "nobody has it any more";
+  EXPECT_EQ(failure_elsewhere(asks), "") << "it has no holder any more";
 }
 
 TEST_P(SharePromises, AreTakenAndEndedByManyThreadsInRealTime) {

@@ -1,5 +1,5 @@
-// A GPU whose readings come from the physics of a model, on any clock, and which misbehaves when it is told to: what
-// the tests of measuring measure. Readings from any thread; the switches are atomic.
+// A GPU whose readings come from the physics of a model, on any clock, and which misbehaves on command: the subject of
+// the tests of measuring. Readings from any thread; the switches are atomic.
 #pragma once
 
 #include "device/gpu.hpp"

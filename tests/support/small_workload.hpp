@@ -1,4 +1,4 @@
-// A workload small enough to think about, and its simulation under a policy by name: for tests.
+// A workload small enough to reason about, and its simulation under a named policy: for tests.
 #pragma once
 
 #include "optimize/batch_size/policy_factory.hpp"

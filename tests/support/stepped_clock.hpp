@@ -1,6 +1,6 @@
-// A clock for one thread, on which somebody works while others wait: whenever that thread sleeps or waits, time moves
-// to each moment at which the worker is due, and the worker is called there. So is the world, in which things happen at
-// their moment, whoever sleeps. The same way each time, as fast as it computes.
+// A clock for one thread, on which a worker runs while that thread waits: whenever the thread sleeps or waits, time
+// moves to each moment at which the worker is due, and the worker is called then. The same goes for the world, whose
+// events happen at their moment whichever of the two sleeps. Deterministic, and as fast as the computation.
 #pragma once
 
 #include "base/clock.hpp"
@@ -14,17 +14,17 @@ namespace zeus::test {
 
 class SteppedClock final : public Clock {
  public:
-  // Does what is due and returns when to be called again; nothing: not before the next sleep.
+  // Does the due work and returns when to be called again; empty: not before the next sleep.
   using Worker = std::function<std::optional<Instant>()>;
 
   void employ(Worker worker) { worker_ = std::move(worker); }
-  // Who is called when it is due and not a little later, and whenever time begins to move. It does not sleep.
+  // Called exactly when it is due, and whenever time begins to move. It does not sleep.
   void set_world(Worker world) { world_ = std::move(world); }
 
   [[nodiscard]] Instant now() const override { return clock_.now(); }
   [[nodiscard]] WallTime wall() const override { return clock_.wall(); }
 
-  // A worker that sleeps itself moves the time, and the world, and nothing else.
+  // A worker that sleeps itself only moves time and the world.
   void sleep_until(Instant deadline) override {
     if (Worker worker = std::exchange(worker_, nullptr)) {
       for (auto due = worker(); due && wake_up(*due) <= deadline; due = worker()) {
@@ -35,7 +35,7 @@ class SteppedClock final : public Clock {
     move_to(deadline);
   }
 
-  // As if notified after the worker's next round.
+  // As if it were notified after the worker's next round.
   void wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable& /*condition*/,
                   Instant deadline) override {
     lock.unlock();
@@ -45,7 +45,7 @@ class SteppedClock final : public Clock {
   }
 
  private:
-  // Threads wake up a little late, so that what was due has happened.
+  // Threads wake up a little late, so that due events have happened.
   [[nodiscard]] Instant wake_up(Instant due) const { return std::max(due, now()) + Milliseconds{0.05}; }
 
   void move_to(Instant deadline) {

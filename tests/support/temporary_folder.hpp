@@ -1,4 +1,4 @@
-// A folder of its own for one test, gone when the test is.
+// A separate folder for one test, removed with it.
 #pragma once
 
 #include <filesystem>

@@ -17,7 +17,7 @@
 
 namespace zeus::test {
 
-// What the ranks meet at: everybody brings bytes, and all leave with what became of them.
+// The ranks' meeting point: each rank brings bytes, and all get the combined result.
 class Meeting {
  public:
   explicit Meeting(int size) : size_{size} {}

@@ -42,7 +42,7 @@ PowerSetting best_limit(const TrainingWork& work) {
   return best;
 }
 
-// Steps in an epoch that lasts so long at the best limit.
+// Steps in an epoch of this length at the best limit.
 int steps_in(const TrainingWork& work, Seconds epoch) {
   return std::max(1, static_cast<int>(std::lround(epoch / settled_step(model(), work, best_limit(work)).time)));
 }
@@ -126,7 +126,7 @@ ObserverOutcome observe(std::string_view workload, Seconds epoch, std::uint64_t 
                                                       observed.limit(0) == model().limits.default_limit));
   });
 
-  // The same training again, at what was found.
+  // The same training again, at the settings found.
   VirtualTraining optimized{four_gpus(), work, seed, 0, folder()};
   options = options_for(steps);
   options.profiling.known = observation.profile;

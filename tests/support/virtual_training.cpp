@@ -54,7 +54,7 @@ SettledStep settled_step(const physics::GpuModel& model, const TrainingWork& wor
   return {.time = time, .energy = point.power * time};
 }
 
-// Windows of the true energy, each edge of which is blurred as by a counter that moves in ticks.
+// Windows of the true energy, with an error at each edge as from a counter that moves in ticks.
 class VirtualTraining::TrueMeter final : public train::Meter {
  public:
   explicit TrueMeter(VirtualTraining& training) : training_{training} {}

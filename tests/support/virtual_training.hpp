@@ -1,5 +1,6 @@
-// Training on virtual GPUs in virtual time, for whoever tests or measures a training session: steps that scatter, a
-// meter with honest doubts, leases in a folder of their own, and a log of every setter that the driver saw. One thread.
+// Training on virtual GPUs in virtual time, for tests and measurements of a training session: steps that scatter, a
+// meter with correct uncertainties, leases in a separate folder, and a log of every setter call of the driver. One
+// thread.
 #pragma once
 
 #include "tests/support/temporary_folder.hpp"
@@ -25,14 +26,14 @@ struct TrainingWork {
   physics::Demand demand;
   Seconds step;            // at the highest clock without a limit
   double scatter = 0.02;   // standard deviation of each step's time, and independently of its energy
-  Seconds set_latency{};   // that a call to a setter takes, GPU after GPU
-  Seconds read_latency{};  // that the meter takes after it has read an edge
+  Seconds set_latency{};   // of a call to a setter, for each GPU in turn
+  Seconds read_latency{};  // of the meter, after it has read an edge
 };
 
 // A built-in workload at its default batch size.
 TrainingWork work_of(std::string_view workload, const physics::GpuModel& model);
 
-// What a step takes once the GPU is as warm as it gets; energy of one GPU.
+// The cost of a step on a warm GPU; energy of one GPU.
 struct SettledStep {
   Seconds time;
   Joules energy;
@@ -41,15 +42,15 @@ SettledStep settled_step(const physics::GpuModel& model, const TrainingWork& wor
 
 class VirtualTraining {
  public:
-  // The GPUs are numbered (and so named) from `first` on. Leases are written down in `folder`, or in one of its own:
-  // the locks of a folder stay open as long as the process, so thousands of trainings share one.
+  // The GPUs are numbered (and so named) from `first` on. Leases are recorded in `folder`, or in a new one: the locks
+  // of a folder stay open as long as the process, so thousands of trainings share one.
   VirtualTraining(const std::vector<physics::GpuModel>& models, const TrainingWork& work, std::uint64_t seed,
                   int first = 0, std::shared_ptr<const TemporaryFolder> folder = std::make_shared<TemporaryFolder>());
 
   // For one session at a time; this outlives it.
   [[nodiscard]] train::SessionParts parts();
 
-  // A step happens, as long as the GPUs take for it now; or nothing but waiting, at this power.
+  // Runs a step, as long as the GPUs need for it now; or only waits, at this power.
   void step();
   void evaluate(Seconds time, Watts power);
   void set_work(const TrainingWork& work);
@@ -58,12 +59,12 @@ class VirtualTraining {
   [[nodiscard]] Watts limit(std::size_t index);
   [[nodiscard]] VirtualClock& clock() { return clock_; }
   [[nodiscard]] Seconds elapsed() const { return clock_.now() - start_; }
-  // What the steps so far would have taken at the highest clock without a limit, with the scatter they had.
+  // The cost of the steps so far at the highest clock without a limit, with the same scatter.
   [[nodiscard]] Seconds work_done() const { return work_done_; }
-  // Ground truth of all GPUs, the scatter of steps included.
+  // The true energy of all GPUs, including the scatter of steps.
   [[nodiscard]] Joules energy();
 
-  // "power 250", "lock 135-1200", "unlock", as the driver was told, and when.
+  // "power 250", "lock 135-1200", "unlock", as called in the driver, with times.
   struct Call {
     Instant at;
     std::size_t gpu = 0;

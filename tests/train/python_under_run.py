@@ -1,5 +1,5 @@
-"""A training of Python for under_run_test.py: a power limit optimizer that knows of steps and epochs, and a metric that is
-printed, as scripts for callbacks have it.
+"""A Python training for under_run_test.py: a power-limit optimizer that gets steps and epochs, and a printed metric, as in
+scripts with callbacks.
 
   python_under_run.py
 """

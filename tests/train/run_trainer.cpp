@@ -1,8 +1,8 @@
-// A training for tests/train/under_run_test.py: so many epochs to its target as its batch size takes, and steps that
-// wait as for a device.
+// A training for tests/train/under_run_test.py: the number of epochs to its target depends on its batch size, and its
+// steps wait as if for a device.
 //
-//   run_trainer plain    knows nothing of Zeus: prints how far it is, and is told all by its arguments
-//   run_trainer library  tells of itself by zeus::Training, prints nothing, and is told all by zeus::run_values()
+//   run_trainer plain    without Zeus: prints its progress, and gets everything from its arguments
+//   run_trainer library  reports through zeus::Training, prints nothing, and gets everything from zeus::run_values()
 //   run_trainer both     the same, and prints too
 //
 //   run_trainer WAY [BATCH_SIZE]
@@ -30,7 +30,7 @@ double accuracy(std::uint64_t batch_size, std::uint64_t epochs) {
   return 0.9 * static_cast<double>(epochs) / static_cast<double>(epochs_needed(batch_size));
 }
 
-// In pieces, so that whoever stops the process slows that down too.
+// In pieces, so that stopping the process slows the wait down too.
 void learn() {
   for (std::uint64_t i = 0; i < steps_of_waiting; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds{1});
@@ -69,7 +69,7 @@ void train_plainly(std::uint64_t batch_size) {
   }
 }
 
-// Nothing but what the run says: target, maximum of epochs and batch size are left open.
+// Everything comes from the run: target, maximum of epochs and batch size are left open.
 void train_with_the_library(bool prints) {
   const Printer printer{prints};
   const std::uint64_t batch_size = zeus::run_values().batch_size.value_or(64);

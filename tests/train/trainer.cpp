@@ -46,7 +46,7 @@ void say_leased() {
   }
 }
 
-// Observing puts limits back between slices, optimizing keeps the best one: both are to be killed in.
+// Observing puts limits back between slices, optimizing keeps the best one: the test kills in both.
 void train_once(bool forks, bool observe) {
   zeus::TrainingOptions options;
   options.mode = observe ? zeus::TrainingMode::observe : zeus::TrainingMode::optimize;

@@ -1,5 +1,5 @@
-"""Trainings that use the library, under the real `zeus run` on a virtual GPU: they tell of themselves, leave the GPU to the run,
-take from it what they leave open, and the job learns the same history as from a script that knows nothing of Zeus.
+"""Trainings that use the library, under the real `zeus run` on a virtual GPU: they report by themselves, leave the GPU to
+the run, take open options from it, and the job gets the same history as from a script without Zeus.
 
   under_run_test.py PROGRAM TRAINER [PACKAGE]     PACKAGE: the folder of the Python package, where there is one
 """
@@ -28,7 +28,7 @@ class UnderRun(unittest.TestCase):
                             "PYTHONPATH": package, "PYTHONPYCACHEPREFIX": self.folder}
 
     def run_job(self, name: str, sizes: str, *words: str) -> str:
-        # The grid's tries go on to the target; what other policies stop early hangs on how long steps take here.
+        # The grid's tries go on to the target; with other policies, early stops depend on how long steps take here.
         done = subprocess.run(
             [program, "virtual", "1xV100", "--load", "follow:cifar100", "--", program, "run", "--job", name, "--batch-sizes",
              sizes, "--default-batch-size", "64", "--target-metric", "0.89", "--max-epochs", "9", "--power-limits",
@@ -43,7 +43,7 @@ class UnderRun(unittest.TestCase):
         return [json.loads(line) for line in done.stdout.splitlines()]
 
     def recur(self, name: str, *words: str, sizes: str = "16,32,64") -> tuple[list, str]:
-        """What three recurrences have taught, as far as no clock has a say in it, and what was said."""
+        """The history of three recurrences without values that depend on clocks, and the output."""
         said = "".join(self.run_job(name, sizes, *words) for _ in range(3))
         entries = self.history(name)
         finished = [entry for entry in entries if entry.get("kind") == "finished"]
@@ -62,7 +62,7 @@ class UnderRun(unittest.TestCase):
             self.assertNotIn(complaint, said)
 
     def test_a_training_of_the_library_teaches_what_a_plain_script_does(self):
-        # Of several batch sizes, what a clock says would have a say.
+        # With several batch sizes, times would affect the result.
         plain, _ = self.recur("plain", *METRIC, *STEP, "--", trainer, "plain", "{batch_size}", sizes="64")
         library, said = self.recur("library", "--", trainer, "library", sizes="64")
         self.assertEqual(library, plain)

@@ -1,4 +1,4 @@
-"""Programs that nobody here wrote, on virtual GPUs: the vendors' own Python packages and nvitop, from the registry.
+"""Other projects' programs on virtual GPUs: the vendors' own Python packages and nvitop, from the registry.
 
   foreign_clients_test.py PROGRAM BUILD_FOLDER
 """
@@ -16,7 +16,7 @@ SPEC = ["2xV100,1xH100", "--load", "square:80-300W,200ms"]
 program = ""
 build = pathlib.Path()
 
-# Runs under nvidia-ml-py, and prints what it finds as JSON.
+# Runs with nvidia-ml-py, and prints its readings as JSON.
 LOOK = """
 import json, os, subprocess, sys, time
 import pynvml as n
@@ -39,7 +39,7 @@ else:
     print(json.dumps({"before": before, "after": look(0), "other": json.loads(other), "pid": os.getpid()}))
 """
 
-# What an H100 is asked by number, under nvidia-ml-py: types and fields are the package's own.
+# Fields of an H100 read by number, with nvidia-ml-py: types and fields are the package's own.
 LOOK_AT_FIELDS = """
 import json, time
 import pynvml as n
@@ -70,7 +70,8 @@ print(json.dumps({"cap": cap, "now": a.amdsmi_get_power_cap_info(gpu)["power_cap
                   "joules": (after["energy_accumulator"] - before["energy_accumulator"]) * after["counter_resolution"] * 1e-6,
                   "clock": a.amdsmi_get_clock_info(gpu, a.AmdSmiClkType.GFX),
                   "memory": a.amdsmi_get_clock_info(gpu, a.AmdSmiClkType.MEM),
-                  "name": a.amdsmi_get_gpu_asic_info(gpu)["market_name"], "busy": a.amdsmi_get_gpu_activity(gpu)["gfx_activity"],
+                  "name": a.amdsmi_get_gpu_asic_info(gpu)["market_name"], "busy":
+                  a.amdsmi_get_gpu_activity(gpu)["gfx_activity"],
                   "processes": [p["pid"] for p in a.amdsmi_get_gpu_process_list(gpu)], "pid": os.getpid()}))
 """
 

@@ -1,7 +1,7 @@
-"""`zeus virtual` as its users meet it: the command's exit code, signals, truth, errors, named sessions, and the speed of a
-followed workload.
+"""`zeus virtual` from the user's side: the command's exit code, signals, true energies, errors, named sessions, and the
+speed of a followed workload.
 
-  virtual_command_test.py PROGRAM          ZEUS_UPDATE_GOLDEN=1 writes the golden file anew
+  virtual_command_test.py PROGRAM          ZEUS_UPDATE_GOLDEN=1 writes the golden file again
 """
 
 import json
@@ -36,7 +36,8 @@ BAD = [
     ["1xA100"],
 ]
 
-# Sets the limit of the first GPU to so many watts, unless that is 0, and prints it; in a grandchild without our files.
+# Sets the limit of the first GPU to this many watts, unless that is 0, and prints it; in a grandchild without our
+# files.
 LIMIT = """
 import subprocess, sys
 subprocess.run([sys.executable, "-c", '''
@@ -51,8 +52,8 @@ print(l.value)
 '''], check=True)
 """
 
-# Prints what each vendor's library answers when it is initialised, the limit of its first GPU is read, and set: to us,
-# and then to another user who has none of our files.
+# Prints the results of each vendor's library for initialising, reading the limit of its first GPU, and setting it: for
+# us, and then for another user without our files.
 BOTH_USERS = """
 import ctypes, os
 def show():
@@ -183,7 +184,7 @@ class VirtualCommand(unittest.TestCase):
         self.assertEqual([entry for entry in left if "zeus" in entry and not entry.startswith("zeus-test-")], [])
 
     def test_a_command_that_follows_a_workload_runs_at_its_speed(self):
-        """A command sees its own processor time: at half the speed, half of the time that passes."""
+        """A command's processor time: at half the speed, it is half of the elapsed time."""
         code = ("import ctypes,os,time\n"
                 "v=ctypes.CDLL('libnvidia-ml.so.1')\n"
                 "class Truth(ctypes.Structure):\n"
@@ -207,7 +208,7 @@ class VirtualCommand(unittest.TestCase):
         work, ran, speed = map(float, done.stdout.split())
         self.assertLess(speed, 0.95)
         self.assertAlmostEqual(work, speed, delta=0.02)
-        # A busy machine takes time away from the command too; it never gives any.
+        # A busy machine can only reduce the command's time.
         self.assertLess(ran, (speed + 1) / 2)
 
     def test_a_followed_command_goes_on_when_we_are_killed(self):
