@@ -1,4 +1,5 @@
-# The time and energy of a piece of work, as one line of JSON. every run
+# The time and energy of a piece of work, as one line of JSON.
+# every run
 import dataclasses
 import json
 import time

@@ -1,4 +1,5 @@
-# The total of each kind of window, with pandas. needs: pandas
+# The total of each kind of window, with pandas.
+# needs: pandas
 import json
 import time
 

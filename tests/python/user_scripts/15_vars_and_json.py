@@ -1,4 +1,5 @@
-# A measurement is written to a JSON file as it is. every run
+# A measurement is written to a JSON file as it is.
+# every run
 import json
 import time
 

@@ -1,5 +1,5 @@
-# A limit beyond what the GPU allows is refused, and the script falls back to the highest. differs: what is set is put
-# back when the script ends, and one WARNING says so
+# A limit beyond what the GPU allows is refused, and the script falls back to the highest.
+# differs: what is set is put back when the script ends, and one WARNING says so
 import json
 import warnings
 

@@ -1,5 +1,6 @@
-# A training loop under the optimizer: what it tried, what it wrote, and that it finished. every run differs: what is
-# set is put back when the script ends, and one WARNING says so
+# A training loop under the optimizer: what it tried, what it wrote, and that it finished.
+# every run
+# differs: what is set is put back when the script ends, and one WARNING says so
 import json
 import time
 import warnings

@@ -1,5 +1,5 @@
-# The second run uses the profile of the first, with another selector. differs: what is set is put back when the script
-# ends, and one WARNING says so
+# The second run uses the profile of the first, with another selector.
+# differs: what is set is put back when the script ends, and one WARNING says so
 import json
 import pathlib
 import warnings

@@ -1,5 +1,5 @@
-# The optimizer and the user's own callback, called together. differs: what is set is put back when the script ends, and
-# one WARNING says so
+# The optimizer and the user's own callback, called together.
+# differs: what is set is put back when the script ends, and one WARNING says so
 import json
 import time
 import warnings

@@ -1,5 +1,5 @@
-# The user's own selector: the lowest limit whose energy is within a tenth of the least. differs: what is set is put
-# back when the script ends, and one WARNING says so
+# The user's own selector: the lowest limit whose energy is within a tenth of the least.
+# differs: what is set is put back when the script ends, and one WARNING says so
 import json
 import time
 import warnings
