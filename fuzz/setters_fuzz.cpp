@@ -63,7 +63,7 @@ class KeptStream final : public transport::Stream {
 };
 
 // The result of a request.
-struct Told {
+struct Answered {
   bool is_answered = false;
   transport::Answer answer;
   // For a request that takes a lease.
@@ -73,14 +73,17 @@ struct Told {
 
 class KeptExchange final : public transport::Exchange {
  public:
-  KeptExchange(transport::Request request, transport::Peer peer, std::shared_ptr<Told> told,
+  KeptExchange(transport::Request request, transport::Peer peer, std::shared_ptr<Answered> answered,
                std::shared_ptr<bool> is_over)
-      : request_{std::move(request)}, peer_{std::move(peer)}, told_{std::move(told)}, is_over_{std::move(is_over)} {}
+      : request_{std::move(request)},
+        peer_{std::move(peer)},
+        answered_{std::move(answered)},
+        is_over_{std::move(is_over)} {}
   [[nodiscard]] const transport::Request& request() const override { return request_; }
   [[nodiscard]] const transport::Peer& peer() const override { return peer_; }
   void answer(transport::Answer answer) override {
-    told_->is_answered = true;
-    told_->answer = std::move(answer);
+    answered_->is_answered = true;
+    answered_->answer = std::move(answer);
   }
   std::shared_ptr<transport::Stream> stream(int status, transport::Headers /*headers*/) override {
     answer({status, {}, {}});
@@ -92,7 +95,7 @@ class KeptExchange final : public transport::Exchange {
  private:
   transport::Request request_;
   transport::Peer peer_;
-  std::shared_ptr<Told> told_;
+  std::shared_ptr<Answered> answered_;
   std::shared_ptr<bool> is_over_;
 };
 
@@ -229,8 +232,8 @@ class World : test::LocalStand {
       require(*gpu->its_limits.current == 250_W && !*gpu->its_persistence && is_unlocked, "it is not as it was found");
       gpu->its_locks.clear();
     }
-    for (const auto& told : asked_) {
-      require(told->is_answered, "a request is never answered");
+    for (const auto& answered : asked_) {
+      require(answered->is_answered, "a request is never answered");
     }
     asked_.clear();
   }
@@ -290,10 +293,11 @@ class World : test::LocalStand {
   // Some leases are granted later than they are asked for, and those that the daemon has ended are held no more.
   void look_at_leases() {
     std::set<std::string> there;
-    for (const auto& told : asked_) {
-      if (told->is_answered && !told->key.empty() && told->answer.status == 200) {
-        const std::size_t at = told->answer.body.find("lease-");
-        held_[told->answer.body.substr(at, told->answer.body.find('"', at) - at)] = {told->key, told->gpus};
+    for (const auto& answered : asked_) {
+      if (answered->is_answered && !answered->key.empty() && answered->answer.status == 200) {
+        const std::size_t at = answered->answer.body.find("lease-");
+        held_[answered->answer.body.substr(at, answered->answer.body.find('"', at) - at)] = {answered->key,
+                                                                                             answered->gpus};
       }
     }
     for (const LeaseView& lease : node_.desk->leases()) {
@@ -356,15 +360,15 @@ class World : test::LocalStand {
   }
 
   void handle(char who, const transport::Request& request) {
-    const auto told = std::make_shared<Told>();
-    asked_.push_back(told);
+    const auto answered = std::make_shared<Answered>();
+    asked_.push_back(answered);
     const std::optional<Sender> sender = sender_of(who, request);
-    api_.handle(std::make_shared<KeptExchange>(request, peer_of(who), told, over_));
+    api_.handle(std::make_shared<KeptExchange>(request, peer_of(who), answered, over_));
     settle();
-    judge(sender, request, *told);
+    judge(sender, request, *answered);
     if (sender && request.path == "/v1/leases/take") {
-      told->key = sender->key;
-      told->gpus = numbers_in(parameters_of(request.query)["gpu_ids"]);
+      answered->key = sender->key;
+      answered->gpus = numbers_in(parameters_of(request.query)["gpu_ids"]);
     }
     look_at_leases();
   }
@@ -403,7 +407,7 @@ class World : test::LocalStand {
     return sender.key.empty() ? std::nullopt : std::optional{sender};
   }
 
-  void judge(const std::optional<Sender>& sender, const transport::Request& request, const Told& told) {
+  void judge(const std::optional<Sender>& sender, const transport::Request& request, const Answered& answered) {
     const std::string& path = request.path;
     std::map<std::string, std::string> parameters = parameters_of(request.query);
     const std::optional<Wish> wish = fuzz::wish_of(path, parameters);
@@ -448,12 +452,12 @@ class World : test::LocalStand {
         known.insert(line);
       }
     }
-    note_leases(sender, path, id, told);
+    note_leases(sender, path, id, answered);
   }
 
   void note_leases(const std::optional<Sender>& sender, const std::string& path, const std::string& id,
-                   const Told& told) {
-    if (!sender || !told.is_answered) {
+                   const Answered& answered) {
+    if (!sender || !answered.is_answered) {
       return;
     }
     if (path.starts_with("/gpu/")) {
@@ -462,7 +466,7 @@ class World : test::LocalStand {
           held_[lease.id] = {sender->key, {lease.gpus.begin(), lease.gpus.end()}, true};
         }
       }
-    } else if (told.answer.status == 200 && path == "/v1/leases/release") {
+    } else if (answered.answer.status == 200 && path == "/v1/leases/release") {
       held_.erase(id);
     }
   }
@@ -494,7 +498,7 @@ class World : test::LocalStand {
   int drawn_ = 0;
   std::map<std::string, Held> held_;  // by name
   std::array<std::set<std::string>, gpu_count> ever_set_;
-  std::vector<std::shared_ptr<Told>> asked_;
+  std::vector<std::shared_ptr<Answered>> asked_;
   std::shared_ptr<bool> over_;
 };
 

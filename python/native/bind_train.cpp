@@ -15,19 +15,19 @@ namespace zeus::python {
 namespace {
 
 // Events are kept for Python to fetch after the call that made them, so that no listener runs in the middle of a call.
-struct Told {
+struct Events {
   std::vector<TrainingEvent> events;
 };
 
 struct PythonTraining {
-  std::shared_ptr<Told> told = std::make_shared<Told>();
+  std::shared_ptr<Events> kept = std::make_shared<Events>();
   std::unique_ptr<Training> training;
 };
 
 FreedWithoutGil<PythonTraining> make_training(const py::dict& values) {
   TrainingOptions options = training_options_of(values);
   auto made = std::make_unique<PythonTraining>();
-  options.listener = [told = made->told](const TrainingEvent& event) { told->events.push_back(event); };
+  options.listener = [kept = made->kept](const TrainingEvent& event) { kept->events.push_back(event); };
   without_gil([&] { made->training = std::make_unique<Training>(options); });
   return FreedWithoutGil<PythonTraining>{made.release()};
 }
@@ -41,7 +41,7 @@ auto call(Result (Training::*member)(Arguments...)) {
 }
 
 py::list fetch(PythonTraining& self) {
-  const std::vector<TrainingEvent> events = std::exchange(self.told->events, {});
+  const std::vector<TrainingEvent> events = std::exchange(self.kept->events, {});
   py::list values;
   for (const TrainingEvent& event : events) {
     values.append(event_dict(event));

@@ -92,10 +92,10 @@ class PythonSlices final : public SliceMeter {
   }
   MeasuredSlice end() override {
     return in_python([&] {
-      using Told = std::tuple<double, double, std::optional<double>, std::string>;
-      const auto [time, told] = object_.get().attr("end")().cast<std::pair<double, std::map<int, Told>>>();
+      using Measured = std::tuple<double, double, std::optional<double>, std::string>;
+      const auto [time, energies] = object_.get().attr("end")().cast<std::pair<double, std::map<int, Measured>>>();
       MeasuredSlice slice{.time = Seconds{time}, .gpu_energy = {}};
-      for (const auto& [gpu, energy] : told) {
+      for (const auto& [gpu, energy] : energies) {
         const auto& [value, uncertainty, systematic, reason] = energy;
         MeasuredEnergy& measured = slice.gpu_energy[gpu];
         measured.reason = reason;

@@ -157,7 +157,7 @@ int JobsCommand::redefine(const Context& context) const {
     }
     return run::definition_by(written, known);
   };
-  const std::vector<protocol::ToldChange> changes = jobs->redefine(job_, asked());
+  const std::vector<protocol::ReportedChange> changes = jobs->redefine(job_, asked());
   if (json_) {
     context.out << records::json_line(protocol::RedefinedJob{.name = job_, .changes = changes}) << '\n';
     return exit_ok;
@@ -165,7 +165,7 @@ int JobsCommand::redefine(const Context& context) const {
   if (changes.empty()) {
     context.out << fmt::format("{}: it is already defined like this\n", job_);
   }
-  for (const protocol::ToldChange& change : changes) {
+  for (const protocol::ReportedChange& change : changes) {
     context.out << fmt::format("{}: {} is {} (it was {}): {}\n", job_, change.key, change.now, change.was,
                                change.follows);
   }

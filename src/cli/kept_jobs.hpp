@@ -34,8 +34,8 @@ class KeptJobs {
   virtual records::JobView view(const std::string& job) = 0;
   virtual records::JobDefinition definition(const std::string& job) = 0;
   virtual std::string exported(const std::string& job) = 0;
-  virtual std::vector<protocol::ToldChange> redefine(const std::string& job,
-                                                     const records::JobDefinition& definition) = 0;
+  virtual std::vector<protocol::ReportedChange> redefine(const std::string& job,
+                                                         const records::JobDefinition& definition) = 0;
   // By its name alone: true for a job that cannot be read, too.
   virtual bool has(const std::string& job) = 0;
   virtual void forget(const std::string& job) = 0;

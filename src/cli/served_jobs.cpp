@@ -42,8 +42,8 @@ class ServedJobs final : public KeptJobs {
     return client_.get<records::JobView>(job_path(job, "?last=0")).definition;
   }
   std::string exported(const std::string& job) override { return client_.get_text(job_path(job, "/export")); }
-  std::vector<protocol::ToldChange> redefine(const std::string& job,
-                                             const records::JobDefinition& definition) override {
+  std::vector<protocol::ReportedChange> redefine(const std::string& job,
+                                                 const records::JobDefinition& definition) override {
     return client_
         .change<protocol::RedefinedJob>(
             {.path = job_path(job, "/redefine"), .body = records::json_line(definition), .key = {}})

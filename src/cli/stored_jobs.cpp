@@ -39,9 +39,9 @@ class StoredJobs final : public KeptJobs {
     return found.definition();
   }
   std::string exported(const std::string& job) override { return jobs::export_job(*store_, job); }
-  std::vector<protocol::ToldChange> redefine(const std::string& job,
-                                             const records::JobDefinition& definition) override {
-    std::vector<protocol::ToldChange> told;
+  std::vector<protocol::ReportedChange> redefine(const std::string& job,
+                                                 const records::JobDefinition& definition) override {
+    std::vector<protocol::ReportedChange> told;
     for (const records::DefinitionChange& change : find(job).redefine(definition)) {
       told.push_back({.key = std::string{change.key},
                       .was = change.was,

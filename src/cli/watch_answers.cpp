@@ -10,7 +10,7 @@ namespace zeus::cli {
 
 namespace {
 
-using protocol::ToldReading;
+using protocol::ReportedReading;
 
 constexpr std::size_t longest_text = 120;
 
@@ -19,7 +19,7 @@ std::string fit_to_show(std::string_view text) {
 }
 
 template <typename Value>
-std::string why_none(const ToldReading<Value>& reading) {
+std::string why_none(const ReportedReading<Value>& reading) {
   if (reading.detail && !reading.detail->empty()) {
     return fit_to_show(*reading.detail);
   }
@@ -27,12 +27,12 @@ std::string why_none(const ToldReading<Value>& reading) {
 }
 
 // The GPU's own power, as near to this moment as possible; else that of the device it is a part of.
-const protocol::ToldPower* power_of(const protocol::GpuReadings& gpu) {
-  const protocol::ToldPower* best = nullptr;
-  const auto rank = [](const protocol::ToldPower& one) {
+const protocol::ReportedPower* power_of(const protocol::GpuReadings& gpu) {
+  const protocol::ReportedPower* best = nullptr;
+  const auto rank = [](const protocol::ReportedPower& one) {
     return (one.power.value ? 0 : 100) + (one.scope == PowerScope::gpu ? 0 : 10) + static_cast<int>(one.kind);
   };
-  for (const protocol::ToldPower& one : gpu.power) {
+  for (const protocol::ReportedPower& one : gpu.power) {
     if (one.scope != PowerScope::memory && (best == nullptr || rank(one) < rank(*best))) {
       best = &one;
     }
@@ -40,8 +40,8 @@ const protocol::ToldPower* power_of(const protocol::GpuReadings& gpu) {
   return best;
 }
 
-std::optional<CounterReading> counter_of(const ToldReading<Joules>& energy,
-                                         const std::optional<protocol::ToldCounter>& counter,
+std::optional<CounterReading> counter_of(const ReportedReading<Joules>& energy,
+                                         const std::optional<protocol::ReportedCounter>& counter,
                                          std::uint64_t generation) {
   if (!energy.value) {
     return std::nullopt;
@@ -66,13 +66,13 @@ DeviceReading reading_of(const protocol::GpuReadings& gpu, const protocol::Disco
   if (const protocol::ListedGpu* const listed = listed_gpu(discovery, gpu.id)) {
     device.name = fit_to_show(listed->name.value_or(""));
   }
-  if (const protocol::ToldPower* const power = power_of(gpu)) {
+  if (const protocol::ReportedPower* const power = power_of(gpu)) {
     device.power = power->power.value;
     device.power_reason = device.power ? "" : why_none(power->power);
   } else {
     device.power_reason = "this GPU reports none";
   }
-  const ToldReading<Watts>& limit = gpu.limits.enforced.value ? gpu.limits.enforced : gpu.limits.current;
+  const ReportedReading<Watts>& limit = gpu.limits.enforced.value ? gpu.limits.enforced : gpu.limits.current;
   device.limit = limit.value;
   device.limit_reason = limit.value ? "" : why_none(limit);
   told.counter = counter_of(gpu.energy, gpu.counter, gpu.generation);

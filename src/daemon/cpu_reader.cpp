@@ -129,7 +129,7 @@ protocol::CpuCounterReading CpuReader::OnThread::read(CpuDomain domain, CpuCount
   }
   const CpuCounter::Reading total = counter.take(*raw, *kind, package->generation());
   told.energy = {zeus::Reading<Joules>{total.total}, {.at = raw->at, .latency = raw->latency}};
-  told.counter = protocol::ToldCounter{{.resolution = kind->resolution, .wraps_at = {}, .scope = kind->scope}};
+  told.counter = protocol::ReportedCounter{{.resolution = kind->resolution, .wraps_at = {}, .scope = kind->scope}};
   told.began_ns = total.began.nanoseconds;
   return told;
 }

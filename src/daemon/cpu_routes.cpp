@@ -16,7 +16,7 @@ using protocol::Ids;
 namespace {
 
 // Why the energy of a package is not reported; empty if it is.
-std::optional<Refused> refusal_of(const protocol::ToldReading<Joules>& energy) {
+std::optional<Refused> refusal_of(const protocol::ReportedReading<Joules>& energy) {
   if (energy.value) {
     return std::nullopt;
   }

@@ -93,7 +93,7 @@ void set_known(protocol::Metrics& metrics, const Metric& metric, const protocol:
 }
 
 template <typename Quantity>
-std::optional<double> number_of(const protocol::ToldReading<Quantity>& reading) {
+std::optional<double> number_of(const protocol::ReportedReading<Quantity>& reading) {
   return reading.value ? std::optional{reading.value->value()} : std::nullopt;
 }
 
@@ -117,7 +117,7 @@ void DaemonMetrics::note_gpu(const ServedGpu& gpu, const protocol::GpuReadings& 
             readings.power.empty() ? std::nullopt : number_of(readings.power.front().power));
   set_known(metrics_, gpu_limit, {number, uuid, "asked"}, number_of(readings.limits.current));
   set_known(metrics_, gpu_limit, {number, uuid, "enforced"}, number_of(readings.limits.enforced));
-  const protocol::ToldThrottleTimes& times = readings.throttle_times;
+  const protocol::ReportedThrottleTimes& times = readings.throttle_times;
   set_known(metrics_, gpu_throttled, {number, uuid, "power_cap"}, number_of(times.power_cap));
   set_known(metrics_, gpu_throttled, {number, uuid, "sync_boost"}, number_of(times.sync_boost));
   set_known(metrics_, gpu_throttled, {number, uuid, "software_thermal"}, number_of(times.software_thermal));

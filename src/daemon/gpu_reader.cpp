@@ -16,7 +16,7 @@ constexpr Seconds between_openings{1};
 constexpr std::array kinds{PowerKind::instant, PowerKind::average, PowerKind::plain};
 constexpr std::array scopes{PowerScope::gpu, PowerScope::module, PowerScope::memory};
 
-protocol::ToldPower power_of(const device::Gpu& gpu, PowerKind kind, PowerScope scope, Instant tried) {
+protocol::ReportedPower power_of(const device::Gpu& gpu, PowerKind kind, PowerScope scope, Instant tried) {
   return {kind, scope, {gpu.power(kind, scope), Moment{.at = tried, .latency = {}}}};
 }
 
@@ -95,7 +95,7 @@ void GpuReader::OnThread::read(std::uint32_t parts, GpuReadings& readings) {
       readings.energy = {counter, now};
       lost = lost || (!counter && counter.failure().reason == Reason::lost);
       if (const Reading<device::EnergyCounter> kind = gpu->energy_counter()) {
-        readings.counter = protocol::ToldCounter{*kind};
+        readings.counter = protocol::ReportedCounter{*kind};
       }
     }
     if ((parts & (power_now | Parts::power)) != 0) {
@@ -125,12 +125,12 @@ void GpuReader::OnThread::read(std::uint32_t parts, GpuReadings& readings) {
     if ((parts & Parts::state) != 0) {
       readings.temperature = {gpu->temperature(), now};
       readings.utilization = {gpu->utilization().transform([](const device::Utilization& used) {
-                                return protocol::ToldUtilization{used.gpu, used.memory};
+                                return protocol::ReportedUtilization{used.gpu, used.memory};
                               }),
                               now};
-      readings.throttle = {
-          gpu->throttle_reasons().transform([](ThrottleReasons reasons) { return protocol::ToldThrottle{reasons}; }),
-          now};
+      readings.throttle = {gpu->throttle_reasons().transform(
+                               [](ThrottleReasons reasons) { return protocol::ReportedThrottle{reasons}; }),
+                           now};
       readings.throttle_times = {gpu->throttle_times(), {}};
     }
     if ((parts & Parts::persistence) != 0) {

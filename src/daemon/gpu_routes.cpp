@@ -52,8 +52,8 @@ std::optional<protocol::ByNumber<Value>> picked(const SharedCall& call, const st
   return told;
 }
 
-const protocol::ToldReading<Watts>& power_of(const protocol::GpuReadings& readings) {
-  static const protocol::ToldReading<Watts> none{zeus::Reading<Watts>{Reason::unsupported}, {}};
+const protocol::ReportedReading<Watts>& power_of(const protocol::GpuReadings& readings) {
+  static const protocol::ReportedReading<Watts> none{zeus::Reading<Watts>{Reason::unsupported}, {}};
   return readings.power.empty() ? none : readings.power.front().power;
 }
 

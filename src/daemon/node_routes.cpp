@@ -27,7 +27,7 @@ bool is_enabled(const Node& node, Group group) {
 
 // What is reported of a device that does not answer.
 template <typename Value>
-protocol::ToldReading<Value> no_answer() {
+protocol::ReportedReading<Value> no_answer() {
   return {Reading<Value>{Failure{Reason::timeout, "a call to its driver hangs"}}, {}};
 }
 
@@ -40,8 +40,8 @@ protocol::GpuReadings unanswered(int number, const std::string& uuid) {
   readings.limits = {PowerLimits{hangs, hangs, hangs, hangs, hangs}, {}};
   readings.clocks = {device::Clocks{hangs, hangs, hangs, hangs, hangs}, {}};
   readings.temperature = no_answer<Celsius>();
-  readings.utilization = no_answer<protocol::ToldUtilization>();
-  readings.throttle = no_answer<protocol::ToldThrottle>();
+  readings.utilization = no_answer<protocol::ReportedUtilization>();
+  readings.throttle = no_answer<protocol::ReportedThrottle>();
   readings.throttle_times = {device::ThrottleTimes{Instant{}, hangs, hangs, hangs, hangs, hangs}, {}};
   readings.persistence_mode = no_answer<bool>();
   return readings;

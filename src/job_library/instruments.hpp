@@ -1,5 +1,5 @@
 // What measures a try of zeus::Job and sets its limits: this machine's devices (live_instruments.hpp), or a user who
-// reports the numbers (told_instruments.hpp). One training at a time, one thread.
+// reports the numbers (reported_instruments.hpp). One training at a time, one thread.
 #pragma once
 
 #include "jobs/try.hpp"

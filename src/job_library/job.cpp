@@ -159,7 +159,7 @@ void Try::fail() {
 }
 
 void Try::took(Seconds time, std::optional<Energy> energy) {
-  open(job_).told(training_).tell(time, energy);
+  open(job_).reported(training_).tell(time, energy);
 }
 
 std::vector<Watts> Try::limits_to_measure() const {
@@ -167,7 +167,7 @@ std::vector<Watts> Try::limits_to_measure() const {
 }
 
 void Try::measured(const std::vector<LimitProfile>& limits) {
-  open(job_).told(training_).tell(limits);
+  open(job_).reported(training_).tell(limits);
   job_->tell_driver();
 }
 

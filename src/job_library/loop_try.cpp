@@ -32,7 +32,7 @@ void LoopTry::start(int batch_size, std::uint64_t seed) {
   events_.clear();
   in_epoch_ = false;
   in_step_ = false;
-  words_of_steps_ = 0;
+  step_reports_ = 0;
   steps_ = 0;
   shape_ = {};
   last_beside_steps_ = 0.0;
@@ -76,8 +76,8 @@ void LoopTry::begin_step() {
 void LoopTry::step_is_over() {
   if (std::exchange(in_step_, false)) {
     ++steps_;
-    if (words_of_steps_ < first_words) {
-      ++words_of_steps_;
+    if (step_reports_ < first_words) {
+      ++step_reports_;
       events_.emplace_back(StepsSeen{});
     }
   }

@@ -72,7 +72,7 @@ class LoopTry final : public jobs::Try {
   // State of its epochs.
   bool in_epoch_ = false;
   bool in_step_ = false;
-  int words_of_steps_ = 0;  // reports of steps so far
+  int step_reports_ = 0;  // reports of steps so far
   std::uint64_t steps_ = 0;
   Instant first_step_;
   Instant last_step_;

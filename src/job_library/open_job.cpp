@@ -113,9 +113,9 @@ JobSummary OpenJob::summary() {
 
 void OpenJob::make_instruments() {
   if (options_.elsewhere) {
-    auto told = std::make_unique<ToldInstruments>();
-    told_ = told.get();
-    instruments_ = std::move(told);
+    auto reported = std::make_unique<ReportedInstruments>();
+    reported_ = reported.get();
+    instruments_ = std::move(reported);
   } else {
     auto measured = std::make_unique<LiveInstruments>(*live_, options_.profile_time, clock_);
     measured_ = measured.get();
@@ -237,19 +237,19 @@ std::optional<Watts> OpenJob::limit(std::uint64_t number) {
   return sets_limits_ ? held : std::optional{device_->power_limits.front()};
 }
 
-ToldInstruments& OpenJob::told(std::uint64_t number) {
+ReportedInstruments& OpenJob::reported(std::uint64_t number) {
   (void)training(number);
-  if (told_ == nullptr) {
+  if (reported_ == nullptr) {
     throw Error{ErrorKind::invalid_argument,
                 "time and energy of this machine's devices are measured, and cannot be reported",
                 "set JobOptions::elsewhere to report your own measurements"};
   }
-  return *told_;
+  return *reported_;
 }
 
 std::vector<Watts> OpenJob::to_measure(std::uint64_t number) {
   (void)training(number);
-  return told_ != nullptr ? told_->to_measure() : std::vector<Watts>{};
+  return reported_ != nullptr ? reported_->to_measure() : std::vector<Watts>{};
 }
 
 void OpenJob::tell_driver() {

@@ -7,7 +7,7 @@
 #include "job_library/live_devices.hpp"
 #include "job_library/live_instruments.hpp"
 #include "job_library/loop_try.hpp"
-#include "job_library/told_instruments.hpp"
+#include "job_library/reported_instruments.hpp"
 #include "jobs/driver.hpp"
 #include "jobs/job.hpp"
 #include "store/job_store.hpp"
@@ -56,7 +56,7 @@ class OpenJob {
   [[nodiscard]] std::string why(std::uint64_t number);
   [[nodiscard]] const std::optional<TrainingTarget>& target() const { return target_; }
   [[nodiscard]] std::optional<Watts> limit(std::uint64_t number);
-  ToldInstruments& told(std::uint64_t number);
+  ReportedInstruments& reported(std::uint64_t number);
   [[nodiscard]] std::vector<Watts> to_measure(std::uint64_t number);
 
   bool next_epoch(std::uint64_t number);
@@ -82,7 +82,7 @@ class OpenJob {
   std::optional<LiveDevices> live_;
   std::optional<records::JobDevice> device_;
   bool sets_limits_ = true;
-  ToldInstruments* told_ = nullptr;  // if the devices are elsewhere; otherwise null
+  ReportedInstruments* reported_ = nullptr;  // if the devices are elsewhere; otherwise null
   LiveInstruments* measured_ = nullptr;
   std::unique_ptr<Instruments> instruments_;
   std::optional<LoopTry> training_;

@@ -71,16 +71,16 @@ void check_same(const std::string& name, const records::JobDefinition& kept, con
   if (changes.empty()) {
     return;
   }
-  std::vector<std::string_view> said;
+  std::vector<std::string_view> sentences;
   std::vector<std::string_view> follows;
   for (const records::DefinitionChange& change : changes) {
-    said.emplace_back(change.said);
+    sentences.emplace_back(change.sentence);
     if (const std::string_view words = what_follows(change.key); std::ranges::find(follows, words) == follows.end()) {
       follows.push_back(words);
     }
   }
   throw Error{
-      ErrorKind::conflict, fmt::format("the job '{}' was defined differently: {}", name, fmt::join(said, "; ")),
+      ErrorKind::conflict, fmt::format("the job '{}' was defined differently: {}", name, fmt::join(sentences, "; ")),
       fmt::format(
           "`{}` gives it this definition: {}; or run it as it was, choose another name, or start over with `zeus "
           "jobs {} forget`",

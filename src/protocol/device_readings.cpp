@@ -64,7 +64,7 @@ std::string GpuParts::text(std::uint32_t parts) {
   return words;
 }
 
-ToldLimits::ToldLimits(const PowerLimits& limits, Moment moment)
+ReportedLimits::ReportedLimits(const PowerLimits& limits, Moment moment)
     : current{limits.current, moment},
       standard{limits.standard, moment},
       minimum{limits.minimum, moment},
@@ -72,7 +72,7 @@ ToldLimits::ToldLimits(const PowerLimits& limits, Moment moment)
       enforced{limits.enforced, moment} {
 }
 
-PowerLimits ToldLimits::limits() const {
+PowerLimits ReportedLimits::limits() const {
   return {.current = current.reading(),
           .standard = standard.reading(),
           .minimum = minimum.reading(),
@@ -80,7 +80,7 @@ PowerLimits ToldLimits::limits() const {
           .enforced = enforced.reading()};
 }
 
-ToldClocks::ToldClocks(const device::Clocks& clocks, Moment moment)
+ReportedClocks::ReportedClocks(const device::Clocks& clocks, Moment moment)
     : graphics{clocks.graphics, moment},
       sm{clocks.sm, moment},
       memory{clocks.memory, moment},
@@ -88,7 +88,7 @@ ToldClocks::ToldClocks(const device::Clocks& clocks, Moment moment)
       maximum_memory{clocks.maximum_memory, moment} {
 }
 
-device::Clocks ToldClocks::clocks() const {
+device::Clocks ReportedClocks::clocks() const {
   return {.graphics = graphics.reading(),
           .sm = sm.reading(),
           .memory = memory.reading(),
@@ -96,7 +96,7 @@ device::Clocks ToldClocks::clocks() const {
           .maximum_memory = maximum_memory.reading()};
 }
 
-void write_json(records::JsonWriter& json, const ToldThrottle& throttle) {
+void write_json(records::JsonWriter& json, const ReportedThrottle& throttle) {
   json.tuple([&] {
     for (const auto& [reason, word] : throttle_words) {
       if (throttle.reasons.has(reason)) {
@@ -106,7 +106,7 @@ void write_json(records::JsonWriter& json, const ToldThrottle& throttle) {
   });
 }
 
-void read_json(const records::JsonValue& json, const records::JsonPlace& place, ToldThrottle& throttle) {
+void read_json(const records::JsonValue& json, const records::JsonPlace& place, ReportedThrottle& throttle) {
   throttle.reasons = {};
   const records::JsonValue::List& words = records::read_list(json, place, most_words);
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -119,7 +119,7 @@ void read_json(const records::JsonValue& json, const records::JsonPlace& place, 
   }
 }
 
-ToldThrottleTimes::ToldThrottleTimes(const device::ThrottleTimes& times, Seconds latency)
+ReportedThrottleTimes::ReportedThrottleTimes(const device::ThrottleTimes& times, Seconds latency)
     : power_cap{times.power_cap, {.at = times.at, .latency = latency}},
       sync_boost{times.sync_boost, {.at = times.at, .latency = latency}},
       software_thermal{times.software_thermal, {.at = times.at, .latency = latency}},
@@ -127,7 +127,7 @@ ToldThrottleTimes::ToldThrottleTimes(const device::ThrottleTimes& times, Seconds
       power_brake{times.power_brake, {.at = times.at, .latency = latency}} {
 }
 
-device::ThrottleTimes ToldThrottleTimes::times() const {
+device::ThrottleTimes ReportedThrottleTimes::times() const {
   return {.at = power_cap.at,
           .power_cap = power_cap.reading(),
           .sync_boost = sync_boost.reading(),

@@ -32,18 +32,18 @@ struct Moment {
 // {"value_w":212.5,"at_ns":..,"latency_s":..} or {"value_w":null,"at_ns":..,"latency_s":..,"reason":"permission",
 // "detail":".."}
 template <typename Value>
-struct ToldReading {
+struct ReportedReading {
   std::optional<Value> value = std::nullopt;
   Instant at = {};
   Seconds latency = {};
   std::optional<Reason> reason = std::nullopt;  // if there is no value; empty for an unknown reason
   std::optional<std::string> detail = std::nullopt;
 
-  ToldReading() = default;
-  ToldReading(const Reading<device::Stamped<Value>>& reading, Moment tried)
-      : ToldReading{reading.transform([](const auto& stamped) { return stamped.value; }),
-                    reading ? Moment{.at = reading->at, .latency = reading->latency} : tried} {}
-  ToldReading(const Reading<Value>& reading, Moment moment)
+  ReportedReading() = default;
+  ReportedReading(const Reading<device::Stamped<Value>>& reading, Moment tried)
+      : ReportedReading{reading.transform([](const auto& stamped) { return stamped.value; }),
+                        reading ? Moment{.at = reading->at, .latency = reading->latency} : tried} {}
+  ReportedReading(const Reading<Value>& reading, Moment moment)
       : value{reading.optional()}, at{moment.at}, latency{moment.latency} {
     if (!reading) {
       const Failure failure = reading.failure();
@@ -72,17 +72,17 @@ struct ToldReading {
     fields("reason", self.reason, field::Rule{.left_out = true});
     fields("detail", self.detail, field::Rule{.left_out = true});
   }
-  friend bool operator==(const ToldReading&, const ToldReading&) = default;
+  friend bool operator==(const ReportedReading&, const ReportedReading&) = default;
 };
 
 // device::EnergyCounter
-struct ToldCounter {
+struct ReportedCounter {
   Joules resolution = {};
   std::optional<Joules> wraps_at = std::nullopt;
   PowerScope scope = PowerScope::gpu;
 
-  ToldCounter() = default;
-  explicit ToldCounter(const device::EnergyCounter& counter)
+  ReportedCounter() = default;
+  explicit ReportedCounter(const device::EnergyCounter& counter)
       : resolution{counter.resolution}, wraps_at{counter.wraps_at}, scope{counter.scope} {}
   [[nodiscard]] device::EnergyCounter counter() const {
     return {.resolution = resolution, .wraps_at = wraps_at, .scope = scope};
@@ -94,13 +94,13 @@ struct ToldCounter {
     fields("wraps_at", self.wraps_at, field::above_zero);
     fields("scope", self.scope);
   }
-  friend bool operator==(const ToldCounter&, const ToldCounter&) = default;
+  friend bool operator==(const ReportedCounter&, const ReportedCounter&) = default;
 };
 
-struct ToldPower {
+struct ReportedPower {
   PowerKind kind = PowerKind::instant;
   PowerScope scope = PowerScope::gpu;
-  ToldReading<Watts> power = {};
+  ReportedReading<Watts> power = {};
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
@@ -108,19 +108,19 @@ struct ToldPower {
     fields("scope", self.scope);
     fields("power", self.power, field::beside);
   }
-  friend bool operator==(const ToldPower&, const ToldPower&) = default;
+  friend bool operator==(const ReportedPower&, const ReportedPower&) = default;
 };
 
 // zeus::PowerLimits
-struct ToldLimits {
-  ToldReading<Watts> current = {};
-  ToldReading<Watts> standard = {};
-  ToldReading<Watts> minimum = {};
-  ToldReading<Watts> maximum = {};
-  ToldReading<Watts> enforced = {};
+struct ReportedLimits {
+  ReportedReading<Watts> current = {};
+  ReportedReading<Watts> standard = {};
+  ReportedReading<Watts> minimum = {};
+  ReportedReading<Watts> maximum = {};
+  ReportedReading<Watts> enforced = {};
 
-  ToldLimits() = default;
-  ToldLimits(const PowerLimits& limits, Moment moment);
+  ReportedLimits() = default;
+  ReportedLimits(const PowerLimits& limits, Moment moment);
   [[nodiscard]] PowerLimits limits() const;  // without the details of missing values
 
   template <typename Fields, typename Self>
@@ -131,19 +131,19 @@ struct ToldLimits {
     fields("maximum", self.maximum);
     fields("enforced", self.enforced);
   }
-  friend bool operator==(const ToldLimits&, const ToldLimits&) = default;
+  friend bool operator==(const ReportedLimits&, const ReportedLimits&) = default;
 };
 
 // device::Clocks
-struct ToldClocks {
-  ToldReading<Megahertz> graphics = {};
-  ToldReading<Megahertz> sm = {};
-  ToldReading<Megahertz> memory = {};
-  ToldReading<Megahertz> maximum_graphics = {};
-  ToldReading<Megahertz> maximum_memory = {};
+struct ReportedClocks {
+  ReportedReading<Megahertz> graphics = {};
+  ReportedReading<Megahertz> sm = {};
+  ReportedReading<Megahertz> memory = {};
+  ReportedReading<Megahertz> maximum_graphics = {};
+  ReportedReading<Megahertz> maximum_memory = {};
 
-  ToldClocks() = default;
-  ToldClocks(const device::Clocks& clocks, Moment moment);
+  ReportedClocks() = default;
+  ReportedClocks(const device::Clocks& clocks, Moment moment);
   [[nodiscard]] device::Clocks clocks() const;  // without the details of missing values
 
   template <typename Fields, typename Self>
@@ -154,7 +154,7 @@ struct ToldClocks {
     fields("maximum_graphics", self.maximum_graphics);
     fields("maximum_memory", self.maximum_memory);
   }
-  friend bool operator==(const ToldClocks&, const ToldClocks&) = default;
+  friend bool operator==(const ReportedClocks&, const ReportedClocks&) = default;
 };
 
 // The answer of Gpu::locked_clocks() for a domain: a value without a range if it is not locked.
@@ -168,16 +168,16 @@ struct LockState {
   friend bool operator==(const LockState&, const LockState&) = default;
 };
 
-struct ToldLock {
+struct ReportedLock {
   ClockDomain domain = ClockDomain::graphics;
-  ToldReading<LockState> state = {};
+  ReportedReading<LockState> state = {};
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
     fields("domain", self.domain);
     fields("state", self.state);
   }
-  friend bool operator==(const ToldLock&, const ToldLock&) = default;
+  friend bool operator==(const ReportedLock&, const ReportedLock&) = default;
 };
 
 // The graphics clocks that go with a memory clock, highest first.
@@ -193,7 +193,7 @@ struct SupportedClocks {
   friend bool operator==(const SupportedClocks&, const SupportedClocks&) = default;
 };
 
-struct ToldUtilization {
+struct ReportedUtilization {
   double gpu = 0.0;
   double memory = 0.0;
 
@@ -202,28 +202,28 @@ struct ToldUtilization {
     fields("gpu", self.gpu, field::share);
     fields("memory", self.memory, field::share);
   }
-  friend bool operator==(const ToldUtilization&, const ToldUtilization&) = default;
+  friend bool operator==(const ReportedUtilization&, const ReportedUtilization&) = default;
 };
 
 // ["power_cap","software_thermal"]. Unknown words are ignored.
-struct ToldThrottle {
+struct ReportedThrottle {
   ThrottleReasons reasons = {};
 
-  friend void write_json(records::JsonWriter& json, const ToldThrottle& throttle);
-  friend void read_json(const records::JsonValue& json, const records::JsonPlace& place, ToldThrottle& throttle);
-  friend bool operator==(const ToldThrottle&, const ToldThrottle&) = default;
+  friend void write_json(records::JsonWriter& json, const ReportedThrottle& throttle);
+  friend void read_json(const records::JsonValue& json, const records::JsonPlace& place, ReportedThrottle& throttle);
+  friend bool operator==(const ReportedThrottle&, const ReportedThrottle&) = default;
 };
 
 // device::ThrottleTimes
-struct ToldThrottleTimes {
-  ToldReading<Seconds> power_cap = {};
-  ToldReading<Seconds> sync_boost = {};
-  ToldReading<Seconds> software_thermal = {};
-  ToldReading<Seconds> hardware_thermal = {};
-  ToldReading<Seconds> power_brake = {};
+struct ReportedThrottleTimes {
+  ReportedReading<Seconds> power_cap = {};
+  ReportedReading<Seconds> sync_boost = {};
+  ReportedReading<Seconds> software_thermal = {};
+  ReportedReading<Seconds> hardware_thermal = {};
+  ReportedReading<Seconds> power_brake = {};
 
-  ToldThrottleTimes() = default;
-  ToldThrottleTimes(const device::ThrottleTimes& times, Seconds latency);
+  ReportedThrottleTimes() = default;
+  ReportedThrottleTimes(const device::ThrottleTimes& times, Seconds latency);
   [[nodiscard]] device::ThrottleTimes times() const;  // without the details of missing values
 
   template <typename Fields, typename Self>
@@ -234,7 +234,7 @@ struct ToldThrottleTimes {
     fields("hardware_thermal", self.hardware_thermal);
     fields("power_brake", self.power_brake);
   }
-  friend bool operator==(const ToldThrottleTimes&, const ToldThrottleTimes&) = default;
+  friend bool operator==(const ReportedThrottleTimes&, const ReportedThrottleTimes&) = default;
 };
 
 // The parts of a GPU's readings, as a sum; each part costs calls to its driver.
@@ -260,18 +260,18 @@ struct GpuReadings {
   std::uint32_t id = 0;
   std::string uuid = {};
   std::uint64_t generation = 0;  // do not subtract counters of different generations
-  ToldReading<Joules> energy = {};
-  std::optional<ToldCounter> counter = std::nullopt;
-  std::vector<ToldPower> power = {};  // each kind and scope that this GPU has
-  ToldLimits limits = {};
-  ToldClocks clocks = {};
-  std::vector<ToldLock> locks = {};
+  ReportedReading<Joules> energy = {};
+  std::optional<ReportedCounter> counter = std::nullopt;
+  std::vector<ReportedPower> power = {};  // each kind and scope that this GPU has
+  ReportedLimits limits = {};
+  ReportedClocks clocks = {};
+  std::vector<ReportedLock> locks = {};
   std::optional<std::vector<SupportedClocks>> supported_clocks = std::nullopt;  // if asked for and supported
-  ToldReading<Celsius> temperature = {};
-  ToldReading<ToldUtilization> utilization = {};
-  ToldReading<ToldThrottle> throttle = {};
-  ToldThrottleTimes throttle_times = {};
-  ToldReading<bool> persistence_mode = {};
+  ReportedReading<Celsius> temperature = {};
+  ReportedReading<ReportedUtilization> utilization = {};
+  ReportedReading<ReportedThrottle> throttle = {};
+  ReportedThrottleTimes throttle_times = {};
+  ReportedReading<bool> persistence_mode = {};
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
@@ -296,8 +296,8 @@ struct GpuReadings {
 
 // A counter that continues over wraps, and over restarts of the daemon.
 struct CpuCounterReading {
-  ToldReading<Joules> energy = {};
-  std::optional<ToldCounter> counter = std::nullopt;
+  ReportedReading<Joules> energy = {};
+  std::optional<ReportedCounter> counter = std::nullopt;
   std::optional<std::int64_t> began_ns = std::nullopt;  // on the monotonic clock: when it began to count
 
   template <typename Fields, typename Self>

@@ -86,7 +86,7 @@ struct DefinedJob {
 };
 
 // A change by a redefinition: one for each key, with what follows from it.
-struct ToldChange {
+struct ReportedChange {
   std::string key;
   std::string was;
   std::string now;
@@ -99,11 +99,11 @@ struct ToldChange {
     fields("now", self.now);
     fields("follows", self.follows);
   }
-  friend bool operator==(const ToldChange&, const ToldChange&) = default;
+  friend bool operator==(const ReportedChange&, const ReportedChange&) = default;
 };
 struct RedefinedJob {
   std::string name;
-  std::vector<ToldChange> changes;
+  std::vector<ReportedChange> changes;
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {

@@ -34,9 +34,10 @@ std::string indented(const auto& record) {
 
 template <typename Record>
 class AnswerTest : public testing::Test {};
-using Answers = testing::Types<DiscoveryAnswer, TimeAnswer, WhoAmIAnswer, ToldReading<Joules>, ToldPower, ToldLimits,
-                               ToldClocks, ToldLock, SupportedClocks, ToldReading<ToldUtilization>, CpuReadings,
-                               GpuSettings, LeaseHolder, LeaseAnswer, ListedLease, Conflict, SettingOutcome>;
+using Answers =
+    testing::Types<DiscoveryAnswer, TimeAnswer, WhoAmIAnswer, ReportedReading<Joules>, ReportedPower, ReportedLimits,
+                   ReportedClocks, ReportedLock, SupportedClocks, ReportedReading<ReportedUtilization>, CpuReadings,
+                   GpuSettings, LeaseHolder, LeaseAnswer, ListedLease, Conflict, SettingOutcome>;
 struct Names {
   template <typename Record>
   static std::string GetName(int index) {
@@ -126,7 +127,7 @@ TEST(ZeusdBodiesTest, WhatANewerDaemonSaysBesidesIsPassedOver) {
       R"({"gpus":[{"id":3,"name":"X","later":{"a":[1]}}],"cpus":[{"id":0,"dram_available":true,"cores":64}],"more":1})");
   EXPECT_EQ(newer.gpus.at(0).id, 3U);
   EXPECT_TRUE(newer.cpus.at(0).dram_available);
-  const auto reading = read_answer<ToldReading<Joules>>(
+  const auto reading = read_answer<ReportedReading<Joules>>(
       R"({"value_j":null,"at_ns":5,"latency_s":0.0,"reason":"asleep","detail":"since noon"})");
   EXPECT_EQ(reading.reading("since noon").failure(), (Failure{Reason::unknown, "since noon"}));
   EXPECT_EQ(vendor_of("intel"), std::nullopt);
@@ -178,11 +179,11 @@ TEST(ZeusdBodiesTest, WhatNoWholeNumberCanSayIsTheNearestOne) {
 constexpr Moment moment{.at = {1000}, .latency = 0.001_s};
 
 TEST(ReadingsTest, AReadingIsAValueWithItsTimeOrTheReason) {
-  const ToldReading<Watts> told{Reading<device::Stamped<Watts>>{{.value = 212.5_W, .at = {7}, .latency = 0.25_s}},
-                                moment};
+  const ReportedReading<Watts> told{Reading<device::Stamped<Watts>>{{.value = 212.5_W, .at = {7}, .latency = 0.25_s}},
+                                    moment};
   EXPECT_EQ(json_line(told), R"({"value_w":212.5,"at_ns":7,"latency_s":0.25})");
   EXPECT_EQ(*told.stamped(), (device::Stamped<Watts>{.value = 212.5_W, .at = {7}, .latency = 0.25_s}));
-  const ToldReading<Watts> failed{Reading<Watts>{Failure{Reason::permission, "for root only"}}, moment};
+  const ReportedReading<Watts> failed{Reading<Watts>{Failure{Reason::permission, "for root only"}}, moment};
   EXPECT_EQ(json_line(failed),
             R"({"value_w":null,"at_ns":1000,"latency_s":0.001,"reason":"permission","detail":"for root only"})");
   EXPECT_EQ(failed.reading("for root only").failure(), (Failure{Reason::permission, "for root only"}));
@@ -200,7 +201,7 @@ Readings readings() {
   gpu.generation = 2;
   gpu.energy = {Reading<device::Stamped<Joules>>{{.value = 12345.678_J, .at = {4'999'999'000}, .latency = 0.0002_s}},
                 moment};
-  gpu.counter = ToldCounter{device::EnergyCounter{.resolution = 0.001_J, .wraps_at = {}, .scope = PowerScope::gpu}};
+  gpu.counter = ReportedCounter{device::EnergyCounter{.resolution = 0.001_J, .wraps_at = {}, .scope = PowerScope::gpu}};
   gpu.power = {{.kind = PowerKind::instant, .scope = PowerScope::gpu, .power = {Reading<Watts>{212.5_W}, moment}},
                {.kind = PowerKind::average,
                 .scope = PowerScope::memory,
@@ -223,11 +224,11 @@ Readings readings() {
                {.domain = ClockDomain::memory, .state = {Reading<LockState>{LockState{}}, moment}}};
   gpu.supported_clocks = {{.memory = 1593_MHz, .graphics = {1980_MHz, 1965_MHz}}};
   gpu.temperature = {Reading<Celsius>{Celsius{61.0}}, moment};
-  gpu.utilization = {Reading<ToldUtilization>{ToldUtilization{.gpu = 0.97, .memory = 0.5}}, moment};
+  gpu.utilization = {Reading<ReportedUtilization>{ReportedUtilization{.gpu = 0.97, .memory = 0.5}}, moment};
   ThrottleReasons reasons;
   reasons.add(ThrottleReason::power_cap);
   reasons.add(ThrottleReason::software_thermal);
-  gpu.throttle = {Reading<ToldThrottle>{ToldThrottle{reasons}}, moment};
+  gpu.throttle = {Reading<ReportedThrottle>{ReportedThrottle{reasons}}, moment};
   gpu.throttle_times = {device::ThrottleTimes{.at = {1000},
                                               .power_cap = 12.5_s,
                                               .sync_boost = 0_s,
@@ -242,7 +243,7 @@ Readings readings() {
   cpu.name = "package-0";
   cpu.package.energy = {Reading<Joules>{99.5_J}, moment};
   cpu.package.counter =
-      ToldCounter{device::EnergyCounter{.resolution = 61e-6_J, .wraps_at = {}, .scope = PowerScope::package}};
+      ReportedCounter{device::EnergyCounter{.resolution = 61e-6_J, .wraps_at = {}, .scope = PowerScope::package}};
   cpu.package.began_ns = 1'000'000'000;
   cpu.dram.energy = {Reading<Joules>{Reason::unsupported}, moment};
   all.cpus = {cpu};
@@ -267,11 +268,12 @@ TEST(ReadingsTest, WhatADeviceAnsweredIsHadBack) {
 
 TEST(ReadingsTest, EveryThrottleReasonHasAWord) {
   for (std::uint32_t bits = 0; bits < 1U << 9U; ++bits) {
-    const ToldReading<ToldThrottle> told{Reading<ToldThrottle>{ToldThrottle{ThrottleReasons{bits}}}, moment};
-    EXPECT_EQ(read_answer<ToldReading<ToldThrottle>>(json_line(told)), told);
+    const ReportedReading<ReportedThrottle> told{Reading<ReportedThrottle>{ReportedThrottle{ThrottleReasons{bits}}},
+                                                 moment};
+    EXPECT_EQ(read_answer<ReportedReading<ReportedThrottle>>(json_line(told)), told);
   }
   const auto newer =
-      read_answer<ToldReading<ToldThrottle>>(R"({"value":["idle","solar_wind"],"at_ns":1,"latency_s":0})");
+      read_answer<ReportedReading<ReportedThrottle>>(R"({"value":["idle","solar_wind"],"at_ns":1,"latency_s":0})");
   EXPECT_EQ(to_string(newer.value->reasons), "idle");
 }
 

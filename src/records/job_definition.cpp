@@ -52,7 +52,7 @@ void compare(std::vector<DefinitionChange>& all, std::string_view key, std::stri
              const Value& asked) {
   if (!(kept == asked)) {
     all.push_back({.key = key,
-                   .said = fmt::format("{} {}, not {}", what, words(kept), words(asked)),
+                   .sentence = fmt::format("{} {}, not {}", what, words(kept), words(asked)),
                    .was = words(kept),
                    .now = words(asked),
                    .setting = setting(key, asked)});

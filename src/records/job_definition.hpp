@@ -104,7 +104,7 @@ struct JobDefinition {
 // One difference between two definitions.
 struct DefinitionChange {
   std::string_view key;  // its name in job files and flags
-  std::string said;      // "its eta is 0.5, not 0.7"
+  std::string sentence;  // "its eta is 0.5, not 0.7"
   std::string was;       // "0.5"
   std::string now;       // "0.7"
   // The line of a job file for it: "eta = 0.7". Empty if there is none.

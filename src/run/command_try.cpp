@@ -93,7 +93,7 @@ void CommandTry::start(int batch_size, std::uint64_t seed) {
                                  .grace = options_.grace,
                                  .overheard =
                                      [this](std::size_t stream, std::string_view bytes) {
-                                       if (running_ && running_->words_of_steps == 0) {
+                                       if (running_ && running_->step_reports == 0) {
                                          running_->study.hear(stream, bytes);
                                        }
                                      }},
@@ -161,8 +161,8 @@ std::vector<jobs::Try::Event> CommandTry::go_on() {
       events.emplace_back(EpochOver{.epochs = running.progress.epochs()});
     } else if (const auto* metric = std::get_if<run::MetricSeen>(&progress)) {
       events.emplace_back(MetricSeen{.value = metric->value});
-    } else if (running.words_of_steps < first_words) {
-      ++running.words_of_steps;
+    } else if (running.step_reports < first_words) {
+      ++running.step_reports;
       events.emplace_back(StepsSeen{});
     }
   }
@@ -236,7 +236,7 @@ std::optional<Unmeasured> CommandTry::unmeasured() const {
   }
   Unmeasured training{.limits = limits,
                       .time = place_.clock.now() - running_->began,
-                      .steps = running_->words_of_steps > 0,
+                      .steps = running_->step_reports > 0,
                       .epochs = running_->epochs_seen,
                       .lines = {}};
   if (!training.steps) {

@@ -67,8 +67,8 @@ class CommandTry final : public jobs::Try {
     Instant stayed;
     std::optional<Watts> found;  // the limit that was in force before
     int times_stopped = 0;
-    int words_of_steps = 0;  // seen so far
-    int epochs_seen = 0;     // by its end
+    int step_reports = 0;  // seen so far
+    int epochs_seen = 0;   // by its end
     bool measured_any = false;
   };
 

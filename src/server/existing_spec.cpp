@@ -40,14 +40,14 @@ records::JobDefinition definition_of(const ExistingSpec& spec, std::string_view 
        .device = {.model = spec.gpu_model,
                   .gpus = spec.number_of_gpus,
                   .max_power = spec.max_power,
-                  // Such a client leaves limits alone, or sets them by itself: there is nothing to choose.
+                  // Such a client leaves limits alone or sets them itself, so there is no choice.
                   .power_limits = {spec.max_power / spec.number_of_gpus}}});
 }
 
 std::vector<std::string> existing_differences(const records::JobDefinition& kept, const records::JobDefinition& asked) {
   std::vector<std::string> all;
   for (records::DefinitionChange& change : differences(kept, asked)) {
-    all.push_back(std::move(change.said));
+    all.push_back(std::move(change.sentence));
   }
   if (kept.device.model != asked.device.model || kept.device.gpus != asked.device.gpus) {
     all.push_back(fmt::format("its GPUs are {}, not {}", to_text(kept.device), to_text(asked.device)));

@@ -76,7 +76,7 @@ std::string advice_for(int status) {
 }
 
 template <typename Value>
-void move_in_time(protocol::ToldReading<Value>& reading, Seconds ahead, Seconds round_trip) {
+void move_in_time(protocol::ReportedReading<Value>& reading, Seconds ahead, Seconds round_trip) {
   reading.at = reading.at - ahead;
   reading.latency = reading.latency + round_trip;
 }
@@ -84,7 +84,7 @@ void move_in_time(protocol::ToldReading<Value>& reading, Seconds ahead, Seconds 
 template <typename Each>
 void for_each_reading(protocol::GpuReadings& gpu, const Each& each) {
   each(gpu.energy);
-  for (protocol::ToldPower& power : gpu.power) {
+  for (protocol::ReportedPower& power : gpu.power) {
     each(power.power);
   }
   each(gpu.throttle_times.power_cap);
@@ -265,7 +265,7 @@ protocol::CpuReadings DaemonLink::read_cpu(std::uint32_t number) {
 namespace {
 
 template <typename Value>
-protocol::ToldReading<Value> in_the_middle(const Value& value, Instant before, Instant after) {
+protocol::ReportedReading<Value> in_the_middle(const Value& value, Instant before, Instant after) {
   return {Reading<Value>{value}, protocol::Moment{.at = before + (after - before) / 2, .latency = after - before}};
 }
 

@@ -59,12 +59,12 @@ void ZeusdGpu::probe() {
   probe_one(GpuFeature::throttle_times, [](const GpuReadings& it) { return it.throttle_times.power_cap.reading(); });
   probe_one(GpuFeature::persistence_mode, [](const GpuReadings& it) { return it.persistence_mode.reading(); });
   if (all) {
-    for (const protocol::ToldPower& one : all->power) {
+    for (const protocol::ReportedPower& one : all->power) {
       if (const std::optional<GpuFeature> feature = device::power_feature(one.kind, one.scope)) {
         features.probe(*feature, one.power.reading());
       }
     }
-    for (const protocol::ToldLock& lock : all->locks) {
+    for (const protocol::ReportedLock& lock : all->locks) {
       if (lock.domain == ClockDomain::graphics) {
         features.probe(GpuFeature::locked_clocks, lock.state.reading());
       }
@@ -141,7 +141,7 @@ Reading<std::vector<Megahertz>> ZeusdGpu::supported_graphics_clocks(Megahertz me
 
 Reading<std::optional<ClockRange>> ZeusdGpu::locked_clocks(ClockDomain domain) const {
   return part_of(read(GpuParts::clocks), [&](const GpuReadings& it) {
-    const auto lock = std::ranges::find(it.locks, domain, &protocol::ToldLock::domain);
+    const auto lock = std::ranges::find(it.locks, domain, &protocol::ReportedLock::domain);
     return lock == it.locks.end()
                ? Reading<std::optional<ClockRange>>{Reason::unsupported}
                : lock->state.reading().transform([](const protocol::LockState& state) { return state.range; });
@@ -154,7 +154,7 @@ Reading<Celsius> ZeusdGpu::temperature() const {
 
 Reading<device::Utilization> ZeusdGpu::utilization() const {
   return part_of(read(GpuParts::state), [](const GpuReadings& it) {
-    return it.utilization.reading().transform([](const protocol::ToldUtilization& used) {
+    return it.utilization.reading().transform([](const protocol::ReportedUtilization& used) {
       return device::Utilization{.gpu = used.gpu, .memory = used.memory};
     });
   });
@@ -162,7 +162,7 @@ Reading<device::Utilization> ZeusdGpu::utilization() const {
 
 Reading<ThrottleReasons> ZeusdGpu::throttle_reasons() const {
   return part_of(read(GpuParts::state), [](const GpuReadings& it) {
-    return it.throttle.reading().transform([](const protocol::ToldThrottle& told) { return told.reasons; });
+    return it.throttle.reading().transform([](const protocol::ReportedThrottle& told) { return told.reasons; });
   });
 }
 

@@ -1,4 +1,4 @@
-#include "job_library/told_instruments.hpp"
+#include "job_library/reported_instruments.hpp"
 
 #include "records/energy.hpp"
 
@@ -34,23 +34,23 @@ bool is_doubt(double half_width) {
 
 }  // namespace
 
-void ToldInstruments::begin() {
+void ReportedInstruments::begin() {
   taken_ = {};
   open_ = true;
   leave();
 }
 
-void ToldInstruments::hold(Watts limit) {
+void ReportedInstruments::hold(Watts limit) {
   leave();
   limit_ = limit;
 }
 
-void ToldInstruments::leave() {
+void ReportedInstruments::leave() {
   limit_.reset();
   to_measure_.clear();
 }
 
-void ToldInstruments::measure(const std::vector<Watts>& limits, std::optional<Seconds> /*run_time*/) {
+void ReportedInstruments::measure(const std::vector<Watts>& limits, std::optional<Seconds> /*run_time*/) {
   leave();
   measured_.clear();
   to_measure_ = limits;
@@ -60,7 +60,7 @@ void ToldInstruments::measure(const std::vector<Watts>& limits, std::optional<Se
 }
 
 // Without a report, the consumption is unknown, not zero.
-ToldInstruments::Taken ToldInstruments::look() {
+ReportedInstruments::Taken ReportedInstruments::look() {
   Taken taken = taken_;
   if (taken.gpus.empty() && taken.unknown.empty()) {
     taken.unknown = not_told;
@@ -68,12 +68,12 @@ ToldInstruments::Taken ToldInstruments::look() {
   return taken;
 }
 
-ToldInstruments::Taken ToldInstruments::close() {
+ReportedInstruments::Taken ReportedInstruments::close() {
   open_ = false;
   return look();
 }
 
-ToldInstruments::State ToldInstruments::state() {
+ReportedInstruments::State ReportedInstruments::state() {
   return {.measuring = !to_measure_.empty(),
           .disturbed = to_measure_.size() > 1,
           .left_alone = {},
@@ -81,7 +81,7 @@ ToldInstruments::State ToldInstruments::state() {
           .found = {}};
 }
 
-void ToldInstruments::tell(Seconds time, std::optional<Energy> energy) {
+void ReportedInstruments::tell(Seconds time, std::optional<Energy> energy) {
   require(std::isfinite(time.value()) && time >= Seconds{}, "a reported time is not a number of seconds from 0",
           "report the time since the last report");
   require(!energy || (is_doubt(energy->value.value()) && is_doubt(energy->uncertainty.value())),
@@ -100,7 +100,7 @@ void ToldInstruments::tell(Seconds time, std::optional<Energy> energy) {
   }
 }
 
-void ToldInstruments::tell(std::vector<records::LimitProfile> limits) {
+void ReportedInstruments::tell(std::vector<records::LimitProfile> limits) {
   require(!to_measure_.empty(), "limits were measured that were not requested", "see limits_to_measure() first");
   std::ranges::sort(limits, {}, &records::LimitProfile::limit);
   for (std::size_t i = 0; i < limits.size(); ++i) {

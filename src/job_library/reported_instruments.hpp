@@ -7,7 +7,7 @@
 
 namespace zeus::job_library {
 
-class ToldInstruments final : public Instruments {
+class ReportedInstruments final : public Instruments {
  public:
   void begin() override;
   void hold(Watts limit) override;
