@@ -22,7 +22,7 @@ std::string lower(std::string_view text) {
   return small;
 }
 
-// Without its port; an IPv6 address keeps its brackets.
+// The host without its port; an IPv6 address keeps its brackets.
 std::string name_of(std::string_view host) {
   const std::size_t from = host.starts_with('[') ? host.find(']') : 0;
   const std::size_t colon = from == std::string_view::npos ? from : host.find(':', from);
@@ -39,7 +39,7 @@ Refusal foreign(std::string_view why) {
           "ask from a page that this server has sent, or with a program"};
 }
 
-// As Basic has it: with padding, and two letters that a URL could not hold.
+// As in Basic: with padding, and with two letters that a URL cannot contain.
 std::optional<std::string> from_base64(std::string_view text) {
   std::string url{text};
   while (url.ends_with('=')) {
@@ -76,14 +76,14 @@ std::optional<Refusal> refuse_other_sites(const transport::Request& request, con
       return foreign("its origin is not this server");
     }
   }
-  // A name that another site's page had resolved to our address. A token would not be sent there.
+  // A page of another site may have its own name resolve to our address. No browser sends a token there.
   if (!access.credentials.keys && !peer.local && access.names_are_known && host && !is_loopback_name(*host)) {
     const std::string name = name_of(*host);
     const bool from_here = peer.address.starts_with("127.") || peer.address == "::1";
     const bool is_known = std::ranges::find(access.hosts, name) != access.hosts.end();
     if (!is_known && (from_here || !is_address(name))) {
       return Refusal{forbidden, ErrorKind::permission_denied, "this server is not known by that name",
-                     "ask it by its address"};
+                     "use its address"};
     }
   }
   return std::nullopt;

@@ -1,5 +1,5 @@
-// Who may ask: tokens, and what gives a page of another site in somebody's browser away. Plain values and pure
-// functions, but for the time, which is an argument; any thread.
+// Decides who may send requests: checks tokens, and detects pages of other sites in a user's browser. Plain values and
+// pure functions (the time is an argument); any thread.
 #pragma once
 
 #include "base/clock.hpp"
@@ -20,22 +20,22 @@ namespace zeus::server {
 
 struct Access {
   tokens::Credentials credentials;
-  std::vector<std::string> hosts;  // names by which this server may be called beside loopback's and addresses
-  bool names_are_known = true;     // false behind a proxy, which has judged the name already
+  std::vector<std::string> hosts;  // names of this server, beside those of loopback and IP addresses
+  bool names_are_known = true;     // false behind a proxy, which has checked the name already
 };
 
-// Why a request is refused before anybody looks at what it asks for; nothing where it may go on. Whoever has a page
-// opened that was loaded from elsewhere must not have his browser ask us, with a token that it keeps or without.
+// Why a request is refused before its content is read; nothing if it may continue. A page from another site must not
+// make a user's browser send us requests, with or without a token that the browser keeps.
 std::optional<Refusal> refuse_other_sites(const transport::Request& request, const transport::Peer& peer,
                                           const Access& access);
 
-// Who asks: 401 as a Refusal. Without keys nobody is asked who he is, and he may do everything.
+// The sender of a request; a Refusal with 401 if unknown. Without keys, users are not checked and may do everything.
 Visitor identify(const transport::Request& request, const Access& access, WallTime now);
 
-// 403 as a Refusal where that scope lacks.
+// A Refusal with 403 if that scope is missing.
 void require(const Visitor& visitor, protocol::Scope scope);
 
-// What `Authorization` says: a bearer's token, or the password of Basic. Nothing where it is neither.
+// The token in `Authorization`: a bearer token, or the password of Basic. Nothing for any other scheme.
 std::optional<std::string> token_in(std::string_view authorization);
 
 // "127.0.0.1", "localhost", "[::1]:8470"

@@ -29,7 +29,7 @@ bool is_refused(transport::Headers headers, const Access& access = {}, const tra
   return refuse_other_sites(asked(std::move(headers)), peer, access).has_value();
 }
 
-TEST(Access, TakesWhatProgramsAndItsOwnPagesSend) {
+TEST(Access, AdmitsProgramsAndItsOwnPages) {
   EXPECT_FALSE(is_refused({}));
   EXPECT_FALSE(is_refused({{"Host", "127.0.0.1:8470"}}));
   EXPECT_FALSE(is_refused({{"Host", "localhost:8470"}, {"Origin", "http://localhost:8470"}}));
@@ -40,7 +40,7 @@ TEST(Access, TakesWhatProgramsAndItsOwnPagesSend) {
 TEST(Access, RefusesPagesOfOtherSites) {
   EXPECT_TRUE(is_refused({{"Host", "evil.example"}}));
   EXPECT_TRUE(is_refused({{"Host", "127.0.0.1.evil.example"}}));
-  EXPECT_TRUE(is_refused({{"Host", "192.0.2.1"}}));  // a name of ours that is no loopback's
+  EXPECT_TRUE(is_refused({{"Host", "192.0.2.1"}}));  // a name of ours that is not loopback's
   EXPECT_TRUE(is_refused({{"Host", ""}}));
   EXPECT_TRUE(is_refused({{"Host", "localhost"}, {"Origin", "http://evil.example"}}));
   EXPECT_TRUE(is_refused({{"Host", "localhost"}, {"Origin", "null"}}));
@@ -51,13 +51,13 @@ TEST(Access, RefusesPagesOfOtherSites) {
   }
 }
 
-TEST(Access, KnowsNamesThatItWasToldAndAddressesByWhichOthersAsk) {
+TEST(Access, KnowsItsConfiguredNamesAndAnyAddress) {
   const Access access{.credentials = {}, .hosts = {"zeus.example"}, .names_are_known = true};
   EXPECT_FALSE(is_refused({{"Host", "zeus.example:8470"}}, access, from_elsewhere));
   EXPECT_FALSE(is_refused({{"Host", "192.0.2.1:8470"}}, access, from_elsewhere));
   EXPECT_TRUE(is_refused({{"Host", "evil.example"}}, access, from_elsewhere));
   EXPECT_FALSE(is_refused({{"Host", "evil.example"}}, {.names_are_known = false}));
-  EXPECT_FALSE(is_refused({{"Host", "any.example"}}, with_keys()));  // where a token is asked for, which no page has
+  EXPECT_FALSE(is_refused({{"Host", "any.example"}}, with_keys()));  // a page has no token where one is required
 }
 
 TEST(Access, FindsATokenWhereClientsPutIt) {
@@ -72,7 +72,7 @@ TEST(Access, FindsATokenWhereClientsPutIt) {
   EXPECT_EQ(token_in(""), std::nullopt);
 }
 
-TEST(Access, AsksForATokenWhereThereAreKeys) {
+TEST(Access, RequiresATokenIfThereAreKeys) {
   const Access access = with_keys();
   const std::string token = tokens::issue({.subject = "ann", .scopes = {"jobs-read"}}, access.credentials.keys->key());
   const Visitor ann = identify(asked({{"Authorization", "Bearer " + token}}), access, {});
@@ -85,7 +85,7 @@ TEST(Access, AsksForATokenWhereThereAreKeys) {
         transport::Headers{{"Authorization", "Bearer " + token}, {"Authorization", "Bearer " + token}}}) {
     try {
       identify(asked(headers), access, {});
-      ADD_FAILURE() << "somebody was let in";
+      ADD_FAILURE() << "the visitor was admitted";
     } catch (const Refusal& refusal) {
       EXPECT_EQ(refusal.status(), 401);
     }

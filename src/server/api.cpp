@@ -24,7 +24,7 @@ constexpr int unsupported_type = 415;
 constexpr std::size_t most_shown = 200;
 constexpr std::size_t longest_text = 1024;
 
-// Without the first of them, which is empty.
+// Leaves out the first one, which is empty.
 std::vector<std::string_view> segments_of(std::string_view path) {
   std::vector<std::string_view> all;
   for (std::size_t from = 1; from <= path.size();) {
@@ -49,7 +49,7 @@ bool fits(std::string_view form, std::string_view path) {
   });
 }
 
-// In a path, "+" is a letter like others.
+// In a path, "+" is an ordinary letter.
 std::optional<std::string> decoded_segment(std::string_view text) {
   std::string escaped;
   for (const char letter : text) {
@@ -104,7 +104,7 @@ void check(const Parameter& parameter, std::string_view text) {
       const std::size_t longest = parameter.schema.longest.value_or(longest_text);
       const auto control = [](char letter) { return static_cast<unsigned char>(letter) < 0x20 || letter == 0x7f; };
       if (text.empty() || text.size() > longest || std::ranges::any_of(text, control) || !is_utf8(text)) {
-        throw wrong(parameter.name, fmt::format("a text of 1 to {} bytes of printable UTF-8", longest));
+        throw wrong(parameter.name, fmt::format("a string of 1 to {} bytes of printable UTF-8", longest));
       }
     }
   }
@@ -176,7 +176,7 @@ void read_headers(const Route& route, Call& call) {
   }
 }
 
-// Without its parameters: "application/json; charset=utf-8".
+// Compares without parameters: "application/json; charset=utf-8".
 bool is_type(std::string_view given, std::string_view wanted) {
   std::string_view type = given.substr(0, given.find(';'));
   while (type.ends_with(' ')) {
@@ -193,12 +193,12 @@ void check_type(const Route& route, const transport::Request& request) {
   }
 }
 
-// To whoever asks often, in place of waiting with all others.
+// Refuses frequent requests instead of queueing them.
 Refusal too_busy() {
   return {503, ErrorKind::unavailable, "too many requests wait here", "ask again in a moment"};
 }
 
-// Made once: it has the schemas of all bodies.
+// Made once, because it holds the schemas of all bodies.
 const std::vector<Route>& table() {
   static const std::vector<Route> routes = all_routes();
   return routes;
@@ -215,7 +215,7 @@ void read_parameters(const Route& route, Call& call) {
   read_headers(route, call);
   for (const Parameter& parameter : route.parameters) {
     if (parameter.required && !call.find(parameter.name)) {
-      throw Error{ErrorKind::invalid_argument, fmt::format("the parameter '{}' lacks", parameter.name),
+      throw Error{ErrorKind::invalid_argument, fmt::format("the parameter '{}' is missing", parameter.name),
                   "docs/http.md has the parameters of each operation"};
     }
   }
@@ -303,15 +303,15 @@ void Api::admit(Asked& asked) {
   const Route* const route = match(request.method, request.path, &allowed);
   if (route == nullptr && !allowed.empty()) {
     transport::Answer refusal =
-        problem(Refusal{not_allowed, ErrorKind::invalid_argument, "this cannot be done with what is at that path",
-                        fmt::format("there is {}", fmt::join(allowed, " and "))});
+        problem(Refusal{not_allowed, ErrorKind::invalid_argument, "that path does not have this method",
+                        fmt::format("it has {}", fmt::join(allowed, " and "))});
     refusal.headers.add("Allow", fmt::format("{}", fmt::join(allowed, ", ")));
     answer(asked, std::move(refusal));
     return;
   }
   if (route == nullptr) {
     throw Refusal{not_found, ErrorKind::not_found, "there is nothing at that path",
-                  "/api/v1/openapi.json has all there is"};
+                  "/api/v1/openapi.json lists all paths"};
   }
   asked.route = route;
   Visitor visitor;
@@ -340,7 +340,7 @@ void Api::admit(Asked& asked) {
     lose_patience(asked, *route->patience);
   }
   const bool taken = workers_.add(about, [this, asked, call, about] {
-    // Nobody waits for it any more, and nothing of it was begun.
+    // The client is gone, and nothing of it was begun.
     if (asked.exchange->is_abandoned()) {
       note(asked, 499);
       return;
@@ -372,7 +372,7 @@ void Api::work_for(const Asked& asked, const Call& call, const std::string& abou
 void Api::lose_patience(const Asked& asked, Seconds patience) {
   const auto here = limits_.emplace(limits_.end());
   *here = loop_.after(patience, [this, here, waiting = std::weak_ptr{asked.exchange}, refuse = asked.route->refuse] {
-    // The first answer counts.
+    // Only the first answer counts.
     if (const auto exchange = waiting.lock()) {
       exchange->answer(refuse(Error{ErrorKind::timeout, "the store did not answer in time"}));
     }

@@ -1,5 +1,5 @@
-// Takes each request to its operation: is it another site's, who asks, what for, may he, does it fit the table; then it
-// waits for a worker. The loop's thread, but for answers, which workers give.
+// Takes each request to its operation: checks that it is not another site's, who sends it and with which rights, and
+// its parameters, then queues it for a worker. Runs on the loop's thread, except for answers, which workers give.
 #pragma once
 
 #include "base/clock.hpp"
@@ -26,10 +26,10 @@ namespace zeus::server {
 
 class Api {
  public:
-  // Told of each answer, on whatever thread it was given.
+  // Called for each answer, on the thread that gives it.
   using Answered = std::function<void(std::string_view route, int status, Seconds took)>;
 
-  // What it is given outlives it. `log` may be null.
+  // The arguments must outlive it. `log` may be null.
   Api(transport::EventLoop& loop, Service& service, Workers& workers, Clock& clock, LogWriter* log, Answered answered);
 
   void set_access(Access access) { access_ = std::move(access); }
@@ -38,10 +38,10 @@ class Api {
   [[nodiscard]] const std::vector<Route>& routes() const { return routes_; }
 
  private:
-  // A request on its way to its answer.
+  // A request that awaits its answer.
   struct Asked {
     std::shared_ptr<transport::Exchange> exchange;
-    const Route* route = nullptr;  // null where there is none
+    const Route* route = nullptr;  // null if there is none
     std::string user;
     Instant began;
   };
@@ -62,11 +62,11 @@ class Api {
   LogWriter* log_;
   Answered answered_;
   Access access_;
-  std::list<transport::EventLoop::Watch> limits_;  // of the patience with some requests
+  std::list<transport::EventLoop::Watch> limits_;  // when requests with a time limit are refused
   const std::vector<Route>& routes_;
 };
 
-// Fills in the parameters of the route: an invalid_argument Error says which one is not what it should be.
+// Fills in the parameters of the route: an invalid_argument Error names the first wrong one.
 void read_parameters(const Route& route, Call& call);
 
 }  // namespace zeus::server

@@ -1,5 +1,4 @@
-// One request that was admitted and found in the table, with its parameters read. Whoever handles it has it to himself,
-// on whatever thread that is.
+// One request that was admitted and found in the table, with its parameters read. Its handler owns it, on any thread.
 #pragma once
 
 #include "server/visitor.hpp"
@@ -21,14 +20,14 @@ class Call {
   [[nodiscard]] const Visitor& visitor() const { return visitor_; }
   [[nodiscard]] const std::string& body() const { return request_.body; }
 
-  // Parameters of the table, decoded and within their bounds. One that may lack is nothing where it does.
+  // Parameters of the table, decoded and within their bounds. An optional one that is not given is nothing.
   [[nodiscard]] const std::string& text(std::string_view name) const { return texts_.at(std::string{name}); }
   [[nodiscard]] std::optional<std::string> find(std::string_view name) const;
   [[nodiscard]] std::uint64_t number(std::string_view name) const;
   [[nodiscard]] std::optional<std::uint64_t> find_number(std::string_view name) const;
   [[nodiscard]] bool says(std::string_view name) const { return find(name) == "true"; }
 
-  // By whoever reads the parameters.
+  // Called while the parameters are read.
   void set(std::string_view name, std::string value) { texts_.insert_or_assign(std::string{name}, std::move(value)); }
 
  private:

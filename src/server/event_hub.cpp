@@ -39,7 +39,7 @@ EventHub::EventHub(transport::EventLoop& loop, Clock& clock, store::JobStore& st
 
 EventHub::~EventHub() = default;
 
-// Work that comes after the hub has gone does nothing.
+// Does nothing if it runs after the hub is gone.
 void EventHub::post(std::function<void()> work) {
   loop_.post([self = weak_from_this(), work = std::move(work)] {
     if (const auto still = self.lock()) {
@@ -49,27 +49,28 @@ void EventHub::post(std::function<void()> work) {
 }
 
 void EventHub::follow_job(const std::string& name, std::optional<std::uint64_t> after,
-                          const std::shared_ptr<transport::Exchange>& exchange, const StreamTold& told) {
-  const bool taken = !over_ && workers_->add(name, [this, name, after, exchange, told] {
+                          const std::shared_ptr<transport::Exchange>& exchange, const StreamCallbacks& callbacks) {
+  const bool taken = !over_ && workers_->add(name, [this, name, after, exchange, callbacks] {
     try {
       const std::optional<store::StoredJob> job = store_.find(name);
       if (!job) {
         throw Error{ErrorKind::not_found, fmt::format("there is no job '{}'", name), "define it first"};
       }
-      post([this, name, job = *job, after, exchange, told] { begin(name, job, after, exchange, told); });
+      post([this, name, job = *job, after, exchange, callbacks] { begin(name, job, after, exchange, callbacks); });
     } catch (const Error& error) {
-      told.refused(error);
+      callbacks.refused(error);
     }
   });
   if (!taken) {
-    told.refused(Error{ErrorKind::unavailable, "too much waits here, or the server ends", "ask again in a moment"});
+    callbacks.refused(
+        Error{ErrorKind::unavailable, "too much waits here, or the server ends", "ask again in a moment"});
   }
 }
 
 void EventHub::begin(const std::string& name, const store::StoredJob& job, std::optional<std::uint64_t> after,
-                     const std::shared_ptr<transport::Exchange>& exchange, const StreamTold& told) {
+                     const std::shared_ptr<transport::Exchange>& exchange, const StreamCallbacks& callbacks) {
   std::shared_ptr<transport::Stream> stream = stream_on(*exchange);
-  told.began();
+  callbacks.began();
   if (over_) {
     stream->end();
     return;
@@ -89,9 +90,10 @@ void EventHub::begin(const std::string& name, const store::StoredJob& job, std::
   read(name);
 }
 
-void EventHub::follow_summaries(const std::shared_ptr<transport::Exchange>& exchange, const StreamTold& told) {
+void EventHub::follow_summaries(const std::shared_ptr<transport::Exchange>& exchange,
+                                const StreamCallbacks& callbacks) {
   std::shared_ptr<transport::Stream> stream = stream_on(*exchange);
-  told.began();
+  callbacks.began();
   if (over_) {
     stream->end();
     return;
@@ -137,7 +139,7 @@ void EventHub::look() {
       lengths = store_.lengths();
     } catch (const Error& error) {
       is_known = false;
-      log::warning(fmt::format("what has changed is not known now: {}", error.what()));
+      log::warning(fmt::format("what has changed is unknown for now: {}", error.what()));
     }
     post([this, lengths = std::move(lengths), is_known] {
       is_looking_ = false;
@@ -163,7 +165,7 @@ void EventHub::take_lengths(const std::vector<store::JobLength>& lengths) {
       read(job.name);
     }
   }
-  // Those of jobs that were forgotten.
+  // Drops the feeds of jobs that were forgotten.
   std::erase_if(feeds_, [&](const auto& one) {
     const bool gone = !now.contains(one.second.id);
     for (const Reader& reader : one.second.readers) {
@@ -183,7 +185,7 @@ void EventHub::take_lengths(const std::vector<store::JobLength>& lengths) {
       try {
         const std::string text = jobs_.with(name, [](jobs::Job& job) { return records::to_json(job.summary()); });
         post([this, event = piece(protocol::event_text(text))] { send_summary(event); });
-      } catch (const Error&) {  // NOLINT(bugprone-empty-catch): it is gone, or is told of when it changes again
+      } catch (const Error&) {  // it is gone, or is sent when it changes again
       }
     });
   }
@@ -197,7 +199,7 @@ void EventHub::nudge(const std::string& name) {
   });
 }
 
-// From where the reader who is furthest behind, and can take more, stands.
+// Reads from the position of the reader that is furthest behind and can take more.
 void EventHub::read(const std::string& name) {
   const auto known = feeds_.find(name);
   if (known == feeds_.end()) {
@@ -222,7 +224,7 @@ void EventHub::read(const std::string& name) {
     try {
       entries = store_.entries(id, after, entries_at_once);
     } catch (const Error& error) {
-      log::warning(fmt::format("what has happened cannot be read now: {}", error.what()));
+      log::warning(fmt::format("new entries cannot be read for now: {}", error.what()));
     }
     post([this, name, entries = std::move(entries)] { send(name, entries); });
   });
@@ -254,7 +256,7 @@ void EventHub::send(const std::string& name, const std::vector<records::JobEntry
     }
     feed.length = std::max(feed.length, entry.sequence);
   }
-  // What could not be read is looked at again in a moment.
+  // A failed read is repeated in a moment.
   const bool is_stale = std::exchange(feed.is_stale, false);
   if (is_stale || (moved && is_behind(feed))) {
     read(name);
@@ -269,7 +271,7 @@ bool EventHub::is_behind(const Feed& feed) {
 
 void EventHub::send_summary(const Piece& event) {
   for (const auto& stream : summary_readers_) {
-    // Who does not keep up begins anew with the list.
+    // A reader that does not keep up must start again with the list.
     if (!stream->offer(event)) {
       stream->end();
     }

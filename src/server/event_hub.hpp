@@ -1,9 +1,9 @@
-// Who follows what: server-sent events of one job (its entries, by their sequence numbers) and of all summaries. What
-// this server has written is told at once; what any other process has, within a second, by looking how long histories
-// are. Where a reader stands is kept here alone: nothing of it is lost with the server, since readers say where they
-// were.
+// Server-sent events to readers: the entries of one job, by their sequence numbers, and all changed summaries. Events
+// of this server are sent at once; those of other processes within a second, found by comparing the lengths of
+// histories. Readers' positions are only in memory: a reader states its position when it connects, so a restart of the
+// server loses nothing.
 //
-// Threads: the loop's, but for nudge() and readers(), which are for any. The store is read by workers.
+// Threads: the loop's, except for nudge() and readers(), which any thread may call. Workers read the store.
 #pragma once
 
 #include "base/clock.hpp"
@@ -29,7 +29,7 @@ namespace zeus::server {
 
 class EventHub : public std::enable_shared_from_this<EventHub> {
  public:
-  // What it is given outlives it; `workers` end before it.
+  // The arguments must outlive it; `workers` must end before it.
   EventHub(transport::EventLoop& loop, Clock& clock, store::JobStore& store, OpenJobs& jobs);
   EventHub(const EventHub&) = delete;
   EventHub& operator=(const EventHub&) = delete;
@@ -37,40 +37,40 @@ class EventHub : public std::enable_shared_from_this<EventHub> {
 
   void work_with(Workers* workers) { workers_ = workers; }
 
-  // The entries of a job after that sequence number; from now on where none is said.
+  // The entries of a job after that sequence number, or only new ones if it is not given.
   void follow_job(const std::string& name, std::optional<std::uint64_t> after,
-                  const std::shared_ptr<transport::Exchange>& exchange, const StreamTold& told);
+                  const std::shared_ptr<transport::Exchange>& exchange, const StreamCallbacks& callbacks);
   // Each summary that changes from now on.
-  void follow_summaries(const std::shared_ptr<transport::Exchange>& exchange, const StreamTold& told);
+  void follow_summaries(const std::shared_ptr<transport::Exchange>& exchange, const StreamCallbacks& callbacks);
   // This server has written to that job. Any thread.
   void nudge(const std::string& name);
-  // Ends all of them, and lets nobody begin.
+  // Ends all streams and accepts no more.
   void end();
-  // As counted last. Any thread.
+  // The number at the last count. Any thread.
   [[nodiscard]] std::size_t readers() const { return count_; }
 
  private:
   struct Reader {
     std::shared_ptr<transport::Stream> stream;
-    std::uint64_t position = 0;  // the last entry that it was sent
-    bool is_full = false;        // until the next look
+    std::uint64_t position = 0;  // the last entry sent to it
+    bool is_full = false;        // until the next check
   };
   struct Feed {
     store::JobId id = 0;
-    std::uint64_t length = 0;  // as known
+    std::uint64_t length = 0;  // as known here
     bool is_reading = false;
-    bool is_stale = false;  // something was written while it was read
+    bool is_stale = false;  // entries were written while it was read
     std::vector<Reader> readers;
   };
 
   void begin(const std::string& name, const store::StoredJob& job, std::optional<std::uint64_t> after,
-             const std::shared_ptr<transport::Exchange>& exchange, const StreamTold& told);
+             const std::shared_ptr<transport::Exchange>& exchange, const StreamCallbacks& callbacks);
   void begin_to_look();
   void look();
   void take_lengths(const std::vector<store::JobLength>& lengths);
   void read(const std::string& name);
   void send(const std::string& name, const std::vector<records::JobEntry>& entries);
-  // Whether somebody has not been sent all that there is, and can take more.
+  // Whether a reader has not been sent everything and can take more.
   [[nodiscard]] static bool is_behind(const Feed& feed);
   void send_summary(const std::shared_ptr<const std::string>& piece);
   void say_alive();
@@ -85,7 +85,7 @@ class EventHub : public std::enable_shared_from_this<EventHub> {
   Workers* workers_ = nullptr;
   std::map<std::string, Feed> feeds_;
   std::vector<std::shared_ptr<transport::Stream>> summary_readers_;
-  std::map<store::JobId, std::uint64_t> summarized_;  // lengths that readers of summaries know
+  std::map<store::JobId, std::uint64_t> summarized_;  // the lengths sent to readers of summaries
   bool knows_lengths_ = false;
   transport::EventLoop::Watch next_look_;
   bool looks_ = false;

@@ -21,7 +21,7 @@ namespace {
 using records::JsonValue;
 using Place = std::vector<std::variant<std::string, std::size_t>>;
 
-// Jobs have names of at most this many bytes (jobs/job.hpp).
+// The longest name of a job, in bytes (jobs/job.hpp).
 constexpr std::size_t longest_name = 200;
 constexpr std::size_t made_digits = 8;
 
@@ -37,7 +37,7 @@ std::string_view trimmed(std::string_view text) {
                                          : text.substr(begin, text.find_last_not_of(spaces) - begin + 1);
 }
 
-// A number as JSON or Python writes it, also one that is not finite.
+// A number as JSON or Python writes it, including infinity and NaN.
 std::optional<double> number_in(std::string_view text) {
   text = trimmed(text);
   if (text.starts_with('+')) {
@@ -78,7 +78,7 @@ std::optional<bool> truth_of(const JsonValue& json) {
   return std::ranges::find(no, word) != no.end() ? std::optional{false} : std::nullopt;
 }
 
-// Python's NaN, Infinity and -Infinity, which are no JSON, as strings.
+// Puts Python's NaN, Infinity and -Infinity, which are not JSON, into quotes.
 std::string without_bare_words(std::string_view text) {
   constexpr std::array<std::string_view, 3> words{"NaN", "-Infinity", "Infinity"};
   std::string plain;
@@ -109,7 +109,7 @@ ExistingFault at(const Place& place, std::string_view message, std::string_view 
   return {.place = place, .message = std::string{message}, .type = std::string{type}, .limit = {}};
 }
 
-// Reads the fields of a body, one after the other, and notes what is wrong.
+// Reads the fields of a body one after another, and collects faults.
 template <std::size_t Count>
 class Reader {
  public:
@@ -139,7 +139,7 @@ class Reader {
   template <typename Value>
   void read(const JsonValue& json, const Place& place, Value& value, const field::Rule& rule) {
     if constexpr (field::is_optional<Value>) {
-      // What is no number is not known, or without a bound.
+      // A null or NaN means unknown, or no bound.
       const std::optional<double> number = json.is_null() ? std::nullopt : number_of(json);
       constexpr bool is_number = std::is_same_v<typename Value::value_type, double>;
       if (json.is_null() || (is_number && number && !std::isfinite(*number))) {
@@ -184,7 +184,7 @@ class Reader {
       faults_.push_back(at(place, "value is not a valid integer", "type_error.integer"));
       return;
     }
-    // As far as whole numbers of this type and those of a double go.
+    // As far as both this integer type and a double are exact.
     constexpr double exact = 9007199254740992.0;
     field::Rule bounds = rule;
     bounds.least = std::max({rule.least, -exact, static_cast<double>(std::numeric_limits<Whole>::lowest())});
@@ -260,7 +260,7 @@ void check_text(const std::string& text, std::string_view key, ExistingFaults& f
   }
 }
 
-// What holds of each field beside its type, then of all of them together.
+// Checks each field beyond its type, then all of them together.
 void complete(ExistingSpec& spec, ExistingFaults& faults) {
   const auto wrong = [&](std::string_view key, const std::string& message) {
     faults.push_back(at({"body", std::string{key}}, message, "value_error"));

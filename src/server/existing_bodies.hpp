@@ -1,6 +1,6 @@
-// What the existing package's clients of its batch size optimizer send, and what they are answered: read as its own
-// server reads it, with the same list of what is wrong (`detail` of a 422), but for what that server takes and cannot
-// use, which is wrong here. Plain values and pure functions; any thread.
+// The bodies that the existing package's clients of its batch size optimizer send and receive. They are read like its
+// own server reads them, with the same list of faults (`detail` of a 422). Values that its server accepts but cannot
+// use are faults here. Plain values and pure functions; any thread.
 #pragma once
 
 #include <zeus/fields.hpp>
@@ -17,26 +17,27 @@
 
 namespace zeus::server {
 
-// A job as its script describes it. The fields that a body must have are `required`; the others are as given here.
+// A job as its script describes it. Fields that a body must have are `required`; the others have the defaults given
+// here.
 struct ExistingSpec {
   static constexpr std::array<std::string_view, 6> required{"max_power",     "number_of_gpus", "gpu_model",
                                                             "job_id_prefix", "batch_sizes",    "default_batch_size"};
 
-  Watts max_power;                   // that all GPUs together may draw
+  Watts max_power;                   // of all GPUs together
   std::uint32_t number_of_gpus = 1;  // all of one model
   std::string gpu_model;
-  std::optional<std::string> job_id;  // nothing: one is made
-  std::string job_id_prefix;          // that job_id begins with
+  std::optional<std::string> job_id;  // if nothing, the server makes one
+  std::string job_id_prefix;          // prefix of job_id
   std::vector<int> batch_sizes;       // ascending, each once
   int default_batch_size = 0;         // one of them
   double eta_knob = 0.5;
-  std::optional<double> beta_knob = 2.0;  // nothing: a trial is never stopped for what it costs
+  std::optional<double> beta_knob = 2.0;  // nothing: no trial is stopped for its cost
   double target_metric = 0.5;
   bool higher_is_better_metric = true;
   int max_epochs = 100;
   std::uint32_t num_pruning_rounds = 2;
-  std::int64_t window_size = 0;  // 0 and less: all trials count
-  double mab_prior_mean = 0.0;   // of a reward, which is a cost with the other sign
+  std::int64_t window_size = 0;  // 0 or less: all trials count
+  double mab_prior_mean = 0.0;   // of a reward, which is a negated cost
   double mab_prior_precision = 0.0;
   std::uint32_t mab_num_explorations = 2;
   std::optional<std::int64_t> mab_seed;
@@ -82,7 +83,7 @@ struct ExistingTrial {
   friend bool operator==(const ExistingTrial&, const ExistingTrial&) = default;
 };
 
-// How a trial stands at the end of an epoch: what it has taken from its beginning on, and how good the model is.
+// A trial at the end of an epoch: its totals, and the metric of the model.
 struct ExistingResult {
   static constexpr std::array<std::string_view, 7> required{"job_id", "batch_size", "trial_number", "time",
                                                             "energy", "metric",     "current_epoch"};
@@ -90,7 +91,7 @@ struct ExistingResult {
   ExistingTrial trial;
   Seconds time;
   Joules energy;
-  std::optional<double> metric;  // nothing: it is no number, as in a training that has diverged
+  std::optional<double> metric;  // nothing if it is not a number, as in a diverged training
   int current_epoch = 0;         // from 1
 
   template <typename Fields, typename Self>
@@ -120,7 +121,7 @@ struct ExistingVerdict {
   friend bool operator==(const ExistingVerdict&, const ExistingVerdict&) = default;
 };
 
-// A refusal of what is well formed.
+// A refusal of a well-formed request.
 struct ExistingRefusal {
   std::string message;
 
@@ -130,13 +131,13 @@ struct ExistingRefusal {
   }
 };
 
-// One thing that is wrong with a request, as that server's clients know it: where (keys and positions, from "body" or
-// "query" on), in words, and in a word for programs.
+// A fault of a request in the form that these clients know: where (keys and positions, starting with "body" or
+// "query"), a message, and a type for programs.
 struct ExistingFault {
   std::vector<std::variant<std::string, std::size_t>> place;
   std::string message;
   std::string type;
-  std::optional<std::int64_t> limit;  // that the value is beyond
+  std::optional<std::int64_t> limit;  // that the value exceeds
 
   friend bool operator==(const ExistingFault&, const ExistingFault&) = default;
 };
@@ -148,20 +149,20 @@ std::string to_json(const ExistingFaults& faults);
 template <typename Body>
 using ExistingRead = std::variant<Body, ExistingFaults>;
 
-// A body that nothing says is not JSON. Keys that are not known are passed over; numbers may stand in strings, and NaN
-// and Infinity may be written as Python does.
+// A body in JSON, unless another type is stated. Unknown keys are ignored; numbers may be strings, and NaN and Infinity
+// may be written as in Python.
 template <typename Body>
 ExistingRead<Body> read_existing(std::string_view body);
 extern template ExistingRead<ExistingSpec> read_existing(std::string_view body);
 extern template ExistingRead<ExistingTrial> read_existing(std::string_view body);
 extern template ExistingRead<ExistingResult> read_existing(std::string_view body);
 
-// What is wrong where the body says that it is something else than JSON.
+// The faults of a body whose stated type is not JSON.
 ExistingFaults no_object();
-// The job that a query names: the last one, where there are several.
+// The job named in a query: the last one, if there are several.
 ExistingRead<std::string> read_existing_job(std::string_view query);
 
-// The name of a new job that was given none.
+// A name for a new job without one.
 std::string made_job_id(std::string_view prefix);
 
 }  // namespace zeus::server

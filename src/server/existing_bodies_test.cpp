@@ -12,8 +12,7 @@
 namespace zeus::server {
 namespace {
 
-// A body with all that is required, and what is given here in place of it or beside it. A value that is empty is left
-// out.
+// A body with all required fields, changed or extended as given. An empty value leaves the field out.
 std::string body(const std::map<std::string, std::string>& changes = {}) {
   std::map<std::string, std::string> fields{{"max_power", "300"},       {"number_of_gpus", "1"},
                                             {"gpu_model", "\"V100\""},  {"job_id_prefix", "\"m\""},
@@ -39,7 +38,7 @@ ExistingSpec spec_of(const std::map<std::string, std::string>& changes = {}) {
   return std::get<ExistingSpec>(read);
 }
 
-// "body.max_epochs value_error.number.not_gt 0", one a line.
+// "body.max_epochs value_error.number.not_gt 0", one on each line.
 std::string faults_of(const ExistingFaults& faults) {
   std::string all;
   for (const ExistingFault& fault : faults) {
@@ -78,8 +77,8 @@ TEST(ExistingBodies, ASpecHasTheDefaultsOfTheInterface) {
   EXPECT_FALSE(spec.mab_seed);
 }
 
-// As the existing server answers it, byte for byte.
-TEST(ExistingBodies, ASpecIsAnsweredWithAllItsFieldsInTheirOrder) {
+// Byte for byte as the existing server answers.
+TEST(ExistingBodies, AnAnswerHasAllFieldsOfASpecInOrder) {
   EXPECT_EQ(
       records::json_line(spec_of({{"job_id", "\"m1\""}})),
       R"({"max_power":300.0,"number_of_gpus":1,"gpu_model":"V100","job_id":"m1","job_id_prefix":"m",)"
@@ -88,7 +87,7 @@ TEST(ExistingBodies, ASpecIsAnsweredWithAllItsFieldsInTheirOrder) {
       R"("mab_prior_precision":0.0,"mab_num_explorations":2,"mab_seed":null})");
 }
 
-TEST(ExistingBodies, WhatSaysTheSameIsTakenForIt) {
+TEST(ExistingBodies, EquivalentValuesAreAccepted) {
   const ExistingSpec spec = spec_of({{"batch_sizes", R"(["32", 64.0])"},
                                      {"eta_knob", R"("0.25")"},
                                      {"higher_is_better_metric", R"("No")"},
@@ -105,7 +104,7 @@ TEST(ExistingBodies, WhatSaysTheSameIsTakenForIt) {
   EXPECT_EQ(spec.job_id, "17");
 }
 
-TEST(ExistingBodies, WhatIsMissingOrOfAnotherTypeIsNamed) {
+TEST(ExistingBodies, MissingFieldsAndWrongTypesAreNamed) {
   EXPECT_EQ(faults_with({{"job_id_prefix", ""}}), "body.job_id_prefix value_error.missing");
   EXPECT_EQ(faults_in<ExistingSpec>("{}"),
             "body.max_power value_error.missing\nbody.number_of_gpus value_error.missing\n"
@@ -121,7 +120,7 @@ TEST(ExistingBodies, WhatIsMissingOrOfAnotherTypeIsNamed) {
   EXPECT_EQ(faults_with({{"target_metric", "NaN"}}), "body.target_metric type_error.float");
 }
 
-TEST(ExistingBodies, WhatIsOutOfBoundsIsNamedWithThem) {
+TEST(ExistingBodies, ValuesOutOfBoundsAreNamedWithTheirBounds) {
   EXPECT_EQ(faults_with({{"default_batch_size", "0"}}), "body.default_batch_size value_error.number.not_gt 0");
   EXPECT_EQ(faults_with({{"eta_knob", "2"}}), "body.eta_knob value_error.number.not_le 1");
   EXPECT_EQ(faults_with({{"beta_knob", "0"}}), "body.beta_knob value_error.number.not_gt 0");
@@ -134,8 +133,8 @@ TEST(ExistingBodies, WhatIsOutOfBoundsIsNamedWithThem) {
   EXPECT_EQ(faults_with({{"job_id", "\"x\""}}), "body.__root__ value_error");
 }
 
-// The existing server takes these, and fails on them or because of them.
-TEST(ExistingBodies, WhatCannotBeUsedIsRefused) {
+// The existing server accepts these, and fails on or because of them.
+TEST(ExistingBodies, UnusableValuesAreRefused) {
   EXPECT_EQ(faults_with({{"batch_sizes", "[32,64,32]"}}), "body.batch_sizes value_error");
   EXPECT_EQ(faults_with({{"batch_sizes", "[0,32]"}}), "body.batch_sizes.0 value_error.number.not_gt 0");
   EXPECT_EQ(faults_with({{"batch_sizes", "[-4,32]"}}), "body.batch_sizes.0 value_error.number.not_gt 0");
@@ -158,7 +157,7 @@ TEST(ExistingBodies, WhatCannotBeUsedIsRefused) {
   EXPECT_EQ(faults_with({{"batch_sizes", "[" + many + "]"}}), "body.batch_sizes value_error.list.max_items 64");
 }
 
-TEST(ExistingBodies, WhatIsNoObjectIsRefusedAsAWhole) {
+TEST(ExistingBodies, ABodyThatIsNotAnObjectIsRefusedAsAWhole) {
   for (const std::string_view text : {"", " \n", "null"}) {
     EXPECT_EQ(faults_in<ExistingTrial>(text), "body value_error.missing") << text;
   }
@@ -172,7 +171,7 @@ TEST(ExistingBodies, WhatIsNoObjectIsRefusedAsAWhole) {
   }
 }
 
-TEST(ExistingBodies, AMetricThatIsNoNumberIsNotKnown) {
+TEST(ExistingBodies, AMetricThatIsNotANumberIsUnknown) {
   for (const std::string_view metric : {"NaN", "Infinity", "-Infinity", "\"nan\""}) {
     const auto read = read_existing<ExistingResult>(
         fmt::format(R"({{"job_id":"a\"NaN\\","batch_size":32,"trial_number":1,"time":1.5,"energy":2,"metric":{},)"
@@ -188,7 +187,7 @@ TEST(ExistingBodies, AMetricThatIsNoNumberIsNotKnown) {
   }
 }
 
-TEST(ExistingBodies, AResultThatCannotBeIsRefused) {
+TEST(ExistingBodies, AnImpossibleResultIsRefused) {
   const auto result = [](std::string_view time, std::string_view energy, std::string_view epoch) {
     return faults_in<ExistingResult>(
         fmt::format(R"({{"job_id":"a","batch_size":32,"trial_number":1,"time":{},"energy":{},"metric":0,)"
@@ -202,7 +201,7 @@ TEST(ExistingBodies, AResultThatCannotBeIsRefused) {
   EXPECT_EQ(result("1", "1", "0"), "body.current_epoch value_error.number.not_ge 1");
 }
 
-TEST(ExistingBodies, FaultsAreWrittenAsThatServersClientsKnowThem) {
+TEST(ExistingBodies, FaultsHaveTheFormThatTheClientsKnow) {
   const ExistingFaults faults{
       {.place = {"body", "batch_sizes", std::size_t{1}},
        .message = "ensure this value is greater than 0",
@@ -229,7 +228,7 @@ TEST(ExistingBodies, AQueryNamesAJob) {
   EXPECT_EQ(job("jobid=1"), "query.job_id value_error.missing");
 }
 
-TEST(ExistingBodies, ANameThatIsMadeBeginsWithItsPrefixAndIsNewEachTime) {
+TEST(ExistingBodies, AMadeNameBeginsWithItsPrefixAndIsNewEachTime) {
   const std::string one = made_job_id("mnist");
   EXPECT_EQ(one.substr(0, 6), "mnist-");
   EXPECT_EQ(one.size(), 14U);

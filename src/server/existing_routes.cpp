@@ -37,8 +37,8 @@ constexpr std::string_view gives_header = "Zeus-Gives";
 constexpr std::string_view beats = "beats";
 constexpr std::string_view beat_path_header = "Zeus-Beat-Path";
 
-// Where the processes of such clients are, as owners have it: who beats and who does not are told apart, since they
-// have different leases.
+// The place of such clients' processes in owners: those that beat and those that do not have different ones, because
+// their leases differ.
 constexpr std::string_view silent_place = "existing client";
 constexpr std::string_view beating_place = "existing client that beats";
 
@@ -51,8 +51,8 @@ transport::Answer refusal(int status, std::string_view message) {
 }
 
 transport::Answer refuse(const Error& error) {
-  const Told told = server::told(error);
-  return refusal(status_of(error), told.advice.empty() ? told.detail : told.detail + ": " + told.advice);
+  const ShownError shown = server::shown(error);
+  return refusal(status_of(error), shown.advice.empty() ? shown.detail : shown.detail + ": " + shown.advice);
 }
 
 [[noreturn]] void refuse(int status, std::string message) {
@@ -67,7 +67,7 @@ transport::Answer nothing() {
   return json_answer(200, "null");
 }
 
-// A body that says nothing of its type is JSON: these clients say nothing.
+// A body without a type is JSON: these clients send no type.
 template <typename Body>
 ExistingRead<Body> read(const Call& call) {
   const std::optional<std::string_view> type = call.request().headers.get("Content-Type");
@@ -78,7 +78,7 @@ ExistingRead<Body> read(const Call& call) {
   return read_existing<Body>(call.body());
 }
 
-// Calls `work` with what was read, unless that has faults.
+// Calls `work` with what was read, unless there are faults.
 template <typename Value, typename Work>
 transport::Answer with(const ExistingRead<Value>& read, const Work& work) {
   if (const auto* const faults = std::get_if<ExistingFaults>(&read)) {
@@ -87,7 +87,7 @@ transport::Answer with(const ExistingRead<Value>& read, const Work& work) {
   return work(std::get<Value>(read));
 }
 
-// The job that a request is about, as far as it says so.
+// The job that a request names, if it does.
 template <typename Body>
 std::string job_in_body(const Call& call) {
   const ExistingRead<Body> body = read<Body>(call);
@@ -109,18 +109,18 @@ std::string job_in_query(const Call& call) {
   return known == nullptr ? std::string{} : *known;
 }
 
-// No store is asked for what no job can be called.
+// Avoids asking the store for a name that no job can have.
 bool can_be_a_name(std::string_view name) {
   const auto control = [](char letter) { return static_cast<unsigned char>(letter) < 0x20 || letter == 0x7f; };
   if (name.empty() || std::ranges::any_of(name, control)) {
     return false;
   }
-  // What is no UTF-8 does not come back from JSON as it was.
+  // Invalid UTF-8 changes on its way through JSON.
   const std::optional<records::JsonValue> same = records::JsonValue::parse(records::json_line(name));
   return same && same->string() != nullptr && *same->string() == name;
 }
 
-// As `missing` says where there is no such job.
+// Answers with the status `missing` if there is no such job.
 template <typename Work>
 transport::Answer with_job(Service& service, const std::string& name, int missing, const Work& work) {
   if (!can_be_a_name(name)) {
@@ -138,14 +138,14 @@ transport::Answer with_job(Service& service, const std::string& name, int missin
   }
 }
 
-// Only who began it may report on it.
+// Only the user who began it may report on it.
 void require_own(const jobs::KnownTry& known, const Visitor& visitor) {
   if (known.user != visitor.user && !visitor.may(protocol::Scope::jobs_admin)) {
     refuse(forbidden, fmt::format("trial {} is another user's", known.number + 1));
   }
 }
 
-// The try of ours that a trial is; nothing where the job has had none of that number and batch size.
+// Our try for a trial; nothing if the job has none of that number and batch size.
 std::optional<jobs::KnownTry> find_try(jobs::Job& job, const ExistingTrial& trial) {
   if (trial.trial_number < 1) {
     return std::nullopt;
@@ -156,7 +156,7 @@ std::optional<jobs::KnownTry> find_try(jobs::Job& job, const ExistingTrial& tria
 }
 
 std::string no_such_trial(const ExistingTrial& trial) {
-  return fmt::format("the job '{}' has no trial {} of batch size {}, or it is long over", trial.job_id,
+  return fmt::format("the job '{}' has no trial {} of batch size {}, or it ended long ago", trial.job_id,
                      trial.trial_number, trial.batch_size);
 }
 
@@ -209,13 +209,12 @@ transport::Answer choose_batch_size(Service& service, const Call& call) {
     const bool is_beating = call.request().headers.get(gives_header) == beats;
     return with_job(service, name, bad_request, [&](jobs::Job& job) {
       job.refresh();
-      // A copy: what the job knows changes while it decides.
+      // A copy, because the job may change its own while it decides.
       const records::JobDefinition definition = job.definition();
       if (!definition.target || definition.batch_sizes.empty()) {
-        refuse(bad_request,
-               fmt::format("the job '{}' has no target or no batch sizes, so that nobody who only asks for "
-                           "these can run it",
-                           name));
+        refuse(bad_request, fmt::format("the job '{}' has no target or no batch sizes, so clients that only ask for "
+                                        "these can run it",
+                                        name));
       }
       const jobs::Beginning beginning{
           .owner = {.host = {},
@@ -286,7 +285,7 @@ Outcome refused_as(int status, std::string_view meaning) {
   return {.status = status, .meaning = meaning, .schema = records::shared_schema<ExistingRefusal>()};
 }
 
-// As to_json(ExistingFaults) writes them: places have words and numbers side by side.
+// In the form of to_json(ExistingFaults): places mix words and numbers.
 Outcome faulty() {
   const SharedSchema text = shared({.kind = JsonSchema::Kind::string});
   const SharedSchema whole = shared({.kind = JsonSchema::Kind::whole});
@@ -301,7 +300,7 @@ Outcome faulty() {
                          {.key = "type", .schema = text},
                          {.key = "ctx", .schema = limit, .required = false}}});
   return {.status = unprocessable,
-          .meaning = "what is wrong with it",
+          .meaning = "the faults of the request",
           .schema =
               shared({.kind = JsonSchema::Kind::record,
                       .name = "ExistingFaults",
@@ -350,7 +349,7 @@ ExistingVerdict existing_verdict(const ExistingResult& result, const jobs::Epoch
   if (answer.decided_before && !given_up) {
     return say(fmt::format("The result of trial {} is already reported.", result.trial.trial_number));
   }
-  constexpr std::string_view next_one = "the next trial is chosen anew, and may be of this batch size again";
+  constexpr std::string_view next_one = "the next trial is chosen independently, and may have this batch size again";
   switch (*answer.outcome) {
     case records::TryOutcome::reached:
       return say(fmt::format("{} has reached the target.", trial));
@@ -381,8 +380,8 @@ std::vector<Route> existing_routes() {
   registration.body = records::shared_schema<ExistingSpec>();
   registration.outcomes = {
       {.status = 201, .meaning = "it is new", .schema = records::shared_schema<ExistingSpec>()},
-      {.status = 200, .meaning = "it was registered so before", .schema = records::shared_schema<ExistingSpec>()},
-      refused_as(forbidden, "this user has as many jobs as one may have"),
+      {.status = 200, .meaning = "it was registered already", .schema = records::shared_schema<ExistingSpec>()},
+      refused_as(forbidden, "this user has the most jobs allowed"),
       refused_as(conflict, "it is registered differently"),
       faulty()};
   registration.work = register_job;
@@ -392,27 +391,26 @@ std::vector<Route> existing_routes() {
                       "The batch size of a new trial");
   choice.parameters = {job_in_query_parameter(), key_parameter(),
                        word_parameter(gives_header, {std::string{beats}},
-                                      "The training gives signs of life, to where the answer's Zeus-Beat-Path says")};
+                                      "The training will send beats to the path in the answer's Zeus-Beat-Path")};
   choice.parameters.back().place = Parameter::Place::header;
-  choice.outcomes = {
-      {.status = 200, .meaning = "a trial is given out", .schema = records::shared_schema<ExistingTrial>()},
-      refused_as(bad_request, "there is no such job"),
-      faulty()};
+  choice.outcomes = {{.status = 200, .meaning = "a new trial", .schema = records::shared_schema<ExistingTrial>()},
+                     refused_as(bad_request, "there is no such job"),
+                     faulty()};
   choice.work = choose_batch_size;
   choice.job_of = job_in_query;
 
   Route report = base("reportExistingEpoch", "POST", "/report", protocol::Scope::jobs_write,
-                      "How a trial stands after an epoch, and whether it goes on");
+                      "Report a trial after an epoch, and learn whether it goes on");
   report.body = records::shared_schema<ExistingResult>();
   report.outcomes = {{.status = 200, .meaning = "judged", .schema = records::shared_schema<ExistingVerdict>()},
-                     refused_as(bad_request, "there is no such job or trial, or what is told cannot be"),
+                     refused_as(bad_request, "there is no such job or trial, or the report is impossible"),
                      refused_as(forbidden, "it is another user's trial"),
                      faulty()};
   report.work = report_epoch;
   report.job_of = job_in_body<ExistingResult>;
 
   Route end = base("endExistingTrial", "PATCH", "/trials", protocol::Scope::jobs_write,
-                   "A trial has ended without a result; one that is over stays as it is");
+                   "A trial has ended without a result; does nothing if it is over");
   end.body = records::shared_schema<ExistingTrial>();
   end.outcomes = {done(), refused_as(forbidden, "it is another user's trial"),
                   refused_as(not_found, "there is no such job or trial"), faulty()};

@@ -1,9 +1,9 @@
-// The routes that the existing package's clients of batch sizes ask, on the same port as ours: a job is registered, a
-// batch size asked for, each epoch reported, and a trial that ended without a result given up. A trial of theirs is a
-// try of ours, numbered from 1; a job runs under policy `zeus`. Any thread; the jobs are the service's.
+// The routes for the existing package's clients of batch sizes, on the same port as ours: register a job, request a
+// batch size, report each epoch, and give up a trial that ended without a result. Their trial is our try, numbered from
+// 1; a job runs under policy `zeus`. Any thread; the service owns the jobs.
 //
-// What ours says beside what theirs says is in headers: that beats are taken (Zeus-Takes, on a registration), and where
-// they go (Zeus-Beat-Path, on a batch size that was asked for with Zeus-Gives).
+// Our additions to their interface are headers: Zeus-Takes, on a registration, says that beats are accepted;
+// Zeus-Beat-Path, on a batch size requested with Zeus-Gives, says where to send them.
 #pragma once
 
 #include "jobs/job.hpp"
@@ -16,15 +16,15 @@
 
 namespace zeus::server {
 
-// How long the silence of a training that never beats still means life.
+// How long a training that sends no beats may be silent.
 Seconds existing_lease(std::optional<Seconds> longest_epoch);
 
-// A report as an account of energy has it. Nobody says how sure it is of what it has taken: what GPUs can draw between
-// two updates of their counters, at both ends, is in doubt.
+// A report as energy accounts have it. Clients do not state an uncertainty, so it is what GPUs can draw between two
+// updates of their counters, at both ends.
 jobs::EpochReport epoch_report(const ExistingResult& result, const records::JobDevice& device);
 
-// The answer to a report on a trial that has become this, or goes on. One that was `given_up` is told what its figures
-// mean, so that its training ends well.
+// The answer to a report, given what its trial has become. A trial that was `given_up` is answered by its own figures,
+// so that its training ends properly.
 ExistingVerdict existing_verdict(const ExistingResult& result, const jobs::EpochAnswer& answer, bool given_up);
 
 }  // namespace zeus::server

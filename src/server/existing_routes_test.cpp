@@ -64,7 +64,7 @@ class ExistingRoutes : public testing::Test {
     ADD_FAILURE() << "no route for " << target;
     return {};
   }
-  // Whoever asks from here on.
+  // Requests come from this user from now on.
   void become(std::string user, std::vector<Scope> scopes = {Scope::jobs_read, Scope::jobs_write}) {
     visitor_ = {.user = std::move(user), .scopes = std::move(scopes)};
   }
@@ -78,7 +78,7 @@ class ExistingRoutes : public testing::Test {
   Said end(int trial, int size) {
     return ask("PATCH", "/trials", fmt::format(R"({{"job_id":"m/1","batch_size":{},"trial_number":{}}})", size, trial));
   }
-  // A trial of one epoch, of that many joules, that reaches the target.
+  // Runs a trial of one epoch that takes this many joules and reaches the target.
   int run(double joules) {
     const Said chosen = choose();
     const int size = chosen.number("batch_size");
@@ -130,7 +130,7 @@ TEST_F(ExistingRoutes, AJobWithoutANameGetsOne) {
   EXPECT_NE(*first.body["job_id"].string(), *second.body["job_id"].string());
 }
 
-TEST_F(ExistingRoutes, WhatIsWrongWithARequestIsListed) {
+TEST_F(ExistingRoutes, FaultsOfARequestAreListed) {
   for (const auto& [method, path] : {std::pair{"POST", "/jobs"}, {"POST", "/report"}, {"PATCH", "/trials"}}) {
     const Said refused = ask(method, path, "{}");
     EXPECT_EQ(refused.status, 422) << path;
@@ -141,7 +141,7 @@ TEST_F(ExistingRoutes, WhatIsWrongWithARequestIsListed) {
   EXPECT_EQ(ask("DELETE", "/jobs?name=m").status, 422);
 }
 
-TEST_F(ExistingRoutes, WhatIsNotThereIsToldAsThatServerTellsIt) {
+TEST_F(ExistingRoutes, MissingThingsAreReportedLikeThatServerDoes) {
   for (const std::string_view name : {"no", "", "%00", "%ff", "a%0ab"}) {
     EXPECT_EQ(ask("GET", fmt::format("/jobs/batch_size?job_id={}", name)).status, 400) << name;
     EXPECT_EQ(ask("DELETE", fmt::format("/jobs?job_id={}", name)).status, 404) << name;
@@ -179,7 +179,7 @@ TEST_F(ExistingRoutes, TrialsAreNumberedFromOneAndGoThroughTheBatchSizes) {
   }
 }
 
-TEST_F(ExistingRoutes, ATrialThatIsShortOfTheTargetIsGoneOnWithAtAnotherBatchSize) {
+TEST_F(ExistingRoutes, ATrialThatMissesTheTargetIsFollowedByAnotherBatchSize) {
   ask("POST", "/jobs", spec);
   run(1000);
   EXPECT_EQ(choose().number("batch_size"), 32);
@@ -200,7 +200,7 @@ TEST_F(ExistingRoutes, ATrialThatIsShortOfTheTargetIsGoneOnWithAtAnotherBatchSiz
 
 TEST_F(ExistingRoutes, ATrialIsStoppedBeforeTheEpochThatWouldExceedItsBound) {
   ask("POST", "/jobs", spec);
-  run(1000);  // costs 0.5 x 1000 + 0.5 x 500 x 1 = 750, so that 1500 is the bound
+  run(1000);  // costs 0.5 x 1000 + 0.5 x 500 x 1 = 750, so the bound is 1500
   EXPECT_EQ(choose().number("batch_size"), 32);
   EXPECT_FALSE(report(2, 32, 1, "0.1", 800, 1).truth("stop_train"));  // 650
   const Said stopped = report(2, 32, 2, "0.1", 1600, 2);              // 1300, and a third would be 1950
@@ -209,7 +209,7 @@ TEST_F(ExistingRoutes, ATrialIsStoppedBeforeTheEpochThatWouldExceedItsBound) {
   EXPECT_NE(stopped.body["message"].string()->find("cost upper bound"), std::string::npos);
 }
 
-TEST_F(ExistingRoutes, WhatHasReachedTheTargetHasReachedItAlsoOverBudget) {
+TEST_F(ExistingRoutes, ATrialMayReachTheTargetOverBudget) {
   ask("POST", "/jobs", spec);
   run(1000);
   choose();
@@ -223,13 +223,14 @@ TEST_F(ExistingRoutes, TheFirstReportOfAnEpochDecidesForAllRanks) {
   run(1000);
   choose();
   EXPECT_FALSE(report(2, 32, 1, "0.1", 800, 1).truth("stop_train"));
-  EXPECT_FALSE(report(2, 32, 1, "0.1", 9e9, 1).truth("stop_train")) << "another rank, by which alone it would stop";
+  EXPECT_FALSE(report(2, 32, 1, "0.1", 9e9, 1).truth("stop_train"))
+      << "another rank, whose figures alone would stop it";
   EXPECT_TRUE(report(2, 32, 2, "0.1", 1600, 2).truth("stop_train"));
   EXPECT_TRUE(report(2, 32, 2, "0.1", 1, 2).truth("stop_train"));
 }
 
-// Another rank's report may be the first of an epoch, and its figures less.
-TEST_F(ExistingRoutes, WhatATrialHasTakenNeverBecomesLess) {
+// Another rank may be the first to report an epoch, with lower figures.
+TEST_F(ExistingRoutes, TheTotalsOfATrialNeverFall) {
   ask("POST", "/jobs", spec);
   choose();
   report(1, 64, 1, "0.1", 1000, 10);
@@ -241,7 +242,7 @@ TEST_F(ExistingRoutes, WhatATrialHasTakenNeverBecomesLess) {
   EXPECT_EQ(finished.event.time, 20_s);
 }
 
-TEST_F(ExistingRoutes, WhatWasReportedIsOnRecordToTheLastDigit) {
+TEST_F(ExistingRoutes, ReportsAreOnRecordToTheLastDigit) {
   ask("POST", "/jobs", spec);
   choose();
   report(1, 64, 1, "0.95", 1234.5678901234567, 98.765432109876543);
@@ -265,7 +266,7 @@ TEST_F(ExistingRoutes, ATrialThatEndsWithoutAResultIsTriedAgain) {
   EXPECT_EQ(choose().number("batch_size"), 32);
 }
 
-TEST_F(ExistingRoutes, ATrialThatWasGivenUpAndReportsAfterAllIsToldByItsOwnFigures) {
+TEST_F(ExistingRoutes, ALateReportOfAGivenUpTrialIsAnsweredByItsOwnFigures) {
   ask("POST", "/jobs", spec);
   choose();
   end(1, 64);
@@ -274,14 +275,14 @@ TEST_F(ExistingRoutes, ATrialThatWasGivenUpAndReportsAfterAllIsToldByItsOwnFigur
   EXPECT_TRUE(reached.truth("stop_train"));
   EXPECT_TRUE(reached.truth("converged"));
   EXPECT_NE(reached.body["message"].string()->find("counts for nothing"), std::string::npos);
-  EXPECT_EQ(choose().number("batch_size"), 64) << "it has taught nothing";
+  EXPECT_EQ(choose().number("batch_size"), 64) << "the late report taught nothing";
 }
 
-TEST_F(ExistingRoutes, WhoeverIsSilentForAnHourIsGivenUpAndWhoeverBeatsAfterTwoMinutes) {
+TEST_F(ExistingRoutes, AClientIsGivenUpAfterAnHourOfSilenceOrTwoMinutesIfItBeats) {
   ask("POST", "/jobs", spec);
   choose();
   const auto number_after = [this](Seconds silence) {
-    choose();  // looks, and sees what there is
+    choose();  // notes the open trials
     clock_.advance(silence);
     return choose().number("batch_size");
   };
@@ -293,13 +294,13 @@ TEST_F(ExistingRoutes, WhoeverIsSilentForAnHourIsGivenUpAndWhoeverBeatsAfterTwoM
   jobs_.with("m/1", [](jobs::Job& job) { EXPECT_LT(job.open_recurrences().size(), 4U); });
 }
 
-TEST_F(ExistingRoutes, TheLeaseIsTenTimesTheLongestEpochAnHourAtLeast) {
+TEST_F(ExistingRoutes, TheLeaseIsTenOfTheLongestEpochsButAtLeastAnHour) {
   EXPECT_EQ(existing_lease(std::nullopt), Seconds{3600});
   EXPECT_EQ(existing_lease(Seconds{10}), Seconds{3600});
   EXPECT_EQ(existing_lease(Seconds{1000}), Seconds{10'000});
 }
 
-TEST_F(ExistingRoutes, WhoBeatsIsToldWhereAndHasTheUsualLease) {
+TEST_F(ExistingRoutes, AClientThatBeatsLearnsWhereAndHasTheUsualLease) {
   ask("POST", "/jobs", spec);
   EXPECT_FALSE(choose().headers.get("Zeus-Beat-Path"));
   const transport::Headers beats{{"Zeus-Gives", "beats"}, {"Idempotency-Key", "one"}};
@@ -315,7 +316,7 @@ TEST_F(ExistingRoutes, WhoBeatsIsToldWhereAndHasTheUsualLease) {
   EXPECT_EQ(ask("GET", "/jobs/batch_size?job_id=m%2F1", {}, {{"Idempotency-Key", "a\xff"}}).status, 400);
 }
 
-TEST_F(ExistingRoutes, OnlyWhoBeganATrialMayReportOnItOrAnAdministrator) {
+TEST_F(ExistingRoutes, OnlyTheUserOfATrialOrAnAdministratorMayReportOnIt) {
   become("ann");
   ask("POST", "/jobs", spec);
   choose();
@@ -330,7 +331,7 @@ TEST_F(ExistingRoutes, OnlyWhoBeganATrialMayReportOnItOrAnAdministrator) {
   EXPECT_EQ(report(1, 64, 2, "0.9", 2, 2).status, 403) << "also when it is over";
 }
 
-TEST_F(ExistingRoutes, AUserHasNoMoreJobsThanOneMayHave) {
+TEST_F(ExistingRoutes, AUserCannotExceedTheQuotaOfJobs) {
   service_.jobs_of_a_user = 1;
   become("ann");
   std::string other{spec};

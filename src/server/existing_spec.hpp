@@ -1,8 +1,8 @@
-// A job of the existing package's clients as a job of ours, under policy `zeus`, and what the two differ in. Pure
-// functions; any thread.
+// Converts a job of the existing package's clients to ours, under policy `zeus`, and compares the two. Pure functions;
+// any thread.
 //
-// What a definition cannot hold is told by what it can: a seed that was not given is one that nobody can give. The
-// prefix of a name is only there to make names, and is whatever its client says.
+// A definition has no field for a missing seed, so a missing seed becomes one that no client can give. A job's prefix
+// only serves to make names, and is whatever its client sends.
 #pragma once
 
 #include "records/job_definition.hpp"
@@ -14,15 +14,15 @@
 
 namespace zeus::server {
 
-// As jobs::normalized has it. `job_id` is the job's name. A spec that is well formed and that no job can have all the
-// same is an invalid_argument Error.
+// Normalized as by jobs::normalized. `job_id` is the job's name. A well-formed spec that no job can have is an
+// invalid_argument Error.
 records::JobDefinition definition_of(const ExistingSpec& spec, std::string_view job_id);
 
-// What the policy draws from where no seed is given: that of the name, so that every server draws alike.
+// The seed of a job without one: derived from its name, so that every server draws alike.
 std::uint64_t unspoken_seed(std::string_view job_id);
 
-// What differs between the job that is kept and the one that is asked for, as sentences; empty where they are one. Its
-// GPUs count: such a client cannot say on which it runs, only as which it was registered.
+// The differences between the kept job and the requested one, as sentences; empty if they are the same. GPUs count too,
+// because such a client cannot say which it runs on, only which it was registered with.
 std::vector<std::string> existing_differences(const records::JobDefinition& kept, const records::JobDefinition& asked);
 
 }  // namespace zeus::server

@@ -51,7 +51,7 @@ TEST(ExistingSpec, IsAJobUnderThePolicyOfThePaper) {
   EXPECT_EQ(job.device, (records::JobDevice{.model = "V100", .gpus = 2, .max_power = 600_W, .power_limits = {300_W}}));
 }
 
-TEST(ExistingSpec, WhatIsNotBoundedHasNoBound) {
+TEST(ExistingSpec, AMissingBoundIsNoBound) {
   ExistingSpec asked = spec();
   asked.beta_knob.reset();
   asked.window_size = -3;
@@ -60,7 +60,7 @@ TEST(ExistingSpec, WhatIsNotBoundedHasNoBound) {
   EXPECT_EQ(job.window, 0U);
 }
 
-TEST(ExistingSpec, EachJobWithoutASeedDrawsByItsNameAndNoSeedThatIsGivenDoesSo) {
+TEST(ExistingSpec, AJobWithoutASeedDrawsByItsNameAndNoGivenSeedDoes) {
   ExistingSpec seeded = spec();
   seeded.mab_seed = std::numeric_limits<std::int64_t>::max();
   const std::uint64_t unspoken = definition_of(spec(), "mnist-1").seed;
@@ -69,7 +69,7 @@ TEST(ExistingSpec, EachJobWithoutASeedDrawsByItsNameAndNoSeedThatIsGivenDoesSo) 
   EXPECT_GT(unspoken, definition_of(seeded, "mnist-1").seed);
 }
 
-TEST(ExistingSpec, TheSameAgainIsTheSameJobAndAnythingElseIsNot) {
+TEST(ExistingSpec, EqualSpecsAreTheSameJobAndAnyDifferenceIsAnother) {
   const records::JobDefinition kept = definition_of(spec(), "mnist-1");
   EXPECT_TRUE(existing_differences(kept, definition_of(spec(), "mnist-1")).empty());
   const auto change = [&](const auto& how) {
@@ -97,8 +97,8 @@ TEST(ExistingSpec, TheSameAgainIsTheSameJobAndAnythingElseIsNot) {
   EXPECT_EQ(change([](ExistingSpec& asked) { asked.window_size = -1; }), 0U);
 }
 
-// What its faults do not tell is told by the job.
-TEST(ExistingSpec, WhatIsWithinItsBoundsIsAJob) {
+// The job refuses what the faults do not cover.
+TEST(ExistingSpec, ValuesWithinTheirBoundsMakeAJob) {
   ExistingSpec asked = spec();
   asked.window_size = 1'000'000;
   asked.num_pruning_rounds = optimize::most_pruning_rounds;

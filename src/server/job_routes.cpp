@@ -1,4 +1,4 @@
-// The operations of one job.
+// Operations on one job.
 
 #include "jobs/job.hpp"
 #include "jobs/redefinition.hpp"
@@ -75,7 +75,7 @@ jobs::Page page_of(const Call& call) {
   return {.before = call.find_number("before"), .at_most = call.find_number("limit").value_or(usual_page)};
 }
 
-// Where more follow: those below the last one.
+// The next page, if there is one: those before the last one.
 template <typename View>
 std::optional<std::uint64_t> next_of(const std::vector<View>& views) {
   return views.empty() || views.back().number <= 1 ? std::nullopt : std::optional{views.back().number};
@@ -121,7 +121,7 @@ transport::Answer export_job(Service& service, const Call& call) {
   return answer;
 }
 
-// The body that was sent, which may lie in a file; it outlives what is returned.
+// The body of a request, which may be in a file; it must outlive the result.
 jobs::TextPieces pieces_of(const transport::Request& request) {
   struct Place {
     std::size_t read = 0;
@@ -160,13 +160,13 @@ Nothing forget(Service& service, const Call& call) {
   service.jobs.close(call.text("job"));
   if (!was_there) {
     throw Error{ErrorKind::not_found, fmt::format("there is no job '{}'", call.text("job")),
-                "it may be forgotten already"};
+                "it may have been forgotten already"};
   }
   return {};
 }
 
 Parameter limit_parameter() {
-  return whole_parameter("limit", 1, most_of_a_page, "How many at most; 50 unless said");
+  return whole_parameter("limit", 1, most_of_a_page, "How many at most; 50 by default");
 }
 
 Parameter before_parameter() {
@@ -189,7 +189,7 @@ Route import_route() {
           .method = "POST",
           .path = "/api/v1/jobs/{job}/import",
           .scope = Scope::jobs_admin,
-          .summary = "Take in what export has written, under a name that is free",
+          .summary = "Import what export has written, under an unused name",
           .parameters = {job_parameter(), key_parameter()},
           .body = std::make_shared<const records::JsonSchema>(),
           .body_type = lines_type,
@@ -206,16 +206,16 @@ std::vector<Route> job_routes() {
              "PUT",
              "/api/v1/jobs/{job}",
              Scope::jobs_write,
-             "Define a job, or see that it is defined so",
+             "Define a job, or check that it has this definition",
              {job_parameter()}},
             define),
       route({"showJob",
              "GET",
              "/api/v1/jobs/{job}",
              Scope::jobs_read,
-             "All there is to show of a job, with its last recurrences and tries",
+             "A job with its last recurrences and tries",
              {job_parameter(),
-              whole_parameter("last", 0, most_of_an_overview, "How many recurrences and tries; 50 unless said"),
+              whole_parameter("last", 0, most_of_an_overview, "How many recurrences and tries; 50 by default"),
               word_parameter("all", {"true", "false"}, "Every recurrence and try, which takes longer")}},
             show),
       route({"listRecurrences",
@@ -236,14 +236,14 @@ std::vector<Route> job_routes() {
              "GET",
              "/api/v1/jobs/{job}/next",
              Scope::jobs_read,
-             "What a recurrence that began now would be told to do, and why",
+             "What a recurrence that began now would do, and why",
              {job_parameter()}},
             next_of_job),
       route({"redefineJob",
              "POST",
              "/api/v1/jobs/{job}/redefine",
              Scope::jobs_write,
-             "Take the job on as it is defined here, from the next recurrence on",
+             "Give the job this definition from the next recurrence on",
              {job_parameter(), key_parameter()}},
             redefine),
       export_route(),
@@ -252,7 +252,7 @@ std::vector<Route> job_routes() {
              "DELETE",
              "/api/v1/jobs/{job}",
              Scope::jobs_admin,
-             "Forget the job and all that was learned from its runs",
+             "Forget the job and everything learned from its runs",
              {job_parameter(), key_parameter()}},
             forget),
   };

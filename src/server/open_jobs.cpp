@@ -8,7 +8,7 @@ namespace zeus::server {
 
 namespace {
 
-// What an open job takes, mostly: beliefs, and the last few hundred entries that it could learn from once more.
+// The memory of an open job, mostly for beliefs and the last few hundred entries, from which it could learn again.
 constexpr std::size_t bytes_of_a_job = std::size_t{256} * 1024;
 
 }  // namespace
@@ -38,7 +38,7 @@ void OpenJobs::forget(const std::string& name, const std::shared_ptr<Entry>& ent
   }
 }
 
-// Those that somebody works with are not the least used ones for long.
+// Jobs in use soon are no longer the least recently used.
 void OpenJobs::note_size(const std::string& name, const std::shared_ptr<Entry>& entry, std::size_t bytes) {
   const std::lock_guard guard{mutex_};
   const auto known = places_.find(name);

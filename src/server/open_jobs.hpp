@@ -1,5 +1,5 @@
-// Jobs that are kept open between requests, the least used closed when they take more memory than they may: a cache,
-// which decides nothing. Any thread; whoever works with a job has it to himself meanwhile.
+// Keeps jobs open between requests, and closes the least recently used ones above a limit of memory: a cache, which
+// decides nothing. Any thread; a caller has a job to itself while it uses it.
 #pragma once
 
 #include "jobs/job.hpp"
@@ -22,11 +22,11 @@ namespace zeus::server {
 
 class OpenJobs {
  public:
-  // What it is given outlives it.
+  // The arguments must outlive it.
   OpenJobs(store::JobStore& store, const jobs::Site& site, std::size_t most_bytes);
 
-  // Calls `work` with the job of that name; a not_found Error where there is none. Where the job was forgotten
-  // elsewhere, what `work` would change is refused: then it is called once more, with another job of that name.
+  // Calls `work` with the job of that name; a not_found Error if there is none. If the job was forgotten elsewhere, the
+  // store refuses the changes of `work`: it is then called once more, with the new job of that name.
   template <typename Work>
   auto with(const std::string& name, const Work& work) {
     {
@@ -41,7 +41,7 @@ class OpenJobs {
     }
     return look_at(name, work);
   }
-  // The same for what only looks, and would not be refused.
+  // The same for work that only reads, which the store would not refuse.
   template <typename Work>
   auto look_at(const std::string& name, const Work& work) {
     const Use use{*this, name, [&](std::optional<jobs::Job>& job) {
@@ -52,7 +52,7 @@ class OpenJobs {
                   }};
     return work(use.job());
   }
-  // Opens or makes it first, as it is defined here (jobs::Job::open).
+  // First opens the job, or creates it with this definition (jobs::Job::open).
   template <typename Work>
   auto with_defined(const std::string& name, const records::JobDefinition& definition, const store::JobOrigin& origin,
                     const Work& work) {
@@ -61,16 +61,16 @@ class OpenJobs {
                   }};
     return work(use.job());
   }
-  // Of a job that is no more, or may be another one of that name.
+  // For a job that was forgotten, and may have been replaced.
   void close(const std::string& name);
 
   [[nodiscard]] std::size_t size() const;
 
  private:
   struct Entry {
-    std::mutex mutex;  // of whoever works with it
+    std::mutex mutex;  // held while the job is used
     std::optional<jobs::Job> job;
-    std::size_t bytes = 0;  // as it was used last; guarded by the mutex of all
+    std::size_t bytes = 0;  // at its last use; guarded by the mutex of all
   };
   using Open = std::function<void(std::optional<jobs::Job>&)>;
   class Use {
@@ -97,7 +97,7 @@ class OpenJobs {
     return !stored || stored->id != job.id();
   }
 
-  using Entries = std::list<std::pair<std::string, std::shared_ptr<Entry>>>;  // the last used first
+  using Entries = std::list<std::pair<std::string, std::shared_ptr<Entry>>>;  // most recently used first
 
   std::shared_ptr<Entry> entry(const std::string& name);
   void forget(const std::string& name, const std::shared_ptr<Entry>& entry);

@@ -37,7 +37,7 @@ void put_content(JsonWriter& json, std::string_view type, const SharedSchema& sc
   });
 }
 
-// What a refusal is written as, and what it says.
+// Writes the form of a refusal.
 void put_refusal(JsonWriter& json, const Route& route) {
   if (route.refusal) {
     put_content(json, protocol::json_type, route.refusal);
@@ -136,7 +136,7 @@ std::vector<std::pair<std::string_view, std::vector<const Route*>>> by_path(cons
   return paths;
 }
 
-// `RunAnswer`, `RunAnswer` or `GiveUpAnswer`, a text
+// Such as "`RunAnswer` or `GiveUpAnswer`".
 std::string named(const SharedSchema& schema, std::string_view type) {
   if (schema && schema->kind == JsonSchema::Kind::record) {
     return fmt::format("[{0}](#{1})", schema->name, [&] {
@@ -171,7 +171,7 @@ std::string type_in_words(const JsonSchema& schema) {
       words = "number";
       break;
     case Kind::string:
-      words = "text";
+      words = "string";
       break;
     case Kind::word:
       words = fmt::format("`{}`", fmt::join(schema.words, "`, `"));
@@ -204,12 +204,12 @@ std::vector<Refused> refusals_of(const Route& route) {
   const bool changes = route.method != "GET";
   std::vector<Refused> all;
   if (!route.parameters.empty() || route.body || route.checks_query) {
-    all.push_back({400, "the request is not as it is described here, or cannot be meant"});
+    all.push_back({400, "the request is not as described here, or makes no sense"});
   }
   if (route.scope) {
-    all.push_back({401, "no token, or one that is not believed"});
+    all.push_back({401, "no valid token"});
   }
-  all.push_back({403, "a scope lacks, it is somebody else's, or the request is another site's"});
+  all.push_back({403, "a scope is missing, it belongs to another user, or the request comes from another site"});
   if (has_path) {
     all.push_back({404, "there is no such job or recurrence"});
   }
@@ -222,7 +222,7 @@ std::vector<Refused> refusals_of(const Route& route) {
   }
   all.push_back({500, "the server failed, or its store is damaged"});
   all.push_back(
-      {503, "the store cannot be used now, or too much is asked at once; Retry-After says when to ask again"});
+      {503, "the store cannot be used now, or there are too many requests; Retry-After says when to try again"});
   return all;
 }
 
@@ -279,11 +279,11 @@ std::string markdown(const std::vector<Route>& routes) {
       line(fmt::format("### {} {}\n", route->method, route->path));
       line(fmt::format(
           "{}. Operation `{}`, {}.\n", route->summary, route->id,
-          route->scope ? fmt::format("scope `{}`", field::name_of(*route->scope)) : std::string{"for everybody"}));
+          route->scope ? fmt::format("scope `{}`", field::name_of(*route->scope)) : std::string{"without a token"}));
       if (!route->parameters.empty()) {
         line("| parameter | in | is | |\n|---|---|---|---|");
         for (const Parameter& parameter : route->parameters) {
-          line(fmt::format("| `{}`{} | {} | {} | {} |", parameter.name, parameter.required ? "" : " (may lack)",
+          line(fmt::format("| `{}`{} | {} | {} | {} |", parameter.name, parameter.required ? "" : " (optional)",
                            word_of(parameter.place), type_in_words(parameter.schema), parameter.help));
         }
         line("");
@@ -309,7 +309,7 @@ std::string markdown(const std::vector<Route>& routes) {
     line("| key | is |\n|---|---|");
     for (const JsonSchema::Field& field : schema->fields) {
       line(
-          fmt::format("| `{}`{} | {} |", field.key, field.required ? "" : " (may lack)", type_in_words(*field.schema)));
+          fmt::format("| `{}`{} | {} |", field.key, field.required ? "" : " (optional)", type_in_words(*field.schema)));
     }
     line("");
   }

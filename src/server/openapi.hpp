@@ -1,4 +1,5 @@
-// The table of routes as documents: OpenAPI 3.1 for programs, docs/http.md for people. Pure functions; any thread.
+// Writes the table of routes as documents: OpenAPI 3.1 for programs, docs/http.md for people. Pure functions; any
+// thread.
 #pragma once
 
 #include "server/route.hpp"
@@ -8,7 +9,7 @@
 
 namespace zeus::server {
 
-// A status with which an operation may refuse, and what it means.
+// A status with which an operation may refuse, and its meaning.
 struct Refused {
   int status = 400;
   std::string_view meaning;
@@ -16,7 +17,7 @@ struct Refused {
 std::vector<Refused> refusals_of(const Route& route);
 
 std::string openapi_document(const std::vector<Route>& routes, const std::string& version);
-// The tables of docs/http.md, between its marks.
+// The tables of docs/http.md, which stand between its marks.
 std::string markdown(const std::vector<Route>& routes);
 
 }  // namespace zeus::server

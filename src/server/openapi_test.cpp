@@ -14,12 +14,12 @@ namespace {
 
 constexpr std::string_view from{"<!-- written from the table of routes: make golden -->\n"};
 
-TEST(OpenApi, IsTheDocumentThatWasReviewed) {
+TEST(OpenApi, MatchesTheReviewedDocument) {
   test::expect_golden("server/openapi.json", openapi_document(all_routes(), "0.1.0"));
 }
 
-// What people are told of the same table stands below a mark; above it are words of their own.
-TEST(OpenApi, IsWhatTheDocumentationSays) {
+// The document has text of its own above a mark, and this table below it.
+TEST(OpenApi, MatchesTheDocumentation) {
   const FileTree source{ZEUS_SOURCE_FOLDER};
   const std::string now = source.read("docs/http.md", std::size_t{1} << 20).value_or("");
   const std::size_t mark = now.find(from);
@@ -38,7 +38,7 @@ TEST(OpenApi, NamesEachOperationOnce) {
   }
 }
 
-TEST(OpenApi, RefersToNothingThatItDoesNotDescribe) {
+TEST(OpenApi, DescribesEverythingItRefersTo) {
   const std::string text = openapi_document(all_routes(), "0.1.0");
   const auto document = records::JsonValue::parse(text);
   ASSERT_TRUE(document);

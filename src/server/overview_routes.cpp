@@ -1,4 +1,4 @@
-// The operations over all jobs.
+// Operations over all jobs.
 
 #include "protocol/jobs_api.hpp"
 #include "server/event_hub.hpp"
@@ -28,13 +28,13 @@ constexpr std::size_t usual_page = 100;
 constexpr std::size_t longest_cursor = 1000;
 constexpr double most_entries = 9007199254740992.0;
 
-// Those that were written by something that keeps none, as an import or an older program.
+// Stores missing summaries, of histories written by an import or an older program.
 void fold_up_what_lacks(Service& service) {
   for (const std::string& name : service.store.without_summary()) {
     try {
       service.jobs.with(name, [](jobs::Job& job) { job.keep_summary(); });
     } catch (const Error& error) {
-      // One that was forgotten meanwhile, or cannot be read, is no reason not to show the others.
+      // A job that was forgotten meanwhile, or cannot be read, must not hide the others.
       if (error.kind() != ErrorKind::not_found && error.kind() != ErrorKind::corrupt_data) {
         throw;
       }
@@ -62,7 +62,7 @@ protocol::JobPage list_jobs(Service& service, const Call& call) {
   return answer;
 }
 
-// "2026-11-21", in days since 1970.
+// Days since 1970 of a date like "2026-11-21".
 std::int64_t day_of(std::string_view name, const std::string& text) {
   int year = 0;
   unsigned month = 0;
@@ -78,7 +78,8 @@ std::int64_t day_of(std::string_view name, const std::string& text) {
       return std::chrono::sys_days{date}.time_since_epoch().count();
     }
   }
-  throw Error{ErrorKind::invalid_argument, fmt::format("the parameter '{}' is no day", name), "write it as 2026-11-21"};
+  throw Error{ErrorKind::invalid_argument, fmt::format("the parameter '{}' is not a day", name),
+              "write it as 2026-11-21"};
 }
 
 std::string text_of(std::int64_t day) {
@@ -101,7 +102,7 @@ protocol::SavingsAnswer savings(Service& service, const Call& call) {
   return answer;
 }
 
-// What each running recurrence's owner said last of its GPUs, by job and number (from 0).
+// The last readings of each running recurrence's GPUs, by job and number (from 0).
 using Readings = std::map<std::pair<store::JobId, std::uint64_t>, protocol::Beat>;
 
 Readings readings_of(store::JobStore& store) {
@@ -110,7 +111,7 @@ Readings readings_of(store::JobStore& store) {
     try {
       all[{beat.job, beat.recurrence}] =
           records::record_from_json<protocol::Beat>(beat.readings, {.refusal = "these are no readings", .newer = true});
-    } catch (const Error&) {  // NOLINT(bugprone-empty-catch): what another program has kept there is not known here
+    } catch (const Error&) {  // another program may have stored them in a form unknown here
     }
   }
   return all;
@@ -151,17 +152,17 @@ protocol::Nodes nodes(Service& service, const Call& /*call*/) {
 }
 
 void follow_job(Service& service, const Call& call, const std::shared_ptr<transport::Exchange>& exchange,
-                const StreamTold& told) {
+                const StreamCallbacks& callbacks) {
   std::optional<std::uint64_t> after = call.find_number("Last-Event-ID");
   if (!after) {
     after = call.find_number("after");
   }
-  service.events.follow_job(call.text("job"), after, exchange, told);
+  service.events.follow_job(call.text("job"), after, exchange, callbacks);
 }
 
 void follow_summaries(Service& service, const Call& /*call*/, const std::shared_ptr<transport::Exchange>& exchange,
-                      const StreamTold& told) {
-  service.events.follow_summaries(exchange, told);
+                      const StreamCallbacks& callbacks) {
+  service.events.follow_summaries(exchange, callbacks);
 }
 
 Route stream_route(std::string_view id, std::string_view path, std::string_view summary,
@@ -189,27 +190,27 @@ std::vector<Route> overview_routes() {
              "/api/v1/jobs",
              Scope::jobs_read,
              "Summaries of jobs, page by page",
-             {word_parameter("order", {"name", "changed", "savings"}, "By what; by name unless said"),
-              word_parameter("state", {"any", "running", "idle"}, "Only those; any unless said"),
+             {word_parameter("order", {"name", "changed", "savings"}, "The order; by name by default"),
+              word_parameter("state", {"any", "running", "idle"}, "Only jobs in this state; any by default"),
               text_parameter("cursor", longest_cursor, "A page's `next`: what follows it"),
-              whole_parameter("limit", 1, most_of_a_page, "How many at most; 100 unless said")}},
+              whole_parameter("limit", 1, most_of_a_page, "How many at most; 100 by default")}},
             list_jobs),
       route({"showSavings",
              "GET",
              "/api/v1/savings",
              Scope::jobs_read,
-             "What was saved over all jobs, by the day of UTC on which recurrences reached",
+             "What all jobs saved, by the UTC day on which recurrences reached their target",
              {text_parameter("from", 10, "The first day: 2026-11-21"), text_parameter("to", 10, "The last day")}},
             savings),
       route({"listNodes", "GET", "/api/v1/nodes", Scope::nodes_read,
-             "Machines that run recurrences, with what their GPUs were seen to do last"},
+             "Machines that run recurrences, with the last readings of their GPUs"},
             nodes),
       stream_route("followSummaries", "/api/v1/events", "Each summary of a job that changes from now on", {},
                    follow_summaries),
       stream_route("followJob", "/api/v1/jobs/{job}/events",
                    "Each entry of a job's history, by its sequence number, from now on or after one",
                    {job_parameter(), last_event,
-                    whole_parameter("after", 0, most_entries, "The same, for who cannot send that header")},
+                    whole_parameter("after", 0, most_entries, "The same, for clients that cannot send that header")},
                    follow_job),
   };
 }

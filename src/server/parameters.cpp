@@ -12,7 +12,7 @@ using Kind = records::JsonSchema::Kind;
 
 constexpr std::size_t longest_job = 200;
 constexpr std::size_t longest_key = 200;
-// Beyond it a double does not tell whole numbers apart.
+// Above it a double cannot represent every integer.
 constexpr double most_recurrences = 9007199254740992.0;
 
 }  // namespace
@@ -52,7 +52,7 @@ Parameter recurrence_parameter() {
 
 Parameter key_parameter() {
   Parameter parameter =
-      text_parameter(idempotency_key, longest_key, "The request's own name: asked twice by it, it is done once");
+      text_parameter(idempotency_key, longest_key, "The request's own key: a request repeated with it is done once");
   parameter.place = Parameter::Place::header;
   return parameter;
 }

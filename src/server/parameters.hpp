@@ -1,4 +1,4 @@
-// The parameters that many operations have. Pure functions; any thread.
+// The parameters that many operations share. Pure functions; any thread.
 #pragma once
 
 #include "server/route.hpp"

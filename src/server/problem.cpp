@@ -11,7 +11,7 @@ namespace {
 constexpr int forbidden = 403;
 constexpr int unavailable = 503;
 
-// A store that is full, read-only, broken or newer than this program says so with the file or address that it is.
+// Errors of a full, read-only, broken or newer store name its file or address.
 bool is_the_stores(ErrorKind kind) {
   return kind == ErrorKind::unavailable || kind == ErrorKind::permission_denied || kind == ErrorKind::timeout ||
          kind == ErrorKind::corrupt_data || kind == ErrorKind::internal;
@@ -45,7 +45,7 @@ int status_of(const Error& error) {
   return 500;
 }
 
-Told told(const Error& error) {
+ShownError shown(const Error& error) {
   if (dynamic_cast<const Refusal*>(&error) != nullptr || !is_the_stores(error.kind())) {
     return {error.message(), error.advice()};
   }
@@ -55,7 +55,7 @@ Told told(const Error& error) {
     case ErrorKind::timeout:
       return {"the server's store did not answer in time", "ask again later, with the same Idempotency-Key"};
     case ErrorKind::corrupt_data:
-      return {"what the server's store holds cannot be read", "have its administrator look at its log"};
+      return {"the contents of the server's store cannot be read", "have its administrator look at its log"};
     case ErrorKind::internal:
       return {"the server failed", "have its administrator look at its log, and report what it says"};
     default:
@@ -81,7 +81,7 @@ transport::Answer problem(int status, std::string_view kind, std::string_view de
 }
 
 transport::Answer problem(const Error& error) {
-  const Told what = told(error);
+  const ShownError what = shown(error);
   return problem(status_of(error), to_string(error.kind()), what.detail, what.advice);
 }
 

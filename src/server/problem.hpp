@@ -1,4 +1,4 @@
-// What is answered when it was not done: the one place where failures become statuses. Pure functions; any thread.
+// The answers to failed requests: the one place where failures become statuses. Pure functions; any thread.
 #pragma once
 
 #include "transport/http.hpp"
@@ -13,8 +13,8 @@ namespace zeus::server {
 
 inline constexpr std::string_view problem_type = "application/problem+json";
 
-// A refusal of the service itself, whose status no kind of Error has: another user's recurrence, a body of another
-// type.
+// A refusal by the service itself, with a status that no kind of Error has, such as for another user's recurrence or a
+// body of another type.
 class Refusal : public Error {
  public:
   Refusal(int status, ErrorKind kind, std::string message, std::string advice = {})
@@ -25,19 +25,19 @@ class Refusal : public Error {
   int status_;
 };
 
-// Those of the store are the service's own and no fault of whoever asks: 503 where it may go better soon.
+// Failures of the store are the service's own and not the client's fault: 503 if a retry may succeed.
 int status_of(const Error& error);
 
-// What may be told of an Error to whoever asks: nothing of this machine's files or of SQL.
-struct Told {
+// The part of an Error that a client may see: nothing about this machine's files or SQL.
+struct ShownError {
   std::string detail;
   std::string advice;  // may be empty
 };
-Told told(const Error& error);
+ShownError shown(const Error& error);
 
 transport::Answer problem(int status, std::string_view kind, std::string_view detail, std::string_view advice = {});
 transport::Answer problem(const Error& error);
-// Of a request that was refused before it was a request.
+// For input that was refused before it was a valid request.
 transport::Answer refused_request(int status, std::string_view reason);
 
 }  // namespace zeus::server

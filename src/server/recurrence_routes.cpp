@@ -1,4 +1,4 @@
-// The operations of one recurrence: what jobs::Recurrence has, one request at a time.
+// Operations on one recurrence: those of jobs::Recurrence, one request each.
 
 #include "jobs/job.hpp"
 #include "jobs/job_state.hpp"
@@ -29,16 +29,16 @@ const jobs::OpenRecurrence* find_open(const jobs::Job& job, std::uint64_t number
   return found == open.end() ? nullptr : &*found;
 }
 
-// Whoever began it, or an administrator.
+// Allows the user who began it, and administrators.
 void check_owner(const Call& call, const jobs::OpenRecurrence& open) {
   if (open.user != call.visitor().user && !call.visitor().may(Scope::jobs_admin)) {
     throw Refusal{forbidden, ErrorKind::permission_denied,
-                  fmt::format("recurrence {} was begun by somebody else", open.number + 1),
+                  fmt::format("recurrence {} was begun by another user", open.number + 1),
                   "report with the token that it was begun with"};
   }
 }
 
-// Calls `work` with the recurrence that the path names, once it is clear that it is this user's.
+// Calls `work` with the recurrence in the path, if it is this user's.
 template <typename Work>
 auto with_recurrence(Service& service, const Call& call, std::string_view operation, const Work& work) {
   return service.jobs.with(call.text("job"), [&](jobs::Job& job) {
@@ -55,8 +55,8 @@ auto with_recurrence(Service& service, const Call& call, std::string_view operat
 void check_batch_size(const jobs::Job& job, int batch_size) {
   const std::vector<int>& sizes = job.spec().batch_sizes;
   if (std::ranges::find(sizes, batch_size) == sizes.end()) {
-    throw Error{ErrorKind::invalid_argument, fmt::format("{} is no batch size of this job", batch_size),
-                "tell of one that was asked for"};
+    throw Error{ErrorKind::invalid_argument, fmt::format("{} is not a batch size of this job", batch_size),
+                "report on one that was requested"};
   }
 }
 
@@ -218,23 +218,23 @@ std::vector<Route> recurrence_routes() {
              {job_parameter(), key_parameter()}},
             begin),
       route(operation("askNext", "/api/v1/jobs/{job}/recurrences/{recurrence}/next",
-                      "Ask what to do now: run a try, measure limits, or nothing any more"),
+                      "Ask for the next step: run a try, measure limits, or give up"),
             next),
-      route(operation("claimTry", "/api/v1/jobs/{job}/recurrences/{recurrence}/claim",
-                      "Say that the training whose limits were measured has reached the target, and is the try"),
-            claim),
-      route(operation("tellLimits", "/api/v1/jobs/{job}/recurrences/{recurrence}/profiled",
-                      "Tell what limits were measured to take"),
+      route(
+          operation("claimTry", "/api/v1/jobs/{job}/recurrences/{recurrence}/claim",
+                    "Report that the training whose limits were measured has reached the target, and becomes the try"),
+          claim),
+      route(operation("tellLimits", "/api/v1/jobs/{job}/recurrences/{recurrence}/profiled", "Report measured limits"),
             profiled),
-      route(operation("tellEpochs", "/api/v1/jobs/{job}/recurrences/{recurrence}/epochs", "Tell how the try stands"),
+      route(operation("tellEpochs", "/api/v1/jobs/{job}/recurrences/{recurrence}/epochs", "Report the try's progress"),
             epochs),
-      route(operation("finishTry", "/api/v1/jobs/{job}/recurrences/{recurrence}/finished", "Tell how the try ended"),
+      route(operation("finishTry", "/api/v1/jobs/{job}/recurrences/{recurrence}/finished", "Report how the try ended"),
             finished),
       route(operation("giveUpRecurrence", "/api/v1/jobs/{job}/recurrences/{recurrence}/give_up",
                       "End the recurrence without a model"),
             give_up),
       route(operation("beat", "/api/v1/jobs/{job}/recurrences/{recurrence}/beat",
-                      "Give a sign of life, with what the GPUs do"),
+                      "Send a beat, with readings of the GPUs"),
             beat),
   };
 }

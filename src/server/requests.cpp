@@ -13,7 +13,7 @@ namespace zeus::server {
 
 namespace {
 
-// What the body is, for comparison: a short one itself, a long one by the digests of its pieces, each with those
+// The body, for comparison: a short one itself, a long one by the digests of its pieces, each of which covers those
 // before.
 std::string mark_of_body(const transport::Request& request) {
   if (!request.long_body) {
@@ -36,7 +36,7 @@ records::EntryRequest request_of(const Call& call, std::string_view operation) {
   if (!key) {
     return {};
   }
-  // A key has no line break, and a length says where the user ends.
+  // A key has no line break, and the length shows where the user ends.
   return {
       .key = fmt::format("{}:{}\n{}", call.visitor().user.size(), call.visitor().user, *key),
       .asked = tokens::sha256(fmt::format("{}\n{}\n{}", operation, call.request().path, mark_of_body(call.request())))};

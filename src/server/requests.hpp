@@ -1,5 +1,5 @@
-// By what a request that is asked twice is known, so that it is done once: its Idempotency-Key, which each user chooses
-// for himself, and what was asked for. A pure function; any thread.
+// Identifies repeated requests, so that each is done once: by the Idempotency-Key, which each user chooses, and by what
+// it asks for. A pure function; any thread.
 #pragma once
 
 #include "records/job_entry.hpp"
@@ -11,7 +11,7 @@ namespace zeus::server {
 
 inline constexpr std::string_view idempotency_key = "Idempotency-Key";
 
-// Nothing in it where there is no key. `operation` tells what is done with what the request says.
+// Empty without a key. `operation` names what the request does.
 records::EntryRequest request_of(const Call& call, std::string_view operation);
 
 }  // namespace zeus::server

@@ -1,12 +1,12 @@
-// The table of what the service answers to: for each operation its method and path, the scope that a token needs, its
-// parameters, and the records of its body and answers. Requests are dispatched and checked by it, and the OpenAPI
-// document and docs/http.md are written from it, so that these cannot differ. Plain values; any thread.
+// The service's table of operations: for each its method and path, the scope that a token needs, its parameters, and
+// the records of its body and answers. Requests are dispatched and checked by this table, and the OpenAPI document and
+// docs/http.md are written from it, so they always agree. Plain values; any thread.
 //
 // An operation is a plain function that runs on a worker's thread:
 //
 //   BegunRecurrence begin(Service& service, const Call& call, const BeginRecurrence& body);
 //
-// What it takes and returns is what the table says of it. What it throws becomes a problem (problem.hpp).
+// The table lists what it takes and returns. What it throws becomes a problem (problem.hpp).
 #pragma once
 
 #include "protocol/error_body.hpp"
@@ -35,26 +35,26 @@ struct Parameter {
 
   std::string_view name;
   Place place = Place::query;
-  records::JsonSchema schema;  // of a text, a word, a whole number or a boolean
+  records::JsonSchema schema;  // of a string, a word, an integer or a boolean
   std::string_view help;
   bool required = false;
 };
 
-// One status that an operation answers with when it has done what was asked.
+// A status with which an operation answers on success.
 struct Outcome {
   int status = 200;
   std::string_view meaning;
-  std::string_view type = protocol::json_type;  // nothing where there is no body
-  records::SharedSchema schema = {};            // null where the body is a text
+  std::string_view type = protocol::json_type;  // empty if there is no body
+  records::SharedSchema schema = {};            // null if the body is plain text
 };
 
-// Results of operations beside records, which are answered 200.
+// Results other than records, which are answered with 200.
 template <typename Record>
 struct Created {  // 201
   Record body;
 };
 template <typename Record>
-struct Made {  // 201 where it is new, else 200
+struct Made {  // 201 if it is new, otherwise 200
   Record body;
   bool is_new = false;
 };
@@ -63,47 +63,48 @@ struct Text {       // 200
   std::string body;
 };
 
-// Whom a stream tells that it has begun, or that it is refused.
-struct StreamTold {
+// How a stream reports that it has begun or is refused.
+struct StreamCallbacks {
   std::function<void()> began;
   std::function<void(const Error&)> refused;
 };
 
 struct Route {
   using Work = std::function<transport::Answer(Service&, const Call&)>;
-  // Of an answer without an end: called on the loop's thread, and returns soon; says whether it has begun, from
-  // whatever thread and whenever it knows.
-  using Stream = void (*)(Service&, const Call&, const std::shared_ptr<transport::Exchange>&, const StreamTold& told);
+  // For an endless answer: called on the loop's thread, and must return soon. Reports later, from any thread, whether
+  // it has begun.
+  using Stream = void (*)(Service&, const Call&, const std::shared_ptr<transport::Exchange>&,
+                          const StreamCallbacks& callbacks);
 
   std::string_view id;  // "beginRecurrence"
   std::string_view method;
   std::string_view path;                 // "/api/v1/jobs/{job}/recurrences"
-  std::optional<protocol::Scope> scope;  // nothing: for everybody
+  std::optional<protocol::Scope> scope;  // nothing: no token needed
   std::string_view summary;
   std::vector<Parameter> parameters;
-  records::SharedSchema body = {};  // null where there is none
+  records::SharedSchema body = {};  // null if there is none
   std::string_view body_type = protocol::json_type;
   std::vector<Outcome> outcomes;
   Work work;
   Stream stream = nullptr;  // in place of `work`
-  // The job that it is about, before all else: those of one job are done one after the other. By default the
-  // parameter `job` of the path.
+  // The job it is about, found first: requests about one job run one after another. By default the parameter `job` of
+  // the path.
   std::function<std::string(const Call&)> job_of = {};
   // How it is refused: by default as application/problem+json.
   std::function<transport::Answer(const Error&)> refuse = [](const Error& error) { return problem(error); };
-  records::SharedSchema refusal = {};  // what that answers, where it is something else
-  // Otherwise the query and the body's type are its own affair.
+  records::SharedSchema refusal = {};  // the body of `refuse`, if it has another form
+  // If false, the operation itself checks the query and the body's type.
   bool checks_query = true;
-  // Done on the loop's thread, without waiting for a worker: only what waits for nothing.
+  // Runs on the loop's thread without a worker; it must never wait.
   bool at_once = false;
-  // After so long without an answer it is refused: 503.
+  // A request without an answer after this time is refused with 503.
   std::optional<Seconds> patience = {};
   std::size_t longest_body = std::size_t{1} << 20;
 };
 
-// How a body is refused that is not what it should be.
-inline constexpr records::JsonForm body_form{.refusal = "this is not a body that is taken here",
-                                             .advice = "send what docs/http.md and /api/v1/openapi.json say"};
+// How an invalid body is refused.
+inline constexpr records::JsonForm body_form{.refusal = "this is not a body that this operation takes",
+                                             .advice = "docs/http.md and /api/v1/openapi.json describe it"};
 
 template <typename Body>
 Body read_body(const Call& call) {
@@ -140,7 +141,7 @@ template <typename Record>
 struct Returns<Made<Record>> {
   static std::vector<Outcome> outcomes() {
     return {{.status = 201, .meaning = "made", .schema = records::shared_schema<Record>()},
-            {.status = 200, .meaning = "it was there already", .schema = records::shared_schema<Record>()}};
+            {.status = 200, .meaning = "it existed already", .schema = records::shared_schema<Record>()}};
   }
   static transport::Answer answer(const Made<Record>& result, std::string_view /*type*/) {
     return json_answer(result.is_new ? 201 : 200, records::json_line(result.body));
@@ -161,7 +162,7 @@ struct Returns<Text> {
   }
 };
 
-// What a route is, beside what its operation's type says.
+// The properties of a route beside the types of its operation.
 struct Operation {
   std::string_view id;
   std::string_view method;
@@ -169,7 +170,7 @@ struct Operation {
   std::optional<protocol::Scope> scope;
   std::string_view summary;
   std::vector<Parameter> parameters = {};
-  std::string_view text_type = {};  // of an operation that returns Text
+  std::string_view text_type = {};  // for an operation that returns Text
 };
 
 template <typename Result>
@@ -206,10 +207,10 @@ Route route(const Operation& operation, Result (*work)(Service&, const Call&, co
   return route;
 }
 
-// All there is.
+// All routes.
 std::vector<Route> all_routes();
 
-// Of the service itself, and of /api/v1.
+// Those of the service itself, and of /api/v1.
 std::vector<Route> service_routes();
 std::vector<Route> job_routes();
 std::vector<Route> recurrence_routes();

@@ -34,7 +34,7 @@ namespace {
 
 constexpr std::string_view usual_address{"127.0.0.1:8470"};
 constexpr std::string_view unix_prefix{"unix:"};
-// Within the 10 s in which a supervisor expects the end.
+// Below the 10 s after which a supervisor kills it.
 constexpr Seconds patience_at_end{8};
 constexpr Seconds patience_with_the_former{0.5};
 constexpr std::size_t readers = 4;  // connections to the store beside the one that writes
@@ -44,7 +44,7 @@ std::string host_of_this_machine() {
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
 }
 
-// A connection is a descriptor, and a shell allows few of them unless asked.
+// Each connection needs a descriptor, and the default limit is low.
 void allow_many_descriptors() {
   constexpr rlim_t wanted = 16384;
   rlimit limit{};
@@ -67,7 +67,7 @@ std::string log_line(Clock& clock, log::Level level, std::string_view line) {
   return json.take();
 }
 
-// What the service listens on, and how it says so.
+// The sockets of the service, and their names for people.
 class Sockets {
  public:
   Sockets(const ServeSettings& settings, const Environment& environment) {
@@ -108,7 +108,7 @@ class Sockets {
   }
 
   void listen_on_unix(const std::string& path, const ServeSettings& settings) {
-    // Where tokens say who may, everybody may knock.
+    // With tokens, any user may connect.
     const mode_t mode = settings.signing_key_path ? 0666 : 0600;
     transport::UnixListener listener = transport::listen_on_unix(
         {.path = path, .mode = mode, .user = {}, .group = {}, .patience = patience_with_the_former});
@@ -121,8 +121,8 @@ class Sockets {
       const std::string here = transport::address_of(one);
       if (!is_loopback_name(here) && !settings.signing_key_path && !settings.no_tokens) {
         throw Error{ErrorKind::invalid_argument,
-                    fmt::format("anybody who reaches {} could do anything: no tokens are asked for", here),
-                    "name keys with --signing-key-path, listen on 127.0.0.1, or say --no-tokens where that is meant"};
+                    fmt::format("any client that reaches {} could do anything, because no tokens are required", here),
+                    "name keys with --signing-key-path, listen on 127.0.0.1, or give --no-tokens if that is intended"};
       }
       add(fmt::format("http://{}", here), std::move(one));
     }
@@ -187,9 +187,9 @@ void serve(const ServeSettings& settings, const Surroundings& surroundings) {
     if (signal == SIGHUP) {
       try {
         server.set_access(read_access(settings));
-        log::info("keys and revoked tokens were read anew");
+        log::info("keys and revoked tokens were read again");
       } catch (const Error& error) {
-        log::error(fmt::format("what was in force stays so: {}", error.what()));
+        log::error(fmt::format("the old keys and revoked tokens stay in force: {}", error.what()));
       }
     } else if (!std::exchange(stopping, true)) {
       supervisor.tell("STOPPING=1");

@@ -1,4 +1,5 @@
-// `zeus serve`: opens the store and the sockets, serves until told to stop. Main thread; what it is given outlives it.
+// `zeus serve`: opens the store and the sockets, serves until it is stopped. Main thread; the arguments must outlive
+// it.
 #pragma once
 
 #include "base/clock.hpp"
@@ -16,11 +17,11 @@
 namespace zeus::server {
 
 struct ServeSettings {
-  std::vector<std::string> listen;  // "127.0.0.1:8470", "unix:PATH"; the first of these where none is named
-  std::string database;             // the user's own store where it is empty
+  std::vector<std::string> listen;  // "127.0.0.1:8470", "unix:PATH"; the first of these if none is given
+  std::string database;             // the user's own store if empty
   std::optional<std::string> signing_key_path;
-  bool no_tokens = false;     // nobody is asked who he is, wherever he comes from
-  bool behind_proxy = false;  // all come from one address, by whatever name
+  bool no_tokens = false;     // users are not checked, wherever they connect from
+  bool behind_proxy = false;  // all requests come from one address, under any name
   std::vector<std::string> host_names;
   std::uint64_t cache_mib = 256;
   std::uint64_t jobs_of_a_user = 10'000;
@@ -29,14 +30,14 @@ struct ServeSettings {
 };
 
 struct Surroundings {
-  std::ostream& out;  // is told where it listens
+  std::ostream& out;  // receives the addresses it listens on
   Clock& clock;
   const Environment& environment;
   const FileTree& machine;
 };
 
-// Returns once it was told to stop by SIGTERM or SIGINT; SIGHUP has keys and revoked tokens read anew. What does not go
-// together is an invalid_argument Error.
+// Returns after SIGTERM or SIGINT; SIGHUP makes it read keys and revoked tokens again. Contradicting settings are an
+// invalid_argument Error.
 void serve(const ServeSettings& settings, const Surroundings& surroundings);
 
 }  // namespace zeus::server

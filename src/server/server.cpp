@@ -78,7 +78,7 @@ Server::Server(transport::EventLoop& loop, Clock& clock, store::JobStore& store,
   api_.set_access(std::move(plan.access));
 }
 
-// Who works may still answer.
+// Workers may still answer.
 Server::~Server() {
   workers_.reset();
 }

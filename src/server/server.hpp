@@ -1,6 +1,6 @@
-// The service: a store over HTTP. It owns what a server keeps beside the store, none of which decides anything: the
-// threads, the open jobs, who listens. Made, told to accept and destroyed on the loop's thread, or while the loop does
-// not run; what it is given outlives it.
+// The service: a store over HTTP. It owns everything that a server keeps beside the store, none of which decides
+// anything: threads, open jobs, connections. Must be made, started and destroyed on the loop's thread, or while the
+// loop does not run. The arguments must outlive it.
 #pragma once
 
 #include "base/file_descriptor.hpp"
@@ -32,11 +32,11 @@ struct ServerPlan {
   std::string version;
   std::string instance;
   Access access;
-  bool takes_from_one_address = true;  // false: a proxy brings them all from one
+  bool takes_from_one_address = true;  // false: a proxy sends all requests from one
   std::size_t cache_bytes = std::size_t{256} << 20;
   std::uint64_t jobs_of_a_user = 10'000;
   bool metrics_per_job = true;
-  LogWriter* log = nullptr;  // of requests; none where it is null
+  LogWriter* log = nullptr;  // of requests; none if null
 };
 
 class Server {
@@ -48,7 +48,7 @@ class Server {
 
   void accept_on(FileDescriptor listener);
   void set_access(Access access);
-  // Accepts nothing more, answers what is in flight and ends streams; `done` is called once that is so, or has taken
+  // Accepts nothing more, answers the requests in flight and ends streams; then calls `done`, at the latest after
   // `patience`.
   void stop(Seconds patience, std::function<void()> done);
 

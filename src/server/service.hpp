@@ -1,5 +1,5 @@
-// What operations work with: the store, the open jobs, who and where we are. Shared by all workers; what it refers to
-// outlives it.
+// What operations work with: the store, the open jobs, and the identity of this server. Shared by all workers; what it
+// refers to must outlive it.
 #pragma once
 
 #include "jobs/job.hpp"
@@ -20,10 +20,10 @@ struct Service {
   OpenJobs& jobs;
   EventHub& events;
   std::string version;
-  std::string instance;                   // told from every other start of a server by it
-  bool tokens = false;                    // whether one is asked for
-  std::uint64_t jobs_of_a_user = 10'000;  // that one user may have at most
-  std::string openapi = {};               // the document, as it is sent
+  std::string instance;                   // differs at every start of a server
+  bool tokens = false;                    // whether tokens are required
+  std::uint64_t jobs_of_a_user = 10'000;  // the most that one user may have
+  std::string openapi = {};               // the document as sent
   std::function<std::string()> metrics = {};
 };
 

@@ -15,7 +15,7 @@ constexpr std::array by_job{std::string_view{"job"}};
 constexpr std::array bounds{0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0};
 
 constexpr Metric requests{.name = "zeus_server_requests_total",
-                          .help = "Requests that were answered",
+                          .help = "Requests answered",
                           .type = MetricType::counter,
                           .labels = by_answer};
 constexpr Metric seconds{.name = "zeus_server_request_duration_seconds",
@@ -24,35 +24,33 @@ constexpr Metric seconds{.name = "zeus_server_request_duration_seconds",
                          .unit = "seconds",
                          .labels = by_operation,
                          .buckets = bounds};
-constexpr Metric waiting{.name = "zeus_server_waiting_requests", .help = "Requests that wait for a worker"};
-constexpr Metric busy{.name = "zeus_server_busy_workers", .help = "Workers that are at work"};
-constexpr Metric connections{.name = "zeus_server_connections", .help = "Connections that are open"};
-constexpr Metric readers{.name = "zeus_server_event_readers", .help = "Streams of events that are read"};
+constexpr Metric waiting{.name = "zeus_server_waiting_requests", .help = "Requests waiting for a worker"};
+constexpr Metric busy{.name = "zeus_server_busy_workers", .help = "Workers running a request"};
+constexpr Metric connections{.name = "zeus_server_connections", .help = "Open connections"};
+constexpr Metric readers{.name = "zeus_server_event_readers", .help = "Open streams of events"};
 constexpr Metric writes{
-    .name = "zeus_server_store_writes_total", .help = "What was written to the store", .type = MetricType::counter};
+    .name = "zeus_server_store_writes_total", .help = "Writes to the store", .type = MetricType::counter};
 constexpr Metric flushes{.name = "zeus_server_store_flushes_total",
-                         .help = "Flushes that this took: writes that come together share one",
+                         .help = "Flushes of the store: writes at the same time share one",
                          .type = MetricType::counter};
-constexpr Metric open_jobs{.name = "zeus_server_open_jobs", .help = "Jobs that are kept in memory"};
+constexpr Metric open_jobs{.name = "zeus_server_open_jobs", .help = "Jobs kept in memory"};
 
 constexpr Metric energy{.name = "zeus_job_energy_joules_total",
-                        .help = "What a job's tries have taken, as far as it is known",
+                        .help = "What a job's tries have taken, as far as known",
                         .type = MetricType::counter,
                         .unit = "joules",
                         .labels = by_job};
 constexpr Metric time{.name = "zeus_job_time_seconds_total",
-                      .help = "For how long a job's tries have run",
+                      .help = "How long a job's tries have run",
                       .type = MetricType::counter,
                       .unit = "seconds",
                       .labels = by_job};
 constexpr Metric tries{
-    .name = "zeus_job_tries_total", .help = "Tries that were started", .type = MetricType::counter, .labels = by_job};
-constexpr Metric recurrences{.name = "zeus_job_recurrences_total",
-                             .help = "Recurrences that were begun",
-                             .type = MetricType::counter,
-                             .labels = by_job};
+    .name = "zeus_job_tries_total", .help = "Tries started", .type = MetricType::counter, .labels = by_job};
+constexpr Metric recurrences{
+    .name = "zeus_job_recurrences_total", .help = "Recurrences begun", .type = MetricType::counter, .labels = by_job};
 constexpr Metric saved{.name = "zeus_job_saved_energy_joules",
-                       .help = "Against running the default every time; below zero: lost",
+                       .help = "Saved compared with running the default every time; negative if lost",
                        .unit = "joules",
                        .labels = by_job};
 

@@ -1,4 +1,4 @@
-// What the service tells Prometheus: of this process (requests, what waits) and of each job, from the store, which is
+// The service's metrics for Prometheus: of this process (requests, queues), and of each job, from the store, which are
 // the same at every server. Any thread.
 #pragma once
 
@@ -18,7 +18,7 @@
 
 namespace zeus::server {
 
-// What a server has to say of itself at a moment.
+// The state of a server at one moment.
 struct ServerNow {
   std::size_t waiting = 0;
   std::size_t busy = 0;
@@ -33,7 +33,7 @@ class ServiceMetrics {
   ServiceMetrics();
 
   void count_request(std::string_view operation, int status, Seconds took);
-  // `jobs`: all of them, or none where each is not to be told.
+  // `jobs`: all of them, or none if there are no metrics per job.
   std::string text(const ServerNow& now, const std::vector<records::JobSummary>& jobs);
 
  private:

@@ -1,4 +1,4 @@
-// What the service says of itself.
+// Operations on the service itself.
 
 #include "protocol/jobs_api.hpp"
 #include "protocol/metrics.hpp"
@@ -25,7 +25,7 @@ Text health(Service& /*service*/, const Call& /*call*/) {
   return {"ok\n"};
 }
 
-// The database answers.
+// Checks that the database answers.
 Text readiness(Service& service, const Call& /*call*/) {
   static_cast<void>(service.store.find(""));
   return {"ready\n"};
@@ -39,7 +39,7 @@ Text metrics(Service& service, const Call& /*call*/) {
 
 std::vector<Route> service_routes() {
   std::vector<Route> all{
-      route({"describeService", "GET", "/api/v1", std::nullopt, "What this service is"}, describe_service),
+      route({"describeService", "GET", "/api/v1", std::nullopt, "Describe this service"}, describe_service),
       route({"showOpenApi",
              "GET",
              "/api/v1/openapi.json",

@@ -1,4 +1,4 @@
-// Who asks, as far as a token says it, and what for. Plain values; any thread.
+// Who sends a request and with which rights, as far as a token says. Plain values; any thread.
 #pragma once
 
 #include "protocol/scopes.hpp"
@@ -10,7 +10,7 @@
 namespace zeus::server {
 
 struct Visitor {
-  std::string user;  // a token's `sub`; empty where none is asked for
+  std::string user;  // a token's `sub`; empty if tokens are not required
   std::vector<protocol::Scope> scopes;
 
   [[nodiscard]] bool may(protocol::Scope scope) const { return std::ranges::find(scopes, scope) != scopes.end(); }

@@ -66,7 +66,7 @@ void Workers::run() {
     ++busy_;
     lock.unlock();
     item.work();
-    item.work = nullptr;  // what it holds on to may take time to let go of
+    item.work = nullptr;  // releasing what it holds may take time
     lock.lock();
     --busy_;
     const auto under_way = behind_.find(item.key);

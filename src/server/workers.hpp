@@ -1,6 +1,6 @@
-// The threads on which operations run: a few, however many clients there are, behind a queue of bounded length. What
-// has the same key is done one after the other, in the order in which it came, and holds up nobody else; that decides
-// nothing, it only keeps two threads from waiting for the same job. Any thread.
+// The threads that run operations: a few for any number of clients, behind a queue of bounded length. Work with the
+// same key runs one after another in the order of its arrival and does not delay other keys. This decides nothing; it
+// only keeps two threads from waiting for the same job. Any thread.
 #pragma once
 
 #include <condition_variable>
@@ -17,15 +17,15 @@ namespace zeus::server {
 
 class Workers {
  public:
-  using Work = std::function<void()>;  // throws nothing
+  using Work = std::function<void()>;  // must not throw
 
   Workers(std::size_t threads, std::size_t most_waiting);
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
-  // Drops what waits, and waits for what is under way.
+  // Drops the queue, and waits for running work.
   ~Workers();
 
-  // False, and nothing is done, where too much waits. An empty key is nobody's.
+  // False, and nothing is done, if the queue is full. Work with an empty key waits for no other.
   bool add(const std::string& key, Work work);
   [[nodiscard]] std::size_t waiting() const;
   [[nodiscard]] std::size_t busy() const;
@@ -42,7 +42,7 @@ class Workers {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Item> ready_;
-  // Of each key that is being worked for: what waits until that is done.
+  // For each key with running work: what waits for its end.
   std::unordered_map<std::string, std::deque<Work>> behind_;
   std::size_t waiting_ = 0;
   std::size_t busy_ = 0;

@@ -11,7 +11,7 @@
 namespace zeus::server {
 namespace {
 
-TEST(Workers, DoWhatHasOneKeyInOrderAndBesideOthersInRealTime) {
+TEST(Workers, RunWorkOfOneKeyInOrderBesideOthersInRealTime) {
   constexpr int each = 500;
   std::vector<int> first;
   std::vector<int> second;
@@ -31,7 +31,7 @@ TEST(Workers, DoWhatHasOneKeyInOrderAndBesideOthersInRealTime) {
   EXPECT_TRUE(std::ranges::is_sorted(second));
 }
 
-TEST(Workers, AreNotHeldUpByAKeyThatTakesLongInRealTime) {
+TEST(Workers, AreNotDelayedByASlowKeyInRealTime) {
   std::promise<void> go_on;
   std::shared_future<void> told{go_on.get_future()};
   std::promise<void> other;
@@ -44,7 +44,7 @@ TEST(Workers, AreNotHeldUpByAKeyThatTakesLongInRealTime) {
   go_on.set_value();
 }
 
-TEST(Workers, TakeNoMoreThanMayWaitInRealTime) {
+TEST(Workers, RefuseWorkAboveTheirLimitInRealTime) {
   std::promise<void> go_on;
   std::shared_future<void> told{go_on.get_future()};
   std::promise<void> began;

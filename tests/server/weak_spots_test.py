@@ -223,7 +223,7 @@ class WeakSpots(unittest.TestCase):
         trial = job.choose()
         answer = job.report(trial, 1, 0.1, 100)
         self.assertTrue(answer["stop_train"])
-        self.assertRegex(answer["message"], "the next trial is chosen anew, and may be of this batch size again")
+        self.assertRegex(answer["message"], "the next trial is chosen independently, and may have this batch size again")
 
     # The service
 
