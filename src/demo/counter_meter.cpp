@@ -13,8 +13,8 @@ namespace zeus::demo {
 
 namespace {
 
-// What the counter shows is up to one period old, at either edge: the error is triangular, and 95 % of it lie within
-// this part of a period's energy.
+// At either edge the counter's value is up to one period old: the error is triangular, and 95 % of it lie within this
+// fraction of a period's energy.
 constexpr double within = 0.776;
 
 }  // namespace
@@ -28,7 +28,7 @@ CounterMeter::Mark CounterMeter::mark() const {
   if (!reading) {
     throw Error{ErrorKind::unavailable,
                 fmt::format("the GPU's energy counter cannot be read: {}", to_string(reading.failure())),
-                "look at the GPU with `zeus doctor`"};
+                "check the GPU with `zeus doctor`"};
   }
   return {.at = clock_.now(), .counter = reading->value};
 }

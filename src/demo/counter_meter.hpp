@@ -1,5 +1,5 @@
-// Windows of time and energy over one GPU on a virtual clock: by the GPU's own counter, whose coarseness is the doubt
-// of each window. One thread.
+// Windows of time and energy over one GPU on a virtual clock, read from the GPU's own counter. The counter's period
+// determines each window's uncertainty. One thread.
 #pragma once
 
 #include "base/clock.hpp"
@@ -17,7 +17,7 @@ namespace zeus::demo {
 
 class CounterMeter final : public train::Meter {
  public:
-  // The counter moves every `period`. `clock` outlives the meter.
+  // The counter moves every `period`. `clock` must outlive the meter.
   CounterMeter(std::shared_ptr<const device::Gpu> gpu, Seconds period, const Clock& clock);
 
   void begin(std::string_view window) override;
@@ -25,7 +25,7 @@ class CounterMeter final : public train::Meter {
   Measurement settle(const Measurement& measurement, Seconds patience) override;
   void cancel(std::string_view window) override;
 
-  // As Error where the counter cannot be read.
+  // Its reading throws an Error if the counter cannot be read.
   struct Mark {
     Instant at;
     Joules counter;

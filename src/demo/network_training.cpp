@@ -15,7 +15,7 @@ namespace {
 
 constexpr Seconds slice{5.0};
 constexpr Seconds to_settle{0.5};
-// Steps of a GPU are not all alike: relative standard deviation of the time of one.
+// The relative standard deviation of the time of a step.
 constexpr double scatter_of_steps = 0.01;
 
 std::uint32_t steps_for(Seconds time, Seconds step) {
@@ -74,7 +74,7 @@ void NetworkTraining::begin_epoch() {
   session_->begin_epoch();
   if (!left_alone_.empty()) {
     throw Error{ErrorKind::unavailable, fmt::format("the virtual GPU's power limit cannot be set: {}", left_alone_),
-                "see that the folder for temporary files (TMPDIR) can be written to"};
+                "make the folder for temporary files (TMPDIR) writable"};
   }
 }
 
@@ -131,7 +131,7 @@ std::optional<Watts> NetworkTraining::limit() const {
 
 void NetworkTraining::advance() {
   // The network's step is due when its share of the GPU's steps is over. While limits are measured every step of the
-  // GPU counts; otherwise it is enough to know where they have come to.
+  // GPU counts; otherwise only their total does.
   const std::uint64_t due = (real_steps_ + 1) * work_.steps / training_.steps_per_epoch();
   const std::uint64_t chunk = due > steps_ ? (session_->profiling() ? 1 : due - steps_) : 0;
   if (chunk > 0) {

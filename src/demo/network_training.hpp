@@ -1,6 +1,6 @@
-// One training of the small network from its first weights on, while the virtual GPU does what that stands for, under
-// power limits that a training session (train/session.hpp) sets, measures and accounts. One thread; what it is given
-// outlives it.
+// One training of the small network from its initial weights, while the virtual GPU does the work it represents, under
+// power limits that a training session (train/session.hpp) sets, measures and accounts. One thread; the arguments must
+// outlive it.
 #pragma once
 
 #include "base/clock.hpp"
@@ -26,7 +26,7 @@
 
 namespace zeus::demo {
 
-// Where attempts happen.
+// Where trainings run.
 struct Bench {
   StageGpu gpu;
   const physics::GpuModel& model;
@@ -42,18 +42,18 @@ class NetworkTraining {
   NetworkTraining& operator=(const NetworkTraining&) = delete;
   ~NetworkTraining();
 
-  // From now on under this limit.
+  // Keeps this limit from now on.
   void hold(Watts limit);
-  // Measures these limits (and those between them on their grid) from now on, and holds the cheapest afterwards.
+  // Measures these limits (and those between them on their grid) from now on, then keeps the cheapest.
   void measure(std::span<const Watts> limits);
-  // Trains on, within the epoch under way, until all is measured; false when the epoch was over before.
+  // Trains within the current epoch until everything is measured; false if the epoch ended before.
   bool train_until_measured();
   [[nodiscard]] bool measuring() const;
-  // As epochs; ascending by limit.
+  // Per epoch, ascending by limit.
   [[nodiscard]] std::vector<records::LimitProfile> measured() const;
   [[nodiscard]] std::optional<Watts> limit() const;
 
-  // Trains to the end of the epoch and looks how well the network does.
+  // Trains to the end of the epoch and evaluates the network.
   void finish_epoch();
 
   [[nodiscard]] int epochs() const { return epochs_; }
@@ -62,15 +62,15 @@ class NetworkTraining {
   [[nodiscard]] Energy energy() const;
   [[nodiscard]] Seconds time() const;
 
-  // The GPU rests, and has its limits back.
+  // Leaves the GPU idle and restores its limits.
   void end();
 
  private:
   void open(TrainingOptions options);
-  // An unavailable Error when the session may not set the limit.
+  // An unavailable Error if the session may not set the limit.
   void begin_epoch();
   void close();
-  // Goes on to the next word of progress.
+  // Goes on to the next report of progress.
   void advance();
 
   Bench bench_;

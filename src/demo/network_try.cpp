@@ -4,7 +4,7 @@ namespace zeus::demo {
 
 namespace {
 
-constexpr double learning_rate = 0.05;  // for this batch size; it goes with the square root
+constexpr double learning_rate = 0.05;  // for this batch size; proportional to the square root
 constexpr std::size_t reference_batch_size = 64;
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The small network's trainings as a recurrence is run with them: one NetworkTraining after another, on images that
-// stay the same. One thread; what it is given outlives it.
+// The small network's trainings as tries of a recurrence: one NetworkTraining after another, on the same images. One
+// thread; the arguments must outlive it.
 #pragma once
 
 #include "demo/network_training.hpp"
@@ -31,7 +31,7 @@ class NetworkTry final : public jobs::Try {
   [[nodiscard]] Taken taken_so_far() override;
   Taken close() override;
 
-  // Of the training that was started last.
+  // Of the last training that was started.
   [[nodiscard]] std::uint64_t seed() const { return seed_; }
 
  private:
@@ -40,7 +40,7 @@ class NetworkTry final : public jobs::Try {
   double eta_;
   std::unique_ptr<NetworkTraining> attempt_;
   std::uint64_t seed_ = 0;
-  std::optional<Taken> taken_;  // in all, once it is closed
+  std::optional<Taken> taken_;  // its totals, once it is closed
   bool stopped_ = false;
 };
 

@@ -1,5 +1,5 @@
-// What the demo needs from outside: a virtual GPU in this process, which it can find like any other and give work to.
-// Programs bring it, since they alone name back-ends. One thread.
+// What the demo needs from outside: a virtual GPU in this process that it can find like any other and give work to.
+// Programs provide it, because only they may name back-ends. One thread.
 #pragma once
 
 #include "base/clock.hpp"
@@ -15,11 +15,11 @@ namespace zeus::demo {
 struct StageGpu {
   device::DiscoveredGpu device;
   std::function<void(const physics::Load&)> load;
-  // Where it has settled, under the load and the limits that it has now.
+  // Its settled state under the current load and limits.
   std::function<physics::OperatingPoint()> operating_point;
 };
 
-// A GPU of this model, idle, on a clock that outlives it.
+// Makes a GPU of this model, idle, on a clock that outlives it.
 using MakeGpu = std::function<StageGpu(Clock& clock, const physics::GpuModel& model)>;
 
 }  // namespace zeus::demo

@@ -30,7 +30,7 @@ constexpr Seconds day{86'400.0};
 // 2026-01-05T02:00:00Z, a Monday.
 constexpr WallTime first_night{1'767'578'400'000'000};
 
-// A virtual GPU is gone with its process: there is nothing to put back.
+// A virtual GPU vanishes with its process, so nothing must be restored.
 struct NobodyNeeded final : control::Guardian {
   void watch() override {}
   void notice() noexcept override {}
@@ -63,7 +63,7 @@ struct Tour::Stand {
 
 namespace {
 
-// Shows what the driver does.
+// Reports what the driver does.
 class Account {
  public:
   Account(const jobs::Job& job, const std::function<void(const TourEvent&)>& tell) : job_{job}, tell_{tell} {}
@@ -98,7 +98,7 @@ class Account {
   const std::function<void(const TourEvent&)>& tell_;
 };
 
-// One recurrence of the job. Returns the seed of the training that reached the target.
+// Runs one recurrence of the job. Returns the seed of the training that reached the target.
 std::uint64_t work(const Bench& bench, jobs::Job& job, const records::JobDevice& device,
                    const small_network::Course& course, const std::function<void(const TourEvent&)>& tell) {
   NetworkTry training{bench, course, job.definition().eta};
@@ -113,7 +113,7 @@ std::uint64_t work(const Bench& bench, jobs::Job& job, const records::JobDevice&
   return training.seed();
 }
 
-// The default, as long as it takes.
+// Runs the default until it reaches the target.
 void run_default(const Bench& bench, const jobs::Job& job, const small_network::Course& course, std::uint64_t seed,
                  Night& night) {
   const records::JobDefinition& definition = job.definition();
@@ -128,7 +128,7 @@ void run_default(const Bench& bench, const jobs::Job& job, const small_network::
   night.default_cost = job.cost(night.default_energy, night.default_time);
 }
 
-// Whether the last `wanted` recurrences since `first` all ran one and the same batch size, each in a single try.
+// Whether the last `wanted` recurrences since `first` all ran the same batch size, each in a single try.
 bool has_settled(const records::JobView& job, std::size_t first, std::size_t wanted) {
   if (job.recurrences.size() < first + wanted) {
     return false;
@@ -175,7 +175,7 @@ TourResult Tour::run(const std::function<void(const TourEvent&)>& tell) {
                        .max_slowdown = {},
                        .device = device});
   TourResult result{.job = {}, .nights = {}, .labels_went_wrong = {}, .target = target_accuracy};
-  std::size_t first = 0;  // night since which the images are as they are
+  std::size_t first = 0;  // the night since which the images are unchanged
   for (std::size_t number = 0;
        number < options_.most_nights && number <= result.settled.value_or(number) + options_.nights_beyond; ++number) {
     stand.clock.sleep_until(Instant{} + day * static_cast<double>(number));
@@ -188,7 +188,7 @@ TourResult Tour::run(const std::function<void(const TourEvent&)>& tell) {
     const std::uint64_t seed = work(stand.bench, job, device, course, tell);
     const records::JobView view = job.view();
     const records::RecurrenceView& done = view.recurrences.back();
-    // All energies are a virtual GPU's, and known.
+    // Energies of a virtual GPU are always known.
     Night night{.energy = done.energy.value(), .time = done.time, .cost = done.cost.value()};
     run_default(beside.bench, job, course, seed, night);
     result.nights.push_back(night);

@@ -1,9 +1,8 @@
-// The demo: a job that recurs night after night on a virtual GPU, each night with fresh images, through the same parts
-// that `zeus run` uses: jobs and store decide and remember, a training session sets, measures and accounts, and the
-// small network is really trained at each chosen batch size. On some night a part of the images starts to be labelled
-// wrongly, which makes another batch size best. Beside it, each night, the default is really run as well, on a GPU of
-// its own, so that what it would have taken is known and not guessed. The same seed gives the same tour.
-// One thread; what it is given outlives it.
+// The demo: a job that recurs every night on a virtual GPU, with new images each night, through the same parts that
+// `zeus run` uses: jobs and store decide and remember, a training session sets, measures and accounts, and the small
+// network is really trained at each chosen batch size. At some night a part of the images starts to be labelled
+// wrongly, which makes another batch size best. Each night the default also runs, on its own GPU, so that its cost is
+// measured and not guessed. The same seed gives the same tour. One thread; the arguments must outlive it.
 #pragma once
 
 #include "base/clock.hpp"
@@ -34,16 +33,16 @@ struct TourOptions {
   int largest_batch_size = 1024;
   int default_batch_size = 512;
   double eta = 0.5;
-  double mislabelled = 0.4;        // share of the images, once they begin to be; 0: never
+  double mislabelled = 0.4;        // share of the images, once that starts; 0: never
   std::size_t most_nights = 60;    // in all
   std::size_t settled_after = 5;   // nights in a row at one batch size, without a failed try
-  std::size_t nights_beyond = 15;  // that it goes on once it has settled for good
+  std::size_t nights_beyond = 15;  // nights that follow once it has settled for good
 };
 
-// What happens, for whoever shows it.
+// The events of a tour, for display.
 struct NightBegun {
   std::size_t night = 0;
-  bool labels_went_wrong = false;  // as of this night
+  bool labels_went_wrong = false;  // from this night on
 };
 struct LimitsMeasured {
   int batch_size = 0;
@@ -76,7 +75,7 @@ struct NightOver {
 };
 using TourEvent = std::variant<NightBegun, LimitsMeasured, TryBegun, EpochTrained, TryOver, NightOver>;
 
-// What one night took, and what the default took on the same images.
+// The cost of one night, and of the default on the same images.
 struct Night {
   Joules energy;
   Seconds time;
@@ -101,8 +100,8 @@ struct Night {
 struct TourResult {
   records::JobView job;
   std::vector<Night> nights;
-  std::optional<std::size_t> labels_went_wrong;  // as of this night
-  std::optional<std::size_t> settled;            // as of this night, for good
+  std::optional<std::size_t> labels_went_wrong;  // from this night on
+  std::optional<std::size_t> settled;            // from this night on, for good
   double target = 0.0;
 };
 
@@ -110,7 +109,7 @@ inline constexpr std::string_view tour_job = "digits";
 
 class Tour {
  public:
-  // The store has no job of the tour's name yet. `folder` is where leases are written down; `machine` has /proc.
+  // The store must not have a job of the tour's name. Leases are recorded in `folder`; `machine` has /proc.
   Tour(TourOptions options, const MakeGpu& make_gpu, store::JobStore& store, const FileTree& folder,
        const FileTree& machine);
 

@@ -1,4 +1,4 @@
-// A linear axis of a drawing: turns values into coordinates, and has round numbers to write beside it. Immutable.
+// A linear axis of a drawing: converts values to coordinates and places round numbers beside it. Immutable.
 #pragma once
 
 #include <string>

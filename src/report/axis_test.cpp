@@ -13,7 +13,7 @@ std::string labels(const Axis& axis, int wanted) {
   return text;
 }
 
-TEST(Axis, DrawsItsEndsWhereItWasTold) {
+TEST(Axis, DrawsItsEndsAtTheGivenCoordinates) {
   const Axis axis{10, 20, 100, 0};
   EXPECT_EQ(axis.at(10), 100);
   EXPECT_EQ(axis.at(20), 0);

@@ -12,10 +12,10 @@ namespace zeus::report {
 namespace {
 
 constexpr double gap_between_groups = 0.26;  // part of a group's width
-constexpr double letter = 6.6;               // width of a letter of a label, generously
+constexpr double letter = 6.6;               // the width of a letter of a label, rounded up
 constexpr double label_height = 15;
 
-// Where the names of the groups do not fit side by side, every second one goes a line lower.
+// If the names of the groups do not fit side by side, every second one is a line lower.
 bool in_two_lines(const records::BarChart& chart, const PlotBox& box) {
   std::size_t longest = 0;
   for (const std::string& group : chart.groups) {
@@ -30,7 +30,7 @@ double deviation_of(const records::BarSeries& series, std::size_t group) {
   return group < series.deviations.size() && std::isfinite(series.deviations[group]) ? series.deviations[group] : 0.0;
 }
 
-// Bars stand on 0, or on a logarithmic axis on a power of two below the least value.
+// Bars stand on 0, or on a logarithmic axis on a power of two below the lowest value.
 struct Extent {
   double low = 0.0;
   double high = 1.0;

@@ -1,4 +1,4 @@
-// Charts as SVG markup. Pure functions; callable from any thread. Numbers that are not finite are left out.
+// Charts as SVG markup. Pure functions; callable from any thread. Infinite values and NaN are left out.
 #pragma once
 
 #include "records/findings.hpp"

@@ -56,7 +56,7 @@ TEST(XyChart, LabelsItsAxesWithTheirUnitsAndNamesItsSeries) {
   EXPECT_EQ(count(svg, "stroke-dasharray"), 1U);
 }
 
-TEST(XyChart, LeavesOutWhatCannotBeDrawn) {
+TEST(XyChart, LeavesOutValuesThatCannotBeDrawn) {
   records::XyChart chart = xy_chart();
   chart.series[0].points.push_back({.x = nan, .y = 1, .label = {}});
   chart.series[0].points.push_back({.x = 1, .y = infinite, .label = {}});
@@ -69,7 +69,7 @@ TEST(XyChart, LeavesOutWhatCannotBeDrawn) {
   EXPECT_EQ(count(draw(chart), "<circle"), 2U);
 }
 
-TEST(XyChart, OfNothingIsAnEmptyFrame) {
+TEST(XyChart, WithoutDataIsAnEmptyFrame) {
   records::XyChart chart{.title = "none", .x = {.label = "x"}, .y = {.label = "y"}, .series = {}, .reference = {}};
   expect_drawable(draw(chart));
   chart.x.logarithmic = true;
@@ -83,7 +83,7 @@ TEST(XyChart, ThinsLinesOfManyPoints) {
   EXPECT_LT(draw(chart).size(), 20'000U);
 }
 
-TEST(BarChart, DrawsABarForEachValueThatIsThere) {
+TEST(BarChart, DrawsABarForEachValueThatExists) {
   const records::BarChart chart{.title = "Bars",
                                 .y = {.label = "energy / Default's"},
                                 .groups = {"one", "two"},
@@ -97,7 +97,7 @@ TEST(BarChart, DrawsABarForEachValueThatIsThere) {
   EXPECT_NE(svg.find("one, a: 0.500 energy / Default&#39;s"), std::string::npos);
 }
 
-TEST(BarChart, StandsOnAPowerOfTwoWhereTheAxisIsLogarithmic) {
+TEST(BarChart, StandsOnAPowerOfTwoIfTheAxisIsLogarithmic) {
   const records::BarChart chart{.title = "Bars",
                                 .y = {.label = "ratio", .logarithmic = true},
                                 .groups = {"one"},
@@ -109,7 +109,7 @@ TEST(BarChart, StandsOnAPowerOfTwoWhereTheAxisIsLogarithmic) {
   EXPECT_NE(svg.find(">8<"), std::string::npos);
 }
 
-TEST(BarChart, PutsEverySecondNameALineLowerWhereTheyDoNotFitSideBySide) {
+TEST(BarChart, PutsEverySecondNameALineLowerIfTheyDoNotFitSideBySide) {
   records::BarChart chart{.title = "Bars",
                           .y = {.label = "ratio"},
                           .groups = {"a", "b"},
@@ -125,7 +125,7 @@ TEST(BarChart, PutsEverySecondNameALineLowerWhereTheyDoNotFitSideBySide) {
   EXPECT_LT(line_of("a"), line_of(chart.groups[1]));
 }
 
-TEST(BarChart, OfNothingIsAnEmptyFrame) {
+TEST(BarChart, WithoutDataIsAnEmptyFrame) {
   expect_drawable(
       draw(records::BarChart{.title = "none", .y = {.label = "y"}, .groups = {}, .series = {}, .reference = {}}));
 }

@@ -1,4 +1,5 @@
-// Colours for quantities, readable on light and dark backgrounds and without telling red from green. Pure functions.
+// Colours for quantities, readable on light and dark backgrounds and without distinguishing red from green. Pure
+// functions.
 #pragma once
 
 #include <string>

@@ -5,7 +5,7 @@
 namespace zeus::report {
 namespace {
 
-TEST(Color, HeatRunsFromItsFirstStopToItsLastAndNoFurther) {
+TEST(Color, HeatIsClampedToItsFirstAndLastStop) {
   EXPECT_EQ(to_css(heat(0)), "#3e2d78");
   EXPECT_EQ(to_css(heat(1)), "#fae032");
   EXPECT_EQ(to_css(heat(-3)), to_css(heat(0)));

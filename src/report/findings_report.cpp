@@ -34,7 +34,7 @@ bool is_table(const records::FindingsFigure& figure) {
   return std::holds_alternative<records::FindingsTable>(figure);
 }
 
-// Charts in a row stand side by side, as many as there is room for.
+// Consecutive charts stand side by side, as many as fit.
 std::string body_of(const records::FindingsSection& section) {
   std::string html;
   for (const std::string& paragraph : section.paragraphs) {

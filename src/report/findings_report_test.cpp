@@ -29,18 +29,18 @@ records::Findings small_findings() {
                        {.title = "Second", .paragraphs = {}, .figures = {table, lines}}}};
 }
 
-TEST(FindingsReport, IsThePageThatAReviewerHasLookedAt) {
+TEST(FindingsReport, MatchesTheReviewedPage) {
   test::expect_golden("report/findings.html", findings_report(small_findings()));
 }
 
-TEST(FindingsReport, NeedsNothingFromElsewhere) {
+TEST(FindingsReport, IsSelfContained) {
   const std::string html = findings_report(small_findings());
   for (const char* outside : {"http://", "https://", "src=", "@import", "url("}) {
     EXPECT_EQ(html.find(outside), std::string::npos) << outside;
   }
 }
 
-TEST(FindingsReport, ClosesWhatItOpens) {
+TEST(FindingsReport, ClosesEveryTagItOpens) {
   const std::string html = findings_report(small_findings());
   for (const std::string tag : {"div", "section", "table", "tr", "svg", "p"}) {
     std::size_t opened = 0;

@@ -79,7 +79,7 @@ class GridDrawing {
         coordinate((plot_.box().top + plot_.bottom_edge()) / 2), escaped(chart_.row_label)));
   }
 
-  // What the colours mean.
+  // The legend of the colours.
   void scale() {
     plot_.legend("none", chart_.value_label + ":");
     for (const double value : {0.0, 0.1, 0.25, 0.5, 1.0, 3.0}) {
@@ -87,7 +87,7 @@ class GridDrawing {
     }
   }
 
-  // Each visit a little off the middle, so that the order within a cell shows.
+  // Each visit is drawn a little off the middle, so that the order within a cell shows.
   void path() {
     if (chart_.path.empty()) {
       return;

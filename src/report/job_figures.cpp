@@ -24,7 +24,7 @@ using records::TryOutcome;
 using records::TryView;
 using records::XyChart;
 
-constexpr std::size_t most_curves = 6;  // beside the one in grey: as many colours as can be told apart
+constexpr std::size_t most_curves = 6;  // beside the grey one: as many as can be distinguished
 
 Joules cost_of(const JobView& job, Joules energy, Seconds time) {
   const double eta = job.definition.eta;
@@ -78,7 +78,7 @@ XyChart over_recurrences(std::string title, std::string y, const Marks& marks) {
           .marks = marks};
 }
 
-// The batch sizes to draw curves of: all with known limits; if these are many, the default, the next one and the
+// The batch sizes to draw curves for: all with known limits; if there are too many, the default, the next one and the
 // nearest.
 std::vector<const ArmView*> drawn_arms(const JobView& job) {
   std::vector<const ArmView*> arms;
@@ -106,7 +106,7 @@ XyChart over_limits(const JobView& job, std::string title) {
                 .y = {.logarithmic = true},
                 .series = {},
                 .reference = {}};
-  // Grey would be for a batch size without a curve; there is none.
+  // Grey is for a batch size without a curve, and there is none.
   chart.series.push_back({.name = {}, .style = SeriesStyle::line, .points = {}});
   for (const ArmView* arm : drawn_arms(job)) {
     chart.series.push_back({.name = fmt::format("{}{}", arm->batch_size, arm->is_default ? " (default)" : ""),
@@ -317,7 +317,7 @@ records::GridChart landscape_figure(const std::vector<RunPoint>& points) {
   records::GridChart chart{.title = "Cost above the cheapest",
                            .column_label = "batch size",
                            .row_label = "power limit (W)",
-                           .value_label = "cost above the cheapest, in parts of it",
+                           .value_label = "cost above the cheapest, as a fraction of it",
                            .columns = {},
                            .rows = {},
                            .values = {},

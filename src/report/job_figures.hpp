@@ -36,10 +36,10 @@ using Marks = std::vector<records::ChartMark>;
 records::XyChart beliefs_figure(const records::JobView& job);
 records::XyChart choices_figure(const records::JobView& job, const Marks& marks);
 records::XyChart limits_figure(const records::JobView& job, const Marks& marks);
-// `really_run` is what the default cost beside each recurrence; empty where it is only expected.
+// `really_run` is what the default cost beside each recurrence; empty if it was not run.
 records::XyChart costs_figure(const records::JobView& job, const Marks& marks, const std::vector<Joules>& really_run);
 records::XyChart front_figure(const std::vector<RunPoint>& points);
-// For the most interesting batch sizes, if there are more than can be told apart.
+// For the most interesting batch sizes, if there are too many to distinguish.
 records::XyChart epoch_energy_figure(const records::JobView& job);
 records::XyChart epoch_time_figure(const records::JobView& job);
 // How much more a run costs than the cheapest, by batch size and limit.

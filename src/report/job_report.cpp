@@ -27,8 +27,8 @@ using records::TryView;
 
 constexpr std::string_view no_value = "–";
 
-// The saving as a part of `of`: "12.3 % less"; with the half-width of its interval, "12 ± 3 % less", or that it may be
-// chance alone.
+// The saving as a part of `of`: "12.3 % less"; with the half-width of its interval "12 ± 3 % less", or that it is not
+// clear.
 template <typename Amount>
 std::string change(Amount saved, std::optional<Amount> half_width, Amount of) {
   const double part = of > Amount{} ? saved / of : 0.0;
@@ -37,7 +37,7 @@ std::string change(Amount saved, std::optional<Amount> half_width, Amount of) {
     return std::abs(part) < 0.0005 ? "the same" : fmt::format("{:.1f} % {}", 100.0 * std::abs(part), way);
   }
   const double half = std::ceil(100.0 * (*half_width / of));
-  return 100.0 * std::abs(part) < half ? fmt::format("nothing certain (± {:.0f} %)", half)
+  return 100.0 * std::abs(part) < half ? fmt::format("no clear difference (± {:.0f} %)", half)
                                        : fmt::format("{:.0f} ± {:.0f} % {}", 100.0 * std::abs(part), half, way);
 }
 
@@ -64,14 +64,14 @@ std::string row(std::string_view name, std::string_view cells) {
 
 // Against the default
 
-// Three digits; in the unit that `largest`, of those to be compared with it, has.
+// Three digits, in the unit of `largest`, the largest of the values to compare.
 std::string grams(double value, double largest) {
   const double unit = largest >= 1000.0 ? 1000.0 : 1.0;
   const int digits = std::clamp(2 - static_cast<int>(std::floor(std::log10(std::max(largest / unit, 1.0)))), 0, 2);
   return fmt::format("{:.{}f} {}", value / unit, digits, unit > 1.0 ? "kg" : "g");
 }
 
-// The rows of the table for some recurrences, below a line that says which.
+// The rows of the table for some recurrences, below a line that names them.
 std::string savings_rows(const SavingsView& savings, std::string_view key, std::string_view which,
                          const CarbonIntensity& carbon) {
   const auto compare = [&](std::string_view what, std::string_view unit, auto saved, const auto& uncertainty,
@@ -100,7 +100,7 @@ std::string savings_rows(const SavingsView& savings, std::string_view key, std::
 }
 
 std::string which_recurrences(std::uint64_t count, bool all) {
-  return all ? fmt::format("all {} recurrences, what was tried on the way included", count)
+  return all ? fmt::format("all {} recurrences, including all exploration", count)
              : fmt::format("the last {} recurrences", count);
 }
 
@@ -124,7 +124,7 @@ std::string rows_of_expected_default(const JobView& job, const CarbonIntensity& 
   return html + savings_rows(*job.savings, "savings", which_recurrences(job.savings->recurrences, true), carbon);
 }
 
-// One answer: the measured one if the default was really run, and otherwise the expected one.
+// One table: the measured default if it was really run, otherwise the expected one.
 std::string against_default(const JobView& job, const JobReportOptions& options) {
   const bool really = !options.really_run_default.empty();
   if (!really && !job.savings) {
@@ -140,10 +140,9 @@ std::string against_default(const JobView& job, const JobReportOptions& options)
              job.definition.default_batch_size,
              job.device.power_limits.empty() ? std::string{no_value}
                                              : fmt::format("{:g}", job.device.power_limits.back().value()),
-             really
-                 ? "It was run beside each recurrence."
-                 : "What it would have used is computed from its own runs and profiles. A difference smaller than its "
-                   "interval may be chance, and is called nothing certain.",
+             really ? "It was run beside each recurrence."
+                    : "Its energy and time are computed from its own runs and profiles. A difference smaller than its "
+                      "interval may be chance, and is shown as no clear difference.",
              job.definition.eta, 1.0 - job.definition.eta, fmt::format("{:g}", job.device.max_power.value()),
              carbon.grams_per_kilowatt_hour, escaped(carbon.source));
 }
@@ -253,9 +252,9 @@ std::vector<Figure> figures_of(const JobView& job, const JobReportOptions& optio
       {change_of(&SavingsView::cost, &SavingsView::cost_uncertainty, &SavingsView::cost_of_default),
        "energy-time cost"}};
   if (std::abs(saved) > options.carbon.grams(all.energy_uncertainty.value_or(Joules{}))) {
-    figures.push_back({grams(std::abs(saved), std::abs(saved)), saved < 0.0
-                                                                    ? "CO2 equivalents more so far, trying included"
-                                                                    : "CO2 equivalents saved so far, trying included"});
+    figures.push_back(
+        {grams(std::abs(saved), std::abs(saved)), saved < 0.0 ? "CO2 equivalents more so far, including exploration"
+                                                              : "CO2 equivalents saved so far, including exploration"});
   }
   return figures;
 }
@@ -303,7 +302,7 @@ std::string job_report(const JobView& job, const JobReportOptions& options) {
     page.sections.push_back(
         {.heading = "Time against energy",
          .body = "<p class=\"note\">A whole run at each batch size under each power limit: epochs as "
-                 "expected, time and power of an epoch as measured. On the right, the darker a cell the less it costs; "
+                 "expected, time and power of an epoch as measured. On the right, darker cells cost less; "
                  "the ring is "
                  "what runs next.</p>\n" +
                  side_by_side({draw(front_figure(points)), draw(landscape_figure(points))})});

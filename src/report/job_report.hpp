@@ -1,5 +1,5 @@
-// The report on a recurring job: its savings against the default, its beliefs, its choices, and why. All its numbers
-// are those of records::to_json(job), which the page carries along. A pure function; any thread.
+// The report on a recurring job: its savings against the default, its beliefs, its choices, and the reasons. All its
+// numbers are those of records::to_json(job), which the page contains. A pure function; any thread.
 #pragma once
 
 #include "records/findings.hpp"
@@ -23,7 +23,7 @@ struct JobReportOptions {
   CarbonIntensity carbon;
   std::vector<std::string> remarks;          // about the job, each a paragraph below the title
   std::vector<records::ChartMark> happened;  // x: the first recurrence to which the mark applies
-  // If the default was really run beside each recurrence: the savings against it, each over its own number of
+  // If the default was really run beside each recurrence: the savings against it, over different numbers of
   // recurrences.
   std::vector<records::SavingsView> really_run_default = {};
   std::vector<Joules> really_run_costs = {};  // of the default beside each recurrence, from the first on

@@ -151,12 +151,12 @@ double lookup(const JsonValue& job, const std::string& key) {
   throw std::out_of_range{key};
 }
 
-TEST(JobReport, IsThePageThatAReviewerHasLookedAt) {
+TEST(JobReport, MatchesTheReviewedPage) {
   test::expect_golden("report/job.html", job_report(nightly(), {.remarks = {"It is made up."},
                                                                 .happened = {{.x = 3, .label = "the data changed"}}}));
 }
 
-TEST(JobReport, CarriesTheJobAsZeusJobsPrintsItWhateverItsNameIs) {
+TEST(JobReport, ContainsTheJobAsZeusJobsPrintsItWhateverItsName) {
   const JobView job = nightly();
   EXPECT_EQ(embedded_data(job_report(job)), JsonValue::parse(records::to_json(job)).value());
   const std::string html = job_report(job);
@@ -179,7 +179,7 @@ TEST(JobReport, ItsTablesHoldTheNumbersThatZeusJobsPrints) {
   EXPECT_EQ(compared, 6U + 6U + 4U * 5U + 6U * 7U);
 }
 
-TEST(JobReport, WhereTheDefaultWasReallyRunNothingElseIsSaidOfIt) {
+TEST(JobReport, ShowsOnlyTheMeasuredDefaultIfItWasReallyRun) {
   const JobView job = nightly();
   records::SavingsView all = *job.savings;
   all.energy = 0.25 * all.energy_of_default;
@@ -191,14 +191,14 @@ TEST(JobReport, WhereTheDefaultWasReallyRunNothingElseIsSaidOfIt) {
   EXPECT_EQ(html.find("computed from its own runs and profiles"), std::string::npos);
 }
 
-TEST(JobReport, WhatChanceMayHaveDoneIsCalledNoSaving) {
+TEST(JobReport, DifferencesWithinTheirIntervalAreNotCalledSavings) {
   JobView job = nightly();
   job.savings_last->energy = 0.1 * job.savings_last->energy_of_default;
   job.savings_last->energy_uncertainty = 0.032 * job.savings_last->energy_of_default;
   EXPECT_THAT(job_report(job), testing::HasSubstr("10 ± 4 % less"));
   job.savings_last->energy_uncertainty = 0.3 * job.savings_last->energy_of_default;
   const std::string html = job_report(job);
-  EXPECT_THAT(html, testing::HasSubstr("nothing certain (± 30 %)"));
+  EXPECT_THAT(html, testing::HasSubstr("no clear difference (± 30 %)"));
   EXPECT_EQ(html.find("10 ± "), std::string::npos);
   EXPECT_THAT(html, testing::HasSubstr("CO2 equivalents saved so far"));
   job.savings->energy_uncertainty = 2.0 * job.savings->energy;
@@ -275,7 +275,7 @@ TEST(JobReport, MarksTheDefaultAndWhatRunsNextAmongTimesAndEnergies) {
   EXPECT_EQ(chosen, 1);
 }
 
-TEST(JobReport, OfAJobThatNeverRanSaysWhatIsNotKnown) {
+TEST(JobReport, NamesWhatIsUnknownOfAJobThatNeverRan) {
   JobView job = nightly();
   job.recurrences.clear();
   job.tries.clear();
@@ -296,7 +296,7 @@ TEST(JobReport, OfAJobThatNeverRanSaysWhatIsNotKnown) {
   EXPECT_EQ(embedded_data(html), JsonValue::parse(records::to_json(job)).value());
 }
 
-TEST(JobReport, NeedsNothingFromElsewhere) {
+TEST(JobReport, IsSelfContained) {
   const std::string html = job_report(nightly());
   for (const char* outside : {"http://", "https://", "src=", "@import", "url("}) {
     EXPECT_THAT(html, testing::Not(testing::HasSubstr(outside)));

@@ -6,7 +6,7 @@
 
 namespace zeus::report {
 
-// The string as content or as an attribute's value: &, <, >, quotes and control characters are made harmless.
+// The string as content or as an attribute's value: escapes &, <, > and quotes, and replaces control characters.
 std::string escaped(std::string_view text);
 
 // A coordinate: at most two decimals, no exponent.

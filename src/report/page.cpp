@@ -8,7 +8,7 @@ namespace zeus::report {
 
 namespace {
 
-// Drawings use the variables, and the classes `frame`, `grid`, `label`, `line` and `mark`. The variables --c1 and
+// Drawings use these variables, and the classes `frame`, `grid`, `label`, `line` and `mark`. The variables --c1 and so
 // on are the names of a table's columns, as table() sets them.
 constexpr std::string_view style = R"css(
 :root{color-scheme:light dark;--ground:#fbfbfa;--panel:#fff;--ink:#1c1f24;--faint:#667;--rule:#dde;--accent:#1d5fd1;--second:#c2410c}

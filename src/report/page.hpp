@@ -1,5 +1,5 @@
-// The frame of every report: one self-contained HTML page (no file or network needed), light or dark as the reader's
-// system is set, for wide and narrow screens. Pure functions.
+// The frame of every report: one self-contained HTML page that needs no file or network, in light or dark like the
+// reader's system, for wide and narrow screens. Pure functions.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ struct Section {
   std::string body;     // markup
 };
 
-// A figure that stands out: "12.4 %", "less energy".
+// A figure shown in large type: "12.4 %", "less energy".
 struct Figure {
   std::string value;
   std::string label;

@@ -23,7 +23,7 @@ constexpr double width = 1120;
 constexpr double left = 78;
 constexpr double right = 16;
 constexpr double row_height = 34;
-constexpr std::size_t most_boxes = 12'000;     // in all drawings together, so that browsers stay quick
+constexpr std::size_t most_boxes = 12'000;     // in all drawings together, so that browsers stay fast
 constexpr std::size_t most_line_points = 800;  // of the frontier
 
 // The range of powers that the colours cover, the same in all drawings of a page.
@@ -64,7 +64,7 @@ std::string boxes_of(const Timeline& timeline, const Axis& time, const PowerRang
         R"svg(<rect x="{}" y="{}" width="{}" height="{}" fill="{}" stroke="var(--panel)" stroke-width=".6"><title>{}: {}{} W, {} s</title></rect>)svg",
         coordinate(x), coordinate(y), coordinate(across), coordinate(row_height - 6), to_css(color), escaped(box.name),
         clock, readable(box.power.value()), readable(box.duration.value()));
-    // The number of the micro-batch, if there is room for it.
+    // The number of the micro-batch, if it fits.
     const std::string number = box.name.substr(box.name.find_last_of(". ") + 1);
     if (across > 9.0 * static_cast<double>(number.size()) + 6.0 && number.size() < 5) {
       svg +=

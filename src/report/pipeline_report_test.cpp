@@ -28,11 +28,11 @@ records::PipelineStudy small_study() {
           .chosen = 1};
 }
 
-TEST(PipelineReport, IsThePageThatAReviewerHasLookedAt) {
+TEST(PipelineReport, MatchesTheReviewedPage) {
   test::expect_golden("report/pipeline.html", pipeline_report(small_study()));
 }
 
-TEST(PipelineReport, NeedsNothingFromElsewhere) {
+TEST(PipelineReport, IsSelfContained) {
   const std::string html = pipeline_report(small_study());
   for (const char* outside : {"http://", "https://", "src=", "@import", "url("}) {
     EXPECT_EQ(html.find(outside), std::string::npos) << outside;

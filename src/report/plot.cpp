@@ -15,7 +15,7 @@ namespace {
 constexpr std::array<std::string_view, 7> colors{"#8a8f98", "#1f7fd1", "#e0692a", "#1b9e77",
                                                  "#b5559e", "#c79a00", "#4cb3d9"};
 
-constexpr double letter = 7.2;  // a generous width for a letter of a label
+constexpr double letter = 7.2;  // the width of a letter of a label, rounded up
 constexpr double key_height = 18;
 
 }  // namespace

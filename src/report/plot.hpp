@@ -11,13 +11,13 @@
 
 namespace zeus::report {
 
-// The colour of series number `index`: told apart without red and green, on light and dark backgrounds.
+// The colour of series number `index`: distinguishable without red and green, on light and dark backgrounds.
 std::string_view series_color(std::size_t index);
 
-// The colour of marks, unlike that of any series.
+// The colour of marks, which no series has.
 inline constexpr std::string_view mark_color = "var(--ink)";
 
-// A logarithmic axis says that it is one.
+// The label of an axis; a logarithmic one says so.
 std::string label_of(const records::ChartAxis& axis);
 
 struct PlotBox {

@@ -28,7 +28,7 @@ std::vector<Tick> Scale::ticks(int wanted) const {
        power += stride) {
     ticks.push_back({std::exp2(power), fmt::format("{:g}", std::exp2(power))});
   }
-  // Powers of two that leave most of the axis without a tick do not tell how far apart things are: round numbers do.
+  // Powers of two are no help if most of the axis has no tick; round numbers are then better.
   const bool spread = ticks.size() > 2 || (ticks.size() == 2 && doublings < 1.2);
   return spread ? ticks : Axis{low_, high_, 0.0, 1.0}.ticks(wanted);
 }

@@ -1,4 +1,4 @@
-// An axis of a chart, linear or logarithmic: turns values into coordinates, and has the numbers beside it. Immutable.
+// An axis of a chart, linear or logarithmic: converts values to coordinates and places numbers beside it. Immutable.
 #pragma once
 
 #include "report/axis.hpp"
@@ -15,8 +15,8 @@ class Scale {
   [[nodiscard]] double at(double value) const;
   [[nodiscard]] double from() const { return axis_.from(); }
   [[nodiscard]] double to() const { return axis_.to(); }
-  // On a logarithmic scale powers of two, or every so many of them where all would not fit; round numbers where there
-  // are too few of them.
+  // On a logarithmic scale powers of two, or every second, third and so on if not all fit; round numbers if there are
+  // too few.
   [[nodiscard]] std::vector<Tick> ticks(int wanted) const;
 
  private:

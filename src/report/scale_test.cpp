@@ -33,12 +33,12 @@ TEST(Scale, LeavesOutDoublingsThatWouldNotFit) {
   EXPECT_EQ(labels(Scale{true, 1.0, 65536.0, 0.0, 400.0}, 4), "1 16 256 4096 65536 ");
 }
 
-TEST(Scale, HasRoundNumbersWhereThereAreNotTwoDoublings) {
+TEST(Scale, HasRoundNumbersIfThereAreFewerThanTwoDoublings) {
   EXPECT_EQ(labels(Scale{true, 36.0, 90.0, 0.0, 400.0}, 5), "40 60 80 ");
   EXPECT_EQ(labels(Scale{true, 0.9, 3.4, 0.0, 400.0}, 5), "1.0 1.5 2.0 2.5 3.0 ");
 }
 
-TEST(Scale, KeepsTwoDoublingsThatAreAllThereIs) {
+TEST(Scale, KeepsTwoDoublingsIfTheyFillTheAxis) {
   EXPECT_EQ(labels(Scale{true, 61.0, 134.0, 0.0, 400.0}, 5), "64 128 ");
 }
 

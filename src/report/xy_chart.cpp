@@ -17,7 +17,7 @@ using records::ChartPoint;
 using records::ChartSeries;
 using records::SeriesStyle;
 
-constexpr std::size_t most_points = 400;  // in a line; more cannot be told apart
+constexpr std::size_t most_points = 400;  // in a line; more cannot be distinguished
 
 struct Range {
   double low = 0.0;

@@ -19,13 +19,13 @@ namespace zeus::simulate {
 namespace {
 
 constexpr double seconds_per_day = 86400.0;
-constexpr double spread_of_jobs = 0.25;   // of a run's logarithm about its group's mean
+constexpr double spread_of_jobs = 0.25;   // of the logarithm of a run time about its group's mean
 constexpr double spread_of_groups = 0.5;  // of a group's mean about its workload's
 constexpr double most_jobs = 1e9;
 
 [[noreturn]] void refuse(std::string_view part) {
   throw Error{
-      ErrorKind::invalid_argument, fmt::format("'{}' is no part of a cluster to generate", part.substr(0, 60)),
+      ErrorKind::invalid_argument, fmt::format("'{}' is not a setting of a generated cluster", part.substr(0, 60)),
       "write jobs=N,days=D,min=N,max=N,power=P,seed=S; jobs to 1e9, days to 1e5, 1 <= min <= max, power above 1"};
 }
 
@@ -84,7 +84,7 @@ std::optional<GeneratedGroup> ClusterGenerator::next() {
   }
   Random draw{plan_.seed, groups_++, 0};
   GeneratedGroup group{.workload = draw.below(typical_times_.size()), .jobs = {}};
-  // A Pareto tail by inversion, cut at the largest group and at the jobs that are left.
+  // A Pareto tail by inversion, limited by the largest group and by the jobs that are left.
   const double size =
       static_cast<double>(plan_.smallest_group) * portable::pow(draw.uniform(), -1.0 / (plan_.power - 1.0));
   const auto wanted = static_cast<std::uint64_t>(std::min(size, static_cast<double>(plan_.largest_group)));

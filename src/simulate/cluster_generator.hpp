@@ -1,8 +1,7 @@
-// Synthetic groups of recurring, overlapping jobs, in the manner of published cluster traces. What it assumes: group
-// sizes follow a power law (many small groups, few large ones); a group recurs evenly, with jitter, within a random
-// part of the whole time; run times of a group are lognormal about a mean of its own, also lognormal about the
-// workload's; gaps between submissions are independent of run times, so that runs overlap. Values; one thread at a
-// time.
+// Synthetic groups of recurring, overlapping jobs, modelled on published cluster traces. It assumes: group sizes follow
+// a power law (many small groups, few large ones); a group recurs evenly, with jitter, within a random part of the
+// whole time; run times of a group are lognormal about its own mean, which is lognormal about the workload's; gaps
+// between submissions are independent of run times, so that runs overlap. Values; one thread at a time.
 #pragma once
 
 #include "trace/cluster_trace.hpp"
@@ -27,7 +26,7 @@ struct ClusterPlan {
 };
 
 // "jobs=1200000,days=61,min=2,max=20000,power=1.5,seed=1", each part optional. Anything else is an invalid_argument
-// Error that says what is meant.
+// Error that states the format.
 ClusterPlan parse_cluster_plan(std::string_view text);
 
 struct GeneratedGroup {
@@ -35,13 +34,13 @@ struct GeneratedGroup {
   std::vector<trace::ClusterJob> jobs;
 };
 
-// Makes one group after another until the plan's jobs are all made.
+// Makes groups one after another until all of the plan's jobs are made.
 class ClusterGenerator {
  public:
   // `typical_times` are the workloads' mean run times; groups are spread evenly over them.
   ClusterGenerator(const ClusterPlan& plan, std::vector<Seconds> typical_times);
 
-  // Nothing when all jobs are made.
+  // Nothing once all jobs are made.
   std::optional<GeneratedGroup> next();
 
  private:

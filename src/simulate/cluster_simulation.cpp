@@ -151,7 +151,7 @@ std::vector<std::size_t> assign_workloads(std::vector<trace::ClusterGroup>& grou
   }
   std::vector<double> sorted = times;
   std::ranges::sort(sorted);
-  // Lloyd's algorithm from evenly spaced quantiles: on a line it converges, and always to the same.
+  // Lloyd's algorithm from evenly spaced quantiles: on a line it always converges to the same result.
   std::vector<double> centres(clusters);
   for (std::size_t cluster = 0; cluster < clusters; ++cluster) {
     centres[cluster] = sorted[(2 * cluster + 1) * sorted.size() / (2 * clusters)];

@@ -1,5 +1,6 @@
-// A cluster of recurring jobs that overlap within their groups: each group is a job of its own, decided with what had
-// ended when a run was submitted. Groups are simulated one after the other and forgotten. Values; one thread at a time.
+// A cluster of recurring jobs that overlap within their groups: each group is its own job, which decides with the runs
+// that had ended when a run was submitted. Groups are simulated one after another and forgotten. Values; one thread at
+// a time.
 #pragma once
 
 #include "simulate/job_simulation.hpp"
@@ -18,21 +19,21 @@ struct ClusterTotal {
   std::uint64_t groups = 0;
   std::uint64_t jobs = 0;
   std::uint64_t tries = 0;
-  std::uint64_t given_up = 0;  // jobs that failed too often; their tries are counted
+  std::uint64_t given_up = 0;  // jobs that failed too often; their tries count
   Joules energy;
   Seconds time;
-  Joules default_energy;  // what all of them would take at the default batch size and the maximum limit
+  Joules default_energy;  // what all jobs would take at the default batch size and the maximum limit
   Seconds default_time;
 };
 
 // Simulates one group on a workload and adds it to the total. As in the paper, a run ends when the trace's job ended, a
-// failed one is repeated for as long again, and what it took is scaled by the job's runtime ratio.
+// failed run is repeated for as long again, and its cost is scaled by the job's runtime ratio.
 void simulate_group(const Stage& stage, std::span<const trace::ClusterJob> jobs, double beta,
                     const PolicyFactory& policy, std::uint64_t seed, ClusterTotal& total);
 
-// Which workload each group of a raw trace resembles: one-dimensional k-means of the groups' mean run times into as
-// many clusters as there are workloads, matched in the order of `typical_times`. Also sets each job's runtime ratio:
-// its run time against its cluster's mean. The result is an index into `typical_times` for each group.
+// Finds the workload that each group of a raw trace resembles: one-dimensional k-means of the groups' mean run times
+// into as many clusters as there are workloads, matched in the order of `typical_times`. Also sets each job's runtime
+// ratio: its run time divided by its cluster's mean. The result is an index into `typical_times` for each group.
 std::vector<std::size_t> assign_workloads(std::vector<trace::ClusterGroup>& groups,
                                           std::span<const Seconds> typical_times);
 

@@ -24,13 +24,13 @@ TEST(Cluster, GeneratesExactlyTheJobsAskedForInOrder) {
   EXPECT_EQ(jobs, 5000U);
 }
 
-TEST(Cluster, RefusesAPlanThatCannotBe) {
+TEST(Cluster, RefusesAnImpossiblePlan) {
   for (const char* text : {"jobs", "jobs=0", "jobs=nan", "jobs=1e99", "power=1", "min=9,max=3", "days=-1", "x=1"}) {
     EXPECT_THROW(parse_cluster_plan(text), Error) << text;
   }
 }
 
-TEST(Cluster, OverlappingJobsAreDecidedWithWhatHadEnded) {
+TEST(Cluster, OverlappingJobsAreDecidedByTheRunsThatHadEnded) {
   const Workload workload = small_workload();
   const Stage stage{workload, 0.5};
   std::vector<trace::ClusterJob> jobs;

@@ -24,7 +24,7 @@ constexpr double least_worsening = 1.2;
 
 [[noreturn]] void refuse(std::string_view part) {
   throw Error{
-      ErrorKind::invalid_argument, fmt::format("'{}' is no part of a drift", part.substr(0, 60)),
+      ErrorKind::invalid_argument, fmt::format("'{}' is not a setting of a drift", part.substr(0, 60)),
       "write at=RECURRENCE,tilt=T,curve=C (natural logarithms per octave and its square) or at=RECURRENCE,random"};
 }
 

@@ -1,4 +1,4 @@
-// Data that drifts: from a recurrence on, the epochs that each batch size needs are others. A pure function of its
+// Data that drifts: from some recurrence on, each batch size needs another number of epochs. A pure function of its
 // arguments.
 #pragma once
 
@@ -17,14 +17,14 @@ struct Drift {
   double curve = 0.0;
 };
 
-// "at=40,tilt=0.3,curve=0.02", or "at=40,random": a drift drawn by the seed, as `random_drift` does. Anything else is
-// an invalid_argument Error that says what is meant.
+// "at=40,tilt=0.3,curve=0.02", or "at=40,random": a drift that `random_drift` draws by the seed. Anything else is an
+// invalid_argument Error that states the format.
 Drift parse_drift(std::string_view text, const Workload& workload, double eta, std::uint64_t seed);
 
 Workload drifted(const Workload& workload, const Drift& drift);
 
-// A drift after which the best batch size is two octaves or more away from the former one, which then costs a fifth
-// more than the best or worse; nothing when 10 000 draws find none.
+// A drift that moves the best batch size by two octaves or more, so that the old one costs a fifth more than the best
+// or worse; nothing if 10 000 draws find none.
 std::optional<Drift> random_drift(const Workload& workload, double eta, std::uint64_t from_recurrence,
                                   std::uint64_t seed);
 

@@ -14,7 +14,7 @@ namespace zeus::simulate {
 
 namespace {
 
-// Keeps the policies' draws apart from those of the runs they decide about.
+// Separates the policies' draws from those of the runs they decide about.
 constexpr std::uint64_t seed_of_policies = 0x9E3779B97F4A7C15;
 
 class Simulation {
@@ -60,13 +60,13 @@ class Simulation {
     Seconds end;
     const Stage* stage = nullptr;
     TryResult result;
-    // A training that was begun to have its limits measured, where it may go on as the try.
+    // A training that was begun to measure its limits, if it may continue as the try.
     std::optional<int> under_way = {};  // its batch size
     Stage::UnderWay taken = {};
     std::vector<int> missed = {};  // batch sizes of the recurrence's tries so far
   };
 
-  // The phase that holds for a recurrence; entering one that moves the job is an event.
+  // The phase of a recurrence; entering one that moves the job is an event.
   const Stage& stage_of(std::uint64_t recurrence) {
     while (phase_ + 1 < phases_.size() && phases_[phase_ + 1].from_recurrence <= recurrence) {
       ++phase_;
@@ -140,7 +140,7 @@ class Simulation {
     }
   }
 
-  // Measures limits before a try; false where that cannot be done.
+  // Measures limits before a try; false if that is impossible.
   bool measure(Slot& slot, const Stage& stage, const optimize::ProfileAction& asked) {
     if (slot.under_way != asked.batch_size) {
       abandon(slot, stage);
@@ -174,7 +174,7 @@ class Simulation {
     return true;
   }
 
-  // The training under way is of no use, and charged.
+  // Charges the training under way, which is useless.
   void abandon(Slot& slot, const Stage& stage) {
     if (slot.under_way && slot.taken.time > Seconds{}) {
       charge(slot, stage, slot.taken.energy, slot.taken.time);
@@ -223,7 +223,7 @@ class Simulation {
     sum.cost += result.cost;
     sum.expected_cost += result.expected_cost;
     slot.busy = false;
-    // One that is lost ends its recurrence, as does one that has reached and is left out.
+    // A lost try ends its recurrence, and so does one that reached the target but is left out.
     const bool lost = result.outcome == records::TryOutcome::lost;
     if (lost || (result.left_out && reached(result.outcome))) {
       apply(records::RecurrenceAbandoned{.recurrence = slot.recurrence});

@@ -1,5 +1,5 @@
-// One seed of one recurring job, replayed: recurrences follow one another, or overlap with several in flight, on a
-// virtual time line. A pure function of its arguments: no thread, no wall clock, no global.
+// Replays one seed of one recurring job: recurrences follow one another, or overlap with several in flight, in virtual
+// time. A pure function of its arguments: no thread, no wall clock, no global.
 #pragma once
 
 #include "optimize/batch_size/policy.hpp"
@@ -17,11 +17,11 @@
 
 namespace zeus::simulate {
 
-// What holds from a recurrence on. A stage with a device model moves the job to other devices.
+// The conditions from a recurrence on. A stage with a device model moves the job to other devices.
 struct Phase {
   std::uint64_t from_recurrence = 0;
   const Stage* stage = nullptr;
-  std::string device;  // empty: the devices stay, the data drifts
+  std::string device;  // empty: the devices stay and the data drifts
 };
 
 struct SimulationOptions {
@@ -29,9 +29,9 @@ struct SimulationOptions {
   std::size_t window = 0;
   std::uint64_t recurrences = 0;
   int in_flight = 1;
-  // As live runs do it: a training that was begun to have its limits measured goes on as the try, if that is of its
-  // batch size, and measuring counts against its budget; a recurrence that may not be tried again is given up, and the
-  // next one begins. Otherwise measuring is charged by itself, as the published results have it, and a workload that
+  // Behaves like live runs: a training that was begun to measure its limits continues as the try if the batch size is
+  // the same, and measuring counts against its budget; a recurrence that may not be tried again is given up, and the
+  // next one begins. Otherwise, as in the published results, measuring is charged separately, and a workload that
   // cannot be trained is an Error.
   bool live = false;
 };
@@ -41,27 +41,27 @@ struct SimulatedTry {
   TryResult result;
 };
 
-// What a recurrence took in all, its failed tries and the profiling charged to it included.
+// The cost of a recurrence, including its failed tries and the profiling charged to it.
 struct SimulatedRecurrence {
   Joules cost;
-  Joules expected_cost;  // the try that reached at its expected cost, everything else as it fell
-  Joules last_expected;  // the expected cost of the configuration that reached, alone
+  Joules expected_cost;  // the try that reached the target at its expected cost, everything else at its actual cost
+  Joules last_expected;  // the expected cost of the configuration that reached the target, alone
   Joules optimum;        // the mean cost of the best configuration at the time
 };
 
 struct SimulatedJob {
   std::vector<SimulatedTry> tries;
   std::vector<SimulatedRecurrence> recurrences;
-  std::vector<records::JobEvent> events;  // only when asked for
+  std::vector<records::JobEvent> events;  // only on request
 };
 
 using PolicyFactory = std::function<std::unique_ptr<optimize::Policy>(const optimize::JobSpec&)>;
 
-// The spec of the job that a phase's workload is.
+// The spec of the job for a phase's workload.
 optimize::JobSpec job_spec(const Stage& stage, const SimulationOptions& options, std::uint64_t seed);
 
-// `phases` is not empty and ascending, the first from recurrence 0. A first try that fails, or a recurrence that fails
-// too often, is an unavailable Error.
+// `phases` must not be empty and must be ascending, the first from recurrence 0. A first try that fails, or a
+// recurrence that fails too often, is an unavailable Error.
 SimulatedJob simulate_job(std::span<const Phase> phases, const SimulationOptions& options, const PolicyFactory& policy,
                           std::uint64_t seed, bool keep_events = false);
 

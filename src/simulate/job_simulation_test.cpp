@@ -46,8 +46,8 @@ TEST(JobSimulation, NoPolicyLeavesTheSetOrOverrunsItsBudget) {
   }
 }
 
-// A decision is a function of the events before it: folding the history anew at any point, as after a restart or with a
-// dropped cache, decides the same.
+// A decision is a function of the events before it: folding the history again at any point, as after a restart or with
+// a dropped cache, decides the same.
 TEST(JobSimulation, ADroppedStateDecidesTheSame) {
   const Workload workload = small_workload();
   const Stage stage{workload, 0.5};
@@ -105,8 +105,8 @@ std::string decisions(const SimulatedJob& job) {
   return text;
 }
 
-// A simulation is one thread's; any number of them may share a stage, and meet the same runs as alone.
-TEST(JobSimulation, ThreadsThatShareAStageDecideAsOneDoes) {
+// A simulation runs on one thread; any number of them may share a stage, and see the same runs as alone.
+TEST(JobSimulation, ThreadsThatShareAStageDecideLikeOneThread) {
   constexpr std::uint64_t seeds = 12;
   const Workload workload = small_workload();
   const Stage stage{workload, 0.5};
@@ -131,7 +131,7 @@ TEST(JobSimulation, ThreadsThatShareAStageDecideAsOneDoes) {
   }
 }
 
-// Policy zeus draws from the prior times what it saw: a belief far firmer than two costs decides, one far looser does
+// Policy zeus weighs the prior against what it saw: a belief far firmer than two costs decides, one far looser does
 // not.
 TEST(JobSimulation, ZeusStartsFromThePriorBeliefsItIsGiven) {
   const Workload workload = small_workload();
@@ -155,7 +155,7 @@ TEST(JobSimulation, ZeusStartsFromThePriorBeliefsItIsGiven) {
             later_tries_of(64, {}));
 }
 
-TEST(JobSimulation, ZeusBelievesItsPriorsBeforeTheFirstRun) {
+TEST(JobSimulation, ZeusStartsWithItsPriorsBeforeTheFirstRun) {
   const Workload workload = small_workload();
   const Stage stage{workload, 0.5};
   optimize::JobSpec spec = job_spec(stage, {}, 1);

@@ -1,5 +1,4 @@
-// What many seeds of a simulated job come to. A value that one thread adds to; the order of adding does not matter for
-// more than rounding.
+// Summarizes many seeds of a simulated job. A value that one thread adds to; the order of adding only affects rounding.
 #pragma once
 
 #include "simulate/job_simulation.hpp"
@@ -11,7 +10,7 @@
 
 namespace zeus::simulate {
 
-// Mean and standard deviation of what was added, without keeping it.
+// Mean and standard deviation of the added values, without storing them.
 class Spread {
  public:
   void add(double value) {
@@ -43,7 +42,7 @@ class JobSummary {
   [[nodiscard]] const Spread& last_energy_ratio() const { return last_energy_; }
   [[nodiscard]] const Spread& last_time_ratio() const { return last_time_; }
   [[nodiscard]] const Spread& last_expected_cost_ratio() const { return last_expected_cost_; }
-  // Mean expected regret after so many recurrences (from 1).
+  // Mean expected regret after this many recurrences (from 1).
   [[nodiscard]] double expected_regret_after(std::uint64_t recurrences) const {
     return cumulative_[recurrences - 1].expected.mean();
   }

@@ -1,6 +1,6 @@
-// The traces under fixtures/traces, made up so that everything here can be worked out by hand. With t seconds for the
-// fastest epoch and eta 0.5, an epoch costs 220 t, 180 t and 200 t joules under 100, 150 and 200 W, and one that
-// profiles all three 200 t.
+// Tests on the traces under fixtures/traces, which are made up so that every result can be computed by hand. With t
+// seconds for the fastest epoch and eta 0.5, an epoch costs 220 t, 180 t and 200 t joules under 100, 150 and 200 W, and
+// one that profiles all three costs 200 t.
 
 #include "simulate/job_summary.hpp"
 #include "simulate/published_jobs.hpp"
@@ -43,7 +43,7 @@ Workload scattered() {
 
 // Runs at 150 W: 8 x 60 s, 9 epochs: 97,200 J; 16: 9 x 45 s: 72,900 J; 32: 10 x 30 s: 54,000 J; 64: 16 x 25 s: 72,000
 // J.
-TEST(MadeUpTrace, ItsOptimumIsTheOneWorkedOutByHand) {
+TEST(MadeUpTrace, ItsOptimumIsTheOneComputedByHand) {
   const Workload workload = steady();
   EXPECT_EQ(workload.batch_sizes(), (std::vector{8, 16, 32, 64, 128}));
   const Stage stage{workload, 0.5};
@@ -56,7 +56,7 @@ TEST(MadeUpTrace, ItsOptimumIsTheOneWorkedOutByHand) {
   EXPECT_DOUBLE_EQ(stage.expected_cost(0, 0).value(), 9 * 220.0 * 60.0);
 }
 
-TEST(MadeUpTrace, ADefaultThatWasNeverMeasuredIsTheLargestThatWas) {
+TEST(MadeUpTrace, AnUnmeasuredDefaultIsReplacedByTheLargestMeasured) {
   JobSelection job{"made_up", "scattered", "sgd", 0.8, 60, 48};
   EXPECT_EQ(select_published(train(), power(), job).default_batch_size, 128);
   job.default_batch_size = 256;  // measured, never trained
@@ -66,11 +66,11 @@ TEST(MadeUpTrace, ADefaultThatWasNeverMeasuredIsTheLargestThatWas) {
 }
 
 // Algorithm 3, try by try. Round one begins at the default 64 and goes down (32, 16, 8), then up: 128 may cost twice
-// the least recurrence, 2 x 54,600 J, which 30 epochs of 3,600 J fit into, and fails. That ends round one with 32 the
-// cheapest. Round two begins there, in the same recurrence, and goes down among those kept (16, 8), then up (64). From
-// then on the beliefs lie a quarter apart and more, with deviations of some 2 %: Thompson sampling runs 32. The first
-// run of each batch size pays 20 t for measuring the limits.
-TEST(MadeUpTrace, ZeusRunsWhatAlgorithmThreeSays) {
+// the cheapest recurrence, 2 x 54,600 J, which allows 30 epochs of 3,600 J, and fails. That ends round one with 32 as
+// the cheapest. Round two begins there, in the same recurrence, and goes down among the sizes kept (16, 8), then up
+// (64). After that the beliefs differ by a quarter or more, with deviations of some 2 %: Thompson sampling runs 32. The
+// first run of each batch size pays 20 t for measuring the limits.
+TEST(MadeUpTrace, ZeusFollowsAlgorithmThree) {
   const Workload workload = steady();
   const Stage stage{workload, 0.5};
   constexpr std::uint64_t recurrences = 20;
@@ -103,8 +103,8 @@ TEST(MadeUpTrace, ZeusRunsWhatAlgorithmThreeSays) {
   }
 }
 
-// The grid of four batch sizes and three limits, one cell a recurrence, 128 left out after its first failure; then the
-// cheapest cell.
+// The grid of four batch sizes and three limits, one cell in each recurrence, without 128 after its first failure; then
+// the cheapest cell.
 TEST(MadeUpTrace, GridRunsEveryCellOnceAndThenTheCheapest) {
   const Workload workload = steady();
   const Stage stage{workload, 0.5};
@@ -126,8 +126,8 @@ TEST(MadeUpTrace, GridRunsEveryCellOnceAndThenTheCheapest) {
   EXPECT_EQ(seen, expected);
 }
 
-// 32 takes 10 epochs of 5,400 J on average, 64 takes 13 of 4,500 J: a twelfth more, with runs that scatter by as much.
-// In the end either policy runs 32 more often than not, and lookahead has wasted less until then.
+// 32 takes 10 epochs of 5,400 J on average, 64 takes 13 of 4,500 J: a twelfth more, and runs scatter by as much. In the
+// end both policies run 32 in most recurrences, and lookahead has wasted less until then.
 TEST(MadeUpTrace, BothPoliciesFindTheBestAmongScatteredRunsAndLookaheadWastesLess) {
   const Workload workload = scattered();
   EXPECT_EQ(workload.batch_sizes(), (std::vector{16, 32, 64, 128}));

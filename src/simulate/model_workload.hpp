@@ -1,5 +1,5 @@
-// A built-in workload model as something to replay: its epochs under each limit as the GPU model has them, and a number
-// of runs drawn from its distribution of epochs. A pure function; callable from any thread.
+// A built-in workload model in a form for replay: its epochs under each limit by the GPU model, and a number of runs
+// drawn from its distribution of epochs. A pure function; callable from any thread.
 #pragma once
 
 #include "physics/gpu_model.hpp"
@@ -12,8 +12,8 @@
 namespace zeus::simulate {
 
 // Every feasible batch size; limits in steps of 25 W from the GPU's highest down; `runs` runs of each batch size, which
-// depend on `seed` and the batch size alone. The default batch size is one that people use because it works: runs of it
-// that would miss the target are drawn again.
+// depend on `seed` and the batch size alone. The default batch size must work, because people chose it: runs of it that
+// would miss the target are drawn again.
 Workload model_workload(const physics::Workload& model, const physics::GpuModel& gpu, std::uint64_t seed = 1,
                         int runs = 16);
 

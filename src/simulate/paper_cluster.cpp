@@ -64,7 +64,7 @@ BarChart chart_of(const PaperGpu& gpu, std::string title, std::string label) {
   return chart;
 }
 
-// Nothing for a workload that got no group.
+// Nothing for a workload without groups.
 std::optional<double> ratio(double value, double of_default) {
   return of_default > 0.0 ? std::optional{value / of_default} : std::nullopt;
 }
@@ -113,11 +113,12 @@ FindingsSection cluster_section(const PaperGpu& gpu, std::uint64_t seeds) {
   beside.rows.push_back({"the paper: zeus", "-52 % to -7 %", "-33 % to +16 %"});
   return {.title = "A cluster (section 6.3, figure 9)",
           .paragraphs = {fmt::format(
-              "The paper replays 1.2 million jobs of a cluster trace that is not here. In its stead {} generated jobs "
-              "of two months: group sizes after a power law (many small groups, few large ones), runs that overlap "
-              "within their groups, run times lognormal about each group's and each workload's mean. Each run is "
-              "decided with what had ended when it was submitted. A group explores for itself, so that the many "
-              "small ones gain least. `zeus simulate cluster` replays traces themselves.",
+              "The paper replays 1.2 million jobs of a cluster trace that is not available here. Instead, {} generated "
+              "jobs "
+              "cover two months: group sizes follow a power law (many small groups, few large ones), runs that overlap "
+              "within their groups, run times are lognormal about each group's and each workload's mean. Each run is "
+              "decided with the runs that had ended when it was submitted. A group explores for itself, so the many "
+              "small ones save least. `zeus simulate cluster` replays traces themselves.",
               plan.jobs)},
           .figures = {std::move(energies), std::move(times), std::move(amounts), std::move(beside)}};
 }

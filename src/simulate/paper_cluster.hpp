@@ -8,8 +8,8 @@
 
 namespace zeus::simulate {
 
-// Generated groups in the place of the paper's cluster trace, 5 000 jobs for each seed and 1.2 million at most: what
-// each workload takes in all under each policy, against the default.
+// Generated groups instead of the paper's cluster trace, 5 000 jobs for each seed and at most 1.2 million: the total of
+// each workload under each policy, against the default.
 records::FindingsSection cluster_section(const PaperGpu& gpu, std::uint64_t seeds);
 
 }  // namespace zeus::simulate

@@ -78,7 +78,7 @@ FindingsTable as_table(const BarChart& chart, std::string title) {
   return table;
 }
 
-// The least and the most of a series, as changes against Default.
+// The lowest and the highest of a series, as changes against Default.
 std::string range_of_changes(const BarSeries& series) {
   const auto [low, high] = std::ranges::minmax(series.values);
   return fmt::format("{:+.1f} % to {:+.1f} %", 100.0 * (*low - 1.0), 100.0 * (*high - 1.0));
@@ -90,7 +90,7 @@ GridChart path_chart(const PaperWorkload& job, const Stage& stage, const PaperPo
   GridChart chart{.title = fmt::format("{}: {}", job.name, policy.label),
                   .column_label = "batch size",
                   .row_label = "power limit (W)",
-                  .value_label = "cost above the optimum's, in parts of it",
+                  .value_label = "cost above the optimum's, as a fraction of it",
                   .columns = {},
                   .rows = {},
                   .values = {},
@@ -147,7 +147,7 @@ FindingsSection regret_section(const PaperGpu& gpu, std::uint64_t seeds) {
   FindingsSection section{
       .title = "What exploration costs (figures 7 and 19)",
       .paragraphs = {fmt::format("Cumulative regret: the cost of all tries, failed ones and profiling included, "
-                                 "less that of as many runs of the optimum, in units of one such run. Means of "
+                                 "minus that of as many runs of the optimum, in units of one such run. Means of "
                                  "{} seeds on {}, eta 0.5.",
                                  seeds, gpu.name)},
       .figures = {}};

@@ -1,4 +1,4 @@
-// Where the policies end and what it takes them to get there (the paper's figures 6, 7, 8, 14, 19, 20, 21 and 23).
+// Where the policies end and the cost of getting there (the paper's figures 6, 7, 8, 14, 19, 20, 21 and 23).
 // Pure functions; callable from any thread.
 #pragma once
 

@@ -34,8 +34,8 @@ constexpr double close_enough = 1.05;
 constexpr double worse = 1.2;
 constexpr std::size_t in_a_row = 5;
 
-// How many recurrences after the drift until five in a row expect to cost at most 5 % more than the new optimum;
-// nothing when that does not happen.
+// The recurrences after the drift until five in a row expect to cost at most 5 % more than the new optimum; nothing if
+// that does not happen.
 std::optional<double> recovery(const SimulatedJob& job) {
   std::size_t row = 0;
   for (std::size_t i = drift_at; i < job.recurrences.size(); ++i) {
@@ -65,7 +65,7 @@ bool moves_enough(const Workload& workload, const Workload& later) {
   if (octaves < 2.0 || !later.arms[old_arm].ever_reaches(later.max_epochs)) {
     return false;
   }
-  // Worse than it was, so that it can be noticed, and worse than the new best, so that it matters.
+  // Worse than before, so that it is noticed, and worse than the new best, so that it matters.
   const Joules now = after.expected_cost(old_arm, before.optimum().limit);
   return now >= worse * before.optimum().cost && now >= worse * after.optimum().cost;
 }
@@ -84,7 +84,7 @@ std::optional<Drift> find_drift(const PaperGpu& gpu) {
 
 // One policy's seeds.
 struct DriftTrials {
-  records::ChartSeries chosen;  // batch sizes that reached, first seed
+  records::ChartSeries chosen;  // batch sizes that reached the target, first seed
   records::ChartSeries paid;    // mean cost of each recurrence, relative to the optimum's
   records::ChartSeries energy;  // mean energy of each recurrence's tries, relative to Default's before the drift
   records::ChartSeries time;    // their mean time, likewise
@@ -92,7 +92,7 @@ struct DriftTrials {
   Spread recoveries;
 };
 
-// Policy zeus forgets, as the paper has it; the default policy notices changes by itself.
+// Policy zeus forgets, as in the paper; the default policy notices changes by itself.
 std::size_t window_of(const PaperPolicy& policy) {
   return policy.policy == "zeus" ? window_of_zeus : 0;
 }
@@ -187,7 +187,7 @@ FindingsSection drift_section(const PaperGpu& gpu, std::uint64_t seeds) {
   if (!drift) {
     return {.title = std::string{title},
             .paragraphs =
-                {"There is no trace of Capriccio, the paper's data set with drift, and none of the jobs given can be "
+                {"There is no trace of Capriccio, the paper's data set with drift, and none of the given jobs can be "
                  "made to drift so that its best batch size moves by two octaves."},
             .figures = {}};
   }
@@ -226,7 +226,7 @@ FindingsSection drift_section(const PaperGpu& gpu, std::uint64_t seeds) {
   }
   return {.title = std::string{title},
           .paragraphs = {fmt::format(
-              "There is no trace of Capriccio, the paper's data set with drift. In its stead {} on {} drifts after {} "
+              "There is no trace of Capriccio, the paper's data set with drift. Instead, {} on {} drifts after {} "
               "recurrences: batch sizes trade the epochs they take, so that the best one moves from {} to {}. Policy "
               "zeus remembers {} observations, as in the paper; the default policy remembers all and notices the "
               "change by itself; {} seeds, eta 0.5. The paper states no number.",

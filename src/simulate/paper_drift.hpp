@@ -8,13 +8,13 @@
 
 namespace zeus::simulate {
 
-// The workload once its data has drifted: each batch size takes the epochs that the one nearest to `factor` times it
-// took before, so that the best one moves by about 1 / factor; and all of them more, so that the best is no better than
-// it was.
+// The workload after its data has drifted: each batch size takes the epochs that the one nearest to `factor` times it
+// took before, so that the best one moves by about 1 / factor. All take more epochs, so that the best is no better than
+// before.
 Workload drifted(const Workload& workload, double factor);
 
 // A job of the GPU that drifts half-way, so that its best batch size moves by two octaves or more and the old one
-// becomes 20 % worse or more; policies remember ten observations. Without such a job the section says so.
+// becomes at least 20 % worse; policies remember ten observations. If there is no such job, the section says so.
 records::FindingsSection drift_section(const PaperGpu& gpu, std::uint64_t seeds);
 
 }  // namespace zeus::simulate

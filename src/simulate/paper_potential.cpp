@@ -77,7 +77,7 @@ std::string range_of_savings(const std::vector<std::optional<double>>& ratios) {
   return fmt::format("{:.1f} % to {:.1f} %", 100.0 * least, 100.0 * most);
 }
 
-// Of points in ascending order of time, those with less energy than all before.
+// Keeps of points in ascending order of time those with less energy than all before.
 std::vector<ChartPoint> front_of(std::vector<ChartPoint> points) {
   std::ranges::sort(points, [](const ChartPoint& a, const ChartPoint& b) {
     return std::pair{a.x, a.y} < std::pair{b.x, b.y};
@@ -118,7 +118,7 @@ XyChart front_chart(const PaperWorkload& job) {
     point.label = fmt::format("eta {:.1f}: {}", eta, point.label);
     chosen.push_back(point);
   }
-  // What is far from the front and from Default would only make both small.
+  // Points far from the front and from Default would only shrink both.
   const double widest = zoom * std::max(fallback.x, front.empty() ? 0.0 : front.back().x);
   const double tallest = zoom * std::max(fallback.y, front.empty() ? 0.0 : front.front().y);
   std::erase_if(all, [&](const ChartPoint& point) { return point.x > widest || point.y > tallest; });
@@ -182,8 +182,8 @@ FindingsSection potential_section(const std::vector<PaperGpu>& gpus) {
   FindingsSection section{
       .title = "What could be saved (figures 1 and 15)",
       .paragraphs =
-          {"Energy to the target with the best batch size, the best power limit, and both, of those batch sizes "
-           "all of whose recorded runs reach the target; relative to Default, which is the published batch size "
+          {"Energy to the target with the best batch size, the best power limit, and both, for those batch sizes "
+           "whose recorded runs all reach the target; relative to Default, which is the published batch size "
            "under the highest limit."},
       .figures = {}};
   FindingsTable table{.title = "Energy saved, least to most of the jobs",

@@ -1,4 +1,4 @@
-// What could be saved, by the traces alone (the paper's figures 1, 2, 5, 11, 15, 16, 17 and 18): no policy is run.
+// The possible savings by the traces alone (the paper's figures 1, 2, 5, 11, 15, 16, 17 and 18): no policy runs.
 // Pure functions; callable from any thread.
 #pragma once
 

@@ -18,7 +18,7 @@ namespace {
 
 constexpr double eta = 0.5;
 
-// Samples of the data sets, so that an epoch's time gives a step's.
+// The sizes of the data sets, which give a step's time from an epoch's.
 constexpr std::array samples{281'241.0, 88'524.0, 1'600'000.0, 1'281'167.0, 50'000.0, 4'970'845.0};
 
 }  // namespace

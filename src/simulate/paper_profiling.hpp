@@ -1,4 +1,4 @@
-// The plans of the just-in-time profiler against one another, on virtual GPUs. Pure; callable from any thread.
+// Compares the plans of the just-in-time profiler on virtual GPUs. Pure; callable from any thread.
 #pragma once
 
 #include "records/findings.hpp"
@@ -18,11 +18,11 @@ struct NamedLoad {
 // The six built-in workloads at their default batch sizes.
 std::vector<NamedLoad> paper_loads(const physics::GpuModel& gpu);
 
-// What a plan came to over many seeds.
+// The results of a plan over many seeds.
 struct PlanResult {
   double within = 0.0;        // share of seeds that end within 1 % of the best limit's cost
   double worst = 1.0;         // cost of the worst seed's choice, relative to the best
-  std::vector<double> steps;  // that profiling took, ascending
+  std::vector<double> steps;  // of profiling, ascending
   Seconds time;               // mean
 
   [[nodiscard]] double mean_steps() const;
@@ -30,7 +30,7 @@ struct PlanResult {
 PlanResult run_plan(const TrainingLoad& load, bool adaptive, double eta, const Disturbance& disturbance,
                     std::uint64_t seeds);
 
-// How many steps each plan takes, and how far from the best limit it ends.
+// The steps that each plan takes, and how far from the best limit it ends.
 records::FindingsSection profiling_section(std::uint64_t seeds);
 
 }  // namespace zeus::simulate

@@ -25,7 +25,7 @@ using records::XyChart;
 constexpr double eta = 0.5;
 constexpr std::array betas{1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0};
 
-// One line for each job and one for their geometric mean, of a figure of merit over the values of a parameter.
+// One line for each job and one for their geometric mean, for a figure of merit over the values of a parameter.
 template <typename Values, typename Merit>
 XyChart sweep_chart(const PaperGpu& gpu, XyChart chart, const Values& values, Merit merit) {
   std::vector<std::vector<double>> merits(std::size(values));
@@ -67,8 +67,8 @@ std::vector<Ablation> ablations() {
            }}};
 }
 
-// Why a job may suffer so much without pruning, where its dearest epoch outweighs many whole runs.
-std::string dear_epochs(const PaperGpu& gpu) {
+// Explains why a job may suffer so much without pruning: its most expensive epoch may cost as much as many whole runs.
+std::string expensive_epochs(const PaperGpu& gpu) {
   double most = 0.0;
   const PaperWorkload* worst = nullptr;
   for (const PaperWorkload& job : gpu.workloads) {
@@ -84,7 +84,7 @@ std::string dear_epochs(const PaperGpu& gpu) {
   return fmt::format(
       "Without pruning, exploration goes on from a batch size that failed to the next smaller one, within the same "
       "recurrence; and when five tries of a recurrence have failed, the bound on its cost is lifted, so that the next "
-      "one runs all epochs there are. That is dearest for {}, one epoch of which at batch size {} costs as much as "
+      "one may run all its epochs. That is most expensive for {}, one epoch of which at batch size {} costs as much as "
       "{:.3g} runs of its optimum.",
       worst->name, worst->workload.arms.front().batch_size, most);
 }
@@ -202,13 +202,13 @@ FindingsSection ablation_section(const PaperGpu& gpu, std::uint64_t seeds) {
   }
   FindingsSection section{
       .title = "What each part contributes (figure 13)",
-      .paragraphs =
-          {fmt::format("The cost of all recurrences with one part of policy zeus taken away: means of {} seeds on {}. "
-                       "Without early stopping beta is without bound; without pruning a batch size that failed is "
-                       "kept; without just-in-time profiling each limit of a batch size is tried in a recurrence of "
-                       "its own. The paper states no number, and finds that zeus benefits most from early stopping.",
-                       seeds, gpu.name),
-           dear_epochs(gpu)},
+      .paragraphs = {fmt::format(
+                         "The cost of all recurrences with one part of policy zeus removed: means of {} seeds on {}. "
+                         "Without early stopping beta has no bound; without pruning a batch size that failed is "
+                         "kept; without just-in-time profiling each limit of a batch size is tried in a recurrence of "
+                         "its own. The paper states no number, and finds that zeus benefits most from early stopping.",
+                         seeds, gpu.name),
+                     expensive_epochs(gpu)},
       .figures = {}};
   section.figures.emplace_back(std::move(chart));
   section.figures.emplace_back(std::move(table));
@@ -256,8 +256,8 @@ FindingsSection overhead_section(const PaperGpu& gpu) {
       .paragraphs =
           {"Five seconds under each limit (or an equal share of an epoch, where that is less), during which training "
            "goes "
-           "on, against a run that knew the best limit beforehand. The paper measured real runs; this is what the "
-           "traces say."},
+           "on, against a run that knew the best limit beforehand. The paper measured real runs; this replays the "
+           "traces."},
       .figures = {}};
   section.figures.emplace_back(std::move(table));
   return section;

@@ -1,5 +1,5 @@
-// How much hangs on eta, beta and the parts of policy `zeus` (the paper's figures 12, 13 and 22), and what just-in-time
-// profiling costs (its section 6.5). Pure functions; callable from any thread.
+// The influence of eta, beta and the parts of policy `zeus` (the paper's figures 12, 13 and 22), and the cost of
+// just-in-time profiling (its section 6.5). Pure functions; callable from any thread.
 #pragma once
 
 #include "records/findings.hpp"

@@ -35,7 +35,7 @@ std::string gpu_name(std::string_view file) {
   return name;
 }
 
-// The default batch size where both traces have it, otherwise the largest that both have; nothing without any.
+// The default batch size if both traces have it, otherwise the largest that both have; nothing without any.
 std::optional<int> default_for(const trace::TrainTrace& train, const trace::PowerTrace& power,
                                const JobSelection& job) {
   const auto of_job = [&](const auto& row) {
@@ -86,8 +86,8 @@ std::vector<PaperGpu> paper_gpus(const trace::TrainTrace& train, std::span<const
     }
     if (gpu.workloads.empty()) {
       throw Error{ErrorKind::invalid_argument,
-                  fmt::format("{} and {} together hold none of the paper's six jobs", train.name, trace.name),
-                  "give traces in the format of the NSDI'23 artifact that hold at least one of them"};
+                  fmt::format("{} and {} together contain none of the paper's six jobs", train.name, trace.name),
+                  "give traces in the format of the NSDI'23 artifact that contain at least one of them"};
     }
     gpus.push_back(std::move(gpu));
   }

@@ -1,6 +1,5 @@
 // The jobs and GPUs of the NSDI'23 paper's evaluation (its tables 1 and 2), as far as traces or models of them are
-// given.
-// Plain values; safe to read from any thread.
+// given. Plain values; safe to read from any thread.
 #pragma once
 
 #include "simulate/workload.hpp"
@@ -33,9 +32,9 @@ struct PaperGpu {
   std::vector<PaperWorkload> workloads;
 };
 
-// What the traces hold of the six jobs, for each power trace in turn; a GPU is called after the last word of its
-// trace's file name (summary_power_v100.csv is V100). A default batch size that a GPU's trace lacks is its largest.
-// Traces that hold none of the jobs are an invalid_argument Error.
+// The six jobs in the traces, for each power trace. A GPU is named after the last part of its trace's file name
+// (summary_power_v100.csv is V100). If a GPU's trace lacks the default batch size, its largest becomes the default.
+// Traces without any of the jobs are an invalid_argument Error.
 std::vector<PaperGpu> paper_gpus(const trace::TrainTrace& train, std::span<const trace::PowerTrace> power);
 // The same from the built-in workload models, on the paper's four GPUs: models of V100 and A40 are fitted to traces,
 // those of RTX6000 and P100 follow data sheets.

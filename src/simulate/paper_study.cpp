@@ -19,10 +19,10 @@ namespace {
 
 records::FindingsSection omissions() {
   return {
-      .title = "What is not here",
+      .title = "What is missing",
       .paragraphs =
           {"Section 6.3 replays a cluster trace, and section 6.4 trains on Capriccio: neither is given here, so both "
-           "experiments are made on generated data, as their sections say.",
+           "experiments use generated data, as their sections say.",
            "Section 6.6 compares four A40 GPUs under Zeus with Pollux (12 % more time, 21 % less energy): there "
            "is no trace of Pollux, nor one of several GPUs, to replay.",
            "Section 7 discusses single batch sizes and moves to other GPUs, and measures neither: `zeus simulate job` "
@@ -34,7 +34,7 @@ records::FindingsSection omissions() {
 
 records::Findings find_out(const PaperStudy& study, const std::function<void(std::string_view)>& progress) {
   if (study.seeds == 0 || study.gpus.empty()) {
-    throw Error{ErrorKind::invalid_argument, "the paper's experiments are to run with no seed, or on no GPU",
+    throw Error{ErrorKind::invalid_argument, "the paper's experiments need a seed and a GPU",
                 "give at least one of each"};
   }
   const std::uint64_t seeds = study.seeds;
@@ -47,7 +47,7 @@ records::Findings find_out(const PaperStudy& study, const std::function<void(std
           "Every experiment of \"Zeus: Understanding and Optimizing GPU Energy Consumption of DNN "
           "Training\" (NSDI'23) that can be replayed, with the paper's own numbers beside those found here. "
           "{} {} seeds; the main GPU is {}. \"zeus\" is the paper's policy, the default policy is this "
-          "project's own; both know nothing but what their own runs show them.",
+          "project's own; both know only what their own runs show them.",
           study.source, seeds, main.name)},
       .sections = {}};
   const auto add = [&](std::string_view what, auto&& section) {

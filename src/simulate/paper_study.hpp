@@ -1,5 +1,5 @@
-// The evaluation of the NSDI'23 paper, as far as what is given allows, as findings to be shown: every number computed
-// by replaying traces or models, and the paper's own beside it where its text states one. A pure function of its
+// The evaluation of the NSDI'23 paper as findings, as far as the given data allows. Every number is computed by
+// replaying traces or models, and stands beside the paper's own if its text states one. A pure function of its
 // arguments.
 #pragma once
 
@@ -20,7 +20,7 @@ struct PaperStudy {
   std::uint64_t seeds = 0;     // above 0
 };
 
-// `progress` is told what is being worked on.
+// `progress` receives the name of each part as it starts.
 records::Findings find_out(const PaperStudy& study, const std::function<void(std::string_view)>& progress = {});
 
 }  // namespace zeus::simulate

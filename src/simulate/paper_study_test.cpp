@@ -15,7 +15,7 @@
 namespace zeus::simulate {
 namespace {
 
-// A job of four batch sizes, of which the largest misses the target now and then, under three limits.
+// A job of four batch sizes under three limits; the largest batch size misses the target now and then.
 trace::TrainTrace train_trace() {
   std::string csv = "dataset,network,batch_size,optimizer,learning_rate,run,target_metric,target_epoch\n";
   const auto rows = [&](const char* job, const char* optimizer, const char* target, int first, int most) {
@@ -95,12 +95,12 @@ const records::FindingsTable& table_of(const records::Findings& findings, std::s
   throw std::runtime_error{"no table " + std::string{title}};
 }
 
-TEST(PaperStudy, HasTheExperimentsThatAReviewerHasSeen) {
+TEST(PaperStudy, HasTheReviewedExperiments) {
   const records::Findings findings = find_out({.gpus = two_gpus(), .source = "Test.", .seeds = 2});
   test::expect_golden("simulate/paper_outline.txt", outline(findings));
 }
 
-TEST(PaperStudy, TakesTheV100ForTheMainGpuAndSetsThePapersNumbersBesideItsOwn) {
+TEST(PaperStudy, UsesTheV100AsMainGpuAndShowsThePapersNumbersBesideItsOwn) {
   const records::Findings findings = find_out({.gpus = two_gpus(), .source = "Test.", .seeds = 2});
   EXPECT_NE(findings.paragraphs[0].find("the main GPU is V100"), std::string::npos);
   const records::FindingsTable& savings = table_of(findings, "Energy saved, least to most of the jobs");
@@ -110,7 +110,7 @@ TEST(PaperStudy, TakesTheV100ForTheMainGpuAndSetsThePapersNumbersBesideItsOwn) {
   EXPECT_EQ(last.rows.back()[1], "-75.8 % to -15.3 %");
 }
 
-TEST(PaperStudy, FindsWhatTheTraceSaysIsBest) {
+TEST(PaperStudy, FindsTheBestConfigurationOfTheTrace) {
   const records::Findings findings = find_out({.gpus = two_gpus(), .source = "Test.", .seeds = 1});
   const records::FindingsTable& best = table_of(findings, "The best (batch size, limit)");
   // Batch sizes 48 and 96 need 2.25 epochs of 600 x 1.5 and 600 x 1.25 s: 96 wins; 384 misses at times and is left out.
@@ -124,7 +124,7 @@ TEST(PaperStudy, IsAFunctionOfItsArguments) {
   EXPECT_EQ(find_out(study), find_out(study));
 }
 
-TEST(PaperStudy, TellsWhatItIsAbout) {
+TEST(PaperStudy, ReportsItsProgress) {
   int told = 0;
   static_cast<void>(find_out({.gpus = two_gpus(), .source = "Test.", .seeds = 1}, [&](std::string_view) { ++told; }));
   EXPECT_GE(told, 10);
@@ -142,8 +142,8 @@ TEST(PaperSetting, RefusesTracesWithoutAnyOfTheJobs) {
   EXPECT_THROW(paper_gpus(train, std::vector{power_trace("v100.csv")}), Error);
 }
 
-TEST(PaperSetting, TakesTheLargestBatchSizeWhereTheDefaultIsMissing) {
-  // The default of DeepSpeech2, 192, is there; that of ShuffleNet V2, 1024, is too.
+TEST(PaperSetting, TakesTheLargestBatchSizeIfTheDefaultIsMissing) {
+  // The traces contain the defaults of DeepSpeech2, 192, and of ShuffleNet V2, 1024.
   const std::vector<PaperGpu> gpus = two_gpus();
   EXPECT_EQ(gpus[0].workloads[0].workload.default_batch_size, 192);
   trace::PowerTrace small = power_trace("v100.csv");

@@ -1,5 +1,4 @@
-// Many seeds of one job under one policy, as the paper's experiments need them. Pure functions; callable from any
-// thread.
+// Runs many seeds of one job under one policy for the paper's experiments. Pure functions; callable from any thread.
 #pragma once
 
 #include "simulate/job_simulation.hpp"
@@ -13,7 +12,7 @@
 
 namespace zeus::simulate {
 
-// What stands beside the default in the experiments: the policy's name, and what figures call it.
+// A policy compared with the default: its name, and its label in figures.
 struct PaperPolicy {
   std::string_view policy;
   std::string label;
@@ -22,17 +21,17 @@ std::vector<PaperPolicy> paper_policies();
 
 struct PaperTrials {
   std::uint64_t recurrences = 0;
-  Spread energy_ratio;  // of the last five tries that reached, to the default's mean
+  Spread energy_ratio;  // of the last five tries that reached the target, relative to the default's mean
   Spread time_ratio;
   Spread regret;                   // in units of the optimum's cost
   std::vector<Spread> cumulative;  // regret, after each recurrence
-  Spread total_energy;             // of everything, in joules
+  Spread total_energy;             // of all tries, in joules
   Spread total_time;
 };
 
 PaperTrials run_trials(const Stage& stage, const SimulationOptions& options, const PolicyFactory& policy,
                        std::uint64_t seeds);
-// With twice as many recurrences as there are configurations, as the paper has it.
+// With twice as many recurrences as configurations, as in the paper.
 PaperTrials run_trials(const Stage& stage, std::string_view policy, std::uint64_t seeds, double beta = 2.0);
 
 // The first seed's tries.

@@ -51,7 +51,7 @@ class VirtualTraining {
     const Seconds took = expected * std::max(slower, 0.1);
     const Instant end = now_ + took;
     const Joules energy = point.power * expected * std::max(hungrier, 0.1);
-    // The counter knows the model's energy only; what the scatter adds to it is put on top of its readings.
+    // The counter only has the model's energy; the scatter's part is added to its readings.
     unseen_ += energy - (gpu_.energy(end) - gpu_.energy(now_));
     energy_ += energy;
     now_ = end;
@@ -76,7 +76,8 @@ class VirtualTraining {
     const Watts power =
         seen > Seconds{0} ? (closed.counted - opened_.counted) / seen : gpu_.operating_point(now_).power;
     const Joules energy = power * time + (closed.unseen - opened_.unseen);
-    // Each edge lies somewhere within a tick whose own power is not known, only that of the ticks inside.
+    // Each edge lies somewhere within a tick. That tick's own power is unknown; only that of the ticks between is
+    // known.
     const Joules edges = power * std::min(tick() * 0.2, time);
     return {.time = time,
             .time_uncertainty = Seconds{1e-5},

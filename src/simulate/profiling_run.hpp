@@ -1,5 +1,5 @@
-// A training loop on a virtual GPU, in virtual time, as the just-in-time profiler sees it: what the profiler chooses
-// there, what profiling cost, and what the truth was. Pure functions of their arguments; callable from any thread.
+// A training loop on a virtual GPU, in virtual time, as the just-in-time profiler sees it: the profiler's choice, the
+// cost of profiling, and the true values. Pure functions of their arguments; callable from any thread.
 #pragma once
 
 #include "optimize/power_limit/profiler.hpp"
@@ -15,15 +15,15 @@
 
 namespace zeus::simulate {
 
-// What is trained where. The model outlives what uses it.
+// The training and its GPU. The model must outlive its users.
 struct TrainingLoad {
   const physics::GpuModel* gpu = nullptr;
   physics::Demand demand;
-  Seconds step;  // what a training step takes at the highest clock without a limit
+  Seconds step;  // the time of a training step at the highest clock without a limit
   std::uint64_t steps_per_epoch = 10'000;
 };
 
-// How far what happens is from the settled truth.
+// How far the run deviates from the settled values.
 struct Disturbance {
   double scatter = 0.02;         // standard deviation of each step's time, and independently of its energy
   double drift = 0.05;           // part by which time and energy of a step grow until the machine is warm
@@ -33,16 +33,16 @@ struct Disturbance {
 
 struct ProfilingOutcome {
   std::optional<records::PowerSetting> optimum;
-  std::uint64_t steps = 0;  // until it was found
+  std::uint64_t steps = 0;  // until the limit was found
   Seconds time;             // what those took
   Joules energy;
 };
 
-// Trains until the profiler is done, or for `most_steps`. Slices are read from the GPU's own energy counter.
+// Trains until the profiler is done, or for `most_steps` steps. Slices are read from the GPU's own energy counter.
 ProfilingOutcome run_profiling(const TrainingLoad& load, optimize::Profiler& profiler, const Disturbance& disturbance,
                                std::uint64_t seed, std::uint64_t most_steps = 100'000);
 
-// What a step takes under a setting once everything has settled and is warm.
+// A step under a setting once everything has settled and is warm.
 records::LimitProfile settled_step(const TrainingLoad& load, const records::PowerSetting& setting);
 
 }  // namespace zeus::simulate

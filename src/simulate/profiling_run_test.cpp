@@ -36,7 +36,7 @@ ProfilingOutcome profile(const TrainingLoad& load, bool adaptive, std::uint64_t 
   return run_profiling(load, profiler, Disturbance{}, seed);
 }
 
-// What a step costs at the choice, relative to the cheapest limit.
+// The cost of a step at the choice, relative to the cheapest limit.
 double cost_ratio(const TrainingLoad& load, const records::PowerSetting& chosen) {
   const optimize::EnergyTimeCost cost{eta, load.gpu->limits.max};
   Joules best = cost.of_epoch(settled_step(load, chosen));
@@ -74,7 +74,7 @@ TEST(ProfilingRun, IsAFunctionOfItsSeed) {
   EXPECT_NE(profile(speech, true, 4).time, profile(speech, true, 5).time);
 }
 
-TEST(ProfilingRun, FindsTheBestAlsoWhereEpochsAreShort) {
+TEST(ProfilingRun, FindsTheBestEvenInShortEpochs) {
   TrainingLoad load = speech;
   load.steps_per_epoch = 7;
   const ProfilingOutcome outcome = profile(load, true, 1);
@@ -82,7 +82,7 @@ TEST(ProfilingRun, FindsTheBestAlsoWhereEpochsAreShort) {
   EXPECT_LE(cost_ratio(load, *outcome.optimum), 1.02);
 }
 
-TEST(ProfilingRun, ReadsTheTruthWhereNothingDisturbs) {
+TEST(ProfilingRun, ReadsTheTrueValuesWithoutDisturbance) {
   TrainingLoad load = speech;
   const optimize::SettingRange range{{250_W}};
   auto plan = std::make_unique<optimize::FullSweep>(range, optimize::select_energy(),

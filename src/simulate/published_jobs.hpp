@@ -10,7 +10,7 @@ namespace zeus::simulate {
 // In the order of the paper's table 1.
 const std::vector<JobSelection>& published_jobs();
 
-// One of them on a GPU: the default batch size is the paper's where the traces have it, and their largest where not.
+// One of them on a GPU. The default batch size is the paper's if the traces have it, otherwise their largest.
 Workload select_published(const trace::TrainTrace& train, const trace::PowerTrace& power, JobSelection job);
 
 }  // namespace zeus::simulate

@@ -13,7 +13,7 @@
 namespace zeus::simulate {
 namespace {
 
-// The published traces are not part of the project; where they lie beside the checkout, the replay is held to them.
+// The published traces are not part of the project; if they lie beside the checkout, the replay is compared with them.
 class PublishedTraces : public testing::Test {
  protected:
   void SetUp() override {

@@ -1,6 +1,6 @@
-// A workload as one policy's simulation meets it: the costs of its configurations for one eta, worked out once, and the
-// outcome of any try as a pure function of (seed, batch size, how many tries of it came before). Immutable; shared by
-// any number of simulations on any threads. It keeps a pointer to its workload, which must outlive it.
+// A workload as one policy's simulation sees it: the costs of its configurations for one eta, computed once, and the
+// outcome of any try as a pure function of the seed, the batch size and the number of its earlier tries. Immutable;
+// shared by any number of simulations on any threads. It keeps a pointer to its workload, which must outlive it.
 #pragma once
 
 #include "optimize/cost/energy_time_cost.hpp"
@@ -14,18 +14,18 @@
 
 namespace zeus::simulate {
 
-// What came of a try.
+// The result of a try.
 struct TryResult {
   std::size_t arm = 0;
-  std::size_t limit = 0;  // that it ran under, from the second epoch on where it profiled
+  std::size_t limit = 0;  // it ran under, from the second epoch on if it profiled
   bool profiled = false;  // its first epoch measured all limits
-  bool left_out = false;  // of what is believed
+  bool left_out = false;  // of beliefs
   records::TryOutcome outcome = records::TryOutcome::reached;
   int epochs = 0;
   Joules energy;
   Seconds time;
   Joules cost;
-  Joules expected_cost;  // of its configuration where it reached the target, with what profiling added; else `cost`
+  Joules expected_cost;  // of its configuration if it reached the target, plus profiling; otherwise `cost`
 };
 
 struct ProfilingResult {
@@ -47,26 +47,25 @@ class Stage {
     return tables_[arm].epoch_costs[limit] * tables_[arm].mean_epochs;
   }
 
-  // A run as a trace has it: what became of it once, without a policy.
+  // A run from a trace: its outcome without a policy.
   struct Draw {
     std::optional<int> needed;  // epochs to the target
     Mishap mishap;
   };
   [[nodiscard]] Draw draw(std::size_t arm, std::uint64_t seed, std::uint64_t nth) const;
-  // What a training has taken before it became the try.
+  // The totals of a training before it became the try.
   struct UnderWay {
     Joules energy;
     Seconds time;
   };
-  // Carries an action out, as the `nth` try (from 0) of its batch size. With `under_way` as live trainings do: what
-  // measuring took is the try's own and counts against its budget. Without, it does not: the try is stopped by its
-  // epochs alone.
+  // Carries an action out, as the `nth` try (from 0) of its batch size. With `under_way`, as in live trainings,
+  // measuring belongs to the try and counts against its budget. Without it, the budget covers only the try's epochs.
   [[nodiscard]] TryResult run(const optimize::RunAction& action, std::uint64_t seed, std::uint64_t nth,
                               const std::optional<UnderWay>& under_way = {}) const;
-  // Measures limits beforehand: 5 s of each, or an equal share of one epoch where that is less. Limits that this batch
-  // size was not measured under are left out.
+  // Measures limits beforehand: 5 s of each, or an equal share of one epoch if that is less. Leaves out limits that
+  // were not measured at this batch size.
   [[nodiscard]] ProfilingResult profile(const optimize::ProfileAction& action) const;
-  // All limits of an arm, as a try's first epoch measures them.
+  // All limits of an arm, as measured by a try's first epoch.
   [[nodiscard]] const std::vector<records::LimitProfile>& limits(std::size_t arm) const {
     return workload_->arms[arm].limits;
   }
@@ -75,7 +74,7 @@ class Stage {
   struct Table {
     std::vector<Joules> epoch_costs;  // by limit
     std::size_t cheapest = 0;
-    double mean_epochs = 0.0;  // 0 when no run reaches the target
+    double mean_epochs = 0.0;  // 0 if no run reaches the target
     records::LimitProfile profiling_epoch;
   };
 

@@ -76,7 +76,7 @@ TEST(Drift, ARandomOneMovesTheBestByTwoOctaves) {
   EXPECT_GE(std::fabs(std::log2(after_size / before_size)), 2.0);
 }
 
-TEST(Drift, RefusesWhatIsNone) {
+TEST(Drift, RefusesAnythingElse) {
   for (const char* text : {"x", "at=", "at=-1", "tilt=nan", "curve=1e99", "at=3;tilt=1"}) {
     EXPECT_THROW(parse_drift(text, small_workload(), 0.5, 1), Error) << text;
   }

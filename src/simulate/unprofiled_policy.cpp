@@ -59,7 +59,7 @@ void UnprofiledPolicy::restore(StateReader& reader) {
   inner_->restore(reader);
 }
 
-// The highest limit not yet seen at this batch size, or the cheapest when all were.
+// The highest limit not seen at this batch size yet, or the cheapest if all were.
 Watts UnprofiledPolicy::limit_of(std::size_t arm) const {
   const std::vector<records::LimitProfile>& known = known_[arm];
   for (const Watts limit : spec_.power_limits | std::views::reverse) {

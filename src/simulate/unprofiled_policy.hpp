@@ -1,5 +1,5 @@
 // A policy without its just-in-time profiling, for the ablation of the paper's figure 13: each run of a batch size
-// stays under one limit, another one each time until all are known, and then under the cheapest. One thread at a time.
+// stays under one limit, a new one each time until all are known, and then the cheapest. One thread at a time.
 #pragma once
 
 #include "optimize/batch_size/policy.hpp"
@@ -14,7 +14,7 @@ namespace zeus::simulate {
 
 class UnprofiledPolicy final : public optimize::Policy {
  public:
-  // `inner` is a fresh policy for the same spec; its batch sizes are used.
+  // `inner` is a new policy for the same spec; it chooses the batch sizes.
   UnprofiledPolicy(const optimize::JobSpec& spec, std::unique_ptr<optimize::Policy> inner);
   UnprofiledPolicy(const UnprofiledPolicy& other);
   UnprofiledPolicy& operator=(const UnprofiledPolicy&) = delete;

@@ -84,7 +84,7 @@ std::map<int, std::vector<records::LimitProfile>> limits_of(const trace::PowerTr
   return limits;
 }
 
-// Row order must not matter: ascending epochs, and those that never reached the target last.
+// Sorts runs so that row order does not matter: ascending epochs, those that never reached the target last.
 void sort_runs(std::vector<std::optional<int>>& runs) {
   std::ranges::sort(runs, {}, [](const std::optional<int>& run) {
     return std::tuple{!run.has_value(), run.value_or(0)};
@@ -175,7 +175,7 @@ Workload select_workload(const trace::TrainTrace& train, const trace::PowerTrace
 
 Workload on_gpus(Workload workload, int gpus) {
   if (gpus < 1 || gpus > most_gpus) {
-    throw Error{ErrorKind::invalid_argument, fmt::format("{} GPUs cannot be", gpus),
+    throw Error{ErrorKind::invalid_argument, fmt::format("a job cannot have {} GPUs", gpus),
                 fmt::format("give a number from 1 to {}", most_gpus)};
   }
   for (WorkloadArm& arm : workload.arms) {
