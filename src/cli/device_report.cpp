@@ -56,7 +56,7 @@ void look_at_leases(const Context& context, DeviceReport& report) {
       }
       if (left != nullptr && !left->found.empty()) {
         report.problems.push_back(
-            {name, fmt::format("it is left changed by {}, which found {}", to_text(*left), to_text(left->found)),
+            {name, fmt::format("{} ended without putting it back to {}", to_text(*left), to_text(left->found)),
              "run `zeus restore`, which puts it back"});
       }
     } catch (const Error& error) {

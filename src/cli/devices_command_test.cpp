@@ -113,8 +113,8 @@ TEST_F(DevicesCommandTest, ForWhomALeaseIsHeldIsShownBesideItsHolder) {
   const auto work = lock->begin_work(clock_, 1_s);
   ledger.write(record);
   EXPECT_NE(run({}, {&machine_.gpus})
-                .find("it is left changed by process 12 (zeusd) for user 1000's process 4711 "
-                      "(python3), which found power limit 250 W"),
+                .find("process 12 (zeusd) for user 1000's process 4711 "
+                      "(python3) ended without putting it back to power limit 250 W"),
             std::string::npos);
   out_.str("");
   lock->hold(77);
@@ -148,7 +148,7 @@ TEST_F(DevicesCommandTest, WhatADeadHolderLeftIsSaidWithWhatPutsItBack) {
   out_.str("");
   const auto problem = records::JsonValue::parse(run({"--json"}, {&machine_.gpus})).value()["problems"][0];
   EXPECT_EQ(*problem["device"].string(), "GPU 0 (Tesla V100-SXM2-32GB)");
-  EXPECT_EQ(*problem["what"].string(), "it is left changed by process 4711 (python3), which found power limit 250 W");
+  EXPECT_EQ(*problem["what"].string(), "process 4711 (python3) ended without putting it back to power limit 250 W");
   EXPECT_EQ(*problem["fix"].string(), "run `zeus restore`, which puts it back");
   EXPECT_EQ(FileTree{folder_.path()}.list("").size(), 1U) << "looking leaves nothing behind";
 }

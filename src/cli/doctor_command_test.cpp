@@ -87,9 +87,8 @@ TEST_F(DoctorCommandTest, WhatADeadHolderLeftIsAProblem) {
   FileTree{folder_.path() / "state"}.write_durably("GPU-9.lease.json", "cut sh");
   const std::string text = run({}, {&machine_.gpus});
   EXPECT_NE(
-      text.find(
-          "problem  GPU 0 (Tesla V100-SXM2-32GB): it is left changed by process 4711 (python3), which found power "
-          "limit 250 W\n         fix: run `zeus restore`, which puts it back\n"),
+      text.find("problem  GPU 0 (Tesla V100-SXM2-32GB): process 4711 (python3) ended without putting it back to power "
+                "limit 250 W\n         fix: run `zeus restore`, which puts it back\n"),
       std::string::npos)
       << text;
   EXPECT_NE(text.find("problem  GPU-9: the record of the lease of GPU-9 in /state/GPU-9.lease.json cannot be read"),

@@ -45,7 +45,7 @@ std::string outcome_of(const Restoration& one) {
   switch (one.result) {
     case Result::restored:
       return one.claim->found.empty() ? fmt::format("nothing to put back; {} had changed nothing", to_text(*one.claim))
-                                      : fmt::format("put back to {}, which {} had left changed",
+                                      : fmt::format("put back to {}, because {} had ended without doing so",
                                                     to_text(one.claim->found), to_text(*one.claim));
     case Result::held:
       return fmt::format("left alone; {} has a lease of it", to_text(*one.claim));

@@ -100,8 +100,8 @@ void LocalLeases::restore_what_was_left(const DiscoveredGpu& gpu, Seconds patien
   for (const Restoration& one :
        restore_abandoned(*place_.ledger, std::array{gpu}, *place_.clock, gpu.gpu->identity().uuid, patience)) {
     if (one.result == Restoration::Result::restored && !one.claim->found.empty()) {
-      log::warning(fmt::format("{} was put back to {}, which {} had left changed", one.name, to_text(one.claim->found),
-                               to_text(*one.claim)));
+      log::warning(fmt::format("{} was put back to {}, because {} had ended without doing so", one.name,
+                               to_text(one.claim->found), to_text(*one.claim)));
     } else if (one.result == Restoration::Result::failed) {
       log::warning(fmt::format("{} is not put back: {}", one.name, one.why));
     }

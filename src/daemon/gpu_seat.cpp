@@ -81,8 +81,8 @@ control::Lease& GpuSeat::OnThread::lease(Number number) {
 void GpuSeat::OnThread::tell_what_was_put_back() {
   const std::string uuid = parts.gpu.gpu->identity().uuid;
   if (const std::optional<control::LeaseRecord> note = ledger.note(uuid)) {
-    log::warning(fmt::format("{} was put back to {}, which {} had left changed", note->gpu_name, to_text(note->found),
-                             to_text(*note)));
+    log::warning(fmt::format("{} was put back to {}, because {} had ended without doing so", note->gpu_name,
+                             to_text(note->found), to_text(*note)));
     parts.audited->note(*note);
     ledger.drop_note(uuid);
   }
@@ -217,7 +217,7 @@ void GpuSeat::put_back_what_was_left(std::function<void(std::optional<std::strin
                    failure = fmt::format("{} is not put back: {}", one.name, one.why);
                  } else if (one.result == control::Restoration::Result::restored && !one.claim->found.empty() &&
                             !one.claim->client) {
-                   log::warning(fmt::format("{} was put back to {}, which {} had left changed", one.name,
+                   log::warning(fmt::format("{} was put back to {}, because {} had ended without doing so", one.name,
                                             to_text(one.claim->found), to_text(*one.claim)));
                  }
                }

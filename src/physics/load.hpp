@@ -1,4 +1,4 @@
-// What a GPU has to do, and when: work of a certain kind, or simply so many watts; constant, as a square wave, or by a
+// The load of a GPU over time: work of some kind, or simply a number of watts; constant, as a square wave, or from a
 // table. Plain values, trivially copyable; safe to share between threads and to place in shared memory.
 #pragma once
 
@@ -18,8 +18,8 @@ enum class DemandKind : std::uint8_t {
 
 struct Demand {
   DemandKind kind = DemandKind::idle;
-  // For work, at the highest clock: the share of time in which kernels run (the rest waits for the host), their power
-  // relative to the model's `dynamic` power, and the share of the kernels' time that does not depend on the clock.
+  // For work, as at the highest clock: the share of time in which kernels run (otherwise the GPU waits for the host),
+  // their power relative to the model's `dynamic` power, and the share of their time that does not depend on the clock.
   double busy = 0.0;
   double activity = 0.0;
   double memory = 0.0;
@@ -37,8 +37,8 @@ struct Demand {
 
 enum class LoadShape : std::uint8_t { constant, square, table };
 
-// From its event on: `first` all the time; or, counted from `origin`, `first` for `first_lasts` and then `second` for
-// the rest of each `period`; or the session's table at the time since `origin`.
+// The demand from the load's event on. constant: always `first`. square: in each `period`, counted from `origin`,
+// `first` for `first_lasts` and `second` for the rest. table: the session's table at the time since `origin`.
 struct Load {
   LoadShape shape = LoadShape::constant;
   Demand first;
