@@ -19,7 +19,8 @@ import unittest
 import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "support"))
+sys.path[:0] = [str(ROOT / "tests" / "support"), str(ROOT / "tests" / "docs")]
+import page_blocks  # noqa: E402
 import python_environment  # noqa: E402
 
 program = ""
@@ -74,6 +75,12 @@ ended = began + 0.1
 def train():
     time.sleep(0.2)
 """
+
+
+def readme(language: str, shown_by: str | None) -> str:
+    """The block of README.md, as it stands."""
+    (block,) = [block for block in page_blocks.blocks() if (block.page, block.language, block.shown_by) == ("README.md", language, shown_by)]
+    return block.text
 
 
 def interpreters() -> list[str]:
@@ -182,6 +189,8 @@ class Wheel(unittest.TestCase):
                 root = FreshRoot(pathlib.Path(folder), python, make_wheel(python))
                 self.assertEqual([path.name for path in root.folder.rglob("lib*") if re.match(r"lib(stdc|gcc_s|fmt|spdlog)", path.name)], [])
                 self.assertIn("measured by /site/", root.run(code=ALONE, argument="nothing"))
+                as_readme_says = 'import site\nsite.addsitedir("/site")\n' + BEFORE_DOCUMENTED + readme("python", None)
+                self.assertRegex(root.run(code=as_readme_says, argument=""), r"^0 None\n$")  # no GPU, no energy
                 # The virtual driver has its own dependencies, like a vendor's.
                 drivers = list((build / "lib" / "zeus" / "virtual").glob("*.so*"))
                 for path in drivers:
@@ -191,6 +200,7 @@ class Wheel(unittest.TestCase):
                         shutil.copy2(path, root.folder / drivers[0].parent.relative_to("/"))
                 around = (program, "virtual", "1xV100", "--load", "constant:180W", "--")
                 self.assertIn("measured by /site/", root.run(*around, code=ALONE, argument="gpus"))
+                self.assertRegex(root.run(*around, code=as_readme_says, argument=""), r"^\d+\.\d+ \d+\.\d+\n$")
 
 
 class Clone(unittest.TestCase):
@@ -203,7 +213,7 @@ class Clone(unittest.TestCase):
             run("git", "clone", "--quiet", ROOT, clone)
             run(sys.executable, "-m", "venv", environment)
             python = environment / "bin" / "python"
-            run(python, "-m", "pip", "install", "--disable-pip-version-check", ".", cwd=clone)
+            run("bash", "-ec", f"source ../environment/bin/activate\n{readme('sh', 'python.wheel')}", cwd=clone)
             on_virtual_gpus(python, USE)
             shutil.rmtree(clone)  # the installed package needs nothing of it
             readme = re.findall(r"`(from zeus[^`]*)`", (ROOT / "README.md").read_text(encoding="utf-8"))
