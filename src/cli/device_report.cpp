@@ -57,7 +57,11 @@ void look_at_leases(const Context& context, DeviceReport& report) {
       if (left != nullptr && !left->found.empty()) {
         report.problems.push_back(
             {name, fmt::format("{} ended without putting it back to {}", to_text(*left), to_text(left->found)),
-             "run `zeus restore`, which puts it back"});
+             gpu != gpus.end()
+                 ? "run `zeus restore`, which puts it back"
+                 : fmt::format("run `zeus restore` where this GPU can be seen; if it is gone for good, `zeus "
+                               "restore --gpu {} --forget`",
+                               uuid)});
       }
     } catch (const Error& error) {
       report.problems.push_back({name, error.message(), error.advice()});

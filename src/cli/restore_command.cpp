@@ -51,6 +51,8 @@ std::string outcome_of(const Restoration& one) {
       return fmt::format("left alone; {} has a lease of it", to_text(*one.claim));
     case Result::past:
       return "nothing to put back; the machine has been restarted since";
+    case Result::forgotten:
+      return fmt::format("forgotten; {} had found {}", to_text(*one.claim), to_text(one.claim->found));
     case Result::failed:
       break;
   }
@@ -93,8 +95,12 @@ void print(const std::vector<Restoration>& all, const Context& context) {
 void RestoreCommand::declare(Options& options) {
   options.example("zeus restore", "on all GPUs");
   options.example("zeus restore --gpu 0", "on one");
+  options.example("zeus restore --gpu GPU-41b2... --forget",
+                  "of a GPU that was taken out, or a virtual one of a session that ended");
   options.add_option("--gpu", gpu_, "Only this GPU: its number, as `zeus devices` shows it, or its UUID")
       .value_name("GPU");
+  options.add_flag("--forget", forget_,
+                   "Drop the record of a GPU that is gone for good, named by --gpu, and put nothing back");
   options.add_flag("--json", json_, "Print JSON, on one line");
 }
 
@@ -108,9 +114,17 @@ int RestoreCommand::run(Context& context) {
   if (gpu_) {
     only = uuid_of(*gpu_, inventory, ledger ? ledger->gpus() : std::vector<std::string>{});
   }
+  if (forget_ && (!only || device::find_gpu(inventory, *only) != nullptr)) {
+    throw Error{ErrorKind::invalid_argument, "--forget is for one GPU that cannot be seen from here",
+                "name it with --gpu by its UUID, as `zeus devices` shows it; a GPU that can be seen is put back "
+                "without --forget"};
+  }
   std::vector<Restoration> all;
   if (ledger) {
     all = control::restore_abandoned(*ledger, inventory.gpus, context.clock, only);
+  }
+  if (forget_ && !all.empty() && all[0].result == Result::failed && all[0].claim) {
+    control::forget(*ledger, all[0], context.clock);
   }
   if (json_) {
     records::JsonWriter json;

@@ -19,6 +19,7 @@ class RestoreCommand final : public Command {
 
  private:
   std::optional<std::string> gpu_;  // a number or a UUID; all GPUs where it is empty
+  bool forget_ = false;
   bool json_ = false;
 };
 

@@ -111,6 +111,16 @@ TEST_F(RestoreCommandTest, OneGpuIsNamedByItsNumberOrItsUuid) {
   EXPECT_THAT(run({"--gpu", "GPU-4"}, exit_failure), HasSubstr("cannot be seen from here"));
 }
 
+TEST_F(RestoreCommandTest, AGpuThatIsGoneForGoodIsForgottenAndNoOther) {
+  leave_something_of_everything();
+  for (const std::vector<std::string>& flags : {std::vector<std::string>{"--forget"}, {"--forget", "--gpu", "0"}}) {
+    EXPECT_THAT(run(flags, exit_bad_usage), HasSubstr("--forget is for one GPU that cannot be seen from here"));
+  }
+  EXPECT_EQ(gpus_[0]->its_limits.current, 120_W) << "something was put back";
+  EXPECT_THAT(run({"--gpu", "GPU-4", "--forget"}, exit_ok), HasSubstr("GPU-4: forgotten; process"));
+  EXPECT_THAT(run({"--gpu", "GPU-4"}, exit_bad_usage), HasSubstr("there is no GPU 'GPU-4'"));
+}
+
 TEST_F(RestoreCommandTest, AnAnswerThatNamesNoGpuIsBadUsage) {
   leave_something_of_everything();
   for (const std::string name : {"9", "99999999999999999999", "-1", "0,0", "00", "GPU-6", "GPU-", "gpu 0"}) {

@@ -111,6 +111,8 @@ std::string_view to_string(Result result) {
       return "held";
     case Result::past:
       return "past";
+    case Result::forgotten:
+      return "forgotten";
     case Result::failed:
       break;
   }
@@ -143,6 +145,17 @@ std::vector<Restoration> restore_abandoned(const Ledger& ledger, std::span<const
   // Records that were gone by then.
   std::erase_if(restorations, [](const Restoration& one) { return !one.claim && one.result == Result::held; });
   return restorations;
+}
+
+void forget(const Ledger& ledger, Restoration& failed, Clock& clock, Seconds patience) {
+  const GpuLock::Work work = ledger.lock(failed.gpu)->begin_work(clock, patience);
+  const std::optional<LeaseRecord> record = ledger.read(failed.gpu);
+  if (record && ledger.standing(*record, clock.now()) != Standing::abandoned) {
+    failed.result = Result::held;
+    return;
+  }
+  ledger.remove(failed.gpu);
+  failed.result = Result::forgotten;
 }
 
 void clear_begun(const Ledger& ledger, Clock& clock) {

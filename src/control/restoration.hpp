@@ -16,10 +16,11 @@ namespace zeus::control {
 // The result for one record: for its holder's claim, or for the child's if only that has ended.
 struct Restoration {
   enum class Result {
-    restored,  // all is as it was found, and the claim is gone
-    held,      // its holder lives: left alone
-    past,      // it was from before a reboot: nothing to put back, and the record is gone
-    failed,    // the record stays for the next attempt; `why` says what failed
+    restored,   // all is as it was found, and the claim is gone
+    held,       // its holder lives: left alone
+    past,       // it was from before a reboot: nothing to put back, and the record is gone
+    failed,     // the record stays for the next attempt; `why` says what failed
+    forgotten,  // nothing was put back, and the record is gone: forget()
   };
 
   std::string gpu;   // UUID
@@ -42,6 +43,10 @@ inline constexpr Seconds work_patience{10};
 std::vector<Restoration> restore_abandoned(const Ledger& ledger, std::span<const device::DiscoveredGpu> gpus,
                                            Clock& clock, const std::optional<std::string>& only = std::nullopt,
                                            Seconds patience = work_patience);
+
+// Removes the record of a GPU that is gone for good, and puts nothing back. Held if a process has a lease of the GPU
+// now; a failed one (restore_abandoned()) is what to call it with.
+void forget(const Ledger& ledger, Restoration& failed, Clock& clock, Seconds patience = work_patience);
 
 // Removes the remains of a process that was killed before the first record of a GPU was complete, and so before
 // anything was changed. Waits a moment for a process that is still writing. What cannot be removed stays, and does no

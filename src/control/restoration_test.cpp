@@ -114,6 +114,25 @@ TEST_F(RestorationTest, AGpuThatCannotBeSeenKeepsItsRecord) {
   EXPECT_THAT(ledger_.gpus(), ElementsAre("GPU-elsewhere"));
 }
 
+TEST_F(RestorationTest, WhatIsForgottenHasNoRecordUnlessItIsHeldNow) {
+  ledger_.write(left_behind("GPU-elsewhere"));
+  Restoration restoration = only_restoration();
+  {
+    const auto lock = ledger_.lock("GPU-elsewhere");
+    {
+      const auto work = lock->begin_work(clock_, 1_s);
+      lock->hold(77);
+    }
+    forget(ledger_, restoration, clock_);
+    EXPECT_EQ(restoration.result, Result::held);
+    EXPECT_THAT(ledger_.gpus(), ElementsAre("GPU-elsewhere"));
+  }
+  clock_.advance(61_s);
+  forget(ledger_, restoration, clock_);
+  EXPECT_EQ(restoration.result, Result::forgotten);
+  EXPECT_THAT(ledger_.gpus(), IsEmpty());
+}
+
 TEST_F(RestorationTest, WhatCannotBePutBackKeepsItsRecordAndLeavesTheOthersAlone) {
   auto second = std::make_shared<test::SettableGpu>(1);
   second->its_limits.current = 120_W;
