@@ -14,6 +14,7 @@ namespace {
 constexpr Seconds search_step{2.5e-3};
 constexpr Seconds least_step{2e-4};
 constexpr double steps_per_period = 100;
+constexpr double looks_remembered = 8;  // of which the usual lateness is the mean
 
 }  // namespace
 
@@ -48,6 +49,9 @@ CounterTrack::Observation CounterTrack::observe(Instant at, Seconds latency, Jou
     return Observation::broken;
   }
   const Instant earliest = reading_->at - reading_->latency * 0.5;
+  if (const Seconds late = at - next_reading(reading_->at); late > Seconds{0}) {
+    usually_late_ += (late - usually_late_) * (1.0 / looks_remembered);
+  }
   reading_ = reading;
   if (*gained == Joules{0}) {
     return Observation::unchanged;
@@ -87,6 +91,7 @@ void CounterTrack::add_tick(Instant earliest, Instant latest) {
   push({.number = next_number_++, .earliest = came.earliest, .latest = came.latest, .total = total_});
   narrow_tick_before();
   place_unseen_tick();
+  place_rough_ticks();
   history_.assign_samples();
 }
 
@@ -146,6 +151,7 @@ void CounterTrack::place_unseen_tick() {
     // A counter at zero was started after the last tick: its first step is not a whole one.
     tick.latest = unseen_->at;
     tick.placed_within.reset();
+    tick.came_in_rhythm = false;
   } else if (!before_or_after) {
     next.latest =
         std::min(next.latest, tick.latest + apart + period_doubt);  // what bounds one of them bounds the other
@@ -156,6 +162,22 @@ void CounterTrack::place_unseen_tick() {
   forget_oldest();
   if (std::exchange(unseen_placed_, true)) {
     unseen_.reset();
+  }
+}
+
+// By what is known now of when ticks come.
+void CounterTrack::place_rough_ticks() {
+  const std::size_t end = history_.ticks.size();
+  for (std::size_t i = end - std::min(history_.row, History::placed_by); i < end; ++i) {
+    Tick& tick = history_.ticks[i];
+    if (history_.may_move(i) && tick.came_in_rhythm) {
+      const Bracket came = rhythm_.narrowed({tick.earliest, tick.latest});
+      if (came.width() < tick.placed_within.value_or(tick.width())) {
+        tick.earliest = came.earliest;
+        tick.latest = came.latest;
+        tick.placed_within.reset();
+      }
+    }
   }
 }
 
@@ -186,13 +208,16 @@ Instant CounterTrack::next_reading(Instant now) const {
   // A random offset: the place of a tick within its bracket must not depend on the rhythm or on earlier ticks.
   const auto number = static_cast<std::uint32_t>(next_number_);
   const double offset = static_cast<double>(philox_block({number, 0, 0, 0}, {})[0]) * 0x1p-32;
-  const Instant early = expected.earliest - step() * offset;
+  // From as far before the tick as looks are late, half of the way to it each time.
+  const Seconds lead = std::clamp(usually_late_ * 3.0, step() * 0.5, *period * 0.5);
+  const Instant early = expected.earliest - lead - step() * offset;
   if (reading_->at < early) {
     return std::max(now, early);
   }
+  const Seconds ahead = std::max(Seconds{0}, expected.earliest - reading_->at);
   // A counter that stands still is asked less often.
   const Seconds overdue = std::max(Seconds{0}, reading_->at - expected.latest);
-  return std::max(now, reading_->at + std::max(step(), overdue * 0.1));
+  return std::max(now, reading_->at + std::max({step(), ahead * 0.5, overdue * 0.1}));
 }
 
 }  // namespace zeus::measure

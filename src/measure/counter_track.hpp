@@ -60,6 +60,7 @@ class CounterTrack {
   void add_tick(Instant earliest, Instant latest);
   void narrow_tick_before();
   void place_unseen_tick();
+  void place_rough_ticks();
   [[nodiscard]] bool seen_none() const { return history_.row == 0; }
   void push(const Tick& tick);
   void forget_oldest();
@@ -76,6 +77,7 @@ class CounterTrack {
   Joules unseen_total_;
   Instant unseen_until_;  // no tick was seen between that reading and this instant
   Rhythm rhythm_;
+  Seconds usually_late_;  // looks, after they were due
 };
 
 }  // namespace zeus::measure

@@ -56,6 +56,21 @@ TEST(CounterTrack, AFewReadingsPerTickSuffice) {
   EXPECT_LT(watcher.readings, 400);  // 100 ticks
 }
 
+TEST(CounterTrack, WhoLooksLateIsAskedToLookEarlier) {
+  Watcher watcher;
+  watcher.watch(2_s);
+  int close = 0;
+  std::uint64_t last = 0;
+  for (int look = 0; look < 400; ++look) {
+    watcher.now = watcher.track.next_reading(watcher.now) + Seconds{0.01 * watcher.random.exponential()};
+    (void)watcher.track.observe(watcher.now, Seconds{0}, shown(watcher.now));
+    const Tick& tick = watcher.track.history().ticks.back();
+    close += tick.number != last && tick.width().value() < 3e-3 ? 1 : 0;
+    last = tick.number;
+  }
+  EXPECT_GT(close, 100);
+}
+
 TEST(CounterTrack, KnowsTheRhythmAgainAfterAPause) {
   Watcher watcher;
   watcher.watch(3_s);

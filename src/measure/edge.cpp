@@ -167,7 +167,14 @@ std::optional<Edge> edge(const History& history, const Calibration& calibration,
 }
 
 bool is_final(const History& history, Instant at) {
-  return history.row > reach && history.ticks[history.ticks.size() - reach].middle() > at;
+  const auto& ticks = history.ticks;
+  if (history.row <= reach || ticks[ticks.size() - reach].middle() <= at) {
+    return false;
+  }
+  const auto row = ticks.end() - static_cast<std::ptrdiff_t>(history.row);
+  const auto after = std::find_if(row, ticks.end(), [at](const Tick& tick) { return tick.middle() > at; });
+  const auto upper = static_cast<std::size_t>(after - ticks.begin());
+  return !history.may_move(upper) && (after == row || !history.may_move(upper - 1));
 }
 
 EnergyBetween energy_between(const Edge& begin, const Edge& end) {

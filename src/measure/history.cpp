@@ -10,6 +10,7 @@ namespace zeus::measure {
 namespace {
 
 constexpr Seconds usual_update{0.1};
+constexpr double close = 0.06;               // of the period: a tick that was seen, or placed, so closely stays
 constexpr double same_time = 0.06;           // of an update: tick and sample came together
 constexpr std::size_t samples_are_late = 3;  // ticks by which a sample may still be learnt
 constexpr int updates_before = 12;           // that show the load before the first reading
@@ -18,6 +19,11 @@ constexpr int updates_before = 12;           // that show the load before the fi
 
 Seconds History::update() const {
   return timing ? timing->period : usual_update;
+}
+
+bool History::may_move(std::size_t tick) const {
+  const Seconds rough = ticks[tick].placed_within.value_or(ticks[tick].width());
+  return tick + placed_by >= ticks.size() && (!period || rough > *period * close);
 }
 
 void History::add(std::span<const device::Stamped<Watts>> samples) {

@@ -31,6 +31,8 @@ struct SampleRun {
 struct History {
   static constexpr std::size_t ticks_kept = 48;
   static constexpr std::size_t runs_kept = 64;
+  // A tick that was seen roughly is placed anew by each of so many after it.
+  static constexpr std::size_t placed_by = 12;
 
   // What is known of the device. Without a timing, or with one that covers all of the time, samples say nothing beyond
   // the counter.
@@ -49,6 +51,8 @@ struct History {
   void add(std::span<const device::Stamped<Watts>> samples);
   // The sample of each of the last ticks, as far as samples are known by now.
   void assign_samples();
+  // Whether ticks to come may place this one more closely.
+  [[nodiscard]] bool may_move(std::size_t tick) const;
   // How often the sensor is updated, as far as is known.
   [[nodiscard]] Seconds update() const;
   // What the sensor was updated to at this time. A value that changes at another time says that it was not.

@@ -19,6 +19,8 @@ constexpr double remembered = 0.99;
 constexpr double most_uneven = 0.25;
 // A bracket that is close by itself stays as it is, which says nothing of others.
 constexpr double worth_narrowing = 2;
+// Ticks older than so many periods are forgotten.
+constexpr double horizon = 250;
 // Ticks that bound the period by themselves.
 constexpr std::size_t enough = 8;
 
@@ -34,8 +36,10 @@ Bracket Rhythm::grid_at(double number) const {
   Bracket grid{{std::numeric_limits<std::int64_t>::min()}, {std::numeric_limits<std::int64_t>::max()}};
   for (std::size_t i = 0; i < count_; ++i) {
     const double periods = number - seen_[i].number;
-    grid.earliest = std::max(grid.earliest, seen_[i].came.earliest + (shortest_ * periods - uneven_));
-    grid.latest = std::min(grid.latest, seen_[i].came.latest + (longest_ * periods + uneven_));
+    const Seconds at_least = (periods < 0 ? longest_ : shortest_) * periods;
+    const Seconds at_most = (periods < 0 ? shortest_ : longest_) * periods;
+    grid.earliest = std::max(grid.earliest, seen_[i].came.earliest + (at_least - uneven_));
+    grid.latest = std::min(grid.latest, seen_[i].came.latest + (at_most + uneven_));
   }
   return grid;
 }
@@ -65,16 +69,34 @@ bool Rhythm::learn_grid() {
 }
 
 void Rhythm::start_with(const Bracket& tick) {
-  count_ = next_ = 0;
+  count_ = 0;
   number_ = 0;
   grid_ = tick;
   keep(0, tick);
 }
 
 void Rhythm::keep(double number, const Bracket& tick) {
-  seen_[next_] = {number, tick};
-  next_ = (next_ + 1) % depth;
-  count_ = std::min(count_ + 1, depth);
+  const std::size_t place = count_ < depth ? count_++ : least_needed();
+  seen_[place] = {number, tick};
+}
+
+// The tick that is too old, or else bounds the grid least closely.
+std::size_t Rhythm::least_needed() const {
+  std::size_t least = 0;
+  Seconds most{-1};
+  for (std::size_t i = 0; i < count_; ++i) {
+    const Seen& seen = seen_[i];
+    if (number_ - seen.number > horizon) {
+      return i;
+    }
+    const Bracket grid = grid_at(seen.number);
+    const Seconds beyond = std::min(grid.earliest - seen.came.earliest, seen.came.latest - grid.latest);
+    if (beyond > most) {
+      most = beyond;
+      least = i;
+    }
+  }
+  return least;
 }
 
 Seconds Rhythm::around() const {
@@ -129,11 +151,30 @@ Bracket Rhythm::tick_came(Bracket tick, bool watched) {
   while (!learn_grid() && uneven_ < limit) {
     uneven_ += step;
   }
-  const Bracket by_grid{grid_.earliest - around(), grid_.latest + around()};
-  if (tick.width() < by_grid.width() * worth_narrowing) {
+  return narrowed(tick);
+}
+
+Bracket Rhythm::narrowed(const Bracket& tick) const {
+  if (!period() || count_ == 0) {
     return tick;
   }
-  return {std::max(tick.earliest, by_grid.earliest), std::min(tick.latest, by_grid.latest)};
+  const double nearest = std::round((tick.middle() - grid_.middle()) / *period());
+  std::optional<Bracket> found;
+  for (const double passed : {nearest - 1, nearest, nearest + 1}) {
+    const Bracket grid = grid_at(number_ + passed);
+    const Bracket by_grid{grid.earliest - around(), grid.latest + around()};
+    if (by_grid.width() < Seconds{0} || by_grid.latest < tick.earliest || by_grid.earliest > tick.latest) {
+      continue;
+    }
+    if (found) {
+      return tick;  // one or the other
+    }
+    found = by_grid;
+  }
+  if (!found || tick.width() < found->width() * worth_narrowing) {
+    return tick;
+  }
+  return {std::max(tick.earliest, found->earliest), std::min(tick.latest, found->latest)};
 }
 
 Bracket Rhythm::narrowed_by_next(const Bracket& tick, const Bracket& next) const {

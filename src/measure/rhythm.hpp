@@ -32,6 +32,8 @@ class Rhythm {
 
   // When a tick came, by the one seen after it: some periods before that one. Unchanged if two places are left.
   [[nodiscard]] Bracket narrowed_by_next(const Bracket& tick, const Bracket& next) const;
+  // When a tick came that was told before, by all that is known now.
+  [[nodiscard]] Bracket narrowed(const Bracket& tick) const;
 
   // Time between ticks; nothing as long as it might be half of that or twice.
   [[nodiscard]] std::optional<Seconds> period() const;
@@ -53,10 +55,10 @@ class Rhythm {
   void bound_period(Seconds shortest, Seconds longest);
   void start_with(const Bracket& tick);
   void keep(double number, const Bracket& tick);
+  [[nodiscard]] std::size_t least_needed() const;
 
   std::array<Seen, depth> seen_;
   std::size_t count_ = 0;
-  std::size_t next_ = 0;
   std::optional<Bracket> latest_;  // the tick told last, as it was seen
   // The period; 0 as long as nothing is known.
   Seconds shortest_;

@@ -74,7 +74,37 @@ TEST(Rhythm, EveryTickSeenLateStillPlacesTheOthers) {
     EXPECT_GE(came.latest, tick) << number;
     widths += number >= 50 ? came.width().value() : 0;
   }
-  EXPECT_LT(widths / 150, 6e-3);  // of 20 ms, as they were seen
+  EXPECT_LT(widths / 150, 3e-3);  // of 20 ms, as they were seen
+}
+
+TEST(Rhythm, ATickThatWasSeenRoughlyIsPlacedByThoseAfterIt) {
+  Rhythm rhythm;
+  Ticks ticks{};
+  const Bracket first{ticks.tick(0) - 70_ms, ticks.tick(0) + 10_ms};
+  (void)rhythm.tick_came(first, true);
+  EXPECT_EQ(rhythm.narrowed(first).width(), first.width());
+  for (int number = 1; number < 12; ++number) {
+    (void)rhythm.tick_came({ticks.tick(number) - 0.6_ms, ticks.tick(number) + 0.4_ms}, true);
+  }
+  const Bracket came = rhythm.narrowed(first);
+  EXPECT_LE(came.earliest, ticks.tick(0));
+  EXPECT_GE(came.latest, ticks.tick(0));
+  EXPECT_LT(came.width().value(), 3e-3);
+  const Bracket of_two{ticks.tick(0) - 70_ms, ticks.tick(1) + 10_ms};
+  EXPECT_EQ(rhythm.narrowed(of_two).width(), of_two.width()) << "one or the other";
+}
+
+TEST(Rhythm, TheTicksThatWereSeenMostCloselyAreRememberedLongest) {
+  Rhythm rhythm;
+  Ticks ticks{};
+  Bracket came;
+  for (int number = 0; number < 120; ++number) {
+    const bool in_time = number < 20;
+    const Instant tick = ticks.tick(number);
+    came = rhythm.tick_came({tick - (in_time ? 0.6_ms : 30_ms), tick + (in_time ? 0.4_ms : 50_ms)}, true);
+  }
+  EXPECT_LT(came.width().value(), 0.02);
+  EXPECT_LT(rhythm.period_doubt().value(), 1e-4);
 }
 
 TEST(Rhythm, TicksThatNobodySawInBetweenDoNotMakeThePeriodLonger) {

@@ -19,6 +19,7 @@ struct Tick {
   Joules total;  // what the counter shows from this tick on, with wraps undone, since the track began
   // It was not seen, but placed a period before the next one: it is off as far as that one, and by this bracket.
   std::optional<Seconds> placed_within;
+  bool came_in_rhythm = true;  // false of a counter's very beginning
   // The tick before it in the history is the one before it in time; between any other two there were no readings.
   bool follows = false;
   // What the power sensor was updated to with the tick: the mean power over its window, which ends here.
