@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """How well windows are measured while the machine has other things to do, through the driver and in real time.
 
-  measure_when_busy.py BUILD_FOLDER [--busy N] [--pinned] [--rounds N] [--longest MS] [--cold]
+  measure_when_busy.py BUILD_FOLDER [--load N...] [--pinned] [--rounds N] [--longest MS] [--cold]
 
-Prints the table of measure_through_driver as the machine is, then the same with N more processes that want a processor all
-the time, and how much wider the intervals have become. 25 GPUs, one window of each length on each GPU a round: 16 rounds are
-400 windows a line. Not part of `make bench`, since it takes 10 minutes; the first table means something on an idle machine only.
+Prints the table of measure_through_driver for each load: beside N more processes that want a processor all the time. From the second
+load on it also prints how many times as wide the intervals are as under the first. 25 GPUs, one window of each length on each GPU a
+round: 16 rounds are 400 windows a line. Not part of `make bench`, since it takes 10 minutes; `--load 0` means something on an idle
+machine only.
 """
 
 import argparse
+import os
 import pathlib
 import re
 import subprocess
@@ -39,21 +41,24 @@ def table(build: pathlib.Path, options: argparse.Namespace) -> list[re.Match]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=pathlib.Path)
-    parser.add_argument("--busy", type=int, default=8, help="processes beside it (8)")
+    parser.add_argument("--load", type=int, nargs="+", default=[0, 8], metavar="N", help="processes beside it (0 and 8)")
     parser.add_argument("--pinned", action="store_true", help="each of them to one processor")
     parser.add_argument("--rounds", type=int, default=16)
     parser.add_argument("--longest", type=float, default=1070, help="window, in ms (1070; the other one is 5130)")
     parser.add_argument("--cold", action="store_true", help="the counter is not read for 4 s before each window")
     options = parser.parse_args()
-    print("as the machine is", flush=True)
-    before = table(options.build, options)
-    with busy_machine.busy(options.busy, options.pinned):
-        print(f"\nwith {options.busy} busy processes more", flush=True)
-        after = table(options.build, options)
-    print("\ntimes wider          settled  at once")
-    for alone, beside in zip(before, after, strict=True):
-        wider = [float(beside[kind]) / max(float(alone[kind]), 0.01) for kind in ("settled_j", "at_once_j")]
-        print(f"  {alone['load']:<22}{alone['window']:>6} ms{wider[0]:>9.1f}{wider[1]:>9.1f}")
+    first: list[re.Match] = []
+    for load in options.load:
+        print(f"beside {load} busy processes; {os.getloadavg()[0]:.0f} have wanted a processor in the last minute", flush=True)
+        with busy_machine.busy(load, options.pinned):
+            rows = table(options.build, options)
+        if first:
+            print(f"times as wide as beside {options.load[0]}    settled  at once")
+            for alone, beside in zip(first, rows, strict=True):
+                wider = [float(beside[kind]) / max(float(alone[kind]), 0.01) for kind in ("settled_j", "at_once_j")]
+                print(f"  {alone['load']:<22}{alone['window']:>6} ms{wider[0]:>9.1f}{wider[1]:>9.1f}")
+        print(flush=True)
+        first = first or rows
 
 
 if __name__ == "__main__":
