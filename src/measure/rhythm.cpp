@@ -162,14 +162,13 @@ Bracket Rhythm::narrowed(const Bracket& tick) const {
   std::optional<Bracket> found;
   for (const double passed : {nearest - 1, nearest, nearest + 1}) {
     const Bracket grid = grid_at(number_ + passed);
-    const Bracket by_grid{grid.earliest - around(), grid.latest + around()};
-    if (by_grid.width() < Seconds{0} || by_grid.latest < tick.earliest || by_grid.earliest > tick.latest) {
+    if (grid.width() < Seconds{0} || grid.latest < tick.earliest || grid.earliest > tick.latest) {
       continue;
     }
     if (found) {
       return tick;  // one or the other
     }
-    found = by_grid;
+    found = {grid.earliest - around(), grid.latest + around()};
   }
   if (!found || tick.width() < found->width() * worth_narrowing) {
     return tick;
