@@ -3,10 +3,10 @@
 
   measure_when_busy.py BUILD_FOLDER [--load N...] [--pinned] [--rounds N] [--longest MS] [--cold]
 
-Prints the table of measure_through_driver for each load: beside N more processes that want a processor all the time. From the second
-load on it also prints how many times as wide the intervals are as under the first. 25 GPUs, one window of each length on each GPU a
-round: 16 rounds are 400 windows a line. Not part of `make bench`, since it takes 10 minutes; `--load 0` means something on an idle
-machine only.
+Prints the table of measure_through_driver for each load: beside N more processes that want a processor all the time. From the
+second load on it also prints how many times as wide the intervals are as under the first. 25 GPUs, one window of each length on
+each GPU a round: 16 rounds are 400 windows a line. Not part of `make bench`, since it takes 10 minutes; `--load 0` means something
+on an idle machine only.
 """
 
 import argparse

@@ -3,7 +3,7 @@
   ranks_test.py PROGRAM BUILD_FOLDER [--runs N [--busy N]]     N runs of each size instead of one, and a table;
                                                                beside N busy processes
 
-The runs of a table are short trainings, one after another in the same processes: importing torch there takes longer than all of them.
+The runs of a table are short trainings, one after another in the same processes: importing torch takes longer than a training.
 """
 
 import json
