@@ -35,7 +35,6 @@ using optimize::EpochPrior;
 
 constexpr std::array constants = {
     TunedConstant{"least_horizon", multiply_own<&LookaheadTuning::least_horizon>},
-    TunedConstant{"horizon_per_recurrence", multiply_own<&LookaheadTuning::horizon_per_recurrence>},
     TunedConstant{"cost_per_octave_up", multiply_own<&LookaheadTuning::cost_per_octave_up>},
     TunedConstant{"cost_per_octave_down", multiply_own<&LookaheadTuning::cost_per_octave_down>},
     TunedConstant{"cost_spread", multiply_own<&LookaheadTuning::cost_spread>},
@@ -45,10 +44,9 @@ constexpr std::array constants = {
     TunedConstant{"limits_gain", multiply_own<&LookaheadTuning::limits_gain>},
     TunedConstant{"curiosity", multiply_own<&LookaheadTuning::curiosity>},
     TunedConstant{"least_look", multiply_own<&LookaheadTuning::least_look>},
-    TunedConstant{"least_drift", multiply_own<&LookaheadTuning::least_drift>},
     TunedConstant{"news", multiply_own<&LookaheadTuning::news>},
-    TunedConstant{"change.most_surprise", multiply_change<&ChangeDetector::Tuning::most_surprise>},
-    TunedConstant{"change.allowance", multiply_change<&ChangeDetector::Tuning::allowance>},
+    TunedConstant{"change.distance", multiply_change<&ChangeDetector::Tuning::distance>},
+    TunedConstant{"change.odd", multiply_change<&ChangeDetector::Tuning::odd>},
     TunedConstant{"change.alarm", multiply_change<&ChangeDetector::Tuning::alarm>},
     TunedConstant{"epochs.critical_places", multiply_all<&EpochPrior::critical_places>},
     TunedConstant{"epochs.lengths", multiply_all<&EpochPrior::lengths>},

@@ -4,78 +4,81 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
 
 namespace zeus::optimize {
 namespace {
 
-// Page's sums with these figures: above += surprise - 1, at least 0; an alarm at 8.
-ChangeDetector with_round_figures() {
-  return ChangeDetector{{.most_surprise = 5.0, .allowance = 1.0, .alarm = 8.0}};
+// A change moves the mean with a variance of 3, so that runs of variance 1 have one of 4 after it.
+ChangeDetector with_round_figures(double alarm = 4.0) {
+  return ChangeDetector{{.distance = std::sqrt(3.0), .odd = 0.1, .alarm = alarm}};
 }
 
-TEST(ChangeDetector, AddsWhatExceedsTheAllowanceUntilTheAlarm) {
-  ChangeDetector detector = with_round_figures();
-  EXPECT_FALSE(detector.observe(4.0));    // 3
-  EXPECT_FALSE(detector.observe(3.0));    // 5
-  EXPECT_FALSE(detector.observe(3.875));  // 7.875
-  EXPECT_TRUE(detector.observe(1.125));   // 8, the alarm itself
+// What one run adds, by the two densities: the odds of a change, where one run in ten is odd without one.
+double added(double distance) {
+  const double usual = std::exp(-0.5 * distance * distance);
+  const double moved = 0.5 * std::exp(-0.5 * distance * distance / 4.0);
+  return std::log(moved / (0.9 * usual + 0.1 * moved));
 }
 
-TEST(ChangeDetector, SeesLessAsItSeesMore) {
-  ChangeDetector detector = with_round_figures();
-  EXPECT_FALSE(detector.observe(-4.0));
-  EXPECT_FALSE(detector.observe(-3.0));
-  EXPECT_FALSE(detector.observe(-3.875));
-  EXPECT_TRUE(detector.observe(-1.125));
+TEST(ChangeDetector, AddsLogarithmsOfOddsUntilTheAlarm) {
+  ASSERT_GT(added(2.0), 0.0);
+  const double sum = added(2.0) + added(1.9);
+  for (const double share : {0.999, 1.001}) {
+    ChangeDetector detector = with_round_figures(share * sum);
+    EXPECT_FALSE(detector.observe(2.0, 1.0));
+    EXPECT_EQ(detector.observe(1.9, 1.0), share < 1.0);
+  }
 }
 
-TEST(ChangeDetector, ASingleOddRunCountsAsTheMostSurprise) {
-  ChangeDetector above = with_round_figures();
-  EXPECT_FALSE(above.observe(1000.0));  // 4
-  EXPECT_FALSE(above.observe(4.5));     // 7.5
-  ChangeDetector below = with_round_figures();
-  EXPECT_FALSE(below.observe(-1000.0));
-  EXPECT_FALSE(below.observe(-4.5));
-  EXPECT_TRUE(below.observe(-1.5));
+TEST(ChangeDetector, SomeBatchSizesMayTakeLessAndOthersMore) {
+  ChangeDetector detector = with_round_figures(added(2.5) + 0.999 * added(2.4));
+  EXPECT_FALSE(detector.observe(-2.5, 1.0));
+  EXPECT_TRUE(detector.observe(2.4, 1.0));
 }
 
-TEST(ChangeDetector, ForgetsWhatTheOtherDirectionTakesBack) {
-  ChangeDetector detector = with_round_figures();
-  EXPECT_FALSE(detector.observe(5.0));   // 4
-  EXPECT_FALSE(detector.observe(-2.0));  // above 1, below 1
-  EXPECT_FALSE(detector.observe(-3.0));  // above 0, not -3; below 3
-  EXPECT_FALSE(detector.observe(5.0));   // above 4, below 0
-  EXPECT_FALSE(detector.observe(4.5));   // 7.5
-  EXPECT_TRUE(detector.observe(1.5));    // 8
+TEST(ChangeDetector, ASingleRunSaysNoMoreThanThatItIsNotOdd) {
+  ChangeDetector detector = with_round_figures(1.001 * std::log(10.0));
+  EXPECT_FALSE(detector.observe(1000.0, 1.0));
+  EXPECT_TRUE(detector.observe(1000.0, 1.0));
 }
 
-TEST(ChangeDetector, StartsAgainAfterAnAlarmInBothDirections) {
-  ChangeDetector detector = with_round_figures();
-  EXPECT_FALSE(detector.observe(5.0));
-  EXPECT_TRUE(detector.observe(5.0));
-  EXPECT_FALSE(detector.observe(5.0));
-  EXPECT_TRUE(detector.observe(5.0));
-  EXPECT_FALSE(detector.observe(-5.0));
-  EXPECT_TRUE(detector.observe(-5.0));
-  EXPECT_FALSE(detector.observe(-5.0)) << "the sum below started again too";
+TEST(ChangeDetector, DistancesCountInStandardDeviations) {
+  ChangeDetector wide{{.distance = 2.0 * std::sqrt(3.0), .odd = 0.1, .alarm = 0.999 * added(2.0)}};
+  EXPECT_FALSE(wide.observe(2.0, 4.0));
+  EXPECT_TRUE(wide.observe(4.0, 4.0));
 }
 
-TEST(ChangeDetector, ItsStateIsBothSums) {
-  ChangeDetector one = with_round_figures();
-  static_cast<void>(one.observe(-5.0));  // below 4
-  static_cast<void>(one.observe(1.5));   // above 0.5, below 1.5
+TEST(ChangeDetector, UsualRunsTakeBackWhatOddOnesSaid) {
+  ASSERT_LT(added(0.0), 0.0);
+  ChangeDetector detector = with_round_figures(added(3.0) + 0.999 * added(2.0));
+  EXPECT_TRUE(detector.calm());
+  EXPECT_FALSE(detector.observe(0.0, 1.0));
+  EXPECT_TRUE(detector.calm()) << "the sum is not below 0";
+  EXPECT_FALSE(detector.observe(3.0, 1.0));
+  EXPECT_FALSE(detector.calm());
+  EXPECT_FALSE(detector.observe(0.0, 1.0));
+  EXPECT_FALSE(detector.observe(2.0, 1.0));
+}
+
+TEST(ChangeDetector, StartsAgainAfterAnAlarm) {
+  ChangeDetector detector = with_round_figures(0.999 * added(2.0));
+  EXPECT_TRUE(detector.observe(2.0, 1.0));
+  EXPECT_TRUE(detector.calm());
+  EXPECT_FALSE(detector.observe(1.9, 1.0));
+}
+
+TEST(ChangeDetector, ItsStateIsTheSum) {
+  ChangeDetector one = with_round_figures(added(2.0) + 0.999 * added(2.0));
+  static_cast<void>(one.observe(2.0, 1.0));
   StateWriter writer;
   writer(one);
   const std::string text = writer.take();
-  ChangeDetector up = with_round_figures();
+  ChangeDetector other = with_round_figures(added(2.0) + 0.999 * added(2.0));
   StateReader reader{text};
-  reader(up);
-  ChangeDetector down = up;
-  EXPECT_FALSE(up.observe(5.0));     // 4.5
-  EXPECT_TRUE(up.observe(4.5));      // 8
-  EXPECT_FALSE(down.observe(-5.0));  // 5.5
-  EXPECT_TRUE(down.observe(-3.5));   // 8
+  reader(other);
+  EXPECT_TRUE(other.observe(2.0, 1.0));
 }
 
 }  // namespace

@@ -36,6 +36,8 @@ LookaheadPolicy::LookaheadPolicy(const JobSpec& spec, const LookaheadTuning& tun
       spec_{spec},
       octaves_{octaves_of(spec)},
       evidence_(spec.arms()),
+      recent_(spec.arms()),
+      expected_(spec.arms()),
       belief_{octaves_, tuning.epochs},
       change_{tuning.change},
       unread_(spec.arms(), 0.0),
@@ -56,7 +58,8 @@ void LookaheadPolicy::apply(const records::JobEvent& event, const ProfileBook&) 
 // The belief follows from the evidence that it was worked out from.
 void LookaheadPolicy::restore(StateReader& reader) {
   state(reader, *this);
-  if (evidence_.size() != spec_.arms() || (!fitted_.empty() && fitted_.size() != spec_.arms()) ||
+  if (evidence_.size() != spec_.arms() || recent_.size() != spec_.arms() || expected_.size() != spec_.arms() ||
+      (!fitted_.empty() && fitted_.size() != spec_.arms()) ||
       unread_.size() != spec_.arms() || seen_.size() != spec_.arms() || running_.size() != spec_.arms()) {
     throw Error{ErrorKind::corrupt_data, "this is the state of a policy for another number of batch sizes"};
   }
@@ -65,14 +68,69 @@ void LookaheadPolicy::restore(StateReader& reader) {
   }
 }
 
-// Old runs say little about a job that has changed, but more than nothing: the epochs of each batch size are elsewhere
-// now, about as far as those that gave the change away.
-void LookaheadPolicy::age(double distance) {
-  for (EpochEvidence& known : evidence_) {
-    known.drift += std::max(distance * distance, tuning_.least_drift * tuning_.least_drift);
-    known.censored = 0.0;
-    known.missed = 0.0;
+// Old runs say little about a job that has changed, but more than nothing: the epochs of each batch size have moved by
+// about as much as those of the runs that revealed the change. These runs are not old.
+void LookaheadPolicy::age() {
+  double squares = 0.0;
+  double moved = 0.0;
+  for (std::size_t arm = 0; arm < spec_.arms(); ++arm) {
+    if (recent_[arm].count > 0.0 && expected_[arm].variance > 0.0) {
+      const double distance = recent_[arm].mean - expected_[arm].log_epochs;
+      squares += distance * distance;
+      moved += 1.0;
+    }
   }
+  const double least = tuning_.change.distance * tuning_.change.distance;
+  const double drift = moved > 0.0 ? std::max(least, squares / moved) : least;
+  for (std::size_t arm = 0; arm < spec_.arms(); ++arm) {
+    EpochEvidence& known = evidence_[arm];
+    if (recent_[arm].count > 0.0) {
+      known = recent_[arm];
+    } else {
+      known.drift += drift;
+      known.censored = recent_[arm].censored;
+      known.bound = recent_[arm].bound;
+      known.missed = recent_[arm].missed;
+    }
+  }
+}
+
+LookaheadPolicy::Expectation LookaheadPolicy::expectation(std::size_t arm) const {
+  const EpochEvidence& known = evidence_[arm];
+  if (known.count == 0.0 || known.drift > 0.0) {
+    return {};
+  }
+  const double expected = belief_.mean(arm);
+  const double rounding = rounding_deviation * portable::exp(-expected);
+  // The belief knows a few levels of noise; the arm's own runs may scatter more than the likeliest of them.
+  const double noise = std::max(belief_.noise(arm), (known.jumps + belief_.noise(arm)) / known.count);
+  return {.log_epochs = expected, .variance = belief_.variance(arm) + noise + rounding * rounding};
+}
+
+void LookaheadPolicy::learn(EpochEvidence& known, records::TryOutcome outcome, double log_epochs) const {
+  if (!records::reached(outcome)) {
+    known.bound = known.censored > 0.0 ? std::max(known.bound, log_epochs) : log_epochs;
+    known.censored += 1.0;
+    known.missed += outcome == records::TryOutcome::exhausted ? 1.0 : 0.0;
+    return;
+  }
+  if (known.drift > 0.0) {
+    known = EpochEvidence{.censored = known.censored, .bound = known.bound, .missed = known.missed};
+  }
+  const auto window = static_cast<double>(spec_.window);
+  if (spec_.window > 0 && known.count >= window) {
+    known.squares *= (window - 1.0) / known.count;
+    known.jumps *= (window - 1.0) / known.count;
+    known.missed *= (window - 1.0) / known.count;
+    known.count = window - 1.0;
+  }
+  known.count += 1.0;
+  const double jump = known.count > 1.0 ? log_epochs - known.latest : 0.0;
+  known.jumps += 0.5 * jump * jump;
+  known.latest = log_epochs;
+  const double step = log_epochs - known.mean;
+  known.mean += step / known.count;
+  known.squares += step * (log_epochs - known.mean);
 }
 
 void LookaheadPolicy::end_try(const records::TryEnded& ended) {
@@ -82,49 +140,28 @@ void LookaheadPolicy::end_try(const records::TryEnded& ended) {
     return;
   }
   seen_[arm] = recurrences_;
-  EpochEvidence& known = evidence_[arm];
   const bool reached = records::reached(ended.outcome);
-  bool changed = false;
+  recurrences_ += reached ? 1 : 0;
   // A run stopped by a policy that hopes for less than usual is no surprise; so only what it ran counts.
   const double log_epochs = portable::log(static_cast<double>(ended.epochs) + (reached ? 0.0 : 0.5));
-  if (known.count >= 1.0 && known.drift == 0.0) {
-    const double expected = belief_.mean(arm);
-    const double rounding = rounding_deviation * portable::exp(-expected);
-    // The belief knows a few levels of noise; the arm's own runs may scatter more than the likeliest of them.
-    const double noise = std::max(belief_.noise(arm), (known.jumps + belief_.noise(arm)) / known.count);
-    const double deviation = std::sqrt(belief_.variance(arm) + noise + rounding * rounding);
-    const double surprise = (log_epochs - expected) / deviation;
-    if ((reached || surprise > 0.0) && change_.observe(surprise)) {
-      age(log_epochs - expected);
-      changed = true;
+  if (change_.calm()) {
+    std::ranges::fill(recent_, EpochEvidence{});
+    for (std::size_t other = 0; other < spec_.arms(); ++other) {
+      expected_[other] = expectation(other);
     }
   }
-  if (reached) {
-    ++recurrences_;
-    if (known.drift > 0.0) {
-      known = EpochEvidence{.censored = known.censored, .bound = known.bound, .missed = known.missed};
-    }
-    const auto window = static_cast<double>(spec_.window);
-    if (spec_.window > 0 && known.count >= window) {
-      known.squares *= (window - 1.0) / known.count;
-      known.jumps *= (window - 1.0) / known.count;
-      known.missed *= (window - 1.0) / known.count;
-      known.count = window - 1.0;
-    }
-    known.count += 1.0;
-    const double jump = known.count > 1.0 ? log_epochs - known.latest : 0.0;
-    known.jumps += 0.5 * jump * jump;
-    known.latest = log_epochs;
-    const double step = log_epochs - known.mean;
-    known.mean += step / known.count;
-    known.squares += step * (log_epochs - known.mean);
-  } else {
-    known.bound = known.censored > 0.0 ? std::max(known.bound, log_epochs) : log_epochs;
-    known.censored += 1.0;
-    known.missed += ended.outcome == records::TryOutcome::exhausted ? 1.0 : 0.0;
+  learn(evidence_[arm], ended.outcome, log_epochs);
+  learn(recent_[arm], ended.outcome, log_epochs);
+  const Expectation& expected = expected_[arm];
+  const double distance = log_epochs - expected.log_epochs;
+  const bool changed =
+      expected.variance > 0.0 && (reached || distance > 0.0) && change_.observe(distance, expected.variance);
+  if (changed) {
+    age();
   }
   // One more run among many alike moves nothing: the belief is worked out anew when there is something new to believe.
   ++unread_[arm];
+  const EpochEvidence& known = evidence_[arm];
   if (changed || unread_[arm] > (known.count + known.censored) * tuning_.news) {
     fitted_ = evidence_;
     belief_.fit(fitted_);
@@ -172,11 +209,15 @@ std::optional<std::vector<LookaheadPolicy::EpochCost>> LookaheadPolicy::epoch_co
       costs[arm].log_cost = costs[known.back()].log_cost + tuning_.cost_per_octave_up * gap;
       costs[arm].deviation = tuning_.cost_spread * gap;
     } else {
+      // Every sample costs the same and every step does, so between two measurements an epoch's cost grows with its
+      // number of steps.
       const std::size_t below = *(above - 1);
+      const auto steps = [this](std::size_t of) { return 1.0 / spec_.batch_sizes[of]; };
+      const double share = (steps(arm) - steps(*above)) / (steps(below) - steps(*above));
+      costs[arm].log_cost = portable::log(share * portable::exp(costs[below].log_cost) +
+                                          (1.0 - share) * portable::exp(costs[*above].log_cost));
       const double whole = octaves_[*above] - octaves_[below];
       const double part = octaves_[arm] - octaves_[below];
-      const double share = part / whole;
-      costs[arm].log_cost = costs[below].log_cost * (1.0 - share) + costs[*above].log_cost * share;
       costs[arm].deviation = tuning_.cost_spread * std::sqrt(part * (whole - part) / whole) * 0.5;
     }
   }
@@ -384,8 +425,7 @@ Decision LookaheadPolicy::decide(const Question& question, const ProfileBook& pr
     return run({.arm = least_missed(), .limit = {}, .max_epochs = {}, .purpose = records::TryPurpose::explore},
                tuning_.least_horizon, profiles);
   }
-  const double horizon =
-      std::max(tuning_.least_horizon, tuning_.horizon_per_recurrence * static_cast<double>(recurrences_));
+  const double horizon = std::max(tuning_.least_horizon, static_cast<double>(recurrences_));
   // One gamble a recurrence: after a failed try the incumbent runs.
   const Gamble gamble = question.tries == 0 ? best_gamble(*best_known, *costs, question, horizon)
                                             : Gamble{.arm = best_known->arm, .max_epochs = spec_.max_epochs};

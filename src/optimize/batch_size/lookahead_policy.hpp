@@ -27,15 +27,15 @@ class LookaheadPolicy final : public Policy {
   [[nodiscard]] Decision decide(const Question& question, const ProfileBook& profiles) const override;
   [[nodiscard]] std::vector<std::optional<CostBelief>> beliefs(const ProfileBook& profiles) const override;
 
-  [[nodiscard]] int version() const override { return 5; }
+  [[nodiscard]] int version() const override { return 6; }
   void save(StateWriter& writer) const override { state(writer, *this); }
   void restore(StateReader& reader) override;
 
  private:
   template <typename Archive, typename Self>
   static void state(Archive& archive, Self& self) {
-    archive(self.spec_.max_power, self.spec_.power_limits, self.evidence_, self.fitted_, self.change_, self.unread_,
-            self.seen_, self.running_, self.recurrences_);
+    archive(self.spec_.max_power, self.spec_.power_limits, self.evidence_, self.recent_, self.expected_, self.fitted_,
+            self.change_, self.unread_, self.seen_, self.running_, self.recurrences_);
   }
 
   // What an epoch of an arm costs under its best limit: measured, or inferred from its neighbours.
@@ -56,8 +56,21 @@ class LookaheadPolicy final : public Policy {
     int max_epochs = 0;
   };
 
+  // What a run of an arm is expected to take while the job is as it was; without variance where no run says.
+  struct Expectation {
+    double log_epochs = 0.0;
+    double variance = 0.0;
+
+    template <typename Archive, typename Self>
+    static void state(Archive& archive, Self& self) {
+      archive(self.log_epochs, self.variance);
+    }
+  };
+
   void end_try(const records::TryEnded& ended);
-  void age(double distance);
+  void learn(EpochEvidence& known, records::TryOutcome outcome, double log_epochs) const;
+  void age();
+  [[nodiscard]] Expectation expectation(std::size_t arm) const;
   // The limit that may be better than the cheapest one measured: next to it, below before above; none when both are
   // measured.
   [[nodiscard]] std::optional<Watts> limit_to_measure(const ProfileBook& profiles, std::size_t arm) const;
@@ -83,6 +96,8 @@ class LookaheadPolicy final : public Policy {
   JobSpec spec_;
   std::vector<double> octaves_;
   std::vector<EpochEvidence> evidence_;
+  std::vector<EpochEvidence> recent_;  // the part of it since runs began to speak for a change
+  std::vector<Expectation> expected_;  // as it was then
   std::vector<EpochEvidence> fitted_;  // what belief_ was worked out from; empty before the first time
   EpochBelief belief_;
   ChangeDetector change_;

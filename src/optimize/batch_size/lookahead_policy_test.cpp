@@ -223,9 +223,9 @@ TEST(LookaheadPolicy, TriesWhatHasMissedLeastNearestToTheDefaultTheSmallerFirst)
 }
 
 // Measured: 16 at 4 J an epoch, all of its limits; 128 at 2 J, with a neighbour of its best limit unknown, so that it
-// may be a tenth cheaper. 8, an octave below: a quarter dearer, by as much uncertain. 256 and 512, one and two octaves
-// above: a tenth cheaper each. 32 lies one octave above 16 and two below 128: two thirds of 16's logarithm and one of
-// 128's.
+// may be a tenth cheaper. 8, an octave below, costs a quarter more and is uncertain by as much. 256 and 512, one and two
+// octaves above, cost a tenth less each. 32 takes half the steps of 16 and 128 an eighth, so that an epoch of 32 costs
+// three sevenths of the difference more than one of 128.
 TEST(LookaheadPolicy, InfersEpochCostsFromThoseOfNeighbours) {
   Job job{energy_job({8, 16, 32, 128, 256, 512}, 32), content()};
   job.measure_all(16, 4.0);
@@ -235,7 +235,7 @@ TEST(LookaheadPolicy, InfersEpochCostsFromThoseOfNeighbours) {
   const auto beliefs = job.beliefs();
   expect_belief(beliefs[0], epochs, 0, std::log(4.0) + 0.25, 0.25);
   expect_belief(beliefs[1], epochs, 1, std::log(4.0), 0.0);
-  expect_belief(beliefs[2], epochs, 2, (2.0 * std::log(4.0) + std::log(2.0)) / 3.0,
+  expect_belief(beliefs[2], epochs, 2, std::log(2.0 + 2.0 * 3.0 / 7.0),
                 0.25 * std::sqrt(1.0 * 2.0 / 3.0) * 0.5);
   expect_belief(beliefs[3], epochs, 3, std::log(2.0), 0.1);
   expect_belief(beliefs[4], epochs, 4, std::log(2.0) - 0.1, 0.25);
@@ -614,10 +614,10 @@ TEST(LookaheadPolicy, HopesForTheCheapEndOfWhatWasNotMeasured) {
   }
 }
 
-// After n recurrences the horizon is 2 n, where that is more than 16.
+// After n recurrences the horizon is n, or 16 if that is more.
 TEST(LookaheadPolicy, TheHorizonGrowsWithTheJob) {
   const JobSpec spec = energy_job({16, 32}, 16);
-  for (const int recurrences : {4, 12}) {
+  for (const int recurrences : {4, 24}) {
     std::vector<double> seen;
     for (int i = 0; i < recurrences; ++i) {
       seen.push_back(20);
@@ -643,10 +643,10 @@ TEST(LookaheadPolicy, TheHorizonGrowsWithTheJob) {
   }
 }
 
-// One run of more than 4.75 deviations is an alarm, as set here.
+// A single run is an alarm here where a change is four times as likely to explain it.
 LookaheadTuning startled() {
   LookaheadTuning tuning = content();
-  tuning.change = {.most_surprise = 5.0, .allowance = 0.75, .alarm = 4.0};
+  tuning.change.alarm = std::log(4.0);
   return tuning;
 }
 
@@ -717,13 +717,16 @@ TEST(LookaheadPolicy, AStoppedRunSurprisesOnlyByWhatItRan) {
   EXPECT_FALSE(changed(21, TryOutcome::reached));
 }
 
-// One run of 20 epochs is known. Where half a deviation is a change already, one that was stopped a little above it is.
+// One run of 20 epochs is known. If the slightest sign is a change already, a run that was stopped where a change is the
+// likelier explanation is one.
 TEST(LookaheadPolicy, AStoppedRunThatIsALittleTooLongIsALittleSurprise) {
   LookaheadTuning tuning = startled();
-  tuning.change.allowance = 0.0;
-  tuning.change.alarm = 0.5;
+  tuning.change.alarm = 1e-9;
   const EpochBelief before = believed({-1, 0}, {runs({20}), runs({20})}, tuning.epochs);
-  const double deviation = std::sqrt(before.variance(1) + before.noise(1));
+  const double variance = before.variance(1) + before.noise(1) + 1.0 / 12.0 / 400.0;
+  const double deviation = std::sqrt(variance);
+  const double moved = variance + tuning.change.distance * tuning.change.distance;
+  const double even = std::sqrt(std::log(moved / variance) / (1.0 - variance / moved));
   const auto changed = [&](double surprise) {
     Job job{energy_job({8, 16}, 16), tuning};
     job.measure_all(8, 4.0);
@@ -734,8 +737,8 @@ TEST(LookaheadPolicy, AStoppedRunThatIsALittleTooLongIsALittleSurprise) {
     job.run(16, static_cast<int>(std::exp(before.mean(1) + surprise * deviation)), TryOutcome::stopped);
     return job.beliefs()[0]->high / job.beliefs()[0]->low > 1.5 * doubt_before;
   };
-  EXPECT_TRUE(changed(0.8));
-  EXPECT_FALSE(changed(0.3));
+  EXPECT_TRUE(changed(1.3 * even));
+  EXPECT_FALSE(changed(0.8 * even));
 }
 
 // Runs that take 10 and 30 epochs by turns are no change, however often: it is how this arm's runs scatter. Nor are

@@ -10,11 +10,10 @@
 namespace zeus::optimize {
 
 struct LookaheadTuning {
-  // A job is expected to recur this many times more at least, and twice as often as it has so far.
+  // A job is expected to recur this many times more at least, and otherwise as often again as it has so far.
   double least_horizon = 16.0;
-  double horizon_per_recurrence = 2.0;
-  // What an epoch is assumed to cost more at larger batches, and at smaller ones, which use a GPU less well: natural
-  // logarithms per octave.
+  // What an epoch is assumed to cost more at batches larger than all that were measured, and at smaller ones, which use
+  // a GPU less well: natural logarithms per octave.
   double cost_per_octave_up = -0.1;
   double cost_per_octave_down = 0.25;
   // The standard deviation of what it costs at a batch size that was not measured, per octave from one that was.
@@ -33,8 +32,6 @@ struct LookaheadTuning {
   // seen; and what every look counts as, beyond what it is expected to lose.
   double curiosity = 0.0015;
   double least_look = 0.1;
-  // A change of the job moves the logarithms of epochs by this much at least.
-  double least_drift = 0.5;
   // The belief is worked out anew when an arm has had this share of its runs since the last time.
   double news = 0.05;
   ChangeDetector::Tuning change;
