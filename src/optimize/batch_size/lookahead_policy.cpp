@@ -150,12 +150,15 @@ void LookaheadPolicy::end_try(const records::TryEnded& ended) {
       expected_[other] = expectation(other);
     }
   }
+  // Runs that scatter more than they did reveal no change by that; each change counts once in the jumps.
+  const EpochEvidence& earlier = evidence_[arm];
+  const double scatter = earlier.count > 0.0 ? earlier.jumps / earlier.count : 0.0;
   learn(evidence_[arm], ended.outcome, log_epochs);
   learn(recent_[arm], ended.outcome, log_epochs);
   const Expectation& expected = expected_[arm];
   const double distance = log_epochs - expected.log_epochs;
   const bool changed =
-      expected.variance > 0.0 && (reached || distance > 0.0) && change_.observe(distance, expected.variance);
+      expected.variance > 0.0 && (reached || distance > 0.0) && change_.observe(distance, std::max(expected.variance, scatter));
   if (changed) {
     age();
   }
