@@ -40,7 +40,7 @@ class EpochBelief {
   // `octaves` are the arms' places, ascending: log2 of the batch size relative to the default one.
   explicit EpochBelief(std::span<const double> octaves, const EpochPrior& before = {});
 
-  // Works the belief out anew from all evidence, one entry for each arm.
+  // Works the belief out again from all evidence, one entry for each arm.
   void fit(std::span<const EpochEvidence> evidence);
 
   // Of log epochs: the mean and variance of an arm, and the variance of a single run about its arm.

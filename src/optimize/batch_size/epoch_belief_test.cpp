@@ -339,7 +339,7 @@ TEST(EpochBelief, SurvivalKnowsWhatStoppedRunsPassed) {
   }
 }
 
-// The bound is a million times what anybody expected: what is left beyond is no number to divide by.
+// The bound is a million times what was expected: the probability beyond it is too small to divide by.
 TEST(EpochBelief, SurvivalBeyondAllExpectationIsThatOfTheNewBelief) {
   const EpochBelief belief = fitted({0.0}, simple(), {{.stopped = {2.3 + 14.0}}});
   const double z = (belief.mean(0) - 10.0) / std::sqrt(belief.variance(0) + 0.09);

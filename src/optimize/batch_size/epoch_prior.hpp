@@ -11,8 +11,8 @@ namespace zeus::optimize {
 
 struct EpochPrior {
   // Up to a critical batch size the epochs hardly change, beyond it they grow in proportion (McCandlish et al., "An
-  // empirical model of large-batch training"); where it lies, in octaves from the default, is anybody's guess, beyond
-  // either end too: epochs may grow all the way, or nowhere.
+  // empirical model of large-batch training"); where it lies, in octaves from the default, is unknown. It may be beyond
+  // either end: epochs may grow all the way, or nowhere.
   std::array<double, 6> critical_places{-8.0, -4.0, 0.0, 4.0, 8.0, 16.0};
   std::array<double, 2> lengths{2.0, 6.0};
   std::array<double, 3> spreads{0.1, 0.3, 1.0};

@@ -130,7 +130,7 @@ TEST(ExploratoryRun, WithoutAnEpochNothingIsLearned) {
   EXPECT_EQ(found.max_epochs, 0);
 }
 
-// An arm a thousand times as dear is stopped after the one epoch that a try has at least, for which it pays.
+// An arm that costs a thousand times as much is stopped after the one epoch that a try has at least, for which it pays.
 TEST(ExploratoryRun, ADearArmIsStoppedAtOnce) {
   const ExploratoryValue found = value_of(
       {.arm = 1, .epoch_cost = 1000.0, .fallback = 15.0, .horizon = 16.0, .most_epochs = 20}, about_two_arms());

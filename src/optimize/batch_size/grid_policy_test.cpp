@@ -110,7 +110,7 @@ TEST(GridPolicy, ALostTryIsNoResult) {
   EXPECT_EQ(search.next(), (Cell{16, 100_W, false}));
 }
 
-// Tries in flight have their own cells, whichever ends first; one that was not submitted here is nobody's.
+// Tries in flight have their own cells, whichever ends first; one that was not submitted here belongs to no cell.
 TEST(GridPolicy, OverlappingTriesAreJudgedByTheirOwnCells) {
   Search search{energy_job({8}, 8)};
   const std::uint64_t first = search.start();

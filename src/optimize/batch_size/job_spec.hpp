@@ -15,7 +15,7 @@
 
 namespace zeus::optimize {
 
-// What somebody believes a run at a batch size costs, before any was seen.
+// What a user believes a run at a batch size costs, before any was seen.
 struct PriorBelief {
   int batch_size = 0;
   Joules mean;

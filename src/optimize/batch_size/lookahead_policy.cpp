@@ -59,8 +59,8 @@ void LookaheadPolicy::apply(const records::JobEvent& event, const ProfileBook&) 
 void LookaheadPolicy::restore(StateReader& reader) {
   state(reader, *this);
   if (evidence_.size() != spec_.arms() || recent_.size() != spec_.arms() || expected_.size() != spec_.arms() ||
-      (!fitted_.empty() && fitted_.size() != spec_.arms()) ||
-      unread_.size() != spec_.arms() || seen_.size() != spec_.arms() || running_.size() != spec_.arms()) {
+      (!fitted_.empty() && fitted_.size() != spec_.arms()) || unread_.size() != spec_.arms() ||
+      seen_.size() != spec_.arms() || running_.size() != spec_.arms()) {
     throw Error{ErrorKind::corrupt_data, "this is the state of a policy for another number of batch sizes"};
   }
   if (!fitted_.empty()) {
@@ -157,12 +157,12 @@ void LookaheadPolicy::end_try(const records::TryEnded& ended) {
   learn(recent_[arm], ended.outcome, log_epochs);
   const Expectation& expected = expected_[arm];
   const double distance = log_epochs - expected.log_epochs;
-  const bool changed =
-      expected.variance > 0.0 && (reached || distance > 0.0) && change_.observe(distance, std::max(expected.variance, scatter));
+  const bool changed = expected.variance > 0.0 && (reached || distance > 0.0) &&
+                       change_.observe(distance, std::max(expected.variance, scatter));
   if (changed) {
     age();
   }
-  // One more run among many alike moves nothing: the belief is worked out anew when there is something new to believe.
+  // One more run among many alike moves nothing: the belief is worked out again when there is something new.
   ++unread_[arm];
   const EpochEvidence& known = evidence_[arm];
   if (changed || unread_[arm] > (known.count + known.censored) * tuning_.news) {
@@ -307,7 +307,7 @@ std::vector<std::optional<CostBelief>> LookaheadPolicy::beliefs(const ProfileBoo
 }
 
 // A batch size that was not seen for so long that another look at it is due: what was learned of it may no longer hold,
-// or never did. The dearer the look, the longer it waits; the one most overdue comes first.
+// or never did. The more a look costs, the longer it waits; the one most overdue comes first.
 std::optional<std::size_t> LookaheadPolicy::look_due(const Incumbent& best, const std::vector<EpochCost>& costs) const {
   std::optional<std::size_t> due;
   double least = 0.0;
@@ -318,8 +318,8 @@ std::optional<std::size_t> LookaheadPolicy::look_due(const Incumbent& best, cons
     const double cost =
         portable::exp(costs[arm].log_cost + belief_.mean(arm) + 0.5 * (belief_.variance(arm) + belief_.noise(arm)));
     const auto unseen = static_cast<double>(recurrences_ - seen_[arm]);
-    const double dearer = (cost + best.start) / (best.cost + best.start) - 1.0;
-    const double balance = std::max(0.0, dearer) + tuning_.least_look - tuning_.curiosity * unseen;
+    const double extra = (cost + best.start) / (best.cost + best.start) - 1.0;
+    const double balance = std::max(0.0, extra) + tuning_.least_look - tuning_.curiosity * unseen;
     if (balance < least) {
       due = arm;
       least = balance;

@@ -223,9 +223,9 @@ TEST(LookaheadPolicy, TriesWhatHasMissedLeastNearestToTheDefaultTheSmallerFirst)
 }
 
 // Measured: 16 at 4 J an epoch, all of its limits; 128 at 2 J, with a neighbour of its best limit unknown, so that it
-// may be a tenth cheaper. 8, an octave below, costs a quarter more and is uncertain by as much. 256 and 512, one and two
-// octaves above, cost a tenth less each. 32 takes half the steps of 16 and 128 an eighth, so that an epoch of 32 costs
-// three sevenths of the difference more than one of 128.
+// may be a tenth cheaper. 8, an octave below, costs a quarter more and is uncertain by as much. 256 and 512, one and
+// two octaves above, cost a tenth less each. 32 takes half the steps of 16 and 128 an eighth, so that an epoch of 32
+// costs three sevenths of the difference more than one of 128.
 TEST(LookaheadPolicy, InfersEpochCostsFromThoseOfNeighbours) {
   Job job{energy_job({8, 16, 32, 128, 256, 512}, 32), content()};
   job.measure_all(16, 4.0);
@@ -235,8 +235,7 @@ TEST(LookaheadPolicy, InfersEpochCostsFromThoseOfNeighbours) {
   const auto beliefs = job.beliefs();
   expect_belief(beliefs[0], epochs, 0, std::log(4.0) + 0.25, 0.25);
   expect_belief(beliefs[1], epochs, 1, std::log(4.0), 0.0);
-  expect_belief(beliefs[2], epochs, 2, std::log(2.0 + 2.0 * 3.0 / 7.0),
-                0.25 * std::sqrt(1.0 * 2.0 / 3.0) * 0.5);
+  expect_belief(beliefs[2], epochs, 2, std::log(2.0 + 2.0 * 3.0 / 7.0), 0.25 * std::sqrt(1.0 * 2.0 / 3.0) * 0.5);
   expect_belief(beliefs[3], epochs, 3, std::log(2.0), 0.1);
   expect_belief(beliefs[4], epochs, 4, std::log(2.0) - 0.1, 0.25);
   expect_belief(beliefs[5], epochs, 5, std::log(2.0) - 0.2, 0.5);
@@ -309,8 +308,8 @@ TEST(LookaheadPolicy, AWindowKeepsTheWeightOfSoManyRuns) {
   expect_belief(job.beliefs()[1], believed({-1, 0}, {{}, expected}), 1, std::log(4.0), 0.0);
 }
 
-// The belief is worked out anew when an arm has had a third of its runs since the last time (as set here): after run 1,
-// 2, 3 (two new would be too few at 3: more than one of three), and so on: of 4 runs, 1 is not more than 4/3; 2 of 5
+// The belief is worked out again when an arm has had a third of its runs since the last time (as set here): after run
+// 1, 2, 3 (two new would be too few at 3: more than one of three), and so on: of 4 runs, 1 is not more than 4/3; 2 of 5
 // are.
 TEST(LookaheadPolicy, WorksItsBeliefOutAnewWhenThereIsNews) {
   LookaheadTuning tuning = content();
@@ -507,7 +506,7 @@ TEST(LookaheadPolicy, ATrialMeasuresOnlyWhatPaysWithinIt) {
     Job job{energy_job({8, 16}, 16), tuning};
     job.measure_all(16, 4.0);
     job.run(16, 20);
-    // 100 W is cheapest, 150 W beside it dearer; 200 W is of no interest to the choice.
+    // 100 W is cheapest, 150 W beside it costs more; 200 W is of no interest to the choice.
     job.measure(8, {test::measured(100_W, 4.0), test::measured(150_W, 5.0)});
     const RunTry run = job.run_of();
     EXPECT_EQ(run.arm, 0U);
@@ -672,7 +671,7 @@ TEST(LookaheadPolicy, AChangeMakesOldRunsSayLess) {
   EpochBelief after = believed({-1, 0}, {of_8, runs({90})});
   expect_belief(job.beliefs()[1], after, 1, std::log(4.0), 0.0);
   expect_belief(job.beliefs()[0], after, 0, std::log(4.0), 0.0);
-  // The next run of 8 starts its history anew, which no surprise can come of.
+  // The next run of 8 starts its history again, so it can be no surprise.
   job.run(8, 85);
   after = believed({-1, 0}, {runs({85}), runs({90})});
   expect_belief(job.beliefs()[0], after, 0, std::log(4.0), 0.0);
@@ -717,8 +716,8 @@ TEST(LookaheadPolicy, AStoppedRunSurprisesOnlyByWhatItRan) {
   EXPECT_FALSE(changed(21, TryOutcome::reached));
 }
 
-// One run of 20 epochs is known. If the slightest sign is a change already, a run that was stopped where a change is the
-// likelier explanation is one.
+// One run of 20 epochs is known. If the slightest sign is a change already, a run that was stopped where a change is
+// the likelier explanation is one.
 TEST(LookaheadPolicy, AStoppedRunThatIsALittleTooLongIsALittleSurprise) {
   LookaheadTuning tuning = startled();
   tuning.change.alarm = 1e-9;

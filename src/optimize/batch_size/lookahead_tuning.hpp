@@ -23,7 +23,7 @@ struct LookaheadTuning {
   // A trial is not worth thinking about when all that it could bring is less than this share of one run.
   double least_improvement = 0.01;
   // Profiling limits beforehand takes this long for each, or an equal share of one epoch where that is less; profiling
-  // them during a run's first epoch makes that epoch dearer by about this share of it.
+  // them during a run's first epoch makes that epoch cost about this share more.
   Seconds profiling_time{5.0};
   double profiling_epoch = 0.15;
   // Knowing all limits instead of some saves about this share of a run.
@@ -32,7 +32,7 @@ struct LookaheadTuning {
   // seen; and what every look counts as, beyond what it is expected to lose.
   double curiosity = 0.0015;
   double least_look = 0.1;
-  // The belief is worked out anew when an arm has had this share of its runs since the last time.
+  // The belief is worked out again when an arm has had this share of its runs since the last time.
   double news = 0.05;
   ChangeDetector::Tuning change;
   EpochPrior epochs;

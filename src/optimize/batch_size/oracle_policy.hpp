@@ -1,4 +1,4 @@
-// Policy `oracle`: the configuration somebody who has seen everything knows to be the best; the yardstick of regret.
+// Policy `oracle`: the configuration that is the best by everything that the traces hold; the yardstick of regret.
 // One thread at a time.
 #pragma once
 

@@ -1,6 +1,6 @@
 // What has been profiled of a job: for each arm the limits measured, and the cheapest of them for the job's eta; and
 // what runs take beside their epochs.
-// A value that one owner changes; reading it is safe from several threads while nobody does.
+// A value that one owner changes; reading it is safe from several threads while no thread does.
 #pragma once
 
 #include "base/state_text.hpp"

@@ -107,7 +107,7 @@ TEST(ZeusPolicy, AFailureEndsItsDirectionAndItsBatchSize) {
   Walk walk{five_sizes()};
   EXPECT_EQ(walk.explore({{32, 60}, {64, 70}}), (std::vector{32, 16, 64, 128, 32, 64}));
   const std::map<int, int> drawn = walk.drawn();
-  EXPECT_EQ(drawn.size(), 1U) << "64 is a seventh dearer, at deviations of 2 %: only 32 is drawn";
+  EXPECT_EQ(drawn.size(), 1U) << "64 costs a seventh more, at deviations of 2 %: only 32 is drawn";
   EXPECT_TRUE(drawn.contains(32));
 }
 
@@ -315,7 +315,7 @@ TEST(ZeusPolicy, AWindowForgetsOldCosts) {
   }
 }
 
-// One cost is all that a window of one ever has: it is drawn from as it is, and no arm is run for want of a second.
+// One cost is all that a window of one ever has: it is drawn from as it is, and no arm is run to get a second one.
 TEST(ZeusPolicy, AWindowOfOneDrawsFromSingleCosts) {
   JobSpec spec = energy_job({8, 16}, 16);
   spec.window = 1;
@@ -372,7 +372,7 @@ TEST(ZeusPolicy, TheBestKnownOfOtherDevicesIsFoundAnew) {
   const std::uint64_t exploration = walk.start();
   EXPECT_EQ(walk.next(), 8) << "what was best before, until something is known";
   walk.policy().apply(ended(80, 8, 16, 500.0), walk.profiles());
-  EXPECT_EQ(walk.next(), 16) << "the only one that has converged here, dear or not";
+  EXPECT_EQ(walk.next(), 16) << "the only one that has converged here, whatever it costs";
   walk.end(exploration, 32, 600.0);
 }
 
