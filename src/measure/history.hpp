@@ -31,7 +31,7 @@ struct SampleRun {
 struct History {
   static constexpr std::size_t ticks_kept = 48;
   static constexpr std::size_t runs_kept = 64;
-  // A tick that was seen roughly is placed anew by each of so many after it.
+  // A tick that was seen roughly is placed again by each of so many after it.
   static constexpr std::size_t placed_by = 12;
 
   // What is known of the device. Without a timing, or with one that covers all of the time, samples say nothing beyond

@@ -29,8 +29,8 @@ struct Page {
 
 std::string to_html(const Page& page);
 
-// A table whose first column names its rows. On a narrow screen each row is a card: its name, then a line for each
-// other column. `rows` is markup: rows of one <th scope="row"> and <td>s; at most 12 columns.
+// A table whose first column names its rows. On a narrow screen each row is a block of its own: its name, then a line
+// for each other column. `rows` is markup: rows of one <th scope="row"> and <td>s; at most 12 columns.
 std::string table(std::string_view caption, const std::vector<std::string>& columns, std::string_view rows);
 
 }  // namespace zeus::report

@@ -81,14 +81,16 @@ TEST_P(WindowAllocations, TheFirstWindowAllocatesAndThoseAfterItDoNot) {
   }
 }
 
-// In the second round, the measurements still hold the windows of the first one.
-TEST_P(WindowAllocations, OfManyOpenAtOnceOnlyTheFirstTwoRoundsAllocate) {
+// In the second round, the measurements still hold the windows of the first one. Edges beside a tick that was seen
+// roughly wait for up to 12 ticks, which is five rounds more.
+TEST_P(WindowAllocations, OfManyOpenAtOnceOnlyRoundsBeforeTheFirstIsSettledAllocate) {
+  constexpr int settled = 7;
   std::vector<std::string> names;
   for (int i = 0; i < 20; ++i) {
     names.push_back(long_name + std::to_string(i));
   }
   std::vector<Measurement> measurements(names.size());
-  for (int round = 0; round < 10; ++round) {
+  for (int round = 0; round < 2 * settled; ++round) {
     for (const std::string& name : names) {
       allocations.count([&] { monitor.begin(name); });
       bench.pass(0.005_s);
@@ -98,7 +100,7 @@ TEST_P(WindowAllocations, OfManyOpenAtOnceOnlyTheFirstTwoRoundsAllocate) {
       allocations.count([&] { monitor.end(names[i], measurements[i]); });
     }
     const std::size_t allocated = allocations.take();
-    EXPECT_TRUE(round < 2 || allocated == 0) << round << ": " << allocated;
+    EXPECT_TRUE(round < settled || allocated == 0) << round << ": " << allocated;
   }
 }
 
