@@ -27,7 +27,7 @@ REASONS = (
     (True, r"daemon\.system_calls", "it needs strace, and the right to trace"),
     (True, r"daemon\.existing_client|server\.(api|existing_server|existing_clients|metrics|tokens)",
      "it needs packages from the registry"),
-    (AS_ROOT, r"OpenStore\.SaysWhenItCannotBeWritten", "root may write anywhere"),
+    (AS_ROOT, r"OpenStore\.ReportsAStoreThatCannotBeWritten", "root may write anywhere"),
     (True, r"python\..*|report\.browser", "it needs packages from the registry"),
     (not shutil.which("systemd-analyze"), r"packaging\.systemd", "systemd-analyze is not installed"),
 )

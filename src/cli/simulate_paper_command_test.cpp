@@ -92,7 +92,7 @@ TEST_F(SimulatePaperCommandTest, WritesTheFiguresOfThePageAsJsonAndIsSilentWhenQ
       if (*figures[figure]["kind"].string() == "table") {
         const records::JsonValue& rows = figures[figure]["rows"];
         for (std::size_t row = 0; row < rows.size(); ++row) {
-          const std::string cell = "<td>" + report::escaped(*rows[row][0].string()) + "</td>";
+          const std::string cell = R"(<th scope="row">)" + report::escaped(*rows[row][0].string()) + "</th>";
           EXPECT_NE(page.find(cell), std::string::npos) << cell;
           ++cells;
         }

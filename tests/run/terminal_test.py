@@ -201,7 +201,7 @@ class InATerminal(unittest.TestCase):
         terminal.close()
         last = self.entries()[-1]
         self.assertEqual((last["kind"], last["outcome"], last["epochs"]), ("finished", "reached", 50))
-        self.assertIn("stopped for a while", last["left_out"])
+        self.assertIn("suspended for a while", last["left_out"])
 
     def test_bg_lets_it_go_on_while_the_shell_has_the_terminal(self):
         terminal = self.started(sys.executable, "train.py", "60")
