@@ -40,12 +40,18 @@ class WindowAllocator {
   static_assert(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
 
   explicit WindowAllocator(std::shared_ptr<WindowMemory> memory) : memory_{std::move(memory)} {}
+  // Containers convert allocators implicitly.
   template <typename Other>
-  WindowAllocator(const WindowAllocator<Other>& other)
-      : memory_{other.memory()} {}  // NOLINT(google-explicit-constructor)
+  WindowAllocator(const WindowAllocator<Other>& other)  // NOLINT(google-explicit-constructor)
+      : memory_{other.memory()} {}
 
-  [[nodiscard]] T* allocate(std::size_t count) { return static_cast<T*>(memory_->take(count * sizeof(T))); }
-  void deallocate(T* block, std::size_t count) noexcept { memory_->give_back(block, count * sizeof(T)); }
+  // T may be a pointer: its own size is what is wanted.
+  [[nodiscard]] T* allocate(std::size_t count) {
+    return static_cast<T*>(memory_->take(count * sizeof(T)));  // NOLINT(bugprone-sizeof-expression)
+  }
+  void deallocate(T* block, std::size_t count) noexcept {
+    memory_->give_back(block, count * sizeof(T));  // NOLINT(bugprone-sizeof-expression)
+  }
 
   [[nodiscard]] const std::shared_ptr<WindowMemory>& memory() const { return memory_; }
   template <typename Other>

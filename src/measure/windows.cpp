@@ -60,7 +60,7 @@ Windows::~Windows() {
 }
 
 std::shared_ptr<WindowEdges> Windows::make_edges(std::string_view name) const {
-  const auto edges = std::allocate_shared<WindowEdges>(WindowAllocator<WindowEdges>{memory_}, memory_);
+  auto edges = std::allocate_shared<WindowEdges>(WindowAllocator<WindowEdges>{memory_}, memory_);
   edges->name = name;
   edges->forks = fork_count();
   edges->gpus.resize(gpus().size());

@@ -58,26 +58,26 @@ constexpr const char* long_name = "a name that is too long for a string without 
 
 class WindowAllocations : public testing::TestWithParam<const char*> {
  protected:
-  MonitoredGpus bench{{GetParam(), GetParam()}};
-  Monitor& monitor = *bench.monitor;
-  Allocations allocations;
+  MonitoredGpus bench_{{GetParam(), GetParam()}};
+  Monitor& monitor_ = *bench_.monitor;
+  Allocations allocations_;
 };
 
 TEST_P(WindowAllocations, AllocatorsAreCounted) {
-  allocations.count([] { EXPECT_FALSE(std::string(long_name).empty()); });
-  EXPECT_EQ(allocations.take(), 1U);
+  allocations_.count([] { EXPECT_FALSE(std::string(long_name).empty()); });
+  EXPECT_EQ(allocations_.take(), 1U);
 }
 
 TEST_P(WindowAllocations, TheFirstWindowAllocatesAndThoseAfterItDoNot) {
   Measurement measurement;
   for (int window = 0; window < 400; ++window) {
-    bench.gpus[0]->draw(Watts{100.0 + window % 7 * 20.0});
-    allocations.count([&] { monitor.begin(long_name); });
-    bench.pass(Seconds{0.003 * (window % 50)});  // some end before their beginning is settled, some within a tick
-    allocations.count([&] { monitor.end(long_name, measurement); });
+    bench_.gpus[0]->draw(Watts{100.0 + window % 7 * 20.0});
+    allocations_.count([&] { monitor_.begin(long_name); });
+    bench_.pass(Seconds{0.003 * (window % 50)});  // some end before their beginning is settled, some within a tick
+    allocations_.count([&] { monitor_.end(long_name, measurement); });
     EXPECT_EQ(measurement.window, long_name);
-    EXPECT_EQ(allocations.take() > 0, window == 0) << window;
-    bench.pass(Seconds{window % 3 == 0 ? 0.25 : 0.001});
+    EXPECT_EQ(allocations_.take() > 0, window == 0) << window;
+    bench_.pass(Seconds{window % 3 == 0 ? 0.25 : 0.001});
   }
 }
 
@@ -92,14 +92,14 @@ TEST_P(WindowAllocations, OfManyOpenAtOnceOnlyRoundsBeforeTheFirstIsSettledAlloc
   std::vector<Measurement> measurements(names.size());
   for (int round = 0; round < 2 * settled; ++round) {
     for (const std::string& name : names) {
-      allocations.count([&] { monitor.begin(name); });
-      bench.pass(0.005_s);
+      allocations_.count([&] { monitor_.begin(name); });
+      bench_.pass(0.005_s);
     }
-    bench.pass(0.1_s);
+    bench_.pass(0.1_s);
     for (std::size_t i = 0; i < names.size(); ++i) {
-      allocations.count([&] { monitor.end(names[i], measurements[i]); });
+      allocations_.count([&] { monitor_.end(names[i], measurements[i]); });
     }
-    const std::size_t allocated = allocations.take();
+    const std::size_t allocated = allocations_.take();
     EXPECT_TRUE(round < settled || allocated == 0) << round << ": " << allocated;
   }
 }
@@ -108,15 +108,15 @@ TEST_P(WindowAllocations, OfManyOpenAtOnceOnlyRoundsBeforeTheFirstIsSettledAlloc
 TEST_P(WindowAllocations, ARestartAllocatesNothingAfterTheFirstTwo) {
   Measurement measurement;
   for (int window = 0; window < 20; ++window) {
-    allocations.count([&] {
-      monitor.begin(long_name, true);
-      monitor.begin(long_name, true);
+    allocations_.count([&] {
+      monitor_.begin(long_name, true);
+      monitor_.begin(long_name, true);
     });
-    bench.pass(0.05_s);
+    bench_.pass(0.05_s);
     if (window % 3 == 0) {
-      allocations.count([&] { monitor.end(long_name, measurement); });
+      allocations_.count([&] { monitor_.end(long_name, measurement); });
     }
-    const std::size_t allocated = allocations.take();
+    const std::size_t allocated = allocations_.take();
     EXPECT_TRUE(window < 2 || allocated == 0) << window << ": " << allocated;
   }
 }
@@ -124,11 +124,11 @@ TEST_P(WindowAllocations, ARestartAllocatesNothingAfterTheFirstTwo) {
 // It has memory of its own: its name, and for each GPU an energy and what throttled it.
 TEST_P(WindowAllocations, ANewMeasurementAllocatesWhatItConsistsOf) {
   for (int window = 0; window < 20; ++window) {
-    allocations.count([&] { monitor.begin(long_name); });
-    EXPECT_EQ(allocations.take() > 0, window == 0) << window;
-    bench.pass(0.1_s);
-    allocations.count([&] { EXPECT_EQ(monitor.end(long_name).gpu_energy.size(), 2U); });
-    const std::size_t allocated = allocations.take();
+    allocations_.count([&] { monitor_.begin(long_name); });
+    EXPECT_EQ(allocations_.take() > 0, window == 0) << window;
+    bench_.pass(0.1_s);
+    allocations_.count([&] { EXPECT_EQ(monitor_.end(long_name).gpu_energy.size(), 2U); });
+    const std::size_t allocated = allocations_.take();
     EXPECT_TRUE(window == 0 || allocated == 5) << window << ": " << allocated;
   }
 }
@@ -136,11 +136,11 @@ TEST_P(WindowAllocations, ANewMeasurementAllocatesWhatItConsistsOf) {
 TEST_P(WindowAllocations, AReusedMeasurementHoldsNothingOfTheFormerOne) {
   MonitoredGpus other{{GetParam()}};
   other.monitor->begin("other");
-  monitor.begin("both");
-  bench.pass(0.3_s);
+  monitor_.begin("both");
+  bench_.pass(0.3_s);
   other.pass(0.3_s);
   Measurement measurement;
-  monitor.end("both", measurement);
+  monitor_.end("both", measurement);
   EXPECT_EQ(measurement.gpu_energy.size(), 2U);
   other.monitor->end("other", measurement);
   EXPECT_EQ(measurement.window, "other");
