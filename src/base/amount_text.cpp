@@ -16,24 +16,32 @@ namespace {
 constexpr std::array<Unit, 5> energies{{{1.0, "J"}, {1e3, "kJ"}, {1e6, "MJ"}, {1e9, "GJ"}, {1e12, "TJ"}}};
 constexpr std::array<Unit, 4> times{{{1.0, "s"}, {60.0, "min"}, {3600.0, "h"}, {86400.0, "d"}}};
 
-// The largest unit that gives at least `at_least` of itself.
-Unit fitting(std::span<const Unit> units, double amount, double at_least) {
-  Unit chosen = units.front();
-  for (const Unit& unit : units) {
-    if (std::abs(amount) >= at_least * unit.size) {
-      chosen = unit;
-    }
-  }
-  return chosen;
-}
+constexpr int usual_decimals = 3;
+// Narrower intervals come from rounding alone.
+constexpr double narrowest_interval = 1e-9;
+constexpr int decimals_of_narrowest = 10;
 
-// The decimals needed to show `digits` significant digits of this number.
-int decimals_for(double number, int digits) {
-  constexpr int most = 3;
+// The decimals needed to show `digits` significant digits of this number, but not more than `most`.
+int decimals_for(double number, int digits, int most = usual_decimals) {
   const double size = std::abs(number);
   return size > 0.0 && std::isfinite(size)
              ? std::clamp(digits - 1 - static_cast<int>(std::floor(std::log10(size))), 0, most)
              : 0;
+}
+
+int decimals_of_interval(double half_width) {
+  return decimals_for(half_width, 2, decimals_of_narrowest);
+}
+
+// The largest unit that gives at least `at_least` of itself, and in which the usual decimals show the half-width.
+Unit fitting(std::span<const Unit> units, double amount, double at_least, double half_width = 0.0) {
+  Unit chosen = units.front();
+  for (const Unit& unit : units) {
+    if (std::abs(amount) >= at_least * unit.size && decimals_of_interval(half_width / unit.size) <= usual_decimals) {
+      chosen = unit;
+    }
+  }
+  return chosen;
 }
 
 // "1,234,567.89": a comma between every three digits before the point.
@@ -96,22 +104,35 @@ void EnergyColumn::fit(const std::optional<Joules>& energy) {
   }
 }
 
+void EnergyColumn::fit(Joules energy, const std::optional<Joules>& half_width) {
+  fit(energy);
+  if (half_width > Joules{narrowest_interval}) {
+    largest_ = std::max(largest_, *half_width);
+    narrowest_ = std::min(narrowest_.value_or(*half_width), *half_width);
+  }
+}
+
+Unit EnergyColumn::common_unit() const {
+  return fitting(energies, largest_.value(), 1.0, narrowest_.value_or(Joules{}).value());
+}
+
 std::string EnergyColumn::text(Joules energy) const {
-  const Unit unit = unit_for(largest_);
+  const Unit unit = common_unit();
   const int decimals =
       std::max(decimals_for(unit.of(largest_), digits_), decimals_for(unit.of(smallest_.value_or(Joules{})), 2));
-  return fmt::format("{:.{}f} {}", unit.of(energy), decimals, unit.name);
+  return fmt::format("{} {}", grouped(fmt::format("{:.{}f}", unit.of(energy), decimals)), unit.name);
 }
 
 std::string EnergyColumn::text(Joules energy, const std::optional<Joules>& half_width) const {
-  const Unit unit = unit_for(largest_);
+  const Unit unit = common_unit();
   return half_width ? with_interval(unit.of(energy), unit.of(*half_width), unit.name) : text(energy);
 }
 
 std::string EnergyColumn::range(Joules low, Joules high) const {
-  const Unit unit = unit_for(largest_);
-  const int decimals = decimals_for(unit.of(high - low), 2);
-  return fmt::format("{:.{}f} to {:.{}f} {}", unit.of(low), decimals, unit.of(high), decimals, unit.name);
+  const Unit unit = common_unit();
+  const int decimals = decimals_of_interval(unit.of(high - low));
+  const auto text = [&](Joules energy) { return grouped(fmt::format("{:.{}f}", unit.of(energy), decimals)); };
+  return fmt::format("{} to {} {}", text(low), text(high), unit.name);
 }
 
 std::string certain_digits(double value, double half_width) {
@@ -119,8 +140,12 @@ std::string certain_digits(double value, double half_width) {
 }
 
 std::string with_interval(double value, double half_width, std::string_view unit) {
-  return fmt::format("{} \u00b1 {} {}", certain_digits(value, half_width), certain_digits(half_width, half_width),
-                     unit);
+  if (half_width < narrowest_interval) {
+    return fmt::format("{} {}", certain_digits(value, 0.0), unit);
+  }
+  const int decimals = decimals_of_interval(half_width);
+  const auto text = [&](double number) { return grouped(fmt::format("{:.{}f}", number, decimals)); };
+  return fmt::format("{} \u00b1 {} {}", text(value), text(half_width), unit);
 }
 
 std::string to_text(Joules energy) {
@@ -129,8 +154,7 @@ std::string to_text(Joules energy) {
 
 std::string to_text(Joules energy, const std::optional<Joules>& half_width) {
   EnergyColumn alone;
-  alone.fit(energy);
-  alone.fit(half_width);
+  alone.fit(energy, half_width);
   return alone.text(energy, half_width);
 }
 
@@ -142,7 +166,8 @@ std::string to_text(Seconds time, const std::optional<Seconds>& half_width) {
   if (!half_width) {
     return to_text(time);
   }
-  const Unit unit = unit_for(std::max(Seconds{std::abs(time.value())}, *half_width));
+  const double shown = half_width->value() < narrowest_interval ? 0.0 : half_width->value();
+  const Unit unit = fitting(times, std::max(std::abs(time.value()), shown), 2.0, shown);
   return with_interval(unit.of(time), unit.of(*half_width), unit.name);
 }
 

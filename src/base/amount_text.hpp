@@ -23,15 +23,17 @@ struct Unit {
 Unit unit_for(Joules largest);
 Unit unit_for(Seconds largest);
 
-// A column of energies, all in the unit of the largest. Values with an interval keep the decimals that it leaves
-// certain: two digits of the half-width. Values without one get enough decimals for `digits` digits of the largest
-// (three by default) and two of the smallest.
+// A column of energies, all in the unit of the largest, or in a smaller one if the narrowest interval needs it to be
+// seen within three decimals. Values with an interval keep the decimals that it leaves certain: two digits of the
+// half-width. Values without one get enough decimals for `digits` digits of the largest (three by default) and two of
+// the smallest.
 class EnergyColumn {
  public:
   explicit EnergyColumn(int digits = 3) : digits_{digits} {}
 
   void fit(Joules energy);
   void fit(const std::optional<Joules>& energy);
+  void fit(Joules energy, const std::optional<Joules>& half_width);
 
   [[nodiscard]] std::string text(Joules energy) const;
   [[nodiscard]] std::string text(Joules energy, const std::optional<Joules>& half_width) const;
@@ -39,15 +41,18 @@ class EnergyColumn {
   [[nodiscard]] std::string range(Joules low, Joules high) const;
 
  private:
+  [[nodiscard]] Unit common_unit() const;
+
   int digits_;
   Joules largest_;
   std::optional<Joules> smallest_;
+  std::optional<Joules> narrowest_;  // half-width
 };
 
-// With the decimals that the half-width leaves certain, which are two digits of it: "1,234.56" with 0.13. Two decimals
-// if the half-width is 0.
+// The value with as many decimals as two digits of the half-width need, at most three: "1,234.56" with 0.13. Two
+// decimals if the half-width is 0.
 std::string certain_digits(double value, double half_width);
-// "2,500.0 ± 1.3 J"
+// "2,500.0 ± 1.3 J", with as many decimals as two digits of the half-width need; without the interval if it is 0.
 std::string with_interval(double value, double half_width, std::string_view unit);
 
 // Each in the unit that suits it.
@@ -56,7 +61,7 @@ std::string to_text(Joules energy, const std::optional<Joules>& half_width);
 
 // "0.31 s", "8.2 s", "1 min 12 s", "3 h 40 min", "2 d 4 h".
 std::string to_text(Seconds time);
-// "1.9 ± 7.5 min"; as above if there is no half-width.
+// "1.9 ± 7.5 min"; without a half-width, as above.
 std::string to_text(Seconds time, const std::optional<Seconds>& half_width);
 
 }  // namespace zeus

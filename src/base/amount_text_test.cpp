@@ -15,12 +15,34 @@ TEST(AmountText, AnEnergyHasThreeDigitsInTheUnitThatFits) {
   EXPECT_EQ(to_text(Joules{-12'340.0}), "-12.3 kJ");
 }
 
-TEST(AmountText, AnIntervalLeavesAsManyDigitsAsItIsSureOf) {
+TEST(AmountText, PrintsOnlyTheDigitsThatTheIntervalSupports) {
   EXPECT_EQ(to_text(Joules{263'880.0}, Joules{263.9}), "263.88 ± 0.26 kJ");
   EXPECT_EQ(to_text(Joules{263'880.0}, Joules{26'390.0}), "264 ± 26 kJ");
   EXPECT_EQ(to_text(Joules{30'070.0}, Joules{101'420.0}), "30 ± 101 kJ");
   EXPECT_EQ(to_text(Joules{500.0}, Joules{2000.0}), "0.5 ± 2.0 kJ") << "both in one unit";
   EXPECT_EQ(to_text(Joules{1560.0}, std::nullopt), "1.56 kJ");
+}
+
+TEST(AmountText, AnIntervalIsNeverRoundedToZero) {
+  EXPECT_EQ(to_text(Joules{534'001.2}, Joules{1.3}), "534,001.2 ± 1.3 J");
+  EXPECT_EQ(to_text(Joules{534'001.2}, Joules{26.0}), "534.001 ± 0.026 kJ");
+  EXPECT_EQ(to_text(Joules{2.0}, Joules{0.000'04}), "2.000000 ± 0.000040 J") << "there is no smaller unit";
+  EXPECT_EQ(to_text(Seconds{7200.0}, Seconds{1.0}), "120.000 ± 0.017 min");
+  EXPECT_EQ(to_text(Seconds{7200.0}, Seconds{1e-12}), "2.00 h") << "rounding alone";
+  EXPECT_EQ(with_interval(0.534, 0.000'2, "MJ"), "0.53400 ± 0.00020 MJ");
+  EXPECT_EQ(to_text(Joules{63.0}, Joules{}), "63.00 J") << "certain";
+  EXPECT_EQ(to_text(Joules{63.0}, Joules{3e-15}), "63.00 J") << "rounding alone";
+}
+
+TEST(AmountText, AColumnIsInTheUnitThatShowsItsNarrowestInterval) {
+  EnergyColumn column;
+  column.fit(Joules{534'000.0}, Joules{120.0});
+  column.fit(Joules{2'148'000.0}, Joules{20'000.0});
+  column.fit(Joules{500'000.0}, std::nullopt);
+  EXPECT_EQ(column.text(Joules{534'000.0}, Joules{120.0}), "534.00 ± 0.12 kJ");
+  EXPECT_EQ(column.text(Joules{2'148'000.0}, Joules{20'000.0}), "2,148 ± 20 kJ");
+  EXPECT_EQ(column.text(Joules{2'148'000.0}), "2,148 kJ");
+  EXPECT_EQ(column.range(Joules{1'200'000.0}, Joules{1'200'200.0}), "1,200.00 to 1,200.20 kJ");
 }
 
 TEST(AmountText, LargeNumbersAreReadInThrees) {
@@ -45,7 +67,7 @@ TEST(AmountText, AColumnHasOneUnit) {
   EXPECT_EQ(column.range(Joules{1.2e6}, Joules{1.6e6}), "1.20 to 1.60 MJ");
 }
 
-TEST(AmountText, ATimeIsSaidAsPeopleSayIt) {
+TEST(AmountText, PrintsTimesAsPeopleWriteThem) {
   EXPECT_EQ(to_text(Seconds{}), "0 s");
   EXPECT_EQ(to_text(Seconds{0.312}), "0.31 s");
   EXPECT_EQ(to_text(Seconds{8.16}), "8.2 s");

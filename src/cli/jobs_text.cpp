@@ -194,7 +194,9 @@ std::string tries(const JobView& job, bool all, bool in_colour) {
   EnergyColumn energies;
   EnergyColumn costs;
   for (const records::TryView& one : std::span{job.tries}.subspan(first)) {
-    energies.fit(one.energy ? std::optional{one.energy->value} : std::nullopt);
+    if (one.energy) {
+      energies.fit(one.energy->value, one.energy->uncertainty);
+    }
     costs.fit(one.cost);
   }
   for (const records::TryView& one : std::span{job.tries}.subspan(first)) {
@@ -216,10 +218,8 @@ std::string savings(const JobView& job, bool in_colour) {
   EnergyColumn energies;
   EnergyColumn costs;
   for (const records::SavingsView& saved : {*job.savings, *job.savings_last}) {
-    energies.fit(saved.energy);
-    energies.fit(saved.energy_uncertainty);
-    costs.fit(saved.cost);
-    costs.fit(saved.cost_uncertainty);
+    energies.fit(saved.energy, saved.energy_uncertainty);
+    costs.fit(saved.cost, saved.cost_uncertainty);
   }
   const auto row = [&](const std::string& name, const records::SavingsView& saved) {
     const Ink ink = ink_of(saved.energy, saved.energy_uncertainty);
@@ -267,8 +267,7 @@ std::string jobs_text(const std::string& store, std::span<const JobSummary> jobs
   EnergyColumn saved;
   for (const JobSummary& job : jobs) {
     if (job.savings) {
-      saved.fit(job.savings->energy);
-      saved.fit(job.savings->energy_uncertainty);
+      saved.fit(job.savings->energy, job.savings->energy_uncertainty);
     }
   }
   for (const JobSummary& job : jobs) {
