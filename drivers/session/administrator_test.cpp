@@ -20,15 +20,15 @@ class Administrator : public testing::Test {
   const std::uint64_t here_ = user_namespace_of_caller();
 };
 
-TEST_F(Administrator, IsNotWhoHasGivenUpItsRights) {
+TEST_F(Administrator, IsNotAProcessThatHasGivenUpItsRights) {
   EXPECT_TRUE(caller_may_administer(here_));
   ForkedChild child{[&] { return ::setresuid(65'534, 65'534, 65'534) == 0 && !caller_may_administer(here_); }};
   EXPECT_TRUE(child.well());
 }
 
-TEST_F(Administrator, IsLookedForAnewAtEachCall) {
+TEST_F(Administrator, IsCheckedAgainAtEachCall) {
   ForkedChild child{[&] {
-    // Only the effective set goes with the effective user, and it comes back with it.
+    // Leaving the effective user root drops only the effective set of capabilities; returning to root restores it.
     return caller_may_administer(here_) && ::seteuid(65'534) == 0 && !caller_may_administer(here_) &&
            ::seteuid(0) == 0 && caller_may_administer(here_);
   }};

@@ -8,7 +8,7 @@
 namespace zeus::drivers {
 namespace {
 
-TEST(CallLog, TellsWhoCalledWhatAndWhatCameOfIt) {
+TEST(CallLog, RecordsTheCallerTheFunctionAndTheResult) {
   const auto log = std::make_unique<CallLog>();
   log->add("nvmlDeviceGetPowerUsage", Instant{5}, 77, 2, 15);
   const std::vector<CallRecord> records = log->since(0);
@@ -34,7 +34,7 @@ TEST(CallLog, RemembersTheLatestCallsOnly) {
   EXPECT_EQ(log->count(), CallLog::capacity + 10);
 }
 
-TEST(CallLog, CutsALongNameAndLeavesNothingOfAFormerOne) {
+TEST(CallLog, ShortensALongNameAndLeavesNothingOfAnEarlierOne) {
   const auto log = std::make_unique<CallLog>();
   log->add(std::string(200, 'a'), Instant{}, 1, 0, 0);
   for (std::uint64_t i = 1; i < CallLog::capacity; ++i) {

@@ -46,7 +46,7 @@ TEST(Fault, StarsStandForAnyText) {
   EXPECT_FALSE(fault.matches("nvmlDeviceGetPowerUsages"));
 }
 
-TEST(Fault, SaysNothingOfEmptyLinesAndComments) {
+TEST(Fault, IgnoresEmptyLinesAndComments) {
   EXPECT_EQ(parse_fault(""), std::nullopt);
   EXPECT_EQ(parse_fault(" \t "), std::nullopt);
   EXPECT_EQ(parse_fault("# lost"), std::nullopt);

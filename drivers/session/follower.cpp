@@ -8,7 +8,8 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <span>
+#include <cstddef>
+#include <vector>
 
 namespace zeus::drivers {
 
@@ -19,19 +20,34 @@ constexpr Seconds shortest_pause{0.001};
 // The most run time that is later granted to a group that could not run.
 constexpr Seconds most_owed{0.1};
 
-// The guard's whole work: it remembers what it is told, and waits for the end of its parent.
+constexpr std::size_t most_watched = 4096;
+
+// Fills `into`; false if the other end is closed before that.
+bool read_all(int file, std::span<pid_t> into) {
+  std::span<std::byte> rest = std::as_writable_bytes(into);
+  while (!rest.empty()) {
+    const ssize_t size = ::read(file, rest.data(), rest.size());
+    if (size == 0 || (size < 0 && errno != EINTR)) {
+      return false;
+    }
+    rest = rest.subspan(size < 0 ? 0 : static_cast<std::size_t>(size));
+  }
+  return true;
+}
+
+// All that the guard does: it keeps the latest list of groups, waits for the end of its parent, and continues them.
 [[noreturn]] void continue_at_the_end(int lifeline) {
-  std::array<pid_t, 256> groups{};
+  std::array<pid_t, most_watched> groups{};
+  std::array<pid_t, 1> announced{};
   std::size_t count = 0;
-  pid_t group = 0;
-  ssize_t size = 0;
-  while ((size = ::read(lifeline, &group, sizeof group)) != 0) {
-    if (size == sizeof group && count < groups.size()) {
-      groups.at(count++) = group;
+  while (read_all(lifeline, announced)) {
+    count = static_cast<std::size_t>(announced.front());
+    if (!read_all(lifeline, std::span{groups}.first(count))) {
+      break;
     }
   }
-  for (const pid_t known : std::span{groups}.first(count)) {
-    ::kill(-known, SIGCONT);
+  for (const pid_t group : std::span{groups}.first(count)) {
+    ::kill(-group, SIGCONT);
   }
   ::_exit(0);
 }
@@ -75,8 +91,18 @@ ContinueGuard::ContinueGuard() {
   }
 }
 
-void ContinueGuard::watch(pid_t group) {
-  (void)!::write(lifeline_.get(), &group, sizeof group);
+void ContinueGuard::watch(std::span<const pid_t> groups) {
+  const std::span<const pid_t> watched = groups.first(std::min(groups.size(), most_watched));
+  std::vector<pid_t> message{static_cast<pid_t>(watched.size())};
+  message.insert(message.end(), watched.begin(), watched.end());
+  std::span<const std::byte> rest = std::as_bytes(std::span{message});
+  while (!rest.empty()) {
+    const ssize_t size = ::write(lifeline_.get(), rest.data(), rest.size());
+    if (size < 0 && errno != EINTR) {
+      return;
+    }
+    rest = rest.subspan(size < 0 ? 0 : static_cast<std::size_t>(size));
+  }
 }
 
 ContinueGuard::~ContinueGuard() {

@@ -9,6 +9,8 @@
 
 #include <sys/types.h>
 
+#include <span>
+
 #include <optional>
 
 namespace zeus::drivers {
@@ -45,8 +47,8 @@ class ContinueGuard {
   ContinueGuard& operator=(const ContinueGuard&) = delete;
   ~ContinueGuard();
 
-  // From now on this group too; for the first few hundred groups.
-  void watch(pid_t group);
+  // From now on these groups, instead of those before; the first 4096 of them. A negative number is a single process.
+  void watch(std::span<const pid_t> groups);
 
  private:
   FileDescriptor lifeline_;

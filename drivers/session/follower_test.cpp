@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <fstream>
 #include <string>
 
@@ -71,23 +72,34 @@ bool reaches_state(pid_t process, bool stopped) {
   return false;
 }
 
-TEST(ContinueGuard, ContinuesTheGroupWhenItsMakerIsKilled) {
-  ForkedChild group{[] {
+// A group of one process, which is watched as a group or by itself.
+void expect_continued(bool as_group) {
+  ForkedChild child{[] {
     ::setpgid(0, 0);
     ::pause();
     return true;
   }};
-  ::setpgid(group.process(), group.process());
+  ::setpgid(child.process(), child.process());
+  const pid_t target = as_group ? child.process() : -child.process();
   ForkedChild maker{[&] {
     ContinueGuard guard;
-    guard.watch(group.process());
-    ::kill(-group.process(), SIGSTOP);
+    guard.watch({});
+    guard.watch(std::array{target});
+    ::kill(-target, SIGSTOP);
     ::pause();
     return true;
   }};
-  ASSERT_TRUE(reaches_state(group.process(), true));
+  ASSERT_TRUE(reaches_state(child.process(), true));
   maker.kill();
-  EXPECT_TRUE(reaches_state(group.process(), false));
+  EXPECT_TRUE(reaches_state(child.process(), false));
+}
+
+TEST(ContinueGuard, ContinuesTheGroupWhenItsMakerIsKilled) {
+  expect_continued(true);
+}
+
+TEST(ContinueGuard, ContinuesASingleProcessWhenItsMakerIsKilled) {
+  expect_continued(false);
 }
 
 }  // namespace

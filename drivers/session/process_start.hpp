@@ -1,4 +1,4 @@
-// When a process began, which tells it from a later one with the same process ID. Safe from any thread.
+// When a process started, which distinguishes it from a later process with the same ID. Any thread may call it.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace zeus::drivers {
 
-// In clock ticks since boot; nothing if there is no such process.
+// In clock ticks since boot; nothing if the process does not exist.
 std::optional<std::uint64_t> process_start(std::int64_t process);
 
 }  // namespace zeus::drivers

@@ -77,7 +77,7 @@ FileDescriptor open_of_process(int process, int descriptor) {
   return FileDescriptor{::open(fmt::format("/proc/{}/fd/{}", process, descriptor).c_str(), O_RDWR | O_CLOEXEC)};
 }
 
-// Under a number that commands do not use themselves, and which they inherit.
+// The same file under a high descriptor number, which commands inherit and do not use themselves.
 FileDescriptor inherited(FileDescriptor file) {
   FileDescriptor high{::fcntl(file.get(), F_DUPFD, least_descriptor)};
   if (!high) {

@@ -27,7 +27,7 @@ bool sees(const std::string& reference, char value) {
   return other && other->bytes()[size - 1] == std::byte{static_cast<unsigned char>(value)};
 }
 
-TEST(Segment, IsSharedWithWhoHasItsReference) {
+TEST(Segment, IsSharedWithProcessesThatHaveItsReference) {
   const Segment segment = Segment::create(size, 1);
   segment.bytes()[size - 1] = std::byte{'x'};
   EXPECT_TRUE(sees(segment.reference(), 'x'));
@@ -84,7 +84,7 @@ TEST(Segment, IsFoundThroughAnAncestorWhenTheMakerIsGone) {
   ::close(ends[1]);
 }
 
-TEST(Segment, WhoAdoptsItPassesItOnAlsoWhenTheMakerIsGone) {
+TEST(Segment, AnAdopterPassesItOnEvenAfterItsCreatorIsGone) {
   std::optional<Segment> maker = Segment::create(size, 1);
   maker->bytes()[size - 1] = std::byte{'a'};
   const std::optional<Segment> heir = Segment::adopt(maker->reference(), 1);
@@ -124,7 +124,7 @@ TEST(Segment, AnotherLayoutIsRefused) {
   }
 }
 
-TEST(Segment, ATextThatIsNoReferenceIsRefused) {
+TEST(Segment, RefusesAStringThatIsNotAReference) {
   for (const char* const text : {"", "1", "1:2", "1:2:", "a:b:c", "-1:3:12", "1:-3:12", "1:3:12 ", "1:3:xyz"}) {
     EXPECT_THROW((void)Segment::attach(text, 1), Error) << text;
   }

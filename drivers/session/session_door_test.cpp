@@ -14,7 +14,7 @@
 namespace zeus::drivers {
 namespace {
 
-// Attaches as another user, with none of its parent's descriptors: the children that Python starts have none.
+// Attaches as another user without its parent's descriptors, like a child that Python starts.
 bool another_user_attaches(const std::string& reference, const Clock& clock) {
   ForkedChild child{[&] {
     for (int descriptor = 3; descriptor < 1024; ++descriptor) {
@@ -45,7 +45,7 @@ class OpenSession : public testing::Test {
   VirtualClock clock_{Instant{1'000'000'000}};
 };
 
-TEST_F(OpenSession, IsFoundByAnotherUserThatHasNothingOfItsMaker) {
+TEST_F(OpenSession, IsFoundByAnotherUserWithoutAnythingFromItsCreator) {
   const Session session = make(true);
   EXPECT_TRUE(another_user_attaches(session.reference(), clock_));
   EXPECT_TRUE(another_user_attaches(session.reference(), clock_)) << "each who comes";
@@ -58,7 +58,7 @@ TEST_F(OpenSession, EndsWithItsMaker) {
   EXPECT_FALSE(another_user_attaches(reference, clock_));
 }
 
-TEST_F(OpenSession, IsAskedForAndOtherwiseNobodyElseGetsIn) {
+TEST_F(OpenSession, IsOptionalAndOtherUsersAreKeptOutByDefault) {
   const Session session = make(false);
   EXPECT_FALSE(another_user_attaches(session.reference(), clock_));
 }

@@ -14,7 +14,7 @@
 
 namespace zeus::drivers {
 
-// Applies the counter's faults: where it starts over and how far it jumps, then where it wraps, then whether it moves.
+// Applies the faults of the counter: first resets and jumps, then wrapping, then standing still.
 Joules Session::distort(std::uint32_t index, Instant now, Joules shown) const {
   FaultTable table;
   shared_->faults.read(table);

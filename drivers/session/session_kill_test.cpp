@@ -15,7 +15,7 @@ using namespace zeus::literals;
 constexpr int kills = 1000;
 constexpr std::uint64_t longest_life_us = 1500;
 
-// True after every call: the values that it sets are set together.
+// True after every call: each call sets values that belong together.
 bool whole(const Session& session) {
   const physics::Controls controls = session.gpu(0).controls();
   const GpuSettings settings = session.settings(0);
@@ -78,7 +78,7 @@ TEST(SessionKill, AThousandKillsInsideCallsLeaveItWhole) {
     });
     ASSERT_EQ(session.gpu(0).controls().requested_limit, 200_W) << "after kill " << kill;
   }
-  // Otherwise the test would have tried nothing.
+  // With fewer writes, the kills would have interrupted nothing.
   EXPECT_GT(written, kills / 10);
 }
 

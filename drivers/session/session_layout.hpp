@@ -20,8 +20,8 @@
 
 namespace zeus::drivers {
 
-// The version in the low byte, and above it the size of what the physics keeps in the segment, so that a driver and a
-// program built from different physics refuse each other.
+// The version is in the low byte, above it the size of the physics' data in the segment: a driver and a program refuse
+// each other if they were built with different physics.
 inline constexpr std::uint32_t session_layout =
     3 + 256 * static_cast<std::uint32_t>(sizeof(physics::GpuModel) + sizeof(physics::GpuState));
 
@@ -47,7 +47,7 @@ struct LoadOwner {
   std::uint64_t memory_bytes = 0;
 };
 
-// What a driver keeps for a GPU beside the controls that the physics knows.
+// Settings of a GPU that only the driver uses, not the physics.
 struct GpuSettings {
   std::uint32_t persistence = 0;
   std::uint32_t compute_mode = 0;

@@ -99,7 +99,7 @@ TEST_F(SessionTest, AStampedSampleIsNeverSeenTwice) {
   EXPECT_GT(session.after_stamp(~std::uint64_t{0}), beginning);
 }
 
-TEST_F(SessionTest, TheUserOfAGpuIsWhoLoadedIt) {
+TEST_F(SessionTest, TheUserOfAGpuIsTheProcessThatLoadedIt) {
   Session session = make();
   EXPECT_FALSE(session.load_owner(0));
   session.set_load(0, steady(100_W), ::getpid());
@@ -152,7 +152,7 @@ TEST_F(CounterFault, ResetStartsOverAtZero) {
   EXPECT_NEAR(values[5], 200, tick_error);
 }
 
-TEST_F(CounterFault, ResetIsExactAlsoWhenNobodyLookedForAMinute) {
+TEST_F(CounterFault, ResetIsExactEvenAfterAMinuteWithoutReadings) {
   Session session = make("1xV100", {*parse_fault("reset from=3s")});
   session.set_load(0, steady(100_W), ::getpid());
   pass(60_s);
@@ -193,7 +193,7 @@ TEST_F(CounterFault, OfEveryGpuBeginsAtEachGpusOwnValue) {
   EXPECT_NEAR(session.counter(1, session.now())->value(), 600, 2 * tick_error);
 }
 
-TEST_F(SessionTest, AFaultOfCallsStrikesAsOftenAsItSays) {
+TEST_F(SessionTest, AFaultOfCallsOccursTheGivenNumberOfTimes) {
   const Session session = make("2xV100", {*parse_fault("timeout call=*Power* times=2 gpu=1")});
   const auto strikes = [&](std::uint32_t gpu) { return session.strike("GetPower", gpu, session.now()).has_value(); };
   EXPECT_FALSE(strikes(0));

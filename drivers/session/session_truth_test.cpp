@@ -81,7 +81,7 @@ void disturb(Session& session, Random& random) {
 
 class HourOfRandomLoads : public testing::TestWithParam<std::string> {};
 
-TEST_P(HourOfRandomLoads, SensorsAgreeWithTheTruthByTheirOwnRules) {
+TEST_P(HourOfRandomLoads, SensorsAgreeWithTheTrueValuesByTheirOwnRules) {
   VirtualClock clock{Instant{5'000'000'000'000}};
   Session session = Session::create(
       {.gpus = parse_gpus(GetParam()), .spec = GetParam(), .name = {}, .table = {}, .faults = {}}, clock);

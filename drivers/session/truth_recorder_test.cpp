@@ -12,7 +12,7 @@ namespace {
 
 using namespace zeus::literals;
 
-TEST(TruthRecorder, WritesEveryCornerOfTheTruth) {
+TEST(TruthRecorder, WritesEveryChangeOfTheTrueEnergy) {
   VirtualClock clock{Instant{10'000'000'000}};
   Session session =
       Session::create({.gpus = parse_gpus("1xV100"), .spec = "1xV100", .name = {}, .table = {}, .faults = {}}, clock);

@@ -24,7 +24,6 @@
 #include <csignal>
 #include <filesystem>
 #include <ostream>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -119,7 +118,7 @@ Environment environment_for(const Environment& present, const drivers::Session& 
   return Environment{std::move(variables)};
 }
 
-// The slowest of the GPUs, since each step of a job on several waits for all of them.
+// The speed of the slowest GPU, because each step of a job on several GPUs waits for all of them.
 double speed_of(const drivers::Session& session) {
   const Instant now = session.now();
   double speed = 1.0;
@@ -176,13 +175,11 @@ class Supervisor {
       return;
     }
     const Instant now = session_->now();
-    if (groups_.empty() || now - looked_at_ >= look_at_groups) {
+    if (!looked_at_ || now - *looked_at_ >= look_at_groups) {
       looked_at_ = now;
-      groups_ = drivers::followed_groups(drivers::read_processes(FileTree{}), child_->process());
-      for (const pid_t group : groups_) {
-        if (watched_.insert(group).second) {
-          guard_->watch(group);
-        }
+      std::vector<pid_t> groups = drivers::followed_groups(drivers::read_processes(FileTree{}), child_->process());
+      if (std::exchange(groups_, groups) != groups) {
+        guard_->watch(groups);
       }
     }
     for (const pid_t group : groups_) {
@@ -193,9 +190,8 @@ class Supervisor {
   const drivers::Session* session_;
   ChildProcess* child_;
   drivers::TruthRecorder* truth_;
-  std::vector<pid_t> groups_;  // those that are slowed
-  std::set<pid_t> watched_;    // by the guard
-  Instant looked_at_;
+  std::vector<pid_t> groups_;  // those that are slowed; a negative number is a single process
+  std::optional<Instant> looked_at_;
   std::optional<drivers::Follower> follower_;
   std::optional<drivers::ContinueGuard> guard_;
   bool running_ = true;

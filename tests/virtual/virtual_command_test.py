@@ -4,9 +4,11 @@ speed of a followed workload.
   virtual_command_test.py PROGRAM          ZEUS_UPDATE_GOLDEN=1 writes the golden file again
 """
 
+import contextlib
 import json
 import os
 import pathlib
+import pty
 import signal
 import subprocess
 import sys
@@ -133,7 +135,7 @@ class VirtualCommand(unittest.TestCase):
                               check=True, timeout=30)
         self.assertEqual((done.stdout, done.stderr), ("text", ""))
 
-    def test_writes_the_truth(self):
+    def test_writes_the_true_values(self):
         path = pathlib.Path(self.folder) / "truth.json"
         before = time.monotonic()
         done = virtual("1xV100", "--load", "constant:200W", "--truth", str(path), "--", "sleep", "0.5")
@@ -210,6 +212,19 @@ class VirtualCommand(unittest.TestCase):
         self.assertAlmostEqual(work, speed, delta=0.02)
         # A busy machine can only reduce the command's time.
         self.assertLess(ran, (speed + 1) / 2)
+
+    def test_a_shell_with_job_control_does_not_see_its_commands_stop(self):
+        process, terminal = pty.fork()
+        if process == 0:
+            os.execv(program, [program, "virtual", "1xV100@limit=100", "--load", "follow:cifar100", "--", "bash", "--norc", "-i"])
+        os.write(terminal, f"'{program}' measure -- sh -c 'sleep 1; sleep 0.2'\nsleep 0.5\necho all $((1 + 1)) ran\nexit 3\n".encode())
+        shown = b""
+        with contextlib.suppress(OSError):  # the end of a terminal
+            while piece := os.read(terminal, 4096):
+                shown += piece
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), 3, shown)
+        self.assertIn(b"all 2 ran", shown)
+        self.assertNotIn(b"Stopped", shown)
 
     def test_a_followed_command_goes_on_when_we_are_killed(self):
         code = "import os,time\nprint(os.getpid(), flush=True)\ntime.sleep(60)"
