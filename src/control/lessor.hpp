@@ -14,6 +14,7 @@
 #include "control/lease_backing.hpp"
 #include "control/lease_client.hpp"
 #include "device/backend.hpp"
+#include "device/watt_range.hpp"
 
 #include <zeus/device_values.hpp>
 #include <zeus/units.hpp>
@@ -45,6 +46,12 @@ class Lessor {
 
   // Whether to take leases of the GPU with this UUID from it. Fast: answers from what it knows.
   [[nodiscard]] virtual bool offers(std::string_view uuid) const = 0;
+
+  // The power limits that this user may set on that GPU, as known. Empty if nothing but the GPU's own range bounds
+  // them, or if this user may not set any.
+  [[nodiscard]] virtual std::vector<device::WattRange> allowed_power_limits(std::string_view /*uuid*/) const {
+    return {};
+  }
 
   // A share of this process's lease of `gpu`, which it offers, for `term` unless renewed. If an ancestor of this
   // process has the lease and lends, it is borrowed. The lease reads `gpu`, whose `control` may be null. Errors as for

@@ -22,7 +22,7 @@ std::vector<std::string> uuids_with(const std::vector<int>& indices) {
   return uuids;
 }
 
-TEST(AbsentGpu, StandsWhereOneCannotBeOpenedSoThatTheOthersKeepTheirNumbers) {
+TEST(AbsentGpu, TakesThePlaceOfAnUnopenableGpuSoThatOthersKeepTheirNumbers) {
   EXPECT_THAT(uuids_with({0, 1}), ElementsAre("GPU-0", "GPU-1"));
   EXPECT_THAT(uuids_with({1}), ElementsAre("absent-0", "GPU-1"));
   EXPECT_THAT(uuids_with({0, 3}), ElementsAre("GPU-0", "absent-1", "absent-2", "GPU-3"));

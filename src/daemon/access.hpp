@@ -45,14 +45,14 @@ struct Admission {
   const std::vector<std::string>& hosts;  // names of this node beside its addresses
 };
 
-// A refusal before any handler is called, with `WWW-Authenticate` where that is set.
+// A refusal before any handler is called, with `WWW-Authenticate` if that is set.
 struct TurnedAway {
   protocol::Refusal refusal;
   bool asks_for_token = false;
 };
 
-// On a Unix socket the kernel identifies the client; a token sent there counts all the same, and is checked. On TCP,
-// where there are keys, a token is required. The order of the checks is the one that existing clients know.
+// On a Unix socket the kernel identifies the client; a token sent there counts all the same, and is checked. On TCP a
+// token is required if there are keys. The checks come in the order that existing clients expect.
 std::variant<Visitor, TurnedAway> admit(const transport::Request& request, const transport::Peer& peer,
                                         const Admission& admission, WallTime now);
 

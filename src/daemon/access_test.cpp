@@ -66,7 +66,7 @@ TEST_F(AccessTest, ATokenOnTheUnixSocketCountsAndIsChecked) {
       << "a client that sends a token is held to it";
 }
 
-TEST_F(AccessTest, WhatIsRevokedIsRefusedFromTheNextRequestOn) {
+TEST_F(AccessTest, ARevokedTokenIsRefusedFromTheNextRequestOn) {
   const transport::Request request = asked("/gpu/get_power", {{"Authorization", bearer()}});
   EXPECT_EQ(status(request, remote()), Status::ok);
   credentials_.revoked.add("ann-1", std::nullopt);

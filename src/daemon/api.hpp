@@ -73,7 +73,7 @@ class Api {
   void ask_whether_overruled(const SharedCall& call);
   void outcomes(const SharedCall& call);
 
-  // All GPUs (or CPU packages) that a request asks for: every one where it names none. Refuses the request and returns
+  // All GPUs (or CPU packages) that a request asks for: all of them if it names none. Refuses the request and returns
   // false if one does not exist, or the policy does not let this client read it. Setters are refused in plain text.
   enum class ErrorForm { json, text };
   bool choose_gpus(const SharedCall& call, const std::optional<protocol::Ids>& asked, ErrorForm form,

@@ -67,7 +67,7 @@ TEST_F(AuditLogTest, WhatOthersMayWriteIsNone) {
   expect_refused(folder_.path() / "nowhere" / "audit.log");
 }
 
-TEST_F(AuditLogTest, WhereReopeningFailsItGoesOnWhereItWas) {
+TEST_F(AuditLogTest, IfReopeningFailsItContinuesInTheOldFile) {
   AuditLog log{file_, clock_};
   std::filesystem::rename(file_, folder_.path() / "audit.log.1");
   std::filesystem::create_directory(file_);

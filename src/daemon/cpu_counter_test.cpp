@@ -20,25 +20,25 @@ TEST_F(CpuCounterTest, BeginsWhereTheHardwareStands) {
   EXPECT_EQ(at(20, 1500_J).total, 1500_J);
 }
 
-TEST_F(CpuCounterTest, GoesOnWhereTheHardwareComesRound) {
+TEST_F(CpuCounterTest, ContinuesWhenTheHardwareWraps) {
   at(10, 262'000_J);
   const CpuCounter::Reading after = at(20, 356_J);
   EXPECT_EQ(after.total, 262'500_J);
   EXPECT_EQ(after.began, Instant{} + Seconds{10});
 }
 
-TEST_F(CpuCounterTest, BeginsAnewWhereItMayHaveComeRoundUnseen) {
+TEST_F(CpuCounterTest, StartsAgainIfItMayHaveWrappedUnseen) {
   at(10, 1000_J);
   const CpuCounter::Reading after = at(10 + 262, 5000_J);
   EXPECT_EQ(after.began, Instant{} + Seconds{272});
 }
 
-TEST_F(CpuCounterTest, BeginsAnewWhereTheHardwareWasReset) {
+TEST_F(CpuCounterTest, StartsAgainIfTheHardwareWasReset) {
   at(10, 200'000_J);
   EXPECT_EQ(at(11, 3_J).began, Instant{} + Seconds{11}) << "62 kJ in a second is more than any package takes";
 }
 
-TEST_F(CpuCounterTest, BeginsAnewWithTheDevice) {
+TEST_F(CpuCounterTest, StartsAgainWithANewDevice) {
   at(10, 1000_J, 0);
   EXPECT_EQ(at(11, 1001_J, 1).began, Instant{} + Seconds{11});
 }
@@ -60,7 +60,7 @@ TEST_F(CpuCounterTest, ARestartAcrossAWrapGoesOnToo) {
   EXPECT_EQ(next.take({356_J, Instant{} + Seconds{20}, Seconds{0}}, counter, 0).total, 262'500_J);
 }
 
-TEST_F(CpuCounterTest, ALongRestartBeginsAnew) {
+TEST_F(CpuCounterTest, StartsAgainAfterALongRestart) {
   at(10, 1000_J);
   CpuCounter next;
   next.resume(*counter_.saved());

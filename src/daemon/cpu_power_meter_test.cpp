@@ -60,7 +60,7 @@ TEST_F(CpuPowerMeterTest, PowerIsByTheTimeThatPassedInFact) {
   EXPECT_NEAR(watts(0), 100, 0.01);
 }
 
-TEST_F(CpuPowerMeterTest, AllWhoAskMeanwhileHaveOneAnswerAndTheNextIsFromThere) {
+TEST_F(CpuPowerMeterTest, SimultaneousRequestsShareOneAnswerAndTheNextStartsThere) {
   ask();
   advance(0.05, 5);
   ask();
@@ -74,7 +74,7 @@ TEST_F(CpuPowerMeterTest, AllWhoAskMeanwhileHaveOneAnswerAndTheNextIsFromThere) 
   EXPECT_NEAR(watts(2), 300, 0.01);
 }
 
-TEST_F(CpuPowerMeterTest, WhoAsksMuchLaterIsNotToldTheMeanOfTheTimeBetween) {
+TEST_F(CpuPowerMeterTest, ALaterRequestDoesNotGetTheMeanOfTheTimeBetween) {
   ask();
   advance(0.1, 10);
   ASSERT_EQ(answers_.size(), 1U);
@@ -85,7 +85,7 @@ TEST_F(CpuPowerMeterTest, WhoAsksMuchLaterIsNotToldTheMeanOfTheTimeBetween) {
   EXPECT_NEAR(watts(1), 200, 0.01);
 }
 
-TEST_F(CpuPowerMeterTest, WhatCannotBeReadIsRefusedAndTheNextBeginsAnew) {
+TEST_F(CpuPowerMeterTest, AFailedReadingIsRefusedAndTheNextRequestStartsAgain) {
   ask();
   settle();
   package_->its_package = Reason::permission;

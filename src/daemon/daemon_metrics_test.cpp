@@ -62,14 +62,14 @@ class DaemonMetricsTest : public ::testing::Test, protected test::LocalStand {
              .metrics = {}};
 };
 
-TEST_F(DaemonMetricsTest, WhatCannotBeReadAnyMoreIsNotSaidAnyMore) {
+TEST_F(DaemonMetricsTest, LeavesOutValuesThatCanNoLongerBeRead) {
   gpu_->its_energy = [this] { return device::Stamped<Joules>{1234_J, clock_.now(), {}}; };
   EXPECT_THAT(text(), HasSubstr("zeusd_gpu_energy_joules_total{gpu=\"0\",uuid=\"GPU-0\"} 1234\n"));
   gpu_->its_energy = [] { return Reason::lost; };
   EXPECT_THAT(text(), Not(HasSubstr("zeusd_gpu_energy_joules_total{")));
 }
 
-TEST_F(DaemonMetricsTest, AHolderAndWhatItFoundAreSaidWhileItHoldsAndTheLeasesNameNever) {
+TEST_F(DaemonMetricsTest, ShowsAHolderAndItsFoundSettingsButNeverTheLeasesName) {
   EXPECT_THAT(text(), Not(HasSubstr("zeusd_gpu_lease{")));
   set({.user = {}, .groups = {}, .process = {}, .token = "a\"b\n", .scopes = {}});
   const std::string held = text();

@@ -33,7 +33,7 @@ class DeviceThread {
     std::function<void()> work;       // must not throw
     std::function<void(End)> ended;   // called once, and again after `late`
     std::function<bool()> is_wanted;  // empty: it is wanted
-    // It ends something that was begun: it is never refused, dropped or late, and goes before calls that do not.
+    // The call ends something that was begun: it is never refused, dropped or late, and goes before all other calls.
     bool is_owed = false;
   };
 

@@ -63,7 +63,7 @@ TEST_F(DeviceThreadTest, DoesOneAfterTheOtherInTheirOrder) {
   EXPECT_THAT(ended_, ElementsAre(std::pair{"a", End::done}, std::pair{"b", End::done}, std::pair{"c", End::done}));
 }
 
-TEST_F(DeviceThreadTest, AFullQueueRefusesButWhatIsOwedComesFirst) {
+TEST_F(DeviceThreadTest, AFullQueueRefusesRequestsButOwedCallsComeFirst) {
   hang();
   for (const char* const name : {"a", "b", "c", "d"}) {
     thread_->ask(call(name));
@@ -75,7 +75,7 @@ TEST_F(DeviceThreadTest, AFullQueueRefusesButWhatIsOwedComesFirst) {
   EXPECT_THAT(done_, ElementsAre("hang", "owed", "a", "b", "c"));
 }
 
-TEST_F(DeviceThreadTest, WhatNobodyWantsAnyMoreIsNotDone) {
+TEST_F(DeviceThreadTest, SkipsCallsThatAreNoLongerWanted) {
   hang();
   bool is_wanted = true;
   DeviceThread::Call one = call("a");
@@ -87,7 +87,7 @@ TEST_F(DeviceThreadTest, WhatNobodyWantsAnyMoreIsNotDone) {
   EXPECT_THAT(ended_, ::testing::Contains(std::pair{"a", End::abandoned}));
 }
 
-TEST_F(DeviceThreadTest, WhatHangsIsLateAndOthersAreToldAtOnceUntilItIsOver) {
+TEST_F(DeviceThreadTest, AHangingCallIsLateAndOthersFailAtOnceUntilItEnds) {
   hang();
   thread_->ask(call("waits"));
   thread_->ask(call("owed", true));
@@ -105,7 +105,7 @@ TEST_F(DeviceThreadTest, WhatHangsIsLateAndOthersAreToldAtOnceUntilItIsOver) {
   EXPECT_THAT(ended_, ::testing::Contains(std::pair{"hang", End::done}));
 }
 
-TEST_F(DeviceThreadTest, AThreadThatHangsIsLeftBehindAndTellsNobody) {
+TEST_F(DeviceThreadTest, AHangingThreadIsAbandonedAndReportsNothing) {
   const auto until = std::make_shared<std::promise<void>>();
   const auto over = std::make_shared<std::promise<void>>();
   const auto began = std::make_shared<std::promise<void>>();

@@ -147,7 +147,7 @@ void GpuSeat::set(Number lease, const Setting& setting, const std::string& who, 
            [lease, setting, who](OnThread& on, SettingResult& result) {
              on.parts.audited->begin({.why = "set", .who = who, .lease = lease});
              result.error = attempt([&] { apply(on.lease(lease), setting, result); });
-             // Both are timeouts; a lease that is over says so when it is asked again.
+             // A slow driver and an expired lease are both timeouts; an expired lease gives the same message again.
              static_cast<void>(attempt([&] {
                result.is_over = result.error && result.error->kind() == ErrorKind::timeout &&
                                 on.lease(lease).overruled() == result.error->message();

@@ -63,14 +63,13 @@ class GpuSeat {
   // Ends the lease, if it was taken at all. This is always done, though not at once if the device hangs. `why` is for
   // the audit log.
   void release(Number lease, const std::string& why, std::function<void(std::optional<Error>)> done);
-  // Puts back what a dead holder has left on this GPU; says what stands in the way.
   // Puts back what a dead holder has left on this GPU; reports what prevents that.
   void put_back_what_was_left(std::function<void(std::optional<std::string>)> done);
   // Reports whether another program has changed what was set through the lease, and how; empty otherwise.
   void ask_whether_overruled(Number lease, Wanted wanted, std::function<void(End, std::string)> done);
 
  private:
-  // What is used on the device's thread, which owns it for as long as a call is under way.
+  // The state used on the device's thread, which owns it during a call.
   struct OnThread {
     Parts parts;
     control::LeaseBook& book;
@@ -79,7 +78,7 @@ class GpuSeat {
     std::map<Number, control::Lease> leases;
 
     control::Lease& lease(Number number);
-    // Reports and logs what others, above all a guardian, have put back of what was leased here.
+    // Reports and logs the settings of leases granted here that another process, usually a guardian, has put back.
     void tell_what_was_put_back();
   };
 

@@ -1,5 +1,5 @@
-// Who holds which GPU, who waits, and how leases begin and end. lease_desk_settings.cpp has what is done under them,
-// lease_desk_borrowing.cpp who borrows from whom.
+// How leases begin and end, and the clients that wait for them. lease_desk_settings.cpp has the settings under leases,
+// lease_desk_borrowing.cpp the borrowing.
 
 #include "daemon/lease_desk.hpp"
 

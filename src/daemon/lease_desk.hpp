@@ -1,6 +1,6 @@
-// Who holds which GPU, who waits for it, and until when: the leases of all clients. The desk asks the policy, grants
-// several GPUs together or none, ends leases that are over, and leaves the rest to the seats (gpu_seat.hpp). Each
-// request is answered once, through a callback.
+// The leases of all clients: which client holds or waits for which GPU, and until when. The desk asks the policy,
+// grants several GPUs together or none, ends leases that are over, and leaves the rest to the seats (gpu_seat.hpp).
+// Each request is answered once, through a callback.
 //
 // Threads: the loop's. Ownership: the loop and the seats outlive this object; the policy is its own.
 #pragma once
@@ -113,7 +113,7 @@ class LeaseDesk {
   // A client that sends any request with a token is alive, and is identified by this token from now on.
   void note_token(const Client& client);
 
-  // Takes back a lease from any client; false if there is none of this name.
+  // Ends a lease, whichever client has it; false if no lease has this name.
   bool end(std::string_view id, const std::string& why, std::function<void()> done);
   // Puts this policy into force. Ends the leases that it does not allow, and those of clients whose token is not valid.
   void set_policy(Policy policy, const std::function<bool(const Client&)>& is_believed);
@@ -140,7 +140,7 @@ class LeaseDesk {
     std::optional<Instant> next_renewal;  // if the desk renews it itself
     std::optional<Instant> last_request;  // with the token that holds it
     bool lends = false;
-    std::optional<ClientKey> lender;  // whom it is borrowed from, while that client holds these GPUs as well
+    std::optional<ClientKey> lender;  // borrowed from this client, while it holds these GPUs as well
     std::set<int> set_by_child;       // GPUs that a borrower has set since this lease did
     std::shared_ptr<void> end_of_process;
     std::vector<std::function<void()>> when_over;
@@ -152,7 +152,7 @@ class LeaseDesk {
     Taking taking;
     std::function<void(Taken)> done;
     Instant until;
-    Instant retry;  // if another program has it, which does not announce its end
+    Instant retry;  // for a GPU that another program has leased: its end is not announced
   };
   // A client that has released a lease and waits for its end.
   struct Leaving {
@@ -168,8 +168,8 @@ class LeaseDesk {
   [[nodiscard]] std::optional<Refused> refusal_of_client(const Client& client, const std::set<int>& gpus) const;
   [[nodiscard]] std::optional<Seconds> longest_of(const Client& client, const std::set<int>& gpus) const;
   [[nodiscard]] GpuSeat& seat_of(int gpu) const { return *seats_.at(static_cast<std::size_t>(gpu)); }
-  // Another client's lease of one of these GPUs that is in the way; 0: none. Numbers begin at 1. A lease is not in the
-  // way of its lender, which may set nothing meanwhile. One that is lent to this client is not in its way either.
+  // The number (from 1) of another client's lease that blocks this client on one of these GPUs; 0: none. A borrowed
+  // lease does not block its lender, which may set nothing meanwhile; nor does a lease that lends to this client.
   [[nodiscard]] Number in_the_way(const Client& client, const std::set<int>& gpus) const;
   [[nodiscard]] bool lends_to(const Entry& entry, const Client& client) const;
   static bool share_one(const std::set<int>& a, const std::set<int>& b) {
@@ -193,7 +193,7 @@ class LeaseDesk {
   void taken(Number number, int gpu, GpuSeat::End end, const GpuSeat::Taken& taken);
   void extend(Entry& entry);
   [[nodiscard]] std::optional<Refused> refusal_by_policy(const Client& client, int gpu, const Setting& setting) const;
-  // Includes how often the GPU may be changed, and counts this change.
+  // Also checks how often the GPU may be changed, and counts this change.
   std::optional<Refused> refusal_of_setting(const Client& client, int gpu, const Setting& setting);
   // Keeps it for clients that ask for the results of settings.
   const Outcome& note(Outcome outcome);

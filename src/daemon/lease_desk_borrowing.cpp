@@ -1,4 +1,4 @@
-// Who may borrow what others lend, and what happens to it when their leases end (docs/decisions/0213).
+// Borrowing: which clients may borrow a lent GPU, and what happens when either lease ends (docs/decisions/0213).
 
 #include "daemon/lease_desk.hpp"
 
@@ -15,7 +15,7 @@ LeaseDesk::Number LeaseDesk::in_the_way(const Client& client, const std::set<int
     if (!share_one(entry.on, gpus) || holder == key || entry.lender == key) {
       continue;
     }
-    // A client borrows from one lender at a time: one lender's end is the end of the loan.
+    // A client borrows from one lender at a time, because the loan ends with the lender's lease.
     if (!lends_to(entry, client) || (lender && lender != holder)) {
       return number;
     }

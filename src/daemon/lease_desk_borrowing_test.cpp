@@ -31,7 +31,7 @@ class BorrowingTest : public LeaseDeskTest {
   Client child_ = process(71);
 };
 
-TEST_F(BorrowingTest, WhoDescendsFromWhoLendsBorrowsAndItsEndBringsBackWhatItsParentHasSet) {
+TEST_F(BorrowingTest, ADescendantBorrowsAndItsEndRestoresItsParentsSettings) {
   const std::string of_parent = lend(parent_, {0});
   static_cast<void>(set(parent_, of_parent, 0, SetPowerLimit{200_W}));
   const std::string of_child = take(child_, {0, 1}).lease.value().id;
@@ -46,7 +46,7 @@ TEST_F(BorrowingTest, WhoDescendsFromWhoLendsBorrowsAndItsEndBringsBackWhatItsPa
   EXPECT_EQ(overruled(parent_, of_parent), "");
 }
 
-TEST_F(BorrowingTest, MeanwhileWhatItsParentSetsIsAConflictThatNamesIt) {
+TEST_F(BorrowingTest, WhileItBorrowsItsParentsSettersAreConflictsThatNameIt) {
   const std::string of_parent = lend(parent_, {0, 1});
   const std::string of_child = take(child_, {0}).lease.value().id;
   const Refusals refused = set(parent_, of_parent, 0, SetPowerLimit{200_W});
@@ -60,7 +60,7 @@ TEST_F(BorrowingTest, MeanwhileWhatItsParentSetsIsAConflictThatNamesIt) {
   EXPECT_THAT(set(parent_, of_parent, 0, SetPowerLimit{200_W}), IsEmpty());
 }
 
-TEST_F(BorrowingTest, OneAtATimeAndNobodyElse) {
+TEST_F(BorrowingTest, OnlyDescendantsBorrowOneAtATime) {
   static_cast<void>(lend(parent_, {0}));
   EXPECT_EQ(take(process(8), {0}).refused.value().status, Status::conflict);
   ASSERT_TRUE(take(child_, {0}).lease);
@@ -78,7 +78,7 @@ TEST_F(BorrowingTest, FromOneLenderAtATime) {
   EXPECT_TRUE(take(process(711), {0}).lease) << "each with a lease of its own";
 }
 
-TEST_F(BorrowingTest, WhatIsNotLentIsAConflictForADescendantToo) {
+TEST_F(BorrowingTest, AnUnlentGpuIsAConflictForADescendantToo) {
   ASSERT_TRUE(take(parent_, {0}).lease);
   EXPECT_EQ(take(child_, {0}).refused.value().status, Status::conflict);
 }

@@ -12,7 +12,7 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-TEST_F(LeaseDeskTest, OneClientHasAGpuAndTheSecondIsToldWho) {
+TEST_F(LeaseDeskTest, ASecondClientIsRefusedWithTheHoldersName) {
   ASSERT_TRUE(take(process(7), {0}).lease);
   const LeaseDesk::Taken second = take(process(8, 1001), {0});
   EXPECT_EQ(second.refused.value().status, Status::conflict);
@@ -26,7 +26,7 @@ TEST_F(LeaseDeskTest, SeveralGpusAreTakenTogetherOrNoneIs) {
   EXPECT_TRUE(take(process(9), {0}).lease) << "what could not be taken whole holds nothing";
 }
 
-TEST_F(LeaseDeskTest, WhereTheSecondGpuCannotBeTakenTheFirstIsGivenBack) {
+TEST_F(LeaseDeskTest, IfTheSecondGpuCannotBeTakenTheFirstIsGivenBack) {
   gpus_[1].control = nullptr;
   control::LeaseBook book{ledger(), gpus_, guardian_, clock_};
   seats_[1] = std::make_unique<GpuSeat>(loop_, book, ledger_,
@@ -38,7 +38,7 @@ TEST_F(LeaseDeskTest, WhereTheSecondGpuCannotBeTakenTheFirstIsGivenBack) {
   EXPECT_FALSE(record("GPU-0"));
 }
 
-TEST_F(LeaseDeskTest, WhatIsSetHoldsUntilTheRelease) {
+TEST_F(LeaseDeskTest, SettingsApplyUntilTheRelease) {
   const Client client = process(7);
   const std::string lease = take(client, {0}).lease->id;
   EXPECT_THAT(set(client, lease, 0, SetPowerLimit{200_W}), IsEmpty());
@@ -66,7 +66,7 @@ TEST_F(LeaseDeskTest, TheEndOfItsProcessPutsBack) {
   EXPECT_EQ(loop_.watches(), 0U);
 }
 
-TEST_F(LeaseDeskTest, WhoDoesNotRenewLosesItAtTheTermsEnd) {
+TEST_F(LeaseDeskTest, AnUnrenewedLeaseEndsWithItsTerm) {
   const Client client = process(7);
   const std::string lease = take(client, {0}, Seconds{10}).lease->id;
   ASSERT_THAT(set(client, lease, 0, SetPowerLimit{200_W}), IsEmpty());
@@ -84,7 +84,7 @@ TEST_F(LeaseDeskTest, WhoDoesNotRenewLosesItAtTheTermsEnd) {
   EXPECT_EQ(set(client, lease, 0, SetPowerLimit{200_W}).at(0).status, Status::not_found);
 }
 
-TEST_F(LeaseDeskTest, ThePolicysLongestTimeEndsWhatIsRenewed) {
+TEST_F(LeaseDeskTest, ThePolicysLongestTimeEndsARenewedLease) {
   Policy policy = built_in_policy();
   policy.rules[0].longest_lease = Seconds{15};
   make_desk(std::move(policy));
@@ -101,7 +101,7 @@ TEST_F(LeaseDeskTest, ThePolicysLongestTimeEndsWhatIsRenewed) {
   EXPECT_THAT(desk_->leases(), IsEmpty());
 }
 
-TEST_F(LeaseDeskTest, WhoWaitsGetsItWhenItIsFreeAndInTurn) {
+TEST_F(LeaseDeskTest, WaitingClientsGetAFreeGpuInTurn) {
   const Client first = process(7);
   const std::string lease = take(first, {0}).lease->id;
   std::vector<int> order;
@@ -122,7 +122,7 @@ TEST_F(LeaseDeskTest, WhoWaitsGetsItWhenItIsFreeAndInTurn) {
   EXPECT_NE(ids[9], "none");
 }
 
-TEST_F(LeaseDeskTest, WhoHasWaitedLongEnoughIsToldWhoHasIt) {
+TEST_F(LeaseDeskTest, AClientWhosePatienceEndsLearnsTheHolder) {
   const std::string lease = take(process(7), {0}, Seconds{60}).lease->id;
   std::optional<LeaseDesk::Taken> taken;
   desk_->take({process(8), {0}, Seconds{60}, Seconds{5}, {}}, [&](LeaseDesk::Taken one) { taken = std::move(one); });
@@ -133,7 +133,7 @@ TEST_F(LeaseDeskTest, WhoHasWaitedLongEnoughIsToldWhoHasIt) {
   EXPECT_EQ(desk_->waiting(), 0U);
 }
 
-TEST_F(LeaseDeskTest, TheQueueIsAsLongAsThePolicySays) {
+TEST_F(LeaseDeskTest, TheQueueHasTheLengthInThePolicy) {
   Policy policy = built_in_policy();
   policy.most_waiting = 1;
   make_desk(std::move(policy));
@@ -158,7 +158,7 @@ TEST_F(LeaseDeskTest, ASetterWithoutALeaseHoldsUntilItsProcessEnds) {
   EXPECT_EQ(limit(1), 250_W);
 }
 
-TEST_F(LeaseDeskTest, WhoComesWhileALeaseIsPutBackWaitsForThat) {
+TEST_F(LeaseDeskTest, ARequestDuringARestorationWaitsForIt) {
   const Client client = process(7);
   ASSERT_THAT(set_without_lease(client, {0}, SetPowerLimit{200_W}), IsEmpty());
   loop_.make_readable(client.process->end->get());
@@ -167,7 +167,7 @@ TEST_F(LeaseDeskTest, WhoComesWhileALeaseIsPutBackWaitsForThat) {
   EXPECT_THAT(gpu_->log, Contains("power 250"));
 }
 
-TEST_F(LeaseDeskTest, WhoComesWhilePuttingBackHangsIsToldSoInTime) {
+TEST_F(LeaseDeskTest, ARequestWhileRestoringHangsIsAnsweredInTime) {
   const Client client = process(7);
   ASSERT_THAT(set_without_lease(client, {0}, SetPowerLimit{200_W}), IsEmpty());
   std::promise<void> goes_on;
@@ -182,7 +182,7 @@ TEST_F(LeaseDeskTest, WhoComesWhilePuttingBackHangsIsToldSoInTime) {
   EXPECT_EQ(limit(0), 250_W);
 }
 
-TEST_F(LeaseDeskTest, ARefusedSettingIsAmongTheOutcomesAlsoWhereNobodyWaits) {
+TEST_F(LeaseDeskTest, ARefusedSettingIsAmongTheOutcomesEvenIfNoClientWaits) {
   ASSERT_TRUE(take(process(7), {0}).lease);
   EXPECT_EQ(set_without_lease(process(8), {0}, SetPowerLimit{150_W}).at(0).status, Status::conflict);
   ASSERT_FALSE(desk_->outcomes(0).empty());
@@ -190,7 +190,7 @@ TEST_F(LeaseDeskTest, ARefusedSettingIsAmongTheOutcomesAlsoWhereNobodyWaits) {
   EXPECT_THAT(desk_->outcomes(0).back().result.error->message(), HasSubstr("leased by"));
 }
 
-TEST_F(LeaseDeskTest, WhatIsKeptStaysUntilSomebodyElseSetsTheGpu) {
+TEST_F(LeaseDeskTest, AKeptSettingStaysUntilAnotherClientSetsTheGpu) {
   Policy policy = built_in_policy();
   policy.implicit = ImplicitLease::keep;
   make_desk(std::move(policy));
@@ -203,7 +203,7 @@ TEST_F(LeaseDeskTest, WhatIsKeptStaysUntilSomebodyElseSetsTheGpu) {
   EXPECT_THAT(gpu_->log, Contains("power 250")) << "what was found comes back in between";
 }
 
-TEST_F(LeaseDeskTest, WherePolicyWantsLeasesASetterWithoutOneIsRefused) {
+TEST_F(LeaseDeskTest, IfThePolicyRequiresLeasesASetterWithoutOneIsRefused) {
   Policy policy = built_in_policy();
   policy.implicit = ImplicitLease::refuse;
   make_desk(std::move(policy));
@@ -240,19 +240,19 @@ TEST_F(LeaseDeskTest, TheLatestOfOneProcessHoldsAndItsEndBringsBackTheOther) {
   EXPECT_EQ(limit(0), 250_W);
 }
 
-TEST_F(LeaseDeskTest, WhatAPolicyNoLongerAllowsEnds) {
+TEST_F(LeaseDeskTest, ANewPolicyEndsLeasesThatItDoesNotAllow) {
   const Client client = process(7);
   const std::string lease = take(client, {0}).lease->id;
   static_cast<void>(set(client, lease, 0, SetPowerLimit{200_W}));
   Policy narrower = built_in_policy();
-  narrower.rules[0].power_limit = WattRange{220_W, 300_W};
+  narrower.rules[0].power_limit = device::WattRange{220_W, 300_W};
   set_policy(narrower);
   settle();
   EXPECT_EQ(limit(0), 250_W);
   EXPECT_EQ(set(process(8), take(process(8), {0}).lease->id, 0, SetPowerLimit{200_W}).at(0).status, Status::forbidden);
 }
 
-TEST_F(LeaseDeskTest, WhatWasTakenWithATokenThatIsBelievedNoMoreEnds) {
+TEST_F(LeaseDeskTest, LeasesOfATokenThatIsNoLongerValidEnd) {
   const auto with = [](const char* token) {
     return Client{.user = {},
                   .groups = {},
@@ -265,7 +265,7 @@ TEST_F(LeaseDeskTest, WhatWasTakenWithATokenThatIsBelievedNoMoreEnds) {
   static_cast<void>(set(with("old"), lease, 0, SetPowerLimit{200_W}));
   EXPECT_THAT(set_without_lease(with("old"), {1}, SetPowerLimit{200_W}), IsEmpty());
   const auto is_believed = [](const Client& client) { return *client.bearer != "old"; };
-  desk_->note_token(with("new"));  // hers as well, and the one that she goes on with
+  desk_->note_token(with("new"));  // a second token of hers, which she uses from now on
   desk_->set_policy(built_in_policy(), is_believed);
   settle();
   EXPECT_EQ(limit(0), 200_W);
@@ -276,7 +276,7 @@ TEST_F(LeaseDeskTest, WhatWasTakenWithATokenThatIsBelievedNoMoreEnds) {
   EXPECT_EQ(limit(1), 250_W);
 }
 
-TEST_F(LeaseDeskTest, WhoWaitsWithATokenThatIsBelievedNoMoreWaitsForNothing) {
+TEST_F(LeaseDeskTest, AWaitingClientWhoseTokenIsNoLongerValidIsRefused) {
   ASSERT_TRUE(take(process(7), {0}).lease);
   const Client ann{.user = {}, .groups = {}, .process = {}, .token = "ann", .scopes = {}};
   std::optional<LeaseDesk::Taken> taken;
@@ -287,7 +287,7 @@ TEST_F(LeaseDeskTest, WhoWaitsWithATokenThatIsBelievedNoMoreWaitsForNothing) {
   EXPECT_EQ(desk_->waiting(), 0U);
 }
 
-TEST_F(LeaseDeskTest, WhatAPolicyNoLongerAllowsIsNotDoneForWhoWaitedMeanwhile) {
+TEST_F(LeaseDeskTest, AWaitingClientIsJudgedByTheNewPolicy) {
   const Client client = process(7);
   ASSERT_THAT(set_without_lease(client, {0}, SetPowerLimit{200_W}), IsEmpty());
   ASSERT_TRUE(take(process(9), {1}).lease);
@@ -311,7 +311,7 @@ TEST_F(LeaseDeskTest, WhatAPolicyNoLongerAllowsIsNotDoneForWhoWaitedMeanwhile) {
   EXPECT_THAT(desk_->leases(), IsEmpty());
 }
 
-TEST_F(LeaseDeskTest, WhatAPolicyNoLongerAllowsIsNotSetOnceTheGpuIsFree) {
+TEST_F(LeaseDeskTest, AWaitingSettingIsJudgedByTheNewPolicy) {
   const Client client = process(7);
   ASSERT_THAT(set_without_lease(client, {0}, SetPowerLimit{200_W}), IsEmpty());
   std::promise<void> goes_on;
@@ -320,7 +320,7 @@ TEST_F(LeaseDeskTest, WhatAPolicyNoLongerAllowsIsNotSetOnceTheGpuIsFree) {
   std::optional<Refusals> set;
   desk_->set_without_lease(process(8), {0}, SetPowerLimit{180_W}, {}, [&](Refusals all) { set = std::move(all); });
   Policy narrower = built_in_policy();
-  narrower.rules[0].power_limit = WattRange{200_W, 300_W};
+  narrower.rules[0].power_limit = device::WattRange{200_W, 300_W};
   set_policy(narrower);
   goes_on.set_value();
   loop_.run_until([&] { return set.has_value(); });
@@ -342,7 +342,7 @@ TEST_F(LeaseDeskTest, MoreChangesASecondThanAllowedAreRefused) {
   EXPECT_THAT(set(client, lease, 0, SetPowerLimit{203_W}), IsEmpty());
 }
 
-TEST_F(LeaseDeskTest, AGpuThatHangsHoldsUpNobodyElseAndTheOutcomeIsToldAfterAll) {
+TEST_F(LeaseDeskTest, AHangingGpuDelaysNoOtherAndItsOutcomeIsReportedLater) {
   const Client client = process(7);
   const std::string lease = take(client, {0, 1}).lease->id;
   std::promise<void> goes_on;
@@ -363,7 +363,7 @@ TEST_F(LeaseDeskTest, AGpuThatHangsHoldsUpNobodyElseAndTheOutcomeIsToldAfterAll)
   EXPECT_THAT(set(client, lease, 0, SetPowerLimit{210_W}), IsEmpty());
 }
 
-TEST_F(LeaseDeskTest, WhatWasTakenTooLateIsGivenBack) {
+TEST_F(LeaseDeskTest, ALeaseTakenTooLateIsGivenBack) {
   std::promise<void> goes_on;
   const auto held = seats_[0].get();
   bool began = false;
@@ -382,7 +382,7 @@ TEST_F(LeaseDeskTest, WhatWasTakenTooLateIsGivenBack) {
 }
 
 // Taking and releasing also put settings back, and that hangs.
-TEST_F(LeaseDeskTest, WhoTakesOrReleasesAGpuThatHangsIsToldInTime) {
+TEST_F(LeaseDeskTest, TakingOrReleasingAHangingGpuIsAnsweredInTime) {
   const Client client = process(7);
   const std::string lease = take(client, {0}).lease->id;
   static_cast<void>(set(client, lease, 0, SetPowerLimit{200_W}));
@@ -423,7 +423,7 @@ TEST_F(LeaseDeskTest, ClosingPutsEverythingBackAndTakesNoMore) {
   EXPECT_EQ(take(client, {0}).refused.value().status, Status::stuck);
 }
 
-TEST_F(LeaseDeskTest, WhoCannotBeToldHoldsNothing) {
+TEST_F(LeaseDeskTest, AClientWithoutAnIdentityGetsNoLease) {
   EXPECT_EQ(take(Client{}, {0}).refused.value().status, Status::forbidden);
 }
 

@@ -1,4 +1,4 @@
-// Leases, settings under them, and what became of settings: ours.
+// Our own routes: leases, settings under them, and the results of settings.
 
 #include "daemon/api.hpp"
 #include "protocol/device_leases.hpp"

@@ -68,7 +68,13 @@ void Api::discover(const SharedCall& call) {
                          .cumulative_energy_available = gpu.counts_energy,
                          .uuid = gpu.identity.uuid,
                          .vendor = std::string{protocol::vendor_word(gpu.identity.vendor)},
-                         .driver = gpu.identity.driver});
+                         .driver = gpu.identity.driver,
+                         .allowed_power_limits = {}});
+    std::vector<device::WattRange> allowed =
+        allowed_power_limits(node_.desk->policy(), call->client().asker(), {static_cast<int>(i), gpu.identity.uuid});
+    if (!allowed.empty()) {
+      told.gpus.back().allowed_power_limits = std::move(allowed);
+    }
   }
   for (std::size_t i = 0; i < node_.cpus.size(); ++i) {
     const CpuReader& reader = *node_.cpus[i].reader;

@@ -55,6 +55,13 @@ bool speaks_of(const PolicyGpu& named, const GpuAsked& gpu) {
   return named.name == all_gpus || named.name == gpu.uuid || number_in(named.name) == gpu.number;
 }
 
+bool covers(const Rule& rule, const Asker& asker, const AskedFor& asked) {
+  return std::ranges::find(rule.may, asked.action) != rule.may.end() &&
+         (!asked.gpu ||
+          std::ranges::any_of(rule.gpus, [&](const PolicyGpu& named) { return speaks_of(named, *asked.gpu); })) &&
+         std::ranges::any_of(rule.who, [&](const Principal& principal) { return speaks_of(principal, asker); });
+}
+
 // Why a rule that covers asker, GPU and action does not allow the request; empty if it does.
 std::optional<std::string> out_of_bounds(const Rule& rule, const AskedFor& asked) {
   if (asked.power_limit && rule.power_limit &&
@@ -181,15 +188,49 @@ Policy policy_from(std::span<const PolicyText> files, const NameLookup& names) {
   return policy;
 }
 
+std::vector<device::WattRange> allowed_power_limits(const Policy& policy, const Asker& asker, const GpuAsked& gpu) {
+  std::vector<device::WattRange> ranges;
+  for (const Rule& rule : policy.rules) {
+    if (covers(rule, asker, {.action = Action::set_power_limit, .gpu = gpu})) {
+      if (!rule.power_limit) {
+        return {};
+      }
+      ranges.push_back(*rule.power_limit);
+    }
+  }
+  return ranges;
+}
+
+std::vector<std::string> bounds_of(const Policy& policy, const Asker& asker, const AskedFor& asked) {
+  std::vector<std::string> bounds;
+  for (const Rule& rule : policy.rules) {
+    if (!covers(rule, asker, asked)) {
+      continue;
+    }
+    std::string text;
+    if (asked.action == Action::set_power_limit && rule.power_limit) {
+      text = fmt::format("{:.6g} to {:.6g} W", rule.power_limit->minimum.value(), rule.power_limit->maximum.value());
+    } else if (asked.action == Action::lock_clocks) {
+      for (const auto& [domain, range] :
+           {std::pair{"graphics", &rule.graphics_clocks}, std::pair{"memory", &rule.memory_clocks}}) {
+        if (*range) {
+          text += fmt::format("{}{} {:.6g} to {:.6g} MHz", text.empty() ? "" : " and ", domain,
+                              (*range)->minimum.value(), (*range)->maximum.value());
+        }
+      }
+    }
+    if (text.empty()) {
+      return {};
+    }
+    bounds.push_back(text);
+  }
+  return bounds;
+}
+
 Verdict decide(const Policy& policy, const Asker& asker, const AskedFor& asked) {
   Verdict verdict;
   for (const Rule& rule : policy.rules) {
-    const bool about_this =
-        std::ranges::find(rule.may, asked.action) != rule.may.end() &&
-        (!asked.gpu ||
-         std::ranges::any_of(rule.gpus, [&](const PolicyGpu& named) { return speaks_of(named, *asked.gpu); })) &&
-        std::ranges::any_of(rule.who, [&](const Principal& principal) { return speaks_of(principal, asker); });
-    if (!about_this) {
+    if (!covers(rule, asker, asked)) {
       continue;
     }
     if (const std::optional<std::string> bound = out_of_bounds(rule, asked)) {
@@ -203,7 +244,7 @@ Verdict decide(const Policy& policy, const Asker& asker, const AskedFor& asked) 
     verdict.allowed = true;
   }
   if (!verdict.allowed && verdict.why.empty()) {
-    verdict.why = fmt::format("the policy of this node does not let you {}{}", field::name_of(asked.action),
+    verdict.why = fmt::format("no rule of this node's policy allows {}{}", field::name_of(asked.action),
                               asked.gpu ? fmt::format(" on GPU {}", asked.gpu->number) : "");
   }
   return verdict;

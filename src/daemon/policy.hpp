@@ -15,6 +15,7 @@
 //   changes_per_second = 5
 #pragma once
 
+#include "device/watt_range.hpp"
 #include "toml/toml_reader.hpp"
 
 #include <zeus/device_values.hpp>
@@ -47,8 +48,8 @@ constexpr auto names_of(Action /*action*/) {
 // The actions that take a lease.
 inline constexpr std::array control_actions{Action::set_power_limit, Action::lock_clocks, Action::set_persistence};
 
-// What happens to a setter without a lease, from programs that know no leases. The setting ends with the process that
-// asked, or stays until others set or the daemon stops, or is refused.
+// What happens to a setter without a lease, from a program that does not use leases: the setting ends with the process
+// that asked, stays until another client sets the GPU or the daemon stops, or is refused.
 enum class ImplicitLease { process, keep, refuse };
 
 constexpr auto names_of(ImplicitLease /*lease*/) {
@@ -75,22 +76,11 @@ struct PolicyGpu {
 
 void read_toml(const toml::TomlSpot& spot, PolicyGpu& gpu);
 
-struct WattRange {
-  Watts minimum;
-  Watts maximum;
-
-  template <typename Fields, typename Self>
-  static void describe(Fields& fields, Self& self) {
-    fields("minimum", self.minimum, field::above_zero);
-    fields("maximum", self.maximum, field::above_zero);
-  }
-};
-
 struct Rule {
   std::vector<Principal> who;
   std::vector<PolicyGpu> gpus;
   std::vector<Action> may;
-  std::optional<WattRange> power_limit;
+  std::optional<device::WattRange> power_limit;
   std::optional<ClockRange> graphics_clocks;
   std::optional<ClockRange> memory_clocks;
   std::optional<Seconds> longest_lease;
@@ -193,5 +183,13 @@ struct Verdict {
 };
 
 Verdict decide(const Policy& policy, const Asker& asker, const AskedFor& asked);
+
+// The bounds that the rules about this action set, one string for each rule: "100 to 250 W". Empty if one of the rules
+// sets no bounds.
+std::vector<std::string> bounds_of(const Policy& policy, const Asker& asker, const AskedFor& asked);
+
+// The power limits that the rules allow on a GPU, one range for each rule. Empty if one of the rules sets no bounds, or
+// if none allows any.
+std::vector<device::WattRange> allowed_power_limits(const Policy& policy, const Asker& asker, const GpuAsked& gpu);
 
 }  // namespace zeus::daemon

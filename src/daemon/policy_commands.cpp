@@ -8,6 +8,7 @@
 #include <zeus/error.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <unistd.h>
 
@@ -17,9 +18,12 @@ namespace zeus::daemon {
 
 namespace {
 
-std::string sentence_of(Action action, const Verdict& verdict) {
+std::string sentence_of(Action action, const Verdict& verdict, const std::vector<std::string>& bounds) {
   std::string sentence = fmt::format("{:<16} {}", field::name_of(action), verdict.allowed ? "yes" : "no ");
   sentence += fmt::format("  {}", verdict.why);
+  if (verdict.allowed && !bounds.empty()) {
+    sentence += fmt::format(", {}", fmt::join(bounds, " or "));
+  }
   if (verdict.allowed && verdict.longest_lease) {
     sentence += fmt::format(", for {:.6g} s at most", verdict.longest_lease->value());
   }
@@ -38,7 +42,7 @@ void PolicyCheckCommand::declare(command_line::Options& options) {
 
 int PolicyCheckCommand::run(Context& context) {
   const Policy policy = read_policy(file_, ::geteuid());
-  context.out << fmt::format("{}: {} rule{}, and every word understood\n", file_, policy.rules.size(),
+  context.out << fmt::format("{}: {} rule{}, no errors\n", file_, policy.rules.size(),
                              policy.rules.size() == 1 ? "" : "s");
   return command_line::exit_ok;
 }
@@ -79,7 +83,7 @@ int PolicyExplainCommand::run(Context& context) {
         json.put("changes_per_second", verdict.changes_per_second);
       });
       if (!json_) {
-        context.out << sentence_of(action.value, verdict) << '\n';
+        context.out << sentence_of(action.value, verdict, bounds_of(rules.policy, asker, asked)) << '\n';
       }
     }
   });

@@ -186,7 +186,7 @@ AskedFor asked_for(const PlainRequest& request) {
   return asked;
 }
 
-TEST(RandomPolicy, IsJudgedAlikeByAnEvaluatorWrittenApart) {
+TEST(RandomPolicy, AgreesWithAnIndependentEvaluator) {
   constexpr int pairs = 10000;
   int allowed = 0;
   for (int i = 0; i < pairs; ++i) {

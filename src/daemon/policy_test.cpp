@@ -135,7 +135,7 @@ TEST(Policy, ErrorsNameFileLineAndColumn) {
               HasSubstr("wrong way round"));
 }
 
-TEST(Policy, FilesBesideItAddRulesAndNothingElse) {
+TEST(Policy, AdditionalFilesOnlyAddRules) {
   const std::string rule = "[[rule]]\nwho = [\"user:ann\"]\ngpus = [0]\nmay = [\"set_power_limit\"]\n";
   const Policy both = policy("implicit = \"keep\"\n[waiting]\nlongest_s = 5\nmost = 3\n", rule);
   EXPECT_TRUE(decide(both, ann, limit_of(200_W)).allowed);
@@ -145,7 +145,7 @@ TEST(Policy, FilesBesideItAddRulesAndNothingElse) {
   EXPECT_THAT(refusal_of("", "implicit = \"keep\"\n"), HasSubstr("policy.d/job.toml:1:1"));
 }
 
-TEST(Policy, TheOneThatIsShippedSaysWhatHoldsWithoutAny) {
+TEST(Policy, TheShippedPolicyEqualsTheBuiltInOne) {
   const std::optional<std::string> text = FileTree{ZEUS_SOURCE_FOLDER}.read("packaging/systemd/policy.toml");
   const Policy shipped = policy(text.value());
   for (const auto& action : names_of(Action{})) {
@@ -155,6 +155,35 @@ TEST(Policy, TheOneThatIsShippedSaysWhatHoldsWithoutAny) {
   EXPECT_EQ(shipped.implicit, built_in_policy().implicit);
   EXPECT_EQ(shipped.longest_wait, built_in_policy().longest_wait);
   EXPECT_EQ(shipped.most_waiting, built_in_policy().most_waiting);
+}
+
+TEST(Policy, TheBoundsOfAllRulesAboutAnActionAreListed) {
+  const std::string head =
+      "[[rule]]\nwho = [\"everyone\"]\ngpus = [\"all\"]\nmay = [\"set_power_limit\", \"lock_clocks\"]\n";
+  const std::string bounded = head +
+                              "power_limit = {minimum_w = 100, maximum_w = 250}\n"
+                              "graphics_clocks = {minimum_mhz = 210, maximum_mhz = 1410}\n";
+  const AskedFor limit{.action = Action::set_power_limit, .gpu = GpuAsked{0, "GPU-a"}};
+  const AskedFor clocks{.action = Action::lock_clocks, .gpu = GpuAsked{0, "GPU-a"}};
+  EXPECT_THAT(bounds_of(policy(bounded), bob, limit), testing::ElementsAre("100 to 250 W"));
+  EXPECT_THAT(bounds_of(policy(bounded), bob, clocks), testing::ElementsAre("graphics 210 to 1410 MHz"));
+  EXPECT_THAT(bounds_of(policy(bounded + head + "power_limit = {minimum_w = 300, maximum_w = 350}\n"), bob, limit),
+              testing::ElementsAre("100 to 250 W", "300 to 350 W"));
+  EXPECT_THAT(bounds_of(policy(bounded + head), bob, limit), testing::IsEmpty()) << "the second rule sets none";
+}
+
+TEST(Policy, TheAllowedPowerLimitsAreTheRangesOfAllRules) {
+  const std::string head = "[[rule]]\nwho = [\"user:ann\"]\ngpus = [0]\nmay = [\"set_power_limit\"]\n";
+  const std::string low = head + "power_limit = {minimum_w = 100, maximum_w = 150}\n";
+  const std::string high = head + "power_limit = {minimum_w = 200, maximum_w = 250}\n";
+  const auto allowed = [](const std::string& text, const Asker& asker, int gpu) {
+    return allowed_power_limits(policy(text), asker, {gpu, "GPU-a"});
+  };
+  using device::WattRange;
+  EXPECT_THAT(allowed(low + high, ann, 0), testing::ElementsAre(WattRange{100_W, 150_W}, WattRange{200_W, 250_W}));
+  EXPECT_THAT(allowed(low + head, ann, 0), testing::IsEmpty()) << "the second rule sets no bounds";
+  EXPECT_THAT(allowed(low, ann, 1), testing::IsEmpty()) << "another GPU";
+  EXPECT_THAT(allowed(low, robot, 0), testing::IsEmpty()) << "another client";
 }
 
 TEST(Policy, ATokensNameIsTakenWholeUnlessItEndsInAStar) {

@@ -20,8 +20,8 @@ namespace zeus::daemon {
 
 class PowerStream {
  public:
-  // What is sent of a sample: the event without its time, which shows whether it has changed, and the whole event. Or
-  // the reason why there is none.
+  // What is sent of a sample: the whole event, and its value without the time, to see whether it has changed. If it is
+  // not known, `event` is the reason.
   struct Sample {
     bool is_known = false;
     std::string value;

@@ -56,7 +56,7 @@ class PowerStreamTest : public ::testing::Test {
   PowerStream stream_{loop_, Seconds{0.1}, [this](auto done) { read(std::move(done)); }};
 };
 
-TEST_F(PowerStreamTest, TheFirstSampleIsFreshAndEachChangeIsTold) {
+TEST_F(PowerStreamTest, SendsAFreshFirstSampleAndEveryChange) {
   const auto one = listener();
   EXPECT_THAT(one->pieces, ElementsAre("data: 200\n\n"));
   loop_.advance(Seconds{0.25});
@@ -76,7 +76,7 @@ TEST_F(PowerStreamTest, ItIsReadOnceAPeriodHoweverManyListen) {
   EXPECT_EQ(stream_.listeners(), 100U);
 }
 
-TEST_F(PowerStreamTest, ConstantPowerIsToldWithinASecond) {
+TEST_F(PowerStreamTest, SendsConstantPowerEverySecond) {
   const auto one = listener();
   for (int i = 0; i < 5; ++i) {
     const std::size_t before = one->pieces.size();
@@ -85,7 +85,7 @@ TEST_F(PowerStreamTest, ConstantPowerIsToldWithinASecond) {
   }
 }
 
-TEST_F(PowerStreamTest, NothingIsReadForNobodyAndItBeginsAnew) {
+TEST_F(PowerStreamTest, ReadsNothingWithoutListenersAndStartsAgainWithOne) {
   const auto one = listener();
   loop_.advance(Seconds{0.35});
   one->has_gone = true;
@@ -99,7 +99,7 @@ TEST_F(PowerStreamTest, NothingIsReadForNobodyAndItBeginsAnew) {
   EXPECT_THAT(other->pieces, ElementsAre("data: 200\n\n"));
 }
 
-TEST_F(PowerStreamTest, WhatIsNotKnownIsACommentAndTheFirstSampleComesWhenItIs) {
+TEST_F(PowerStreamTest, AnUnknownPowerIsACommentUntilTheFirstSample) {
   is_known_ = false;
   const auto one = listener();
   EXPECT_THAT(one->pieces, ElementsAre(": not known\n\n"));

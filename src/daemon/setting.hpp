@@ -42,7 +42,7 @@ struct SettingResult {
   Reading<Megahertz> running;
   Reading<bool> persistence;
   std::optional<Error> error;
-  bool is_over = false;  // the lease has run out; the driver's time has not
+  bool is_over = false;  // `error` is a timeout because the lease has expired, not because the driver is slow
 };
 
 }  // namespace zeus::daemon

@@ -255,7 +255,7 @@ struct GpuParts {
   static std::string text(std::uint32_t parts);
 };
 
-// Where only some parts were asked for, the others have the values here.
+// Parts that were not asked for keep the values given here.
 struct GpuReadings {
   std::uint32_t id = 0;
   std::string uuid = {};

@@ -2,6 +2,8 @@
 // records::json_line() and read by read_answer(). Plain values; any thread.
 #pragma once
 
+#include "device/watt_range.hpp"
+
 #include <zeus/device_values.hpp>
 #include <zeus/fields.hpp>
 
@@ -24,6 +26,9 @@ struct ListedGpu {
   std::optional<std::string> uuid;    // this and the rest are ours alone
   std::optional<std::string> vendor;  // as in vendor_word()
   std::optional<std::string> driver;  // its version
+  // The power limits that the node's policy allows this client; left out if only the GPU's own range bounds them, or if
+  // the client may not set any.
+  std::optional<std::vector<device::WattRange>> allowed_power_limits;
 
   template <typename Fields, typename Self>
   static void describe(Fields& fields, Self& self) {
@@ -34,6 +39,7 @@ struct ListedGpu {
     fields("uuid", self.uuid, may_lack);
     fields("vendor", self.vendor, may_lack);
     fields("driver", self.driver, may_lack);
+    fields("allowed_power_limits", self.allowed_power_limits, may_lack);
   }
   friend bool operator==(const ListedGpu&, const ListedGpu&) = default;
 };

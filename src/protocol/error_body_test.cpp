@@ -45,7 +45,7 @@ TEST(ErrorBodyTest, OfSeveralDevicesTheLargestStatusIsTheAnswers) {
   EXPECT_EQ(numbered_errors(errors.refusal().body)->at(10), "out of range");
 }
 
-TEST(ErrorBodyTest, ClientsSayInOneLineWhatABodySays) {
+TEST(ErrorBodyTest, ClientsPrintABodyInOneLine) {
   EXPECT_EQ(refusal_text(R"({"error":"no\nsuch GPU"})"), "no\\nsuch GPU");
   EXPECT_EQ(refusal_text(R"({"errors":{"0":"lost","1":"gone"}})"), "0: lost; 1: gone");
   EXPECT_EQ(refusal_text("Query deserialize error: missing field `block`"),

@@ -31,7 +31,7 @@ TEST(EventStreamTest, AnEventIsOneLineOfDataAndAnEmptyLine) {
   EXPECT_EQ(comment_text("still here"), ": still here\n\n");
 }
 
-TEST(EventStreamTest, NothingInATextMakesAnEventOfItsOwn) {
+TEST(EventStreamTest, NothingInAStringMakesAnEventOfItsOwn) {
   EXPECT_EQ(event_text("a\n\nb\r\nc"), "data: a\ndata: \ndata: b\ndata: c\n\n");
   EXPECT_THAT(events_of(event_text("a\n\nb\r\nc")), ElementsAre("a\n\nb\nc"));
   EXPECT_THAT(events_of(comment_text("x\n\ndata: y\n\n")), IsEmpty());

@@ -262,7 +262,7 @@ struct ProfileAnswer {
   }
 };
 
-// The recurrence has failed as often as one may, and is over.
+// The recurrence has failed as often as allowed, and is over.
 struct GiveUpAnswer {
   static constexpr std::string_view kind = "give_up";
 

@@ -30,8 +30,8 @@ struct Ids {
   friend bool operator==(const Ids&, const Ids&) = default;
 };
 
-// A parameter's name, and the variable for its value. It may be missing if that is an optional. The name and the
-// variable must outlive it.
+// A parameter's name, and the variable for its value. If the variable is an optional, a query may lack the parameter.
+// The name and the variable must outlive the Parameter.
 struct Parameter {
   using Target = std::variant<std::uint32_t*, std::uint64_t*, bool*, std::string*, Seconds*, Ids*,
                               std::optional<std::uint32_t>*, std::optional<std::uint64_t>*, std::optional<bool>*,

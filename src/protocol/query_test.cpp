@@ -75,7 +75,7 @@ TEST(QueryTest, UnknownDuplicateAndMissingParametersAreRefusedInTheirWords) {
   EXPECT_THAT(form_error("GPU_IDS=0"), HasSubstr("unknown field"));
 }
 
-TEST(QueryTest, TheFirstThatIsWrongIsTold) {
+TEST(QueryTest, ReportsTheFirstError) {
   EXPECT_THAT(form_error("block=1&extra=1"), HasSubstr("`block`"));
   EXPECT_THAT(form_error("extra=1&block=1"), HasSubstr("`extra`"));
   EXPECT_THAT(form_error("gpu_ids=&block=true"), HasSubstr("missing field `power_limit_mw`"));
@@ -113,7 +113,7 @@ TEST(QueryTest, SecondsAreDecimalDigits) {
   EXPECT_EQ(wait, 0.25_s);
 }
 
-TEST(QueryTest, EncodingIsDecodedOnceAndRefusedWhereItIsBroken) {
+TEST(QueryTest, EncodingIsDecodedOnceAndRefusedIfItIsBroken) {
   Request request;
   EXPECT_EQ(request.read("gpu%5Fids=%30%2C1&block=tru%65&power_limit_mw=%31"), std::nullopt);
   EXPECT_THAT(request.gpu_ids.numbers, ElementsAre(0, 1));
@@ -125,7 +125,7 @@ TEST(QueryTest, EncodingIsDecodedOnceAndRefusedWhereItIsBroken) {
   EXPECT_EQ(name, "a%25 b");
 }
 
-TEST(QueryTest, TextsAreUtf8OfBoundedLengthWithoutControlCharacters) {
+TEST(QueryTest, StringsAreUtf8OfBoundedLengthWithoutControlCharacters) {
   std::string name;
   EXPECT_EQ(read_query("name=%E2%82%AC", {{"name", name}}), std::nullopt);
   EXPECT_EQ(name, "\u20ac");
@@ -153,7 +153,7 @@ TEST(QueryTest, ListsOfNumbersAreTrimmedSortedAndEachOnce) {
   EXPECT_THAT(ids_of("%201%20,+0+"), ElementsAre(0, 1));
 }
 
-TEST(QueryTest, ListsThatAreNoneAreRefusedInAnotherForm) {
+TEST(QueryTest, InvalidListsAreRefusedInAnotherForm) {
   for (const std::string_view list : {"", ",", "0,", ",0", "0,,1", "a", "-1", "1.0", "4294967296", "0 1", "%20"}) {
     EXPECT_THAT(ids_error(list), HasSubstr("gpu_ids")) << list;
   }

@@ -46,13 +46,14 @@ struct Names {
 };
 TYPED_TEST_SUITE(AnswerTest, Answers, Names);
 
-TYPED_TEST(AnswerTest, ComesBackAsItWasWrittenAndNothingElseIsTakenForIt) {
+TYPED_TEST(AnswerTest, ReadsBackItsOwnFormAndNoOther) {
   test::expect_properties<TypeParam>({"name",
                                       "pci_address",
                                       "cumulative_energy_available",
                                       "uuid",
                                       "vendor",
                                       "driver",
+                                      "allowed_power_limits",
                                       "enabled_api_groups",
                                       "auth_required",
                                       "zeusd",
@@ -113,7 +114,7 @@ TEST(ZeusdBodiesTest, DiscoveryHasTheExistingKeysFirst) {
   test::expect_golden("protocol/discover.json", json_line(discovery()) + "\n");
 }
 
-TEST(ZeusdBodiesTest, OfAnExistingDaemonWhatItDoesNotSayIsNotKnown) {
+TEST(ZeusdBodiesTest, ValuesMissingFromAnExistingDaemonAreUnknown) {
   const auto old = read_answer<DiscoveryAnswer>(
       R"({"gpus":[{"id":0,"name":"A100"}],"cpus":[],"enabled_api_groups":["gpu-control"],"auth_required":true})");
   EXPECT_EQ(old.gpus.at(0).name, "A100");
@@ -122,7 +123,7 @@ TEST(ZeusdBodiesTest, OfAnExistingDaemonWhatItDoesNotSayIsNotKnown) {
   EXPECT_EQ(read_answer<DiscoveryAnswer>(R"({"gpus":[{"id":0}],"cpus":[]})").auth_required, std::nullopt);
 }
 
-TEST(ZeusdBodiesTest, WhatANewerDaemonSaysBesidesIsPassedOver) {
+TEST(ZeusdBodiesTest, IgnoresAdditionsOfANewerDaemon) {
   const auto newer = read_answer<DiscoveryAnswer>(
       R"({"gpus":[{"id":3,"name":"X","later":{"a":[1]}}],"cpus":[{"id":0,"dram_available":true,"cores":64}],"more":1})");
   EXPECT_EQ(newer.gpus.at(0).id, 3U);
@@ -134,7 +135,7 @@ TEST(ZeusdBodiesTest, WhatANewerDaemonSaysBesidesIsPassedOver) {
   EXPECT_EQ(vendor_of("amd"), GpuVendor::amd);
 }
 
-TEST(ZeusdBodiesTest, WhatLacksOrIsOfAnotherTypeIsSaidWithItsPlace) {
+TEST(ZeusdBodiesTest, ReportsThePlaceOfAMissingOrMistypedValue) {
   EXPECT_THAT(why_not<DiscoveryAnswer>(R"({"cpus":[]})"), HasSubstr("it has no 'gpus'"));
   EXPECT_THAT(why_not<DiscoveryAnswer>(R"({"gpus":[{"name":"x"}],"cpus":[]})"), HasSubstr("it has no 'gpus[0].id'"));
   EXPECT_THAT(why_not<DiscoveryAnswer>(R"({"gpus":[{"id":"0"}],"cpus":[]})"), HasSubstr("'gpus[0].id' is not a whole"));
@@ -167,7 +168,7 @@ TEST(ZeusdBodiesTest, WholeNumbersComeBackAsTheyWere) {
   }
 }
 
-TEST(ZeusdBodiesTest, WhatNoWholeNumberCanSayIsTheNearestOne) {
+TEST(ZeusdBodiesTest, UnrepresentableValuesBecomeTheNearestWholeNumber) {
   EXPECT_EQ(json_line(WholeMilliwatts{Watts{-1.0}}), "0");
   EXPECT_EQ(json_line(WholeMilliwatts{Watts{std::nan("")}}), "0");
   EXPECT_EQ(json_line(WholeMilliwatts{Watts{1e300}}), "18446744073709551615");
@@ -255,7 +256,7 @@ TEST(ReadingsTest, AllOfANodeStandInOneAnswer) {
   EXPECT_EQ(read_answer<Readings>(json_line(readings())), readings());
 }
 
-TEST(ReadingsTest, WhatADeviceAnsweredIsHadBack) {
+TEST(ReadingsTest, ReadsBackADevicesAnswer) {
   const GpuReadings gpu = read_answer<Readings>(json_line(readings())).gpus.at(0);
   EXPECT_EQ(gpu.limits.limits().current, Reading<Watts>{220_W});
   EXPECT_EQ(gpu.limits.limits().enforced, Reading<Watts>{Reason::permission});

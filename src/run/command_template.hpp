@@ -11,7 +11,7 @@
 
 namespace zeus::run {
 
-// The values of one try; empty where the job has none.
+// The values of one try; empty if the job has none.
 struct TryValues {
   std::optional<int> batch_size;
   std::optional<double> learning_rate;
@@ -28,8 +28,8 @@ class CommandTemplate {
   [[nodiscard]] const std::vector<std::string>& words() const { return words_; }
   // Whether the command has a place with this name (without braces).
   [[nodiscard]] bool asks_for(std::string_view name) const;
-  // The command for a try. Where the command has a place for a value that the try lacks, throws an invalid_argument
-  // Error that names the flag for that value.
+  // The command for a try. If the command has a place for a value that the try lacks, throws an invalid_argument Error
+  // that names the flag for that value.
   [[nodiscard]] std::vector<std::string> fill(const TryValues& values) const;
 
  private:

@@ -25,11 +25,11 @@ TEST(CommandTemplate, FillsAPlaceWithinBraces) {
   EXPECT_EQ(CommandTemplate{{"{{batch_size}}"}}.fill(full), (Words{"{32}"}));
 }
 
-TEST(CommandTemplate, DoesNotFillWhatItHasFilledIn) {
+TEST(CommandTemplate, DoesNotFillInItsOwnValues) {
   EXPECT_EQ(CommandTemplate{{"{{seed}atch_size}"}}.fill(full), (Words{"{7atch_size}"}));
 }
 
-TEST(CommandTemplate, SaysWhichFlagGivesAMissingValue) {
+TEST(CommandTemplate, NamesTheFlagForAMissingValue) {
   try {
     (void)CommandTemplate{{"train", "{learning_rate}"}}.fill({.seed = 1});
     FAIL();
@@ -51,7 +51,7 @@ TEST(CommandTemplate, RefusesNoCommand) {
   EXPECT_THROW(CommandTemplate{{""}}, Error);
 }
 
-TEST(CommandTemplate, TellsTheEnvironmentWhatThereIs) {
+TEST(CommandTemplate, PutsItsValuesIntoTheEnvironment) {
   using Variables = std::vector<std::pair<std::string, std::string>>;
   EXPECT_EQ(environment_of(full), (Variables{{"ZEUS_BATCH_SIZE", "32"},
                                              {"ZEUS_LEARNING_RATE", "0.05"},

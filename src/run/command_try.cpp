@@ -135,7 +135,7 @@ void CommandTry::measure(const std::vector<Watts>& limits, const Known& known) {
 }
 
 void CommandTry::optimize() {
-  // What is learnt serves this training alone, so it is to take little of it.
+  // Only this training uses the results, so measuring must take little of its time.
   constexpr Seconds usual_time{1.5};
   tuning_.optimize(options_.profile_time.value_or(usual_time));
 }

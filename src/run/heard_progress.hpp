@@ -1,5 +1,6 @@
-// The progress of a training command: what the user's expressions find in the lines of its two streams, and what it
-// reports (reports.hpp). What comes both ways counts once (ProgressSources). Pure; one thread.
+// The progress of a training command: what the user's expressions find in the lines of its two streams, and what the
+// command reports itself (reports.hpp). Progress that arrives both ways counts once (ProgressSources). Pure; one
+// thread.
 #pragma once
 
 #include "run/line_splitter.hpp"

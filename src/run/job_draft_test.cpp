@@ -44,7 +44,7 @@ std::string uncommented(std::string text) {
   return text + rest;
 }
 
-TEST(JobDraft, IsAJobFileThatSaysWhatWasSeen) {
+TEST(JobDraft, IsAJobFileThatReportsWhatWasSeen) {
   const std::vector<std::string> command{"python", "train.py", "--name", "a \"b\" \\ \x01", "--bs=64"};
   const JobSettings job = job_from_toml(job_draft(watched(command, output())), "nightly.toml");
   EXPECT_EQ(job.command, command);
@@ -66,7 +66,7 @@ TEST(JobDraft, ChoosesTheBatchSizeOnceThatIsUncommented) {
   EXPECT_NO_THROW((void)checked(options_of(merged(job, {.job = "nightly"}))));
 }
 
-TEST(JobDraft, OfACommandThatSaysNothingExplainsWhatIsMissing) {
+TEST(JobDraft, OfASilentCommandExplainsWhatIsMissing) {
   const WatchedRun silent = watched({"true"}, "");
   const std::string text = job_draft(silent);
   EXPECT_EQ(job_from_toml(text, "nightly.toml").command, std::vector<std::string>{"true"});

@@ -25,7 +25,7 @@ JobFolders job_folders(const Environment& environment, std::filesystem::path her
 JobSettings job_from_toml(std::string_view text, std::string_view file);
 
 // Finds the job `name`, as in `zeus run @name`. Its name is the one in its file, or else the file's. Throws a not_found
-// Error without such a file, and an invalid_argument Error where another file of the folder has a job of this name too.
+// Error without such a file, and an invalid_argument Error if another file of the folder has a job of this name too.
 JobSettings find_job(const FileTree& files, const JobFolders& folders, std::string_view name);
 // The same for a file given by its path. The job's name is the one in the file, or else `name`, or else the file's.
 JobSettings read_job(const FileTree& files, const JobFolders& folders, const std::string& path,

@@ -112,7 +112,7 @@ quiet = true
   EXPECT_EQ(options.grace, Seconds{30});
 }
 
-TEST(JobText, LeavesToTheDefaultsWhatItDoesNotSay) {
+TEST(JobText, UsesDefaultsForMissingKeys) {
   const RunOptions plain;
   const RunOptions options = options_of(job_from_toml("command = ['true']", "a.toml"));
   EXPECT_EQ(options.eta, plain.eta);
@@ -132,7 +132,7 @@ TEST(JobText, TakesPowerLimitsAsAWordOrAList) {
             "nightly.toml:2:22: 'power_limits' is -5, but must be a number above 0");
 }
 
-TEST(JobText, SaysWhereItIsWrongAndWhatWasMeant) {
+TEST(JobText, ReportsThePlaceOfAnErrorAndTheIntendedWord) {
   EXPECT_EQ(refusal_of("command = ['true']\nbatch-sizes = [8]"),
             "nightly.toml:2:1: there is no key 'batch-sizes'; did you mean 'batch_sizes'?");
   EXPECT_EQ(refusal_of("command = 'python  train.py'"),
@@ -167,7 +167,7 @@ TEST_F(JobFiles, AreLookedForHereFirstAndThenAmongTheUsersOwn) {
   EXPECT_EQ(find("nightly").job, "nightly");
 }
 
-TEST_F(JobFiles, ThatAreNotThereAreRefusedWithWhatWasMeant) {
+TEST_F(JobFiles, ThatDoNotExistAreRefusedWithTheIntendedName) {
   const auto find_nightly = [&] { (void)find("nightly"); };
   const std::string places = "there is no nightly.toml here, nor in " + folders_.own->string();
   EXPECT_EQ(refusal(find_nightly, ErrorKind::not_found),

@@ -55,12 +55,17 @@ int JobRun::run_job() {
     return run_alone();
   }
   if (set_limits_ && options_.mode != TrainingMode::passive) {
-    if (const std::optional<Error>& why_not = gpus_.why_not_settable()) {
+    if (const std::optional<Error>& why_not = gpus_.why_not_settable(options_.power_limits)) {
       messages_.warn(fmt::format("power limits stay as they are: {}", why_not->what()));
       set_limits_ = false;
     }
   }
   device_ = gpus_.device(options_.power_limits, set_limits_);
+  if (const std::size_t possible = set_limits_ ? gpus_.possible(options_.power_limits).size() : 0;
+      device_.power_limits.size() < possible) {
+    messages_.say(policy_text(device_.power_limits, possible));
+    options_.power_limits = device_.power_limits;
+  }
   training_.emplace(options_, place_, gpus_, set_limits_);
   const bool observes = options_.mode != TrainingMode::optimize;
   record_.unrecorded =
@@ -122,7 +127,7 @@ void JobRun::note_alone() {
   }
 }
 
-// The user must correct a wrong definition or name; a failing store matters only where the user requires one.
+// The user must correct a wrong definition or name; a failing store matters only if the user requires one.
 void JobRun::train_unrecorded(const Error& why, bool opened) {
   const bool users = why.kind() == ErrorKind::invalid_argument || (why.kind() == ErrorKind::conflict && !opened);
   if (options_.needs_store || users) {
@@ -229,13 +234,14 @@ void JobRun::hear_of(const jobs::TryOver& over) {
       }
     }
   } else {
-    messages_.say(miss_text({.outcome = outcome_,
-                             .batch_size = over.step.batch_size,
-                             .epochs = over.finished.epochs,
-                             .epochs_used_up = over.finished.epochs >= over.step.max_epochs,
-                             .energy = over.energy,
-                             .metric = over.finished.metric,
-                             .exit_code = over.finished.exit_code}));
+    messages_.say(
+        miss_text({.outcome = outcome_,
+                   .batch_size = options_.batch_sizes.empty() ? std::nullopt : std::optional{over.step.batch_size},
+                   .epochs = over.finished.epochs,
+                   .epochs_used_up = over.finished.epochs >= over.step.max_epochs,
+                   .energy = over.energy,
+                   .metric = over.finished.metric,
+                   .exit_code = over.finished.exit_code}));
   }
 }
 

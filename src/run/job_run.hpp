@@ -1,6 +1,6 @@
 // `zeus run`: one recurrence of a job around a training command. Starts the command with the batch sizes and power
 // limits that the job chooses, as often as it chooses, records the results (jobs::Driver) and reports them. Ends with
-// the last command's exit code, or with its own where the target is out of reach. Without a job it runs one command, at
+// the last command's exit code, or with its own if the target is out of reach. Without a job it runs one command, at
 // the power limit that suits it best.
 //
 // The main thread of a program, at most once.
@@ -30,8 +30,8 @@ class JobRun {
   JobRun& operator=(const JobRun&) = delete;
   ~JobRun();
 
-  // The exit code of the last command; 1 where no further try follows and the target was not reached. Throws the errors
-  // of opening the job's records, and of the GPUs.
+  // The exit code of the last command; 1 if no further try follows and the target was not reached. Throws the errors of
+  // opening the job's records, and of the GPUs.
   int run();
   // The result of the run; call it after run().
   [[nodiscard]] const RunRecord& record() const { return record_; }
@@ -40,7 +40,7 @@ class JobRun {
   int run_job();
   int run_alone();
   int run_recurrence();
-  // Empty where the user prefers to train unrecorded rather than not at all; a message says so.
+  // Empty if the user prefers to train unrecorded rather than not at all; a message says so.
   std::unique_ptr<JobRecords> try_to_open_records();
   void train_unrecorded(const Error& why, bool opened);
   // Whether the user has asked to stop, by Ctrl-C or a signal, since the first training was started.

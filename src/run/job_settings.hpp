@@ -116,13 +116,13 @@ void read_toml(const toml::TomlSpot& spot, GpuName& gpu);
 void read_toml(const toml::TomlSpot& spot, LearningRate& rate);
 void read_toml(const toml::TomlSpot& spot, LimitChoice& choice);
 
-// Each key from `over` where it is set there, otherwise from `under`.
+// Each key from `over` if it is set there, otherwise from `under`.
 JobSettings merged(const JobSettings& over, const JobSettings& under);
 
 // Not `checked` yet (run_options.hpp).
 RunOptions options_of(const JobSettings& settings);
 
-// The definition of a job whose settings are complete, as those of a job file are.
+// The definition of a job from complete settings, such as those of a job file.
 records::JobDefinition definition_by(const JobSettings& settings, const records::JobDefinition& known);
 // `known` with these changes. Throws an invalid_argument Error for a setting that is not part of a definition.
 records::JobDefinition changed(const records::JobDefinition& known, const JobSettings& changes);

@@ -58,7 +58,7 @@ bool is_epoch(const NumberSeries& series) {
   return is_one_of(series.name, epoch_words) && !is_one_of(series.name, bounds) && !is_one_of(series.qualifier, bounds);
 }
 
-// Of the words before a name, those that tell series apart belong to it.
+// Whether the word before the name tells series apart, as "val" and "train" do, and so belongs to the name.
 bool qualifies(const NumberSeries& series) {
   return is_one_of(series.qualifier, validating) || is_one_of(series.qualifier, training);
 }

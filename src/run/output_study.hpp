@@ -1,5 +1,5 @@
-// Studies the output of a training command for `zeus init`, and proposes the expressions that find its progress.
-// Numbers are told apart by the words before them; the metric, the epochs and the steps are looked for among them.
+// Studies the output of a training command for `zeus init`, and proposes regular expressions that find its progress.
+// The words before a number name its series. Among these series it looks for the metric, the epochs and the steps.
 // Pure; one thread.
 #pragma once
 
@@ -15,18 +15,18 @@
 
 namespace zeus::run {
 
-// An expression, and what it matches in the output.
+// A regular expression, and what it matches in the output.
 struct ProposedExpression {
   std::string text;
-  std::uint64_t lines = 0;            // that match
-  std::vector<std::string> examples;  // the first and the last, cut to the width of a line
+  std::uint64_t lines = 0;            // the number of matching lines
+  std::vector<std::string> examples;  // the first and the last match, shortened to the width of a line
 };
 
 struct ProposedMetric {
   std::string name;
   ProposedExpression expression;
   bool higher_is_better = true;
-  std::vector<double> values;  // the finite ones
+  std::vector<double> values;  // only the finite ones
 };
 
 struct ProposedEpochs {
@@ -37,11 +37,11 @@ struct ProposedEpochs {
 struct ProposedSteps {
   ProposedExpression expression;
   std::uint64_t count = 0;
-  // The printed numbers, and the usual distance between two of them.
+  // The printed numbers, and the usual distance between consecutive ones.
   double first = 0.0;
   double last = 0.0;
   double distance = 1.0;
-  bool over_all = false;  // the count goes on over epochs
+  bool over_all = false;  // whether the count continues across epochs
 };
 
 struct Proposal {
@@ -53,10 +53,10 @@ struct Proposal {
 
 class OutputStudy {
  public:
-  // Takes bytes of standard output (0) or standard error (1), as they come. Of a very long output it studies the
-  // beginning.
+  // Accepts bytes of standard output (0) or standard error (1), as they arrive. Only the beginning of a very long
+  // output is studied.
   void hear(std::size_t stream, std::string_view bytes);
-  // Call it when the streams are over.
+  // Call it when both streams have ended.
   void finish();
 
   [[nodiscard]] Proposal propose() const;

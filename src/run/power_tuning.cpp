@@ -9,14 +9,15 @@ namespace zeus::run {
 namespace {
 
 // We see an event of progress some time after it happened, later still on a busy machine. So a limit is measured over a
-// time that is long in comparison, whatever the steps: over this many events, or fewer where steps take longer.
+// time that is long in comparison, whatever the steps: over this many events, or fewer if steps take longer.
 constexpr std::uint32_t words_of_a_slice = 4;
 constexpr Seconds shortest_word{0.02};
-// Beside a slice, an epoch has an event to settle, one that may stand for steps of the epoch before, and evaluation.
+// An epoch must be this many times as long as a slice: it also has an event to settle, one that may stand for steps of
+// the epoch before, and evaluation.
 constexpr double epoch_for_a_slice = 2.0;
 // A GPU follows a new limit within a tenth of this time. Shorter slices of epochs get an event to settle.
 constexpr Seconds needs_no_settling{2.0};
-// What optimize() takes for each limit at most, settling included, which is the default of AdaptiveProfiling.
+// The most events that optimize() takes for a limit, settling included: the default of AdaptiveProfiling.
 constexpr double words_of_a_limit = 30;
 constexpr const char* watched_window = "zeus.run.watched";
 

@@ -51,17 +51,17 @@ class ProgressPatterns {
   [[nodiscard]] const Matches& matches() const { return matches_; }
 
  private:
-  // Counts by a number that a command prints. The same number again is the same event, printed again. A lower number
-  // than the last is a count that began again. The very first number may be any, as where training goes on from a
-  // checkpoint; it counts as one.
+  // Counts events by the numbers that a command prints. A number that repeats the last one is the same event, printed
+  // again; a lower one begins the count again. The very first number counts as one, whatever it is, because a training
+  // may continue from a checkpoint.
   struct Count {
     std::optional<double> last;
-    // The way to `number`; `again` is the way to it where the count began again.
+    // The events since the last number; `again` if `number` begins the count again.
     std::uint64_t advance(double number, double again);
   };
-  // Counts steps. Where numbers are printed at even distances, each stands for as many steps as lie between two, also
-  // the one from which a count begins, whether that is 0, 1 or the first printed one. A progress bar jumps with time:
-  // there a number is counted from the beginning.
+  // Counts steps. If numbers are printed at even distances, each stands for as many steps as lie between two, even the
+  // first of a count, whether that is 0, 1 or a later one. A progress bar skips numbers unevenly: then the first number
+  // of a count stands for all steps up to it.
   struct StepCount {
     std::uint64_t advance(double number);
 

@@ -51,7 +51,7 @@ TEST(ProgressPatterns, TakesTheMetricFromItsGroup) {
       "[m0.52][][m0.60 e1]");
 }
 
-TEST(ProgressPatterns, EndsAnEpochWithTheMetricWhereNothingElseDoes) {
+TEST(ProgressPatterns, EndsAnEpochWithTheMetricIfNothingElseDoes) {
   EXPECT_EQ(read_all({.metric = "acc ([0-9.]+)"}, {"acc 0.5", "acc 0.6"}), "[m0.50 e1][m0.60 e1]");
 }
 
@@ -59,7 +59,7 @@ TEST(ProgressPatterns, SaysNothingWithoutExpressions) {
   EXPECT_EQ(read_all({}, {"epoch 1 step 2 acc=0.5"}), "[]");
 }
 
-TEST(ProgressPatterns, CountsEachMatchWhereThereIsNoNumber) {
+TEST(ProgressPatterns, CountsEachMatchIfThereIsNoNumber) {
   EXPECT_EQ(read_all({.epoch = "^Epoch done", .step = "^it"}, {"it", "it", "Epoch done", "it"}), "[s1][s1][e1][s1]");
 }
 

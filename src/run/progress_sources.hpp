@@ -1,6 +1,6 @@
-// Counts progress once that a command both prints and reports, as a library may report the progress that its bar also
-// shows. Once steps and metrics are reported, printed ones are ignored; an epoch counts by whichever way comes first.
-// Pure; one thread.
+// Counts progress only once if a command both prints and reports it, as when a library reports what its bar also shows.
+// Once steps and metrics are reported, printed ones are ignored; an epoch counts by whichever way comes first. Pure;
+// one thread.
 #pragma once
 
 #include "run/progress.hpp"

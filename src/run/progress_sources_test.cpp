@@ -5,7 +5,7 @@
 namespace zeus::run {
 namespace {
 
-TEST(ProgressSources, WhatIsOnlyPrintedOrOnlyReportedIsTakenAsItIs) {
+TEST(ProgressSources, ProgressFromASingleSourceIsUsedUnchanged) {
   ProgressSources sources;
   EXPECT_EQ(std::get<StepsDone>(*sources.printed(StepsDone{3})).count, 3U);
   EXPECT_EQ(std::get<EpochsDone>(*sources.printed(EpochsDone{2})).count, 2U);
@@ -13,7 +13,7 @@ TEST(ProgressSources, WhatIsOnlyPrintedOrOnlyReportedIsTakenAsItIs) {
   EXPECT_TRUE(sources.metric_reported());
 }
 
-TEST(ProgressSources, WhatIsReportedIsPassedOverWhereItIsPrintedToo) {
+TEST(ProgressSources, ReportedProgressIsIgnoredIfItIsPrintedToo) {
   ProgressSources sources;
   EXPECT_TRUE(sources.reported(StepsDone{1}));
   EXPECT_FALSE(sources.printed(StepsDone{1}));
@@ -21,7 +21,7 @@ TEST(ProgressSources, WhatIsReportedIsPassedOverWhereItIsPrintedToo) {
   EXPECT_FALSE(sources.printed(MetricSeen{0.5}));
 }
 
-TEST(ProgressSources, AnEpochCountsWhenTheFirstOfBothTellsOfIt) {
+TEST(ProgressSources, AnEpochCountsWhenTheFirstSourceReportsIt) {
   ProgressSources sources;
   EXPECT_TRUE(sources.printed(EpochsDone{1}));
   EXPECT_FALSE(sources.reported(EpochsDone{1}));

@@ -15,7 +15,7 @@ namespace {
 
 // Smaller savings and losses are neither.
 constexpr double worth_saying = 0.01;
-// The target is questioned where a metric is this many times its target beyond it.
+// The target is questioned if the metric is better than it by this part of the target.
 constexpr double by_far = 0.5;
 // A smaller part of a run after its target is not worth a line.
 constexpr double worth_stopping = 0.05;
@@ -67,8 +67,16 @@ std::string try_text(const jobs::RunStep& step, bool has_batch_sizes) {
   return fmt::format("try {}: {}{}: {}", step.number + 1, batch(step.batch_size, has_batch_sizes), limit, step.why);
 }
 
+std::string policy_text(const std::vector<Watts>& allowed, std::size_t possible) {
+  std::string limits;
+  for (const Watts limit : allowed) {
+    limits += fmt::format("{}{:.6g}", limits.empty() ? "" : ", ", limit.value());
+  }
+  return fmt::format("the node's policy allows {} of {} power limits: {} W", allowed.size(), possible, limits);
+}
+
 std::string miss_text(const Miss& miss) {
-  const std::string what = fmt::format("batch size {} ", miss.batch_size);
+  const std::string what = (miss.batch_size ? fmt::format("batch size {}", *miss.batch_size) : "the command") + " ";
   const std::string took = fmt::format("after {} and {}", plural(miss.epochs, "epoch"), to_text(miss.energy));
   const std::string short_of_target = fmt::format("is short of the target {}{}", took,
                                                   miss.metric ? fmt::format(" ({:.6g})", *miss.metric) : std::string{});
@@ -87,8 +95,10 @@ std::string miss_text(const Miss& miss) {
     case records::TryOutcome::reached:
       break;
   }
-  return what +
-         fmt::format("ended with exit code {} {}: nothing was learned from it", miss.exit_code.value_or(0), took);
+  const int exit_code = miss.exit_code.value_or(0);
+  const std::string how = exit_code == 0 && !miss.metric ? "ended without reporting a metric"
+                                                         : fmt::format("ended with exit code {}", exit_code);
+  return what + fmt::format("{} {}: nothing was learned from it", how, took);
 }
 
 std::string give_up_text(const RunOptions& options, const jobs::GiveUpStep& step,
@@ -252,12 +262,14 @@ std::vector<std::string> silence_text(const RunOptions& options, const WatchedCo
   const PatternTexts& patterns = options.patterns;
   std::vector<std::string> texts;
   const std::uint64_t lines = seen.output.lines + seen.error.lines;
+  const std::string lines_text = lines == 1 ? "the 1 line" : fmt::format("{} lines", lines);
   const auto complain = [&](const char* flag, const std::string& pattern, std::uint64_t matches, const char* what) {
     if (!pattern.empty() && matches == 0 && seen.reports == 0) {
-      texts.push_back(
-          fmt::format("{} '{}' matched none of {} lines of the command, so {}; try it with `grep -P` on the "
-                      "command's output",
-                      flag, pattern, lines, what));
+      texts.push_back(lines == 0
+                          ? fmt::format("the command printed no line that {} could match, so {}", flag, what)
+                          : fmt::format("{} '{}' matched none of {} of the command, so {}; try it with `grep -P` on "
+                                        "the command's output",
+                                        flag, pattern, lines_text, what));
     }
   };
   const std::string& odd = seen.output.not_a_number.empty() ? seen.error.not_a_number : seen.output.not_a_number;
@@ -276,10 +288,13 @@ std::vector<std::string> silence_text(const RunOptions& options, const WatchedCo
   }
   if (options.usual_steps && patterns.metric.empty() && patterns.epoch.empty()) {
     if (seen.output.step + seen.error.step + seen.reports == 0) {
-      texts.push_back(
-          fmt::format("none of {} lines of the command looks like progress, without which power limits cannot "
-                      "be compared; say which lines are with --step-regex or --epoch-regex",
-                      lines));
+      texts.push_back(lines == 0
+                          ? std::string{"the command printed nothing, and without signs of progress power limits "
+                                        "cannot be compared; let it print a line for each step or epoch"}
+                          : fmt::format("none of {} of the command looks like progress, without which power "
+                                        "limits cannot be compared; name those that are with --step-regex or "
+                                        "--epoch-regex",
+                                        lines_text));
     }
     return texts;
   }

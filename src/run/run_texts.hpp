@@ -21,10 +21,13 @@ namespace zeus::run {
 std::string profiling_text(const jobs::ProfileStep& step, bool has_batch_sizes);
 std::string try_text(const jobs::RunStep& step, bool has_batch_sizes);
 
+// The limits that a node's policy allows, out of `possible` ones.
+std::string policy_text(const std::vector<Watts>& allowed, std::size_t possible);
+
 // The result of a try that missed the target.
 struct Miss {
   records::TryOutcome outcome = records::TryOutcome::lost;
-  int batch_size = 0;
+  std::optional<int> batch_size;  // nothing if the job does not choose it
   int epochs = 0;
   bool epochs_used_up = false;  // all that it was allowed
   Joules energy;
@@ -42,10 +45,10 @@ struct Closest {
 std::string give_up_text(const RunOptions& options, const jobs::GiveUpStep& step,
                          const std::optional<Closest>& closest);
 
-// What the command took after its target, if that is worth a line beside the time that it took until then.
+// What the command took after its target, if that deserves a line compared with the time until the target.
 std::optional<std::string> after_target_text(Seconds until, const jobs::Try::Taken& after);
 
-// The one line at the end: what the recurrence took, and what it saved.
+// The last line: what the recurrence took, and what it saved.
 std::string recurrence_text(const records::JobView& job, const records::RecurrenceView& recurrence);
 // Whether it saved energy against the default by more than the uncertainty.
 bool has_saved(const records::RecurrenceView& recurrence);
@@ -60,12 +63,12 @@ struct Unmeasured {
   int epochs = 0;                           // seen
   std::optional<ProposedExpression> lines;  // that may show steps, if none were seen
 };
-// Why they were not measured, and the one flag that helps; empty where silence_text explains it.
+// Why they were not measured, and the one flag that helps; empty if silence_text() explains it.
 std::optional<std::string> unmeasured_text(const Unmeasured& training);
 
 // A question for a job whose batch size reaches the command through the environment alone.
 std::optional<std::string> batch_size_question(const RunOptions& options);
-// A question where a target was reached at once and by far, as a loss exceeds a target meant for a score.
+// A question if a target was reached at once and by far, as a loss exceeds a target meant for a score.
 std::optional<std::string> direction_question(const records::JobTarget& target, int epochs,
                                               std::optional<double> metric);
 

@@ -31,7 +31,7 @@ TEST(RunTexts, AsksWhetherAMetricThatReachesAtOnceIsALoss) {
   EXPECT_NE(direction_question(falls, 1, 0.1)->find("without --lower-is-better"), std::string::npos);
 }
 
-TEST(RunTexts, SaysOfNoLowerLimitThatItMakesStepsFaster) {
+TEST(RunTexts, NeverClaimsThatALowerLimitMakesStepsFaster) {
   const auto measured = [](Watts limit, Seconds time, Joules energy) {
     return PowerMeasurement{.setting = {.limit = limit, .clock = {}},
                             .steps = 10,
@@ -75,7 +75,7 @@ class RecurrenceText : public testing::Test {
   records::RecurrenceView night_;
 };
 
-TEST_F(RecurrenceText, HasSavedWhatIsBeyondDoubt) {
+TEST_F(RecurrenceText, ASavingMustExceedItsUncertainty) {
   EXPECT_TRUE(has_saved(night_));
   night_.default_energy_uncertainty = 101_J;
   EXPECT_FALSE(has_saved(night_));
@@ -86,13 +86,13 @@ TEST_F(RecurrenceText, HasSavedWhatIsBeyondDoubt) {
   EXPECT_FALSE(has_saved(night_));
 }
 
-TEST_F(RecurrenceText, HasWhatWasSavedWithItsInterval) {
+TEST_F(RecurrenceText, ShowsTheSavingWithItsInterval) {
   EXPECT_EQ(
       recurrence_text(job_, night_),
       "nightly #3: 900 J in 10.0 s; the default takes about 1.00 kJ in 9.5 s: 10 ± 3 % less energy, 5 ± 2 % more time");
 }
 
-TEST_F(RecurrenceText, SaysNothingOfAnEnergyThatIsNotKnown) {
+TEST_F(RecurrenceText, OmitsAnUnknownEnergy) {
   night_.energy.reset();
   night_.uncertainty.reset();
   night_.energy_unknown = "its energy is unknown: the counter was reset";
@@ -100,12 +100,12 @@ TEST_F(RecurrenceText, SaysNothingOfAnEnergyThatIsNotKnown) {
             "nightly #3: an unknown energy in 10.0 s; its energy is unknown: the counter was reset");
 }
 
-TEST_F(RecurrenceText, DoubtsWhatTheNightItselfTookAsWell) {
+TEST_F(RecurrenceText, IncludesTheUncertaintyOfTheNightItself) {
   night_.uncertainty = 40_J;
   EXPECT_TRUE(recurrence_text(job_, night_).find("10 ± 5 % less energy") != std::string::npos);
 }
 
-TEST_F(RecurrenceText, CallsNothingSavedThatChanceMayHaveDone) {
+TEST_F(RecurrenceText, ClaimsNoSavingThatChanceMayExplain) {
   night_.default_energy_uncertainty = 150_J;
   night_.default_time_uncertainty = 1_s;
   EXPECT_EQ(recurrence_text(job_, night_),
@@ -113,13 +113,54 @@ TEST_F(RecurrenceText, CallsNothingSavedThatChanceMayHaveDone) {
             "from chance (energy ± 15 %)");
 }
 
-TEST_F(RecurrenceText, SaysWhyWhatWasSavedIsNotKnown) {
+TEST_F(RecurrenceText, ReportsWhyTheSavingIsUnknown) {
   night_.default_energy.reset();
   night_.default_unknown = "a reason";
   EXPECT_EQ(recurrence_text(job_, night_), "nightly #3: 900 J in 10.0 s; the saving is unknown: a reason");
   night_.state = records::RecurrenceState::given_up;
   night_.reason = "another reason";
   EXPECT_EQ(recurrence_text(job_, night_), "nightly #3: 900 J in 10.0 s; the saving is unknown: another reason");
+}
+
+TEST(RunTexts, SaysHowATryMissed) {
+  Miss miss{.batch_size = 64, .epochs = 2, .energy = 63_J, .metric = {}, .exit_code = 3};
+  EXPECT_EQ(miss_text(miss),
+            "batch size 64 ended with exit code 3 after 2 epochs and 63.0 J: nothing was learned from it");
+  miss.exit_code = 0;
+  EXPECT_EQ(miss_text(miss),
+            "batch size 64 ended without reporting a metric after 2 epochs and 63.0 J: nothing was learned from it");
+  miss.metric = 0.5;
+  EXPECT_EQ(miss_text(miss),
+            "batch size 64 ended with exit code 0 after 2 epochs and 63.0 J: nothing was learned from it");
+  miss.metric.reset();
+  miss.batch_size.reset();
+  EXPECT_EQ(miss_text(miss).find("the command ended without reporting a metric after 2 epochs"), 0U);
+}
+
+TEST(RunTexts, ListsThePowerLimitsThatAPolicyAllows) {
+  EXPECT_EQ(policy_text({125_W, 150_W}, 9), "the node's policy allows 2 of 9 power limits: 125, 150 W");
+}
+
+TEST(RunTexts, SaysOfASilentCommandThatItPrintedNothing) {
+  RunOptions options;
+  options.usual_steps = true;
+  WatchedCommand::Seen seen;
+  EXPECT_EQ(silence_text(options, seen),
+            std::vector{std::string{"the command printed nothing, and without signs of progress power limits cannot be "
+                                    "compared; let it print a line for each step or epoch"}});
+  seen.output.lines = 1;
+  EXPECT_EQ(silence_text(options, seen).at(0).find("none of the 1 line of the command looks like progress"), 0U);
+  seen.error.lines = 2;
+  EXPECT_EQ(silence_text(options, seen).at(0).find("none of 3 lines of the command looks like progress"), 0U);
+
+  options.target = records::JobTarget{.metric = 0.9};
+  options.patterns.metric = "accuracy ([0-9.]+)";
+  EXPECT_EQ(
+      silence_text(options, seen).at(0),
+      "--metric-regex 'accuracy ([0-9.]+)' matched none of 3 lines of the command, so no one can see it reach its "
+      "target; try it with `grep -P` on the command's output");
+  EXPECT_EQ(silence_text(options, {}).at(0),
+            "the command printed no line that --metric-regex could match, so no one can see it reach its target");
 }
 
 TEST(RunTexts, SaysHowCloseATargetOutOfReachWasAndWhatToDo) {
@@ -163,7 +204,7 @@ TEST(RunTexts, SaysWhyLimitsWereNotComparedAndWhatWouldHelp) {
   EXPECT_FALSE(unmeasured_text(training)) << "it is said that nothing looked like progress";
 }
 
-TEST(RunTexts, SaysWhatCameAfterTheTargetWhereItIsMuch) {
+TEST(RunTexts, ReportsTheTimeAfterTheTargetIfItIsLong) {
   const records::GpuEnergy energy{.gpu = "GPU-0", .energy = {.value = 500_J, .uncertainty = {}, .systematic = {}}};
   jobs::Try::Taken after{.gpus = {energy}, .time = 4_s, .unknown = {}};
   EXPECT_FALSE(after_target_text(100_s, after)) << "4 s of 104 s: the model was saved";

@@ -16,7 +16,7 @@ class Termination {
 
   // The command has to end from now on. Later calls change nothing.
   void begin(Instant now);
-  // As begin(), where another process has asked the command already.
+  // As begin(), if another process has already asked the command to end.
   void begin_asked(Instant now);
   [[nodiscard]] bool killed() const { return killed_; }
   [[nodiscard]] bool begun() const { return begun_.has_value(); }

@@ -27,7 +27,7 @@ TEST(Termination, AsksOnceThenKillsOnceAfterTheGrace) {
   EXPECT_FALSE(ending.next());
 }
 
-TEST(Termination, KillsAfterTheGraceWhatSomebodyElseAsked) {
+TEST(Termination, KillsAfterTheGracePeriodOfARequestedEnd) {
   Termination ending{Seconds{10}};
   ending.begin_asked(at(5));
   EXPECT_FALSE(ending.due(at(5)));

@@ -41,7 +41,26 @@ TrainingGpus::Parts live(const Place& place, const std::optional<std::vector<std
                                                 device::take_inventory(place.backends, place.environment).gpus,
                                                 place.clock, control::Lends::nothing, place.lessor);
               },
-          .clock = place.clock};
+          .clock = place.clock,
+          .allowed =
+              [lessor = place.lessor](std::string_view uuid) {
+                return lessor ? lessor->allowed_power_limits(uuid) : std::vector<device::WattRange>{};
+              }};
+}
+
+bool holds(const std::vector<device::WattRange>& allowed, Watts limit) {
+  return allowed.empty() ||
+         std::ranges::any_of(allowed, [limit](const device::WattRange& range) { return range.holds(limit); });
+}
+
+// The allowed limit that is nearest to this one.
+Watts nearest(const std::vector<device::WattRange>& allowed, Watts limit) {
+  std::optional<Watts> found;
+  for (const device::WattRange& range : allowed) {
+    const Watts one = std::clamp(limit, range.minimum, range.maximum);
+    found = found && abs(*found - limit) <= abs(one - limit) ? found : one;
+  }
+  return found.value_or(limit);
 }
 
 }  // namespace
@@ -78,8 +97,8 @@ std::vector<RunRecord::Gpu> TrainingGpus::listed() const {
 
 std::optional<Error> TrainingGpus::try_to_set() {
   for (const train::SessionGpu& one : gpus_) {
-    const PowerLimits limits = one.gpu->power_limits();
-    for (const auto* const bound : {&limits.current, &limits.minimum, &limits.maximum}) {
+    const PowerLimits now = one.gpu->power_limits();
+    for (const auto* const bound : {&now.current, &now.minimum, &now.maximum}) {
       if (!*bound) {
         return to_error(bound->failure(), fmt::format("the power limit of {}", name_of(one)));
       }
@@ -87,7 +106,7 @@ std::optional<Error> TrainingGpus::try_to_set() {
     try {
       control::LeaseBook book = parts_.open_book();
       control::Lease lease = book.acquire(one.gpu->identity().uuid);
-      lease.set_power_limit(*limits.current);
+      lease.set_power_limit(nearest(allowed(one), *now.current));
       lease.release();
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::conflict) {
@@ -99,35 +118,37 @@ std::optional<Error> TrainingGpus::try_to_set() {
   return std::nullopt;
 }
 
-const std::optional<Error>& TrainingGpus::why_not_settable() {
+const std::optional<Error>& TrainingGpus::why_not_settable(const std::vector<Watts>& limits) {
   if (!why_not_) {
     why_not_.emplace(try_to_set());
+    if (!*why_not_ && allowed_of(possible(limits)).empty()) {
+      why_not_ = Error{ErrorKind::permission_denied, "the node's policy allows none of the power limits to try",
+                       "`zeusd policy explain` shows its bounds"};
+    }
   }
   return *why_not_;
 }
 
-records::JobDevice TrainingGpus::device(const std::vector<Watts>& limits, bool set) {
-  records::JobDevice device{
-      .model = gpus_.front().gpu->identity().name, .gpus = 0, .max_power = {}, .power_limits = {}};
+std::vector<device::WattRange> TrainingGpus::allowed(const train::SessionGpu& one) const {
+  return parts_.allowed ? parts_.allowed(one.gpu->identity().uuid) : std::vector<device::WattRange>{};
+}
+
+std::vector<Watts> TrainingGpus::allowed_of(std::vector<Watts> limits) const {
+  for (const train::SessionGpu& one : gpus_) {
+    std::erase_if(limits, [ranges = allowed(one)](Watts limit) { return !holds(ranges, limit); });
+  }
+  return limits;
+}
+
+std::vector<Watts> TrainingGpus::possible(const std::vector<Watts>& limits) const {
   Watts lowest;
   std::optional<Watts> highest;
-  std::optional<Watts> current;
   for (const train::SessionGpu& one : gpus_) {
     const PowerLimits now = one.gpu->power_limits();
     const std::string what = fmt::format("the power limit of {}", name_of(one));
     const Watts most = now.maximum.or_throw(what);
     lowest = std::max(lowest, now.minimum.or_throw(what));
     highest = std::min(highest.value_or(most), most);
-    current = std::min(current.value_or(most), now.current.or_throw(what));
-    device.max_power += most;
-    ++device.gpus;
-    if (one.gpu->identity().name != device.model && device.model.find(one.gpu->identity().name) == std::string::npos) {
-      device.model += " + " + one.gpu->identity().name;
-    }
-  }
-  if (!set) {
-    device.power_limits = {*current};
-    return device;
   }
   for (const Watts limit : limits) {
     if (limit < lowest || limit > *highest) {
@@ -135,14 +156,33 @@ records::JobDevice TrainingGpus::device(const std::vector<Watts>& limits, bool s
                   fmt::format("these GPUs allow {:.6g} W to {:.6g} W", lowest.value(), highest->value())};
     }
   }
-  device.power_limits = limits;
+  std::vector<Watts> all = limits;
   if (limits.empty()) {
     const optimize::SettingRange range = optimize::SettingRange::of_steps(lowest, *highest, limit_step);
-    device.power_limits.assign(range.limits().begin(), range.limits().end());
+    all.assign(range.limits().begin(), range.limits().end());
   }
-  std::ranges::sort(device.power_limits);
-  const auto twice = std::ranges::unique(device.power_limits);
-  device.power_limits.erase(twice.begin(), twice.end());
+  std::ranges::sort(all);
+  const auto twice = std::ranges::unique(all);
+  all.erase(twice.begin(), twice.end());
+  return all;
+}
+
+records::JobDevice TrainingGpus::device(const std::vector<Watts>& limits, bool set) {
+  records::JobDevice device{
+      .model = gpus_.front().gpu->identity().name, .gpus = 0, .max_power = {}, .power_limits = {}};
+  std::optional<Watts> current;
+  for (const train::SessionGpu& one : gpus_) {
+    const PowerLimits now = one.gpu->power_limits();
+    const std::string what = fmt::format("the power limit of {}", name_of(one));
+    const Watts most = now.maximum.or_throw(what);
+    current = std::min(current.value_or(most), now.current.or_throw(what));
+    device.max_power += most;
+    ++device.gpus;
+    if (one.gpu->identity().name != device.model && device.model.find(one.gpu->identity().name) == std::string::npos) {
+      device.model += " + " + one.gpu->identity().name;
+    }
+  }
+  device.power_limits = set ? allowed_of(possible(limits)) : std::vector{*current};
   return device;
 }
 

@@ -22,6 +22,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace zeus::run {
@@ -47,6 +48,8 @@ class TrainingGpus {
     std::shared_ptr<Monitor> monitor;
     std::function<control::LeaseBook()> open_book;
     Clock& clock;
+    // The power limits that a policy allows this user on the GPU with this UUID; none: no policy bounds them.
+    std::function<std::vector<device::WattRange>(std::string_view)> allowed = {};
   };
   explicit TrainingGpus(Parts parts);
 
@@ -56,17 +59,20 @@ class TrainingGpus {
   [[nodiscard]] std::vector<const device::Gpu*> devices() const;
   [[nodiscard]] std::vector<RunRecord::Gpu> listed() const;
 
-  // Why this user may not set power limits, or why these GPUs have none to set; empty where setting works. A GPU that
-  // another process holds a lease of counts as settable. The first call asks the devices, by setting what is set
-  // already.
-  const std::optional<Error>& why_not_settable();
+  // Why this user may not set any of these limits (empty: any in steps of 25 W), or why these GPUs have none to set;
+  // empty if setting works. A GPU that another process has leased counts as settable. The first call asks the devices,
+  // by setting what is set already, or the nearest limit that a policy allows.
+  const std::optional<Error>& why_not_settable(const std::vector<Watts>& limits);
 
-  // The device of a job: with `limits`, or if these are empty, steps of 25 W from the highest limit down; only the
-  // limit in force if limits cannot be set. Throws an invalid_argument Error for limits that not all GPUs allow, and an
-  // unavailable Error for GPUs that do not report their bounds.
+  // These limits, ascending, each once; if there are none, steps of 25 W from the highest limit down. Throws an
+  // invalid_argument Error for limits that not all GPUs can have, and an unavailable Error for GPUs that do not report
+  // their bounds.
+  [[nodiscard]] std::vector<Watts> possible(const std::vector<Watts>& limits) const;
+  // The device of a job, with those of the possible limits that a policy allows; only the limit in force if limits
+  // cannot be set. Throws as possible() does.
   records::JobDevice device(const std::vector<Watts>& limits, bool set);
 
-  // The present limit; empty where the GPUs differ or do not report it.
+  // The present limit; empty if the GPUs differ or do not report it.
   [[nodiscard]] std::optional<Watts> limit_in_force() const;
 
   // A session over all of them.
@@ -74,6 +80,8 @@ class TrainingGpus {
 
  private:
   [[nodiscard]] std::optional<Error> try_to_set();
+  [[nodiscard]] std::vector<device::WattRange> allowed(const train::SessionGpu& one) const;
+  [[nodiscard]] std::vector<Watts> allowed_of(std::vector<Watts> limits) const;
 
   Parts parts_;
   std::vector<train::SessionGpu> gpus_;  // those of them that are measured

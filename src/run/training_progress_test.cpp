@@ -22,7 +22,7 @@ TEST(TrainingProgress, CountsStepsAndEpochs) {
   EXPECT_EQ(progress.steps_per_epoch(), 20U);
 }
 
-TEST(TrainingProgress, KnowsStepsFromWhatIsBesideThem) {
+TEST(TrainingProgress, SeparatesStepsFromTheRestOfAnEpoch) {
   TrainingProgress progress;
   progress.take(StepsDone{1}, at(100));
   for (int step = 1; step < 10; ++step) {

@@ -36,19 +36,19 @@ class WatchedCommand final : public Command {
 
   // Passes output and signals on while it waits.
   std::vector<Progress> wait(Seconds patience) override;
-  // If a signal was sent to us: that of the signal, also if the command outlived it and was killed.
+  // If the command had to be killed after a signal to this process: the code of that signal.
   [[nodiscard]] std::optional<int> exit_code() const override { return code_; }
 
   // Asks the whole group to end, and kills it after the grace.
   void end() override;
   [[nodiscard]] bool told_to_end() const override { return told_to_end_; }
-  // By Ctrl-C, or by a signal to this process. SIGTERM, SIGHUP and a second Ctrl-C also make the command end, within
-  // the grace.
+  // Whether Ctrl-C, or a signal to this process, asked it to end. SIGTERM, SIGHUP and a second Ctrl-C also make the
+  // command end, within the grace.
   [[nodiscard]] bool interrupted() override;
-  // By Ctrl-Z, together with this process, until `fg` or `bg`.
+  // How often Ctrl-Z stopped it, together with this process, until `fg` or `bg`.
   [[nodiscard]] int times_stopped() const override { return child_->times_stopped(); }
   [[nodiscard]] Seen seen() const override { return heard_.seen(); }
-  // On standard error, or on the file that is both streams.
+  // Looks at standard error, or at the file that is both streams.
   [[nodiscard]] bool in_the_middle_of_a_line() const override { return mid_line_; }
 
  private:

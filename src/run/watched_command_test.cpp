@@ -76,7 +76,7 @@ TEST_F(WatchedCommandTest, SeesProgressOnBothStreamsAndLeavesThemAlone) {
   EXPECT_EQ(output(), "epoch 1 acc 0.5\nepoch 2 acc 0.7");
 }
 
-TEST_F(WatchedCommandTest, ReadsReportsWhereTheVariableSaysWithoutInheritance) {
+TEST_F(WatchedCommandTest, ReadsReportsFromTheVariablesFileWithoutInheritance) {
   const std::string text =
       "echo step 20 > $ZEUS_PROGRESS; echo hm >> $ZEUS_PROGRESS; (echo epoch; echo metric 0.25) >> $ZEUS_PROGRESS";
   EXPECT_EQ(run(plan(text)), "s20e1m0.2");
@@ -84,7 +84,7 @@ TEST_F(WatchedCommandTest, ReadsReportsWhereTheVariableSaysWithoutInheritance) {
   EXPECT_EQ(seen_.strange_reports, 1U);
 }
 
-TEST_F(WatchedCommandTest, CountsOnceWhatIsBothPrintedAndReported) {
+TEST_F(WatchedCommandTest, CountsProgressOnceIfItIsPrintedAndReported) {
   const std::string text =
       "for e in 1 2; do echo step >> $ZEUS_PROGRESS; sleep 0.2; echo step 1; echo acc 0.$e; sleep 0.2; "
       "echo epoch >> $ZEUS_PROGRESS; sleep 0.2; done";
@@ -113,7 +113,7 @@ TEST_F(WatchedCommandTest, EndsTheWholeGroup) {
   EXPECT_TRUE(::kill(child, 0) != 0 || std::ifstream{"/proc/" + std::to_string(child) + "/cmdline"}.peek() == EOF);
 }
 
-TEST_F(WatchedCommandTest, KillsWhatDoesNotWantToEnd) {
+TEST_F(WatchedCommandTest, KillsACommandThatDoesNotEnd) {
   WatchedCommand command{plan("trap '' TERM; : > " + path("ready") + "; while :; do sleep 0.01; done"), clock_};
   wait_for(command, "ready");
   command.end();
@@ -135,7 +135,7 @@ TEST_F(WatchedCommandTest, KnowsThatASignalAskedForTheEnd) {
   EXPECT_TRUE(command.interrupted());
 }
 
-TEST_F(WatchedCommandTest, KillsWhatIsDeafToASignalThatEndsUs) {
+TEST_F(WatchedCommandTest, KillsACommandThatIgnoresASignalThatEndsUs) {
   for (const int signal : {SIGTERM, SIGHUP}) {
     std::filesystem::remove(path("ready"));
     WatchedCommand command{plan("trap '' TERM HUP; : > " + path("ready") + "; while :; do sleep 0.01; done"), clock_};
@@ -166,7 +166,7 @@ TEST_F(WatchedCommandTest, LetsAnInterruptBeHandledOnceAndEndsWithTheSecond) {
   EXPECT_EQ(command.exit_code(), 128 + SIGINT);
 }
 
-TEST_F(WatchedCommandTest, TellsWhatCannotBeRun) {
+TEST_F(WatchedCommandTest, ReportsACommandThatCannotRun) {
   WatchedCommand::Plan wanted = plan("");
   wanted.command = {"/nowhere/train"};
   run(wanted);

@@ -29,6 +29,12 @@ FOUND = 200_000  # milliwatts, an operator's: neither the default nor the maximu
 SPEC = "1xV100@root-only@limit=200"
 # Memory-bound: the highest limit costs 15 % more than the best, the operator's 8 %.
 LOAD = "work:0.8,1,0.7"
+POLICY = """[[rule]]
+who = ["everyone"]
+gpus = ["all"]
+may = ["read", "set_power_limit"]
+power_limit = {minimum_w = 120, maximum_w = 180}
+"""
 ETA = 0.5
 NEAR = 0.03  # of the best
 INSIDE = "ZEUS_TEST_INSIDE"
@@ -73,8 +79,9 @@ def seconds_until(true, what: str, patience: float = PATIENCE) -> float:
 class Daemon:
     """A daemon that is only given its socket's group, as if it were the only one of its node."""
 
-    def __init__(self, folder: pathlib.Path, mounts: dict[str, str]) -> None:
+    def __init__(self, folder: pathlib.Path, mounts: dict[str, str], *flags: str) -> None:
         self.mounts = mounts
+        self.flags = flags
         self.log_file = folder / "zeusd.log"
         self.start()
 
@@ -82,7 +89,7 @@ class Daemon:
         with open(self.log_file, "ab") as log:
             begin = log.tell()
             self.process = subprocess.Popen(
-                another_user.words(options.zeusd, "serve", "--socket-gid", GROUP, user=0, mounts=self.mounts),
+                another_user.words(options.zeusd, "serve", "--socket-gid", GROUP, *self.flags, user=0, mounts=self.mounts),
                 stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
         until(lambda: "info: ready\n" in self.log(begin) or self.process.poll() is not None, "the daemon is ready")
         assert self.process.poll() is None, self.log(begin)
@@ -131,8 +138,8 @@ class UserRuns(unittest.TestCase):
         return ["run", "--step-regex", r"^step (\d+)", "--profile-seconds", str(options.profile_seconds), *flags, "--", PYTHON,
                 "train.py", str(self.stop), str(steps)]
 
-    def daemon(self) -> Daemon:
-        daemon = Daemon(self.folder, self.mounts)
+    def daemon(self, *flags: str) -> Daemon:
+        daemon = Daemon(self.folder, self.mounts, *flags)
         self.addCleanup(lambda: daemon.process.poll() is None and daemon.end())
         return daemon
 
@@ -185,6 +192,21 @@ class UserRuns(unittest.TestCase):
             print(f"a limit of {limit // 1000} W costs {excess:+.1%} of the best")
             if options.bound is not None:
                 self.assertLessEqual(excess, NEAR, said)
+
+    def test_a_policy_that_allows_some_limits_leaves_the_best_of_these(self):
+        policy = self.folder / "policy.toml"
+        policy.write_text(POLICY, encoding="utf-8")
+        self.daemon("--policy", str(policy))
+        run = self.start(*self.training(100_000))
+        self.assertLessEqual(self.chosen(run), 180_000)
+        self.assertIn("the node's policy allows 3 of 7 power limits: 125, 150, 175 W\n", self.end_of(run))
+        done = self.run_as_user(*self.training(100, "--power-limits", "100,150,200"))
+        self.assertIn("the node's policy allows 1 of 3 power limits: 150 W\n", done.stderr)
+        done = self.run_as_user(*self.training(100, "--power-limits", "100,200"))
+        self.assertIn("power limits stay as they are: the node's policy allows none of the power limits to try", done.stderr)
+        done = self.run_as_user(*self.training(100, "--power-limits", "1000"))
+        self.assertIn("a power limit of 1000 W cannot be set", done.stderr)
+        self.assertEqual(done.returncode, 2)
 
     def test_a_killed_run_is_put_back(self):
         self.daemon()

@@ -227,7 +227,7 @@ bool DaemonLink::is_here() {
                             ? Query{{"gpu_ids", std::to_string(all->gpus.front().id)}, {"parts", "energy"}}
                             : Query{{"cpu_ids", std::to_string(all->cpus.front().id)}};
       return read(one, patience_at_start).ahead == Seconds{0};
-    } catch (const Error&) {  // it may not be read: the kind of socket must do
+    } catch (const Error&) {  // reading is refused: judge by the kind of socket
       return !place_.endpoint.unix_path.empty();
     }
   }

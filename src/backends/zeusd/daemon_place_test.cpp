@@ -43,7 +43,7 @@ TEST_F(FindDaemonTest, ANodeIsAskedWithTheToken) {
   EXPECT_THROW(static_cast<void>(find({{"ZEUSD_HOST_PORT", "node:1"}, {"ZEUSD_TOKEN_FILE", file + ".not"}})), Error);
 }
 
-TEST_F(FindDaemonTest, TheUsualSocketIsForWhoMayNotSetGpus) {
+TEST_F(FindDaemonTest, TheUsualSocketIsForUsersWhoMayNotSetGpus) {
   may_set_gpus(false);
   EXPECT_FALSE(find({}));
   has_usual_socket();
@@ -55,7 +55,7 @@ TEST_F(FindDaemonTest, TheUsualSocketIsForWhoMayNotSetGpus) {
   EXPECT_FALSE(find({}));
 }
 
-TEST_F(FindDaemonTest, AVariableThatIsSetToNothingMeansNone) {
+TEST_F(FindDaemonTest, AnEmptyVariableMeansNoDaemon) {
   may_set_gpus(false);
   has_usual_socket();
   EXPECT_FALSE(find({{"ZEUSD_SOCK_PATH", ""}}));

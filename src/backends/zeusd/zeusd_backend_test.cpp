@@ -24,7 +24,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// Gives fixed answers for each path; but like the existing daemon, it must be told which counters.
+// Gives a fixed answer for each path. Like the existing daemon, it refuses a CPU reading without both counters.
 class CannedDaemon {
  public:
   explicit CannedDaemon(std::map<std::string, std::string> bodies)

@@ -25,6 +25,16 @@ bool ZeusdLessor::offers(std::string_view uuid) const {
   return !link_->place().may_set_here && !known->gpus.empty();
 }
 
+std::vector<device::WattRange> ZeusdLessor::allowed_power_limits(std::string_view uuid) const {
+  const protocol::DiscoveryAnswer* const known = link_->known();
+  for (const protocol::ListedGpu& gpu : known != nullptr ? known->gpus : std::vector<protocol::ListedGpu>{}) {
+    if (gpu.uuid == uuid) {
+      return gpu.allowed_power_limits.value_or(std::vector<device::WattRange>{});
+    }
+  }
+  return {};
+}
+
 std::unique_ptr<control::LeaseBacking> ZeusdLessor::take(const device::DiscoveredGpu& gpu, Seconds term,
                                                          control::Lends lends) {
   if (!link_->known()->zeusd) {

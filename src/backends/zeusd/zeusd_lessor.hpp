@@ -15,6 +15,7 @@ class ZeusdLessor final : public control::Lessor {
   explicit ZeusdLessor(std::shared_ptr<DaemonLink> link);
 
   [[nodiscard]] bool offers(std::string_view uuid) const override;
+  [[nodiscard]] std::vector<device::WattRange> allowed_power_limits(std::string_view uuid) const override;
   [[nodiscard]] std::unique_ptr<control::LeaseBacking> take(const device::DiscoveredGpu& gpu, Seconds term,
                                                             control::Lends lends) override;
   [[nodiscard]] bool has_one(std::string_view uuid) override;

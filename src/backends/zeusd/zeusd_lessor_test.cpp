@@ -80,7 +80,7 @@ class ZeusdLessorTest : public ::testing::Test, protected DaemonStand, protected
   log::ScopedSink sink_{[this](log::Level, std::string_view line) { logged_.emplace_back(line); }};
 };
 
-TEST_F(ZeusdLessorTest, AfterARestartOfTheDaemonItTakesItsLeaseAgainAndSaysSo) {
+TEST_F(ZeusdLessorTest, AfterARestartOfTheDaemonItTakesItsLeaseAgainAndReportsThat) {
   Lease lease = book().acquire("GPU-0");
   lease.set_power_limit(200_W);
   lease.lock_clocks(ClockDomain::graphics, {900_MHz, 900_MHz});
@@ -101,7 +101,7 @@ TEST_F(ZeusdLessorTest, AfterARestartOfTheDaemonItTakesItsLeaseAgainAndSaysSo) {
   EXPECT_EQ(gpu_->its_limits.current, 250_W);
 }
 
-TEST_F(ZeusdLessorTest, ASetterAfterARestartSetsWhatItWasToldLast) {
+TEST_F(ZeusdLessorTest, ASetterAfterARestartAppliesTheLatestRequest) {
   Lease lease = book().acquire("GPU-0");
   lease.set_power_limit(200_W);
   daemon.stop();
@@ -110,7 +110,7 @@ TEST_F(ZeusdLessorTest, ASetterAfterARestartSetsWhatItWasToldLast) {
   EXPECT_EQ(gpu_->its_limits.current, 180_W);
 }
 
-TEST_F(ZeusdLessorTest, WhoeverHasTheGpuAfterARestartIsToldOnce) {
+TEST_F(ZeusdLessorTest, ReportsOnceWhichHolderHasTheGpuAfterARestart) {
   Lease lease = book().acquire("GPU-0");
   lease.set_power_limit(200_W);
   daemon.stop();
@@ -127,7 +127,7 @@ TEST_F(ZeusdLessorTest, WhoeverHasTheGpuAfterARestartIsToldOnce) {
   EXPECT_NO_THROW(other.set_power_limit(190_W));
 }
 
-TEST_F(ZeusdLessorTest, RenewingAsksNobodyInBetween) {
+TEST_F(ZeusdLessorTest, RenewingDoesNotCallTheDaemonEachTime) {
   Lease lease = book().acquire("GPU-0");
   daemon.stop();
   lease.renew();
@@ -156,7 +156,7 @@ TEST_F(ZeusdLessorTest, AForkedChildIsAnotherProcessToTheDaemon) {
   LeaseBook leases = book();
   Lease lease = leases.acquire("GPU-0");
   lease.set_power_limit(150_W);
-  // With the same book, which its parent has used to reach the daemon.
+  // The child uses a copy of the book through which its parent has reached the daemon.
   EXPECT_THAT(failure_elsewhere([&] { static_cast<void>(leases.acquire("GPU-0")); }), HasSubstr("conflict: "));
   clock_.advance(40_s);
   EXPECT_THAT(failure_elsewhere([&] { lease.renew(); }), HasSubstr("conflict: "));
