@@ -1,14 +1,10 @@
-// Prints how accurately windows are measured on virtual GPUs, and judges their intervals. docs/results/measurement.txt
-// is what
-//   measure_accuracy 2000
-// prints. Fails where a cell fails:
-// - irregular loads: the 99.9 % binomial interval of the coverage lies outside 93 to 98.5 %, or the median half-width
-// is
-//   more than 1.5 times the 95th percentile of the errors;
-// - even waves and constant loads: that interval lies below 92 %.
+// Prints how accurately windows are measured on virtual GPUs, and judges their intervals:
 //   measure_accuracy [--seed N] [WINDOWS [GPU [PERIOD_MS ...]]]
-// PERIOD_MS: the period of a square wave; 0 is a constant load; a negative value is the mean time between steps to any
-// power.
+// PERIOD_MS is the period of a square wave. 0 is a constant load; a negative value is the mean time between steps to
+// any power. `measure_accuracy 2000` prints docs/results/measurement.txt. The program fails if a cell fails:
+// - irregular loads: the 99.9 % binomial interval of the coverage lies outside 93 to 98.5 %, or
+//   the median half-width is more than 1.5 times the 95th percentile of the errors;
+// - even waves and constant loads: that interval lies below 92 %.
 #include "tests/support/accuracy_experiment.hpp"
 
 #include <fmt/format.h>
@@ -41,7 +37,7 @@ std::string label(double period_ms) {
   return fmt::format("{}{:g} ms", period_ms < 0 ? "~" : "", std::abs(period_ms));
 }
 
-// The binomial interval of a share, by its score.
+// The 99.9 % binomial interval of a share (Wilson's score interval).
 std::pair<double, double> interval(double share, int count) {
   const double z2 = normal_999 * normal_999 / count;
   const double middle = (share + z2 / 2) / (1 + z2);
@@ -65,7 +61,7 @@ class Table {
  public:
   explicit Table(const Asked& asked) : asked_{asked} {}
 
-  // Loads that no interval can know are not judged.
+  // `judged` is false for loads whose errors no interval can foresee.
   void print(const std::string& title, const zeus::physics::GpuModel& model, const Periods& periods, bool judged) {
     fmt::print("\n{}\n  {:<10}{:>8}{:>5}{:>9} |{:>8}{:>8}{:>8}{:>6}{:>5} |{:>8}{:>8}{:>8}{:>6}{:>5}\n", title, "load",
                "window", "", "plain", "settled", "covers", "95th", "width", "", "at once", "covers", "95th", "width",

@@ -10,18 +10,18 @@ namespace {
 
 constexpr double memory = 48;  // ticks over which errors are averaged: the whole history
 constexpr double wave_memory = 12;
-// The share of a wave's variance, and of the variance that independent changes add in a tick, that shows in the middle
-// of a straight line over two ticks.
+// How much of a wave's variance shows at the middle of a straight line over two ticks, and how much of the variance
+// that independent changes add in one tick.
 constexpr double wave_in_two = 1.5;
 constexpr double wander_in_two = 0.5;
 constexpr double long_mean = 12;  // ticks in the longest mean that predicts power
-// The kurtosis of a few values comes out too low or too high: so many normal ones are added to them.
+// The kurtosis of a few values comes out too low or too high, so this many normal values are added to them.
 constexpr double prior_misses = 2;
-constexpr double noise = 3;  // standard deviations of two powers that are the same
+constexpr double noise = 3;  // two powers are the same if they differ by fewer standard deviations
 constexpr double same_power = 0.01;
-constexpr double steepest = 3;  // exponent of a step at any time
+constexpr double steepest = 3;  // the exponent of a step at an unknown time
 
-// A mean of all values so far, and of the recent ones once there are more than the memory holds.
+// Moves `mean` towards `value`. While `count` grows, it is the mean of all values; then recent values count more.
 template <typename T>
 void approach(T& mean, T value, double count) {
   mean += (value - mean) / count;
@@ -30,11 +30,11 @@ void approach(T& mean, T value, double count) {
 // A simple way to predict, and its errors.
 struct Rule {
   Watts predicted;
-  Watts former;                                           // the prediction of the tick that has come
+  Watts former;                                           // what was predicted for the latest tick
   JoulesSquared at_tick;                                  // mean square error at the end of a tick
-  decltype(JoulesSquared{} * JoulesSquared{}) at_tick_4;  // mean fourth power of it
+  decltype(JoulesSquared{} * JoulesSquared{}) at_tick_4;  // mean fourth power of that error
   JoulesSquared at_sample;                                // mean square error where a sample begins
-  WattsSquared level_miss;                                // of the sample's power
+  WattsSquared level_miss;                                // mean square error of the sample's power
 };
 
 // The energy between two ticks in a row.
@@ -46,7 +46,7 @@ struct Interval {
 
   Interval(const Tick& from, const Tick& to)
       : length{to.middle() - from.middle()}, energy{to.total - from.total}, sample{to.sample} {
-    // A tick that was placed by the other one is off by as much as that one.
+    // If `from` was placed by `to`, both are off by the same time, and only the placing adds an error.
     const auto brackets = from.placed_within ? square(*from.placed_within) : square(from.width()) + square(to.width());
     timing_variance = square(mean()) * (brackets / 12.0);
   }
@@ -82,7 +82,7 @@ class Replay {
  private:
   enum RuleName : std::size_t { as_last_tick, as_last_level, as_long, rule_count };
 
-  // `judge`: the tick was predicted, so the prediction is compared with it.
+  // `judge`: the tick was predicted, so compare the prediction with it.
   void learn(const Interval& interval, bool judge) {
     if (judge) {
       ticks_ = std::min(ticks_ + 1, memory);
@@ -114,7 +114,7 @@ class Replay {
 
   void learn_sample(const Interval& interval, Watts level, bool judge) {
     const Seconds window = history_.timing->window;
-    window_part_ = std::min(window / interval.length, 1.0);  // a tick that was seen late may be the shorter of the two
+    window_part_ = std::min(window / interval.length, 1.0);  // an interval after a late tick may be the shorter one
     lines_ = std::min(lines_ + 1, wave_memory);
     approach(off_line_, square((level - interval.mean()) * window), lines_);
     learn_pair(interval, level, window);
@@ -146,12 +146,12 @@ class Replay {
   }
 
   [[nodiscard]] Habits habits() const {
-    // The difference of two mixtures lies anywhere between nothing and twice its mean.
+    // The powers of two mixtures differ by anything from 0 to twice the mean difference.
     const double by_chance = others_ > 0 ? std::min(1.0, near_ / (apart_ * 2.0)) : 0.0;
     const double flat = std::max(0.0, (same_ - by_chance) / std::max(1e-9, 1.0 - by_chance));
     const double chance = same_ > 0 ? std::min(1.0, by_chance * (1.0 - flat) / same_) : 1.0;
-    // Waves and independent changes of power both keep the energy off a straight line. On a line over two ticks, a wave
-    // does no more than over one, and independent changes do twice as much: this tells one from the other.
+    // Waves and independent changes of power both lead the energy away from a straight line. Over two ticks, a wave
+    // leads it no farther than over one, while independent changes have twice the effect. This separates the two.
     const double part = window_part_;
     const double of_wander = part * (1.0 - part);
     const double determinant = wave_part() * wander_in_two - of_wander * wave_in_two;
@@ -161,14 +161,14 @@ class Replay {
     return {.wave = wave, .wander = wander, .chance = chance, .steps = -std::log(std::max(flat, 1.0 / memory))};
   }
 
-  // What a wave with any phase at the two ticks and where the sample begins takes from the line there.
+  // How much of a wave's variance shows where the sample begins, if its phase there and at both ticks is arbitrary.
   [[nodiscard]] double wave_part() const {
     return 1.0 + window_part_ * window_part_ + (1.0 - window_part_) * (1.0 - window_part_);
   }
 
   [[nodiscard]] const Rule& best() const { return *std::ranges::min_element(rules_, {}, &Rule::at_tick); }
 
-  // Mean square error if any power from zero to the maximum may come.
+  // Mean square error of the prediction if any power from zero to the maximum may follow.
   [[nodiscard]] WattsSquared level_of_anything() const {
     const Watts predicted = best().predicted;
     const Watts most = std::max(predicted, history_.most);
@@ -195,10 +195,10 @@ class Replay {
     double exponent = 0;
     if (at_tick > at_sample) {
       exponent = std::log(at_tick / std::max(at_sample, at_tick * 1e-6)) / std::log(length_ / (length_ - window));
-      // Steeper than any step: a wave that happens to cross the line where the sample begins.
+      // Steeper than any step can be: it is a wave that happens to cross the line where the sample begins.
       exponent = exponent > 2 * steepest ? 0.0 : std::min(exponent, steepest);
     }
-    // At some time the power differs by at least its mean difference.
+    // The power must have differed from the prediction at some time by at least the mean difference.
     const WattsSquared level =
         std::max({rule.level_miss, at_sample / square(length_ - window), at_tick / square(length_)});
     return {.level = level,
@@ -211,21 +211,22 @@ class Replay {
 
   const History& history_;
   std::array<Rule, rule_count> rules_;
-  bool predicted_ = false;  // what comes next was
+  bool predicted_ = false;  // whether there is a prediction for the next tick
   double in_row_ = 0;       // ticks in a row so far, up to the memory
-  double ticks_ = 0;        // that were judged, up to the memory
-  double samples_ = 0;      // the same of samples
+  double ticks_ = 0;        // ticks that were judged, up to the memory
+  double samples_ = 0;      // samples that were judged, up to the memory
   JoulesSquared timing_variance_;
-  // How far the energy is off a straight line: over a tick, where its sample begins, and over two ticks in their
-  // middle.
+  // The mean square of the energy's distance from a straight line: off_line_ over one tick, where its sample begins;
+  // off_line_of_two_ over two ticks, where they meet.
   JoulesSquared off_line_;
   double lines_ = 0;
-  double window_part_ = 0.5;  // of a tick: what its sample covers
+  double window_part_ = 0.5;  // the part of a tick that its sample covers
   JoulesSquared off_line_of_two_;
   double pairs_of_ticks_ = 0;
-  std::optional<Interval> former_;  // just before
+  std::optional<Interval> former_;  // the one just before
   Seconds length_;
-  // Of ticks and their samples: the share in which both agree, how closely, and how far apart the others are.
+  // Of ticks with a sample: the share whose two parts have the same power, the tolerance for that, and the mean
+  // difference of all others.
   double same_ = 0;
   Watts near_;
   double pairs_ = 0;
@@ -242,7 +243,7 @@ Doubt Spread::over(Seconds time) const {
   if (by_law <= wave) {
     return Doubt::of(std::min(at_most, wave), wave_excess);
   }
-  // An error that grows faster than a lasting difference has seldom begun so early.
+  // An error that grows faster than a constant difference would has seldom begun so soon.
   const double seldom = std::pow(part, std::max(0.0, exponent - 2.0));
   return Doubt::of(std::min(at_most, by_law), (excess + normal_kurtosis) / seldom - normal_kurtosis);
 }

@@ -13,16 +13,16 @@
 
 namespace zeus::measure {
 
-// How far a predicted energy is off after a time. At first it grows with the difference between the power and the
-// prediction. Later it follows a power law between the error where a sample begins and the error at the tick's end. The
-// exponent is 0 for a wave, whose error does not grow; 2 for a power that was wrong from the start; 3 for a step at any
-// time.
+// How far a predicted energy is off after a time. At first the error grows with the difference between the power and
+// the prediction. Later it follows a power law between the error where a sample begins and the error at the tick's end.
+// The exponent is 0 for a wave, whose error does not grow; 2 for a power that was wrong from the start; 3 for a step at
+// an unknown time.
 struct Spread {
   WattsSquared level;
   JoulesSquared at_tick;
   Seconds tick;  // a tick's length
   double exponent = 2;
-  JoulesSquared wave;  // at least
+  JoulesSquared wave;  // the least error
   double excess = 0;   // kurtosis of the errors, minus that of a normal distribution
 
   [[nodiscard]] Doubt over(Seconds time) const;
@@ -31,7 +31,7 @@ struct Spread {
 };
 
 struct Calibration {
-  Watts power;    // after the last tick; 0, with all of its spread, if nothing is known
+  Watts power;    // expected after the last tick; 0, with the full spread, if nothing is known
   Spread spread;  // of that prediction
   Habits habits;  // within ticks
   Unseen unseen;

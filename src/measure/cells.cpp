@@ -8,13 +8,13 @@ namespace zeus::measure {
 namespace {
 
 constexpr double same_power = 0.005;  // of the sum of the lowest and the highest
-constexpr double beyond_means = 2.5;  // how far powers may be apart, relative to the range of the means
-constexpr double most_noise = 0.125;  // of the range of powers: more noise hides whether two differ
-// A step of height 1 at the place p of a cell of length 1 is p (1 - p) off the straight line there. On average the
-// square of that is shaped like the variance of a bridge, with this share in the middle.
+constexpr double beyond_means = 2.5;  // the largest range of powers, relative to the range of the means
+constexpr double most_noise = 0.125;  // of the range of powers: with more noise, two powers cannot be told apart
+// A step of height 1 at the place p of a cell of length 1 leads p (1 - p) away from the straight line there. On average
+// its square has the shape of a Brownian bridge's variance, with this share in the middle.
 constexpr double bridge_of_step = 1.0 / 2.0;
 
-// The larger of the two, present in a share of the cases only.
+// The larger of the two deviations, which occurs in only a `share` of the cases.
 Doubt larger(Doubt of_changes, JoulesSquared of_step, double share) {
   const Doubt whole = of_changes.variance > of_step ? of_changes : Doubt::of(of_step, uniform_excess);
   if (share <= 0 || whole.variance <= JoulesSquared{}) {
@@ -41,11 +41,11 @@ class Levels {
     repeats_after_two_ = !repeats_ && same_after(2);
   }
   [[nodiscard]] Watts range() const { return highest_ - lowest_; }
-  // How far powers may be apart though no mean shows it: if the load repeats with the ticks, as far as the GPU can.
+  // The range of powers that the means may hide: everything that the GPU may draw if the load repeats with the ticks.
   [[nodiscard]] Watts range_within() const {
     return repeats_ || repeats_after_two_ ? cells_.most_power : range() * beyond_means;
   }
-  // Where a cell lies in the range, 0 to 1.
+  // Where a cell's power lies in the range, from 0 to 1.
   [[nodiscard]] double height(const Cell& cell) const {
     return range() > Watts{0} ? (cell.power - lowest_) / range() : 0.0;
   }
@@ -53,9 +53,10 @@ class Levels {
     return abs(a.power - b.power) <= std::max(noise(a, b), (lowest_ + highest_) * same_power);
   }
 
-  // Two adjacent cells of the same power are not mixtures, except by chance. Nor are two cells of different lengths at
-  // the end of the range, or three that are as long as any. If the load repeats with the ticks this proves nothing,
-  // because all cells see the same mixture.
+  // Whether a cell shows a level that the load keeps, and not a mixture of levels:
+  // - in_a_row: an adjacent cell has the same power, which may be chance.
+  // - again: at an end of the range, another cell of a different length has the same power, or two others as long as
+  //   the longest have it. If the load repeats with the ticks this proves nothing: all cells then see the same mixture.
   enum class Kept { no, in_a_row, again };
   [[nodiscard]] Kept kept(std::size_t which) const {
     const Cell& cell = cells_.at[which];
@@ -76,7 +77,7 @@ class Levels {
     const bool again = alike >= 2 && !repeats_ && !repeats_after_two_ && extreme(cell);
     return again ? Kept::again : in_a_row ? Kept::in_a_row : Kept::no;
   }
-  // Whether the cell is at a level, or a step between its two neighbours.
+  // Whether a kept level, or a single step between its two neighbours, explains the cell.
   [[nodiscard]] bool explained(std::size_t which) const {
     if (which == 0 || which + 1 == cells_.count || kept(which) != Kept::no) {
       return true;
@@ -126,13 +127,13 @@ class Levels {
   bool repeats_after_two_ = false;
 };
 
-// The share of cells with several steps among those with any, if steps come at any time and so many on average.
+// The share of cells with several steps among the cells with any, if there are `steps` on average, at random times.
 double more_than_one(double steps) {
   return steps < 1e-6 ? 0.0 : 1.0 - steps / std::expm1(steps);
 }
 
-// The first cell may hold a step from any power, zero or the maximum, to that of the next cell, unless it has that
-// power itself.
+// The first cell may contain a step to the power of the next cell, from zero or from the maximum, unless both cells
+// have the same power.
 JoulesSquared step_from_anything(const Cells& cells, const Levels& levels) {
   const Cell& first = cells.at[0];
   const Cell& next = cells.at[1];
@@ -197,7 +198,7 @@ CellPath path_within(const Cells& cells, std::size_t here, Instant at, const Hab
   path.deviation.wave = path.deviation.wander = {};
   if (kept != Kept::no) {
     path.deviation.share =
-        kept == Kept::again ? 0.0 : habits.chance;  // the uncertainty of the ticks is nearly all that is left
+        kept == Kept::again ? 0.0 : habits.chance;  // little more than the uncertainty of the ticks remains
   } else if (between && !levels.same(left, right) && kept_left != Kept::no && kept_right != Kept::no) {
     const Seconds switched = cell.length() * ((cell.power - right.power) / (left.power - right.power));
     const bool before = into < switched;

@@ -26,28 +26,29 @@ struct Cells {
   std::array<Cell, most> at;
   std::size_t count = 0;
   Seconds tick;      // the counter's period
-  Watts most_power;  // that the device may draw
+  Watts most_power;  // the most that the device may draw
 
   void add(const Cell& cell) { at[count++] = cell; }
 };
 
-// How the load behaves, by the whole history.
+// How the load behaves, judged by the whole history.
 struct Habits {
   JoulesSquared wave;    // mean square of the energy that a wave within ticks has beyond its mean
   JoulesSquared wander;  // variance that independent changes of power add to the energy of a tick
-  double chance = 0;     // how often two adjacent cells of the same power are two mixtures that agree by chance
-  double steps = 0;      // mean number in a tick, if they come at any time
+  double chance = 0;     // share of adjacent cells of the same power that are mixtures and agree by chance
+  double steps = 0;      // mean number of steps in a tick, if they come at random times
 };
 
-// How the energy within a cell may stray from the path drawn through it: by changes or by a step, whichever is more.
+// How far the energy within a cell may stray from the path drawn through it: by a wave and independent changes, or by
+// a step, whichever is more.
 struct Deviation {
   Seconds length;  // of the cell
-  Watts range;     // of powers: the energy strays no faster than that
+  Watts range;     // of the power: the energy strays no faster than that
   // A wave faster than the cell, with any phase at either end: mean square of its energy beyond its mean.
   JoulesSquared wave;
-  // Independent changes of power: the variance that they add to the energy of so long a time.
+  // Independent changes of power: the variance that they add to the energy of the whole cell.
   JoulesSquared wander;
-  // A step of known height anywhere: variance of the energy in the cell's middle.
+  // A step of known height at an unknown time: variance of the energy at the cell's middle.
   JoulesSquared step;
   double share = 1;  // of the cases in which the energy strays at all
 
@@ -66,11 +67,13 @@ struct CellPath {
   Deviation deviation;
 };
 
-// There are three grades. A cell at a power that the load keeps is flat, and a cell between two such powers is a step
-// from one to the other, except for the share of cases in which this is chance. A cell that a single step would
-// explain, like its neighbours, strays by such a step, because these powers may be mixtures themselves. Of any other
-// cell only the mean is known: it strays by the usual changes, or by a step if that is more. Before the first cell
-// there may have been any power.
+// The path through the cell `here`, by one of three rules:
+// - A cell at a power that the load keeps is flat, and a cell between two such powers is a step from one to the other.
+//   In a share of the cases, this agrees by chance.
+// - A cell that a single step explains, and whose neighbours a single step explains, strays by such a step: the powers
+//   on both sides may be mixtures themselves.
+// - Of any other cell only the mean is known. It strays by the usual changes, or by a step if that is more.
+// Before the first cell there may have been any power.
 CellPath path_within(const Cells& cells, std::size_t here, Instant at, const Habits& habits);
 
 }  // namespace zeus::measure

@@ -5,7 +5,7 @@ namespace zeus::measure {
 namespace {
 
 constexpr Watts impossible_power{20'000};
-constexpr Seconds slack{1.0};  // a counter may show at once what has gathered for so long
+constexpr Seconds slack{1.0};  // a counter may show the energy of this long a time at once
 
 }  // namespace
 

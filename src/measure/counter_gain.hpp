@@ -1,4 +1,4 @@
-// What two readings of a cumulative counter say was added between them. A pure function; call it from any thread.
+// The energy that a cumulative counter gained between two readings. A pure function; call it from any thread.
 #pragma once
 
 #include "device/energy_counter.hpp"
@@ -9,8 +9,8 @@
 
 namespace zeus::measure {
 
-// With one wrap undone. Nothing when the counter went back without a wrap, or further than any device could have
-// drawn: it was reset.
+// With one wrap undone. Nothing if the counter was reset: it went back without a wrap, or gained more than any device
+// could have drawn.
 std::optional<Joules> counter_gain(const device::EnergyCounter& counter, Joules before, Joules after, Seconds elapsed);
 
 }  // namespace zeus::measure

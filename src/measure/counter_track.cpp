@@ -89,7 +89,6 @@ void CounterTrack::add_tick(Instant earliest, Instant latest) {
     unseen_until_ = earliest;
   }
   push({.number = next_number_++, .earliest = came.earliest, .latest = came.latest, .total = total_});
-  narrow_tick_before();
   place_unseen_tick();
   place_rough_ticks();
   history_.assign_samples();
@@ -107,18 +106,6 @@ void CounterTrack::forget_oldest() {
     history_.ticks.erase(history_.ticks.begin());
   }
   history_.row = std::min(history_.row, history_.ticks.size());
-}
-
-// A tick that was seen late came a period before the next one.
-void CounterTrack::narrow_tick_before() {
-  if (history_.row < 2) {
-    return;
-  }
-  const Tick& last = history_.ticks.back();
-  Tick& before = history_.ticks[history_.ticks.size() - 2];
-  const Bracket narrowed = rhythm_.narrowed_by_next({before.earliest, before.latest}, {last.earliest, last.latest});
-  before.earliest = narrowed.earliest;
-  before.latest = narrowed.latest;
 }
 
 // Its energy is known from the first reading. Its time follows from the rhythm, some periods before the next tick, and

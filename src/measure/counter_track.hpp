@@ -58,7 +58,6 @@ class CounterTrack {
 
   void begin_with(const RawReading& reading);
   void add_tick(Instant earliest, Instant latest);
-  void narrow_tick_before();
   void place_unseen_tick();
   void place_rough_ticks();
   [[nodiscard]] bool seen_none() const { return history_.row == 0; }
@@ -71,13 +70,13 @@ class CounterTrack {
   std::uint64_t next_number_ = 1;
   std::optional<RawReading> reading_;
   Joules total_;
-  // The tick whose value the first reading after a pause showed, while its time is not known yet.
+  // The first reading after a pause, until the time of the tick whose value it shows is known.
   std::optional<RawReading> unseen_;
-  bool unseen_placed_ = false;  // by the tick after it; the second tick after it corrects that
+  bool unseen_placed_ = false;  // by the next tick; the second one after it corrects that
   Joules unseen_total_;
   Instant unseen_until_;  // no tick was seen between that reading and this instant
   Rhythm rhythm_;
-  Seconds usually_late_;  // looks, after they were due
+  Seconds usually_late_;  // how long after they were due readings come
 };
 
 }  // namespace zeus::measure

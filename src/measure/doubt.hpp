@@ -1,6 +1,6 @@
-// How far a value may be off: the variance and the fourth cumulant of its error, which add up if errors are
-// independent, and from them the half-width of the interval that holds 95 of 100. Errors of this module are seldom
-// normal: a time that is known to lie in a bracket has a uniform error, whose 95 % interval is narrower than 1.96
+// The error of a value, described by its variance and fourth cumulant. Both add up if errors are independent, and both
+// together give the half-width of the interval that holds 95 of 100 errors. Errors of this module are rarely normal: if
+// a time lies in a known bracket, its error is uniform, and the 95 % interval of a uniform error is narrower than 1.96
 // standard deviations. Plain values and pure functions.
 #pragma once
 
@@ -30,7 +30,7 @@ struct Doubt {
 
   // `excess` is the kurtosis of the error minus that of a normal one: 0 for a normal error, -1.2 for a uniform one.
   static Doubt of(JoulesSquared variance, double excess) { return {variance, excess * variance * variance}; }
-  // Of a value anywhere in a range of this size.
+  // For a value anywhere in a range of this size.
   static Doubt uniform(Joules range);
 
   Doubt& operator+=(const Doubt& other) {
@@ -47,10 +47,10 @@ struct Doubt {
 constexpr double normal_kurtosis = 3;
 constexpr double normal_excess = 0;
 constexpr double uniform_excess = -1.2;
-constexpr double wave_excess = -0.6;  // of the sum of three uniform errors, two of them weighted
+constexpr double wave_excess = -0.6;  // for the sum of three uniform errors, two of them weighted
 
-// The half-width of the interval that holds 95 of 100 errors. The `seldom` part may occur so rarely that the interval
-// need not hold it; the common part it always holds.
+// The half-width of the interval that holds 95 of 100 errors. It always allows for the `common` error. It need not
+// reach as far as the `seldom` error, if that occurs rarely enough.
 Joules half_width_95(const Doubt& common, const Doubt& seldom);
 
 inline Doubt Doubt::uniform(Joules range) {

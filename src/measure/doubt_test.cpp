@@ -30,7 +30,7 @@ TEST(Doubt, ManyUniformErrorsMakeANormalOne) {
   EXPECT_NEAR(sum.half_width_95().value(), 19.6, 0.01);
 }
 
-TEST(Doubt, AnErrorThatIsThereSeldomReachesFarther) {
+TEST(Doubt, ARareErrorHasAWiderIntervalThanANormalOne) {
   // Nothing in four of five cases, uniform from -1 to 1 in the fifth: beyond 3/4 in one of twenty.
   const double variance = 0.2 / 3.0;
   const double kurtosis = 0.2 / 5.0 / (variance * variance);
@@ -43,18 +43,18 @@ Doubt seldom() {
   return Doubt::of(JoulesSquared{share / 3.0}, 1.8 / share - 3.0);
 }
 
-TEST(Doubt, AnErrorThatIsThereInFewerThanOneOfTwentyIsNotHeld) {
+TEST(Doubt, IgnoresAnErrorInFewerThanOneOfTwentyCases) {
   EXPECT_LT(half_width_95({}, seldom()).value(), 0.02);
 }
 
-TEST(Doubt, WhatIsAlwaysThereIsHeldBesideAnErrorThatIsSeldomThere) {
+TEST(Doubt, ARareErrorStillWidensTheIntervalOfTheCommonOne) {
   const Doubt always = Doubt::of(JoulesSquared{1e-4}, normal_excess);
   const Joules half_width = half_width_95(always, seldom());
   // 95 of 100 in all are 98.3 of 100 of those without the seldom one.
   EXPECT_NEAR(half_width.value(), 2.38e-2, 5e-4);
 }
 
-TEST(Doubt, AnErrorThatIsThereOftenIsHeldWithTheOthers) {
+TEST(Doubt, AFrequentErrorAddsToTheOthers) {
   const Doubt common = Doubt::of(JoulesSquared{4.0}, normal_excess);
   EXPECT_EQ(half_width_95(common, common), (common + common).half_width_95());
   EXPECT_EQ(half_width_95(common, {}), common.half_width_95());

@@ -7,8 +7,8 @@ namespace zeus::measure {
 
 namespace {
 
-constexpr std::size_t reach = 2;   // ticks on either side that are used
-constexpr Seconds long_wait{1.0};  // without a tick: the counter stands still
+constexpr std::size_t reach = 2;   // ticks used on either side
+constexpr Seconds long_wait{1.0};  // after this long without a tick, the counter counts as standing still
 static_assert(Cells::most >= 2 * (2 * reach + 1));
 
 void add_cells_between(const History& history, const Tick& lower, const Tick& upper, Cells& cells) {
@@ -29,7 +29,7 @@ void add_cells_between(const History& history, const Tick& lower, const Tick& up
   cells.add({from, to, mean, mean * (brackets / (to - from))});
 }
 
-// Before the first tick in a row, the ring of samples still shows levels.
+// The driver's ring of samples shows the power levels before the first tick in a row.
 void add_cells_before(const History& history, Instant first, Cells& cells) {
   if (!history.timing) {
     return;
@@ -63,7 +63,7 @@ Edge settled_edge(const History& history, const Calibration& calibration, std::s
     ++here;
   }
   const CellPath path = path_within(cells, here, at, calibration.habits);
-  // The energy up to the first cell's end depends on both ticks, the energy after it on the upper one alone.
+  // Inside the first cell, the energy depends on the times of both ticks; beyond it, only on the time of the upper one.
   const double share = std::clamp((at - cells.at[start].from) / cells.at[start].length(), 0.0, 1.0);
   const Tick& before = ticks[lower];
   const Tick& after = ticks[lower + 1];
@@ -110,7 +110,7 @@ Doubt stray(const Edge& begin, const Edge& end) {
   return both;
 }
 
-// A tick came anywhere in its bracket. If two edges depend on the same tick, its error enters once.
+// A tick may have come anywhere in its bracket. If two edges depend on the same tick, its error counts once.
 Doubt timing_doubt(const Edge& begin, const Edge& end) {
   Doubt doubt;
   std::array<Watts, 2> shared;
@@ -130,9 +130,10 @@ Doubt timing_doubt(const Edge& begin, const Edge& end) {
   return doubt;
 }
 
-// The energy that a counter misses if it sees only a part of the time. Each change of power is assumed in the middle of
-// the unseen time. Summed over ups and downs, this leaves the difference between the window's ends. The true place
-// varies from change to change, but from cycle to cycle it is the same if the load keeps step with the counter.
+// The energy that a counter misses if it measures only part of the time. Each change of power is assumed to occur in
+// the middle of the unmeasured time. Over ups and downs the errors cancel, except for the difference between the ends
+// of the window. The true moment varies from change to change; but if the load keeps step with the counter, it is the
+// same in every cycle.
 Doubt unseen_doubt(const Edge& begin, const Edge& end) {
   const std::uint64_t from = begin.timing[0].tick;
   const std::uint64_t to = end.timing[0].tick;

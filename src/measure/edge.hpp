@@ -34,7 +34,7 @@ struct Edge {
   // A settled edge lies between two ticks; any other lies after the last tick seen, and its total is a prediction.
   bool settled = false;
   std::array<Timing, 2> timing;  // the tick before the instant, and the next one
-  // The time since which the energy may stray: the beginning of a stretch of known mean power, or the last tick.
+  // Since when the energy may stray: the beginning of a stretch of known mean power, or the last tick.
   Instant since;
   Deviation deviation;  // settled: how the energy may stray there
   Spread spread;        // not settled: how far the prediction may go astray

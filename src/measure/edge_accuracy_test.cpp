@@ -7,13 +7,13 @@
 namespace zeus {
 namespace {
 
-// What a sample of intervals must show if each one holds the truth with 95 %: no less than three standard errors less.
+// The least coverage to accept if each interval contains the true energy with 95 %: three standard errors less.
 double least_coverage(int windows) {
   return 0.95 - 3 * std::sqrt(0.95 * 0.05 / windows);
 }
 
-// And what factor on their widths they must need at least, if they are as wide as they should be: one, less three
-// standard errors of the 95 % quantile of normal errors, in units of that quantile. Intervals 40 % too wide need 0.71.
+// The least Accuracy::needed to accept of intervals of the right width: 1 minus three standard errors of the 95 %
+// quantile of normal errors, in units of that quantile. Intervals that are 40 % too wide need a factor of only 0.71.
 double least_needed(int windows) {
   constexpr double density_at_the_quantile = 0.2291;
   return 1 - 3 * std::sqrt(0.95 * 0.05 / windows) / density_at_the_quantile;
@@ -35,7 +35,7 @@ struct Load {
 class EdgeAccuracy : public testing::TestWithParam<Load> {};
 
 // A smaller run of bench/measure_accuracy, held to the same limits of error.
-TEST_P(EdgeAccuracy, IsAFractionOfThePlainDifferencesErrorAndKnowsItsDoubt) {
+TEST_P(EdgeAccuracy, HasAFractionOfThePlainDifferencesErrorAndAnHonestInterval) {
   constexpr int windows = 300;
   const Load& load = GetParam();
   const bool constant = load.shape == Shape::constant;
@@ -95,7 +95,7 @@ TEST(EdgeAccuracyOfQuickSteps, TheIntervalIsHardlyWiderThanTheErrors) {
   }
 }
 
-TEST(EdgeAccuracyOfAPartTimeCounter, TheIntervalHoldsTheTruthAllTheSame) {
+TEST(EdgeAccuracyOfAPartTimeCounter, TheIntervalStillHoldsTheTrueEnergy) {
   physics::GpuModel model = physics::preset("A100");
   model.sensors.counter_part_time = true;
   for (const double period_ms : {37.0, 200.0, 1300.0}) {
@@ -120,8 +120,8 @@ struct FirstWindow {
   friend std::ostream& operator<<(std::ostream& out, const FirstWindow& window) { return out << window.name; }
 };
 
-// The tick before the first reading was not seen, and the load began somewhere between the two, or between it and the
-// next.
+// The tick before the first reading was not seen. The load began between that tick and the reading, or between the
+// reading and the next tick.
 class EdgeAccuracyOfFirstWindows : public testing::TestWithParam<FirstWindow> {};
 
 TEST_P(EdgeAccuracyOfFirstWindows, TheIntervalHoldsALoadThatHasJustBegun) {
@@ -146,7 +146,7 @@ INSTANTIATE_TEST_SUITE_P(Cards, EdgeAccuracyOfFirstWindows,
                                          FirstWindow{"20 ms on an A100 without samples", "A100", 20, false},
                                          FirstWindow{"53 ms on an A100 without samples", "A100", 53, false}));
 
-// Waves in step with the ticks look alike in every one: what looks like a level may be a mixture.
+// A wave in step with the ticks looks the same in every tick: an apparent level may be a mixture.
 TEST(EdgeAccuracyInStepWithTheTicks, ALevelThatIsNoneIsNotBelieved) {
   for (const double period_ms : {50.0, 100.0}) {
     SCOPED_TRACE(period_ms);

@@ -93,7 +93,7 @@ TEST_P(EdgeOfAHistory, NeverGoesBack) {
   });
 }
 
-TEST_P(EdgeOfAHistory, StandsAtATickWhereTheCounterStands) {
+TEST_P(EdgeOfAHistory, EqualsTheCounterAtATick) {
   for_each_history([](const Watched& watched) {
     const Calibration calibration = calibrate(watched.history());
     for (const Tick& tick : watched.history().ticks) {
@@ -104,7 +104,7 @@ TEST_P(EdgeOfAHistory, StandsAtATickWhereTheCounterStands) {
   });
 }
 
-TEST_P(EdgeOfAHistory, WindowsSideBySideHoldWhatTheWholeHolds) {
+TEST_P(EdgeOfAHistory, AdjacentWindowsAddUpToTheWhole) {
   for_each_history([](const Watched& watched) {
     const Calibration calibration = calibrate(watched.history());
     Random random{7};
@@ -127,7 +127,7 @@ TEST_P(EdgeOfAHistory, WindowsSideBySideHoldWhatTheWholeHolds) {
   });
 }
 
-TEST_P(EdgeOfAHistory, OfNoTimeIsNoEnergyWithNoMoreDoubtThanTheCounters) {
+TEST_P(EdgeOfAHistory, AnEmptyWindowHasNoEnergyAndOnlyTheCountersUncertainty) {
   for_each_history([](const Watched& watched) {
     const Calibration calibration = calibrate(watched.history());
     for (Instant at = watched.first(); at < watched.last() + 0.08_s; at = at + 7.1_ms) {
@@ -184,7 +184,7 @@ TEST_P(EdgeOfAHistory, IsFinalWhenTheTicksAfterItAreSeen) {
   });
 }
 
-TEST_P(EdgeOfAHistory, IsNotKnownWhereNobodyLooked) {
+TEST_P(EdgeOfAHistory, IsUnknownWithoutReadings) {
   Watched watched{1, GetParam(), 100_ms, 4.7_s, true};
   const Calibration calibration = calibrate(watched.history());
   EXPECT_FALSE(edge(watched.history(), calibration, watched.first() - 1_ms));
@@ -196,7 +196,7 @@ TEST_P(EdgeOfAHistory, IsNotKnownWhereNobodyLooked) {
 INSTANTIATE_TEST_SUITE_P(Cards, EdgeOfAHistory, testing::Values("A100", "V100"),
                          [](const auto& card) { return std::string{card.param}; });
 
-// The calibration is what the same function misses: a history without its last tick, asked for the time of that tick.
+// Compares the interval with the actual error of an edge at the last tick, from the history without that tick.
 TEST(CalibrationOfAHistory, HoldsTheTickThatWasDenied) {
   int held = 0;
   constexpr int histories = 400;

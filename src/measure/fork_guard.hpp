@@ -1,7 +1,7 @@
-// What must survive a fork of the process in one piece. A ForkMutex is held across every fork, so that the child finds
-// what it guards whole; fork_count() tells the child that it is one. Threads do not survive: an owner of one must be
-// created again. Any thread; a ForkMutex made later may be held while taking one made earlier, never the other way
-// round.
+// Protects data that must stay consistent when the process forks. A ForkMutex is held during every fork, so the child
+// finds the guarded data consistent. fork_count() shows a child that it has been forked. Threads do not survive a fork:
+// an object that owns one must be created again. Any thread may use this. A ForkMutex created later may be held while
+// locking one created earlier, never the other way round.
 #pragma once
 
 #include <cstdint>

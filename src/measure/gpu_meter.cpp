@@ -85,7 +85,7 @@ std::uint64_t GpuMeter::mark() {
   if (has_counter_) {
     take_in(gpu_->energy());
   } else if (has_samples_) {
-    // All samples that the driver has kept so far: after a single new reading, older samples would be refused.
+    // Take all samples that the driver has kept. Once a newer reading is added, older samples are refused.
     thread_local std::vector<device::Stamped<Watts>> samples;
     samples.clear();
     const auto outcome = gpu_->power_samples(latest_sample(), samples);
@@ -196,7 +196,7 @@ Instant GpuMeter::poll(const Clock& clock, Spent& spent) {
       read_power(clock, spent);
     }
   } else if (power_due_ <= now) {
-    read_power(clock, spent);  // a window has just begun: what was drawn before it
+    read_power(clock, spent);  // a window has just begun: this reading shows the power before it
   }
   if (slow_due_ <= now) {
     read_slow_sensors(now, clock, spent);

@@ -10,10 +10,10 @@ namespace zeus::measure {
 namespace {
 
 constexpr Seconds usual_update{0.1};
-constexpr double close = 0.06;               // of the period: a tick that was seen, or placed, so closely stays
-constexpr double same_time = 0.06;           // of an update: tick and sample came together
-constexpr std::size_t samples_are_late = 3;  // ticks by which a sample may still be learnt
-constexpr int updates_before = 12;           // that show the load before the first reading
+constexpr double close = 0.06;               // of the period: a tick known this closely is not placed again
+constexpr double same_time = 0.06;           // of an update: a tick and a sample this close belong together
+constexpr std::size_t samples_are_late = 3;  // a sample may arrive this many ticks late
+constexpr int updates_before = 12;           // updates that show the load before the first reading
 
 }  // namespace
 

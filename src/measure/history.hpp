@@ -31,31 +31,31 @@ struct SampleRun {
 struct History {
   static constexpr std::size_t ticks_kept = 48;
   static constexpr std::size_t runs_kept = 64;
-  // A tick that was seen roughly is placed again by each of so many after it.
+  // Each of this many later ticks places a roughly seen tick again.
   static constexpr std::size_t placed_by = 12;
 
   // What is known of the device. Without a timing, or with one that covers all of the time, samples say nothing beyond
   // the counter.
   Joules resolution;
   std::optional<SensorTiming> timing;
-  Watts most = most_of_any_gpu;  // that it may draw
+  Watts most = most_of_any_gpu;  // the most that it may draw
 
   std::vector<Tick> ticks;  // oldest first
-  std::size_t row = 0;      // how many of the last ones came without a pause up to now
+  std::size_t row = 0;      // how many of the last ticks came without a pause
   std::vector<SampleRun> runs;
-  Instant latest_sample;          // the stamp after which samples are not known yet
+  Instant latest_sample;          // the timestamp of the latest sample
   std::optional<Seconds> period;  // between ticks; nothing until two have been seen
-  std::uint64_t epoch = 0;        // grows when the counter was reset: totals of two epochs are not to be subtracted
+  std::uint64_t epoch = 0;        // grows when the counter was reset: do not subtract totals of two epochs
 
-  // Oldest first; those already known are left out.
+  // Adds samples, oldest first; leaves out those already known.
   void add(std::span<const device::Stamped<Watts>> samples);
-  // The sample of each of the last ticks, as far as samples are known by now.
+  // Gives each of the last ticks its sample, as far as samples are known by now.
   void assign_samples();
-  // Whether ticks to come may place this one more closely.
+  // Whether later ticks may still place this one more closely.
   [[nodiscard]] bool may_move(std::size_t tick) const;
   // How often the sensor is updated, as far as is known.
   [[nodiscard]] Seconds update() const;
-  // What the sensor was updated to at this time. A value that changes at another time says that it was not.
+  // The value to which the sensor was updated at this time; nothing if its value changed at another time.
   [[nodiscard]] std::optional<Watts> sample_at(Instant tick) const;
   // The mean of the samples of the last updates up to a time, as far as they are known.
   [[nodiscard]] std::optional<Watts> mean_before(Instant at) const;

@@ -19,7 +19,7 @@ struct LateLooks {
 
 class EdgeAccuracyOfALateLooker : public testing::TestWithParam<LateLooks> {};
 
-TEST_P(EdgeAccuracyOfALateLooker, TheIntervalHoldsTheTruthAndIsHardlyWider) {
+TEST_P(EdgeAccuracyOfALateLooker, TheIntervalHoldsTheTrueEnergyAndIsHardlyWider) {
   constexpr int windows = 400;
   for (const double period_ms : {0.0, 1300.0}) {
     for (const double window_ms : {53.0, 1070.0}) {

@@ -12,21 +12,21 @@ namespace zeus::measure {
 
 namespace {
 
-constexpr double disagreement = 0.15;  // between counter and samples that a remark names
+constexpr double disagreement = 0.15;  // a remark reports a larger one between counter and samples
 constexpr Seconds cpu_update{1e-3};
 
 Seconds on_clock(Instant at) {
   return at - Instant{};
 }
 
-// Leaves out what a former window held, and keeps its memory.
+// Clears the values of a former window, and keeps their memory.
 void clear(MeasuredEnergy& measured) {
   measured.energy.reset();
   measured.reason.clear();
   measured.remark.clear();
 }
 
-// Devices that a former window measured and this one does not.
+// Removes devices that a former window measured and this one does not.
 template <typename Value, typename Edges, typename Number>
 void forget_others(std::map<int, Value>& values, const Edges& edges, Number number) {
   std::erase_if(values,

@@ -95,7 +95,7 @@ TEST(MonitorFaults, AFrozenCounterIsNoZero) {
   bench.pass(1.4_s);
   const Measurement m = bench.monitor->end("w");
   const MeasuredEnergy& measured = m.gpu_energy.at(0);
-  // What is left are the power samples, and it says so.
+  // Only the power samples are left, and the remark says so.
   ASSERT_TRUE(measured.energy) << measured.reason;
   EXPECT_EQ(measured.energy->method, EnergyMethod::estimate);
   EXPECT_NE(measured.remark.find("stands still"), std::string::npos) << measured.remark;
@@ -167,7 +167,7 @@ TEST(MonitorForksInRealTime, InAForkedChildOpenWindowsAreUnknownAndNewOnesWork) 
   EXPECT_TRUE(parents.gpu_energy.at(0).energy) << parents.gpu_energy.at(0).reason;
 }
 
-TEST(MonitorForksInRealTime, AForkWhileTheSamplerIsInsideTheDriverHangsNobody) {
+TEST(MonitorForksInRealTime, AForkWhileTheSamplerIsInsideTheDriverHangsNeitherProcess) {
   MonitoredGpusInRealTime bench{{"V100"}};
   bench.gpus[0]->stall_ms = 300;
   bench.monitor->begin("open");
@@ -183,7 +183,7 @@ TEST(MonitorForksInRealTime, AForkWhileTheSamplerIsInsideTheDriverHangsNobody) {
   EXPECT_EQ(bench.monitor->end("open").window, "open");
 }
 
-TEST(MonitorForksInRealTime, ForksBesideThreadsThatOpenWindowsHangNobody) {
+TEST(MonitorForksInRealTime, ForksDuringOpenWindowsOfOtherThreadsHangNeitherProcess) {
   MonitoredGpusInRealTime bench{{"V100"}};
   std::atomic<bool> stop{false};
   std::vector<std::thread> threads;
@@ -215,9 +215,9 @@ class WrappingCpu final : public device::CpuPackage {
   explicit WrappingCpu(const Clock& clock) : clock_{clock} {}
   static constexpr double range = 262'144;
 
-  double spent = 0;  // since ever
-  double start = 0;  // where the counter stood then
-  Seconds late{0};   // a reading is of so much later
+  double spent = 0;  // joules since the test began
+  double start = 0;  // the counter's value at that time
+  Seconds late{0};   // how much later each reading is taken
 
   [[nodiscard]] const device::CpuIdentity& identity() const override { return identity_; }
   Reading<device::EnergyCounter> energy_counter(device::CpuDomain domain) const override {
@@ -239,7 +239,7 @@ class WrappingCpu final : public device::CpuPackage {
 
 TEST(CpuMeter, AWrapIsExactWhereverItFalls) {
   VirtualClock clock;
-  // Just before the window, on either edge, inside, just after: 6 J are 6 J.
+  // The counter wraps just before the window, on either edge, inside it, or just after: the window still has 6 J.
   for (const double before_wrap : {-1.0, 0.0, 1e-6, 3.0, 5.999999, 6.0, 7.0}) {
     WrappingCpu* const cpu = new WrappingCpu{clock};
     cpu->start = WrappingCpu::range - before_wrap;
@@ -267,7 +267,7 @@ TEST(CpuMeter, ManyWrapsWithinAWindowAreAllCounted) {
   EXPECT_NEAR((*meter.mark().total - *begin.total).value(), 3e6, 1e-3);
 }
 
-// As a daemon's comes, which has other things to do.
+// As through a daemon that is busy with other requests.
 TEST(CpuMeter, AReadingThatComesLateWidensTheInterval) {
   VirtualClock clock;
   const auto cpu = std::make_shared<WrappingCpu>(clock);

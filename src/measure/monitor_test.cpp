@@ -39,7 +39,7 @@ TEST(Monitor, AWindowHoldsTheEnergyOfItsTimeOnEachGpu) {
   for (const auto& gpu : bench.gpus) {
     gpu->draw(200_W);
   }
-  bench.pass(3_ms);  // the counters tick when the clock begins, which would be an edge of that tick's bracket
+  bench.pass(3_ms);  // the counters tick when the clock begins: move away from that tick
   bench.monitor->begin("step");
   bench.pass(0.35_s);
   const Measurement settled = bench.monitor->settle(bench.monitor->end("step"));
@@ -208,7 +208,7 @@ TEST(Monitor, AFailedSynchronizationLeavesNoHalfOpenWindow) {
   EXPECT_EQ(bench.monitor->end("w").window, "w");
 }
 
-TEST(Monitor, TimelinesAreFilledWhileSomebodyListens) {
+TEST(Monitor, TimelinesGrowWhileThereIsAListener) {
   MonitoredGpus bench{{"V100"}};
   bench.gpus[0]->draw(180_W);
   const auto listener = bench.monitor->listen();
@@ -224,7 +224,7 @@ TEST(Monitor, TheTimeInsideTheDriverIsCountedApart) {
   MonitoredGpus bench{{"V100"}};
   const auto listener = bench.monitor->listen();
   bench.pass(1_s);
-  EXPECT_EQ(bench.monitor->sampler_cost().driver, Seconds{0});  // no time passes in a simulated GPU
+  EXPECT_EQ(bench.monitor->sampler_cost().driver, Seconds{0});  // no time passes during a call of a simulated GPU
   bench.gpus[0]->stall_ms = 1;
   bench.gpus[0]->energy_calls = 0;
   bench.pass(1_s);
@@ -266,6 +266,21 @@ TEST(Monitor, ReadsOnlyWhatIsWatched) {
   bench.expect_truth(m);
 }
 
+// A counter that ticks five times as often beside it does not make a GPU read more often.
+TEST(Monitor, ReadsEachGpuOnlyWhenItIsDue) {
+  const auto reads_in_two_seconds = [](const std::vector<const char*>& models) {
+    test::MonitoredGpus on{models};
+    on.monitor->begin("window");
+    on.pass(2_s);
+    const int before = on.gpus[0]->energy_calls;
+    on.pass(2_s);
+    const int reads = on.gpus[0]->energy_calls - before;
+    on.monitor->end("window");
+    return reads;
+  };
+  EXPECT_LE(reads_in_two_seconds({"A100", "V100"}), 1.2 * reads_in_two_seconds({"A100"}));
+}
+
 TEST(Monitor, TheSamplerStopsAWhileAfterTheLastWindow) {
   MonitoredGpus bench{{"V100"}};
   const auto sampler = bench.source->sampler();
@@ -298,7 +313,7 @@ TEST(MonitorInRealTime, AThreadFollowsTheWindowAndLeavesAWhileAfter) {
   const Measurement m = bench.monitor->settle(bench.monitor->end("w"), 60_s);
   EXPECT_TRUE(m.settled);
   ASSERT_TRUE(m.gpu_energy.at(0).energy)
-      << m.gpu_energy.at(0).reason;  // how near, others say: this machine may be busy
+      << m.gpu_energy.at(0).reason;  // other tests check the accuracy: this machine may be busy
   EXPECT_GT(m.gpu_energy.at(0).energy->value, 0_J);
   EXPECT_GT(bench.monitor->sampler_cost().busy, Seconds{0});
   const auto sampler = bench.source->sampler();
@@ -362,7 +377,7 @@ TEST(WindowLog, AnUnwritableOneIsRefusedAndAFullOneStopsNothing) {
   EXPECT_NE(kind_of([&] { MonitoredGpus{{"V100"}, options}; }), ErrorKind::internal);
 }
 
-// While it lives, no file may grow beyond a size: what a full disk is like, half-written lines included.
+// While it lives, no file can grow beyond a size. Like on a full disk, a line may be half-written.
 class DiskThatFillsUp {
  public:
   explicit DiskThatFillsUp(rlim_t bytes) : former_signal_{std::signal(SIGXFSZ, SIG_IGN)} {

@@ -44,7 +44,7 @@ TEST(PowerTrack, ConstantPowerIsExactAndCertainWhereverReadingsFall) {
   }
 }
 
-TEST(PowerTrack, WhatCameBeforeABreakIsNotKnownAfterIt) {
+TEST(PowerTrack, EdgesBeforeAndAfterABreakDoNotMatch) {
   PowerTrack track;
   track.add({.value = 100_W, .at = second(0)});
   const auto before = track.edge(second(1));

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <ranges>
+#include <utility>
 
 namespace zeus::measure {
 
@@ -80,10 +82,11 @@ void Rhythm::keep(double number, const Bracket& tick) {
   seen_[place] = {number, tick};
 }
 
-// The tick that is too old, or else bounds the grid least closely.
+// The tick that is too old, or else bounds the grid least closely. The first and the last ones bound the period best.
 std::size_t Rhythm::least_needed() const {
+  const auto [first, last] = std::ranges::minmax(seen_ | std::views::transform(&Seen::number));
   std::size_t least = 0;
-  Seconds most{-1};
+  std::pair most{Seconds{-1}, 0.0};
   for (std::size_t i = 0; i < count_; ++i) {
     const Seen& seen = seen_[i];
     if (number_ - seen.number > horizon) {
@@ -91,8 +94,9 @@ std::size_t Rhythm::least_needed() const {
     }
     const Bracket grid = grid_at(seen.number);
     const Seconds beyond = std::min(grid.earliest - seen.came.earliest, seen.came.latest - grid.latest);
-    if (beyond > most) {
-      most = beyond;
+    const std::pair spare{beyond, std::min(seen.number - first, last - seen.number)};
+    if (spare > most) {
+      most = spare;
       least = i;
     }
   }
@@ -174,18 +178,6 @@ Bracket Rhythm::narrowed(const Bracket& tick) const {
     return tick;
   }
   return {std::max(tick.earliest, found->earliest), std::min(tick.latest, found->latest)};
-}
-
-Bracket Rhythm::narrowed_by_next(const Bracket& tick, const Bracket& next) const {
-  if (!period()) {
-    return tick;
-  }
-  const Seconds both = around() * 2.0;
-  const double fewest = std::max(1.0, std::ceil((next.earliest - tick.latest - both) / longest_));
-  const double most = std::floor((next.latest - tick.earliest + both) / shortest_);
-  const Bracket by_next{next.earliest - longest_ * fewest - both, next.latest - shortest_ * fewest + both};
-  const bool tells_more = fewest == most && tick.width() >= by_next.width() * worth_narrowing;
-  return tells_more ? Bracket{std::max(tick.earliest, by_next.earliest), std::min(tick.latest, by_next.latest)} : tick;
 }
 
 Bracket Rhythm::after(Instant instant) const {

@@ -1,8 +1,9 @@
-// When an energy counter ticks, by all recent ticks together. Each tick came between two readings of the counter, which
-// lie far apart if the reader was held up. But ticks come at even distances, so each bounds all the others, and a tick
-// with a narrow bracket places its neighbours. A bracket is a fact, and so are the bounds of the period: no shorter
-// than a time in which the counter stood still, no longer than the time around two ticks. Only the unevenness of ticks
-// is learnt, from brackets that contradict one another. A value; not thread-safe. Bounded memory, none of it allocated.
+// The times at which an energy counter ticks, from all recent ticks together. Each tick came between two readings of
+// the counter, which lie far apart if the reader was held up. But ticks come at even intervals, so each one bounds all
+// the others, and a tick with a narrow bracket places its neighbours. Brackets are facts, and so are the bounds of the
+// period: it is no shorter than a time in which the counter stood still, and no longer than the time around two ticks.
+// Only the unevenness of ticks is learned, from brackets that contradict one another. A value; not thread-safe. Bounded
+// memory, none of it allocated.
 #pragma once
 
 #include "base/clock.hpp"
@@ -26,23 +27,21 @@ struct Bracket {
 
 class Rhythm {
  public:
-  // The counter moved between two readings, perhaps more than once: when it did so last. `watched`: it was looked at
-  // all the time since the tick told before. Returns when the tick came by all that is known now.
+  // Adds a tick: the counter moved within this bracket, perhaps more than once, and the last move counts. `watched`: it
+  // was read without a pause since the tick before. Returns the bracket that all ticks together leave for it.
   Bracket tick_came(Bracket tick, bool watched);
 
-  // When a tick came, by the one seen after it: some periods before that one. Unchanged if two places are left.
-  [[nodiscard]] Bracket narrowed_by_next(const Bracket& tick, const Bracket& next) const;
-  // When a tick came that was told before, by all that is known now.
+  // The bracket that all ticks leave by now for one that was added before.
   [[nodiscard]] Bracket narrowed(const Bracket& tick) const;
 
-  // Time between ticks; nothing as long as it might be half of that or twice.
+  // The time between ticks; nothing while it might as well be half or twice as long.
   [[nodiscard]] std::optional<Seconds> period() const;
   [[nodiscard]] Seconds period_doubt() const { return (longest_ - shortest_) * 0.5; }
   // The first tick expected after an instant; needs a period.
   [[nodiscard]] Bracket after(Instant instant) const;
 
  private:
-  static constexpr std::size_t depth = 32;
+  static constexpr std::size_t depth = 12;
   struct Seen {
     double number = 0;  // counted from any one
     Bracket came;
@@ -59,13 +58,13 @@ class Rhythm {
 
   std::array<Seen, depth> seen_;
   std::size_t count_ = 0;
-  std::optional<Bracket> latest_;  // the tick told last, as it was seen
-  // The period; 0 as long as nothing is known.
+  std::optional<Bracket> latest_;  // the last tick added, as it was seen
+  // Bounds of the period; 0 while nothing is known.
   Seconds shortest_;
   Seconds longest_;
   Seconds uneven_;     // how far ticks come from the grid
-  double number_ = 0;  // of the latest tick that is on it for sure
-  Bracket grid_;       // there
+  double number_ = 0;  // of the latest tick that is certainly on the grid
+  Bracket grid_;       // where the grid is at that number
 };
 
 }  // namespace zeus::measure

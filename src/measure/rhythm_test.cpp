@@ -38,24 +38,6 @@ TEST(Rhythm, ATickThatWasSeenLateIsPlacedByThoseThatWereSeenInTime) {
   EXPECT_NEAR(rhythm.period()->value(), period.value(), 1e-4);
 }
 
-TEST(Rhythm, ATickIsNarrowedByTheNextOneUnlessTwoPlacesAreLeft) {
-  Rhythm rhythm;
-  Ticks ticks{};
-  for (int number = 0; number < 20; ++number) {
-    (void)rhythm.tick_came({ticks.tick(number) - 0.6_ms, ticks.tick(number) + 0.4_ms}, true);
-  }
-  const Instant tick = ticks.tick(20);
-  const Bracket wide{tick - 50_ms, tick + 30_ms};
-  const Bracket next{tick + period - 0.6_ms, tick + period + 0.4_ms};
-  const Bracket narrowed = rhythm.narrowed_by_next(wide, next);
-  EXPECT_LT(narrowed.width().value(), 4e-3);
-  EXPECT_LE(narrowed.earliest, tick);
-  EXPECT_GE(narrowed.latest, tick);
-  const Bracket two_places{tick - 110_ms, tick + 30_ms};
-  const Bracket late{tick + 35_ms, next.latest};
-  EXPECT_EQ(rhythm.narrowed_by_next(two_places, late).width(), two_places.width());
-}
-
 TEST(Rhythm, EveryTickSeenLateStillPlacesTheOthers) {
   Rhythm rhythm;
   Ticks ticks{};
@@ -94,6 +76,19 @@ TEST(Rhythm, ATickThatWasSeenRoughlyIsPlacedByThoseAfterIt) {
   EXPECT_EQ(rhythm.narrowed(of_two).width(), of_two.width()) << "one or the other";
 }
 
+TEST(Rhythm, ThePeriodIsKnownMoreCloselyTheLongerTicksAreSeen) {
+  Rhythm rhythm;
+  Ticks ticks{};
+  double before = 1;
+  for (int number = 0; number < 160; ++number) {
+    (void)rhythm.tick_came({ticks.tick(number) - 0.6_ms, ticks.tick(number) + 0.4_ms}, true);
+    if (number == 20 || number == 40 || number == 80 || number == 159) {
+      EXPECT_LT(rhythm.period_doubt().value(), 0.6 * before) << number;
+      before = rhythm.period_doubt().value();
+    }
+  }
+}
+
 TEST(Rhythm, TheTicksThatWereSeenMostCloselyAreRememberedLongest) {
   Rhythm rhythm;
   Ticks ticks{};
@@ -107,7 +102,7 @@ TEST(Rhythm, TheTicksThatWereSeenMostCloselyAreRememberedLongest) {
   EXPECT_LT(rhythm.period_doubt().value(), 1e-4);
 }
 
-TEST(Rhythm, TicksThatNobodySawInBetweenDoNotMakeThePeriodLonger) {
+TEST(Rhythm, UnseenTicksInBetweenDoNotMakeThePeriodLonger) {
   Rhythm rhythm;
   Ticks ticks{};
   int number = 0;

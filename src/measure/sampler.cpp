@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <csignal>
 #include <limits>
+#include <utility>
 
 namespace zeus::measure {
 
@@ -55,8 +56,10 @@ void Sampler::use(const Watched& watched) {
     for (const int index : indices) {
       Use& use = uses.at(static_cast<std::size_t>(index));
       ++use.count;
-      woken = woken || !use.awake;
-      use.awake = true;
+      if (!std::exchange(use.awake, true)) {
+        woken = true;
+        use.due = Instant{};
+      }
     }
   };
   count(gpu_uses_, watched.gpus);
@@ -167,13 +170,19 @@ bool Sampler::awake(Use& use, Meter& meter) {
 }
 
 Instant Sampler::read_all() {
-  Instant next = clock_.now() + longest_pause;
+  Instant now = clock_.now();
+  Instant next = now + longest_pause;
   for (std::size_t i = 0; i < gpus_.size(); ++i) {
-    if (awake(gpu_uses_[i], *gpus_[i])) {
-      next = std::min(next, gpus_[i]->poll(clock_, spent_));
+    Use& use = gpu_uses_[i];
+    if (!awake(use, *gpus_[i])) {
+      continue;
     }
+    if (use.due <= now) {
+      use.due = gpus_[i]->poll(clock_, spent_);
+      now = clock_.now();
+    }
+    next = std::min(next, use.due);
   }
-  const Instant now = clock_.now();
   for (std::size_t i = 0; i < packages_.size(); ++i) {
     if (!awake(cpu_uses_[i], *packages_[i])) {
       continue;

@@ -75,12 +75,13 @@ class Sampler {
     int count = 0;
     Instant idle_since;
     bool awake = false;
+    Instant due;  // the next round that reads it; only the polling thread needs it
   };
 
   void run();
   void settle_followed();
   Instant read_all();
-  // Whether it is to be read now; the meter of one that is not any more is paused.
+  // Whether the device is still to be read. Pauses its meter if it has been unused for long enough.
   template <typename Meter>
   bool awake(Use& use, Meter& meter);
   void pause_all();

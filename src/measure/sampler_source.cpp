@@ -30,7 +30,7 @@ std::shared_ptr<Sampler> SamplerSource::sampler() {
     Clock& clock = sampler_->clock();
     const Sampler::Polled polled = sampler_->polled();
     abandon(std::move(sampler_));
-    // A device that does not open says so in each of its readings.
+    // A device that cannot be opened reports that in each of its readings.
     for (const auto& gpu : devices.gpus) {
       (void)gpu->reopen();
     }

@@ -17,16 +17,17 @@ struct Tick {
   Instant earliest;
   Instant latest;
   Joules total;  // what the counter shows from this tick on, with wraps undone, since the track began
-  // It was not seen, but placed a period before the next one: it is off as far as that one, and by this bracket.
+  // Set if the tick was not seen but placed one period before the next one. It has the error of that one, plus this
+  // bracket.
   std::optional<Seconds> placed_within;
-  bool came_in_rhythm = true;  // false of a counter's very beginning
-  // The tick before it in the history is the one before it in time; between any other two there were no readings.
+  bool came_in_rhythm = true;  // false for the start of a counter
+  // Whether the tick before it in the history is the one before it in time. If not, there were no readings in between.
   bool follows = false;
-  // What the power sensor was updated to with the tick: the mean power over its window, which ends here.
+  // The power sensor's new value at this tick: the mean power over the sensor's window, which ends here.
   std::optional<Watts> sample;
-  // Of the first one in a row: the mean of the samples of the time just before it, without readings.
+  // For the first tick in a row: the mean of the driver's samples from just before it, when nothing was read.
   std::optional<Watts> before;
-  // Running total: what a counter that looks at a part of the time may have left out up to here (unseen.hpp).
+  // Running total: what a counter that measures only part of the time may have missed up to here (unseen.hpp).
   JoulesSquared unseen;
 
   [[nodiscard]] Instant middle() const { return earliest + (latest - earliest) * 0.5; }

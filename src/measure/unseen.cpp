@@ -7,11 +7,11 @@ namespace zeus::measure {
 namespace {
 
 constexpr int enough_matches = 3;    // changes in a row, each matched by chance in one of fifty cases
-constexpr double noticeable = 0.05;  // of power, for a change
+constexpr double noticeable = 0.05;  // relative: a smaller difference of powers is not a change
 constexpr double same_power = 0.005;
 constexpr double memory = 12;       // changes over which their squares are averaged
-constexpr double repeating = 0.05;  // of what samples in a row differ by, squared
-constexpr int enough_pairs = 3;     // of samples, to say that they do not repeat
+constexpr double repeating = 0.05;  // relative to the mean square difference of adjacent samples
+constexpr int enough_pairs = 3;     // pairs of samples needed to rule out that they repeat
 
 bool both_sampled(const Tick& before, const Tick& tick) {
   return tick.follows && before.sample && tick.sample;

@@ -8,8 +8,8 @@ namespace {
 constexpr Seconds period = 100_ms;
 constexpr Seconds window = 25_ms;
 
-// Ticks whose samples are `sample` of their number, and a counter that says of each tick what `mean` makes of the
-// sample before and the one at its end.
+// A history whose tick number n has the sample `sample(n)`. The counter shows in each tick what `mean` computes from
+// the sample before it and the one at its end.
 template <typename Sample, typename Mean>
 History watch(int ticks, Sample sample, Mean mean, bool in_a_row = true) {
   History history;
@@ -69,7 +69,7 @@ TEST(Unseen, EveryChangeAddsWhatMayHaveBeenMissed) {
   EXPECT_NEAR((late.variance - early.variance).value(), 15 * 150 * 150 * 0.075 * 0.075 / 12, 1e-9);
 }
 
-TEST(Unseen, ALoadThatKeepsStepIsToldFromOneThatDoesNot) {
+TEST(Unseen, DistinguishesALoadThatKeepsStepFromOneThatDoesNot) {
   EXPECT_EQ(unseen_now(watch(40, up_and_down, last_sample)).cycle, 2);
   EXPECT_GT(unseen_now(watch(40, irregular, last_sample)).cycle, 30);
 }

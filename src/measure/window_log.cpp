@@ -43,7 +43,7 @@ std::string_view method_name(EnergyMethod method) {
   return "estimate";
 }
 
-// The unknown is an empty cell, but for tools that read every cell as a number.
+// An unknown energy is an empty cell here. number_cell() is for tools that read every cell as a number.
 std::string value_cell(const MeasuredEnergy& measured) {
   return measured.energy ? fmt::format(",{}", measured.energy->value.value()) : ",";
 }

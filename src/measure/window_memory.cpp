@@ -9,7 +9,7 @@ namespace zeus::measure {
 
 namespace {
 
-// Sizes are rounded up to powers of two, so that a name of another length finds a block as well.
+// Sizes are rounded up to powers of two, so that a block also serves a window with a name of another length.
 std::size_t exponent_of(std::size_t size) {
   return static_cast<std::size_t>(std::bit_width(std::max(size, sizeof(void*)) - 1));
 }
@@ -32,7 +32,7 @@ void* WindowMemory::take(std::size_t size) {
       return std::exchange(first, first->next);
     }
   }
-  // One for the next window as well: a measurement mostly holds the former one while that is open.
+  // Two blocks, since a measurement often still holds the former window's block while the next window is open.
   const std::size_t rounded = std::size_t{1} << exponent;
   give_back(::operator new(rounded), rounded);
   return ::operator new(rounded);

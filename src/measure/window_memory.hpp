@@ -1,5 +1,5 @@
-// The memory that windows live in: what one gives back serves the next one. So begin() and end() allocate nothing as
-// long as no more windows are alive, open or held by a measurement, than were at some time before. Blocks go back to
+// The memory of windows: a block that one window gives back serves the next one. A window is alive while it is open or
+// a measurement holds it. begin() and end() allocate only if more windows are alive than ever before. Blocks go back to
 // the system when the monitor and all of its measurements are gone. Any thread.
 #pragma once
 
@@ -20,7 +20,7 @@ class WindowMemory {
   ~WindowMemory();
 
   [[nodiscard]] void* take(std::size_t size);
-  // `size` as it was taken.
+  // `size` must be the one that the block was taken with.
   void give_back(void* block, std::size_t size) noexcept;
 
  private:

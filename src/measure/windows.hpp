@@ -36,7 +36,7 @@ class SamplerUse {
 
 class Windows {
  public:
-  // Devices that are asked for and not there are a not_found Error.
+  // A requested device that does not exist is a not_found Error.
   Windows(std::shared_ptr<SamplerSource> source, const MonitorOptions& options);
   Windows(const Windows&) = delete;
   Windows& operator=(const Windows&) = delete;
@@ -51,12 +51,12 @@ class Windows {
 
   [[nodiscard]] const std::vector<int>& gpus() const { return watched_->gpus; }
   [[nodiscard]] const std::vector<int>& cpus() const { return watched_->cpus; }
-  // Of this process; of a GPU that is measured, for timelines.
+  // The sampler of this process, for timelines. expect_gpu() throws an Error if the GPU is not measured.
   [[nodiscard]] std::shared_ptr<Sampler> sampler() const { return source_->sampler(); }
   void expect_gpu(int gpu) const;
 
  private:
-  // What is open: its edges, and the sampler it uses and for what.
+  // An open window: its edges, the sampler that it uses, and the devices that it needs of it.
   struct Open {
     std::shared_ptr<WindowEdges> edges;
     std::shared_ptr<Sampler> sampler;
@@ -70,7 +70,7 @@ class Windows {
   void mark_end(const Sampler& sampler, WindowEdges& edges) const;
   [[nodiscard]] Measurement lost_by_fork(const WindowEdges& edges) const;
 
-  // By names that the edges own.
+  // By name; the edges own the strings.
   using OpenWindows = std::unordered_map<std::string_view, Open, std::hash<std::string_view>, std::equal_to<>,
                                          WindowAllocator<std::pair<const std::string_view, Open>>>;
 
@@ -84,7 +84,7 @@ class Windows {
   std::vector<WindowLog> logs_;
 };
 
-// What the edges say so far. Takes over the memory of what `result` held.
+// Computes the measurement from the present state of the edges. It reuses the memory of the former `result`.
 void measurement_of(const Sampler& sampler, const std::shared_ptr<WindowEdges>& edges, bool settled,
                     Measurement& result);
 
