@@ -78,8 +78,8 @@ struct DriftingJob {
 std::vector<DriftingJob> drifting_jobs(const PolicyTraces& traces, std::size_t count);
 
 struct Recovery {
-  // After the drift, until five in a row had an expected cost within 5 % of the best; empty if 140 were not enough, or
-  // if a recurrence ended without reaching the target.
+  // How many followed the drift until five in a row had an expected cost within 5 % of the best. Empty if 140 were not
+  // enough, or if a recurrence ended without reaching the target.
   std::optional<std::uint64_t> recurrences;
   // The expected cost of the last twenty, relative to the best's; 0 if a recurrence ended without reaching the target.
   double settled = 0.0;

@@ -3,14 +3,16 @@
 //   policy_tables FOLDER published     the default policy against zeus on the published targets, 200 seeds
 //   policy_tables FOLDER others        the same on all other targets that the default batch size always reaches
 //   policy_tables FOLDER heldout       the same on 200 jobs that no trace holds, 20 seeds each
-//   policy_tables FOLDER drawn         the same on 400 more of them, 20 seeds each: one half to choose by, one to judge
-//   by policy_tables FOLDER drift         recurrences until five in a row are within 5 %, 100 random drifts
+//   policy_tables FOLDER drawn         the same on 400 more such jobs, 20 seeds each: half to choose by, half to judge
+//   policy_tables FOLDER drift         recurrences until five in a row are within 5 %, 100 random drifts
 //   policy_tables FOLDER concurrency   regret with four in flight, 50 seeds
 //   policy_tables FOLDER sensitivity   what halving and doubling each constant of the default policy does, 10 seeds
-// A number after the table's name is how many seeds (or drifts) to use instead. What follows it restricts `published`
-// and `others` to one eta, is the seed that draws the jobs of `heldout`, is which half of `drawn` to run (`choose`,
-// `judge`; both where it is missing), and restricts `sensitivity` to one constant, with factors of one's own after it.
-// All processors are used; start it under taskset to leave it some of them only.
+// A number after the table's name replaces the number of seeds (or drifts). The argument after it depends on the table:
+//   published, others   the only eta to use
+//   heldout             the seed that draws the jobs
+//   drawn               the only half to run: `choose` or `judge`
+//   sensitivity         the only constant to change; factors to use instead may follow it
+// The program uses all processors; start it under taskset to give it fewer.
 
 #include "bench/policy_comparison.hpp"
 #include "bench/policy_jobs.hpp"
@@ -87,8 +89,8 @@ void compare(const std::vector<PolicyJob>& jobs, std::uint64_t seeds) {
   fmt::print("{}\n", ratios.summary());
 }
 
-// What a change of the policy is chosen by must not be what it is judged by, so the jobs come in two halves. Drawn
-// apart from those of `heldout`, which constants have been looked at with.
+// One half of the jobs is for choosing a change of the policy, the other half for judging it. Neither contains jobs of
+// `heldout`, because constants were chosen with those in view.
 void drawn(const PolicyTraces& traces, std::uint64_t seeds, std::string_view half) {
   constexpr std::size_t jobs_of_half = 200;
   constexpr std::uint64_t drawn_by = 20'231'120;

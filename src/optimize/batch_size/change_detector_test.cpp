@@ -10,12 +10,13 @@
 namespace zeus::optimize {
 namespace {
 
-// A change moves the mean with a variance of 3, so that runs of variance 1 have one of 4 after it.
+// A change moves the mean with a variance of 3, so runs of variance 1 have a variance of 4 after it.
 ChangeDetector with_round_figures(double alarm = 4.0) {
   return ChangeDetector{{.distance = std::sqrt(3.0), .odd = 0.1, .alarm = alarm}};
 }
 
-// What one run adds, by the two densities: the odds of a change, where one run in ten is odd without one.
+// What one run adds, computed from the two densities: the odds of a change, if one run in ten is an outlier without
+// one.
 double added(double distance) {
   const double usual = std::exp(-0.5 * distance * distance);
   const double moved = 0.5 * std::exp(-0.5 * distance * distance / 4.0);
@@ -32,25 +33,25 @@ TEST(ChangeDetector, AddsLogarithmsOfOddsUntilTheAlarm) {
   }
 }
 
-TEST(ChangeDetector, SomeBatchSizesMayTakeLessAndOthersMore) {
+TEST(ChangeDetector, RunsAboveAndBelowTheExpectedValueAddUp) {
   ChangeDetector detector = with_round_figures(added(2.5) + 0.999 * added(2.4));
   EXPECT_FALSE(detector.observe(-2.5, 1.0));
   EXPECT_TRUE(detector.observe(2.4, 1.0));
 }
 
-TEST(ChangeDetector, ASingleRunSaysNoMoreThanThatItIsNotOdd) {
+TEST(ChangeDetector, AnOutlierAddsNoMoreThanItsOwnProbabilityAllows) {
   ChangeDetector detector = with_round_figures(1.001 * std::log(10.0));
   EXPECT_FALSE(detector.observe(1000.0, 1.0));
   EXPECT_TRUE(detector.observe(1000.0, 1.0));
 }
 
-TEST(ChangeDetector, DistancesCountInStandardDeviations) {
+TEST(ChangeDetector, MeasuresDistancesInStandardDeviations) {
   ChangeDetector wide{{.distance = 2.0 * std::sqrt(3.0), .odd = 0.1, .alarm = 0.999 * added(2.0)}};
   EXPECT_FALSE(wide.observe(2.0, 4.0));
   EXPECT_TRUE(wide.observe(4.0, 4.0));
 }
 
-TEST(ChangeDetector, UsualRunsTakeBackWhatOddOnesSaid) {
+TEST(ChangeDetector, UsualRunsLowerTheSumThatOutliersRaised) {
   ASSERT_LT(added(0.0), 0.0);
   ChangeDetector detector = with_round_figures(added(3.0) + 0.999 * added(2.0));
   EXPECT_TRUE(detector.calm());
@@ -69,7 +70,14 @@ TEST(ChangeDetector, StartsAgainAfterAnAlarm) {
   EXPECT_FALSE(detector.observe(1.9, 1.0));
 }
 
-TEST(ChangeDetector, ItsStateIsTheSum) {
+TEST(ChangeDetector, RunsAreAsLikelyAsTheyAreUsualOrOdd) {
+  const ChangeDetector detector = with_round_figures();
+  const double density = 0.9 * std::exp(-2.0) + 0.1 * std::exp(-0.5) / 2.0;
+  EXPECT_NEAR(detector.log_density(-2.0, 1.0), std::log(density), 1e-9);
+  EXPECT_TRUE(std::isfinite(detector.log_density(1e6, 1.0)));
+}
+
+TEST(ChangeDetector, StoresOnlyTheSum) {
   ChangeDetector one = with_round_figures(added(2.0) + 0.999 * added(2.0));
   static_cast<void>(one.observe(2.0, 1.0));
   StateWriter writer;

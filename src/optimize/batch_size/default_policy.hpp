@@ -1,5 +1,5 @@
-// Policy `default`: the default batch size at the maximum power limit, every time; what practitioners do.
-// One thread at a time.
+// Policy `default`: always the default batch size at the maximum power limit, which is what practitioners do. One
+// thread at a time.
 #pragma once
 
 #include "optimize/batch_size/policy.hpp"

@@ -12,7 +12,7 @@ namespace zeus::optimize {
 namespace {
 
 constexpr int sweeps = 2;
-// A run leaves no more than this share of the variance, whatever its noise may have been.
+// After a run, the variance is below this share of what it was before, however noisy the run was.
 constexpr double most_left = 1.0 - 1e-9;
 
 constexpr double natural_log_of_two = 0.6931471805599453;
@@ -23,7 +23,7 @@ double matern(double distance, double length) {
   return (1.0 + scaled + scaled * scaled / 3.0) * portable::exp(-scaled);
 }
 
-// phi(z) / Phi(z), also far below zero, where both vanish.
+// phi(z) / Phi(z), also for z far below zero, where both terms vanish.
 double hazard(double z) {
   if (z < -6.0) {
     return -z + 1.0 / (-z + 2.0 / -z);
@@ -106,7 +106,7 @@ EpochBelief::EpochBelief(std::span<const double> octaves, const EpochPrior& befo
   fit(nothing);
 }
 
-// Multiplies the component's normal distribution by exp(-precision f^2 / 2 + shift f) of one arm's f.
+// Multiplies the component's normal distribution by exp(-precision f^2 / 2 + shift f), where f is the value of one arm.
 void EpochBelief::condition(Component& component, std::size_t arm, double precision, double shift) const {
   double* const covariance = component.covariance.data();
   const double* const row = covariance + arm * arms_;
@@ -114,7 +114,7 @@ void EpochBelief::condition(Component& component, std::size_t arm, double precis
   const double gain = 1.0 / (1.0 + precision * variance);
   const double step = (shift - precision * component.mean[arm]) * gain;
   const double shrink = precision * gain;
-  // Written before it is read.
+  // Every element is written before it is read.
   std::array<double, most_batch_sizes> direction;  // NOLINT(cppcoreguidelines-pro-type-member-init)
   for (std::size_t a = 0; a < arms_; ++a) {
     direction[a] = row[a];
@@ -129,10 +129,12 @@ void EpochBelief::condition(Component& component, std::size_t arm, double precis
   }
 }
 
-// Takes the runs that reached the target in; adds what they say for the component to its weight. Each arm's level of
-// noise is one of a few, so that its runs have a mixture of normal likelihoods; the arm takes the mixture's moments.
+// Conditions the component on the runs that reached the target, and adds their log likelihood to its weight. The noise
+// of each arm has one of a few levels, so the likelihood of its runs is a mixture of normal distributions; the arm
+// takes the moments of the mixture.
 void EpochBelief::learn_reached(Component& component, std::span<const EpochEvidence> evidence) const {
-  double likelihood = 1.0;  // what is left of it beside the exponents; of at most most_batch_sizes moderate factors
+  // The part that is not in the exponents: a product of at most most_batch_sizes moderate factors.
+  double likelihood = 1.0;
   for (const std::size_t arm : reached_) {
     const EpochEvidence& known = evidence[arm];
     const double mean = component.mean[arm];
@@ -171,8 +173,8 @@ void EpochBelief::learn_reached(Component& component, std::span<const EpochEvide
   component.log_weight += portable::log(likelihood);
 }
 
-// Takes the stopped runs in by expectation propagation: each becomes the normal factor that has the moments of "more
-// than so many epochs".
+// Conditions the component on the stopped runs, by expectation propagation: each becomes the normal factor with the
+// moments of "more than this many epochs".
 void EpochBelief::learn_stopped(Component& component, std::span<const EpochEvidence> evidence) const {
   std::array<double, most_batch_sizes> site_precision{};
   std::array<double, most_batch_sizes> site_shift{};
@@ -314,7 +316,7 @@ void EpochBelief::mix_stopped(std::span<const EpochEvidence> evidence) {
   }
 }
 
-// Given that runs of an arm went on beyond a bound, the probability that another one is short of the target there.
+// Given that runs of an arm went on beyond a bound, the probability that another one has not reached the target there.
 double EpochBelief::repeated(const Stopped& stopped, double noise, double log_epochs) {
   return log_epochs <= stopped.bound
              ? 1.0

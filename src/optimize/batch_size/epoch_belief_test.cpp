@@ -1,5 +1,6 @@
-// The belief about epochs against Bayes' rule by brute force: the prior of epoch_prior.hpp written down once more, from
-// its description, times the likelihood of every single run, summed over a grid of what one or two arms may need.
+// Compares the belief about epochs with Bayes' rule by brute force: the prior of epoch_prior.hpp, written a second time
+// from its description, times the likelihood of every single run, summed over a grid of the epochs that one or two arms
+// may need.
 
 #include "optimize/batch_size/epoch_belief.hpp"
 
@@ -23,7 +24,8 @@ double normal_density(double z) {
   return std::exp(-0.5 * z * z) / std::sqrt(2.0 * std::numbers::pi);
 }
 
-// What happened to an arm: logarithms of the epochs of its runs, and of the bounds at which others were stopped.
+// The runs of an arm: logarithms of the epochs of those that reached the target, and of the bounds at which others were
+// stopped.
 struct Runs {
   std::vector<double> reached;
   std::vector<double> stopped;
@@ -62,7 +64,7 @@ struct Moments {
   std::vector<double> noise;
 };
 
-// Of one or two arms.
+// The moments of one or two arms.
 Moments by_integration(const std::vector<double>& octaves, const EpochPrior& prior, const std::vector<Runs>& runs) {
   constexpr double low = -6.0;
   constexpr double step = 0.1;
@@ -75,7 +77,7 @@ Moments by_integration(const std::vector<double>& octaves, const EpochPrior& pri
   const auto likelihood = [](const Runs& arm, double f, double noise) {
     double product = 1.0;
     if (arm.drift > 0.0) {
-      // Runs scatter about a place that has moved from f by a normal distance: their mean is that much less sure.
+      // Runs scatter about a mean that has moved from f by a normal distance, so their mean tells less about f.
       const EpochEvidence known = evidence_of(arm);
       const double deviation = std::sqrt(noise * noise / known.count + arm.drift);
       product = std::exp(-0.5 * known.squares / (noise * noise)) / std::pow(noise, known.count - 1.0) *
@@ -97,7 +99,7 @@ Moments by_integration(const std::vector<double>& octaves, const EpochPrior& pri
     }
   }
   const double rounding = prior.rounding_share * std::exp(-2.0 * least) / 12.0;
-  // Values that are listed several times are one.
+  // A value that is listed several times counts once.
   const std::set<double> places{prior.critical_places.begin(), prior.critical_places.end()};
   const std::set<double> lengths{prior.lengths.begin(), prior.lengths.end()};
   const std::set<double> spreads{prior.spreads.begin(), prior.spreads.end()};
@@ -106,7 +108,7 @@ Moments by_integration(const std::vector<double>& octaves, const EpochPrior& pri
   std::vector<double> second(arms);
   std::vector<double> noise(arms);
   for (std::size_t usual = 0; usual < prior.noises.size(); ++usual) {
-    // Of each arm and place: the likelihood, and the same times the variance of a run.
+    // For each arm and grid point: the likelihood, and the likelihood times the variance of a run.
     std::array<std::vector<double>, 2> of_runs{std::vector<double>(points, 0.0), std::vector<double>(points, 0.0)};
     std::array<std::vector<double>, 2> of_noise = of_runs;
     for (std::size_t arm = 0; arm < arms; ++arm) {
@@ -185,7 +187,7 @@ void expect_integrated(const std::vector<double>& octaves, const EpochPrior& pri
   }
 }
 
-// One of everything: a single Gaussian process, flat on average, and one level of noise.
+// The simplest prior: a single Gaussian process with a flat mean, and one level of noise.
 EpochPrior simple(double noise = 0.3) {
   EpochPrior prior;
   prior.critical_places.fill(100.0);
@@ -197,7 +199,7 @@ EpochPrior simple(double noise = 0.3) {
   return prior;
 }
 
-// Everything unknown, and wide enough for the grid.
+// Everything is unknown, with noise wide enough for the grid.
 EpochPrior mixed() {
   EpochPrior prior;
   prior.noises = {0.25, 0.35, 0.6};
@@ -211,8 +213,8 @@ TEST(EpochBelief, StartsFromItsPrior) {
   expect_integrated({-1.0, 2.0}, mixed(), {{}, {}}, 1e-3);
 }
 
-// N(2.3, 1 + 0.01 + 0.16) and two runs of 3.0 and 3.4 with a noise of 0.3: precisions 1 / 1.17 and 2 / 0.09.
-TEST(EpochBelief, OfOneArmIsTheConjugatePosterior) {
+// N(2.3, 1 + 0.01 + 0.16) and two runs of 3.0 and 3.4 with a noise of 0.3: the precisions are 1 / 1.17 and 2 / 0.09.
+TEST(EpochBelief, IsTheConjugatePosteriorForOneArm) {
   const EpochBelief belief = fitted({0.0}, simple(), {{.reached = {3.0, 3.4}}});
   const double precision = 1.0 / 1.17 + 2.0 / 0.09;
   EXPECT_NEAR(belief.mean(0), (2.3 / 1.17 + 6.4 / 0.09) / precision, 1e-9);
@@ -220,45 +222,47 @@ TEST(EpochBelief, OfOneArmIsTheConjugatePosterior) {
   EXPECT_NEAR(belief.noise(0), 0.09, 1e-12);
 }
 
-TEST(EpochBelief, OfOneArmKnowsNeitherItsNoiseNorItsPlaceNorHowFarItStrays) {
+TEST(EpochBelief, LearnsNoisePositionAndSpreadFromOneArm) {
   expect_integrated({0.0}, mixed(), {{.reached = {3.0, 3.4}}}, 2e-4);
   expect_integrated({0.0}, mixed(), {{.reached = {3.0, 3.05, 3.1, 3.02}}}, 2e-4);
   expect_integrated({3.0}, mixed(), {{.reached = {1.0, 2.5, 4.0}}}, 2e-4);
 }
 
-TEST(EpochBelief, TellsOfOneArmByAnother) {
+TEST(EpochBelief, LearnsAboutOneArmFromAnother) {
   expect_integrated({0.0, 1.0}, simple(), {{.reached = {3.0, 3.4}}, {}}, 1e-5);
   expect_integrated({-2.0, 1.0}, simple(), {{}, {.reached = {1.5}}}, 1e-5);
   expect_integrated({-2.0, 1.0}, simple(), {{.reached = {3.0, 3.4}}, {.reached = {1.5, 1.9, 1.8}}}, 1e-5);
 }
 
-TEST(EpochBelief, WeighsCriticalPlacesLengthsAndSpreadsByTheRunsOfBothArms) {
+TEST(EpochBelief, WeighsCriticalPositionsLengthsAndSpreadsByTheRunsOfBothArms) {
   EpochPrior prior = mixed();
   prior.noises.fill(0.3);
   expect_integrated({-1.0, 2.0}, prior, {{.reached = {2.0, 2.3}}, {.reached = {3.9}}}, 2e-4);
   expect_integrated({-1.0, 2.0}, prior, {{.reached = {2.0, 2.3}}, {}}, 2e-4);
 }
 
-// Arms of unlike noise are taken in one after the other, the first by its moments: close, and no more.
+// If arms differ in noise, they are added one after the other and the first is reduced to its moments. The result is
+// close, but not exact.
 TEST(EpochBelief, LearnsTheNoiseOfSeveralArms) {
   expect_integrated({0.0, 1.0}, mixed(), {{.reached = {3.0, 3.1, 2.9, 3.05}}, {.reached = {2.0, 3.5}}}, 0.05);
 }
 
-TEST(EpochBelief, RunsFromBeforeAChangeSayLess) {
+TEST(EpochBelief, RunsFromBeforeAChangeCountLess) {
   expect_integrated({0.0}, simple(), {{.reached = {3.0, 3.4}, .drift = 0.25}}, 1e-5);
   expect_integrated({0.0}, mixed(), {{.reached = {3.0, 3.4, 2.0}, .drift = 0.25}}, 2e-4);
   expect_integrated({0.0, 1.0}, simple(), {{.reached = {3.0, 3.4}, .drift = 0.25}, {.reached = {1.5}}}, 1e-5);
 }
 
-// Epochs are whole: with runs of some 3 epochs, half the variance of rounding, 1 / 12 epoch^2, stays with each arm.
-TEST(EpochBelief, AFewEpochsLeaveTheDoubtOfRounding) {
+// Epochs are whole numbers: if runs take about 3 epochs, half the variance of rounding, 1 / 12 epoch^2, stays with each
+// arm.
+TEST(EpochBelief, RoundingAddsVarianceIfRunsTakeFewEpochs) {
   EpochPrior prior = simple();
   prior.rounding_share = 0.5;
   expect_integrated({0.0, 1.0}, prior, {{.reached = {0.0, 0.7}}, {.reached = {1.0}}}, 1e-5);
 }
 
-// A stopped run alone: the moments of "more than so many epochs", which expectation propagation has exactly.
-TEST(EpochBelief, AStoppedRunSaysThatItTakesMore) {
+// A single stopped run: expectation propagation has the exact moments of "more than this many epochs".
+TEST(EpochBelief, AStoppedRunRaisesTheExpectedEpochs) {
   for (const double bound : {0.0, 2.3, 3.5, 5.0}) {
     expect_integrated({0.0}, simple(), {{.stopped = {bound}}}, 1e-5);
     expect_integrated({0.0}, simple(), {{.reached = {3.0, 2.6}, .stopped = {bound}}}, 3e-3);
@@ -266,28 +270,28 @@ TEST(EpochBelief, AStoppedRunSaysThatItTakesMore) {
   }
 }
 
-// 9 deviations beyond what was expected, where the normal distribution has nothing left to divide by.
-TEST(EpochBelief, AStoppedRunThatNobodyWouldHaveThoughtOf) {
+// The bound is 9 deviations beyond the expected value, where the normal distribution leaves nothing to divide by.
+TEST(EpochBelief, LearnsFromAStoppedRunFarBeyondTheExpectedEpochs) {
   EpochPrior prior = simple(0.7);
   prior.level_spread = 0.5;
   expect_integrated({0.0}, prior, {{.stopped = {2.3 + 9.0 * std::sqrt(0.42 + 0.49)}}}, 0.02);
 }
 
-TEST(EpochBelief, StoppedRunsWeighWhatIsUnknown) {
+TEST(EpochBelief, StoppedRunsWeighTheUnknownParameters) {
   EpochPrior prior = mixed();
   prior.noises.fill(0.3);
   expect_integrated({2.0}, prior, {{.stopped = {3.0}}}, 1e-3);
   expect_integrated({0.0, 3.0}, prior, {{.reached = {2.0, 2.2}}, {.stopped = {3.5}}}, 2e-3);
 }
 
-// Several at one bound are taken for factors that are alike, and those of two arms for independent ones: expectation
-// propagation is off by a tenth here even where it has converged.
-TEST(EpochBelief, SeveralStoppedRunsAreTakenInApproximately) {
+// Several runs stopped at one bound are treated as equal factors, and those of two arms as independent ones.
+// Expectation propagation is off by a tenth here even after it has converged.
+TEST(EpochBelief, SeveralStoppedRunsCountApproximately) {
   expect_integrated({0.0}, simple(), {{.stopped = {3.0, 3.0, 3.0}}}, 0.2);
   expect_integrated({0.0, 1.0}, simple(), {{.stopped = {3.0}}, {.stopped = {2.5}}}, 0.12);
 }
 
-TEST(EpochBelief, FittedAgainStartsFromThePriorAgain) {
+TEST(EpochBelief, EveryFitStartsFromThePrior) {
   const std::vector<double> octaves = {0.0, 1.0};
   EpochBelief used = fitted(octaves, mixed(), {{.reached = {3.0}, .stopped = {4.0}}, {.stopped = {1.0}}});
   const EpochBelief fresh = fitted(octaves, mixed(), {{.reached = {1.0, 1.5}}, {}});
@@ -300,8 +304,8 @@ TEST(EpochBelief, FittedAgainStartsFromThePriorAgain) {
   }
 }
 
-// The probability that a run, its noise included, goes beyond so many epochs.
-TEST(EpochBelief, SurvivalIsTheChanceOfARunToGoOn) {
+// The probability that a run, including its noise, takes more than this many epochs.
+TEST(EpochBelief, SurvivalIsTheProbabilityThatARunTakesMoreEpochs) {
   const EpochBelief belief = fitted({0.0}, simple(), {{.reached = {3.0, 3.4}}});
   const double variance = 1.0 / (1.0 / 1.17 + 2.0 / 0.09);
   const double mean = variance * (2.3 / 1.17 + 6.4 / 0.09);
@@ -316,10 +320,10 @@ TEST(EpochBelief, SurvivalIsTheChanceOfARunToGoOn) {
   }
 }
 
-// Where one run of an arm foretells the next (no noise to speak of), no run ends before the bound that others passed,
-// and beyond it the chances are those of before among what is left. Where runs have nothing in common, they say
-// nothing. In between it is as much of each as the arm's own share of the variance.
-TEST(EpochBelief, SurvivalKnowsWhatStoppedRunsPassed) {
+// If one run of an arm predicts the next (hardly any noise), no run ends before the bound that others passed, and
+// beyond it the probabilities are the earlier ones, renormalized. If runs have nothing in common, the stopped ones
+// change nothing. In between, the two cases are mixed by the arm's own share of the variance.
+TEST(EpochBelief, SurvivalUsesTheBoundThatStoppedRunsPassed) {
   constexpr double bound = 3.0;
   for (const double noise : {0.01, 0.3, 1.0}) {
     const EpochBelief belief = fitted({0.0}, simple(noise), {{.stopped = {bound}}});
@@ -339,17 +343,17 @@ TEST(EpochBelief, SurvivalKnowsWhatStoppedRunsPassed) {
   }
 }
 
-// The bound is a million times what was expected: the probability beyond it is too small to divide by.
-TEST(EpochBelief, SurvivalBeyondAllExpectationIsThatOfTheNewBelief) {
+// The bound is a million times the expected value, so the probability beyond it is too small to divide by.
+TEST(EpochBelief, SurvivalFarBeyondTheExpectedEpochsUsesTheNewBelief) {
   const EpochBelief belief = fitted({0.0}, simple(), {{.stopped = {2.3 + 14.0}}});
   const double z = (belief.mean(0) - 10.0) / std::sqrt(belief.variance(0) + 0.09);
   EXPECT_NEAR(belief.survival(0, 10.0), normal_cdf(z), 1e-9);
   EXPECT_GT(belief.mean(0), 10.0);
 }
 
-// What other arms say of an arm, without its own stopped runs, is what these are judged by: here a run of the
-// neighbour.
-TEST(EpochBelief, SurvivalJudgesStoppedRunsByEverythingElse) {
+// An arm's stopped runs are judged by the evidence of the other arms, without the arm's own stopped runs: here by a run
+// of the neighbour.
+TEST(EpochBelief, SurvivalJudgesStoppedRunsByAllOtherEvidence) {
   const EpochPrior prior = simple(0.3);
   const std::vector<double> octaves = {0.0, 1.0};
   const EpochBelief others = fitted(octaves, prior, {{.reached = {2.6, 2.8}}, {}});
@@ -361,22 +365,22 @@ TEST(EpochBelief, SurvivalJudgesStoppedRunsByEverythingElse) {
   EXPECT_NEAR(belief.survival(1, 3.2), alike * beyond(3.2) / beyond(3.0) + (1.0 - alike) * smooth, 1e-9);
 }
 
-// Runs of two neighbours were stopped at a bound. A normal distribution leaves the one between them a tail below it;
-// that they went on says that it will too.
-TEST(EpochBelief, SurvivalHearsWhatStoppedRunsOfNeighboursPassed) {
+// Runs of two neighbours were stopped at a bound. A normal distribution leaves the arm between them a tail below the
+// bound; because the neighbours went on, it will probably go on too.
+TEST(EpochBelief, SurvivalUsesTheBoundThatStoppedRunsOfNeighboursPassed) {
   const EpochPrior prior = simple(0.05);
   const std::vector<double> octaves = {-0.2, 0.0, 0.2, 8.0};
   const EpochBelief belief = fitted(octaves, prior, {{.stopped = {3.0}}, {}, {.stopped = {3.0}}, {.reached = {2.5}}});
   const double smooth = normal_cdf((belief.mean(1) - 2.9) / std::sqrt(belief.variance(1) + 0.0025));
   EXPECT_GT(belief.survival(1, 2.9), smooth);
-  EXPECT_GT(1.0 - smooth, 2.0 * (1.0 - belief.survival(1, 2.9))) << "less than half the chance is left";
+  EXPECT_GT(1.0 - smooth, 2.0 * (1.0 - belief.survival(1, 2.9))) << "less than half the probability is left";
   EXPECT_NEAR(belief.survival(3, 2.5), normal_cdf((belief.mean(3) - 2.5) / std::sqrt(belief.variance(3) + 0.0025)),
               0.05)
-      << "far away it says little";
+      << "it changes little far away";
 }
 
-// Its own stopped runs count in full, whatever another arm's say.
-TEST(EpochBelief, SurvivalBelievesAnArmsOwnStoppedRunsFirst) {
+// An arm's own stopped runs count in full, whatever those of another arm suggest.
+TEST(EpochBelief, SurvivalPrefersAnArmsOwnStoppedRuns) {
   const EpochPrior prior = simple(0.05);
   const EpochBelief belief = fitted({0.0, 0.2}, prior, {{.stopped = {3.0}}, {.stopped = {1.0}}});
   EXPECT_GT(belief.survival(0, 2.99), 0.99);

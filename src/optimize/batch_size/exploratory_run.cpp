@@ -11,12 +11,12 @@ namespace zeus::optimize {
 
 namespace {
 
-// Where to stop a run is searched on a grid of this many steps.
+// The epoch at which to stop a run is searched on a grid of at most this many steps.
 constexpr int most_steps = 32;
 
-// What it is worth to know what a run of an arm is expected to cost, in fallbacks: to run it from now on where that is
-// less than one, or else to run it once more, in the hope that a second run moves the logarithm of the expectation, by
-// `deviation`, below the fallback's after all.
+// The value of knowing the expected cost of an arm's run, in units of the fallback. If the cost is below the fallback,
+// all later runs use the arm. Otherwise a second run may be worthwhile: it may move the logarithm of the expected cost,
+// by a standard deviation of `deviation`, below the fallback.
 double worth(double log_ratio, double deviation, double horizon) {
   const double ratio = portable::exp(log_ratio);
   const double gain = horizon * std::max(0.0, 1.0 - ratio);
@@ -29,7 +29,7 @@ double worth(double log_ratio, double deviation, double horizon) {
   return std::max(gain, horizon * hope - std::max(0.0, ratio - 1.0));
 }
 
-// Logarithms of halves, those of few epochs from a table.
+// Logarithms of half integers; small ones come from a table.
 double log_of_halves(int halves) {
   static const std::vector<double> table = [] {
     std::vector<double> logs(512);
@@ -55,7 +55,7 @@ ExploratoryValue value_of(const ExploratoryRun& run, const EpochBelief& belief) 
   const double noise = belief.noise(run.arm);
   const double share = variance / (variance + noise);
   const double log_ratio = portable::log(run.epoch_cost / run.fallback);
-  // How far the mean would move with a second run.
+  // How far a second run would move the mean.
   const double left = variance * (1.0 - share);
   const double second = left / std::sqrt(left + noise);
   const double rest = 0.5 * (left + noise);

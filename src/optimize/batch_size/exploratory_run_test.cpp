@@ -1,4 +1,4 @@
-// What a trial is worth, against expectations by brute-force integration and every possible stop tried in turn.
+// Compares the value of a trial with expectations by brute-force integration, trying every possible stop in turn.
 
 #include "optimize/batch_size/exploratory_run.hpp"
 
@@ -17,7 +17,7 @@ double normal_density(double z) {
   return std::exp(-0.5 * z * z) / std::sqrt(2.0 * std::numbers::pi);
 }
 
-// E[f(z)] of a standard normal z.
+// E[f(z)] for a standard normal z.
 template <typename Function>
 double expectation(Function f) {
   double sum = 0.0;
@@ -38,9 +38,9 @@ EpochBelief about_two_arms(double noise = 0.3) {
   return belief;
 }
 
-// The value of a run that is stopped after `stop` steps, straight from its description: each step costs `stride`
-// epochs; a run that reaches the target within one has taught what that says of the arm; one that is stopped falls
-// back, and has paid for its start in vain.
+// The value of a run that is stopped after `stop` steps, computed directly from the definition. Each step costs
+// `stride` epochs. A run that reaches the target within a step has taught what that shows about the arm. A run that is
+// stopped falls back, and its start is lost.
 double value_of_stopping(const ExploratoryRun& run, const EpochBelief& belief, int stride, int stop) {
   const double mean = belief.mean(run.arm);
   const double variance = belief.variance(run.arm);
@@ -53,9 +53,9 @@ double value_of_stopping(const ExploratoryRun& run, const EpochBelief& belief, i
     const double seen = std::log((step + 0.5) * stride + 0.5);
     const double left = 1.0 / (1.0 / variance + 1.0 / noise);
     const double learned = left * (mean / variance + seen / noise);
-    // A run of it is then expected to take this, at least one epoch; in fallbacks.
+    // The expected epochs of a run of the arm afterwards, at least one; as a cost relative to the fallback.
     const double ratio = std::exp(std::max(learned + 0.5 * (left + noise), 0.0)) * run.epoch_cost / run.fallback;
-    // A second run would move the logarithm of that by so much; the expectation itself stays.
+    // A second run would move the logarithm of that by this standard deviation; the expectation stays.
     const double moves = left / std::sqrt(left + noise);
     const double at_once = run.horizon * std::max(0.0, 1.0 - ratio);
     const double hope =
@@ -72,7 +72,7 @@ struct Best {
   int stop = 0;
 };
 
-// Backward induction and the best of all stops are the same thing where a run that is certain to be alive begins.
+// Backward induction and the best of all stops agree if the run is certain to begin.
 Best best_stop(const ExploratoryRun& run, const EpochBelief& belief, int stride, int steps) {
   Best best{.value = -1e300};
   for (int stop = 1; stop <= steps; ++stop) {
@@ -84,7 +84,7 @@ Best best_stop(const ExploratoryRun& run, const EpochBelief& belief, int stride,
   return best;
 }
 
-TEST(ExploratoryRun, IsWorthWhatTheBestStopIsWorth) {
+TEST(ExploratoryRun, HasTheValueOfTheBestStop) {
   const EpochBelief belief = about_two_arms();
   for (const double epoch_cost : {0.3, 0.7, 1.0, 1.4}) {
     for (const double horizon : {2.0, 16.0, 100.0}) {
@@ -98,7 +98,7 @@ TEST(ExploratoryRun, IsWorthWhatTheBestStopIsWorth) {
   }
 }
 
-TEST(ExploratoryRun, AStartIsPaidAgainWhereItIsStopped) {
+TEST(ExploratoryRun, AStoppedRunPaysForAnotherStart) {
   const EpochBelief belief = about_two_arms();
   ExploratoryRun run{.arm = 1, .epoch_cost = 0.7, .fallback = 15.0, .start = 0.0, .horizon = 16.0, .most_epochs = 25};
   const ExploratoryValue without = value_of(run, belief);
@@ -108,11 +108,12 @@ TEST(ExploratoryRun, AStartIsPaidAgainWhereItIsStopped) {
   EXPECT_NEAR(found.value, expected.value, 1e-3 * run.fallback);
   EXPECT_EQ(found.max_epochs, expected.stop);
   EXPECT_LT(found.value, without.value);
-  EXPECT_GE(found.max_epochs, without.max_epochs) << "what was begun is the harder to give up";
+  EXPECT_GE(found.max_epochs, without.max_epochs) << "a start makes giving up more expensive";
 }
 
-// Beyond 32 epochs, stops lie on a grid of at most 32: of 100 epochs every fourth, 25 of them; of 33 every second, 16.
-TEST(ExploratoryRun, LongRunsAreStoppedOnAGrid) {
+// Runs longer than 32 epochs are stopped on a grid of at most 32 points: of 100 epochs every fourth, 25 points; of 33
+// every second, 16 points.
+TEST(ExploratoryRun, StopsOfLongRunsLieOnAGrid) {
   const EpochBelief belief = about_two_arms();
   for (const auto& [most, stride, steps] : {std::array{32, 1, 32}, std::array{33, 2, 16}, std::array{100, 4, 25}}) {
     const ExploratoryRun run{.arm = 1, .epoch_cost = 0.5, .fallback = 15.0, .horizon = 30.0, .most_epochs = most};
@@ -123,23 +124,24 @@ TEST(ExploratoryRun, LongRunsAreStoppedOnAGrid) {
   }
 }
 
-TEST(ExploratoryRun, WithoutAnEpochNothingIsLearned) {
+TEST(ExploratoryRun, ARunWithoutAnEpochTeachesNothing) {
   const ExploratoryValue found =
       value_of({.arm = 1, .epoch_cost = 0.5, .fallback = 15.0, .horizon = 30.0, .most_epochs = 0}, about_two_arms());
   EXPECT_EQ(found.value, -15.0);
   EXPECT_EQ(found.max_epochs, 0);
 }
 
-// An arm that costs a thousand times as much is stopped after the one epoch that a try has at least, for which it pays.
-TEST(ExploratoryRun, ADearArmIsStoppedAtOnce) {
+// An arm that costs a thousand times as much is stopped after one epoch, the minimum for a try, and pays for that
+// epoch.
+TEST(ExploratoryRun, AnExpensiveArmIsStoppedAfterOneEpoch) {
   const ExploratoryValue found = value_of(
       {.arm = 1, .epoch_cost = 1000.0, .fallback = 15.0, .horizon = 16.0, .most_epochs = 20}, about_two_arms());
   EXPECT_EQ(found.max_epochs, 1);
   EXPECT_LT(found.value, -900.0);
 }
 
-// Little noise: what a run shows is what the arm is, and a second run would move nothing.
-TEST(ExploratoryRun, CertainRunsNeedNoSecondOne) {
+// With little noise, one run shows what the arm needs, and a second run would not move the estimate.
+TEST(ExploratoryRun, WithoutNoiseASecondRunIsWorthNothing) {
   const EpochBelief belief = about_two_arms(0.02);
   const ExploratoryRun run{.arm = 1, .epoch_cost = 0.6, .fallback = 15.0, .horizon = 20.0, .most_epochs = 30};
   const Best expected = best_stop(run, belief, 1, 30);
@@ -161,11 +163,15 @@ TEST(PossibleImprovement, IsTheExpectedSavingUnderFullKnowledge) {
   }
 }
 
-// Three of four reach the target and nothing is left to believe: a third of the allowed epochs for each that does.
+// Three of four runs reach the target, and the belief is nearly certain: the waste is a third of the allowed epochs for
+// each run that reaches it.
 TEST(ExploratoryRun, RunsThatMissWasteAllTheirEpochs) {
-  EXPECT_NEAR(wasted_epochs(3.0, 1.0, 0.0, 0.01, 12), 12.0 / 4.0, 1e-9) << "the belief's one run reaches it";
-  EXPECT_NEAR(wasted_epochs(3.0, 1.0, 20.0, 0.01, 12), 2.0 * 12.0 / 3.0, 1e-9) << "the belief's one run misses it";
-  EXPECT_NEAR(wasted_epochs(0.0, 0.0, std::log(12.5), 0.01, 12), 12.0, 1e-9) << "as likely as not";
+  EXPECT_NEAR(wasted_epochs(3.0, 1.0, 0.0, 0.01, 12), 12.0 / 4.0, 1e-9)
+      << "the run that the belief counts as reaches the target";
+  EXPECT_NEAR(wasted_epochs(3.0, 1.0, 20.0, 0.01, 12), 2.0 * 12.0 / 3.0, 1e-9)
+      << "the run that the belief counts as misses the target";
+  EXPECT_NEAR(wasted_epochs(0.0, 0.0, std::log(12.5), 0.01, 12), 12.0, 1e-9)
+      << "as likely to reach the target as to miss it";
   EXPECT_NEAR(wasted_epochs(9.0, 0.0, 0.0, 0.01, 12), 0.0, 1e-9);
 }
 

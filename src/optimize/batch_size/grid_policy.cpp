@@ -22,7 +22,8 @@ std::size_t GridPolicy::next_cell() const {
   return cell;
 }
 
-// Other limits make another grid, which is searched from its start; what failed to reach the target fails there too.
+// New limits make a new grid, which is searched from the start. A batch size that failed under the old limits stays
+// out.
 void GridPolicy::move_to(const records::DeviceChanged& changed) {
   if (changed.power_limits.empty()) {
     return;

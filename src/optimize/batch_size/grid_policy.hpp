@@ -1,6 +1,6 @@
-// Policy `grid`: grid search with pruning, the paper's second baseline. One configuration (batch size, limit) a
-// recurrence, starting with the default batch size; a batch size that failed is left out; when all are seen, the one
-// that cost least. One thread at a time.
+// Policy `grid`: grid search with pruning, the paper's second baseline. Each recurrence runs one configuration (batch
+// size, limit), starting with the default batch size. A batch size that failed is left out. When all have been run, it
+// uses the cheapest. One thread at a time.
 #pragma once
 
 #include "optimize/batch_size/policy.hpp"
@@ -46,8 +46,8 @@ class GridPolicy final : public Policy {
   void move_to(const records::DeviceChanged& changed);
 
   JobSpec spec_;
-  std::vector<std::size_t> order_;  // arms as they are visited: the default first, then ascending
-  std::vector<Watts> limits_;       // as they are visited: descending
+  std::vector<std::size_t> order_;  // arms in the order in which they are visited: the default first, then ascending
+  std::vector<Watts> limits_;       // in the order in which they are visited: descending
   std::vector<bool> pruned_;        // by arm
   std::size_t visited_ = 0;         // cells handed out so far
   std::vector<Running> running_;

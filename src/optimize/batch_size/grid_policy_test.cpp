@@ -23,7 +23,7 @@ class Search {
  public:
   explicit Search(const JobSpec& spec) : spec_{spec}, profiles_{spec}, policy_{spec} {}
 
-  // Batch size, limit, and whether it is explored.
+  // Batch size, limit, and whether it is an exploration.
   using Cell = std::tuple<int, Watts, bool>;
   [[nodiscard]] Cell next() const {
     const RunTry run = decide();
@@ -52,7 +52,7 @@ class Search {
 using Cell = Search::Cell;
 
 // The default batch size first, then the others, ascending; limits from the largest down; then the cheapest cell.
-TEST(GridPolicy, VisitsEveryCellOnceAndThenTheCheapest) {
+TEST(GridPolicy, VisitsEveryCellOnceAndThenStaysAtTheCheapest) {
   Search search{energy_job({8, 16, 32}, 16)};
   std::vector<Cell> seen;
   for (const double cost : {90, 80, 85, 70, 50, 60, 99, 98, 50}) {
@@ -82,12 +82,12 @@ TEST(GridPolicy, ABatchSizeThatFailedIsLeftOut) {
   EXPECT_EQ(search.next(), (Cell{32, 200_W, true}));
   search.run(100);
   search.run(20, TryOutcome::exhausted);
-  EXPECT_EQ(search.next(), (Cell{16, 100_W, false})) << "the grid is done; failures are no candidates";
+  EXPECT_EQ(search.next(), (Cell{16, 100_W, false})) << "the grid is finished; failures are not candidates";
 }
 
-// A failure where nothing has converged, or at the batch size of the best cell, leaves nothing out: under another limit
-// the same epochs cost another amount.
-TEST(GridPolicy, NeitherTheFirstNorTheBestBatchSizeIsLeftOut) {
+// A failure leaves nothing out if no cell has converged yet, or if it is at the batch size of the best cell: under
+// another limit the same epochs cost a different amount.
+TEST(GridPolicy, AFailureOfTheFirstOrTheBestBatchSizeLeavesNothingOut) {
   Search search{energy_job({8, 16}, 16)};
   search.run(80, TryOutcome::stopped);
   EXPECT_EQ(search.next(), (Cell{16, 150_W, true}));
@@ -98,7 +98,7 @@ TEST(GridPolicy, NeitherTheFirstNorTheBestBatchSizeIsLeftOut) {
   EXPECT_EQ(search.next(), (Cell{8, 150_W, true}));
 }
 
-TEST(GridPolicy, ALostTryIsNoResult) {
+TEST(GridPolicy, ALostTryIsNotAResult) {
   Search search{energy_job({8, 16}, 16)};
   search.run(80);
   search.run(1, TryOutcome::lost);
@@ -110,7 +110,7 @@ TEST(GridPolicy, ALostTryIsNoResult) {
   EXPECT_EQ(search.next(), (Cell{16, 100_W, false}));
 }
 
-// Tries in flight have their own cells, whichever ends first; one that was not submitted here belongs to no cell.
+// Tries in flight have their own cells, whichever ends first. A try that was not submitted here belongs to no cell.
 TEST(GridPolicy, OverlappingTriesAreJudgedByTheirOwnCells) {
   Search search{energy_job({8}, 8)};
   const std::uint64_t first = search.start();
@@ -124,13 +124,13 @@ TEST(GridPolicy, OverlappingTriesAreJudgedByTheirOwnCells) {
   search.end(99, 1);
   EXPECT_EQ(search.next(), (Cell{8, 150_W, false}));
   search.end(again, 30);
-  EXPECT_EQ(search.next(), (Cell{8, 100_W, false})) << "it ran what was best when it began";
+  EXPECT_EQ(search.next(), (Cell{8, 100_W, false})) << "it ran the best cell at the time of its start";
   search.end(first, 60);
   search.end(first, 1);
   EXPECT_EQ(search.next(), (Cell{8, 100_W, false})) << "a try ends once";
 }
 
-TEST(GridPolicy, OtherLimitsAreSearchedFromTheStartWithoutWhatFailed) {
+TEST(GridPolicy, NewLimitsRestartTheSearchWithoutFailedBatchSizes) {
   Search search{energy_job({8, 16}, 16)};
   search.run(80);
   search.run(70);
@@ -148,7 +148,7 @@ TEST(GridPolicy, OtherLimitsAreSearchedFromTheStartWithoutWhatFailed) {
   EXPECT_EQ(search.next(), (Cell{16, 300_W, false})) << "8 had failed";
 }
 
-TEST(GridPolicy, BelievesNothing) {
+TEST(GridPolicy, HasNoBeliefs) {
   const JobSpec spec = energy_job({8, 16, 32}, 16);
   EXPECT_EQ(GridPolicy{spec}.name(), "grid");
   const auto beliefs = GridPolicy{spec}.beliefs(ProfileBook{spec});
@@ -156,7 +156,7 @@ TEST(GridPolicy, BelievesNothing) {
   EXPECT_FALSE(beliefs[0] || beliefs[1] || beliefs[2]);
 }
 
-TEST(GridPolicy, GoesOnFromItsSavedState) {
+TEST(GridPolicy, ContinuesFromItsSavedState) {
   const JobSpec spec = energy_job({8, 16, 32}, 16);
   test::expect_goes_on_from_its_saved_state(
       spec, [&spec] { return std::make_unique<GridPolicy>(spec); },

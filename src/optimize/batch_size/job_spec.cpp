@@ -30,8 +30,8 @@ void check_batch_sizes(const JobSpec& spec) {
   require(!spec.batch_sizes.empty(), "the job has no batch size to choose from", "give at least one");
   require(spec.batch_sizes.size() <= most_batch_sizes,
           fmt::format("the job has {} batch sizes", spec.batch_sizes.size()),
-          fmt::format("give at most {}; neighbours a tenth apart are alike anyway", most_batch_sizes));
-  require(spec.batch_sizes.front() > 0, fmt::format("a batch size of {} cannot be", spec.batch_sizes.front()),
+          fmt::format("give at most {}; batch sizes a tenth apart hardly differ", most_batch_sizes));
+  require(spec.batch_sizes.front() > 0, fmt::format("a batch size is {}", spec.batch_sizes.front()),
           "give sizes above 0");
   const auto twin = std::ranges::adjacent_find(spec.batch_sizes);
   require(twin == spec.batch_sizes.end(), "a batch size is listed twice", "list each once");
@@ -47,7 +47,7 @@ void check_priors(const JobSpec& spec) {
             fmt::format("a prior belief is about batch size {}, which is not in the set", prior.batch_size),
             "give beliefs about the job's batch sizes only");
     require(std::isfinite(prior.mean.value()) && std::isfinite(prior.deviation.value()) && prior.deviation > Joules{},
-            fmt::format("the prior belief about batch size {} is no normal distribution", prior.batch_size),
+            fmt::format("the prior belief about batch size {} is not a normal distribution", prior.batch_size),
             "give a finite mean and a standard deviation above 0");
   }
 }
@@ -72,21 +72,23 @@ JobSpec checked(JobSpec spec) {
   require(spec.beta > 0.0, fmt::format("beta is {}", spec.beta),
           "give a number above 0, such as 2; `inf` never stops a run early");
   require(!spec.max_slowdown || *spec.max_slowdown >= 1.0,
-          fmt::format("a largest slowdown of {} cannot be", spec.max_slowdown.value_or(1.0)),
+          fmt::format("the largest slowdown is {}", spec.max_slowdown.value_or(1.0)),
           "give a factor of at least 1, such as 1.1");
   require(spec.max_epochs > 0 && spec.max_epochs <= most_epochs,
-          fmt::format("a maximum of {} epochs cannot be", spec.max_epochs),
+          fmt::format("the maximum number of epochs is {}", spec.max_epochs),
           fmt::format("give a number from 1 to {}", most_epochs));
   require(spec.zeus.pruning_rounds <= most_pruning_rounds,
-          fmt::format("{} rounds of pruning cannot be", spec.zeus.pruning_rounds),
+          fmt::format("the number of pruning rounds is {}", spec.zeus.pruning_rounds),
           fmt::format("give a number from 0 to {}", most_pruning_rounds));
   require(spec.zeus.explorations <= most_explorations,
-          fmt::format("{} explorations of a batch size cannot be", spec.zeus.explorations),
+          fmt::format("the number of explorations of a batch size is {}", spec.zeus.explorations),
           fmt::format("give a number from 0 to {}", most_explorations));
   require(std::isfinite(spec.zeus.prior_cost.value()) && std::isfinite(spec.zeus.prior_precision) &&
               spec.zeus.prior_precision >= 0.0,
-          "the prior belief about costs is no normal distribution", "give a finite cost, and a precision from 0 on");
-  require(std::ranges::all_of(spec.power_limits, is_power), "a power limit is not a power above 0", "correct it");
+          "the prior belief about costs is not a normal distribution",
+          "give a finite cost and a precision of at least 0");
+  require(std::ranges::all_of(spec.power_limits, is_power), "a power limit is not a power above 0",
+          "give power limits above 0 W");
   std::ranges::sort(spec.power_limits);
   check_priors(spec);
   return spec;

@@ -24,7 +24,7 @@ JobSpec good() {
           .priors = {}};
 }
 
-// What `checked` says of a good spec with one thing changed; empty where it accepts it.
+// The message of `checked` for a good spec with one thing changed; empty if it accepts the spec.
 std::string refusal(const std::function<void(JobSpec&)>& change) {
   JobSpec spec = good();
   change(spec);
@@ -37,7 +37,7 @@ std::string refusal(const std::function<void(JobSpec&)>& change) {
   return {};
 }
 
-TEST(JobSpec, HasItsSetsInAscendingOrder) {
+TEST(JobSpec, SortsItsSetsInAscendingOrder) {
   const JobSpec spec = checked(good());
   EXPECT_EQ(spec.batch_sizes, (std::vector{16, 32, 64}));
   EXPECT_EQ(spec.power_limits, (std::vector{100_W, 150_W, 200_W}));
@@ -47,17 +47,17 @@ TEST(JobSpec, HasItsSetsInAscendingOrder) {
   EXPECT_EQ(spec.arm_of(64), 2U);
 }
 
-TEST(JobSpec, AnotherDeviceHasItsOwnMaximumAndLimits) {
+TEST(JobSpec, ANewDeviceReplacesTheMaximumAndTheLimits) {
   JobSpec spec = checked(good());
   spec.move_to({.model = "other", .max_power = 300_W});
   EXPECT_EQ(spec.max_power, 300_W);
-  EXPECT_EQ(spec.power_limits, (std::vector{100_W, 150_W, 200_W})) << "none named: the same as before";
+  EXPECT_EQ(spec.power_limits, (std::vector{100_W, 150_W, 200_W})) << "the event names none: the same as before";
   spec.move_to({.model = "third", .max_power = 400_W, .power_limits = {250_W, 400_W}});
   EXPECT_EQ(spec.max_power, 400_W);
   EXPECT_EQ(spec.power_limits, (std::vector{250_W, 400_W}));
 }
 
-TEST(JobSpec, RefusesBatchSizesThatCannotBe) {
+TEST(JobSpec, RefusesInvalidBatchSizes) {
   const auto with = [](std::vector<int> sizes, int default_size) {
     return refusal([&](JobSpec& spec) {
       spec.batch_sizes = sizes;
@@ -77,7 +77,7 @@ TEST(JobSpec, RefusesBatchSizesThatCannotBe) {
   EXPECT_NE(with(many, 1), "");
 }
 
-TEST(JobSpec, RefusesFactorsOutOfTheirBounds) {
+TEST(JobSpec, RefusesFactorsOutOfBounds) {
   const auto with_beta = [](double beta) { return refusal([beta](JobSpec& spec) { spec.beta = beta; }); };
   EXPECT_NE(with_beta(0.0), "");
   EXPECT_NE(with_beta(-2.0), "");
@@ -99,14 +99,14 @@ TEST(JobSpec, RefusesFactorsOutOfTheirBounds) {
   EXPECT_NE(refusal([](JobSpec& spec) { spec.max_power = 0_W; }), "");
 }
 
-TEST(JobSpec, RefusesPowerLimitsThatAreNoPower) {
+TEST(JobSpec, RefusesInvalidPowerLimits) {
   for (const double limit : {0.0, -1.0, nan, infinity}) {
     EXPECT_NE(refusal([limit](JobSpec& spec) { spec.power_limits.front() = Watts{limit}; }), "") << limit;
     EXPECT_NE(refusal([limit](JobSpec& spec) { spec.power_limits.back() = Watts{limit}; }), "") << limit;
   }
 }
 
-TEST(JobSpec, RefusesPriorBeliefsThatAreNoneAboutTheJob) {
+TEST(JobSpec, RefusesPriorBeliefsThatDoNotFitTheJob) {
   const auto with = [](int batch_size, double mean, double deviation) {
     return refusal([=](JobSpec& spec) {
       spec.priors = {{.batch_size = 16, .mean = 5_J, .deviation = 1_J},

@@ -13,10 +13,10 @@ namespace zeus::optimize {
 namespace {
 // Half of a 95 % interval, in standard deviations.
 constexpr double interval_deviations = 1.959963984540054;
-// The standard deviation, in epochs, of rounding to whole ones.
+// The standard deviation of rounding to whole epochs, in epochs.
 constexpr double rounding_deviation = 0.28867513459481287;
 
-// Of any run; where it was not seen yet, none is known to differ by it.
+// The start cost of any run. Until one is seen it counts as 0, the same at every batch size.
 Joules start_of(const ProfileBook& profiles) {
   return profiles.start_cost().value_or(Joules{});
 }
@@ -55,11 +55,12 @@ void LookaheadPolicy::apply(const records::JobEvent& event, const ProfileBook&) 
   }
 }
 
-// The belief follows from the evidence that it was worked out from.
+// The belief is not stored: it is computed again from the evidence that it was fitted to.
 void LookaheadPolicy::restore(StateReader& reader) {
   state(reader, *this);
   if (evidence_.size() != spec_.arms() || recent_.size() != spec_.arms() || expected_.size() != spec_.arms() ||
-      (!fitted_.empty() && fitted_.size() != spec_.arms()) || unread_.size() != spec_.arms() ||
+      (!fitted_.empty() && fitted_.size() != spec_.arms()) || former_.size() != former_expected_.size() ||
+      (!former_.empty() && former_.size() != spec_.arms()) || unread_.size() != spec_.arms() ||
       seen_.size() != spec_.arms() || running_.size() != spec_.arms()) {
     throw Error{ErrorKind::corrupt_data, "this is the state of a policy for another number of batch sizes"};
   }
@@ -68,8 +69,8 @@ void LookaheadPolicy::restore(StateReader& reader) {
   }
 }
 
-// Old runs say little about a job that has changed, but more than nothing: the epochs of each batch size have moved by
-// about as much as those of the runs that revealed the change. These runs are not old.
+// Old runs say little about a job that has changed, but more than nothing. The epochs of each batch size are assumed to
+// have moved by about as much as those of the runs that revealed the change. These runs themselves are kept in full.
 void LookaheadPolicy::age() {
   double squares = 0.0;
   double moved = 0.0;
@@ -95,16 +96,30 @@ void LookaheadPolicy::age() {
   }
 }
 
+LookaheadPolicy::Expectation LookaheadPolicy::believed(std::size_t arm, double noise) const {
+  const double expected = belief_.mean(arm);
+  const double rounding = rounding_deviation * portable::exp(-expected);
+  return {.log_epochs = expected, .variance = belief_.variance(arm) + noise + rounding * rounding};
+}
+
 LookaheadPolicy::Expectation LookaheadPolicy::expectation(std::size_t arm) const {
   const EpochEvidence& known = evidence_[arm];
   if (known.count == 0.0 || known.drift > 0.0) {
     return {};
   }
-  const double expected = belief_.mean(arm);
-  const double rounding = rounding_deviation * portable::exp(-expected);
-  // The belief knows a few levels of noise; the arm's own runs may scatter more than the likeliest of them.
-  const double noise = std::max(belief_.noise(arm), (known.jumps + belief_.noise(arm)) / known.count);
-  return {.log_epochs = expected, .variance = belief_.variance(arm) + noise + rounding * rounding};
+  // The belief knows a few levels of noise; the runs of this arm may scatter more than the likeliest level.
+  return believed(arm, std::max(belief_.noise(arm), (known.jumps + belief_.noise(arm)) / known.count));
+}
+
+bool LookaheadPolicy::takes_back(std::size_t arm, double log_epochs, double scatter) {
+  const auto density = [this, log_epochs](const Expectation& of) {
+    return change_.log_density(log_epochs - of.log_epochs, of.variance);
+  };
+  if (former_.empty() || former_expected_[arm].variance <= 0.0) {
+    return false;
+  }
+  odds_ += density(believed(arm, std::max(belief_.noise(arm), scatter))) - density(former_expected_[arm]);
+  return odds_ < 0.0;
 }
 
 void LookaheadPolicy::learn(EpochEvidence& known, records::TryOutcome outcome, double log_epochs) const {
@@ -142,7 +157,8 @@ void LookaheadPolicy::end_try(const records::TryEnded& ended) {
   seen_[arm] = recurrences_;
   const bool reached = records::reached(ended.outcome);
   recurrences_ += reached ? 1 : 0;
-  // A run stopped by a policy that hopes for less than usual is no surprise; so only what it ran counts.
+  // A run that was stopped is no surprise if the policy hoped for fewer epochs than usual, so only the epochs that it
+  // ran count.
   const double log_epochs = portable::log(static_cast<double>(ended.epochs) + (reached ? 0.0 : 0.5));
   if (change_.calm()) {
     std::ranges::fill(recent_, EpochEvidence{});
@@ -150,22 +166,36 @@ void LookaheadPolicy::end_try(const records::TryEnded& ended) {
       expected_[other] = expectation(other);
     }
   }
-  // Runs that scatter more than they did reveal no change by that; each change counts once in the jumps.
+  // Runs that scatter more than the belief expected do not by that reveal a change. Each change counts once in the
+  // jumps.
   const EpochEvidence& earlier = evidence_[arm];
   const double scatter = earlier.count > 0.0 ? earlier.jumps / earlier.count : 0.0;
+  const bool back = reached && takes_back(arm, log_epochs, scatter);
   learn(evidence_[arm], ended.outcome, log_epochs);
   learn(recent_[arm], ended.outcome, log_epochs);
+  if (!former_.empty()) {
+    learn(former_[arm], ended.outcome, log_epochs);
+  }
   const Expectation& expected = expected_[arm];
   const double distance = log_epochs - expected.log_epochs;
-  const bool changed = expected.variance > 0.0 && (reached || distance > 0.0) &&
+  const bool changed = !back && expected.variance > 0.0 && (reached || distance > 0.0) &&
                        change_.observe(distance, std::max(expected.variance, scatter));
   if (changed) {
+    former_ = evidence_;
+    former_expected_ = expected_;
+    odds_ = tuning_.change.alarm;
     age();
   }
-  // One more run among many alike moves nothing: the belief is worked out again when there is something new.
+  if (back) {
+    evidence_ = former_;
+    former_.clear();
+    former_expected_.clear();
+    change_ = ChangeDetector{tuning_.change};
+  }
+  // One more run among many similar ones changes little: the belief is computed again only after enough new runs.
   ++unread_[arm];
   const EpochEvidence& known = evidence_[arm];
-  if (changed || unread_[arm] > (known.count + known.censored) * tuning_.news) {
+  if (changed || back || unread_[arm] > (known.count + known.censored) * tuning_.news) {
     fitted_ = evidence_;
     belief_.fit(fitted_);
     std::ranges::fill(unread_, 0.0);
@@ -212,11 +242,15 @@ std::optional<std::vector<LookaheadPolicy::EpochCost>> LookaheadPolicy::epoch_co
       costs[arm].log_cost = costs[known.back()].log_cost + tuning_.cost_per_octave_up * gap;
       costs[arm].deviation = tuning_.cost_spread * gap;
     } else {
-      // Every sample costs the same and every step does, so between two measurements an epoch's cost grows with its
-      // number of steps.
+      // The cost of an epoch is convex in the batch size: it falls with the number of steps, because each step has its
+      // own cost, or it rises with the size of a step.
       const std::size_t below = *(above - 1);
-      const auto steps = [this](std::size_t of) { return 1.0 / spec_.batch_sizes[of]; };
-      const double share = (steps(arm) - steps(*above)) / (steps(below) - steps(*above));
+      const bool falls = costs[*above].log_cost < costs[below].log_cost;
+      const auto place = [this, falls](std::size_t of) {
+        const double size = spec_.batch_sizes[of];
+        return falls ? 1.0 / size : size;
+      };
+      const double share = (place(arm) - place(*above)) / (place(below) - place(*above));
       costs[arm].log_cost = portable::log(share * portable::exp(costs[below].log_cost) +
                                           (1.0 - share) * portable::exp(costs[*above].log_cost));
       const double whole = octaves_[*above] - octaves_[below];
@@ -227,8 +261,8 @@ std::optional<std::vector<LookaheadPolicy::EpochCost>> LookaheadPolicy::epoch_co
   return costs;
 }
 
-// Measures the limits of an arm where that pays before it runs: beforehand, or during the first epoch, whichever is
-// cheaper; or not yet.
+// Measures the limits of an arm, if that pays, before it runs or during its first epoch, whichever is cheaper.
+// Otherwise the arm runs without.
 Decision LookaheadPolicy::run(RunTry attempt, double horizon, const ProfileBook& profiles) const {
   const std::size_t arm = attempt.arm;
   const std::vector<Watts>& all = spec_.power_limits;
@@ -264,16 +298,20 @@ Decision LookaheadPolicy::run(RunTry attempt, double horizon, const ProfileBook&
   return attempt;
 }
 
+double LookaheadPolicy::expected_cost(std::size_t arm, const EpochCost& epoch) const {
+  const EpochEvidence& known = evidence_[arm];
+  const double spread = belief_.variance(arm) + belief_.noise(arm);
+  const double epochs = portable::exp(belief_.mean(arm) + 0.5 * spread);
+  const double wasted = wasted_epochs(known.count, known.missed, belief_.mean(arm), spread, spec_.max_epochs);
+  return portable::exp(epoch.log_cost) * (epochs + wasted);
+}
+
 std::optional<LookaheadPolicy::Incumbent> LookaheadPolicy::incumbent(const ProfileBook& profiles,
                                                                      const std::vector<EpochCost>& costs) const {
   std::optional<Incumbent> best;
   for (std::size_t arm = 0; arm < spec_.arms(); ++arm) {
     if (evidence_[arm].count > 0.0 && costs[arm].measured) {
-      const double spread = belief_.variance(arm) + belief_.noise(arm);
-      const double epochs = portable::exp(belief_.mean(arm) + 0.5 * spread);
-      const double cost =
-          portable::exp(costs[arm].log_cost) * (epochs + wasted_epochs(evidence_[arm].count, evidence_[arm].missed,
-                                                                       belief_.mean(arm), spread, spec_.max_epochs));
+      const double cost = expected_cost(arm, costs[arm]);
       if (!best || cost < best->cost) {
         const double deviation = std::sqrt(belief_.variance(arm) + belief_.noise(arm));
         best = Incumbent{.arm = arm,
@@ -306,8 +344,9 @@ std::vector<std::optional<CostBelief>> LookaheadPolicy::beliefs(const ProfileBoo
   return all;
 }
 
-// A batch size that was not seen for so long that another look at it is due: what was learned of it may no longer hold,
-// or never did. The more a look costs, the longer it waits; the one most overdue comes first.
+// A batch size that has not run for so long that it is due for another look: what was learned of it may no longer hold,
+// or never did. The more a look costs, including runs that miss the target, the longer it waits; the most overdue batch
+// size comes first.
 std::optional<std::size_t> LookaheadPolicy::look_due(const Incumbent& best, const std::vector<EpochCost>& costs) const {
   std::optional<std::size_t> due;
   double least = 0.0;
@@ -315,8 +354,7 @@ std::optional<std::size_t> LookaheadPolicy::look_due(const Incumbent& best, cons
     if (arm == best.arm || running_[arm] > 0) {
       continue;
     }
-    const double cost =
-        portable::exp(costs[arm].log_cost + belief_.mean(arm) + 0.5 * (belief_.variance(arm) + belief_.noise(arm)));
+    const double cost = expected_cost(arm, costs[arm]);
     const auto unseen = static_cast<double>(recurrences_ - seen_[arm]);
     const double extra = (cost + best.start) / (best.cost + best.start) - 1.0;
     const double balance = std::max(0.0, extra) + tuning_.least_look - tuning_.curiosity * unseen;
@@ -328,8 +366,8 @@ std::optional<std::size_t> LookaheadPolicy::look_due(const Incumbent& best, cons
   return due;
 }
 
-// Where nothing has reached the target yet: what has missed it least often, the nearest to the default, and of two the
-// smaller one, which rarely takes more epochs.
+// If nothing has reached the target yet: the batch size with the fewest misses, then the one nearest to the default,
+// then the smaller one, which rarely needs more epochs.
 std::size_t LookaheadPolicy::least_missed() const {
   std::size_t best = spec_.default_arm();
   for (std::size_t arm = 0; arm < spec_.arms(); ++arm) {
@@ -368,7 +406,8 @@ bool LookaheadPolicy::worth_a_thought(std::size_t arm, double log_cost, const In
              tuning_.least_improvement * (incumbent.cost + incumbent.start);
 }
 
-// The trial that is worth most more than it costs; the incumbent, as often as it may, where none is.
+// The trial with the highest value; the incumbent, with all the epochs that the job allows, if no trial is worth its
+// cost.
 LookaheadPolicy::Gamble LookaheadPolicy::best_gamble(const Incumbent& incumbent, const std::vector<EpochCost>& costs,
                                                      const Question& question, double horizon) const {
   Gamble best{.arm = incumbent.arm, .max_epochs = spec_.max_epochs};
@@ -387,9 +426,9 @@ LookaheadPolicy::Gamble LookaheadPolicy::best_gamble(const Incumbent& incumbent,
   return best;
 }
 
-// Where no trial pays by what epochs are thought to cost: the arm whose epochs are worth measuring, which costs little,
-// because they may be so much cheaper that one does. What a trial would be worth then is averaged over what is not
-// known of the cost at three points, as Gauss and Hermite have it; at two of them it is worth nothing.
+// If no trial pays at the assumed cost of epochs: the arm whose epoch cost is worth measuring. A measurement is cheap,
+// and epochs may prove so much cheaper that a trial pays. The value of that trial is averaged over the uncertainty of
+// the cost with three-point Gauss-Hermite quadrature; at two of the points it is 0.
 std::optional<std::size_t> LookaheadPolicy::worth_measuring(const Incumbent& incumbent,
                                                             const std::vector<EpochCost>& costs,
                                                             const Question& question, double horizon,
@@ -416,7 +455,8 @@ std::optional<std::size_t> LookaheadPolicy::worth_measuring(const Incumbent& inc
 }
 
 Decision LookaheadPolicy::decide(const Question& question, const ProfileBook& profiles) const {
-  // On new devices what is known of epochs holds; what an epoch costs there is measured where runs were seen.
+  // On new devices the knowledge of epochs still holds. The cost of an epoch is measured there for each arm that has
+  // reached the target.
   for (std::size_t arm = 0; arm < spec_.arms(); ++arm) {
     if (evidence_[arm].count > 0.0 && !profiles.profiled(arm)) {
       return ProfileLimits{.arm = arm, .limits = spec_.power_limits};
@@ -429,7 +469,7 @@ Decision LookaheadPolicy::decide(const Question& question, const ProfileBook& pr
                tuning_.least_horizon, profiles);
   }
   const double horizon = std::max(tuning_.least_horizon, static_cast<double>(recurrences_));
-  // One gamble a recurrence: after a failed try the incumbent runs.
+  // One gamble for each recurrence: after a failed try the incumbent runs.
   const Gamble gamble = question.tries == 0 ? best_gamble(*best_known, *costs, question, horizon)
                                             : Gamble{.arm = best_known->arm, .max_epochs = spec_.max_epochs};
   std::size_t chosen = gamble.arm;

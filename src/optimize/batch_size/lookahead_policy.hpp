@@ -1,8 +1,8 @@
-// Policy `lookahead`, the default: learns the epochs that each batch size needs (EpochBelief), has what an epoch costs
-// measured in seconds, and runs whatever is worth most: the best known batch size, or another whose run is expected to
-// teach more than it costs, over a horizon that grows with the job's age; and, rarely, one that was not seen for long.
-// docs/policies.md explains and measures it.
-// One thread at a time.
+// Policy `lookahead`, the default. It learns the epochs that each batch size needs (EpochBelief) and asks for
+// measurements of what an epoch costs, which take seconds. Then it runs whichever is worth most: the best known batch
+// size, or another whose run is expected to teach more than it costs over the job's horizon, which grows with its age.
+// Rarely it also runs one that has not run for a long time. docs/policies.md explains and measures it. One thread at a
+// time.
 #pragma once
 
 #include "optimize/batch_size/change_detector.hpp"
@@ -27,7 +27,7 @@ class LookaheadPolicy final : public Policy {
   [[nodiscard]] Decision decide(const Question& question, const ProfileBook& profiles) const override;
   [[nodiscard]] std::vector<std::optional<CostBelief>> beliefs(const ProfileBook& profiles) const override;
 
-  [[nodiscard]] int version() const override { return 6; }
+  [[nodiscard]] int version() const override { return 7; }
   void save(StateWriter& writer) const override { state(writer, *this); }
   void restore(StateReader& reader) override;
 
@@ -35,20 +35,21 @@ class LookaheadPolicy final : public Policy {
   template <typename Archive, typename Self>
   static void state(Archive& archive, Self& self) {
     archive(self.spec_.max_power, self.spec_.power_limits, self.evidence_, self.recent_, self.expected_, self.fitted_,
-            self.change_, self.unread_, self.seen_, self.running_, self.recurrences_);
+            self.change_, self.former_, self.former_expected_, self.odds_, self.unread_, self.seen_, self.running_,
+            self.recurrences_);
   }
 
-  // What an epoch of an arm costs under its best limit: measured, or inferred from its neighbours.
+  // The cost of an epoch of an arm under its best limit, measured or inferred from its neighbours.
   struct EpochCost {
     double log_cost = 0.0;
-    double deviation = 0.0;  // how much less it may be; 0 when the best limit is measured
-    bool measured = false;   // under some limit
+    double deviation = 0.0;  // how much less it may be; 0 if the best limit is measured
+    bool measured = false;   // whether it was measured under some limit
   };
   struct Incumbent {
     std::size_t arm = 0;
-    double cost = 0.0;   // expected, of the epochs until one run reaches the target
-    double usual = 0.0;  // what those of five of six runs stay below: a standard deviation above the middle
-    double start = 0.0;  // what runs take beside their epochs, at any batch size
+    double cost = 0.0;   // expected cost of the epochs until one run reaches the target
+    double usual = 0.0;  // the cost that five of six runs stay below: one standard deviation above the median
+    double start = 0.0;  // what runs cost besides their epochs, at any batch size
   };
 
   struct Gamble {
@@ -56,7 +57,7 @@ class LookaheadPolicy final : public Policy {
     int max_epochs = 0;
   };
 
-  // What a run of an arm is expected to take while the job is as it was; without variance where no run says.
+  // What a run of an arm is expected to take while the job has not changed. The variance is 0 if no run shows it.
   struct Expectation {
     double log_epochs = 0.0;
     double variance = 0.0;
@@ -70,12 +71,18 @@ class LookaheadPolicy final : public Policy {
   void end_try(const records::TryEnded& ended);
   void learn(EpochEvidence& known, records::TryOutcome outcome, double log_epochs) const;
   void age();
+  // Changes the odds of the latest change by a run: it is more or less likely by the belief since the change than by
+  // the expectations before it. Returns true once the odds are below even.
+  bool takes_back(std::size_t arm, double log_epochs, double scatter);
+  [[nodiscard]] Expectation believed(std::size_t arm, double noise) const;
   [[nodiscard]] Expectation expectation(std::size_t arm) const;
-  // The limit that may be better than the cheapest one measured: next to it, below before above; none when both are
-  // measured.
+  // The limit that may be cheaper than the cheapest one measured: its unmeasured neighbour, the lower one first.
+  // Nothing if both neighbours are measured.
   [[nodiscard]] std::optional<Watts> limit_to_measure(const ProfileBook& profiles, std::size_t arm) const;
-  // Of every arm; nothing before an epoch of any was measured.
+  // The costs of all arms. Nothing until an epoch of some arm is measured.
   [[nodiscard]] std::optional<std::vector<EpochCost>> epoch_costs(const ProfileBook& profiles) const;
+  // Of the epochs until one run reaches the target, those of runs that miss it included.
+  [[nodiscard]] double expected_cost(std::size_t arm, const EpochCost& epoch) const;
   [[nodiscard]] std::optional<Incumbent> incumbent(const ProfileBook& profiles,
                                                    const std::vector<EpochCost>& costs) const;
   [[nodiscard]] Gamble best_gamble(const Incumbent& incumbent, const std::vector<EpochCost>& costs,
@@ -96,15 +103,18 @@ class LookaheadPolicy final : public Policy {
   JobSpec spec_;
   std::vector<double> octaves_;
   std::vector<EpochEvidence> evidence_;
-  std::vector<EpochEvidence> recent_;  // the part of it since runs began to speak for a change
-  std::vector<Expectation> expected_;  // as it was then
-  std::vector<EpochEvidence> fitted_;  // what belief_ was worked out from; empty before the first time
+  std::vector<EpochEvidence> recent_;  // the part of it that came after runs began to suggest a change
+  std::vector<Expectation> expected_;  // the expectations at that time
+  std::vector<EpochEvidence> fitted_;  // the evidence that belief_ was computed from; empty before the first time
   EpochBelief belief_;
   ChangeDetector change_;
-  std::vector<double> unread_;       // runs of each arm that belief_ does not know yet
-  std::vector<std::uint64_t> seen_;  // how many recurrences were done when a run of an arm last ended
-  std::vector<int> running_;         // tries of each arm in flight
-  std::uint64_t recurrences_ = 0;    // that are done
+  std::vector<EpochEvidence> former_;         // the evidence without the latest change; empty if there was none
+  std::vector<Expectation> former_expected_;  // the expectations before that change
+  double odds_ = 0.0;                         // logarithm of the odds that it was a change
+  std::vector<double> unread_;                // runs of each arm that belief_ does not include yet
+  std::vector<std::uint64_t> seen_;           // how many recurrences had ended when a run of the arm last ended
+  std::vector<int> running_;                  // tries of each arm in flight
+  std::uint64_t recurrences_ = 0;             // recurrences that have ended
 };
 
 }  // namespace zeus::optimize

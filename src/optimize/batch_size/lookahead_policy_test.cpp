@@ -1,5 +1,5 @@
-// What policy `lookahead` makes of events and profiles, worked by hand. What it believes of epochs is asked of an
-// EpochBelief that is told the same runs, and what a trial is worth of value_of: both have tests of their own.
+// What policy `lookahead` makes of events and profiles, worked out by hand. The expected epochs come from an
+// EpochBelief that gets the same runs, and the expected value of a trial from value_of: both have tests of their own.
 
 #include "optimize/batch_size/lookahead_policy.hpp"
 
@@ -43,7 +43,7 @@ class Job {
     apply(records::LimitsProfiled{
         .recurrence = 0, .batch_size = batch_size, .limits = std::move(limits), .energy = {}, .time = {}});
   }
-  // All limits, the middle one cheapest.
+  // All limits, of which the middle one is the cheapest.
   void measure_all(int batch_size, double epoch_cost) {
     measure(batch_size, {test::measured(100_W, 1.5 * epoch_cost), test::measured(150_W, epoch_cost),
                          test::measured(200_W, 1.2 * epoch_cost)});
@@ -78,7 +78,7 @@ class Job {
   std::uint64_t number_ = 0;
 };
 
-// Neither trials nor looks: what is best runs.
+// Allows neither trials nor looks: the best batch size runs.
 LookaheadTuning content() {
   LookaheadTuning tuning;
   tuning.least_improvement = 1e9;
@@ -107,7 +107,8 @@ EpochBelief believed(const std::vector<double>& octaves, const std::vector<Epoch
   return belief;
 }
 
-// One arm's belief: its epochs as `epochs` says, at an epoch cost of that logarithm and deviation.
+// Expects the belief about one arm: its epochs are those of `epochs`, and the logarithm of its epoch cost has the given
+// mean and deviation.
 void expect_belief(const std::optional<CostBelief>& found, const EpochBelief& epochs, std::size_t arm, double log_cost,
                    double deviation) {
   ASSERT_TRUE(found) << "arm " << arm;
@@ -125,9 +126,9 @@ double expected_cost(const EpochBelief& belief, std::size_t arm, double epoch_co
   return epoch_cost * std::exp(belief.mean(arm) + 0.5 * (belief.variance(arm) + belief.noise(arm)));
 }
 
-// 16 takes fewer epochs than 32 where it gets there at all, which is every second time, and a miss costs all that are
-// allowed.
-TEST(LookaheadPolicy, WhatOftenMissesTheTargetIsNotTheBest) {
+// 16 takes fewer epochs than 32 if it reaches the target at all, which is every second time. A miss costs all the
+// allowed epochs.
+TEST(LookaheadPolicy, ABatchSizeThatOftenMissesTheTargetIsNotTheBest) {
   const auto best = [](TryOutcome of_every_second) {
     Job job{energy_job({16, 32}, 32), content()};
     job.measure_all(16, 4.0);
@@ -152,10 +153,10 @@ TEST(LookaheadPolicy, MeasuresTheLargestLimitOfTheDefaultFirst) {
   }
 }
 
-// Two limits are missing. Beforehand they take 5 s each, or a third of an epoch where that is less; during the first
-// epoch, an eighth of it (as set here). An epoch of 80 s: 2 x 5 / 80 = 1/8, beforehand. Of 79 s: during the epoch. Of
-// 12 s: 2 x 1/3 is more than an eighth still, though 2 x 5 / 12 is more than that.
-TEST(LookaheadPolicy, MeasuresTheOtherLimitsWhereThatIsCheaper) {
+// Two limits are missing. Beforehand they take 5 s each, or a third of an epoch if that is less; during the first
+// epoch, an eighth of it (as set here). With an epoch of 80 s, 2 x 5 / 80 is 1/8: beforehand. With one of 79 s: during
+// the epoch. With one of 12 s, 2 x 1/3 is less than 2 x 5 / 12, but still more than an eighth.
+TEST(LookaheadPolicy, MeasuresTheOtherLimitsInTheCheaperWay) {
   LookaheadTuning tuning = content();
   tuning.profiling_epoch = 0.125;
   const auto decide = [&tuning](Seconds epoch) {
@@ -177,8 +178,8 @@ TEST(LookaheadPolicy, MeasuresTheOtherLimitsWhereThatIsCheaper) {
   EXPECT_TRUE(std::holds_alternative<ProfileLimits>(decide(12_s))) << "two thirds of an epoch, not ten twelfths";
 }
 
-// Measuring takes an eighth of an epoch, and saves a share g of 16 runs (the least horizon) of so many epochs.
-TEST(LookaheadPolicy, LeavesLimitsUnmeasuredWhereTheySaveLessThanTheyCost) {
+// Measuring takes an eighth of an epoch, and saves a share g of 16 runs (the least horizon) of `epochs` epochs each.
+TEST(LookaheadPolicy, LeavesLimitsUnmeasuredIfMeasuringCostsMoreThanItSaves) {
   const double epochs = std::exp(believed({-1, 0, 1}, {{}, {}, {}}).mean(1));
   const double even = 0.125 / (16.0 * epochs);
   for (const double epoch : {80.0, 40.0}) {
@@ -199,16 +200,16 @@ TEST(LookaheadPolicy, LeavesLimitsUnmeasuredWhereTheySaveLessThanTheyCost) {
   }
 }
 
-TEST(LookaheadPolicy, RunsAsItIsWhereAllLimitsAreKnown) {
+TEST(LookaheadPolicy, MeasuresNothingIfAllLimitsAreKnown) {
   Job job{energy_job({8, 16, 32}, 16), content()};
   job.measure_all(16, 5.0);
   EXPECT_EQ(job.run_of().arm, 1U);
   EXPECT_FALSE(job.run_of().profile);
 }
 
-// Missed: 16 once, then of the two that are one octave away the smaller one, then the larger; then the default, the
-// nearest of all that missed once.
-TEST(LookaheadPolicy, TriesWhatHasMissedLeastNearestToTheDefaultTheSmallerFirst) {
+// 16 misses once. Then come the two batch sizes one octave away, the smaller one first; then the default, the nearest
+// of all that have missed once.
+TEST(LookaheadPolicy, TriesTheFewestMissesThenTheNearestToTheDefaultThenTheSmaller) {
   Job job{energy_job({4, 8, 16, 32, 64}, 16), content()};
   std::vector<int> tried;
   for (int i = 0; i < 7; ++i) {
@@ -218,13 +219,13 @@ TEST(LookaheadPolicy, TriesWhatHasMissedLeastNearestToTheDefaultTheSmallerFirst)
   }
   EXPECT_EQ(tried, (std::vector{16, 8, 32, 4, 64, 16, 8}));
   for (const std::optional<CostBelief>& belief : job.beliefs()) {
-    EXPECT_FALSE(belief) << "no run has said what one takes";
+    EXPECT_FALSE(belief) << "no run has reached the target";
   }
 }
 
-// Measured: 16 at 4 J an epoch, all of its limits; 128 at 2 J, with a neighbour of its best limit unknown, so that it
-// may be a tenth cheaper. 8, an octave below, costs a quarter more and is uncertain by as much. 256 and 512, one and
-// two octaves above, cost a tenth less each. 32 takes half the steps of 16 and 128 an eighth, so that an epoch of 32
+// Measured are 16, at 4 J an epoch with all of its limits, and 128, at 2 J; a neighbour of its best limit is unknown,
+// so it may be a tenth cheaper. 8, an octave below, costs a quarter more, with a deviation of a quarter. 256 and 512,
+// one and two octaves above, cost a tenth less each. 32 takes half the steps of 16 and 128 an eighth, so an epoch of 32
 // costs three sevenths of the difference more than one of 128.
 TEST(LookaheadPolicy, InfersEpochCostsFromThoseOfNeighbours) {
   Job job{energy_job({8, 16, 32, 128, 256, 512}, 32), content()};
@@ -241,8 +242,19 @@ TEST(LookaheadPolicy, InfersEpochCostsFromThoseOfNeighbours) {
   expect_belief(beliefs[5], epochs, 5, std::log(2.0) - 0.2, 0.5);
 }
 
-// The best limit may lie next to the cheapest one measured, below before above; none where both are measured or at the
-// end of the range.
+// 16 and 128 are measured again, but an epoch of 128 costs twice as much. The step from 16 to 32 is a seventh of that
+// from 16 to 128.
+TEST(LookaheadPolicy, InfersRisingEpochCostsFromTheSizeOfSteps) {
+  Job job{energy_job({8, 16, 32, 128}, 32), content()};
+  job.measure_all(16, 2.0);
+  job.measure_all(128, 4.0);
+  job.run(16, 20);
+  const EpochBelief epochs = believed({-2, -1, 0, 2}, {{}, runs({20}), {}, {}});
+  expect_belief(job.beliefs()[2], epochs, 2, std::log(2.0 + 2.0 / 7.0), 0.25 * std::sqrt(1.0 * 2.0 / 3.0) * 0.5);
+}
+
+// The best limit may be an unmeasured neighbour of the cheapest one measured; the lower neighbour comes first. There is
+// none if both are measured, or at the ends of the range.
 TEST(LookaheadPolicy, ALimitNextToTheCheapestMayBeCheaperStill) {
   const auto doubted = [](std::vector<LimitProfile> limits) {
     Job job{energy_job({8, 16}, 16), content()};
@@ -261,15 +273,15 @@ TEST(LookaheadPolicy, ALimitNextToTheCheapestMayBeCheaperStill) {
   EXPECT_TRUE(doubted({test::measured(100_W, 2.0), test::measured(200_W, 3.0)})) << "150 W, above";
 }
 
-// An epoch of one joule is a cost like any other, though its logarithm is nothing.
-TEST(LookaheadPolicy, AnEpochOfOneJouleIsBelievedLikeAnyOther) {
+// An epoch of one joule is an ordinary cost, though its logarithm is 0.
+TEST(LookaheadPolicy, AnEpochOfOneJouleIsAnOrdinaryCost) {
   Job job{energy_job({8, 16}, 16), content()};
   job.measure_all(16, 1.0);
   job.run(16, 20);
   expect_belief(job.beliefs()[1], believed({-1, 0}, {{}, runs({20})}), 1, 0.0, 0.0);
 }
 
-TEST(LookaheadPolicy, BelievesNothingOfCostsWhereNoEpochWasMeasured) {
+TEST(LookaheadPolicy, HasNoCostBeliefsBeforeAnEpochIsMeasured) {
   Job job{energy_job({8, 16}, 16), content()};
   job.run(16, 20);
   for (const std::optional<CostBelief>& belief : job.beliefs()) {
@@ -277,7 +289,7 @@ TEST(LookaheadPolicy, BelievesNothingOfCostsWhereNoEpochWasMeasured) {
   }
 }
 
-TEST(LookaheadPolicy, LearnsFromRunsThatReachedAndThatWereStopped) {
+TEST(LookaheadPolicy, LearnsFromRunsThatReachedTheTargetAndFromStoppedOnes) {
   Job job{energy_job({8, 16}, 16), content()};
   job.measure_all(16, 4.0);
   job.run(16, 20);
@@ -291,9 +303,9 @@ TEST(LookaheadPolicy, LearnsFromRunsThatReachedAndThatWereStopped) {
   expect_belief(job.beliefs()[1], epochs, 1, std::log(4.0), 0.0);
 }
 
-// With a window of three, a fourth run is weighed against what two of the three before say: their mean, and two thirds
-// of their scatter.
-TEST(LookaheadPolicy, AWindowKeepsTheWeightOfSoManyRuns) {
+// With a window of three, the weight of the three earlier runs is that of two when a fourth arrives: their mean stays,
+// with two thirds of their scatter.
+TEST(LookaheadPolicy, AWindowLimitsTheWeightOfOldRuns) {
   JobSpec spec = energy_job({8, 16}, 16);
   spec.window = 3;
   Job job{spec, content()};
@@ -308,10 +320,9 @@ TEST(LookaheadPolicy, AWindowKeepsTheWeightOfSoManyRuns) {
   expect_belief(job.beliefs()[1], believed({-1, 0}, {{}, expected}), 1, std::log(4.0), 0.0);
 }
 
-// The belief is worked out again when an arm has had a third of its runs since the last time (as set here): after run
-// 1, 2, 3 (two new would be too few at 3: more than one of three), and so on: of 4 runs, 1 is not more than 4/3; 2 of 5
-// are.
-TEST(LookaheadPolicy, WorksItsBeliefOutAnewWhenThereIsNews) {
+// The belief is computed again once more than a third of an arm's runs is new since the last time (as set here): after
+// runs 1, 2, 4 and 7. Of 3 runs, 1 new one is not more than a third; of 4 runs, 2 are.
+TEST(LookaheadPolicy, ComputesItsBeliefAgainAfterEnoughNewRuns) {
   LookaheadTuning tuning = content();
   tuning.news = 1.0 / 3.0 + 1e-9;
   Job job{energy_job({8, 16}, 16), tuning};
@@ -328,10 +339,10 @@ TEST(LookaheadPolicy, WorksItsBeliefOutAnewWhenThereIsNews) {
     }
     expect_belief(job.beliefs()[1], believed({-1, 0}, {{}, runs(known)}), 1, std::log(4.0), 0.0);
   }
-  EXPECT_LT(known.size(), all.size()) << "the last one is not news yet";
+  EXPECT_LT(known.size(), all.size()) << "the last run does not count yet";
 }
 
-TEST(LookaheadPolicy, RunsTheLeastExpectedCostAndSaysWhatIsUsual) {
+TEST(LookaheadPolicy, RunsTheLeastExpectedCostAndReportsTheUsualCost) {
   Job job{energy_job({8, 16, 32}, 16), content()};
   job.measure_all(16, 4.0);
   job.measure_all(8, 3.0);
@@ -344,13 +355,14 @@ TEST(LookaheadPolicy, RunsTheLeastExpectedCostAndSaysWhatIsUsual) {
   EXPECT_EQ(run.arm, 0U) << "32 is the cheapest by far, and was never run";
   EXPECT_EQ(run.purpose, TryPurpose::exploit);
   EXPECT_FALSE(run.max_epochs || run.limit || run.profile);
-  // A standard deviation above the middle.
+  // One standard deviation above the median.
   EXPECT_NEAR(run.usual_cost->value(), 3.0 * std::exp(epochs.mean(0) + std::sqrt(epochs.variance(0) + epochs.noise(0))),
               1e-9);
 }
 
-// A start of 100 J is the same at every batch size: it decides nothing between them, and is a part of what a run takes.
-TEST(LookaheadPolicy, WhatRunsTakeBesideTheirEpochsIsAPartOfTheirCost) {
+// A start of 100 J costs the same at every batch size: it does not change the choice between them, but is part of the
+// cost of a run.
+TEST(LookaheadPolicy, TheStartIsPartOfTheCostOfARun) {
   Job job{energy_job({8, 16}, 16), content()};
   job.measure_all(16, 4.0);
   job.measure_all(8, 3.0);
@@ -370,9 +382,9 @@ TEST(LookaheadPolicy, WhatRunsTakeBesideTheirEpochsIsAPartOfTheirCost) {
   EXPECT_NEAR((*job.run_of().usual_cost - *epochs_alone.usual_cost).value(), 100.0, 1e-9);
 }
 
-// Beside a start that a trial would pay once more, what it could save is worth less; and a bound of the job's leaves
-// less for its epochs.
-TEST(LookaheadPolicy, ATrialPaysForAStart) {
+// A stopped trial pays for a second start, so it is worth less. A cost limit of the job leaves fewer epochs for a
+// trial.
+TEST(LookaheadPolicy, AStartMakesATrialWorthLess) {
   LookaheadTuning tuning;
   tuning.least_look = 1e9;
   Job job{energy_job({16, 32}, 16), tuning};
@@ -398,7 +410,7 @@ TEST(LookaheadPolicy, ATrialPaysForAStart) {
   EXPECT_EQ(job.run_of(0, 1e6_J).arm, 0U) << "the least that could be saved is a part of the whole run";
 }
 
-TEST(LookaheadPolicy, OnOtherDevicesItMeasuresWhatItHasRun) {
+TEST(LookaheadPolicy, OnOtherDevicesItMeasuresTheBatchSizesThatHaveRun) {
   Job job{energy_job({8, 16, 32}, 16), content()};
   job.measure_all(16, 4.0);
   job.measure_all(32, 3.0);
@@ -415,8 +427,8 @@ TEST(LookaheadPolicy, OnOtherDevicesItMeasuresWhatItHasRun) {
   expect_belief(job.beliefs()[1], believed({-1, 0, 1}, {{}, runs({20}), runs({20})}), 1, std::log(7.0), 0.0);
 }
 
-// 8 was run first. Each recurrence since allows 0.02 of a run; a look counts as 0.1 and what it is expected to lose.
-TEST(LookaheadPolicy, LooksAgainWhenTheTimeSinceAllowsWhatALookLoses) {
+// 8 ran first. Each recurrence since then allows 0.02 of a run; a look counts as 0.1 plus its expected loss.
+TEST(LookaheadPolicy, LooksAgainOnceTheAllowanceCoversTheLoss) {
   LookaheadTuning tuning;
   tuning.least_improvement = 1e9;
   tuning.curiosity = 0.02;
@@ -434,7 +446,7 @@ TEST(LookaheadPolicy, LooksAgainWhenTheTimeSinceAllowsWhatALookLoses) {
     const double best = expected_cost(epochs, 1, 4.0);
     const double loses = expected_cost(epochs, 0, 4.5) / best - 1.0;
     ASSERT_GT(loses, 0.0);
-    // 8's run was the first of since + 1 recurrences, and was seen before it was counted.
+    // The run of 8 was the first of since + 1 recurrences, and ended before that one was counted.
     const bool due = 0.02 * (since + 1) > 0.1 + loses;
     const RunTry run = job.run_of(0, Joules{1e9});
     EXPECT_EQ(run.arm, due ? 0U : 1U) << since;
@@ -444,17 +456,40 @@ TEST(LookaheadPolicy, LooksAgainWhenTheTimeSinceAllowsWhatALookLoses) {
       EXPECT_NEAR(run.usual_cost->value(), best, 1e-9);
       EXPECT_EQ(job.run_of(1).arm, 1U) << "not after a failed try";
       job.start(8);
-      EXPECT_EQ(job.run_of().arm, 1U) << "one is on its way";
+      EXPECT_EQ(job.run_of().arm, 1U) << "a try is in flight";
       job.end(8, 20);
-      EXPECT_EQ(job.run_of().arm, 1U) << "it was seen just now";
+      EXPECT_EQ(job.run_of().arm, 1U) << "its try has just ended";
       looked = true;
     }
   }
   EXPECT_TRUE(looked);
 }
 
-// Both are cheaper than they were and due; the one for which there is more left over comes first.
-TEST(LookaheadPolicy, TheMostOverdueComesFirst) {
+// A run of 8 that reaches the target takes as many epochs as one of 16, but every second one misses it, and a miss
+// costs all the epochs that are allowed. So another look at it waits several times as long.
+TEST(LookaheadPolicy, ALookCountsTheRunsThatMiss) {
+  const auto looks = [](TryOutcome of_every_second) {
+    LookaheadTuning tuning;
+    tuning.least_improvement = 1e9;
+    tuning.curiosity = 0.02;
+    Job job{energy_job({8, 16}, 16), tuning};
+    job.measure_all(8, 4.5);
+    job.measure_all(16, 4.0);
+    for (int i = 0; i < 4; ++i) {
+      job.run(8, 20);
+      job.run(8, 20, of_every_second);
+    }
+    for (int i = 0; i < 30; ++i) {
+      job.run(16, 20);
+    }
+    return job.run_of(0, Joules{1e9}).arm == 0U;
+  };
+  EXPECT_TRUE(looks(TryOutcome::reached));
+  EXPECT_FALSE(looks(TryOutcome::exhausted));
+}
+
+// Both are cheaper than they were, and both are due; the one with more allowance left comes first.
+TEST(LookaheadPolicy, TheMostOverdueBatchSizeComesFirst) {
   LookaheadTuning tuning;
   tuning.least_improvement = 1e9;
   tuning.curiosity = 0.05;
@@ -468,14 +503,14 @@ TEST(LookaheadPolicy, TheMostOverdueComesFirst) {
   for (int i = 0; i < 30; ++i) {
     job.run(16, 20);
   }
-  EXPECT_EQ(job.next(), 32) << "two recurrences longer unseen";
+  EXPECT_EQ(job.next(), 32) << "it has not run for two recurrences more";
   job.run(32, 20);
   EXPECT_EQ(job.next(), 8);
 }
 
-// A batch size that is chosen is measured first: at the limit that is best for the best known, then next to its own
-// cheapest limit, below before above; then it runs.
-TEST(LookaheadPolicy, MeasuresWhatItIsAboutToTryLimitByLimit) {
+// A batch size that is chosen is measured first: at the limit that is best for the best known batch size, then at the
+// neighbours of its own cheapest limit, the lower one first. Then it runs.
+TEST(LookaheadPolicy, MeasuresANewBatchSizeLimitByLimitBeforeItRuns) {
   LookaheadTuning tuning;
   tuning.least_improvement = 1e9;
   tuning.curiosity = 10.0;
@@ -492,9 +527,9 @@ TEST(LookaheadPolicy, MeasuresWhatItIsAboutToTryLimitByLimit) {
   EXPECT_EQ(job.run_of().arm, 0U);
 }
 
-// 8 may not stay: its other limit is measured only where that pays within this one run. Measuring takes an eighth of an
-// epoch and saves a share g of a run of so many epochs.
-TEST(LookaheadPolicy, ATrialMeasuresOnlyWhatPaysWithinIt) {
+// 8 may not be kept, so its other limit is measured only if that pays within this one run. Measuring takes an eighth of
+// an epoch and saves a share g of a run of that many epochs.
+TEST(LookaheadPolicy, ATrialMeasuresALimitOnlyIfThatPaysWithinTheTrial) {
   const EpochBelief epochs = believed({-1, 0}, {{}, runs({20})});
   const double even = 0.125 / std::exp(epochs.mean(0));
   for (const double gain : {0.99 * even, 1.01 * even}) {
@@ -506,7 +541,7 @@ TEST(LookaheadPolicy, ATrialMeasuresOnlyWhatPaysWithinIt) {
     Job job{energy_job({8, 16}, 16), tuning};
     job.measure_all(16, 4.0);
     job.run(16, 20);
-    // 100 W is cheapest, 150 W beside it costs more; 200 W is of no interest to the choice.
+    // 100 W is cheapest, and 150 W next to it costs more; 200 W does not affect the choice.
     job.measure(8, {test::measured(100_W, 4.0), test::measured(150_W, 5.0)});
     const RunTry run = job.run_of();
     EXPECT_EQ(run.arm, 0U);
@@ -521,9 +556,9 @@ ExploratoryValue worth(const EpochBelief& epochs, std::size_t arm, double epoch_
       epochs);
 }
 
-// 32 costs a quarter of 16 for an epoch, 8 twice as much: 32 is tried, for as long as that is worth it. The first
-// recurrences count as 16.
-TEST(LookaheadPolicy, TriesWhatIsWorthMostAndStopsItWhereItNoLongerIs) {
+// An epoch of 32 costs a quarter of one of 16; one of 8 costs twice as much. 32 is tried for as long as that is
+// worthwhile. The first recurrences count as 16.
+TEST(LookaheadPolicy, TriesTheMostValuableBatchSizeForAsLongAsThatPays) {
   LookaheadTuning tuning;
   tuning.least_look = 1e9;
   const JobSpec spec = energy_job({8, 16, 32, 64}, 16);
@@ -543,16 +578,17 @@ TEST(LookaheadPolicy, TriesWhatIsWorthMostAndStopsItWhereItNoLongerIs) {
   EXPECT_EQ(run.arm, larger ? 3U : 2U);
   EXPECT_EQ(run.max_epochs, (larger ? of_64 : of_32).max_epochs);
   EXPECT_EQ(run.purpose, TryPurpose::explore);
-  EXPECT_NEAR(run.usual_cost->value(), best, 1e-6 * best) << "but for runs that miss, one in a million";
+  EXPECT_NEAR(run.usual_cost->value(), best, 1e-6 * best) << "except for runs that miss, one in a million";
   EXPECT_EQ(job.run_of(1).arm, 1U) << "one trial a recurrence";
   EXPECT_EQ(job.run_of(1).purpose, TryPurpose::exploit);
   job.start(larger ? 64 : 32);
   EXPECT_EQ(job.run_of().arm, larger ? 2U : 3U) << "the other, while that one runs";
 }
 
-// A trial may cost beta times the least cost of a recurrence, or what the best known is expected to cost where that is
-// more: with 2 x 30 J (and 2 x 10 J, where 16 costs more than that) that many epochs of 1.5 J.
-TEST(LookaheadPolicy, ATrialKeepsToTheBoundOfTheJob) {
+// A trial may cost beta times the least cost of a recurrence, or beta times the expected cost of the best known batch
+// size if that is more. Beta is 2. A least cost of 30 J exceeds the expected cost of 16, one of 10 J does not. The
+// budget limits the number of epochs, at 0.7 J each.
+TEST(LookaheadPolicy, ATrialStaysWithinTheCostLimitOfTheJob) {
   LookaheadTuning tuning;
   tuning.least_look = 1e9;
   const JobSpec spec = energy_job({16, 32}, 16);
@@ -573,9 +609,9 @@ TEST(LookaheadPolicy, ATrialKeepsToTheBoundOfTheJob) {
   }
 }
 
-// What could be saved in all, by knowing everything, is a hundredth of a run at least (as set, and here about what it
-// is).
-TEST(LookaheadPolicy, WhatCouldSaveNextToNothingIsNotThoughtOf) {
+// Complete knowledge must be able to save at least a hundredth of a run (as set; here the threshold is put just below
+// and above what it saves).
+TEST(LookaheadPolicy, ABatchSizeThatCouldSaveAlmostNothingIsNotTried) {
   const JobSpec spec = energy_job({16, 32}, 16);
   const EpochBelief epochs = believed({0, 1}, {runs({20}), {}});
   const double best = expected_cost(epochs, 0, 4.0);
@@ -592,13 +628,13 @@ TEST(LookaheadPolicy, WhatCouldSaveNextToNothingIsNotThoughtOf) {
   }
 }
 
-// An arm that was not measured is hoped to be as cheap as it may be by a deviation. 32 is an octave above 16: a tenth
-// cheaper, and by a quarter uncertain.
-TEST(LookaheadPolicy, HopesForTheCheapEndOfWhatWasNotMeasured) {
+// The cost of an arm that was not measured is assumed one deviation below its expected value. 32 is an octave above 16:
+// a tenth cheaper, with a deviation of a quarter.
+TEST(LookaheadPolicy, AssumesTheCheapEndForUnmeasuredBatchSizes) {
   const JobSpec spec = energy_job({16, 32}, 16);
   const EpochBelief epochs = believed({0, 1}, {runs({20}), {}});
   const double best = expected_cost(epochs, 0, 4.0);
-  // So cheap that it is worth measuring in one case of six.
+  // Cheap enough, with a probability of one in six, to be worth measuring.
   const double hoped = std::log(4.0) - 0.1 - std::sqrt(3.0) * 0.25;
   const double saves = possible_improvement(epochs, 1, hoped, best) * 16.0 / best;
   ASSERT_GT(worth(epochs, 1, std::exp(hoped), best, 16.0, spec.max_epochs).value, 6.0 * std::exp(hoped));
@@ -642,17 +678,45 @@ TEST(LookaheadPolicy, TheHorizonGrowsWithTheJob) {
   }
 }
 
-// A single run is an alarm here where a change is four times as likely to explain it.
+// Here a single run raises the alarm if a change explains it four times as well.
 LookaheadTuning startled() {
   LookaheadTuning tuning = content();
   tuning.change.alarm = std::log(4.0);
   return tuning;
 }
 
-// 8 and 16 took 20 epochs each time; now 16 takes 90. What was known of 16 goes, all but the belief that runs it; what
-// is known of 8 gains as much variance as the square of what gave the change away, and its stopped run no longer
-// counts.
-TEST(LookaheadPolicy, AChangeMakesOldRunsSayLess) {
+// 16 took 20 epochs five times, then 90: a change. If it takes 20 again, the run of 90 was an odd one, and everything
+// known before holds again, together with that run. If it keeps taking 90, the change stays.
+TEST(LookaheadPolicy, ARunAsBeforeTakesAChangeBack) {
+  const auto after = [](int epochs) {
+    LookaheadTuning tuning = startled();
+    tuning.news = 0.0;
+    Job job{energy_job({8, 16}, 16), tuning};
+    job.measure_all(8, 4.0);
+    job.measure_all(16, 4.0);
+    std::vector<double> of_16(5, 20);
+    for (int i = 0; i < 5; ++i) {
+      job.run(16, 20);
+    }
+    job.run(8, 20);
+    job.run(16, 90);
+    of_16.push_back(90);
+    for (int i = 0; i < 3; ++i) {
+      job.run(16, epochs);
+      of_16.push_back(epochs);
+    }
+    const EpochBelief unchanged = believed({-1, 0}, {runs({20}), runs(of_16)});
+    return std::log(job.beliefs()[0]->epochs.value()) -
+           (unchanged.mean(0) + 0.5 * (unchanged.variance(0) + unchanged.noise(0)));
+  };
+  EXPECT_NEAR(after(20), 0.0, 1e-9);
+  EXPECT_GT(std::fabs(after(90)), 0.01);
+}
+
+// 8 and 16 took 20 epochs each time; now 16 takes 90. The history of 16 is dropped, except that the current belief
+// still runs it. That of 8 gains as much variance as the square of the jump that revealed the change, and its stopped
+// run no longer counts.
+TEST(LookaheadPolicy, AfterAChangeOldRunsCountLess) {
   Job job{energy_job({8, 16}, 16), startled()};
   job.measure_all(8, 4.0);
   job.measure_all(16, 4.0);
@@ -671,14 +735,14 @@ TEST(LookaheadPolicy, AChangeMakesOldRunsSayLess) {
   EpochBelief after = believed({-1, 0}, {of_8, runs({90})});
   expect_belief(job.beliefs()[1], after, 1, std::log(4.0), 0.0);
   expect_belief(job.beliefs()[0], after, 0, std::log(4.0), 0.0);
-  // The next run of 8 starts its history again, so it can be no surprise.
+  // The next run of 8 starts its history again, so it cannot be a surprise.
   job.run(8, 85);
   after = believed({-1, 0}, {runs({85}), runs({90})});
   expect_belief(job.beliefs()[0], after, 0, std::log(4.0), 0.0);
 }
 
-// 100 epochs at 0.26 from the mean are some five deviations of runs that never differed: the least change is 0.5.
-TEST(LookaheadPolicy, ASmallChangeAddsTheLeastVarianceThereIs) {
+// 100 epochs at 0.26 from the mean are about five deviations of runs that never differed; the least change is 0.5.
+TEST(LookaheadPolicy, ASmallChangeAddsTheMinimumVariance) {
   LookaheadTuning tuning = startled();
   tuning.epochs.noises.fill(0.03);
   Job job{energy_job({8, 16}, 16), tuning};
@@ -694,9 +758,9 @@ TEST(LookaheadPolicy, ASmallChangeAddsTheLeastVarianceThereIs) {
   expect_belief(job.beliefs()[0], believed({-1, 0}, {of_8, runs({100})}, tuning.epochs), 0, std::log(4.0), 0.0);
 }
 
-// Fewer epochs than usual are a change when the target was reached; a run that was stopped early shows nothing. More
-// than usual are one either way.
-TEST(LookaheadPolicy, AStoppedRunSurprisesOnlyByWhatItRan) {
+// Fewer epochs than usual are a sign of change if the target was reached; if the run was stopped early they show
+// nothing. More epochs than usual are a sign in either case.
+TEST(LookaheadPolicy, AStoppedRunCountsOnlyByTheEpochsItRan) {
   const auto changed = [](int epochs, TryOutcome outcome) {
     Job job{energy_job({8, 16}, 16), startled()};
     job.measure_all(8, 4.0);
@@ -716,9 +780,9 @@ TEST(LookaheadPolicy, AStoppedRunSurprisesOnlyByWhatItRan) {
   EXPECT_FALSE(changed(21, TryOutcome::reached));
 }
 
-// One run of 20 epochs is known. If the slightest sign is a change already, a run that was stopped where a change is
-// the likelier explanation is one.
-TEST(LookaheadPolicy, AStoppedRunThatIsALittleTooLongIsALittleSurprise) {
+// One run of 20 epochs is known. If the slightest sign counts as a change, a run that was stopped counts as one as soon
+// as a change explains it better.
+TEST(LookaheadPolicy, AStoppedRunSlightlyLongerThanExpectedIsASlightSignOfChange) {
   LookaheadTuning tuning = startled();
   tuning.change.alarm = 1e-9;
   const EpochBelief before = believed({-1, 0}, {runs({20}), runs({20})}, tuning.epochs);
@@ -740,9 +804,9 @@ TEST(LookaheadPolicy, AStoppedRunThatIsALittleTooLongIsALittleSurprise) {
   EXPECT_FALSE(changed(0.8 * even));
 }
 
-// Runs that take 10 and 30 epochs by turns are no change, however often: it is how this arm's runs scatter. Nor are
+// Runs that alternate between 10 and 30 epochs are never a change: that is how the runs of this arm scatter. Nor are
 // runs of 1 and 2 epochs, which differ by rounding.
-TEST(LookaheadPolicy, NeitherScatterNorRoundingIsAChange) {
+TEST(LookaheadPolicy, ScatterAndRoundingAreNotChanges) {
   LookaheadTuning tuning;
   tuning.least_improvement = 1e9;
   tuning.least_look = 1e9;
@@ -758,7 +822,7 @@ TEST(LookaheadPolicy, NeitherScatterNorRoundingIsAChange) {
   }
 }
 
-TEST(LookaheadPolicy, GoesOnFromItsSavedState) {
+TEST(LookaheadPolicy, ContinuesFromItsSavedState) {
   LookaheadTuning tuning = startled();
   tuning.least_improvement = 0.01;
   tuning.least_look = 0.1;
@@ -800,7 +864,7 @@ TEST(LookaheadPolicy, GoesOnFromItsSavedState) {
   }
 }
 
-TEST(LookaheadPolicy, RefusesTheStateOfAnotherNumberOfBatchSizes) {
+TEST(LookaheadPolicy, RefusesAStateForAnotherNumberOfBatchSizes) {
   LookaheadPolicy two{energy_job({8, 16}, 16)};
   LookaheadPolicy used = two;
   const ProfileBook profiles{energy_job({8, 16}, 16)};

@@ -1,5 +1,5 @@
-// Policy `oracle`: the configuration that is the best by everything that the traces hold; the yardstick of regret.
-// One thread at a time.
+// Policy `oracle`: the best configuration according to everything in the traces. Regret is measured against it. One
+// thread at a time.
 #pragma once
 
 #include "optimize/batch_size/policy.hpp"
@@ -15,7 +15,7 @@ class OraclePolicy final : public Policy {
   [[nodiscard]] std::unique_ptr<Policy> clone() const override { return std::make_unique<OraclePolicy>(*this); }
   void apply(const records::JobEvent&, const ProfileBook&) override {}
   [[nodiscard]] Decision decide(const Question&, const ProfileBook&) const override { return best_; }
-  // It knows; it does not believe.
+  // It is given the answer, so it has no beliefs.
   [[nodiscard]] std::vector<std::optional<CostBelief>> beliefs(const ProfileBook&) const override { return {}; }
 
   [[nodiscard]] int version() const override { return 1; }

@@ -1,4 +1,4 @@
-// Policies by name. Pure functions; safe from any thread.
+// Policies by name. Pure functions; any thread may call them.
 #pragma once
 
 #include "optimize/batch_size/policy.hpp"
@@ -9,13 +9,14 @@
 
 namespace zeus::optimize {
 
-// The best policy known, used where none is named.
+// The best policy known. It is used by default.
 inline constexpr std::string_view best_policy = "lookahead";
 
-// The policies that need nothing but a job's spec; `oracle`, which must be told the answer, is not among them.
+// The policies that need only a job's spec. `oracle` is not among them, because it must be given the answer.
 std::span<const std::string_view> policy_names();
 
-// A fresh policy for a job whose spec is `checked`. An unknown name is an invalid_argument Error that lists the names.
+// A fresh policy for a job whose spec is `checked`. An unknown name is an invalid_argument Error that lists the valid
+// names.
 std::unique_ptr<Policy> make_policy(std::string_view name, const JobSpec& spec);
 
 }  // namespace zeus::optimize

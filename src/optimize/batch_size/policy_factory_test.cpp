@@ -1,4 +1,4 @@
-// Policies by name, and the two that need no test of their own file: `default` and `oracle`.
+// Policies by name, and the two policies without a test file of their own: `default` and `oracle`.
 
 #include "optimize/batch_size/policy_factory.hpp"
 
@@ -37,7 +37,7 @@ TEST(PolicyFactory, MakesEachPolicyByItsName) {
   EXPECT_EQ(best_policy, "lookahead");
 }
 
-TEST(PolicyFactory, AnUnknownNameIsRefusedWithTheNamesThereAre) {
+TEST(PolicyFactory, RefusesAnUnknownNameAndListsTheValidOnes) {
   try {
     make_policy("oracle", energy_job({8, 16}, 16));
     FAIL();
@@ -48,7 +48,7 @@ TEST(PolicyFactory, AnUnknownNameIsRefusedWithTheNamesThereAre) {
   }
 }
 
-TEST(DefaultPolicy, RunsTheDefaultAtTheLargestLimitWhateverHappens) {
+TEST(DefaultPolicy, AlwaysRunsTheDefaultAtTheLargestLimit) {
   const JobSpec spec = energy_job({8, 16, 32}, 16);
   const ProfileBook profiles{spec};
   DefaultPolicy policy{spec};
@@ -66,7 +66,7 @@ TEST(DefaultPolicy, RunsTheDefaultAtTheLargestLimitWhateverHappens) {
   EXPECT_FALSE(policy.beliefs(profiles)[1]);
 }
 
-TEST(DefaultPolicy, GoesOnFromItsSavedState) {
+TEST(DefaultPolicy, ContinuesFromItsSavedState) {
   const JobSpec spec = energy_job({8, 16}, 16);
   test::expect_goes_on_from_its_saved_state(
       spec, [&spec] { return std::make_unique<DefaultPolicy>(spec); },
@@ -74,7 +74,7 @@ TEST(DefaultPolicy, GoesOnFromItsSavedState) {
        ended(0, 0, 16, 5)});
 }
 
-TEST(OraclePolicy, RunsWhatItWasToldToBeBest) {
+TEST(OraclePolicy, AlwaysRunsTheConfigurationThatItWasGiven) {
   const JobSpec spec = energy_job({8, 16}, 16);
   const ProfileBook profiles{spec};
   OraclePolicy policy{0, 150_W};

@@ -10,7 +10,8 @@ namespace zeus::optimize {
 namespace {
 
 constexpr double same = 1e-9;
-// By how much whole epochs may differ from run to run, on a machine that is busy at times, before the job has changed.
+// The job has changed if whole epochs differ from run to run by more than this. A machine that is busy at times causes
+// less.
 constexpr double changed = 0.25;
 
 bool have_uncertainties(std::span<const records::LimitProfile> limits) {
@@ -23,7 +24,7 @@ ProfileBook::ProfileBook(const JobSpec& spec)
     : cost_{spec.eta, spec.max_power}, max_slowdown_{spec.max_slowdown}, pages_(spec.arms()) {
 }
 
-// Among the limits that do not slow an epoch too much. What slices say is made to be what can be.
+// Only limits that do not slow an epoch too much are considered. Slices that contradict physics are corrected first.
 std::size_t ProfileBook::cheapest(std::span<const records::LimitProfile> limits) const {
   std::vector<records::LimitProfile> allowed{limits.begin(), limits.end()};
   if (have_uncertainties(limits)) {
@@ -72,7 +73,7 @@ void ProfileBook::follow(std::size_t arm, const records::LimitProfile& seen) {
   if (known == nullptr) {
     limits = {seen};
   }
-  // Equal but for rounding is equal.
+  // A difference within rounding is no difference.
   if (known == nullptr || std::abs(time - 1.0) > same || std::abs(power - 1.0) > same) {
     add(arm, limits);
   }

@@ -1,6 +1,5 @@
-// What has been profiled of a job: for each arm the limits measured, and the cheapest of them for the job's eta; and
-// what runs take beside their epochs.
-// A value that one owner changes; reading it is safe from several threads while no thread does.
+// What has been profiled of a job: the limits measured for each arm, the cheapest of them for the job's eta, and what
+// runs cost besides their epochs. A value that one owner changes. Several threads may read it while none changes it.
 #pragma once
 
 #include "base/state_text.hpp"
@@ -19,12 +18,12 @@ class ProfileBook {
  public:
   explicit ProfileBook(const JobSpec& spec);
 
-  // Adds what was measured; a limit measured before is replaced.
+  // Adds measurements. A limit that was measured before is replaced.
   void add(std::size_t arm, std::span<const records::LimitProfile> limits);
-  // All limits of an arm follow what whole epochs took under one of them: slices tell how limits compare, epochs how
-  // long one is. A limit that was not measured is added.
+  // Scales all limits of an arm to what whole epochs took under one of them: slices show how limits compare, and epochs
+  // show how long an epoch is. A limit that was not measured is added.
   void follow(std::size_t arm, const records::LimitProfile& seen);
-  // What a run takes beside its epochs, as it was seen last.
+  // Sets what a run costs besides its epochs, as last seen.
   void begin_with(Joules start_cost) { start_cost_ = start_cost; }
   // Forgets everything: the job moved to other devices, whose power limits and epochs differ.
   void restart(Watts max_power);
@@ -33,14 +32,14 @@ class ProfileBook {
   // Ascending by limit; empty for an arm that was never profiled.
   [[nodiscard]] std::span<const records::LimitProfile> limits(std::size_t arm) const { return pages_[arm].limits; }
   [[nodiscard]] bool profiled(std::size_t arm) const { return !pages_[arm].limits.empty(); }
-  // The cheapest measured limit of an arm that is profiled, and what an epoch costs under it.
+  // The cheapest measured limit of a profiled arm, and the cost of an epoch under it.
   [[nodiscard]] const records::LimitProfile& best(std::size_t arm) const {
     return pages_[arm].limits[pages_[arm].cheapest];
   }
   [[nodiscard]] Joules epoch_cost(std::size_t arm) const { return pages_[arm].epoch_cost; }
-  // Of a run at any batch size; nothing while none was seen.
+  // The same at any batch size; nothing until one is seen.
   [[nodiscard]] std::optional<Joules> start_cost() const { return start_cost_; }
-  // The measurement of one limit; nothing when it was not measured.
+  // The measurement of one limit; null if it was not measured.
   [[nodiscard]] const records::LimitProfile* find(std::size_t arm, Watts limit) const;
 
   void save(StateWriter& writer) const;

@@ -30,7 +30,7 @@ std::vector<Watts> limits_of(const ProfileBook& book, std::size_t arm) {
   return limits;
 }
 
-TEST(ProfileBook, KnowsNothingBeforeSomethingIsMeasured) {
+TEST(ProfileBook, IsEmptyBeforeTheFirstMeasurement) {
   const ProfileBook book{two_sizes()};
   EXPECT_FALSE(book.profiled(0));
   EXPECT_TRUE(book.limits(1).empty());
@@ -46,7 +46,7 @@ TEST(ProfileBook, KeepsEachArmsLimitsInAscendingOrder) {
   EXPECT_FALSE(book.profiled(0));
 }
 
-TEST(ProfileBook, ALimitMeasuredAgainReplacesTheFormer) {
+TEST(ProfileBook, ANewMeasurementReplacesTheOldOneOfTheSameLimit) {
   ProfileBook book{two_sizes()};
   book.add(0, std::array{low, middle, high});
   book.add(0, std::array{LimitProfile{200_W, 10_s, 100_W}});
@@ -69,7 +69,7 @@ TEST(ProfileBook, TheBestLimitIsTheCheapestForEta) {
 }
 
 // The fastest epoch takes 10 s: a factor of 1.2 allows 12 s, the middle limit; 1.19 does not.
-TEST(ProfileBook, LimitsThatAreTooSlowAreNotTheBest) {
+TEST(ProfileBook, LimitsThatSlowAnEpochTooMuchAreNotTheBest) {
   const auto best = [](double slowdown, std::vector<LimitProfile> profiles) {
     JobSpec spec = two_sizes();
     spec.max_slowdown = slowdown;
@@ -84,12 +84,12 @@ TEST(ProfileBook, LimitsThatAreTooSlowAreNotTheBest) {
   const LimitProfile frugal{100_W, 11_s, 80_W};  // 880 J
   EXPECT_EQ(best(1.5, {frugal, middle, high}), 100_W);
   const LimitProfile alike{200_W, 12_s, 130_W};
-  EXPECT_EQ(best(1.5, {middle, alike}), 200_W) << "the highest of equals";
+  EXPECT_EQ(best(1.5, {middle, alike}), 200_W) << "of equal limits the highest";
 }
 
-// Slices said 20 s and 10 s, whole epochs of the second 5 s: the first takes 10 s.
-// A slice that happened to be short makes 100 W the fastest of all by a third. The others cost 1300, 1500 and 2000 J.
-TEST(ProfileBook, DoesNotChooseALimitThatIsFasterThanItCanBe) {
+// Slices showed 20 s and 10 s, and whole epochs of the second 5 s, so the first takes 10 s. A slice that happened to be
+// short makes 100 W the fastest of all by a third. The others cost 1300, 1500 and 2000 J.
+TEST(ProfileBook, DoesNotChooseALimitThatSeemsImpossiblyFast) {
   ProfileBook book{two_sizes()};
   const auto measured = [](Watts limit, Seconds time, Watts power) {
     return LimitProfile{.limit = limit,
@@ -101,10 +101,10 @@ TEST(ProfileBook, DoesNotChooseALimitThatIsFasterThanItCanBe) {
   book.add(0, std::array{measured(100_W, 7_s, 90_W), measured(150_W, 10_s, 130_W), measured(175_W, 10_s, 150_W),
                          measured(200_W, 10_s, 200_W)});
   EXPECT_EQ(book.best(0).limit, 150_W);
-  EXPECT_EQ(limits_of(book, 0).size(), 4U) << "it stays on record";
+  EXPECT_EQ(limits_of(book, 0).size(), 4U) << "its measurement is kept";
 }
 
-TEST(ProfileBook, AllLimitsFollowWholeEpochsOfOne) {
+TEST(ProfileBook, WholeEpochsOfOneLimitScaleAllLimits) {
   ProfileBook book{two_sizes()};
   book.add(0, std::array{LimitProfile{100_W, 20_s, 80_W}, LimitProfile{200_W, 10_s, 160_W}});
   book.follow(0, {200_W, 5_s, 120_W});
@@ -115,17 +115,17 @@ TEST(ProfileBook, AllLimitsFollowWholeEpochsOfOne) {
   EXPECT_EQ(book.epoch_cost(0), book.cost().of_epoch(book.best(0)));
 }
 
-TEST(ProfileBook, WholeEpochsOfALimitThatWasNotMeasuredAreItsMeasurement) {
+TEST(ProfileBook, WholeEpochsOfAnUnmeasuredLimitAddItsMeasurement) {
   ProfileBook book{two_sizes()};
   book.follow(0, {200_W, 5_s, 120_W});
   EXPECT_EQ(limits_of(book, 0), (std::vector{200_W}));
   EXPECT_EQ(book.epoch_cost(0), book.cost().of_epoch({200_W, 5_s, 120_W}));
 }
 
-TEST(ProfileBook, KnowsNothingOfAnArmWhoseEpochsHaveChanged) {
+TEST(ProfileBook, ForgetsAnArmWhoseEpochsHaveChanged) {
   ProfileBook book{two_sizes()};
   book.add(0, std::array{LimitProfile{100_W, 20_s, 80_W}, LimitProfile{200_W, 10_s, 160_W}});
-  // However far slices are off, they are no change.
+  // However wrong slices are, they do not count as a change.
   book.follow(0, {200_W, 5_s, 160_W});
   EXPECT_TRUE(book.profiled(0));
   book.follow(0, {200_W, 5.5_s, 160_W});
@@ -134,7 +134,7 @@ TEST(ProfileBook, KnowsNothingOfAnArmWhoseEpochsHaveChanged) {
   EXPECT_FALSE(book.profiled(0));
 }
 
-TEST(ProfileBook, KnowsNothingOfAnArmWhoseLowerLimitSeemsFaster) {
+TEST(ProfileBook, ForgetsAnArmWhoseLowerLimitSeemsFaster) {
   ProfileBook book{two_sizes()};
   book.add(0, std::array{LimitProfile{100_W, 7_s, 80_W}, LimitProfile{200_W, 10_s, 160_W}});
   EXPECT_TRUE(book.profiled(0));
@@ -152,13 +152,13 @@ TEST(ProfileBook, FindsTheMeasurementOfALimit) {
   EXPECT_EQ(book.find(0, 250_W), nullptr);
 }
 
-TEST(ProfileBook, AddingNothingMeasuresNothing) {
+TEST(ProfileBook, AddingNoMeasurementsChangesNothing) {
   ProfileBook book{two_sizes()};
   book.add(0, {});
   EXPECT_FALSE(book.profiled(0));
 }
 
-TEST(ProfileBook, OtherDevicesStartAnEmptyBookAtTheirMaximum) {
+TEST(ProfileBook, ANewDeviceEmptiesTheBookAndSetsItsMaximumPower) {
   JobSpec spec = two_sizes();
   spec.eta = 0.0;
   ProfileBook book{spec};
@@ -173,7 +173,7 @@ TEST(ProfileBook, OtherDevicesStartAnEmptyBookAtTheirMaximum) {
   EXPECT_EQ(book.epoch_cost(0), 4000_J);
 }
 
-TEST(ProfileBook, IsTheSameWhenRestored) {
+TEST(ProfileBook, IsUnchangedByASaveAndRestore) {
   JobSpec spec = two_sizes();
   ProfileBook kept{spec};
   kept.restart(400_W);

@@ -7,8 +7,8 @@ namespace zeus::optimize {
 
 namespace {
 
-// Equal costs would make the learned variance zero and the belief immovable; costs a fiftieth apart are as good as
-// equal.
+// Equal costs would give a learned variance of 0, and no later cost could move the belief. Costs that differ by less
+// than a fiftieth count as if they differed by that much.
 constexpr double least_relative_deviation = 0.02;
 
 }  // namespace

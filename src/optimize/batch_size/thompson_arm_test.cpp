@@ -29,8 +29,8 @@ struct Moments {
   double deviation = 0.0;
 };
 
-// The posterior of a mean cost by Bayes' rule alone: prior times the likelihood of every cost, summed over a fine grid.
-// The variance of a cost is what line 2 of algorithm 2 makes of the costs.
+// The posterior of a mean cost by Bayes' rule: the prior times the likelihood of every cost, summed over a fine grid.
+// The variance of a cost is the one that line 2 of algorithm 2 computes from the costs.
 Moments by_integration(std::span<const double> costs, std::optional<PriorBelief> prior) {
   double average = 0.0;
   for (const double cost : costs) {
@@ -65,7 +65,7 @@ Moments by_integration(std::span<const double> costs, std::optional<PriorBelief>
   return {first, std::sqrt(second / weight - first * first)};
 }
 
-TEST(ThompsonArm, BelievesNothingBeforeACostOrAPrior) {
+TEST(ThompsonArm, HasNoBeliefBeforeACostOrAPrior) {
   EXPECT_FALSE(ThompsonArm{0}.believes());
   EXPECT_EQ(ThompsonArm{0}.count(), 0U);
   EXPECT_TRUE(seen(0, {5.0}).believes());
@@ -77,25 +77,25 @@ TEST(ThompsonArm, BelievesNothingBeforeACostOrAPrior) {
   EXPECT_EQ(arm.deviation(), 3_J);
 }
 
-// Algorithm 2 with a flat prior, by hand. Costs 90, 100, 110: mean 100, variance (100 + 0 + 100) / 3 = 66.67; the mean
-// is known to sqrt(66.67 / 3) = 4.714.
-TEST(ThompsonArm, AFlatPriorLeavesTheMeanOfTheCosts) {
+// Algorithm 2 with a flat prior, by hand. Costs 90, 100, 110: mean 100, variance (100 + 0 + 100) / 3 = 66.67; the
+// standard deviation of the mean is sqrt(66.67 / 3) = 4.714.
+TEST(ThompsonArm, WithAFlatPriorTheMeanIsThatOfTheCosts) {
   const ThompsonArm arm = seen(0, {90.0, 100.0, 110.0});
   EXPECT_EQ(arm.count(), 3U);
   EXPECT_NEAR(arm.mean().value(), 100.0, 1e-12);
   EXPECT_NEAR(arm.deviation().value(), std::sqrt(200.0 / 9.0), 1e-12);
 }
 
-// The same costs after a prior N(130, 10^2): precisions 3 / 66.67 = 0.045 and 0.01, so that the deviation is
-// 1 / sqrt(0.055) and the mean (0.045 x 100 + 0.01 x 130) / 0.055.
-TEST(ThompsonArm, APriorCountsByItsPrecision) {
+// The same costs with a prior of N(130, 10^2): the precisions are 3 / 66.67 = 0.045 and 0.01, so the deviation is 1 /
+// sqrt(0.055) and the mean (0.045 x 100 + 0.01 x 130) / 0.055.
+TEST(ThompsonArm, APriorIsWeighedByItsPrecision) {
   const PriorBelief prior{.batch_size = 8, .mean = 130_J, .deviation = 10_J};
   const ThompsonArm arm = seen(0, {90.0, 100.0, 110.0}, prior);
   EXPECT_NEAR(arm.mean().value(), 5.8 / 0.055, 1e-9);
   EXPECT_NEAR(arm.deviation().value(), 1.0 / std::sqrt(0.055), 1e-9);
 }
 
-TEST(ThompsonArm, IsThePosteriorThatIntegrationFinds) {
+TEST(ThompsonArm, EqualsThePosteriorFoundByIntegration) {
   const std::vector<double> costs = {140.0, 95.0, 120.0, 133.0, 101.0};
   const PriorBelief prior{.batch_size = 8, .mean = 160_J, .deviation = 12_J};
   for (const std::optional<PriorBelief>& before : {std::optional<PriorBelief>{}, std::optional{prior}}) {
@@ -110,24 +110,25 @@ TEST(ThompsonArm, IsThePosteriorThatIntegrationFinds) {
   }
 }
 
-// Equal costs would have no variance; it is at least (2 % of the mean) squared. Two of 50: 1 / sqrt(2) of 2 %.
-TEST(ThompsonArm, EqualCostsAreNotBelievedToTheLastDigit) {
+// Equal costs would have no variance, so it is at least (2 % of the mean) squared. Two costs of 50: a deviation of 1 /
+// sqrt(2) of 2 %.
+TEST(ThompsonArm, EqualCostsLeaveAMinimumDeviation) {
   EXPECT_NEAR(seen(0, {50.0, 50.0}).deviation().value(), 1.0 / std::sqrt(2.0), 1e-12);
   EXPECT_NEAR(seen(0, {50.0}).deviation().value(), 1.0, 1e-12);
   EXPECT_NEAR(seen(3, {50.0}).deviation().value(), 1.0, 1e-12);
-  // Costs 49 and 51 have the variance 1 of the floor; 48 and 52 have 4.
+  // Costs of 49 and 51 have a variance of 1, which is the minimum; 48 and 52 have 4.
   EXPECT_NEAR(seen(0, {49.0, 51.0}).deviation().value(), 1.0 / std::sqrt(2.0), 1e-12);
   EXPECT_NEAR(seen(0, {48.0, 52.0}).deviation().value(), std::sqrt(2.0), 1e-12);
 }
 
-TEST(ThompsonArm, CostsOfNothingAreBelievedFirmly) {
+TEST(ThompsonArm, CostsOfZeroHaveAlmostNoDeviation) {
   const ThompsonArm arm = seen(0, {0.0, 0.0});
   EXPECT_EQ(arm.mean(), 0_J);
   EXPECT_GT(arm.deviation(), 0_J);
   EXPECT_LT(arm.deviation(), 1e-100_J);
 }
 
-// Window 3: of 10, 20, 30, 40, 80 it remembers 30, 40, 80; mean 50, variance (400 + 100 + 900) / 3.
+// A window of 3: of 10, 20, 30, 40, 80 it remembers 30, 40, 80, with mean 50 and variance (400 + 100 + 900) / 3.
 TEST(ThompsonArm, AWindowForgetsTheOldestFirst) {
   const ThompsonArm arm = seen(3, {10.0, 20.0, 30.0, 40.0, 80.0});
   EXPECT_EQ(arm.count(), 3U);
@@ -136,7 +137,7 @@ TEST(ThompsonArm, AWindowForgetsTheOldestFirst) {
   EXPECT_EQ(seen(3, {10.0, 20.0}).count(), 2U);
 }
 
-TEST(ThompsonArm, AnotherGpuScalesAllThatWasSeenAndBelieved) {
+TEST(ThompsonArm, ScalesCostsAndPriorToAnotherGpu) {
   const PriorBelief prior{.batch_size = 8, .mean = 130_J, .deviation = 10_J};
   const PriorBelief tripled{.batch_size = 8, .mean = 390_J, .deviation = 30_J};
   for (const std::size_t window : {std::size_t{0}, std::size_t{3}}) {
@@ -157,7 +158,7 @@ TEST(ThompsonArm, AnotherGpuScalesAllThatWasSeenAndBelieved) {
   EXPECT_EQ(nothing.deviation(), 30_J);
 }
 
-TEST(ThompsonArm, GoesOnFromItsSavedState) {
+TEST(ThompsonArm, ContinuesFromItsSavedState) {
   const PriorBelief prior{.batch_size = 8, .mean = 130_J, .deviation = 10_J};
   for (const std::size_t window : {std::size_t{0}, std::size_t{3}}) {
     ThompsonArm kept = seen(window, {60.0, 90.0, 100.0, 110.0, 140.0}, prior);

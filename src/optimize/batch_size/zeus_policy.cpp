@@ -9,8 +9,8 @@ namespace zeus::optimize {
 
 namespace {
 
-// A try that was not allowed a single epoch cost nothing, but must not look cheap: it counts as this many times the
-// least cost so far.
+// A try that was not allowed a single epoch cost nothing, but must not look cheap: it counts as this many times beta
+// times the least cost so far.
 constexpr double forbidden_cost = 100.0;
 // Half of a 95 % interval, in standard deviations.
 constexpr double interval_deviations = 1.959963984540054;
@@ -49,7 +49,7 @@ void ZeusPolicy::apply(const records::JobEvent& event, const ProfileBook& profil
   } else if (const auto* profiled = std::get_if<records::LimitsProfiled>(&event)) {
     translate(profiles, spec_.arm_of(profiled->batch_size));
   } else if (const auto* seen = std::get_if<records::EpochSeen>(&event)) {
-    // The costs of whole runs are what they were.
+    // Only the cost of an epoch is updated; the costs of whole runs stay.
     arms_[spec_.arm_of(seen->batch_size)].epoch_cost = profiles.epoch_cost(spec_.arm_of(seen->batch_size));
   } else if (const auto* changed = std::get_if<records::DeviceChanged>(&event)) {
     moved_ = true;
@@ -58,7 +58,7 @@ void ZeusPolicy::apply(const records::JobEvent& event, const ProfileBook& profil
   }
 }
 
-// The paper's section 7: a cost seen on other devices is worth its epochs at what an epoch costs on these.
+// Section 7 of the paper: a cost seen on other devices is converted to what its epochs cost on these.
 void ZeusPolicy::translate(const ProfileBook& profiles, std::size_t arm) {
   const Joules now = profiles.epoch_cost(arm);
   Arm& known = arms_[arm];
@@ -108,7 +108,7 @@ void ZeusPolicy::settle_pruning() {
     arms_[arm].kept = rounds() == 0 || std::ranges::find(state.kept, arm) != state.kept.end();
   }
   if (rounds() > 0 && state.kept.empty()) {
-    // Every batch size failed once. Those that have ever reached the target stay in the game.
+    // Every batch size failed in some round. Those that have ever reached the target stay candidates.
     for (Arm& arm : arms_) {
       arm.kept = std::ranges::any_of(arm.explorations, &Exploration::reached);
     }
@@ -124,7 +124,7 @@ ZeusPolicy::Walk ZeusPolicy::walk() const {
   for (std::size_t round = 0; round < rounds(); ++round) {
     kept.clear();
     std::optional<std::size_t> cheapest;
-    // Visits one arm; false when the direction ends there, or the walk does.
+    // Visits one arm. Returns false if the direction ends there, or the whole walk.
     const auto visit = [&](std::size_t index) {
       const Arm& arm = arms_[index];
       if (arm.explored <= round) {
@@ -166,7 +166,7 @@ ZeusPolicy::Walk ZeusPolicy::walk() const {
 }
 
 std::size_t ZeusPolicy::sample(std::uint64_t number) const {
-  // A window that remembers fewer costs is content with these.
+  // A window that remembers fewer costs needs only as many.
   const std::size_t wanted =
       spec_.window == 0 ? spec_.zeus.explorations : std::min(spec_.zeus.explorations, spec_.window);
   std::size_t chosen = best_arm_;
@@ -205,7 +205,7 @@ std::vector<std::optional<CostBelief>> ZeusPolicy::beliefs(const ProfileBook&) c
 
 Decision ZeusPolicy::decide(const Question& question, const ProfileBook& profiles) const {
   if (moved_) {
-    // Costs seen on the former devices say something here once an epoch's cost is known here.
+    // The costs from the former devices can be converted once the cost of an epoch is known here.
     for (std::size_t index = 0; index < arms_.size(); ++index) {
       if (arms_[index].epoch_cost > Joules{} && !profiles.profiled(index)) {
         return ProfileLimits{.arm = index, .limits = spec_.power_limits};

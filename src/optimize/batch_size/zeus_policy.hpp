@@ -1,7 +1,7 @@
-// Policy `zeus`: the one of the NSDI'23 paper (algorithms 1 to 3). Two rounds of exploration with pruning (or as many
-// as the spec says), each from the default batch size down, then up, then from the cheapest found; then Gaussian
-// Thompson sampling among what was kept. A submission that overlaps an undecided exploration runs the best batch size
-// known. One thread at a time.
+// Policy `zeus`, that of the NSDI'23 paper (algorithms 1 to 3). It explores with pruning in two rounds, or as many as
+// the spec says. The first round starts at the default batch size, each later one at the cheapest found; each goes
+// down, then up. Then it uses Gaussian Thompson sampling among the batch sizes that were kept. A submission that
+// overlaps an undecided exploration runs the best batch size known. One thread at a time.
 #pragma once
 
 #include "optimize/batch_size/policy.hpp"
@@ -16,7 +16,7 @@ namespace zeus::optimize {
 
 class ZeusPolicy final : public Policy {
  public:
-  // Without pruning, for comparison alone, a batch size that failed is kept, and does not end its direction.
+  // With pruning off, which is for comparison only, a batch size that failed is kept and does not end its direction.
   enum class Pruning { on, off };
 
   explicit ZeusPolicy(const JobSpec& spec, Pruning pruning = Pruning::on);
@@ -32,7 +32,7 @@ class ZeusPolicy final : public Policy {
   void restore(StateReader& reader) override { state(reader, *this); }
 
  private:
-  // One exploration of an arm; an arm has at most one a round.
+  // One exploration of an arm. An arm has at most one in each round.
   struct Exploration {
     bool ended = false;
     bool reached = false;
@@ -44,19 +44,20 @@ class ZeusPolicy final : public Policy {
     }
   };
   struct Arm {
-    std::vector<Exploration> explorations;  // one a round
+    std::vector<Exploration> explorations;  // one for each round
     std::size_t explored = 0;               // how many of them were started
-    std::uint64_t exploring = 0;            // the number of the try that is the last of them
+    std::uint64_t exploring = 0;            // the number of the try of the latest one
     ThompsonArm belief;
-    bool kept = false;  // by both rounds of pruning
-    Joules epoch_cost;  // that `belief` is in terms of; 0 until known
+    bool kept = false;  // by all rounds of pruning
+    Joules epoch_cost;  // the cost of an epoch that `belief` is scaled to; 0 until known
 
     template <typename Archive, typename Self>
     static void state(Archive& archive, Self& self) {
       archive(self.explorations, self.explored, self.exploring, self.belief, self.kept, self.epoch_cost);
     }
   };
-  // Where pruning stands: what to explore next, what is still running, or that it is over.
+  // The state of pruning: what to explore next, or whether an exploration is still running; if neither, pruning is
+  // over.
   struct Walk {
     std::optional<std::size_t> explore;
     bool waiting = false;
@@ -65,7 +66,7 @@ class ZeusPolicy final : public Policy {
 
   template <typename Archive, typename Self>
   static void state(Archive& archive, Self& self) {
-    // Arms cannot be made from nothing: they are read into those that the spec has made.
+    // Arms cannot be default-constructed: they are read into those that the constructor made from the spec.
     for (auto& arm : self.arms_) {
       archive(arm);
     }
@@ -82,10 +83,10 @@ class ZeusPolicy final : public Policy {
 
   JobSpec spec_;
   std::vector<Arm> arms_;
-  bool prunes_;  // whether failed batch sizes are given up
+  bool prunes_;  // whether failed batch sizes are dropped
   bool exploring_ = true;
-  bool moved_ = false;    // to other devices, at least once
-  std::size_t best_arm_;  // of the cheapest try that reached the target; the default before
+  bool moved_ = false;    // whether the job has moved to other devices
+  std::size_t best_arm_;  // of the cheapest try that reached the target; the default before that
   std::optional<Joules> best_cost_;
 };
 

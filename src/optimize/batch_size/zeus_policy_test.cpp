@@ -1,4 +1,4 @@
-// Algorithms 1 and 3 of the NSDI'23 paper, worked by hand; algorithm 2 is in thompson_arm_test.cpp.
+// Algorithms 1 and 3 of the NSDI'23 paper, worked out by hand; algorithm 2 is in thompson_arm_test.cpp.
 
 #include "optimize/batch_size/zeus_policy.hpp"
 
@@ -25,7 +25,7 @@ using test::ended;
 using test::energy_job;
 using test::submitted;
 
-// A policy whose tries are ended one by one as the test says.
+// A policy whose tries end one by one, as the test chooses.
 class Walk {
  public:
   explicit Walk(const JobSpec& spec, ZeusPolicy::Pruning pruning = ZeusPolicy::Pruning::on)
@@ -48,7 +48,7 @@ class Walk {
            int epochs = 10) {
     policy_.apply(ended(number, 0, batch_size, cost, outcome, epochs), profiles_);
   }
-  // The next try, from its start to its end; returns its batch size.
+  // Runs the next try from its start to its end; returns its batch size.
   int reach(double cost) {
     const int batch_size = next();
     end(start(), batch_size, cost);
@@ -59,7 +59,8 @@ class Walk {
     end(start(), batch_size, cost, TryOutcome::stopped);
     return batch_size;
   }
-  // Runs tries as long as the walk explores: each reaches at its batch size's cost, or fails where it has none.
+  // Runs tries for as long as the walk explores. Each reaches the target at the cost of its batch size, or fails if it
+  // has none.
   std::vector<int> explore(const std::map<int, double>& costs) {
     std::vector<int> seen;
     while (purpose() == TryPurpose::explore) {
@@ -68,7 +69,7 @@ class Walk {
     }
     return seen;
   }
-  // The batch sizes that many draws of the next decision come to, and how often.
+  // The batch sizes that many draws of the next decision give, and how often.
   [[nodiscard]] std::map<int, int> drawn(int draws = 200) const {
     std::map<int, int> sizes;
     for (int draw = 0; draw < draws; ++draw) {
@@ -102,8 +103,9 @@ TEST(ZeusPolicy, ExploresTheDefaultThenDownThenUpAndAgainFromTheCheapest) {
   EXPECT_EQ(walk.purpose(), TryPurpose::exploit);
 }
 
-// Down ends at 16, up at 128; both and what lies beyond are out of the second round, which starts at 32 again.
-TEST(ZeusPolicy, AFailureEndsItsDirectionAndItsBatchSize) {
+// The way down ends at 16, the way up at 128. Both, and the sizes beyond them, are out of the second round, which
+// starts at 32 again.
+TEST(ZeusPolicy, AFailureEndsItsDirectionAndExcludesItsBatchSize) {
   Walk walk{five_sizes()};
   EXPECT_EQ(walk.explore({{32, 60}, {64, 70}}), (std::vector{32, 16, 64, 128, 32, 64}));
   const std::map<int, int> drawn = walk.drawn();
@@ -111,14 +113,14 @@ TEST(ZeusPolicy, AFailureEndsItsDirectionAndItsBatchSize) {
   EXPECT_TRUE(drawn.contains(32));
 }
 
-// The default fails, which ends the direction down; the larger sizes are explored. 64 is cheapest.
+// The default fails, which ends the way down; the larger sizes are explored. 64 is cheapest.
 TEST(ZeusPolicy, ADefaultThatFailsLeavesTheLargerSizes) {
   Walk walk{five_sizes()};
   EXPECT_EQ(walk.explore({{8, 10}, {16, 20}, {64, 60}, {128, 70}}), (std::vector{32, 64, 128, 64, 128}));
 }
 
-// Round one from 32: 32, 16, 8, 64, 128. Round two from 64: 64 and 32 converge, 16 fails; above, 128 fails. Kept:
-// 64, 32. 8 had converged once, and was the cheapest then bar 64; it is out since the direction ended before it.
+// Round one from 32: 32, 16, 8, 64, 128. Round two from 64: 64 and 32 converge, 16 fails; above, 128 fails. 64 and 32
+// are kept. 8 converged in round one, where only 64 was cheaper; it is out because the direction ended before it.
 TEST(ZeusPolicy, TheSecondRoundPrunesToo) {
   Walk walk{energy_job({8, 16, 32, 64, 128}, 32)};
   for (const double cost : {70.0, 80.0, 61.0, 60.0, 90.0}) {
@@ -134,13 +136,13 @@ TEST(ZeusPolicy, TheSecondRoundPrunesToo) {
   EXPECT_TRUE(drawn.contains(64) && drawn.contains(32));
 }
 
-// Of equal costs the one explored first is the cheapest: round two starts at the default again.
-TEST(ZeusPolicy, OfEqualCostsTheFirstExploredStartsTheSecondRound) {
+// If costs are equal, the batch size explored first counts as the cheapest: round two starts at the default again.
+TEST(ZeusPolicy, TheFirstExploredOfEqualCostsStartsTheSecondRound) {
   Walk walk{energy_job({8, 16, 32}, 16)};
   EXPECT_EQ(walk.explore({{8, 50}, {16, 50}, {32, 50}}), (std::vector{16, 8, 32, 16, 8, 32}));
 }
 
-TEST(ZeusPolicy, TheSmallestAndTheLargestDefaultHaveOneDirection) {
+TEST(ZeusPolicy, ADefaultAtEitherEndOfTheSetHasOneDirection) {
   EXPECT_EQ((Walk{energy_job({8, 16, 32}, 8)}.explore({{8, 50}, {16, 60}, {32, 70}})),
             (std::vector{8, 16, 32, 8, 16, 32}));
   EXPECT_EQ((Walk{energy_job({8, 16, 32}, 32)}.explore({{8, 50}, {16, 60}, {32, 40}})),
@@ -148,36 +150,36 @@ TEST(ZeusPolicy, TheSmallestAndTheLargestDefaultHaveOneDirection) {
   EXPECT_EQ((Walk{energy_job({8}, 8)}.explore({{8, 50}})), (std::vector{8, 8}));
 }
 
-// Nothing converged in round one: the default alone stays, so that the job goes on at all.
-TEST(ZeusPolicy, WhereEverythingFailsTheDefaultStays) {
+// Nothing converged in round one: only the default stays, so that the job can continue.
+TEST(ZeusPolicy, TheDefaultStaysIfEverythingFails) {
   Walk walk{energy_job({8, 16, 32}, 16)};
   EXPECT_EQ(walk.explore({}), (std::vector{16, 32}));
   EXPECT_EQ(walk.purpose(), TryPurpose::exploit);
   EXPECT_EQ(walk.drawn(), (std::map<int, int>{{16, 200}}));
 }
 
-// All three converge in round one and fail in round two, which ends with nothing kept: what ever converged stays, and
-// Thompson sampling judges it by its costs, of 100 and 1000 on average 550 and more.
-TEST(ZeusPolicy, WhatOnceConvergedStaysWhereTheSecondRoundFailsAltogether) {
+// All three converge in round one and fail in round two, which keeps none of them. Those that ever converged stay, and
+// Thompson sampling judges them by their costs: 100 and 1000 average 550, the others more.
+TEST(ZeusPolicy, BatchSizesThatEverConvergedStayIfTheSecondRoundFailsEntirely) {
   Walk walk{energy_job({8, 16, 32}, 16)};
   EXPECT_EQ(walk.reach(100), 16);
   EXPECT_EQ(walk.reach(110), 8);
   EXPECT_EQ(walk.fail(1000), 32);
-  EXPECT_EQ(walk.fail(1000), 16) << "from the cheapest, down; which ends there";
+  EXPECT_EQ(walk.fail(1000), 16) << "from the cheapest, down; the direction ends there";
   EXPECT_EQ(walk.purpose(), TryPurpose::exploit);
-  EXPECT_EQ(walk.next(), 8) << "one cost is no variance yet";
+  EXPECT_EQ(walk.next(), 8) << "one cost gives no variance yet";
   EXPECT_EQ(walk.reach(1010), 8);
   const std::map<int, int> drawn = walk.drawn();
   EXPECT_TRUE(drawn.contains(8) && drawn.contains(16));
   EXPECT_FALSE(drawn.contains(32));
 }
 
-TEST(ZeusPolicy, WithoutPruningFailuresStayAndEndNoDirection) {
+TEST(ZeusPolicy, WithoutPruningFailuresAreKeptAndEndNoDirection) {
   Walk walk{five_sizes(), ZeusPolicy::Pruning::off};
   EXPECT_EQ(walk.explore({{8, 90}, {32, 60}, {64, 50}}), (std::vector{32, 16, 8, 64, 128, 64, 32, 16, 8, 128}));
 }
 
-// A try that was lost says nothing of its batch size: it is explored again, in either round.
+// A lost try shows nothing about its batch size: it is explored again, in either round.
 TEST(ZeusPolicy, ALostTryIsExploredAgain) {
   Walk walk{energy_job({8, 16}, 16)};
   walk.end(walk.start(), 16, 5.0, TryOutcome::lost);
@@ -188,14 +190,14 @@ TEST(ZeusPolicy, ALostTryIsExploredAgain) {
   EXPECT_EQ(walk.reach(50), 16);
   EXPECT_EQ(walk.reach(60), 8);
   EXPECT_EQ(walk.purpose(), TryPurpose::exploit);
-  // What a lost try cost is no cost of its batch size: 50 and 50, floored at 2 %, over two.
+  // The cost of a lost try does not count for its batch size: 50 and 50, with the minimum of 2 %, over two costs.
   const std::optional<CostBelief> belief = walk.policy().beliefs(walk.profiles())[1];
   EXPECT_NEAR(belief->expected.value(), 50.0, 1e-9);
 }
 
-// Section 4.4, concurrent submissions: while an exploration is undecided, the best batch size known so far runs beside
-// it; what it costs is believed, but decides nothing.
-TEST(ZeusPolicy, WhileAnExplorationRunsTheBestKnownRunsBesideIt) {
+// Section 4.4, concurrent submissions: while an exploration is undecided, the best batch size known so far runs
+// concurrently. Its cost enters the belief, but does not decide the walk.
+TEST(ZeusPolicy, ConcurrentSubmissionsRunTheBestKnownDuringAnExploration) {
   Walk walk{energy_job({8, 16, 32}, 16)};
   const std::uint64_t first = walk.start();
   EXPECT_EQ(walk.purpose(), TryPurpose::concurrent);
@@ -216,11 +218,11 @@ TEST(ZeusPolicy, WhileAnExplorationRunsTheBestKnownRunsBesideIt) {
   walk.end(third, 32, 30.0);
   EXPECT_EQ(walk.next(), 32) << "round two starts at the cheapest";
   EXPECT_EQ(walk.purpose(), TryPurpose::explore);
-  // 8 was explored once, at 40, and ran beside at 45 and 1.
+  // 8 was explored once, at 40, and ran concurrently at 45 and 1.
   EXPECT_NEAR(walk.policy().beliefs(walk.profiles())[0]->expected.value(), 86.0 / 3.0, 1e-9);
 }
 
-TEST(ZeusPolicy, AFailureIsNoBestKnownHoweverCheap) {
+TEST(ZeusPolicy, ACheapFailureIsNeverTheBestKnown) {
   Walk walk{energy_job({8, 16, 32}, 16)};
   EXPECT_EQ(walk.reach(50), 16);
   EXPECT_EQ(walk.fail(1), 8);
@@ -228,8 +230,8 @@ TEST(ZeusPolicy, AFailureIsNoBestKnownHoweverCheap) {
   EXPECT_EQ(walk.next(), 16);
 }
 
-// A try that was not allowed a single epoch cost nothing; it is observed as 100 x beta x the least cost.
-TEST(ZeusPolicy, ATryWithoutAnEpochLooksDear) {
+// A try that was not allowed a single epoch cost nothing; it counts as 100 x beta x the least cost.
+TEST(ZeusPolicy, ATryWithoutAnEpochCountsAsExpensive) {
   Walk walk{energy_job({8, 16}, 16)};
   EXPECT_EQ(walk.reach(50), 16);
   walk.end(walk.start(), 8, 0.0, TryOutcome::stopped, 0);
@@ -239,8 +241,9 @@ TEST(ZeusPolicy, ATryWithoutAnEpochLooksDear) {
   EXPECT_NEAR(nothing_known.policy().beliefs(nothing_known.profiles())[1]->expected.value(), 7.0, 1e-9);
 }
 
-// Algorithm 1: of each batch size kept one draw of its belief, the least wins. Costs 98 and 102 of 16 leave N(100, 2),
-// variance 4 over two costs; 97 and 107 of 8 leave N(102, 12.5); both variances above the floor of 4 and a bit.
+// Algorithm 1: one draw from the belief of each batch size kept; the least wins. 16 cost 98 and 102 J: N(100, 2), a
+// variance of 4 over two costs. 8 cost 97 and 107 J: N(102, 12.5). Both variances are at or above the minimum, which is
+// close to 4.
 TEST(ZeusPolicy, RunsTheArmWithTheLeastDraw) {
   JobSpec spec = energy_job({8, 16, 32}, 16);
   spec.seed = 77;
@@ -265,7 +268,7 @@ TEST(ZeusPolicy, RunsTheArmWithTheLeastDraw) {
   EXPECT_LT(smaller, 270);
 }
 
-TEST(ZeusPolicy, BelievesWithin196DeviationsOfTheMean) {
+TEST(ZeusPolicy, ReportsA95PercentIntervalOf196Deviations) {
   Walk walk{energy_job({8, 16, 32}, 16)};
   walk.reach(98);
   walk.reach(60);
@@ -281,9 +284,9 @@ TEST(ZeusPolicy, BelievesWithin196DeviationsOfTheMean) {
   EXPECT_FALSE(beliefs[1]->epochs);
 }
 
-// A prior far below what is seen, and firm: N(40, 1) for 64 against costs of 70 for 32 and 80 for 64 (deviations of 2 %
-// over two: 0.99 and 1.13). The posterior of 64 lies at (40 / 1 + 80 / 1.28) / (1 + 1 / 1.28) = 57.5: it wins each
-// draw.
+// A firm prior far below the costs seen: N(40, 1) for 64, against costs of 70 for 32 and 80 for 64 (deviations of 2 %
+// over two costs: 0.99 and 1.13). The posterior of 64 lies at (40 / 1 + 80 / 1.28) / (1 + 1 / 1.28) = 57.5, so it wins
+// each draw.
 TEST(ZeusPolicy, StartsFromItsPriors) {
   JobSpec spec = energy_job({32, 64}, 32);
   Walk without{spec};
@@ -297,7 +300,7 @@ TEST(ZeusPolicy, StartsFromItsPriors) {
   EXPECT_EQ(with.drawn(), (std::map<int, int>{{64, 200}}));
 }
 
-// With a window of two, the costs of 50 are forgotten after two of 100, and 60 is the better arm.
+// With a window of two, the costs of 50 are forgotten after two costs of 100, and 60 is then the better arm.
 TEST(ZeusPolicy, AWindowForgetsOldCosts) {
   for (const std::size_t window : {std::size_t{0}, std::size_t{2}}) {
     JobSpec spec = energy_job({8, 16}, 16);
@@ -315,7 +318,7 @@ TEST(ZeusPolicy, AWindowForgetsOldCosts) {
   }
 }
 
-// One cost is all that a window of one ever has: it is drawn from as it is, and no arm is run to get a second one.
+// A window of one never holds more than one cost. Draws use that cost, and no arm runs to get a second one.
 TEST(ZeusPolicy, AWindowOfOneDrawsFromSingleCosts) {
   JobSpec spec = energy_job({8, 16}, 16);
   spec.window = 1;
@@ -324,9 +327,9 @@ TEST(ZeusPolicy, AWindowOfOneDrawsFromSingleCosts) {
   EXPECT_EQ(walk.drawn(), (std::map<int, int>{{8, 200}}));
 }
 
-// Exploration begun at the devices before: 16 at 50 and 8 at 40 J, epochs at 5 and 4 J. On the others an epoch of 16
-// takes 10 J and one of 8 takes 12 J: 100 and 120 J, so that 16 is the cheapest now.
-TEST(ZeusPolicy, OnOtherDevicesCostsAreWorthTheirEpochsThere) {
+// Exploration began on the former devices: 16 cost 50 J and 8 cost 40 J, with epochs of 5 and 4 J. On the new devices
+// an epoch of 16 takes 10 J and one of 8 takes 12 J. The costs become 100 and 120 J, so 16 is the cheapest now.
+TEST(ZeusPolicy, ConvertsCostsToTheEpochCostsOfOtherDevices) {
   Walk walk{energy_job({8, 16, 32}, 16)};
   const auto measure = [&walk](int batch_size, double epoch_cost) {
     const records::LimitsProfiled profiled{.recurrence = 0,
@@ -357,26 +360,27 @@ TEST(ZeusPolicy, OnOtherDevicesCostsAreWorthTheirEpochsThere) {
   const auto beliefs = walk.policy().beliefs(walk.profiles());
   EXPECT_NEAR(beliefs[0]->expected.value(), 120.0, 1e-9);
   EXPECT_NEAR(beliefs[1]->expected.value(), 100.0, 1e-9);
-  EXPECT_EQ(walk.fail(900), 32) << "32 had no run before and is measured as it runs";
-  EXPECT_EQ(walk.next(), 16) << "the cheapest by what it costs here";
-  // The least cost of the former devices is no bound here: a try without an epoch has nothing to be compared with.
+  EXPECT_EQ(walk.fail(900), 32) << "32 has not run before and is measured during its run";
+  EXPECT_EQ(walk.next(), 16) << "the cheapest by its cost here";
+  // The least cost on the former devices does not bound costs here, so a try without an epoch has nothing to compare
+  // with.
   measure(16, 10.0);
   EXPECT_NEAR(walk.policy().beliefs(walk.profiles())[1]->expected.value(), 100.0, 1e-9) << "measured again: the same";
 }
 
-TEST(ZeusPolicy, TheBestKnownOfOtherDevicesIsFoundAnew) {
+TEST(ZeusPolicy, FindsTheBestKnownAgainOnOtherDevices) {
   Walk walk{energy_job({8, 16, 32}, 16)};
   EXPECT_EQ(walk.reach(50), 16);
   EXPECT_EQ(walk.reach(40), 8);
   walk.policy().apply(records::DeviceChanged{.model = "other", .max_power = 300_W}, walk.profiles());
   const std::uint64_t exploration = walk.start();
-  EXPECT_EQ(walk.next(), 8) << "what was best before, until something is known";
+  EXPECT_EQ(walk.next(), 8) << "the best of the former devices, until something is known";
   walk.policy().apply(ended(80, 8, 16, 500.0), walk.profiles());
   EXPECT_EQ(walk.next(), 16) << "the only one that has converged here, whatever it costs";
   walk.end(exploration, 32, 600.0);
 }
 
-TEST(ZeusPolicy, GoesOnFromItsSavedState) {
+TEST(ZeusPolicy, ContinuesFromItsSavedState) {
   const auto profiled = [](int batch_size, Watts limit, double epoch_cost) {
     return records::LimitsProfiled{.recurrence = 0,
                                    .batch_size = batch_size,
@@ -422,7 +426,7 @@ JobSpec with(const records::ZeusChoices& choices) {
   return spec;
 }
 
-TEST(ZeusPolicyTest, PrunesAsOftenAsItIsTold) {
+TEST(ZeusPolicyTest, PrunesForTheGivenNumberOfRounds) {
   const std::map<int, double> costs{{8, 100.0}, {16, 120.0}, {32, 150.0}};
   Walk once{with({.pruning_rounds = 1})};
   EXPECT_EQ(once.explore(costs), (std::vector{16, 8, 32}));
@@ -430,12 +434,12 @@ TEST(ZeusPolicyTest, PrunesAsOftenAsItIsTold) {
   EXPECT_EQ(thrice.explore(costs), (std::vector{16, 8, 32, 8, 16, 32, 8, 16, 32}));
 }
 
-TEST(ZeusPolicyTest, WithoutPruningEachBatchSizeIsSeenAsOftenAsItIsToldAndNoneIsGivenUp) {
+TEST(ZeusPolicyTest, WithoutPruningEachBatchSizeRunsTheGivenNumberOfTimesAndNoneIsDropped) {
   Walk walk{with({.pruning_rounds = 0, .explorations = 3})};
   std::map<int, int> seen;
   for (int run = 0; run < 9; ++run) {
     EXPECT_EQ(walk.purpose(), TryPurpose::exploit);
-    // The smallest never reaches: without pruning it stays all the same.
+    // The smallest never reaches the target; without pruning it is kept anyway.
     const int size = walk.next() == 8 ? walk.fail(100.0) : walk.reach(100.0);
     ++seen[size];
   }
@@ -443,7 +447,7 @@ TEST(ZeusPolicyTest, WithoutPruningEachBatchSizeIsSeenAsOftenAsItIsToldAndNoneIs
   EXPECT_EQ(walk.drawn().size(), 3U);
 }
 
-TEST(ZeusPolicyTest, AfterOneRoundItExploresWhatIsStillTooLittleKnown) {
+TEST(ZeusPolicyTest, AfterOneRoundItExploresBatchSizesWithTooFewCosts) {
   Walk walk{with({.pruning_rounds = 1, .explorations = 3})};
   static_cast<void>(walk.explore({{16, 120.0}, {32, 150.0}}));
   std::map<int, int> seen;
@@ -453,7 +457,7 @@ TEST(ZeusPolicyTest, AfterOneRoundItExploresWhatIsStillTooLittleKnown) {
   EXPECT_EQ(seen, (std::map<int, int>{{16, 2}, {32, 2}})) << "8 has failed";
 }
 
-TEST(ZeusPolicyTest, AWindowShorterThanTheExplorationsIsEnough) {
+TEST(ZeusPolicyTest, AWindowShorterThanTheExplorationsEndsThem) {
   JobSpec spec = with({.pruning_rounds = 1, .explorations = 5});
   spec.window = 2;
   Walk walk{spec};
@@ -466,7 +470,7 @@ TEST(ZeusPolicyTest, AWindowShorterThanTheExplorationsIsEnough) {
   EXPECT_GT(walk.drawn().size(), 1U) << "it draws from then on";
 }
 
-TEST(ZeusPolicyTest, APriorBeliefIsWeighedAgainstWhatIsSeen) {
+TEST(ZeusPolicyTest, APriorBeliefIsWeighedAgainstTheCostsSeen) {
   // Two costs of 100 and 120: a mean of 110, whose variance is 100 / 2. The prior is as firm as these.
   const auto believed = [](const records::ZeusChoices& choices) {
     Walk walk{with(choices)};
@@ -480,12 +484,12 @@ TEST(ZeusPolicyTest, APriorBeliefIsWeighedAgainstWhatIsSeen) {
   EXPECT_NEAR((belief.high - belief.low).value(), 2 * 1.959963984540054 * 5.0, 1e-9);
 }
 
-TEST(ZeusPolicyTest, AFirmPriorWithoutExplorationsIsDrawnFromAtOnce) {
+TEST(ZeusPolicyTest, DrawsAtOnceFromAFirmPriorWithoutExplorations) {
   const Walk walk{with({.pruning_rounds = 0, .explorations = 0, .prior_cost = Joules{100.0}, .prior_precision = 1.0})};
   EXPECT_EQ(walk.drawn().size(), 3U);
 }
 
-TEST(ZeusPolicyTest, GoesOnFromItsSavedStateWhateverItsRounds) {
+TEST(ZeusPolicyTest, ContinuesFromItsSavedStateWithAnyNumberOfRounds) {
   for (const std::size_t rounds : {0U, 1U, 4U}) {
     const JobSpec spec = with({.pruning_rounds = rounds});
     test::expect_goes_on_from_its_saved_state(

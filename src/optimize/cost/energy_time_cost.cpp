@@ -12,9 +12,9 @@ namespace zeus::optimize {
 
 namespace {
 
-// Costs that differ by no more than this part are the same but for rounding.
+// Costs whose relative difference is at most this are equal: the difference is rounding.
 constexpr double rounding = 1e-9;
-// And of what was measured, those that differ by no more than this, however sure it seems.
+// Measured costs whose relative difference is at most this are equal, however small their uncertainties.
 constexpr double least_difference = 1e-3;
 
 }  // namespace

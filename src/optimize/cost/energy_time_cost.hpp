@@ -14,7 +14,7 @@ namespace zeus::optimize {
 
 class EnergyTimeCost {
  public:
-  // `eta` in [0, 1]: 0 counts time alone, 1 energy alone. `max_power` is finite and above 0. Anything else is an
+  // `eta` lies in [0, 1]: 0 counts only time, 1 only energy. `max_power` is finite and above 0. Anything else is an
   // invalid_argument Error.
   EnergyTimeCost(double eta, Watts max_power);
 
@@ -25,7 +25,7 @@ class EnergyTimeCost {
   [[nodiscard]] Joules of_epoch(const records::LimitProfile& profile) const {
     return of(profile.average_power * profile.epoch_time, profile.epoch_time);
   }
-  // Half-width of its 95 % interval, where that is known.
+  // Half-width of its 95 % interval, if known.
   [[nodiscard]] std::optional<Joules> doubt_of_epoch(const records::LimitProfile& profile) const;
 
  private:
@@ -34,18 +34,18 @@ class EnergyTimeCost {
   Watts time_price_;
 };
 
-// What a choice costs beyond the best one, on average; never below zero for a true optimum.
+// How much more a choice costs on average than the best one; never below zero for a true optimum.
 constexpr Joules regret(Joules cost, Joules optimum) {
   return cost - optimum;
 }
 
-// The index of the profile whose epoch is cheapest; of those that cannot be told apart from it the one of the highest
-// limit, and of that the first. They can be where they differ by more than their uncertainties and a thousandth, or,
-// where one of those is not known, by more than rounding. `profiles` is not empty.
+// The index of the profile whose epoch is cheapest. Of profiles that cost the same within their uncertainty, it is the
+// one with the highest limit, and of those the first. Two costs differ if their distance exceeds their uncertainties
+// and a thousandth; if an uncertainty is unknown, if it exceeds rounding. `profiles` is not empty.
 std::size_t cheapest_limit(const EnergyTimeCost& cost, std::span<const records::LimitProfile> profiles);
 
 // The mean time and energy of an epoch spent in equal shares under each of the profiles: what the first epoch of a try
-// takes while its limits are profiled. `profiles` is not empty; the result's limit is their largest.
+// takes while its limits are profiled. `profiles` is not empty; the limit of the result is the largest of theirs.
 records::LimitProfile mean_epoch(std::span<const records::LimitProfile> profiles);
 
 }  // namespace zeus::optimize

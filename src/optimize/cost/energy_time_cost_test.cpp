@@ -27,13 +27,13 @@ TEST(EnergyTimeCost, AnEpochCostsItsPowerAndTime) {
   EXPECT_EQ(EnergyTimeCost(0.5, 250_W).of_epoch(profiles[1]), 0.5 * 1560_J + 0.5 * 3000_J);
 }
 
-TEST(EnergyTimeCost, TheCheapestLimitHangsOnEta) {
+TEST(EnergyTimeCost, TheCheapestLimitDependsOnEta) {
   EXPECT_EQ(cheapest_limit(EnergyTimeCost(0, 250_W), profiles), 2U);
   EXPECT_EQ(cheapest_limit(EnergyTimeCost(0.5, 250_W), profiles), 2U);
   EXPECT_EQ(cheapest_limit(EnergyTimeCost(1, 250_W), profiles), 1U);
 }
 
-TEST(EnergyTimeCost, OfLimitsThatCostTheSameTheHighestIsTaken) {
+TEST(EnergyTimeCost, ChoosesTheHighestOfLimitsThatCostTheSame) {
   constexpr double above_one = 1.0 + 1e-12;
   const std::vector<LimitProfile> alike{
       {100_W, 10_s, 90_W}, {150_W, 10_s, above_one * 90_W}, {200_W, 10_s, 90_W}, {250_W, 10_s, 1.001 * 90_W}};
@@ -42,8 +42,8 @@ TEST(EnergyTimeCost, OfLimitsThatCostTheSameTheHighestIsTaken) {
   EXPECT_EQ(cheapest_limit(EnergyTimeCost(0.5, 250_W), reversed), 1U);
 }
 
-// Costs of energy alone, each with a half-width of 3 %: two differ where they are more than 4.2 % apart.
-TEST(EnergyTimeCost, OfLimitsThatCannotBeToldApartTheHighestIsTaken) {
+// Costs of energy alone, each with a half-width of 3 %: two of them differ if they are more than 4.2 % apart.
+TEST(EnergyTimeCost, ChoosesTheHighestOfLimitsWithinTheirUncertainty) {
   const auto measured = [](Watts limit, Watts power) {
     return LimitProfile{.limit = limit,
                         .epoch_time = 10_s,
@@ -55,11 +55,11 @@ TEST(EnergyTimeCost, OfLimitsThatCannotBeToldApartTheHighestIsTaken) {
                                    measured(250_W, 105_W)};
   EXPECT_EQ(cheapest_limit(EnergyTimeCost(1, 250_W), limits), 2U);
   limits[2].average_power_uncertainty.reset();
-  EXPECT_EQ(cheapest_limit(EnergyTimeCost(1, 250_W), limits), 1U) << "what is not known to be unsure is sure";
+  EXPECT_EQ(cheapest_limit(EnergyTimeCost(1, 250_W), limits), 1U) << "without an uncertainty only rounding counts";
 }
 
-// Where an epoch is 100 J +- 3 J and 10 s +- 0.4 s, and a second costs 100 J.
-TEST(EnergyTimeCost, TheDoubtOfAnEpochIsThatOfItsEnergyAndOfItsTime) {
+// An epoch takes 100 J +- 3 J and 10 s +- 0.4 s, and a second costs 100 J.
+TEST(EnergyTimeCost, TheUncertaintyOfAnEpochCombinesEnergyAndTime) {
   LimitProfile epoch{.limit = 100_W,
                      .epoch_time = 10_s,
                      .average_power = 10_W,
@@ -70,18 +70,18 @@ TEST(EnergyTimeCost, TheDoubtOfAnEpochIsThatOfItsEnergyAndOfItsTime) {
   EXPECT_EQ(EnergyTimeCost(0.5, 100_W).doubt_of_epoch(epoch), std::nullopt);
 }
 
-TEST(EnergyTimeCost, AMeanEpochIsEqualSharesOfEachLimit) {
+TEST(EnergyTimeCost, AMeanEpochGivesEachLimitAnEqualShare) {
   const LimitProfile mean = mean_epoch(profiles);
   EXPECT_EQ(mean.epoch_time, 14_s);
   EXPECT_DOUBLE_EQ((mean.average_power * mean.epoch_time).value(), (1800.0 + 1560.0 + 2000.0) / 3.0);
   EXPECT_EQ(mean.limit, 250_W);
 }
 
-TEST(EnergyTimeCost, RegretIsWhatIsPaidBeyondTheOptimum) {
+TEST(EnergyTimeCost, RegretIsTheCostBeyondTheOptimum) {
   EXPECT_EQ(regret(10_J, 8_J), 2_J);
 }
 
-TEST(EnergyTimeCost, RefusesWhatIsNoWeightOrPower) {
+TEST(EnergyTimeCost, RefusesInvalidWeightsAndPowers) {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   EXPECT_THROW(EnergyTimeCost(-0.01, 250_W), Error);
   EXPECT_THROW(EnergyTimeCost(1.01, 250_W), Error);

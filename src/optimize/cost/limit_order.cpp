@@ -8,14 +8,14 @@ namespace zeus::optimize {
 
 namespace {
 
-// By how much slices may err that find a lower limit faster than a higher one.
+// Slices that show a lower limit faster than a higher one may be wrong by this share.
 constexpr double error_of_slices = 0.2;
 
 bool contradict(const records::LimitProfile& lower, const records::LimitProfile& higher) {
   return lower.epoch_time < (1.0 - error_of_slices) * higher.epoch_time;
 }
 
-// Neighbours that fall are pooled, and pools that fall with them, until all rise.
+// Pools neighbours that fall, then falling pools, until all values rise.
 void make_rise(std::vector<double>& values) {
   struct Pool {
     double sum = 0.0;

@@ -1,5 +1,5 @@
-// What is certain of power limits whatever was measured: a lower one neither makes a training faster nor lets it draw
-// more. Slices that say otherwise have erred. Pure functions; safe from any thread.
+// Facts about power limits that hold whatever was measured: a lower limit neither makes a training faster nor lets it
+// draw more. Slices that show otherwise are wrong. Pure functions; any thread may call them.
 #pragma once
 
 #include "records/limit_profile.hpp"
@@ -9,15 +9,15 @@
 
 namespace zeus::optimize {
 
-// Limits are ascending everywhere here.
+// Limits are in ascending order everywhere here.
 
-// Whether a lower limit is faster than a higher one, by more than slices may err.
+// Whether a lower limit is faster than a higher one by more than slices may be wrong.
 bool contradicts_itself(std::span<const records::LimitProfile> limits);
-// Leaves out as few as it takes to have no such contradiction: first those that contradict the most others, and of
-// these the lowest.
+// Removes the fewest limits that leave no such contradiction: first those that contradict the most others, and of these
+// the lowest.
 void drop_contradictions(std::vector<records::LimitProfile>& limits);
 // The same limits with the closest times that do not rise, and the closest powers that do not fall, from limit to
-// limit: neighbours that are the wrong way round have their mean.
+// limit. Neighbours in the wrong order get their mean.
 std::vector<records::LimitProfile> in_order(std::span<const records::LimitProfile> limits);
 
 }  // namespace zeus::optimize

@@ -18,14 +18,14 @@ std::vector<Watts> limits_of(const std::vector<LimitProfile>& limits) {
   return all;
 }
 
-TEST(LimitOrder, WhatIsInOrderStaysAsItIs) {
+TEST(LimitOrder, LimitsInOrderStayUnchanged) {
   const std::vector<LimitProfile> limits{{100_W, 12_s, 90_W}, {150_W, 10_s, 140_W}, {200_W, 10_s, 150_W}};
   EXPECT_EQ(in_order(limits), limits);
   EXPECT_FALSE(contradicts_itself(limits));
 }
 
-// 9 s and 11 s are both 10 s, and so are the 10 s above them; 8 s at the highest are as they were.
-TEST(LimitOrder, NeighboursTheWrongWayRoundHaveTheirMean) {
+// The times of 9, 11 and 10 s all become 10 s; the 8 s at the highest limit stay.
+TEST(LimitOrder, NeighboursInTheWrongOrderGetTheirMean) {
   const std::vector<LimitProfile> limits{
       {100_W, 9_s, 90_W}, {150_W, 11_s, 85_W}, {200_W, 10_s, 140_W}, {250_W, 8_s, 200_W}};
   const std::vector<LimitProfile> ordered = in_order(limits);
@@ -37,8 +37,9 @@ TEST(LimitOrder, NeighboursTheWrongWayRoundHaveTheirMean) {
   }
 }
 
-// 6 s at the lowest limit cannot be where each of the others takes longer; what is a fifth off may be an error.
-TEST(LimitOrder, TheOneThatContradictsTheOthersIsLeftOut) {
+// 6 s at the lowest limit is impossible, because every other limit takes longer. A difference of up to a fifth may be
+// an error.
+TEST(LimitOrder, DropsTheLimitThatContradictsTheOthers) {
   std::vector<LimitProfile> limits{
       {100_W, 6_s, 90_W}, {150_W, 9.5_s, 140_W}, {200_W, 10_s, 150_W}, {250_W, 8_s, 200_W}};
   EXPECT_TRUE(contradicts_itself(limits));
@@ -46,13 +47,13 @@ TEST(LimitOrder, TheOneThatContradictsTheOthersIsLeftOut) {
   EXPECT_EQ(limits_of(limits), (std::vector{150_W, 200_W, 250_W}));
 }
 
-TEST(LimitOrder, AHighestLimitThatIsTooSlowIsLeftOutItself) {
+TEST(LimitOrder, DropsAHighestLimitThatIsTooSlow) {
   std::vector<LimitProfile> limits{{100_W, 11_s, 90_W}, {150_W, 10_s, 140_W}, {250_W, 14_s, 200_W}};
   drop_contradictions(limits);
   EXPECT_EQ(limits_of(limits), (std::vector{100_W, 150_W}));
 }
 
-TEST(LimitOrder, OfTwoThatContradictEachOtherTheLowerIsLeftOut) {
+TEST(LimitOrder, DropsTheLowerOfTwoThatContradictEachOther) {
   std::vector<LimitProfile> limits{{100_W, 5_s, 90_W}, {250_W, 10_s, 200_W}};
   drop_contradictions(limits);
   EXPECT_EQ(limits_of(limits), std::vector{250_W});

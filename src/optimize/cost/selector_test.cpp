@@ -16,7 +16,7 @@ using records::LimitProfile;
 const std::array<LimitProfile, 3> profiles = {LimitProfile{100_W, 20_s, 90_W}, LimitProfile{150_W, 12_s, 130_W},
                                               LimitProfile{250_W, 10_s, 200_W}};
 
-TEST(Selector, EachPicksWhatItsNameSays) {
+TEST(Selector, EachPicksWhatItsNamePromises) {
   EXPECT_EQ(select(select_time(), profiles), 2U);
   EXPECT_EQ(select(select_energy(), profiles), 1U);
   EXPECT_EQ(select(select_zeus_cost(0), profiles), 2U);
@@ -30,7 +30,7 @@ TEST(Selector, MaxSlowdownSavesEnergyWithinItsBound) {
   EXPECT_EQ(select(select_max_slowdown(9), profiles), 1U);
 }
 
-TEST(Selector, EqualTimesAreSettledByEnergy) {
+TEST(Selector, EnergyDecidesBetweenEqualTimes) {
   const std::array<LimitProfile, 2> flat = {LimitProfile{250_W, 10_s, 60_W}, LimitProfile{100_W, 10_s, 50_W}};
   EXPECT_EQ(select(select_time(), flat), 1U);
 }
@@ -40,7 +40,7 @@ TEST(Selector, UsersMaySupplyTheirOwn) {
   EXPECT_EQ(select(lowest, profiles), 0U);
 }
 
-TEST(Selector, RefusesWhatCannotBe) {
+TEST(Selector, RefusesInvalidFactorsAndAnswers) {
   EXPECT_THROW(select_max_slowdown(0.99), Error);
   EXPECT_THROW(select_max_slowdown(std::numeric_limits<double>::quiet_NaN()), Error);
   EXPECT_THROW(select_zeus_cost(2), Error);

@@ -12,7 +12,7 @@ namespace {
 constexpr double most_ticks = 1125899906842624.0;     // 2^50: sums along a path stay exact in doubles too
 constexpr double most_price = 1152921504606846976.0;  // 2^60: the total flow stays below `unbounded`
 constexpr double finest = 1152921504606846976.0;      // ticks per second, 2^60: nothing takes less than 1e-18 s
-constexpr double equal_within = 1e-12;                // relative: a decimal number as a double
+constexpr double equal_within = 1e-12;                // relative: the error of a decimal number as a double
 
 bool is_multiple(Seconds time, double fractions) {
   const double ticks = time.value() * fractions;
@@ -64,9 +64,9 @@ FlowNetwork::FlowNetwork(const records::ComputationGraph& graph, std::span<const
   index_ways();
 }
 
-// Ticks per second: those of the coarsest decimal fraction of which all times are multiples, because equal sums of
-// times are then equal in ticks as well and the frontier gets no breakpoints from rounding; else 2^-50 of the slowest
-// iteration.
+// Ticks per second. If all times are multiples of a decimal fraction, it is the coarsest such fraction: equal sums of
+// times are then equal in ticks, and rounding adds no breakpoints to the frontier. Otherwise a tick is 2^-50 of the
+// slowest iteration.
 double FlowNetwork::choose_resolution(const records::ComputationGraph& graph, std::span<const TradeOff> trade_offs) {
   std::vector<Seconds> slowest;
   for (const records::Computation& computation : graph.computations) {
@@ -111,7 +111,7 @@ FlowNetwork::Curve FlowNetwork::curve_of(const TradeOff& trade_off) const {
     const Knot& knot = trade_off[i];
     const Ticks length = ticks_of(knot.time);
     if (length == curve.lengths.back()) {
-      continue;  // two points within one tick: the slower one stands for both
+      continue;  // both points lie within one tick: the slower one represents both
     }
     const Joules rise = knot.cost - later.cost;
     const Price price = std::llround(rise / cost_unit_ / static_cast<double>(curve.lengths.back() - length));

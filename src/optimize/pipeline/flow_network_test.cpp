@@ -15,8 +15,8 @@ records::ComputationGraph alike(std::size_t count) {
   return graph;
 }
 
-// c0 before c1, and c2 by itself.
-TEST(FlowNetwork, LeadsFromTheSourceToWhatWaitsForNothingAndToTheSinkFromWhatNothingWaitsFor) {
+// c0 comes before c1; c2 is independent.
+TEST(FlowNetwork, ConnectsTheSourceToFirstComputationsAndLastOnesToTheSink) {
   records::ComputationGraph graph = alike(3);
   graph.dependencies = {{0, 1, 2_s}};
   const FlowNetwork network{graph, one_second};
@@ -29,7 +29,7 @@ TEST(FlowNetwork, LeadsFromTheSourceToWhatWaitsForNothingAndToTheSinkFromWhatNot
   EXPECT_EQ(network.earliest_when_slowest(), (std::vector<Ticks>{0, 1, 3, 4, 0, 1, 0, 4}));
 }
 
-TEST(FlowNetwork, TakesManyMoreDependenciesThanComputations) {
+TEST(FlowNetwork, AcceptsManyMoreDependenciesThanComputations) {
   records::ComputationGraph graph = alike(2);
   graph.dependencies.assign(7, {0, 1, 0_s});
   const FlowNetwork network{graph, one_second};

@@ -15,18 +15,18 @@ namespace zeus::optimize::pipeline {
 
 namespace {
 
-constexpr double equal_within = 1e-10;         // relative: what whole ticks may have lost along a path
-constexpr double most_combinations = 200'000;  // up to here the exact optimum is found by enumeration
+constexpr double equal_within = 1e-10;         // relative: what rounding to whole ticks may have lost along a path
+constexpr double most_combinations = 200'000;  // up to this many, enumeration finds the exact optimum
 constexpr std::array all_latenesses{0.5, 0.0, 0.25, 0.75, 1.0};
-constexpr int most_excess_steps = 20;  // how much slower the continuous plans are that are rounded
+constexpr int most_excess_steps = 20;  // bounds how much slower a continuous plan may be to be rounded too
 constexpr double excess_step = 0.0025;
-constexpr std::size_t improvement_steps = 100'000;  // trials, times the computations each one looks at
-constexpr std::size_t neighbourhood = 24;           // computations next to one another in time
+constexpr std::size_t improvement_steps = 100'000;  // trials, times the computations that each one visits
+constexpr std::size_t neighbourhood = 24;           // computations that are neighbours in time
 constexpr std::size_t most_changes = 8;             // how many of them one trial changes
 
 }  // namespace
 
-// Slows computations down where they have time to spare, the best bargains first.
+// Slows down computations that have time to spare, those with the largest saving per second first.
 class FrequencyChooser::Tightener {
  public:
   Tightener(const FrequencyChooser& chooser, Seconds time)
@@ -34,10 +34,10 @@ class FrequencyChooser::Tightener {
 
   enum class Direction { forwards, backwards };
 
-  // `patience` below 1 lets what comes first take worse bargains before others have taken the best; going backwards in
-  // time, what comes first is the end of the iteration.
+  // With `patience` below 1, the first computations may accept smaller savings before the later ones have taken the
+  // largest. Backwards, the first computations are those at the end of the iteration.
   void fill(Positions& positions, double patience = 1.0, Direction direction = Direction::forwards) {
-    // Each sweep takes what saves at least so much power; the next one takes bargains half as good.
+    // Each sweep takes savings of at least this much power; the next one accepts half as much.
     bool changed = true;
     for (Watts least = best_bargain(positions) * patience; least > Watts{0}; least = least / 2.0) {
       changed = direction == Direction::forwards ? sweep_forwards(positions, least, changed)
@@ -80,11 +80,12 @@ class FrequencyChooser::Tightener {
         smallest_bargain_ = std::min(smallest_bargain_, bargain);
       }
     }
-    // What is saved within next to no time may be infinite, of which half is no less.
+    // A saving within almost no time may be infinite, and halving it would never end.
     return std::min(best, Watts{std::numeric_limits<double>::max()});
   }
 
-  // In the order of time, with what later computations leave; whether anything changed. `stale`: since the last sweep.
+  // Sweeps in the order of time; later computations keep their options. Returns whether anything changed. `stale` says
+  // whether the last sweep changed anything.
   bool sweep_forwards(Positions& positions, Watts least, bool stale) {
     if (stale) {
       for (const std::size_t i : std::views::reverse(chooser_.order_)) {
@@ -113,7 +114,7 @@ class FrequencyChooser::Tightener {
     return changed;
   }
 
-  // To the slowest option that has room and is a bargain.
+  // Moves a computation to the slowest option that fits and saves enough.
   bool slow_down(std::size_t i, Positions& positions, Watts least) {
     const auto options = chooser_.options_of(i);
     const Option now = options[positions[i]];
@@ -134,7 +135,7 @@ class FrequencyChooser::Tightener {
   Watts smallest_bargain_;
 };
 
-// All combinations of a small graph, but for those that cannot beat the best one found so far.
+// Tries all combinations of a small graph, except for those that cannot beat the best one found so far.
 class FrequencyChooser::Enumeration {
  public:
   Enumeration(const FrequencyChooser& chooser, Seconds time, Positions first)
@@ -194,7 +195,7 @@ class FrequencyChooser::Enumeration {
   Joules best_cost_;
   Positions trial_;
   std::vector<Seconds> starts_;
-  std::vector<Seconds> tails_;  // from the end of each computation to the end of the iteration, at the fastest
+  std::vector<Seconds> tails_;  // from the end of each computation to the end of the iteration, at the fastest options
   std::vector<Joules> least_after_;
 };
 
@@ -264,9 +265,10 @@ Seconds FrequencyChooser::iteration_time_of(const Positions& positions) const {
   return last;
 }
 
-// Every computation gets one of the two knots of the hull around its duration: the slower one whenever it still ends by
-// its deadline, so that time not used by one is used by the next. Deadlines lie between the earliest and the latest
-// ends that the durations allow; with any mixture of the two, the faster knot is always in time.
+// Gives every computation one of the two knots of the hull around its duration. It gets the slower knot if it then
+// still ends by its deadline, so time that one computation leaves unused goes to the next. Deadlines lie between the
+// earliest and the latest ends that the durations allow; for any mixture of the two, the faster knot always ends in
+// time.
 void FrequencyChooser::round(std::span<const Seconds> durations, Seconds time, double lateness, Rounding& work) const {
   const auto count = static_cast<std::ptrdiff_t>(order_.size());
   for (std::ptrdiff_t k = count - 1; k >= 0; --k) {
@@ -289,7 +291,7 @@ void FrequencyChooser::round(std::span<const Seconds> durations, Seconds time, d
     const Seconds deadline = work.earliest[i] * (1.0 - lateness) + work.latest[i] * lateness;
     const auto& knots = knots_[profile_[i]];
     const auto options = options_of(i);
-    // A duration that is a knot's own may have lost its last digits in the frontier's whole ticks.
+    // A duration that equals a knot may have lost its last digits in the frontier's whole ticks.
     const auto above = std::ranges::upper_bound(knots, durations[i] * (1.0 + 1e-9), {},
                                                 [&](std::uint32_t position) { return options[position].time; });
     std::uint32_t position = above == knots.begin() ? 0 : *std::prev(above);
@@ -301,8 +303,8 @@ void FrequencyChooser::round(std::span<const Seconds> durations, Seconds time, d
   }
 }
 
-// Rounds the plan asked for with several kinds of deadlines, and slower continuous plans as well, for what rounding
-// leaves unused; each is filled up, and the cheapest one that is in time stays.
+// Rounds the requested plan with several kinds of deadlines. Also rounds slower continuous plans, to use the time that
+// rounding leaves over. Each result is filled up, and the cheapest one that ends in time is kept.
 FrequencyChooser::Positions FrequencyChooser::best_start(const Frontier& frontier, Seconds time, Effort effort) const {
   const std::size_t count = profile_.size();
   const Seconds in_time = time * (1.0 + equal_within);
@@ -347,7 +349,7 @@ bool FrequencyChooser::is_small() const {
 
 FrequencyChoice FrequencyChooser::choose(const Frontier& frontier, Seconds time, Effort effort) const {
   const Joules bound = frontier.energy_at(time);
-  // The frontier's fastest iteration may have been rounded to just below what the options take.
+  // The frontier's fastest iteration may have been rounded to slightly less than the fastest options take.
   const Seconds end = std::max(time, iteration_time_of(Positions(profile_.size(), 0)));
   Positions best = best_start(frontier, end, effort);
   if (effort == Effort::thorough && is_small()) {
@@ -365,8 +367,8 @@ FrequencyChoice FrequencyChooser::choose(const Frontier& frontier, Seconds time,
   return choice;
 }
 
-// Makes a few computations that lie near one another in time faster, fills up what that frees in another order of
-// bargains, and keeps what came out no dearer. The draws are the same each time.
+// Speeds up a few computations that are neighbours in time, fills up the freed time in another order of savings, and
+// keeps the result if it costs no more. The draws are the same each time.
 void FrequencyChooser::improve(Seconds time, Positions& best) const {
   Tightener tightener{*this, time};
   Joules best_cost = cost_of(best);

@@ -1,7 +1,7 @@
-// The step from the frontier's continuous durations to frequencies that a GPU has.
-// Choosing is a hard problem (each computation one of a few options), so this is exact only for small graphs; what it
-// loses is stated with every choice, against the frontier, which no choice can beat. Deterministic; an object is
-// immutable once made and may be asked from any number of threads.
+// The step from the frontier's continuous durations to frequencies that a GPU has. The choice is a hard problem (one of
+// a few options for each computation), so it is exact only for small graphs. Each choice reports what it loses against
+// the frontier, which no choice can beat. Deterministic. An object is immutable once made; any number of threads may
+// call it.
 #pragma once
 
 #include "optimize/pipeline/frontier.hpp"
@@ -17,27 +17,27 @@
 namespace zeus::optimize::pipeline {
 
 enum class Effort {
-  lookup,    // one rounding of the stored plan: microseconds for a pipeline of some dozens of computations
-  thorough,  // many, and improvements: milliseconds
+  lookup,    // one rounding of the stored plan: microseconds for a pipeline of a few dozen computations
+  thorough,  // many roundings, and improvements: milliseconds
 };
 
 struct FrequencyChoice {
   std::vector<records::FrequencyOption> options;  // one per computation
-  Seconds iteration_time;                         // what the plan takes by itself; at most what was asked for
-  Joules energy;                                  // of an iteration of the time asked for, all GPUs, blocking included
-  Joules bound;                                   // the frontier's, at the time asked for
+  Seconds iteration_time;                         // what the plan itself takes; at most the requested time
+  Joules energy;                                  // of an iteration of the requested time, all GPUs, blocking included
+  Joules bound;                                   // the frontier's energy at the requested time
 };
 
 class FrequencyChooser {
  public:
-  // The graph has been accepted by a Frontier with the same blocking power.
+  // A Frontier with the same blocking power must have accepted the graph.
   FrequencyChooser(const records::ComputationGraph& graph, Watts blocking_power);
 
-  // The plan with little energy among those that take at most `time`, which is no less than the frontier's fastest.
+  // A plan of low energy among those that take at most `time`. `time` must not be below the frontier's fastest.
   [[nodiscard]] FrequencyChoice choose(const Frontier& frontier, Seconds time, Effort effort = Effort::thorough) const;
 
  private:
-  // Positions in the efficient options of each computation.
+  // For each computation, its position in the efficient options.
   using Positions = std::vector<std::uint32_t>;
 
   struct Neighbour {
@@ -50,10 +50,10 @@ class FrequencyChooser {
     Joules cost;
   };
 
-  // What rounding writes, and what it needs meanwhile; by computation.
+  // The results and the working memory of one rounding, by computation.
   struct Rounding {
     Positions positions;
-    std::vector<Seconds> earliest;  // ends, if every computation took its continuous duration
+    std::vector<Seconds> earliest;  // earliest ends, if every computation took its continuous duration
     std::vector<Seconds> latest;
     std::vector<Seconds> ends;
   };
@@ -76,10 +76,10 @@ class FrequencyChooser {
   void improve(Seconds time, Positions& best) const;
 
   std::vector<std::vector<records::FrequencyOption>> efficient_;  // by profile
-  std::vector<std::vector<Option>> options_;                      // the same, priced
-  std::vector<Positions> knots_;                                  // which of them the hull has
+  std::vector<std::vector<Option>> options_;                      // the same, with costs
+  std::vector<Positions> knots_;                                  // the positions of those on the hull
   std::vector<std::size_t> profile_;                              // by computation
-  std::vector<std::size_t> order_;                                // each after all it waits for
+  std::vector<std::size_t> order_;                                // each computation after all those that it waits for
   std::vector<std::size_t> first_before_;
   std::vector<Neighbour> before_;
   std::vector<std::size_t> first_after_;

@@ -35,7 +35,7 @@ Joules energy_of(const ComputationGraph& graph, Watts blocking, Seconds time, co
   return energy * static_cast<double>(graph.copies);
 }
 
-// The least energy over every combination of measured options, found by trying them all.
+// The least energy over every combination of measured options, found by trying all of them.
 Joules exact_optimum(const ComputationGraph& graph, Watts blocking, Seconds time) {
   std::vector<std::size_t> digits(graph.computations.size(), 0);
   FrequencyChoice trial;
@@ -75,7 +75,7 @@ TEST(FrequencyChoice, IsTheExactOptimumOfSmallGraphs) {
   }
 }
 
-TEST(FrequencyChoice, IsInTimeAndItsEnergyIsWhatItsOptionsTake) {
+TEST(FrequencyChoice, EndsInTimeAndReportsTheEnergyOfItsOptions) {
   for (std::uint64_t number = 0; number < 60; ++number) {
     SCOPED_TRACE(number);
     Random random{82, number};
@@ -101,7 +101,7 @@ struct Losses {
   double worst;
 };
 
-// What choosing among whole frequencies loses against the continuous optimum at the same time, from the fastest
+// What a choice among a GPU's frequencies loses against the continuous optimum at the same time, from the fastest
 // iteration to that of least energy.
 template <typename MakeGraph>
 Losses losses_of(std::string_view subject, MakeGraph make_graph) {
@@ -125,7 +125,7 @@ Losses losses_of(std::string_view subject, MakeGraph make_graph) {
   return result;
 }
 
-// 30 to 60 computations of 1F1B, 12 to 20 frequencies.
+// 1F1B with 30 to 60 computations and 12 to 20 frequencies.
 ComputationGraph random_pipeline(Random& random, double noise) {
   const std::size_t stages = 2 + random.below(4);
   const std::size_t microbatches = 30 / (2 * stages) + 1 + random.below(30 / (2 * stages));
@@ -153,9 +153,10 @@ TEST(FrequencyChoice, LosesLittleAgainstTheContinuousOptimumOfPipelines) {
   EXPECT_LE(losses.worst, 0.015);
 }
 
-// Noise leaves a profile fewer useful frequencies, and random graphs have few computations to share out what rounding
-// leaves: the best choice there is loses more as well (docs/pipeline.md). These bounds only keep it from getting worse.
-TEST(FrequencyChoice, LosesMoreWhereFrequenciesAreCoarse) {
+// Noise leaves a profile fewer useful frequencies, and random graphs have few computations to share the time that
+// rounding leaves over. There even the best choice loses more (docs/pipeline.md). These bounds only keep it from
+// getting worse.
+TEST(FrequencyChoice, LosesMoreIfFrequenciesAreCoarse) {
   const Losses noisy = losses_of("1F1B, 2 % noise", [](Random& random) { return random_pipeline(random, 0.02); });
   EXPECT_LE(noisy.median, 0.008);
   EXPECT_LE(noisy.worst, 0.03);
@@ -183,9 +184,9 @@ FrequencyChoice looked_up(const ComputationGraph& graph, Seconds time) {
   return FrequencyChooser{graph, 0_W}.choose(Frontier{graph, 0_W}, time, Effort::lookup);
 }
 
-// Beside a computation that cannot be slowed down, one that may take 2.5 s: 3 s are too many, and 2 s save one joule of
-// ten, so little that no mixture of others would take it.
-TEST(FrequencyChoice, ALookupUsesTimeToSpareEvenWhereItSavesLittle) {
+// One computation cannot be slowed down, and one next to it may take 2.5 s. 3 s are too long. 2 s save one joule of
+// ten, so little that no mixture of the other options would use it.
+TEST(FrequencyChoice, ALookupUsesSpareTimeEvenIfThatSavesLittle) {
   const ComputationGraph graph =
       graph_of({{"fixed", {{1400_MHz, 1_s, 1_J}}},
                 {"slow", {{1400_MHz, 1_s, 10_J}, {1200_MHz, 2_s, 9_J}, {1000_MHz, 3_s, 1_J}}}});
@@ -194,9 +195,9 @@ TEST(FrequencyChoice, ALookupUsesTimeToSpareEvenWhereItSavesLittle) {
   EXPECT_EQ(choice.energy, 10_J);
 }
 
-// After c0, three side by side. Slowing the three down saves 4 W each, c0 alone 5 W: the best bargain is not to be
-// taken.
-TEST(FrequencyChoice, ALookupKeepsAPlanThatTheMeasuredFrequenciesCanHave) {
+// Three computations run concurrently after c0. Slowing down the three saves 4 W each, slowing down c0 alone 5 W: the
+// largest single saving must not be taken.
+TEST(FrequencyChoice, ALookupKeepsAPlanThatMeasuredFrequenciesReachExactly) {
   const records::ComputationProfile three{"three",
                                           {{1400_MHz, 1_s, 10_J}, {1200_MHz, 1.5_s, 8.1_J}, {1000_MHz, 2_s, 6_J}}};
   ComputationGraph graph = graph_of({{"one", {{1400_MHz, 1_s, 10_J}, {1200_MHz, 1.5_s, 7.5_J}}}, three, three, three});
@@ -204,9 +205,10 @@ TEST(FrequencyChoice, ALookupKeepsAPlanThatTheMeasuredFrequenciesCanHave) {
   EXPECT_EQ(looked_up(graph, 3_s).energy, 28_J);
 }
 
-// One after the other, with 4 s to spare. The best bargain, 3 s for 3.3 J, leaves room for neither of the other two, 2
-// s for 2.1 J each; those together save more. A rest too slow to be slowed down makes it too many to try them all.
-TEST(FrequencyChoice, AThoroughChoiceGivesOneGoodBargainUpForTwoThatSaveMore) {
+// Computations in sequence, with 4 s to spare. The largest saving, 3.3 J for 3 s, leaves no room for either of the
+// other two, 2.1 J for 2 s each, which together save more. The rest are too slow to be slowed down; with many of them,
+// there are too many combinations to enumerate.
+TEST(FrequencyChoice, AThoroughChoiceDropsOneLargeSavingForTwoThatSaveMore) {
   const records::ComputationProfile small{"small", {{1400_MHz, 1_s, 10_J}, {1000_MHz, 3_s, 7.9_J}}};
   const records::ComputationProfile large{"large", {{1400_MHz, 1_s, 10_J}, {1000_MHz, 4_s, 6.7_J}}};
   const records::ComputationProfile rest{"rest", {{1400_MHz, 1_s, 10_J}, {1000_MHz, 11_s, 9.9_J}}};
@@ -227,7 +229,7 @@ TEST(FrequencyChoice, AThoroughChoiceGivesOneGoodBargainUpForTwoThatSaveMore) {
   }
 }
 
-TEST(FrequencyChoice, ALookupIsInTimeAndNotMuchDearer) {
+TEST(FrequencyChoice, ALookupEndsInTimeAndCostsLittleMore) {
   for (std::uint64_t number = 0; number < 30; ++number) {
     Random random{84, number};
     const ComputationGraph graph = random_pipeline(random, 0.01);

@@ -14,9 +14,9 @@ namespace zeus::optimize::pipeline {
 namespace {
 
 constexpr std::size_t fewest_changes_per_checkpoint = 256;
-constexpr double equal_within = 1e-9;  // relative: an iteration time that was printed and read again
+constexpr double equal_within = 1e-9;  // relative: for an iteration time that was printed and read again
 
-// By profile; nothing for those that no computation has, so that their times make nobody's ticks coarser.
+// By profile. Unused profiles get an empty one, so that their times do not make the ticks coarser.
 std::vector<TradeOff> trade_offs_of(const records::ComputationGraph& graph, Watts blocking_power) {
   std::vector<TradeOff> trade_offs(graph.profiles.size());
   for (const records::Computation& computation : graph.computations) {

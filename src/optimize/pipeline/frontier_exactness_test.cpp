@@ -1,5 +1,5 @@
-// The frontier against a linear program: the same problem written down from its definition, over all measured points
-// and not their hull, and given to Debian's CLP.
+// Compares the frontier with a linear program: the same problem, written from its definition over all measured points
+// instead of their hull, and solved by Debian's CLP.
 #include "optimize/pipeline/frontier.hpp"
 #include "optimize/pipeline/topology.hpp"
 #include "tests/support/random_graph.hpp"
@@ -16,7 +16,8 @@
 namespace zeus::optimize::pipeline {
 namespace {
 
-// Columns: the iteration time, a start per computation, and the share of the computation run at each of its options.
+// Columns: the iteration time, a start for each computation, and the share of the computation run at each of its
+// options.
 class LinearProgram {
  public:
   LinearProgram(const records::ComputationGraph& graph, Watts blocking_power) : graph_{graph} {
@@ -103,7 +104,7 @@ class LinearProgram {
   std::vector<int> first_share_;
 };
 
-// Energy of the durations as the definition has it, and whether they are ones that mixtures of options can have.
+// The energy of the durations by the definition. Also checks that mixtures of options can have these durations.
 Joules energy_of(const records::ComputationGraph& graph, Watts blocking_power, Seconds time,
                  const std::vector<Seconds>& durations) {
   Joules energy = blocking_power * static_cast<double>(graph.devices) * time;
@@ -142,7 +143,7 @@ TEST(FrontierExactness, EqualsTheLinearProgramOnRandomGraphs) {
                            worst, graphs, times_per_graph);
 }
 
-TEST(FrontierExactness, PlansAreFeasibleAndHaveTheEnergyThatTheFrontierClaims) {
+TEST(FrontierExactness, PlansAreFeasibleAndHaveTheFrontiersEnergy) {
   for (int number = 0; number < graphs; ++number) {
     SCOPED_TRACE(number);
     Random random{72, static_cast<std::uint64_t>(number)};

@@ -47,7 +47,7 @@ Price FrontierSearch::room(Way way) const {
   return way % 2 == 0 ? arc.room_along : arc.room_against;
 }
 
-// By how much the way is from being tight. Never negative on a way with room: that is what keeps the plan the cheapest.
+// How far the way is from being tight. It is never negative on a way with room: that keeps the plan the cheapest.
 Ticks FrontierSearch::slack(Way way) const {
   const Arc& arc = network_.arc(way / 2);
   const Ticks apart = time_of(arc.head) - time_of(arc.tail);
@@ -155,12 +155,12 @@ bool FrontierSearch::augment() {
     }
     node = before;
   }
-  std::ranges::reverse(orphans_);  // those near the source first: the rest may hang on them
+  std::ranges::reverse(orphans_);  // those near the source first, since the others may depend on them
   uproot();
   return true;
 }
 
-// Gives each orphan a new parent where there is one; else drops it and makes its children orphans in turn.
+// Gives each orphan a new parent if there is one. Otherwise drops it, which makes its children orphans in turn.
 void FrontierSearch::uproot() {
   ++uprooting_;
   for (std::size_t i = 0; i < orphans_.size(); ++i) {

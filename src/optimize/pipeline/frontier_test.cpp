@@ -30,7 +30,7 @@ ComputationGraph chain(const std::vector<ComputationProfile>& profiles) {
   return graph;
 }
 
-TEST(Frontier, OfOneComputationIsItsHull) {
+TEST(Frontier, IsTheHullOfASingleComputation) {
   const Frontier frontier{chain({two_speeds}), 0_W};
   EXPECT_EQ(frontier.points().size(), 2u);
   EXPECT_EQ(frontier.points().front(), (FrontierPoint{1_s, 10_J}));
@@ -39,8 +39,8 @@ TEST(Frontier, OfOneComputationIsItsHull) {
   EXPECT_EQ(frontier.durations_at(2_s), std::vector{2_s});
 }
 
-TEST(Frontier, TheCheapestSecondIsSavedFirst) {
-  // The second computation gives up a second for 1 J, the first one for 3 J.
+TEST(Frontier, SavesTheCheapestSecondFirst) {
+  // A second costs 1 J to save in the second computation, and 3 J in the first.
   const ComputationProfile cheap{"cheap", {{Megahertz{1400}, 1_s, 6_J}, {Megahertz{700}, 3_s, 4_J}}};
   const Frontier frontier{chain({two_speeds, cheap}), 0_W};
   ASSERT_EQ(frontier.points().size(), 3u);
@@ -49,7 +49,7 @@ TEST(Frontier, TheCheapestSecondIsSavedFirst) {
   EXPECT_EQ(frontier.durations_at(3_s), (std::vector{2_s, 1_s}));
 }
 
-TEST(Frontier, AnIterationSlowerThanTheCheapestOnlyBlocksForLonger) {
+TEST(Frontier, AnIterationBeyondTheCheapestOnlyBlocksLonger) {
   const Frontier frontier{chain({two_speeds}), 1_W};
   EXPECT_EQ(frontier.energy_at(13_s), frontier.energy_at(3_s) + 10_J);
   EXPECT_EQ(frontier.durations_at(13_s), frontier.durations_at(3_s));
@@ -62,8 +62,8 @@ TEST(Frontier, AnIterationFasterThanTheFastestIsRefused) {
   EXPECT_THROW(static_cast<void>(frontier.energy_at(Seconds{std::numeric_limits<double>::quiet_NaN()})), Error);
 }
 
-TEST(Frontier, LeastEnergyCountsWhatBlockingTakes) {
-  // Two devices of which one only waits: each second longer saves 3 J of computing and 1 W, and costs 2 W of waiting.
+TEST(Frontier, LeastEnergyIncludesBlocking) {
+  // Two devices, of which one only waits: each further second saves 3 J of computing and 1 W, and costs 2 W of waiting.
   ComputationGraph graph = chain({two_speeds});
   graph.devices = 2;
   EXPECT_EQ(Frontier(graph, 1_W).least_energy(), 3_s);
@@ -83,14 +83,14 @@ TEST(Frontier, CopiesMultiplyTheEnergyAndNothingElse) {
   }
 }
 
-TEST(Frontier, AnIterationThatTakesNoTimeIsAPoint) {
+TEST(Frontier, AnIterationWithoutDurationIsAPoint) {
   const ComputationProfile nothing{"nothing", {{Megahertz{0}, 0_s, 5_J}}};
   const Frontier frontier{chain({nothing, nothing}), 70_W};
   EXPECT_EQ(frontier.fastest(), 0_s);
   EXPECT_EQ(frontier.energy_at(0_s), 10_J);
 }
 
-TEST(Frontier, ProfilesThatNoComputationHasBlurNothing) {
+TEST(Frontier, UnusedProfilesDoNotReducePrecision) {
   const ComputationProfile brief{"brief", {{Megahertz{1400}, Seconds{1e-10}, 10_J}}};
   ComputationGraph graph = chain({brief, brief});
   graph.profiles.push_back({"long", {{Megahertz{1400}, Seconds{1e6}, 10_J}}});
@@ -112,7 +112,7 @@ TEST(Frontier, PointsAreConvexAndWithinTheirEnds) {
   }
 }
 
-TEST(Frontier, ManyCheckpointsGiveTheSamePlansAsTheirNeighbours) {
+TEST(Frontier, PlansChangeContinuouslyAcrossCheckpoints) {
   std::vector<StageProfile> profiles;
   Random random{10};
   for (std::size_t stage = 0; stage < 4; ++stage) {
@@ -128,7 +128,7 @@ TEST(Frontier, ManyCheckpointsGiveTheSamePlansAsTheirNeighbours) {
   }
   const ComputationGraph graph = make_schedule({.devices = 4, .microbatches = 8}, profiles);
   const Frontier frontier{graph, 70_W};
-  EXPECT_GT(frontier.effort().rate_changes, 512u);  // several checkpoints
+  EXPECT_GT(frontier.effort().rate_changes, 512u);  // enough for several checkpoints
   const Seconds step = (frontier.slowest() - frontier.fastest()) / 5000.0;
   std::vector<Seconds> before = frontier.durations_at(frontier.fastest());
   for (int i = 1; i <= 5000; ++i) {

@@ -1,5 +1,5 @@
-// A priority queue of nodes by the number of ticks at which each becomes due, with at most one entry per node.
-// An object belongs to one thread; it allocates when it is made and never again.
+// A priority queue of nodes by the number of ticks at which each becomes due, with at most one entry per node. An
+// object belongs to one thread. Only its constructor allocates.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ class LabelQueue {
 
   // Enters the node, or moves it if it is there already.
   void set(std::int32_t node, std::int64_t due);
-  // The same, but never later than it is due already.
+  // The same, but never makes the node due later than it already is.
   void advance(std::int32_t node, std::int64_t due);
   void remove(std::int32_t node);
 

@@ -13,7 +13,7 @@
 namespace zeus::optimize::pipeline {
 namespace {
 
-TEST(LabelQueue, GivesTheNodeThatIsDueFirstAndOfEqualsTheLowest) {
+TEST(LabelQueue, ReturnsTheFirstDueNodeAndTheLowestOfEquals) {
   LabelQueue queue{4};
   EXPECT_TRUE(queue.empty());
   queue.set(3, 7);
@@ -34,7 +34,7 @@ TEST(LabelQueue, GivesTheNodeThatIsDueFirstAndOfEqualsTheLowest) {
   EXPECT_TRUE(queue.empty());
 }
 
-TEST(LabelQueue, AnAdvanceIsNeverLater) {
+TEST(LabelQueue, AdvanceNeverDelaysANode) {
   LabelQueue queue{2};
   queue.advance(0, 5);
   EXPECT_EQ(queue.first_due(), 5);
@@ -44,8 +44,8 @@ TEST(LabelQueue, AnAdvanceIsNeverLater) {
   EXPECT_EQ(queue.first_due(), 4);
 }
 
-// Against a plain list that is searched from end to end.
-TEST(LabelQueue, IsAPlainListUnderAnyCalls) {
+// Compares the queue with a plain list that is searched from end to end.
+TEST(LabelQueue, BehavesLikeAPlainListUnderAnyCalls) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     Random random{seed};
     constexpr std::size_t nodes = 40;

@@ -10,7 +10,7 @@ namespace zeus::optimize::pipeline {
 
 records::ComputationGraph with_margin(records::ComputationGraph graph, double share, Watts blocking_power) {
   if (!(share >= 0.0 && share <= 1.0)) {
-    throw Error{ErrorKind::invalid_argument, fmt::format("a margin of {}", share), "give a share from 0 to 1"};
+    throw Error{ErrorKind::invalid_argument, fmt::format("the margin is {}", share), "give a share from 0 to 1"};
   }
   for (records::ComputationProfile& profile : graph.profiles) {
     if (profile.options.empty()) {

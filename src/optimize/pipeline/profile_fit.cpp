@@ -19,8 +19,8 @@ constexpr std::array fits{ProfileFit::none, ProfileFit::smooth, ProfileFit::expo
 constexpr std::size_t fewest_clocks = 5;
 constexpr std::size_t most_terms = 5;
 
-// The terms that a curve over the clock x (a share of the highest) may have, x to these powers. Time is work that the
-// clock speeds up and work that it does not; energy is that time at a power that rises faster than the clock.
+// The powers of the clock x (a share of the highest) that a curve may use. Time is work that the clock speeds up plus
+// work that it does not. Energy is that time multiplied by a power that grows faster than the clock.
 constexpr std::array time_powers{0, -1, -2};
 constexpr std::array energy_powers{0, 1, -1, 2, 3};
 
@@ -39,7 +39,7 @@ double power_of(double x, int exponent) {
 
 using Terms = std::array<double, most_terms>;
 
-// The curve through samples whose relative errors are alike: least squares of sum(c_k x^p_k) / value against 1.
+// The curve through samples of equal relative error: least squares of sum(c_k x^p_k) / value against 1.
 class Curve {
  public:
   Curve(std::span<const Sample> samples, std::span<const int> powers) : powers_{powers} {
@@ -71,8 +71,8 @@ class Curve {
     return sum;
   }
 
-  // What each sample is missed by when it is left out of the fit, squared and summed: small for a curve that has as
-  // many terms as the samples support and no more.
+  // The sum of squared errors of the samples, each predicted by a fit without it: small for a curve with as many terms
+  // as the samples support and no more.
   [[nodiscard]] double error_left_out(std::span<const Sample> samples) const {
     double sum = 0.0;
     for (const Sample& sample : samples) {
@@ -98,7 +98,7 @@ class Curve {
     return row;
   }
 
-  // Gauss and Jordan with pivots from the diagonal, which a positive definite matrix allows.
+  // Gauss-Jordan elimination with pivots from the diagonal, which suffices for a positive definite matrix.
   bool invert(std::array<Terms, most_terms> matrix) {
     const std::size_t count = powers_.size();
     for (std::size_t i = 0; i < count; ++i) {
@@ -130,7 +130,7 @@ class Curve {
   bool sound_ = false;
 };
 
-// As many of the terms, from the first, as foresee samples that they have not seen best.
+// The number of terms, counted from the first, that best predicts samples left out of the fit.
 Curve best_curve(std::span<const Sample> samples, std::span<const int> powers) {
   Curve best{samples, powers.first(2)};
   double least = best.error_left_out(samples);
@@ -144,8 +144,8 @@ Curve best_curve(std::span<const Sample> samples, std::span<const int> powers) {
   return best;
 }
 
-// Time and energy over the clock. Where the power cap binds, a higher clock is not had: from `saturation` on, all are
-// alike.
+// Time and energy as functions of the clock. Where the power limit binds, the GPU does not reach a higher clock: from
+// `saturation` on, all clocks are alike.
 struct Model {
   double saturation = 1.0;
   Curve time;
@@ -166,9 +166,9 @@ Model model_with(double saturation, std::vector<Sample> times, std::vector<Sampl
   return model;
 }
 
-// The highest saturation that the samples do not speak against: one more number in a model has to earn its place
-// (Akaike's criterion), and to overlook a saturation only wastes energy, where to imagine one wastes time.
-// `lowest` leaves enough different clocks to say anything of the rest.
+// The model with the highest saturation that the samples support. A saturation is one more parameter and has to justify
+// itself (Akaike's criterion). Overlooking one only wastes energy, while assuming one wrongly wastes time. `lowest`
+// leaves enough different clocks below it for a fit.
 Model best_model(const std::vector<Sample>& times, const std::vector<Sample>& energies, double lowest) {
   constexpr int steps = 64;
   std::vector<Model> models{model_with(1.0, times, energies)};
@@ -180,7 +180,7 @@ Model best_model(const std::vector<Sample>& times, const std::vector<Sample>& en
   return *std::ranges::find_if(models, [&](const Model& model) { return model.error <= least * doubt; });
 }
 
-// The different clocks, lowest first; none when a point is not what a curve could go through.
+// The different clocks, lowest first; empty if a curve cannot pass through some point.
 std::vector<Megahertz> clocks_of(std::span<const records::FrequencyOption> options) {
   std::vector<Megahertz> clocks;
   for (const records::FrequencyOption& option : options) {
@@ -196,7 +196,7 @@ std::vector<Megahertz> clocks_of(std::span<const records::FrequencyOption> optio
   return clocks;
 }
 
-// Highest clock first: no time, no energy may be negative, and no lower clock faster.
+// Options go from the highest clock down: no time or energy may be negative, and no lower clock faster.
 bool is_sensible(std::span<const records::FrequencyOption> options) {
   Seconds last{0};
   return std::ranges::all_of(options, [&](const records::FrequencyOption& option) {
@@ -267,7 +267,7 @@ Exponential fit_with_rate(std::span<const Knot> points, double rate) {
 
 void fit_exponential(records::ComputationProfile& profile, Watts blocking_power) {
   constexpr int rates = 400;
-  constexpr double slowest_rate = 0.05;  // times the range of the times measured: nearly a straight line
+  constexpr double slowest_rate = 0.05;  // times the range of the measured times: nearly a straight line
   constexpr double ratio = 1.02;
   std::vector<records::FrequencyOption> options = efficient_options(profile, blocking_power);
   if (options.size() < fewest_clocks) {
@@ -322,7 +322,7 @@ std::span<const ProfileFit> all_profile_fits() {
 records::ComputationGraph with_fit(records::ComputationGraph graph, ProfileFit fit, Watts blocking_power) {
   for (records::ComputationProfile& profile : graph.profiles) {
     if (profile.options.empty()) {
-      continue;  // refused by whoever solves it
+      continue;  // the solver refuses it later
     }
     if (fit == ProfileFit::smooth) {
       smooth(profile);

@@ -47,7 +47,7 @@ double worst_error(const ComputationProfile& profile) {
   return worst;
 }
 
-TEST(ProfileFit, WithoutOneAProfileStaysAsMeasured) {
+TEST(ProfileFit, WithoutAFitAProfileStaysAsMeasured) {
   const ComputationProfile profile = measured(0.02, 1);
   EXPECT_EQ(fitted(profile, ProfileFit::none), profile);
 }
@@ -56,7 +56,7 @@ TEST(ProfileFit, SmoothCurvesGoThroughExactMeasurements) {
   EXPECT_LE(worst_error(fitted(measured(0.0, 1), ProfileFit::smooth)), 1e-9);
 }
 
-TEST(ProfileFit, SmoothCurvesHalveTheWorstErrorOfNoise) {
+TEST(ProfileFit, SmoothCurvesHalveTheWorstErrorFromNoise) {
   double before = 0.0;
   double after = 0.0;
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
@@ -88,7 +88,7 @@ TEST(ProfileFit, AProfileThatNoCurveFitsStaysAsMeasured) {
   EXPECT_EQ(fitted(backwards, ProfileFit::smooth), backwards);
 }
 
-TEST(ProfileFit, AnExponentialGoesThroughPointsOfOne) {
+TEST(ProfileFit, AnExponentialFitGoesThroughExponentialPoints) {
   ComputationProfile profile{.name = "forward", .options = {}};
   const auto cost = [](double time) { return 5.0 * std::exp(-20.0 * time) + 1.0; };
   for (int i = 0; i < 12; ++i) {
@@ -103,7 +103,7 @@ TEST(ProfileFit, AnExponentialGoesThroughPointsOfOne) {
   }
 }
 
-TEST(ProfileFit, AnExponentialIsNearlyStraightThroughAStraightLine) {
+TEST(ProfileFit, AnExponentialFitOfAStraightLineIsNearlyStraight) {
   ComputationProfile line{.name = "forward", .options = {}};
   for (int i = 0; i <= 10; ++i) {
     line.options.push_back({Megahertz{1400.0 - 50 * i}, Seconds{1.0 + 0.1 * i}, Joules{2.0 - 0.1 * i}});
@@ -111,12 +111,12 @@ TEST(ProfileFit, AnExponentialIsNearlyStraightThroughAStraightLine) {
   const ComputationProfile curve = fitted(line, ProfileFit::exponential, 0_W);
   ASSERT_EQ(curve.options.size(), line.options.size());
   for (std::size_t i = 0; i < line.options.size(); ++i) {
-    // Falling by one joule, exp(-0.05 x) bends by no more than 0.05 / 8 of it.
+    // exp(-0.05 x), which falls by one joule, bends by no more than 0.05 / 8 of that.
     EXPECT_NEAR(curve.options[i].energy.value(), line.options[i].energy.value(), 0.05 / 8);
   }
 }
 
-TEST(ProfileFit, AnExponentialMovesAPointThatIsOff) {
+TEST(ProfileFit, AnExponentialFitMovesAnOutlier) {
   ComputationProfile off{.name = "forward", .options = {}};
   for (int i = 0; i <= 10; ++i) {
     const double time = 1.0 + 0.1 * i;
@@ -128,10 +128,10 @@ TEST(ProfileFit, AnExponentialMovesAPointThatIsOff) {
   ASSERT_EQ(curve.options.size(), off.options.size());
   EXPECT_NEAR(curve.options[5].energy / exact, 1.0, 0.01);
   off.options.resize(4);
-  EXPECT_EQ(fitted(off, ProfileFit::exponential, 0_W), off) << "of four points nothing is known";
+  EXPECT_EQ(fitted(off, ProfileFit::exponential, 0_W), off) << "four points are too few for a fit";
 }
 
-// Nine clocks from 1 down to 0.5, where the power cap allows no more than `highest`.
+// Nine clocks from 1 down to 0.5, of which the power limit allows none above `highest`.
 ComputationProfile capped(double highest) {
   ComputationProfile profile{.name = "forward", .options = {}};
   for (int i = 0; i <= 8; ++i) {
@@ -142,7 +142,7 @@ ComputationProfile capped(double highest) {
   return profile;
 }
 
-TEST(ProfileFit, ClocksThatThePowerCapDoesNotAllowAreAllAlike) {
+TEST(ProfileFit, ClocksAboveThePowerLimitAreAllAlike) {
   const ComputationProfile profile = capped(0.875);
   const ComputationProfile curve = fitted(profile, ProfileFit::smooth);
   for (std::size_t i = 0; i < profile.options.size(); ++i) {
@@ -152,15 +152,16 @@ TEST(ProfileFit, ClocksThatThePowerCapDoesNotAllowAreAllAlike) {
   EXPECT_EQ(curve.options[0].time, curve.options[2].time);
 }
 
-// From the fifth-lowest clock on all may be alike; four different ones are too few to say anything of the rest.
-TEST(ProfileFit, ACapThatLeavesFourClocksIsNotBelieved) {
+// Clocks may be alike from the fifth-lowest on; four different ones are too few for a fit.
+TEST(ProfileFit, IgnoresASaturationThatLeavesFourClocks) {
   ComputationProfile profile = capped(1.0 - 5 / 16.0);
   profile.options[7].time = profile.options[7].time * 1.001;
   EXPECT_EQ(fitted(profile, ProfileFit::smooth), profile);
 }
 
-// Clocks at equal steps of 1 / clock; the scatter is a wave that no parabola follows and a small one that it does.
-TEST(ProfileFit, ScatterIsNoReasonForABentCurve) {
+// Clocks at equal steps of 1 / clock. The scatter is a wave that no parabola follows, plus a small one that it does
+// follow.
+TEST(ProfileFit, ScatterDoesNotBendTheCurve) {
   ComputationProfile profile{.name = "forward", .options = {}};
   const double wave[] = {-1, 2, 0, -2, 1};
   const double parabola[] = {2, -1, -2, -1, 2};
@@ -175,7 +176,7 @@ TEST(ProfileFit, ScatterIsNoReasonForABentCurve) {
   }
 }
 
-TEST(ProfileFit, SmallComputationsAreSmoothedAsLargeOnesAre) {
+TEST(ProfileFit, SmoothsSmallComputationsLikeLargeOnes) {
   const ComputationProfile large = measured(0.02, 1);
   ComputationProfile small = large;
   for (FrequencyOption& option : small.options) {
@@ -195,7 +196,7 @@ TEST(ProfileFit, AProfileWithAnEnergyBelowZeroStaysAsMeasured) {
   EXPECT_EQ(fitted(odd, ProfileFit::smooth), odd);
 }
 
-TEST(ProfileFit, NumbersTooSmallToCalculateWithStayAsMeasured) {
+TEST(ProfileFit, ValuesTooSmallForArithmeticStayAsMeasured) {
   ComputationProfile tiny = measured(0.02, 1);
   for (FrequencyOption& option : tiny.options) {
     option.energy = option.energy * 1e-200;
@@ -203,7 +204,7 @@ TEST(ProfileFit, NumbersTooSmallToCalculateWithStayAsMeasured) {
   EXPECT_EQ(fitted(tiny, ProfileFit::smooth), tiny);
 }
 
-TEST(ProfileFit, IsNamedAsOnTheCommandLine) {
+TEST(ProfileFit, HasTheNamesOfTheCommandLine) {
   for (const ProfileFit fit : all_profile_fits()) {
     EXPECT_EQ(profile_fit_from(to_string(fit)), fit);
   }

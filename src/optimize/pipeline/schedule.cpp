@@ -28,7 +28,7 @@ constexpr std::array schedules{
     Schedule::zero_bubble,
 };
 
-// One computation in the order of its device.
+// One computation, at its place in the order of its device.
 struct Step {
   std::string_view instruction;
   std::size_t stage;
@@ -37,8 +37,8 @@ struct Step {
 
 using Order = std::vector<Step>;
 
-// The k-th chunk of work that a device of an interleaved pipeline does in one direction: devices take `devices`
-// micro-batches through one model chunk, then the same ones through the next.
+// The k-th chunk of work that a device of an interleaved pipeline does in one direction. A device takes `devices`
+// micro-batches through one model chunk, then the same micro-batches through the next.
 Step interleaved_step(const PipelineShape& shape, std::size_t device, std::size_t k, bool is_forward) {
   const std::size_t round = shape.devices * shape.chunks;
   const std::size_t in_order = k % round / shape.devices;
@@ -66,11 +66,11 @@ Order interleaved_order(const PipelineShape& shape, std::size_t device) {
   return order;
 }
 
-// What stage `stage` does when the gradient of a micro-batch is there.
+// What stage `stage` does once the gradient of a micro-batch has arrived.
 void append_backward(const PipelineShape& shape, std::size_t stage, std::size_t microbatch, Order& order) {
   switch (shape.schedule) {
     case Schedule::early_recomputation:
-      // While forwards remain, the device is busy until the gradient comes; in the drain it waits, and recomputes
+      // While forwards remain, the device is busy until the gradient arrives. In the drain it waits, and recomputes
       // meanwhile.
       if (microbatch + shape.devices <= shape.microbatches + stage) {
         order.push_back({forward_backward, stage, microbatch});
@@ -80,7 +80,7 @@ void append_backward(const PipelineShape& shape, std::size_t stage, std::size_t 
       }
       return;
     case Schedule::zero_bubble:
-      // Later stages have memory to spare and put off more of the weights' gradients, into the drain.
+      // Later stages have memory to spare, so they postpone more gradients of the weights into the drain.
       order.push_back({backward_input, stage, microbatch});
       if (microbatch >= stage) {
         order.push_back({backward_weight, stage, microbatch - stage});
@@ -115,7 +115,7 @@ Order one_by_one_order(const PipelineShape& shape, std::size_t stage) {
 
 void check_shape(const PipelineShape& shape) {
   if (shape.devices == 0 || shape.microbatches == 0 || shape.chunks == 0 || shape.copies == 0) {
-    throw Error{ErrorKind::invalid_argument, "a pipeline without stages, micro-batches, chunks or copies",
+    throw Error{ErrorKind::invalid_argument, "a pipeline without stages, micro-batches, chunks or copies cannot run",
                 "give at least one of each"};
   }
   if (shape.chunks > 1 && shape.schedule != Schedule::interleaved) {
@@ -136,7 +136,7 @@ void check_shape(const PipelineShape& shape) {
   }
 }
 
-// Which profile belongs to an instruction of a stage, as an index into the graph's profiles.
+// The profile of each instruction of a stage, as an index into the graph's profiles.
 class ProfileTable {
  public:
   ProfileTable(const PipelineShape& shape, std::span<const StageProfile> given, records::ComputationGraph& graph)
@@ -192,7 +192,7 @@ bool is_gradient(std::string_view instruction) {
   return instruction == backward || instruction == forward_backward || instruction == backward_input;
 }
 
-// Who waits for whom between stages, by where each one's forwards and gradients stand in the graph.
+// Adds the dependencies between stages, by the positions of each stage's forwards and gradients in the graph.
 void connect_stages(const PipelineShape& shape, records::ComputationGraph& graph, std::span<const std::size_t> forwards,
                     std::span<const std::size_t> gradients) {
   const std::size_t stages = shape.devices * shape.chunks;

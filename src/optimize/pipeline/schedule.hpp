@@ -1,4 +1,4 @@
-// The well-known ways to run an iteration through a pipeline, as computation graphs. Pure functions on plain values.
+// The well-known schedules of an iteration through a pipeline, as computation graphs. Pure functions on plain values.
 #pragma once
 
 #include "optimize/pipeline/stage_profile.hpp"
@@ -19,27 +19,28 @@ enum class Schedule {
   one_forward_one_backward,
   interleaved,          // the same with several chunks of the model on each device
   early_recomputation,  // activations are recomputed while the device would wait for the gradient
-  zero_bubble,          // the backward is split: what the previous stage needs first, the weights' gradient later
+  zero_bubble,          // the backward is split: first what the previous stage needs, later the gradient of the weights
 };
 
 std::string_view to_string(Schedule schedule);
 std::optional<Schedule> schedule_from(std::string_view text);
 std::span<const Schedule> all_schedules();
 
-// What the profile of a schedule must hold for each stage, by the names training loops use.
+// The instructions that a profile must have for each stage, by the names that training loops use.
 std::span<const std::string_view> instructions_of(Schedule schedule);
 
 struct PipelineShape {
   Schedule schedule = Schedule::one_forward_one_backward;
-  std::size_t devices = 1;  // pipeline ranks
+  std::size_t devices = 1;  // ranks of the pipeline
   std::size_t microbatches = 1;
-  std::size_t chunks = 1;  // model chunks per device; more than 1 only with `interleaved`
+  std::size_t chunks = 1;  // model chunks per device; above 1 only with `interleaved`
   std::size_t copies = 1;  // data- and tensor-parallel GPUs per rank
-  Seconds transfer_time;   // of activations or gradients from one stage to the next
+  Seconds transfer_time;   // to send activations or gradients from one stage to the next
 };
 
-// Stage s of `devices * chunks` runs on device s mod devices. A stage without a profile for an instruction of the
-// schedule, a profile given twice, and a shape the schedule cannot run are invalid_argument Errors that say which.
+// Stage s of `devices * chunks` runs on device s mod devices. Throws an invalid_argument Error that names the problem
+// if a stage has no profile for an instruction of the schedule, if a profile is given twice, or if the schedule cannot
+// run this shape.
 records::ComputationGraph make_schedule(const PipelineShape& shape, std::span<const StageProfile> profiles);
 
 }  // namespace zeus::optimize::pipeline

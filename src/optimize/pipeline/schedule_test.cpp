@@ -27,7 +27,7 @@ records::ComputationGraph unit_schedule(const PipelineShape& shape) {
   return make_schedule(shape, unit_profiles(shape.schedule, shape.devices * shape.chunks));
 }
 
-// "F0 F1 B0": initials and micro-batches in the order of a device; with several chunks "F0.2" has the stage too.
+// "F0 F1 B0": initials and micro-batches in the order of a device; with several chunks, "F0.2" adds the stage.
 std::string order_of(const records::ComputationGraph& graph, std::size_t device) {
   const std::map<std::string, std::string> initials{{"forward", "F"},        {"backward", "B"},
                                                     {"recomputation", "R"},  {"forward_backward", "FB"},
@@ -48,7 +48,7 @@ Seconds unit_time(const records::ComputationGraph& graph) {
   return iteration_time(graph, std::vector<Seconds>(graph.computations.size(), 1_s));
 }
 
-TEST(Schedule, OneForwardOneBackwardIsTheKnownOrder) {
+TEST(Schedule, OneForwardOneBackwardHasTheKnownOrder) {
   const auto graph = unit_schedule({.devices = 4, .microbatches = 6});
   EXPECT_EQ(order_of(graph, 0), "F0 F1 F2 F3 B0 F4 B1 F5 B2 B3 B4 B5");
   EXPECT_EQ(order_of(graph, 1), "F0 F1 F2 B0 F3 B1 F4 B2 F5 B3 B4 B5");
@@ -86,7 +86,7 @@ TEST(Schedule, EarlyRecomputationUsesTheDrain) {
   EXPECT_EQ(order_of(graph, 2), "F0 FB0 F1 FB1 F2 FB2 F3 FB3");
 }
 
-TEST(Schedule, ZeroBubblePutsOffTheWeightsOfLaterStages) {
+TEST(Schedule, ZeroBubblePostponesTheWeightsOfLaterStages) {
   const auto graph = unit_schedule({.schedule = Schedule::zero_bubble, .devices = 3, .microbatches = 4});
   EXPECT_EQ(order_of(graph, 0), "F0 F1 F2 B0 W0 F3 B1 W1 B2 W2 B3 W3");
   EXPECT_EQ(order_of(graph, 2), "F0 B0 F1 B1 F2 B2 W0 F3 B3 W1 W2 W3");
@@ -102,7 +102,7 @@ TEST(Schedule, FewerMicrobatchesThanStagesStillRun) {
   }
 }
 
-TEST(Schedule, EverythingRunsExactlyOnceAndWithoutACircle) {
+TEST(Schedule, EverythingRunsExactlyOnceWithoutACycle) {
   for (const Schedule schedule : all_schedules()) {
     for (const std::size_t chunks : std::vector<std::size_t>{1, 2, 3}) {
       if (chunks > 1 && schedule != Schedule::interleaved) {
@@ -131,7 +131,7 @@ TEST(Schedule, TransfersTakeTheirTimeBetweenDevicesOnly) {
       4_s);
 }
 
-TEST(Schedule, NamesComeBack) {
+TEST(Schedule, NamesRoundTrip) {
   for (const Schedule schedule : all_schedules()) {
     EXPECT_EQ(schedule_from(to_string(schedule)), schedule);
   }
@@ -148,7 +148,7 @@ void expect_refused(const PipelineShape& shape, const std::vector<StageProfile>&
   }
 }
 
-TEST(Schedule, SaysWhichMeasurementIsMissingOrTooMany) {
+TEST(Schedule, NamesTheMissingOrDuplicateMeasurement) {
   const auto one_forward_one_backward = Schedule::one_forward_one_backward;
   expect_refused({.devices = 3, .microbatches = 2}, unit_profiles(one_forward_one_backward, 2), "'forward' of stage 2");
   expect_refused({.devices = 2, .microbatches = 2}, unit_profiles(one_forward_one_backward, 3), "stage 2");
@@ -169,8 +169,8 @@ TEST(Schedule, RefusesShapesItCannotRun) {
   expect_refused({.devices = 4, .microbatches = std::size_t{1} << 60}, profiles, "too many");
 }
 
-// A micro-batch of a stage takes three computations at most, and twenty million of those are planned.
-TEST(Schedule, AShapeThatIsTooLargeIsToldHowManyMicrobatchesThereMayBe) {
+// A stage has at most three computations for each micro-batch, and a plan at most twenty million.
+TEST(Schedule, TheErrorForALargeShapeNamesTheMostMicrobatches) {
   try {
     make_schedule({.devices = 4, .microbatches = 1'666'667}, unit_profiles(Schedule::one_forward_one_backward, 4));
     FAIL() << "accepted";

@@ -10,7 +10,7 @@ namespace {
 using records::FrequencyOption;
 using records::InstructionProfile;
 
-TEST(StageProfile, RepetitionsCountByTheirMean) {
+TEST(StageProfile, RepetitionsAreAveraged) {
   const InstructionProfile rows{{0, "forward", 1410_MHz, 2_s, 10_J, std::nullopt},
                                 {0, "forward", 1200_MHz, 5_s, 9_J, std::nullopt},
                                 {0, "forward", 1410_MHz, 4_s, 14_J, std::nullopt}};
@@ -26,11 +26,11 @@ TEST(StageProfile, CopiesWaitForTheSlowestOfThem) {
   const InstructionProfile rows{{0, "forward", 1410_MHz, 2_s, 10_J, 0}, {0, "forward", 1410_MHz, 3_s, 12_J, 1}};
   const StageProfiles result = stage_profiles_of(rows, 5_W);
   EXPECT_EQ(result.copies, 2u);
-  // The first one blocks for a second: 10 + 5 and 12 joules.
+  // The first one blocks for one second: 10 + 5 and 12 joules.
   EXPECT_EQ(result.profiles[0].profile.options, (std::vector<FrequencyOption>{{1410_MHz, 3_s, 13.5_J}}));
 }
 
-TEST(StageProfile, AMissingRankIsRefusedByName) {
+TEST(StageProfile, TheErrorForAMissingRankNamesIt) {
   const InstructionProfile rows{{0, "forward", 1410_MHz, 2_s, 10_J, 0},
                                 {0, "forward", 1410_MHz, 3_s, 12_J, 1},
                                 {1, "forward", 1410_MHz, 3_s, 12_J, 2}};
@@ -42,7 +42,7 @@ TEST(StageProfile, AMissingRankIsRefusedByName) {
   }
 }
 
-TEST(StageProfile, WithoutRowsThereIsOneCopyOfNothing) {
+TEST(StageProfile, WithoutRowsItHasOneCopyAndNoProfiles) {
   const StageProfiles result = stage_profiles_of({}, 5_W);
   EXPECT_EQ(result.copies, 1u);
   EXPECT_TRUE(result.profiles.empty());

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t nothing = std::numeric_limits<std::size_t>::max();
 
-// For each computation the one whose end, and communication, it starts at; nothing for those that start at once.
+// For each computation, the one whose end and communication it waits for; nothing for those that start at once.
 std::vector<std::size_t> waited_for(const records::ComputationGraph& graph, std::span<const Seconds> starts,
                                     std::span<const records::FrequencyOption> options) {
   std::vector<std::size_t> before(starts.size(), nothing);

@@ -1,5 +1,5 @@
-// How an iteration runs under a plan: when each computation starts, and which ones decide how long it takes.
-// Pure functions on plain values.
+// How an iteration runs under a plan: when each computation starts, and which ones determine the iteration time. Pure
+// functions on plain values.
 #pragma once
 
 #include "records/computation_graph.hpp"
@@ -13,7 +13,7 @@
 namespace zeus::optimize::pipeline {
 
 // `options` by computation; every computation starts as soon as it can. The energy is that of an iteration of `time`,
-// which is no less than what the plan takes; `bound` is left for the caller.
+// which must not be below what the plan takes; the caller sets `bound`.
 records::Timeline timeline_of(const records::ComputationGraph& graph, std::span<const records::FrequencyOption> options,
                               Seconds time, Watts blocking_power);
 

@@ -5,7 +5,7 @@
 namespace zeus::optimize::pipeline {
 namespace {
 
-TEST(Timeline, StartsEverythingAsSoonAsItCanAndFindsTheCriticalPath) {
+TEST(Timeline, StartsEverythingAsSoonAsPossibleAndFindsTheCriticalPath) {
   const records::FrequencyOption slow{700_MHz, 3_s, 30_J};
   const records::FrequencyOption fast{1400_MHz, 1_s, 20_J};
   records::ComputationGraph graph;
@@ -18,13 +18,13 @@ TEST(Timeline, StartsEverythingAsSoonAsItCanAndFindsTheCriticalPath) {
   EXPECT_EQ(timeline.boxes[2].start, 3.5_s);
   EXPECT_EQ(timeline.boxes[1].power, 10_W);
   EXPECT_EQ(timeline.critical, (std::vector<std::size_t>{1, 2}));
-  // 70 J of computing, and 2 W on each of two devices while it does not: 10 s less 5 s.
+  // 70 J of computing, and 2 W on each of two devices while it does not compute: 10 s minus 5 s.
   EXPECT_EQ(timeline.energy, 80_J);
 }
 
-// Both end at 1 s, and c can start then: the first of equals is the one that was waited for. What takes no time draws
-// no power. 2 x (2 W x 2 devices x 4 s + (20 - 2) + (20 - 2) + 0) J.
-TEST(Timeline, OfEqualsTheFirstIsCriticalAndCopiesMultiplyTheEnergy) {
+// Both end at 1 s, and c can start then. Of equals, the first is the one that c waited for. A computation without
+// duration draws no power. 2 x (2 W x 2 devices x 4 s + (20 - 2) + (20 - 2) + 0) J.
+TEST(Timeline, TheFirstOfEqualsIsCriticalAndCopiesMultiplyTheEnergy) {
   const records::FrequencyOption fast{1400_MHz, 1_s, 20_J};
   const records::FrequencyOption nothing{1400_MHz, 0_s, 0_J};
   records::ComputationGraph graph;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t most_computations = 100'000'000;
 
-// Successors of each computation, as positions in `dependencies`.
+// The successors of each computation, as positions in `dependencies`.
 struct Successors {
   std::vector<std::size_t> first;
   std::vector<std::size_t> dependency;
@@ -34,7 +34,7 @@ struct Successors {
   }
 };
 
-// Walks backwards among what could not be ordered until a computation comes up twice.
+// Walks backwards among the computations that could not be ordered until one comes up twice.
 [[noreturn]] void refuse_cycle(const records::ComputationGraph& graph, const std::vector<std::size_t>& waiting_for) {
   std::vector<std::size_t> before(graph.computations.size(), 0);
   std::size_t at = 0;
@@ -69,25 +69,25 @@ struct Successors {
 void check(const records::ComputationGraph& graph) {
   const std::size_t count = graph.computations.size();
   if (count == 0) {
-    throw Error{ErrorKind::invalid_argument, "there is no computation to plan", "give at least one"};
+    throw Error{ErrorKind::invalid_argument, "the graph has no computation", "give at least one"};
   }
   if (count > most_computations || graph.dependencies.size() > most_computations) {
     throw Error{ErrorKind::invalid_argument, fmt::format("{} computations are too many", count),
                 fmt::format("plan at most {}", most_computations)};
   }
   if (graph.devices == 0 || graph.copies == 0) {
-    throw Error{ErrorKind::invalid_argument, "there is no device to compute on", "give at least one, and one copy"};
+    throw Error{ErrorKind::invalid_argument, "the graph has no device or no copy", "give at least one of each"};
   }
   for (const records::Computation& computation : graph.computations) {
     if (computation.profile >= graph.profiles.size() || computation.device >= graph.devices) {
       throw Error{ErrorKind::invalid_argument,
-                  fmt::format("the computation '{}' names a profile or device that is not there", computation.name),
+                  fmt::format("the computation '{}' names a profile or device that does not exist", computation.name),
                   "number profiles and devices from 0"};
     }
   }
   for (const records::Dependency& edge : graph.dependencies) {
     if (edge.from >= count || edge.to >= count) {
-      throw Error{ErrorKind::invalid_argument, "a dependency names a computation that is not there",
+      throw Error{ErrorKind::invalid_argument, "a dependency names a computation that does not exist",
                   "number computations from 0"};
     }
     if (!std::isfinite(edge.time.value()) || edge.time < Seconds{0}) {

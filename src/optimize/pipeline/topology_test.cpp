@@ -45,7 +45,7 @@ TEST(Topology, OrdersEveryComputationAfterWhatItWaitsFor) {
   }
 }
 
-TEST(Topology, ACircleIsRefusedAndItsMembersAreNamed) {
+TEST(Topology, TheErrorForACycleNamesItsMembers) {
   records::ComputationGraph graph = chain(5);
   graph.dependencies.push_back({.from = 3, .to = 1, .time = Seconds{0}});
   expect_refused(graph, "c1");
@@ -55,20 +55,20 @@ TEST(Topology, ACircleIsRefusedAndItsMembersAreNamed) {
   expect_refused(graph, "c1 -> c1");
 }
 
-// c1 waits for the circle and for c0, which is not in it; c3 hangs behind.
-TEST(Topology, WhatOnlyLeadsIntoACircleIsNotNamed) {
+// c1 waits for the cycle and for c0, which is not on it; c3 depends on c1.
+TEST(Topology, ComputationsOutsideTheCycleAreNotNamed) {
   records::ComputationGraph graph = chain(4);
   graph.dependencies = {{1, 2, Seconds{0}}, {2, 1, Seconds{0}}, {2, 3, Seconds{0}}, {0, 1, Seconds{0}}};
   expect_refused(graph, "in a circle: c2 -> c1 -> c2");
 }
 
-TEST(Topology, ALongCircleIsNotSpelledOut) {
+TEST(Topology, ALongCycleIsShortened) {
   records::ComputationGraph graph = chain(1000);
   graph.dependencies.push_back({.from = 999, .to = 0, .time = Seconds{0}});
   expect_refused(graph, "...");
 }
 
-TEST(Topology, RefusesWhatIsNotThere) {
+TEST(Topology, RefusesReferencesToWhatDoesNotExist) {
   expect_refused({}, "no computation");
   records::ComputationGraph graph = chain(2);
   graph.dependencies[0].to = 2;
@@ -84,7 +84,7 @@ TEST(Topology, RefusesWhatIsNotThere) {
   expect_refused(graph, "device");
 }
 
-TEST(Topology, RefusesTimesThatAreNone) {
+TEST(Topology, RefusesInvalidTimes) {
   for (const double time : {-1.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
     records::ComputationGraph graph = chain(2);
     graph.dependencies[0].time = Seconds{time};

@@ -26,7 +26,7 @@ void check(const records::ComputationProfile& profile) {
       throw Error{ErrorKind::invalid_argument,
                   fmt::format("the profile '{}' has {} MHz, {} s, {} J", profile.name, option.frequency.value(),
                               option.time.value(), option.energy.value()),
-                  "frequencies, times and energies are finite and not negative"};
+                  "give frequencies, times and energies that are finite and not negative"};
     }
   }
 }

@@ -18,24 +18,24 @@ FrequencyOption at(double frequency, double time, double energy) {
   return {Megahertz{frequency}, Seconds{time}, Joules{energy}};
 }
 
-TEST(EfficientOptions, DropWhatAnotherOneBeatsInBothTimeAndEnergy) {
+TEST(EfficientOptions, DropOptionsBeatenInBothTimeAndEnergy) {
   const ComputationProfile profile{"forward", {at(600, 4, 9), at(900, 3, 6), at(1200, 2, 8), at(1000, 2.5, 8.5)}};
   EXPECT_EQ(efficient_options(profile, 0_W), (std::vector{at(1200, 2, 8), at(900, 3, 6)}));
 }
 
-TEST(EfficientOptions, OfEqualMeasurementsTheHighestFrequencyStands) {
+TEST(EfficientOptions, KeepTheHighestFrequencyOfEqualMeasurements) {
   const ComputationProfile profile{"forward", {at(900, 2, 8), at(1200, 2, 8), at(1000, 2, 8)}};
   EXPECT_EQ(efficient_options(profile, 0_W), (std::vector{at(1200, 2, 8)}));
 }
 
-TEST(EfficientOptions, WhatBlockingWouldTakeIsNotSaved) {
-  // Slower saves 2 J of computing and 1 s of blocking at 5 W.
+TEST(EfficientOptions, SubtractTheEnergyOfBlocking) {
+  // The slower option saves 2 J of computing and 1 s of blocking at 5 W.
   const ComputationProfile profile{"forward", {at(1200, 2, 20), at(900, 3, 22)}};
   EXPECT_EQ(efficient_options(profile, 0_W).size(), 1u);
   EXPECT_EQ(efficient_options(profile, 5_W).size(), 2u);
 }
 
-TEST(EfficientOptions, RefuseWhatIsNoMeasurement) {
+TEST(EfficientOptions, RefuseInvalidMeasurements) {
   constexpr double infinite = std::numeric_limits<double>::infinity();
   for (const ComputationProfile& profile :
        {ComputationProfile{"empty", {}}, ComputationProfile{"negative", {at(900, -1, 1)}},
@@ -53,11 +53,11 @@ TEST(EfficientOptions, RefuseWhatIsNoMeasurement) {
   }
 }
 
-TEST(EfficientOptions, NothingAtAllIsAMeasurement) {
+TEST(EfficientOptions, AcceptZeroTimeAndEnergy) {
   EXPECT_EQ(efficient_options({"idle", {at(0, 0, 0)}}, 5_W), (std::vector{at(0, 0, 0)}));
 }
 
-TEST(TradeOff, KnotsOnALineAreLeftOut) {
+TEST(TradeOff, LeavesOutKnotsOnALine) {
   const std::vector options{at(1200, 1, 10), at(1100, 2, 8), at(900, 3, 6)};
   EXPECT_EQ(trade_off_of(options, 0_W), (TradeOff{{1_s, 10_J}, {3_s, 6_J}}));
 }

@@ -21,10 +21,10 @@ constexpr int draws = 200;
 constexpr double normal_95 = 1.959963984540054;
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr std::uint64_t steps_for_each_setting = 30;
-// A setting this unlikely to matter is not worth a slice.
+// A setting that is less likely than this to win is not worth a slice.
 constexpr double negligible_threat = 0.004;
 constexpr std::size_t rungs_of_a_first_walk = 8;
-// Without word from the device, a GPU that draws this part of its limit is taken to be held by it.
+// If the device does not report what holds it back, a GPU that draws this share of its limit counts as held by it.
 constexpr double near_the_limit = 0.93;
 constexpr double capped_at_all = 0.02;
 
@@ -33,8 +33,8 @@ void check(const AdaptivePlanOptions& options) {
   if (!share(options.tolerance) || !share(options.confidence) || !share(options.relative_error) ||
       options.measure == 0 || !(options.settle_time >= Seconds{0}) || !std::isfinite(options.settle_time.value())) {
     throw Error{
-        ErrorKind::invalid_argument, "the options of the adaptive power-limit plan make no sense",
-        "give a tolerance, confidence and relative error between 0 and 1, and measure at least one step a slice"};
+        ErrorKind::invalid_argument, "the options of the adaptive power-limit plan are invalid",
+        "give a tolerance, confidence and relative error between 0 and 1, and measure at least one step in each slice"};
   }
 }
 
@@ -76,7 +76,7 @@ AdaptivePlan::Entry* AdaptivePlan::find(const records::PowerSetting& setting) {
   return entry == entries_.end() ? nullptr : &*entry;
 }
 
-// Limits that hold nothing back are one and the same to the GPU, and so they are to the models.
+// Limits that hold nothing back are the same to the GPU, so they share a column in the models.
 std::size_t AdaptivePlan::column_of(Entry& entry, std::optional<double> capped) {
   const auto free = [](const Entry& e) {
     return e.knob == Knob::limit && e.column && e.capped && *e.capped <= capped_at_all;
@@ -122,8 +122,8 @@ std::optional<SliceRequest> AdaptivePlan::next() {
 void AdaptivePlan::measured(const Slice& slice) {
   Entry* entry = find(slice.setting);
   if (entry == nullptr || slice.measure == 0) {
-    throw Error{ErrorKind::invalid_argument, "a slice was measured at a setting that was not asked for",
-                "measure what next() asks for"};
+    throw Error{ErrorKind::invalid_argument, "a slice was measured at a setting that was not requested",
+                "measure the setting that next() requests"};
   }
   used_ += slice.measure + (pending_ ? pending_->settle : 0);
   pending_.reset();
@@ -204,7 +204,7 @@ bool AdaptivePlan::held_by_its_limit(const Entry& entry) const {
   return power > near_the_limit * entry.setting.limit.value();
 }
 
-// Where not even the lowest limit holds the GPU back, the clocks are the knob from then on.
+// If not even the lowest limit holds the GPU back, the plan uses clocks from then on.
 void AdaptivePlan::choose_knob() {
   const auto allowed_limit = [](const Entry& e) { return e.knob == Knob::limit && !e.refused; };
   const auto lowest = std::ranges::find_if(entries_ | std::views::reverse, allowed_limit);
@@ -225,7 +225,7 @@ std::vector<std::size_t> AdaptivePlan::ladder() const {
   return ladder;
 }
 
-// The ladder's entries with what a step takes there if the logarithms of times and energies are these.
+// The ladder's entries with the given logarithms of times and energies.
 std::vector<Rung> AdaptivePlan::rungs(std::span<const std::size_t> ladder, std::span<const double> times,
                                       std::span<const double> energies) const {
   std::vector<Rung> rungs;
@@ -279,8 +279,8 @@ AdaptivePlan::Outlook AdaptivePlan::look() const {
   return outlook;
 }
 
-// Which entry the selector takes instead of the choice although the choice's time and energy are made smaller by the
-// tolerance, with settings not yet measured at their best case; nothing when it stays.
+// The entry that the selector prefers to the choice, even after the choice's time is reduced by the tolerance and
+// settings not yet measured are taken at their best case. Nothing if it keeps the choice.
 std::optional<std::size_t> AdaptivePlan::winner(std::span<const Rung> drawn, std::span<const std::size_t> ladder,
                                                 std::size_t choice) const {
   std::vector<records::LimitProfile> profiles;
@@ -299,7 +299,8 @@ std::optional<std::size_t> AdaptivePlan::winner(std::span<const Rung> drawn, std
   return selected == choice ? std::nullopt : std::optional{selected};
 }
 
-// The walk: the next setting below those measured, or one passed over on the way, while the unmeasured can still win.
+// The walk: the next setting below those measured, or one that it skipped on the way, while unmeasured settings can
+// still win.
 std::optional<std::size_t> AdaptivePlan::step_down(const Outlook& outlook) const {
   const std::vector<std::size_t> rung_entries = ladder();
   double threat = 0.0;
@@ -331,7 +332,7 @@ std::optional<std::size_t> AdaptivePlan::step_down(const Outlook& outlook) const
   return rung_entries[std::min(worst, lowest + stride)];
 }
 
-// Perhaps not even the lowest limit holds the GPU back: one look at it then spares all those between.
+// If perhaps not even the lowest limit holds the GPU back, measuring that limit next spares all those between.
 bool AdaptivePlan::holds_nothing_back(const Entry& known, const Entry& lowest) const {
   const double power = portable::exp(energies_.level(*known.column) - times_.level(*known.column));
   return knob_ == Knob::limit && !held_by_its_limit(known) && lowest.setting.limit.value() >= power;
@@ -352,7 +353,7 @@ std::optional<std::size_t> AdaptivePlan::contender(const Outlook& outlook) {
   }
   std::erase_if(pass_, [&](std::size_t i) { return std::ranges::find(contenders, i) == contenders.end(); });
   if (pass_.empty()) {
-    // Each pass begins where the last one ended and goes the other way, so that what drifts evens out.
+    // Each pass begins where the last one ended and goes the other way, so that drift averages out.
     pass_ = contenders;
     const std::size_t from = latest_.value_or(contenders.back());
     if (2 * from < contenders.front() + contenders.back()) {

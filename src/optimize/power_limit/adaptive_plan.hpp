@@ -1,10 +1,11 @@
-// The default plan: short slices, taken only where they can still change the choice.
+// The default plan: short slices, taken only if they can still change the choice.
 //
-// It walks down from the highest limit and stops walking where the shape of the curve says that nothing below can win;
-// then it goes up and down between the settings that still can, so that warming up favours none, until the choice is
-// within `tolerance` of the best with probability `confidence`, or every contender is known to `relative_error`, or the
-// budget of steps is used up. Where no limit holds the GPU back (the lowest one, tried, caps nothing), it walks down
-// the clocks instead. docs/power_limit.md has the statistics. Thread rules as for PowerLimitPlan.
+// It walks down from the highest limit and stops when the shape of the curve shows that nothing below can win. Then it
+// goes up and down between the settings that still can, so that a GPU that warms up favours none of them. It ends when
+// the choice is within `tolerance` of the best with probability `confidence`, when every contender is known to
+// `relative_error`, or when the budget of steps is used up. If no limit holds the GPU back (the lowest one was tried
+// and does not), it walks down the clocks instead. docs/power_limit.md has the statistics. The threading rules are
+// those of PowerLimitPlan.
 #pragma once
 
 #include "optimize/cost/selector.hpp"
@@ -26,22 +27,23 @@
 namespace zeus::optimize {
 
 struct AdaptivePlanOptions {
-  // The choice is good enough when it would still be chosen if its time and energy were smaller by this part.
+  // The choice is good enough if it would still be chosen after its time and energy shrink by this share.
   double tolerance = 0.01;
   double confidence = 0.98;
-  double relative_error = 0.002;  // standard error of time and energy below which a setting is known
-  std::uint32_t warm_up = 10;     // steps to settle before the very first slice
-  std::uint32_t measure = 5;      // steps of a slice; more where the window is too coarse for so few
+  double relative_error = 0.002;  // a setting is known if the standard errors of its time and energy are below this
+  std::uint32_t warm_up = 10;     // steps to settle before the first slice
+  std::uint32_t measure = 5;      // steps of a slice; more if the window is too coarse for so few
   Seconds settle_time{0.1};       // how long a GPU takes to follow a new limit
-  // All slices together, settling included; 0 is 30 steps for each limit, and for each clock where clocks are tried.
+  // The budget of all slices together, settling included. 0 means 30 steps for each limit, and for each clock if clocks
+  // are tried.
   std::uint64_t most_steps = 0;
 };
 
 class AdaptivePlan final : public PowerLimitPlan {
  public:
   AdaptivePlan(const SettingRange& range, Selector selector, const AdaptivePlanOptions& options = {});
-  // Goes on from a profile: done at once when it is complete and all of it lies in the range. Measurements outside of
-  // the range are left out.
+  // Continues from a profile. If the profile is complete and lies entirely in the range, the plan is done at once.
+  // Measurements outside the range are dropped.
   AdaptivePlan(const SettingRange& range, Selector selector, const AdaptivePlanOptions& options,
                const records::PowerProfile& known);
 
@@ -52,18 +54,18 @@ class AdaptivePlan final : public PowerLimitPlan {
   [[nodiscard]] std::vector<records::PowerMeasurement> measurements() const override;
 
  private:
-  // One setting and all that was measured of it.
+  // One setting and everything measured at it.
   struct Entry {
     records::PowerSetting setting;
     Knob knob = Knob::limit;
     bool refused = false;
-    std::optional<std::size_t> column;  // in the models
+    std::optional<std::size_t> column;  // its column in the models
     std::uint64_t steps = 0;
     std::optional<double> capped;
     std::optional<double> systematic;  // relative calibration bound of the energy
     records::EnergyMethod method = records::EnergyMethod::counter;
   };
-  // How often, in what may be true, an entry beats the choice by more than the tolerance.
+  // The share of plausible outcomes in which an entry beats the choice by more than the tolerance.
   struct Outlook {
     std::size_t choice = 0;
     std::vector<double> threats;
@@ -97,7 +99,7 @@ class AdaptivePlan final : public PowerLimitPlan {
   std::optional<SliceRequest> pending_;
   bool done_ = false;
   SliceLength length_;
-  std::vector<std::size_t> pass_;  // contenders still to be measured in this pass; the last one comes first
+  std::vector<std::size_t> pass_;  // contenders still to measure in this pass; the last one is measured first
   std::optional<std::size_t> latest_;
   std::uint64_t used_ = 0;
   std::uint64_t slices_ = 0;

@@ -25,7 +25,7 @@ struct Step {
 };
 using World = std::function<Step(const records::PowerSetting&)>;
 
-// Draws 210 W when left alone; a cap below that slows it down, ever more the lower it is.
+// Draws 210 W without a limit; a lower power limit slows it down, the more the lower it is.
 Step heavy(const records::PowerSetting& setting) {
   const double limit = setting.limit.value();
   const double power = std::min(limit, 210.0);
@@ -33,7 +33,7 @@ Step heavy(const records::PowerSetting& setting) {
   return {.time = Seconds{time}, .energy = Joules{power * time}, .capped = limit < 210.0 ? 1.0 : 0.0};
 }
 
-// Draws too little for any cap to matter; only a lower clock saves anything.
+// Draws too little for any power limit to matter; only a lower clock saves energy.
 Step light(const records::PowerSetting& setting) {
   const double clock = setting.clock ? setting.clock->value() / 1400.0 : 1.0;
   const double time = 0.8 + 0.2 / clock;
@@ -89,7 +89,7 @@ double best_cost(const World& world, const SettingRange& range, double eta) {
   return best;
 }
 
-TEST(AdaptivePlan, ComesWithinAPercentOfTheBestWithFewSteps) {
+TEST(AdaptivePlan, ComesWithinOnePercentOfTheBestInFewSteps) {
   for (const double eta : {0.0, 0.3, 0.5, 0.8, 1.0}) {
     int good = 0;
     for (std::uint64_t seed = 1; seed <= 60; ++seed) {
@@ -121,27 +121,27 @@ TEST(AdaptivePlan, GoesUpAndDownBetweenContenders) {
   EXPECT_GE(turns + static_cast<int>(result.asked.size()) / 20, 2);
 }
 
-TEST(AdaptivePlan, SettlesForASingleLimitAtOnce) {
+TEST(AdaptivePlan, ChoosesASingleLimitAfterOneSlice) {
   AdaptivePlan plan{SettingRange{{250_W}}, select_energy()};
   const Trial result = try_out(plan, heavy);
   EXPECT_EQ(result.asked.size(), 1U);
   EXPECT_EQ(result.optimum->limit, 250_W);
 }
 
-TEST(AdaptivePlan, TakesTheHighestOfEqualLimits) {
+TEST(AdaptivePlan, ChoosesTheHighestOfEqualLimits) {
   AdaptivePlan plan{seven, select_zeus_cost(0.5)};
   const Trial result = try_out(
       plan, [](const records::PowerSetting&) { return Step{.time = 1_s, .energy = 60_J, .capped = 0.0}; }, 1, 0.0);
   EXPECT_EQ(result.optimum->limit, 250_W);
-  EXPECT_LE(result.steps, 40U);  // one look at the highest and one at the lowest
+  EXPECT_LE(result.steps, 40U);  // one measurement of the highest and one of the lowest
 }
 
-TEST(AdaptivePlan, TakesTheClocksWhereNoCapBinds) {
+TEST(AdaptivePlan, TriesClocksIfNoLimitBinds) {
   AdaptivePlan plan{with_clocks, select_energy()};
   const Trial result = try_out(plan, light);
   ASSERT_TRUE(result.optimum->clock);
   EXPECT_LE(*result.optimum->clock, 800_MHz);
-  // It asked the lowest limit before it turned to the clocks, and never mixed both knobs.
+  // It measured the lowest limit before it turned to the clocks, and never mixed both knobs.
   EXPECT_EQ(result.asked[1].limit, 100_W);
   for (const records::PowerSetting& setting : result.asked) {
     EXPECT_TRUE(with_clocks.holds(setting));
@@ -149,19 +149,19 @@ TEST(AdaptivePlan, TakesTheClocksWhereNoCapBinds) {
   }
 }
 
-TEST(AdaptivePlan, LeavesTheClocksAloneWhereACapBinds) {
+TEST(AdaptivePlan, LeavesTheClocksAloneIfALimitBinds) {
   AdaptivePlan plan{with_clocks, select_energy()};
   for (const records::PowerSetting& setting : try_out(plan, heavy).asked) {
     EXPECT_FALSE(setting.clock);
   }
 }
 
-TEST(AdaptivePlan, LeavesEverythingAsItIsWhereNoCapBindsAndClocksMayNotBeLocked) {
+TEST(AdaptivePlan, ChangesNothingIfNoLimitBindsAndClocksMayNotBeLocked) {
   AdaptivePlan plan{seven, select_energy()};
   EXPECT_EQ(try_out(plan, light).optimum->limit, 250_W);
 }
 
-TEST(AdaptivePlan, DoesWithoutWordOfWhatHoldsTheGpuBack) {
+TEST(AdaptivePlan, WorksWithoutAReportOfWhatHoldsTheGpuBack) {
   AdaptivePlan plan{with_clocks, select_energy()};
   const auto mute = [](const World& world) {
     return [world](const records::PowerSetting& setting) {
@@ -175,14 +175,14 @@ TEST(AdaptivePlan, DoesWithoutWordOfWhatHoldsTheGpuBack) {
   EXPECT_LE(cost(heavy, *try_out(other, mute(heavy)).optimum, 0.5), 1.02 * best_cost(heavy, seven, 0.5));
 }
 
-TEST(AdaptivePlan, KeepsToItsBudget) {
+TEST(AdaptivePlan, StaysWithinItsBudget) {
   AdaptivePlan plan{seven, select_zeus_cost(0.5), {.most_steps = 60}};
   const Trial result = try_out(plan, heavy, 1, 0.3);
   EXPECT_LE(result.steps, 60U);
   EXPECT_TRUE(result.optimum);
 }
 
-TEST(AdaptivePlan, MeasuresLongerWhereWindowsAreCoarse) {
+TEST(AdaptivePlan, MeasuresLongerIfWindowsAreCoarse) {
   AdaptivePlan plan{seven, select_energy()};
   const SliceRequest first = *plan.next();
   plan.measured({.setting = first.setting,
@@ -193,10 +193,10 @@ TEST(AdaptivePlan, MeasuresLongerWhereWindowsAreCoarse) {
                              .energy = {.value = 10_J, .uncertainty = 2_J, .systematic = {}, .method = {}},
                              .capped = 1.0}});
   EXPECT_GT(plan.next()->measure, 4 * first.measure);
-  EXPECT_GT(plan.next()->settle, 5U);  // 0.1 s of steps that take 0.01 s
+  EXPECT_GT(plan.next()->settle, 5U);  // 0.1 s, at 0.01 s a step
 }
 
-TEST(AdaptivePlan, HonoursASlowdownBound) {
+TEST(AdaptivePlan, RespectsASlowdownBound) {
   int within = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     AdaptivePlan plan{seven, select_max_slowdown(1.08)};
@@ -206,7 +206,7 @@ TEST(AdaptivePlan, HonoursASlowdownBound) {
   EXPECT_GE(within, 19);
 }
 
-TEST(AdaptivePlan, DecidesTheSameForTheSameMeasurements) {
+TEST(AdaptivePlan, RepeatsItsDecisionsForTheSameMeasurements) {
   AdaptivePlan one{seven, select_zeus_cost(0.5)};
   AdaptivePlan two{seven, select_zeus_cost(0.5)};
   const Trial first = try_out(one, heavy, 9);
@@ -215,8 +215,8 @@ TEST(AdaptivePlan, DecidesTheSameForTheSameMeasurements) {
   EXPECT_EQ(one.measurements(), two.measurements());
 }
 
-// The same under every compiler and at every level of optimization.
-TEST(AdaptivePlan, DecidesAsItAlwaysHas) {
+// The decisions are the same under every compiler and at every level of optimization.
+TEST(AdaptivePlan, DecidesTheSameUnderEveryCompiler) {
   std::string decisions;
   for (const World& world : {World{heavy}, World{light}}) {
     for (std::uint64_t seed = 1; seed <= 4; ++seed) {
@@ -234,7 +234,7 @@ TEST(AdaptivePlan, DecidesAsItAlwaysHas) {
   test::expect_golden("optimize/power_limit_decisions.txt", decisions);
 }
 
-TEST(AdaptivePlan, DecidesTheSameFromASavedProfile) {
+TEST(AdaptivePlan, RepeatsItsDecisionFromASavedProfile) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     AdaptivePlan plan{seven, select_zeus_cost(0.5)};
     const Trial result = try_out(plan, heavy, seed);
@@ -245,7 +245,7 @@ TEST(AdaptivePlan, DecidesTheSameFromASavedProfile) {
   }
 }
 
-TEST(AdaptivePlan, GoesOnFromAnInterruptedProfile) {
+TEST(AdaptivePlan, ContinuesFromAnInterruptedProfile) {
   AdaptivePlan plan{seven, select_zeus_cost(0.5)};
   const SliceRequest first = *plan.next();
   const Step step = heavy(first.setting);
@@ -264,7 +264,7 @@ TEST(AdaptivePlan, GoesOnFromAnInterruptedProfile) {
 }
 
 // A saved uncertainty is half of a 95 % interval, 1.96 standard errors; a standard error of 1 % is allowed here.
-TEST(AdaptivePlan, MeasuresAgainWhatASavedProfileDoesNotKnowWellEnough) {
+TEST(AdaptivePlan, MeasuresAgainWhatASavedProfileKnowsTooRoughly) {
   const auto measured_to = [](double half_width) {
     records::PowerProfile saved{.gpu = "V100", .complete = false, .measurements = {}};
     for (const Watts limit : {250_W, 225_W}) {
@@ -283,7 +283,7 @@ TEST(AdaptivePlan, MeasuresAgainWhatASavedProfileDoesNotKnowWellEnough) {
   EXPECT_FALSE((AdaptivePlan{two, select_energy(), options, measured_to(0.015)}.next()));
 }
 
-TEST(AdaptivePlan, NeverTakesFromAProfileWhatTheRangeForbids) {
+TEST(AdaptivePlan, IgnoresSettingsOfAProfileOutsideTheRange) {
   AdaptivePlan wide{seven, select_energy()};
   try_out(wide, heavy);
   const records::PowerProfile saved{.gpu = "V100", .complete = true, .measurements = wide.measurements()};
@@ -292,7 +292,7 @@ TEST(AdaptivePlan, NeverTakesFromAProfileWhatTheRangeForbids) {
   EXPECT_TRUE(narrow.holds(*try_out(plan, heavy).optimum));
 }
 
-TEST(AdaptivePlan, LeavesOutWhatIsRefused) {
+TEST(AdaptivePlan, LeavesOutRefusedSettings) {
   AdaptivePlan plan{seven, select_energy()};
   for (const Watts limit : {250_W, 175_W, 150_W}) {
     plan.refused({.limit = limit, .clock = std::nullopt});
@@ -304,7 +304,7 @@ TEST(AdaptivePlan, LeavesOutWhatIsRefused) {
   }
 }
 
-TEST(AdaptivePlan, RefusesOptionsWithoutMeaning) {
+TEST(AdaptivePlan, RefusesInvalidOptions) {
   for (const double bad : {0.0, 1.0, -1.0, std::nan("")}) {
     EXPECT_THROW((AdaptivePlan{seven, select_time(), {.tolerance = bad}}), Error);
     EXPECT_THROW((AdaptivePlan{seven, select_time(), {.confidence = bad}}), Error);
@@ -313,7 +313,7 @@ TEST(AdaptivePlan, RefusesOptionsWithoutMeaning) {
   EXPECT_THROW((AdaptivePlan{seven, select_time(), {.measure = 0}}), Error);
 }
 
-TEST(FullSweep, MeasuresEveryLimitFromTheHighestDownAndAsksTheSelector) {
+TEST(FullSweep, MeasuresEveryLimitFromTheHighestDownAndLetsTheSelectorChoose) {
   for (const double eta : {0.0, 0.5, 1.0}) {
     FullSweep plan{seven, select_zeus_cost(eta), {.settle = 3, .measure = 7}};
     const Trial result = try_out(plan, heavy, 1, 0.0);
@@ -323,7 +323,7 @@ TEST(FullSweep, MeasuresEveryLimitFromTheHighestDownAndAsksTheSelector) {
   }
 }
 
-TEST(FullSweep, TakesTheHighestOfEqualLimits) {
+TEST(FullSweep, ChoosesTheHighestOfEqualLimits) {
   FullSweep plan{seven, select_zeus_cost(0.5)};
   while (const auto request = plan.next()) {
     plan.measured({.setting = request->setting,
@@ -334,7 +334,7 @@ TEST(FullSweep, TakesTheHighestOfEqualLimits) {
   EXPECT_EQ(plan.optimum()->limit, 250_W);
 }
 
-TEST(FullSweep, RefusesToMeasureNothing) {
+TEST(FullSweep, RefusesSlicesWithoutMeasuredSteps) {
   EXPECT_THROW((FullSweep{seven, select_time(), {.settle = 1, .measure = 0}}), Error);
 }
 

@@ -1,5 +1,5 @@
-// The walk of the adaptive plan, worked by hand: slices here are of so many steps that what they say is certain, and
-// the machine has long been warm, so that every look into what might be finds the same.
+// The walk of the adaptive plan, worked out by hand. Slices here have so many steps that their means are certain, and
+// the machine has long been warm, so all draws of plausible outcomes agree.
 
 #include "optimize/power_limit/adaptive_plan.hpp"
 
@@ -40,7 +40,7 @@ AdaptivePlanOptions unbounded() {
   return {.most_steps = std::uint64_t{1} << 60};
 }
 
-// What is asked for, one after the other: "250" for a limit, "800M" for a clock.
+// The settings requested, one after the other: "250" for a limit, "800M" for a clock.
 template <typename World>
 std::vector<std::string> walked(const SettingRange& range, Selector selector, World world) {
   AdaptivePlan plan{range, std::move(selector), unbounded()};
@@ -68,8 +68,8 @@ SettingRange limits(int count) {
   return SettingRange{all};
 }
 
-// A cap that binds everywhere and slows nothing down: each lower limit saves energy, the last could save most. The walk
-// goes down an eighth of the ladder at a time, rounded up: of 8 limits one, of 9 two, of 17 three.
+// The limit binds everywhere but does not slow anything down: each lower limit saves energy, and the last could save
+// the most. The walk goes down an eighth of the ladder at a time, rounded up: one of 8 limits, two of 9, three of 17.
 TEST(AdaptivePlanWalk, GoesDownAnEighthOfTheLadderAtATime) {
   const auto world = [](const records::PowerSetting& setting) { return Certain{1_s, setting.limit, 1.0}; };
   const auto strides = [&](int count) {
@@ -82,15 +82,15 @@ TEST(AdaptivePlanWalk, GoesDownAnEighthOfTheLadderAtATime) {
   EXPECT_EQ(strides(17), (Walk{"370", "340"}));
 }
 
-// Three limits, time alone counts, and the first is no slower than any below it can be.
+// Three limits; only time counts, and none of the lower ones can be faster than the first.
 TEST(AdaptivePlanWalk, EndsWhereNothingBelowCanWin) {
   const auto world = [](const records::PowerSetting& setting) { return Certain{1_s, setting.limit, 1.0}; };
   EXPECT_EQ(walked(limits(3), select_time(), world), (Walk{"400"}));
 }
 
-// Left alone the GPU draws 95 W here, in steps of a tenth of a second: below 100 W, the lowest limit, which is looked
-// at at once. Were it to draw 120 W, 100 W would hold it back, and the walk is an ordinary one.
-TEST(AdaptivePlanWalk, LooksAtTheLowestLimitAtOnceWhereItMayHoldNothingBack) {
+// Without a limit the GPU draws 95 W here, in steps of a tenth of a second. That is below 100 W, the lowest limit, so
+// that limit is measured next. At 120 W the lowest limit would hold the GPU back, and the walk is an ordinary one.
+TEST(AdaptivePlanWalk, MeasuresTheLowestLimitNextIfItMayHoldNothingBack) {
   const SettingRange range{{300_W, 250_W, 200_W, 150_W, 100_W}};
   const auto drawing = [](Watts power) {
     return [power](const records::PowerSetting& setting) {
@@ -103,9 +103,9 @@ TEST(AdaptivePlanWalk, LooksAtTheLowestLimitAtOnceWhereItMayHoldNothingBack) {
   EXPECT_EQ(hungrier[1], "250");
 }
 
-// Without word of what holds the GPU back, one that draws more than 93 % of its limit is held: 288 W of 300 is; 270 is
-// not, and is more than the lowest limit allows; 96 is not.
-TEST(AdaptivePlanWalk, TakesAGpuNearItsLimitToBeHeldWhereNobodySays) {
+// If the device does not report what holds it back, a GPU that draws more than 93 % of its limit counts as held: 288 W
+// of 300 W does. 270 W does not, and is more than the lowest limit allows. 96 W does not.
+TEST(AdaptivePlanWalk, AGpuNearItsLimitCountsAsHeldIfTheDeviceDoesNotReportIt) {
   const SettingRange range{{300_W, 200_W, 100_W}, {1000_MHz}};
   const auto second = [&range](Watts power) {
     AdaptivePlan plan{range, select_energy(), unbounded()};
@@ -116,8 +116,9 @@ TEST(AdaptivePlanWalk, TakesAGpuNearItsLimitToBeHeldWhereNobodySays) {
   EXPECT_EQ(second(288_W), 200_W);
 }
 
-// Not even 100 W holds it back: the clocks are the knob from then on, from the highest down one by one at first.
-TEST(AdaptivePlanWalk, TurnsToTheClocksWhereTheLowestLimitHoldsNothingBack) {
+// Not even 100 W holds the GPU back, so the plan uses the clocks from then on, from the highest down, at first one by
+// one.
+TEST(AdaptivePlanWalk, TurnsToTheClocksIfTheLowestLimitHoldsNothingBack) {
   const SettingRange range{{300_W, 200_W, 100_W}, {1000_MHz, 900_MHz, 800_MHz}};
   const auto light = [](const records::PowerSetting& setting) {
     const double clock = setting.clock ? setting.clock->value() / 1000.0 : 1.0;
@@ -132,9 +133,9 @@ TEST(AdaptivePlanWalk, TurnsToTheClocksWhereTheLowestLimitHoldsNothingBack) {
   }
 }
 
-// Three limits that take the same, as far as slices of a few steps can tell: after the walk down, each pass begins
-// where the last one ended and goes the other way.
-TEST(AdaptivePlanWalk, PassesOverContendersUpAndDownByTurns) {
+// Slices of a few steps show no difference between the three limits: after the walk down, each pass begins where the
+// last one ended and goes the other way.
+TEST(AdaptivePlanWalk, MeasuresContendersUpAndDownInTurn) {
   AdaptivePlan plan{SettingRange{{300_W, 250_W, 200_W}},
                     select_energy(),
                     {.tolerance = 1e-6, .confidence = 0.9999, .relative_error = 1e-6, .most_steps = 1'000'000}};
@@ -147,9 +148,9 @@ TEST(AdaptivePlanWalk, PassesOverContendersUpAndDownByTurns) {
   EXPECT_EQ(asked, (Walk{"300", "250", "200", "200", "250", "300", "300", "250", "200", "200", "250", "300"}));
 }
 
-// 30 steps for each of two limits are 60. The first slice took ten to settle and as many as the test says; the next
-// settles for one (0.1 s of steps of 1 s) and measures five.
-TEST(AdaptivePlanWalk, SpendsThirtyStepsALimit) {
+// Two limits allow 60 steps, 30 for each. The first slice takes ten to settle and measures as many as the test says;
+// the next settles for one (0.1 s of steps of 1 s) and measures five.
+TEST(AdaptivePlanWalk, MaySpendThirtyStepsOnEachLimit) {
   const auto goes_on = [](std::uint32_t steps, std::uint64_t most) {
     AdaptivePlan plan{SettingRange{{300_W, 100_W}, {1000_MHz}}, select_energy(), {.most_steps = most}};
     const SliceRequest first = *plan.next();
@@ -159,13 +160,13 @@ TEST(AdaptivePlanWalk, SpendsThirtyStepsALimit) {
     return plan.next().has_value();
   };
   EXPECT_TRUE(goes_on(44, 0));
-  EXPECT_FALSE(goes_on(45, 0)) << "the clock is no setting that is tried here";
+  EXPECT_FALSE(goes_on(45, 0)) << "no clock is tried here";
   EXPECT_TRUE(goes_on(24, 40));
   EXPECT_FALSE(goes_on(25, 40));
 }
 
-// A slice that nobody asked for had no steps to settle that anybody knows of: 54 of 60, and six more.
-TEST(AdaptivePlanWalk, AnUnaskedSliceCountsAsWhatItMeasured) {
+// A slice that the plan did not request counts without settling: 54 of 60 steps, and six more.
+TEST(AdaptivePlanWalk, ASliceThatWasNotRequestedCountsOnlyItsMeasuredSteps) {
   for (const std::uint32_t steps : {54U, 55U}) {
     AdaptivePlan plan{SettingRange{{300_W, 100_W}}, select_energy()};
     plan.measured(slice_of({.limit = 300_W, .clock = {}}, {1_s, 280_W, 1.0}, steps));
@@ -173,14 +174,14 @@ TEST(AdaptivePlanWalk, AnUnaskedSliceCountsAsWhatItMeasured) {
   }
 }
 
-TEST(AdaptivePlanWalk, TheFirstSliceIsMadeWhateverTheBudget) {
+TEST(AdaptivePlanWalk, MeasuresTheFirstSliceUnderAnyBudget) {
   AdaptivePlan plan{SettingRange{{300_W, 100_W}}, select_energy(), {.most_steps = 1}};
   EXPECT_TRUE(plan.next());
 }
 
-// Slices of one setting are put together: steps add up; how much was capped, the calibration's bound and the method are
-// the worst of them.
-TEST(AdaptivePlanWalk, PutsTheSlicesOfASettingTogether) {
+// Slices of one setting are combined: steps add up; the capped share, the calibration bound and the method are the
+// worst of them.
+TEST(AdaptivePlanWalk, CombinesTheSlicesOfASetting) {
   AdaptivePlan plan{SettingRange{{300_W, 100_W}}, select_energy(), unbounded()};
   const records::PowerSetting setting = plan.next()->setting;
   Slice slice = slice_of(setting, {1_s, 200_W, 0.5}, 100);
@@ -202,9 +203,9 @@ TEST(AdaptivePlanWalk, PutsTheSlicesOfASettingTogether) {
   EXPECT_NEAR(*found[0].step_energy.systematic / found[0].step_energy.value, 0.05, 1e-12);
 }
 
-// Limits that hold nothing back (capped 2 % of the time at most) are one and the same to the GPU: what is measured at
-// either holds for both. 4 and 2 s are then sqrt(8) s, as good a guess as any.
-TEST(AdaptivePlanWalk, LimitsThatHoldNothingBackAreOne) {
+// Limits that hold nothing back (capped at most 2 % of the time) are the same to the GPU: a measurement at one holds
+// for both. Of 4 s and 2 s, the best estimate is then sqrt(8) s.
+TEST(AdaptivePlanWalk, LimitsThatHoldNothingBackShareTheirMeasurements) {
   const auto first_time = [](double capped) {
     AdaptivePlan plan{SettingRange{{300_W, 100_W}}, select_energy(), unbounded()};
     plan.measured(slice_of({.limit = 300_W, .clock = {}}, {4_s, 50_W, 0.0}));
@@ -215,7 +216,7 @@ TEST(AdaptivePlanWalk, LimitsThatHoldNothingBackAreOne) {
   EXPECT_NEAR(first_time(0.03), 4.0, 1e-3);
 }
 
-TEST(AdaptivePlanWalk, AProfileGoesInAndOutAsItIs) {
+TEST(AdaptivePlanWalk, ReturnsAProfileUnchanged) {
   records::PowerProfile known{.gpu = {}, .complete = true, .measurements = {}};
   for (const Watts limit : {300_W, 200_W}) {
     known.measurements.push_back(
@@ -245,7 +246,7 @@ TEST(AdaptivePlanWalk, AProfileGoesInAndOutAsItIs) {
   }
 }
 
-TEST(AdaptivePlanWalk, ASettingThatIsRefusedIsNoneOfItsMeasurements) {
+TEST(AdaptivePlanWalk, ARefusedSettingIsNotAmongItsMeasurements) {
   AdaptivePlan plan{SettingRange{{300_W, 200_W, 100_W}}, select_energy(), unbounded()};
   plan.measured(slice_of({.limit = 300_W, .clock = {}}, {1_s, 300_W, 1.0}));
   plan.refused({.limit = 300_W, .clock = {}});

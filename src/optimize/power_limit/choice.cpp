@@ -42,8 +42,8 @@ std::optional<records::PowerSetting> choose(const Selector& selector,
 void check(const SliceReading& reading, const records::PowerSetting& setting) {
   const auto refuse = [&](const char* what, double value) {
     throw Error{ErrorKind::invalid_argument,
-                fmt::format("the slice at {} W says that its {} is {}", setting.limit.value(), what, value),
-                "report what a window measured, or on_slice_lost when it measured nothing"};
+                fmt::format("the slice at {} W reports a {} of {}", setting.limit.value(), what, value),
+                "report what the window measured, or call on_slice_lost if it measured nothing"};
   };
   const auto positive = [&](const char* what, double value) {
     if (!std::isfinite(value) || !(value > 0.0)) {
@@ -56,9 +56,9 @@ void check(const SliceReading& reading, const records::PowerSetting& setting) {
     }
   };
   positive("time", reading.time.value());
-  doubt("time's uncertainty", reading.time_uncertainty.value());
+  doubt("time uncertainty", reading.time_uncertainty.value());
   positive("energy", reading.energy.value.value());
-  doubt("energy's uncertainty", reading.energy.uncertainty.value());
+  doubt("energy uncertainty", reading.energy.uncertainty.value());
   if (reading.capped && !(*reading.capped >= 0.0 && *reading.capped <= 1.0)) {
     refuse("capped share", *reading.capped);
   }

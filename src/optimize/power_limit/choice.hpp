@@ -1,4 +1,4 @@
-// The way from measurements to a choice, the same for every plan. Pure functions; callable from any thread.
+// From measurements to a choice, in the same way for every plan. Pure functions; any thread may call them.
 #pragma once
 
 #include "optimize/cost/selector.hpp"
@@ -11,15 +11,15 @@
 
 namespace zeus::optimize {
 
-// The means of one slice.
+// The means over one slice.
 records::PowerMeasurement measurement_of(const Slice& slice);
 
-// What the selector takes of them; nothing of none.
+// The setting that the selector chooses; nothing if there are no measurements.
 std::optional<records::PowerSetting> choose(const Selector& selector,
                                             std::span<const records::PowerMeasurement> measurements);
 
-// Refuses what no step can take: a time or energy that is not finite and above zero, an uncertainty below zero or not
-// finite, a share outside 0..1. An invalid_argument Error that names the setting.
+// Refuses readings that are impossible for a step: a time or energy that is not finite and above zero, an uncertainty
+// that is negative or not finite, a share outside 0..1. Throws an invalid_argument Error that names the setting.
 void check(const SliceReading& reading, const records::PowerSetting& setting);
 
 }  // namespace zeus::optimize

@@ -18,8 +18,8 @@ SliceReading reading() {
           .capped = 0.25};
 }
 
-// 40 steps in 20 s with 3,000 J: half a second and 75 J each, and doubts divided alike.
-TEST(Choice, AMeasurementIsTheMeanStepOfASlice) {
+// 40 steps in 20 s with 3,000 J: half a second and 75 J each, with the uncertainties divided in the same way.
+TEST(Choice, AMeasurementIsTheMeanStepOfItsSlice) {
   Slice slice{.setting = {.limit = 200_W, .clock = std::nullopt}, .measure = 40, .begin = 7, .reading = reading()};
   const records::PowerMeasurement found = measurement_of(slice);
   EXPECT_EQ(found.setting, slice.setting);
@@ -36,9 +36,9 @@ TEST(Choice, AMeasurementIsTheMeanStepOfASlice) {
   EXPECT_FALSE(measurement_of(slice).capped);
 }
 
-// Steps of 100 J in 1 s, 80 J in 2 s and 90 J in 1.5 s: the fastest, the most frugal, and at 95 % of energy the last
-// one.
-TEST(Choice, IsTheSelectorsAmongStepTimesAndEnergies) {
+// Steps of 100 J in 1 s, 80 J in 2 s and 90 J in 1.5 s: the first is the fastest, the second uses the least energy, and
+// the selector that weighs energy at 95 % takes the last.
+TEST(Choice, IsTheSelectorsChoiceByStepTimeAndEnergy) {
   const auto measured = [](Watts limit, Seconds time, Joules energy) {
     return records::PowerMeasurement{.setting = {.limit = limit, .clock = std::nullopt},
                                      .steps = 10,
@@ -55,7 +55,7 @@ TEST(Choice, IsTheSelectorsAmongStepTimesAndEnergies) {
   EXPECT_FALSE(choose(select_time(), {}));
 }
 
-TEST(Choice, RefusesReadingsThatNoStepCanTake) {
+TEST(Choice, RefusesImpossibleReadings) {
   const records::PowerSetting setting{.limit = 200_W, .clock = std::nullopt};
   const auto refuses = [&setting](auto change) {
     SliceReading changed = reading();

@@ -11,14 +11,14 @@ namespace {
 
 constexpr std::array drift_steps{20.0, 60.0, 200.0};
 constexpr double drift_prior = 0.05;  // standard deviation of each term's amplitude
-constexpr double level_prior = 10.0;  // next to nothing is known of a level beforehand
+constexpr double level_prior = 10.0;  // a level is almost unknown beforehand
 constexpr double least_deviation = 1e-5;
 
 struct Spread {
   double value;
   double prior;
 };
-// How much single steps may scatter, relative to their mean.
+// How much single steps may scatter, relative to their mean, and how probable that is.
 constexpr std::array spread_grid{Spread{0.005, 0.1}, Spread{0.01, 0.2}, Spread{0.02, 0.3},
                                  Spread{0.04, 0.2},  Spread{0.08, 0.1}, Spread{0.16, 0.1}};
 

@@ -13,7 +13,8 @@
 namespace zeus::optimize {
 namespace {
 
-// Slices of five steps, up and down over the settings, of a quantity that grows by `drift` while the machine warms up.
+// Slices of five steps, up and down through the settings, of a quantity that changes by `drift` while the machine warms
+// up.
 std::vector<DriftObservation> slices(Random& random, const std::vector<double>& levels, int passes, double scatter,
                                      double drift, double warm_after) {
   std::vector<DriftObservation> result;
@@ -42,7 +43,7 @@ DriftModel fitted(const std::vector<DriftObservation>& observations) {
   return model;
 }
 
-TEST(DriftModel, SeesThroughTheDriftOfWarmingUp) {
+TEST(DriftModel, SeparatesLevelsFromTheDriftOfWarmingUp) {
   const std::vector<double> levels{0.0, 0.02, 0.05, 0.3};
   for (const double warm_after : {15.0, 50.0, 150.0}) {
     Random random{7};
@@ -53,7 +54,7 @@ TEST(DriftModel, SeesThroughTheDriftOfWarmingUp) {
   }
 }
 
-TEST(DriftModel, SaysHowFarOffItMayBe) {
+TEST(DriftModel, ItsDeviationsMatchItsErrors) {
   const std::vector<double> levels{0.5, 0.48, 0.47};
   int inside = 0;
   int all = 0;
@@ -75,7 +76,7 @@ TEST(DriftModel, SaysHowFarOffItMayBe) {
   EXPECT_GE(inside, all * 90 / 100);
 }
 
-TEST(DriftModel, DrawsAsWideAsItsDeviation) {
+TEST(DriftModel, DrawsScatterAsMuchAsItsDeviation) {
   Random random{3};
   const DriftModel model = fitted(slices(random, {1.0, 1.1}, 4, 0.02, 0.0, 50.0));
   double sum = 0.0;
@@ -92,11 +93,12 @@ TEST(DriftModel, DrawsAsWideAsItsDeviation) {
   EXPECT_NEAR(std::sqrt(squares / count - mean * mean), model.deviation(1), 0.1 * model.deviation(1));
 }
 
-TEST(DriftModel, DoesNotMindTheOrderInWhichItIsTold) {
+TEST(DriftModel, GivesTheSameResultInAnyOrderOfObservations) {
   Random random{5};
   std::vector<DriftObservation> observations = slices(random, {0.1, 0.2, 0.3}, 3, 0.02, 0.05, 50.0);
   const DriftModel forward = fitted(observations);
-  // The first of each setting must come in order, since that is what numbers them; the rest may come in any.
+  // The first observation of each setting must come in order, since that numbers the settings; the rest may come in any
+  // order.
   std::reverse(observations.begin() + 3, observations.end());
   const DriftModel backward = fitted(observations);
   for (std::size_t i = 0; i < 3; ++i) {
@@ -105,9 +107,10 @@ TEST(DriftModel, DoesNotMindTheOrderInWhichItIsTold) {
   }
 }
 
-// The same model seen from the side of the data: slices are jointly normal, with what they share (their level, and a
-// drift of three unknown amplitudes) as covariance; what a level is, given the slices, follows from how it varies with
-// them. Means and variances of each spread of single steps are mixed by how likely the slices are under it.
+// The same model computed from the data's covariance. Slices are jointly normal; what they share (their level, and a
+// drift of three unknown amplitudes) is their covariance. The levels, given the slices, follow from their covariances
+// with them. Means and variances for each spread of single steps are mixed by the likelihood of the slices under that
+// spread.
 struct Known {
   std::vector<double> level;
   std::vector<double> deviation;
@@ -121,7 +124,8 @@ Known by_covariance(const std::vector<DriftObservation>& slices, std::size_t set
   std::vector<double> first(settings, 0.0);
   std::vector<double> second(settings, 0.0);
   for (const auto& [spread, probable] : spreads) {
-    // One elimination for the data and for every level's covariances with it: columns are y, then the levels.
+    // One elimination solves for the data and for every level's covariances with it: the columns are y, then the
+    // levels.
     std::vector<std::vector<double>> rows(n, std::vector<double>(n + 1 + settings, 0.0));
     for (std::size_t i = 0; i < n; ++i) {
       for (std::size_t j = 0; j < n; ++j) {
@@ -173,7 +177,7 @@ Known by_covariance(const std::vector<DriftObservation>& slices, std::size_t set
   return known;
 }
 
-TEST(DriftModel, IsTheRegressionThatItsDescriptionSays) {
+TEST(DriftModel, MatchesTheRegressionOfItsDescription) {
   const std::vector<std::vector<DriftObservation>> cases = {
       {{.setting = 0, .position = 10.0, .steps = 5.0, .log_mean = 1.00, .deviation = 0.01}},
       {{.setting = 0, .position = 10.0, .steps = 5.0, .log_mean = 1.00, .deviation = 0.01},
@@ -196,7 +200,7 @@ TEST(DriftModel, IsTheRegressionThatItsDescriptionSays) {
   }
 }
 
-// Means and covariance of many draws: what settings share (the drift) moves them together.
+// Means and covariance of many draws: the drift that settings share moves them together.
 TEST(DriftModel, DrawsLevelsThatMoveTogether) {
   const std::vector<DriftObservation> slices = {
       {.setting = 0, .position = 10.0, .steps = 1e9, .log_mean = 1.0, .deviation = 0.0},
@@ -211,13 +215,13 @@ TEST(DriftModel, DrawsLevelsThatMoveTogether) {
     difference = std::max(difference, std::fabs(drawn[1] - drawn[0] - 0.5));
     spread += (drawn[0] - 1.0) * (drawn[0] - 1.0) / 2000.0;
   }
-  // The drift at step 10 is 0.05 times a normal amplitude for each term, which both slices saw alike.
+  // The drift at step 10 is 0.05 times a normal amplitude for each term; both slices include the same drift.
   const double drift = 0.05 * std::sqrt(std::exp(-20.0 / 20.0) + std::exp(-20.0 / 60.0) + std::exp(-20.0 / 200.0));
   EXPECT_NEAR(std::sqrt(spread), drift, 0.1 * drift);
   EXPECT_LT(difference, 0.001);
 }
 
-TEST(DriftModel, TakesWhatWasKnownBeforeAtItsWord) {
+TEST(DriftModel, KeepsEarlierKnowledgeUnchanged) {
   const double infinite = std::numeric_limits<double>::infinity();
   const DriftModel model =
       fitted({{.setting = 0, .position = infinite, .steps = infinite, .log_mean = 2.0, .deviation = 0.004},

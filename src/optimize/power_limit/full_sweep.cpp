@@ -11,7 +11,7 @@ namespace zeus::optimize {
 FullSweep::FullSweep(const SettingRange& range, Selector selector, const FullSweepOptions& options)
     : selector_{std::move(selector)}, options_{options} {
   if (options.measure == 0) {
-    throw Error{ErrorKind::invalid_argument, "a slice of a power limit is to measure no step", "let it measure some"};
+    throw Error{ErrorKind::invalid_argument, "a slice of a power limit would measure 0 steps", "measure at least 1"};
   }
   for (const Watts limit : range.limits()) {
     left_.push_back({.limit = limit, .clock = std::nullopt});

@@ -1,5 +1,5 @@
-// The paper's plan: every limit from the highest down, some steps to settle and then some measured, in equal numbers,
-// once; the choice is the selector's among the plain means. Thread rules as for PowerLimitPlan.
+// The paper's plan: every limit once, from the highest down, each with the same number of steps to settle and to
+// measure. The selector chooses among the plain means. The threading rules are those of PowerLimitPlan.
 #pragma once
 
 #include "optimize/cost/selector.hpp"
@@ -18,7 +18,7 @@ struct FullSweepOptions {
 
 class FullSweep final : public PowerLimitPlan {
  public:
-  // Sweeps the limits alone; clocks in `range` are left to their driver. `measure` must be above 0.
+  // Sweeps only the limits; clocks in `range` are left to the driver. `measure` must be above 0.
   FullSweep(const SettingRange& range, Selector selector, const FullSweepOptions& options = {});
 
   [[nodiscard]] std::optional<SliceRequest> next() override;

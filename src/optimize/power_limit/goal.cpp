@@ -78,8 +78,7 @@ Selector selector_of(const PowerGoal& goal, const EnergyTimeCost& cost) {
                  },
                  [](const PowerSelector& own) -> Selector {
                    if (!own) {
-                     throw Error{ErrorKind::invalid_argument, "the selector of power limits is empty",
-                                 "give one that selects"};
+                     throw Error{ErrorKind::invalid_argument, "the power-limit selector is empty", "give a function"};
                    }
                    return own;
                  }},

@@ -17,8 +17,8 @@ namespace {
 using records::PowerMeasurement;
 using records::PowerSetting;
 
-// To which half-width of their intervals time and energy have to be known where a prediction or a bound rests on them,
-// and how many more slices that may take.
+// If a prediction or a bound uses the time and energy of a setting, their intervals must reach this half-width, and
+// this many more slices may be spent on that.
 constexpr double well_known = 0.008;
 constexpr int most_further_slices = 16;
 constexpr std::uint32_t further_measure = 10;
@@ -27,7 +27,8 @@ double doubt(const PowerMeasurement& m) {
   return std::max(m.step_time_uncertainty / m.step_time, m.step_energy.uncertainty / m.step_energy.value);
 }
 
-// A plan that goes on, after the one inside is done, until what the goal rests on is known well enough.
+// A plan that continues after its inner plan is done, until the settings that the goal depends on are known well
+// enough.
 class GoalPlan final : public PowerLimitPlan {
  public:
   GoalPlan(std::unique_ptr<PowerLimitPlan> plan, const PlanWish& wish, int most_further, std::uint64_t steps_left)
@@ -105,11 +106,12 @@ class GoalPlan final : public PowerLimitPlan {
   std::uint64_t steps_left_;
 };
 
-// In a short training, where slices of the usual length would leave hardly any: these say as much of a curve together.
+// The measured steps of a slice in a short training, which has no room for enough slices of the usual length. Many
+// short slices show as much of the curve together.
 constexpr std::uint32_t short_measure = 2;
 
-// A short training is to have a quarter of its steps left after being profiled; 0 where the plan's own bound is lower,
-// or it is not known how long the training is.
+// After profiling, a short training must have a quarter of its steps left. Returns 0 if the plan's own budget is lower,
+// or if the length of the training is unknown.
 std::uint64_t most_steps(const PlanWish& wish, const SettingRange& range) {
   constexpr std::uint64_t usual_for_each_setting = 30;
   if (!wish.training_steps) {

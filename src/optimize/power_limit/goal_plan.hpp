@@ -1,6 +1,6 @@
-// From what the user wants to the plan that finds it, as every training gets it, live or simulated: by the selector of
-// the goal, and, where the goal is a bound or a prediction is to be made, until what matters is known well enough. Pure
-// but for a user's own selector. One owner, one thread.
+// Makes the plan that finds what the user wants, for every training, live or simulated. The plan uses the goal's
+// selector. If the goal is a bound, or a prediction will be made, it measures until the settings concerned are known
+// well enough. Pure, except for a user's own selector. One owner, one thread.
 #pragma once
 
 #include "optimize/cost/energy_time_cost.hpp"
@@ -19,14 +19,14 @@ namespace zeus::optimize {
 struct PlanWish {
   PowerGoal goal;
   PowerProfiling profiling;
-  EnergyTimeCost cost;                          // what LeastCost is the least of
-  std::optional<std::uint64_t> training_steps;  // of the whole training, where it is known beforehand
-  std::optional<records::PowerProfile> known;   // is gone on from
-  // A setting that has to be known well in the end, as the choice then has to be: what a prediction compares.
+  EnergyTimeCost cost;                          // what LeastCost minimizes
+  std::optional<std::uint64_t> training_steps;  // of the whole training, if known beforehand
+  std::optional<records::PowerProfile> known;   // the plan continues from it
+  // What a prediction compares with the choice: in the end both must be known well.
   std::optional<records::PowerSetting> predicted_from;
 };
 
-// A goal that makes no sense is an invalid_argument Error.
+// An invalid goal is an invalid_argument Error.
 std::unique_ptr<PowerLimitPlan> make_plan(const SettingRange& range, const PlanWish& wish);
 
 }  // namespace zeus::optimize

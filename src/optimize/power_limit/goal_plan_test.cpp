@@ -17,7 +17,7 @@ using ::testing::IsEmpty;
 
 const SettingRange range{{300_W, 250_W, 200_W, 150_W}};
 
-// A step that always takes the same, though each slice says that of itself only to within `doubt`.
+// A step that always takes the same, though each slice reports it only to within `doubt`.
 struct Step {
   Seconds time;
   Watts power;
@@ -59,7 +59,7 @@ PlanWish wish(const PowerGoal& goal = LeastCost{}) {
           .predicted_from = {}};
 }
 
-TEST(GoalPlan, ASweepIsEveryLimitOnceAndTheChoiceIsTheGoals) {
+TEST(GoalPlan, ASweepMeasuresEveryLimitOnceAndChoosesByTheGoal) {
   PlanWish swept = wish(LeastEnergy{});
   swept.profiling = SweepProfiling{.settle = 3, .measure = 7};
   const auto plan = make_plan(range, swept);
@@ -70,7 +70,7 @@ TEST(GoalPlan, ASweepIsEveryLimitOnceAndTheChoiceIsTheGoals) {
   EXPECT_EQ(plan->optimum()->limit, 200_W);
 }
 
-TEST(GoalPlan, ACompleteProfileDecidesWithoutASliceWhateverTheKindOfProfiling) {
+TEST(GoalPlan, ACompleteProfileDecidesWithoutASliceForAnyKindOfProfiling) {
   const auto first = make_plan(range, wish());
   static_cast<void>(play(*first));
   PlanWish again = wish();
@@ -81,11 +81,11 @@ TEST(GoalPlan, ACompleteProfileDecidesWithoutASliceWhateverTheKindOfProfiling) {
   EXPECT_THAT(play(*second), IsEmpty());
   EXPECT_EQ(second->optimum(), first->optimum());
   again.known->complete = false;
-  EXPECT_EQ(play(*make_plan(range, again)).size(), 4U) << "a sweep begins anew";
+  EXPECT_EQ(play(*make_plan(range, again)).size(), 4U) << "a sweep starts again";
 }
 
-TEST(GoalPlan, WhatAPredictionComparesIsMeasuredUntilItIsKnownWell) {
-  // Each slice says what it says to within 3 %: one is not enough, sixteen are.
+TEST(GoalPlan, MeasuresThePredictedSettingsUntilTheyAreKnownWell) {
+  // Each slice is accurate to 3 %: one is not enough, sixteen are.
   const auto counted = [](const PlanWish& wished) {
     std::map<Watts, int> counts;
     for (const SliceRequest& request : play(*make_plan(range, wished), 0.03)) {
@@ -98,14 +98,14 @@ TEST(GoalPlan, WhatAPredictionComparesIsMeasuredUntilItIsKnownWell) {
   observing.predicted_from = PowerSetting{.limit = 300_W, .clock = {}};
   const std::map<Watts, int> with = counted(observing);
   EXPECT_GT(with.at(300_W), without.at(300_W));
-  // There is nothing to be compared where the choice is what is in force already.
+  // There is nothing to compare if the choice is the setting already in force.
   PlanWish fastest = wish(LeastTime{});
   const std::map<Watts, int> same = counted(fastest);
   fastest.predicted_from = PowerSetting{.limit = 300_W, .clock = {}};
   EXPECT_EQ(counted(fastest), same);
 }
 
-TEST(GoalPlan, AShortTrainingIsMeasuredInShortSlicesAndKeepsAQuarterOfItsSteps) {
+TEST(GoalPlan, AShortTrainingGetsShortSlicesAndKeepsAQuarterOfItsSteps) {
   PlanWish brief = wish();
   for (const std::uint64_t all : {40U, 80U, 120U}) {
     brief.training_steps = all;
@@ -118,14 +118,14 @@ TEST(GoalPlan, AShortTrainingIsMeasuredInShortSlicesAndKeepsAQuarterOfItsSteps) 
     EXPECT_EQ(measured.front(), 2U);
     EXPECT_LE(taken, all * 3 / 4) << all;
   }
-  // 30 steps for each of the four limits are three quarters of 160: from there on it is a training like others.
+  // 30 steps for each of the four limits are three quarters of 160 steps: from there on, a training is not short.
   brief.training_steps = 160;
   EXPECT_EQ(make_plan(range, brief)->next(), make_plan(range, wish())->next());
 }
 
-// Three quarters of 120 steps are 90. What is in doubt still is looked at further as long as any of them is left; the
-// last look may take ten steps more, and what it takes to settle.
-TEST(GoalPlan, AShortTrainingIsNotSpentOnFurtherLooks) {
+// Three quarters of 120 steps are 90. Uncertain settings are measured again for as long as any of these are left; the
+// last slice may take ten steps more, and those to settle.
+TEST(GoalPlan, AShortTrainingLimitsFurtherMeasurements) {
   PlanWish brief = wish();
   brief.training_steps = 120;
   brief.predicted_from = PowerSetting{.limit = 300_W, .clock = {}};
@@ -136,7 +136,7 @@ TEST(GoalPlan, AShortTrainingIsNotSpentOnFurtherLooks) {
   EXPECT_LE(taken, 110U);
 }
 
-TEST(GoalPlan, ASettingThatIsRefusedIsNotAskedForAgain) {
+TEST(GoalPlan, ARefusedSettingIsNotRequestedAgain) {
   PlanWish bounded = wish(MaxSlowdown{.factor = 1.05});
   const auto plan = make_plan(range, bounded);
   plan->refused({.limit = 250_W, .clock = {}});
@@ -146,13 +146,13 @@ TEST(GoalPlan, ASettingThatIsRefusedIsNotAskedForAgain) {
   EXPECT_EQ(plan->optimum()->limit, 300_W);
 }
 
-TEST(GoalPlan, WarmsUpForAsLongAsIsWished) {
+TEST(GoalPlan, WarmsUpForTheRequestedSteps) {
   PlanWish wished = wish();
   wished.profiling = AdaptiveProfiling{.tolerance = 0.01, .warm_up = 17};
   EXPECT_EQ(make_plan(range, wished)->next()->settle, 17U);
 }
 
-TEST(GoalPlan, WhatIsKnownWorstIsMeasuredFirst) {
+TEST(GoalPlan, MeasuresTheMostUncertainSettingFirst) {
   const auto known_to = [](Watts limit, double doubt) {
     const Step& step = steps.at(limit);
     const Joules energy = step.power * step.time;

@@ -24,12 +24,12 @@ std::optional<std::size_t> measured_after(std::span<const Rung> rungs, std::size
   return std::nullopt;
 }
 
-// Caps that hold nothing back tell no slope, nor does a clock that is not known.
+// A limit that holds nothing back has no slope to extrapolate, nor has an unknown clock.
 bool shapes(Knob knob, const Rung& rung) {
   return knob == Knob::clock ? rung.height > 0.0 : rung.capped;
 }
 
-// The time at `height` on the line through two measured rungs, which lies below a convex curve beyond both of them.
+// The time at `height` on the line through two measured rungs. A convex curve lies above this line beyond both of them.
 double time_along(const Rung& near, const Rung& far, double height) {
   const double time = near.step->epoch_time.value();
   return time + (far.step->epoch_time.value() - time) / (far.height - near.height) * (height - near.height);

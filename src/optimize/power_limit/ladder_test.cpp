@@ -30,8 +30,8 @@ Rung truth(const physics::GpuModel& gpu, const physics::Demand& demand, Knob kno
               .limit = controls.requested_limit, .epoch_time = 1_s / point.speed, .average_power = point.power}};
 }
 
-// Every subset of six rungs measured, for jobs from light to heavy on every GPU.
-void expect_never_worse_than_the_truth(Knob knob, const physics::GpuModel& gpu, const physics::Demand& demand) {
+// For every subset of six measured rungs, and jobs from light to heavy on every GPU.
+void expect_never_worse_than_measured(Knob knob, const physics::GpuModel& gpu, const physics::Demand& demand) {
   const double high = knob == Knob::limit ? gpu.limits.max.value() : gpu.clocks.max.value();
   const double low = knob == Knob::limit ? gpu.limits.min.value() : gpu.clocks.max.value() * 0.4;
   std::vector<Rung> all;
@@ -57,31 +57,31 @@ void expect_never_worse_than_the_truth(Knob knob, const physics::GpuModel& gpu, 
   }
 }
 
-TEST(BestCase, IsNeverWorseThanTheTruthOfTheVirtualGpus) {
+TEST(BestCase, IsNeverWorseThanAMeasurementOfTheVirtualGpus) {
   for (const physics::GpuModel& gpu : physics::presets()) {
     for (const double busy : {0.3, 0.8, 1.0}) {
       for (const double memory : {0.0, 0.3}) {
         const physics::Demand demand = physics::Demand::of_work(busy, 0.9, memory);
-        expect_never_worse_than_the_truth(Knob::limit, gpu, demand);
-        expect_never_worse_than_the_truth(Knob::clock, gpu, demand);
+        expect_never_worse_than_measured(Knob::limit, gpu, demand);
+        expect_never_worse_than_measured(Knob::clock, gpu, demand);
       }
     }
   }
 }
 
-TEST(BestCase, BetweenLimitsThatHoldNothingBackIsWhatIsKnown) {
+TEST(BestCase, BetweenLimitsThatHoldNothingBackTheMeasurementHolds) {
   const records::LimitProfile step{.limit = 300_W, .epoch_time = 2_s, .average_power = 70_W};
   std::vector<Rung> rungs{{.height = 300, .limit = 300_W, .capped = false, .step = step},
                           {.height = 200, .limit = 200_W},
                           {.height = 100, .limit = 100_W, .capped = false, .step = step}};
   EXPECT_EQ(best_case(Knob::limit, rungs, 1)->average_power, 70_W);
   EXPECT_EQ(best_case(Knob::limit, rungs, 1)->limit, 200_W);
-  // Without the lower one, the cap may hold back what lies above the mean.
+  // Without the lower one, this limit may hold back peaks above the mean.
   rungs.pop_back();
   EXPECT_NEAR(best_case(Knob::limit, rungs, 1)->average_power.value(), 70.0 * 200.0 / 300.0, 1e-9);
 }
 
-TEST(BestCase, FollowsTheSlopeOfWhatIsCapped) {
+TEST(BestCase, FollowsTheSlopeOfLimitsThatHoldTheClockDown) {
   const std::vector<Rung> rungs{
       {.height = 300,
        .limit = 300_W,
@@ -108,7 +108,7 @@ TEST(BestCase, IsUnknownWithoutAMeasurementAbove) {
   EXPECT_FALSE(best_case(Knob::limit, rungs, 0));
 }
 
-TEST(BestCase, OfAClockAllowsForTheCubeOfIt) {
+TEST(BestCase, OfAClockAllowsPowerToFallWithItsCube) {
   const std::vector<Rung> rungs{
       {.height = 1000,
        .limit = 300_W,
@@ -122,7 +122,7 @@ TEST(BestCase, OfAClockAllowsForTheCubeOfIt) {
 }
 
 // On the line through 1000 MHz and a clock of 0, a step at 500 MHz would take 1.25 s.
-TEST(BestCase, AClockThatIsNotKnownTellsNoSlope) {
+TEST(BestCase, AnUnknownClockGivesNoSlope) {
   const auto step = [](Seconds time) {
     return records::LimitProfile{.limit = 300_W, .epoch_time = time, .average_power = 100_W};
   };

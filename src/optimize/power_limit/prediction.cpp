@@ -7,9 +7,9 @@ namespace zeus::optimize {
 
 namespace {
 
-// What no profile knows: the time that setting takes, and that other steps are other steps.
+// What no profile shows: the time that setting a limit takes, and that later steps may differ from the profiled ones.
 constexpr double least_doubt = 0.001;
-// Work that draws this part of a limit on average is taken to be held back by it at times.
+// Work that draws this share of a limit on average counts as held back by it at times.
 constexpr double near_the_limit = 0.95;
 
 const records::PowerMeasurement* find(const records::PowerProfile& profile,
@@ -19,7 +19,8 @@ const records::PowerMeasurement* find(const records::PowerProfile& profile,
   return found == profile.measurements.end() ? nullptr : &*found;
 }
 
-// A quantity at the optimum: by which factor it changes, or what it is per step; with the relative half-width of that.
+// A quantity at the optimum: the factor by which it changes, or its value per step, with the relative half-width of its
+// interval.
 struct Change {
   double factor = 1;
   double doubt = 0;
@@ -44,7 +45,8 @@ Changes changes(const records::PowerMeasurement& optimum, const records::PowerMe
                           base.step_energy.value.value(), base.step_energy.uncertainty.value())};
 }
 
-// What the run itself says of a step under what was found, where it made enough of them; else the profile's word.
+// What a step takes under the setting found: the profile's measurement, or else the run's own mean if that setting was
+// not profiled.
 records::PowerMeasurement base_step(const Taken& steps, const records::PowerMeasurement* profiled,
                                     const records::PowerMeasurement& optimum) {
   records::PowerMeasurement base = profiled != nullptr ? *profiled : optimum;
@@ -83,7 +85,7 @@ std::optional<TrainingPrediction> predict(const ObservedRun& run, const records:
   }
   const records::PowerMeasurement base = base_step(steps, find(profile, run.found), *best);
   const Changes change = changes(*best, base);
-  // The steps as they were, and those of the slices as if they had been like them.
+  // All steps at the setting found: steps outside of slices as they ran, steps of slices at the same cost.
   const bool enough = steps.steps > 0;
   const double all = enough ? static_cast<double>(count) / static_cast<double>(steps.steps) : 0.0;
   const Seconds steps_time = enough ? steps.time * all : base.step_time * static_cast<double>(count);

@@ -1,5 +1,5 @@
-// What a run would have taken at the optimum, from what it took and what the profile says of the two settings. Pure
-// functions; any thread.
+// What a run would have taken at the optimum, computed from what it took and from the profile of the two settings. Pure
+// functions; any thread may call them.
 #pragma once
 
 #include "optimize/cost/energy_time_cost.hpp"
@@ -14,7 +14,7 @@
 
 namespace zeus::optimize {
 
-// What a part of the run took, of all GPUs; its energy where that is known.
+// What a part of the run took, over all GPUs; its energy if known.
 struct Taken {
   Seconds time;
   std::optional<Energy> energy;
@@ -22,15 +22,15 @@ struct Taken {
 };
 
 struct ObservedRun {
-  Taken steps;                                 // under what was found
-  Taken slices;                                // in which settings were tried
+  Taken steps;                                 // under `found`
+  Taken slices;                                // while settings were tried
   Taken rest;                                  // evaluation and the like
-  std::optional<records::PowerSetting> found;  // what was in force outside of slices, where it was one
+  std::optional<records::PowerSetting> found;  // the setting in force outside of slices, if it was always the same
   std::uint32_t gpus = 0;
 };
 
-// All of its steps at the optimum; the rest at the optimum too where it draws more than that allows. Nothing, and why,
-// when it cannot be said.
+// Predicts all steps at the optimum. The rest of the run changes too if it draws more power than the optimum allows.
+// Returns nothing, and sets `why_not`, if it cannot be predicted.
 std::optional<TrainingPrediction> predict(const ObservedRun& run, const records::PowerProfile& profile,
                                           const std::optional<records::PowerSetting>& optimum,
                                           const EnergyTimeCost& price, std::string& why_not);

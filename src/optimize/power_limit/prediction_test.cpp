@@ -30,7 +30,7 @@ PowerProfile profile(double doubt = 0) {
                             .capped = {}}}};
 }
 
-// 80 steps as they were found, 20 in slices, and an evaluation of 50 s at `rest`.
+// 80 steps at the setting found, 20 in slices, and an evaluation of 50 s at `rest`.
 ObservedRun run(Watts rest = 60_W) {
   return {.steps = {.time = 88_s, .energy = Energy{.value = 20'000_J}, .steps = 80},
           .slices = {.time = 30_s, .energy = Energy{.value = 5'000_J}, .steps = 20},
@@ -47,34 +47,34 @@ std::optional<TrainingPrediction> predicted(const ObservedRun& observed, const P
   return result;
 }
 
-TEST(Prediction, TakesTheRunsOwnStepsTimesTheRatioOfTheProfilesTwoSettings) {
+TEST(Prediction, ScalesTheRunsOwnStepsByTheRatioOfTheTwoProfiledSettings) {
   const std::optional<TrainingPrediction> would = predicted(run());
   ASSERT_TRUE(would);
   EXPECT_EQ(would->setting, best);
-  // 100 steps of 1.1 s and 250 J, a quarter longer and three quarters of the energy; and the evaluation as it was.
+  // 100 steps of 1.1 s and 250 J become a quarter longer and take three quarters of the energy; the evaluation stays.
   EXPECT_NEAR(would->time.value(), 110 * 1.25 + 50, 1e-9);
   EXPECT_NEAR(would->energy.value.value(), 25'000 * 0.75 + 3'000, 1e-6);
   EXPECT_NEAR(would->cost.value(), 0.5 * would->energy.value.value() + 150 * would->time.value(), 1e-6);
 }
 
-TEST(Prediction, WhatIsNoStepIsSlowedAlikeWhereItDrawsMoreThanTheOptimumAllows) {
+TEST(Prediction, WorkBetweenStepsIsSlowedTooIfItDrawsMoreThanTheOptimumAllows) {
   // 95 % of 200 W are 190 W.
   EXPECT_NEAR(predicted(run(189_W))->time.value(), 137.5 + 50, 1e-9);
   EXPECT_NEAR(predicted(run(191_W))->time.value(), 137.5 + 62.5, 1e-9);
   EXPECT_NEAR(predicted(run(191_W))->energy.value.value(), 18'750 + 191 * 50 * 0.75, 1e-6);
   ObservedRun of_two = run(191_W);
   of_two.gpus = 2;
-  EXPECT_NEAR(predicted(of_two)->time.value(), 137.5 + 50, 1e-9) << "95 W each";
+  EXPECT_NEAR(predicted(of_two)->time.value(), 137.5 + 50, 1e-9) << "95.5 W each";
 }
 
-TEST(Prediction, WithoutAStepOutsideOfSlicesTheProfileSaysWhatStepsTake) {
+TEST(Prediction, UsesTheProfileIfAllStepsWereInSlices) {
   ObservedRun all_in_slices = run();
   all_in_slices.steps = {.time = {}, .energy = Energy{}, .steps = 0};
   EXPECT_NEAR(predicted(all_in_slices)->time.value(), 20 * 1.25 + 50, 1e-9);
   EXPECT_NEAR(predicted(all_in_slices)->energy.value.value(), 20 * 180 + 3'000, 1e-6);
 }
 
-TEST(Prediction, OfSettingsThatDifferedTheRunsOwnStepsAreWhatIsComparedWith) {
+TEST(Prediction, ComparesWithTheRunsOwnStepsIfItsSettingsVaried) {
   ObservedRun mixed = run();
   mixed.found.reset();
   // 80 steps of 1.1 s and 250 J become 1.25 s and 180 J.
@@ -82,27 +82,27 @@ TEST(Prediction, OfSettingsThatDifferedTheRunsOwnStepsAreWhatIsComparedWith) {
   EXPECT_NEAR(predicted(mixed)->energy.value.value(), 18'000 + 3'000, 1e-6);
 }
 
-TEST(Prediction, AtTheOptimumAlreadyNothingChanges) {
+TEST(Prediction, ChangesNothingForARunAtTheOptimum) {
   EXPECT_NEAR(predicted(run(), profile(0.1), found)->time.value(), 110 + 50, 1e-9);
   EXPECT_NEAR(predicted(run(), profile(0.1), found)->time_uncertainty.value(), 160 * 0.001, 1e-9)
-      << "no ratio, and no doubt of one";
+      << "no ratio, and no uncertainty of one";
 }
 
-TEST(Prediction, IsAsDoubtfulAsTheTwoSettingsTogether) {
-  // Two doubts of 1 % are 1.414 % of the steps' time; and 0.1 % of all that nothing knows.
+TEST(Prediction, AddsTheUncertaintyOfBothSettings) {
+  // Two uncertainties of 1 % make 1.414 % of the steps' time, and 0.1 % of everything is unknown to any profile.
   const TrainingPrediction would = *predicted(run(), profile(0.01));
   EXPECT_NEAR(would.time_uncertainty.value(), 137.5 * 0.01 * 1.41421356 + 187.5 * 0.001, 1e-6);
   EXPECT_NEAR(would.energy.uncertainty.value(), 18'750 * 0.01 * 1.41421356 + 21'750 * 0.001, 1e-4);
 }
 
-TEST(Prediction, WhatTheMeasurementDoubtsItDoubts) {
+TEST(Prediction, IncludesTheUncertaintyOfTheMeasurement) {
   ObservedRun measured = run();
   measured.steps.energy->uncertainty = 400_J;
-  // 400 J of 80 steps are 375 J of a hundred at three quarters; the profile's 0.1 % is 21.75 J.
+  // 400 J over 80 steps are 375 J over a hundred at three quarters of the energy; the 0.1 % for profiles is 21.75 J.
   EXPECT_NEAR(predicted(measured)->energy.uncertainty.value(), std::hypot(375, 21.75), 1e-6);
 }
 
-TEST(Prediction, WithoutAStepOutsideOfSlicesOfSettingsThatDifferedItIsTheOptimumsOwn) {
+TEST(Prediction, UsesTheOptimumItselfIfAllStepsWereInSlicesAndSettingsVaried) {
   ObservedRun all_in_slices = run();
   all_in_slices.steps = {.time = {}, .energy = Energy{}, .steps = 0};
   all_in_slices.found.reset();
@@ -110,19 +110,19 @@ TEST(Prediction, WithoutAStepOutsideOfSlicesOfSettingsThatDifferedItIsTheOptimum
   EXPECT_NEAR(predicted(all_in_slices)->energy.value.value(), 20 * 180 + 3'000, 1e-6);
 }
 
-TEST(Prediction, HalfASecondThatIsNoStepIsSlowedToo) {
+TEST(Prediction, HalfASecondBetweenStepsIsSlowedToo) {
   ObservedRun brief = run();
   brief.rest = {.time = 0.5_s, .energy = Energy{.value = 191_W * 0.5_s}, .steps = 0};
   EXPECT_NEAR(predicted(brief)->time.value(), 137.5 + 0.5 * 1.25, 1e-9);
 }
 
-TEST(Prediction, ItsCostIsAsDoubtfulAsItsEnergyAndItsTimeTogether) {
+TEST(Prediction, TheUncertaintyOfItsCostIncludesThoseOfEnergyAndTime) {
   const TrainingPrediction would = *predicted(run(), profile(0.01));
   EXPECT_NEAR(would.cost_uncertainty.value(),
               std::hypot(0.5 * would.energy.uncertainty.value(), 150 * would.time_uncertainty.value()), 1e-6);
 }
 
-TEST(Prediction, SaysWhyThereIsNone) {
+TEST(Prediction, ReportsWhyThereIsNone) {
   const auto why = [](const ObservedRun& observed, const std::optional<PowerSetting>& optimum) {
     std::string why_not;
     EXPECT_FALSE(predict(observed, profile(), optimum, price, why_not));

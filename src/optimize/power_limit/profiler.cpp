@@ -14,7 +14,7 @@ namespace zeus::optimize {
 
 namespace {
 
-// A window that failed this often in a row at one setting is a setting that cannot be measured.
+// A setting whose window failed this often in a row cannot be measured.
 constexpr std::uint32_t most_losses = 3;
 constexpr std::uint64_t until_the_epoch_ends = std::numeric_limits<std::uint64_t>::max();
 
@@ -187,8 +187,8 @@ void Profiler::set(ProfilerActions& actions, const records::PowerSetting& settin
   actions.push_back({.kind = ProfilerActionKind::set, .setting = setting});
 }
 
-// The window closes at the beginning of the step after its last, which must belong to the same epoch unless the end of
-// an epoch will do.
+// The window closes at the beginning of the step after its last. That step must belong to the same epoch, unless the
+// end of an epoch is a boundary.
 std::optional<SliceRequest> Profiler::fit(SliceRequest request) const {
   if (!epoch_length_) {
     return request;
@@ -214,7 +214,7 @@ std::optional<SliceRequest> Profiler::fit(SliceRequest request) const {
 void Profiler::require_reporting(const char* event) const {
   if (state_ != State::reporting) {
     throw Error{ErrorKind::invalid_argument,
-                fmt::format("the power-limit profiler was told of {}, and has closed no window", event),
+                fmt::format("the power-limit profiler received {}, but has not closed a window", event),
                 "report a slice only as the answer to close_window"};
   }
 }
@@ -223,7 +223,7 @@ void Profiler::refuse_in(State state, const char* event) const {
   if (state_ == state) {
     throw Error{
         ErrorKind::invalid_argument,
-        fmt::format("the power-limit profiler was told of {} before the reading of the window it closed", event),
+        fmt::format("the power-limit profiler received {} before the reading of the window that it closed", event),
         "answer each close_window with on_slice or on_slice_lost before the next event"};
   }
 }

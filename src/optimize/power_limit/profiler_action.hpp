@@ -1,4 +1,4 @@
-// What the just-in-time profiler wants done now. Plain values; copy them freely between threads.
+// What the just-in-time profiler wants done. Plain values; copy them freely between threads.
 #pragma once
 
 #include "records/power_setting.hpp"
@@ -10,9 +10,9 @@ namespace zeus::optimize {
 enum class ProfilerActionKind {
   set,            // put `setting` on every GPU of the job
   open_window,    // begin to measure time and energy
-  close_window,   // end it, and report with Profiler::on_slice before anything else happens
-  cancel_window,  // end it and forget it
-  apply_optimum,  // put `setting` on every GPU: it is the choice, and profiling is over
+  close_window,   // end the measurement, and report it with Profiler::on_slice before anything else happens
+  cancel_window,  // end the measurement and discard it
+  apply_optimum,  // put `setting`, the choice, on every GPU: profiling is over
 };
 
 struct ProfilerAction {
@@ -22,7 +22,7 @@ struct ProfilerAction {
   friend bool operator==(const ProfilerAction&, const ProfilerAction&) = default;
 };
 
-// To be carried out in this order; none is "nothing to do".
+// Carry them out in this order. An empty list means that there is nothing to do.
 using ProfilerActions = std::vector<ProfilerAction>;
 
 }  // namespace zeus::optimize

@@ -29,7 +29,7 @@ SliceReading reading_of(Seconds time, Joules energy) {
           .capped = std::nullopt};
 }
 
-// A job whose steps take 1 s at any limit and draw what the limit allows, so that the lowest is the best.
+// A job whose steps take 1 s at any limit and draw as much as the limit allows, so the lowest limit is the best.
 class Loop {
  public:
   Loop(const SettingRange& range, const ProfilerOptions& options,
@@ -125,7 +125,7 @@ TEST(Profiler, RepeatsASliceThatAnEpochsEndInterrupts) {
   EXPECT_EQ(loop.sets(), "200 250 200 250 150 150 ");
 }
 
-TEST(Profiler, BeginsNoSliceThatTheRestOfAnEpochOfKnownLengthCannotHold) {
+TEST(Profiler, BeginsNoSliceThatDoesNotFitIntoAnEpochOfKnownLength) {
   Loop loop{three, {.baseline = three.highest(), .wait_steps = 1, .steps_per_epoch = 9}};
   for (int epoch = 0; epoch < 3; ++epoch) {
     loop.steps(9);
@@ -135,7 +135,7 @@ TEST(Profiler, BeginsNoSliceThatTheRestOfAnEpochOfKnownLengthCannotHold) {
   EXPECT_TRUE(loop.profiler().done());
 }
 
-TEST(Profiler, CutsSlicesToEpochsShorterThanThey) {
+TEST(Profiler, ShortensSlicesToTheLengthOfEpochs) {
   Loop loop{three, from_the_top, {.settle = 10, .measure = 40}};
   for (int epoch = 0; epoch < 5 && !loop.profiler().done(); ++epoch) {
     loop.steps(6);
@@ -146,7 +146,7 @@ TEST(Profiler, CutsSlicesToEpochsShorterThanThey) {
   EXPECT_EQ(loop.log(), "RRRRRR|RPPPPR|WPPPPR|WPPPPW|W");
 }
 
-TEST(Profiler, ASliceMayEndWithTheEpochWhoseLastStepIsOver) {
+TEST(Profiler, ASliceMayEndWithItsEpochIfTheLastStepIsOver) {
   Loop loop{three, from_the_top};
   for (int epoch = 0; epoch < 4; ++epoch) {
     loop.steps(5);
@@ -158,7 +158,7 @@ TEST(Profiler, ASliceMayEndWithTheEpochWhoseLastStepIsOver) {
   EXPECT_EQ(loop.sets(), "200 250 150 150 ");
 }
 
-TEST(Profiler, LeavesAJobWhoseEpochsAreASingleStepAlone) {
+TEST(Profiler, LeavesAJobWithSingleStepEpochsAlone) {
   Loop loop{three, from_the_top};
   for (int epoch = 0; epoch < 50; ++epoch) {
     loop.step();
@@ -178,14 +178,14 @@ TEST(Profiler, OpensNoWindowInAnEpochOfASingleStep) {
   EXPECT_EQ(loop.log(), "R|R|R|R|");
 }
 
-TEST(Profiler, AsAnObserverFindsTheOptimumAndGoesBackToTheBaseline) {
+TEST(Profiler, AnObserverFindsTheOptimumAndReturnsToTheBaseline) {
   Loop loop{three, {.baseline = three.highest(), .wait_steps = 0, .steps_per_epoch = {}, .apply = false}};
   loop.steps(20);
   EXPECT_EQ(loop.profiler().optimum()->limit, 150_W);
   EXPECT_EQ(loop.in_force(), loop.baseline());
 }
 
-TEST(Profiler, LeavesOutASettingTheDeviceRefuses) {
+TEST(Profiler, LeavesOutASettingThatTheDeviceRefuses) {
   Loop loop{three, from_the_top};
   loop.steps(6);
   loop.carry_out(loop.profiler().on_step_begin());
@@ -197,7 +197,7 @@ TEST(Profiler, LeavesOutASettingTheDeviceRefuses) {
   EXPECT_EQ(loop.profiler().measurements().size(), 2U);
 }
 
-TEST(Profiler, GoesBackToTheBaselineWhenTheOptimumItselfIsRefused) {
+TEST(Profiler, ReturnsToTheBaselineIfTheOptimumIsRefused) {
   Loop loop{three, from_the_top};
   loop.steps(20);
   loop.carry_out(loop.profiler().on_refused());
@@ -205,7 +205,7 @@ TEST(Profiler, GoesBackToTheBaselineWhenTheOptimumItselfIsRefused) {
   EXPECT_TRUE(loop.profiler().on_refused().empty());
 }
 
-TEST(Profiler, IsDoneWithoutAChoiceWhenEverySettingIsRefused) {
+TEST(Profiler, EndsWithoutAChoiceIfEverySettingIsRefused) {
   Profiler profiler{std::make_unique<FullSweep>(SettingRange{{250_W, 200_W}}, select_time()), from_the_top};
   for (int i = 0; i < 2; ++i) {
     static_cast<void>(profiler.on_step_begin());
@@ -216,7 +216,7 @@ TEST(Profiler, IsDoneWithoutAChoiceWhenEverySettingIsRefused) {
   EXPECT_FALSE(profiler.optimum());
 }
 
-TEST(Profiler, MeasuresALostSliceAgainAndGivesUpOnASettingAfterThree) {
+TEST(Profiler, RepeatsALostSliceAndDropsASettingAfterThreeLosses) {
   Loop loop{three, from_the_top};
   int losses = 0;
   loop.answer_with([&](int steps) {
@@ -233,7 +233,7 @@ TEST(Profiler, MeasuresALostSliceAgainAndGivesUpOnASettingAfterThree) {
   EXPECT_EQ(loop.sets(), "200 150 150 ");
 }
 
-TEST(Profiler, SetsAgainWhatSomebodyElseHasOverruled) {
+TEST(Profiler, SetsAgainAfterAnotherProcessOverruledIt) {
   Loop loop{three, from_the_top};
   bool lost = false;
   loop.answer_with([&](int steps) {
@@ -248,7 +248,7 @@ TEST(Profiler, SetsAgainWhatSomebodyElseHasOverruled) {
   EXPECT_EQ(loop.sets(), "200 200 150 150 ");
 }
 
-TEST(Profiler, RefusesReadingsThatNoStepCanTakeAndCanGoOn) {
+TEST(Profiler, RefusesImpossibleReadingsAndContinues) {
   const double nan = std::nan("");
   const double infinite = std::numeric_limits<double>::infinity();
   Loop loop{three, from_the_top};
@@ -272,7 +272,7 @@ TEST(Profiler, RefusesReadingsThatNoStepCanTakeAndCanGoOn) {
   EXPECT_TRUE(loop.profiler().done());
 }
 
-TEST(Profiler, RefusesEventsThatCannotBe) {
+TEST(Profiler, RefusesEventsInTheWrongState) {
   Profiler profiler{std::make_unique<FullSweep>(three, select_time(), FullSweepOptions{.settle = 0, .measure = 1}),
                     from_the_top};
   EXPECT_THROW(static_cast<void>(profiler.on_slice(reading_of(1_s, 1_J))), Error);
@@ -287,10 +287,10 @@ TEST(Profiler, RefusesEventsThatCannotBe) {
   EXPECT_THROW((Profiler{nullptr, from_the_top}), Error);
 }
 
-// Any sequence of events: whatever happens, only allowed settings, windows opened and closed in turns, and the end.
+// For any sequence of events: only allowed settings are requested, windows open and close in turn, and profiling ends.
 class AnySequence : public testing::TestWithParam<int> {};
 
-TEST_P(AnySequence, AsksOnlyForWhatIsAllowedAndComesToAnEnd) {
+TEST_P(AnySequence, RequestsOnlyAllowedSettingsAndEnds) {
   Random random{static_cast<std::uint64_t>(GetParam())};
   const SettingRange range{{300_W, 250_W, 200_W, 150_W, 100_W}, {1000_MHz, 800_MHz, 600_MHz}};
   const bool adaptive = random.uniform() < 0.7;

@@ -29,8 +29,8 @@ std::vector<T> descending(std::vector<T> values, const char* what) {
   }
   std::ranges::sort(values, std::greater<>{});
   if (std::ranges::adjacent_find(values) != values.end()) {
-    throw Error{ErrorKind::invalid_argument, fmt::format("one of the {} to profile is there twice", what),
-                "give each once"};
+    throw Error{ErrorKind::invalid_argument, fmt::format("one of the {} to profile is listed twice", what),
+                "list each once"};
   }
   return values;
 }
@@ -48,7 +48,7 @@ SettingRange SettingRange::of_steps(Watts min, Watts max, Watts step) {
   if (!(step > Watts{0}) || !std::isfinite(step.value()) || !(min <= max) || !std::isfinite(max.value()) ||
       (max - min) / step > static_cast<double>(most_settings)) {
     throw Error{ErrorKind::invalid_argument,
-                fmt::format("steps of {} W from {} W down to {} W are no range of power limits", step.value(),
+                fmt::format("steps of {} W from {} W down to {} W are not a range of power limits", step.value(),
                             max.value(), min.value()),
                 "give a range the device allows and a step such as 25 W"};
   }

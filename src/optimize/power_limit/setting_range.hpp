@@ -1,4 +1,4 @@
-// The power settings a profiler may use: nothing outside of it is ever asked for. A value, checked when it is made.
+// The power settings that a profiler may use; it requests nothing outside of them. A value, checked by its constructor.
 #pragma once
 
 #include "records/power_setting.hpp"
@@ -12,11 +12,11 @@ namespace zeus::optimize {
 
 class SettingRange {
  public:
-  // Limits in any order, and clocks where those may be locked. At least one limit, all of them finite, above zero and
-  // different; anything else is an invalid_argument Error.
+  // Limits in any order, and clocks if they may be locked. There must be at least one limit, and all values must be
+  // finite, above zero and different; anything else is an invalid_argument Error.
   explicit SettingRange(std::vector<Watts> limits, std::vector<Megahertz> clocks = {});
 
-  // Every `step` from the highest limit down, as far as `min`; `min` itself only when it falls on the grid.
+  // Every `step` from the highest limit down to `min`; `min` itself only if it falls on the grid.
   static SettingRange of_steps(Watts min, Watts max, Watts step);
 
   // From the highest down.

@@ -23,7 +23,7 @@ TEST(SettingRange, StepsDownFromTheHighestLimit) {
             (std::vector<double>{250, 225, 200, 175, 150, 125, 100}));
 }
 
-TEST(SettingRange, HoldsTheLowestLimitOnlyWhenItFallsOnTheGrid) {
+TEST(SettingRange, HoldsTheLowestLimitOnlyIfItFallsOnTheGrid) {
   EXPECT_EQ(limits_of(SettingRange::of_steps(100_W, 260_W, 40_W)), (std::vector<double>{260, 220, 180, 140, 100}));
   EXPECT_EQ(limits_of(SettingRange::of_steps(110_W, 260_W, 40_W)), (std::vector<double>{260, 220, 180, 140}));
 }
@@ -32,7 +32,7 @@ TEST(SettingRange, MayBeASingleLimit) {
   EXPECT_EQ(limits_of(SettingRange::of_steps(250_W, 250_W, 25_W)), (std::vector<double>{250}));
 }
 
-TEST(SettingRange, OrdersWhatItIsGivenAndHoldsNothingElse) {
+TEST(SettingRange, SortsItsSettingsAndHoldsNoOthers) {
   const SettingRange range{{100_W, 300_W, 200_W}, {900_MHz, 1200_MHz}};
   EXPECT_EQ(limits_of(range), (std::vector<double>{300, 200, 100}));
   EXPECT_EQ(range.clocks().front(), 1200_MHz);
@@ -42,7 +42,7 @@ TEST(SettingRange, OrdersWhatItIsGivenAndHoldsNothingElse) {
   EXPECT_FALSE(range.holds({.limit = 300_W, .clock = 1000_MHz}));
 }
 
-TEST(SettingRange, RefusesWhatNoDeviceHas) {
+TEST(SettingRange, RefusesSettingsThatNoDeviceHas) {
   const double nan = std::nan("");
   EXPECT_THROW(SettingRange{{}}, Error);
   EXPECT_THROW(SettingRange{{0_W}}, Error);

@@ -1,5 +1,5 @@
-// A slice of training: some steps under one power setting, of which the first let the GPU settle and the rest are
-// measured. Plain values; copy them freely between threads.
+// A slice of training: some steps under one power setting. The first let the GPU settle, and the rest are measured.
+// Plain values; copy them freely between threads.
 #pragma once
 
 #include "records/energy.hpp"
@@ -20,13 +20,13 @@ struct SliceRequest {
   friend bool operator==(const SliceRequest&, const SliceRequest&) = default;
 };
 
-// What the window of a slice said, of all its measured steps together.
+// The reading of a slice's window, over all its measured steps.
 struct SliceReading {
   Seconds time;
-  Seconds time_uncertainty;      // half-width of the 95 % interval
-  records::Energy energy;        // summed over the GPUs of the job
-  std::optional<double> capped;  // share of the time in which the power limit held the clock down; of the GPU it held
-                                 // longest
+  Seconds time_uncertainty;  // half-width of the 95 % interval
+  records::Energy energy;    // summed over the GPUs of the job
+  // The share of the time in which the power limit held the clock down, on the GPU that it held longest.
+  std::optional<double> capped;
 };
 
 struct Slice {

@@ -1,5 +1,5 @@
-// How many steps a slice takes to settle and how many it measures, learned from the slices before. A value; one thread
-// at a time.
+// How many steps a slice takes to settle and how many it measures, learned from earlier slices. A value; one thread at
+// a time.
 #pragma once
 
 #include <zeus/units.hpp>
@@ -12,14 +12,15 @@ namespace zeus::optimize {
 
 class SliceLength {
  public:
-  // Of the first slice; `settle_time` is how long a GPU takes to follow a new setting.
+  // The numbers are those of the first slice; `settle_time` is how long a GPU takes to follow a new setting.
   SliceLength(std::uint32_t measure, std::uint32_t warm_up, Seconds settle_time)
       : measure_{measure}, settle_{warm_up}, settle_time_{settle_time} {}
 
   [[nodiscard]] std::uint32_t measure() const { return measure_; }
   [[nodiscard]] std::uint32_t settle() const { return settle_; }
 
-  // A slice of `steps` steps took `time`, and its window's edges blur what was measured by the relative `blur`.
+  // A slice of `steps` steps took `time`, and the edges of its window blur the measurement by the relative amount
+  // `blur`.
   void adapt(std::uint32_t steps, Seconds time, double blur) {
     if (blur > coarse_window) {
       measure_ = static_cast<std::uint32_t>(std::min(std::ceil(steps * 2.0 * blur / coarse_window), longest_slice));
@@ -33,9 +34,9 @@ class SliceLength {
  private:
   static constexpr double longest_slice = 40.0;
   static constexpr double longest_settling = 10.0;
-  // Of a step: it then blurs the first one less than steps scatter.
+  // A share of a step: settling then blurs the first step less than steps scatter.
   static constexpr double negligible_settling = 0.03;
-  // A window whose edges blur its mean by more than this is too short.
+  // A window is too short if its edges blur its mean by more than this.
   static constexpr double coarse_window = 0.02;
 
   std::uint32_t measure_;

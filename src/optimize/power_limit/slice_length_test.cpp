@@ -5,26 +5,26 @@
 namespace zeus::optimize {
 namespace {
 
-TEST(SliceLength, BeginsAsItIsTold) {
+TEST(SliceLength, StartsWithTheGivenLengths) {
   const SliceLength length{5, 10, 100_ms};
   EXPECT_EQ(length.measure(), 5U);
   EXPECT_EQ(length.settle(), 10U);
 }
 
-// Edges that blur a mean of 5 steps by 0.03 blur one of 15 by 0.01, which is half of what is too much.
-TEST(SliceLength, GrowsWhereTheEdgesOfAWindowBlurIt) {
+// Window edges that blur a mean of 5 steps by 0.03 blur one of 15 by 0.01, half of the acceptable amount.
+TEST(SliceLength, GrowsIfTheEdgesOfAWindowBlurIt) {
   SliceLength length{5, 10, 100_ms};
   length.adapt(5, 5_s, 0.02);
-  EXPECT_EQ(length.measure(), 5U) << "just not too much";
+  EXPECT_EQ(length.measure(), 5U) << "just acceptable";
   length.adapt(5, 5_s, 0.03);
   EXPECT_EQ(length.measure(), 15U);
   length.adapt(15, 15_s, 0.5);
   EXPECT_EQ(length.measure(), 40U) << "at most";
 }
 
-// A GPU follows within 100 ms here: a step of 40 ms takes three to settle, one of 5 ms no more than ten, and of one of
-// 4 s it is 2.5 % of a single step.
-TEST(SliceLength, SettlesForAsManyStepsAsTheGpuTakes) {
+// A GPU follows a new setting within 100 ms here. Steps of 40 ms need three to settle; steps of 5 ms are limited to
+// ten; for steps of 4 s, settling is 2.5 % of a single step and is ignored.
+TEST(SliceLength, SettlesForAsManyStepsAsTheGpuNeeds) {
   SliceLength length{5, 10, 100_ms};
   length.adapt(5, 200_ms, 0.0);
   EXPECT_EQ(length.settle(), 3U);

@@ -48,7 +48,7 @@ TryOutcome Judgement::at_end(bool failed, bool metric_seen) const {
   if (!target) {
     return TryOutcome::reached;
   }
-  // It went its whole way, and was seen to be short of the target; or was not seen at all.
+  // The try ran to its end: its metric was seen and is short of the target, or no metric was seen.
   return metric_seen ? TryOutcome::exhausted : TryOutcome::lost;
 }
 

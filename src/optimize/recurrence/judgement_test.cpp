@@ -9,12 +9,12 @@ namespace {
 
 using records::TryOutcome;
 
-// A try that its policy lets run for 10 of the job's 50 epochs.
+// A try that its policy allows 10 of the job's 50 epochs.
 const Judgement capped{
     .target = records::JobTarget{.metric = 0.6}, .max_epochs = 10, .job_epochs = 50, .budget = 1000_J};
 const Judgement whole{.target = records::JobTarget{.metric = 0.6}, .max_epochs = 50, .job_epochs = 50, .budget = {}};
 
-TEST(Judgement, LetsATryGoOnWithinItsBounds) {
+TEST(Judgement, LetsATryContinueWithinItsBounds) {
   EXPECT_EQ(capped.after_epoch(3, 500_J, 100_J), std::nullopt);
   EXPECT_EQ(capped.after_epoch(3, 500_J, {}), std::nullopt);
   EXPECT_EQ(capped.meanwhile(1000_J), std::nullopt);
@@ -26,7 +26,7 @@ TEST(Judgement, ATryThatUsedUpTheJobsEpochsIsExhaustedAndOneThatUsedUpFewerIsSto
   EXPECT_EQ(capped.after_epoch(10, 500_J, 10_J), TryOutcome::stopped);
 }
 
-TEST(Judgement, ATryThatUsedUpTheJobsEpochsIsExhaustedWhateverItCost) {
+TEST(Judgement, ATryThatUsedUpTheJobsEpochsIsExhaustedAtAnyCost) {
   Judgement both = whole;
   both.budget = 1000_J;
   EXPECT_EQ(both.after_epoch(50, 2000_J, {}), TryOutcome::exhausted);
@@ -38,11 +38,11 @@ TEST(Judgement, StopsBeforeAnEpochThatWouldCostTooMuch) {
   EXPECT_EQ(capped.after_epoch(0, 0_J, 1001_J), TryOutcome::stopped) << "not even one epoch";
 }
 
-TEST(Judgement, StopsInTheMiddleOfAnEpochThatNeverEnds) {
+TEST(Judgement, StopsWithinAnEpochThatNeverEnds) {
   EXPECT_EQ(capped.meanwhile(1001_J), TryOutcome::stopped);
 }
 
-TEST(Judgement, HasNoBoundThatItWasNotGiven) {
+TEST(Judgement, AppliesOnlyTheBoundsThatItHas) {
   const Judgement free;
   EXPECT_EQ(free.after_epoch(100, 1e12_J, 1e12_J), std::nullopt);
   EXPECT_EQ(free.meanwhile(1e12_J), std::nullopt);
@@ -63,11 +63,11 @@ TEST(Judgement, ReachesItsTargetFromTheRightSide) {
   }
 }
 
-TEST(Judgement, AnEndOfItsOwnIsASuccessWithoutATargetAndAMissWithOne) {
+TEST(Judgement, ItsOwnEndIsASuccessWithoutATargetAndAMissWithOne) {
   EXPECT_EQ(Judgement{}.at_end(false, false), TryOutcome::reached);
   EXPECT_EQ(Judgement{}.at_end(true, false), TryOutcome::lost);
   EXPECT_EQ(capped.at_end(false, true), TryOutcome::exhausted);
-  EXPECT_EQ(capped.at_end(false, false), TryOutcome::lost) << "nothing was seen of its metric";
+  EXPECT_EQ(capped.at_end(false, false), TryOutcome::lost) << "its metric was never seen";
   EXPECT_EQ(capped.at_end(true, true), TryOutcome::lost);
 }
 
@@ -87,8 +87,8 @@ TEST(Judgement, ForeseesHowManyEpochsFitIntoTheBudget) {
   expect(capped.foresee(1, 900_J, 200_J, 1), TryOutcome::reached, 1);
 }
 
-// What is foreseen is what comes of judging each epoch.
-TEST(Judgement, ForeseesWhatStepsComeTo) {
+// The prediction agrees with judging each epoch.
+TEST(Judgement, ForeseesWhatJudgingEachEpochGives) {
   for (const int needed : {1, 3, 9, 10, 11, 60}) {
     for (const double epoch : {15.0, 90.0, 130.0, 340.0, 1100.0}) {
       for (const double beside : {0.0, 35.0, 450.0}) {
@@ -110,7 +110,7 @@ TEST(Judgement, ForeseesWhatStepsComeTo) {
   }
 }
 
-TEST(EpochsWithin, AreThoseThatTheBudgetPays) {
+TEST(EpochsWithin, AreThoseThatTheBudgetCovers) {
   EXPECT_EQ(epochs_within(100_J, 30_J, 10), 3);
   EXPECT_EQ(epochs_within(100_J, 50_J, 10), 2);
   EXPECT_EQ(epochs_within(100_J, 1_J, 10), 10);
@@ -119,7 +119,7 @@ TEST(EpochsWithin, AreThoseThatTheBudgetPays) {
   EXPECT_EQ(epochs_within(100_J, 0_J, 10), 10);
 }
 
-TEST(OutcomeOfCrash, CountsAsAMissOnlyWhereOthersHaveWorked) {
+TEST(OutcomeOfCrash, CountsAsAMissOnlyIfOthersHaveWorked) {
   EXPECT_EQ(outcome_of_crash(false, false, true), TryOutcome::exhausted);
   EXPECT_EQ(outcome_of_crash(true, false, true), TryOutcome::lost);
   EXPECT_EQ(outcome_of_crash(false, true, true), TryOutcome::lost);

@@ -28,7 +28,7 @@ void RecurrenceMachine::prepare(int batch_size, std::uint64_t seed, Actions& act
 void RecurrenceMachine::judge_by(std::optional<int> max_epochs, std::optional<Joules> budget, Joules cost,
                                  std::optional<Joules> next) {
   judgement_ = {.target = terms_.target,
-                // Without a target it is the training's own end that tells, however many epochs that takes.
+                // Without a target, the training's own end decides, however many epochs that takes.
                 .max_epochs = terms_.target ? std::optional{max_epochs.value_or(terms_.max_epochs)} : std::nullopt,
                 .job_epochs = terms_.max_epochs,
                 .budget = training_->stood_still ? std::nullopt : budget};
@@ -96,7 +96,7 @@ void RecurrenceMachine::take(const TryWanted& wanted, Actions& actions) {
 }
 
 void RecurrenceMachine::take(const EpochOver& over, Actions& actions) {
-  // Its metric was told before.
+  // Its metric arrived before, as MetricSeen.
   const auto outcome = judgement_.after_report(training_->costs, over.epochs, over.cost, {}, over.next);
   if (is_open()) {
     decide(outcome);

@@ -1,10 +1,10 @@
-// One recurrence as a pure state machine: events in, actions out. It knows which training is under way and whether it
-// can go on as the next try, how that try is judged and what has become of it, which limits are still to be measured,
-// and what is to be recorded and charged when. No clock, no device, no store. jobs::Driver carries its actions out.
-// One thread.
+// One recurrence as a pure state machine: events in, actions out. It keeps track of the training under way and of
+// whether that can continue as the next try, of how the try is judged and what its outcome is, of which limits are
+// still to be measured, and of what to record and charge, and when. No clock, no device, no store. jobs::Driver carries
+// out its actions. One thread.
 //
-// The machine asks (Ask, Claim), and is told of a decision (ProfileWanted, TryWanted); then of what the training does,
-// until it asks again or is done. Actions are carried out in their order, before the next event.
+// The machine asks for a decision (Ask, Claim) and receives it (ProfileWanted, TryWanted). Then it receives what the
+// training does, until it asks again or is done. Carry out the actions in their order, before the next event.
 #pragma once
 
 #include "optimize/recurrence/judgement.hpp"
@@ -24,11 +24,11 @@ class RecurrenceMachine {
  public:
   struct Terms {
     std::optional<records::JobTarget> target;
-    int max_epochs = 0;          // of the job
-    int default_batch_size = 0;  // 0 for a job that has none
+    int max_epochs = 0;          // the job's maximum
+    int default_batch_size = 0;  // 0 if the job has none
   };
 
-  // Decisions. `seed` is that of the next try, whether this starts it or not.
+  // Decisions. `seed` is that of the next try, whether or not this decision starts it.
   struct ProfileWanted {
     int batch_size = 0;
     std::vector<Watts> limits;
@@ -36,13 +36,13 @@ class RecurrenceMachine {
   };
   struct TryWanted {
     int batch_size = 0;
-    std::optional<Watts> limit;       // nothing: measure `not_measured`, then hold the best
-    std::vector<Watts> not_measured;  // of the limits there are
+    std::optional<Watts> limit;       // if empty: measure `not_measured`, then hold the best limit
+    std::vector<Watts> not_measured;  // the job's limits that are not measured yet
     int max_epochs = 0;
     std::optional<Joules> budget;
     std::uint64_t seed = 0;
-    Joules cost;                 // of the training so far, where it is one of this batch size
-    std::optional<Joules> next;  // of its next epoch, where that is known
+    Joules cost;                 // what the training took so far, if it has this batch size
+    std::optional<Joules> next;  // the cost of its next epoch, if known
   };
   // What the training does.
   struct EpochOver {
@@ -56,21 +56,21 @@ class RecurrenceMachine {
   struct CostSeen {
     Joules cost;
   };
-  // Measuring is over: with results, or because the limits are left alone.
+  // Measuring is over: there are results, or the limits are left alone.
   struct LimitsMeasured {
     bool any = false;
     bool left_alone = false;
   };
-  // It was suspended for a while: what that took is not its own, and must not end it.
+  // The training was suspended for a while. What that took does not count against it and must not end it.
   struct StoodStill {};
-  // It has ended by itself, or because somebody else wanted it to.
+  // The training has ended by itself, or another process has ended it.
   struct Ended {
     bool crashed = false;
     bool interrupted = false;
-    bool has_worked = false;  // its batch size, for a crash
+    bool has_worked = false;  // whether its batch size has worked before, for a crash
     bool others_have_worked = false;
   };
-  // It has ended because it was told to (Stop).
+  // The training has ended because of a Stop.
   struct Stopped {
     bool interrupted = false;
   };
@@ -78,33 +78,33 @@ class RecurrenceMachine {
                              Ended, Stopped>;
 
   struct Ask {};
-  // The training has reached the target while its limits were measured, and so it is the recurrence's try: to be put on
-  // record as one, and wanted (TryWanted) as it is.
+  // The training reached the target while its limits were measured, so it is the recurrence's try. Record it as one,
+  // and answer with a TryWanted for it.
   struct Claim {};
   struct Start {
     int batch_size = 0;
     std::uint64_t seed = 0;
   };
-  // The training is of no use: it ends, and the recurrence is charged with what it took.
+  // The training is of no use: end it, and charge the recurrence with what it took.
   struct Abandon {
     int batch_size = 0;
   };
   struct Measure {
     std::vector<Watts> limits;
   };
-  // Nothing: the best that is measured.
+  // Without a limit, the best one measured.
   struct Hold {
     std::optional<Watts> limit;
   };
-  // Records what limits were measured by now, if any were.
+  // Record the limits measured by now, if any.
   struct RecordLimits {};
-  // The try is over: what it took up to now is its own.
+  // The try is over: what the training took up to now belongs to it.
   struct Conclude {
     records::TryOutcome outcome = records::TryOutcome::lost;
   };
-  // Ends the training, and tells of it (Stopped).
+  // End the training, and report that with Stopped.
   struct Stop {};
-  // The training goes on to its own end, or has come to it.
+  // Let the training run to its own end; it may already have ended.
   struct SeeThrough {
     bool reached = false;
   };
@@ -121,7 +121,7 @@ class RecurrenceMachine {
 
   Actions on(const Event& event);
 
-  // Whether to tell of limits measured, and of the cost within an epoch.
+  // Whether to report measured limits, and the cost within an epoch.
   [[nodiscard]] bool wants_limits() const { return wants_limits_; }
   [[nodiscard]] bool watches_cost() const { return is_open() && judgement_.budget; }
   [[nodiscard]] bool is_trying() const { return phase_ == Phase::trying && is_open(); }
@@ -130,7 +130,7 @@ class RecurrenceMachine {
 
  private:
   enum class Phase { asking, measuring, trying };
-  // From its first weights on.
+  // A training, from its initial weights on.
   struct Training {
     int batch_size = 0;
     EpochCosts costs;
@@ -139,13 +139,13 @@ class RecurrenceMachine {
     std::optional<records::TryOutcome> outcome;
   };
 
-  // Whether something may still become of the training.
+  // Whether the outcome of the training is still open.
   [[nodiscard]] bool is_open() const { return phase_ != Phase::asking && !training_->outcome; }
-  // Has a training of that batch size under way.
+  // Makes sure that a training of that batch size is under way.
   void prepare(int batch_size, std::uint64_t seed, Actions& actions);
   void judge_by(std::optional<int> max_epochs, std::optional<Joules> budget, Joules cost, std::optional<Joules> next);
   void decide(std::optional<records::TryOutcome> outcome);
-  // What follows once the training is decided.
+  // Adds the actions that follow once the training is decided.
   void settle(Actions& actions);
 
   void take(const ProfileWanted& wanted, Actions& actions);

@@ -13,7 +13,7 @@ namespace {
 using Machine = RecurrenceMachine;
 using records::TryOutcome;
 
-// An action as a test writes it down.
+// An action, in the words of these tests.
 struct Name {
   std::string operator()(const Machine::Ask&) const { return "ask"; }
   std::string operator()(const Machine::Claim&) const { return "claim"; }
@@ -68,81 +68,81 @@ class RecurrenceMachineTest : public testing::Test {
   Machine machine_{{.target = records::JobTarget{.metric = 0.9}, .max_epochs = 50, .default_batch_size = 32}};
 };
 
-TEST_F(RecurrenceMachineTest, ATryIsOverWithItsTarget) {
+TEST_F(RecurrenceMachineTest, ATryEndsWhenItReachesItsTarget) {
   EXPECT_EQ(on(run(32)), "start 32 7, hold 200");
   EXPECT_EQ(on(epoch(1, 100)), "");
   EXPECT_EQ(on(Machine::MetricSeen{0.8}), "");
   EXPECT_EQ(on(Machine::MetricSeen{0.9}), "reached, see through, done");
 }
 
-TEST_F(RecurrenceMachineTest, NothingThatIsNoNumberReachesTheTarget) {
+TEST_F(RecurrenceMachineTest, NotANumberNeverReachesTheTarget) {
   on(run(32));
   EXPECT_EQ(on(Machine::MetricSeen{std::nan("")}), "");
   EXPECT_EQ(on(Machine::MetricSeen{std::numeric_limits<double>::infinity()}), "");
 }
 
-TEST_F(RecurrenceMachineTest, ATryWithoutALimitMeasuresAndHoldsTheBest) {
+TEST_F(RecurrenceMachineTest, ATryWithoutALimitMeasuresLimitsAndHoldsTheBest) {
   EXPECT_EQ(on(run(32, std::nullopt)), "start 32 7, measure 2");
   EXPECT_TRUE(machine_.wants_limits());
   EXPECT_EQ(on(Machine::LimitsMeasured{.any = true}), "record limits, hold the best");
   EXPECT_FALSE(machine_.wants_limits());
 }
 
-TEST_F(RecurrenceMachineTest, WhatIsMeasuredWhenATryEndsIsRecorded) {
+TEST_F(RecurrenceMachineTest, RecordsMeasuredLimitsWhenATryEnds) {
   on(run(32, std::nullopt));
   EXPECT_EQ(on(Machine::MetricSeen{1.0}), "record limits, reached, see through, done");
 }
 
-TEST_F(RecurrenceMachineTest, ATryWhoseLimitsAreAllKnownMeasuresNothing) {
+TEST_F(RecurrenceMachineTest, ATryWithKnownLimitsMeasuresNothing) {
   Machine::TryWanted wanted = run(32, std::nullopt);
   wanted.not_measured.clear();
   EXPECT_EQ(on(wanted), "start 32 7, hold the best");
 }
 
-TEST_F(RecurrenceMachineTest, ATrainingThatWasMeasuredGoesOnAsTheTry) {
+TEST_F(RecurrenceMachineTest, AMeasuredTrainingContinuesAsTheTry) {
   EXPECT_EQ(on(profile(64)), "start 64 7, measure 2");
   EXPECT_EQ(on(Machine::LimitsMeasured{.any = true}), "record limits, ask");
   EXPECT_EQ(on(run(64)), "hold 200");
 }
 
-TEST_F(RecurrenceMachineTest, ATrainingThatWasMeasuredInVainIsAbandoned) {
+TEST_F(RecurrenceMachineTest, AMeasuredTrainingOfAnotherBatchSizeIsAbandoned) {
   on(profile(64));
   on(Machine::LimitsMeasured{.any = true});
   EXPECT_EQ(on(run(32)), "abandon 64, start 32 7, hold 200");
 }
 
-TEST_F(RecurrenceMachineTest, AModelThatWasTrainedWhileItWasMeasuredIsTheTrys) {
+TEST_F(RecurrenceMachineTest, ATrainingThatReachesTheTargetWhileMeasuredIsTheTry) {
   on(profile(64));
   EXPECT_EQ(on(Machine::MetricSeen{0.95}), "record limits, claim");
   EXPECT_EQ(on(run(64, std::nullopt)), "reached, see through, done");
 }
 
-TEST_F(RecurrenceMachineTest, AMissWhileItWasMeasuredIsNotClaimed) {
+TEST_F(RecurrenceMachineTest, AMissDuringMeasuringIsNotClaimed) {
   on(profile(64));
   EXPECT_EQ(on(epoch(50, 500)), "record limits, ask");
 }
 
-TEST_F(RecurrenceMachineTest, LimitsThatAreLeftAloneTeachNothing) {
+TEST_F(RecurrenceMachineTest, LimitsThatAreLeftAloneAreNotRecorded) {
   on(profile(64));
   EXPECT_EQ(on(Machine::LimitsMeasured{.any = true, .left_alone = true}), "ask");
   on(run(64, std::nullopt));
   EXPECT_EQ(on(Machine::LimitsMeasured{.left_alone = true}), "");
 }
 
-TEST_F(RecurrenceMachineTest, AMissIsEndedAndFollowedByAnotherQuestion) {
+TEST_F(RecurrenceMachineTest, AMissEndsTheTrainingAndAsksAgain) {
   on(run(32));
   EXPECT_EQ(on(epoch(10, 500)), "stopped, stop");
   EXPECT_EQ(on(Machine::Stopped{}), "ask");
-  EXPECT_EQ(on(run(32)), "start 32 7, hold 200") << "from its first weights on";
+  EXPECT_EQ(on(run(32)), "start 32 7, hold 200") << "from its initial weights";
 }
 
-TEST_F(RecurrenceMachineTest, AnInterruptedMissIsNotFollowedByAnything) {
+TEST_F(RecurrenceMachineTest, AnInterruptedMissEndsTheRecurrence) {
   on(run(32));
   on(epoch(10, 500));
   EXPECT_EQ(on(Machine::Stopped{.interrupted = true}), "give up: interrupted, done");
 }
 
-TEST_F(RecurrenceMachineTest, OnlyTheJobsOwnMaximumExhausts) {
+TEST_F(RecurrenceMachineTest, OnlyTheJobsOwnMaximumExhaustsATry) {
   Machine::TryWanted wanted = run(32);
   wanted.max_epochs = 50;
   wanted.budget.reset();
@@ -151,7 +151,7 @@ TEST_F(RecurrenceMachineTest, OnlyTheJobsOwnMaximumExhausts) {
   EXPECT_EQ(on(epoch(50, 5100)), "exhausted, stop");
 }
 
-TEST_F(RecurrenceMachineTest, StopsBeforeAnEpochThatIsKnownToCostTooMuch) {
+TEST_F(RecurrenceMachineTest, StopsBeforeAnEpochKnownToCostTooMuch) {
   Machine::TryWanted wanted = run(32);
   wanted.next = 1001_J;
   EXPECT_EQ(on(wanted), "start 32 7, stopped, stop") << "not even one";
@@ -161,23 +161,23 @@ TEST_F(RecurrenceMachineTest, StopsBeforeAnEpochThatIsKnownToCostTooMuch) {
   EXPECT_EQ(on(epoch(3, 701, 300_J)), "stopped, stop");
 }
 
-TEST_F(RecurrenceMachineTest, LearnsWhatAnEpochCostsFromTheCheapestAfterTheFirst) {
+TEST_F(RecurrenceMachineTest, LearnsTheCostOfAnEpochFromTheCheapestAfterTheFirst) {
   on(run(32));
-  EXPECT_EQ(on(epoch(1, 550)), "") << "the first one tells nothing: it has the start in it";
+  EXPECT_EQ(on(epoch(1, 550)), "") << "the first one shows nothing: it includes the start";
   EXPECT_EQ(on(epoch(2, 700)), "");
   EXPECT_EQ(on(epoch(3, 849)), "") << "149 J at least";
   EXPECT_EQ(on(epoch(4, 852)), "") << "3 J at least";
   EXPECT_EQ(on(epoch(5, 998)), "stopped, stop");
 }
 
-TEST_F(RecurrenceMachineTest, StopsInAnEpochThatDoesNotEnd) {
+TEST_F(RecurrenceMachineTest, StopsWithinAnEpochThatDoesNotEnd) {
   on(run(32));
   EXPECT_TRUE(machine_.watches_cost());
   EXPECT_EQ(on(Machine::CostSeen{1000_J}), "");
   EXPECT_EQ(on(Machine::CostSeen{1001_J}), "stopped, stop");
 }
 
-TEST_F(RecurrenceMachineTest, WhatWasTakenBeforeCountsAgainstTheBudget) {
+TEST_F(RecurrenceMachineTest, EarlierCostCountsAgainstTheBudget) {
   on(profile(64));
   on(Machine::LimitsMeasured{.any = true});
   Machine::TryWanted wanted = run(64);
@@ -186,14 +186,14 @@ TEST_F(RecurrenceMachineTest, WhatWasTakenBeforeCountsAgainstTheBudget) {
   EXPECT_EQ(on(wanted), "stopped, stop");
 }
 
-TEST_F(RecurrenceMachineTest, ATrainingThatStoodStillHasNoBudget) {
+TEST_F(RecurrenceMachineTest, ASuspendedTrainingHasNoBudget) {
   on(run(32));
   on(Machine::StoodStill{});
   EXPECT_FALSE(machine_.watches_cost());
   EXPECT_EQ(on(epoch(1, 1e6)), "");
 }
 
-TEST_F(RecurrenceMachineTest, ATrainingThatStoodStillWhileItWasMeasuredHasNoBudgetAsTheTry) {
+TEST_F(RecurrenceMachineTest, ATrainingSuspendedWhileMeasuredHasNoBudgetAsTheTry) {
   on(profile(64));
   on(Machine::StoodStill{});
   on(Machine::LimitsMeasured{.any = true});
@@ -201,7 +201,7 @@ TEST_F(RecurrenceMachineTest, ATrainingThatStoodStillWhileItWasMeasuredHasNoBudg
   EXPECT_EQ(on(Machine::CostSeen{1e6_J}), "");
 }
 
-TEST_F(RecurrenceMachineTest, AnEndShortOfTheTargetIsAMissAndACrashEndsTheRecurrence) {
+TEST_F(RecurrenceMachineTest, AnEndBeforeTheTargetIsAMissAndACrashEndsTheRecurrence) {
   on(run(32));
   on(Machine::MetricSeen{0.5});
   EXPECT_EQ(on(Machine::Ended{}), "exhausted, stop");
@@ -215,19 +215,19 @@ TEST_F(RecurrenceMachineTest, ACrashOfABatchSizeThatNeverWorkedIsAMiss) {
   EXPECT_EQ(on(Machine::Ended{.crashed = true, .others_have_worked = true}), "exhausted, stop");
 }
 
-TEST_F(RecurrenceMachineTest, ACrashThatSomebodyWantedSaysNothing) {
+TEST_F(RecurrenceMachineTest, ACrashByInterruptionTeachesNothing) {
   on(run(64));
   EXPECT_EQ(on(Machine::Ended{.crashed = true, .interrupted = true, .others_have_worked = true}),
             "lost, see through, give up: ended, done");
 }
 
-TEST_F(RecurrenceMachineTest, ACrashWhileMeasuringIsTheTrysThatFollows) {
+TEST_F(RecurrenceMachineTest, ACrashDuringMeasuringCountsForTheNextTry) {
   on(profile(64));
   EXPECT_EQ(on(Machine::Ended{.crashed = true}), "record limits, ask");
   EXPECT_EQ(on(run(64)), "lost, see through, give up: ended, done");
 }
 
-TEST_F(RecurrenceMachineTest, WhatHappensAfterTheEndOfATryDecidesNothing) {
+TEST_F(RecurrenceMachineTest, EventsAfterTheEndOfATryDecideNothing) {
   on(run(32));
   on(epoch(10, 500));
   EXPECT_EQ(on(Machine::MetricSeen{1.0}), "");
@@ -235,7 +235,7 @@ TEST_F(RecurrenceMachineTest, WhatHappensAfterTheEndOfATryDecidesNothing) {
   EXPECT_EQ(on(Machine::Ended{.crashed = true}), "");
 }
 
-TEST(RecurrenceMachine, WithoutATargetTheEndTells) {
+TEST(RecurrenceMachine, WithoutATargetTheEndDecides) {
   RecurrenceMachine machine{{.target = {}, .max_epochs = 1}};
   machine.on(Machine::TryWanted{
       .batch_size = 1, .limit = 200_W, .not_measured = {}, .max_epochs = 1, .budget = {}, .cost = {}, .next = {}});

@@ -12,11 +12,11 @@ namespace zeus::optimize {
 
 namespace {
 
-// A recurrence that failed this often is one for which the least cost of the past no longer says anything: the job has
-// become dearer. The bound is dropped, and then starts again, rather than every recurrence from now on being lost.
+// After this many failures of a recurrence, the least cost of the past no longer applies: the job has become more
+// expensive. The bound is dropped and starts again; otherwise every recurrence from now on would fail.
 constexpr int failures_that_lift_the_bound = 5;
 
-// Of an event or an action; 0 of one that is about none.
+// The batch size of an event or an action; 0 if it has none.
 int batch_size_of(const auto& event_or_action) {
   return std::visit(
       [](const auto& known) {

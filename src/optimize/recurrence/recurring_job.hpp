@@ -1,11 +1,11 @@
 // One recurring job as a pure state machine: it folds the events of the job and answers what to do next for one of its
-// recurrences. The simulator, the server and the live loop drive this same object; it holds no clock, no device and no
+// recurrences. The simulator, the server and the live loop all use this class. It holds no clock, no device and no
 // file. One thread at a time; a clone is independent.
 //
-// The driver's part: ask next(); carry the action out; apply() what happened, in order: for a RunAction first
-// TrySubmitted, then (when the try profiled limits while running) LimitsProfiled, then TryEnded; for a ProfileAction
-// LimitsProfiled. Events of several recurrences may interleave. A recurrence is over with the first try that reached,
-// or with RecurrenceAbandoned.
+// The driver calls next(), carries out the action, and then calls apply() for each event in order. For a RunAction
+// these are TrySubmitted, then LimitsProfiled if the try profiled limits while it ran, then TryEnded. For a
+// ProfileAction it is LimitsProfiled. Events of several recurrences may interleave. A recurrence ends with the first
+// try that reaches the target, or with RecurrenceAbandoned.
 #pragma once
 
 #include "base/state_text.hpp"
@@ -26,7 +26,7 @@ namespace zeus::optimize {
 // Run one try, judged by `max_epochs` and `budget` (judgement.hpp).
 struct RunAction {
   int batch_size = 0;
-  std::optional<Watts> limit;  // under which to run; profile all limits during the first epoch when not given
+  std::optional<Watts> limit;  // the limit to run under; if empty, profile all limits during the first epoch
   int max_epochs = 0;
   std::optional<Joules> budget;
   records::TryPurpose purpose = records::TryPurpose::exploit;
@@ -38,25 +38,25 @@ struct ProfileAction {
   std::vector<Watts> limits;
 };
 
-// What is run where the limits that were asked for could not be measured: a model is needed all the same.
+// The try that runs if the requested limits could not be measured: the recurrence needs a model anyway.
 RunAction unmeasured(const ProfileAction& asked, const JobSpec& spec);
 
-// The recurrence has failed as often as one may; somebody has to look at the job.
+// The recurrence has failed as often as it may; the user has to look at the job.
 struct GiveUpAction {
   int tries = 0;
-  bool never_reached = false;  // nor has any other of the job
+  bool never_reached = false;  // no other try of the job has reached the target either
 };
 
 using Action = std::variant<RunAction, ProfileAction, GiveUpAction>;
 
-// What trainings that cost real energy do instead of `action`: as long as nothing of the job has ever reached its
-// target, a recurrence gives up rather than repeat one of the batch sizes that it has `missed` with. A replay of
-// published results repeats them, as the policies were published to.
+// For trainings that cost real energy: replaces `action` by giving up, if nothing of the job has ever reached its
+// target and the action would repeat a batch size that this recurrence has `missed` with. A replay of published results
+// repeats them, because the published policies did.
 Action unless_in_vain(Action action, std::span<const int> missed, bool ever_reached);
 
 class RecurringJob {
  public:
-  // `policy` must be fresh and made for the same spec, which must be `checked`.
+  // `policy` must be new and made for the same spec, which must be `checked`.
   RecurringJob(JobSpec spec, std::unique_ptr<Policy> policy);
   RecurringJob(const RecurringJob& other);
   RecurringJob& operator=(const RecurringJob&) = delete;
@@ -67,16 +67,16 @@ class RecurringJob {
   [[nodiscard]] const JobSpec& spec() const { return spec_; }
   [[nodiscard]] const Policy& policy() const { return *policy_; }
   [[nodiscard]] const ProfileBook& profiles() const { return profiles_; }
-  // The least cost of a recurrence so far, its failed tries included; nothing before the first success.
+  // The least cost of a recurrence so far, including its failed tries; nothing before the first success.
   [[nodiscard]] std::optional<Joules> best_cost() const;
 
   // An event about a batch size outside the set is an invalid_argument Error.
   void apply(const records::JobEvent& event);
-  // What to do for `recurrence` now; the answer would be the number `number` of all submissions.
+  // What to do now for `recurrence`. `number` is the number of this submission among all of the job's.
   [[nodiscard]] Action next(std::uint64_t recurrence, std::uint64_t number) const;
 
-  // What apply() has made, exactly: a job made with the same spec and a fresh policy that has restored it goes on as
-  // this one would.
+  // The exact state that apply() has built. A job made with the same spec and a new policy that restores it continues
+  // as this one would.
   void save(StateWriter& writer) const;
   void restore(StateReader& reader);
 
@@ -107,8 +107,8 @@ class RecurringJob {
   ProfileBook profiles_;
   std::unique_ptr<Policy> policy_;
   std::vector<Open> open_;
-  std::optional<Joules> least_cost_;  // without a window
-  std::vector<Joules> recent_costs_;  // with one: a ring of the last recurrences' costs
+  std::optional<Joules> least_cost_;  // used without a window
+  std::vector<Joules> recent_costs_;  // used with a window: a ring of the costs of the last recurrences
   std::size_t oldest_ = 0;
 };
 

@@ -21,12 +21,12 @@ using test::ended;
 using test::energy_job;
 using test::submitted;
 
-// Says what the test tells it to, and remembers what it was asked and told.
+// Gives the answers that the test sets, and records the questions and events.
 struct Script {
   Decision answer = RunTry{.arm = 1, .limit = {}, .max_epochs = {}};
   std::optional<Question> asked;
-  std::vector<std::size_t> events;  // which kind each was
-  bool profiled_when_told = false;  // whether the book knew of the limits before the policy was told
+  std::vector<std::size_t> events;  // the kind of each
+  bool profiled_when_told = false;  // whether the book knew the limits before the policy got the event
 };
 
 class ScriptedPolicy final : public Policy {
@@ -69,7 +69,7 @@ class RecurringJobTest : public testing::Test {
             .energy = energy,
             .time = time};
   }
-  // What one recurrence comes to that fails so often at 1 J each, and then reaches the target at `cost`.
+  // Runs one recurrence that fails `failures` times at 1 J each, and then reaches the target at `cost`.
   static void recur(RecurringJob& job, std::uint64_t recurrence, double cost, int failures = 0) {
     for (int failure = 0; failure < failures; ++failure) {
       job.apply(ended(0, recurrence, 16, 1.0, TryOutcome::stopped));
@@ -80,7 +80,7 @@ class RecurringJobTest : public testing::Test {
   Script script_;
 };
 
-TEST_F(RecurringJobTest, AsksThePolicyWhatItKnowsOfTheRecurrence) {
+TEST_F(RecurringJobTest, GivesThePolicyWhatItKnowsOfTheRecurrence) {
   RecurringJob recurring = job();
   recurring.apply(ended(0, 3, 16, 30.0));
   recurring.apply(ended(1, 7, 16, 20.0, TryOutcome::stopped));
@@ -95,19 +95,19 @@ TEST_F(RecurringJobTest, AsksThePolicyWhatItKnowsOfTheRecurrence) {
   EXPECT_EQ(script_.asked->best, 30_J);
   static_cast<void>(recurring.next(8, 13));
   EXPECT_EQ(script_.asked->spent, 5_J);
-  EXPECT_EQ(script_.asked->tries, 1) << "lost ones count";
+  EXPECT_EQ(script_.asked->tries, 1) << "lost tries count";
   static_cast<void>(recurring.next(3, 14));
   EXPECT_EQ(script_.asked->spent, 0_J) << "it is over";
   EXPECT_EQ(script_.asked->tries, 0);
 }
 
-TEST_F(RecurringJobTest, RunsWhatThePolicyDecides) {
+TEST_F(RecurringJobTest, CarriesOutThePolicysDecision) {
   RecurringJob recurring = job();
   EXPECT_EQ(run(recurring).batch_size, 16);
   EXPECT_EQ(run(recurring).max_epochs, 100);
   EXPECT_EQ(run(recurring).purpose, records::TryPurpose::exploit);
-  EXPECT_FALSE(run(recurring).limit) << "nothing is measured: all limits, during the first epoch";
-  EXPECT_FALSE(run(recurring).budget) << "no recurrence has ended";
+  EXPECT_FALSE(run(recurring).limit) << "nothing is measured: the try profiles all limits during its first epoch";
+  EXPECT_FALSE(run(recurring).budget) << "no recurrence has ended yet";
   script_.answer = RunTry{.arm = 0, .limit = 100_W, .max_epochs = 7, .purpose = records::TryPurpose::concurrent};
   EXPECT_EQ(run(recurring).batch_size, 8);
   EXPECT_EQ(run(recurring).limit, 100_W);
@@ -122,17 +122,17 @@ TEST_F(RecurringJobTest, RunsWhatThePolicyDecides) {
   EXPECT_EQ(std::get<ProfileAction>(action).limits, (std::vector{100_W, 200_W}));
 }
 
-TEST_F(RecurringJobTest, RunsUnderTheCheapestLimitThatWasMeasured) {
+TEST_F(RecurringJobTest, RunsUnderTheCheapestMeasuredLimit) {
   RecurringJob recurring = job();
   recurring.apply(profiled(0, {}, {}));
   EXPECT_EQ(run(recurring).limit, 150_W);
   script_.answer = RunTry{.arm = 1, .limit = {}, .profile = true, .max_epochs = {}};
-  EXPECT_FALSE(run(recurring).limit) << "the policy wants all measured";
+  EXPECT_FALSE(run(recurring).limit) << "the policy wants all limits measured";
   script_.answer = RunTry{.arm = 0, .limit = {}, .max_epochs = {}};
   EXPECT_FALSE(run(recurring).limit) << "the other batch size was not measured";
 }
 
-// Beta is 2: twice the least cost of a recurrence, or twice what is usual where that is more.
+// Beta is 2: the budget is twice the least cost of a recurrence, or twice the usual cost if that is more.
 TEST_F(RecurringJobTest, ATryMayCostBetaTimesTheBestOrTheUsual) {
   RecurringJob recurring = job();
   recur(recurring, 0, 30.0);
@@ -151,9 +151,9 @@ TEST_F(RecurringJobTest, ATryMayCostBetaTimesTheBestOrTheUsual) {
   EXPECT_FALSE(run(boundless).budget);
 }
 
-// Two tries of 10 J that failed, 7 J of profiling and a last try of 20 J: 47 J. What a try profiled while it ran is in
-// its own cost already, and comes without energy or time.
-TEST_F(RecurringJobTest, ARecurrenceCostsAllThatWasSpentOnIt) {
+// Two failed tries of 10 J, 7 J of profiling and a last try of 20 J: 47 J. What a try profiled while it ran is already
+// in its own cost, and arrives without energy or time.
+TEST_F(RecurringJobTest, ARecurrenceCostsEverythingSpentOnIt) {
   RecurringJob recurring = job();
   recurring.apply(profiled(4, 7_J, 2_s));
   EXPECT_EQ(script_.events, (std::vector<std::size_t>{1}));
@@ -172,7 +172,7 @@ TEST_F(RecurringJobTest, ARecurrenceCostsAllThatWasSpentOnIt) {
   EXPECT_EQ(timed.best_cost(), 600_J) << "3 s at 200 W; the try took no time";
 }
 
-TEST_F(RecurringJobTest, GivesARecurrenceUpAfterTwentyTries) {
+TEST_F(RecurringJobTest, GivesUpARecurrenceAfterTwentyTries) {
   RecurringJob recurring = job();
   for (int tries = 0; tries < 19; ++tries) {
     recurring.apply(ended(0, 6, 16, 1.0, TryOutcome::stopped));
@@ -188,12 +188,12 @@ TEST_F(RecurringJobTest, GivesARecurrenceUpAfterTwentyTries) {
   EXPECT_FALSE(recurring.best_cost());
 }
 
-TEST(UnlessInVain, NothingThatMissedIsRepeatedBeforeAnythingHasReached) {
+TEST(UnlessInVain, RepeatsNoMissBeforeTheJobHasEverReachedItsTarget) {
   const RunAction run{.batch_size = 16, .limit = {}, .max_epochs = 10, .budget = {}};
   const ProfileAction profile{.batch_size = 16, .limits = {100_W}};
   for (const Action& action : {Action{run}, Action{profile}}) {
     EXPECT_EQ(unless_in_vain(action, {}, false).index(), action.index());
-    EXPECT_EQ(unless_in_vain(action, std::vector{8, 32}, false).index(), action.index()) << "it is untried";
+    EXPECT_EQ(unless_in_vain(action, std::vector{8, 32}, false).index(), action.index()) << "it has not been tried";
     EXPECT_EQ(unless_in_vain(action, std::vector{16, 16}, true).index(), action.index()) << "it was bad luck";
     const Action instead = unless_in_vain(action, std::vector{8, 16}, false);
     ASSERT_TRUE(std::holds_alternative<GiveUpAction>(instead));
@@ -201,12 +201,12 @@ TEST(UnlessInVain, NothingThatMissedIsRepeatedBeforeAnythingHasReached) {
     EXPECT_TRUE(std::get<GiveUpAction>(instead).never_reached);
   }
   const Action given_up = unless_in_vain(GiveUpAction{.tries = 20}, std::vector{8, 16}, false);
-  EXPECT_FALSE(std::get<GiveUpAction>(given_up).never_reached) << "most of its tries told nothing";
+  EXPECT_FALSE(std::get<GiveUpAction>(given_up).never_reached) << "most of its tries taught nothing";
 }
 
-// The job has become dearer: after five failures the bound is dropped for this recurrence, and what it comes to is the
-// least cost from then on.
-TEST_F(RecurringJobTest, FiveFailuresLiftTheBound) {
+// The job has become more expensive: after five failures the bound is dropped for this recurrence, and its final cost
+// is the least cost from then on.
+TEST_F(RecurringJobTest, FiveFailuresDropTheBound) {
   for (const std::size_t window : {std::size_t{0}, std::size_t{3}}) {
     JobSpec spec = energy_job({8, 16}, 16);
     spec.window = window;
@@ -221,15 +221,15 @@ TEST_F(RecurringJobTest, FiveFailuresLiftTheBound) {
     recurring.apply(ended(0, 2, 16, 60.0, TryOutcome::stopped));
     EXPECT_FALSE(run(recurring, 2).budget);
     EXPECT_FALSE(script_.asked->best);
-    EXPECT_EQ(run(recurring, 3).budget, 60_J) << "of other recurrences the bound stands";
+    EXPECT_EQ(run(recurring, 3).budget, 60_J) << "for other recurrences the bound stays";
     recurring.apply(ended(0, 2, 16, 100.0));
     EXPECT_EQ(recurring.best_cost(), 400_J);
     recur(recurring, 4, 150.0, 4);
-    EXPECT_EQ(recurring.best_cost(), 154_J) << "four failures lift nothing";
+    EXPECT_EQ(recurring.best_cost(), 154_J) << "four failures do not drop the bound";
   }
 }
 
-// Window 3: of 10, 20, 30, 40, 25 the last three count.
+// With a window of 3, only the last three costs count.
 TEST_F(RecurringJobTest, AWindowForgetsTheOldestRecurrences) {
   JobSpec spec = energy_job({8, 16}, 16);
   spec.window = 3;
@@ -244,7 +244,7 @@ TEST_F(RecurringJobTest, AWindowForgetsTheOldestRecurrences) {
   }
 }
 
-TEST_F(RecurringJobTest, AfterFiveFailuresAWindowStartsEmpty) {
+TEST_F(RecurringJobTest, FiveFailuresEmptyTheWindow) {
   JobSpec spec = energy_job({8, 16}, 16);
   spec.window = 3;
   RecurringJob recurring = job(spec);
@@ -259,7 +259,7 @@ TEST_F(RecurringJobTest, AfterFiveFailuresAWindowStartsEmpty) {
   }
 }
 
-TEST_F(RecurringJobTest, OtherDevicesHaveNoCostsYet) {
+TEST_F(RecurringJobTest, NewDevicesHaveNoCostsYet) {
   for (const std::size_t window : {std::size_t{0}, std::size_t{2}}) {
     JobSpec spec = energy_job({8, 16}, 16);
     spec.window = window;
@@ -276,7 +276,7 @@ TEST_F(RecurringJobTest, OtherDevicesHaveNoCostsYet) {
     EXPECT_EQ(recurring.spec().max_power, 300_W);
     EXPECT_EQ(recurring.spec().power_limits, (std::vector{250_W, 300_W}));
     static_cast<void>(recurring.next(2, 1));
-    EXPECT_EQ(script_.asked->spent, 5_J) << "an open recurrence goes on";
+    EXPECT_EQ(script_.asked->spent, 5_J) << "an open recurrence continues";
     for (const auto& [cost, best] :
          std::vector<std::pair<double, Joules>>{{50, 50_J}, {60, 50_J}, {70, window == 0 ? 50_J : 60_J}}) {
       recur(recurring, 3, cost);
@@ -296,7 +296,7 @@ TEST_F(RecurringJobTest, RefusesEventsOfAnotherJob) {
   recurring.apply(records::RecurrenceAbandoned{.recurrence = 1});
   recurring.apply(records::DeviceChanged{.model = "other", .max_power = 300_W});
   recurring.apply(submitted(0, 0, 8));
-  EXPECT_EQ(script_.events.size(), 3U) << "those without a batch size are everybody's";
+  EXPECT_EQ(script_.events.size(), 3U) << "events without a batch size fit every job";
 }
 
 TEST_F(RecurringJobTest, ACopyIsIndependent) {
@@ -310,8 +310,8 @@ TEST_F(RecurringJobTest, ACopyIsIndependent) {
   EXPECT_NE(&copy.policy(), &original.policy());
 }
 
-// Restored at any point of a history, a job says from then on what the kept one says, and saves what it saves.
-TEST_F(RecurringJobTest, GoesOnFromItsSavedState) {
+// If a job is restored at any point of its history, its later answers and its saved state are those of the original.
+TEST_F(RecurringJobTest, ContinuesFromItsSavedState) {
   std::vector<records::JobEvent> history = {profiled(0, 3_J, 1_s),
                                             ended(0, 0, 16, 30.0),
                                             ended(1, 1, 16, 20.0),

@@ -1,6 +1,6 @@
-// A training that is carried out elsewhere, tells of its epochs when they are over, and is told each time whether to go
-// on: by one process, or by several ranks of which each tells for itself. Judged as any other (judgement.hpp). Pure;
-// any thread.
+// A training that runs elsewhere. It reports its epochs when they are over, and each answer says whether to go on. One
+// process reports, or several ranks, each for itself. It is judged like any other training (judgement.hpp). Pure; any
+// thread may call it.
 #pragma once
 
 #include "optimize/recurrence/judgement.hpp"
@@ -12,10 +12,10 @@
 
 namespace zeus::optimize {
 
-// What is known of it before it tells more.
+// What is known of the training before the next report.
 struct ReportedTraining {
-  EpochCosts costs;                            // by what has decided so far
-  std::optional<records::TryOutcome> outcome;  // as it was told to end; nothing while it goes on
+  EpochCosts costs;                            // according to the reports that have decided so far
+  std::optional<records::TryOutcome> outcome;  // the outcome that ended it; nothing while it goes on
 };
 
 struct ReportedEpoch {
@@ -26,11 +26,12 @@ struct ReportedEpoch {
 
 struct ReportVerdict {
   std::optional<records::TryOutcome> outcome;  // nothing: it goes on
-  bool decides = false;                        // it is to be recorded; otherwise it repeats what was decided
+  bool decides = false;                        // whether to record it; otherwise it repeats an earlier decision
 };
 
-// The first who tells of an epoch decides, and everybody else gets the same answer, also those who are behind: nobody
-// stops before all do. So it is with one that was given up and tells of its epochs all the same: it ends well.
+// The first report of an epoch decides. Reports from other ranks get the same answer, even from ranks that are behind,
+// so either all ranks stop or none does. A training that was given up but still reports its epochs gets its outcome
+// too, and ends cleanly.
 ReportVerdict judged(const Judgement& judgement, const ReportedTraining& training, const ReportedEpoch& report);
 
 }  // namespace zeus::optimize

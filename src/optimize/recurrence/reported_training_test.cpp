@@ -13,7 +13,7 @@ Judgement judgement(std::optional<Joules> budget = {}) {
   return {.target = records::JobTarget{.metric = 0.9}, .max_epochs = 20, .job_epochs = 20, .budget = budget};
 }
 
-// What is kept of a training by whoever records what decides.
+// Keeps what is known of a training, as the process that records decisions does.
 class Kept {
  public:
   explicit Kept(Judgement by) : by_{by} {}
@@ -36,7 +36,7 @@ TEST(ReportedTraining, TheFirstReportOfAnEpochDecidesForAllRanks) {
   Kept training{judgement(Joules{100})};
   EXPECT_TRUE(training.tell(1, 0.1, 20).decides);
   const ReportVerdict other = training.tell(1, 0.1, 500);
-  EXPECT_FALSE(other.outcome) << "its own costs are over the budget, and rank 0 was told to go on";
+  EXPECT_FALSE(other.outcome) << "its own costs are over the budget, and rank 0 was allowed to go on";
   EXPECT_FALSE(other.decides);
   EXPECT_FALSE(training.tell(2, 0.1, 40).outcome);
   EXPECT_FALSE(training.tell(1, 0.95, 30).outcome) << "a rank that is behind";
@@ -46,20 +46,20 @@ TEST(ReportedTraining, TheFirstReportOfAnEpochDecidesForAllRanks) {
   EXPECT_FALSE(behind.decides);
 }
 
-TEST(ReportedTraining, ReachesItsTargetOverBudgetToo) {
+TEST(ReportedTraining, ReachesItsTargetEvenOverBudget) {
   Kept training{judgement(Joules{100})};
   EXPECT_EQ(training.tell(1, 0.9, 1000).outcome, TryOutcome::reached);
 }
 
 TEST(ReportedTraining, StopsBeforeTheEpochThatWouldExceedTheBudget) {
   Kept training{judgement(Joules{100})};
-  EXPECT_FALSE(training.tell(1, 0.1, 40).outcome) << "what an epoch costs without the start is not known";
+  EXPECT_FALSE(training.tell(1, 0.1, 40).outcome) << "the cost of an epoch without the start is unknown";
   EXPECT_FALSE(training.tell(2, 0.2, 65).outcome) << "25 more are within";
   EXPECT_EQ(training.tell(3, 0.3, 90).outcome, TryOutcome::stopped) << "25 more are not";
   EXPECT_EQ(training.tell(4, 0.95, 91).outcome, TryOutcome::stopped) << "and that stands";
 }
 
-TEST(ReportedTraining, StopsAfterItsMostEpochs) {
+TEST(ReportedTraining, StopsAfterItsMaximumOfEpochs) {
   Kept training{judgement()};
   EXPECT_FALSE(training.tell(19, 0.1, 1).outcome);
   EXPECT_EQ(training.tell(20, 0.1, 2).outcome, TryOutcome::exhausted);
