@@ -5,6 +5,7 @@
 
 #include <limits>
 #include <memory>
+#include <sstream>
 
 namespace zeus::python {
 
@@ -175,6 +176,14 @@ void bind_measure(py::module_& module) {
       .def("power_timeline", power_timeline, py::arg("gpu"), py::arg("since"))
       .def("temperature_timeline", temperature_timeline, py::arg("gpu"), py::arg("since"))
       .def("sampler_cost", sampler_cost, "Seconds that the sampler ran, worked, and spent in the driver.");
+  module.def(
+      "energy_text",
+      [](double joules, double uncertainty) {
+        std::ostringstream stream;
+        stream << Energy{.value = Joules{joules}, .uncertainty = Joules{uncertainty}, .systematic = {}};
+        return stream.str();
+      },
+      py::arg("joules"), py::arg("uncertainty"), "An energy as C++ prints it.");
 }
 
 }  // namespace zeus::python

@@ -87,7 +87,7 @@ class JobSpecs(unittest.TestCase):
 
 
 class WithoutAServer(unittest.TestCase):
-    def test_a_server_that_is_not_there_is_said_after_some_tries(self):
+    def test_a_missing_server_is_reported_after_some_tries(self):
         begun = time.monotonic()
         with self.assertRaisesRegex(ZeusBSORuntimError, "nothing listens there"):
             BatchSizeOptimizer(ZeusMonitor(gpu_indices=[0]), "http://127.0.0.1:9", spec(), attempts=3)
@@ -107,7 +107,7 @@ class WithoutAServer(unittest.TestCase):
             with self.assertRaisesRegex(ZeusBSORuntimError, "no answer within 0.2 s"):
                 BatchSizeOptimizer(ZeusMonitor(gpu_indices=[0]), url, spec(), timeout=0.2, attempts=2)
 
-    def test_what_is_no_server_of_batch_sizes_is_said(self):
+    def test_a_server_of_another_kind_is_reported(self):
         import http.server
 
         class Page(http.server.BaseHTTPRequestHandler):
@@ -317,7 +317,7 @@ class OurServer(AnyServer, unittest.TestCase):
             self.assertLess(time.monotonic(), deadline)
             time.sleep(0.02)
 
-    def test_a_training_gives_signs_of_life_until_it_is_over(self):
+    def test_a_training_sends_beats_until_it_is_over(self):
         with unittest.mock.patch("zeus.optimizer.batch_size._beats.BETWEEN_BEATS", 0.05):
             optimizer = self.optimizer()
             others = set(threading.enumerate())

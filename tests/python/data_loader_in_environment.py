@@ -137,7 +137,7 @@ class DataLoaderTest(unittest.TestCase):
         training = Training(max_epochs=1, target_metric=2.0).run()
         self.assertEqual(set(training.limits[:20]), {175000})
 
-    def test_a_profile_that_is_damaged_is_made_anew(self):
+    def test_a_damaged_profile_is_made_again(self):
         self.folder.mkdir()
         for content in ("", "{", "[]", '{"train_power": {}}', '{"train_power": {"1": 0}, "train_throughput": {"1": 0}}',
                         '{"train_power": {"x": 1}, "train_throughput": {"x": 1}}'):
@@ -171,17 +171,17 @@ class DataLoaderTest(unittest.TestCase):
         training = Training(target_metric=None, higher_is_better=None).run(metric=0.2)
         self.assertEqual((training.epochs, training.loader.reached), ([0], True))
 
-    def test_direction_may_be_said_with_the_metric(self):
+    def test_the_direction_may_be_given_with_the_metric(self):
         training = Training(higher_is_better=None, target_metric=0.3, max_epochs=3)
         for _ in training.loader.epochs():
             training.loader.report_metric(0.2, False)
         self.assertTrue(training.loader.reached)
 
-    def test_nobody_having_said_the_direction_is_an_error(self):
+    def test_a_missing_direction_is_an_error(self):
         with self.assertRaisesRegex(ValueError, "higher_is_better.*ZEUS_HIGHER_IS_BETTER"):
             Training(higher_is_better=None).run()
 
-    def test_nobody_having_said_the_target_is_an_error(self):
+    def test_a_missing_target_is_an_error(self):
         with self.assertRaisesRegex(ValueError, "ZEUS_TARGET_METRIC"):
             Training(target_metric=None)
 
@@ -208,7 +208,7 @@ class DataLoaderTest(unittest.TestCase):
         training = Training(max_epochs=2)
         self.assertEqual(sum(len(list(training.loader)) for _ in training.loader.epochs()), 200)
 
-    def test_a_folder_that_cannot_be_written_is_said_and_training_goes_on(self):
+    def test_an_unwritable_folder_is_reported_and_training_continues(self):
         self.folder.write_text("in the way")
         with self.assertLogs("zeus._dataloader", "WARNING"):
             training = Training(max_epochs=1).run()

@@ -72,7 +72,7 @@ class Readings(unittest.TestCase):
         self.assertGreaterEqual(energy, 120 * (moments[2] - moments[1] - 0.021))
         self.assertLessEqual(energy, 120 * (moments[3] - moments[0] + 0.021))
 
-    def test_an_index_that_is_not_there_is_said(self):
+    def test_an_index_out_of_range_is_reported(self):
         for index in (-1, 3):
             with self.assertRaisesRegex(ZeusGPUNotFoundError, "there are 3"):
                 get_gpus().get_name(index)
@@ -227,7 +227,7 @@ class Settings(unittest.TestCase):
         with self.assertRaises(ZeusGPUInvalidArgError):
             lease.set_power_limit(170)
 
-    def test_a_lease_that_nobody_renews_runs_out(self):
+    def test_a_lease_that_is_not_renewed_expires(self):
         gpu = get_gpus().gpus[1]
         lease = gpu.lease(term=0.5)
         lease.set_power_limit(180)
@@ -267,7 +267,7 @@ class Absence(unittest.TestCase):
             get_soc()
         self.assertEqual((apple_silicon_is_available(), jetson_is_available()), (False, False))
 
-    def test_without_gpus_the_reason_is_said_and_monitors_measure_nothing(self):
+    def test_without_gpus_the_reason_is_reported_and_monitors_measure_nothing(self):
         hidden = {**os.environ, "CUDA_VISIBLE_DEVICES": ""}
         code = ("from zeus.monitor import ZeusMonitor, PowerMonitor\nfrom zeus.device import get_gpus\n"
                 "from zeus.device.gpu import ZeusGPUInitError\nm = ZeusMonitor()\nm.begin_window('x')\n"
@@ -348,7 +348,7 @@ class Cpu(unittest.TestCase):
         time.sleep(0.2)
         self.assertGreater((cpus.get_total_energy_consumption(0) - before).cpu_mj, 0)
 
-    def test_a_zones_counter_goes_on_where_it_begins_anew(self):
+    def test_a_zones_counter_continues_when_it_wraps(self):
         with tempfile.TemporaryDirectory() as folder:
             zone = pathlib.Path(folder)
             for name, content in (("name", "dram\n"), ("max_energy_range_uj", "262143328850\n"), ("energy_uj", "262143000000\n")):

@@ -236,7 +236,7 @@ class Scenario(unittest.TestCase):
         environment.pip("uninstall", "--yes", "zeus-cpp")
         self.assertIn("requires zeus-cpp, which is not installed", environment.check())
 
-    def test_a_folder_that_nobody_installed_is_named(self):
+    def test_a_folder_that_no_package_installed_is_named(self):
         environment = self.environment("zeus-cpp")
         folder = environment.folder / "zeus"
         folder.mkdir()

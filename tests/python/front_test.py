@@ -68,7 +68,7 @@ class OneModule(unittest.TestCase):
         done = run("import zeus.monitor\nprint(zeus.exception.ZeusBaseError.__name__)")
         self.assertEqual(done.stdout, "ZeusBaseError\n", done.stderr)
 
-    def test_what_is_not_there_is_said_by_the_name_that_was_asked_for(self):
+    def test_a_missing_module_is_reported_by_the_requested_name(self):
         for name in ("zeus.nothing", "zeus.device.nothing", "zeus.callback.nothing"):
             with self.assertRaises(ModuleNotFoundError) as refused:
                 importlib.import_module(name)
@@ -144,7 +144,7 @@ class AnotherZeus(unittest.TestCase):
         file.write_text("whose = 'theirs'\n", encoding="utf-8")
         return str(file)
 
-    def test_it_is_said_once_and_what_to_do(self):
+    def test_it_is_reported_once_with_what_to_do(self):
         for name in ("zeus/__init__.py", "zeus.py"):
             with self.subTest(name):
                 other = self.other(name)
@@ -156,7 +156,7 @@ class AnotherZeus(unittest.TestCase):
                 self.assertIn("python -m zeus_cpp repair", done.stderr)
                 os.unlink(other)
 
-    def test_it_is_said_as_well_where_the_other_is_in_use_already(self):
+    def test_it_is_also_reported_if_the_other_is_already_imported(self):
         self.other("zeus/__init__.py")
         done = run("import zeus, zeus_cpp", path=str(self.folder))
         self.assertEqual((done.returncode, done.stderr.count("RuntimeWarning")), (0, 1), done.stderr)

@@ -318,7 +318,7 @@ class ByTheExistingServer(unittest.TestCase):
             with self.assertRaisesRegex(RuntimeError, "the server answered [45]00"):
                 PipelineFrequencyOptimizer(**alone(), server_url=server.url)
 
-    def test_a_server_that_is_not_there_is_said(self):
+    def test_a_missing_server_is_reported(self):
         with self.assertRaisesRegex(RuntimeError, "nothing listens there"):
             PipelineFrequencyOptimizer(**alone(), server_url="http://127.0.0.1:9")
 

@@ -249,7 +249,7 @@ class OnVirtualGpus(unittest.TestCase):
             self.epoch(optimizer, 10)
         self.assertEqual([each.power_limit for each in optimizer.measurements], [250, 200, 150, 100])
 
-    def test_what_is_tried_and_chosen_is_told_to_who_asks(self):
+    def test_tried_and_chosen_limits_are_logged(self):
         with self.assertLogs("zeus.optimizer.power_limit", "INFO") as told:
             optimizer = self.optimizer(pl_step=75)
             self.epoch(optimizer, 25)
@@ -343,7 +343,7 @@ class OnVirtualGpus(unittest.TestCase):
         optimizer.on_train_end()
         self.assertEqual(limits(), [220, 250])
 
-    def test_after_the_end_training_may_begin_anew(self):
+    def test_training_may_begin_again_after_its_end(self):
         optimizer = self.optimizer(Lowest(), pl_step=75)
         self.epoch(optimizer, 25)
         optimizer.on_train_end()
@@ -390,7 +390,7 @@ class OnVirtualGpus(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "no GPUs"):
             GlobalPowerLimitOptimizer(ZeusMonitor(gpu_indices=[]))
 
-    def test_a_profile_that_cannot_be_used_is_said_and_made_anew(self):
+    def test_an_unusable_profile_is_reported_and_made_again(self):
         path = pathlib.Path(self.folder.name) / "profile.json"
         for content in ("", "{", "[]", '{"measurements": []}', '{"measurements": [{"power_limit": -1, "energy": 1, "time": 1}]}',
                         '{"measurements": [1]}', '{"measurements": [{"power_limit": 250}]}', "\x00\xff"):
@@ -399,7 +399,7 @@ class OnVirtualGpus(unittest.TestCase):
                 self.optimizer(pl_step=75, profile_path=path).close()
             self.assertIn(str(path), said.output[0])
 
-    def test_a_profile_that_cannot_be_written_is_said_and_training_goes_on(self):
+    def test_an_unwritable_profile_is_reported_and_training_continues(self):
         path = pathlib.Path(self.folder.name) / "file" / "profile.json"
         path.parent.write_text("in the way")
         optimizer = self.optimizer(Lowest(), pl_step=75, profile_path=path)

@@ -50,7 +50,7 @@ class Integrals(unittest.TestCase):
         self.assertEqual(unwatched, 0.0)
         self.assertAlmostEqual(steps.integral(0, 9.0, 10.05)[0], 100 + 0.05 * 150)
 
-    def test_what_was_not_watched_is_left_out_and_said(self):
+    def test_unwatched_time_is_left_out_and_reported(self):
         short = Recorded((10.0, 12.0, 50.0))
         energy, unwatched = short.integral(0, 0.0, 20.0)
         self.assertAlmostEqual(energy, 50 * 2.4)

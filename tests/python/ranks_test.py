@@ -116,7 +116,7 @@ class RanksThatTrainTogether(unittest.TestCase):
         self.assertLess(run.ranks[0]["limits"][0], 250_000)
         self.check_energy(run)
 
-    def test_a_rank_that_dies_hangs_nobody(self):
+    def test_a_rank_that_dies_hangs_no_other(self):
         run = Run(2, "--die", "1")
         self.assertNotEqual(run.done.returncode, 0)
         self.assertLess(run.seconds, 120)

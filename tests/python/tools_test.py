@@ -219,7 +219,7 @@ class Tools(unittest.TestCase):
         with self.assertRaises(ValueError):
             framework.all_reduce([1], "mean")
 
-    def test_a_framework_that_must_be_there_and_is_not_is_said(self):
+    def test_a_missing_required_framework_is_reported(self):
         with mock.patch.dict(sys.modules, {"cupy": None}):
             self.assertFalse(framework.cupy_is_available())
             with self.assertRaisesRegex(RuntimeError, "Failed to import CuPy"):
@@ -348,12 +348,12 @@ class DaemonClient(unittest.TestCase):
             require_capabilities(good, read_gpu=True, control_gpu=True, gpu_ids=[0, 4])
         require_capabilities(good, read_gpu=True, gpu_ids=[0])
 
-    def test_what_is_not_enabled_is_said(self):
+    def test_an_api_group_that_is_not_enabled_is_reported(self):
         Daemon.discovery["enabled_api_groups"] = ["gpu-read"]
         with self.assertRaisesRegex(ZeusdCapabilityError, "cpu-read is not enabled"):
             require_capabilities(self.client(), read_cpu=True)
 
-    def test_a_daemon_that_is_away_or_too_old_is_said(self):
+    def test_a_daemon_that_is_away_or_too_old_is_reported(self):
         with self.assertRaisesRegex(ZeusdConnectionError, "Cannot reach Zeusd at /nonexistent"):
             ZeusdClient(ZeusdConfig.uds("/nonexistent"))
         Daemon.discovery["gpus"] = [{"name": "without a number"}]
@@ -381,7 +381,7 @@ class DaemonClient(unittest.TestCase):
         Daemon.discovery["zeusd"] = {"version": "0.1.0", "api": 1, "instance": "i"}
         self.assertTrue(self.client().gives_leases)
 
-    def test_a_token_may_be_in_a_file_that_nobody_else_may_read(self):
+    def test_a_token_file_must_be_readable_by_its_owner_only(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "token")
             with open(path, "w", encoding="ascii") as file:

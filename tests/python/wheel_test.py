@@ -102,14 +102,18 @@ def on_virtual_gpus(python: pathlib.Path, code: str) -> str:
 
 @functools.lru_cache(maxsize=None)
 def make_wheel(python: str) -> pathlib.Path:
-    """Built without isolation, so that the pinned versions are used; the same tools serve every Python version."""
+    """Built without isolation, so that the pinned versions are used; the same tools serve every Python version. From a copy in
+    a folder with spaces, as people have them."""
     tools = python_environment.interpreter(build, "scikit-build-core", "pybind11")
     version = run(python, "-c", "import sys; print('cp%d%d' % sys.version_info[:2])").strip()
     folder = build / "python" / f"wheel-{version}"
     shutil.rmtree(folder / "made", ignore_errors=True)
+    sources = folder / "a copy of the sources"
+    shutil.rmtree(sources, ignore_errors=True)
+    shutil.copytree(ROOT, sources, ignore=shutil.ignore_patterns("build", "build-*", ".git", "__pycache__"))
     alone = pathlib.Path(python).resolve() == pathlib.Path(sys.executable).resolve()
     pip = [tools, "-m", "pip", "wheel", "--no-build-isolation"] if alone else [python, "-m", "pip", "wheel"]
-    run(*pip, ROOT, "--no-deps", "--disable-pip-version-check", "--wheel-dir", folder / "made",
+    run(*pip, sources, "--no-deps", "--disable-pip-version-check", "--wheel-dir", folder / "made",
         f"--config-settings=build-dir={folder / 'compiled'}", f"--config-settings=cmake.define.ZEUS_BUILT={build}")
     (wheel,) = (folder / "made").glob(f"zeus_cpp-*-{version}-*.whl")
     return wheel
@@ -180,7 +184,6 @@ class Wheel(unittest.TestCase):
         sources = {path.relative_to(ROOT / "python").as_posix() for path in (ROOT / "python" / "zeus_cpp").rglob("*.py")}
         self.assertEqual(sources - set(names), set())
 
-
     def test_it_measures_where_nothing_but_python_and_the_c_library_is(self):
         if os.geteuid() != 0 or subprocess.run(["unshare", "--mount", "true"], capture_output=True, check=False).returncode:
             self.skipTest("skipped: a root of its own takes root's rights")
@@ -208,7 +211,7 @@ class Clone(unittest.TestCase):
         python_environment.interpreter(build, "scikit-build-core", "pybind11")  # is there a registry?
         if not (ROOT / ".git").exists():
             self.skipTest("skipped: this is no checkout of git's")
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory(prefix="a folder ") as folder:
             clone, environment = pathlib.Path(folder) / "clone", pathlib.Path(folder) / "environment"
             run("git", "clone", "--quiet", ROOT, clone)
             run(sys.executable, "-m", "venv", environment)
@@ -216,11 +219,9 @@ class Clone(unittest.TestCase):
             run("bash", "-ec", f"source ../environment/bin/activate\n{readme('sh', 'python.wheel')}", cwd=clone)
             on_virtual_gpus(python, USE)
             shutil.rmtree(clone)  # the installed package needs nothing of it
-            readme = re.findall(r"`(from zeus[^`]*)`", (ROOT / "README.md").read_text(encoding="utf-8"))
-            blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "python.md").read_text(encoding="utf-8"), re.DOTALL)
-            self.assertTrue(readme)
-            self.assertTrue(blocks)
-            for lines in (*readme, *blocks):
+            documented = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "python.md").read_text(encoding="utf-8"), re.DOTALL)
+            self.assertTrue(documented)
+            for lines in (readme("python", None), *documented):
                 with self.subTest(lines):
                     on_virtual_gpus(python, BEFORE_DOCUMENTED + lines)
 

@@ -97,6 +97,15 @@ class Energies(unittest.TestCase):
         self.assertEqual(settled.time, at_once.time)
         self.expect_energy(settled)
 
+    def test_an_energy_is_printed_with_its_interval(self):
+        m = monitor()
+        m.begin_window("x")
+        detail = dataclasses.replace(m.end_window("x").details.total, value=63.04, uncertainty=0.41)
+        self.assertEqual(f"{detail}", "63.04 ± 0.41 J")
+        self.assertEqual(str(dataclasses.replace(detail, value=534001.2, uncertainty=1.3)), "534,001.2 ± 1.3 J")
+        unknown = dataclasses.replace(detail, value=None, uncertainty=None, reason="the GPU is lost")
+        self.assertEqual(str(unknown), "unknown (the GPU is lost)")
+
     def test_a_measurement_is_a_plain_value(self):
         m = monitor()
         m.begin_window("plain")
@@ -255,7 +264,7 @@ class Log(unittest.TestCase):
                 self.assertEqual(next(csv.DictReader(lines))["gpu0_method"], "counter")
 
 
-    def test_what_begins_and_ends_is_told_to_who_asks(self):
+    def test_begins_and_ends_are_logged(self):
         with tempfile.TemporaryDirectory() as folder, self.assertLogs("zeus.monitor.energy", "DEBUG") as told:
             m = monitor(gpu_indices=[1], log_file=f"{folder}/log.csv")
             m.begin_window("a")

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class EnergyDetail:
-    """One energy with its uncertainty. If the energy is unknown, all but the strings are None."""
+    """One energy with its uncertainty. If the energy is unknown, all but the strings are None. `str()` makes
+    "63.04 ± 0.41 J" of it, or "unknown (the reason)"."""
 
     value: float | None  # J
     uncertainty: float | None  # half-width of the 95 % interval, J
@@ -24,6 +25,13 @@ class EnergyDetail:
     method: str | None  # "counter", "integrated" or "estimate"
     reason: str  # why it is unknown; empty if it is known
     remark: str  # what a careful reader should know about it; usually empty
+
+    def __str__(self) -> str:
+        if self.value is None or self.uncertainty is None:
+            return f"unknown ({self.reason})"
+        from zeus_cpp import _native
+
+        return _native.energy_text(self.value, self.uncertainty)
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,7 @@ def _domain(named: PowerDomain | str) -> PowerDomain:
 
 
 def _watch_changes(gpu: GPU) -> list[float]:
-    """Watches a GPU's power for a quarter of a second; the seconds between its changes."""
+    """Watches a GPU's power for a quarter of a second, and returns the seconds between its changes."""
     try:
         gpu.get_instant_power_usage()
         read = gpu.get_instant_power_usage

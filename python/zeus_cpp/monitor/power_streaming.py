@@ -143,7 +143,7 @@ class _Stream:
             connection.close()
 
     def _take(self, text: str) -> bool:
-        """Whether it was a reading."""
+        """Takes an event of the stream; false if it is not a reading."""
         try:
             event = json.loads(text)
             self._heard(event, event["timestamp_ms"] / 1000.0 + self._offset_s)

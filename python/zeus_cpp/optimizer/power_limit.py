@@ -183,7 +183,7 @@ class GlobalPowerLimitOptimizer(Callback):
     # -- Calls of a training loop.
 
     def on_train_begin(self) -> None:
-        """Begins again, with what is known, if there was an end before."""
+        """After an end, begins again with what was measured before."""
 
     def on_train_end(self) -> None:
         """Puts the GPUs back to what was found."""
@@ -218,7 +218,7 @@ class GlobalPowerLimitOptimizer(Callback):
         """A step ends when the next one begins, or with its epoch."""
 
     def close(self) -> None:
-        """Puts the GPUs back to what was found. A later step begins again, with what is known."""
+        """Puts the GPUs back to what was found. A later step begins again, with what was measured before."""
         if self._session is not None:
             self._in_epoch = False
             self._epoch_is_unused = False
@@ -251,7 +251,7 @@ class GlobalPowerLimitOptimizer(Callback):
             return
         self._session = open_training(self._team, {**self._options(), "slices": self._slices}, _waiter_for(self.monitor))
         if self._in_epoch or self._known:
-            # What is known is applied when the first epoch begins, and there is nothing to wait for.
+            # A profile that is known already is applied when the first epoch begins, without waiting for steps.
             self._session.begin_epoch()
             self._epoch_is_unused = not self._in_epoch
         self._take_in()
@@ -460,7 +460,7 @@ def _limits_of(gpu_indices: Sequence[int], step_mw: int) -> list[int]:
 
 
 def _read_profile(path: Path | None) -> list[PowerLimitMeasurement]:
-    """What is known; nothing if there is no file, or if it cannot be used, which is logged."""
+    """The saved profile; empty if there is no file, or if it cannot be used, which is logged."""
     if path is None or not path.exists():
         return []
     try:

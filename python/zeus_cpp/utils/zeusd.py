@@ -176,7 +176,7 @@ def _flag(value: bool) -> str:
 class ZeusdClient:
     """A client of one daemon. The constructor asks it for its devices, and whether it knows the user.
 
-    If the daemon does not know the user, that is no error here: `auth_error` says so, and `require_capabilities` refuses.
+    An unknown user is not an error: `auth_error` says so, and `require_capabilities` refuses.
     """
 
     def __init__(self, config: ZeusdConfig | None = None) -> None:

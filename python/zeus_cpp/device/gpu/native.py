@@ -25,7 +25,7 @@ logger = logger_of(__name__)
 _AS_LONG_AS_THE_PROCESS = 365 * 24 * 3600.0
 
 
-# The GPUs that this process has set, or that the process has set which it was forked from.
+# The GPUs that this process, or the process it was forked from, has set.
 _set_gpus: list[NativeGPU] = []
 
 

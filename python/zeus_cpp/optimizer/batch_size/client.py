@@ -55,8 +55,8 @@ class BatchSizeOptimizer(Callback):
             train(); bso.on_evaluate(accuracy)
             if bso.training_finished: break
 
-    One per training run, used from one thread. In a distributed run every rank makes one: rank 0 asks and reports, and all the
-    others do what the server answered it, so that no rank stops while another goes on. `monitor` must measure the GPUs of this
+    One per training run, used from one thread. In a distributed run every rank makes one: rank 0 asks and reports, and all
+    others follow the server's answer, so that no rank stops while another goes on. `monitor` must measure the GPUs of this
     run and no others. A server that cannot be reached during training is no reason to stop: each report counts from the
     beginning, so the next report makes up for a missing one.
     """
