@@ -17,11 +17,11 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 WITHOUT_TRACES = not (ROOT.parent / "shared" / "traces").exists()
 AS_ROOT = os.geteuid() == 0
 
-# (whether it may be skipped here, tests, why)
+# (whether the tests may be skipped on this machine, a pattern of their names, why)
 REASONS = (
     (WITHOUT_TRACES, r"PublishedTraces\..*|.*HeldOut\..*", "the published traces are not beside this checkout"),
     (True, r"DevicesOnVirtualGpus\..*", "library.devices_on_virtual_gpus runs it"),
-    (not AS_ROOT, r"SharedFolder\..*|RestorationTest\.WhatAnotherUserWroteIsNotObeyed|TrustedFile\..*"
+    (not AS_ROOT, r"SharedFolder\..*|RestorationTest\.IgnoresRecordsOfAnotherUser|TrustedFile\..*"
                   r"|ChosenStateFolder\.IsRefusedWhenItIsAnotherUsers", "only root can give files away"),
     (not AS_ROOT, r"daemon\..*", "only root may set GPUs"),
     (True, r"daemon\.system_calls", "it needs strace, and the right to trace"),

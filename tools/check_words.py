@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Holds what people read to docs/glossary.md: the words of its middle column that stand in `backticks` are refused in documents,
-in comments, and in the strings of programs that hold a sentence.
+in comments, in the strings of programs that hold a sentence, and in the names of tests.
 
   check_words.py [--root DIR]     exit 1 if anything is refused
 
-tools/words.toml lists what is allowed, and why, and the folders that are not yet held to the glossary.
+tools/words.toml lists what is allowed, and why, and the words that the names of tests do not use besides.
 """
 
 from __future__ import annotations
@@ -26,17 +26,26 @@ PROGRAMS = ("src/", "apps/", "drivers/", "python/", "include/")  # their strings
 BETWEEN_WORDS = r"[\s#*/\"]+"
 CODE = re.compile(r"`+[^`\n]*`+|\]\([^)\s]*\)")
 INDENTED_CODE = re.compile(r"^    .*$", re.MULTILINE)
+CPP_TEST_NAME = re.compile(r"^(?:TYPED_)?TEST(?:_[FP])?\(\s*\w+,\s*(\w+)", re.MULTILINE)
+PYTHON_TEST_NAME = re.compile(r"^ *def (test_\w+)", re.MULTILINE)
+BETWEEN_WORDS_OF_A_NAME = re.compile(r"_|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+def refused_by(glossary: str) -> dict[str, str]:
+    """The refused words of the glossary's table, and what to use in the place of each."""
+    better: dict[str, str] = {}
+    for line in glossary.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if line.startswith("|") and len(cells) == 3:
+            better |= {word.lower(): cells[0] for word in re.findall(r"`([^`]+)`", cells[1])}
+    return better
 
 
 class Words:
-    """The refused words, found in one go, and what to use in the place of each."""
+    """Refused words, found in one go, and what to use in the place of each."""
 
-    def __init__(self, glossary: str) -> None:
-        self.better: dict[str, str] = {}
-        for line in glossary.splitlines():
-            cells = [cell.strip() for cell in line.strip("|").split("|")]
-            if line.startswith("|") and len(cells) == 3:
-                self.better |= {word.lower(): cells[0] for word in re.findall(r"`([^`]+)`", cells[1])}
+    def __init__(self, better: dict[str, str]) -> None:
+        self.better = better
         phrases = [BETWEEN_WORDS.join(map(re.escape, word.split())) for word in self.better]
         self.pattern = re.compile(rf"\b(?:{'|'.join(phrases)})\b", re.IGNORECASE)
 
@@ -67,6 +76,13 @@ def read_by_people(where: str, path: pathlib.Path, text: str) -> Iterator[tuple[
     yield begin, blanked(CODE, text[begin:end])
 
 
+def test_names(path: pathlib.Path, text: str) -> Iterator[tuple[int, str]]:
+    """The names of the tests in a file, as words, each with where it stands."""
+    pattern = PYTHON_TEST_NAME if path.suffix in HASH_COMMENTS else CPP_TEST_NAME
+    for found in pattern.finditer(text):
+        yield found.start(1), BETWEEN_WORDS_OF_A_NAME.sub(" ", found[1])
+
+
 def is_read(where: str, path: pathlib.Path) -> bool:
     if where == GLOSSARY:
         return False
@@ -76,9 +92,10 @@ def is_read(where: str, path: pathlib.Path) -> bool:
 class Judge:
     def __init__(self, root: pathlib.Path) -> None:
         self.root = root
-        self.words = Words((root / GLOSSARY).read_text(encoding="utf-8"))
+        refused = refused_by((root / GLOSSARY).read_text(encoding="utf-8"))
         settings = tomllib.loads((root / SETTINGS).read_text(encoding="utf-8"))
-        self.pending = {folder: 0 for folder in settings["pending"]}
+        self.words = Words(refused)
+        self.words_of_names = Words(refused | settings.get("test_names", {}))
         self.allowed = settings.get("allowed", [])
         self.unused = list(self.allowed)
         self.refused = 0
@@ -102,27 +119,28 @@ class Judge:
         return False
 
     def look_at(self, where: str, path: pathlib.Path) -> None:
-        pending = next((folder for folder in self.pending if where.startswith(folder)), None)
         text = path.read_text(encoding="utf-8")
         for offset, piece in read_by_people(where, path, text):
             for found in self.words.pattern.finditer(piece):
-                if self.allows(where, piece, found):
-                    continue
-                if pending is not None:
-                    self.pending[pending] += 1
-                    continue
-                line = text.count("\n", 0, offset + found.start()) + 1
-                word = " ".join(re.split(BETWEEN_WORDS, found[0]))
-                self.refuse(f"{where}:{line}: '{word}': use {self.words.better[word.lower()]} ({GLOSSARY})")
+                if not self.allows(where, piece, found):
+                    line = text.count("\n", 0, offset + found.start()) + 1
+                    word = " ".join(re.split(BETWEEN_WORDS, found[0]))
+                    self.refuse(f"{where}:{line}: '{word}': use {self.words.better[word.lower()]} ({GLOSSARY})")
+        if path.suffix in SOURCES:
+            for offset, name in test_names(path, text):
+                self.look_at_name(f"{where}:{text.count(chr(10), 0, offset) + 1}", where, name)
+
+    def look_at_name(self, place: str, where: str, name: str) -> None:
+        for found in self.words_of_names.pattern.finditer(name):
+            if not self.allows(where, name, found):
+                better = self.words_of_names.better[found[0].lower()]
+                self.refuse(f"{place}: '{found[0]}' in the name of a test: use {better} ({GLOSSARY})")
 
     def look(self) -> None:
         for path in files_of(self.root):
             where = path.relative_to(self.root).as_posix()
             if is_read(where, path):
                 self.look_at(where, path)
-        for folder, count in self.pending.items():
-            if count == 0:
-                self.refuse(f"{SETTINGS}: nothing is left to refuse in {folder}: take it off the list of those pending")
         for entry in self.unused:
             self.refuse(f"{SETTINGS}: '{entry['word']}' is allowed in {entry['in']}, where it no longer stands")
 

@@ -34,7 +34,7 @@ class LayersGuard(PlantedTree):
         self.append("src/base/random.cpp", "#include <nlohmann/json.hpp>\n")
         self.assert_refused(self.check(), "base does not list the external library json")
 
-    def test_a_library_nobody_declared_is_refused(self):
+    def test_an_undeclared_library_is_refused(self):
         self.append("src/base/random.cpp", "#include <eigen3/Eigen/Dense>\n")
         self.assert_refused(self.check(), "belongs to no external library declared in layers.toml")
 

@@ -7,7 +7,7 @@ from planted import ROOT, SmallTree
 TREE = {
     "docs/glossary.md": "| use | not | for |\n|---|---|---|\n| so | `hence`, whence | a consequence |\n| never | `for ever` | no end |\n",
     "docs/page.md": "So it goes on.\n\n```sh\nhence\n```\n\n    hence\n\nThe option `hence`, and [a link](hence.md).\n",
-    "tools/words.toml": "pending = []\n",
+    "tools/words.toml": "",
     "src/base/clock.hpp": "// So it goes on.\nclass Clock {\n  int hence = 0;\n  const char* key = \"hence\";\n};\n",
     "src/base/clock_test.cpp": "// So it goes on.\nconst char* said = \"and hence it goes on\";\n",
     "python/clock.py": '"""So it goes on."""\nhence = "hence"\n',
@@ -62,19 +62,31 @@ class WordsGuard(SmallTree):
                 self.assert_refuses(f"{name}:1: 'for ever': use never (docs/glossary.md)")
                 (self.root / name).unlink()
 
+    def test_a_planted_test_name_is_refused(self):
+        self.plant("tools/words.toml", '[test_names]\ntruth = "true value"\n')
+        for name, text, line, word, better in (
+            ("src/a_test.cpp", "\nTEST(Clock, WaitsAndHenceStops) {\n}\n", 2, "Hence", "so"),
+            ("src/a_test.cpp", "TEST_F(Clock, WaitsForEver) {\n}\n", 1, "For Ever", "never"),
+            ("src/a_test.cpp", "TEST_P(Clock, ShowsTheTruthOfUTC) {\n}\n", 1, "Truth", "true value"),
+            ("src/a_test.cpp", "TYPED_TEST(Clock, StopsHence) {\n}\n", 1, "Hence", "so"),
+            ("tests/a_test.py", "class A:\n    def test_it_stops_hence(self):\n        pass\n", 2, "hence", "so"),
+        ):
+            with self.subTest(text):
+                self.plant(name, text)
+                self.assert_refuses(f"{name}:{line}: '{word}' in the name of a test: use {better} (docs/glossary.md)")
+                (self.root / name).unlink()
+
+    def test_other_names_than_those_of_tests_may_be_anything(self):
+        self.plant("src/a_test.cpp", "TEST(Hence, Waits) {\n  hence_and_truth();\n}\n")
+        self.plant("tests/a_test.py", "def hence():\n    pass\n")
+        self.assertEqual(self.check().returncode, 0)
+
     def test_words_without_backticks_are_for_the_ear(self):
         self.plant("docs/page.md", "Whence it comes.\n")
         self.assertEqual(self.check().returncode, 0)
 
-    def test_what_is_pending_is_left_alone_until_nothing_is_left_to_refuse(self):
-        self.plant("tools/words.toml", 'pending = ["src/base/"]\n')
-        self.plant("src/base/clock.cpp", "// And hence.\n")
-        self.assertEqual(self.check().returncode, 0)
-        self.plant("src/base/clock.cpp", "// And so.\n")
-        self.assert_refuses("tools/words.toml: nothing is left to refuse in src/base/: take it off the list of those pending")
-
     def test_what_is_allowed_is_allowed_there_alone_and_for_as_long_as_it_stands(self):
-        self.plant("tools/words.toml", 'pending = []\n[[allowed]]\nword = "hence"\nin = "src/"\nas = "six months hence"\nwhy = "law"\n')
+        self.plant("tools/words.toml", '[[allowed]]\nword = "hence"\nin = "src/"\nas = "six months hence"\nwhy = "law"\n')
         self.plant("src/base/clock.cpp", "// It ends six months hence.\n")
         self.assertEqual(self.check().returncode, 0)
         self.plant("src/base/clock.cpp", "// It ends six months hence, hence.\n")
@@ -83,7 +95,7 @@ class WordsGuard(SmallTree):
         self.assert_refuses("tools/words.toml: 'hence' is allowed in src/, where it no longer stands")
 
     def test_what_is_allowed_has_a_reason(self):
-        self.plant("tools/words.toml", 'pending = []\n[[allowed]]\nword = "hence"\nin = "src/"\n')
+        self.plant("tools/words.toml", '[[allowed]]\nword = "hence"\nin = "src/"\n')
         self.plant("src/base/clock.cpp", "// And hence.\n")
         self.assert_refuses("tools/words.toml: 'hence' is allowed in src/ without a reason")
 
