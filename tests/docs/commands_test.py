@@ -1,14 +1,17 @@
 """Every command that a document or a public header names exists: `zeus` and `zeusd` with their commands and flags, targets
-of `make`, tests of `ctest -R`. docs.pages and the pages' own tests check what they do. A planted wrong one of each kind is
-refused.
+of `make`, tests of `ctest -R`. docs.pages and the pages' own tests check what they do. Indented blocks of Python and TOML can
+be parsed. A planted wrong one of each kind is refused.
 
   commands_test.py BUILD_FOLDER
 """
 
+import ast
 import pathlib
 import re
 import subprocess
 import sys
+import textwrap
+import tomllib
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -20,6 +23,8 @@ CTEST = re.compile(r"ctest (?:[^`\n]*? )?-R '?([^'`\s]+)")
 FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 INDENTED = re.compile(r"(?<=\n\n)(?:    .*\n|\n(?=    ))+")
 INLINE = re.compile(r"(`+)((?:(?!\n\n).)+?)\1", re.DOTALL)
+PYTHON_OR_TOML = re.compile(r"(?:from|import) \w|[\w.]+ = |\[")  # how such a block begins
+SWALLOWED = re.compile(r"^[^#\n]*#[^`\"'\n]*?(\b\w+ = \S+)", re.MULTILINE)  # a line that has become part of a comment
 MESSAGE = re.compile(r"^\| `[^`]+`", re.MULTILINE)  # of the page on troubleshooting
 ENDS = re.compile(r"\s+#\s|\s*(?:\||&&|;|>|<\()\s*")
 # Files that describe the command line of another project, or an old one.
@@ -53,6 +58,22 @@ def code_of(text: str) -> str:
     text = FENCED.sub("", text)
     found += [block[0] for block in INDENTED.finditer(text)]
     return "\n".join(found + [code[2].replace("\n", " ") for code in INLINE.finditer(INDENTED.sub("", text))])
+
+
+def broken_block(block: str) -> str | None:
+    """What is wrong with an indented block of Python or TOML."""
+    text = textwrap.dedent(block)
+    if not PYTHON_OR_TOML.match(text):
+        return None
+    try:
+        tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        try:
+            ast.parse(text)
+        except SyntaxError as no_python:
+            return f"it is neither TOML nor Python ({no_python}):\n{text}"
+    swallowed = SWALLOWED.search(text)
+    return f"a comment holds '{swallowed[1]}':\n{text}" if swallowed else None
 
 
 class Known:
@@ -110,6 +131,21 @@ class Commands(unittest.TestCase):
             with self.subTest(name):
                 self.assertEqual(self.known.wrong(code), [])
         self.assertGreater(looked_at, 200)
+
+    def test_indented_python_and_toml_can_be_parsed(self):
+        looked_at = 0
+        for path in sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md")]):
+            for block in INDENTED.finditer(FENCED.sub("", path.read_text(encoding="utf-8"))):
+                looked_at += PYTHON_OR_TOML.match(textwrap.dedent(block[0])) is not None
+                with self.subTest(path.relative_to(ROOT).as_posix()):
+                    self.assertIsNone(said := broken_block(block[0]), said)
+        self.assertGreater(looked_at, 8)
+
+    def test_a_planted_broken_block_is_refused(self):
+        for text, expected in (("    import zeus\n    for x in y: for z in x: ...\n", "neither TOML nor Python"),
+                               ("    [a]   # of it b = 1\n    c = {d = 1}\n", "a comment holds 'b = 1'")):
+            with self.subTest(text):
+                self.assertIn(expected, broken_block(text) or "")
 
     def test_a_planted_wrong_one_of_each_kind_is_refused(self):
         for text, expected in (
