@@ -59,10 +59,10 @@ class ZEUS_API Gpu {
   [[nodiscard]] Reading<bool> persistence_mode() const;
   [[nodiscard]] Reading<ThrottleReasons> throttle_reasons() const;
 
-  // The right to set this GPU until it is released, or has not been renewed for `term`. Errors: conflict, naming the
-  // holder, if another process has it; unavailable if nothing can be set, or no guardian could put it back. This
-  // process never stands in its own way. If an ancestor of this process has the lease, it is borrowed, by one process
-  // at a time: the borrower's end brings back what the ancestor has set, and the ancestor's death ends both.
+  // The right to set this GPU, until the lease is released or has not been renewed for `term`. Errors: conflict, naming
+  // the holder, if another process has it; unavailable if nothing can be set, or no guardian could put it back. A
+  // process never conflicts with itself. If an ancestor of this process has the lease, this process borrows it, one
+  // process at a time: the borrower's end restores what the ancestor has set, and the ancestor's death ends both.
   [[nodiscard]] GpuLease lease(Seconds term = Seconds{60}) const;
   // Whether this process has a lease of it now.
   [[nodiscard]] bool is_leased() const;
@@ -71,14 +71,14 @@ class ZEUS_API Gpu {
   int index_;
 };
 
-// Sets a GPU. What is found is written down durably before it is changed. It is put back when the lease ends: when it
-// is released or destroyed, when the process dies (its guardian does it), or when the term is over. Each member except
-// release() throws an Error if the lease has run out or the device refuses, and otherwise renews the lease.
+// Sets a GPU. The settings found are recorded durably before they are changed. They are put back when the lease ends:
+// when it is released or destroyed, when the process dies (its guardian does it), or when the term is over. Each member
+// except release() throws an Error if the lease has expired or the device refuses, and otherwise renews the lease.
 //
 // All leases of a GPU in one process are shares of one lease, including those of optimizers (zeus/train.hpp) and of
 // clock followers (zeus/pipeline.hpp). The latest setting of the power limit, of each clock and of persistence mode
-// holds, whichever share set it. When that share ends, the latest setting of the remaining shares holds; when the last
-// one ends, what was found first. The longest term counts for all shares, and each share renews it.
+// applies, whichever share set it. When that share ends, the latest setting of the remaining shares applies; when the
+// last one ends, the settings found first. The longest term counts for all shares, and each share renews it.
 class ZEUS_API GpuLease {
  public:
   GpuLease(GpuLease&&) noexcept;
@@ -130,7 +130,7 @@ class ZEUS_API CpuPackage {
 ZEUS_API std::vector<Gpu> gpus();
 ZEUS_API std::vector<CpuPackage> cpus();
 
-// What is here but does not work as it should; if no GPU, or no CPU package, was found at all, also why.
+// What is present but does not work as it should, and why no GPU or no CPU package was found, if that is so.
 ZEUS_API std::vector<DeviceProblem> device_problems();
 
 }  // namespace zeus

@@ -56,7 +56,7 @@ inline constexpr Rule share{.least = 0.0, .most = 1.0};
 constexpr Rule because(std::string_view reason) {
   return {.reason = reason};
 }
-// For a record that may also be read, and then keeps the reason.
+// For a record that may also be read: reading stores the reason there.
 inline Rule because(std::string& reason) {
   return {.reason = reason, .read_reason = &reason};
 }

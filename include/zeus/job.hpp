@@ -18,13 +18,13 @@
 //
 // Link zeus::jobs (libzeus-jobs.so, which needs the database libraries) in addition to zeus::zeus.
 //
-// Threads: one at a time uses a Job and its Tries; it need not always be the same one. Any number of processes,
-// including `zeus run`, and of Jobs in one process may work on one job at once. If machines share the store, report
-// progress (a step, progress(), an epoch) every minute: after two minutes of silence, other machines take the process
-// for dead. Fork: a Job belongs to the process that opened it. In a forked child its destructor does nothing, and every
-// call is an Error: open the job there. Failures: the constructor and next_try() throw Errors for options that make no
-// sense, for a job that is defined differently, and for a store that cannot be used. Once a try trains, nothing is
-// thrown because of the store or of devices: a failure is logged once as a warning, and the training goes on
+// Threads: only one thread at a time may use a Job and its Tries; it need not always be the same one. Any number of
+// processes, including `zeus run`, and of Jobs in one process may work on one job at once. If machines share the store,
+// report progress (a step, progress(), an epoch) every minute: after two minutes of silence, other machines take the
+// process for dead. Fork: a Job belongs to the process that opened it. In a forked child its destructor does nothing,
+// and every call is an Error: open the job there. Failures: the constructor and next_try() throw Errors for options
+// that make no sense, for a job that is defined differently, and for a store that cannot be used. Once a try trains,
+// nothing is thrown because of the store or of devices: a failure is logged once as a warning, and the training goes on
 // (Job::unrecorded()). Calls out of order are invalid_argument Errors. Ends: a Job that is destroyed within a
 // recurrence gives the recurrence up, and its try is lost. If its process is killed, the next process that works on the
 // job finds that and does the same. Power limits are put back in either case.
@@ -84,8 +84,8 @@ struct JobOptions {
   std::optional<JobDevices> elsewhere = {};
 };
 
-// Compared with running the default every time, over recurrences that reached and whose default is known. Half-widths
-// are those of 95 % intervals.
+// The saving against running the default every time, over recurrences that reached their target and whose default is
+// known. Half-widths are those of 95 % intervals.
 struct JobSavings {
   std::uint64_t recurrences = 0;  // number counted
   Joules energy = {};             // saved; below 0: lost
@@ -161,8 +161,8 @@ class ZEUS_API Try {
   void took(Seconds time, std::optional<Energy> energy);
   // The limits to measure while it trains; usually empty.
   [[nodiscard]] std::vector<Watts> limits_to_measure() const;
-  // Reports what an epoch takes under these limits, or under some of them: then the others are not measured now. Call
-  // limits_to_measure() again after that: there may be more, limit() may be the chosen one, and the try may be over().
+  // Reports what an epoch takes under these limits; limits that are left out are not measured now. Then call
+  // limits_to_measure() again: there may be more, limit() may be the chosen one, and the try may be over().
   void measured(const std::vector<LimitProfile>& limits);
 
  private:

@@ -128,7 +128,7 @@ ZEUS_C_API zeus_status zeus_job_fail(zeus_job* job);
 
 /* Only with devices elsewhere. `energy` is NAN if it is unknown. */
 ZEUS_C_API zeus_status zeus_job_took(zeus_job* job, double time, double energy, double uncertainty);
-/* Writes up to *count limits, and sets *count to the number of all of them. */
+/* Writes up to *count limits, and sets *count to their total number. */
 ZEUS_C_API zeus_status zeus_job_limits_to_measure(zeus_job* job, double* limits, size_t* count);
 ZEUS_C_API zeus_status zeus_job_measured(zeus_job* job, const zeus_job_limit* limits, size_t count);
 

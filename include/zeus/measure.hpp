@@ -116,8 +116,8 @@ class ZEUS_API Monitor {
   void begin(std::string_view name, bool restart = false);
   // Closes the window and returns the best estimate at once. A name that is not open is a not_found Error.
   Measurement end(std::string_view name);
-  // The same into a measurement whose memory is reused. If the caller always passes the same one, neither begin() nor
-  // end() allocates after the first window. Text still does: the reason of an unknown energy, and the lines of a log.
+  // The same, reusing the memory of `into`. If the caller always passes the same one, neither begin() nor end()
+  // allocates after the first window, except for strings: the reason of an unknown energy, and the lines of a log.
   void end(std::string_view name, Measurement& into);
   // Waits until a measurement cannot get any better: two updates of the counters, and at most `patience`.
   Measurement settle(const Measurement& measurement, Seconds patience = Seconds{2});

@@ -14,7 +14,7 @@
 //
 // A thread of its own locks the clocks under a lease: a slower clock when its computation begins, a faster one ahead of
 // time. How far ahead depends on how long the driver and the GPU took before, and on when computations began in earlier
-// iterations. What was found is put back by close(), by the destructor, and however the process ends.
+// iterations. The clocks found are put back by close(), by the destructor, and however the process ends.
 //
 // Threads: one at a time calls begin(), end() and end_iteration(), right before and after each computation; any thread
 // may call latency() and trouble(). Fork: in a forked child every call does nothing. Failures: the constructor throws

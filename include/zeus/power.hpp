@@ -82,7 +82,7 @@ struct LimitProfile {
   Watts limit = {};
   Seconds epoch_time = {};
   Watts average_power = {};  // summed over the GPUs that share it
-  // Half-widths of 95 % intervals, if known: how well it compares with what was measured beside it. The power's
+  // Half-widths of 95 % intervals, if known, for comparing this limit with those measured beside it. The power's
   // half-width is that of the energy, divided by the time.
   std::optional<Seconds> epoch_time_uncertainty = {};
   std::optional<Watts> average_power_uncertainty = {};

@@ -1,5 +1,5 @@
-// A device's answer: a value, or the reason why there is none. Absent, not supported and refused are ordinary answers,
-// so reading a device neither throws nor allocates.
+// A device's answer: a value, or the reason why there is none. Absent, unsupported and refused values are normal
+// answers, so reading a device neither throws nor allocates.
 //
 //   const zeus::Reading<zeus::Joules> energy = zeus::gpus().at(0).energy();
 //   if (!energy && energy.failure().reason == zeus::Reason::permission) {
@@ -25,16 +25,16 @@
 
 namespace zeus {
 
-// Why there is no value. `unsupported` never changes while a device is open. `permission` changes with the user. `lost`
-// means that the device must be reopened. `timeout` may pass by itself.
+// Why there is no value. `unsupported` never changes while a device is open. `permission` depends on the user. After
+// `lost`, the device must be reopened. `timeout` may pass by itself.
 enum class Reason {
-  unsupported,   // this device, or its driver, does not have it
-  permission,    // it is there, but this user may not use it
-  lost,          // the device (or its driver) has gone since it was opened, or the process has forked
+  unsupported,   // this device or its driver does not provide it
+  permission,    // it exists, but this user may not use it
+  lost,          // the device or its driver has gone since it was opened, or the process has forked
   timeout,       // the driver did not answer in time
   unreliable,    // there is an answer, but a check has shown that it is wrong
   out_of_range,  // a setting outside the range that the device allows
-  unknown,       // the driver failed without saying why
+  unknown,       // the driver failed without a reason
 };
 
 constexpr auto names_of(Reason /*reason*/) {
@@ -50,8 +50,8 @@ constexpr auto names_of(Reason /*reason*/) {
 // "not permitted"
 ZEUS_API std::string_view to_string(Reason reason);
 
-// A reason and, if there is more to say, one sentence without a full stop. The string has static storage: a failure is
-// as cheap as a number, and may be kept.
+// A reason and, if it needs explaining, one sentence without a full stop. The string has static storage, so a failure
+// is as cheap as a number and may be kept.
 struct Failure {
   Reason reason = Reason::unknown;
   std::string_view detail = {};
@@ -63,7 +63,7 @@ struct Failure {
 ZEUS_API std::string to_string(const Failure& failure);
 ZEUS_API std::ostream& operator<<(std::ostream& stream, const Failure& failure);
 
-// The failure as an exception, for callers that cannot go on without the value: `what` says what failed, and on which
+// The failure as an exception, for callers that cannot continue without the value. `what` says what failed, on which
 // device ("the energy counter of GPU 0").
 ZEUS_API Error to_error(const Failure& failure, const std::string& what);
 
@@ -80,13 +80,13 @@ class Reading {
   [[nodiscard]] bool has_value() const { return content_.index() == 0; }
   [[nodiscard]] explicit operator bool() const { return has_value(); }
 
-  // The value; if there is none, throws the failure as an Error.
+  // The value. Without one, throws the failure as an Error.
   [[nodiscard]] const T& operator*() const& { return or_throw("a reading"); }
   [[nodiscard]] T operator*() && { return std::move(*this).or_throw("a reading"); }
   [[nodiscard]] const T* operator->() const { return &or_throw("a reading"); }
   [[nodiscard]] T value_or(T otherwise) const { return has_value() ? std::get<0>(content_) : std::move(otherwise); }
   [[nodiscard]] std::optional<T> optional() const { return has_value() ? std::optional<T>{**this} : std::nullopt; }
-  // The value; if there is none, throws the failure as an Error about `what`.
+  // The value. Without one, throws the failure as an Error about `what`.
   [[nodiscard]] const T& or_throw(std::string_view what) const& {
     if (!has_value()) {
       throw to_error(failure(), std::string{what});

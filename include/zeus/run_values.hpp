@@ -1,4 +1,4 @@
-// The values that `zeus run` has chosen for the training that it runs (docs/run.md).
+// The values that `zeus run` has chosen for the training that it starts (docs/run.md).
 #pragma once
 
 #include <zeus/export.hpp>
@@ -8,7 +8,7 @@
 
 namespace zeus {
 
-// Each is empty outside `zeus run`, and if `zeus run` leaves the choice to the program.
+// A value is empty outside `zeus run`, and if `zeus run` leaves the choice to the program.
 struct RunValues {
   std::optional<std::uint64_t> batch_size = {};  // ZEUS_BATCH_SIZE
   std::optional<double> learning_rate = {};      // ZEUS_LEARNING_RATE
@@ -18,7 +18,7 @@ struct RunValues {
   std::optional<bool> higher_is_better = {};     // ZEUS_HIGHER_IS_BETTER, if there is a target
 };
 
-// The values for this process, from its environment; a value that is not a number is left out. Any thread.
+// The values for this process, from its environment. A value that is not a number is left out. Any thread may call it.
 [[nodiscard]] ZEUS_API RunValues run_values();
 
 }  // namespace zeus

@@ -28,8 +28,8 @@ class SliceMeter {
   virtual void begin(const PowerSetting& setting) = 0;
   virtual MeasuredSlice end() = 0;
   virtual void cancel() = 0;
-  // Slices shorter than this are not measured well: a sweep's slices then take more steps than they were given, or are
-  // lost if that is impossible.
+  // Shorter slices are not measured well. A sweep then gives its slices more steps than it was told to; if that is
+  // impossible, the slices are lost.
   [[nodiscard]] virtual Seconds shortest() const { return {}; }
 };
 

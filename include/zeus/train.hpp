@@ -61,8 +61,8 @@ class ZEUS_API Training {
   // A step: one forward and backward pass on one batch. It ends when the next one begins, with end_steps(), or with the
   // epoch.
   void begin_step();
-  // For loops whose progress is only seen from outside or in jumps: so many steps have ended since the last call, and
-  // others begin. Use it instead of begin_step(), never together.
+  // For loops whose progress is only seen from outside or in jumps: `steps` steps have ended since the last call, and
+  // others begin. Use it instead of begin_step(), never together with it.
   void progress(std::uint64_t steps = 1);
   // The steps of this epoch are over. What follows (evaluation, a checkpoint) counts for the epoch, but is not a step.
   void end_steps();

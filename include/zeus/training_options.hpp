@@ -29,7 +29,7 @@ struct TrainingTarget {
   bool higher_is_better = true;
 };
 
-// Sets power limits if this process may not: say, the client of a daemon.
+// Sets power limits for a process that may not set them itself, for example through a daemon.
 class LimitSetter {
  public:
   LimitSetter() = default;
@@ -44,8 +44,8 @@ class LimitSetter {
 // Which power settings are tried, and how much is measured for each.
 struct ProfilingOptions {
   PowerProfiling plan = {};
-  // Limits from the highest that all GPUs allow down in steps of this; also clocks, if no limit holds the GPU back and
-  // clocks may be locked.
+  // Limits are tried in steps of this size, down from the highest that all GPUs allow. Clocks are tried too, if no
+  // limit holds the GPU back and clocks may be locked.
   Watts limit_step{25};
   std::optional<Watts> lowest_limit = {};
   std::optional<Watts> highest_limit = {};
@@ -91,9 +91,9 @@ struct TrainingOptions {
   // Waits until the GPUs have done their work; called when a slice or an epoch begins and ends.
   std::function<void()> synchronize = {};
 
-  // Sets the GPUs instead of this process, but still under this process's lease. It also puts back what was found when
-  // the training or the process ends normally. The guardian of a killed process does not know it; the next process that
-  // is given one puts back then.
+  // Sets the GPUs instead of this process, but still under this process's lease. When the training or the process ends
+  // normally, it also puts back what was found. If the process is killed, its guardian cannot use the setter; the next
+  // process that is given one puts back then.
   std::shared_ptr<LimitSetter> limit_setter = {};
 
   std::optional<std::uint64_t> batch_size = {};       // a profile is kept for each

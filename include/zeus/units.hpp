@@ -1,6 +1,6 @@
-// Physical quantities as types, so that arithmetic between them is checked at compile time:
-// Watts times Seconds is Joules, Joules divided by Seconds is Watts, and Watts plus Seconds does not compile.
-// Values, immutable in spirit, safe to use from any thread. A quantity is one double, in the scale that its type names.
+// Physical quantities as types, so that arithmetic between them is checked at compile time: Watts times Seconds is
+// Joules, Joules divided by Seconds is Watts, and Watts plus Seconds does not compile. Plain values; copy them freely
+// between threads. A quantity is one double, in the scale that its type names.
 #pragma once
 
 #include <zeus/export.hpp>

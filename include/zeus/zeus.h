@@ -8,7 +8,7 @@
  *     train();
  *     if (zeus_end(monitor, "epoch", &measured) == ZEUS_OK &&
  *         zeus_measurement_energy(measured, ZEUS_ALL_GPUS, 0, &energy) == ZEUS_OK && energy.known) {
- *       printf("%.1f +- %.1f J\n", energy.value, energy.uncertainty);
+ *       printf("%.1f +- %.3g J\n", energy.value, energy.uncertainty);
  *     }
  *   }
  *   zeus_measurement_free(measured);
@@ -151,12 +151,12 @@ ZEUS_C_API zeus_status zeus_measurement_throttle(const zeus_measurement* measure
 
 /* Keeps the sampler running until the monitor is closed. */
 ZEUS_C_API zeus_status zeus_listen(zeus_monitor* monitor);
-/* Writes up to `*count` readings later than `since`, oldest first, and sets `*count` to the number of all of them. */
+/* Writes up to `*count` readings later than `since`, oldest first, and sets `*count` to their total number. */
 ZEUS_C_API zeus_status zeus_power_timeline(zeus_monitor* monitor, int gpu, double since, zeus_power* readings,
                                            size_t* count);
 ZEUS_C_API zeus_status zeus_temperature_timeline(zeus_monitor* monitor, int gpu, double since,
                                                  zeus_temperature* readings, size_t* count);
-/* The cost of measuring to this process: one sampler serves all of its monitors. */
+/* What measuring costs this process: one sampler serves all of its monitors. */
 ZEUS_C_API zeus_status zeus_sampler_costs(zeus_monitor* monitor, zeus_sampler_cost* cost);
 
 /* A training loop that costs less energy: profiles power limits while it trains, applies the best one, accounts for
@@ -178,7 +178,7 @@ ZEUS_C_API zeus_status zeus_sampler_costs(zeus_monitor* monitor, zeus_sampler_co
  *   }
  *   zeus_training_result result = {.size = sizeof result};
  *   if (zeus_training_get_result(training, &result) == ZEUS_OK) {
- *     printf("%.1f +- %.1f J\n", result.energy, result.energy_uncertainty);
+ *     printf("%.1f +- %.3g J\n", result.energy, result.energy_uncertainty);
  *   }
  *   zeus_training_close(training);
  *

@@ -1,4 +1,4 @@
-// What the commands of the `zeus` program are given, and the names in which they are declared. command_line/command.hpp
+// What the commands of the `zeus` program receive, and the names that their declarations use. command_line/command.hpp
 // says what a command is. Commands run on the program's main thread.
 #pragma once
 
@@ -30,7 +30,7 @@ struct Context {
   // The ways to find devices, best first. Where two find the same GPU, the first keeps it.
   std::vector<device::Backend*> backends = {};
   FileTree files = FileTree{};
-  // Leases GPUs to this process; null where nothing does.
+  // Leases GPUs to this process; null if nothing does.
   std::shared_ptr<control::Lessor> lessor = nullptr;
 };
 

@@ -10,7 +10,7 @@
 
 namespace zeus::cli {
 
-// Of the last so many nights, against the default as it really ran on the same images.
+// The savings of the last `last_nights` nights against the default, which really ran on the same images.
 records::SavingsView savings_of(const demo::TourResult& result, std::size_t last_nights);
 
 // A table of the default beside what Zeus found, and a sentence on it.

@@ -18,7 +18,7 @@ namespace zeus::cli {
 
 namespace {
 
-// An empty back-end is worth mentioning only where no other back-end found that kind of device either.
+// An empty back-end is worth mentioning only if no other back-end found that kind of device either.
 void explain_absence(DeviceReport& report) {
   for (const device::BackendReport& backend : report.inventory.backends) {
     const bool about_gpus = backend.kind == device::DeviceKind::gpu;
@@ -105,7 +105,7 @@ DeviceReport gather_devices(Context& context) {
 ShownPower power_to_show(const device::Gpu& gpu) {
   ShownPower shown{gpu.power(PowerKind::instant, PowerScope::gpu), PowerKind::instant};
   for (const PowerKind kind : {PowerKind::average, PowerKind::plain}) {
-    // Why this reading failed says more than that another kind is not supported.
+    // The reason of this failure is more useful than "not supported" for another kind.
     const bool replaceable = !shown.reading && shown.reading.failure().reason == Reason::unsupported;
     if (auto reading = gpu.power(kind, PowerScope::gpu); !shown.reading && (reading || replaceable)) {
       shown = {std::move(reading), kind};

@@ -22,8 +22,8 @@ struct DeviceReport {
   std::vector<Reading<Seconds>> update_periods;
   // For each GPU: who holds a lease of it, and for whom.
   std::vector<std::optional<control::Claim>> leases;
-  // Problems of back-ends and of the visibility variables, and what dead holders of leases left changed. Where no GPU,
-  // or no CPU package, was found: also why.
+  // Problems of back-ends and of the visibility variables, and what dead holders of leases left changed. If no GPU or
+  // no CPU package was found, also why.
   std::vector<DeviceProblem> problems;
 };
 

@@ -38,7 +38,7 @@ class DevicesCommandTest : public ::testing::Test {
   test::FakeMachine machine_{clock_};
 };
 
-TEST_F(DevicesCommandTest, TheTableSaysWhatEachDeviceIsDoingAndWhyNot) {
+TEST_F(DevicesCommandTest, TheTableShowsWhatEachDeviceDoesOrWhyThatIsUnknown) {
   test::expect_golden("cli/devices.txt", run({}, {&machine_.gpus, &machine_.cpus}));
 }
 
@@ -65,7 +65,7 @@ void expect_reasons(const records::JsonValue& value) {
   }
 }
 
-TEST_F(DevicesCommandTest, WhatIsNotKnownIsNullWithAReasonAndNeverAMissingKey) {
+TEST_F(DevicesCommandTest, UnknownValuesAreNullWithAReasonAndNeverMissingKeys) {
   const auto json = records::JsonValue::parse(run({"--json"}, {&machine_.gpus, &machine_.cpus})).value();
   expect_reasons(json);
   for (const auto& gpu : *json["gpus"].list()) {
@@ -79,7 +79,7 @@ TEST_F(DevicesCommandTest, WhatIsNotKnownIsNullWithAReasonAndNeverAMissingKey) {
   }
 }
 
-TEST_F(DevicesCommandTest, OnAMachineWithNothingItSaysWhatIsMissing) {
+TEST_F(DevicesCommandTest, OnAMachineWithoutDevicesItReportsWhatIsMissing) {
   test::FakeBackend nvml{"nvml"};
   nvml.its_discovery.absence = DeviceProblem{"NVIDIA driver", "it is not installed", "install it"};
   test::FakeBackend rapl{"rapl"};
@@ -88,7 +88,7 @@ TEST_F(DevicesCommandTest, OnAMachineWithNothingItSaysWhatIsMissing) {
   test::expect_golden("cli/devices_none.txt", run({}, {&nvml, &rapl}));
 }
 
-TEST_F(DevicesCommandTest, WhoHasALeaseOfAGpuIsShown) {
+TEST_F(DevicesCommandTest, ShowsTheHolderOfALease) {
   const control::Ledger ledger{FileTree{folder_.path()}, FileTree{}};
   const std::string uuid = machine_.gpus.its_discovery.gpus[0].gpu->identity().uuid;
   const auto lock = ledger.lock(uuid);
@@ -103,7 +103,7 @@ TEST_F(DevicesCommandTest, WhoHasALeaseOfAGpuIsShown) {
   EXPECT_TRUE(json["gpus"][1]["holder"].is_null());
 }
 
-TEST_F(DevicesCommandTest, ForWhomALeaseIsHeldIsShownBesideItsHolder) {
+TEST_F(DevicesCommandTest, ShowsTheClientOfALeaseNextToItsHolder) {
   const control::Ledger ledger{FileTree{folder_.path()}, FileTree{}};
   const std::string uuid = machine_.gpus.its_discovery.gpus[0].gpu->identity().uuid;
   control::LeaseRecord record{{77, Instant{60'000'000'000}, {12, 5, "zeusd"}, {}}, uuid, "GPU 0", ledger.boot()};
@@ -136,7 +136,7 @@ TEST_F(DevicesCommandTest, TheListBeginsEachGpuWithTheNumberThatProgramsKnowItBy
   EXPECT_NE(hidden, std::string::npos) << text;
 }
 
-TEST_F(DevicesCommandTest, WhatADeadHolderLeftIsSaidWithWhatPutsItBack) {
+TEST_F(DevicesCommandTest, ReportsWhatADeadHolderLeftAndHowToRestoreIt) {
   const control::Ledger ledger{FileTree{folder_.path()}, FileTree{}};
   const std::string uuid = machine_.gpus.its_discovery.gpus[0].gpu->identity().uuid;
   control::LeaseRecord record{{77, Instant{60'000'000'000}, {4711, 5, "python3"}, {}}, uuid, "GPU 7", ledger.boot()};

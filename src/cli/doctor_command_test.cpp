@@ -47,19 +47,19 @@ class DoctorCommandTest : public ::testing::Test {
   test::FakeMachine machine_{clock_};
 };
 
-TEST_F(DoctorCommandTest, SaysForEachThingWhetherItWorksAndTheFix) {
+TEST_F(DoctorCommandTest, ReportsWhetherEachPartWorksAndItsFix) {
   files_.write_durably("proc/self/status", no_capability);
   test::expect_golden("cli/doctor.txt", run({}, {&machine_.gpus, &machine_.cpus}));
 }
 
-TEST_F(DoctorCommandTest, ColoursStatesWhereThatIsAskedFor) {
+TEST_F(DoctorCommandTest, ColoursStatesOnRequest) {
   files_.write_durably("proc/self/status", no_capability);
   const std::string text = run({"--color", "always"}, {&machine_.gpus, &machine_.cpus});
   EXPECT_THAT(text, testing::HasSubstr("\x1b[32mok      \x1b[0m "));
   EXPECT_THAT(text, testing::HasSubstr("\x1b[31mproblem \x1b[0m "));
 }
 
-TEST_F(DoctorCommandTest, OnAMachineWithNothingItSaysWhatWouldBringIt) {
+TEST_F(DoctorCommandTest, OnAMachineWithoutDevicesItReportsHowToGetThem) {
   test::FakeBackend nvml{"nvml"};
   nvml.its_discovery.absence = DeviceProblem{"NVIDIA driver", "it is not installed", "install it"};
   test::expect_golden("cli/doctor_none.txt", run({}, {&nvml}));

@@ -22,7 +22,7 @@ class JobsCommand final : public Command {
  private:
   void check_usage() const;
   [[nodiscard]] std::string store_location(const Context& context) const;
-  // The server's address; empty where a store keeps the jobs.
+  // The server's address; empty if a store keeps the jobs.
   [[nodiscard]] std::string server(const Context& context) const;
   [[nodiscard]] std::unique_ptr<KeptJobs> open(const Context& context, store::Access access) const;
   int list(const Context& context) const;

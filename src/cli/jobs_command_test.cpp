@@ -229,7 +229,7 @@ TEST_F(JobsCommandTest, WritesTheReportOfOneJob) {
   EXPECT_EQ(run({"--html", page}).code, exit_bad_usage);
 }
 
-TEST_F(JobsCommandTest, SaysInOneLineWhatIsWrong) {
+TEST_F(JobsCommandTest, ReportsAnErrorInOneLine) {
   std::string all;
   const auto ask = [&](const std::vector<std::string>& arguments) {
     const Outcome outcome = run(arguments);

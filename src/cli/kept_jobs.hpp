@@ -30,13 +30,13 @@ class KeptJobs {
   // In the order of their names. Calls `left_out` for a job that cannot be read.
   using LeftOut = std::function<void(const std::string& name, const Error& error)>;
   virtual std::vector<records::JobSummary> summaries(const LeftOut& left_out) = 0;
-  // Each of these throws a not_found Error where there is no such job.
+  // Each of these throws a not_found Error if there is no such job.
   virtual records::JobView view(const std::string& job) = 0;
   virtual records::JobDefinition definition(const std::string& job) = 0;
   virtual std::string exported(const std::string& job) = 0;
   virtual std::vector<protocol::ReportedChange> redefine(const std::string& job,
                                                          const records::JobDefinition& definition) = 0;
-  // By its name alone: true for a job that cannot be read, too.
+  // Checks the name alone, so it is also true for a job that cannot be read.
   virtual bool has(const std::string& job) = 0;
   virtual void forget(const std::string& job) = 0;
   virtual protocol::ImportedJob import(const std::string& job, const std::string& text) = 0;

@@ -8,7 +8,7 @@
 
 namespace zeus::cli {
 
-// The keys "holder" and "client". Each is null, with the reason, where there is none.
+// The keys "holder" and "client". Each is null, with the reason, if there is none.
 void put_holder(records::JsonWriter& json, const control::Claim& claim);
 void put_no_holder(records::JsonWriter& json, std::string_view why);
 

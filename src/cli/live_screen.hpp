@@ -1,5 +1,5 @@
-// The terminal of `zeus monitor` and `zeus watch`: a screen of its own, and keys one by one, for as long as these
-// objects live. Main thread only.
+// The terminal of `zeus monitor` and `zeus watch`: an alternate screen, and single key presses, while these objects
+// live. Main thread only.
 #pragma once
 
 #include "base/clock.hpp"
@@ -19,20 +19,21 @@
 
 namespace zeus::cli {
 
-// The size of standard output's terminal now.
+// The current size of standard output's terminal.
 Screen screen_of_terminal();
 
-// What one table after the other is fitted to: a terminal that cannot be drawn on, or no terminal at all.
+// The size for tables that are printed one below the other, because the output is a terminal that cannot be drawn on,
+// or not a terminal.
 std::optional<Screen> paper(bool is_terminal, bool colour);
 
-// Something to show, which fits itself to the size of the screen.
+// Output that adapts itself to the size of the screen.
 struct Picture {
   std::function<std::string(const std::optional<Screen>&)> text;
   std::size_t rows = 0;                                    // that can be scrolled
-  std::function<std::size_t(const Screen&)> rows_shown{};  // at once
+  std::function<std::size_t(const Screen&)> rows_shown{};  // at the same time
 };
 
-// At its end, what was on the terminal before comes back, with the last picture below it.
+// Its destructor restores the former contents of the terminal, with the last picture below.
 class LiveScreen {
  public:
   // The stream must outlive it.
@@ -42,9 +43,9 @@ class LiveScreen {
   ~LiveScreen();
 
   void show(Picture picture);
-  // Draws it again, fitted to the terminal's size now.
+  // Draws the picture again, for the terminal's current size.
   void draw();
-  // Moves to other rows of it.
+  // Scrolls the picture.
   void scroll(MonitorKey key);
 
  private:
@@ -55,7 +56,7 @@ class LiveScreen {
   std::size_t first_ = 0;
 };
 
-// Standard input key by key, without echo. It reads nothing where standard input is no terminal, or where the terminal
+// Reads standard input key by key, without echo. Reads nothing if standard input is not a terminal, or if the terminal
 // belongs to another job of the shell.
 class Keyboard {
  public:
@@ -64,11 +65,11 @@ class Keyboard {
   Keyboard& operator=(const Keyboard&) = delete;
   ~Keyboard();
 
-  // A descriptor to wait on; -1 where no key can come.
+  // A descriptor to wait on; -1 if no key can arrive.
   [[nodiscard]] int descriptor() const { return descriptor_; }
   // The keys typed since the last call.
   [[nodiscard]] std::vector<MonitorKey> read();
-  // Sets the terminal again, after the process was stopped and the shell had used it.
+  // Sets the terminal's mode again after the process was stopped and the shell used the terminal.
   void take();
 
  private:
@@ -76,19 +77,19 @@ class Keyboard {
   int descriptor_ = -1;
 };
 
-// What ended a wait.
+// The reason why a wait ended.
 enum class Woken { by_time, by_resize, by_return, by_keys, by_end };
 
-// Keys end a wait; so do the signals that would end the program or that report another size of the terminal.
+// Waits for a key, for a signal that ends the program or reports a new size of the terminal, or for the deadline.
 Woken wait_until(const SignalWait& signals, const Keyboard* keyboard, const Clock& clock, Instant deadline);
 
-// A terminal with a user who looks and types.
+// A terminal whose user watches and types.
 class Viewer {
  public:
   Viewer(std::ostream& out, bool colour) : screen_{out, colour, keyboard_.descriptor() >= 0} {}
 
   void show(Picture picture) { screen_.show(std::move(picture)); }
-  // Handles keys and resizes meanwhile. Returns at the deadline, or earlier when the user wants to end.
+  // Handles keys and resizes while it waits. Returns at the deadline, or earlier if the user ends the program.
   Woken wait(const SignalWait& signals, const Clock& clock, Instant deadline);
 
  private:

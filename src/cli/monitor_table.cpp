@@ -50,7 +50,7 @@ std::string clock_text(Seconds elapsed) {
   return fmt::format("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
 }
 
-// The sum of the known values; nothing where one is unknown.
+// The sum of the values; nothing if one is unknown.
 template <typename Row, typename T>
 std::optional<T> sum_of(const std::vector<Row>& rows, std::optional<T> Row::*member) {
   std::optional<T> sum{T{}};

@@ -10,8 +10,8 @@
 
 namespace zeus::cli {
 
-// With a screen: bars, bold type and colour as the screen has them, within its columns and rows. Where the width is too
-// small, the least useful columns go first. Without a screen: everything, plain.
+// With a screen: bars, bold type and colour as the screen has them, within its columns and rows. If the screen is too
+// narrow, the least useful columns are left out first. Without a screen: everything, plain.
 std::string moment_table(const MonitorMoment& moment, const std::optional<Screen>& screen);
 
 // How many GPUs fit in the table.

@@ -1,5 +1,5 @@
-// Watches one node: its thread asks the node's daemon again and again, and waits for no other node. Any thread may ask
-// for what it knows. Its destructor returns within the time that one question may take.
+// Watches one node: a thread of its own asks the node's daemon periodically, so that no node delays another. Any thread
+// may read the latest answers. The destructor returns within the time that one question may take.
 #pragma once
 
 #include "base/clock.hpp"

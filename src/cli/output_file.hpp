@@ -20,11 +20,11 @@ FileDescriptor open_pipe(const std::filesystem::path& pipe, const std::string& n
 
 class OutputFile {
  public:
-  // Finds out whether the file can be written without changing it, and throws where it cannot. Makes missing folders.
-  // Waits up to two seconds for the reader of a pipe.
+  // Checks without changing the file whether it can be written, and throws if it cannot. Makes missing folders. Waits
+  // up to two seconds for the reader of a pipe.
   OutputFile(std::string name, std::ostream& out, Readers readers = Readers::everyone);
 
-  // Writes the whole content. A second call replaces the first content where the file allows it.
+  // Writes the whole content. A second call replaces the first content if the file allows it.
   void write(std::string_view content) const;
 
  private:

@@ -76,7 +76,7 @@ TEST_F(OutputFileTest, LinksAreFollowedAndStay) {
   EXPECT_TRUE(fs::is_symlink(folder_ / "link_to_link"));
 }
 
-TEST_F(OutputFileTest, ALinkThatLeadsToNothingIsFollowedToo) {
+TEST_F(OutputFileTest, ADanglingLinkIsFollowedToo) {
   fs::create_directory(folder_ / "elsewhere");
   fs::create_symlink("elsewhere/report", folder_ / "link");
   write(folder_ / "link", "new");
@@ -101,7 +101,7 @@ TEST_F(OutputFileTest, APipeIsWrittenToAndStays) {
   EXPECT_TRUE(fs::is_fifo(pipe));
 }
 
-TEST_F(OutputFileTest, InRealTimeAPipeThatNobodyReadsIsRefusedBeforeTheWork) {
+TEST_F(OutputFileTest, InRealTimeAPipeWithoutAReaderIsRefusedBeforeTheWork) {
   const fs::path pipe = folder_ / "pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   EXPECT_EQ(refusal(pipe), ErrorKind::unavailable);
@@ -114,7 +114,7 @@ TEST_F(OutputFileTest, ADeviceIsWrittenToAndStays) {
   EXPECT_TRUE(fs::is_character_file("/dev/full"));
 }
 
-TEST_F(OutputFileTest, WhatCannotBeWrittenIsRefusedBeforeTheWork) {
+TEST_F(OutputFileTest, AnUnwritableFileIsRefusedBeforeTheWork) {
   EXPECT_EQ(refusal(folder_), ErrorKind::invalid_argument);
   EXPECT_EQ(refusal(""), ErrorKind::invalid_argument);
   std::ofstream{folder_ / "file"};

@@ -104,7 +104,7 @@ TEST(Program, AFailureIsOneLineThatSaysWhatToDo) {
   EXPECT_EQ(outcome.err, "zeus: the disk is full; free some space\n");
 }
 
-TEST(Program, WhatNobodyForesawIsADefectAndNoCrash) {
+TEST(Program, AnUnforeseenExceptionIsReportedAsADefect) {
   const Outcome outcome = run({"obey", "break"});
   EXPECT_EQ(outcome.code, exit_failure);
   EXPECT_EQ(outcome.err, "zeus: unforeseen; this is a defect in zeus, please report it\n");

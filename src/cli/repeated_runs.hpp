@@ -8,8 +8,8 @@
 namespace zeus::cli {
 
 struct RepeatedRuns {
-  // Each energy is the mean over the runs. Its uncertainty is that of the mean, 95 %: from the scatter of the runs, and
-  // at least what measuring leaves. It is unknown where one run's is.
+  // Each energy is the mean over the runs, and unknown if one run's is. Its uncertainty is the half-width of the mean's
+  // 95 % interval, from the scatter of the runs, and at least what measuring leaves.
   Measurement mean;
   MeasuredEnergy total_gpu_energy;  // from the totals of the runs, as GPUs vary together
   Seconds time_uncertainty;

@@ -18,7 +18,7 @@ class RestoreCommand final : public Command {
   int run(Context& context) override;
 
  private:
-  std::optional<std::string> gpu_;  // a number or a UUID; all GPUs where it is empty
+  std::optional<std::string> gpu_;  // a number or a UUID; empty: all GPUs
   bool forget_ = false;
   bool json_ = false;
 };

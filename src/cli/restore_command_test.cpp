@@ -82,7 +82,7 @@ class RestoreCommandTest : public ::testing::Test {
   test::FakeBackend nvml_{"nvml"};
 };
 
-TEST_F(RestoreCommandTest, SaysOfEachGpuWhatBecameOfIt) {
+TEST_F(RestoreCommandTest, ReportsTheResultForEachGpu) {
   leave_something_of_everything();
   test::expect_golden("cli/restore.txt", run({}, exit_failure));
   EXPECT_EQ(gpus_[0]->its_limits.current, 250_W);

@@ -28,9 +28,9 @@ class RunCommand final : public Command {
   void declare_progress(Options& options);
   void declare_limits(Options& options);
   void declare_rest(Options& options);
-  // NAME of @NAME; empty where the user named no job file.
+  // NAME of @NAME; empty if the user named no job file.
   [[nodiscard]] std::string_view job_name() const;
-  // From the flags and the command alone.
+  // The settings from the flags and the command alone.
   [[nodiscard]] run::JobSettings said() const;
   void choose_where(run::JobSettings& settings, const Context& context) const;
   // The same, completed by the job file that was named.

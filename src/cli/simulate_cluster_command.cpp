@@ -65,7 +65,7 @@ std::vector<trace::ClusterGroup> read_groups(const std::vector<std::string>& pat
   return groups;
 }
 
-// The workload of each group: by its data set, or by its run times where the trace names no data set.
+// The workload of each group: by its data set, or by its run times if the trace names no data set.
 std::vector<std::size_t> workloads_of(std::vector<trace::ClusterGroup>& groups, const Workloads& all) {
   const auto raw = std::ranges::count_if(groups, [](const trace::ClusterGroup& group) { return !group.dataset; });
   if (raw == std::ssize(groups)) {

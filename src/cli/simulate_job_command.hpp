@@ -24,7 +24,7 @@ class SimulateJobCommand final : public Command {
     simulate::Workload before;
     simulate::Workload after;
     std::optional<std::uint64_t> at;
-    std::string device;  // the one it moves to; empty where its data drifts
+    std::string device;  // the one it moves to; empty if its data drifts
   };
 
   void declare_job(Options& options);

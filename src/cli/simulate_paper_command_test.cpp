@@ -126,7 +126,7 @@ TEST_F(SimulatePaperCommandTest, NamesTheFileAndTheLineOfABadTrace) {
   EXPECT_FALSE(std::filesystem::exists(path("p")));
 }
 
-TEST_F(SimulatePaperCommandTest, FailsWhereTheReportCannotBeWritten) {
+TEST_F(SimulatePaperCommandTest, FailsIfTheReportCannotBeWritten) {
   const Outcome outcome = run({"--report", write("file", "") + "/paper.html", "--seeds", "1", "--quiet"});
   EXPECT_EQ(outcome.code, exit_failure);
   EXPECT_NE(outcome.err.find("zeus: "), std::string::npos);

@@ -16,7 +16,7 @@ struct Screen {
   bool colour = true;
   bool bars = true;
   bool keys = false;          // the user can scroll, and the table says so
-  std::size_t first_row = 0;  // the first to show where not all fit
+  std::size_t first_row = 0;  // the first to show if not all fit
 };
 
 // More rows than any table has.

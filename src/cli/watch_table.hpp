@@ -9,7 +9,7 @@
 
 namespace zeus::cli {
 
-// Where the screen is too narrow, the least useful columns go first.
+// If the screen is too narrow, the least useful columns are left out first.
 std::string watch_table(const WatchMoment& moment, const Screen& screen);
 
 // How many rows the table has, and how many fit.

@@ -1,6 +1,6 @@
-// What is known of a node that is watched. Answers of its daemon go in, with the times of question and answer; what is
-// shown comes out. Every joule is counted once, even if the daemon, a driver or the connection restarted between two
-// answers. One thread at a time; never reads a clock.
+// The state of a watched node. It takes the answers of the node's daemon, with the times of question and answer, and
+// gives what is shown. Every joule is counted once, even if the daemon, a driver or the connection restarted between
+// two answers. One thread at a time; never reads a clock.
 #pragma once
 
 #include "base/clock.hpp"
@@ -20,12 +20,12 @@ namespace zeus::cli {
 
 // A counter as it was read.
 struct CounterReading {
-  Instant at;  // the daemon's clock where NodeReadings has `daemon_now`, else ours
+  Instant at;  // on the daemon's clock if NodeReadings has `daemon_now`, otherwise on ours
   Joules value;
   std::optional<Joules> wraps_at = std::nullopt;
-  // Two readings from one start of the daemon must agree in this to be subtracted.
+  // Readings from one start of the daemon may only be subtracted if this is equal.
   std::uint64_t generation = 0;
-  // Likewise, across starts of the daemon: when the counter began.
+  // When the counter began. Any two readings may only be subtracted if this is equal.
   std::optional<std::int64_t> began_ns = std::nullopt;
 };
 
@@ -64,7 +64,7 @@ class CounterTally {
   std::optional<Watts> power_;
 };
 
-// The offset of another machine's clock, from questions that took some time; the quickest recent one says most.
+// The offset of another machine's clock, estimated from the quickest recent answer.
 class ClockOffset {
  public:
   struct Sample {

@@ -69,7 +69,7 @@ TEST_F(WatchTally, CountsFromTheFirstReadingOn) {
   EXPECT_NEAR((gpu().energy->to - gpu().energy->from).value(), 10.002, 1e-9);
 }
 
-TEST_F(WatchTally, SpeaksOfOurTimeWhereANodesClockIsThreeSecondsAhead) {
+TEST_F(WatchTally, UsesOurTimeIfANodesClockIsThreeSecondsAhead) {
   Node node{clock_, Seconds{3}};
   const Instant before = clock_.now();
   tally_.take(node.answer(Seconds{0.2}));
@@ -112,7 +112,7 @@ TEST_F(WatchTally, CountsOnOverARestartOfTheDaemon) {
   EXPECT_EQ(tally_.node(clock_.now()).missing, std::nullopt);
 }
 
-TEST_F(WatchTally, NeitherFallsNorCountsTwiceWhereACounterBeginsAnew) {
+TEST_F(WatchTally, NeitherFallsNorCountsTwiceWhenACounterStartsAgain) {
   Node node{clock_};
   tally_.take(node.answer());
   node.pass(Seconds{5});
@@ -128,7 +128,7 @@ TEST_F(WatchTally, NeitherFallsNorCountsTwiceWhereACounterBeginsAnew) {
   EXPECT_NEAR(joules(), 1400.0, 1e-6);
 }
 
-TEST_F(WatchTally, KnowsByGenerationAndByHowFarThatACounterBeganAnew) {
+TEST_F(WatchTally, DetectsByGenerationAndDistanceThatACounterStartedAgain) {
   Node node{clock_};
   tally_.take(node.answer());
   node.generation = 2;
@@ -186,7 +186,7 @@ TEST_F(WatchTally, MissesANodeThatIsSilentForThreeSeconds) {
   EXPECT_NEAR(tally_.node(clock_.now()).missing_for->value(), 3.0, 1e-9);
 }
 
-TEST_F(WatchTally, KeepsTheJoulesOfAGpuThatIsNotToldOfAnyMore) {
+TEST_F(WatchTally, KeepsTheJoulesOfAGpuThatIsNoLongerReported) {
   Node node{clock_};
   tally_.take(node.answer());
   node.pass(Seconds{1});
@@ -198,7 +198,7 @@ TEST_F(WatchTally, KeepsTheJoulesOfAGpuThatIsNotToldOfAnyMore) {
   EXPECT_EQ(gpu().power, std::nullopt);
 }
 
-TEST(WatchAnswers, NameAGpusHolderOrWhyNobodyIsKnown) {
+TEST(WatchAnswers, NameAGpusHolderOrWhyNoneIsKnown) {
   protocol::DiscoveryAnswer discovery;
   discovery.gpus.push_back({.id = 0, .name = "NVIDIA \x1b[2J A100"});
   protocol::Readings readings;
@@ -215,7 +215,7 @@ TEST(WatchAnswers, NameAGpusHolderOrWhyNobodyIsKnown) {
   EXPECT_EQ(unknown.at(1).device.holder_reason, "it answers 403");
 }
 
-TEST(WatchAnswers, SayWhatAGpuThatCannotBeReadLacks) {
+TEST(WatchAnswers, ReportWhatIsMissingForAnUnreadableGpu) {
   protocol::DiscoveryAnswer discovery;
   discovery.gpus.push_back({.id = 3, .uuid = "GPU-3"});
   const auto devices = devices_of(protocol::Readings{}, discovery, {}, {{3, "its driver has not answered for 4 s"}});

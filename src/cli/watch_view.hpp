@@ -21,7 +21,7 @@ struct WatchedEnergy {
   Joules joules;
   Instant from;  // on this machine's clock
   Instant to;
-  int began_anew = 0;  // how often its counter did; the joules lack what was used just before
+  int began_anew = 0;  // how often its counter did; the joules lack what was used just before each time
 };
 
 struct WatchedDevice {
@@ -33,7 +33,7 @@ struct WatchedDevice {
   std::optional<Watts> limit = std::nullopt;  // of a GPU, as enforced
   std::optional<WatchedEnergy> energy = std::nullopt;
   std::optional<std::string> holder = std::nullopt;  // of a GPU
-                                                     // Why there is no value.
+  // Why there is no value.
   std::string power_reason = {};
   std::string limit_reason = {};
   std::string energy_reason = {};

@@ -87,7 +87,7 @@ TEST(WatchView, IsLinesInAPipe) {
   test::expect_golden("cli/watch_lines.txt", watch_lines(some_moment()));
 }
 
-TEST(WatchView, SumsEachJouleThatIsKnownAndThePowerOfWhoIsThere) {
+TEST(WatchView, SumsEveryKnownJouleAndThePowerOfPresentNodes) {
   const auto sums = sums_of(some_moment());
   ASSERT_EQ(sums.size(), 2U);
   EXPECT_EQ(sums[0].kind, DeviceKind::gpu);

@@ -1,8 +1,7 @@
-// The line on a terminal that shows what a command is working on, and for how long so far. Nothing is ever written
-// where the command ends within two seconds, or where standard error is no terminal that can be drawn on. The line is
-// erased before anything else is printed, and at the end. One thread calls it; it draws on a thread of its own, so that
-// the work need not look at the time. The stream and the clock outlive it. Meanwhile nothing else may write to the
-// stream.
+// The line on a terminal that shows what a command is working on, and for how long. Nothing is written if the command
+// ends within two seconds, or if standard error is not a terminal that can be drawn on. The line is erased before
+// anything else is printed, and at the end. One thread calls it. It draws in its own thread, so the work does not have
+// to watch the time. The stream and the clock must outlive it, and until its end nothing else may write to the stream.
 #pragma once
 
 #include "base/clock.hpp"
@@ -35,7 +34,7 @@ class WorkingLine {
 
   // What the command works on from now on.
   void show(std::string_view doing);
-  // Prints a line that stays, above the working line; also where nothing is drawn.
+  // Prints a line that stays, above the working line; also if nothing is drawn.
   void print(std::string_view line);
 
  private:
@@ -54,7 +53,7 @@ class WorkingLine {
   bool due_ = false;    // worked for long enough
   bool drawn_ = false;  // it is on the terminal now
   bool over_ = false;
-  std::thread drawer_;  // not started where nothing is drawn
+  std::thread drawer_;  // not started if nothing is drawn
 };
 
 }  // namespace zeus::cli

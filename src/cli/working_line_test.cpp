@@ -59,7 +59,7 @@ class WorkingLineTest : public testing::Test {
   std::optional<WorkingLine> line_;
 };
 
-TEST_F(WorkingLineTest, WritesNothingWhereTheWorkEndsWithinTwoSeconds) {
+TEST_F(WorkingLineTest, WritesNothingIfTheWorkEndsWithinTwoSeconds) {
   begin();
   line_->show("counting");
   clock_.advance(Seconds{1.99});
@@ -68,7 +68,7 @@ TEST_F(WorkingLineTest, WritesNothingWhereTheWorkEndsWithinTwoSeconds) {
   EXPECT_EQ(written_.text(), "");
 }
 
-TEST_F(WorkingLineTest, SaysAfterTwoSecondsWhatIsDoneAndForHowLong) {
+TEST_F(WorkingLineTest, ShowsTheWorkAndItsTimeAfterTwoSeconds) {
   begin();
   line_->show("counting");
   clock_.advance(Seconds{2});
@@ -93,7 +93,7 @@ TEST_F(WorkingLineTest, IsErasedInTheEndAndBeforeALineThatStays) {
   EXPECT_TRUE(written_.text().ends_with("counting (6 s)\r\033[K"));
 }
 
-TEST_F(WorkingLineTest, OffATerminalOnlyWhatStaysIsWritten) {
+TEST_F(WorkingLineTest, WithoutATerminalOnlyPermanentLinesAreWritten) {
   begin(false);
   line_->show("counting");
   clock_.advance(Seconds{60});

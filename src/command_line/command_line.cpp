@@ -141,7 +141,7 @@ class Reader {
                              : where_more_is()));
   }
 
-  // The name of an option as the user wrote it, where it has two.
+  // The name by which the user called an option, if it has two.
   [[nodiscard]] const std::string& called(const OptionSyntax& option) const {
     const auto given = given_.find(&option);
     return given != given_.end() ? given->second : option.name;

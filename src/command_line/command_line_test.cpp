@@ -117,7 +117,7 @@ TEST_F(CommandLine, AnOptionOfTwoNamesIsOneOptionAndAnswersUnderTheNameThatWasUs
   EXPECT_EQ(why_not({"n", "--repor", "x"}), "there is no flag '--repor'; did you mean `--report`? " + more.substr(2));
 }
 
-TEST_F(CommandLine, WhatFollowsTwoDashesBelongsToTheCommand) {
+TEST_F(CommandLine, WordsAfterTwoDashesBelongToTheCommand) {
   const Read one = read({"example", "n", "--", "sh", "--json", "", "--", "--gpus"});
   EXPECT_EQ(one.command, (Words{"sh", "--json", "", "--", "--gpus"}));
   EXPECT_FALSE(one.json);
@@ -147,7 +147,7 @@ TEST_F(CommandLine, AnEmptyValueIsNoValue) {
   EXPECT_EQ(why_not({""}), "NAME is empty; give a value; `zeus example --help` lists what there is");
 }
 
-TEST_F(CommandLine, AValueThatCannotBeIsNamedWithItsOptionAndWhatWasExpected) {
+TEST_F(CommandLine, TheErrorForAnInvalidValueNamesItsOptionAndTheExpectedForm) {
   EXPECT_EQ(why_not({"n", "--gpus", "0,-1"}),
             "--gpus: '-1' is not a whole number from 0; `zeus example --help` lists what there is");
   EXPECT_EQ(why_not({"n", "--share", "nan"}),
@@ -156,7 +156,7 @@ TEST_F(CommandLine, AValueThatCannotBeIsNamedWithItsOptionAndWhatWasExpected) {
             "--json: 'maybe' is not true or false; `zeus example --help` lists what there is");
 }
 
-TEST_F(CommandLine, AMistypedWordIsAnsweredByWhatWasMeant) {
+TEST_F(CommandLine, SuggestsTheIntendedWordForAMistypedOne) {
   EXPECT_EQ(why_not({"n", "--shar", "0.5"}),
             "there is no flag '--shar'; did you mean `--share`? `zeus example --help` lists what there is");
   EXPECT_EQ(
@@ -175,7 +175,7 @@ TEST_F(CommandLine, AMistypedWordIsAnsweredByWhatWasMeant) {
   }
 }
 
-TEST_F(CommandLine, FlagsOfACommandWithoutTwoDashesAreToldApart) {
+TEST_F(CommandLine, ExplainsFlagsOfACommandGivenWithoutTwoDashes) {
   EXPECT_EQ(why_not({"n", "python", "train.py", "--lr", "1"}),
             "there is no flag '--lr'; flags of your own command come after two dashes: zeus example [OPTIONS] NAME [-- "
             "CMD...]");

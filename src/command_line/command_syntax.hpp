@@ -28,13 +28,13 @@ struct OptionSyntax {
   std::string group;  // its heading in the help; empty: Options
   Takes takes = Takes::a_value;
   std::string value_name;
-  std::string default_text;        // for the help, what holds where it is not given; empty: not shown
-  std::vector<std::string> words;  // the allowed values; empty where any will do
+  std::string default_text;        // the default, for the help; empty: not shown
+  std::vector<std::string> words;  // the allowed values; empty: any value
   bool is_path = false;
   bool required = false;
   bool may_be_empty = false;
   bool of_a_command = false;  // the values are another command and its arguments
-  char delimiter = '\0';      // between several values in one word; 0 where there is none
+  char delimiter = '\0';      // between several values in one word; 0: none
   field::Rule rule;           // for numbers
   // `goes_with` must be given as well; `excludes` must not.
   const OptionSyntax* goes_with = nullptr;
@@ -66,7 +66,7 @@ struct CommandSyntax {
   [[nodiscard]] bool is_program() const { return path == name; }
 };
 
-// The option with this name, as its first or its other one; null where there is none.
+// The option whose first or other name this is; null if there is none.
 const OptionSyntax* find_option(const CommandSyntax& command, std::string_view name);
 const CommandSyntax* find_command(const CommandSyntax& among, std::string_view name);
 

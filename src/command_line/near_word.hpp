@@ -1,4 +1,4 @@
-// Which word a user meant who mistyped one. Pure function; any thread.
+// Finds the word that a user who mistyped one probably meant. Pure function; any thread.
 #pragma once
 
 #include <optional>

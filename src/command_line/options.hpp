@@ -58,7 +58,7 @@ class Options {
   template <typename Value>
   Option add_option(const std::string& name, Value& variable, const std::string& help);
   void add_flag(const std::string& name, bool& variable, const std::string& help);
-  // The variable stays empty where the flag is not given.
+  // The variable stays empty if the flag is not given.
   void add_flag(const std::string& name, std::optional<bool>& variable, const std::string& help);
   // A flag that may carry a value, as in --flag=word. Without one its value is `bare`.
   Option add_flag(const std::string& name, std::string& variable, const std::string& bare, const std::string& help);

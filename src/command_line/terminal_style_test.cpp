@@ -18,7 +18,7 @@ TEST(TerminalStyle, ATerminalHasColours) {
   EXPECT_FALSE(style("auto", {{"TERM", "xterm"}}, false).colour);
 }
 
-TEST(TerminalStyle, ADumbOrUnknownOneHasNothing) {
+TEST(TerminalStyle, ADumbOrUnknownTerminalHasNoStyle) {
   for (const Environment::Variables& variables : {Environment::Variables{{"TERM", "dumb"}}, Environment::Variables{}}) {
     EXPECT_FALSE(style("auto", variables).live);
     EXPECT_FALSE(style("auto", variables).colour);

@@ -35,7 +35,7 @@ void read_integer(std::string_view text, const field::Rule& rule, Integer& value
   const double least = std::numeric_limits<Integer>::is_signed ? lowest : 0.0;
   std::string expected = bounds_in_words("a whole number", rule, least, highest);
   if (problem == std::errc::result_out_of_range && rule.most == highest) {
-    // Only a user who went beyond the type's own bound needs to read of it.
+    // The bound of the type itself is only mentioned to a user who exceeded it.
     expected += fmt::format(", and not above {}", std::numeric_limits<Integer>::max());
   }
   refuse(text, expected);

@@ -52,7 +52,7 @@ TEST(Value, NumbersAreFiniteAndWithinTheirBounds) {
   }
 }
 
-TEST(Value, IsInfiniteOnlyWhereThatMeansSomething) {
+TEST(Value, IsInfiniteOnlyWhereInfinityIsAllowed) {
   constexpr field::Rule rule{.least = 0.0, .above_least = true, .null_is_infinite = true};
   EXPECT_EQ(read<double>("inf", rule), std::numeric_limits<double>::infinity());
   EXPECT_EQ(why_not<double>("-inf", rule), "'-inf' is not a number above 0, or inf");

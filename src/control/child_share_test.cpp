@@ -83,7 +83,7 @@ class ChildShareTest : public test::LeasedGpus {
   }
 };
 
-TEST_F(ChildShareTest, ADescendantBorrowsFromWhoLendsAndItsEndBringsBackWhatItsParentHasSet) {
+TEST_F(ChildShareTest, ADescendantBorrowsAndItsEndRestoresItsParentsSettings) {
   Lease parent = lending().acquire("GPU-0");
   parent.set_power_limit(150_W);
   Descendant child{[&] { borrow(120_W); }};
@@ -126,7 +126,7 @@ TEST_F(ChildShareTest, AChildThatReleasesPutsBackItselfAndLeavesItsParentTheLeas
   EXPECT_EQ(record()->found.power_limit, 250_W);
 }
 
-TEST_F(ChildShareTest, WhenItsParentDiesAllIsPutBackToWhatTheParentFound) {
+TEST_F(ChildShareTest, WhenItsParentDiesTheSettingsThatTheParentFoundAreRestored) {
   // The parent that dies is a process of its own, which has a child itself.
   Descendant parent{[&] {
     kept(lending().acquire("GPU-0")).set_power_limit(150_W);
@@ -143,7 +143,7 @@ TEST_F(ChildShareTest, WhenItsParentDiesAllIsPutBackToWhatTheParentFound) {
   EXPECT_THAT(folder_.list(""), IsEmpty());
 }
 
-TEST_F(ChildShareTest, WhenItsParentReleasesItHasTheLeaseAndPutsBackWhatItsParentFound) {
+TEST_F(ChildShareTest, WhenItsParentReleasesItKeepsTheLeaseAndRestoresWhatItsParentFound) {
   Lease parent = lending().acquire("GPU-0");
   parent.set_power_limit(150_W);
   static_cast<void>(parent.set_persistence_mode(true));
@@ -198,7 +198,7 @@ TEST_F(ChildShareTest, OneBorrowsAtATime) {
   EXPECT_THAT(second, HasSubstr(fmt::format(", and set by process {} ", first.process())));
 }
 
-TEST_F(ChildShareTest, NothingIsLentToWhoDoesNotDescendNorByWhoDoesNotLend) {
+TEST_F(ChildShareTest, OnlyLendersLendAndOnlyToDescendants) {
   {
     const Descendant holder{[&] { kept(lending().acquire("GPU-0")); }};
     EXPECT_EQ(failure_of([&] { static_cast<void>(book().acquire("GPU-0")); }).kind(), ErrorKind::conflict);
@@ -208,7 +208,7 @@ TEST_F(ChildShareTest, NothingIsLentToWhoDoesNotDescendNorByWhoDoesNotLend) {
   EXPECT_THAT(failure_elsewhere([&] { borrow(120_W); }), StartsWith("conflict"));
 }
 
-TEST_F(ChildShareTest, WhileItIsThereItsParentSetsNothingAndWithdrawsBeneath) {
+TEST_F(ChildShareTest, WhileItBorrowsItsParentSetsNothingButMayWithdraw) {
   Lease first = lending().acquire("GPU-0");
   first.set_power_limit(200_W);
   Lease second = lending().acquire("GPU-0");
@@ -231,7 +231,7 @@ TEST_F(ChildShareTest, WhileItIsThereItsParentSetsNothingAndWithdrawsBeneath) {
   EXPECT_THAT(gpu_->log, ElementsAre("persistence off", "power 250", "power 180"));
 }
 
-TEST_F(ChildShareTest, WhoMeasuresInTheParentLearnsThatAChildHasChangedSomething) {
+TEST_F(ChildShareTest, AParentThatMeasuresLearnsOfItsChildsChanges) {
   Lease parent = lending().acquire("GPU-0");
   parent.set_power_limit(150_W);
   Descendant child{[&] { kept(book().acquire("GPU-0")); }};

@@ -12,8 +12,8 @@ struct ClaimEnd {
   std::optional<LeaseRecord> left;  // nothing if the record is removed
 };
 
-// The holder's claim ends, and with it the claim that it has lent. Everything is put back to what the holder found;
-// settings that only the child has changed go back to what the child found.
+// The holder's claim ends, and with it the claim lent to a child. All settings go back to what the holder found, except
+// for those that only the child has changed: they go back to what the child found.
 ClaimEnd end_of_lease(const LeaseRecord& record);
 // The child's claim ends: its parent's settings are put back, and its parent's claim stays.
 ClaimEnd end_of_child(LeaseRecord record);

@@ -1,5 +1,5 @@
-// Whether one process has started another, directly or not: by the kernel's chain of parents as it is now, and not by
-// anything that a process claims. Any thread.
+// Whether one process has started another, directly or indirectly. It follows the kernel's current chain of parents,
+// never a claim by a process. Any thread may call it.
 #pragma once
 
 #include "base/file_tree.hpp"
@@ -9,10 +9,10 @@
 
 namespace zeus::control {
 
-// Whether the process `pid` descends from `ancestor`. The caller knows that `pid` lives before and after the call, and
-// that `ancestor` lives. `machine` is where /proc is. False if it cannot be found out: the chain is broken (a link has
-// ended, and its children have another parent now) or longer than 64, there is a PID namespace between the two, or the
-// kernel has no pidfd.
+// Whether the process `pid` descends from `ancestor`. The caller makes sure that `pid` lives before and after the call,
+// and that `ancestor` lives. `machine` is where /proc is. Returns false if the chain cannot be followed: it is broken
+// (a process in it has ended, and its children have a new parent), it is longer than 64, a PID namespace lies between
+// the two, or the kernel has no pidfd.
 bool descends_from(const FileTree& machine, std::int64_t pid, const Holder& ancestor);
 
 }  // namespace zeus::control

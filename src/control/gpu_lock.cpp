@@ -59,8 +59,8 @@ FileDescriptor open_lock(const std::filesystem::path& file) {
   return opened;
 }
 
-// Nothing if the file system cannot make a file without a name. The file gets its name once its mode is right, so other
-// users of it find it complete, and nothing is left of it if this process is killed before.
+// Makes a file without a name; nothing if the file system cannot do that. The caller names it once its mode is right,
+// so other processes find it complete, and it vanishes if this process is killed before.
 FileDescriptor make_unnamed(const std::filesystem::path& file) {
   FileDescriptor made{::open(file.parent_path().c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR)};
   if (made) {
@@ -80,7 +80,7 @@ FileDescriptor make_lock(const std::filesystem::path& file) {
       return {};
     }
   }
-  // Under another name until its mode is right.
+  // The file has another name until its mode is right.
   std::string other_name = file.string() + ".XXXXXX";
   FileDescriptor made{::mkostemp(other_name.data(), O_CLOEXEC)};
   int error = errno;
@@ -118,7 +118,7 @@ struct GpuLock::State {
            ours.st_ino == there.st_ino;
   }
 
-  // Opens the file that is there now, if any: a lock on a file that other processes cannot find does not keep them out.
+  // Opens the file that is there now, if any: a lock on a removed file does not keep other processes out.
   void look() {
     if (!is_the_one_there()) {
       leases.clear();
@@ -143,8 +143,8 @@ struct GpuLock::State {
     return file && is_the_one_there();
   }
 
-  // If no lease needs the file, it is removed, and from here on no other process can find it. A process that has opened
-  // it before notices (above).
+  // Removes the file if no lease needs it; from then on no process can find it. A process that opened it before notices
+  // that in try_to_lock().
   void unlock() {
     struct flock leased = everything_from(byte_of(0));
     const bool needed = !leases.empty() || ::fcntl(file.get(), F_GETLK, &leased) != 0 || leased.l_type != F_UNLCK ||
@@ -160,7 +160,7 @@ struct GpuLock::State {
     }
   }
 
-  // A process that has locked part of this (0 if it cannot be told which); nothing if no other process has.
+  // A process that has locked part of `asked` (0 if its ID is unknown here); nothing if no other process has.
   [[nodiscard]] std::optional<std::int64_t> locker(struct flock asked) {
     look();
     if (!file) {

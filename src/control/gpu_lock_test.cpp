@@ -71,7 +71,7 @@ TEST_F(GpuLockTest, ThreadsWorkOneAfterAnother) {
   EXPECT_EQ(most, 1);
 }
 
-TEST_F(GpuLockTest, AnotherProcessWaitsAndIsToldForWhom) {
+TEST_F(GpuLockTest, AnotherProcessWaitsAndLearnsForWhichProcess) {
   const auto lock = GpuLock::on(file_);
   const auto work = lock->begin_work(clock_, 1_s);
   EXPECT_EQ(in_child([&] {
@@ -106,7 +106,7 @@ TEST_F(GpuLockTest, ALeaseIsSeenAsHeldByAllAndEndsWithItsProcess) {
   EXPECT_FALSE(lock->is_held(9));
 }
 
-TEST_F(GpuLockTest, AForkedChildThatClosesAllItHasTakesNothingFromItsParent) {
+TEST_F(GpuLockTest, AForkedChildThatClosesItsFilesKeepsItsParentsLock) {
   const auto lock = GpuLock::on(file_);
   const auto work = lock->begin_work(clock_, 1_s);
   lock->hold(7);
@@ -119,7 +119,7 @@ TEST_F(GpuLockTest, AForkedChildThatClosesAllItHasTakesNothingFromItsParent) {
   EXPECT_EQ(in_child([&] { return GpuLock::on(file_)->is_held(7) ? 0 : 1; }), 0);
 }
 
-TEST_F(GpuLockTest, AFileThatWasRemovedIsMadeAnew) {
+TEST_F(GpuLockTest, ARemovedFileIsCreatedAgain) {
   const auto lock = GpuLock::on(file_);
   { const auto work = lock->begin_work(clock_, 1_s); }
   std::filesystem::remove(file_);
@@ -141,7 +141,7 @@ TEST_F(GpuLockTest, AFolderThatIsGoneIsAnError) {
                Error);
 }
 
-TEST_F(GpuLockTest, TheFileIsThereOnlyForAsLongAsItIsNeeded) {
+TEST_F(GpuLockTest, TheFileExistsOnlyWhileItIsNeeded) {
   const auto lock = GpuLock::on(file_);
   EXPECT_FALSE(lock->is_held(7)) << "looking makes no file";
   EXPECT_FALSE(std::filesystem::exists(file_));
@@ -164,7 +164,7 @@ TEST_F(GpuLockTest, TheFileIsThereOnlyForAsLongAsItIsNeeded) {
   EXPECT_EQ(open_here(), 0) << "nor does a process that has no lease keep it open";
 }
 
-// Each works on a file that the one before it has just removed; with a lock on a removed file, two could work at once.
+// Each process removes the file after its work. If a lock on a removed file counted, two could work at once.
 TEST_F(GpuLockTest, ProcessesExcludeOneAnotherThoughEachRemovesTheFileInRealTime) {
   const std::filesystem::path counter = folder_.path() / "counter";
   constexpr int processes = 3;
@@ -197,7 +197,7 @@ TEST_F(GpuLockTest, ProcessesExcludeOneAnotherThoughEachRemovesTheFileInRealTime
   EXPECT_FALSE(std::filesystem::exists(file_));
 }
 
-TEST_F(GpuLockTest, ALockThatAnotherMadeAnewIsTheOneThatCounts) {
+TEST_F(GpuLockTest, ALockThatAnotherProcessRecreatedIsTheValidOne) {
   const auto lock = GpuLock::on(file_);
   { const auto work = lock->begin_work(clock_, 1_s); }
   std::array<int, 2> ready{};

@@ -29,7 +29,8 @@ constexpr Seconds look_every = 250_ms;
 constexpr Seconds first_retry = 100_ms;
 constexpr Seconds longest_retry = 5_s;
 constexpr Seconds give_up_after = 60_s;
-// An attempt that takes longer than waiting for other workers can take hangs in the driver, and gets another minute.
+// Waiting for other workers takes no longer than this. A longer attempt was hanging in the driver, so the guardian does
+// not give up for another minute.
 constexpr Seconds longest_attempt = work_patience + 5_s;
 
 class Guard {
@@ -69,7 +70,7 @@ class Guard {
   // The holder will change nothing more: it has ended, or it has closed the connection and holds no lease.
   [[nodiscard]] bool over() const { return gone_ || (closed_ && !has_held_leases()); }
 
-  // What cannot be found out now is asked again later: a guardian that gives up leaves GPUs changed.
+  // True if this cannot be found out now: a guardian that ends too early leaves GPUs changed.
   [[nodiscard]] bool holder_lives() const {
     try {
       const std::optional<Holder> holder = find_holder(duty_.ledger.machine(), duty_.holder);
@@ -157,8 +158,8 @@ class Guard {
     return all_put_back;
   }
 
-  // The GPUs that still have something to put back, and whether it is our holder's. GPUs whose record is held, or gone,
-  // are done.
+  // The GPUs that still have something to put back, and whether it is our holder's. A GPU whose record is held or gone
+  // has nothing.
   std::map<std::string, bool> left_to_put_back() {
     std::map<std::string, bool> left;
     for (const std::string& gpu : duty_.ledger.gpus()) {
@@ -221,8 +222,7 @@ class Guard {
     });
   }
 
-  // Waits until the holder ends or sends something, a lease runs out, work on a GPU is done, or it is time to try one
-  // again.
+  // Waits until the holder ends or sends something, a lease runs out, work on a GPU is done, or a retry is due.
   void wait() {
     const Instant now = clock_.now();
     std::optional<Seconds> pause;

@@ -1,5 +1,5 @@
 // The guardian's work, from start to end: it opens the devices, reports that it is ready, and waits. When its holder
-// dies, however that happens, or does not renew a lease in time, it puts back what the records say. At its start it
+// dies, in whatever way, or does not renew a lease in time, it puts back the settings in the records. At its start it
 // also puts back what other dead holders have left. GPUs are put back side by side, so that one that hangs in its
 // driver does not hold up the others. The guardian ends when its holder is gone and nothing of the holder's is left to
 // put back, or when trying has failed for a minute; the next process that takes a lease of that GPU, or `zeus restore`,

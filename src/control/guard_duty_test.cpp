@@ -110,7 +110,7 @@ TEST_F(GuardDutyTest, AGpuThatHangsHoldsUpNoOtherAndIsWaitedForInRealTime) {
   EXPECT_EQ(backend_.gpus[1]->its_limits.current, 220_W);
 }
 
-TEST_F(GuardDutyTest, DevicesAreOpenedAnewOnlyWhenNoneOfThemIsWorkedOnInRealTime) {
+TEST_F(GuardDutyTest, DevicesAreReopenedOnlyWhileNoneOfThemIsInUseInRealTime) {
   std::promise<void> end_of_hang;
   std::atomic<int> refused = 0;
   backend_.gpus[0]->it_hangs = [&] { end_of_hang.get_future().wait(); };

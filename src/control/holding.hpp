@@ -1,5 +1,5 @@
-// What this process holds of one GPU, and the shares of it. Seen by LocalLease and LocalLeases alone. All members
-// except `renew_at` are used while working on the GPU.
+// This process's lease of one GPU, and the shares of it. Only LocalLease and LocalLeases use it. All members except
+// `renew_at` require the lock for work on the GPU.
 #pragma once
 
 #include "base/clock.hpp"
@@ -17,40 +17,40 @@
 
 namespace zeus::control {
 
-// The one lease of a GPU that this process has: its own, or one that it has borrowed from a process that it descends
-// from. All takers in this process have a share of it.
+// The one lease of a GPU that this process has: its own, or one borrowed from an ancestor process. Every request in
+// this process gets a share of it.
 struct Holding {
   struct Share {
     Seconds term;
     std::optional<LeaseClient> client;
-    std::string overruled;          // what another share has changed since this one last set something
-    std::int64_t changes_seen = 0;  // by borrowers of ours, counted up to then
+    std::string overruled;          // what another share has changed since this share last set something
+    std::int64_t changes_seen = 0;  // changes by borrowers of this lease, counted until then
   };
 
   LeaseRecord record;
-  bool borrowed = false;  // our part of the record is the child's
-  bool over = false;      // what was set has been put back, or is about to be
-  Instant in_time_until;  // when the time of the current work is up
+  bool borrowed = false;  // this process is then the child in the record
+  bool over = false;      // the settings have been restored, or are about to be
+  Instant in_time_until;  // when the time for the current work ends
   std::map<std::int64_t, Share> shares;
   std::int64_t next_share = 0;
   SharedSettings settings;
-  // On the monotonic clock, in nanoseconds; read and written without working on the GPU.
+  // In nanoseconds of the monotonic clock. It may be read and written without the lock.
   std::atomic<std::int64_t> renew_at{0};
 
-  // The longest term of any share.
+  // The longest term of all shares.
   [[nodiscard]] Seconds term() const;
-  // The term in the record, and how much of it may pass before the record is renewed. A client whose lease it is
-  // reports each renewal to the holder, and from then on has its whole term, or up to a second more.
+  // The term in the record, and how much of it may pass before the record is renewed. A client that owns a lease
+  // reports each renewal to the holder, and then has its whole term again, or up to a second more.
   [[nodiscard]] Seconds written_for() const;
   [[nodiscard]] Seconds renewed_after() const;
-  // The client that it is held for: that of the oldest share.
+  // The client of the oldest share, for which the GPU is held.
   [[nodiscard]] std::optional<LeaseClient> client() const;
-  // Our part of a record that has one.
+  // This process's part of a record that contains one.
   [[nodiscard]] Claim& part_of(LeaseRecord& whole) const { return borrowed ? *whole.lending->child : whole; }
   [[nodiscard]] const Claim& ours() const { return borrowed ? *record.child() : record; }
-  // True if `written` contains our claim.
+  // True if `written` contains this process's claim.
   [[nodiscard]] bool is_in(const LeaseRecord& written) const;
-  // When it ends unless renewed. A borrowed lease ends with the lease that it is borrowed from at the latest.
+  // When the lease ends unless it is renewed. A borrowed lease ends no later than the lease that it was borrowed from.
   [[nodiscard]] Instant ends() const;
   [[nodiscard]] std::int64_t changes_by_children() const {
     return !borrowed && record.lending ? record.lending->changes : 0;

@@ -1,18 +1,18 @@
-// The right to set one GPU for a time, and the only way to a device's setters. Zeus writes down durably what it finds
-// before it changes it, reads back what it sets, and puts everything back to what it found when the lease ends, however
-// it ends. This process does that, or a lessor for it (lease_backing.hpp).
+// The right to set one GPU for a time, and the only way to a device's setters. Zeus durably records the settings that
+// it finds before it changes them, reads back what it sets, and puts everything back when the lease ends, however it
+// ends. This process does that, or a lessor for it (lease_backing.hpp).
 //
-// A process has one lease of a GPU. Each Lease is a share of it, so a process never stands in its own way. Of each kind
-// of setting (the power limit, the clocks of a domain, persistence mode) the latest holds, whichever share set it. When
-// a share ends, each setting that it had in force gives way to the latest that another share has set and not withdrawn.
-// When the last share ends, what was found first comes back. The lease lasts for the longest term of its shares, and
-// each share renews it for all.
+// A process has one lease of a GPU. Each Lease is a share of it, so a process never conflicts with itself. For each
+// kind of setting (the power limit, the clocks of a domain, persistence mode) the latest one applies, whichever share
+// set it. When a share ends, each of its settings in force is replaced by the latest one that another share has set and
+// not withdrawn. When the last share ends, the settings found at first are put back. The lease lasts for the longest
+// term of its shares, and each share renews it for all.
 //
-// If the holder lends (LeaseBook), a process that descends from it may borrow: its `found` is then what its parent had
-// set. While a child borrows, the parent's sets are conflict Errors, and what the parent withdraws is put back when the
+// If the holder lends (LeaseBook), a descendant process may borrow: its `found` is then what its parent had set. While
+// a child borrows, settings by the parent are conflict Errors, and what the parent withdraws is put back when the
 // child's lease ends. The parent's end ends both.
 //
-// Threads: any; calls for one GPU run one after another. Ownership: a share owns what it needs of the book that gave
+// Threads: any; calls for one GPU run one after another. Ownership: a share owns what it needs of the book that granted
 // it; the Clock outlives it. Fork: shares belong to the process that took them. In a forked child they are dead: they
 // refuse to set, end silently, and do not touch the parent's. The child may take a lease of its own, as another
 // process.
@@ -44,17 +44,17 @@ class Lease {
   // The client that it was taken for (LeaseTaking).
   [[nodiscard]] const std::optional<LeaseClient>& client() const { return client_; }
 
-  // Each of these throws an Error if the device refuses, if what is there cannot be read or written down (then nothing
-  // is changed), or if the lease has run out and what it set was put back (timeout). Each also renews.
+  // Each of these throws an Error if the device refuses, if the settings found cannot be read or recorded (then nothing
+  // is changed), or if the lease has expired and its settings were put back (timeout). Each also renews the lease.
   PowerSetting set_power_limit(Watts limit);
   ClockSetting lock_clocks(ClockDomain domain, ClockRange range);
   void unlock_clocks(ClockDomain domain);
   void unlock_all_clocks();
   Reading<bool> set_persistence_mode(bool enabled);
 
-  // Why what this share has set, or left as it was, has not stayed in force since: another share or a borrowing process
-  // has changed the power limit or the clocks, or the lease has ended. Empty otherwise. For measuring what a setting
-  // costs.
+  // Why the settings that this share has made, or left as they were, are no longer in force: another share or a
+  // borrowing process has changed the power limit or the clocks, or the lease has ended. Empty otherwise. For code that
+  // measures what a setting costs.
   [[nodiscard]] std::string overruled() const;
 
   // Withdraws what this share has set and keeps the share, as between the slices of observer mode.

@@ -34,11 +34,11 @@ LeaseRecord lent_record() {
   return record;
 }
 
-TEST(LeaseRecord, KeepsItsFormWithWhatIsLent) {
+TEST(LeaseRecord, KeepsItsFormWithALentClaim) {
   test::expect_golden("control/lease_record_lent.json", to_json(lent_record()));
 }
 
-// As a daemon writes it down: it knows the child's client by its token alone.
+// A daemon's record; the daemon knows the child's client only by its token.
 LeaseRecord record_for_clients() {
   LeaseRecord record = lent_record();
   record.holder = {12, 3, "zeusd"};
@@ -50,11 +50,11 @@ LeaseRecord record_for_clients() {
   return record;
 }
 
-TEST(LeaseRecord, KeepsItsFormWithForWhomItIsHeld) {
+TEST(LeaseRecord, KeepsItsFormWithAClient) {
   test::expect_golden("control/lease_record_for_clients.json", to_json(record_for_clients()));
 }
 
-TEST(LeaseRecord, SaysInWordsForWhomItIsHeld) {
+TEST(LeaseRecord, NamesItsClientInWords) {
   const LeaseRecord record = record_for_clients();
   EXPECT_EQ(to_text(record), "process 12 (zeusd) for user 1000's process 77 (python3)");
   EXPECT_EQ(to_text(*record.child()), "process 4713 (python3) for the token of alice");

@@ -63,7 +63,7 @@ class SharedFolder : public test::LeasedGpus {
   }
 };
 
-TEST_F(SharedFolder, WhatAnotherUserLeftIsNotObeyedAndKeepsNobodyOut) {
+TEST_F(SharedFolder, IgnoresRecordsOfAnotherUserAndStillLeases) {
   const Watts found = *gpu_->its_limits.current;
   Lease lease = book().acquire("GPU-0");
   static_cast<void>(lease.set_power_limit(150_W));
@@ -72,7 +72,7 @@ TEST_F(SharedFolder, WhatAnotherUserLeftIsNotObeyedAndKeepsNobodyOut) {
   EXPECT_EQ(gpu_->its_limits.current, found);
 }
 
-TEST_F(SharedFolder, AnotherUserWhoHoldsALeaseIsAConflict) {
+TEST_F(SharedFolder, ALeaseOfAnotherUserIsAConflict) {
   std::array<int, 2> held{};
   ASSERT_EQ(::pipe(held.data()), 0);
   const pid_t other = ::fork();
@@ -97,7 +97,7 @@ TEST_F(SharedFolder, AnotherUserWhoHoldsALeaseIsAConflict) {
   ::close(held[0]);
 }
 
-TEST_F(LeaseTest, WhoeverMakesProgressSeesToItThatSomebodyWatches) {
+TEST_F(LeaseTest, RenewingMakesSureThatAGuardianWatches) {
   Lease lease = book().acquire("GPU-0");
   lease.renew();
   const int before = guardian_->watches;
@@ -128,7 +128,7 @@ TEST_F(LeaseTest, TakingALeaseWorksOnThatGpuAlone) {
   EXPECT_EQ(other_gpu_->its_limits.current, 220_W);
 }
 
-TEST_F(LeaseTest, WhoHasNoPatienceIsToldAtOnceWhoWorksOnTheGpu) {
+TEST_F(LeaseTest, WithoutPatienceACallerLearnsAtOnceWhichProcessUsesTheGpu) {
   const auto lock = ledger().lock("GPU-0");
   const auto work = lock->begin_work(clock_, 1_s);
   const Instant before = clock_.now();
@@ -164,7 +164,7 @@ class FullDisk {
   void (*former_action_)(int);
 };
 
-TEST_F(LeaseTest, WhenItCannotBeWrittenDownNothingIsChanged) {
+TEST_F(LeaseTest, NothingIsChangedIfTheRecordCannotBeWritten) {
   Lease lease = book().acquire("GPU-0");
   std::optional<Error> error;
   {
@@ -181,7 +181,7 @@ TEST_F(LeaseTest, WhenItCannotBeWrittenDownNothingIsChanged) {
   EXPECT_NO_THROW(static_cast<void>(book().acquire("GPU-1")));
 }
 
-TEST_F(LeaseTest, WhenALeaseHasEndedNothingIsLeftInTheFolder) {
+TEST_F(LeaseTest, AnEndedLeaseLeavesNothingInTheFolder) {
   Lease lease = book().acquire("GPU-0");
   lease.set_power_limit(150_W);
   EXPECT_THAT(folder_.list(""), ElementsAre("GPU-0.lease.json", "GPU-0.lock"));
@@ -189,7 +189,7 @@ TEST_F(LeaseTest, WhenALeaseHasEndedNothingIsLeftInTheFolder) {
   EXPECT_THAT(folder_.list(""), IsEmpty());
 }
 
-TEST_F(LeaseTest, ASecondHolderIsToldWhoHasIt) {
+TEST_F(LeaseTest, ASecondHolderLearnsTheHoldersName) {
   const Lease lease = book().acquire("GPU-0", 60_s);
   clock_.advance(10_s);
   const std::string said = failure_elsewhere([&] { static_cast<void>(book().acquire("GPU-0")); });

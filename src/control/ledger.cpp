@@ -60,7 +60,8 @@ std::optional<std::string> gpu_of(std::string_view name) {
 
 }  // namespace
 
-// By GPU. No thread waits for it: a thread that finds it taken reads the file, as a child forked meanwhile does.
+// The last record read of each GPU. No thread waits for the mutex: if it is taken, the thread reads the file. So does a
+// child that was forked while it was taken.
 struct Ledger::LastRead {
   static constexpr std::size_t most = 64;
 
@@ -159,7 +160,7 @@ void Ledger::write(const LeaseRecord& record) const {
 void Ledger::remove(std::string_view gpu) const {
   const std::string record = file_name_of(gpu) + std::string{record_suffix};
   folder_.remove_durably(record);
-  // Removes what a process left that was killed while it wrote. What another user left stays, and does no harm.
+  // Removes what processes left that were killed while writing. Another user's remains stay, and do no harm.
   for (const std::string& name : folder_.list("")) {
     if (name.starts_with(record + ".")) {
       std::error_code ignored;
@@ -180,7 +181,7 @@ void Ledger::leave_note(const LeaseRecord& put_back) const noexcept {
   try {
     folder_.write_durably(file_name_of(put_back.gpu) + std::string{note_suffix}, to_json(put_back));
   } catch (const std::exception&) {
-    return;  // what matters is done: it has been put back
+    return;  // the settings have been put back, which matters more than the note
   }
 }
 

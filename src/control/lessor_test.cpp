@@ -91,7 +91,7 @@ class LessorTest : public test::LeasedGpus {
   std::shared_ptr<LoggingLessor> lessor_ = std::make_shared<LoggingLessor>();
 };
 
-TEST_F(LessorTest, WhatItOffersIsLeasedFromItWithoutARecordOrAGuardianHere) {
+TEST_F(LessorTest, OfferedGpusAreLeasedFromItWithoutARecordOrAGuardianHere) {
   guardian_->error.emplace(ErrorKind::unavailable, "no guardian");
   EXPECT_FALSE(lessee().has_one("GPU-0"));
   {
@@ -113,7 +113,7 @@ TEST_F(LessorTest, WhatItOffersIsLeasedFromItWithoutARecordOrAGuardianHere) {
   EXPECT_EQ(guardian_->watches, 0);
 }
 
-TEST_F(LessorTest, ItIsToldWhetherWhatIsTakenIsLentToDescendants) {
+TEST_F(LessorTest, TheLessorLearnsWhetherALeaseIsLentToDescendants) {
   LeaseBook lending{ledger(), {discovered(gpu_)}, guardian_, clock_, Lends::to_descendants, lessor_};
   static_cast<void>(lending.acquire("GPU-0"));
   static_cast<void>(lessee().acquire("GPU-0"));
@@ -127,7 +127,7 @@ TEST_F(LessorTest, AGpuThatCannotBeSetFromHereIsLeasedFromItAllTheSame) {
   EXPECT_NO_THROW(static_cast<void>(leases.acquire("GPU-0")));
 }
 
-TEST_F(LessorTest, WhatItDoesNotOfferIsLeasedFromThisProcess) {
+TEST_F(LessorTest, OtherGpusAreLeasedFromThisProcess) {
   Lease lease = lessee().acquire("GPU-1");
   lease.set_power_limit(150_W);
   EXPECT_THAT(*lessor_->log, IsEmpty());
@@ -142,7 +142,7 @@ TEST_F(LessorTest, ItsRefusalIsTheAnswer) {
   EXPECT_THAT(folder_.list(""), IsEmpty());
 }
 
-TEST_F(LessorTest, AForkedChildCanNeitherSetNorEndWhatItsParentLeased) {
+TEST_F(LessorTest, AForkedChildCanNeitherSetNorEndItsParentsLease) {
   auto lease = std::make_unique<Lease>(lessee().acquire("GPU-0"));
   EXPECT_THAT(failure_elsewhere([&] { lease->set_power_limit(120_W); }),
               StartsWith("conflict: the lease of GPU 0 (of a lessor) belongs to process"));
@@ -159,7 +159,7 @@ TEST_F(LessorTest, AForkedChildCanNeitherSetNorEndWhatItsParentLeased) {
   EXPECT_THAT(*lessor_->log, ElementsAre("release"));
 }
 
-TEST_F(LessorTest, WhereNothingCanBeLeasedHereTheReasonComesWhenItIsAskedFor) {
+TEST_F(LessorTest, IfNothingCanBeLeasedHereARequestGetsTheReason) {
   const Environment no_guardian{{{"ZEUS_STATE_DIR", folder_.root().string()}}};
   const std::vector gpus{discovered(gpu_), discovered(other_gpu_)};
   EXPECT_EQ(failure_of([&] {

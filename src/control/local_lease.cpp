@@ -15,7 +15,7 @@ using device::Outcome;
 
 namespace {
 
-// How long a guardian's death may go unnoticed by a holder that makes progress.
+// A holder that makes progress notices its guardian's death within this time.
 constexpr Seconds between_looks{0.05};
 
 }  // namespace

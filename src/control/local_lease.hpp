@@ -60,16 +60,16 @@ class LocalLease final : public LeaseBacking {
   [[nodiscard]] GpuLock::Work begin_change();
   // The same before a setting; an Error while a process that has borrowed from this one sets the GPU.
   [[nodiscard]] GpuLock::Work begin_setting();
-  // Takes over what is written down, where another process may have changed its part; false if our part is not there.
+  // Reads the record again, since another process may have changed its own part; false if our part is gone.
   [[nodiscard]] bool look();
   // Whether the holding is still this process's lease; ends the holding if it is not.
   [[nodiscard]] bool still_holds();
   void require_ours();
-  // Call after a change: an overdue GPU is put back without waiting for its worker. So if a change outlasted the time
-  // in which it began, the GPU may have been put back before it.
+  // Call after a change. An overdue GPU is put back without waiting for its worker, so if the lease ran out during the
+  // change, the GPU may have been put back before the change took effect.
   void require_in_time();
   [[nodiscard]] Error overdue() const;
-  // What to put back and leave at our end, given the record, if any.
+  // What to put back, and what to leave in the record, when our claim ends. `written` is the record, if there is one.
   [[nodiscard]] ClaimEnd ending(const std::optional<LeaseRecord>& written) const;
   void write(const LeaseRecord& next);
   void extend();
@@ -101,7 +101,7 @@ class LocalLease final : public LeaseBacking {
   void save_clocks(ClockDomain domain);
   void save_persistence_mode();
   // Makes the device take `setting`; an Error if that came too late, or is refused. If the device certainly changed
-  // nothing, takes back what was written down for it: `before` is what was written down already.
+  // nothing, restores the record's `found` to `before`, its value before this setting was saved.
   template <typename Set>
   void set(const Found& setting, const Found& before, const std::string& what, const Set& at_device);
   void keep(const Found& setting);

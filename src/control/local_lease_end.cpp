@@ -1,4 +1,4 @@
-// What the end of a share puts back, and what it leaves to other shares or to a child that has borrowed.
+// The end of a share: which settings it puts back, and which it leaves to other shares or to a borrowing child.
 #include "control/local_lease.hpp"
 
 #include "control/claim_end.hpp"

@@ -129,7 +129,7 @@ void LocalLease::write(const LeaseRecord& next) {
   try {
     ledger_->write(next);
   } catch (const Error&) {
-    require_in_time();  // putting back an overdue GPU also removes what was being written
+    require_in_time();  // if the GPU was overdue and put back, the file being written was removed with its record
     throw;
   }
   holding_->record = next;

@@ -44,7 +44,7 @@ TEST_F(FindGuardian, TheUsersChoiceComesFirst) {
             "/elsewhere/guardian");
 }
 
-TEST_F(FindGuardian, WhatCannotBeRunIsNotFoundAndThePlacesAreNamed) {
+TEST_F(FindGuardian, AProgramThatCannotRunIsNotFoundAndThePlacesAreNamed) {
   FileTree{folder_.path()}.write_durably("bin/zeus_guardian", "not a program");
   try {
     static_cast<void>(find_guardian(Environment{}, folder_.path() / "bin"));

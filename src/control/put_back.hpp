@@ -1,5 +1,5 @@
-// Puts a GPU back to what was found on it, and checks that it holds. Call it while working on the GPU; safe from any
-// thread, as the device is.
+// Puts a GPU's settings back to those found on it, and checks that they are in force. Call it while working on the GPU,
+// from any thread.
 #pragma once
 
 #include "control/lease_record.hpp"

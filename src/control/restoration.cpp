@@ -30,8 +30,8 @@ bool is_overdue(std::int64_t worker, const LeaseRecord& record, Instant now) {
          (child != nullptr && worker == child->holder.pid && now >= std::min(child->expires, record.expires));
 }
 
-// Nothing if the overdue process itself is in the way: stopped, or hanging in the driver, while it works. Then the GPU
-// is put back without waiting; the holder notices (Lease).
+// Begins work on the GPU. Nothing if the overdue process itself is at work on it, stopped or hanging in the driver:
+// then the GPU is put back without waiting, and the holder notices (Lease).
 std::optional<GpuLock::Work> begin(const Ledger& ledger, const LeaseRecord& record, Clock& clock, Seconds patience) {
   const std::shared_ptr<GpuLock> lock = ledger.lock(record.gpu);
   const Seconds at_first = std::min(overdue_patience, patience);
@@ -142,7 +142,7 @@ std::vector<Restoration> restore_abandoned(const Ledger& ledger, std::span<const
       all.start(one.gpu, [&] { restore_one(one); });
     }
   }
-  // Records that were gone by then.
+  // Leaves out records that had vanished before the work on their GPU began.
   std::erase_if(restorations, [](const Restoration& one) { return !one.claim && one.result == Result::held; });
   return restorations;
 }

@@ -54,7 +54,7 @@ class RestorationTest : public ::testing::Test {
   void SetUp() override { ledger_ = Ledger{folder_, machine_}; }
 };
 
-TEST_F(RestorationTest, WhatAnotherUserWroteIsNotObeyed) {
+TEST_F(RestorationTest, IgnoresRecordsOfAnotherUser) {
   if (::geteuid() != 0) {
     GTEST_SKIP() << "only root can give files away";
   }
@@ -73,7 +73,7 @@ TEST_F(RestorationTest, NothingLeftIsNothingToDo) {
 }
 
 // The record names process 1, which lives: a reused process ID must not keep a GPU from being put back.
-TEST_F(RestorationTest, WhatADeadHolderLeftIsPutBackAlsoWhenItsNumberIsInUseAgain) {
+TEST_F(RestorationTest, RestoresADeadHoldersSettingsEvenIfItsProcessIdIsReused) {
   ledger_.write(left_behind());
   EXPECT_EQ(only_restoration().result, Result::restored);
   EXPECT_EQ(gpu_->its_limits.current, 250_W);
@@ -114,7 +114,7 @@ TEST_F(RestorationTest, AGpuThatCannotBeSeenKeepsItsRecord) {
   EXPECT_THAT(ledger_.gpus(), ElementsAre("GPU-elsewhere"));
 }
 
-TEST_F(RestorationTest, WhatIsForgottenHasNoRecordUnlessItIsHeldNow) {
+TEST_F(RestorationTest, ForgettingRemovesARecordUnlessTheGpuIsHeldNow) {
   ledger_.write(left_behind("GPU-elsewhere"));
   Restoration restoration = only_restoration();
   {
@@ -133,7 +133,7 @@ TEST_F(RestorationTest, WhatIsForgottenHasNoRecordUnlessItIsHeldNow) {
   EXPECT_THAT(ledger_.gpus(), IsEmpty());
 }
 
-TEST_F(RestorationTest, WhatCannotBePutBackKeepsItsRecordAndLeavesTheOthersAlone) {
+TEST_F(RestorationTest, AFailedRestorationKeepsItsRecordAndLeavesTheOthersAlone) {
   auto second = std::make_shared<test::SettableGpu>(1);
   second->its_limits.current = 120_W;
   gpus_.push_back(test::discovered(second));
@@ -175,7 +175,7 @@ TEST_F(RestorationTest, OneGpuAloneCanBeAskedFor) {
   EXPECT_THAT(ledger_.gpus(), ElementsAre("GPU-1"));
 }
 
-TEST_F(RestorationTest, ARecordThatCannotBeReadIsSaidAndNothingIsGuessed) {
+TEST_F(RestorationTest, AnUnreadableRecordIsReportedAndNothingIsGuessed) {
   const std::string whole = to_json(left_behind());
   for (const std::string& damaged :
        {std::string{}, whole.substr(0, whole.size() / 2), std::string(200, '\0'), std::string{"{}"}}) {
@@ -195,7 +195,7 @@ TEST_F(RestorationTest, ARecordUnderAnotherGpusNameIsNotApplied) {
   EXPECT_THAT(gpu_->log, IsEmpty());
 }
 
-TEST_F(RestorationTest, WhatAlreadyIsAsItWasFoundIsNotSetAgain) {
+TEST_F(RestorationTest, ASettingThatIsAlreadyAsFoundIsNotSetAgain) {
   gpu_->its_limits.current = 250_W;
   gpu_->its_refusals["power"] = Failure{Reason::permission, {}};
   ledger_.write(left_behind());
@@ -214,7 +214,7 @@ TEST_F(RestorationTest, PersistenceModeComesLastSinceWithoutItTheDriverForgets) 
   EXPECT_THAT(gpu_->log, ElementsAre("unlock sm", "power 250", "persistence off"));
 }
 
-TEST_F(RestorationTest, WhatWasHeldForAClientIsNotedWhenSomebodyElsePutsItBack) {
+TEST_F(RestorationTest, RestoringALeaseHeldForAClientLeavesANote) {
   LeaseRecord record = left_behind();
   record.client = LeaseClient{.user = 1000};
   ledger_.write(record);
@@ -229,7 +229,7 @@ TEST_F(RestorationTest, WhatWasHeldForAClientIsNotedWhenSomebodyElsePutsItBack) 
   EXPECT_THAT(folder_.list(""), IsEmpty());
 }
 
-TEST_F(RestorationTest, WhatNobodyWasServedWithLeavesNoNote) {
+TEST_F(RestorationTest, RestoringALeaseWithoutAClientOrChangesLeavesNoNote) {
   ledger_.write(left_behind());
   LeaseRecord untouched = left_behind("GPU-1");
   untouched.client = LeaseClient{.user = 1000};
@@ -240,7 +240,7 @@ TEST_F(RestorationTest, WhatNobodyWasServedWithLeavesNoNote) {
   EXPECT_FALSE(ledger_.note("GPU-1"));
 }
 
-TEST_F(RestorationTest, ANoteThatCannotBeReadIsNone) {
+TEST_F(RestorationTest, AnUnreadableNoteIsIgnored) {
   folder_.write_durably("GPU-0.put_back.json", "{\"gp");
   EXPECT_FALSE(ledger_.note("GPU-0"));
   EXPECT_THAT(restore(), IsEmpty());
@@ -253,7 +253,7 @@ TEST_F(RestorationTest, AUuidCannotLeadOutOfTheFolder) {
   EXPECT_THAT(folder_.list(""), ElementsAre("%2e%2e%2f%2e%2e%2fetc%2fGPU%201%25.lease.json"));
 }
 
-TEST_F(RestorationTest, WhatWasLeftOfWritingAFirstRecordIsRemoved) {
+TEST_F(RestorationTest, RemovesAnUnfinishedFirstRecord) {
   folder_.write_durably("GPU-0.lease.json.4711.3.new", "{\"gp");
   folder_.write_durably("GPU-1.lock", "");
   ledger_.write(left_behind("GPU-2"));

@@ -19,7 +19,7 @@ using ::testing::StartsWith;
 
 using ShareTest = test::LeasedGpus;
 
-TEST_F(ShareTest, ItIsHeldForWhomTheOldestShareIsAndOthersAreToldSo) {
+TEST_F(ShareTest, TheOldestSharesClientIsReportedAsTheHolder) {
   const LeaseClient one{.user = 1000, .process = Holder{77, 98, "python3"}};
   const LeaseClient other{.token = "alice"};
   Lease first = book().acquire("GPU-0", 60_s, {.client = one});
@@ -38,7 +38,7 @@ TEST_F(ShareTest, ItIsHeldForWhomTheOldestShareIsAndOthersAreToldSo) {
   EXPECT_EQ(record()->client, std::nullopt);
 }
 
-TEST_F(ShareTest, WhatIsWrittenDownLastsForTheLongestTermThatIsOpen) {
+TEST_F(ShareTest, TheRecordLastsForTheLongestOpenTerm) {
   Lease long_one = book().acquire("GPU-0", 600_s);
   const Lease short_one = book().acquire("GPU-0", 60_s);
   clock_.advance(10_s);
@@ -47,8 +47,8 @@ TEST_F(ShareTest, WhatIsWrittenDownLastsForTheLongestTermThatIsOpen) {
   EXPECT_EQ(record()->expires, clock_.now() + 60_s);
 }
 
-// However a client spaces its renewals: the guardian goes by what is written down, and must not act before that.
-TEST_F(ShareTest, WhatIsHeldForAClientLastsForItsTermFromTheLastRenewalAndASecondMoreAtMost) {
+// This holds for any spacing of renewals: the guardian goes by the expiry in the record, which must not be too early.
+TEST_F(ShareTest, ALeaseForAClientLastsItsTermAfterTheLastRenewalAndAtMostASecondMore) {
   Lease lease = book().acquire("GPU-0", 10_s, {.client = LeaseClient{.user = 1000}});
   lease.set_power_limit(150_W);
   for (const Seconds pause : {4_s, 0.9_s, 0.2_s, 9.9_s, 0.5_s}) {

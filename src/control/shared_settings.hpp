@@ -9,11 +9,11 @@
 
 namespace zeus::control {
 
-// Settings have the same type as what was found: the kinds that are set, and none of the others.
+// Settings are of type Found: they have values for the kinds that are set, and none for the others.
 
 // `below`, with the values of `above` in place of its own.
 Found overlaid(Found below, const Found& above);
-// The kinds of `values` that `kinds` has too; and those that it has not.
+// `values` reduced to the kinds that `kinds` has; and to those that it lacks.
 Found only(const Found& values, const Found& kinds);
 Found without(Found values, const Found& kinds);
 

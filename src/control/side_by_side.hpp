@@ -1,6 +1,6 @@
-// Works on several GPUs at once, each in a thread of its own, so that one that hangs in its driver does not hold up the
-// others. One thread starts the work and asks for what is done; other threads do the work. Its destructor waits for
-// all.
+// Works on several GPUs at once, each in its own thread, so that a GPU that hangs in its driver does not delay the
+// others. One thread starts the work and collects the results; other threads do the work. The destructor waits for all
+// of them.
 #pragma once
 
 #include "base/clock.hpp"

@@ -38,7 +38,7 @@ TEST(SideBySide, OneThatHangsHoldsUpNoOtherInRealTime) {
   EXPECT_FALSE(workers.is_at_work_on("GPU-0"));
 }
 
-TEST(SideBySide, ItsEndWaitsForWhatIsUnderWayInRealTime) {
+TEST(SideBySide, ItsEndWaitsForUnfinishedWorkInRealTime) {
   SystemClock clock;
   std::atomic<int> done = 0;
   {

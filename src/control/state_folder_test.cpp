@@ -49,7 +49,7 @@ TEST_F(ChosenStateFolder, IsMadeForItsOwnerOnlyAndFoundAgain) {
   EXPECT_EQ(status.st_mode & 0777U, 0700U);
 }
 
-TEST_F(ChosenStateFolder, IsRefusedWhereOthersCouldReplaceWhatIsInIt) {
+TEST_F(ChosenStateFolder, IsRefusedIfOthersCouldReplaceItsContents) {
   fs::create_directories(folder_);
   ASSERT_EQ(::chmod(folder_.c_str(), 0777), 0);
   EXPECT_THROW(make_state_folder(environment_, ::geteuid()), Error);

@@ -1,5 +1,5 @@
-// Two ordinary users and root share a folder of records. One of them, Mallory, forges what she can, and nothing comes
-// of it for the others. Each acts in a process of their own, with their own rights, on fake GPUs and the real kernel.
+// Two ordinary users and root share a folder of records. One of them, Mallory, forges what she can, which must not
+// affect the others. Each user acts in a separate process with that user's rights, on fake GPUs and the real kernel.
 
 #include "control/lease_book.hpp"
 #include "control/restoration.hpp"
@@ -43,7 +43,7 @@ struct NoGuardian final : Guardian {
   void notice() noexcept override {}
 };
 
-// What `action` returns when `user` runs it, in a process of their own.
+// What `action` returns when `user` runs it, in a separate process.
 std::string as(uid_t user, const std::function<std::string()>& action) {
   std::array<int, 2> said{};
   EXPECT_EQ(::pipe(said.data()), 0);
@@ -108,7 +108,7 @@ class ThreeUsers : public ::testing::Test {
   }
 
   // The others' everyday work: puts back whatever was left, then sets a GPU under a lease and releases it. An operator
-  // had set the GPU to 220 W. Returns what went wrong, if anything did, after "refused: " if the user was told so.
+  // had set the GPU to 220 W. Returns what went wrong, if anything did, after "refused: " if the user got an error.
   [[nodiscard]] std::string works_as_ever() const {
     const auto gpu = std::make_shared<test::SettableGpu>(0);
     gpu->its_limits.current = 220_W;
@@ -243,7 +243,7 @@ TEST_F(ThreeUsers, NothingThatOneOfThemForgesChangesAGpuForTheOthers) {
 }
 
 // Alice has left a record. It is obeyed for her and for root only, and root obeys only his own.
-TEST_F(ThreeUsers, WhatOneOfThemHasWrittenDownNobodyElseCanChange) {
+TEST_F(ThreeUsers, OneUsersRecordCannotBeChangedByAnother) {
   const std::string before = as(alice, [&] { return ledger().write(forged_record()), std::string{}; });
   ASSERT_EQ(before, "");
   EXPECT_EQ(as(mallory,
