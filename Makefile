@@ -1,4 +1,4 @@
-# The front door. Each target does its own set-up; `make test` and `make demo` are all a newcomer needs.
+# Start here. Each target sets up what it needs; `make test` and `make demo` are enough for a first look.
 
 .PHONY: build test demo bench results format check guards golden nightly packages setup clean
 
@@ -6,11 +6,11 @@ build: setup
 	cmake --preset release
 	cmake --build build
 
-# One more at a time than there are processors: some tests mostly wait.
+# One more test at a time than there are processors, because some tests mostly wait.
 test: build
 	ctest --preset release -j $$(($$(nproc) + 1)) --output-junit results.xml
 
-# The program alone, which is about half of what there is to compile.
+# Builds only the program, which is about half of the code.
 demo:
 	@echo "The program is built first, in 5 to 20 minutes; then the demo prints a line for each of its nights."
 	@packaging/set_up.sh
@@ -21,7 +21,7 @@ demo:
 bench: setup
 	tools/run_benches.py $(NAMES)
 
-# The tables of docs/results, which take some minutes; read the diff before it is committed.
+# Writes the tables of docs/results, which takes some minutes; read the diff before you commit it.
 results: setup
 	cmake --preset release
 	cmake --build build --target measure_accuracy
@@ -34,13 +34,13 @@ packages: setup
 	cmake --build build-packages
 	cpack --config build-packages/CPackConfig.cmake
 
-# Everything that refuses: the guards, without building the project.
+# All checks that need no build of the project.
 check: setup guards
 	tools/check_headers.py --changed
 	tools/check_tidy.py
 	tools/check_source.py --longest
 
-# Those that take seconds.
+# The checks that take seconds.
 guards:
 	tools/check_layers.py
 	tools/check_source.py
@@ -52,7 +52,7 @@ guards:
 format: setup
 	tools/check_format.py --fix
 
-# Writes the golden files anew; read the diff before it is committed.
+# Writes the golden files again; read the diff before you commit it.
 golden: build
 	ZEUS_UPDATE_GOLDEN=1 ctest --preset release -j $$(nproc)
 	git --no-pager diff --stat -- tests/golden

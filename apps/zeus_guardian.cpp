@@ -1,5 +1,5 @@
-// The guardian: a process that holds leases starts it, and it puts the GPUs back to what was found on them when that
-// process dies or hangs (control/guard_duty.hpp). It can do nothing else, and takes its orders only from files.
+// The guardian. A process that holds leases starts it. When that process dies or hangs, the guardian puts back the
+// settings found on the GPUs (control/guard_duty.hpp). It can do nothing else, and takes its orders only from files.
 
 #include "backends/amdsmi/amdsmi_backend.hpp"
 #include "backends/nvml/nvml_backend.hpp"

@@ -1,8 +1,8 @@
 // The accuracy of windows in real time, through the virtual NVML driver, on all of its GPUs at once:
 //   zeus virtual 25xA100 -- measure_through_driver [ROUNDS [LONGEST_MS [cold]]]
-// Each round measures one window of each length on every GPU; the moment of each is its own, as are the load of each
-// GPU and its phase. The truth is exact at the window's own time stamps, however late this program was when it took
-// them. Cold: the counter was not read for 4 s before a window, so the lengths have rounds of their own.
+// Each round measures one window of each length on every GPU. Each window begins at a random moment, and each GPU has a
+// load and a phase of its own. The true energy is exact at the window's timestamps, even if this program took them
+// late. Cold: the counter was not read for 4 s before a window, so each length is measured in separate rounds.
 #include "backends/nvml/nvml_backend.hpp"
 #include "base/clock.hpp"
 #include "base/dynamic_library.hpp"
@@ -88,7 +88,7 @@ struct Tally {
 
 // What happens at one moment of a round: a window on one GPU begins or ends.
 struct Event {
-  double after = 0;  // the beginning of the round
+  double after = 0;  // seconds after the beginning of the round
   std::size_t gpu = 0;
   std::size_t length = 0;
   bool is_end = false;
@@ -100,7 +100,7 @@ struct Window {
   zeus::Measurement measurement;
 };
 
-// Of all windows of one length under one load.
+// The results of all windows of one length under one load.
 struct Line {
   Tally settled;
   Tally immediate;
@@ -161,7 +161,7 @@ class Experiment {
     (void)std::fflush(stdout);
   }
 
-  // All GPUs tick together: windows that begin at moments of their own are nearly independent of one another.
+  // All GPUs tick together, so windows begin at different moments, to be nearly independent of one another.
   void measure(std::size_t first, std::size_t last) {
     std::vector<Event> events;
     for (std::size_t length = first; length < last; ++length) {

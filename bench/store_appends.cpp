@@ -1,5 +1,5 @@
-// The cost of a durable append: alone, and by sixteen threads, each of which appends to its own job through one store
-// and so share flushes. Prints one line of JSON for bench/store_bench.py.
+// The cost of a durable append: alone, and by sixteen threads that append to one job each through one store, and so
+// share flushes. Prints one line of JSON for bench/store_bench.py.
 //
 //   store_appends STORE
 

@@ -1,7 +1,7 @@
 # zeus_bench(random MODULES base)
-#   bench/random_bench.cpp, a Google Benchmark program in the build folder's bench/. Its benchmarks come in pairs,
-#   NAME/ours and NAME/yardstick (what the yardstick is stands in the source), of which `make bench` prints the ratio.
-#   `benches` builds them all; they are not part of `all`.
+#   Builds bench/random_bench.cpp, a Google Benchmark program, in the build folder's bench/. Its benchmarks come in pairs,
+#   NAME/ours and NAME/yardstick (the source says what the yardstick is), and `make bench` prints their ratio.
+#   The target `benches` builds all of them; they are not part of `all`.
 add_custom_target(benches)
 
 function(zeus_bench name)

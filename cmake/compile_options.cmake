@@ -1,5 +1,5 @@
-# How everything of ours is compiled. Presets choose the compiler and ZEUS_SANITIZE; nothing else changes code generation,
-# so that a decision computed anywhere is the same decision.
+# How all of our code is compiled. Presets choose the compiler and ZEUS_SANITIZE; nothing else changes code generation, so
+# that every build computes the same decisions.
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -42,7 +42,7 @@ endif()
 
 find_program(ZEUS_CCACHE ccache)
 if(ZEUS_CCACHE)
-  # Precompiled headers need the two sloppiness settings; ccache refuses to cache what uses them otherwise.
+  # Without the two sloppiness settings, ccache refuses to cache files that use precompiled headers.
   set(launcher ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}
                ${ZEUS_CCACHE})
   set(CMAKE_C_COMPILER_LAUNCHER ${launcher})

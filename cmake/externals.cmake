@@ -18,16 +18,16 @@ else()
   add_library(Clp::Clp ALIAS PkgConfig::CLP)
 endif()
 
-# Not by its pkg-config file, which asks for -pthread: the precompiled headers are made without.
+# Not through its pkg-config file, which adds -pthread: the precompiled headers are compiled without it.
 find_library(RE2_LIBRARY re2 REQUIRED)
 find_path(RE2_FOLDER re2/re2.h REQUIRED)
 add_library(re2::re2 UNKNOWN IMPORTED)
 set_target_properties(re2::re2 PROPERTIES IMPORTED_LOCATION ${RE2_LIBRARY} INTERFACE_INCLUDE_DIRECTORIES ${RE2_FOLDER})
-# Headers alone: not by its pkg-config file, which asks for a library of its own at run time.
+# Headers alone. Its pkg-config file would add a library that is needed at run time.
 find_path(TOML_FOLDER toml++/toml.h REQUIRED)
 add_library(toml::toml INTERFACE IMPORTED)
 target_include_directories(toml::toml INTERFACE ${TOML_FOLDER})
-# Debian's SOCI comes without a package configuration of its own; its back-ends need the headers of what they are for.
+# Debian's SOCI has no CMake package configuration. Its back-ends need the headers of their databases.
 pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3)
 pkg_check_modules(PQ REQUIRED IMPORTED_TARGET libpq)
 find_path(SOCI_INCLUDE_DIR soci/soci.h REQUIRED)
@@ -37,7 +37,7 @@ find_library(SOCI_POSTGRESQL_LIBRARY soci_postgresql REQUIRED)
 add_library(SOCI::soci_core INTERFACE IMPORTED)
 target_include_directories(SOCI::soci_core INTERFACE ${SOCI_INCLUDE_DIR})
 target_link_libraries(SOCI::soci_core INTERFACE ${SOCI_CORE_LIBRARY} ${SOCI_SQLITE_LIBRARY} PkgConfig::SQLITE)
-# PostgreSQL's part is loaded by the name that programs linked to it would have it by (store/libpq.hpp).
+# SOCI's PostgreSQL back-end is loaded at run time, by its SONAME (store/libpq.hpp).
 execute_process(COMMAND ${CMAKE_OBJDUMP} -p ${SOCI_POSTGRESQL_LIBRARY} OUTPUT_VARIABLE soci_postgresql COMMAND_ERROR_IS_FATAL ANY)
 if(NOT soci_postgresql MATCHES "SONAME +([^\n]+)")
   message(FATAL_ERROR "${SOCI_POSTGRESQL_LIBRARY} does not say its name")

@@ -1,8 +1,8 @@
 # zeus_fuzzer(units MODULES base [LINKS ...])
-#   fuzz/units_fuzz.cpp, a file with LLVMFuzzerTestOneInput. Where ZEUS_FUZZ is on, `fuzzers` builds fuzz/units_fuzz
-#   of it, a libFuzzer program, and its MODULES are traced, by which libFuzzer finds its way; LINKS are not. In every build it
-#   is a part of tests/fuzz_replay, which is run over fuzz/corpus/units as a test, so that what was once found stays found.
-# zeus_fuzz_replay()   last: the program that replays them all
+#   Adds fuzz/units_fuzz.cpp, a file with LLVMFuzzerTestOneInput. If ZEUS_FUZZ is on, the target `fuzzers` builds it as
+#   the libFuzzer program fuzz/units_fuzz, and MODULES are traced to guide libFuzzer; LINKS are not traced. Every build
+#   links it into tests/fuzz_replay, which a test runs over fuzz/corpus/units, so that old findings stay tested.
+# zeus_fuzz_replay()   call it last: builds the program that replays all corpora
 add_custom_target(fuzzers)
 
 function(zeus_fuzzer name)
@@ -15,7 +15,7 @@ function(zeus_fuzzer name)
   set_property(GLOBAL APPEND PROPERTY ZEUS_FUZZERS ${name})
   set_property(GLOBAL APPEND PROPERTY ZEUS_FUZZED_MODULES ${modules})
   add_test(NAME fuzz.${name}.corpus COMMAND fuzz_replay ${name} ${CMAKE_CURRENT_SOURCE_DIR}/corpus/${name})
-  # All are linked into one program, where each needs a name of its own.
+  # fuzz_replay links all of them, so each function needs a unique name.
   set_property(SOURCE ${name}_fuzz.cpp PROPERTY COMPILE_DEFINITIONS LLVMFuzzerTestOneInput=fuzz_${name})
   if(ZEUS_FUZZ)
     add_executable(${name}_fuzz EXCLUDE_FROM_ALL ${name}_fuzz.cpp)
@@ -23,7 +23,7 @@ function(zeus_fuzzer name)
     target_link_options(${name}_fuzz PRIVATE -fsanitize=fuzzer LINKER:--defsym=LLVMFuzzerTestOneInput=fuzz_${name})
     set_property(TARGET ${name}_fuzz PROPERTY RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzz)
     add_dependencies(fuzzers ${name}_fuzz)
-    # What -fsanitize=fuzzer-no-link means, but for the rest of the program, whose tests it would slow.
+    # As with -fsanitize=fuzzer-no-link, but for the traced modules alone: elsewhere it would slow the tests.
     foreach(module IN LISTS traced)
       target_compile_options(${module} PRIVATE
         -fsanitize-coverage=inline-8bit-counters,indirect-calls,pc-table,stack-depth,trace-cmp)

@@ -1,9 +1,10 @@
 # CMake's side of layers.toml: a module's links come from there and from nowhere else.
 #
-#   zeus_module(measure [PARALLEL] SOURCES a.cpp TESTS a_test.cpp)   in the module's own folder: static library zeus_measure
-#                                             and measure_test; PARALLEL when threads meet in it, for the thread sanitizer
-#   zeus_program(zeus)                        bin/zeus from its source in layers.toml
-#   zeus_check_links()                        last: refuses a link that layers.toml does not list
+#   zeus_module(measure [PARALLEL] SOURCES a.cpp TESTS a_test.cpp)
+#                          in the module's folder: the static library zeus_measure, and measure_test. PARALLEL, for modules
+#                          that use several threads, labels their tests `parallel`: of interest under the thread sanitizer
+#   zeus_program(zeus)     bin/zeus from its source in layers.toml
+#   zeus_check_links()     call it last: refuses a link that layers.toml does not list
 
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
   ${PROJECT_SOURCE_DIR}/layers.toml ${PROJECT_SOURCE_DIR}/tools/check_layers.py ${PROJECT_SOURCE_DIR}/tools/source_tree.py)
@@ -13,8 +14,8 @@ execute_process(
 include(${PROJECT_BINARY_DIR}/layers.generated.cmake)
 include(GoogleTest)
 
-# Headers that nearly every file needs, compiled once per build: the standard library for all, GoogleTest for tests. A test's
-# own code is compiled more often than it is run, so it is not optimized, which halves what it takes; what it tests is.
+# Headers that nearly every file needs, compiled once per build: the standard library for all, GoogleTest for tests. The
+# code of tests is compiled more often than run, so it is not optimized, which halves its build time.
 function(zeus_precompile target test)
   if(test)
     target_compile_options(${target} PRIVATE -O0)
@@ -40,7 +41,7 @@ function(zeus_precompile target test)
   target_precompile_headers(${target} REUSE_FROM ${holder})
 endfunction()
 
-# Keeps of a list of our targets those whose folders exist in this tree.
+# Reduces a list of our targets to those whose folders exist in this tree.
 function(zeus_present_targets result)
   set(present "")
   foreach(target IN LISTS ARGN)
@@ -51,7 +52,7 @@ function(zeus_present_targets result)
   set(${result} ${present} PARENT_SCOPE)
 endfunction()
 
-# `target` and all targets of ours that it links, directly or not.
+# `target` and all of our targets that it links, directly or indirectly.
 function(zeus_all_below result target)
   set(found ${target})
   set(next 0)
@@ -91,14 +92,14 @@ function(zeus_module name)
   endif()
 endfunction()
 
-# A GoogleTest program, each of whose tests is a test of its own for ctest; LINKS may name modules that come later. With
-# WHOLE, which tests of it ctest runs together is said where it is called.
+# A GoogleTest program; ctest runs each of its tests separately. LINKS may name modules that are added later. With WHOLE,
+# the caller adds the ctest tests itself, and decides which tests run together.
 add_custom_target(parallel_tests)
 
 function(zeus_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "PARALLEL;WHOLE" "" "SOURCES;LINKS")
   add_executable(${name} ${arg_SOURCES})
-  if(NOT ZEUS_TESTS)  # never built, and lacks what would be linked
+  if(NOT ZEUS_TESTS)  # never built: its libraries are missing
     set_property(TARGET ${name} PROPERTY EXCLUDE_FROM_ALL ON)
     return()
   endif()
@@ -118,7 +119,7 @@ function(zeus_test name)
 endfunction()
 
 function(zeus_program name)
-  # The target has a name of its own, since the library is called zeus too.
+  # The target has another name than the program, since the library is called zeus too.
   set(target zeus_program_${name})
   add_executable(${target} ${PROJECT_SOURCE_DIR}/${ZEUS_PROGRAM_${name}_SOURCE})
   set_property(TARGET ${target} PROPERTY OUTPUT_NAME ${name})

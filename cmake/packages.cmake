@@ -1,14 +1,14 @@
-# Debian packages, made by CPack of the install rules: `make packages`. A package is a component of those rules.
+# Debian packages, which CPack makes from the install rules: `make packages`. A package is a component of those rules.
 #
 #   zeus_package(libzeus0 COMPONENT library SECTION libs SUMMARY "..." DESCRIPTION "..."
-#     [NEEDS guardian ...]      components whose packages it needs, in its own version
-#     [DEPENDS text] [RECOMMENDS text] [SUGGESTS text]      as in a control file; what its programs and libraries are linked
-#                               to is found by dpkg-shlibdeps
+#     [NEEDS guardian ...]      components whose packages it needs, in the same version
+#     [DEPENDS text] [RECOMMENDS text] [SUGGESTS text]
+#                               as in a control file; dpkg-shlibdeps adds the libraries that it links
 #     [LIBRARY libzeus]         a library that others link: tells dpkg-shlibdeps and ldconfig
 #     [CONTROL file ...])       maintainer scripts
-#   zeus_write_packages()       last: what `cpack` reads
+#   zeus_write_packages()       call it last: writes what `cpack` reads
 #
-# Each has the licence and the changelog in share/doc, which are installed with its component alone.
+# Each package has the licence and the changelog in share/doc; they are installed with its component alone.
 
 function(zeus_package name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "COMPONENT;SECTION;LIBRARY;SUMMARY;DESCRIPTION;DEPENDS;RECOMMENDS;SUGGESTS" "NEEDS;CONTROL")
@@ -51,7 +51,7 @@ function(zeus_write_packages)
   set(CPACK_DEBIAN_PACKAGE_MAINTAINER ${ZEUS_PACKAGE_MAINTAINER})
   set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
   set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-  # One of our libraries that is linked to another one finds it there; their packages depend on one another by NEEDS.
+  # dpkg-shlibdeps finds our own libraries there. Dependencies between our packages come from NEEDS.
   set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/lib)
   include(CPack)
 endfunction()

@@ -1,5 +1,5 @@
-# zeus_install_pc(zeus): writes NAME.pc of NAME.pc.in beside it and installs it. It finds its tree from where it lies itself, so
-# that a tree may be staged, moved or copied.
+# zeus_install_pc(zeus): makes zeus.pc from zeus.pc.in in the current folder and installs it. Its paths are relative to the
+# file itself, so that an installed tree may be staged, moved or copied.
 function(zeus_install_pc name)
   set(folder ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig)
   cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${folder} OUTPUT_VARIABLE to_prefix)

@@ -114,7 +114,7 @@ const std::array<std::string, 6>& bearers() {
   return all;
 }
 
-// The daemon and its GPUs, kept from one input to the next; at its end, each input's settings are put back.
+// The daemon and its GPUs, kept from one input to the next. At the end of each input, its settings are put back.
 class World : test::LocalStand {
  public:
   World() {
@@ -290,7 +290,7 @@ class World : test::LocalStand {
     look_at_leases();
   }
 
-  // Some leases are granted later than they are asked for, and those that the daemon has ended are held no more.
+  // Adds leases that were granted since, because some are granted later; removes leases that the daemon has ended.
   void look_at_leases() {
     std::set<std::string> there;
     for (const auto& answered : asked_) {

@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 
 system=$(. /etc/os-release 2>/dev/null && echo "${ID:-} ${VERSION_ID:-}" || true)
 if [ "$system" != "debian 12" ] || ! command -v dpkg-query >/dev/null; then
-  echo "set-up: this is '${system:-an unknown system}', not Debian 12; install what packaging/debian.txt lists, under its names here; going on" >&2
+  echo "set-up: this is '${system:-an unknown system}', not Debian 12; install what packaging/debian.txt lists, under the names that these packages have here, if the build stops for want of them" >&2
   exit 0
 fi
 

@@ -16,7 +16,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 GOLDEN = ROOT / "tests" / "golden"
 HEADERS = ROOT / "include" / "zeus"
-# Namespaces of which users know nothing (tests/docs/headers_test.py has the same).
+# Namespaces that users do not see (tests/docs/headers_test.py has the same list).
 INSIDE = {"detail", "control", "job_library", "measure", "pacing", "train"}
 NOTE = "<!-- Written by tools/make_reference.py. Do not edit. -->\n\n"
 

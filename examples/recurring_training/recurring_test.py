@@ -9,7 +9,7 @@ import subprocess
 import sys
 import unittest
 
-ROW = re.compile(r"^ +(\d+) +(\d+) +([\d.]+) +([\d.]+) s +([\d.]+) J \+- ([\d.]+) J.*(reached the target|stopped: too dear|did not reach it)$",
+ROW = re.compile(r"^ +(\d+) +(\d+) +([\d.]+) +([\d.]+) s +([\d.]+) J \+- ([\d.]+) J.*(reached the target|stopped: too expensive|did not reach it)$",
                  re.MULTILINE)
 zeus, program = "", ""
 

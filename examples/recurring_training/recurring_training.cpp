@@ -100,14 +100,14 @@ const char* outcome_of(const zeus::TrainingResult& result) {
   if (result.reached()) {
     return "reached the target";
   }
-  return result.stopped_by == zeus::StopReason::too_expensive ? "stopped: too dear" : "did not reach it";
+  return result.stopped_by == zeus::StopReason::too_expensive ? "stopped: too expensive" : "did not reach it";
 }
 
 void print(std::size_t batch_size, const zeus::TrainingResult& result) {
   std::printf("%10zu  %6zu  %8.3f  %7.2f s", batch_size, result.epochs.size(), result.metric.value_or(0.0),
               result.time.value());
   if (result.energy) {
-    std::printf("  %8.1f J +- %.1f J", result.energy->value.value(), result.energy->uncertainty.value());
+    std::printf("  %8.1f J +- %.3g J", result.energy->value.value(), result.energy->uncertainty.value());
   } else {
     std::printf("  %20s", "energy not known");
   }

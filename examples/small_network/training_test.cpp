@@ -63,7 +63,7 @@ TEST(Training, NeedsMoreEpochsWithLargerBatches) {
   EXPECT_GE(*large, 2 * *small);
 }
 
-TEST(Training, IsTooNoisyWithSmallBatchesWhereLabelsAreWrong) {
+TEST(Training, IsTooNoisyWithSmallBatchesIfLabelsAreWrong) {
   EXPECT_TRUE(epochs_to(0.87, 45, mislabelled, at_batch(256, 3)));
   EXPECT_FALSE(epochs_to(0.87, 45, mislabelled, at_batch(8, 3)));
 }

@@ -56,14 +56,14 @@ class TorchExample(unittest.TestCase):
     def test_trains_to_its_target(self):
         done = self.train("32", "0.9")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        self.assertRegex(done.stdout.splitlines()[-1], r"^reached after \d+ epochs, [\d.]+ s, \d+ \+- \d+ J on 2 GPUs, ")
+        self.assertRegex(done.stdout.splitlines()[-1], r"^reached after \d+ epochs, [\d.]+ s, [\d.]+ \+- [\d.]+ J on 2 GPUs, ")
 
     def test_tunes_the_gpus_while_it_trains_for_long_enough(self):
         profiles = pathlib.Path(self.folder.name) / "profiles.json"
         done = self.train("32", "2", str(profiles))  # an accuracy that is never reached
         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
         last = done.stdout.splitlines()[-1]
-        self.assertRegex(last, r"^not reached after 60 epochs, [\d.]+ s, \d+ \+- \d+ J on 2 GPUs, power limit \d+ W$")
+        self.assertRegex(last, r"^not reached after 60 epochs, [\d.]+ s, [\d.]+ \+- [\d.]+ J on 2 GPUs, power limit \d+ W$")
         self.assertEqual(json.loads(profiles.read_text(encoding="utf-8"))["profiles"][0]["batch_size"], 32)
 
     def test_stops_at_a_target_that_is_easily_reached(self):

@@ -108,7 +108,7 @@ bool train(std::size_t batch_size, double target, const std::string& profile_fil
   std::printf("%s after %zu epochs, %.1f s", result.reached() ? "reached" : "not reached", result.epochs.size(),
               result.time.value());
   if (result.energy) {
-    std::printf(", %.0f +- %.0f J on %u GPUs", result.energy->value.value(), result.energy->uncertainty.value(),
+    std::printf(", %.1f +- %.3g J on %u GPUs", result.energy->value.value(), result.energy->uncertainty.value(),
                 result.gpus);
   }
   if (result.optimum) {

@@ -30,7 +30,7 @@ int main(void) {
   }
   zeus_training_finish(training);
   zeus_training_get_result(training, &result);
-  printf("%s after %d epochs: %.1f +- %.1f J in %.2f s, best at %.0f W %s\n",
+  printf("%s after %d epochs: %.1f +- %.3g J in %.2f s, best at %.0f W %s\n",
          result.stopped_by == ZEUS_TARGET_REACHED ? "reached" : "not reached", (int)result.epochs, result.energy,
          result.energy_uncertainty, result.time, result.limit, result.unoptimized);
   zeus_training_close(training);

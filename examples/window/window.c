@@ -21,7 +21,7 @@ int main(void) {
   if (failed) {
     fprintf(stderr, "%s\n", zeus_last_error());
   } else if (energy.known) {
-    printf("%.1f +- %.1f J in %.2f s\n", energy.value, energy.uncertainty, window.end - window.start);
+    printf("%.1f +- %.3g J in %.2f s\n", energy.value, energy.uncertainty, window.end - window.start);
   } else {
     printf("not known: %s\n", energy.reason);
   }
